@@ -106,7 +106,7 @@ def test_callbacks_of_one_model_win(world):
     d.ctrl[:] = 5
     pipeline.mj_forward(m, d)
     assert d.ctrl[0] == 0.1
-    with pytest.raises(ValueError, match="there is no callback 'contrl'"):
+    with pytest.raises(ValueError, match="unknown callback 'contrl'"):
         callbacks.set_callback(m, "contrl", print)
     with pytest.raises(TypeError):
         callbacks.set_callback(d, "control", print)

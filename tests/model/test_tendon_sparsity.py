@@ -55,7 +55,7 @@ def test_entries_of_fixed_tendons(tied: MjModel) -> None:
 def test_a_path_over_what_is_not_there_is_refused(tied: MjModel, field: str, place: int, value: int) -> None:
     getattr(tied, field)[place] = value
     number = 0 if place == 0 else 5
-    with pytest.raises(ValueError, match=f"the path of tendon {number} goes over something that is not there"):
+    with pytest.raises(ValueError, match=f"the path of tendon {number} contains an object that does not exist"):
         attach_derived(tied)
 
 

@@ -330,7 +330,7 @@ def test_packages_are_found_by_entry_points(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_libraries_of_the_reference_are_built_in(tmp_path: Any) -> None:
     cardan.mj_loadPluginLibrary("/anywhere/libsdf.so")
-    with pytest.raises(FatalError, match=r"'mine\.so' holds native plugins.*cardan\.register_plugin"):
+    with pytest.raises(FatalError, match=r"'mine\.so' contains native plugins.*cardan\.register_plugin"):
         cardan.mj_loadPluginLibrary("mine.so")
     cardan.mj_loadAllPluginLibraries(str(tmp_path))
 

@@ -1,1 +1,1 @@
-"""The functions of MuJoCo's Python interface, by topic. `cardan.face` finds them."""
+"""The functions of MuJoCo's Python interface, by topic. `cardan.face` looks them up."""

@@ -1,7 +1,7 @@
-"""Names of MuJoCo's Python interface that are not there yet, by the feature they belong to.
+"""Names of MuJoCo's Python interface that are not available yet, with the feature to which each belongs.
 
-`cardan.__getattr__` turns the use of such a name into an error that names the feature. A test holds the list complete:
-each name of the reference's interface either works or stands here.
+If a program uses such a name, `cardan.__getattr__` raises an error that names the feature. A test keeps the list
+complete: each name of the reference's interface either works or is listed here.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ ABSENT: tuple[tuple[str, str], ...] = ((r"HEADERS_DIR", "the headers of the C li
 
 
 def absent_feature(name: str) -> str | None:
-    """The feature that the name of the reference's interface belongs to, or None if there is no such name."""
+    """Return the feature to which a name of the reference's interface belongs, or None if the name is unknown."""
     for pattern, feature in ABSENT:
         if re.fullmatch(pattern, name):
             return feature

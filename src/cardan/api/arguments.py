@@ -1,4 +1,4 @@
-"""Checks of the arguments that come from users, with errors that say what is wrong and what would be right."""
+"""Checks of arguments given by users. Errors state what is wrong and what would be right."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from cardan.model.mjmodel import MjModel
 
 
 def check_pair(name: str, m: Any, d: Any) -> None:
-    """Check that `m` and `d` are a model and a data of the same sizes.
+    """Check that `m` is a model and that `d` is a data of the same sizes.
 
     Raises:
-        TypeError: one of them is something else.
-        ValueError: the data was made for another model, of other sizes.
+        TypeError: an argument has another type.
+        ValueError: the data was made for a model of other sizes.
     """
     if isinstance(d, MjData) and m is d.model:
         return
@@ -28,15 +28,15 @@ def check_pair(name: str, m: Any, d: Any) -> None:
 
 
 def check_model(name: str, m: Any) -> None:
-    """Check that `m` is a model; raises TypeError."""
+    """Check that `m` is a model; otherwise raise TypeError."""
     if not isinstance(m, MjModel):
         raise TypeError(f"{name}: m must be an MjModel, not {type(m).__name__}")
 
 
 def integer(name: str, argument: str, value: Any, end: int = 2**63) -> int:
-    """`value` as an int; raises TypeError if it isn't an integer, or needs more than 64 bits.
+    """Return `value` as an int. Raise TypeError if it is not an integer, or needs more than 64 bits.
 
-    `end` is 2**64 for arguments without a sign; negative numbers are let through, too.
+    `end` is 2**64 for unsigned arguments; negative numbers are accepted for them, too.
     """
     try:
         number = index(value)
@@ -48,7 +48,7 @@ def integer(name: str, argument: str, value: Any, end: int = 2**63) -> int:
 
 
 def text(name: str, argument: str, value: Any) -> str:
-    """`value` as text, which may be given as bytes; raises TypeError if it is neither."""
+    """Return `value`, a str or bytes, as text; raise TypeError for other types."""
     if isinstance(value, bytes | bytearray):
         return value.decode(errors="replace")
     if not isinstance(value, str):
@@ -57,10 +57,10 @@ def text(name: str, argument: str, value: Any) -> str:
 
 
 def writable_vector(name: str, argument: str, value: Any, size: int, what: str) -> np.ndarray:
-    """`value`, checked to be a float64 vector (or column) of `size` numbers that can be written to.
+    """Return `value` if it is a writable float64 vector (or column) of `size` numbers.
 
     Raises:
-        TypeError: it isn't; `what` says what the right size is.
+        TypeError: it is not; the message contains `what`, a description of the right size.
     """
     if not isinstance(value, np.ndarray) or value.dtype != np.float64 or not value.flags.writeable:
         raise TypeError(f"{name}: {argument} must be a writeable NumPy array of float64")

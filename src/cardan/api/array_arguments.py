@@ -1,8 +1,8 @@
 """Checks of the array arguments of `mj_*` and `mju_*` functions, with the rules of MuJoCo's Python package.
 
-Results are written into arrays of the caller, which must therefore be float64 arrays that can be written to. Inputs may
-be anything that converts to numbers. What doesn't fit raises TypeError, which names the argument and says what is
-right.
+Results are written into arrays of the caller, which must therefore be writable float64 arrays. Inputs may be anything
+that converts to numbers. For any other argument, the functions raise TypeError, which names the argument and says what
+would be right.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ _FLOAT64 = np.dtype(np.float64)
 
 
 def require(condition: bool, message: str) -> None:
-    """Raise TypeError with a message unless the condition holds."""
+    """Raise TypeError with a message if the condition does not hold."""
     if not condition:
         raise TypeError(message)
 
 
 def same_size(first: str, a: np.ndarray, second: str, b: np.ndarray) -> None:
-    """Raise TypeError unless two vectors have the same size."""
+    """Raise TypeError if two vectors have different sizes."""
     require(a.size == b.size, f"{first} and {second} should have the same size")
 
 
@@ -32,19 +32,19 @@ def _kind(value: Any) -> str:
 
 
 def _is_vector(array: np.ndarray) -> bool:
-    """Whether an array has one dimension, or one column."""
+    """Whether an array has one dimension, or two dimensions and one column."""
     return array.ndim == 1 or (array.ndim == 2 and array.shape[1] == 1)
 
 
 def _target(name: str, array: Any, dtype: type) -> np.ndarray:
-    """An array to write results to, as it is."""
+    """Return the argument `name`, unchanged, if results of type `dtype` can be written to it; else raise TypeError."""
     if not (isinstance(array, np.ndarray) and array.dtype == dtype and array.flags.writeable):
         raise TypeError(f"{name} should be a writeable array of {np.dtype(dtype).name}, got {_kind(array)}")
     return array
 
 
 def target_vector(name: str, array: Any, dtype: type = np.float64) -> np.ndarray:
-    """A vector to write results to: one-dimensional, or with one column; contiguous."""
+    """Check a result vector: contiguous, with one dimension or one column. Return a view of it with shape (n,)."""
     _target(name, array, dtype)
     if not (array.flags.c_contiguous and _is_vector(array)):
         raise TypeError(f"{name} should be a contiguous vector, got {_kind(array)}")
@@ -52,7 +52,7 @@ def target_vector(name: str, array: Any, dtype: type = np.float64) -> np.ndarray
 
 
 def target_of(name: str, array: Any, size: int, what: str = "", dtype: type = np.float64) -> np.ndarray:
-    """A vector of `size` numbers to write results to; `what` names the size in the error."""
+    """Check a result vector of `size` numbers, as `target_vector`; `what` names the size in the error."""
     flat = target_vector(name, array, dtype)
     if flat.size != size:
         raise TypeError(f"{name} should be of size {what or size}, got shape {np.shape(array)}")
@@ -60,7 +60,7 @@ def target_of(name: str, array: Any, size: int, what: str = "", dtype: type = np
 
 
 def target_matrix(name: str, array: Any) -> np.ndarray:
-    """A matrix to write results to: two-dimensional, stored in rows."""
+    """Check a result matrix: two-dimensional, stored row by row."""
     _target(name, array, np.float64)
     if array.ndim != 2 or not array.flags.c_contiguous:
         raise TypeError(f"{name} should be a matrix stored in rows, got {_kind(array)}")
@@ -68,14 +68,14 @@ def target_matrix(name: str, array: Any) -> np.ndarray:
 
 
 def target_shape(name: str, array: Any, shape: tuple[int, int], what: str) -> np.ndarray:
-    """A matrix of a shape to write results to; `what` names the shape in the error."""
+    """Check a result matrix of the given shape; `what` names the shape in the error."""
     if np.shape(array) != shape:
         raise TypeError(f"{name} should be of shape {what}, got {np.shape(array)}")
     return target_matrix(name, array)
 
 
 def vector(name: str, value: Any, dtype: type = np.float64) -> np.ndarray:
-    """A vector of any length that is only read."""
+    """Convert an input to a vector of any length, shape (n,)."""
     try:
         array = np.asarray(value, dtype)
     except (TypeError, ValueError):
@@ -86,7 +86,7 @@ def vector(name: str, value: Any, dtype: type = np.float64) -> np.ndarray:
 
 
 def vector_of(name: str, value: Any, size: int, what: str = "", dtype: type = np.float64) -> np.ndarray:
-    """A vector of `size` numbers that is only read; `what` names the size in the error."""
+    """Convert an input to a vector of `size` numbers; `what` names the size in the error."""
     if type(value) is np.ndarray and value.dtype is _FLOAT64 and value.shape == (size,) and dtype is np.float64:
         return value
     array = vector(name, value, dtype)
@@ -96,14 +96,14 @@ def vector_of(name: str, value: Any, size: int, what: str = "", dtype: type = np
 
 
 def numbers(name: str, value: Any, size: int) -> Any:
-    """`size` numbers that are only read, as a tuple for kernels."""
+    """Convert an input of `size` numbers to a tuple, for kernels."""
     if type(value) is np.ndarray and value.dtype is _FLOAT64 and value.shape == (size,):
         return tuple(value.tolist())
     return tuple(vector_of(name, value, size).tolist())
 
 
 def matrix(name: str, value: Any) -> np.ndarray:
-    """A matrix that is only read."""
+    """Convert an input to a matrix."""
     try:
         array = np.asarray(value, np.float64)
     except (TypeError, ValueError):
@@ -114,10 +114,10 @@ def matrix(name: str, value: Any) -> np.ndarray:
 
 
 def valid_id(name: str, index: int, n: int) -> int:
-    """An id, checked: 0 <= index < n.
+    """Return an id if 0 <= index < n.
 
     Raises:
-        IndexError: there is no such element.
+        IndexError: an element with this id does not exist.
     """
     if not 0 <= index < n:
         raise IndexError(f"{name} {index} does not exist: valid ids are 0 to {n - 1}")

@@ -1,11 +1,11 @@
 """Callbacks: functions that the pipeline calls (spec: simulation, simulation loop; programming, callbacks).
 
-A Python function gets the MjModel and MjData objects; what it raises comes out of the call that ran the pipeline. A
-Numba function, or one marked with `cardan.jit.kernel`, is compiled into the pipeline and runs without the GIL: it may
-use the fields of m and d element by element (`m.nu`, `d.ctrl[i]`), numbers, loops and `math`.
+A Python function gets the MjModel and MjData objects. An exception that it raises is raised by the call that ran the
+pipeline. A Numba function, or one marked with `cardan.jit.kernel`, is compiled into the pipeline and runs without the
+GIL: it may use the fields of m and d element by element (`m.nu`, `d.ctrl[i]`), numbers, loops and `math`.
 
-Callbacks set by `set_mjcb_*` hold for all models, in all threads. `set_callback(m, "control", f)` sets one for a single
-model, where it wins over the one for all; copies of the model don't have it.
+Callbacks set by `set_mjcb_*` apply to all models, in all threads. `set_callback(m, "control", f)` sets a callback for a
+single model, where it replaces the one for all models; copies of the model don't have it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Callback = Callable[..., Any] | None
 
 
 C_FUNCTION = ctypes.CFUNCTYPE(None).__mro__[1]
-"""Base of the functions that ctypes makes."""
+"""Base class of the functions that ctypes makes."""
 
 
 def _checked(function: Any) -> Callback:
@@ -33,7 +33,10 @@ def _checked(function: Any) -> Callback:
 
 
 def _of_structures(name: str, function: Any) -> Callback:
-    """A callback that gets model and data: a Python or Numba function, since there are no structures of C to pass."""
+    """Check a callback that gets model and data: a Python or Numba function.
+
+    A C function would need the C structures.
+    """
     if isinstance(function, C_FUNCTION):
         raise TypeError(
             f"{name}: a C function takes pointers to the C library's mjModel and mjData, which Cardan doesn't have; "
@@ -43,27 +46,27 @@ def _of_structures(name: str, function: Any) -> Callback:
 
 
 PLACES = ("control", "passive", "act_dyn", "act_gain", "act_bias", "contactfilter", "sensor", "time")
-"""Names of the callbacks: those of ``set_mjcb_*``."""
+"""Names of the callbacks, as in ``set_mjcb_*``."""
 
 
 def _place(function: str, name: str) -> str:
     if name not in PLACES:
-        raise ValueError(f"{function}: there is no callback {name!r}; there are {', '.join(PLACES)}")
+        raise ValueError(f"{function}: unknown callback {name!r}; the callbacks are {', '.join(PLACES)}")
     return name
 
 
 def set_callback(m: MjModel, name: str, function: Callback) -> None:
-    """Install a callback for one model, where it wins over that of `set_mjcb_<name>`; None removes it.
+    """Install a callback for one model, where it replaces that of `set_mjcb_<name>`; None removes it.
 
     Args:
         m: the model. Copies of it don't have the callback, except those that batches make.
         name: "control", "passive", "act_dyn", "act_gain", "act_bias", "contactfilter", "sensor" or "time".
-        function: takes the same arguments as that of `set_mjcb_<name>`.
+        function: takes the same arguments as the function given to `set_mjcb_<name>`.
 
     Raises:
-        ValueError: there is no such callback.
-        TypeError: `function` can't be called, or `m` is no model.
-        KernelError: it is meant to be compiled, and can't be.
+        ValueError: the name is unknown.
+        TypeError: `function` can't be called, or `m` is not a model.
+        KernelError: `function` is a Numba function or a kernel, but can't be compiled.
     """
     check_model("set_callback", m)
     checked = _checked(function) if name == "time" else _of_structures(f"set_callback({name!r})", function)
@@ -73,18 +76,18 @@ def set_callback(m: MjModel, name: str, function: Callback) -> None:
 
 
 def get_callback(m: MjModel, name: str) -> Callback:
-    """The callback of one model (see `set_callback`), or None; those for all models don't count."""
+    """Return the callback of one model (see `set_callback`), or None. Callbacks for all models are not considered."""
     check_model("get_callback", m)
     return hooks_of(m).get(_place("get_callback", name))
 
 
 def set_mjcb_control(function: Callback) -> None:
-    """Install the callback that sets controls and applied forces in each forward dynamics; None removes it."""
+    """Install the callback that sets controls and applied forces. Each forward dynamics calls it; None removes it."""
     hooks.set("control", _of_structures("set_mjcb_control", function))
 
 
 def get_mjcb_control() -> Callback:
-    """The control callback, or None."""
+    """Return the control callback, or None."""
     return hooks.get("control")
 
 
@@ -94,20 +97,20 @@ def set_mjcb_passive(function: Callback) -> None:
 
 
 def get_mjcb_passive() -> Callback:
-    """The callback of passive forces, or None."""
+    """Return the callback of passive forces, or None."""
     return hooks.get("passive")
 
 
 def set_mjcb_act_dyn(function: Callback) -> None:
     """Install the callback (m, d, actuator) -> rate of change of the activation of user-defined actuators.
 
-    For actuators with more than one activation the result is ignored: the callback writes `d.act_dot` itself.
+    If an actuator has several activations, the result is ignored: the callback writes `d.act_dot` itself.
     """
     hooks.set("act_dyn", _of_structures("set_mjcb_act_dyn", function))
 
 
 def get_mjcb_act_dyn() -> Callback:
-    """The callback of activation dynamics, or None."""
+    """Return the callback of activation dynamics, or None."""
     return hooks.get("act_dyn")
 
 
@@ -117,7 +120,7 @@ def set_mjcb_act_gain(function: Callback) -> None:
 
 
 def get_mjcb_act_gain() -> Callback:
-    """The callback of gains, or None."""
+    """Return the callback of gains, or None."""
     return hooks.get("act_gain")
 
 
@@ -127,21 +130,21 @@ def set_mjcb_act_bias(function: Callback) -> None:
 
 
 def get_mjcb_act_bias() -> Callback:
-    """The callback of biases, or None."""
+    """Return the callback of biases, or None."""
     return hooks.get("act_bias")
 
 
 def set_mjcb_contactfilter(function: Callback) -> None:
-    """Install the filter of contacts (m, d, geom1, geom2) -> int: other than 0 if they don't collide; None removes it.
+    """Install the contact filter (m, d, geom1, geom2) -> int, which excludes a pair by a result other than 0.
 
-    It is asked about the pairs that passed the filters before the near phase, other than explicit pairs. With the mid
-    phase disabled it replaces the test of contype and conaffinity of the geoms.
+    The filter is called for the pairs that passed the filters before the near phase, except explicit pairs. If the mid
+    phase is disabled, it replaces the test of the geoms' contype and conaffinity. None removes the filter.
     """
     hooks.set("contactfilter", _of_structures("set_mjcb_contactfilter", function))
 
 
 def get_mjcb_contactfilter() -> Callback:
-    """The filter of contacts, or None."""
+    """Return the contact filter, or None."""
     return hooks.get("contactfilter")
 
 
@@ -154,26 +157,26 @@ def set_mjcb_sensor(function: Callback) -> None:
 
 
 def get_mjcb_sensor() -> Callback:
-    """The callback of user sensors, or None."""
+    """Return the callback of user sensors, or None."""
     return hooks.get("sensor")
 
 
 def set_mjcb_time(function: Callback) -> None:
     """Install a clock: a function without arguments that returns the time, in any unit; None removes it.
 
-    With a clock, `d.timer[...].duration` adds up how long the parts of the pipeline took, in its unit. Without one,
-    only the numbers of runs are counted.
+    With a clock, `d.timer[...].duration` adds up the time taken by each part of the pipeline, in the clock's unit.
+    Without a clock, only the numbers of runs are counted.
     """
     hooks.set("time", _checked(function))
 
 
 def get_mjcb_time() -> Callback:
-    """The clock, or None."""
+    """Return the clock, or None."""
     return hooks.get("time")
 
 
 def set_mju_user_warning(function: Callback) -> None:
-    """Have warnings go to a function of their text, instead of `warnings.warn`; None brings that back.
+    """Pass the text of warnings to a function instead of `warnings.warn`; None restores `warnings.warn`.
 
     A function made by ctypes gets the text as bytes, as C functions do.
     """
@@ -182,12 +185,12 @@ def set_mju_user_warning(function: Callback) -> None:
 
 
 def get_mju_user_warning() -> Callback:
-    """The function that gets warnings, or None."""
+    """Return the function that gets warnings, or None."""
     return handler.function
 
 
 def _memory(name: str) -> tuple[Callable[[Callback], None], Callable[[], Callback]]:
-    """Setter and getter of a memory function: Cardan's memory is that of NumPy, which users can't replace here."""
+    """Make the setter and getter of a memory function, which can't be replaced: Cardan's memory is NumPy's."""
 
     def put(function: Callback) -> None:
         if function is not None:
@@ -199,7 +202,7 @@ def _memory(name: str) -> tuple[Callable[[Callback], None], Callable[[], Callbac
     put.__name__ = put.__qualname__ = f"set_{name}"
     get.__name__ = get.__qualname__ = f"get_{name}"
     put.__doc__ = "Accept None; raise TypeError for anything else: Cardan allocates its memory through NumPy."
-    get.__doc__ = "None: Cardan allocates its memory through NumPy."
+    get.__doc__ = "Return None: Cardan allocates its memory through NumPy."
     return put, get
 
 
@@ -208,7 +211,7 @@ set_mju_user_free, get_mju_user_free = _memory("mju_user_free")
 
 
 def mj_resetCallbacks() -> None:
-    """Remove all callbacks but those of single models."""
+    """Remove all callbacks except those of single models."""
     hooks.clear()
 
 

@@ -1,4 +1,4 @@
-"""Own collision functions, own contacts (spec: programming, collision functions; modeling, plugins)."""
+"""Collision functions and contacts of the user (spec: programming, collision functions; modeling, plugins)."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ Collider = Callable[..., Any]
 
 
 def _types(function: str, type1: int, type2: int) -> tuple[int, int]:
-    """The types in the order of the table, the lower first. Raises ValueError for what is no type that collides."""
+    """Order two geom types as in the collision table, the lower first; raise ValueError if a type does not collide."""
     for kind in (type1, type2):
         if not 0 <= int(kind) < NTYPES:
             known = ", ".join(mjtGeom(number).name for number in range(NTYPES))
-            raise ValueError(f"{function}: {kind} is no type of a geom that collides; there are {known}")
+            raise ValueError(f"{function}: {kind} is not the type of a geom that collides; these types are {known}")
     return min(int(type1), int(type2)), max(int(type1), int(type2))
 
 
@@ -35,22 +35,22 @@ def _holder(function: str, m: MjModel | None) -> Hooks:
 
 
 def set_collider(type1: int, type2: int, function: Collider | None, m: MjModel | None = None) -> None:
-    """Replace the collision function of two types of geoms (``mjCOLLISIONFUNC``); None brings the engine's back.
+    """Replace the collision function of two geom types (``mjCOLLISIONFUNC``); None restores the engine's function.
 
     Args:
-        type1: type of a geom (`mjtGeom`).
-        type2: type of the other one.
-        function: takes model, data, the ids of two geoms (the one of lower type first) and the margin, below which a
-            distance makes a contact. A Python function returns the contacts: `MjContact` objects, of which ``dist``,
-            ``pos`` and ``frame`` count, or tuples of distance, position (3,) and normal (3,), which points from the
-            first to the second geom. A Numba function, or one marked with `cardan.kernel`, writes them with
+        type1: type of one geom (`mjtGeom`).
+        type2: type of the other geom.
+        function: takes model, data, the ids of two geoms (the one of lower type first) and the margin: a distance below
+            the margin makes a contact. A Python function returns the contacts: `MjContact` objects, of which only
+            ``dist``, ``pos`` and ``frame`` are used, or tuples of distance, position (3,) and normal (3,), which points
+            from the first to the second geom. A Numba function, or one marked with `cardan.kernel`, writes them with
             `cardan.put_contact` and returns their number; it runs without the GIL.
-        m: the model that it is for, where it wins over that of all models; without it, for all models.
+        m: the model for which the function is used, instead of the function for all models; None: all models.
 
     Raises:
-        ValueError: there is no such type.
-        TypeError: `function` can't be called, or `m` is no model.
-        KernelError: it is meant to be compiled, and can't be.
+        ValueError: a type is unknown or does not collide.
+        TypeError: `function` can't be called, or `m` is not a model.
+        KernelError: `function` is a Numba function or a kernel, but can't be compiled.
     """
     types = _types("set_collider", type1, type2)
     if function is not None and not callable(function):
@@ -61,25 +61,25 @@ def set_collider(type1: int, type2: int, function: Collider | None, m: MjModel |
 
 
 def get_collider(type1: int, type2: int, m: MjModel | None = None) -> Collider | None:
-    """The function that `set_collider` installed for two types of geoms, for a model or for all; None: the engine's."""
+    """Return the function that `set_collider` installed for two geom types, for a model or for all models, or None."""
     hook = _holder("get_collider", m).colliders.get(_types("get_collider", type1, type2))
     return hook.function if hook else None
 
 
 def mj_addContact(m: MjModel, d: MjData, con: MjContact) -> int:
-    """Add a contact to those of the data; constraints are made of it by `mj_makeConstraint`.
+    """Add a contact to the contacts of the data; `mj_makeConstraint` makes constraints of it.
 
     Args:
         m: the model.
         d: the data; ``ncon`` grows by 1.
-        con: the contact, all of which is copied.
+        con: the contact; all of its fields are copied.
 
     Returns:
-        0; 1 if the memory that the user allows is full, so that nothing was added.
+        0; or 1 if the memory limit of the model is reached, so that nothing was added.
 
     Raises:
-        TypeError: `con` is no contact.
-        ValueError: its dimension is none.
+        TypeError: `con` is not a contact.
+        ValueError: the dimension of the contact is invalid.
     """
     check_pair("mj_addContact", m, d)
     if not isinstance(con, MjContact):

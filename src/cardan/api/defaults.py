@@ -1,4 +1,4 @@
-"""Default options, and texts (spec: programming, API reference, "Initialization" and "Miscellaneous")."""
+"""Default options and texts (spec: programming, API reference, "Initialization" and "Miscellaneous")."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ def mj_defaultVisual(vis: MjVisual) -> None:
 
 
 def mj_defaultSolRefImp(solref: Any, solimp: Any) -> None:
-    """Set constraint parameters to their defaults: `solref` (2,) and `solimp` (5,), written."""
+    """Write the default constraint parameters into `solref` (2,) and `solimp` (5,)."""
     reference, impedance = target_of("solref", solref, 2), target_of("solimp", solimp, 5)
     reference[:], impedance[:] = _DEFAULT_SOLREF, _DEFAULT_SOLIMP
 
 
 def mju_writeNumBytes(nbytes: int) -> str:
-    """A number of bytes, with the largest suffix (K, M, ...) that leaves it a whole number."""
+    """Return a number of bytes as text, with the largest suffix (K, M, ...) that leaves it a whole number."""
     value = integer("mju_writeNumBytes", "nbytes", nbytes, 2**64)
     if value < 0:
         raise TypeError(f"mju_writeNumBytes: nbytes should not be negative, got {value}")
@@ -56,7 +56,7 @@ def mju_writeNumBytes(nbytes: int) -> str:
 
 
 def mju_warningText(warning: int, info: int) -> str:
-    """Text of a warning (`mjtWarning`) with its information."""
+    """Return the text of a warning (`mjtWarning`) with its information."""
     kind, value = integer("mju_warningText", "warning", warning), integer("mju_warningText", "info", info, 2**64)
     if value < 0:
         raise TypeError(f"mju_warningText: info should not be negative, got {value}")
@@ -64,7 +64,7 @@ def mju_warningText(warning: int, info: int) -> str:
 
 
 def mju_writeLog(type: str | bytes, msg: str | bytes) -> None:
-    """Append the date, and "type: msg", to ``MUJOCO_LOG.TXT`` in the working directory."""
+    """Append the date and "type: msg" to ``MUJOCO_LOG.TXT`` in the working directory."""
     type, msg = text("mju_writeLog", "type", type), text("mju_writeLog", "msg", msg)
     with Path(LOG_FILE).open("a", encoding="utf-8") as file:
         file.write(f"{datetime.now().astimezone():%a %b %d %H:%M:%S %Y}\n{type}: {msg}\n\n")

@@ -1,4 +1,4 @@
-"""Derivatives: of the dynamics by finite differences, of operations on quaternions by formula (spec: derivatives)."""
+"""Derivatives of the dynamics, by finite differences or exact, and of operations on quaternions (spec: derivatives)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Targets = tuple[tuple[str, Matrix, tuple[int, int], str], ...]
 
 
 def _step_size(name: str, eps: Any) -> float:
-    """The size of a perturbation: any number other than 0.
+    """Return the size of a perturbation: any number except 0.
 
     Raises:
         TypeError: it isn't a number.
@@ -53,7 +53,7 @@ def _check_targets(targets: Targets) -> None:
 
 
 def _fits(array: Matrix, rows: int, columns: int) -> bool:
-    """Whether a target is None, or surely a matrix of a shape that can be written to."""
+    """Whether a target is None, or a writable float64 array of the given shape. False means: check it in detail."""
     if array is None:
         return True
     return array.__class__ is np.ndarray and array.shape == (rows, columns) and array.dtype is FLOAT64 and _open(array)
@@ -80,32 +80,32 @@ def _transition_targets(m: MjModel, A: Matrix, B: Matrix, C: Matrix, D: Matrix) 
 
 
 def _with_scripts(function: F) -> F:
-    """Make a function that fills Jacobians native where a model has a script ready."""
+    """Make a function that fills Jacobians native: it then needs no Python if the model has a script for it."""
     return ReadyBinding(function).builtin  # type: ignore[arg-type]
 
 
 def mjd_transitionFD(
     m: MjModel, d: MjData, eps: float, flg_centered: int, A: Matrix, B: Matrix, C: Matrix, D: Matrix
 ) -> None:
-    """Jacobians of `mj_step` by finite differences: dx_next = A dx + B du, dsensor = C dx + D du.
+    """Compute the Jacobians of `mj_step` by finite differences: dx_next = A dx + B du, dsensor = C dx + D du.
 
-    The state x is (qpos, qvel, act) with positions in the tangent space. Controls aren't moved out of their ranges: at
-    the edge of a range the difference is taken from inside; outside of it the derivative is zero. Every evaluation
-    starts from the present `qacc_warmstart`. State and inputs are the same afterwards; results of the pipeline are
-    those of the last evaluation.
+    The state x is (qpos, qvel, act) with positions in the tangent space. Controls are not moved out of their ranges: at
+    the edge of a range the difference is one-sided, towards the inside; outside the range the derivative is zero. Every
+    evaluation starts from the current `qacc_warmstart`. State and inputs are restored afterwards; results of the
+    pipeline are those of the last evaluation.
 
     Args:
         m: model.
         d: data.
         eps: size of the perturbations.
-        flg_centered: other than 0 for differences from both sides.
+        flg_centered: nonzero for centred differences.
         A: (2 nv + na, 2 nv + na), or None.
         B: (2 nv + na, nu), or None.
         C: (nsensordata, 2 nv + na), or None.
         D: (nsensordata, nu), or None.
 
     Raises:
-        TypeError: an array of another shape or type.
+        TypeError: an array has a wrong shape or type.
         ValueError: eps is 0 or not finite.
     """
     check_pair("mjd_transitionFD", m, d)
@@ -133,11 +133,12 @@ def mjd_transition(
     contacts: str = "exact",
     reach: float | None = None,
 ) -> None:
-    """Jacobians of `mj_step`, exact up to rounding: dx_next = A dx + B du, dsensor = C dx + D du.
+    """Compute the Jacobians of `mj_step`, exact up to rounding: dx_next = A dx + B du, dsensor = C dx + D du.
 
-    The same as `mjd_transitionFD`, without differences: tangents go through the stages of the step. Where the step has
-    a corner (a control at the edge of its range) one side counts. The state x is (qpos, qvel, act) with positions in
-    the tangent space. `d` does not change. Several threads may call this on the same model.
+    It has the results of `mjd_transitionFD`, but computes tangents of the stages of the step, not finite differences.
+    Where the step is not differentiable (a control at the edge of its range), the derivative is one-sided. The state x
+    is (qpos, qvel, act) with positions in the tangent space. `d` does not change. Several threads may call this
+    function on the same model.
 
     Args:
         m: model.
@@ -146,15 +147,15 @@ def mjd_transition(
         B: (2 nv + na, nu), or None.
         C: (nsensordata, 2 nv + na), or None.
         D: (nsensordata, nu), or None.
-        contacts: "smooth" lets geoms that don't touch, but are within `reach`, take part in the derivatives (and in
-            nothing else), so that they see contacts that are not made yet; see docs/derivatives.md.
-        reach: that distance, m; None for the mean size of the model's bodies (``m.stat.meansize``).
+        contacts: "exact" or "smooth". If "smooth", geoms that don't touch, but are within `reach`, also contribute to
+            the derivatives (and to nothing else): possible contacts then have an effect; see docs/derivatives.md.
+        reach: largest distance of such geoms, m; None for the mean size of the model's bodies (``m.stat.meansize``).
 
     Raises:
         NotImplementedError: the model or the state has a feature without derivatives; the message names it.
         RuntimeError: native code is switched off (``CARDAN_JIT=0``).
-        TypeError: an array of another shape or type.
-        ValueError: `contacts` or `reach` is something else.
+        TypeError: an array has a wrong shape or type.
+        ValueError: `contacts` or `reach` has an invalid value.
     """
     reach_of, step_jacobian = _transition()
     check_pair("mjd_transition", m, d)
@@ -181,7 +182,7 @@ def mjd_transition(
 
 @cache
 def _transition() -> tuple[Any, Any]:
-    """What exact Jacobians need, imported when they are first asked for."""
+    """Import the functions for exact Jacobians at their first use."""
     from cardan.derive.distant import reach_of
     from cardan.derive.jacobian import step_jacobian
 
@@ -189,7 +190,10 @@ def _transition() -> tuple[Any, Any]:
 
 
 def _inverse_targets(m: MjModel, forces: tuple[Matrix, ...], sensed: tuple[Matrix, ...], inertia: Matrix) -> Targets:
-    """The matrices of `mjd_inverseFD`: derivatives of force and sensors by position, velocity, acceleration; of qM."""
+    """List the result matrices of `mjd_inverseFD` with their shapes.
+
+    They are the derivatives of forces and of sensors by position, velocity and acceleration, and of qM by position.
+    """
     nv, ns = m.nv, m.nsensordata
     return (
         *((f"DfD{x}", array, (nv, nv), "(nv, nv)") for x, array in zip("qva", forces, strict=True)),
@@ -206,7 +210,7 @@ def _check_invertible(name: str, m: MjModel) -> None:
 
 
 def _wanted(forces: tuple[Matrix, ...], sensed: tuple[Matrix, ...], inertia: Matrix) -> tuple[bool, bool, bool]:
-    """Whether derivatives by position, velocity and acceleration are wanted."""
+    """Whether derivatives by position, velocity and acceleration are requested."""
     by_position, by_velocity, by_acceleration = (
         force is not None or sensor is not None for force, sensor in zip(forces, sensed, strict=True)
     )
@@ -237,16 +241,16 @@ def mjd_inverseFD(
     DsDa: Matrix,
     DmDq: Matrix,
 ) -> None:
-    """Jacobians of `mj_inverse` by finite differences, with a row for each input: transposed, as in control theory.
+    """Compute the Jacobians of `mj_inverse` by finite differences, transposed: one row for each input.
 
-    Inputs are q (qpos, in the tangent space), v (qvel) and a (qacc); results f (qfrc_inverse), s (sensordata) and m
-    (qM). State, `qacc` and inputs are the same afterwards.
+    Inputs are q (qpos, in the tangent space), v (qvel) and a (qacc); results are f (qfrc_inverse), s (sensordata) and m
+    (qM). State, `qacc` and inputs are restored afterwards.
 
     Args:
         m: model.
         d: data.
         eps: size of the perturbations.
-        flg_actuation: other than 0 to subtract `qfrc_actuator` from `qfrc_inverse`.
+        flg_actuation: nonzero to subtract `qfrc_actuator` from `qfrc_inverse`.
         DfDq: (nv, nv), or None.
         DfDv: (nv, nv), or None.
         DfDa: (nv, nv), or None.
@@ -257,7 +261,7 @@ def mjd_inverseFD(
 
     Raises:
         FatalError: the integrator is RK4, or the no-slip solver is on.
-        TypeError: an array of another shape or type.
+        TypeError: an array has a wrong shape or type.
         ValueError: eps is 0 or not finite.
     """
     name = "mjd_inverseFD"
@@ -284,15 +288,15 @@ def mjd_inverse(
     DsDa: Matrix,
     DmDq: Matrix,
 ) -> None:
-    """Jacobians of `mj_inverse`, exact up to rounding, with a row for each input: transposed, as in control theory.
+    """Compute the Jacobians of `mj_inverse`, exact up to rounding, transposed: one row for each input.
 
-    The same as `mjd_inverseFD`, without differences. Inputs are q (qpos, in the tangent space), v (qvel) and a (qacc);
-    results f (qfrc_inverse), s (sensordata) and m (qM). `d` does not change.
+    It has the results of `mjd_inverseFD`, but does not use finite differences. Inputs are q (qpos, in the tangent
+    space), v (qvel) and a (qacc); results are f (qfrc_inverse), s (sensordata) and m (qM). `d` does not change.
 
     Args:
         m: model.
         d: data.
-        flg_actuation: other than 0 to subtract `qfrc_actuator` from `qfrc_inverse`.
+        flg_actuation: nonzero to subtract `qfrc_actuator` from `qfrc_inverse`.
         DfDq: (nv, nv), or None.
         DfDv: (nv, nv), or None.
         DfDa: (nv, nv), or None.
@@ -305,7 +309,7 @@ def mjd_inverse(
         FatalError: the integrator is RK4, or the no-slip solver is on.
         NotImplementedError: the model or the state has a feature without derivatives; the message names it.
         RuntimeError: native code is switched off (``CARDAN_JIT=0``).
-        TypeError: an array of another shape or type.
+        TypeError: an array has a wrong shape or type.
     """
     from cardan.derive.inverse import inverse_derivatives
 
@@ -321,13 +325,13 @@ def mjd_inverse(
 
 
 def mjd_subQuat(qa: Any, qb: Any, Da: Matrix, Db: Matrix) -> None:
-    """Jacobians of `mju_subQuat(res, qa, qb)` by rotations of `qa` and `qb` in their own frames.
+    """Jacobians of `mju_subQuat(res, qa, qb)` with respect to rotations of `qa` and `qb` in their own frames.
 
     Args:
-        qa: quaternion.
-        qb: quaternion.
-        Da: nine numbers, a matrix row by row; or None.
-        Db: likewise.
+        qa: quaternion (4,).
+        qb: quaternion (4,).
+        Da: Jacobian with respect to `qa`: nine numbers, row by row, written; or None.
+        Db: Jacobian with respect to `qb`, likewise.
     """
     numbers = []
     for name, value in (("qa", qa), ("qb", qb)):
@@ -352,14 +356,14 @@ def _check_nine(name: str, target: Any) -> None:
 
 @native(vel=source(3), scale=Number(), Dquat=target(9), Dvel=target(9), Dscale=target(3))
 def mjd_quatIntegrate(vel: Any, scale: float, Dquat: np.ndarray, Dvel: np.ndarray, Dscale: np.ndarray) -> None:
-    """Jacobians of `mju_quatIntegrate(quat, vel, scale)` in the frame of the result.
+    """Compute the Jacobians of `mju_quatIntegrate(quat, vel, scale)`, in the frame of the result.
 
     Args:
         vel: angular velocity in the frame of the quaternion (3,).
         scale: time.
-        Dquat: by a rotation of the quaternion in its own frame (9,).
-        Dvel: by the rotation vector ``scale * vel`` (9,).
-        Dscale: by the time (3,).
+        Dquat: Jacobian with respect to a rotation of the quaternion in its own frame (9,), written.
+        Dvel: Jacobian with respect to the rotation vector ``scale * vel`` (9,), written.
+        Dscale: derivative with respect to the time (3,), written.
     """
     velocity = get3(vel, 0)
     rotation = scale3(velocity, scale)

@@ -1,4 +1,4 @@
-"""Distances of geoms (spec: programming, API reference, "Support")."""
+"""Distances between geoms (spec: programming, API reference, "Support")."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["mj_geomDistance"]
 
 
 SIGNED_DISTANCE = -1e300
-"""Result that stands for signed-distance shapes, for which distances are not computed."""
+"""Result for signed-distance shapes, for which distances are not computed."""
 
 
 @kernel
@@ -55,7 +55,7 @@ def _check_shapes(m: MjModel, geom1: int, geom2: int, **_: Any) -> None:
     fromto=target(6, optional=True),
 )
 def mj_geomDistance(m: MjModel, d: MjData, geom1: int, geom2: int, distmax: float, fromto: np.ndarray | None) -> float:
-    """Smallest signed distance of two geoms, at their present poses.
+    """Smallest signed distance between two geoms, at their current poses.
 
     Args:
         m: model.
@@ -63,17 +63,17 @@ def mj_geomDistance(m: MjModel, d: MjData, geom1: int, geom2: int, distmax: floa
         geom1: id of the first geom: plane, height field, sphere, capsule, ellipsoid, cylinder, box or mesh (its convex
             hull). A height field is the union of convex prisms: the distance is the smallest one of any prism.
         geom2: id of the second geom.
-        distmax: distance beyond which the geoms are not looked at more closely, m.
-        fromto: None, or an array of 6 that gets the closest points (the deepest ones of geoms that overlap) on the
-            first and the second geom, global frame; zeros if they are farther apart than `distmax`.
+        distmax: largest distance of interest, m. Larger distances are not computed.
+        fromto: None, or an array of 6 numbers, written: the closest points (the deepest points if the geoms overlap) on
+            the first and the second geom, world frame; zeros if the geoms are farther apart than `distmax`.
 
     Returns:
         The distance in m, negative if the geoms overlap, at most `distmax`. Pairs without a convex geom (of planes and
         height fields) get `distmax`.
 
     Raises:
-        IndexError: there is no such geom.
-        TypeError: `fromto` is not a writeable array of 6 numbers.
+        IndexError: a geom does not exist.
+        TypeError: `fromto` is not a writable array of 6 numbers.
         ValueError: one of the geoms is a signed-distance shape.
     """
     ...

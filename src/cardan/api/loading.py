@@ -1,4 +1,4 @@
-"""Reading and compiling models: what `MjModel.from_xml_path` and `MjModel.from_xml_string` do, and `mj_setConst`."""
+"""Reading and compiling models, for `MjModel.from_xml_path` and `MjModel.from_xml_string`; and `mj_setConst`."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from cardan.model.mjmodel import MjModel, register_reader
 
 
 def _named(assets: Mapping[str, bytes] | None) -> dict[str, bytes] | None:
-    """The assets, names as text.
+    """Return the assets with their names as text.
 
     Raises:
         ValueError: a name is longer than the reference's virtual file system allows.
-        TypeError: a content is not bytes.
+        TypeError: the assets are not a dictionary, or a content is not bytes.
     """
     if not assets:
         return None
@@ -39,9 +39,10 @@ def _named(assets: Mapping[str, bytes] | None) -> dict[str, bytes] | None:
 
 @contextmanager
 def _without_collector() -> Iterator[None]:
-    """Let the garbage collector rest: what a tree is made of lives until the model is there, so it would find nothing.
+    """Switch the garbage collector off while a model is compiled.
 
-    It would look at thousands of new objects several times, and through them come to look at all others.
+    Compiling makes many objects, all of which live until the end, so that the collector would find nothing. But it
+    would examine these objects several times, and all other objects of the process with them.
     """
     runs = gc.isenabled()
     gc.disable()
@@ -71,7 +72,8 @@ def mj_setConst(m: MjModel, d: MjData) -> None:
 
     Args:
         m: the model, changed in place.
-        d: a data of the model, used as scratch: ``qpos`` and what follows from it are left at ``qpos_spring``.
+        d: a data of the model, used as scratch memory: afterwards ``qpos`` is ``qpos_spring``, and the results of the
+            position stages belong to it.
     """
     check_pair("mj_setConst", m, d)
     set_const(m, d)
@@ -80,7 +82,7 @@ def mj_setConst(m: MjModel, d: MjData) -> None:
 
 
 def load_empty() -> MjModel:
-    """The empty model, which has the default options."""
+    """Return the empty model, which has the default options."""
     return compile_tree(read_string("<mujoco/>"))
 
 

@@ -31,7 +31,7 @@ from cardan.spec.mjspec.enumerations import (
 from cardan.spec.mjspec.layout import Part, Parts, layout, pieces, rearranged, size
 from cardan.spec.mjspec.specification import Specification
 
-# size in the model of each kind whose elements have ids in the order of the tree
+# name of the model's size for each kind of element whose ids are in the order of the tree
 _SIZES = {
     "body": "nbody", "joint": "njnt", "geom": "ngeom", "site": "nsite", "camera": "ncam", "light": "nlight",
     "mesh": "nmesh", "hfield": "nhfield", "texture": "ntex", "material": "nmat", "equality": "neq", "tendon": "ntendon",
@@ -39,7 +39,7 @@ _SIZES = {
     "flex": "nflex",
 }  # fmt: skip
 
-# fields of the state, by the part of the layout that says whose entries they are
+# fields of the state, each with the part of the layout that names the owners of its entries
 _STATE = {
     "qpos": "qpos", "qvel": "qvel", "act": "act", "ctrl": "ctrl", "mocap_pos": "mpos", "mocap_quat": "mquat",
     "qfrc_applied": "qvel", "qacc_warmstart": "qvel", "xfrc_applied": "body", "eq_active": "equality",
@@ -47,9 +47,9 @@ _STATE = {
 
 
 class MjSpec(Specification):
-    """A model to be built and edited, in the manner of MuJoCo's ``MjSpec``.
+    """A model to be built and edited, with the interface of MuJoCo's ``MjSpec``.
 
-    ``MjSpec()`` is empty but for the world body; ``MjSpec.from_file`` and ``MjSpec.from_string`` read a model.
+    ``MjSpec()`` contains only the world body; ``MjSpec.from_file`` and ``MjSpec.from_string`` read a model.
     """
 
     _layout: Parts | None = None
@@ -64,12 +64,12 @@ class MjSpec(Specification):
         """Read a model from an MJCF or URDF file.
 
         Args:
-            filename: the file.
-            include: contents of included files by name, looked up before the disk.
-            assets: contents of any files by name, looked up before the disk.
+            filename: path of the file.
+            include: contents of included files by name; they take precedence over files on disk.
+            assets: contents of any files by name; they take precedence over files on disk.
 
         Raises:
-            MjcfError: the file can't be read or breaks the rules; with file, line, element and attribute.
+            MjcfError: the file can't be read or breaks a rule; the message has file, line, element and attribute.
         """
         return cls(read_path(filename, {**(include or {}), **(assets or {})}))
 
@@ -81,7 +81,7 @@ class MjSpec(Specification):
         return cls(read_string(xml, {**(include or {}), **(assets or {})}))
 
     def copy(self) -> MjSpec:
-        """A copy that shares nothing with this specification."""
+        """Return a copy that shares nothing with this specification."""
         self.check_pending()
         return MjSpec(copied_tree(self.tree))
 
@@ -91,10 +91,10 @@ class MjSpec(Specification):
         return self.copy()
 
     def compile(self) -> MjModel:
-        """Compile to a model. The specification stays as it is, and can be edited and compiled again.
+        """Compile to a model. The specification does not change: it can be edited and compiled again.
 
         Raises:
-            MjcfError: the model breaks a rule; the message says which element and what would be right.
+            MjcfError: the model breaks a rule; the message names the element and what would be right.
         """
         self.check_pending()
         check_tree(self.tree)
@@ -106,18 +106,18 @@ class MjSpec(Specification):
     def recompile(self, model: MjModel, data: MjData) -> tuple[MjModel, MjData]:
         """Compile again after edits, and carry the state of a running simulation over.
 
-        Positions, velocities, activations, controls, mocap poses, applied forces and the time of everything that
-        is still there are kept; what is new starts as in the initial configuration.
+        Positions, velocities, activations, controls, mocap poses and applied forces of all elements that still exist
+        are kept, and so is the time. New elements start as in the initial configuration.
 
         Args:
-            model: what ``compile`` or ``recompile`` of this specification gave last.
+            model: the last result of ``compile`` or ``recompile`` of this specification.
             data: a data of that model. Neither is changed.
 
         Returns:
-            The new model, and a new data at the same state, for which ``mj_forward`` has been run.
+            The new model, and a new data in the same state, for which ``mj_forward`` has been run.
 
         Raises:
-            ValueError: the model isn't the one that this specification gave last.
+            ValueError: this specification was last compiled to another model.
         """
         before = self._layout
         if before is None or (size(before["qpos"]), size(before["qvel"])) != (model.nq, model.nv):
@@ -132,10 +132,10 @@ class MjSpec(Specification):
         return new_model, new_data
 
     def to_xml(self) -> str:
-        """The model as MJCF text: compiled, in the canonical subset of the language.
+        """Return the model as MJCF text: compiled, in the canonical subset of the language.
 
         Raises:
-            MjcfError: the model doesn't compile.
+            MjcfError: the model can't be compiled.
         """
         model = self.compile()
         return write_tree(canonical_tree(model, self.tree))
@@ -145,7 +145,7 @@ class MjSpec(Specification):
         write_file(filename, self.to_xml())
 
     def _numbers(self, model: MjModel) -> dict[Any, int]:
-        """Ids of the elements in a model, by order, or by name where the compiler drops or sorts some."""
+        """Ids of the elements in a model, by order; or by name, if the compiler removes or sorts some of this kind."""
         numbers: dict[Any, int] = {}
         for kind in (*_SIZES, "pair", "exclude"):
             elements = self.elements(kind)
@@ -159,7 +159,7 @@ class MjSpec(Specification):
 
 
 def _carry_over(before: Part, after: Part, old: np.ndarray, new: np.ndarray) -> None:
-    """Copy the entries of elements that are in both models from one array to the other."""
+    """Copy the entries of elements that are in both models from the array `old` to the array `new`."""
     count_old, count_new = size(before), size(after)
     if not count_old or not count_new or count_old not in (old.size, len(old)) or count_new not in (new.size, len(new)):
         return

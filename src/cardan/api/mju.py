@@ -1,4 +1,4 @@
-"""All `mju_*` functions that exist, in one namespace."""
+"""All available `mju_*` functions in one namespace."""
 
 from cardan.api import defaults, mju_bands, mju_boxqp, mju_matrices, mju_quaternions, mju_scalars, mju_vectors, muscles
 

@@ -1,8 +1,8 @@
 """The `mju_*` functions of band-dense matrices (spec: programming, utility functions).
 
-A band-dense matrix is symmetric, or the lower triangle of a Cholesky factor. It has `ntotal` rows. All but the last
-`ndense` rows hold `nband` numbers each: those left of the diagonal, and the diagonal last. The last `ndense` rows are
-stored whole.
+A band-dense matrix is symmetric, or the lower triangle of a Cholesky factor. It has `ntotal` rows. Each of the first
+`ntotal - ndense` rows stores `nband` numbers: those left of the diagonal, and the diagonal last. The last `ndense` rows
+are stored completely.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def _lower(ntotal: int, nband: int, ndense: int) -> tuple[np.ndarray, np.ndarray
 
 
 def _unpacked(mat: np.ndarray, ntotal: int, nband: int, ndense: int) -> np.ndarray:
-    """The lower triangle as a dense matrix."""
+    """Return the lower triangle as a dense matrix (ntotal, ntotal)."""
     rows, columns, address = _lower(ntotal, nband, ndense)
     dense = np.zeros((ntotal, ntotal))
     dense[rows, columns] = mat[address]
@@ -56,7 +56,7 @@ def mju_bandDiag(i: int, ntotal: int, nband: int, ndense: int) -> int:
 
 
 def mju_band2Dense(res: np.ndarray, mat: Any, ntotal: int, nband: int, ndense: int, flg_sym: int) -> None:
-    """Res (ntotal, ntotal) = the band-dense matrix, with its upper triangle if `flg_sym`, else with zeros there."""
+    """Unpack a band-dense matrix into `res` (ntotal, ntotal); its upper triangle is zero unless `flg_sym` is set."""
     out, values = target_matrix("res", res), vector("mat", mat)
     require(values.size == _size(ntotal, nband, ndense), f"mat should have size {_SIZE}")
     require(out.shape == (ntotal, ntotal), "res should have ntotal rows and columns")
@@ -65,7 +65,7 @@ def mju_band2Dense(res: np.ndarray, mat: Any, ntotal: int, nband: int, ndense: i
 
 
 def mju_dense2Band(res: np.ndarray, mat: Any, ntotal: int, nband: int, ndense: int) -> None:
-    """Res = the lower triangle of a matrix (ntotal, ntotal) as a band-dense one; the rest is lost."""
+    """Pack the lower triangle of a matrix (ntotal, ntotal) into a band-dense matrix `res`; drop other elements."""
     out, a = target_vector("res", res), matrix("mat", mat)
     require(out.size == _size(ntotal, nband, ndense), f"res should have size {_SIZE}")
     require(a.shape == (ntotal, ntotal), "mat should have ntotal rows and columns")
@@ -76,17 +76,17 @@ def mju_dense2Band(res: np.ndarray, mat: Any, ntotal: int, nband: int, ndense: i
 def mju_bandMulMatVec(
     res: np.ndarray, mat: Any, vec: Any, ntotal: int, nband: int, ndense: int, nvec: int, flg_sym: int
 ) -> None:
-    """Res = mat vec, for a band-dense matrix and `nvec` vectors.
+    """Compute res = mat vec, for a band-dense matrix and `nvec` vectors.
 
     Args:
-        res: results, one a column: (ntotal, nvec), or (ntotal,) for one vector.
+        res: results, one in each column: (ntotal, nvec), or (ntotal,) for one vector.
         mat: the matrix, in any shape.
-        vec: vectors, one a column (ntotal, nvec).
+        vec: vectors, one in each column (ntotal, nvec).
         ntotal: number of rows.
         nband: width of the band.
         ndense: number of dense rows.
         nvec: number of vectors.
-        flg_sym: whether the matrix is symmetric; if not, its upper triangle counts as zero.
+        flg_sym: whether the matrix is symmetric; if not, its upper triangle is taken as zero.
     """
     values = vector("mat", mat) if np.ndim(mat) == 1 else matrix("mat", mat).reshape(-1)
     v = vector("vec", vec)[:, None] if np.ndim(vec) == 1 else matrix("vec", vec)
@@ -100,7 +100,7 @@ def mju_bandMulMatVec(
 
 
 def mju_cholFactorBand(mat: np.ndarray, ntotal: int, nband: int, ndense: int, diagadd: float, diagmul: float) -> float:
-    """Cholesky factor of a band-dense matrix in place (Golub and Van Loan, 4.3.5).
+    """Factorise a band-dense matrix in place by Cholesky's method (Golub and Van Loan, 4.3.5).
 
     Args:
         mat: the matrix, then its factor L (mat = L L').
@@ -132,7 +132,7 @@ def mju_cholFactorBand(mat: np.ndarray, ntotal: int, nband: int, ndense: int, di
 
 
 def mju_cholSolveBand(res: np.ndarray, mat: Any, vec: Any, ntotal: int, nband: int, ndense: int) -> None:
-    """Res = (L L')^-1 vec, with the band-dense Cholesky factor L in `mat`."""
+    """Compute res = (L L')^-1 vec, with the band-dense Cholesky factor L in `mat`."""
     values = vector("mat", mat)
     require(values.size == _size(ntotal, nband, ndense), f"mat should have size {_SIZE}")
     out, v = target_of("res", res, ntotal, "ntotal"), vector_of("vec", vec, ntotal, "ntotal")

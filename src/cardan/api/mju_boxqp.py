@@ -1,7 +1,7 @@
 """Box-constrained quadratic programs by projected Newton steps (Tassa, Mansard and Todorov 2014, section III.B).
 
-Each iteration holds the variables that stand at a bound and are pushed against it, makes a Newton step in the others,
-and searches along the step with the result clipped to the box (Armijo's rule).
+Each iteration holds the variables that are at a bound and whose gradient points out of the box. It makes a Newton step
+in the other variables and searches along the step, with each point clipped to the box (Armijo's rule).
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from cardan.api.array_arguments import matrix, require, target_matrix, target_ve
 from cardan.errors import FatalError
 
 _ITERATIONS = 100
-_GRADIENT = 1e-16  # squared gradient of the free variables that counts as zero
+_GRADIENT = 1e-16  # squared gradient of the free variables below which it is taken as zero
 _BACKTRACK = 0.5
 _SHORTEST = 1e-22
 _ARMIJO = 0.1
-_EXTRA = 7  # the C library wants room for n (n + 7) numbers in R
+_EXTRA = 7  # the C library requires n (n + 7) numbers in R
 
 
 def _cholesky(h: np.ndarray) -> np.ndarray | None:
@@ -31,7 +31,7 @@ def _cholesky(h: np.ndarray) -> np.ndarray | None:
 def _search(
     h: np.ndarray, g: np.ndarray, x: np.ndarray, step: np.ndarray, gradient: np.ndarray, box: tuple[Any, Any]
 ) -> np.ndarray | None:
-    """The point along a step, clipped to the box, that lowers the cost enough; None if there is none."""
+    """Find the point along a step, clipped to the box, that lowers the cost enough; None if there is none."""
     cost = 0.5 * x @ h @ x + g @ x
     length = 1.0
     while length > _SHORTEST:
@@ -46,7 +46,10 @@ def _search(
 def _solve(
     h: np.ndarray, g: np.ndarray, x: np.ndarray, box: tuple[Any, Any]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-    """Solution, ids of the free variables, and the factor of their part of H (None if it isn't positive definite)."""
+    """Return the solution, the ids of the free variables, and the Cholesky factor of their block of H.
+
+    The factor is None if the block isn't positive definite.
+    """
     x = np.clip(x, *box)
     factor, free = np.zeros((0, 0)), np.zeros(0, np.intp)
     for iteration in range(_ITERATIONS):
@@ -74,9 +77,9 @@ def mju_boxQP(res: np.ndarray, R: np.ndarray, index: Any, H: Any, g: Any, lower:
     """Minimise 0.5 x'H x + x'g within lower <= x <= upper.
 
     Args:
-        res: solution (n,); what it holds before is the starting point.
-        R: room for n (n + 7) numbers; the first nfree * nfree become the Cholesky factor of the free variables' part
-            of H, row by row, lower triangle.
+        res: solution (n,), written; its initial value is the starting point.
+        R: scratch memory for n (n + 7) numbers; the first nfree * nfree become the Cholesky factor of the free
+            variables' block of H, row by row, lower triangle.
         index: ids of the free variables (n,), written; or None.
         H: symmetric positive definite matrix (n, n), of which the lower triangle is read.
         g: linear term (n,).
@@ -84,10 +87,10 @@ def mju_boxQP(res: np.ndarray, R: np.ndarray, index: Any, H: Any, g: Any, lower:
         upper: upper bounds (n,), or None.
 
     Returns:
-        nfree, the number of variables that no bound holds; -1 if H isn't positive definite.
+        nfree, the number of variables that are not held at a bound; -1 if H isn't positive definite.
 
     Raises:
-        FatalError: bounds that leave no room.
+        FatalError: a lower bound is not below the upper bound.
     """
     out = target_vector("res", res)
     n = out.size

@@ -39,7 +39,7 @@ def _mul_mat_vec(res: Any, mat: Any, vec: Any) -> None:
     vec=source("mat.columns"),
 )
 def mju_mulMatVec(res: np.ndarray, mat: Any, vec: Any) -> None:
-    """Res = mat vec."""
+    """Compute res = mat vec."""
 
 
 def _check_mul_mat_t_vec(res: Any, mat: Any, vec: Any) -> None:
@@ -65,7 +65,7 @@ def _mul_mat_t_vec(res: Any, mat: Any, vec: Any) -> None:
     vec=source("mat"),
 )
 def mju_mulMatTVec(res: np.ndarray, mat: Any, vec: Any) -> None:
-    """Res = mat' vec."""
+    """Compute res = mat' vec."""
 
 
 def _check_mul_vec_mat_vec(vec1: Any, mat: Any, vec2: Any) -> None:
@@ -93,7 +93,7 @@ def _mul_vec_mat_vec(vec1: Any, mat: Any, vec2: Any) -> float:
     vec2=source("vec1"),
 )
 def mju_mulVecMatVec(vec1: Any, mat: Any, vec2: Any) -> float:  # pyright: ignore[reportReturnType]
-    """vec1' mat vec2, for a square matrix."""
+    """Return vec1' mat vec2, for a square matrix."""
 
 
 def _multiply(res: Any, a: np.ndarray, b: np.ndarray, texts: tuple[str, str, str]) -> None:
@@ -105,7 +105,7 @@ def _multiply(res: Any, a: np.ndarray, b: np.ndarray, texts: tuple[str, str, str
 
 
 def mju_mulMatMat(res: np.ndarray, mat1: Any, mat2: Any) -> None:
-    """Res = mat1 mat2."""
+    """Compute res = mat1 mat2."""
     texts = (
         "#columns in mat1 should equal #rows in mat2",
         "#rows in res should equal #rows in mat1",
@@ -115,7 +115,7 @@ def mju_mulMatMat(res: np.ndarray, mat1: Any, mat2: Any) -> None:
 
 
 def mju_mulMatMatT(res: np.ndarray, mat1: Any, mat2: Any) -> None:
-    """Res = mat1 mat2'."""
+    """Compute res = mat1 mat2'."""
     texts = (
         "#columns in mat1 should equal #columns in mat2",
         "#rows in res should equal #rows in mat1",
@@ -127,7 +127,7 @@ def mju_mulMatMatT(res: np.ndarray, mat1: Any, mat2: Any) -> None:
 
 
 def mju_mulMatTMat(res: np.ndarray, mat1: Any, mat2: Any) -> None:
-    """Res = mat1' mat2."""
+    """Compute res = mat1' mat2."""
     texts = (
         "#rows in mat1 should equal #rows in mat2",
         "#rows in res should equal #columns in mat1",
@@ -168,7 +168,7 @@ def _sqr_mat_t_d(res: Any, mat: Any, diag: Any) -> None:
     diag=target("mat", optional=True),
 )
 def mju_sqrMatTD(res: np.ndarray, mat: Any, diag: Any) -> None:
-    """Res = mat' diag mat; `diag` None counts as the identity."""
+    """Compute res = mat' diag mat; if `diag` is None, the identity."""
 
 
 # --- one matrix
@@ -189,7 +189,7 @@ def _transpose(res: Any, mat: Any) -> None:
 
 @native_by(_transpose, check=_check_transpose, res=target(ANY, ANY, apart=True), mat=source("res.columns", "res"))
 def mju_transpose(res: np.ndarray, mat: Any) -> None:
-    """Res = mat'."""
+    """Compute res = mat'."""
 
 
 def _check_symmetrize(res: Any, mat: Any) -> None:
@@ -208,7 +208,7 @@ def _symmetrize(res: Any, mat: Any) -> None:
 
 @native_by(_symmetrize, check=_check_symmetrize, res=target(ANY, "res", apart=True), mat=source("res", "res"))
 def mju_symmetrize(res: np.ndarray, mat: Any) -> None:
-    """Res = (mat + mat') / 2, for a square matrix."""
+    """Compute res = (mat + mat') / 2, for a square matrix."""
 
 
 def _check_eye(mat: Any) -> None:
@@ -225,7 +225,7 @@ def _eye(mat: Any) -> None:
 
 @native_by(_eye, check=_check_eye, mat=target(ANY, "mat"))
 def mju_eye(mat: np.ndarray) -> None:
-    """Mat = the identity."""
+    """Set mat to the identity matrix."""
 
 
 # --- Cholesky factors
@@ -258,14 +258,14 @@ def _chol_factor(mat: Any, mindiag: float) -> int:
 
 @native_by(_chol_factor, check=_check_square, mat=target(ANY, "mat"), mindiag=Number())
 def mju_cholFactor(mat: np.ndarray, mindiag: float) -> int:  # pyright: ignore[reportReturnType]
-    """Cholesky factor L of mat = L L' in place, in the lower triangle; returns the rank.
+    """Replace the lower triangle of mat = L L' by its Cholesky factor L; return the rank.
 
-    Diagonal values below `mindiag` are raised to it, and lower the rank.
+    Diagonal values below `mindiag` are set to `mindiag`; each reduces the rank by 1.
     """
 
 
 def solve_factored(factor: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """(L L')^-1 right, with L in the lower triangle of `factor`; not finite where L is singular."""
+    """Return (L L')^-1 right, with L in the lower triangle of `factor`; not finite if L is singular."""
     x = np.empty(right.size)
     mju_cholSolve(x, np.ascontiguousarray(factor), right)
     return x
@@ -297,7 +297,7 @@ def _chol_solve(res: Any, mat: Any, vec: Any) -> None:
     _chol_solve, check=_check_chol_solve, res=target(ANY, apart=True), mat=source("res", "res"), vec=source("res")
 )
 def mju_cholSolve(res: np.ndarray, mat: Any, vec: Any) -> None:
-    """Res = (L L')^-1 vec, with the factor L in the lower triangle of `mat`; not finite where L is singular."""
+    """Compute res = (L L')^-1 vec, with the factor L in the lower triangle of `mat`; not finite if L is singular."""
 
 
 def _check_chol_update(mat: Any, x: Any, **_: Any) -> None:
@@ -330,9 +330,10 @@ def _chol_update(mat: Any, x: Any, flg_plus: int) -> int:
 
 @native_by(_chol_update, check=_check_chol_update, mat=target(ANY, "mat"), x=target("mat"), flg_plus=Integer())
 def mju_cholUpdate(mat: np.ndarray, x: np.ndarray, flg_plus: int) -> int:  # pyright: ignore[reportReturnType]
-    """Factor of L L' + x x' (`flg_plus`) or L L' - x x' in place of L (Golub and Van Loan, 6.5.4); returns the rank.
+    """Update the Cholesky factor L to that of L L' + x x' (`flg_plus`) or L L' - x x', and return the rank.
 
-    `x` is used up. Diagonal values that would come below mjMINVAL are kept at it, and lower the rank.
+    The method is that of Golub and Van Loan, 6.5.4. `x` is overwritten. Diagonal values that would fall below mjMINVAL
+    are set to it; each reduces the rank by 1.
     """
 
 

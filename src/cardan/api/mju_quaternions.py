@@ -1,6 +1,6 @@
 """The `mju_*` functions of quaternions, poses and rotations (spec: programming, utility functions).
 
-Results go into the first arguments. Quaternions are (w, x, y, z), matrices nine numbers row by row.
+Results are written into the first arguments. Quaternions are (w, x, y, z); matrices are nine numbers, row by row.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def mju_rotVecQuat(res: np.ndarray, vec: Any, quat: Any) -> None:
 
 @native(res=target(4), quat=source(4))
 def mju_negQuat(res: np.ndarray, quat: Any) -> None:
-    """Conjugate: the inverse rotation."""
+    """Conjugate of a quaternion: the inverse rotation."""
     set4(res, 0, q.neg_quat(get4(quat, 0)))
 
 
@@ -67,7 +67,7 @@ def mju_axisAngle2Quat(res: np.ndarray, axis: Any, angle: float) -> None:
 
 @native(res=target(3), quat=source(4), dt=Number())
 def mju_quat2Vel(res: np.ndarray, quat: Any, dt: float) -> None:
-    """Angular velocity that turns by `quat` in the time `dt`; the axis of a turn that is too small to have one is x."""
+    """Angular velocity of a rotation by `quat` in the time `dt`; if the angle is too small, its axis is x."""
     s = norm3((quat[0, 1], quat[0, 2], quat[0, 3]))
     if s < MINVAL:
         set3(res, 0, scale3((1.0, 0.0, 0.0), q.turning_angle(quat[0, 0], s) / dt))
@@ -77,7 +77,7 @@ def mju_quat2Vel(res: np.ndarray, quat: Any, dt: float) -> None:
 
 @native(res=target(3), qa=source(4), qb=source(4))
 def mju_subQuat(res: np.ndarray, qa: Any, qb: Any) -> None:
-    """Rotation vector, in the frame of `qb`, that takes `qb` to `qa`."""
+    """Rotation vector, in the frame of `qb`, that rotates `qb` to `qa`."""
     set3(res, 0, q.sub_quat(get4(qa, 0), get4(qb, 0)))
 
 
@@ -103,7 +103,7 @@ def mju_derivQuat(res: np.ndarray, quat: Any, vel: Any) -> None:
 
 @native(quat=target(4), vel=source(3), scale=Number())
 def mju_quatIntegrate(quat: np.ndarray, vel: Any, scale: float) -> None:
-    """Turn a quaternion in place for the time `scale` with the body-frame angular velocity `vel`."""
+    """Rotate a quaternion in place for the time `scale` with the body-frame angular velocity `vel`."""
     set4(quat, 0, q.integrate_quat(get4(quat, 0), get3(vel, 0), scale))
 
 
@@ -120,7 +120,7 @@ def mju_quatZ2Vec(quat: np.ndarray, vec: Any) -> None:
 def mju_euler2Quat(quat: np.ndarray, euler: Any, seq: str) -> None:
     """Quaternion of Euler angles (rad): rotations around the axes named by `seq`.
 
-    Small letters are axes that turn with the object, capital letters fixed axes.
+    Small letters are axes that rotate with the object, capital letters are fixed axes.
 
     Raises:
         FatalError: `seq` isn't three of the letters x, y, z, X, Y, Z.
@@ -135,7 +135,7 @@ def mju_euler2Quat(quat: np.ndarray, euler: Any, seq: str) -> None:
 
 @native(posres=target(3), quatres=target(4), pos1=source(3), quat1=source(4), pos2=source(3), quat2=source(4))
 def mju_mulPose(posres: np.ndarray, quatres: np.ndarray, pos1: Any, quat1: Any, pos2: Any, quat2: Any) -> None:
-    """Product of poses: the second, given in the frame of the first."""
+    """Product of two poses. The second is given in the frame of the first; the result is in the outer frame."""
     rotation = get4(quat1, 0)
     pos = add3(get3(pos1, 0), q.rot_vec_quat(get3(pos2, 0), rotation))
     set4(quatres, 0, q.normalize4(q.mul_quat(rotation, get4(quat2, 0))))
@@ -152,25 +152,25 @@ def mju_negPose(posres: np.ndarray, quatres: np.ndarray, pos: Any, quat: Any) ->
 
 @native(res=target(3), pos=source(3), quat=source(4), vec=source(3))
 def mju_trnVecPose(res: np.ndarray, pos: Any, quat: Any, vec: Any) -> None:
-    """Point `vec` of the frame with a pose, in the outer frame."""
+    """Transform the point `vec` from the frame with the pose (pos, quat) to the outer frame."""
     set3(res, 0, add3(q.rot_vec_quat(get3(vec, 0), get4(quat, 0)), get3(pos, 0)))
 
 
 @native(res=target(3), vec=source(3), mat=source(9))
 def mju_rotVecMat(res: np.ndarray, vec: Any, mat: Any) -> None:
-    """Res = mat vec."""
+    """Compute res = mat vec."""
     set3(res, 0, mul_mat_vec3(get9(mat, 0), get3(vec, 0)))
 
 
 @native(res=target(3), vec=source(3), mat=source(9))
 def mju_rotVecMatT(res: np.ndarray, vec: Any, mat: Any) -> None:
-    """Res = mat' vec."""
+    """Compute res = mat' vec."""
     set3(res, 0, mul_mat_t_vec3(get9(mat, 0), get3(vec, 0)))
 
 
 @native(res=target(6), vec=source(6), flg_force=Integer(), newpos=source(3), oldpos=source(3), rotnew2old=source(9))
 def mju_transformSpatial(res: np.ndarray, vec: Any, flg_force: int, newpos: Any, oldpos: Any, rotnew2old: Any) -> None:
-    """A spatial motion or force vector (rotation, translation) seen from another point and orientation.
+    """Transform a spatial motion or force vector (rotation, translation) to another point and orientation.
 
     Args:
         res: the new vector (6,).

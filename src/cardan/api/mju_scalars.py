@@ -16,32 +16,32 @@ from cardan.maths.quaternion import quat2mat
 
 
 def mju_min(a: float, b: float) -> float:
-    """The smaller number."""
+    """Return the smaller number."""
     return float(min(a, b))
 
 
 def mju_max(a: float, b: float) -> float:
-    """The larger number."""
+    """Return the larger number."""
     return float(max(a, b))
 
 
 def mju_clip(x: float, min: float, max: float) -> float:
-    """`x`, bounded to [min, max]."""
+    """Return `x`, clamped to [min, max]."""
     return float(min if x < min else max if x > max else x)
 
 
 def mju_sign(x: float) -> float:
-    """1, 0 or -1."""
+    """Return 1, 0 or -1."""
     return float((x > 0) - (x < 0))
 
 
 def mju_round(x: float) -> int:
-    """The nearest integer; halves go up."""
+    """Return the nearest integer; halves are rounded up."""
     return math.floor(x + 0.5)
 
 
 def mju_isBad(x: float) -> int:
-    """1 if `x` is no number, or larger than mjMAXVAL, else 0."""
+    """Return 1 if `x` is NaN or its magnitude exceeds mjMAXVAL, else 0."""
     return int(not -mjMAXVAL <= x <= mjMAXVAL)
 
 
@@ -55,7 +55,7 @@ def mju_sigmoid(x: float) -> float:
 
 
 def mju_Halton(index: int, base: int) -> float:
-    """Element `index` of the Halton sequence of a base (Halton 1960): its digits, mirrored at the point."""
+    """Element `index` of the Halton sequence (Halton 1960): the digits of `index` in a base, mirrored at the point."""
     require(index >= 0 and base > 1, "index should not be negative, and base at least 2")
     value, scale = 0.0, 1.0 / base
     while index > 0:
@@ -66,7 +66,7 @@ def mju_Halton(index: int, base: int) -> float:
 
 
 def mju_springDamper(pos0: float, vel0: float, Kp: float, Kv: float, dt: float) -> float:
-    """Position, after the time `dt`, of a unit mass on a spring (Kp) and damper (Kv) that starts at pos0 with vel0."""
+    """Position after the time `dt` of a unit mass with a spring (Kp) and a damper (Kv), from pos0 and velocity vel0."""
     half, rest = 0.5 * Kv, 0.25 * Kv * Kv - Kp
     decay = math.exp(-half * dt)
     push = vel0 + half * pos0
@@ -83,7 +83,7 @@ _NORMAL = np.random.default_rng()
 
 
 def mju_standardNormal(num2: np.ndarray | None) -> float:
-    """A random number from the normal distribution; a second one goes into `num2` (1,), if given."""
+    """Return a normally distributed random number; write a second one into `num2` (1,), if given."""
     if num2 is not None:
         target_of("num2", num2, 1)[0] = _NORMAL.standard_normal()
     return float(_NORMAL.standard_normal())
@@ -97,12 +97,12 @@ _TYPE_NAMES = {
 
 
 def mju_type2Str(type: int) -> str | None:
-    """Name of an object type (`mjtObj`) in the modelling language, or None."""
+    """Return the name of an object type (`mjtObj`) in the modelling language, or None."""
     return _TYPE_NAMES.get(int(type))
 
 
 def mju_str2Type(str: str | bytes) -> int:
-    """Object type (`mjtObj`) with a name of the modelling language; 0 (unknown) if there is none."""
+    """Return the object type (`mjtObj`) with a name of the modelling language; 0 (unknown) if the name is unknown."""
     word = text("mju_str2Type", "str", str)
     return next((number for number, name in _TYPE_NAMES.items() if name == word), 0)
 
@@ -113,7 +113,7 @@ def _check_pyramid(pyramid: np.ndarray, force: np.ndarray, mu: np.ndarray) -> No
 
 
 def mju_encodePyramid(pyramid: np.ndarray, force: Any, mu: Any) -> None:
-    """Edge forces of a friction pyramid from a contact force (normal, then tangents); see `mju_decodePyramid`."""
+    """Convert a contact force (normal, then tangents) to edge forces of a friction pyramid; see `mju_decodePyramid`."""
     edges, f, friction = target_vector("pyramid", pyramid), vector("force", force), vector("mu", mu)
     _check_pyramid(edges, f, friction)
     share = f[0] / friction.size
@@ -123,7 +123,7 @@ def mju_encodePyramid(pyramid: np.ndarray, force: Any, mu: Any) -> None:
 
 
 def mju_decodePyramid(force: np.ndarray, pyramid: Any, mu: Any) -> None:
-    """Contact force (normal, then tangents) from the edge forces of a friction pyramid (spec: computation, contact)."""
+    """Convert edge forces of a friction pyramid to a contact force (normal, tangents); spec: computation, contact."""
     f, edges, friction = target_vector("force", force), vector("pyramid", pyramid), vector("mu", mu)
     _check_pyramid(edges, f, friction)
     f[0] = edges.sum()
@@ -131,10 +131,16 @@ def mju_decodePyramid(force: np.ndarray, pyramid: Any, mu: Any) -> None:
 
 
 def mju_eig3(eigval: np.ndarray, eigvec: np.ndarray, quat: np.ndarray, mat: Any) -> int:
-    """Eigenvalues of a symmetric 3 x 3 matrix, largest first, and its eigenvectors as columns and as a rotation.
+    """Compute the eigenvalues of a symmetric 3 x 3 matrix and its eigenvectors.
+
+    Args:
+        eigval: eigenvalues (3,), largest first, written.
+        eigvec: eigenvectors as columns of a rotation matrix (9,), written.
+        quat: quaternion of the same rotation (4,), written.
+        mat: the matrix (9,).
 
     Returns:
-        0 (the number of iterations in MuJoCo, which means nothing here).
+        0. In MuJoCo it is the number of iterations, which this method does not have.
     """
     a = vector_of("mat", mat, 9).tolist()
     values, rotation = principal_axes((a[0], a[4], a[8], a[1], a[2], a[5]))
@@ -145,14 +151,14 @@ def mju_eig3(eigval: np.ndarray, eigvec: np.ndarray, quat: np.ndarray, mat: Any)
 
 
 def mju_printMat(mat: Any) -> None:
-    """Print a matrix, one row a line."""
+    """Print a matrix, one row in each line."""
     for row in matrix("mat", mat):
         print(" ".join(f"{value:.8f}" for value in row))
     print()
 
 
 def mju_printMatSparse(mat: Any, rownnz: Any, rowadr: Any, colind: Any) -> None:
-    """Print a matrix in compressed rows: (column) value, one row a line."""
+    """Print a matrix in compressed-row storage: (column) value, one row in each line."""
     values, columns = vector("mat", mat), vector("colind", colind, np.int32)
     counts, starts = vector("rownnz", rownnz, np.int32), vector("rowadr", rowadr, np.int32)
     for count, start in zip(counts, starts, strict=True):

@@ -1,4 +1,4 @@
-"""The `mju_*` functions of vectors (spec: programming, utility functions). Results go into `res`."""
+"""The `mju_*` functions of vectors (spec: programming, utility functions). Results are written into `res`."""
 
 from __future__ import annotations
 
@@ -17,63 +17,63 @@ from cardan.maths.vector import add3, add_scaled3, cross, dot3, get3, norm3, sca
 
 @native(res=target(3))
 def mju_zero3(res: np.ndarray) -> None:
-    """Res = 0 (3 numbers)."""
+    """Compute res = 0 (3 numbers)."""
     set3(res, 0, (0.0, 0.0, 0.0))
 
 
 @native(res=target(3), data=source(3))
 def mju_copy3(res: np.ndarray, data: Any) -> None:
-    """Res = data (3 numbers)."""
+    """Compute res = data (3 numbers)."""
     set3(res, 0, get3(data, 0))
 
 
 @native(res=target(3), vec=source(3), scl=Number())
 def mju_scl3(res: np.ndarray, vec: Any, scl: float) -> None:
-    """Res = scl vec (3 numbers)."""
+    """Compute res = scl vec (3 numbers)."""
     set3(res, 0, scale3(get3(vec, 0), scl))
 
 
 @native(res=target(3), vec1=source(3), vec2=source(3))
 def mju_add3(res: np.ndarray, vec1: Any, vec2: Any) -> None:
-    """Res = vec1 + vec2 (3 numbers)."""
+    """Compute res = vec1 + vec2 (3 numbers)."""
     set3(res, 0, add3(get3(vec1, 0), get3(vec2, 0)))
 
 
 @native(res=target(3), vec1=source(3), vec2=source(3))
 def mju_sub3(res: np.ndarray, vec1: Any, vec2: Any) -> None:
-    """Res = vec1 - vec2 (3 numbers)."""
+    """Compute res = vec1 - vec2 (3 numbers)."""
     set3(res, 0, sub3(get3(vec1, 0), get3(vec2, 0)))
 
 
 @native(res=target(3), vec=source(3))
 def mju_addTo3(res: np.ndarray, vec: Any) -> None:
-    """Res += vec (3 numbers)."""
+    """Compute res += vec (3 numbers)."""
     set3(res, 0, add3(get3(res, 0), get3(vec, 0)))
 
 
 @native(res=target(3), vec=source(3))
 def mju_subFrom3(res: np.ndarray, vec: Any) -> None:
-    """Res -= vec (3 numbers)."""
+    """Compute res -= vec (3 numbers)."""
     set3(res, 0, sub3(get3(res, 0), get3(vec, 0)))
 
 
 @native(res=target(3), vec=source(3), scl=Number())
 def mju_addToScl3(res: np.ndarray, vec: Any, scl: float) -> None:
-    """Res += scl vec (3 numbers)."""
+    """Compute res += scl vec (3 numbers)."""
     set3(res, 0, add_scaled3(get3(res, 0), get3(vec, 0), scl))
 
 
 @native(res=target(3), vec1=source(3), vec2=source(3), scl=Number())
 def mju_addScl3(res: np.ndarray, vec1: Any, vec2: Any, scl: float) -> None:
-    """Res = vec1 + scl vec2 (3 numbers)."""
+    """Compute res = vec1 + scl vec2 (3 numbers)."""
     set3(res, 0, add_scaled3(get3(vec1, 0), get3(vec2, 0), scl))
 
 
 @kernel
 def _normalize(vec: Any, n: int, slack: float) -> float:
-    """Scale a vector to length 1 in place, or set it to (1, 0, ...) if it is too short; returns the old length.
+    """Scale a vector to length 1 in place, or set it to (1, 0, ...) if it is too short; return the old length.
 
-    Lengths that differ from 1 by no more than `slack` count as 1.
+    Lengths that differ from 1 by no more than `slack` are taken as 1.
     """
     length = _length(vec, n)
     if length < mjMINVAL:
@@ -95,7 +95,7 @@ def _length(vec: Any, n: int) -> float:
 
 @kernel
 def _normalize_row(vec: Any, n: int, slack: float) -> float:
-    """The same with the first row of a table."""
+    """Normalise the first row of a table, as `_normalize`."""
     total = 0.0
     for k in range(n):
         total += vec[0, k] * vec[0, k]
@@ -110,19 +110,19 @@ def _normalize_row(vec: Any, n: int, slack: float) -> float:
 
 @native(vec=target(3))
 def mju_normalize3(vec: np.ndarray) -> float:
-    """Normalise 3 numbers in place ((1, 0, 0) if too short); returns the length before."""
+    """Normalise 3 numbers in place ((1, 0, 0) if too short); return the previous length."""
     return _normalize_row(vec, 3, 0.0)
 
 
 @native(vec=target(4))
 def mju_normalize4(vec: np.ndarray) -> float:
-    """Normalise 4 numbers in place ((1, 0, 0, 0) if too short); returns the length before."""
+    """Normalise 4 numbers in place ((1, 0, 0, 0) if too short); return the previous length."""
     return _normalize_row(vec, 4, mjMINVAL)
 
 
 @native(res=target(ANY))
 def mju_normalize(res: np.ndarray) -> float:
-    """Normalise a vector in place ((1, 0, ...) if too short); returns the length before."""
+    """Normalise a vector in place ((1, 0, ...) if too short); return the previous length."""
     return _normalize(res, len(res), 0.0)
 
 
@@ -140,60 +140,60 @@ def mju_norm(res: Any) -> float:
 
 @native(vec1=source(3), vec2=source(3))
 def mju_dot3(vec1: Any, vec2: Any) -> float:
-    """Scalar product of 3 numbers."""
+    """Scalar product of two vectors of 3 numbers."""
     return dot3(get3(vec1, 0), get3(vec2, 0))
 
 
 @native(pos1=source(3), pos2=source(3))
 def mju_dist3(pos1: Any, pos2: Any) -> float:
-    """Distance of two points."""
+    """Distance between two points."""
     return norm3(sub3(get3(pos1, 0), get3(pos2, 0)))
 
 
 @native(res=target(3), a=source(3), b=source(3))
 def mju_cross(res: np.ndarray, a: Any, b: Any) -> None:
-    """Res = a x b."""
+    """Compute res = a x b."""
     set3(res, 0, cross(get3(a, 0), get3(b, 0)))
 
 
 @native(res=target(4))
 def mju_zero4(res: np.ndarray) -> None:
-    """Res = 0 (4 numbers)."""
+    """Compute res = 0 (4 numbers)."""
     for k in range(4):
         res[0, k] = 0.0
 
 
 @native(res=target(4))
 def mju_unit4(res: np.ndarray) -> None:
-    """Res = (1, 0, 0, 0)."""
+    """Compute res = (1, 0, 0, 0)."""
     for k in range(4):
         res[0, k] = 1.0 if k == 0 else 0.0
 
 
 @native(res=target(4), data=source(4))
 def mju_copy4(res: np.ndarray, data: Any) -> None:
-    """Res = data (4 numbers)."""
+    """Compute res = data (4 numbers)."""
     for k in range(4):
         res[0, k] = data[0, k]
 
 
 @native(res=target(ANY))
 def mju_zero(res: np.ndarray) -> None:
-    """Res = 0."""
+    """Compute res = 0."""
     for k in range(len(res)):
         res[k] = 0.0
 
 
 @native(res=target(ANY), val=Number())
 def mju_fill(res: np.ndarray, val: float) -> None:
-    """All elements = val."""
+    """Set all elements to `val`."""
     for k in range(len(res)):
         res[k] = val
 
 
 @native(res=target(ANY), vec=source("res"))
 def mju_copy(res: np.ndarray, vec: Any) -> None:
-    """Res = vec."""
+    """Compute res = vec."""
     for k in range(len(res)):
         res[k] = vec[k]
 
@@ -218,56 +218,56 @@ def mju_L1(vec: np.ndarray) -> float:
 
 @native(res=target(ANY), vec=source("res"), scl=Number())
 def mju_scl(res: np.ndarray, vec: Any, scl: float) -> None:
-    """Res = scl vec."""
+    """Compute res = scl vec."""
     for k in range(len(res)):
         res[k] = vec[k] * scl
 
 
 @native(res=target(ANY), vec1=source("res"), vec2=source("res"))
 def mju_add(res: np.ndarray, vec1: Any, vec2: Any) -> None:
-    """Res = vec1 + vec2."""
+    """Compute res = vec1 + vec2."""
     for k in range(len(res)):
         res[k] = vec1[k] + vec2[k]
 
 
 @native(res=target(ANY), vec1=source("res"), vec2=source("res"))
 def mju_sub(res: np.ndarray, vec1: Any, vec2: Any) -> None:
-    """Res = vec1 - vec2."""
+    """Compute res = vec1 - vec2."""
     for k in range(len(res)):
         res[k] = vec1[k] - vec2[k]
 
 
 @native(res=target(ANY), vec=source("res"))
 def mju_addTo(res: np.ndarray, vec: Any) -> None:
-    """Res += vec."""
+    """Compute res += vec."""
     for k in range(len(res)):
         res[k] += vec[k]
 
 
 @native(res=target(ANY), vec=source("res"))
 def mju_subFrom(res: np.ndarray, vec: Any) -> None:
-    """Res -= vec."""
+    """Compute res -= vec."""
     for k in range(len(res)):
         res[k] -= vec[k]
 
 
 @native(res=target(ANY), vec=source("res"), scl=Number())
 def mju_addToScl(res: np.ndarray, vec: Any, scl: float) -> None:
-    """Res += scl vec."""
+    """Compute res += scl vec."""
     for k in range(len(res)):
         res[k] += vec[k] * scl
 
 
 @native(res=target(ANY), vec1=source("res"), vec2=source("res"), scl=Number())
 def mju_addScl(res: np.ndarray, vec1: Any, vec2: Any, scl: float) -> None:
-    """Res = vec1 + scl vec2."""
+    """Compute res = vec1 + scl vec2."""
     for k in range(len(res)):
         res[k] = vec1[k] + vec2[k] * scl
 
 
 @native(vec1=source(ANY), vec2=source("vec1"))
 def mju_dot(vec1: Any, vec2: Any) -> float:
-    """Scalar product."""
+    """Scalar product of two vectors."""
     total = 0.0
     for k in range(len(vec1)):
         total += vec1[k] * vec2[k]
@@ -276,7 +276,7 @@ def mju_dot(vec1: Any, vec2: Any) -> float:
 
 @native(vec=target(ANY))
 def mju_isZero(vec: np.ndarray) -> int:
-    """1 if all elements are 0, else 0."""
+    """Return 1 if all elements are 0, else 0."""
     for k in range(len(vec)):
         if vec[k] != 0.0:
             return 0
@@ -300,22 +300,22 @@ def _convert(res: Any, vec: Any, result: type, source: type) -> None:
 
 
 def mju_f2n(res: np.ndarray, vec: Any) -> None:
-    """Single precision to the engine's numbers."""
+    """Convert single precision to the engine's precision (double)."""
     _convert(res, vec, np.float64, np.float32)
 
 
 def mju_n2f(res: np.ndarray, vec: Any) -> None:
-    """The engine's numbers to single precision."""
+    """Convert the engine's precision (double) to single precision."""
     _convert(res, vec, np.float32, np.float64)
 
 
 def mju_d2n(res: np.ndarray, vec: Any) -> None:
-    """Double precision to the engine's numbers (which are the same)."""
+    """Convert double precision to the engine's precision, which is double: a copy."""
     _convert(res, vec, np.float64, np.float64)
 
 
 def mju_n2d(res: np.ndarray, vec: Any) -> None:
-    """The engine's numbers to double precision (which are the same)."""
+    """Convert the engine's precision, which is double, to double precision: a copy."""
     _convert(res, vec, np.float64, np.float64)
 
 

@@ -16,11 +16,11 @@ _PARAMETERS = 9
 
 
 def mju_muscleGain(len: float, vel: float, lengthrange: Any, acc0: float, prm: Any) -> float:
-    """Active force of a muscle per activation (negative: it pulls).
+    """Active force of a muscle per unit of activation (negative: it pulls).
 
     Args:
         len: length of the actuator.
-        vel: its rate of change.
+        vel: rate of change of the length.
         lengthrange: smallest and largest length (2,).
         acc0: acceleration by a unit force at qpos0 (only used if the force in `prm` is negative).
         prm: range (2), force, scale, lmin, lmax, vmax, fpmax, fvmax (9,).
@@ -41,7 +41,7 @@ def mju_muscleDynamics(ctrl: float, act: float, prm: Any) -> float:
     """Rate of change of a muscle's activation.
 
     Args:
-        ctrl: control, limited to [0, 1] here.
+        ctrl: control; clamped to [0, 1].
         act: activation.
         prm: time constants of activation and deactivation, s, and width of the transition between them (3,).
     """
@@ -49,7 +49,7 @@ def mju_muscleDynamics(ctrl: float, act: float, prm: Any) -> float:
 
 
 def mj_defaultLROpt(opt: MjLROpt) -> None:
-    """Set options to their defaults: those of the element ``compiler/lengthrange``."""
+    """Set options to the defaults of the element ``compiler/lengthrange``."""
     if not isinstance(opt, MjLROpt):
         raise TypeError(f"mj_defaultLROpt: opt must be an MjLROpt, not {type(opt).__name__}")
     opt.mode = int(mjtLRMode.mjLRMODE_MUSCLE)
@@ -59,16 +59,16 @@ def mj_defaultLROpt(opt: MjLROpt) -> None:
 
 
 def mj_setLengthRange(m: MjModel, d: MjData, index: int, opt: MjLROpt) -> None:
-    """Set `m.actuator_lengthrange` of one actuator, if the options cover it.
+    """Set `m.actuator_lengthrange` of one actuator, if the options include actuators of its kind.
 
     Args:
         m: the model.
-        d: a data of it, which is not changed.
+        d: a data of the model; it is not changed.
         index: id of the actuator.
         opt: options.
 
     Raises:
-        ValueError: there is no such actuator, or its range can't be found.
+        ValueError: the actuator does not exist, or its range can't be found.
     """
     check_pair("mj_setLengthRange", m, d)
     actuator = integer("mj_setLengthRange", "index", index)

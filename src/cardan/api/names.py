@@ -8,12 +8,12 @@ from cardan.model.naming import KIND_OF_OBJECT, name_book
 
 
 def _kind(function: str, type: int) -> str | None:
-    """The kind of element that a number of `mjtObj` stands for, if its elements have names."""
+    """Return the kind of element that a number of `mjtObj` means, if elements of this kind have names."""
     return KIND_OF_OBJECT.get(integer(function, "type", type))
 
 
 def mj_id2name(m: MjModel, type: int, id: int) -> str | None:
-    """Name of the element with a type (`mjtObj`) and an id; None if there is none or it has no name."""
+    """Return the name of the element with a type (`mjtObj`) and an id; None if it does not exist or has no name."""
     check_model("mj_id2name", m)
     kind, id = _kind("mj_id2name", type), integer("mj_id2name", "id", id)
     names = name_book(m, kind).names if kind else []
@@ -21,7 +21,7 @@ def mj_id2name(m: MjModel, type: int, id: int) -> str | None:
 
 
 def mj_name2id(m: MjModel, type: int, name: str) -> int:
-    """Id of the element with a type (`mjtObj`) and a name (text, or its bytes); -1 if there is none."""
+    """Return the id of the element with a type (`mjtObj`) and a name (str or bytes); -1 if it does not exist."""
     if m.__class__ is not MjModel:
         check_model("mj_name2id", m)
     kind = _kind("mj_name2id", type)

@@ -1,4 +1,4 @@
-"""Functions of the interface that are native code from the first argument on, each declared by a table of arguments.
+"""Functions of the interface that run as native code from the first argument on, each declared by a table of arguments.
 
     @native(res=target(4), quat1=source(4), quat2=source(4))
     def mju_mulQuat(res, quat1, quat2): ...            # the body is the kernel
@@ -6,9 +6,9 @@
     @native_by(body_jacobian, jacp=JACOBIAN, jacr=JACOBIAN, body=element("body", "nbody"))
     def mj_jacBody(m, d, jacp, jacr, body): ...        # only declared here; `body_jacobian` is the kernel
 
-What becomes of them is a function of CPython's own kind (`cardan.jit.binding.functions`). Arguments that fit go
-straight to the kernel; all others come here, are checked and converted with the rules and errors of
-`cardan.api.array_arguments`, and go to the same kernel.
+Each becomes a built-in function of CPython (`cardan.jit.binding.functions`). Arguments of the expected types are passed
+directly to the kernel. All others take the slow path in this module: they are checked and converted with the rules and
+errors of `cardan.api.array_arguments`, and passed to the same kernel.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ from cardan.model.mjmodel import MjModel
 F = TypeVar("F", bound=Callable[..., Any])
 
 RESULTS = {"None": "", "float": "f8", "int": "i8"}
-"""Kinds of results by annotation."""
+"""Codes of the result types, by annotation."""
 
 
 def native(*, failure: float | None = None, **arguments: Argument) -> Callable[[F], F]:
-    """Make a function, whose body is a kernel, native; arguments as in `native_by`."""
+    """Make a function whose body is a kernel native; arguments as in `native_by`."""
 
     def declare(function: F) -> F:
         return NativeCall(function, function, _abi(function, arguments, failure=failure)).builtin  # type: ignore[arg-type]
@@ -63,17 +63,17 @@ def native_by(
     releases: bool = False,
     **arguments: Argument,
 ) -> Callable[[F], F]:
-    """Make a function native that a kernel of the same parameters computes.
+    """Make a function native whose results are computed by a kernel with the same parameters.
 
     Args:
-        kernel: what computes.
-        check: gets all arguments by name before they are converted, and raises if some don't go together.
-        failure: a result that says that an argument is wrong after all, and the message of the FatalError, in which
-            names of arguments may stand in braces.
-        refuses: the kernel returns a status instead, not 0 if an argument is wrong. Either a message as in `failure`,
-            where ``{status}`` may stand, too, or True if `check` raises in all these cases.
-        releases: whether the GIL is released meanwhile.
-        arguments: descriptions of all parameters but ``m`` and ``d``.
+        kernel: the kernel.
+        check: gets all arguments by name before they are converted, and raises if they are inconsistent.
+        failure: a result by which the kernel reports a wrong argument, and the message of the FatalError, in which
+            names of arguments may be used in braces.
+        refuses: whether the kernel returns a status, nonzero if an argument is wrong. Either a message as in `failure`,
+            in which ``{status}`` may be used as well, or True if `check` raises in all these cases.
+        releases: whether the GIL is released during the call.
+        arguments: descriptions of all parameters except ``m`` and ``d``.
     """
 
     def declare(function: F) -> F:
@@ -97,13 +97,13 @@ def _abi(
     parameters = code.co_varnames[: code.co_argcount]
     described = tuple((name, arguments[name]) for name in parameters if name not in ("m", "d"))
     if len(described) != len(arguments):
-        raise TypeError(f"{function.__name__}: arguments are described that it does not have")
+        raise TypeError(f"{function.__name__}: a described argument is not a parameter")
     result = RESULTS[function.__annotations__["return"]]
     return CallAbi(function.__name__, parameters, described, result, failure, refuses, releases)
 
 
 class NativeCall(KernelBinding):
-    """A function of the interface that a kernel computes; see `Binding`."""
+    """A function of the interface whose results are computed by a kernel; see `Binding`."""
 
     message = ""
     check: Callable[..., None] | None = None
@@ -113,7 +113,7 @@ class NativeCall(KernelBinding):
         return inspect.signature(self.function)
 
     def careful(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Check and convert all arguments, with good errors, and run the kernel on them."""
+        """Check and convert all arguments, with detailed errors, and run the kernel on them."""
         name = self.function.__name__
         try:
             bound = self._signature.bind(*args, **kwargs)
@@ -145,7 +145,7 @@ class NativeCall(KernelBinding):
             check_model(name, given["m"])
 
     def _converted(self, name: str, given: dict[str, Any]) -> dict[str, Any]:
-        """All arguments that aren't model or data, as the kernel wants them."""
+        """Convert all arguments except model and data to the types that the kernel expects."""
         values: dict[str, Any] = {}
         for key, argument in sorted(self.abi.arguments, key=lambda row: not isinstance(row[1], Integer)):
             value = given[key]
@@ -180,7 +180,7 @@ class NativeCall(KernelBinding):
         return np.ascontiguousarray(array)
 
     def _separate(self, values: dict[str, Any]) -> None:
-        """Copy arrays that are read where a kernel needs targets apart from them."""
+        """Copy input arrays that overlap a result array, if the kernel requires separate arrays."""
         for target, argument in self.abi.arguments:
             if isinstance(argument, Array) and argument.apart:
                 for key, other in self.abi.arguments:
@@ -190,7 +190,7 @@ class NativeCall(KernelBinding):
 
 
 def _aligned(values: dict[str, Any]) -> dict[str, np.ndarray]:
-    """Put copies in place of arrays whose numbers stand at odd addresses; returns those arrays."""
+    """Replace arrays that are not aligned by copies; return the original arrays."""
     odd = {k: a for k, a in values.items() if isinstance(a, np.ndarray) and not a.flags.aligned}
     values.update({key: array.copy() for key, array in odd.items()})
     return odd
@@ -216,7 +216,7 @@ def _number(function: str, name: str, value: Any) -> float:
 
 
 def _size(size: int | str, given: dict[str, Any], values: dict[str, Any]) -> int:
-    """The size that a shape mentions (see `cardan.jit.binding.arguments.Array`)."""
+    """Evaluate a size used in a shape (see `cardan.jit.binding.arguments.Array`)."""
     if isinstance(size, int):
         return size
     product = 1

@@ -1,8 +1,8 @@
 """The simulation pipeline as functions of (m, d): whole steps, forward and inverse dynamics, and their parts.
 
 Each function runs a program of `cardan.step.pipeline`, without the GIL. `m` is the MjModel; `d` is an MjData made for
-it (or for a model of the same sizes). All raise TypeError or ValueError for arguments that don't fit, ValueError if the
-model asks for something that Cardan doesn't have yet, and whatever a Python callback raises.
+`m` (or for a model of the same sizes). All functions raise TypeError or ValueError for invalid arguments, ValueError if
+the model needs a feature that Cardan doesn't have yet, and any exception of a Python callback.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ RUNGE_KUTTA_ORDER = 4
 
 KEYFRAME_SOURCES = {name: "key_" + name for name in ("qpos", "qvel", "act", "ctrl")}
 KEYFRAME_SOURCES |= {"mocap_pos": "key_mpos", "mocap_quat": "key_mquat"}
-"""Fields of the state beside the time that a keyframe sets, and where the model has them."""
+"""Fields of the state, besides the time, that a keyframe sets, and the fields of the model that hold them."""
 
 _ZERO_AFTER_RESET = ("warning.", "timer.", "solver", "maxuse_", "energy", "D_", "B_", "work.")
 
 
 def _execute(name: str, m: MjModel, d: MjData, repeat: int = 1) -> None:
-    """Run the program of a public function, after all checks, and let native code find it from now on."""
+    """Run the program of a public function after all checks, and let native code find the program from now on."""
     if getattr(d, "model", None) is not m or not isinstance(d, MjData):
         check_pair(name, m, d)
     version = hooks.version
@@ -50,17 +50,17 @@ def _execute(name: str, m: MjModel, d: MjData, repeat: int = 1) -> None:
 
 
 def _settle(program: StepProgram, m: MjModel, d: MjData, status: int, repeat: int) -> None:
-    """Answer what a stage of a program asked for that native code ran, and go on."""
+    """Handle the request of a stage after native code ran the program, and resume."""
     settle(status, program, m, d, repeat)
 
 
 def _runs_program(function: F) -> F:
-    """Make a function of (m, d) that calls `_execute` native: without a line of Python from its second call on."""
+    """Make a function of (m, d) that calls `_execute` native: from its second call on it runs no Python code."""
     return ProgramBinding(function, _settle, hooks.version_address).builtin  # type: ignore[arg-type]
 
 
 def _function(name: str, doc: str) -> Callable[[MjModel, MjData], None]:
-    """A public function of (m, d) for a program."""
+    """Make the public function of (m, d) that runs a program."""
 
     def call(m: MjModel, d: MjData) -> None:
         _execute(name, m, d)
@@ -72,17 +72,17 @@ def _function(name: str, doc: str) -> Callable[[MjModel, MjData], None]:
 
 @_runs_program
 def mj_step(m: MjModel, d: MjData, nstep: int = 1) -> None:
-    """Advance the simulation, controls from `d.ctrl` and the control callback. Optionally, repeat nstep times."""
+    """Advance the simulation, with controls from `d.ctrl` and the control callback; repeat `nstep` times."""
     _execute("mj_step", m, d, integer("mj_step", "nstep", nstep))
 
 
 def mj_forwardSkip(m: MjModel, d: MjData, skipstage: int, skipsensor: int) -> None:
-    """Forward dynamics without the parts up to `skipstage` (mjtStage), and without sensors if `skipsensor` isn't 0."""
+    """Forward dynamics without the stages up to `skipstage` (mjtStage), and without sensors if `skipsensor` isn't 0."""
     _skip("mj_forwardSkip", m, d, skipstage, skipsensor)
 
 
 def mj_inverseSkip(m: MjModel, d: MjData, skipstage: int, skipsensor: int) -> None:
-    """Inverse dynamics without the parts up to `skipstage` (mjtStage), and without sensors if `skipsensor` isn't 0."""
+    """Inverse dynamics without the stages up to `skipstage` (mjtStage), and without sensors if `skipsensor` isn't 0."""
     _skip("mj_inverseSkip", m, d, skipstage, skipsensor)
 
 
@@ -92,19 +92,19 @@ def _skip(name: str, m: MjModel, d: MjData, skipstage: int, skipsensor: int) -> 
     run(programs.skip_program(m, name, stage, without_sensors), m, d)
 
 
-mj_step1 = _function("mj_step1", "First half of a step: all that doesn't depend on controls and applied forces.")
+mj_step1 = _function("mj_step1", "First half of a step: everything that doesn't depend on controls and applied forces.")
 mj_step2 = _function("mj_step2", "Second half of a step: forces, acceleration, integration (Euler instead of RK4).")
-mj_forward = _function("mj_forward", "Forward dynamics: everything of a step but the integration.")
-mj_inverse = _function("mj_inverse", "Inverse dynamics: `qfrc_inverse` from `qacc`, which must be set before.")
+mj_forward = _function("mj_forward", "Forward dynamics: a step without the integration.")
+mj_inverse = _function("mj_inverse", "Inverse dynamics: `qfrc_inverse` from `qacc`, which must be set first.")
 
 mj_fwdPosition = _function("mj_fwdPosition", "The part of forward dynamics that depends on positions.")
 mj_fwdVelocity = _function("mj_fwdVelocity", "The part of forward dynamics that depends on velocities.")
 mj_fwdActuation = _function("mj_fwdActuation", "Actuator forces: `actuator_force`, `qfrc_actuator`, `act_dot`.")
-mj_fwdAcceleration = _function("mj_fwdAcceleration", "Sum of all forces but those of constraints, and `qacc_smooth`.")
+mj_fwdAcceleration = _function("mj_fwdAcceleration", "Sum of all forces except constraint forces, and `qacc_smooth`.")
 mj_fwdConstraint = _function("mj_fwdConstraint", "Constraint forces and `qacc` by the solver.")
 mj_invPosition = _function("mj_invPosition", "The part of inverse dynamics that depends on positions.")
 mj_invVelocity = _function("mj_invVelocity", "The part of inverse dynamics that depends on velocities.")
-mj_invConstraint = _function("mj_invConstraint", "Constraint forces from `qacc`, by formula.")
+mj_invConstraint = _function("mj_invConstraint", "Constraint forces from `qacc`, in closed form.")
 mj_compareFwdInv = _function("mj_compareFwdInv", "Difference of forward and inverse dynamics, in `solver_fwdinv`.")
 
 mj_kinematics = _function("mj_kinematics", "Poses of bodies, geoms and sites.")
@@ -126,7 +126,7 @@ mj_makeConstraint = _function("mj_makeConstraint", "Rows of all active constrain
 mj_island = _function("mj_island", "Constraint islands: `nisland`, `dof_island`, `efc_island`, `island_*`.")
 mj_referenceConstraint = _function("mj_referenceConstraint", "`efc_vel` and `efc_aref`.")
 mj_projectConstraint = _function(
-    "mj_projectConstraint", "Inverse inertia of the constraints, `efc_AR`, for PGS and no-slip (nothing for others)."
+    "mj_projectConstraint", "Inverse inertia of the constraints, `efc_AR`; only for PGS and no-slip."
 )
 mj_Euler = _function("mj_Euler", "Euler integrator, semi-implicit in velocity.")
 mj_checkPos = _function("mj_checkPos", "Reset the data if `qpos` has a bad number.")
@@ -141,10 +141,10 @@ mj_resetData = _function("mj_resetData", "Reset the data to the model's default 
 
 
 def mj_implicit(m: MjModel, d: MjData) -> None:
-    """Advance the state with the implicit integrator that the model has chosen.
+    """Advance the state with the implicit integrator that the model specifies.
 
     Raises:
-        FatalError: it has chosen another integrator.
+        FatalError: the model specifies another integrator.
     """
     check_pair("mj_implicit", m, d)
     if m.opt.integrator not in (mjtIntegrator.mjINT_IMPLICIT, mjtIntegrator.mjINT_IMPLICITFAST):
@@ -181,7 +181,7 @@ def mj_rne(m: MjModel, d: MjData, flg_acc: int, result: np.ndarray) -> None:
     Args:
         m: model.
         d: data after `mj_comVel`.
-        flg_acc: whether `qacc` counts (armature never does).
+        flg_acc: whether to include the term of `qacc` (always without armature).
         result: (nv,), written.
     """
     check_pair("mj_rne", m, d)
@@ -206,7 +206,7 @@ def mj_resetDataKeyframe(m: MjModel, d: MjData, key: int) -> None:
 
 
 def mj_resetDataDebug(m: MjModel, d: MjData, debug_value: int) -> None:
-    """Reset the data to defaults, and fill what the pipeline computes with bytes of `debug_value` (0 to 255)."""
+    """Reset the data to defaults, and fill all results of the pipeline with bytes of `debug_value` (0 to 255)."""
     value = integer("mj_resetDataDebug", "debug_value", debug_value)
     if not 0 <= value <= 255:
         raise TypeError(f"mj_resetDataDebug: debug_value must be a byte, 0 to 255, not {value}")

@@ -1,4 +1,4 @@
-"""Engine plugins: registering own ones, and what stands in for the reference's libraries (spec: engine plugins)."""
+"""Engine plugins: registration, and replacements of the reference's plugin libraries (spec: engine plugins)."""
 
 from __future__ import annotations
 
@@ -17,55 +17,51 @@ from cardan.plugins.sdf import register_sdf
 from cardan.step import plugin_life as _plugin_life  # noqa: F401 (tells the model who knows the plugins)
 
 PLUGINS_DIR: str = str(Path(plugins.__file__).parent)
-"""Folder of the plugins of the package."""
+"""Folder of the plugins that are part of the package."""
 
 PLUGIN_HANDLES: list[Any] = []
-"""Handles of plugin libraries that were loaded: none, the plugins of the reference's libraries are built in."""
+"""Handles of loaded plugin libraries: always empty, because the plugins of the reference's libraries are built in."""
 
 _LIBRARIES = ("actuator", "elasticity", "sdf", "sensor")
-"""Libraries that the reference comes with."""
+"""Libraries that are part of the reference."""
 
 
 def mj_loadPluginLibrary(path: str) -> None:
-    """Accept a library of plugins that the reference comes with, by its name: its plugins are built in.
+    """Accept a plugin library of the reference by its name, without loading it: its plugins are built in.
 
     Args:
-        path: path of the library, such as ``"libelasticity.so"``; the file need not be there.
+        path: path of the library, such as ``"libelasticity.so"``; the file need not exist.
 
     Raises:
-        FatalError: it is another library. Plugins are registered in Python, by `register_plugin`.
+        FatalError: it is another library. Plugins are registered in Python, with `register_plugin`.
     """
     if Path(os.fspath(path)).stem.removeprefix("lib") not in _LIBRARIES:
         known = ", ".join(f"lib{name}" for name in _LIBRARIES)
         raise FatalError(
-            f"mj_loadPluginLibrary: {os.fspath(path)!r} holds native plugins, which Cardan does not load; register"
+            f"mj_loadPluginLibrary: {os.fspath(path)!r} contains native plugins, which Cardan does not load; register"
             f" them in Python with cardan.register_plugin (built in are those of {known})"
         )
 
 
 def mj_loadAllPluginLibraries(directory: str) -> None:
-    """Do nothing: the plugins of the libraries that the reference comes with are built in, others are not loaded.
-
-    Args:
-        directory: the folder.
-    """
+    """Do nothing: the plugins of the reference's libraries are built in, and other libraries are not loaded."""
     os.fspath(directory)
 
 
 def plugin_config(m: MjModel, instance: int) -> dict[str, str]:
-    """The attributes that are set for a plugin instance of a model, as text."""
+    """Return the attributes that are set for a plugin instance of a model, as text."""
     check_model("plugin_config", m)
     return config_of(m, _instance("plugin_config", m, instance))
 
 
 def plugin_data(m: MjModel, d: MjData, instance: int) -> Any:
-    """What the `init` function of its plugin made for an instance, or None."""
+    """Return the object that the plugin's `init` function made for an instance, or None."""
     check_pair("plugin_data", m, d)
     return d._plugin_data[_instance("plugin_data", m, instance)]
 
 
 def _instance(function: str, m: MjModel, instance: int) -> int:
-    """The number, checked."""
+    """Check the number of an instance."""
     number = integer(function, "instance", instance)
     if not 0 <= number < m.nplugin:
         raise IndexError(f"{function}: there is no plugin instance {number}; the model has {m.nplugin}")

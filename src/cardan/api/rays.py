@@ -1,7 +1,7 @@
 """Rays (spec: programming, API reference, "Ray collisions").
 
-A ray is the set of points pnt + x * vec with x >= 0. All functions return the smallest x at which it meets a surface,
-in units of `vec`, or -1. Rays that start inside a geom meet the surface where they leave it.
+A ray is the set of points pnt + x * vec with x >= 0. All functions return the smallest x at which the ray hits a
+surface, in units of `vec`, or -1. A ray that starts inside a geom hits the surface where it leaves the geom.
 """
 
 from __future__ import annotations
@@ -54,15 +54,15 @@ def mj_ray(
     Args:
         m: model.
         d: data; ``geom_xpos`` and ``geom_xmat`` are read.
-        pnt: start of the ray (3,), global frame, m.
-        vec: its direction (3,).
-        geomgroup: which of the 6 groups are seen; None: all.
-        flg_static: whether geoms of bodies fixed to the world are seen.
-        bodyexclude: id of a body whose geoms are not seen; -1: none.
-        geomid: int32 array of size 1 that gets the id of the geom, or -1.
+        pnt: start of the ray (3,), world frame, m.
+        vec: direction of the ray (3,).
+        geomgroup: flags (6,) of the geom groups that the ray can hit; None: all.
+        flg_static: whether the ray can hit geoms of bodies fixed to the world.
+        bodyexclude: id of a body whose geoms the ray passes through; -1: none.
+        geomid: id of the geom, or -1: int32 array (1,), written.
 
     Returns:
-        The distance in units of `vec`, or -1 if no geom is met.
+        The distance in units of `vec`, or -1 if the ray hits no geom.
 
     Raises:
         FatalError: `vec` is 0.
@@ -103,20 +103,20 @@ def mj_multiRay(
     nray: int,
     cutoff: float,
 ) -> None:
-    """Distances along several rays that start at one point; other arguments as in `mj_ray`.
+    """Distances along several rays from one point.
 
     Args:
         m: model.
-        d: data.
-        pnt: start of the rays (3,), global frame, m.
-        vec: their directions, one after the other (3 * nray,).
-        geomgroup: which groups are seen, or None.
-        flg_static: whether static geoms are seen.
-        bodyexclude: id of a body that is not seen, or -1.
-        geomid: int32 array (nray,) that gets the ids of the geoms, or -1.
-        dist: array (nray,) that gets the distances in units of the directions, or -1.
+        d: data; ``geom_xpos`` and ``geom_xmat`` are read.
+        pnt: start of the rays (3,), world frame, m.
+        vec: directions of the rays, one after the other (3 * nray,).
+        geomgroup: flags (6,) of the geom groups that the rays can hit; None: all.
+        flg_static: whether the rays can hit geoms of bodies fixed to the world.
+        bodyexclude: id of a body whose geoms the rays pass through; -1: none.
+        geomid: ids of the geoms, or -1: int32 array (nray,), written.
+        dist: distances in units of the directions, or -1: (nray,), written.
         nray: number of rays.
-        cutoff: distance from `pnt` beyond which planes, and the bounding spheres of other geoms, are not seen, m.
+        cutoff: distance from `pnt` beyond which planes, and the bounding spheres of other geoms, are ignored, m.
 
     Raises:
         FatalError: a direction is 0.
@@ -134,10 +134,10 @@ def mj_multiRay(
     vec=source(3),
 )
 def mj_rayMesh(m: MjModel, d: MjData, geomid: int, pnt: Any, vec: Any) -> float:
-    """Distance along a ray to the faces of a mesh geom, or -1; point and direction (3,) in the global frame.
+    """Distance along a ray to the faces of a mesh geom, or -1; point and direction (3,) in the world frame.
 
     Raises:
-        FatalError: the geom is no mesh.
+        FatalError: the geom is not a mesh.
     """
     ...
 
@@ -151,10 +151,10 @@ def mj_rayMesh(m: MjModel, d: MjData, geomid: int, pnt: Any, vec: Any) -> float:
     vec=source(3),
 )
 def mj_rayHfield(m: MjModel, d: MjData, geomid: int, pnt: Any, vec: Any) -> float:
-    """Distance along a ray to a height field geom, or -1; point and direction (3,) in the global frame.
+    """Distance along a ray to a height field geom, or -1; point and direction (3,) in the world frame.
 
     Raises:
-        FatalError: the geom is no height field.
+        FatalError: the geom is not a height field.
     """
     ...
 
@@ -174,14 +174,14 @@ def mju_rayGeom(pos: Any, mat: Any, size: Any, pnt: Any, vec: Any, geomtype: int
 
     Args:
         pos: centre of the shape (3,), m.
-        mat: its orientation (9,).
-        size: its sizes (3,), as ``geom_size``.
+        mat: orientation of the shape (9,).
+        size: sizes of the shape (3,), as ``geom_size``.
         pnt: start of the ray (3,), m.
-        vec: its direction (3,).
+        vec: direction of the ray (3,).
         geomtype: plane, sphere, capsule, ellipsoid, cylinder or box (mjtGeom).
 
     Raises:
-        FatalError: there is no primitive of this type.
+        FatalError: the type is not that of a primitive.
     """
     ...
 
@@ -217,25 +217,28 @@ def mju_rayFlex(
     Args:
         m: model.
         d: data; ``flexvert_xpos`` is read.
-        flex_layer: layer of the tetrahedra whose faces are met.
-        flg_vert: whether vertices, spheres of the flex's radius, are met.
-        flg_edge: whether edges, capsules of the flex's radius, are met.
-        flg_face: whether the faces of elements are met.
-        flg_skin: whether all three are met, of the faces those of the outer layer alone; not of a flex of segments.
+        flex_layer: layer of the tetrahedra whose faces the ray can hit.
+        flg_vert: whether the ray can hit vertices, which are spheres of the flex's radius.
+        flg_edge: whether the ray can hit edges, which are capsules of the flex's radius.
+        flg_face: whether the ray can hit faces of elements.
+        flg_skin: whether the ray can hit all three, but only faces of the outer layer; ignored for a flex of segments.
         flexid: id of the flex.
-        pnt: start of the ray (3,), global frame, m.
-        vec: its direction (3,).
-        vertid: int32 array of size 1 that gets the vertex of the flex closest to the point hit; kept if there is none.
+        pnt: start of the ray (3,), world frame, m.
+        vec: direction of the ray (3,).
+        vertid: vertex of the flex closest to the hit point: int32 array (1,), written if the ray hits.
 
     Raises:
-        IndexError: there is no such flex.
+        IndexError: the flex does not exist.
         TypeError: an array has a wrong size or type.
     """
     ...
 
 
 def _faces_near_line(corners: np.ndarray, p: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """Numbers of the triangles (n, 3, 3) that a line may meet: not all corners are on one side of a plane along it."""
+    """Numbers of the triangles (n, 3, 3) that a line may hit.
+
+    A triangle is dropped if all corners are on one side of one of two planes through the line.
+    """
     size = float(np.linalg.norm(v))
     if size == 0.0:
         return np.arange(len(corners))
@@ -257,8 +260,8 @@ def mju_raySkin(nface: int, nvert: int, face: Any, vert: Any, pnt: Any, vec: Any
         face: vertices of the triangles (3 * nface,).
         vert: positions of the vertices (3 * nvert,), m.
         pnt: start of the ray (3,).
-        vec: its direction (3,).
-        vertid: int32 array of size 1 that gets the vertex closest to the point hit; kept if there is none.
+        vec: direction of the ray (3,).
+        vertid: vertex closest to the hit point: int32 array (1,), written if the ray hits.
 
     Raises:
         TypeError: an array has a wrong size or type, or a triangle has a vertex that does not exist.

@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
 
 def to_xml(m: MjModel) -> str:
-    """The model as MJCF text, in the canonical subset (spec: modeling, "Model creation").
+    """Return the model as MJCF text, in the canonical subset (spec: modeling, "Model creation").
 
-    Numbers that were changed since compilation are written as they are now. Files (meshes, textures, ...) are referred
-    to as the original refers to them, relative to the folder of the model file.
+    Numbers are written with their current values, even if they were changed after compilation. Files (meshes, textures,
+    ...) are referred to as in the original, relative to the folder of the model file.
 
     Raises:
         ValueError: the model was not compiled from XML or a tree (but loaded from a binary file, unpickled, ...), or
-            holds a NaN.
+            contains a NaN.
     """
     check_model("to_xml", m)
     if m._source is None:
@@ -40,16 +40,16 @@ def to_xml(m: MjModel) -> str:
 
 
 def _text(m: MjModel, source: Source) -> str:
-    """MJCF text of a model and what it was compiled from."""
+    """Return the MJCF text of a model, given its source."""
     return write_tree(canonical_tree(m, source.tree, source.statistic))
 
 
 def mj_saveLastXML(filename: FileName, m: MjModel) -> None:
-    """Save the model that was compiled last as MJCF, with the numbers of ``m``.
+    """Save the last compiled model as MJCF, with the numbers of ``m``.
 
     Args:
-        filename: path of the file, which is written whole or not at all; "" prints the text.
-        m: the model that was compiled last, with any changes made at run time, or another one of the same sizes.
+        filename: path of the file, which is written completely or not at all; "" prints the text.
+        m: the last compiled model, with any changes made at run time, or another model of the same sizes.
 
     Raises:
         FatalError: no model was compiled yet, ``m`` has other sizes than the last one, or the file can't be written.
@@ -80,17 +80,17 @@ def mj_sizeModel(m: MjModel) -> int:
 
 
 def mj_saveModel(m: MjModel, filename: FileName | None = None, buffer: np.ndarray | None = None) -> None:
-    """Save the model in binary form, to a file or into a buffer; the buffer has precedence.
+    """Save the model in binary form to a buffer, or if none is given, to a file.
 
     The format is Cardan's own (`cardan.model.binary`); MuJoCo does not read it.
 
     Args:
         m: the model.
-        filename: path of the file, which is written whole or not at all.
-        buffer: writeable uint8 vector of at least ``mj_sizeModel(m)`` bytes.
+        filename: path of the file, which is written completely or not at all.
+        buffer: writable uint8 vector of at least ``mj_sizeModel(m)`` bytes.
 
     Raises:
-        TypeError: neither is given, or the buffer is something else.
+        TypeError: neither is given, or the buffer has another type.
         FatalError: the buffer is too small.
         OSError: the file can't be written.
     """
@@ -123,7 +123,7 @@ def load_binary(filename: str, assets: Mapping[str, bytes] | None = None) -> MjM
 
 
 def mj_printFormattedModel(m: MjModel, filename: FileName, float_format: str | bytes) -> None:
-    """Write the whole model to a text file.
+    """Write the complete model to a text file.
 
     Args:
         m: the model.
@@ -131,7 +131,7 @@ def mj_printFormattedModel(m: MjModel, filename: FileName, float_format: str | b
         float_format: printf format of one float, such as ``"%.17g"``.
 
     Raises:
-        ValueError: the format isn't one.
+        ValueError: the format is invalid.
         OSError: the file can't be written.
     """
     check_model("mj_printFormattedModel", m)
@@ -139,27 +139,27 @@ def mj_printFormattedModel(m: MjModel, filename: FileName, float_format: str | b
 
 
 def mj_printModel(m: MjModel, filename: FileName) -> None:
-    """Write the whole model to a text file, numbers with two digits; see `mj_printFormattedModel`."""
+    """Write the complete model to a text file, numbers with two digits; see `mj_printFormattedModel`."""
     mj_printFormattedModel(m, filename, DEFAULT_FORMAT)
 
 
 def mj_printFormattedData(m: MjModel, d: MjData, filename: FileName, float_format: str | bytes) -> None:
-    """Write the whole data to a text file; arguments and errors as in `mj_printFormattedModel`."""
+    """Write the complete data to a text file; arguments and errors as in `mj_printFormattedModel`."""
     check_pair("mj_printFormattedData", m, d)
     write_file(filename, data_text(m, d, check_format(float_format)))
 
 
 def mj_printData(m: MjModel, d: MjData, filename: FileName) -> None:
-    """Write the whole data to a text file, numbers with two digits; see `mj_printFormattedModel`."""
+    """Write the complete data to a text file, numbers with two digits; see `mj_printFormattedModel`."""
     mj_printFormattedData(m, d, filename, DEFAULT_FORMAT)
 
 
 def mj_printSchema(flg_html: bool, flg_pad: bool) -> str:
-    """The MJCF language: elements, how often each may stand, attributes.
+    """Return a description of the MJCF language: elements, how often each may occur, attributes.
 
     Args:
-        flg_html: as a table in HTML, else as plain text.
-        flg_pad: in HTML, indent by padding, not by spaces.
+        flg_html: whether to return a table in HTML; else plain text.
+        flg_pad: in HTML, whether to indent by padding; else by spaces.
     """
     return schema_page(bool(flg_pad)) if flg_html else schema_text()
 

@@ -1,4 +1,4 @@
-"""What models were compiled from, for those who write them as XML."""
+"""Source trees of compiled models, for functions that write the models as XML."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 
 
 class Source:
-    """What a model was compiled from.
+    """The source of a compiled model.
 
     Args:
-        tree: the model tree, which nobody else uses.
+        tree: the model tree, which nothing else uses.
         sizes: sizes of the compiled model.
-        statistic: statistics that the compiler found.
+        statistic: statistics that the compiler computed.
     """
 
     __slots__ = ("_rests", "_tree", "sizes", "statistic")
@@ -42,7 +42,7 @@ _last: list[Source] = []
 
 
 def remember(m: MjModel, tree: ModelTree) -> MjModel:
-    """Note what a model was compiled from, so that it can be written as XML; gives the model back."""
+    """Store the source of a model, so that the model can be written as XML; return the model."""
     source = Source(tree, m._memory.sizes, statistics(m))
     m._source = source
     _last[:] = [source]
@@ -50,5 +50,5 @@ def remember(m: MjModel, tree: ModelTree) -> MjModel:
 
 
 def last_source() -> Source | None:
-    """What the model was compiled from that was compiled last."""
+    """Return the source of the last compiled model."""
     return _last[0] if _last else None

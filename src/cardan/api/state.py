@@ -26,7 +26,7 @@ def _spec(name: str, spec: int) -> int:
 
 
 def mj_stateSize(m: MjModel, spec: int) -> int:
-    """Number of numbers in the state that `spec` (bits of `mjtState`) describes.
+    """Number of elements of the state described by `spec` (bits of `mjtState`).
 
     Raises:
         FatalError: `spec` has a bit that isn't in `mjtState`.
@@ -36,7 +36,7 @@ def mj_stateSize(m: MjModel, spec: int) -> int:
 
 
 def _fits(function: str) -> Callable[..., None]:
-    """A check that a state that a function is given has the size that `spec` asks for."""
+    """Make the check that the vector `state` of a function has the size described by `spec`."""
 
     def check(m: MjModel, state: np.ndarray, spec: int, **_: Any) -> None:
         writable_vector(function, "state", state, state_size(m, _spec(function, spec)), "mj_stateSize(m, spec)")
@@ -55,7 +55,7 @@ def mj_setState(m: MjModel, d: MjData, state: np.ndarray, spec: int) -> None:
 
 
 def mj_copyData(dest: MjData, m: MjModel, src: MjData) -> MjData:
-    """Copy all values of `src` into `dest`, both of the model `m`; returns `dest`."""
+    """Copy all values of `src` into `dest`, both of the model `m`; return `dest`."""
     check_pair("mj_copyData", m, dest)
     check_pair("mj_copyData", m, src)
     dest._copy_values(src)
@@ -63,10 +63,10 @@ def mj_copyData(dest: MjData, m: MjModel, src: MjData) -> MjData:
 
 
 def last_good_state(d: MjData) -> np.ndarray | None:
-    """The state before the last automatic reset, to look at what went wrong.
+    """Return the state before the last automatic reset, to find out what went wrong.
 
-    When a step meets not-a-number or huge numbers in positions, velocities or accelerations, it resets the data and
-    warns. This is the state at the start of the last step whose positions and velocities were good, before that.
+    If a step finds NaN or huge numbers in positions, velocities or accelerations, it resets the data and warns. The
+    result is the state at the start of the last step before the reset whose positions and velocities were good.
 
     Args:
         d: the data.

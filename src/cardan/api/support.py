@@ -1,7 +1,7 @@
 """Support functions of MuJoCo's interface: Jacobians, products with M and J, motion of objects, configurations.
 
-Spec: programming, API reference, "Support". All work on what the pipeline left in `d`; results go into arrays of the
-caller (see `array_arguments`). Ids that don't exist raise IndexError.
+Spec: programming, API reference, "Support". All functions read results of the pipeline in `d` and write into arrays of
+the caller (see `array_arguments`). They raise IndexError for ids that don't exist.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ BODY = element("body", "nbody")
 
 @native_by(kernels.point_jacobian, jacp=JACOBIAN, jacr=JACOBIAN, point=source(3), body=BODY)
 def mj_jac(m: MjModel, d: MjData, jacp: Jacobian, jacr: Jacobian, point: Any, body: int) -> None:
-    """Jacobians of a point (world frame) fixed to a body.
+    """Jacobians of a point (world frame) that is fixed to a body.
 
     Args:
         m: model.
@@ -85,7 +85,7 @@ def mj_angmomMat(m: MjModel, d: MjData, mat: np.ndarray, body: int) -> None:
 
 
 def _moves(function: str) -> Callable[..., None]:
-    """A check that an object that a function is given moves, and exists."""
+    """Make the check that an object given to a function exists and has a type that can move."""
 
     def check(m: MjModel, objtype: int, objid: int, **_: Any) -> None:
         if int(objtype) not in _COUNT:
@@ -105,7 +105,7 @@ def _moves(function: str) -> Callable[..., None]:
     flg_local=Integer(),
 )
 def mj_objectVelocity(m: MjModel, d: MjData, objtype: int, objid: int, res: np.ndarray, flg_local: int) -> None:
-    """Velocity of an object at its centre: (angular, linear), in the world's or (`flg_local`) the object's orientation.
+    """Velocity of an object at its centre: (angular, linear).
 
     Args:
         m: model.
@@ -113,10 +113,10 @@ def mj_objectVelocity(m: MjModel, d: MjData, objtype: int, objid: int, res: np.n
         objtype: `mjOBJ_BODY`, `mjOBJ_XBODY`, `mjOBJ_GEOM`, `mjOBJ_SITE` or `mjOBJ_CAMERA`.
         objid: id of the object.
         res: the velocity (6,), written.
-        flg_local: whether to use the object's orientation.
+        flg_local: whether to express the velocity in the object's orientation; else in the world's.
 
     Raises:
-        FatalError: objects of this type don't move.
+        FatalError: objects of this type can't move.
     """
 
 
@@ -130,12 +130,12 @@ def mj_objectVelocity(m: MjModel, d: MjData, objtype: int, objid: int, res: np.n
     flg_local=Integer(),
 )
 def mj_objectAcceleration(m: MjModel, d: MjData, objtype: int, objid: int, res: np.ndarray, flg_local: int) -> None:
-    """Acceleration of an object less gravity, after `mj_rnePostConstraint`; arguments as in `mj_objectVelocity`."""
+    """Acceleration of an object minus gravity, after `mj_rnePostConstraint`; arguments as in `mj_objectVelocity`."""
 
 
 @native_by(kernels.contact_wrench, id=Integer(), result=target(6))
 def mj_contactForce(m: MjModel, d: MjData, id: int, result: np.ndarray) -> None:
-    """Force and torque (6,) of a contact in the contact's frame; 0 if there is no such contact, or it is not active."""
+    """Force and torque (6,) of a contact in the contact's frame; 0 if the contact does not exist or is not active."""
 
 
 def _check_body(m: MjModel, body: int, **_: Any) -> None:
@@ -161,22 +161,22 @@ def mj_applyFT(m: MjModel, d: MjData, force: Any, torque: Any, point: Any, body:
         d: data, after `mj_comPos`.
         force: the force (3,).
         torque: the torque (3,).
-        point: where the force acts (3,).
+        point: point of action of the force (3,).
         body: id of the body.
-        qfrc_target: joint forces (nv,), added to.
+        qfrc_target: joint forces (nv,), to which the result is added.
 
     Raises:
-        FatalError: there is no such body.
+        FatalError: the body does not exist.
     """
 
 
 @native_by(kernels.inertia_times, res=target("nv", apart=True), vec=source("nv"))
 def mj_mulM(m: MjModel, d: MjData, res: np.ndarray, vec: Any) -> None:
-    """Multiply a vector by the inertia matrix of the joints: res = M vec.
+    """Multiply a vector by the inertia matrix in joint space: res = M vec.
 
     Args:
         m: model.
-        d: data, whose `qM` is computed.
+        d: data, after `mj_crb`.
         res: (nv,), written.
         vec: (nv,).
     """
@@ -184,7 +184,7 @@ def mj_mulM(m: MjModel, d: MjData, res: np.ndarray, vec: Any) -> None:
 
 @native_by(kernels.inertia_half_times, res=target("nv", apart=True), vec=source("nv"))
 def mj_mulM2(m: MjModel, d: MjData, res: np.ndarray, vec: Any) -> None:
-    """Res = D^1/2 L vec (nv,), where M = L' D L: |res|^2 = vec' M vec."""
+    """Compute res = D^1/2 L vec (nv,), where M = L' D L: |res|^2 = vec' M vec."""
 
 
 def _check_sides(m: MjModel, x: Any, y: Any, **_: Any) -> None:
@@ -195,21 +195,21 @@ def _check_sides(m: MjModel, x: Any, y: Any, **_: Any) -> None:
 
 @native_by(kernels.inertia_solve, check=_check_sides, x=target(ANY, "nv"), y=source("x", "nv"))
 def mj_solveM(m: MjModel, d: MjData, x: np.ndarray, y: Any) -> None:
-    """X = M^-1 y, for n right-hand sides in rows (n, nv)."""
+    """Compute x = M^-1 y, for n right-hand sides in rows (n, nv)."""
 
 
 @native_by(kernels.inertia_half_solve, check=_check_sides, x=target(ANY, "nv"), y=source("x", "nv"))
 def mj_solveM2(m: MjModel, d: MjData, x: np.ndarray, y: Any) -> None:
-    """X = D^-1/2 L'^-1 y, for n right-hand sides in rows (n, nv), where M = L' D L: |x|^2 = y' M^-1 y."""
+    """Compute x = D^-1/2 L'^-1 y, for n right-hand sides in rows (n, nv), where M = L' D L: |x|^2 = y' M^-1 y."""
 
 
 @native_by(kernels.dense_inertia, dst=target("nv", "nv", apart=True), M=source("nM"))
 def mj_fullM(m: MjModel, dst: np.ndarray, M: Any) -> None:
-    """Dense symmetric matrix (nv, nv) of an inertia matrix in the storage of `qM` (nM,)."""
+    """Expand an inertia matrix in the storage of `qM` (nM,) to a dense symmetric matrix (nv, nv)."""
 
 
 def _entries(m: MjModel) -> tuple[np.ndarray, np.ndarray]:
-    """Row and column of each entry of `qM`; found once a model."""
+    """Row and column of each entry of `qM`; computed once for each model."""
     if "_inertia_entries" not in m.__dict__:
         rows = np.repeat(np.arange(m.nv), np.diff(m._memory.arrays["aux.M_rowadr"]))
         m.__dict__["_inertia_entries"] = rows, m._memory.arrays["aux.M_colind"]
@@ -217,18 +217,18 @@ def _entries(m: MjModel) -> tuple[np.ndarray, np.ndarray]:
 
 
 def mj_addM(m: MjModel, d: MjData, dst: np.ndarray, rownnz: Any, rowadr: Any, colind: Any) -> None:
-    """Add the inertia matrix to a matrix in rows with room between them, or to a dense one.
+    """Add the inertia matrix to a sparse matrix whose rows have room for more entries, or to a dense matrix.
 
     Args:
         m: model.
         d: data, after `mj_crb`.
-        dst: values (n,); or a dense matrix (nv, nv), if all of the following are None. Added to.
+        dst: values (n,), updated; or a dense matrix (nv, nv), if all of the following are None.
         rownnz: number of entries of each row (nv,), int32. Updated, as rows get the entries of M that they lack.
         rowadr: address of each row in `dst` (nv,), int32.
         colind: column of each value (n,), int32, ascending in each row. Updated.
 
     Raises:
-        TypeError: sizes that don't fit.
+        TypeError: sizes are inconsistent.
         ValueError: a row has no room for the entries of M.
     """
     check_pair("mj_addM", m, d)
@@ -251,7 +251,7 @@ def mj_addM(m: MjModel, d: MjData, dst: np.ndarray, rownnz: Any, rowadr: Any, co
     for i in range(m.nv):
         room = min([int(a) for a in starts if a > starts[i]], default=values.size)
         start, stop = int(starts[i]), int(starts[i] + counts[i])
-        require(0 <= start <= stop <= room, f"row {i} of dst should stand within it, before the next row")
+        require(0 <= start <= stop <= room, f"row {i} of dst should be within dst and end before the next row")
         require(bool(((places[start:stop] >= 0) & (places[start:stop] < m.nv)).all()), "columns should be below nv")
         whole[i, places[start:stop]] += values[start:stop]
         pattern[i, places[start:stop]] = True
@@ -264,17 +264,17 @@ def mj_addM(m: MjModel, d: MjData, dst: np.ndarray, rownnz: Any, rowadr: Any, co
 
 @native_by(kernels.jacobian_times, res=target("nefc", apart=True), vec=source("nv"))
 def mj_mulJacVec(m: MjModel, d: MjData, res: np.ndarray, vec: Any) -> None:
-    """Res (nefc,) = J vec (nv,), with the constraint Jacobian J."""
+    """Multiply the constraint Jacobian J by a vector: res (nefc,) = J vec (nv,)."""
 
 
 @native_by(kernels.jacobian_transposed_times, res=target("nv", apart=True), vec=source("nefc"))
 def mj_mulJacTVec(m: MjModel, d: MjData, res: np.ndarray, vec: Any) -> None:
-    """Res (nv,) = J' vec (nefc,), with the constraint Jacobian J."""
+    """Multiply the transposed constraint Jacobian J by a vector: res (nv,) = J' vec (nefc,)."""
 
 
 @native_by(kernels.forces_of_residual, jar=source("nefc"), cost=target(1, optional=True), flg_coneHessian=Integer())
 def mj_constraintUpdate(m: MjModel, d: MjData, jar: Any, cost: np.ndarray | None, flg_coneHessian: int) -> None:
-    """Constraint state, `efc_force` and `qfrc_constraint` for the residual jar = J a - aref.
+    """Compute the constraint state, `efc_force` and `qfrc_constraint` for the residual jar = J a - aref.
 
     Args:
         m: model.
@@ -287,12 +287,12 @@ def mj_constraintUpdate(m: MjModel, d: MjData, jar: Any, cost: np.ndarray | None
 
 @native_by(integrate_pos, qpos=target("nq"), qvel=source("nv"), dt=Number())
 def mj_integratePos(m: MjModel, qpos: np.ndarray, qvel: Any, dt: float) -> None:
-    """Move `qpos` (nq,) for the time `dt` with the velocity `qvel` (nv,)."""
+    """Integrate `qpos` (nq,) in place for the time `dt` with the velocity `qvel` (nv,)."""
 
 
 @native_by(differentiate_pos, qvel=target("nv"), dt=Number(), qpos1=source("nq"), qpos2=source("nq"))
 def mj_differentiatePos(m: MjModel, qvel: np.ndarray, dt: float, qpos1: Any, qpos2: Any) -> None:
-    """Velocity `qvel` (nv,) that moves `qpos1` to `qpos2` (nq,) in the time `dt`; 0 gives infinity."""
+    """Velocity `qvel` (nv,) that moves `qpos1` to `qpos2` (nq,) in the time `dt`; infinite if `dt` is 0."""
 
 
 @native_by(kernels.unit_quaternions, qpos=target("nq"))
@@ -312,7 +312,7 @@ def mj_normalizeQuat(m: MjModel, qpos: np.ndarray) -> None:
 def mj_local2Global(
     d: MjData, xpos: np.ndarray, xmat: np.ndarray, pos: Any, quat: Any, body: int, sameframe: int
 ) -> None:
-    """World pose of something that has the pose (pos, quat) in a body's frame.
+    """World pose of an object that has the pose (pos, quat) in a body's frame.
 
     Args:
         d: data, after `mj_kinematics`.
@@ -321,24 +321,24 @@ def mj_local2Global(
         pos: position in the body's frame (3,).
         quat: orientation in the body's frame (4,).
         body: id of the body.
-        sameframe: 0, or 1 if the frame is the body's own, or 2 if it is that of its inertia.
+        sameframe: 0; 1 if the object's frame is the body's own frame; or 2 if it is the frame of the body's inertia.
     """
 
 
 def mj_isPyramidal(m: MjModel) -> int:
-    """1 if friction cones are pyramids, else 0."""
+    """Return 1 if friction cones are pyramids, else 0."""
     check_model("mj_isPyramidal", m)
     return int(m.opt.cone == mjtCone.mjCONE_PYRAMIDAL)
 
 
 def mj_isSparse(m: MjModel) -> int:
-    """1 if the constraint Jacobian is stored sparsely, else 0."""
+    """Return 1 if the constraint Jacobian is stored sparsely, else 0."""
     check_model("mj_isSparse", m)
     return int(is_sparse(m))
 
 
 def mj_isDual(m: MjModel) -> int:
-    """1 if the solver works on constraint forces (PGS, or no-slip iterations), else 0."""
+    """Return 1 if the solver works on constraint forces (PGS, or no-slip iterations), else 0."""
     check_model("mj_isDual", m)
     return int(m.opt.solver == mjtSolver.mjSOL_PGS or m.opt.noslip_iterations > 0)
 
@@ -353,7 +353,7 @@ def mj_getTotalmass(m: MjModel) -> float:
 
 
 def mj_setTotalmass(m: MjModel, newmass: float) -> None:
-    """Scale masses and inertias of all bodies so that the masses add up to `newmass` (kg)."""
+    """Scale masses and inertias of all bodies so that the sum of the masses is `newmass` (kg)."""
     check_model("mj_setTotalmass", m)
     scale = max(mjMINVAL, newmass / max(mjMINVAL, mj_getTotalmass(m)))
     m.body_mass *= scale
@@ -361,7 +361,7 @@ def mj_setTotalmass(m: MjModel, newmass: float) -> None:
 
 
 def mj_version() -> int:
-    """Version of the interface, as a number: 316 for 3.1.6."""
+    """Return the version of the interface as a number: 316 for 3.1.6."""
     return mjVERSION_HEADER
 
 

@@ -1,4 +1,4 @@
-"""The tables of all fields, and the two classes made from them."""
+"""The tables of all fields, and the classes MjModel and MjData, which are made from them."""
 
 from cardan.jit.binding.functions import Binding
 from cardan.model.mjdata import MjContact, MjData, MjSolverStat, MjTimerStat, MjWarningStat

@@ -1,4 +1,4 @@
-"""From rows to Python attributes: scalars, arrays, and groups of them (``m.opt``)."""
+"""Python attributes made from the rows of the tables: scalars, arrays, and groups of fields (``m.opt``)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ from cardan.jit.memory.struct import Struct, StructMemory
 
 
 def number_of(name: str, value: Any, kind: str) -> Any:
-    """`value` as a number for a scalar field: integers stay exact, arrays are refused unless they have no dimension."""
+    """Convert `value` to a number for a scalar field; `kind` is "i", "u" or "f". Raise TypeError if that is impossible.
+
+    Integers stay exact. Arrays are accepted only if they have no dimension.
+    """
     if value.__class__ is int or (value.__class__ is float and kind == "f"):
         return value
     try:
@@ -27,11 +30,11 @@ def number_of(name: str, value: Any, kind: str) -> Any:
 
 
 def scalar_property(field: Field, watched: bool = True) -> property:
-    """A property that reads and writes a scalar field of an object with a `_memory`.
+    """Make a property that reads and writes a scalar field of an object with a `_memory`.
 
     Args:
         field: the field.
-        watched: whether the object is told when it was set.
+        watched: whether the object's `_changed` is called with the name after each assignment.
     """
     name, kind = field.name, field.numpy_dtype.kind
     usual = float if kind == "f" else int
@@ -50,7 +53,7 @@ def scalar_property(field: Field, watched: bool = True) -> property:
 
 
 def set_array(array: np.ndarray, name: str, value: Any) -> None:
-    """Assign to an array attribute: the values are copied into the field, whose shape must fit."""
+    """Assign to an array attribute: copy the values into the field, whose shape must fit."""
     try:
         array[...] = value
     except ValueError as error:
@@ -58,7 +61,7 @@ def set_array(array: np.ndarray, name: str, value: Any) -> None:
 
 
 def not_settable(owner: Any, name: str) -> AttributeError:
-    """The error of setting what can only be read, or what there is not."""
+    """Make the error of setting an attribute that is read-only or does not exist."""
     kind = type(owner).__name__
     if hasattr(owner, name):
         return AttributeError(f"property {name!r} of {kind!r} object has no setter")
@@ -66,7 +69,7 @@ def not_settable(owner: Any, name: str) -> AttributeError:
 
 
 class ArrayAttribute:
-    """Shows an array field on the class, for ``dir`` and ``help``; instances keep their array under the same name."""
+    """Attribute of a class that shows an array field to ``dir`` and ``help``; instances store the array itself."""
 
     def __init__(self, name: str, doc: str) -> None:
         self.name = name
@@ -79,13 +82,13 @@ class ArrayAttribute:
 
 
 def _ignore(name: str) -> None:
-    """Nothing depends on the scalar that was set."""
+    """Do nothing: nothing depends on the scalar that was set."""
 
 
 class FieldGroup:
     """Base of the classes whose attributes are the fields of one group of a structure (``m.opt``).
 
-    A copy of a group stands alone: changing it does not change the model.
+    A copy of a group is independent of the model: changing the copy does not change the model.
     """
 
     _struct: Struct
@@ -99,7 +102,7 @@ class FieldGroup:
 
     @classmethod
     def _of(cls, memory: StructMemory, changed: Callable[[str], None] = _ignore) -> Self:
-        """The group in the memory of a structure; `changed` is told the names of scalars that are set."""
+        """Make the group in the memory of a structure; `changed` is called with the name of each scalar that is set."""
         new = object.__new__(cls)
         new._show(memory, changed)
         return new
@@ -146,12 +149,12 @@ class FieldGroup:
 
 
 def listing(instance: Any, title: str, names: Iterable[str]) -> str:
-    """What `repr` shows of a structure: a line for each attribute."""
+    """Return the `repr` of a structure: a line for each attribute."""
     return "\n".join([f"<{title}", *(f"  {name}: {getattr(instance, name)!r}" for name in names), ">"])
 
 
 def restored_group(cls: type[FieldGroup], values: Mapping[str, Any]) -> Any:
-    """A group that stands alone, with given values."""
+    """Make a group with given values that belongs to no model."""
     new = cls._of(standalone_memory(cls._struct))
     for name, value in values.items():
         setattr(new, name, value)
@@ -159,13 +162,13 @@ def restored_group(cls: type[FieldGroup], values: Mapping[str, Any]) -> Any:
 
 
 def standalone_memory(struct: Struct, sizes: Mapping[str, int] | None = None) -> StructMemory:
-    """Memory of a structure without elements: all sizes are 0, but for those given."""
+    """Make memory of a structure without elements: all sizes are 0, except the given ones."""
     return StructMemory(struct, dict.fromkeys(_sizes_of(struct), 0) | dict(sizes or {}))
 
 
 @lru_cache
 def _sizes_of(struct: Struct) -> frozenset[str]:
-    """Names of all sizes in the shapes of a structure's fields."""
+    """Return the names of all sizes in the shapes of a structure's fields."""
     shapes = [dim for field in struct.fields for dim in field.shape if isinstance(dim, str)]
     return frozenset(factor for dim in shapes for factor in dim.split("*"))
 

@@ -1,4 +1,4 @@
-"""Binary model files: every field of an MjModel, in a format of its own.
+"""Binary model files: every field of an MjModel, in Cardan's own format.
 
 A file is a preamble of 56 bytes, a header in JSON, and the payload. All numbers are little-endian.
 
@@ -15,8 +15,8 @@ start bytes   content
               payload: the fields in the order of the header, scalars as arrays of one, without gaps
 ===== ======= =======================================================================================
 
-The checksum finds damage; it is no protection against a forged file, so load files only from where you would also run
-programs.
+The checksum finds damage; it does not protect against forged files. Load files only from sources whose
+programs you would run.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ _DIGEST_BYTES = 32
 PREAMBLE = _START.size + _DIGEST_BYTES
 _LARGEST_HEADER = 1 << 20
 _LARGEST_SIZE = 1 << 40
-# first number of MuJoCo's own binary files
+# first number in MuJoCo's own binary files
 _MJB_START = struct.pack("<i", 54321)
 
 FIELDS: tuple[Field, ...] = tuple(field for field in MODEL.fields if not field.is_attached)
 
 
 def dump_model(m: MjModel) -> bytes:
-    """The model as the bytes of a binary model file."""
+    """Return the model as the bytes of a binary model file."""
     header = _header(m)
     payload = b"".join(_bytes_of(m, field) for field in FIELDS)
     start = _START.pack(MAGIC, VERSION, len(header), len(payload))
@@ -57,19 +57,19 @@ def dump_model(m: MjModel) -> bytes:
 
 
 def dumped_size(m: MjModel) -> int:
-    """Number of bytes that `dump_model` gives."""
+    """Return the number of bytes that `dump_model` returns."""
     return PREAMBLE + len(_header(m)) + _payload_bytes(m._memory.sizes)
 
 
 def load_model(data: bytes | memoryview, source: str) -> MjModel:
-    """The model from the bytes of a binary model file.
+    """Read a model from the bytes of a binary model file.
 
     Args:
         data: content of the file.
-        source: name of the file, for messages.
+        source: name of the file, for error messages.
 
     Raises:
-        MjcfError: the file is of another kind, of a newer version, truncated or damaged; the message says which.
+        MjcfError: the file has another format or a newer version, or is truncated or damaged; the message says which.
     """
     view = memoryview(data)
     header_bytes, payload_bytes = _read_preamble(view, source)
@@ -88,26 +88,24 @@ def load_model(data: bytes | memoryview, source: str) -> MjModel:
 
 
 def _header(m: MjModel) -> bytes:
-    """The header of a model's file."""
     sizes = {name: m._memory.sizes[name] for name in SIZE_NAMES}
     content = {"made_by": "cardan", "sizes": sizes, "fields": _field_rows(), "plugins": list(m._plugins)}
     return json.dumps(content, separators=(",", ":")).encode()
 
 
 def _field_rows() -> list[list[Any]]:
-    """The table of fields as the header has it."""
+    """Return the table of fields as it is written in the header."""
     return [[field.name, field.dtype, list(field.shape)] for field in FIELDS]
 
 
 def _bytes_of(m: MjModel, field: Field) -> bytes:
-    """Content of one field."""
     memory = m._memory
     array = memory.scalars[field.name] if field.is_scalar else memory.arrays[field.name]
     return array.astype(array.dtype.newbyteorder("<"), copy=False).tobytes()
 
 
 def _digest(*parts: bytes | memoryview) -> bytes:
-    """Checksum of everything but itself."""
+    """Return the checksum of all parts of a file except the checksum itself."""
     digest = hashlib.sha256()
     for part in parts:
         digest.update(part)
@@ -115,7 +113,7 @@ def _digest(*parts: bytes | memoryview) -> bytes:
 
 
 def _payload_bytes(sizes: dict[str, int]) -> int:
-    """Length of the payload for the sizes of a model."""
+    """Return the length of the payload for the sizes of a model."""
     return sum(field.numpy_dtype.itemsize * prod(dimension(d, sizes) for d in field.shape) for field in FIELDS)
 
 
@@ -123,7 +121,7 @@ def _payload_bytes(sizes: dict[str, int]) -> int:
 
 
 def _read_preamble(view: memoryview, source: str) -> tuple[int, int]:
-    """Lengths of header and payload. Raises for files of another kind or version."""
+    """Return the lengths of header and payload. Raise MjcfError if the file has another format or version."""
     if bytes(view[: len(MAGIC)]) != MAGIC[: len(view)]:
         raise MjcfError(f"not a binary model of Cardan: {_kind_of(view)}", source)
     _check_length(view, PREAMBLE, source)
@@ -136,7 +134,7 @@ def _read_preamble(view: memoryview, source: str) -> tuple[int, int]:
 
 
 def _kind_of(view: memoryview) -> str:
-    """What a foreign file seems to be."""
+    """Describe what a file of another format seems to be."""
     if bytes(view[:4]) == _MJB_START:
         return "this is a binary model (MJB) of MuJoCo, which only MuJoCo reads; save the model as XML there"
     if bytes(view[:256]).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<"):
@@ -145,7 +143,7 @@ def _kind_of(view: memoryview) -> str:
 
 
 def _check_length(view: memoryview, wanted: int, source: str) -> None:
-    """Raise unless the file has the length that it says."""
+    """Raise MjcfError if the length of the file differs from the length that its preamble states."""
     if len(view) < wanted:
         raise MjcfError(f"truncated binary model: {len(view)} bytes of {wanted}", source)
     if len(view) > wanted > PREAMBLE:
@@ -153,7 +151,7 @@ def _check_length(view: memoryview, wanted: int, source: str) -> None:
 
 
 def _read_header(header: bytes, source: str) -> tuple[dict[str, int], list[str]]:
-    """Sizes and plugins, checked; raises when the file was made with another table of fields."""
+    """Check and return the sizes and the plugins; raise MjcfError if the file has another table of fields."""
     try:
         content = json.loads(header)
         sizes, fields, plugins = content["sizes"], content["fields"], content.get("plugins", [])
@@ -178,7 +176,7 @@ _MAY_BE_UNSET = ("njmax", "nconmax")
 
 
 def _pieces(sizes: dict[str, int], payload: memoryview) -> Iterator[tuple[Field, np.ndarray]]:
-    """Each field with its values, flat."""
+    """Yield each field with its values, as a flat array."""
     at = 0
     for field in FIELDS:
         count = prod(dimension(d, sizes) for d in field.shape)
@@ -188,7 +186,7 @@ def _pieces(sizes: dict[str, int], payload: memoryview) -> Iterator[tuple[Field,
 
 
 def _fill(sizes: dict[str, int], plugins: list[str], payload: memoryview, source: str) -> MjModel:
-    """A model with the values of the payload."""
+    """Make a model with the values of the payload."""
     m = MjModel(sizes)
     memory = m._memory
     for field, values in _pieces(sizes, payload):

@@ -1,13 +1,13 @@
 """Base classes that declare the attributes made from the tables of fields, for type checkers and editors.
 
-At run time they are empty. What they declare stands in `declared.pyi`, which `cardan.model.stubs` writes from the
+At run time they are empty. Their declarations are in `declared.pyi`, which `cardan.model.stubs` writes from the
 tables.
 """
 
 
 class ModelFields:
-    """Declares the fields of MjModel and its named access."""
+    """Declarations of the fields of MjModel and of its named access."""
 
 
 class DataFields:
-    """Declares the fields of MjData and its named access."""
+    """Declarations of the fields of MjData and of its named access."""

@@ -1,8 +1,9 @@
-"""Index tables derived from a finished model, for the stages' private use.
+"""Index tables derived from a finished model, for private use by the stages.
 
-They depend only on what can't change after compilation (the tree, sizes, addresses). Those of the kinematic tree are
-found by `topology`, on which others rest; `DERIVATIONS` maps each other row of `fields_work.DERIVED` to the function
-that computes it. A table about things that a model has none of is the same for all such models: it is kept.
+They depend only on properties that can't change after compilation (the tree, sizes, addresses). `topology` computes the
+tables of the kinematic tree, on which other tables depend. `DERIVATIONS` maps each other row of `fields_work.DERIVED`
+to the function that computes it. If a model has no elements of a table's kind, the table is the same for all such
+models; it is cached.
 """
 
 from __future__ import annotations
@@ -72,20 +73,20 @@ ABOUT: dict[str, tuple[str, ...]] = {
     "aux.hull_scan": ("nmesh",),
     "aux.hull_point": ("nmesh",),
 }
-"""Sizes that count what a table is about; where they are 0, it depends on nothing else."""
+"""For each table, the sizes that count its elements. If they are all 0, the table depends on nothing else."""
 
 
 _SIZES = tuple({size: None for sizes in ABOUT.values() for size in sizes})
 _about_nothing: dict[tuple[bool, ...], Shared] = {}
-"""Tables about nothing that are kept, by which of the sizes are 0."""
+"""Cache of the tables without elements; the key says which of the sizes are 0."""
 
 
 def attach_derived(m: MjModel) -> None:
     """Compute all derived tables of `m` and attach them.
 
     Raises:
-        ValueError: a parent of a body or of a degree of freedom doesn't come before it, or the arrays contradict
-            one another.
+        ValueError: a parent of a body or of a degree of freedom doesn't come before its child, or the arrays are
+            inconsistent.
     """
     attach_tree_tables(m)
     sizes, memory = m._memory.sizes, m._memory
@@ -104,10 +105,10 @@ def attach_derived(m: MjModel) -> None:
 
 
 ADDRESSES = ("aux.collider", "aux.contact_filter", "aux.plugin_call", "aux.sdf_shape")
-"""Tables of addresses of functions."""
+"""Tables that contain addresses of functions."""
 
 OWN = (*ADDRESSES, "aux.sdf_face", "aux.sdf_grid", "aux.sdf_attr")
-"""Addresses, and what belongs to the plugins that a model uses: each model finds its own."""
+"""Tables that each model computes for itself: addresses of functions, and tables of the model's plugins."""
 
 
 def copy_derived(new: MjModel, old: MjModel) -> None:
@@ -118,6 +119,6 @@ def copy_derived(new: MjModel, old: MjModel) -> None:
 
 
 def share_derived(new: MjModel, old: MjModel) -> None:
-    """Attach the derived tables of `old` themselves to `new`, a model of one world of many."""
+    """Attach the derived tables of `old`, without copying them, to `new`, the model of one of many worlds."""
     for field in DERIVED:
         new._memory.attach(field.name, old._memory.arrays[field.name])

@@ -59,7 +59,7 @@ CONTACT: tuple[Field, ...] = (
 
 CONSTRAINT: tuple[Field, ...] = (
     Field("efc_type", "i4", ("nefc",), "type of the row (mjtConstraint)", "make_constraint"),
-    Field("efc_id", "i4", ("nefc",), "id of the object that the row is about", "make_constraint"),
+    Field("efc_id", "i4", ("nefc",), "id of the object to which the row belongs", "make_constraint"),
     Field("efc_J_rownnz", "i4", ("nefc",), "number of stored elements of the Jacobian's row", "make_constraint"),
     Field("efc_J_rowadr", "i4", ("nefc",), "first stored element of the Jacobian's row", "make_constraint"),
     Field("efc_J_rowsuper", "i4", ("nefc",), "number of following rows with the same columns", "make_constraint"),
@@ -98,7 +98,7 @@ CONSTRAINT: tuple[Field, ...] = (
     Field("tendon_efcadr", "i4", ("ntendon",), "first row of the tendon, or -1", "make_constraint"),
     Field("efc_vel", "f8", ("nefc",), "velocity of the violation: J qvel", "reference_constraint"),
     Field("efc_aref", "f8", ("nefc",), "reference acceleration", "reference_constraint"),
-    Field("efc_b", "f8", ("nefc",), "unconstrained acceleration less the reference: J qacc_smooth - aref", "solve"),
+    Field("efc_b", "f8", ("nefc",), "unconstrained acceleration minus the reference: J qacc_smooth - aref", "solve"),
     Field("efc_force", "f8", ("nefc",), "force of the row", "solve"),
     Field("efc_state", "i4", ("nefc",), "state of the row (mjtConstraintState)", "solve"),
 )
@@ -115,7 +115,7 @@ ISLAND: tuple[Field, ...] = (
     Field("island_dofnum", "i4", ("nisland",), "number of dofs of the island"),
     Field("island_dofadr", "i4", ("nisland",), "first dof of the island in island_dofind"),
     Field("island_dofind", "i4", ("nv",), "dofs, island by island"),
-    Field("dof_islandind", "i4", ("nv",), "place of the dof in its island, or -1"),
+    Field("dof_islandind", "i4", ("nv",), "position of the dof in its island, or -1"),
     Field("efc_island", "i4", ("nefc",), "island of the row"),
     Field("island_efcnum", "i4", ("nisland",), "number of rows of the island"),
     Field("island_efcadr", "i4", ("nisland",), "first row of the island in island_efcind"),

@@ -21,10 +21,10 @@ EQUALITY: tuple[Field, ...] = (
     Field("eq_type", "i4", ("neq",), "type of constraint (mjtEq)"),
     Field("eq_obj1id", "i4", ("neq",), "id of the first object"),
     Field("eq_obj2id", "i4", ("neq",), "id of the second object, or -1"),
-    Field("eq_active0", "u1", ("neq",), "whether it is active after a reset"),
+    Field("eq_active0", "u1", ("neq",), "whether the constraint is active after a reset"),
     Field("eq_solref", "f8", ("neq", 2), "solref of the constraint"),
     Field("eq_solimp", "f8", ("neq", 5), "solimp of the constraint"),
-    Field("eq_data", "f8", ("neq", 11), "numbers that define it, which depend on the type"),
+    Field("eq_data", "f8", ("neq", 11), "parameters of the constraint, which depend on the type"),
 )
 
 TENDON: tuple[Field, ...] = (
@@ -61,7 +61,7 @@ ACTUATOR: tuple[Field, ...] = (
     Field("actuator_dyntype", "i4", ("nu",), "type of activation dynamics (mjtDyn)"),
     Field("actuator_gaintype", "i4", ("nu",), "type of gain (mjtGain)"),
     Field("actuator_biastype", "i4", ("nu",), "type of bias (mjtBias)"),
-    Field("actuator_trnid", "i4", ("nu", 2), "ids of the objects that it acts on"),
+    Field("actuator_trnid", "i4", ("nu", 2), "ids of the objects on which the actuator acts"),
     Field("actuator_actadr", "i4", ("nu",), "first activation, or -1"),
     Field("actuator_actnum", "i4", ("nu",), "number of activations"),
     Field("actuator_group", "i4", ("nu",), "group for visualisation and for switching off"),
@@ -87,7 +87,7 @@ ACTUATOR: tuple[Field, ...] = (
 SENSOR: tuple[Field, ...] = (
     Field("sensor_type", "i4", ("nsensor",), "type of sensor (mjtSensor)"),
     Field("sensor_datatype", "i4", ("nsensor",), "kind of values (mjtDataType)"),
-    Field("sensor_needstage", "i4", ("nsensor",), "stage after which it is computed (mjtStage)"),
+    Field("sensor_needstage", "i4", ("nsensor",), "stage after which the sensor is computed (mjtStage)"),
     Field("sensor_objtype", "i4", ("nsensor",), "type of the object (mjtObj)"),
     Field("sensor_objid", "i4", ("nsensor",), "id of the object"),
     Field("sensor_reftype", "i4", ("nsensor",), "type of the reference object (mjtObj)"),
@@ -95,7 +95,7 @@ SENSOR: tuple[Field, ...] = (
     Field("sensor_dim", "i4", ("nsensor",), "number of values"),
     Field("sensor_adr", "i4", ("nsensor",), "first value in sensordata"),
     Field("sensor_cutoff", "f8", ("nsensor",), "bound on the values; 0: none"),
-    Field("sensor_noise", "f8", ("nsensor",), "standard deviation of the noise (kept, not applied)"),
+    Field("sensor_noise", "f8", ("nsensor",), "standard deviation of the noise (stored, not applied)"),
     Field("sensor_user", "f8", ("nsensor", "nuser_sensor"), "user values"),
     Field("sensor_plugin", "i4", ("nsensor",), "plugin instance, or -1"),
 )
@@ -110,19 +110,19 @@ PLUGIN: tuple[Field, ...] = (
 
 NUMERIC: tuple[Field, ...] = (
     Field("numeric_adr", "i4", ("nnumeric",), "first number"),
-    Field("numeric_size", "i4", ("nnumeric",), "how many numbers"),
+    Field("numeric_size", "i4", ("nnumeric",), "number of numbers"),
     Field("numeric_data", "f8", ("nnumericdata",), "numbers of all fields"),
 )
 
 TEXT: tuple[Field, ...] = (
     Field("text_adr", "i4", ("ntext",), "first byte"),
-    Field("text_size", "i4", ("ntext",), "how many bytes, the closing zero included"),
+    Field("text_size", "i4", ("ntext",), "number of bytes, the final zero included"),
     Field("text_data", "char", ("ntextdata",), "bytes of all texts, zero-terminated"),
 )
 
 TUPLE: tuple[Field, ...] = (
     Field("tuple_adr", "i4", ("ntuple",), "first object"),
-    Field("tuple_size", "i4", ("ntuple",), "how many objects"),
+    Field("tuple_size", "i4", ("ntuple",), "number of objects"),
     Field("tuple_objtype", "i4", ("ntupledata",), "type of the object (mjtObj)"),
     Field("tuple_objid", "i4", ("ntupledata",), "id of the object"),
     Field("tuple_objprm", "f8", ("ntupledata",), "parameter of the object"),
@@ -163,7 +163,7 @@ NAME: tuple[Field, ...] = (
     Field("name_keyadr", "i4", ("nkey",), "where the keyframe's name starts in names"),
     Field("name_pluginadr", "i4", ("nplugin",), "where the plugin instance's name starts in names"),
     Field("names", "char", ("nnames",), "all names, zero-terminated; the model's name comes first"),
-    Field("names_map", "i4", ("nnames_map",), "hash tables of names, one a type of object"),
+    Field("names_map", "i4", ("nnames_map",), "hash tables of names, one for each type of object"),
 )
 
 PATHS: tuple[Field, ...] = (Field("paths", "char", ("npaths",), "all file paths, zero-terminated"),)

@@ -1,6 +1,6 @@
-"""Tables of flexes: on which degrees of freedom the lengths of edges depend, and how deep bounding trees are.
+"""Tables of flexes: the degrees of freedom on which the lengths of edges depend, and the depths of bounding trees.
 
-As in `sparsity`, all functions take a finished model and return an integer table that depends on its topology alone.
+As in `sparsity`, all functions take a finished model and return an integer table that depends only on its topology.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from cardan.model.sparsity import as_table, derived, once
 
 SLIDE = int(mjtJoint.mjJNT_SLIDE)
 FIRST, SECOND, BOTH = 0, 1, 2
-"""Which vertices of an edge a dof moves."""
+"""The vertices of an edge that a dof moves."""
 
 
 def _edge_vertices(m: Any) -> np.ndarray:
@@ -24,7 +24,7 @@ def _edge_vertices(m: Any) -> np.ndarray:
 
 @once
 def _edge_entries(m: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Edge, dof and side of each entry: the dofs that move the vertices of an edge, edge by edge, ascending."""
+    """Return edge, dof and side of each entry: the dofs that move the vertices of an edge, edge by edge, ascending."""
     if m.nflexedge == 0:
         return np.zeros(0, int), np.zeros(0, int), np.zeros(0, int)
     last = derived(m, "body_lastdof")[m.flex_vertbodyid[_edge_vertices(m)]]
@@ -54,15 +54,15 @@ def edge_colind(m: Any) -> np.ndarray:
 
 
 def edge_side(m: Any) -> np.ndarray:
-    """For each entry of `edge_colind`, which vertices of the edge the dof moves: the first (0), second (1), or both."""
+    """For each entry of `edge_colind`, the vertices of the edge that the dof moves: first (0), second (1), both (2)."""
     return as_table(_edge_entries(m)[2])
 
 
 def edge_threes(m: Any) -> np.ndarray:
-    """Whether the row of each edge consists of one or two chains of three dofs, each of which moves one vertex.
+    """Classify the rows of the edges (nflexedge,): 1 or 2 if a row consists of one or two chains of three dofs, else 0.
 
-    They are numbered one after the other, the second below the first and the third below the second. 0: it doesn't;
-    1: it does; 2: and all are slides.
+    Each chain moves one vertex. Its dofs are numbered consecutively: the second is a child of the first, and the third
+    a child of the second. The value is 2 if all dofs are slides, else 1.
     """
     if m.nflexedge == 0:
         return as_table([])

@@ -1,4 +1,4 @@
-"""Models for other forms of native code, and back: converted copies, which only batches use."""
+"""Conversion of models and data between forms of native code, for batches only."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from cardan.model.plugin_life import copy_instances
 from cardan.model.tables import MODEL
 
 TOLERANCES = ("opt.tolerance", "opt.noslip_tolerance", "opt.mpr_tolerance")
-"""Options that are scaled like the small constants of the code."""
+"""Options that are raised like the small constants of the code."""
 
 
 def model_in(form: Form, m: MjModel) -> MjModel:
-    """A copy of a model for code of a form.
+    """Copy a model for native code of another form.
 
-    Functions of the interface must not get it: their code is for double precision.
+    Functions of the interface must not get the copy: their code is for double precision.
     """
     memory = StructMemory(form.struct(MODEL), m._memory.sizes)
     memory.take_values(m._memory)
@@ -38,7 +38,7 @@ def model_in(form: Form, m: MjModel) -> MjModel:
 
 
 def data_in_double(m: MjModel, d: MjData) -> MjData:
-    """A copy in double precision of data in another, with the model it is to have."""
+    """Copy data of another precision to double precision, for the given model."""
     new = MjData(m)
     memory, old = new._memory, d._memory
     plugin_data = memory.arrays["plugin_data"].copy()

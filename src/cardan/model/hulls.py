@@ -1,7 +1,7 @@
-"""Tables derived from the convex hulls of a model's meshes, for searches along their edges.
+"""Tables derived from the convex hulls of a model's meshes, for searches along hull edges.
 
 Source: R. Seidel, Convex hull computations, in Handbook of Discrete and Computational Geometry (2004): a closed surface
-is convex if it is so at all its edges.
+is convex if it is locally convex at all its edges.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ if TYPE_CHECKING:
     from cardan.model.mjmodel import MjModel
 
 TOLERANCE = 1e-6
-"""Height of a neighbour above a face, relative to the mesh's size, up to which they count as convex or flat."""
+"""Height of a neighbour above a face, relative to the mesh's size, up to which both are taken as convex or flat."""
 LEAST_AREA = 1e-12
-"""Area of a face, relative to the square of the mesh's size, below which its normal means nothing."""
+"""Area of a face, relative to the square of the mesh's size, below which the face has no valid normal."""
 
 
 FOLDS = Struct(
     "HullFolds",
     [
         Field("certain", "u1", ("any",), "for each vertex of a mesh, whether the hull is convex around it"),
-        Field("begin", "i4", ("any",), "of one hull: first place in the list of the faces around each vertex"),
+        Field("begin", "i4", ("any",), "of one hull: address of each vertex in the list of faces around vertices"),
         Field("number", "i4", ("any",), "number of the faces around each vertex"),
         Field("around", "i4", ("any",), "faces around vertices"),
-        Field("normal", "f8", ("any", 3), "unit normals of faces to the outside, or 0"),
+        Field("normal", "f8", ("any", 3), "outward unit normals of faces, or 0"),
         Field("sums", "f8", ("any", 3), "middle, least and largest coordinates (3, 3)"),
     ],
     readonly=False,
@@ -44,18 +44,18 @@ FOLDS = Struct(
 
 
 def vertex_certain(m: MjModel) -> np.ndarray:
-    """For each vertex of a mesh, 1 if a search that ends there has found the farthest vertex of the hull, else 0.
+    """For each vertex of a mesh, 1 if a search that ends there has certainly found the farthest hull vertex, else 0.
 
-    That is so where the hull is convex around the vertex. It need not be: hulls of surfaces with many points in a plane
-    have slivers that fold over their neighbours, and searches get stuck there.
+    The value is 1 if the hull is convex around the vertex. It need not be: hulls of surfaces with many points in a
+    plane have slivers that fold over their neighbours, and a search can end there too early.
 
     Raises:
-        ValueError: there is no graph of a hull where there should be one.
+        ValueError: the graph of a hull is missing or invalid.
     """
     certain = np.zeros(max(1, m.nmeshvert), np.uint8)
     if not m.nmeshgraph:
         return certain
-    memory, faces = StructMemory(FOLDS, {}), m.nmeshgraph // 3  # no hull has more
+    memory, faces = StructMemory(FOLDS, {}), m.nmeshgraph // 3  # a hull cannot have more
     memory.attach("certain", certain)
     for name in ("begin", "number"):
         memory.attach(name, np.empty(m.nmeshvert, np.int32))
@@ -64,22 +64,22 @@ def vertex_certain(m: MjModel) -> np.ndarray:
     memory.attach("sums", np.empty((3, 3)))
     wrong = call(find_folds, m._memory, memory)
     if wrong:
-        raise ValueError(f"mesh_graph has no hull of mesh {wrong - 1} where mesh_graphadr says")
+        raise ValueError(f"mesh_graphadr[{wrong - 1}] is not the address of a hull in mesh_graph")
     return certain
 
 
 def uncertain_adr(m: MjModel) -> np.ndarray:
-    """For each mesh, the first of its entries of `uncertain`; at the end, the number of all."""
+    """For each mesh, the address of its entries in `uncertain`; at the end, the number of all entries."""
     return np.array([*accumulate(map(len, _uncertain(m)), initial=0)], np.int32)
 
 
 def uncertain(m: MjModel) -> np.ndarray:
-    """Numbers on their hulls of the vertices that are not certain, mesh by mesh."""
+    """Hull numbers of the vertices that are not certain, mesh by mesh."""
     return np.concatenate([np.zeros(0, np.int32), *_uncertain(m)]).astype(np.int32)
 
 
 def hull_scan(m: MjModel) -> np.ndarray:
-    """For each mesh, where the vertices of its hull start in `hull_point`; -1 if there is no hull, or a large one."""
+    """For each mesh, the address of its hull's vertices in `hull_point`; -1 if the hull is missing or large."""
     sizes = [points.size for points in _small_hulls(m)]
     starts = accumulate(sizes, initial=0)
     return np.array([start if size else -1 for start, size in zip(starts, sizes, strict=False)], np.int32)
@@ -92,9 +92,9 @@ def hull_point(m: MjModel) -> np.ndarray:
 
 @once
 def _small_hulls(m: MjModel) -> list[np.ndarray]:
-    """For each mesh, its hull's vertices, one a column; none if there are more than `LARGEST_SCAN`.
+    """For each mesh, the vertices of its hull, one in each column; none if there are more than `LARGEST_SCAN`.
 
-    They are made up to a multiple of `SCAN_WIDTH` by the middle of all, which is never the farthest.
+    The columns are padded to a multiple of `SCAN_WIDTH` with the centre of all vertices, which is never the farthest.
     """
     found, vertices = [], m.mesh_vert
     for rows in _hull_rows(m):
@@ -110,13 +110,13 @@ def _small_hulls(m: MjModel) -> list[np.ndarray]:
 
 @once
 def _graphs(m: MjModel) -> tuple[list[int], list[int], list[int]]:
-    """For each mesh, where its graph starts, or -1, the number of vertices there, and its first row of vertices."""
+    """For each mesh, the address of its graph or -1, the number of hull vertices, and its first row of vertices."""
     graphs, numbers = m.mesh_graphadr.tolist(), m.mesh_graph
     return graphs, [int(numbers[graph]) if graph >= 0 else 0 for graph in graphs], m.mesh_vertadr.tolist()
 
 
 def _hull_rows(m: MjModel) -> Iterator[np.ndarray]:
-    """For each mesh, the rows of ``mesh_vert`` of the vertices of its hull, in their order there."""
+    """For each mesh, the rows of ``mesh_vert`` of its hull's vertices, in the order of the hull."""
     numbers = m.mesh_graph
     for graph, nvert, first in zip(*_graphs(m), strict=True):
         yield first + numbers[graph + 2 + nvert : graph + 2 + 2 * nvert]
@@ -124,7 +124,7 @@ def _hull_rows(m: MjModel) -> Iterator[np.ndarray]:
 
 @once
 def _uncertain(m: MjModel) -> list[np.ndarray]:
-    """Numbers of the uncertain vertices of each mesh's hull."""
+    """For each mesh, the hull numbers of the uncertain vertices."""
     certain = m._memory.arrays["aux.vertex_certain"]
     if certain.all():
         return [np.zeros(0, np.int64)] * m.nmesh
@@ -132,10 +132,10 @@ def _uncertain(m: MjModel) -> list[np.ndarray]:
 
 
 def hull_neighbour(m: MjModel) -> np.ndarray:
-    """For each entry of ``mesh_graph`` that names a neighbour on a hull, what a search needs of that neighbour.
+    """For each entry of ``mesh_graph`` that is a neighbour on a hull, the data that a search needs of that neighbour.
 
-    That is its row of ``mesh_vert``, and the entry at which its own neighbours start. The row is -1 for all other
-    entries; so a list of neighbours ends with -1 here, too.
+    They are its row of ``mesh_vert``, and the address of its own list of neighbours. For all other entries the row is
+    -1, so a list of neighbours ends with -1 here, too.
     """
     table = np.full((max(1, m.nmeshgraph), 2), -1, np.int32)
     numbers = m.mesh_graph
@@ -162,7 +162,7 @@ def _corner(m: Model, first: int, vertex: int) -> Any:
 
 @kernel
 def _gather(m: Model, h: Any, nvert: int, nface: int, faces: int) -> None:
-    """The faces around each vertex, from the list of faces at `faces` in ``mesh_graph``."""
+    """List the faces around each vertex, from the list of faces at `faces` in ``mesh_graph``."""
     for vertex in range(nvert):
         h.number[vertex] = 0
     for k in range(3 * nface):
@@ -180,7 +180,7 @@ def _gather(m: Model, h: Any, nvert: int, nface: int, faces: int) -> None:
 
 @kernel
 def _extent(m: Model, h: Any, nface: int, faces: int, first: int) -> float:
-    """Longest side of the box around the hull; its middle goes to `h.sums`."""
+    """Return the longest side of the box around the hull; store the mean of its corners in `h.sums`."""
     for axis in range(3):
         h.sums[0, axis], h.sums[1, axis], h.sums[2, axis] = 0.0, inf, -inf
     for k in range(3 * nface):
@@ -195,7 +195,7 @@ def _extent(m: Model, h: Any, nface: int, faces: int, first: int) -> float:
 
 @kernel
 def _find_normals(m: Model, h: Any, nface: int, faces: int, first: int, size: float) -> None:
-    """Unit normals, to the side without the middle; 0 for faces without area."""
+    """Compute unit normals that point away from the centre; 0 for faces without area."""
     for face in range(nface):
         a = _corner(m, first, m.mesh_graph[faces + 3 * face])
         b = _corner(m, first, m.mesh_graph[faces + 3 * face + 1])
@@ -209,7 +209,7 @@ def _find_normals(m: Model, h: Any, nface: int, faces: int, first: int, size: fl
 
 @kernel
 def _across(m: Model, h: Any, faces: int, start: int, end: int) -> int:
-    """The third vertex of a face with the side from `end` to `start`, -1 if there is none."""
+    """Return the third vertex of the face with the side from `end` to `start`, or -1 if no face has this side."""
     near = start if h.number[start] < h.number[end] else end
     for place in range(h.begin[near], h.begin[near] + h.number[near]):
         face = faces + 3 * h.around[place]
@@ -221,7 +221,7 @@ def _across(m: Model, h: Any, faces: int, start: int, end: int) -> int:
 
 @kernel
 def _is_convex(m: Model, h: Any, face: int, faces: int, first: int, height: float) -> bool:
-    """Whether the three neighbours of a face are below it, or no higher above than `height`."""
+    """Whether the three neighbours of a face are below it, or at most `height` above it."""
     normal = get3(h.normal, face)
     if dot3(normal, normal) == 0.0:
         return False
@@ -237,7 +237,7 @@ def _is_convex(m: Model, h: Any, face: int, faces: int, first: int, height: floa
 
 @kernel
 def _is_hull(m: Model, mesh: int) -> bool:
-    """Whether the graph and the vertices of a mesh stand within their arrays, and its faces are made of them."""
+    """Whether the graph and the vertices of a mesh are within their arrays, and its faces consist of these vertices."""
     graph, first, count = m.mesh_graphadr[mesh], m.mesh_vertadr[mesh], m.mesh_vertnum[mesh]
     if graph + 2 > m.nmeshgraph or first < 0 or count < 0 or first + count > m.nmeshvert:
         return False
@@ -253,9 +253,9 @@ def _is_hull(m: Model, mesh: int) -> bool:
 
 @native_over("Model", "HullFolds")
 def find_folds(m: Model, h: Any, _unused: int, _neither: int) -> int:
-    """Mark the vertices of all hulls but those at faces that aren't convex; returns 1 + a mesh without a sound graph.
+    """Mark the vertices of all hulls as certain, except those of faces at which the hull isn't convex.
 
-    Returns 0 if all are sound.
+    Return 0, or 1 + the id of a mesh whose graph is invalid.
     """
     for mesh in range(m.nmesh):
         graph, first = m.mesh_graphadr[mesh], m.mesh_vertadr[mesh]

@@ -1,4 +1,4 @@
-"""MjData: the state of a simulation and everything computed from it, made from its table of fields."""
+"""MjData: the state of a simulation and all results computed from it, made from the table of fields."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ from cardan.model.tables import CAPACITIES, COUNTERS, DATA, LIMITED, SIZE_NAMES,
 
 INITIAL_CAPACITY = {"ncon": 16, "nefc": 64, "nnzJ": 256, "nefc_dual": 0, "nisland": 0}
 INITIAL_CAPACITY |= {"nJ": 256, "nH": 256, "ncandidate": 32, "nB_dual": 0, "nAR": 0, "nsolution": 0}
-# not a capacity that grows: the solver's statistics stand apart, so that memory nobody writes to is never touched
+# fixed size: the solver's statistics have their own buffer, so that memory that is never written is never touched
 INITIAL_CAPACITY |= {"nstatistic": mjNISLAND * mjNSOLVER}
-# where the user limits memory: a start of a few hundred bytes, so that the limit decides
+# if the user limits memory: a few hundred bytes at first, so that the limit decides
 SMALLEST_CAPACITY = INITIAL_CAPACITY | {"ncon": 1, "nefc": 1, "nnzJ": 16}
 mjNTIMER = int(mjtTimer.mjNTIMER)
 PLUGIN_BUFFERS = ("plugin_number", "plugin_index", "plugin_start", "plugin_handle", "plugin_remembered")
 OTHER_BUFFERS = ("buffer_i8", "buffer_i4", "buffer_u1")
-"""Of worlds side by side, integers stand apart (`cardan.jit.layout.lanes`); else all is in ``work.buffer``."""
+"""Buffers of integers, if worlds are stored side by side (`cardan.jit.layout.lanes`); else empty."""
 
 
 class MjContact(Record):
-    """One contact, as found by collision detection and completed by constraint construction.
+    """One contact, as found by collision detection and completed when constraints are made.
 
     ``MjContact()`` is all zero, and belongs to no data.
     """
@@ -67,7 +67,7 @@ class MjContact(Record):
 
 
 class MjWarningStat(Record):
-    """How often a warning was raised, and its last information."""
+    """Number of warnings of one kind, and information of the last one."""
 
     __slots__ = ()
 
@@ -107,25 +107,25 @@ class MjContactList(RecordList):
 
 
 class MjWarningStatList(RecordList):
-    """Number and last detail of each warning."""
+    """Number of warnings of each kind, and information of the last one."""
 
     record_class = MjWarningStat
 
 
 class MjTimerStatList(RecordList):
-    """Duration and calls of each timed part."""
+    """Duration and number of calls of each timed part."""
 
     record_class = MjTimerStat
 
 
 class MjSolverStatList(RecordList):
-    """Statistics of the solver's iterations, an island after the other."""
+    """Statistics of the solver's iterations, one island after the other."""
 
     record_class = MjSolverStat
 
 
 class ArenaHeld(BaseException):
-    """The arena must grow while a stage, which called a Python function, goes on using the addresses that it has.
+    """Raised if the arena must grow while a stage, which called a Python function, still uses the current addresses.
 
     It ends the Python function and the stage; then the arena grows, and the stage runs again.
     """
@@ -136,7 +136,7 @@ class ArenaHeld(BaseException):
 
 
 def new_memory(model: MjModel, sizes: Mapping[str, int]) -> StructMemory:
-    """Memory of new data of a model, zero; `sizes` as in `data_sizes`, maybe with other capacities."""
+    """Make zeroed memory for new data of a model; `sizes` as from `data_sizes`, possibly with other capacities."""
     memory = StructMemory(model._form.struct(DATA), sizes, CAPACITIES)
     attach_private(memory, {name: np.zeros(size) for name, size in private_sizes(model).items()})
     memory.arrays["plugin"][:] = model._memory.arrays["plugin"]
@@ -144,7 +144,7 @@ def new_memory(model: MjModel, sizes: Mapping[str, int]) -> StructMemory:
 
 
 class _StackIsFull:
-    """Stands for the address with which programs are run, where the stack has no room."""
+    """Descriptor that replaces the address with which programs are run if the stack is full; reading it raises."""
 
     def __get__(self, data: MjData | None, owner: type) -> int:
         if data is None or "_memory" not in data.__dict__:
@@ -156,19 +156,19 @@ class _StackIsFull:
 
 
 def data_sizes(model: MjModel) -> dict[str, int]:
-    """All sizes of new data of a model: those of the model, and the capacities of the arena at the start."""
+    """Return all sizes of new data of a model: the model's sizes, and the initial capacities of the arena."""
     first = SMALLEST_CAPACITY if model.narena > 0 else INITIAL_CAPACITY
     return {name: model._memory.sizes[name] for name in SIZE_NAMES} | first
 
 
 def private_sizes(model: MjModel) -> dict[str, int]:
-    """Sizes of the private arrays of numbers that stand outside the buffer: resets leave them alone."""
+    """Return the sizes of the private arrays of numbers outside the buffer, which resets don't change."""
     nstate = 2 + model.nq + model.nv + model.na + model.npluginstate
     return {"work.timer_start": mjNTIMER, "work.good_state": nstate, "work.lost_state": nstate}
 
 
 def attach_private(memory: StructMemory, arrays: Mapping[str, np.ndarray]) -> None:
-    """Attach what stands outside the buffer to the memory of data: `arrays`, with the sizes of `private_sizes`."""
+    """Attach the arrays outside the buffer to the memory of data: `arrays`, with the sizes of `private_sizes`."""
     memory.attach("work.buffer", memory.buffer.view(memory.struct.by_name["work.buffer"].numpy_dtype))
     for name, array in arrays.items():
         memory.attach(name, array)
@@ -179,8 +179,8 @@ def attach_private(memory: StructMemory, arrays: Mapping[str, np.ndarray]) -> No
 class MjData(Native, DataNames):
     """State, inputs and results of one simulation (names and shapes as in MuJoCo's mjData).
 
-    Array attributes are views of the data's memory. Contacts and constraint rows live in an arena that grows by itself;
-    views of those taken before a step may show the old memory after it.
+    Array attributes are views of the data's memory. Contacts and constraint rows are in an arena that grows
+    automatically; views of them that were taken before a step may show old memory after the step.
 
     Args:
         model: the model; it is kept and must not be replaced by one of other sizes.
@@ -194,7 +194,7 @@ class MjData(Native, DataNames):
     address: int  # of the slot table, for native stages
     _memory: StructMemory
     _plugin_data: list[Any]  # data of the plugin instances, as their plugins made them
-    _resume: np.ndarray  # where a stopped program goes on: position in its list, steps done
+    _resume: np.ndarray  # position of a stopped program: position in its list, steps done
     _arena_held: bool = False
     _resume_address = _StackIsFull()
 
@@ -204,9 +204,10 @@ class MjData(Native, DataNames):
         begin_instances(model, self)
 
     def _adopt(self, model: MjModel, memory: StructMemory | None = None, call: np.ndarray | None = None) -> None:
-        """Take a model, and memory: that of one world of many, or new one.
+        """Initialise with a model and memory: the memory of one of many worlds, or new memory.
 
-        `call` is what programs are run with: position in the list of stages, steps done, addresses of model and data.
+        `call` is the argument with which programs are run: position in the list of stages, steps done, addresses of
+        model and data.
         """
         if not isinstance(model, MjModel):
             raise TypeError(f"MjData(): model should be an MjModel, got {type(model).__name__}")
@@ -235,7 +236,7 @@ class MjData(Native, DataNames):
 
     @classmethod
     def over(cls, model: MjModel, memory: StructMemory, call: np.ndarray) -> MjData:
-        """Data of one world of many, in memory that is there already and stays as it is (arguments as in `_adopt`)."""
+        """Make the data of one of many worlds, in existing memory, which does not change (arguments as in `_adopt`)."""
         data = cls.__new__(cls)
         data._adopt(model, memory, call)
         return data
@@ -250,18 +251,18 @@ class MjData(Native, DataNames):
 
     @property
     def view(self) -> InterpretedView:
-        """The data as stages see it with JIT off."""
+        """View of the data for stages that run in the interpreter."""
         if "_view" not in self.__dict__:
             self.__dict__["_view"] = InterpretedView(self._memory)
         return self.__dict__["_view"]
 
     def grow(self, capacity: str, need: int) -> None:
-        """Enlarge a capacity of the arena to hold `need` and a quarter more, and at least half as much again as now.
+        """Enlarge a capacity of the arena to 5/4 of `need`, and to at least 3/2 of its current size.
 
-        It isn't more than `need` if contacts or rows alone would then take what the user allows (``<size memory>``).
+        If contacts or rows alone would then exceed the user's limit (``<size memory>``), it is only enlarged to `need`.
 
         Raises:
-            ArenaHeld: a stage is using it (see `arena_held`).
+            ArenaHeld: a stage uses the arena (see `arena_held`).
         """
         need, now = int(need), self._memory.sizes[capacity]
         size = max(need + need // 4, now + now // 2, 16)
@@ -275,7 +276,7 @@ class MjData(Native, DataNames):
 
     @contextmanager
     def arena_held(self) -> Iterator[None]:
-        """While a stage is inside a Python function that it called: its addresses of arena arrays must stay."""
+        """Context in which a stage has called a Python function: the addresses of arena arrays must not change."""
         before, self.__dict__["_arena_held"] = self._arena_held, True
         try:
             yield
@@ -289,7 +290,10 @@ class MjData(Native, DataNames):
         memory.scalars["narena"][0] = self.model.narena or memory.arena_nbytes
 
     def _changed(self, name: str) -> None:
-        """A scalar was set. A stack that is full up to the end of the arena stops the next program, as in MuJoCo."""
+        """Note that a scalar was set.
+
+        If the stack is full up to the end of the arena, the next program fails, as in MuJoCo.
+        """
         if name == "pstack":
             self.__dict__.pop("_resume_address", None)
             self._native[CALL_IDENTITY] = 0
@@ -298,13 +302,13 @@ class MjData(Native, DataNames):
                 self._native[CALL_IDENTITY] = id(self.model)
 
     def __getattr__(self, name: str) -> np.ndarray:
-        """An array that is asked for the first time."""
+        """Return an array that is requested for the first time, and store it as an attribute."""
         if name not in ARRAYS:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         return self.__dict__.setdefault(name, self.__dict__["_memory"].arrays[name])
 
     def __dir__(self) -> list[str]:
-        return dir(type(self))  # without what instances keep for themselves
+        return dir(type(self))  # without the private attributes of instances
 
     def __setattr__(self, name: str, value: Any) -> None:
         put = SCALAR_SETTERS.get(name)
@@ -319,7 +323,7 @@ class MjData(Native, DataNames):
 
     def _copy_values(self, other: MjData) -> None:
         if self._arena_held:
-            raise RuntimeError("collision detection is running on this data: a function that it calls can't replace it")
+            raise RuntimeError("collision detection is running on this data: its callbacks can't replace the data")
         own = self._memory.arrays["plugin_data"].copy()
         self._memory.copy_from(other._memory)
         self._memory.arrays["plugin_data"][:] = own
@@ -360,20 +364,20 @@ class MjData(Native, DataNames):
 
 
 def _arena_property(name: str, dims: tuple[int | str, ...], doc: str) -> property:
-    """Property of an arena array: as much of it as is in use now."""
+    """Make the property of an arena array, which returns the part in use."""
     counters = [COUNTERS.get(dim) if isinstance(dim, str) else None for dim in dims]
     first = counters[0] if counters[1:] == [None] * (len(dims) - 1) else None
 
     def get(self: MjData) -> np.ndarray:
         memory = self._memory
         array = memory.arrays[name]
-        if first is not None:  # the usual case: as many rows as a counter says
+        if first is not None:  # the usual case: the number of rows is a counter
             rows = memory.scalars[first].item()
             if 0 < rows <= len(array):
                 return array[:rows]
         used = [n if c is None else getattr(self, c) for c, n in zip(counters, array.shape, strict=True)]
         if 0 in used:
-            return np.zeros(used, array.dtype)  # stands alone: there is no memory to look at
+            return np.zeros(used, array.dtype)  # independent of the memory, which may be empty
         if any(u > n for u, n in zip(used, array.shape, strict=True)):
             return np.zeros(used, array.dtype)
         return array[tuple(slice(0, u) for u in used)]
@@ -386,13 +390,13 @@ ARENA_FIELDS = frozenset(
 )
 
 ARRAYS = frozenset(f.name for f in DATA.members("") if not f.is_scalar) - ARENA_FIELDS
-"""Arrays that stay where they are."""
+"""Arrays whose addresses don't change."""
 
 WATCHED = ("pstack",)
-"""Scalars on which something depends; see `MjData._changed`."""
+"""Scalars whose assignment has effects; see `MjData._changed`."""
 
 SCALAR_SETTERS: dict[str, Any] = {}
-"""What sets a scalar field, by its name."""
+"""Setters of the scalar fields, by name."""
 
 for _field in DATA.members(""):
     if _field.is_scalar:

@@ -1,4 +1,4 @@
-"""MjModel: the compiled model, made from its table of fields."""
+"""MjModel: the compiled model, made from the table of fields."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ SIZES = dict.fromkeys(SIZE_NAMES, 0)
 _SIZE_SLOTS = np.array([MODEL.slot[name] for name in SIZE_NAMES])
 
 _READERS: dict[str, Callable[..., Any]] = {}
-# where they stand, a floor above: they register themselves when that module is imported
+# modules that register readers when they are imported; they are at a higher level
 _READERS_STAND_IN = {
     **dict.fromkeys(("empty", "xml_path", "xml_string"), "cardan.api.loading"),
     **dict.fromkeys(("binary_path", "to_xml"), "cardan.api.saving"),
@@ -66,7 +66,7 @@ class MjOption(_OPTIONS):
 
 @lru_cache(maxsize=1)
 def _default_options() -> MjOption:
-    """Options of an empty model, which nobody changes."""
+    """Options of an empty model, which must not be changed."""
     return _reader("empty")().opt
 
 
@@ -78,7 +78,7 @@ class MjStatistic(_STATISTICS):
 
 
 class MjVisual:
-    """Visual options, in groups (``m.vis.map.znear``). A copy stands alone: changing it does not change the model."""
+    """Visual options, in groups (``m.vis.map.znear``). A copy is independent: changing it does not change the model."""
 
     __slots__ = ("_groups",)
 
@@ -89,7 +89,7 @@ class MjVisual:
 
     @classmethod
     def _of(cls, groups: dict[str, FieldGroup]) -> Self:
-        """Visual options made of their groups."""
+        """Make visual options from their groups."""
         new = object.__new__(cls)
         new._groups = groups
         return new
@@ -129,13 +129,13 @@ _NUMBERS = frozenset(
         *("iterations", "ls_iterations", "mpr_iterations", "o_margin"),
     )
 )
-"""Options that stages read while they run: they don't decide which stages a model needs."""
+"""Options that stages read while they run; the set of stages doesn't depend on them."""
 _DECIDING = [slot for name, slot in scalars_of(MODEL).items() if name.startswith("opt.") and name not in _NUMBERS]
-"""Slots of the options that do."""
+"""Slots of the options on which the set of stages depends."""
 
 
 def _leaving(programs: Programs) -> Callable[[str], None]:
-    """What follows from a changed option: the programs made for the old options no longer hold, but for `_NUMBERS`."""
+    """Make the function that handles changed options: unless stages read the option, programs are discarded."""
 
     def changed(name: str) -> None:
         if name not in _NUMBERS:
@@ -145,7 +145,7 @@ def _leaving(programs: Programs) -> Callable[[str], None]:
 
 
 def register_reader(kind: str, reader: Callable[..., Any]) -> None:
-    """Tell `MjModel` who reads models of a kind (``xml_path``, ...), or writes one: a floor above this one."""
+    """Register a function of a higher package that reads models of a kind (``xml_path``, ...), or writes one."""
     _READERS[kind] = reader
 
 
@@ -156,28 +156,28 @@ def _reader(kind: str) -> Callable[..., Any]:
 
 
 class MjModel(Native, ModelNames):
-    """A compiled model: sizes, options, and one array a field (names and shapes as in MuJoCo's mjModel).
+    """A compiled model: sizes, options, and one array for each field (names and shapes as in MuJoCo's mjModel).
 
-    Array attributes are views of the model's memory: writing to them changes the model; assigning to one copies the
-    values in.
+    Array attributes are views of the model's memory: writing to their elements changes the model; assigning to an
+    attribute copies the values into the array.
 
     Args:
-        sizes: the sizes (``nq``, ``nbody``, ...); those left out are 0.
+        sizes: the sizes (``nq``, ``nbody``, ...); missing ones are 0.
     """
 
     address: int  # of the slot table, for native stages
     _memory: StructMemory
     _views: dict[tuple[str, str | int], Any]  # of named access
-    _texts: dict[str, bytes]  # names and the like, which don't change
+    _texts: dict[str, bytes]  # names and similar texts, which don't change
     _programs: Programs
-    _form: Form  # of the native code that runs on it
-    _numbered: dict[Callable[..., Any], int]  # functions that its tables refer to by number
+    _form: Form  # form of the native code that runs on the model
+    _numbered: dict[Callable[..., Any], int]  # functions to which the model's tables refer by number
     _native_code: dict[
         str, tuple[Any, list[int]]
     ]  # functions in each table, and their addresses, which keep them loaded
-    _source: Any  # what it was compiled from, for writing it as XML
+    _source: Any  # source from which it was compiled, for writing it as XML
     _plugins: tuple[str, ...]  # name of the plugin of each plugin instance
-    _mesh_poses: dict[int, Any]  # poses of geoms with a mesh, and those of the meshes, for the same purpose
+    _mesh_poses: dict[int, Any]  # poses of geoms with a mesh, and of the meshes, for writing XML
 
     def __init__(self, sizes: Mapping[str, int]) -> None:
         if not isinstance(sizes, Mapping):
@@ -195,7 +195,7 @@ class MjModel(Native, ModelNames):
 
     @classmethod
     def for_filling(cls, sizes: Mapping[str, int], filled: Collection[str]) -> MjModel:
-        """A model of these sizes, as the constructor makes it, but for arrays that the caller fills.
+        """Make a model of the given sizes, as the constructor does, but don't initialise arrays that the caller fills.
 
         Args:
             sizes: the sizes.
@@ -222,9 +222,9 @@ class MjModel(Native, ModelNames):
         attributes["address"] = memory.address
 
     def references(self, functions: Iterable[Callable[..., Any]]) -> list[int]:
-        """What stands for functions in the model's tables: addresses of their native code, compiled if need be.
+        """Return the entries of functions in the model's tables: addresses of native code, compiled if necessary.
 
-        Where code is interleaved, it is their numbers in `_numbered`, from 1.
+        If worlds are interleaved, the entries are the functions' numbers in `_numbered`, from 1.
         """
         if not self._form.is_interleaved:
             return addresses(functions, self._form)
@@ -235,7 +235,8 @@ class MjModel(Native, ModelNames):
 
         Args:
             field: name of the table (one of `derived.ADDRESSES`).
-            functions: functions, or addresses of native functions, by their place. Other places get their default.
+            functions: functions, or addresses of native functions, with their positions. Other positions get their
+                default.
         """
         if self._native_code.get(field, ())[:1] == (functions,):
             return
@@ -246,21 +247,21 @@ class MjModel(Native, ModelNames):
         for (place, _), address in zip(functions, addresses, strict=True):
             table[place] = address
         self._native_code[field] = functions, addresses
-        self._memory.arrays[field][:] = table  # at once: other threads may be stepping
+        self._memory.arrays[field][:] = table  # in one assignment: other threads may be stepping
 
     def put_function(self, field: str, place: int, function: Callable[..., Any] | int) -> None:
-        """Write one place of a table of functions."""
+        """Write one entry of a table of functions."""
         (address,) = [function] if isinstance(function, int) else self.references([function])
         kept = self._native_code.get(field, ((), []))[1]
         self._native_code[field] = None, [*kept, address]
         self._memory.arrays[field][place] = address
 
     def settings(self) -> bytes:
-        """The values of all options that decide which stages the model needs."""
+        """Return the values of all options that decide which stages the model needs."""
         return self._memory.slots[_DECIDING].tobytes()
 
     def name_plugins(self, names: Iterable[str]) -> None:
-        """Say which plugin each plugin instance is one of: models keep names, numbers depend on the registry."""
+        """Set the plugin of each plugin instance, by its name: the numbers depend on the registry."""
         self._plugins = tuple(names)
         number_plugins(self)
 
@@ -280,7 +281,7 @@ class MjModel(Native, ModelNames):
 
     @classmethod
     def over(cls, base: MjModel, memory: StructMemory) -> MjModel:
-        """A model of one world of many: memory that shares arrays with that of `base`, and its derived tables."""
+        """Make the model of one of many worlds, in memory that shares arrays and derived tables with `base`."""
         model = cls.__new__(cls)
         model._adopt(memory)
         model._form = base._form
@@ -291,16 +292,16 @@ class MjModel(Native, ModelNames):
 
     @property
     def view(self) -> InterpretedView:
-        """The model as stages see it with JIT off."""
+        """View of the model for stages that run in the interpreter."""
         if "_view" not in self.__dict__:
             self.__dict__["_view"] = InterpretedView(self._memory)
         return self.__dict__["_view"]
 
     def _changed(self, name: str) -> None:
-        """A scalar was set; nothing depends on it."""
+        """Do nothing: nothing depends on the scalar that was set."""
 
     def __getattr__(self, name: str) -> Any:
-        """An array or group of options that is asked for the first time."""
+        """Return an array or group of options that is requested for the first time, and store it as an attribute."""
         make = GROUPS.get(name)
         if make is not None:
             value = make(self)
@@ -311,7 +312,7 @@ class MjModel(Native, ModelNames):
         return self.__dict__.setdefault(name, value)
 
     def __dir__(self) -> list[str]:
-        return dir(type(self))  # without what instances keep for themselves
+        return dir(type(self))  # without the private attributes of instances
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name in ARRAYS:
@@ -329,7 +330,7 @@ class MjModel(Native, ModelNames):
 
         Args:
             filename: path of the file.
-            assets: files by name that are used before those on disk.
+            assets: contents of files by name; they take precedence over files on disk.
 
         Raises:
             ValueError: the file breaks a rule of the language; the message says where and what would be right.
@@ -343,27 +344,27 @@ class MjModel(Native, ModelNames):
 
     @classmethod
     def from_binary_path(cls, filename: FileName, assets: Mapping[str, bytes] | None = None) -> MjModel:
-        """Read a binary model file, as `mj_saveModel` writes it.
+        """Read a binary model file, as written by `mj_saveModel`.
 
         Args:
             filename: path of the file.
-            assets: files by name that are used before those on disk.
+            assets: contents of files by name; they take precedence over files on disk.
 
         Raises:
-            ValueError: the file is of another kind or version, truncated or damaged; the message says which.
+            ValueError: the file has another format or version, or is truncated or damaged; the message says which.
         """
         return _reader("binary_path")(os.fsdecode(filename), assets)
 
     def to_xml(self) -> str:
-        """The model as MJCF text, in the canonical subset; numbers are those that it has now.
+        """Return the model as MJCF text, in the canonical subset, with its current numbers.
 
         Raises:
-            ValueError: it was not compiled from XML, or holds a NaN.
+            ValueError: the model was not compiled from XML, or contains a NaN.
         """
         return _reader("to_xml")(self)
 
     def _repr_png_(self) -> bytes:
-        """The model at qpos0 as a PNG file, by which notebooks show it."""
+        """Return a picture of the model at qpos0 as a PNG file, for notebooks."""
         return _reader("png")(self)
 
     def __copy__(self) -> MjModel:
@@ -390,14 +391,14 @@ class MjModel(Native, ModelNames):
 
 
 ARRAYS = frozenset(f.name for f in MODEL.members("") if not f.is_scalar).difference(TEXT_FIELDS)
-"""Arrays that are attributes."""
+"""Arrays that are attributes of the model."""
 
 GROUPS: dict[str, Callable[[MjModel], Any]] = {
     "opt": lambda m: MjOption._of(m._memory, _leaving(m._programs)),
     "stat": lambda m: MjStatistic._of(m._memory),
     "vis": lambda m: MjVisual._of({prefix[4:-1]: cls._of(m._memory) for prefix, cls in VISUAL_GROUPS.items()}),
 }
-"""What makes the groups of options."""
+"""Functions that make the groups of options."""
 
 
 def _text_property(name: str, doc: str) -> property:

@@ -1,9 +1,9 @@
 """Access by name or id: ``m.geom("floor").size``, ``m.joint(2).damping``, ``d.body("torso").xpos``.
 
-A call gives a view of one element. Its attributes are made from the table of fields: all fields of the element's
-prefix and first dimension, and slices of fields that belong to it through an address (``qpos`` of a joint, ``data`` of
-a sensor). They are NumPy views of the model or data, so that writing to them (or assigning) changes it. An element has
-one view, by name or by id, and an attribute one array; both are kept.
+A call returns a view of one element. The view's attributes are made from the table of fields: all fields with the
+element's prefix and first dimension, and slices of fields that belong to it through an address (``qpos`` of a joint,
+``data`` of a sensor). The attributes are NumPy views of the model or data: writing to them (or assigning) changes it.
+Each element has one view, by name or by id, and each attribute one array; both are cached.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 Span = Callable[["MjModel", int], tuple[int, int]]
 
 
-# numbers in qpos and qvel of a free, ball, slide and hinge joint
+# number of elements of a free, ball, slide and hinge joint in qpos and qvel
 QPOS_WIDTH = (7, 4, 1, 1)
 DOF_WIDTH = (6, 3, 1, 1)
 
-# dimensions of which one element can have many
+# dimensions of which one element can have several entries
 _MANY = ("nq", "nv", "nflexvert", "nflexedge", "nflexelem", "nflexevpair", "nflextexcoord")
-# fields of no element in particular, though their first dimension is one: addresses in sparse matrices, names
+# fields without an owner, although their first dimension has one: addresses in sparse matrices, names
 _STRUCTURAL = ("name_", "D_", "B_", "dof_", "jnt_", "efc_", "island_")
 
 
@@ -65,9 +65,9 @@ class Kind:
     Attributes:
         name: the kind in `NAME_FIELDS` (``"jnt"``).
         methods: names of the access methods.
-        title: the part of the view classes' names that says the kind.
-        prefixes: what is taken off the fields' names; in a collision the later prefix wins.
-        spans: where the element's part of a field lies, by the field's first dimension.
+        title: the part of the view classes' names that names the kind.
+        prefixes: prefixes that are removed from the fields' names; if two names collide, the later prefix wins.
+        spans: range of the element's part of a field, by the field's first dimension.
         data_methods: names of the access methods of MjData, if it has any.
         data_prefixes: as `prefixes`, for fields of MjData; empty: all fields of those dimensions.
     """
@@ -165,7 +165,7 @@ KINDS: tuple[Kind, ...] = (
     Kind("key", ("key", "keyframe"), "Keyframe", ("key_",), {"nkey": _one}),
 )
 
-# flat fields that the view of one element shows as a rectangle: numbers of rows and columns, and values a column
+# flat fields that the view of one element shows as a matrix: numbers of rows and columns, and values in each column
 RECTANGLES: dict[str, tuple[str, str, int]] = {
     "hfield_data": ("hfield_nrow", "hfield_ncol", 1),
     "tex_rgb": ("tex_height", "tex_width", 3),
@@ -173,9 +173,9 @@ RECTANGLES: dict[str, tuple[str, str, int]] = {
 
 
 class ElementView:
-    """Fields of one element of a model or of its data; `id` and `name` say which.
+    """Fields of one element of a model or of its data, identified by `id` and `name`.
 
-    It holds the memory, not the model or data itself, which keeps its views: so there is no cycle of references.
+    A view refers to the memory, not to the model or data, which store their views: this avoids a reference cycle.
     """
 
     __slots__ = ("_id", "_memory", "_name", "_parts", "_spans")
@@ -190,7 +190,7 @@ class ElementView:
 
     @property
     def id(self) -> int:
-        """Index of the element among those of its kind."""
+        """Id of the element within its kind."""
         return self._id
 
     @property
@@ -217,13 +217,14 @@ class ElementView:
 def holds_many(field: Field) -> bool:
     """Whether the part of a field that belongs to an element keeps the first dimension.
 
-    One row of a matrix is a vector; rows of degrees of freedom, vertices, ... stay a matrix, and one number an array.
+    One row of a matrix becomes a vector. Rows of degrees of freedom, vertices, ... stay a matrix, and a single number
+    stays an array.
     """
     return len(field.shape) == 1 or field.shape[0] in _MANY
 
 
 def _part(view: ElementView, field: Field) -> np.ndarray:
-    """The part of a field that belongs to an element; made once."""
+    """Return the part of a field that belongs to an element, and cache it."""
     start, stop = view._spans[field.shape[0]]  # type: ignore[index]
     arrays = view._memory.arrays
     array = arrays[field.name]
@@ -254,7 +255,7 @@ def _attribute(field: Field) -> property:
 
 
 def fields_of(struct: Struct, prefixes: tuple[str, ...], dims: tuple[str, ...]) -> dict[str, Field]:
-    """Fields of an element by the names that its view shows."""
+    """Return the fields of an element, by their names in its view."""
     chosen: dict[str, Field] = {}
     left = [f for f in struct.members("") if f.shape and f.shape[0] in dims]
     for prefix in prefixes:
@@ -267,7 +268,7 @@ def fields_of(struct: Struct, prefixes: tuple[str, ...], dims: tuple[str, ...]) 
 
 @cache
 def view_class(name: str) -> type[ElementView]:
-    """The class of some views, by its name, made when it is first needed: there are dozens of classes."""
+    """Return a class of views by its name. The class is made at its first use, because there are dozens of classes."""
     owner, kind = _VIEWS[name]
     struct, prefixes = (MODEL, kind.prefixes) if owner == "MjModel" else (DATA, kind.data_prefixes)
     fields = fields_of(struct, prefixes, tuple(kind.spans))
@@ -321,12 +322,12 @@ _VIEWS |= {f"_MjData{kind.title}Views": ("MjData", kind) for kind in KINDS if ki
 
 
 def view_classes() -> list[type[ElementView]]:
-    """The classes of all views, of a model's elements and of its data's."""
+    """Return the classes of all views, of a model's elements and of its data's."""
     return [view_class(name) for name in _VIEWS]
 
 
 def _add_access() -> None:
-    """Give models and data their methods of named access."""
+    """Add the methods of named access to models and data."""
     for cls, (owner, kind) in _VIEWS.items():
         of_model = owner == "MjModel"
         for method in kind.methods if of_model else kind.data_methods:

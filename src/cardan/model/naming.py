@@ -1,7 +1,7 @@
-"""Names of the elements of a model: where they are stored, and lookup in both directions.
+"""Names of the elements of a model: storage, and lookup in both directions.
 
-A model keeps all names in one text (`names`, zero-terminated), with the address of each element's name in `name_*adr`,
-and a hash table for every type of element one after the other in `names_map` (layout as in MuJoCo's mjModel;
+A model stores all names in one text (`names`, zero-terminated), and the address of each element's name in `name_*adr`.
+`names_map` contains a hash table for each type of element, one after the other (layout as in MuJoCo's mjModel;
 `cardan.compiler.names` fills them).
 """
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from cardan.model.mjmodel import MjModel
 
 NAME_FIELDS: dict[str, str] = {f.name[5:-3]: f.name for f in MODEL.members("") if f.name.startswith("name_")}
-"""Field of name addresses by kind of element (``"jnt"``: ``"name_jntadr"``)."""
+"""Field of name addresses, by kind of element (``"jnt"``: ``"name_jntadr"``)."""
 
 SHORT_KINDS = {"joint": "jnt", "camera": "cam", "texture": "tex", "material": "mat", "equality": "eq"}
-"""Short name of the kinds of elements that have one, in the names of fields."""
+"""Short names of kinds of elements, as used in the names of fields."""
 
 
 def _kind(obj: mjtObj) -> str:
@@ -34,7 +34,7 @@ KIND_OF_OBJECT: dict[int, str] = {
 
 
 def read_names(m: MjModel, kind: str) -> list[str]:
-    """Names of all elements of a kind (``"geom"``), in order of their ids; ``""`` where there is none."""
+    """Return the names of all elements of a kind (``"geom"``) by id; ``""`` for an element without name."""
     text = m.names
     return [text[a : text.index(b"\0", a)].decode() for a in getattr(m, NAME_FIELDS[kind]).tolist()]
 
@@ -47,11 +47,11 @@ class NameBook:
         self.ids = {name: i for i, name in enumerate(names) if name}
 
     def id_of(self, which: str | int) -> int:
-        """Id of an element given by name or by id.
+        """Return the id of an element given by name or by id.
 
         Raises:
             KeyError: no element has this name; the message lists the names.
-            IndexError: there is no such id.
+            IndexError: the id does not exist.
         """
         if isinstance(which, str):
             if which not in self.ids:
@@ -63,7 +63,7 @@ class NameBook:
 
 
 def name_book(m: MjModel, kind: str) -> NameBook:
-    """Names and ids of a kind of element; read once a model."""
+    """Return the names and ids of a kind of element; they are read once for each model."""
     books = m.__dict__.setdefault("_name_books", {})
     if kind not in books:
         books[kind] = NameBook(read_names(m, kind))

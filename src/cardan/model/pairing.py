@@ -1,4 +1,4 @@
-"""Tables derived from a model for collision detection: which bodies have geoms, and what they are welded to.
+"""Tables derived from a model for collision detection: bodies with geoms, and the bodies to which they are fixed.
 
 Spec: computation, collision detection, filtering.
 """
@@ -31,12 +31,12 @@ def collision_body(m: MjModel) -> np.ndarray:
 
 
 def body_weldparent(m: MjModel) -> np.ndarray:
-    """For each body, the weld body that its own weld body hangs on (0 is the world)."""
+    """For each body, the weld body of the parent of its weld body (0 is the world)."""
     return m.body_weldid[m.body_parentid[m.body_weldid]]
 
 
 def collider(m: MjModel) -> np.ndarray:
-    """An empty table of collision functions: nothing is compiled, and surfaces don't collide with each other."""
+    """Make an empty table of collision functions: nothing is compiled, and surfaces don't collide with each other."""
     table = np.zeros((NTYPES, NTYPES), np.int64)
     for a in SURFACES:
         for b in SURFACES:
@@ -45,25 +45,25 @@ def collider(m: MjModel) -> np.ndarray:
 
 
 def contact_filter(m: MjModel) -> np.ndarray:
-    """No callback that filters contacts."""
+    """Make an empty table for the callback that filters contacts."""
     return np.zeros(1, np.int64)
 
 
 def no_numbers(m: MjModel) -> np.ndarray:
-    """Nothing: triangles and grids of distances are attached when the model first collides."""
+    """Make an empty table of triangles or distance grids, which are attached at the first collision detection."""
     return np.zeros(0)
 
 
 def sdf_shape(m: MjModel) -> np.ndarray:
-    """An empty table of distance functions: a zero for each plugin instance."""
+    """Make an empty table of distance functions: a zero for each plugin instance."""
     return np.zeros(max(1, m.nplugin), np.int64)
 
 
 def sdf_attr(m: MjModel) -> np.ndarray:
-    """An empty table of attributes: eight zeros for each plugin instance."""
+    """Make an empty table of attributes: eight zeros for each plugin instance."""
     return np.zeros(8 * max(1, m.nplugin))
 
 
 def plugin_call(m: MjModel) -> np.ndarray:
-    """An empty table of the functions of plugins: eight zeros for each plugin instance."""
+    """Make an empty table of the functions of plugins: eight zeros for each plugin instance."""
     return np.zeros(8 * max(1, m.nplugin), np.int64)

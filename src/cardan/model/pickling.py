@@ -1,7 +1,8 @@
-"""The memory of a model or a data as a few strings of bytes, for pickles.
+"""Conversion of the memory of a model or data to a few byte strings, for pickles.
 
-Beside the bytes stands what they mean: a text that lists the fields. A pickle made with the same tables is read back in
-one piece; one made with other tables (by another version) field by field, where names, types and shapes are the same.
+A pickle also contains a list of the fields. If it was made with the same tables, the bytes are copied at once. If it
+was made with other tables (by another version), the fields are read one by one, as far as names, types and shapes
+agree.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from cardan.jit.memory.struct import Struct, StructMemory, layout_of, scalars_of
 
 
 def packed(memory: StructMemory) -> dict[str, Any]:
-    """All values: sizes, scalars, arrays (but those that are attached), and the list of the fields."""
+    """Return all values: sizes, scalars, arrays (except attached ones), and the list of the fields."""
     return {
         "fields": _listed(memory.struct),
         "sizes": dict(memory.sizes),
@@ -28,7 +29,7 @@ def packed(memory: StructMemory) -> dict[str, Any]:
 
 
 def unpack(memory: StructMemory, state: dict[str, Any]) -> None:
-    """Put values back into memory of the same sizes.
+    """Restore values into memory of the same sizes.
 
     Raises:
         ValueError: the pickle is damaged.
@@ -46,7 +47,7 @@ def unpack(memory: StructMemory, state: dict[str, Any]) -> None:
 
 @lru_cache(maxsize=8)
 def _listed(struct: Struct) -> str:
-    """Names, types and shapes of all fields, one a line."""
+    """Return names, types and shapes of all fields, one in each line."""
     return "\n".join(" ".join((f.name, f.dtype, *map(str, f.shape))) for f in struct.fields)
 
 
@@ -56,7 +57,7 @@ def _scalar_slots(struct: Struct) -> np.ndarray:
 
 
 def _struct_of(text: str) -> Struct:
-    """The structure that a text of `_listed` describes."""
+    """Make the structure described by a text of `_listed`."""
     rows = []
     for line in text.split("\n"):
         name, dtype, *shape = line.split(" ")
@@ -65,7 +66,7 @@ def _struct_of(text: str) -> Struct:
 
 
 def _unpack_by_name(memory: StructMemory, state: dict[str, Any]) -> None:
-    """Take the fields that both tables have."""
+    """Restore the fields that both tables have."""
     struct = _struct_of(state["fields"])
     for name, number in zip(scalars_of(struct), np.frombuffer(state["scalars"], np.int64), strict=True):
         if name in memory.scalars and memory.struct.by_name[name].dtype == struct.by_name[name].dtype:

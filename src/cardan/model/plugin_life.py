@@ -1,4 +1,7 @@
-"""What happens to plugin instances when models and data are made and copied: told by a floor above this one."""
+"""Functions that are called when models and data with plugin instances are made and copied.
+
+They are registered by a package above this one.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +11,12 @@ from typing import Any, NamedTuple
 
 
 class PluginLife(NamedTuple):
-    """The parts of an instance's life.
+    """Functions for the events in an instance's life.
 
     Attributes:
-        number: name of a plugin -> its number in ``m.plugin``, or -1.
+        number: takes the name of a plugin and returns its number in ``m.plugin``, or -1.
         begin: (m, d), makes the data of all instances, and resets them.
-        copied: (dest, m, src), after the values of ``src`` have been copied to ``dest``.
+        copied: (dest, m, src), called after the values of ``src`` have been copied to ``dest``.
     """
 
     number: Callable[[str], int]
@@ -22,11 +25,11 @@ class PluginLife(NamedTuple):
 
 
 _lives: list[PluginLife] = []
-_STANDS_IN = "cardan.step.plugin_life"  # which registers itself when it is imported
+_STANDS_IN = "cardan.step.plugin_life"  # this module registers itself when it is imported
 
 
 def register_life(life: PluginLife) -> None:
-    """Tell who knows the plugins."""
+    """Register the functions."""
     _lives[:] = [life]
 
 

@@ -1,4 +1,4 @@
-"""Models and data as text, for reading and for comparing: every field, from the tables of fields."""
+"""Models and data as text, for reading and for comparison: every field, from the tables of fields."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ _FORMAT = re.compile(r"%[-+ #0]*\d{0,2}(\.\d{1,2})?[fgGeE]")
 _INDENT = "  "
 _COLUMN = 22
 _FOLD = 10
-# images are listed by their length only
+# for images, only the length is printed
 _NOT_LISTED = ("tex_rgb",)
 _TITLES = {str(MODEL.by_name[name].shape[0]): kind for kind, name in NAME_FIELDS.items()} | {"nv": "dof", "nbvh": "bvh"}
 
 
 def check_format(float_format: str | bytes) -> str:
-    """The format, checked to be a printf format of one number.
+    """Return the format if it is a printf format of one number.
 
     Raises:
-        ValueError: it isn't.
+        ValueError: it is another format.
     """
     if isinstance(float_format, bytes):
         float_format = float_format.decode(errors="replace")
@@ -43,7 +43,7 @@ def check_format(float_format: str | bytes) -> str:
 
 
 def model_text(m: MjModel, float_format: str = DEFAULT_FORMAT) -> str:
-    """All of a model as text: sizes that are not 0, options, statistics, then the elements one after the other."""
+    """Return a complete model as text: nonzero sizes, options, statistics, then the elements one after the other."""
     style = check_format(float_format)
     memory = m._memory
     lines = [f"model name            {m.names.partition(bytes(1))[0].decode()}", ""]
@@ -61,7 +61,7 @@ def model_text(m: MjModel, float_format: str = DEFAULT_FORMAT) -> str:
 
 
 def data_text(m: MjModel, d: MjData, float_format: str = DEFAULT_FORMAT) -> str:
-    """All of a data as text: counts, then every field that is not empty, a row of the array a line."""
+    """Return complete data as text: counts, then every field that is not empty, one array row in each line."""
     style = check_format(float_format)
     memory = d._memory
     fields = [field for field in DATA.fields if not field.is_attached and not field.name.startswith("work.")]
@@ -73,7 +73,7 @@ def data_text(m: MjModel, d: MjData, float_format: str = DEFAULT_FORMAT) -> str:
 
 
 def _in_use(d: MjData, field: Field) -> np.ndarray:
-    """The part of an array that holds values: contacts, constraint rows and iterations of the solver that there are."""
+    """Return the part of an array that is in use, for contacts, constraint rows and iterations of the solver."""
     if field.name.startswith("solver."):
         islands = d._memory.arrays[field.name].reshape(mjNISLAND, mjNSOLVER)
         return np.concatenate([island[:count] for island, count in zip(islands, d.solver_niter, strict=True)])
@@ -85,24 +85,22 @@ def _in_use(d: MjData, field: Field) -> np.ndarray:
 
 
 def _entry(name: str, text: str) -> str:
-    """A name and its value in columns."""
     return f"{name:<{_COLUMN}}{text}".rstrip()
 
 
 def _value(memory: StructMemory, field: Field, number: int | None, style: str) -> str:
-    """Value of a field, or of one element of it, on one line."""
+    """Format the value of a field, or of one element of it, on one line."""
     array = memory.scalars[field.name] if field.is_scalar else memory.arrays[field.name]
     return _numbers(array if number is None else array[number], style)
 
 
 def _numbers(array: np.ndarray, style: str) -> str:
-    """Numbers on one line."""
     flat = np.ravel(array)
     return " ".join([style % value for value in flat.tolist()] if flat.dtype.kind == "f" else map(str, flat.tolist()))
 
 
 def _elements(m: MjModel, size: str, fields: list[Field], style: str) -> Iterator[str]:
-    """The fields of one kind of element, an element after the other; of other arrays, row by row."""
+    """Yield the fields of one kind of element, one element after the other; of other arrays, row by row."""
     count = m._memory.sizes.get(size, 0)
     kind = _TITLES.get(size)
     if kind is None or size == "nq":
@@ -119,7 +117,7 @@ def _elements(m: MjModel, size: str, fields: list[Field], style: str) -> Iterato
 
 
 def _table(name: str, array: np.ndarray, style: str) -> Iterable[str]:
-    """An array, a row a line; a vector is folded."""
+    """Format an array, one row in each line; a vector is folded."""
     if not array.size:
         return []
     title = ["", name.upper()]

@@ -1,4 +1,4 @@
-"""Lists of records kept as one array a member: ``d.contact[0].dist`` and ``d.contact.dist[0]`` are the same number."""
+"""Lists of records stored as one array for each member: ``d.contact[0].dist`` is ``d.contact.dist[0]``."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Columns = dict[str, np.ndarray]
 
 
 def _properties(cls: type) -> tuple[str, ...]:
-    """Names of all members of a class, those made of others included, in order of the alphabet."""
+    """Return the names of all properties of a class, including inherited ones, sorted."""
     names = (name for name in dir(cls) if not name.startswith("_"))
     return tuple(name for name in names if isinstance(getattr(cls, name), property))
 
@@ -26,12 +26,12 @@ def _properties(cls: type) -> tuple[str, ...]:
 class Record:
     """One element of a list of records.
 
-    Without arguments it is all zero and belongs to no list. A class of records names its structure and the prefix of
-    its fields.
+    A record made without arguments is all zero and belongs to no list. A subclass defines its structure and the prefix
+    of its fields.
 
     Args:
-        columns: the arrays of its list.
-        row: its place in them.
+        columns: the arrays of the list.
+        row: row of the record in these arrays.
     """
 
     __slots__ = ("__weakref__", "_columns", "_row", "_views")
@@ -43,14 +43,14 @@ class Record:
 
     _columns: Columns
     _row: int
-    _views: dict[str, tuple[np.ndarray, np.ndarray]]  # columns and the row of each, of the members asked for already
+    _views: dict[str, tuple[np.ndarray, np.ndarray]]  # for each array member used so far: the column, and its row
 
     if TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any: ...
 
     def __init_subclass__(cls) -> None:
-        """Give a class of records a property for each member."""
+        """Give a subclass a property for each member."""
         if "_struct" in cls.__dict__:
             members = cls._struct.members(cls._prefix)
             cls.fields = tuple(f.name.removeprefix(cls._prefix) for f in members)
@@ -68,7 +68,7 @@ class Record:
         self._views = {}
 
     def __copy__(self) -> Self:
-        """A record that belongs to no list: the simulation no longer changes it."""
+        """Return a record that belongs to no list, so that the simulation no longer changes it."""
         names = [self._prefix + name for name in self.fields]
         return type(self)({name: np.array([self._columns[name][self._row]]) for name in names})
 
@@ -93,7 +93,7 @@ class Record:
 
 
 def _member(name: str, field: Field) -> property:
-    """The property of a record that reads and writes one member."""
+    """Make the property of a record that reads and writes one member."""
     full, kind = field.name, field.numpy_dtype.kind
 
     def number(record: Record) -> Any:
@@ -116,7 +116,7 @@ def _member(name: str, field: Field) -> property:
 
 
 def _blank_columns(struct: Struct, prefix: str) -> Columns:
-    """The members of one record, all zero."""
+    """Return the members of one record, all zero."""
     columns = {}
     for field in struct.members(prefix):
         shape = [n for n in field.inner if isinstance(n, int)]
@@ -126,7 +126,7 @@ def _blank_columns(struct: Struct, prefix: str) -> Columns:
 
 @cache
 def _column(field: Field) -> property:
-    """The property of a list of records that is the array of one member."""
+    """Make the property of a list of records that returns the array of one member."""
     name = field.name
 
     def get(records: RecordList) -> np.ndarray:
@@ -137,16 +137,16 @@ def _column(field: Field) -> property:
 
 
 class RecordList:
-    """Records kept as one array a member. The same element is the same object, as long as the list exists.
+    """Records stored as one array for each member. An element is always the same object while the list exists.
 
-    There is no ``__iter__``: a loop asks for one after the other until there is none, so that their number may change
-    under way.
+    There is no ``__iter__``: a loop requests one element after the other until IndexError, so that the number of
+    elements may change during the loop.
 
     Args:
-        memory: where the arrays are.
-        length: tells how many there are now; None: as many as there is room for.
-        rows: which of them this list has; None: all.
-        records: those that were asked for already, by their rows.
+        memory: memory of the arrays.
+        length: returns the current number of records; None: the number of rows of the arrays.
+        rows: the rows of this list; None: all.
+        records: records that were requested before, by their rows.
     """
 
     record_class: ClassVar[type[Record]] = Record
@@ -157,14 +157,14 @@ class RecordList:
     _columns: Columns
     _length: Callable[[], int]
     _rows: slice | None
-    _records: dict[int, Any]  # those that were asked for, by their rows
+    _records: dict[int, Any]  # records that were requested before, by their rows
 
     if TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> np.ndarray: ...
 
     def __init_subclass__(cls) -> None:
-        """Give a class of lists a property for each member of its records."""
+        """Give a subclass a property for each member of its records."""
         cls.fields = cls.record_class.fields
         for field in cls.record_class._struct.members(cls.record_class._prefix):
             setattr(cls, field.name.removeprefix(cls.record_class._prefix), _column(field))
@@ -201,7 +201,7 @@ class RecordList:
         return self._length() if self._rows is None else len(self._used())
 
     def _used(self) -> range:
-        """Places of the records, among all."""
+        """Return the rows of the records of this list."""
         return range(self._length()) if self._rows is None else range(self._length())[self._rows]
 
     def __getitem__(self, index: Any) -> Any:
@@ -219,11 +219,11 @@ class RecordList:
         return self._records.get(used[i]) or self._record(used[i])
 
     def _record(self, row: int) -> Any:
-        """The record of a row that is asked for the first time."""
+        """Make and store the record of a row that is requested for the first time."""
         return self._records.setdefault(row, self.record_class(self._columns, row))
 
     def _part(self, index: slice) -> slice:
-        """The rows of a part of the list, among all rows in use."""
+        """Return the rows of a part of the list, among all rows in use."""
         part = self._used()[index]
         return slice(part.start, part.stop if part.stop >= 0 else None, part.step)
 

@@ -38,7 +38,7 @@ def _clear_statistics(d: Data) -> None:
 
 @kernel
 def _set_defaults(m: Model, d: Data) -> None:
-    """Set what is not zero in the default state."""
+    """Set the values of the default state that are not zero."""
     for i in range(m.nq):
         d.qpos[i] = m.qpos0[i]
     for i in range(m.neq):
@@ -59,7 +59,10 @@ def _set_defaults(m: Model, d: Data) -> None:
 
 @stage
 def start_data(m: Model, d: Data) -> int:
-    """Set the default state of new memory, which is zero: parts of it that are never used take no room."""
+    """Set the default state in new memory, which is already zero.
+
+    Pages that are never written need no physical memory.
+    """
     d.maxuse_arena = COUNT_BYTES
     _set_defaults(m, d)
     return OK
@@ -99,7 +102,7 @@ def reset_data(m: Model, d: Data) -> int:
 
 @stage
 def reset_cleared(m: Model, d: Data) -> int:
-    """The same after the arrays of fixed size were zeroed by other means."""
+    """Set the default state, if the arrays of fixed size were already zeroed by other means."""
     _clear_statistics(d)
     _clear_scalars(d)
     _set_defaults(m, d)

@@ -1,7 +1,7 @@
-"""Means of deriving tables of a model: rows of patterns, and what several tables rest on.
+"""Helpers for derived tables: rows of sparsity patterns, and intermediate results that several tables share.
 
-All functions take a finished model and return what depends on its topology alone. Rows of CSR patterns have ascending
-columns.
+All functions take a finished model and return results that depend only on its topology. Rows of CSR patterns have
+ascending columns.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _KNOWN: ContextVar[dict[Any, Any] | None] = ContextVar("_KNOWN", default=None)
 
 @contextmanager
 def derivation() -> Iterator[None]:
-    """While tables of one model are derived: what several of them rest on is computed `once`."""
+    """Context in which the tables of one model are derived: functions decorated with `once` are computed once."""
     token = _KNOWN.set({})
     try:
         yield
@@ -40,7 +40,7 @@ def derivation() -> Iterator[None]:
 
 
 def once(function: Callable[..., T]) -> Callable[..., T]:
-    """Keep the results of a function of a model, and perhaps more arguments, for the rest of a `derivation`."""
+    """Cache the results of a function of a model, and possibly further arguments, until the end of a `derivation`."""
 
     @wraps(function)
     def remembered(m: Any, *arguments: Any) -> T:
@@ -56,27 +56,27 @@ def once(function: Callable[..., T]) -> Callable[..., T]:
 
 
 def derived(m: Any, name: str) -> np.ndarray:
-    """A table of the kinematic tree (`topology`), by its name in the group ``aux``."""
+    """Return a table of the kinematic tree (`topology`), by its name in the group ``aux``."""
     return m._memory.arrays[f"aux.{name}"]
 
 
 def as_table(values: object) -> np.ndarray:
-    """The values as an array of 32-bit integers."""
+    """Convert values to an array of 32-bit integers."""
     return np.ascontiguousarray(values, np.int32)
 
 
 def row_addresses(rows: Sequence[Sequence[int]]) -> np.ndarray:
-    """Start of each row in the concatenation of the rows, and its end (n + 1,)."""
+    """Return the start of each row in the concatenation of the rows, and the end (n + 1,)."""
     return as_table([*accumulate(map(len, rows), initial=0)])
 
 
 def columns(rows: Sequence[Sequence[int]]) -> np.ndarray:
-    """The rows one after the other."""
+    """Concatenate the rows."""
     return as_table([*chain.from_iterable(rows)])
 
 
 def dof_chain(parents: list[int], dof: int) -> list[int]:
-    """The dof and its ancestors, towards the root; ``parents`` are those of all dofs."""
+    """Return the dof and its ancestors, towards the root; ``parents`` contains the parents of all dofs."""
     found = []
     while dof >= 0:
         found.append(dof)

@@ -1,7 +1,7 @@
-"""Type stubs made from the tables: ``python -m cardan.model.stubs`` rewrites the ``.pyi`` files beside this one.
+"""Type stubs made from the tables: ``python -m cardan.model.stubs`` rewrites the ``.pyi`` files in this folder.
 
-``declared.pyi`` has the attributes of MjModel and MjData, which are NumPy arrays; ``kernel_views.pyi`` has the same
-fields as kernels see them: arrays that are read and written element by element.
+``declared.pyi`` declares the attributes of MjModel and MjData, which are NumPy arrays. ``kernel_views.pyi`` declares
+these fields as kernels see them: arrays that are read and written element by element.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def _classes() -> Iterator[str]:
 
 
 def stub_text() -> str:
-    """The text of ``declared.pyi``."""
+    """Return the text of ``declared.pyi``."""
     return HEADER + "\n" + "\n\n".join(_classes()) + "\n"
 
 
@@ -87,7 +87,7 @@ def _number(field: Field) -> str:
 
 
 def _array_name(field: Field, readonly: bool) -> str:
-    """Name of an array's type in `cardan.maths.types`: whether it can be written, its elements, its dimensions."""
+    """Name of an array's type in `cardan.maths.types`: read-only or not, element type, number of dimensions."""
     kind = "Array" if field.dtype.startswith("f") else "IntArray"
     return f"{'Const' if readonly else ''}{kind}{len(field.shape)}"
 
@@ -103,7 +103,7 @@ def _kernel_field(field: Field, short: str, readonly: bool) -> list[str]:
 
 
 def _kernel_view(struct: Struct, prefix: str = "") -> Iterator[str]:
-    """The class of a structure, or of a group of its fields, after those of its groups."""
+    """Yield the class of a structure, or of a group of its fields, after the classes of its groups."""
     lines: list[str] = []
     for group in struct.prefixes:
         short = group.removeprefix(prefix)[:-1]
@@ -120,7 +120,7 @@ def _view_name(struct: Struct, prefix: str) -> str:
 
 
 def kernel_views_text(*structs: Struct, imports: str = "") -> str:
-    """Text of the classes of structures as kernels see them, after the imports of the types that they use."""
+    """Return the text of the classes of structures as kernels see them, after the imports of their types."""
     classes = "\n\n".join(text for struct in structs for text in _kernel_view(struct))
     arrays = sorted(set(re.findall(r"\b(?:Const)?(?:Int)?Array\d\b", classes)))
     names = "".join(f"    {name},\n" for name in arrays)
@@ -128,7 +128,7 @@ def kernel_views_text(*structs: Struct, imports: str = "") -> str:
 
 
 def kernel_stub_text() -> str:
-    """The text of ``kernel_views.pyi``."""
+    """Return the text of ``kernel_views.pyi``."""
     views = kernel_views_text(MODEL, DATA, imports="from cardan.model.mjmodel import MjModel\n")
     return KERNEL_HEADER + "\n\n" + views + "\nAnyModel = Model | MjModel\n"
 

@@ -1,4 +1,4 @@
-"""The two structures, each made from its table of fields."""
+"""The structures MODEL and DATA, made from their tables of fields."""
 
 from __future__ import annotations
 
@@ -73,12 +73,12 @@ LIMITED: tuple[str, ...] = ("ncon", "nefc", "nnzJ")
 """Capacities whose use the user may limit (``<size memory>``)."""
 
 COUNT_BYTES = 8 * len(LIMITED)
-"""Bytes of the counts of these, which are always there."""
+"""Bytes of the counts of the limited capacities, which are always allocated."""
 
 
 @cache
 def bytes_of_one(capacity: str) -> int:
-    """Bytes of one contact, of one row or of one element of the Jacobian, in the arena and in double precision."""
+    """Bytes of one contact, one row or one element of the Jacobian in the arena, in double precision."""
     fields = fields_of(DATA, frozenset(CAPACITIES), capacity)
     return sum(field.numpy_dtype.itemsize * prod(int(n) for n in field.shape[1:]) for field in fields)
 

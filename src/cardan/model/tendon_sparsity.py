@@ -1,6 +1,6 @@
-"""On which degrees of freedom the lengths of tendons and actuators depend.
+"""Degrees of freedom on which the lengths of tendons and actuators depend.
 
-As in `sparsity`, all functions take a finished model and return an integer table that depends on its topology alone.
+As in `sparsity`, all functions take a finished model and return an integer table that depends only on its topology.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Chains = Callable[[int], frozenset[int]]
 
 @once
 def _chains(m: Any) -> Chains:
-    """What tells the dofs that move a body."""
+    """Make the function that returns the dofs that move a body."""
     last, parents = derived(m, "body_lastdof").tolist(), m.dof_parentid.tolist()
     return cache(lambda body: frozenset(dof_chain(parents, last[body])))
 
@@ -42,14 +42,14 @@ ROWS = Struct(
         Field("stored_adr", "i4", ("any",), "start of each tendon's row of dofs that move a part of it, and the end"),
         Field("stored_colind", "i4", ("any",), "the rows"),
         Field("entry", "i4", ("any",), "position in the row of the dof of each joint of a fixed tendon"),
-        Field("mark", "i4", ("any",), "what each dof does to the tendon that is looked at: 0 where it does nothing"),
-        Field("span", "i4", ("any",), "the first and the last dof that does something to it (2,)"),
+        Field("mark", "i4", ("any",), "effect of each dof on the current tendon, 0 for none"),
+        Field("span", "i4", ("any",), "the first and the last dof with an effect on it (2,)"),
     ],
     readonly=False,
 )
 
 _CHANGES, _MOVES = 1, 2
-"""What a dof does to a tendon: it changes its length, or it moves both ends of a segment."""
+"""Effects of a dof on a tendon: it changes the length, or it moves both ends of a segment."""
 
 
 class _Tables(NamedTuple):
@@ -64,10 +64,10 @@ class _Tables(NamedTuple):
 
 @once
 def _tables(m: Any) -> _Tables:
-    """The tables of tendons.
+    """Compute the tables of tendons.
 
     Raises:
-        ValueError: a path goes over something that is not there.
+        ValueError: a path contains an object that does not exist.
     """
     found = StructMemory(ROWS, {})
     adr, stored_adr, entry = (np.zeros(n, np.int32) for n in (m.ntendon + 1, m.ntendon + 1, m.nwrap))
@@ -77,7 +77,7 @@ def _tables(m: Any) -> _Tables:
     found.attach("span", np.zeros(2, np.int32))
     wrong = call(find_tendon_rows, m._memory, found, 0)
     if wrong:
-        raise ValueError(f"the path of tendon {wrong - 1} goes over something that is not there")
+        raise ValueError(f"the path of tendon {wrong - 1} contains an object that does not exist")
     colind, stored_colind = (np.empty(ends[-1], np.int32) for ends in (adr, stored_adr))
     found.attach("colind", colind)
     found.attach("stored_colind", stored_colind)
@@ -101,7 +101,7 @@ def stored_rowadr(m: Any) -> np.ndarray:
 
 
 def stored_colind(m: Any) -> np.ndarray:
-    """The dofs for which compressed rows of `ten_J` may have an entry: also those that move a whole segment."""
+    """Dofs for which compressed rows of `ten_J` may have an entry, including those that move a whole segment."""
     return _tables(m).stored_colind
 
 
@@ -111,7 +111,7 @@ def wrap_entry(m: Any) -> np.ndarray:
 
 
 def _site_row(m: Any, chains: Chains, site: int, other: int) -> list[int]:
-    """Dofs that move one site against another, or against the world."""
+    """Return the dofs that move one site relative to another, or relative to the world."""
     dofs = chains(int(m.site_bodyid[site]))
     return sorted(dofs ^ chains(int(m.site_bodyid[other])) if other >= 0 else dofs)
 
@@ -140,7 +140,7 @@ def moment_rowadr(m: Any) -> np.ndarray:
 
 
 def moment_colind(m: Any) -> np.ndarray:
-    """The dofs on which each actuator can act (of a body transmission: all, since anything may touch the body)."""
+    """Dofs on which each actuator can act; for a body transmission all dofs, because anything may touch the body."""
     return columns(_moment_rows(m))
 
 
@@ -149,7 +149,7 @@ def moment_colind(m: Any) -> np.ndarray:
 
 @kernel
 def _wrap_body(m: Model, wrap: int) -> int:
-    """Body of a site or geom on a path; -1 for a pulley, or a joint, -2 for something that is not there."""
+    """Return the body of a site or geom on a path; -1 for a pulley or a joint, -2 for an object that does not exist."""
     kind, target = m.wrap_type[wrap], m.wrap_objid[wrap]
     if kind in (PULLEY, JOINT):
         return -1
@@ -161,7 +161,7 @@ def _wrap_body(m: Model, wrap: int) -> int:
 
 @kernel
 def _mark(t: Any, dof: int, what: int) -> None:
-    """Note what a dof does to the tendon."""
+    """Store the effect of a dof on the tendon."""
     t.mark[dof] |= what
     t.span[0] = min(t.span[0], dof)
     t.span[1] = max(t.span[1], dof)
@@ -169,7 +169,7 @@ def _mark(t: Any, dof: int, what: int) -> None:
 
 @kernel
 def _mark_joints(m: Model, t: Any, start: int, end: int) -> bool:
-    """Mark the dofs of a fixed tendon's joints; whether these are there."""
+    """Mark the dofs of a fixed tendon's joints; return whether these joints exist."""
     for wrap in range(start, end):
         joint = m.wrap_objid[wrap]
         if joint < 0 or joint >= m.njnt or m.jnt_dofadr[joint] < 0 or m.jnt_dofadr[joint] >= m.nv:
@@ -180,9 +180,10 @@ def _mark_joints(m: Model, t: Any, start: int, end: int) -> bool:
 
 @kernel
 def _mark_segments(m: Model, t: Any, start: int, end: int) -> bool:
-    """Mark the dofs that move what a path goes over; whether that is there.
+    """Mark the dofs that move the objects of a path; return whether these objects exist.
 
-    What moves one end of a segment stands in the chain of one of the two bodies. A dof follows those that move it.
+    The dofs that move one end of a segment are in the chain of one of the two bodies. A dof has a larger id than its
+    ancestors.
     """
     for wrap in range(start, end):
         a = _wrap_body(m, wrap)
@@ -207,7 +208,7 @@ def _mark_segments(m: Model, t: Any, start: int, end: int) -> bool:
 
 @kernel
 def _find_entries(m: Model, t: Any, tendon: int, start: int, end: int) -> None:
-    """Positions in a fixed tendon's row of the dofs of its joints."""
+    """Store the position in a fixed tendon's row of the dof of each joint."""
     first = t.adr[tendon]
     for wrap in range(start, end):
         dof = m.jnt_dofadr[m.wrap_objid[wrap]]
@@ -219,9 +220,9 @@ def _find_entries(m: Model, t: Any, tendon: int, start: int, end: int) -> None:
 
 @native_over("Model", "TendonRows")
 def find_tendon_rows(m: Model, t: Any, fill: int, _unused: int) -> int:
-    """Find where the tendons' rows begin, then, if `fill`, the rows.
+    """Find the addresses of the tendons' rows; if `fill` is set, the rows.
 
-    Returns 1 + a tendon that goes over something that is not there, or 0.
+    Return 1 + the id of a tendon that contains an object that does not exist, or 0.
     """
     total = stored = 0
     for tendon in range(m.ntendon):

@@ -1,7 +1,7 @@
-"""Tables that the shape of the kinematic tree determines: chains of dofs, patterns of matrices, links of box trees.
+"""Tables derived from the shape of the kinematic tree: chains of dofs, patterns of matrices, links of box trees.
 
-Rows of the patterns have ascending columns, but for those of `qM`: the dof itself, then its ancestors towards the root.
-A subtree is numbered depth first, without gaps.
+Rows of the patterns have ascending columns, except those of `qM`: the dof itself, then its ancestors towards the root.
+Bodies are numbered depth first, so that a subtree has consecutive ids.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _TABLES = (
     *("M_rowadr", "M_colind", "M_to_D", "M_to_DT", "D_rowadr", "D_colind", "B_rowadr", "B_colind"),
     *("body_lastdof", "bvh_next", "geom_in_tree", "flex_bvh_next"),
 )
-"""Names of the tables without the group."""
+"""Names of the tables, without the group."""
 
 _IN_MODEL = Link({name: f"aux.{name}" for name in _TABLES})
 
@@ -48,10 +48,10 @@ _WRONG = {
 
 
 def attach_tree_tables(m: MjModel) -> None:
-    """Find the tables of a model whose arrays are filled, and attach them.
+    """Compute the tables of a model whose arrays are filled, and attach them.
 
     Raises:
-        ValueError: the arrays contradict one another; the message says how.
+        ValueError: the arrays are inconsistent; the message says how.
     """
     m._memory.attach_new(dict(zip(_IN_MODEL.names.values(), _lengths(m), strict=True)))
     memory = StructMemory(TOPOLOGY, {})
@@ -63,7 +63,6 @@ def attach_tree_tables(m: MjModel) -> None:
 
 
 def _lengths(m: MjModel) -> tuple[int, ...]:
-    """Lengths of the tables."""
     sizes = m._memory.sizes
     nv, nM, nD, nbody = sizes["nv"], sizes["nM"], sizes["nD"], sizes["nbody"]
     nodes = max(map(add, m.body_bvhadr.tolist(), m.body_bvhnum.tolist()), default=0)
@@ -72,7 +71,7 @@ def _lengths(m: MjModel) -> tuple[int, ...]:
 
 
 def _bad_parent(m: MjModel, what: tuple[str, int, int]) -> str:
-    """What is wrong with the parents: the field, its first index with a parent, and the least that this may be."""
+    """Describe the first wrong parent; `what` is (field, first index with a parent, least valid parent)."""
     name, first, least = what
     parents = m._memory.arrays[name][first:]
     i = int(np.argmax((parents >= np.arange(first, first + len(parents))) | (parents < least)))
@@ -81,7 +80,7 @@ def _bad_parent(m: MjModel, what: tuple[str, int, int]) -> str:
 
 @native_over("Model", "Topology")
 def find_topology(m: Model, t: Any, _unused: int, _neither: int) -> int:
-    """Fill all tables; not 0 if the model's arrays contradict one another."""
+    """Fill all tables; return a nonzero code if the model's arrays are inconsistent."""
     for body in range(1, m.nbody):
         if not 0 <= m.body_parentid[body] < body:
             return 1
@@ -102,7 +101,7 @@ def find_topology(m: Model, t: Any, _unused: int, _neither: int) -> int:
 
 @kernel
 def _number_bodies(m: Model, t: Any) -> bool:
-    """Last dofs of the bodies' chains, sizes of subtrees, and first dofs; whether these follow one another."""
+    """Find last dofs of the bodies' chains, sizes of subtrees, and first dofs; return whether these are consecutive."""
     t.body_firstdof[0] = 0
     for body in range(m.nbody):
         number, first = m.body_dofnum[body], t.body_firstdof[body]
@@ -119,7 +118,7 @@ def _number_bodies(m: Model, t: Any) -> bool:
 
 @kernel
 def _inertia_pattern(m: Model, t: Any) -> bool:
-    """Rows of `qM`; whether there is room for them, and for those of its derivative."""
+    """Find the rows of `qM`; return whether the model's sizes fit these rows and those of `qDeriv`."""
     total = pairs = 0
     for dof in range(m.nv):
         parent = m.dof_parentid[dof]
@@ -140,7 +139,7 @@ def _inertia_pattern(m: Model, t: Any) -> bool:
 
 @kernel
 def _derivative_pattern(m: Model, t: Any) -> None:
-    """Rows of `qDeriv`: each dof with its ancestors and descendants; where entries of `qM` stand in them."""
+    """Find the rows of `qDeriv`: each dof with its ancestors and descendants. Map the entries of `qM` to them."""
     for dof in range(m.nv):
         t.dof_below[dof] = 1
     for dof in range(m.nv - 1, -1, -1):
@@ -166,7 +165,7 @@ def _derivative_pattern(m: Model, t: Any) -> None:
 
 @kernel
 def _body_pattern(m: Model, t: Any) -> bool:
-    """For each body the dofs above and below it in the tree; whether there is room for them."""
+    """Find the dofs above and below each body in the tree; return whether there is room for them."""
     at = 0
     for body in range(m.nbody):
         t.B_rowadr[body] = at
@@ -187,16 +186,16 @@ def _body_pattern(m: Model, t: Any) -> bool:
 
 @kernel
 def _link_tree(m: Model, following: Any, base: int, start: int, number: int, first: int, count: int) -> bool:
-    """Fill the part of the table of one tree, from the last node to the first; whether it is in order.
+    """Fill the part of the table of one tree, from the last node to the first; return whether the tree is valid.
 
     Args:
         m: model.
-        following: for each node from `base` on, the first one that is not below it; written.
-        base: the node that the table begins with.
-        start: first node of the tree, from `base`.
-        number: number of its nodes.
-        first: first part that leaves may hold.
-        count: number of these parts.
+        following: for each node from `base` on, the first node after its subtree; written.
+        base: the first node of the table.
+        start: first node of the tree, counted from `base`.
+        number: number of nodes of the tree.
+        first: first id that leaves may contain.
+        count: number of ids that leaves may contain.
     """
     end = start + number
     if not 0 <= start < end <= len(following):
@@ -217,7 +216,7 @@ def _link_tree(m: Model, following: Any, base: int, start: int, number: int, fir
 
 @kernel
 def _link_body_trees(m: Model, t: Any) -> None:
-    """`bvh_next` and `geom_in_tree`."""
+    """Fill `bvh_next` and `geom_in_tree`."""
     for node in range(len(t.bvh_next)):
         t.bvh_next[node] = -1
     for geom in range(len(t.geom_in_tree)):
@@ -234,7 +233,7 @@ def _link_body_trees(m: Model, t: Any) -> None:
 
 @kernel
 def _link_flex_trees(m: Model, t: Any) -> None:
-    """`flex_bvh_next`, counted from the first dynamic node."""
+    """Fill `flex_bvh_next`, counted from the first dynamic node."""
     for node in range(len(t.flex_bvh_next)):
         t.flex_bvh_next[node] = -1
     for flex in range(m.nflex):
