@@ -1,11 +1,11 @@
-"""The abstract scene: what a renderer draws, and what the mouse does to it (spec: programming, visualization).
+"""The abstract scene: objects for a renderer, and their control by the mouse (spec: programming, visualization).
 
-- ``members``: how the table of a structure is written; ``fields``: the tables of all structures; ``record``: a class
-  made from a table; ``structs``: the classes of MuJoCo's interface (``MjvCamera``, ``MjvScene``, ...).
-- ``scene``: `mjv_updateScene` and its parts; ``parts``: the table of what a scene consists of; ``memory``: how kernels
-  see a scene; ``append``: geoms that they add; ``labels``: texts.
+- ``members``: format of the tables of structures; ``fields``: the tables of all structures; ``record``: classes made
+  from tables; ``structs``: the classes of MuJoCo's interface (``MjvCamera``, ``MjvScene``, ...).
+- ``scene``: `mjv_updateScene` and its parts; ``parts``: the table of the stages of a scene; ``memory``: a scene as
+  kernels see it; ``append``: functions that add geoms; ``labels``: texts.
 - ``geoms``, ``bodies``, ``joints``, ``tendons``, ``contacts``, ``flexes``, ``skins``, ``volumes``, ``lights``,
-  ``cameras``, ...: stages, a file a topic.
+  ``cameras``, ...: stages, one file for each topic.
 - ``defaults``, ``rooms``, ``mouse``, ``perturbation``, ``selection``: functions that need no stages.
 """
 

@@ -47,30 +47,30 @@ def shows(d: Data, flag: int) -> bool:
 
 @kernel
 def wants(d: Data, category: int) -> bool:
-    """Whether geoms of a category (mjtCatBit) are asked for."""
+    """Whether geoms of a category (mjtCatBit) are requested."""
     return d.work.scn_state[CATMASK] & category != 0
 
 
 @kernel
 def shown_group(d: Data, first: int, group: int) -> bool:
-    """Whether objects of a group are shown; `first`: of which kind. Groups out of range count as the nearest."""
+    """Whether objects of a group are shown; `first` is the kind of object. Groups out of range are clamped."""
     return d.work.scn_state[first + max(0, min(5, group))] != 0
 
 
 @kernel
 def rgba_of(colour: Any) -> Any:
-    """The four numbers of a colour of the model's `vis.rgba`."""
+    """Return a colour of the model's `vis.rgba` as a tuple of four numbers."""
     return (colour[0], colour[1], colour[2], colour[3])
 
 
 @kernel
 def new_geom(d: Data, category: int, objtype: int, objid: int) -> int:
-    """Append a geom with default values; returns its number, or -1 (and a warning) if the scene is full.
+    """Append a geom with default values; return its number, or -1 (with a warning) if the scene is full.
 
     Args:
         d: data, with a scene attached.
         category: mjtCatBit.
-        objtype: kind of the object that it shows (mjtObj).
+        objtype: kind of the object that the geom shows (mjtObj).
         objid: id of that object.
     """
     state = d.work.scn_state
@@ -101,7 +101,7 @@ def new_geom(d: Data, category: int, objtype: int, objid: int) -> int:
 
 @kernel
 def _clear_integers(d: Data, g: int) -> None:
-    """No data, no texture, no label."""
+    """Reset the integers of a geom: no data, no texture, no label."""
     words = d.work.scn_geom_i
     for k in range(TYPE, TEXREPEAT):
         words[g, k] = 0
@@ -116,7 +116,7 @@ def _clear_integers(d: Data, g: int) -> None:
 
 @kernel
 def put(d: Data, g: int, kind: int, size: Any, pos: Any, mat: Any) -> None:
-    """Shape (mjtGeom), size (3), position (3), orientation (9) of a geom."""
+    """Set the shape (mjtGeom), size (3), position (3) and orientation (9) of a geom."""
     d.work.scn_geom_i[g, TYPE] = kind
     reals = d.work.scn_geom_f
     reals[g, SIZE] = size[0]
@@ -130,7 +130,7 @@ def put(d: Data, g: int, kind: int, size: Any, pos: Any, mat: Any) -> None:
 
 @kernel
 def put_rgba(d: Data, g: int, rgba: Any) -> None:
-    """Colour of a geom."""
+    """Set the colour of a geom."""
     reals = d.work.scn_geom_f
     reals[g, RGBA] = rgba[0]
     reals[g, RGBA + 1] = rgba[1]
@@ -140,7 +140,7 @@ def put_rgba(d: Data, g: int, rgba: Any) -> None:
 
 @kernel
 def decorate(d: Data, objtype: int, objid: int, kind: int, size: Any, pos: Any, mat: Any, rgba: Any) -> int:
-    """Append a decoration; returns its number or -1."""
+    """Append a decoration; return its number or -1."""
     g = new_geom(d, DECOR, objtype, objid)
     if g >= 0:
         put(d, g, kind, size, pos, mat)
@@ -150,7 +150,7 @@ def decorate(d: Data, objtype: int, objid: int, kind: int, size: Any, pos: Any, 
 
 @kernel
 def name_it(d: Data, g: int, label: int, id: int) -> None:
-    """Give a geom the label of an object of a kind (mjtLabel), if that kind is labelled and the scene isn't full."""
+    """Give a geom the label of an object, if objects of its kind (mjtLabel) are labelled and the scene isn't full."""
     if g >= 0 and d.work.scn_state[LABEL] == label:
         d.work.scn_label[g, 0] = label
         d.work.scn_label[g, 1] = id
@@ -158,22 +158,22 @@ def name_it(d: Data, g: int, label: int, id: int) -> None:
 
 @kernel
 def light_up(m: Model, d: Data, g: int) -> None:
-    """Let a geom glow: it shows what is selected."""
+    """Make a geom glow, because the object that it shows is selected."""
     d.work.scn_geom_f[g, EMISSION] = d.work.scn_geom_f[g, EMISSION] + m.vis.global_.glow
 
 
 @kernel
 def finish_soft(m: Model, d: Data, g: int, number: int, texcoordadr: int, selected: int, label: int) -> None:
-    """What geoms of flexes and skins have in common: texture coordinates, the glow of the selected one, the label.
+    """Set texture coordinates, glow and label of the geom of a flex or skin.
 
     Args:
         m: the model.
         d: the data.
         g: the geom.
-        number: of the flex or skin.
-        texcoordadr: address of its texture coordinates; -1: it has none.
-        selected: number of the selected one.
-        label: which label names it (mjtLabel).
+        number: id of the flex or skin.
+        texcoordadr: address of its texture coordinates; -1 if it has none.
+        selected: id of the selected flex or skin.
+        label: kind of its label (mjtLabel).
     """
     d.work.scn_geom_i[g, TEXCOORD] = texcoordadr >= 0
     if selected == number:
@@ -183,26 +183,26 @@ def finish_soft(m: Model, d: Data, g: int, number: int, texcoordadr: int, select
 
 @kernel
 def _is_default(rgba: Any) -> bool:
-    """Whether a colour is that of objects to which none was given."""
+    """Whether a colour is the default, which objects without a colour have."""
     return rgba[0] == DEFAULT_RGBA and rgba[1] == DEFAULT_RGBA and rgba[2] == DEFAULT_RGBA and rgba[3] == 1.0
 
 
 @kernel
 def opacity(m: Model, material: int, rgba: Any) -> float:
-    """Opacity of an object: its material's if it has one and no colour of its own."""
+    """Opacity of an object: that of its material if it has a material and the default colour, else its own."""
     return m.mat_rgba[material, 3] if material >= 0 and _is_default(rgba) else rgba[3]
 
 
 @kernel
 def colour(m: Model, d: Data, g: int, material: int, rgba: Any) -> None:
-    """Colour, texture and finish of a geom that shows something of the model.
+    """Set colour, texture and finish of a geom that shows an object of the model.
 
     Args:
         m: model.
         d: data, with a scene attached.
         g: number of the geom.
         material: id, or -1.
-        rgba: the object's own colour; the material's counts if this one is the default.
+        rgba: the object's own colour; if it is the default, the material's colour is used.
     """
     reals = d.work.scn_geom_f
     put_rgba(d, g, rgba)
@@ -223,7 +223,7 @@ def _material_rgba(m: Model, material: int) -> Any:
 
 @kernel
 def _put_material(m: Model, d: Data, g: int, material: int) -> None:
-    """Texture and finish."""
+    """Set the texture and finish of a geom."""
     words = d.work.scn_geom_i
     reals = d.work.scn_geom_f
     if shows(d, TEXTURE):
@@ -239,7 +239,7 @@ def _put_material(m: Model, d: Data, g: int, material: int) -> None:
 
 @kernel
 def z_to(vec: Any) -> Any:
-    """Rotation matrix (9) that turns the z axis into the direction of `vec`, about an axis in the plane of x and y."""
+    """Rotation matrix (9) that turns the z axis to the direction of `vec`, about an axis in the xy plane."""
     length = norm3(vec)
     if length < mjMINVAL:
         return EYE
@@ -253,10 +253,10 @@ def z_to(vec: Any) -> Any:
 
 @kernel
 def connect(d: Data, g: int, kind: int, width: float, start: Any, stop: Any) -> None:
-    """Shape, size, position and orientation of a geom that connects two points.
+    """Set shape, size, position and orientation of a geom that connects two points.
 
-    Capsules and cylinders stand half way, with half the length as size; lines and arrows begin at the first point and
-    have the whole length.
+    Capsules and cylinders are centred between the points, and their size is half the length. Lines and arrows begin at
+    the first point, and their size is the whole length.
     """
     line = sub3(stop, start)
     length = norm3(line)

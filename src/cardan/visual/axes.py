@@ -1,4 +1,4 @@
-"""The axes of a coordinate frame (kernel)."""
+"""Axes of a coordinate frame (kernel)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ AXIS_COLOUR = 0.9
 
 @kernel
 def frame_axes(m: Model, d: Data, objid: int, pos: Any, mat: Any, scale: float) -> None:
-    """Three cylinders along the axes of a frame: red x, green y, blue z; `scale` 1 is the size of a body's."""
+    """Add three cylinders along the axes of a frame: red x, green y, blue z. Scale 1 is the size of a body's frame."""
     length = scale * m.vis.scale.framelength * m.stat.meansize
     width = scale * m.vis.scale.framewidth * m.stat.meansize
     for axis in range(3):

@@ -32,7 +32,7 @@ from cardan.visual.memory import FLAGS
 OBJ_BODY = int(mjtObj.mjOBJ_BODY)
 SCALED = FLAGS + int(mjtVisFlag.mjVIS_SCLINERTIA)
 DENSITY = 1000.0
-"""Density at which scaled inertias have the body's mass, kg/m^3."""
+"""Density for which scaled inertias have the body's mass, kg/m^3."""
 BOX_FACTOR, ELLIPSOID_FACTOR = 1.5, 2.5
 BOX_VOLUME, ELLIPSOID_VOLUME = 8.0, 4.1887902047863905
 
@@ -41,13 +41,13 @@ BOX_VOLUME, ELLIPSOID_VOLUME = 8.0, 4.1887902047863905
 def equivalent_size(m: Model, body: int, scaled: bool) -> Any:
     """Half sizes of the box or ellipsoid (`vis.global.ellipsoidinertia`) with a body's mass and inertia.
 
-    For a box, I_x = m (b^2 + c^2) / 3 with half sizes a, b, c, and so a^2 = 3 (I_y + I_z - I_x) / (2 m); for an
-    ellipsoid, with 5 in place of 3. Scaled ones have the mass of the body at the density of water.
+    For a box with half sizes a, b, c, I_x = m (b^2 + c^2) / 3, and so a^2 = 3 (I_y + I_z - I_x) / (2 m). For an
+    ellipsoid, 5 replaces 3. Scaled shapes have the mass of the body at the density of water.
     """
     ellipsoid = m.vis.global_.ellipsoidinertia != 0
     x, y, z = get3(m.body_inertia, body)
     factor = (ELLIPSOID_FACTOR if ellipsoid else BOX_FACTOR) / m.body_mass[body]
-    # the triangle inequality may be broken by rounding, or by choice
+    # the triangle inequality may be violated by rounding, or deliberately
     a, b, c = max(0.0, y + z - x), max(0.0, z + x - y), max(0.0, x + y - z)
     size = (sqrt(a * factor), sqrt(b * factor), sqrt(c * factor))
     volume = (ELLIPSOID_VOLUME if ellipsoid else BOX_VOLUME) * size[0] * size[1] * size[2]
@@ -58,7 +58,7 @@ def equivalent_size(m: Model, body: int, scaled: bool) -> Any:
 
 @stage
 def add_inertias(m: Model, d: Data) -> int:
-    """The equivalent box or ellipsoid of each body with a mass; it also bears the label of the body."""
+    """Add the equivalent box or ellipsoid of each body with a mass; it also has the label of the body."""
     kind = GEOM_ELLIPSOID if m.vis.global_.ellipsoidinertia != 0 else GEOM_BOX
     for body in range(1, m.nbody):
         if m.body_mass[body] > 0.0 and is_shown(m, d, body):
@@ -74,7 +74,7 @@ def add_inertias(m: Model, d: Data) -> int:
 
 @stage
 def add_centres(m: Model, d: Data) -> int:
-    """Centre of mass of each tree of bodies."""
+    """Add the centre of mass of each kinematic tree."""
     radius = m.vis.scale.com * m.stat.meansize
     for body in range(1, m.nbody):
         if m.body_rootid[body] == body:
@@ -93,7 +93,7 @@ def _bone(m: Model, d: Data, body: int, start: Any, stop: Any) -> None:
 
 @stage
 def add_skeleton(m: Model, d: Data) -> int:
-    """From each body's centre of mass through its joints, the last one first, to that of its parent."""
+    """Add lines from each body's centre of mass through its joints, the last first, to its parent's centre of mass."""
     for body in range(1, m.nbody):
         parent = m.body_parentid[body]
         if parent == 0:
@@ -109,7 +109,7 @@ def add_skeleton(m: Model, d: Data) -> int:
 
 @stage
 def add_applied_forces(m: Model, d: Data) -> int:
-    """Arrows for the forces in `xfrc_applied`, at the centres of mass."""
+    """Add arrows for the forces in `xfrc_applied`, at the centres of mass."""
     scale = m.vis.map.force / m.stat.meanmass
     for body in range(1, m.nbody):
         force = (d.xfrc_applied[body, 0], d.xfrc_applied[body, 1], d.xfrc_applied[body, 2])

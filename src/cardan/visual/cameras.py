@@ -1,4 +1,4 @@
-"""From the abstract camera to the two that a renderer needs (stage)."""
+"""Conversion of the abstract camera to the two cameras that a renderer needs (stage)."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ FREE, TRACKING, FIXED, USER = (int(k) for k in mjtCamera.__members__.values())
 POS, FORWARD, UP, NEAR, FAR = (CAMERA[k] for k in ("pos", "forward", "up", "frustum_near", "frustum_far"))
 CENTER, WIDTH, BOTTOM, TOP = (CAMERA[f"frustum_{k}"] for k in ("center", "width", "bottom", "top"))
 TRACKED = 0.2
-"""Share of the way to the tracked body that the point of view goes at each update."""
+"""Fraction of the distance to the tracked body by which the point of view moves at each update."""
 
 
 @kernel
 def camera_average(d: Data, word: int) -> Any:
-    """Average of a vector of both cameras of the scene, by its first word."""
+    """Average of a vector of both cameras of the scene; `word` is its first word."""
     left = (d.work.scn_camera[0, word], d.work.scn_camera[0, word + 1], d.work.scn_camera[0, word + 2])
     right = (d.work.scn_camera[1, word], d.work.scn_camera[1, word + 1], d.work.scn_camera[1, word + 2])
     return scale3(add3(left, right), 0.5)
@@ -28,7 +28,7 @@ def camera_average(d: Data, word: int) -> Any:
 
 @kernel
 def aim(azimuth: float, elevation: float) -> Any:
-    """Unit vectors forward, up (3 each) of a camera with an azimuth and an elevation, degrees."""
+    """Unit vectors forward and up (3 each) of a camera with an azimuth and an elevation, degrees."""
     a, e = azimuth * pi / 180.0, elevation * pi / 180.0
     forward = (cos(e) * cos(a), cos(e) * sin(a), sin(e))
     up = (-sin(e) * cos(a), -sin(e) * sin(a), cos(e))
@@ -37,7 +37,7 @@ def aim(azimuth: float, elevation: float) -> Any:
 
 @kernel
 def _put_eyes(d: Data, pos: Any, forward: Any, up: Any, right: Any, ipd: float) -> None:
-    """Poses of both cameras, half the distance of the eyes to the left and to the right."""
+    """Set the poses of both cameras, half the distance of the eyes to the left and to the right of `pos`."""
     cameras = d.work.scn_camera
     for eye in range(2):
         place = add_scaled3(pos, right, (eye - 0.5) * ipd)
@@ -49,7 +49,7 @@ def _put_eyes(d: Data, pos: Any, forward: Any, up: Any, right: Any, ipd: float) 
 
 @kernel
 def _put_frustum(m: Model, d: Data, frustum: Any) -> None:
-    """Near planes of both cameras at `(center, width, bottom, top)` for a distance of 1, and both distances."""
+    """Set the near planes, `(center, width, bottom, top)` at distance 1, and the clipping distances of both cameras."""
     near = m.vis.map.znear * m.stat.extent
     far = m.vis.map.zfar * m.stat.extent
     cameras = d.work.scn_camera
@@ -64,14 +64,14 @@ def _put_frustum(m: Model, d: Data, frustum: Any) -> None:
 
 @kernel
 def _symmetric(fovy: float) -> Any:
-    """The frustum with a vertical field of view, degrees."""
+    """Frustum of a camera with a vertical field of view, degrees."""
     half = tan(fovy * pi / 360.0)
     return (0.0, 0.0, -half, half)
 
 
 @kernel
 def intrinsic_frustum(m: Model, cam: int) -> Any:
-    """Centre, half width, bottom and top at a distance of 1 of what a camera with a sensor sees."""
+    """Centre, half width, bottom and top, at distance 1, of the frustum of a camera with a sensor."""
     fx, fy, cx, cy = get4(m.cam_intrinsic, cam)
     width, height = m.cam_sensorsize[cam, 0], m.cam_sensorsize[cam, 1]
     return (cx / fx, 0.5 * width / fx, (cy - 0.5 * height) / fy, (cy + 0.5 * height) / fy)
@@ -79,7 +79,7 @@ def intrinsic_frustum(m: Model, cam: int) -> Any:
 
 @kernel
 def _orbit(m: Model, d: Data) -> None:
-    """A free or tracking camera."""
+    """Set both cameras from a free or tracking camera."""
     pose = d.work.scn_pose
     forward, up = aim(pose[AZIMUTH], pose[ELEVATION])
     a = pose[AZIMUTH] * pi / 180.0
@@ -91,7 +91,7 @@ def _orbit(m: Model, d: Data) -> None:
 
 @stage
 def update_camera(m: Model, d: Data) -> int:
-    """Both cameras of the scene from the abstract one; a tracking one first moves its point of view."""
+    """Set both cameras of the scene from the abstract camera. A tracking camera first moves its point of view."""
     kind = d.work.scn_state[CAM_TYPE]
     if kind == TRACKING:
         body = d.work.scn_state[CAM_TRACK]
@@ -106,7 +106,7 @@ def update_camera(m: Model, d: Data) -> int:
 
 @kernel
 def _fixed(m: Model, d: Data, cam: int) -> None:
-    """A camera of the model: it looks along its negative z axis, y is up."""
+    """Set both cameras from a camera of the model, which looks along its negative z axis; y is up."""
     mat = get9(d.cam_xmat, cam)
     right, up, back = (mat[0], mat[3], mat[6]), (mat[1], mat[4], mat[7]), (mat[2], mat[5], mat[8])
     _put_eyes(d, get3(d.cam_xpos, cam), scale3(back, -1.0), up, right, m.cam_ipd[cam])

@@ -1,8 +1,8 @@
 """The curve of a cord that hangs between two points (kernels).
 
-In the vertical plane of its ends a cord of length L, whose ends are h apart horizontally and v vertically, is
-y = a cosh((x - x0) / a) + y0. With b = h / (2 a), sinh(b) / b = sqrt(L^2 - v^2) / h, which has one positive root
-(I. Bronshtein et al., Handbook of Mathematics, "Catenary").
+A cord of length L hangs between ends that are h apart horizontally and v vertically. In the vertical plane of its ends
+its curve is y = a cosh((x - x0) / a) + y0. With b = h / (2 a), sinh(b) / b = sqrt(L^2 - v^2) / h, which has one
+positive root (I. Bronshtein et al., Handbook of Mathematics, "Catenary").
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from cardan.jit import kernel
 from cardan.maths.vector import add_scaled3, dot3, norm3, scale3, sub3
 
 POINTS = 31
-"""Points of a curve."""
+"""Number of points of a curve."""
 STEEP = 0.01
-"""Horizontal distance, in lengths, below which the cord is drawn folded: straight down and up again."""
+"""Horizontal distance, relative to the length, below which the cord is drawn folded: straight down and up again."""
 _ITERATIONS = 50
 
 
 @kernel
 def _half_angle(ratio: float) -> float:
-    """The positive b with sinh(b) / b = ratio > 1, by Newton steps on the convex log(sinh(b) / b)."""
+    """Solve sinh(b) / b = ratio > 1 for b > 0, by Newton steps on the convex log(sinh(b) / b)."""
     # for small b, sinh(b) / b = 1 + b^2 / 6 + ...; for large b, b = log(2 b ratio)
     b = sqrt(6.0 * (ratio - 1.0)) if ratio < 3.0 else log(2.0 * ratio) + log(log(2.0 * ratio))
     for _ in range(_ITERATIONS):
@@ -37,12 +37,12 @@ def _half_angle(ratio: float) -> float:
 
 @kernel
 def hang(start: Any, stop: Any, gravity: Any, length: float) -> Any:
-    """What `point_of` needs of a cord: number of points, unit vectors to the side and up, and numbers of the curve.
+    """Describe a cord for `point_of`: number of points, unit vectors to the side and up, and parameters of the curve.
 
     Args:
         start: one end (3), m.
-        stop: other end (3), m; nearer than `length`.
-        gravity: its direction (3), not zero.
+        stop: other end (3), m; closer than `length`.
+        gravity: direction of gravity (3), not zero.
         length: length of the cord, m.
     """
     up = scale3(gravity, -1.0 / norm3(gravity))
@@ -63,7 +63,7 @@ def hang(start: Any, stop: Any, gravity: Any, length: float) -> Any:
 
 @kernel
 def point_of(start: Any, stop: Any, cord: Any, k: int) -> Any:
-    """Point `k` of a cord from `hang`; the first and the last are its ends."""
+    """Point `k` of a cord from `hang`; the first and the last point are the ends."""
     count, level, up, a, x0, h = cord
     if k == 0:
         return start
@@ -79,10 +79,10 @@ def point_of(start: Any, stop: Any, cord: Any, k: int) -> Any:
 
 @kernel
 def cord_length(m: Any, tendon: int, straight: float) -> float:
-    """Length of the cord that a tendon stands for, or 0 if it is drawn straight.
+    """Length of the cord as which a tendon is drawn, or 0 if the tendon is drawn straight.
 
-    A cord only pulls: it has a limit from 0 or a spring that is slack from 0, no damping and no friction, and is longer
-    than the distance of its ends.
+    A cord only pulls: its limit or its spring starts to act at a positive length, and it has no damping and no
+    friction. It is longer than the distance between its ends.
     """
     if m.tendon_damping[tendon] != 0.0 or m.tendon_frictionloss[tendon] != 0.0:
         return 0.0

@@ -39,7 +39,7 @@ SHOW_POINT, SHOW_FORCE, SPLIT, BY_ISLAND = (
     FLAGS + int(getattr(mjtVisFlag, f"mjVIS_{k}")) for k in ("CONTACTPOINT", "CONTACTFORCE", "CONTACTSPLIT", "ISLAND")
 )
 IN_FORCE = 0
-"""`contact.exclude` of contacts that have constraint rows."""
+"""Value of `contact.exclude` for contacts that have constraint rows."""
 
 
 @kernel
@@ -52,7 +52,7 @@ def _ball(m: Model, d: Data, equality: int, body: int, column: int, rgba: Any) -
 
 @kernel
 def _anchor(m: Model, d: Data, equality: int, body: int, column: int) -> Any:
-    """A point in the frame of a body, from `eq_data`, in the world frame."""
+    """Convert a point in `eq_data`, given in the frame of a body, to the world frame."""
     data = m.eq_data
     local = (data[equality, column], data[equality, column + 1], data[equality, column + 2])
     return add3(get3(d.xpos, body), mul_mat_vec3(get9(d.xmat, body), local))
@@ -60,7 +60,7 @@ def _anchor(m: Model, d: Data, equality: int, body: int, column: int) -> Any:
 
 @stage
 def add_constraints(m: Model, d: Data) -> int:
-    """The two points that each active connect or weld constraint keeps together."""
+    """Add the two points that each active connect or weld constraint holds together."""
     for equality in range(m.neq):
         kind = m.eq_type[equality]
         if d.eq_active[equality] == 0 or (kind != EQ_CONNECT and kind != EQ_WELD):
@@ -74,14 +74,14 @@ def add_constraints(m: Model, d: Data) -> int:
 
 @kernel
 def _frame_of(d: Data, k: int) -> Any:
-    """Orientation whose z axis is the normal of a contact; x and y are its tangents."""
+    """Orientation whose z axis is the normal of a contact; x and y are the tangents."""
     f = get9(d.contact.frame, k)
     return (f[3], f[6], f[0], f[4], f[7], f[1], f[5], f[8], f[2])
 
 
 @kernel
 def _point(m: Model, d: Data, k: int) -> None:
-    """A flat cylinder across the normal."""
+    """Add the point of a contact: a flat cylinder across the normal."""
     size = m.stat.meansize
     width, height = m.vis.scale.contactwidth * size, m.vis.scale.contactheight * size
     if d.contact.exclude[k] != IN_FORCE:
@@ -97,13 +97,13 @@ def _point(m: Model, d: Data, k: int) -> None:
 
 @kernel
 def _body(m: Model, geom: int) -> int:
-    """The body of a side of a contact; flexes, which have many, come after all bodies."""
+    """Body on one side of a contact. For flexes, which have many bodies, return a number above all bodies."""
     return m.geom_bodyid[geom] if geom >= 0 else m.nbody
 
 
 @kernel
 def _arrow(m: Model, d: Data, k: int, kind: int, force: Any, rgba: Any) -> int:
-    """An arrow for a force in the world frame; returns its number or -1."""
+    """Add an arrow for a force in the world frame; return its number or -1."""
     g = new_geom(d, DECOR, UNKNOWN, k)
     if g >= 0:
         start = get3(d.contact.pos, k)
@@ -116,10 +116,10 @@ def _arrow(m: Model, d: Data, k: int, kind: int, force: Any, rgba: Any) -> int:
 
 @kernel
 def _forces(m: Model, d: Data, k: int) -> None:
-    """The force of a contact: one arrow, or one for the normal force and, with friction, one for the friction force.
+    """Add the force of a contact: one arrow, or two for the normal force and the friction force.
 
-    They act on the body of the larger id. If neither side is of the world, the single arrow points both ways. Torques
-    aren't drawn.
+    The forces act on the body with the larger id. If neither body is the world, the single arrow points in both
+    directions. Torques aren't drawn.
     """
     wrench = contact_force(m, d, k)
     if norm3((wrench[0], wrench[1], wrench[2])) < mjMINVAL:
@@ -140,7 +140,7 @@ def _forces(m: Model, d: Data, k: int) -> None:
 
 @stage
 def add_contacts(m: Model, d: Data) -> int:
-    """Of each contact: its point, its frame, its force, as asked for."""
+    """Add the point, the frame and the force of each contact, as requested."""
     for k in range(d.ncon):
         if shows(d, SHOW_POINT):
             _point(m, d, k)

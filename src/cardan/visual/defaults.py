@@ -1,4 +1,4 @@
-"""Default values, and geoms that programs make themselves (spec: programming, API reference, "Visualization")."""
+"""Default values, and geoms made by programs (spec: programming, API reference, "Visualization")."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ FREE_DISTANCE = 1.5
 """Distance of a free camera, in extents of the model."""
 HALF_WAY = (int(mjtGeom.mjGEOM_CAPSULE), int(mjtGeom.mjGEOM_CYLINDER))
 FROM_START = tuple(int(getattr(mjtGeom, f"mjGEOM_{k}")) for k in ("ARROW", "ARROW1", "ARROW2", "LINE"))
-# members of a geom that mjv_initGeom leaves as they are
+# members of a geom that mjv_initGeom doesn't change
 KEPT = ("objtype", "objid", "category", "segid", "camdist", "transparent")
 
 
 def require_record(name: str, argument: str, value: Any, kind: type) -> None:
-    """Raise TypeError unless an argument is a structure of a class."""
+    """Raise TypeError if an argument is not a structure of the class `kind`."""
     if not isinstance(value, kind):
         raise TypeError(f"{name}: {argument} must be an {kind.__name__}, not {type(value).__name__}")
 
@@ -43,7 +43,7 @@ def mjv_defaultCamera(cam: MjvCamera) -> None:
 def mjv_defaultFreeCamera(m: MjModel, cam: MjvCamera) -> None:
     """Set default free camera.
 
-    It looks at the centre of the model from the distance, azimuth and elevation that the model asks for
+    It looks at the centre of the model from the distance, azimuth and elevation that the model specifies
     (``stat.center``, ``stat.extent``, ``vis.global_``).
     """
     check_model("mjv_defaultFreeCamera", m)
@@ -70,7 +70,7 @@ def mjv_defaultFigure(fig: MjvFigure) -> None:
 def mjv_initGeom(geom: MjvGeom, type: int, size: Any, pos: Any, mat: Any, rgba: Any) -> None:
     """Initialize given geom fields when not NULL, set the rest to their default values.
 
-    What the geom shows (`objtype`, `objid`, `category`, `segid`) stays.
+    The members that identify the shown object (`objtype`, `objid`, `category`, `segid`) don't change.
 
     Args:
         geom: geom, written.
@@ -116,7 +116,7 @@ def mjv_makeConnector(
     pixels. Deprecated: use mjv_connector.
 
     Raises:
-        FatalError: the shape connects nothing; capsules, cylinders, arrows and lines do.
+        FatalError: the shape is not a connector: a capsule, cylinder, arrow or line.
     """
     start, stop = vector_of("a", (a0, a1, a2), 3), vector_of("b", (b0, b1, b2), 3)
     _connect("mjv_makeConnector", geom, type, width, start, stop)
@@ -129,7 +129,7 @@ def mjv_connector(geom: MjvGeom, type: int, width: float, from_: Any, to: Any) -
     pixels.
 
     Raises:
-        FatalError: the shape connects nothing; capsules, cylinders, arrows and lines do.
+        FatalError: the shape is not a connector: a capsule, cylinder, arrow or line.
     """
     _connect("mjv_connector", geom, type, width, vector_of("from_", from_, 3), vector_of("to", to, 3))
 

@@ -1,7 +1,8 @@
 """Flexes in the scene (stages): vertices, faces with normals, and their geoms.
 
-The smooth skin of a surface has two sides, a radius above and below its middle, and strips along its border; that of a
-solid is its shell, a radius outwards. Without the skin, faces of elements are flat, a radius outwards.
+The smooth skin of a surface has two sides, one radius above and below the middle surface, and strips along its border.
+The smooth skin of a solid is its shell, moved outwards by the radius. Without the skin, faces of elements are flat and
+moved outwards by the radius.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ SURFACE = 2
 
 @kernel
 def _corner(m: Model, adr: int, k: int) -> int:
-    """Vertex `k` of an element whose vertices begin at `adr`, within its flex."""
+    """Return vertex `k`, numbered within its flex, of an element whose vertices begin at `adr`."""
     return m.flex_elem[adr + k]
 
 
@@ -60,7 +61,10 @@ def _add_to(d: Data, vertex: int, v: Any) -> None:
 
 @kernel
 def _vertex_normals(m: Model, d: Data, flex: int) -> None:
-    """Unit normals at the vertices: sums of those of adjacent triangles (elements of a surface, shell of a solid)."""
+    """Compute unit normals at the vertices: normalised sums of the normals of adjacent triangles.
+
+    The triangles are the elements of a surface, or the shell of a solid.
+    """
     first, count = m.flex_vertadr[flex], m.flex_vertnum[flex]
     for k in range(3 * first, 3 * (first + count)):
         d.work.scn_vertnormal[k] = 0.0
@@ -85,7 +89,7 @@ def _vertex_normals(m: Model, d: Data, flex: int) -> None:
 
 @kernel
 def _new_face(d: Data, flex: int) -> int:
-    """Number of the next face of a flex."""
+    """Add a face to a flex, and return its number."""
     face = d.work.scn_flexfaceadr[flex] + d.work.scn_flexfaceused[flex]
     d.work.scn_flexfaceused[flex] += 1
     return face
@@ -93,7 +97,7 @@ def _new_face(d: Data, flex: int) -> int:
 
 @kernel
 def _put_corner(m: Model, d: Data, flex: int, face: int, k: int, vertex: int, pos: Any, normal: Any) -> None:
-    """Corner `k` of a face: position, normal, texture coordinates of a vertex of the flex."""
+    """Set corner `k` of a face: position, normal, texture coordinates of a vertex of the flex."""
     for c in range(3):
         d.work.scn_flexface[9 * face + 3 * k + c] = pos[c]
         d.work.scn_flexnormal[9 * face + 3 * k + c] = normal[c]
@@ -105,7 +109,7 @@ def _put_corner(m: Model, d: Data, flex: int, face: int, k: int, vertex: int, po
 
 @kernel
 def _flat_face(m: Model, d: Data, flex: int, i: int, j: int, k: int, radius: float) -> None:
-    """A triangle of three vertices, moved outwards by the radius."""
+    """Add a triangle of three vertices, moved outwards by the radius."""
     n = flat_normal(_vertex(d, i), _vertex(d, j), _vertex(d, k))
     face = _new_face(d, flex)
     _put_corner(m, d, flex, face, 0, i, add_scaled3(_vertex(d, i), n, radius), n)
@@ -115,7 +119,7 @@ def _flat_face(m: Model, d: Data, flex: int, i: int, j: int, k: int, radius: flo
 
 @kernel
 def _flat_faces(m: Model, d: Data, flex: int) -> None:
-    """Both sides of the elements of a surface; all sides of those of a solid that are in the layer that is shown."""
+    """Add both sides of the elements of a surface, or all sides of the elements in the visible layer of a solid."""
     first, dim, radius = m.flex_vertadr[flex], m.flex_dim[flex], m.flex_radius[flex]
     for element in range(m.flex_elemnum[flex]):
         adr = m.flex_elemdataadr[flex] + (dim + 1) * element
@@ -133,9 +137,9 @@ def _flat_faces(m: Model, d: Data, flex: int) -> None:
 
 @kernel
 def _smooth_face(m: Model, d: Data, flex: int, i: int, j: int, k: int, offset: float) -> None:
-    """A triangle of the skin: its vertices moved along their normals; flat skins keep the normal of the triangle."""
+    """Add a triangle of the skin, with vertices moved along their normals; flat skins use the triangle's normal."""
     face = _new_face(d, flex)
-    sign = 1.0 if offset > 0.0 else -1.0  # without a radius, normals point inwards, as in the reference
+    sign = 1.0 if offset > 0.0 else -1.0  # if the radius is 0, normals point inwards, as in the reference
     flat = m.flex_flatskin[flex] != 0
     plane = flat_normal(_vertex(d, i), _vertex(d, j), _vertex(d, k))
     plane = scale3(plane, sign)
@@ -150,7 +154,7 @@ def _smooth_face(m: Model, d: Data, flex: int, i: int, j: int, k: int, offset: f
 
 @kernel
 def _strip(m: Model, d: Data, flex: int, i: int, j: int, radius: float) -> None:
-    """A triangle of the border of a surface: one vertex on one side, two of the other vertex on both sides."""
+    """Add a triangle of a surface's border: one vertex on one side, and the other vertex on both sides."""
     face = _new_face(d, flex)
     n = normalize3(scale3(cross(sub3(_vertex(d, j), _vertex(d, i)), _normal(d, j)), 1.0 if radius > 0.0 else -1.0))
     _put_corner(m, d, flex, face, 0, i, add_scaled3(_vertex(d, i), _normal(d, i), radius), n)
@@ -160,7 +164,7 @@ def _strip(m: Model, d: Data, flex: int, i: int, j: int, radius: float) -> None:
 
 @kernel
 def _skin(m: Model, d: Data, flex: int) -> None:
-    """The smooth skin."""
+    """Add the faces of the smooth skin."""
     _vertex_normals(m, d, flex)
     first, radius = m.flex_vertadr[flex], m.flex_radius[flex]
     if m.flex_dim[flex] == SURFACE:
@@ -183,7 +187,7 @@ def _skin(m: Model, d: Data, flex: int) -> None:
 
 @stage
 def update_flexes(m: Model, d: Data) -> int:
-    """Vertices and faces of all flexes."""
+    """Update vertices and faces of all flexes."""
     for vertex in range(m.nflexvert):
         for k in range(3):
             d.work.scn_flexvert[3 * vertex + k] = d.flexvert_xpos[vertex, k]
@@ -200,7 +204,7 @@ def update_flexes(m: Model, d: Data) -> int:
 
 @stage
 def add_flexes(m: Model, d: Data) -> int:
-    """A geom for each flex whose group is shown."""
+    """Add a geom for each flex whose group is shown."""
     for flex in range(m.nflex):
         if not shown_group(d, FLEXGROUP, m.flex_group[flex]):
             continue

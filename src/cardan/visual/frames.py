@@ -33,7 +33,7 @@ GEOM_LABEL = int(mjtGeom.mjGEOM_LABEL)
 
 @stage
 def add_body_frames(m: Model, d: Data) -> int:
-    """Frames of the world (twice the size) or of all other bodies: those of their inertias if these are shown."""
+    """Add the frame of the world (twice the size) or of all other bodies: of their inertias if these are shown."""
     frame = d.work.scn_state[FRAME]
     if frame == WORLD_FRAME:
         frame_axes(m, d, 0, (0.0, 0.0, 0.0), EYE, 2.0)
@@ -49,7 +49,7 @@ def add_body_frames(m: Model, d: Data) -> int:
 
 @kernel
 def selected_point(m: Model, d: Data) -> Any:
-    """The point that is selected on a body, world frame."""
+    """Return the selected point of the selected body, world frame."""
     body = d.work.scn_state[SELECT]
     pose = d.work.scn_pose
     local = (pose[LOCALPOS], pose[LOCALPOS + 1], pose[LOCALPOS + 2])
@@ -58,7 +58,7 @@ def selected_point(m: Model, d: Data) -> Any:
 
 @stage
 def add_selected_point(m: Model, d: Data) -> int:
-    """A sphere at the selected point of the selected body."""
+    """Add a sphere at the selected point of the selected body."""
     body = d.work.scn_state[SELECT]
     if 0 < body < m.nbody:
         radius = m.vis.scale.selectpoint * m.stat.meansize
@@ -70,7 +70,7 @@ def add_selected_point(m: Model, d: Data) -> int:
 
 @kernel
 def label_body(d: Data, g: int, body: int) -> None:
-    """Give a geom the label of a body, if bodies or the selected one are labelled."""
+    """Give a geom the label of a body, if all bodies or the selected body are labelled."""
     name_it(d, g, LABEL_BODY, body)
     if body == d.work.scn_state[SELECT]:
         name_it(d, g, LABEL_SELECTION, body)
@@ -78,7 +78,7 @@ def label_body(d: Data, g: int, body: int) -> None:
 
 @kernel
 def _island(m: Model, d: Data, body: int) -> int:
-    """The island of a body with degrees of freedom, or -1."""
+    """Return the island of a body with degrees of freedom, or -1."""
     if d.nisland > 0 and m.body_dofnum[body] > 0:
         return d.dof_island[m.body_dofadr[body]]
     return -1
@@ -86,7 +86,7 @@ def _island(m: Model, d: Data, body: int) -> int:
 
 @stage
 def add_body_labels(m: Model, d: Data) -> int:
-    """Names of bodies, or of the selected one, that stand alone: unless the bodies' inertias bear them."""
+    """Add labels of bodies, or of the selected body, without geoms; if inertias are shown, they have the labels."""
     label = d.work.scn_state[LABEL]
     if shows(d, SHOW_INERTIA):
         return OK
@@ -100,7 +100,7 @@ def add_body_labels(m: Model, d: Data) -> int:
 
 @stage
 def add_island_labels(m: Model, d: Data) -> int:
-    """Numbers of the islands of bodies, at their centres of mass."""
+    """Add the numbers of the bodies' islands, at the centres of mass."""
     for body in range(1, m.nbody):
         island = _island(m, d, body)
         if island >= 0 and is_shown(m, d, body):

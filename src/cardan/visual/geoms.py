@@ -36,11 +36,11 @@ OBJ_GEOM, OBJ_SITE = int(mjtObj.mjOBJ_GEOM), int(mjtObj.mjOBJ_SITE)
 LABEL_GEOM, LABEL_SITE = int(mjtLabel.mjLABEL_GEOM), int(mjtLabel.mjLABEL_SITE)
 CAM_POS = CAMERA["pos"]
 MAXPLANEGRID = 200
-"""Most divisions of the grid of a plane."""
+"""Largest number of divisions of the grid of a plane."""
 PLAIN_TILE = 2.1 / (MAXPLANEGRID / 2 - 1)
-"""Tile of an infinite plane without material, in distances of the far plane."""
+"""Tile size of an infinite plane without material, relative to the distance of the far plane."""
 TEXTURE_TILE = 4.0
-"""Tile of an infinite plane whose texture is not repeated, m."""
+"""Tile size of an infinite plane whose texture is not repeated, m."""
 GEOM_FRAME, SITE_FRAME = int(mjtFrame.mjFRAME_GEOM), int(mjtFrame.mjFRAME_SITE)
 PLANE, HFIELD, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX, MESH, SDF = range(9)
 SHOW_STATIC = FLAGS + int(mjtVisFlag.mjVIS_STATIC)
@@ -51,7 +51,7 @@ assert (int(mjtGeom.mjGEOM_PLANE), int(mjtGeom.mjGEOM_SDF)) == (PLANE, SDF)
 
 @kernel
 def category_of(m: Model, body: int) -> int:
-    """Category of the objects of a body: static if it is welded to the world and no mocap body, else dynamic."""
+    """Category of the objects of a body: static if it is fixed to the world and not a mocap body, else dynamic."""
     if m.body_weldid[body] == 0 and m.body_mocapid[body] < 0:
         return STATIC
     return DYNAMIC
@@ -59,14 +59,14 @@ def category_of(m: Model, body: int) -> int:
 
 @kernel
 def is_shown(m: Model, d: Data, body: int) -> bool:
-    """Whether objects of a body are shown: their category is asked for, and they are not hidden as static."""
+    """Whether objects of a body are shown: their category is requested, and they are not hidden as static objects."""
     category = category_of(m, body)
     return wants(d, category) and (category == DYNAMIC or shows(d, SHOW_STATIC))
 
 
 @kernel
 def drawn_size(kind: int, size: Any) -> Any:
-    """Half extents along the axes of a geom's frame, as a renderer scales its unit shapes."""
+    """Half extents along the axes of a geom's frame, by which a renderer scales its unit shapes."""
     if kind == SPHERE:
         return (size[0], size[0], size[0])
     if kind in (CAPSULE, CYLINDER):
@@ -76,7 +76,7 @@ def drawn_size(kind: int, size: Any) -> Any:
 
 @kernel
 def _mesh(m: Model, d: Data, g: int, geom: int) -> None:
-    """Which mesh is drawn: an even number, or the odd one behind it for the hull of what collides."""
+    """Set the mesh to draw: an even number, or the next odd number for the convex hull of a geom that can collide."""
     mesh = m.geom_dataid[geom]
     if mesh >= 0:
         collides = (m.geom_contype[geom] | m.geom_conaffinity[geom]) != 0
@@ -87,7 +87,7 @@ def _mesh(m: Model, d: Data, g: int, geom: int) -> None:
 
 @kernel
 def body_island(m: Model, d: Data, body: int) -> int:
-    """The island of a body, if geoms are to be coloured by islands and it is in one; else -1."""
+    """Return the island of a body if geoms are coloured by islands and the body is in an island; else -1."""
     if shows(d, BY_ISLAND) and d.nisland > 0:
         moving = m.body_weldid[body]
         if m.body_dofnum[moving] > 0:
@@ -97,14 +97,14 @@ def body_island(m: Model, d: Data, body: int) -> int:
 
 @kernel
 def glow(m: Model, d: Data, g: int, body: int) -> None:
-    """Let a geom that shows something of the selected body glow."""
+    """Make a geom of the selected body glow."""
     if body > 0 and d.work.scn_state[SELECT] == body:
         light_up(m, d, g)
 
 
 @kernel
 def _follow_camera(m: Model, d: Data, g: int, geom: int) -> None:
-    """Move a plane that is infinite along an axis to where the camera is, by whole tiles of its pattern."""
+    """Move a plane that is infinite along an axis towards the camera, by whole tiles of its pattern."""
     mat, origin = get9(d.geom_xmat, geom), get3(d.geom_xpos, geom)
     offset = mul_mat_t_vec3(mat, sub3(camera_average(d, CAM_POS), origin))
     material = m.geom_matid[geom]
@@ -121,7 +121,7 @@ def _follow_camera(m: Model, d: Data, g: int, geom: int) -> None:
 
 @stage
 def add_geoms(m: Model, d: Data) -> int:
-    """The geoms of the model whose groups are shown and that aren't fully transparent."""
+    """Add the geoms of the model whose groups are shown and that aren't fully transparent."""
     planes = 0
     for geom in range(m.ngeom):
         kind = m.geom_type[geom]
@@ -158,7 +158,7 @@ def add_geoms(m: Model, d: Data) -> int:
 
 @stage
 def add_sites(m: Model, d: Data) -> int:
-    """The sites whose groups are shown and that aren't fully transparent."""
+    """Add the sites whose groups are shown and that aren't fully transparent."""
     for site in range(m.nsite):
         body = m.site_bodyid[site]
         if not is_shown(m, d, body) or not shown_group(d, SITEGROUP, m.site_group[site]):

@@ -13,7 +13,7 @@ DARKEST, SPREAD = 0.1, 0.8
 
 @kernel
 def island_rgba(d: Data, island: int) -> Any:
-    """Colour of an island, by its first degree of freedom, so that it stays while the island lasts."""
+    """Colour of an island; it depends on the first degree of freedom, so that it stays while the island exists."""
     index = d.island_dofind[d.island_dofadr[island]] + 1
     return (
         DARKEST + SPREAD * halton(index, 2),

@@ -34,24 +34,27 @@ TRN_JOINT, TRN_JOINTINPARENT, TRN_TENDON, TRN_SITE, TRN_BODY = (
 DYN_NONE = int(mjtDyn.mjDYN_NONE)
 BY_ACTIVATION = FLAGS + int(mjtVisFlag.mjVIS_ACTIVATION)
 KNOB = 3.0
-"""Half size of the symbols of free and ball joints, in widths of a joint."""
+"""Half size of the symbols of free and ball joints, relative to the width of a joint."""
 LARGER_JOINT, LARGER_SITE = 1.1, 1.05
-"""How much larger than what it acts on the symbol of an actuator is."""
+"""Size of the symbol of an actuator, relative to the object on which it acts."""
 
 
 @kernel
 def _joint(m: Model, d: Data, objtype: int, objid: int, joint: int, knob: float, axle: Any, rgba: Any) -> int:
-    """The symbol of a joint: a box (free), a sphere (ball), an arrow (slide) or half an arrow (hinge).
+    """Add the symbol of a joint: a box (free), a sphere (ball), an arrow (slide) or half an arrow (hinge).
 
     Args:
         m: model.
         d: data.
-        objtype: kind of the object that it shows.
+        objtype: kind of the object that the symbol shows.
         objid: id of that object.
         joint: id of the joint.
         knob: half size of boxes and spheres.
         axle: size of arrows.
         rgba: colour.
+
+    Returns:
+        The number of the geom, or -1.
     """
     kind = m.jnt_type[joint]
     anchor = get3(d.xanchor, joint)
@@ -65,7 +68,7 @@ def _joint(m: Model, d: Data, objtype: int, objid: int, joint: int, knob: float,
 
 @stage
 def add_joints(m: Model, d: Data) -> int:
-    """The joints whose groups are shown."""
+    """Add the joints whose groups are shown."""
     width = m.vis.scale.jointwidth * m.stat.meansize
     axle = (width, width, m.vis.scale.jointlength * m.stat.meansize)
     for joint in range(m.njnt):
@@ -77,9 +80,9 @@ def add_joints(m: Model, d: Data) -> int:
 
 @kernel
 def _share(value: float, limited: int, low: float, high: float) -> float:
-    """Where a control or activation is between its neutral value (0) and the ends of its range (-1 and 1).
+    """Scale a control or activation: 0 at its neutral value, -1 and 1 at the ends of its range.
 
-    Neutral is 0, or the end of the range nearest to it. Where there is no end on a side, it is at -1 or 1.
+    Neutral is 0, or the end of the range nearest to 0. On a side without an end, the end is taken as -1 or 1.
     """
     neutral, bottom, top = 0.0, -1.0, 1.0
     if limited != 0:
@@ -93,9 +96,9 @@ def _share(value: float, limited: int, low: float, high: float) -> float:
 
 @kernel
 def actuator_colour(m: Model, d: Data, actuator: int) -> Any:
-    """Between the neutral colour and those of the limits, by the control, or by the activation if that is asked for.
+    """Interpolate between the neutral colour and those of the limits by the control, or if requested by the activation.
 
-    Limits are those of the control, if it has some, also for an activation.
+    The limits are those of the control if it has limits, even for an activation.
     """
     limited = m.actuator_ctrllimited[actuator]
     low, high = m.actuator_ctrlrange[actuator, 0], m.actuator_ctrlrange[actuator, 1]
@@ -144,7 +147,7 @@ def _on_site(m: Model, d: Data, actuator: int, rgba: Any) -> None:
 
 @kernel
 def _on_body(m: Model, d: Data, actuator: int, rgba: Any) -> None:
-    """Around each geom of the body."""
+    """Add a larger copy of each geom of the body."""
     body = m.actuator_trnid[actuator, 0]
     for geom in range(m.body_geomadr[body], m.body_geomadr[body] + m.body_geomnum[body]):
         kind = m.geom_type[geom]
@@ -154,7 +157,10 @@ def _on_body(m: Model, d: Data, actuator: int, rgba: Any) -> None:
 
 @stage
 def add_actuators(m: Model, d: Data) -> int:
-    """The actuators whose groups are shown, on what they act on; slider-cranks have a stage of their own."""
+    """Add the actuators whose groups are shown, on their joints, sites, bodies or tendons.
+
+    Slider-cranks have a stage of their own.
+    """
     for actuator in range(m.nu):
         if not shown_group(d, ACTUATORGROUP, m.actuator_group[actuator]):
             continue

@@ -1,4 +1,4 @@
-"""Texts beside geoms: the kernels say what is meant, here it is written."""
+"""Texts beside geoms: kernels store the kind of label, and this module writes the text."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cardan.api.names import mj_id2name
 from cardan.api.support import mj_contactForce
 from cardan.enums import mjtLabel, mjtObj
 
-# kind of label: kind of object, and its word where it has no name
+# kind of label: kind of object, and the word for an object without name
 OBJECTS: dict[str, tuple[str, str]] = {
     "BODY": ("BODY", "body"),
     "SELECTION": ("BODY", "body"),
@@ -39,7 +39,7 @@ def _selected_point(m: Any, d: Any, point: np.ndarray, body: int) -> str:
 
 
 def _side(m: Any, geom: int, flex: int, element: int, vertex: int) -> str:
-    """One side of a contact."""
+    """Describe one side of a contact."""
     if geom >= 0:
         return mj_id2name(m, mjtObj.mjOBJ_GEOM, geom) or f"g{geom}"
     name = mj_id2name(m, mjtObj.mjOBJ_FLEX, flex) or f"f{flex}"
@@ -71,7 +71,7 @@ TEXTS: dict[int, Text] = {
 
 
 def write_labels(m: Any, d: Any, first: int, scn: Any) -> None:
-    """Write the labels of the geoms from `first` on."""
+    """Write the labels of the geoms from number `first` on."""
     memory = scn.memory
     point = memory.selected_point
     labels = memory.labels[: scn.ngeom]

@@ -1,4 +1,4 @@
-"""Lights of the scene (stage): the headlight, which moves with the camera, and those of the model."""
+"""Lights of the scene (stage): the headlight, which moves with the camera, and the lights of the model."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ IS_HEADLIGHT, IS_DIRECTIONAL, CASTS_SHADOW = 1, 1 << 8, 1 << 16
 
 @kernel
 def _put3(array: Any, i: int, word: int, v: Any) -> None:
-    """Three numbers of a light."""
+    """Write three numbers of a light."""
     for k in range(3):
         array[i, word + k] = v[k]
 
@@ -36,7 +36,7 @@ def _clear(d: Data, i: int) -> None:
 
 @kernel
 def _headlight(m: Model, d: Data) -> None:
-    """The light 0: at the camera, directional."""
+    """Set light 0: directional, at the camera."""
     lights = d.work.scn_light_f
     _clear(d, 0)
     d.work.scn_light_i[0, BYTES] = IS_HEADLIGHT | IS_DIRECTIONAL
@@ -51,7 +51,7 @@ def _headlight(m: Model, d: Data) -> None:
 
 @kernel
 def _model_light(m: Model, d: Data, light: int, i: int) -> None:
-    """A light of the model as light `i` of the scene. Directional ones have no cone and don't fade."""
+    """Set light `i` of the scene from a light of the model. Directional lights have no cone and no attenuation."""
     lights = d.work.scn_light_f
     _clear(d, i)
     directional = m.light_directional[light] != 0
@@ -70,7 +70,7 @@ def _model_light(m: Model, d: Data, light: int, i: int) -> None:
 
 @stage
 def make_lights(m: Model, d: Data) -> int:
-    """The headlight if it is on, then the active lights of the model, as many as there is room for."""
+    """Set the headlight if it is on, then the active lights of the model, up to the largest number of lights."""
     count = 0
     if m.vis.headlight.active != 0:
         _headlight(m, d)

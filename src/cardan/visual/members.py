@@ -1,4 +1,4 @@
-"""How a structure of the abstract scene is described: one row a member."""
+"""Description of the structures of the abstract scene: one row for each member."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ class Member(NamedTuple):
 
     Attributes:
         name: as in MuJoCo's structure.
-        dtype: NumPy's word for the element type (``"f4"``); ``"S100"`` is text of at most 99 bytes.
+        dtype: NumPy's code of the element type (``"f4"``); ``"S100"`` is text of at most 99 bytes.
         shape: dimensions; a scalar has none.
         doc: meaning and unit, in a few words.
-        default: value after construction; 0 or empty if nothing is said.
+        default: value after construction; None: 0 or empty.
     """
 
     name: str
@@ -26,12 +26,12 @@ class Member(NamedTuple):
 
 
 def dtype_of(table: tuple[Member, ...]) -> np.dtype:
-    """The NumPy structure with the members of a table, in their order, aligned as in C."""
+    """Return the NumPy structure with the members of a table, in their order, aligned as in C."""
     return np.dtype([(row.name, row.dtype, row.shape) for row in table], align=True)
 
 
 def defaults_of(table: tuple[Member, ...], dtype: np.dtype) -> np.ndarray:
-    """One structure with all defaults, of shape ()."""
+    """Return one structure with all defaults, of shape ()."""
     values = np.zeros((), dtype)
     for row in table:
         if row.default is not None:
@@ -40,5 +40,5 @@ def defaults_of(table: tuple[Member, ...], dtype: np.dtype) -> np.ndarray:
 
 
 def words_of(dtype: np.dtype) -> dict[str, int]:
-    """The 32-bit word at which each member of a structure begins; bytes count as part of theirs."""
+    """Return the 32-bit word at which each member of a structure begins; a byte has the word that contains it."""
     return {name: offset // 4 for name, (_, offset, *_) in (dtype.fields or {}).items()}

@@ -1,11 +1,11 @@
-"""How kernels see a scene: numbers of its words, and the memory that they get.
+"""A scene as kernels see it: numbers of its words, and its memory.
 
-The geoms of an `MjvScene` stand in one array of structures, laid out as MuJoCo's `mjvGeom`. Kernels see it twice, as
-32-bit integers and as 32-bit reals, and address a member by the number of its word (`GEOM["pos"]`); each word is always
-used as the same of the two. Options, selection and camera are copied into two small arrays (`scn_state`, `scn_pose`),
-whose entries are numbered below.
+The geoms of an `MjvScene` are stored in one array of structures, with the layout of MuJoCo's `mjvGeom`. Kernels see the
+array twice, as 32-bit integers and as 32-bit reals, and address a member by the number of its word (`GEOM["pos"]`).
+Each word is always used with the same type. Options, selection and camera are copied into two small arrays
+(`scn_state`, `scn_pose`), whose entries are numbered below.
 
-While a scene is filled in, the slots ``d.work.scn_*`` of the data point to this memory.
+While a scene is updated, the slots ``d.work.scn_*`` of the data point to this memory.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from cardan.visual import fields
 from cardan.visual.members import dtype_of, words_of
 
 GEOM = words_of(dtype_of(fields.GEOM))
-"""Words of a geom."""
+"""Words of the members of a geom."""
 LIGHT = words_of(dtype_of(fields.LIGHT))
-"""Words of a light; `headlight` holds the bytes headlight, directional and castshadow."""
+"""Words of the members of a light; the word `headlight` contains the bytes headlight, directional and castshadow."""
 CAMERA = words_of(dtype_of(fields.GL_CAMERA))
-"""Words of a camera."""
+"""Words of the members of a camera."""
 
 NGROUP = fields.NGROUP
 TRACKING = int(mjtCamera.mjCAMERA_TRACKING)
@@ -55,18 +55,18 @@ _PERTURB = dtype_of(fields.PERTURB)
 
 
 def _offset(dtype: np.dtype, name: str) -> int:
-    """Where a member of a structure begins, bytes."""
+    """Return the offset of a member of a structure, bytes."""
     fields_of: Any = dtype.fields
     return int(fields_of[name][1])
 
 
 def _part(values: np.ndarray, first: int, count: int, dtype: type) -> np.ndarray:
-    """`count` numbers of one structure from the byte `first` on."""
+    """View of `count` numbers of one structure, from the byte `first` on."""
     return np.ndarray((count,), dtype, values.data, first)
 
 
 def _words(structures: np.ndarray, dtype: type) -> np.ndarray:
-    """An array of structures as 32-bit words, a row a structure."""
+    """View of an array of structures as 32-bit words, one structure in each row."""
     return structures.view(dtype).reshape(len(structures), structures.itemsize // 4)
 
 
@@ -75,7 +75,7 @@ class SceneMemory:
 
     Args:
         geoms, lights, cameras: the arrays of structures of the scene.
-        arrays: its other arrays, by name.
+        arrays: the other arrays of the scene, by name.
     """
 
     def __init__(
@@ -106,7 +106,7 @@ class SceneMemory:
         return [array for array in self.arrays.values() if array is not None]
 
     def attach(self, d: Any) -> None:
-        """Let the kernels that run on `d` (an MjData) from now on see this scene."""
+        """Make this scene visible to the kernels that run on `d` (an MjData) from now on."""
         memory: StructMemory = d._memory
         memory.slots[_FIRST : _FIRST + len(_SLOTS)] = self.rows
         if not jit_enabled:
@@ -117,7 +117,7 @@ class SceneMemory:
         """Copy the members of an MjvOption."""
         values = option.values
         if (now := values.tobytes()) == self._option:
-            return  # pictures of one series are drawn with the same options
+            return  # images of a series are drawn with the same options
         self._option = now
         words = _part(values, 0, values.nbytes // 4, np.int32)
         state = self.state
@@ -135,7 +135,7 @@ class SceneMemory:
         self.pose[REFPOS:NPOSE] = _part(values, _offset(_PERTURB, "refpos"), NPOSE - REFPOS, np.float64)
 
     def programs_of(self, m: Any) -> dict[Any, Any]:
-        """Programs that filled this scene in for a model, by what was asked for; those of another model are dropped."""
+        """Return the programs that updated this scene for a model, by request; drop the programs of another model."""
         if self._model is None or self._model() is not m:
             self._model = weakref.ref(m)
             self._programs = {}
@@ -143,7 +143,7 @@ class SceneMemory:
 
     @property
     def wishes(self) -> tuple[bytes, int, bool]:
-        """What decides which stages a scene needs: options, categories, and whether a body is selected."""
+        """The values on which the stages of a scene depend: options, categories, and whether a body is selected."""
         state = self.state
         return state[LABEL:].tobytes(), int(state[CATMASK]), bool(state[SELECT] > 0)
 
@@ -155,12 +155,12 @@ class SceneMemory:
     def put_camera(self, camera: Any) -> None:
         """Copy the members of an MjvCamera."""
         if (now := camera.values.tobytes()) == self._camera and self.state[CAM_TYPE] != TRACKING:
-            return  # kernels move tracking cameras alone
+            return  # kernels only move tracking cameras
         self._camera = now
         self.state[CAM_TYPE : CAM_TRACK + 1] = _part(camera.values, 0, 3, np.int32)
         self.pose[LOOKAT:REFPOS] = _part(camera.values, _offset(_CAMERA, "lookat"), 6, np.float64)
 
     def get_camera(self, camera: Any) -> None:
-        """Copy the point that an MjvCamera looks at back: a tracking one moved it."""
+        """Copy the point of view back to an MjvCamera, if it is a tracking camera, which has been moved."""
         if self.state[CAM_TYPE] == TRACKING:
             camera.values["lookat"] = self.pose[LOOKAT:DISTANCE]

@@ -1,4 +1,4 @@
-"""Moving the camera, the model and a perturbed body with the mouse (spec: programming, visualization)."""
+"""Control of the camera, the model and a perturbed body with the mouse (spec: programming, visualization)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ QUARTER = 0.5 * pi
 
 
 def _action(name: str, action: int) -> int:
-    """A mouse action, checked; raises FatalError."""
+    """Return a mouse action if it is valid; else raise FatalError."""
     value = integer(name, "action", action)
     if value not in ACTIONS:
         raise FatalError(f"{name}: unexpected action {value}")
@@ -43,18 +43,18 @@ def _action(name: str, action: int) -> int:
 def mjv_moveCamera(m: MjModel, action: int, reldx: float, reldy: float, scn: MjvScene, cam: MjvCamera) -> None:
     """Move camera with mouse; action is mjtMouse.
 
-    Fixed cameras don't move, tracking ones turn and zoom only.
+    Fixed cameras don't move; tracking cameras only rotate and zoom.
 
     Args:
         m: model.
-        action: what the movement means (mjtMouse).
-        reldx: movement of the mouse to the right, in heights of the window.
-        reldy: movement upwards, likewise.
+        action: meaning of the movement (mjtMouse).
+        reldx: movement of the mouse to the right, relative to the height of the window.
+        reldy: movement of the mouse upwards, relative to the height of the window.
         scn: scene, as the camera sees it.
         cam: abstract camera, written.
 
     Raises:
-        FatalError: an action of another kind, or the cameras of the scene were never set.
+        FatalError: the action is unknown, or the cameras of the scene were never set.
     """
     require_record("mjv_moveCamera", "cam", cam, MjvCamera)
     kind = _action("mjv_moveCamera", action)
@@ -87,18 +87,18 @@ def _turn(axis: np.ndarray, angle: float) -> Any:
 def mjv_moveModel(m: MjModel, action: int, reldx: float, reldy: float, roomup: Any, scn: MjvScene) -> None:
     """Move model with mouse; action is mjtMouse.
 
-    Translation, rotation and scale of the scene are changed, if its `enabletransform` is set.
+    If `enabletransform` of the scene is set, its translation, rotation or scale is changed.
 
     Args:
         m: model.
-        action: what the movement means (mjtMouse).
-        reldx: movement of the mouse to the right, in heights of the window.
-        reldy: movement upwards, likewise.
+        action: meaning of the movement (mjtMouse).
+        reldx: movement of the mouse to the right, relative to the height of the window.
+        reldy: movement of the mouse upwards, relative to the height of the window.
         roomup: unit vector that is up in the room (3,).
         scn: scene, written.
 
     Raises:
-        FatalError: an action of another kind, or the cameras of the scene were never set.
+        FatalError: the action is unknown, or the cameras of the scene were never set.
     """
     up = vector_of("roomup", roomup, 3)
     kind = _action("mjv_moveModel", action)
@@ -127,19 +127,20 @@ def mjv_movePerturb(
 ) -> None:
     """Move perturb object with mouse; action is mjtMouse.
 
-    The reference is moved or turned as the camera sees it; it stays within a quarter turn of the body.
+    The reference is moved or rotated relative to the camera's view. Its rotation relative to the body is at most a
+    quarter turn.
 
     Args:
         m: model.
         d: data.
-        action: what the movement means (mjtMouse).
-        reldx: movement of the mouse to the right, in heights of the window.
-        reldy: movement upwards, likewise.
+        action: meaning of the movement (mjtMouse).
+        reldx: movement of the mouse to the right, relative to the height of the window.
+        reldy: movement of the mouse upwards, relative to the height of the window.
         scn: scene.
         pert: perturbation, written.
 
     Raises:
-        FatalError: an action of another kind, or the cameras of the scene were never set.
+        FatalError: the action is unknown, or the cameras of the scene were never set.
     """
     check_pair("mjv_movePerturb", m, d)
     require_record("mjv_movePerturb", "pert", pert, MjvPerturb)
@@ -159,7 +160,7 @@ def mjv_movePerturb(
 
 
 def _within_a_quarter(m: MjModel, d: MjData, body: int, quat: Any) -> Any:
-    """An orientation, or the one on the way to it that is a quarter turn from a body's."""
+    """Limit the rotation of an orientation relative to a body to a quarter turn."""
     if not 0 < body < m.nbody:
         return quat
     own = inertial_quat(m, d, body)

@@ -1,4 +1,4 @@
-"""What a scene consists of, in order: the table of stages, and what asks for each."""
+"""Table of the stages of a scene in their order, each with the conditions under which it runs."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ ANY = 0
 
 @dataclass(frozen=True)
 class Part:
-    """One stage of a scene, which runs if the model has what it shows and one of its wishes is met.
+    """One stage of a scene. It runs if the model has the objects it shows and one of its conditions is met.
 
     Attributes:
         stage: the stage.
         size: the size of the model that must not be 0.
-        category: categories (bits of mjtCatBit) one of which must be asked for; `ANY`: none.
-        flags: flags (mjtVisFlag, without prefix) one of which is set; nothing: not by flags.
-        frames: kinds of frames (mjtFrame) that ask for it as well.
-        labels: kinds of labels (mjtLabel) that ask for it as well.
+        category: categories (bits of mjtCatBit) of which at least one must be requested; `ANY`: no condition.
+        flags: flags (mjtVisFlag, without prefix) of which at least one is set; empty: no flag requests the stage.
+        frames: kinds of frames (mjtFrame) that request the stage as well.
+        labels: kinds of labels (mjtLabel) that request the stage as well.
         selected: whether a body must be selected.
     """
 
@@ -88,7 +88,7 @@ PARTS: tuple[Part, ...] = (
 _FLAG = {k.removeprefix("mjVIS_"): int(v) for k, v in mjtVisFlag.__members__.items()}
 _FRAME = {k.removeprefix("mjFRAME_"): int(v) for k, v in mjtFrame.__members__.items()}
 _LABEL = {k.removeprefix("mjLABEL_"): int(v) for k, v in mjtLabel.__members__.items()}
-# the same with numbers in place of names
+# the table with numbers instead of names
 _ROWS = tuple(
     (
         part,
@@ -102,7 +102,7 @@ _ROWS = tuple(
 
 
 def stages_of(m: Any, opt: MjvOption, pert: MjvPerturb | None, catmask: int) -> tuple[Stage, ...]:
-    """The stages that a scene needs, in its order."""
+    """Return the stages that a scene needs, in their order."""
     flags: list[int] = opt.flags.tolist()
     frame, label = opt.frame, opt.label
     selected = pert is not None and pert.select > 0

@@ -1,4 +1,4 @@
-"""Pulling, turning and placing a selected body (spec: programming, visualization, "Perturbations")."""
+"""Pulling, rotating and moving a selected body (spec: programming, visualization, "Perturbations")."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def inertial_quat(m: MjModel, d: MjData, body: int) -> Any:
 
 
 def _selected(name: str, m: MjModel, d: MjData, pert: MjvPerturb) -> int:
-    """The selected body, or 0 if there is none."""
+    """Return the selected body, or 0 if no body is selected."""
     check_pair(name, m, d)
     require_record(name, "pert", pert, MjvPerturb)
     return pert.select if 0 < pert.select < m.nbody else 0
@@ -40,9 +40,9 @@ def _selected_point(d: MjData, body: int, pert: MjvPerturb) -> np.ndarray:
 
 
 def _apparent_mass(m: MjModel, d: MjData, jacobian: np.ndarray) -> float:
-    """Mass, or moment of inertia, that is felt at a point: the harmonic mean over directions, 3 / tr(J M^-1 J').
+    """Apparent mass, or moment of inertia, at a point: the harmonic mean over directions, 3 / tr(J M^-1 J').
 
-    1 for what can't move.
+    It is 1 for a body that can't move.
     """
     if m.nv == 0:
         return 1.0
@@ -55,8 +55,9 @@ def _apparent_mass(m: MjModel, d: MjData, jacobian: np.ndarray) -> float:
 def mjv_initPerturb(m: MjModel, d: MjData, scn: MjvScene, pert: MjvPerturb) -> None:
     """Copy perturb pos,quat from selected body; set scale for perturbation.
 
-    The reference is the pose of the body's inertial frame and the selected point; `localmass` is the mass felt there,
-    and `scale` the distance that a movement over the height of the window means. Nothing happens without a body.
+    The reference is the pose of the body's inertial frame and the selected point. `localmass` is the apparent mass at
+    that point, and `scale` is the distance of a mouse movement over the height of the window. If no body is selected,
+    nothing happens.
 
     Args:
         m: model.
@@ -82,8 +83,8 @@ def mjv_initPerturb(m: MjModel, d: MjData, scn: MjvScene, pert: MjvPerturb) -> N
 def mjv_applyPerturbForce(m: MjModel, d: MjData, pert: MjvPerturb) -> None:
     """Set perturb force,torque in d->xfrc_applied, if selected body is dynamic.
 
-    A critically damped spring pulls the selected point to its reference, another one turns the body; the model's
-    ``vis.map.stiffness`` and ``stiffnessrot`` are their squared frequencies.
+    A critically damped spring pulls the selected point to its reference; another one rotates the body. The model's
+    ``vis.map.stiffness`` and ``stiffnessrot`` are the squared frequencies of the springs.
 
     Args:
         m: model.
@@ -113,7 +114,7 @@ def mjv_applyPerturbForce(m: MjModel, d: MjData, pert: MjvPerturb) -> None:
 
 
 def _place(m: MjModel, body: int, pert: MjvPerturb) -> tuple[np.ndarray, Any]:
-    """Pose of a body's frame that puts its inertial frame at the reference."""
+    """Return the pose of a body's frame for which its inertial frame is at the reference."""
     quat = mul_quat(tuple(pert.refquat.tolist()), neg_quat(tuple(m.body_iquat[body].tolist())))
     return pert.refpos - np.array(rot_vec_quat(tuple(m.body_ipos[body].tolist()), quat)), quat
 
@@ -121,14 +122,14 @@ def _place(m: MjModel, body: int, pert: MjvPerturb) -> tuple[np.ndarray, Any]:
 def mjv_applyPerturbPose(m: MjModel, d: MjData, pert: MjvPerturb, flg_paused: int) -> None:
     """Set perturb pos,quat in d->mocap when selected body is mocap, and in d->qpos otherwise.
 
-    Write d->qpos only if flg_paused and subtree root for selected body has free joint; the whole tree is moved then, so
+    Write d->qpos only if flg_paused and subtree root for selected body has free joint. The whole tree is then moved, so
     that the selected body is at the reference.
 
     Args:
         m: model.
         d: data; `mocap_pos`, `mocap_quat` or `qpos` is written.
         pert: perturbation.
-        flg_paused: whether the simulation stands still.
+        flg_paused: whether the simulation is paused.
     """
     body = _selected("mjv_applyPerturbPose", m, d, pert)
     if not body or not pert.active | pert.active2:
@@ -139,7 +140,7 @@ def mjv_applyPerturbPose(m: MjModel, d: MjData, pert: MjvPerturb, flg_paused: in
     if mocap >= 0:
         d.mocap_pos[mocap], d.mocap_quat[mocap] = pos, normalize4(quat)
     elif flg_paused and m.body_jntnum[root] == 1 and m.jnt_type[m.body_jntadr[root]] == FREE:
-        # what takes the body to its place takes the root along
+        # the root moves rigidly with the body
         turn = mul_quat(quat, neg_quat(tuple(d.xquat[body].tolist())))
         adr = int(m.jnt_qposadr[m.body_jntadr[root]])
         offset = tuple((d.xpos[root] - d.xpos[body]).tolist())

@@ -1,4 +1,4 @@
-"""What shows a perturbation: the string to the point that is pulled, and the box that is turned (stage)."""
+"""Geoms that show a perturbation: the line to the pulled point, and the box that is rotated (stage)."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ TRANSLATE, ROTATE = int(mjtPertBit.mjPERT_TRANSLATE), int(mjtPertBit.mjPERT_ROTA
 
 @kernel
 def _turned(d: Data) -> Any:
-    """The reference orientation as a matrix."""
+    """Return the reference orientation as a matrix."""
     q = d.work.scn_pose
     return quat2mat((q[REFQUAT], q[REFQUAT + 1], q[REFQUAT + 2], q[REFQUAT + 3]))
 
 
 @kernel
 def _extent(m: Model, d: Data, body: int) -> Any:
-    """Half extents and centre of a body: its outermost bounding volume, or a cube of the mean size of bodies."""
+    """Half extents and centre of a body: its root bounding volume, or a cube of the mean size of bodies."""
     pos = get3(d.xipos, body)
     if m.body_bvhnum[body] > 0:
         node, aabb = m.body_bvhadr[body], m.bvh_aabb
@@ -47,7 +47,7 @@ def _extent(m: Model, d: Data, body: int) -> Any:
 
 @kernel
 def _hands(rgba: Any, first: bool, second: bool) -> Any:
-    """The colour of the first hand, of the second (red and green swapped), or the brighter of both."""
+    """Colour of the first hand, the second hand (red and green swapped), or the brighter one if both are active."""
     if first and second:
         return (max(rgba[0], rgba[1]), max(rgba[0], rgba[1]), rgba[2], rgba[3])
     if second:
@@ -57,7 +57,7 @@ def _hands(rgba: Any, first: bool, second: bool) -> Any:
 
 @stage
 def add_perturbation(m: Model, d: Data) -> int:
-    """The string and its end of a translation, the box of a rotation."""
+    """Add the line of a translation with a sphere at its end, and the box of a rotation."""
     state, pose = d.work.scn_state, d.work.scn_pose
     body, first, second = state[SELECT], state[ACTIVE], state[ACTIVE2]
     if not 0 < body < m.nbody:

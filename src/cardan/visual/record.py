@@ -1,4 +1,4 @@
-"""Classes made from the tables of structures: attributes that read and write one NumPy structure."""
+"""Classes made from the tables of structures. Their attributes read and write one NumPy structure."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from cardan.visual.members import Member, defaults_of, dtype_of
 class VisualRecord:
     """Base of the structures of the abstract scene.
 
-    Scalars are Python numbers, arrays are views, texts are strings. Values are kept in one NumPy structure, `values`,
-    which may be part of an array of many, such as the geoms of a scene.
+    Scalars are Python numbers, arrays are views, texts are strings. Values are stored in one NumPy structure, `values`,
+    which may be an element of an array, such as the geoms of a scene.
     """
 
     table: ClassVar[tuple[Member, ...]] = ()
@@ -40,7 +40,7 @@ class VisualRecord:
 
     @classmethod
     def at(cls, values: np.ndarray) -> Self:
-        """The structure whose values stand in `values`, of shape ()."""
+        """Make the structure whose values are stored in `values`, of shape ()."""
         record = cls.__new__(cls)
         object.__setattr__(record, "values", values)
         return record
@@ -50,7 +50,7 @@ class VisualRecord:
         return (row.name for row in self.table)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        # a class with a table has its members only; classes that a program derives from it take any attribute
+        # a class with a table has only its members; classes that a program derives from it accept any attribute
         if "table" in type(self).__dict__ and not hasattr(self, name):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         object.__setattr__(self, name, value)
@@ -76,20 +76,20 @@ class VisualRecord:
 
 
 def _same(left: Any, right: Any) -> bool:
-    """Whether two members have the same content."""
+    """Whether two members have equal content."""
     if isinstance(left, np.ndarray):
         return np.array_equal(left, right)
     return bool(left == right)
 
 
 def _shown(title: str, members: dict[str, Any]) -> str:
-    """A structure as text, a line or more a member."""
+    """Format a structure as text, with at least one line for each member."""
     lines = [f"  {name}: {value!r}" for name, value in members.items()]
     return "\n".join([f"<{title}", *lines, ">"])
 
 
 def _property_of(row: Member) -> property:
-    """The attribute of a member."""
+    """Make the attribute of a member."""
     if row.shape:
         return _array(row)
     return _text(row) if row.dtype.startswith("S") else _scalar(row)

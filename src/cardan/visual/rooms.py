@@ -1,4 +1,4 @@
-"""Where cameras are: in the room, and in the model, which may be moved, turned and scaled in the room.
+"""Poses of cameras in the room, and in the model, which may be translated, rotated and scaled in the room.
 
 With the scene's translation t, rotation R and scale s, a point p of the model is at t + s R p in the room (spec:
 programming, visualization, "Virtual reality").
@@ -20,7 +20,7 @@ from cardan.visual.structs import MjvGLCamera, MjvScene
 
 
 def transform_of(name: str, scn: MjvScene) -> tuple[np.ndarray, Quat, float]:
-    """Translation, rotation (a unit quaternion) and scale of a scene; FatalError if the scale is too small."""
+    """Translation, rotation (a unit quaternion) and scale of a scene; raise FatalError if the scale is too small."""
     require_record(name, "scn", scn, MjvScene)
     if scn.scale < mjMINVAL:
         raise FatalError(f"{name}: mjvScene scale {scn.scale} too small")
@@ -31,7 +31,7 @@ def transform_of(name: str, scn: MjvScene) -> tuple[np.ndarray, Quat, float]:
 
 
 def matrix_of(quat: Quat) -> np.ndarray:
-    """The rotation matrix (3, 3) of a unit quaternion."""
+    """Rotation matrix (3, 3) of a unit quaternion."""
     return np.reshape(quat2mat(quat), (3, 3))
 
 
@@ -56,7 +56,14 @@ def mjv_room2model(modelpos: np.ndarray, modelquat: np.ndarray, roompos: Any, ro
 
 
 def mjv_model2room(roompos: np.ndarray, roomquat: np.ndarray, modelpos: Any, modelquat: Any, scn: MjvScene) -> None:
-    """Transform pose from model to room space: the inverse of `mjv_room2model`, with the roles of arguments exchanged.
+    """Transform pose from model to room space; the inverse of `mjv_room2model`.
+
+    Args:
+        roompos: position in the room (3,), written.
+        roomquat: orientation in the room (4,), written.
+        modelpos: position in the model (3,).
+        modelquat: orientation in the model (4,).
+        scn: scene.
 
     Raises:
         FatalError: the scale of the scene is too small.
@@ -73,7 +80,7 @@ def _unit(vector: np.ndarray) -> np.ndarray:
 
 
 def _upright(forward: np.ndarray, up: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Unit vector along `forward`, and the one nearest to `up` that is perpendicular to it."""
+    """Unit vector along `forward`, and the unit vector perpendicular to it that is closest to `up`."""
     forward = _unit(forward)
     return forward, _unit(up - forward * (forward @ up))
 
@@ -91,7 +98,7 @@ def mjv_averageCamera(cam1: MjvGLCamera, cam2: MjvGLCamera) -> MjvGLCamera:
 
 
 def room_camera(name: str, scn: MjvScene) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Position, forward and up of the average camera of a scene, in the room.
+    """Position, forward and up vectors (3,) of the average camera of a scene, in the room.
 
     Raises:
         FatalError: the cameras of the scene were never set.
@@ -106,7 +113,7 @@ def room_camera(name: str, scn: MjvScene) -> tuple[np.ndarray, np.ndarray, np.nd
 
 
 def model_camera(name: str, scn: MjvScene) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The same in the model, which may be moved in the room."""
+    """Position, forward and up vectors (3,) of the average camera of a scene, in the model."""
     pos, forward, up = room_camera(name, scn)
     if not scn.enabletransform:
         return pos, forward, up
@@ -120,7 +127,7 @@ def mjv_cameraInModel(headpos: np.ndarray, forward: np.ndarray, up: np.ndarray, 
 
     Args:
         headpos: position between the eyes (3,), written.
-        forward: unit vector of the view (3,), written.
+        forward: unit vector of the viewing direction (3,), written.
         up: unit vector upwards (3,), written.
         scn: scene.
 
@@ -156,14 +163,14 @@ def mjv_alignToCamera(res: np.ndarray, vec: Any, forward: Any) -> None:
     Args:
         res: result (3,), written.
         vec: vector (3,).
-        forward: direction of the view (3,).
+        forward: viewing direction (3,).
     """
     out = target_of("res", res, 3)
     out[:] = aligned(vector_of("vec", vec, 3), vector_of("forward", forward, 3))
 
 
 def aligned(vec: np.ndarray, forward: np.ndarray) -> np.ndarray:
-    """The vector with its y axis turned into the horizontal direction of `forward`."""
+    """Rotate a vector about the vertical axis, so that its y axis becomes the horizontal direction of `forward`."""
     x, y = float(forward[0]), float(forward[1])
     norm = float(np.hypot(x, y))
     x, y = (x / norm, y / norm) if norm > mjMINVAL else (1.0, 0.0)

@@ -1,7 +1,7 @@
-"""Filling in a scene: `mjv_updateScene` and its parts (spec: programming, visualization, "Scene update").
+"""Updating a scene: `mjv_updateScene` and its parts (spec: programming, visualization, "Scene update").
 
-A scene is filled in by a program of stages, chosen by what the model has and by what the options ask for; all write
-into the memory of the scene (`cardan.visual.memory`).
+A scene is updated by a program of stages, which depends on the model and the options. All stages write into the memory
+of the scene (`cardan.visual.memory`).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ CAMERA_TYPES = range(len(mjtCamera.__members__))
 VIS_FLEX = {
     f"flex{kind}opt": int(getattr(mjtVisFlag, f"mjVIS_FLEX{kind.upper()}")) for kind in ("vert", "edge", "face", "skin")
 }
-"""Flags by the members of a scene that they set."""
+"""Flags, by the members of a scene that they set."""
 
 
 @cache
@@ -41,7 +41,7 @@ def _program(stages: tuple[Stage, ...]) -> Program:
 def _geom_program(
     m: MjModel, opt: MjvOption, pert: MjvPerturb | None, scn: MjvScene, more: tuple[Stage, ...]
 ) -> Program:
-    """The stages that the options ask for, and more behind them; kept with the scene for the next time."""
+    """Return the program of the stages that the options request, followed by `more`; the scene caches it."""
     programs, wishes = scn.memory.programs_of(m), scn.memory.wishes
     program = programs.get((wishes, more))
     if program is None:
@@ -51,11 +51,11 @@ def _geom_program(
 
 
 def _check(name: str, m: Any, d: Any, **records: tuple[Any, Any]) -> None:
-    """Check that arguments are what they should be.
+    """Check the types of arguments, and that model, data and scene fit together.
 
     Raises:
-        TypeError: one is of another class.
-        ValueError: the data was made for another model, or the scene for one with other flexes or skins.
+        TypeError: an argument has another class.
+        ValueError: the data was made for another model, or the scene for a model with other flexes or skins.
     """
     check_pair(name, m, d)
     for argument, (value, kind) in records.items():
@@ -68,7 +68,7 @@ def _check(name: str, m: Any, d: Any, **records: tuple[Any, Any]) -> None:
 
 
 def _check_camera(m: MjModel, cam: MjvCamera) -> None:
-    """Check the type and the ids of an abstract camera; raises FatalError, as the reference."""
+    """Check the type and the ids of an abstract camera; if they are invalid, raise FatalError, as the reference."""
     kind, track, fixed = cam.type, cam.trackbodyid, cam.fixedcamid
     if kind not in CAMERA_TYPES:
         raise FatalError(f"mjv_updateCamera: unknown camera type {kind}")
@@ -79,7 +79,7 @@ def _check_camera(m: MjModel, cam: MjvCamera) -> None:
 
 
 def _prepare(d: MjData, opt: MjvOption, pert: MjvPerturb | None, catmask: int, scn: MjvScene) -> None:
-    """Copy what kernels need into the scene's memory."""
+    """Copy the inputs of the kernels into the scene's memory."""
     memory = scn.memory
     memory.put_option(opt)
     memory.put_perturb(pert)
@@ -89,7 +89,7 @@ def _prepare(d: MjData, opt: MjvOption, pert: MjvPerturb | None, catmask: int, s
 
 
 def _show_flexes(opt: MjvOption, scn: MjvScene) -> None:
-    """Tell the renderer which parts of flexes to draw, if any is shown."""
+    """Tell the renderer which parts of flexes to draw, if any part is shown."""
     flags = opt.flags.tolist()
     shown = [flags[flag] for flag in VIS_FLEX.values()]
     if any(shown):
@@ -98,7 +98,7 @@ def _show_flexes(opt: MjvOption, scn: MjvScene) -> None:
 
 
 def _visualize_plugins(m: MjModel, d: MjData, opt: MjvOption, scn: MjvScene) -> None:
-    """Call the `visualize` functions of all plugin instances. They may change colours, or add geoms of their own."""
+    """Call the `visualize` functions of all plugin instances, which may change colours or add geoms."""
     for instance in range(m.nplugin):
         function = plugin_of(m, instance).visualize
         if function is not None:
@@ -107,7 +107,7 @@ def _visualize_plugins(m: MjModel, d: MjData, opt: MjvOption, scn: MjvScene) -> 
 
 
 def _finish(m: MjModel, d: MjData, opt: MjvOption, scn: MjvScene) -> None:
-    """Take over what the stages left in the scene's memory."""
+    """Copy the results of the stages from the scene's memory."""
     state, values = scn.memory.state, scn.values
     first = values["ngeom"].item()
     values["ngeom"] = state[NGEOM]
@@ -122,15 +122,15 @@ def mjv_updateScene(
 ) -> None:
     """Update entire scene given model state.
 
-    Cameras, lights, flexes, skins and the list of geoms are made anew, for what the options, the groups and the
-    categories ask for (spec: programming, visualization, "Scene update").
+    Cameras, lights, flexes, skins and the list of geoms are replaced by those that the options, the groups and the
+    categories request (spec: programming, visualization, "Scene update").
 
     Args:
         m: model.
-        d: data; positions must have been computed (`mj_forward`), contacts and forces for their decorations.
-        opt: what is shown.
+        d: data; positions must have been computed (`mj_forward`), and for their decorations contacts and forces.
+        opt: elements to show.
         pert: selected body and perturbation, or None.
-        cam: abstract camera; a tracking one is moved.
+        cam: abstract camera; a tracking camera is moved.
         catmask: categories of geoms to add (bits of mjtCatBit).
         scn: scene, written.
 
@@ -159,8 +159,7 @@ def mjv_updateScene(
 def mjv_addGeoms(m: MjModel, d: MjData, opt: MjvOption, pert: MjvPerturb | None, catmask: int, scn: MjvScene) -> None:
     """Add geoms from selected categories.
 
-    They follow those that are in the scene already; lights and cameras stay. Arguments are those of
-    `mjv_updateScene`.
+    They are appended to the geoms of the scene; lights and cameras don't change. Arguments as in `mjv_updateScene`.
     """
     _check("mjv_addGeoms", m, d, opt=(opt, MjvOption), scn=(scn, MjvScene), pert=(pert, MjvPerturb | None))
     _prepare(d, opt, pert, integer("mjv_addGeoms", "catmask", catmask), scn)
@@ -171,8 +170,8 @@ def mjv_addGeoms(m: MjModel, d: MjData, opt: MjvOption, pert: MjvPerturb | None,
 def mjv_makeLights(m: MjModel, d: MjData, scn: MjvScene) -> None:
     """Make list of lights.
 
-    The headlight, if it is on, comes first and stands where the cameras of the scene are; then the active lights of
-    the model.
+    The headlight, if it is on, is first and at the position of the scene's cameras. The active lights of the model
+    follow.
     """
     _check("mjv_makeLights", m, d, scn=(scn, MjvScene))
     scn.memory.attach(d)
@@ -183,8 +182,8 @@ def mjv_makeLights(m: MjModel, d: MjData, scn: MjvScene) -> None:
 def mjv_updateCamera(m: MjModel, d: MjData, cam: MjvCamera, scn: MjvScene) -> None:
     """Update camera.
 
-    Both cameras of the scene are set from an abstract one. A tracking camera moves its `lookat` a fifth of the way to
-    the centre of mass of the tracked body's subtree.
+    Both cameras of the scene are set from an abstract camera. A tracking camera moves its `lookat` a fifth of the
+    distance to the centre of mass of the tracked body's subtree.
 
     Raises:
         FatalError: the camera has an unknown type or an id out of range.

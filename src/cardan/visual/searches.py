@@ -1,6 +1,7 @@
-"""The searches of signed-distance shapes for overlaps (stage): where each begins and ends, and its way between.
+"""Searches of signed-distance shapes for overlaps (stage): the start, the end and the steps of each search.
 
-They are repeated for the pairs whose boxes overlap, as `cardan.collision.sdf.descent` makes them; the data keep none.
+The data do not store the searches. They are repeated, as in `cardan.collision.sdf.descent`, for the pairs whose boxes
+overlap.
 """
 
 from __future__ import annotations
@@ -27,21 +28,21 @@ from cardan.visual.append import (
 
 SPHERE, BOX, SDF = (int(k) for k in (mjtGeom.mjGEOM_SPHERE, mjtGeom.mjGEOM_BOX, mjtGeom.mjGEOM_SDF))
 RADIUS = 0.2
-"""Radius of the spheres at both ends of a search, in mean sizes of bodies."""
+"""Radius of the spheres at both ends of a search, relative to the mean size of bodies."""
 LINE_WIDTH = 2.0
 SHOWN = 0.95
-"""Share of a step that its line covers."""
+"""Fraction of a step that its line covers."""
 
 
 @kernel
 def _mixed(share: float) -> Any:
-    """From blue, where a search begins, to red, where it ends."""
+    """Colour from blue, at the start of a search, to red, at its end."""
     return (share, 0.0, 1.0 - share, 1.0)
 
 
 @kernel
 def _searched(m: Model, geom1: int, geom2: int) -> bool:
-    """Whether searches are made for a pair, of which the second is a signed-distance shape."""
+    """Whether there are searches for a pair, whose second geom is a signed-distance shape."""
     kind = m.geom_type[geom1]
     if kind == SDF and geom1 > geom2:
         return False
@@ -55,7 +56,7 @@ def _searched(m: Model, geom1: int, geom2: int) -> bool:
 
 @kernel
 def _end(m: Model, d: Data, start: Any) -> Any:
-    """Where the descent of a search ends, and after how many steps; one that leads upwards doesn't count."""
+    """Return the end of a search and the number of its steps; a step that increases the value ends the search."""
     point, count = start, 0
     while count < m.opt.sdf_iterations:
         trial, before, after = descend(m, d, point, 0)
@@ -68,7 +69,7 @@ def _end(m: Model, d: Data, start: Any) -> Any:
 
 @kernel
 def _draw(m: Model, d: Data, start: Any) -> None:
-    """One search: spheres at its ends, and a line a step, a little shorter than the step."""
+    """Add one search: spheres at its ends, and a line for each step, slightly shorter than the step."""
     radius = RADIUS * m.stat.meansize
     size = (radius, radius, radius)
     stop, count = _end(m, d, start)
@@ -86,7 +87,7 @@ def _draw(m: Model, d: Data, start: Any) -> None:
 
 @kernel
 def _draw_pair(m: Model, d: Data, geom1: int, geom2: int) -> None:
-    """All searches of a pair, if their boxes overlap."""
+    """Add all searches of a pair, if the boxes of the pair overlap."""
     low, high = common_box(m, d, geom1, geom2)
     if low[0] >= high[0] or low[1] >= high[1] or low[2] >= high[2]:
         return
@@ -105,7 +106,7 @@ def _draw_pair(m: Model, d: Data, geom1: int, geom2: int) -> None:
 @stage
 @exact
 def add_searches(m: Model, d: Data) -> int:
-    """The searches of all pairs of which at least one is a signed-distance shape."""
+    """Add the searches of all pairs that contain a signed-distance shape."""
     d.work.sdf_rough = 1
     for geom2 in range(m.ngeom):
         if m.geom_type[geom2] != SDF:

@@ -1,4 +1,4 @@
-"""Selecting what is under the mouse by a ray from the camera (spec: programming, visualization, "Selection")."""
+"""Selecting the object under the mouse by a ray from the camera (spec: programming, visualization, "Selection")."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FLEX_FLAGS = [int(getattr(mjtVisFlag, f"mjVIS_FLEX{k}")) for k in ("VERT", "EDGE
 
 
 def _direction(scn: MjvScene, aspectratio: float, relx: float, rely: float) -> tuple[np.ndarray, np.ndarray]:
-    """Origin and unit direction of the ray through a point of the window."""
+    """Return origin and unit direction of the ray through a point of the window."""
     pos, forward, up = model_camera("mjv_select", scn)
     height = mjv_frustumHeight(scn)
     right = np.cross(forward, up)
@@ -28,7 +28,7 @@ def _direction(scn: MjvScene, aspectratio: float, relx: float, rely: float) -> t
 
 
 def _nearest_flex(m: MjModel, d: MjData, opt: MjvOption, pnt: np.ndarray, vec: np.ndarray) -> tuple[float, int, int]:
-    """Distance, flex and vertex of the nearest flex, or -1, if flexes are shown (of whatever group)."""
+    """Return distance, flex and vertex of the nearest flex, or -1. If flexes are shown, all groups are considered."""
     vert, edge, face, skin = (int(opt.flags[k]) for k in FLEX_FLAGS)
     best, vertex = (-1.0, -1, -1), np.zeros(1, np.int32)
     for flex in range(m.nflex if vert or edge or face or skin else 0):
@@ -41,7 +41,7 @@ def _nearest_flex(m: MjModel, d: MjData, opt: MjvOption, pnt: np.ndarray, vec: n
 def _nearest_skin(
     m: MjModel, opt: MjvOption, scn: MjvScene, pnt: np.ndarray, vec: np.ndarray
 ) -> tuple[float, int, int]:
-    """Distance, skin and vertex of the nearest skin, or -1, if skins are shown (of whatever group)."""
+    """Return distance, skin and vertex of the nearest skin, or -1. If skins are shown, all groups are considered."""
     best, vertex = (-1.0, -1, -1), np.zeros(1, np.int32)
     for skin in range(m.nskin if opt.flags[SKIN] else 0):
         first, faces = int(m.skin_vertadr[skin]), int(m.skin_faceadr[skin])
@@ -54,7 +54,7 @@ def _nearest_skin(
 
 
 def _bone_body(m: MjModel, skin: int, vertex: int) -> int:
-    """The body whose bone moves a vertex of a skin most."""
+    """Return the body whose bone has the largest weight at a vertex of a skin."""
     body, most = -1, 0.0
     for bone in range(m.skin_boneadr[skin], m.skin_boneadr[skin] + m.skin_bonenum[skin]):
         first = m.skin_bonevertadr[bone]
@@ -89,18 +89,18 @@ def mjv_select(
     Args:
         m: model.
         d: data.
-        vopt: options: what isn't shown can't be selected.
-        aspectratio: width of the window by its height.
-        relx: place in the window, from 0 at the left to 1.
-        rely: likewise, from 0 at the bottom.
+        vopt: options; objects that aren't shown can't be selected.
+        aspectratio: width of the window divided by its height.
+        relx: position in the window, from 0 at the left to 1.
+        rely: position in the window, from 0 at the bottom to 1.
         scn: scene.
-        selpnt: the point that the ray meets, or the vertex of a flex or skin nearest to it (3,), world frame, written.
+        selpnt: hit point on a geom, or the nearest vertex of a flex or skin (3,), world frame, written.
         geomid: id of the geom (1,), or -1, written.
         flexid: id of the flex (1,), or -1, written.
         skinid: id of the skin (1,), or -1, written.
 
     Returns:
-        Id of the body; -1 if nothing is there.
+        Id of the body; -1 if the ray hits nothing.
 
     Raises:
         FatalError: the cameras of the scene were never set.

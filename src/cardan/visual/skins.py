@@ -31,7 +31,7 @@ def _place(d: Data, vertex: int) -> Any:
 
 @kernel
 def _bend(m: Model, d: Data, skin: int, bone: int) -> None:
-    """Add what one bone contributes to the vertices that it moves."""
+    """Add the contribution of one bone to the vertices that it moves."""
     body = m.skin_bonebodyid[bone]
     turn = mul_quat(get4(d.xquat, body), neg_quat(get4(m.skin_bonebindquat, bone)))
     mat = quat2mat(turn)
@@ -46,7 +46,7 @@ def _bend(m: Model, d: Data, skin: int, bone: int) -> None:
 
 @kernel
 def _normals(m: Model, d: Data, skin: int) -> None:
-    """Unit normals at the vertices: cross products of the adjacent faces, summed."""
+    """Compute unit normals at the vertices: normalised sums of the cross products of the adjacent faces."""
     first, count = m.skin_vertadr[skin], m.skin_vertnum[skin]
     normals = d.work.scn_skinnormal
     for k in range(3 * first, 3 * (first + count)):
@@ -68,7 +68,7 @@ def _normals(m: Model, d: Data, skin: int) -> None:
 
 @stage
 def update_skins(m: Model, d: Data) -> int:
-    """Vertices and normals of all skins; inflated ones are moved along their normals."""
+    """Update vertices and normals of all skins; inflated skins are moved along their normals."""
     for k in range(3 * m.nskinvert):
         d.work.scn_skinvert[k] = 0.0
     for skin in range(m.nskin):
@@ -83,7 +83,7 @@ def update_skins(m: Model, d: Data) -> int:
 
 @stage
 def add_skins(m: Model, d: Data) -> int:
-    """A geom for each skin whose group is shown, at its first bone."""
+    """Add a geom for each skin whose group is shown, at its first bone."""
     for skin in range(m.nskin):
         if not shown_group(d, SKINGROUP, m.skin_group[skin]):
             continue

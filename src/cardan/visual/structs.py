@@ -1,4 +1,4 @@
-"""The structures of the abstract scene and of the renderer, as data, with the names of MuJoCo's interface."""
+"""The structures of the abstract scene and of the renderer, with the names of MuJoCo's interface."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ NAMED_COLOURS = (
     (1.0, 0.6, 0.2),
     (0.6, 0.7, 0.4),
 )
-"""Colours of the first lines of a figure; those of the others are points of a Halton sequence."""
+"""Colours of the first lines of a figure; the colours of other lines are points of a Halton sequence."""
 
 
 class MjvCamera(VisualRecord):
-    """The camera of a viewer: free, following a body, or one of the model's."""
+    """The camera of a viewer: free, tracking a body, or a camera of the model."""
 
     table = fields.CAMERA
 
 
 class MjvGLCamera(VisualRecord):
-    """A camera as a renderer needs it: pose and view frustum."""
+    """A camera for a renderer: pose and view frustum."""
 
     table = fields.GL_CAMERA
 
@@ -45,13 +45,13 @@ class MjvLight(VisualRecord):
 
 
 class MjvGeom(VisualRecord):
-    """A shape of a scene: one of the model's, or decoration."""
+    """A shape of a scene: of the model, or a decoration."""
 
     table = fields.GEOM
 
 
 class MjvOption(VisualRecord):
-    """What a scene shows."""
+    """Options of a scene: the elements that are shown."""
 
     table = fields.OPTION
 
@@ -80,7 +80,7 @@ class MjrRect(VisualRecord):
 
     Args:
         left, bottom: the lower left corner, pixels.
-        width, height: its size, pixels.
+        width, height: size of the rectangle, pixels.
     """
 
     table = fields.RECT
@@ -91,15 +91,15 @@ class MjrRect(VisualRecord):
 
 
 class MjvScene(VisualRecord):
-    """What a renderer draws: geoms, lights, cameras, flexes and skins.
+    """The input of a renderer: geoms, lights, cameras, flexes and skins.
 
     Args:
-        model: the model whose flexes and skins need room; None for an empty scene.
-        maxgeom: room for geoms.
+        model: the model whose flexes and skins get memory; None for an empty scene.
+        maxgeom: largest number of geoms.
 
     Raises:
-        TypeError: only one of the two is given.
-        ValueError: a negative `maxgeom`.
+        TypeError: only one of the arguments is given.
+        ValueError: `maxgeom` is negative.
     """
 
     table = fields.SCENE
@@ -115,7 +115,7 @@ class MjvScene(VisualRecord):
         self._allocate(model, maxgeom or 0)
 
     def _allocate(self, model: MjModel | None, maxgeom: int) -> None:
-        """Make the arrays, and the structures in them."""
+        """Allocate the arrays, and make the structures in them."""
         attributes = self.__dict__
         attributes["geom_values"] = np.zeros(maxgeom, MjvGeom.dtype)
         attributes["light_values"] = np.zeros(fields.MAXLIGHT, MjvLight.dtype)
@@ -127,7 +127,7 @@ class MjvScene(VisualRecord):
             self.nflex, self.nskin = model.nflex, model.nskin
 
     def _attach(self) -> None:
-        """The tuples of structures whose values stand in the arrays, and the memory as kernels see it."""
+        """Make the tuples of structures whose values are in the arrays, and the memory that kernels see."""
         attributes = self.__dict__
         attributes["memory"] = SceneMemory(self.geom_values, self.light_values, self.camera_values, attributes)
         attributes["geoms"] = tuple(MjvGeom.at(self.geom_values[k, ...]) for k in range(len(self.geom_values)))
@@ -139,15 +139,15 @@ class MjvScene(VisualRecord):
     camera_values: np.ndarray
     memory: SceneMemory
 
-    # properties, so that derived classes find them by super()
+    # properties, so that derived classes can access them by super()
     @property
     def geoms(self) -> tuple[MjvGeom, ...]:
-        """The shapes, with room for `maxgeom`."""
+        """The shapes; the tuple has `maxgeom` elements, of which the first `ngeom` are used."""
         return self.__dict__["geoms"]
 
     @property
     def lights(self) -> tuple[MjvLight, ...]:
-        """The lights, with room for all."""
+        """The lights; the tuple has the largest number of lights, of which the first `nlight` are used."""
         return self.__dict__["lights"]
 
     @property
@@ -169,7 +169,10 @@ class MjvScene(VisualRecord):
 
 
 def _arrays(model: MjModel | None, maxgeom: int) -> dict[str, np.ndarray]:
-    """The arrays of a scene: its own part of the model's flexes and skins filled in, the rest zero."""
+    """Make the arrays of a scene.
+
+    Those that describe the model's flexes and skins are filled in; the others are zero.
+    """
     arrays = {name: np.zeros(0, dtype) for name, (dtype, _) in fields.SCENE_ARRAYS.items()}
     arrays["geomorder"] = np.zeros(maxgeom, np.int32)
     if model is None:
@@ -195,10 +198,11 @@ def _arrays(model: MjModel | None, maxgeom: int) -> dict[str, np.ndarray]:
 
 
 def _face_room(model: MjModel, flex: int) -> int:
-    """How many faces of a flex can be shown at once.
+    """Return the largest number of faces of a flex that can be shown at once.
 
-    Of a surface both sides, and two for each piece of its border; of a solid the shell, or all sides of the elements of
-    one layer; of a line none, but as much room is kept, as in the reference.
+    For a surface it is the number of both sides of the elements, plus two for each piece of the border. For a solid it
+    is the larger number of the shell and of all sides of the elements of one layer. For a line nothing is drawn, but as
+    much memory is allocated as for a solid, as in the reference.
     """
     dim, elements, shell = (int(getattr(model, f"flex_{name}")[flex]) for name in ("dim", "elemnum", "shellnum"))
     if dim == 2:

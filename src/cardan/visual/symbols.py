@@ -1,4 +1,4 @@
-"""Cameras and lights of the model as symbols in the scene (stages)."""
+"""Symbols of the model's cameras and lights in the scene (stages)."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ LABEL_CAMERA, LABEL_LIGHT = int(mjtLabel.mjLABEL_CAMERA), int(mjtLabel.mjLABEL_L
 CAMERA_FRAME, LIGHT_FRAME = int(mjtFrame.mjFRAME_CAMERA), int(mjtFrame.mjFRAME_LIGHT)
 LINE_WIDTH = 3.0
 CLEARANCE = 1e-4
-"""How far behind its light the symbol of a light stands, m, so that it casts no shadow."""
+"""Distance of the symbol behind its light, m, so that it casts no shadow."""
 
 
 @kernel
 def _camera(m: Model, d: Data, cam: int) -> None:
-    """A box, and a cylinder as its lens in a darker colour."""
+    """Add a box, and a cylinder in a darker colour as its lens."""
     size = m.vis.scale.camera * m.stat.meansize
     pos, mat = get3(d.cam_xpos, cam), get9(d.cam_xmat, cam)
     rgba = rgba_of(m.vis.rgba.camera)
@@ -50,7 +50,7 @@ def _camera(m: Model, d: Data, cam: int) -> None:
 
 @kernel
 def _triangle(m: Model, d: Data, cam: int, a: Any, b: Any, c: Any) -> None:
-    """A triangle: its first corner, and as axes of the frame the edges to the others and their cross product."""
+    """Add a triangle: its position is the first corner, its axes are two edges and their cross product."""
     g = new_geom(d, DECOR, OBJ_CAMERA, cam)
     if g < 0:
         return
@@ -72,7 +72,7 @@ def _line(m: Model, d: Data, cam: int, a: Any, b: Any) -> None:
 
 @kernel
 def _corner(pos: Any, mat: Any, frustum: Any, depth: float, k: int) -> Any:
-    """Corner `k` of the frustum at a depth, world frame: counter-clockwise from the lower left, as the camera sees."""
+    """Corner `k` of the frustum at a depth, world frame: counter-clockwise from the lower left, seen by the camera."""
     center, width, bottom, top = frustum
     x = center + (width if k == 1 or k == 2 else -width)
     y = top if k >= 2 else bottom
@@ -83,7 +83,7 @@ def _corner(pos: Any, mat: Any, frustum: Any, depth: float, k: int) -> Any:
 
 @kernel
 def _frustum(m: Model, d: Data, cam: int) -> None:
-    """The four sides of what a camera with a sensor sees, as triangles and lines."""
+    """Add the four sides of the frustum of a camera with a sensor, as triangles and lines."""
     pos, mat = get3(d.cam_xpos, cam), get9(d.cam_xmat, cam)
     frustum = intrinsic_frustum(m, cam)
     near = m.vis.map.znear * m.stat.extent
@@ -101,7 +101,7 @@ def _frustum(m: Model, d: Data, cam: int) -> None:
 
 @stage
 def add_cameras(m: Model, d: Data) -> int:
-    """The cameras, with their frames if those are asked for."""
+    """Add the cameras, with their frames if these are requested."""
     for cam in range(m.ncam):
         _camera(m, d, cam)
         if d.work.scn_state[FRAME] == CAMERA_FRAME:
@@ -111,7 +111,7 @@ def add_cameras(m: Model, d: Data) -> int:
 
 @stage
 def add_frustums(m: Model, d: Data) -> int:
-    """What the cameras with a sensor see."""
+    """Add the frustums of the cameras with a sensor."""
     for cam in range(m.ncam):
         if m.cam_sensorsize[cam, 0] > 0.0 and m.cam_sensorsize[cam, 1] > 0.0:
             _frustum(m, d, cam)
@@ -120,7 +120,7 @@ def add_frustums(m: Model, d: Data) -> int:
 
 @stage
 def add_lights(m: Model, d: Data) -> int:
-    """The lights, with their frames if those are asked for."""
+    """Add the lights, with their frames if these are requested."""
     size = m.vis.scale.light * m.stat.meansize
     for light in range(m.nlight):
         aim = get3(d.light_xdir, light)

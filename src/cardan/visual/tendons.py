@@ -42,7 +42,7 @@ LINE_WIDTH = 3.0
 
 @kernel
 def _segment(m: Model, d: Data, tendon: int, objtype: int, objid: int, width: float, a: Any, b: Any, rgba: Any) -> int:
-    """A piece of a tendon, or of an actuator on it; returns the number of the geom or -1."""
+    """Add a segment of a tendon, or of an actuator on it; return the number of the geom or -1."""
     own = objtype == OBJ_TENDON
     g = new_geom(d, DYNAMIC if own else DECOR, objtype, objid)
     if g >= 0:
@@ -59,7 +59,7 @@ def _segment(m: Model, d: Data, tendon: int, objtype: int, objid: int, width: fl
 
 @kernel
 def _hangs(m: Model, d: Data, tendon: int) -> float:
-    """Length of the cord that a tendon of two sites is drawn as, or 0."""
+    """Length of the cord as which a tendon between two sites is drawn, or 0."""
     if m.tendon_num[tendon] != 2 or d.ten_wrapnum[tendon] != 2:
         return 0.0
     if m.opt.disableflags & NO_GRAVITY or norm3((m.opt.gravity[0], m.opt.gravity[1], m.opt.gravity[2])) < mjMINVAL:
@@ -69,14 +69,14 @@ def _hangs(m: Model, d: Data, tendon: int) -> float:
 
 @kernel
 def _path_point(d: Data, k: int) -> Any:
-    """Point `k` of the paths of tendons, two of which stand in a row of `wrap_xpos`."""
+    """Point `k` of the paths of tendons; each row of `wrap_xpos` contains two points."""
     row, column = k // 2, 3 * (k % 2)
     return (d.wrap_xpos[row, column], d.wrap_xpos[row, column + 1], d.wrap_xpos[row, column + 2])
 
 
 @kernel
 def _around(d: Data, k: int) -> int:
-    """The geom that a path touches at point `k`, or a negative number."""
+    """Return the geom that a path touches at point `k`, or a negative number."""
     return d.wrap_obj[k // 2, k % 2]
 
 
@@ -87,15 +87,15 @@ def _is_pulley(d: Data, k: int) -> bool:
 
 @kernel
 def tendon_path(m: Model, d: Data, tendon: int, objtype: int, objid: int, label: int, width: float, rgba: Any) -> None:
-    """The path of a spatial tendon as capsules: a hanging cord, or straight pieces between its points (thin on geoms).
+    """Add the path of a spatial tendon as capsules: a hanging cord, or straight segments, which are thin on geoms.
 
     Args:
         m: model.
         d: data.
         tendon: id of the tendon.
-        objtype: what it shows: the tendon, or an actuator.
+        objtype: kind of the shown object: the tendon, or an actuator.
         objid: id of that object.
-        label: kind of label that it may get.
+        label: kind of its label.
         width: radius of the capsules, m.
         rgba: colour.
     """
@@ -122,7 +122,7 @@ def tendon_path(m: Model, d: Data, tendon: int, objtype: int, objid: int, label:
 
 @stage
 def add_tendons(m: Model, d: Data) -> int:
-    """The tendons whose groups are shown."""
+    """Add the tendons whose groups are shown."""
     for tendon in range(m.ntendon):
         if shown_group(d, TENDONGROUP, m.tendon_group[tendon]):
             width, rgba = m.tendon_width[tendon], get4(m.tendon_rgba, tendon)
@@ -141,9 +141,9 @@ def _rod(m: Model, d: Data, actuator: int, kind: int, width: float, a: Any, b: A
 
 @stage
 def add_slider_cranks(m: Model, d: Data) -> int:
-    """The slider as a cylinder, and the crank as a capsule: in another colour where it can't reach the slider.
+    """Add the slider as a cylinder, and the crank as a capsule, in another colour if it can't reach the slider.
 
-    As in the reference, those of all groups are shown.
+    As in the reference, the slider-cranks of all groups are shown.
     """
     width = m.vis.scale.slidercrank * m.stat.meansize
     for actuator in range(m.nu):
@@ -166,7 +166,7 @@ def add_slider_cranks(m: Model, d: Data) -> int:
 
 @stage
 def add_rangefinders(m: Model, d: Data) -> int:
-    """Lines from the range finders that meet something to where they do."""
+    """Add lines for the range finders that hit a geom, from the site to the hit point."""
     for sensor in range(m.nsensor):
         if m.sensor_type[sensor] != SENS_RANGEFINDER:
             continue

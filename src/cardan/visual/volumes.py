@@ -14,7 +14,7 @@ from cardan.visual.memory import BVH_DEPTH, FLEXGROUP
 
 @kernel
 def _is_drawn(m: Model, d: Data, node: int) -> bool:
-    """Whether a node is at the depth that is asked for, or a leaf above it."""
+    """Whether a node is at the requested depth, or a leaf above it."""
     depth = m.bvh_depth[node]
     if depth == d.work.scn_state[BVH_DEPTH]:
         return True
@@ -23,7 +23,7 @@ def _is_drawn(m: Model, d: Data, node: int) -> bool:
 
 @kernel
 def volume_rgba(m: Model, d: Data, node: int) -> Any:
-    """Colour of a node: another for those that the last collision detection met."""
+    """Colour of a node; nodes that the last collision detection visited have another colour."""
     if d.bvh_active[node] != 0:
         return rgba_of(m.vis.rgba.bvactive)
     return rgba_of(m.vis.rgba.bv)
@@ -31,7 +31,7 @@ def volume_rgba(m: Model, d: Data, node: int) -> Any:
 
 @kernel
 def _box(m: Model, d: Data, node: int, pos: Any, mat: Any) -> None:
-    """The box of a node of a static tree, given in a frame."""
+    """Add the box of a node of a static tree, given in a frame."""
     aabb = m.bvh_aabb
     centre = (aabb[node, 0], aabb[node, 1], aabb[node, 2])
     size = (aabb[node, 3], aabb[node, 4], aabb[node, 5])
@@ -41,7 +41,7 @@ def _box(m: Model, d: Data, node: int, pos: Any, mat: Any) -> None:
 
 @stage
 def add_body_volumes(m: Model, d: Data) -> int:
-    """Boxes of the bodies' trees: of leaves in the frame of their geom, of others in that of the body's inertia."""
+    """Add boxes of the bodies' trees: of leaves in the frame of their geom, of others in the inertial frame."""
     for body in range(m.nbody):
         for node in range(m.body_bvhadr[body], m.body_bvhadr[body] + m.body_bvhnum[body]):
             if not _is_drawn(m, d, node):
@@ -61,7 +61,7 @@ def add_body_volumes(m: Model, d: Data) -> int:
 
 @stage
 def add_mesh_volumes(m: Model, d: Data) -> int:
-    """Boxes of the trees over the faces of meshes."""
+    """Add boxes of the trees over the faces of meshes."""
     for geom in range(m.ngeom):
         mesh = m.geom_dataid[geom]
         if (m.geom_type[geom] != MESH and m.geom_type[geom] != SDF) or mesh < 0:
@@ -74,7 +74,7 @@ def add_mesh_volumes(m: Model, d: Data) -> int:
 
 @stage
 def add_flex_volumes(m: Model, d: Data) -> int:
-    """Boxes of the flexes' trees, which are aligned with the world."""
+    """Add boxes of the flexes' trees, which are aligned with the world."""
     for flex in range(m.nflex):
         if not shown_group(d, FLEXGROUP, m.flex_group[flex]):
             continue
