@@ -147,7 +147,7 @@ def test_bad_uploads_change_nothing(page: Any, viewer: Any, tmp_path: Path) -> N
     said(page, "now send the model")
     (tmp_path / "broken.zip").write_bytes(b"PK no archive")
     sent(page, "files", [tmp_path / "broken.zip"])
-    said(page, "broken.zip is no ZIP archive")
+    said(page, "broken.zip is not a ZIP archive")
     (tmp_path / "bad.xml").write_text('<mujoco><worldbody><geom type="cube"/></worldbody></mujoco>')
     sent(page, "files", [tmp_path / "bad.xml"])
     said(page, "cube")

@@ -24,39 +24,39 @@ from cardan.view.worker import Worker
 
 MOST_WORLDS = 64
 PATIENCE = 10.0
-"""How long the threads may take to end, s: they may be compiling."""
+"""Time limit for the threads to end, s; they may be compiling."""
 
 
 class Viewer:
-    """Shows a model in the browser.
+    """A viewer that shows a model in the browser.
 
     Args:
         model: the model.
-        data: its data.
-        passive: whether a script steps the physics; else a thread of the viewer does.
-        source: where the model comes from.
-        port: where to listen; a higher one if it is taken, any free one if 0.
+        data: data of the model.
+        passive: whether a script steps the physics; else a thread of the viewer steps it.
+        source: source of the model.
+        port: port of the server; if it is taken, the next free one; any free port if 0.
         worlds: number of worlds side by side; those after the first are stepped with the same controls.
-        keyframe: number of the keyframe to start from.
-        key_callback: told of each key that is pressed in a page.
+        keyframe: number of the initial keyframe.
+        key_callback: called with each key that is pressed in a page.
         show_ui: whether the panel of controls is open at the beginning.
-        leave: time after which the viewer ends when its last page was closed, s; None: it goes on.
+        leave: time after which the viewer ends when its last page was closed, s; None: it does not end.
 
     Attributes:
-        session: what is shown.
-        source: where the model comes from.
-        address: what to open in a browser.
-        physics: the thread that steps; None if a script does.
-        publisher: what brings the scene to the pages.
-        inputs: what users do with the controls.
-        controls: those of the pages.
+        session: the displayed state.
+        source: source of the model.
+        address: address to open in a browser.
+        physics: the thread that steps; None if a script steps.
+        publisher: sends the scene to the pages.
+        inputs: handles the use of the controls.
+        controls: the controls of the pages.
         uploads: files that pages sent.
-        loading: the thread that looks for changed files and loads models.
-        waiting: models among them that could not be loaded yet.
-        film: the video that is being taken, if any; `filming` is held while one begins or ends.
+        loading: the thread that checks for changed files and loads models.
+        waiting: uploaded models that could not be loaded yet.
+        film: the video that is being recorded, if any; `filming` is held while a recording begins or ends.
 
     Raises:
-        ValueError: no such keyframe, or not 1 to 64 worlds.
+        ValueError: the keyframe does not exist, or the number of worlds is not 1 to 64.
         ImportError: the package viser isn't installed.
     """
 
@@ -101,7 +101,7 @@ class Viewer:
             self.physics.start()
 
     def _look_for_pages(self) -> None:
-        """End when the last page was closed some time ago."""
+        """End the viewer if the last page was closed more than `leave` seconds ago."""
         if self._leave is None:
             return
         now = time.perf_counter()
@@ -111,26 +111,26 @@ class Viewer:
             self.session.closed.set()
 
     def reload(self) -> str:
-        """Load the model again; the old one stays if that fails.
+        """Load the model again; if that fails, keep the old model.
 
         Returns:
-            What went wrong, or nothing.
+            The error message, or an empty text.
         """
         try:
             with self._one_loads:
                 model, data = self.source.load()
         except (ValueError, OSError) as error:
             return str(error)
-        except Exception as error:  # of a loader of the user
+        except Exception as error:  # error of a user's loader
             return f"{type(error).__name__}: {error}"
         self.session.post(partial(self._show, model, data))
         return ""
 
     def show_first(self, models: list[Path]) -> str:
-        """Show the first of these model files that can be loaded; without any, of those that lacked a file before.
+        """Show the first of these model files that can be loaded. If the list is empty, try the files in `waiting`.
 
         Returns:
-            What there is to say to the user.
+            A message for the user.
         """
         with self._one_loads:
             old, models, trouble = self.source, models or self.waiting, ""

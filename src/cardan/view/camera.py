@@ -1,8 +1,8 @@
-"""Cameras: from those of the pages to the session's, and back.
+"""Conversion between the cameras of the pages and the session's camera.
 
-In a page the user's mouse moves the camera, so a page is told a pose only when somebody else moved the camera: a
-script, a control, or a camera fixed to a body. A tracking camera leaves the pages' cameras alone: it moves the world
-instead, so that the tracked body stays where it is in the picture.
+In a page, the user's mouse moves the camera. A pose is sent to a page only if the camera was moved by something else: a
+script, a control, or a body to which the camera is fixed. A tracking camera does not move the pages' cameras. It moves
+the world, so that the tracked body stays at its position in the picture.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ UP = np.array([0.0, 0.0, 1.0])
 
 
 class View(NamedTuple):
-    """What a page sees.
+    """View of a page.
 
     Attributes:
         pos, forward, up: (3,) each, m and unit vectors.
         fovy: vertical field of view, rad.
-        aspect: width of the picture by its height.
+        aspect: width of the picture divided by its height.
     """
 
     pos: np.ndarray
@@ -43,7 +43,7 @@ class View(NamedTuple):
 
 
 def view_of(camera: CameraHandle, origin: np.ndarray) -> View:
-    """What a page sees, in the frame of the model, whose origin is at `origin` in the page."""
+    """Return the view of a page in the frame of the model, whose origin is at `origin` in the page."""
     forward = np.asarray(camera.look_at, float) - camera.position
     forward /= max(float(np.linalg.norm(forward)), 1e-12)
     right = np.cross(forward, camera.up_direction)
@@ -53,7 +53,7 @@ def view_of(camera: CameraHandle, origin: np.ndarray) -> View:
 
 
 def set_cameras(scene: MjvScene, view: View, m: MjModel) -> None:
-    """Let both cameras of a scene see what a page sees."""
+    """Set both cameras of a scene to the view of a page."""
     near, far = float(m.vis.map.znear * m.stat.extent), float(m.vis.map.zfar * m.stat.extent)
     for camera in scene.camera:
         camera.pos, camera.forward, camera.up = view.pos, view.forward, view.up
@@ -64,7 +64,7 @@ def set_cameras(scene: MjvScene, view: View, m: MjModel) -> None:
 
 
 def set_orbit(camera: MjvCamera, pos: np.ndarray, lookat: np.ndarray) -> None:
-    """Distance and angles of an abstract camera at `pos` that looks at `lookat`."""
+    """Set distance and angles of an abstract camera at `pos` that looks at `lookat`."""
     forward = lookat - pos
     distance = float(np.linalg.norm(forward))
     if distance > 0.0:
@@ -74,22 +74,22 @@ def set_orbit(camera: MjvCamera, pos: np.ndarray, lookat: np.ndarray) -> None:
 
 
 def orbit_of(camera: MjvCamera) -> tuple[np.ndarray, np.ndarray]:
-    """Place of a free or tracking camera, and the point that it looks at, (3,) each."""
+    """Position of a free or tracking camera, and the point at which it looks, (3,) each."""
     forward, _ = aim(camera.azimuth, max(-89.9, min(89.9, camera.elevation)))
     lookat = np.array(camera.lookat, float)
     return lookat - camera.distance * np.array(forward), lookat
 
 
 class Cameras:
-    """Keeps the session's camera and those of the pages together.
+    """Synchronisation of the session's camera and the cameras of the pages.
 
     Args:
-        session: its camera is kept.
+        session: owner of the abstract camera.
         server: viser's server.
-        root: the node that the world hangs on.
+        root: the parent node of the world.
 
     Attributes:
-        origin: where the origin of the model is in the pages, (3,), m.
+        origin: position of the model's origin in the pages, (3,), m.
     """
 
     def __init__(self, session: Session, server: ViserServer, root: Any) -> None:
@@ -101,7 +101,7 @@ class Cameras:
         server.on_client_connect(self._greet)
 
     def _greet(self, client: ClientHandle) -> None:
-        """Let a new page's camera change the session's."""
+        """Let a new page's camera change the session's camera."""
 
         @client.camera.on_update
         async def _moved(camera: CameraHandle) -> None:
@@ -111,10 +111,10 @@ class Cameras:
         self._fixed = None
 
     def _take(self, pos: np.ndarray, lookat: np.ndarray) -> None:
-        """Take over the pose of a page's camera; the session's lock is held."""
+        """Take the pose from a page's camera; the session's lock is held."""
         camera = self.session.camera
         if camera.type == FIXED or self._values() != self._known:
-            return  # what a script or a control set is about to go to the pages
+            return  # changes by a script or a control have not been sent to the pages yet
         set_orbit(camera, pos, lookat)
         if camera.type == FREE:
             camera.lookat = lookat - self.origin
@@ -124,9 +124,9 @@ class Cameras:
         return self.session.camera.values.tobytes()
 
     def look(self, scene: MjvScene) -> Pose | None:
-        """What the pages have to be told, after the scene was made; the session's lock is held.
+        """Return the pose to send to the pages, or None, after the scene was updated; the session's lock is held.
 
-        A tracking camera moved its point of view.
+        Updating the scene moved the point of view of a tracking camera.
         """
         camera, m = self.session.camera, self.session.model
         fovy = radians(float(m.vis.global_.fovy))
@@ -148,7 +148,7 @@ class Cameras:
         return Pose(*orbit_of(camera), UP, fovy)
 
     def _track(self, camera: MjvCamera) -> bool:
-        """Move the world so that the tracked point stays; whether pages have to be told a pose."""
+        """Move the world so that the tracked point stays in place; return whether a pose must be sent to the pages."""
         lookat, known = np.array(camera.lookat, float), MjvCamera()
         if self._known is not None:
             known.values[...] = np.frombuffer(self._known, known.values.dtype)[0]
@@ -161,7 +161,7 @@ class Cameras:
         return begins or before != (camera.distance, camera.azimuth, camera.elevation)
 
     def _new(self, pose: Pose) -> Pose | None:
-        """The pose, if it is another than that of the last time."""
+        """Return the pose if it differs from the last one, else None."""
         key = (*pose.pos, *pose.lookat, *pose.up, pose.fovy)
         if key == self._fixed:
             return None
@@ -184,7 +184,7 @@ class Cameras:
             camera.fov = pose.fovy
 
     def reset(self, m: MjModel) -> None:
-        """Begin with another model."""
+        """Reset the cameras for a new model."""
         self.origin, self._known, self._tracked, self._fixed = np.zeros(3), None, None, None
         extent = float(m.stat.extent)
         initial = self._server.initial_camera

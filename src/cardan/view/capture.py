@@ -1,4 +1,4 @@
-"""Pictures and videos of what is shown, drawn by Cardan's renderer."""
+"""Pictures and videos of a session, drawn by Cardan's renderer."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from cardan.view.worlds import add_others
 from cardan.visual import mjv_updateScene
 
 RATE = 30
-"""Pictures a second of a video."""
+"""Pictures per second of a video."""
 GIF_RATE = 20
 ALL = 7
 THREADS = 1
 
 
 class Camera:
-    """Takes pictures of a session.
+    """Camera that takes pictures of a session.
 
     Args:
-        session: what is shown.
+        session: the session.
     """
 
     def __init__(self, session: Session) -> None:
@@ -38,9 +38,9 @@ class Camera:
         self._renderer = Renderer(self._model, self.height, self.width, threads=THREADS)
 
     def take(self) -> np.ndarray | None:
-        """A picture of all worlds, (height, width, 3) uint8; its size is that of the model's offscreen buffer.
+        """Draw a picture of all worlds, (height, width, 3) uint8; its size is that of the model's offscreen buffer.
 
-        None when the session shows another model by now.
+        Return None if the session now shows another model.
         """
         session, scene, m = self.session, self._renderer.scene, self._model
         with session.lock:
@@ -55,12 +55,12 @@ class Camera:
         return self._renderer.render()
 
     def close(self) -> None:
-        """Give back what it holds."""
+        """Release the renderer."""
         self._renderer.close()
 
 
 def screenshot(session: Session) -> bytes:
-    """A picture as a PNG file."""
+    """Draw a picture, and return it as a PNG file."""
     picture = None
     while picture is None:
         camera = Camera(session)
@@ -74,17 +74,17 @@ def screenshot(session: Session) -> bytes:
 
 
 class Film:
-    """A video that is being taken, by a thread of its own; pictures come at the rate that drawing allows.
+    """A video that a thread records. Pictures are taken as fast as they can be drawn, up to `rate`.
 
-    It ends when the session shows another model.
+    The recording ends when the session shows another model.
 
     Args:
-        session: what is filmed.
+        session: the session to record.
 
     Attributes:
-        suffix, rate: ending of the file, and its pictures a second.
-        pictures: how many there are.
-        trouble: why taking them ended too early, if it did.
+        suffix, rate: suffix of the file, and its pictures per second.
+        pictures: number of pictures so far.
+        trouble: error that ended the recording too early, or an empty text.
     """
 
     def __init__(self, session: Session) -> None:
@@ -100,7 +100,7 @@ class Film:
     def _run(self) -> None:
         try:
             self._take()
-        except Exception as error:  # of the encoder, say
+        except Exception as error:  # for example an error of the encoder
             self.trouble = f"{type(error).__name__}: {error}"
 
     def _take(self) -> None:
@@ -109,7 +109,7 @@ class Film:
             picture = self._camera.take()
             if picture is None:
                 return
-            # what came late is shown as long as it was on the screen
+            # a late picture is shown longer
             times = int((time.perf_counter() - due) * self.rate) + 1
             self._recorder.add(picture, times)
             self.pictures += times
@@ -117,10 +117,10 @@ class Film:
             self._stop.wait(max(0.0, due - time.perf_counter()))
 
     def finish(self) -> bytes:
-        """Stop, and give the file's contents.
+        """Stop, and return the file's contents.
 
         Raises:
-            ValueError: taking pictures failed, or there is none yet.
+            ValueError: recording failed, or no picture was taken.
         """
         self.drop()
         if self.trouble:

@@ -1,4 +1,4 @@
-"""The controls of the pages: panels in tabs, made for a model and kept up to date."""
+"""The controls of the pages: panels in tabs, made for a model and updated regularly."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ PANELS: tuple[tuple[str, tuple[type[Panel], ...]], ...] = (
     ("Joints", (JointPanel,)),
     ("Plots", (SensorPanel, EnergyPanel, ProfilerPanel)),
 )
-"""The tabs and what is in them."""
+"""The tabs and their panels."""
 
 
 class Controls:
     """All controls.
 
     Args:
-        viewer: what they control.
+        viewer: the viewer that they control.
 
     Attributes:
         panels: the panels by their class.
@@ -62,12 +62,12 @@ class Controls:
         listen(self._viewer, self._viewer.key_callback)
 
     def discard(self) -> None:
-        """Let go of what panels hold beyond their controls."""
+        """Release resources of the panels other than their controls."""
         for panel in self.panels.values():
             panel.discard()
 
     def refresh(self) -> None:
-        """Bring the controls up to date, if it is time."""
+        """Update the controls of all panels that are due."""
         session = self._viewer.session
         if session.generation != self._generation:
             self._generation = session.generation
@@ -76,7 +76,7 @@ class Controls:
         now = time.perf_counter()
         due = [panel for panel in self.panels.values() if now >= panel.due]
         if due:
-            # in one message: otherwise each value wakes the thread of the server
+            # in one message: otherwise each value wakes the server's thread
             with self._viewer.server.viser.atomic():
                 for panel in due:
                     panel.due = now + panel.period

@@ -21,30 +21,30 @@ SHADOW, FOG, HAZE, SKYBOX, SEGMENT = (
     getattr(mjtRndFlag, f"mjRND_{name}").value for name in ("SHADOW", "FOG", "HAZE", "SKYBOX", "SEGMENT")
 )
 SIDE = 0
-"""The side of a sky's cube whose colours from top to bottom are the background."""
+"""Side of a sky's cube texture whose colours, from top to bottom, are the background."""
 LIGHT = 0.4
-"""Strength of the light from all around, where the model has no lights of its own."""
+"""Strength of the ambient light if the model has no lights."""
 EVEN = pi
-"""Intensity of light from everywhere in which surfaces have the colours that were told: they scatter 1 / pi of it."""
+"""Intensity of ambient light at which surfaces have their nominal colours: they scatter 1 / pi of the light."""
 
 
 def has_horizon(geoms: np.ndarray) -> bool:
-    """Whether a plane without bounds is among the geoms."""
+    """Whether an infinite plane is among the geoms."""
     return bool(((geoms["type"] == GEOM["PLANE"]) & (geoms["size"][:, :2].min(1, initial=np.inf) <= 0.0)).any())
 
 
 def surrounding(lights: np.ndarray) -> float:
-    """Strength of the light from all around: ambient light."""
+    """Strength of the ambient light."""
     return float(linear(lights["ambient"].sum(0)).mean())
 
 
 class Effects:
-    """What surrounds the scene.
+    """Lights, sky, fog and haze of a scene.
 
     Args:
         scene: viser's scene.
         model: the model.
-        surfaces: what is known of its textures.
+        surfaces: the model's textures.
     """
 
     def __init__(self, scene: SceneApi, model: MjModel, surfaces: ModelSurfaces) -> None:
@@ -52,7 +52,7 @@ class Effects:
         extent, map_ = float(model.stat.extent), model.vis.map
         self.lights = Lights(scene, np.array(model.stat.center), extent)
         far = float(map_.zfar) * extent
-        # that share of the way to the horizon is covered
+        # this fraction of the distance to the horizon is covered
         self._haze = ((1.0 - float(map_.haze)) * far, far)
         self._haze_color = tuple(float(c) for c in np.array(model.vis.rgba.haze[:3]))
         self._fog = (float(map_.fogstart) * extent, float(map_.fogend) * extent)
@@ -63,12 +63,12 @@ class Effects:
         self._shown: tuple[object, ...] | None = None
 
     def show(self, flags: np.ndarray, lights: np.ndarray, horizon: bool) -> None:
-        """Follow the rendering flags and the lights.
+        """Update the effects from the rendering flags and the lights.
 
         Args:
             flags: rendering flags (mjtRndFlag).
             lights: (n,) array of the structure of `MjvLight`.
-            horizon: whether there is a plane without bounds.
+            horizon: whether the scene has an infinite plane.
         """
         self._show_segments(bool(flags[SEGMENT]))
         if flags[SEGMENT]:
@@ -88,7 +88,7 @@ class Effects:
         self._scene.set_background_image(self.background() if sky else None)
 
     def _show_segments(self, on: bool) -> None:
-        """Segments have even colours on black: the same light everywhere, and nothing else."""
+        """Switch to segmentation, with even colours on black and only ambient light, or back."""
         if on and self._even is None:
             self.lights.clear()
             self._shown = None
@@ -107,9 +107,9 @@ class Effects:
         self.lights.clear()
 
     def background(self) -> np.ndarray:
-        """The colours of the sky from top to bottom, (height, 16, 3) uint8."""
+        """Return the colours of the sky from top to bottom, (height, 16, 3) uint8."""
         rows = self._surfaces.texture(self._sky)[SIDE].astype(float).mean(1)
-        # the picture shows the middle half of the side of a cube
+        # the picture shows the middle half of a side of the cube
         quarter = len(rows) // 4
         shown = rows[quarter : len(rows) - quarter] if quarter else rows
         return np.repeat(np.rint(shown).astype(np.uint8)[:, None], 16, axis=1)

@@ -1,4 +1,4 @@
-"""States of the recent past, to go back to."""
+"""Recorded states of the recent past, which can be restored."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class History:
 
     Args:
         model: the model.
-        length: states that are kept; fewer if they would take too much memory.
-        worlds: number of worlds whose states are kept together.
+        length: largest number of states; fewer if they would take too much memory.
+        worlds: number of worlds whose states are recorded together.
     """
 
     def __init__(self, model: MjModel, length: int = LENGTH, worlds: int = 1) -> None:
@@ -35,21 +35,21 @@ class History:
 
     @property
     def capacity(self) -> int:
-        """States that are kept at most."""
+        """Largest number of states."""
         return self._states.maxlen or 0
 
     def add(self, model: MjModel, *worlds: MjData) -> None:
-        """Keep the present state of each world."""
+        """Record the current state of each world."""
         states = np.empty(self._shape)
         for state, data in zip(states, worlds, strict=True):
             mj_getState(model, data, state, SPEC)
         self._states.append(states)
 
     def restore(self, model: MjModel, worlds: Sequence[MjData], age: int) -> bool:
-        """Put the states that were kept `age` records before the last ones back into the data of the worlds.
+        """Restore the states that were recorded `age` records before the last one into the data of the worlds.
 
         Returns:
-            Whether there is such a state.
+            Whether such a state exists.
         """
         if not 0 <= age < len(self._states):
             return False
@@ -58,10 +58,10 @@ class History:
         return True
 
     def cut(self, age: int) -> None:
-        """Forget what came after the state of that age: the simulation goes on from there."""
+        """Remove the states after the state of that age, from which the simulation continues."""
         for _ in range(min(age, len(self._states))):
             self._states.pop()
 
     def clear(self) -> None:
-        """Forget all."""
+        """Remove all states."""
         self._states.clear()

@@ -1,9 +1,9 @@
-"""What users do with the controls, in the order in which it came; and what the controls show.
+"""Handling of the controls: users' changes in the order of their arrival, and the values that the controls show.
 
-viser puts a value that a page sends into its control at once, and calls functions for it in threads that may overtake
-each other and find a value there that was put in since. So values are taken from the pages' messages here, and one
-thread acts on them, one after the other. Until a change is acted on, its control is left alone: what the session says
-is older than what the user did.
+When a page sends a value, viser stores it in the control at once and calls functions for it in several threads. These
+threads may overtake each other and find a newer value. So this module takes the values from the pages' messages, and
+one thread handles them one after the other. Until a change is handled, its control is not updated, because the
+session's value is older than the user's.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ if TYPE_CHECKING:
     from viser._messages import GuiUpdateMessage
 
 CROSSING = 10.0
-"""Time within which a value on its way to a page and one on its way from it may cross, s."""
+"""Time within which a value sent to a page and a value sent by it may cross, s."""
 QUIET = 0.5
-"""Time after a user's last change after which a control's value is sent again, if values may have crossed, s."""
+"""Time after a user's last change after which a control's value is sent again if values may have crossed, s."""
 
 Clock = Callable[[], float]
 
 
 class Touch:
-    """What a user did with a control.
+    """A user's recent change of a control.
 
     Attributes:
-        pending: changes that are not acted on yet.
-        due: number of commands that the session must have obeyed before it shows them.
-        at: time of the last one, s.
-        crossed: whether another value may have been on its way to a page then.
+        pending: number of changes that are not handled yet.
+        due: number of commands that the session must have executed before it shows the changes.
+        at: time of the last change, s.
+        crossed: whether another value may have been on its way to a page at that time.
     """
 
     def __init__(self) -> None:
@@ -46,11 +46,11 @@ class Touch:
 
 
 class Inputs:
-    """The controls whose values both users and the viewer set.
+    """The controls whose values are set by both users and the viewer.
 
     Args:
         server: viser's server.
-        session: what the controls change.
+        session: the session that the controls change.
         clock: the wall clock, s.
     """
 
@@ -60,31 +60,31 @@ class Inputs:
         self._server, self._session, self._clock = server, session, clock
         self._lock = threading.Lock()
         self._controls: dict[str, tuple[Any, Callable[[Any], None]]] = {}
-        self._touched: dict[str, Touch] = {}  # those that are left alone
-        self._again: dict[str, Touch] = {}  # those whose values are sent again when it is quiet
-        self._shown: dict[str, float] = {}  # when a value was last sent to pages
-        self._messages = server._websock_server  # viser has no public way to a message's own value
+        self._touched: dict[str, Touch] = {}  # controls that are not updated now
+        self._again: dict[str, Touch] = {}  # controls whose values are sent again after a quiet time
+        self._shown: dict[str, float] = {}  # time when a value was last sent to pages
+        self._messages = server._websock_server  # viser has no public access to a message's own value
         self._messages.register_handler(GuiUpdateMessage, self._heard)
         self._worker = Worker("cardan controls")
 
-    # what users do
+    # actions of users
 
     def listen(self, handle: Any, act: Callable[[Any], None]) -> None:
         """Call `act` with each value that a user gives to a control."""
         self._controls[handle._impl.uuid] = (handle, act)
 
     def do(self, act: Act) -> None:
-        """Do something that a user asked for, after all that was asked for before; returns at once."""
+        """Perform a user's action after all earlier ones; return at once."""
         self._worker.do(act)
 
     def forget(self) -> None:
-        """Forget all controls."""
+        """Remove all controls."""
         with self._lock:
             for table in (self._controls, self._touched, self._again, self._shown):
                 table.clear()
 
     def _heard(self, client_id: int, message: GuiUpdateMessage) -> None:
-        """A page sent a value; the server's thread, which must not wait."""
+        """Handle a value sent by a page. The server's thread calls this function, so it must not wait."""
         uuid = message.uuid
         found = self._controls.get(uuid)
         if found is None or "value" not in message.updates:
@@ -98,7 +98,7 @@ class Inputs:
             touch.pending, touch.at = touch.pending + 1, now
             self._again.pop(uuid, None)
             if len(self._server.get_clients()) > 1:
-                self._shown[uuid] = now  # viser tells the other pages
+                self._shown[uuid] = now  # viser sends it to the other pages
         self.do(partial(self._act, uuid, act, value))
 
     def _act(self, uuid: str, act: Callable[[Any], None], value: Any) -> None:
@@ -112,13 +112,16 @@ class Inputs:
                     touch.due = self._session.posted
 
     def close(self, timeout: float | None = None) -> None:
-        """End the thread, after what was asked for."""
+        """End the thread after all requested actions."""
         self._worker.close(timeout)
 
-    # what controls show
+    # values that controls show
 
     def settle(self) -> None:
-        """Let controls follow the session again whose changes it shows by now; called before it is read for them."""
+        """Let controls follow the session again if it now shows the users' changes.
+
+        Call it before reading the session.
+        """
         obeyed, now = self._session.obeyed, self._clock()
         with self._lock:
             done = [uuid for uuid, touch in self._touched.items() if not touch.pending and touch.due <= obeyed]
@@ -134,21 +137,21 @@ class Inputs:
             self._send_again(handle)
 
     def show(self, handle: Any, value: Any) -> None:
-        """Let a control show a value, unless a user changed it and the session does not show that yet."""
+        """Show a value in a control, unless the session does not show a user's change yet."""
         uuid = handle._impl.uuid
         if uuid not in self._touched and handle.value != value:
             self._shown[uuid] = self._clock()
             handle.value = value
 
     def _send_again(self, handle: Any) -> None:
-        """Send what viser takes for known: a page whose own value met an older one on the way shows that one."""
+        """Send a value that viser regards as sent: if it crossed an older value, the page shows that one."""
         from viser._messages import GuiUpdateMessage
 
         self._messages.queue_message(GuiUpdateMessage(handle._impl.uuid, {"value": handle.value}))
 
 
 def like(old: Any, new: Any) -> Any:
-    """A value from a page as the control has it: pages know no integers and no tuples."""
+    """Convert a value from a page to the type of the control's value: pages have no integers and tuples."""
     if isinstance(old, tuple):
         return tuple(type(old[0])(part) for part in new) if old else tuple(new)
     return type(old)(new)

@@ -1,8 +1,8 @@
-"""From the geoms of a scene to instances of shapes: what the browser draws, as arrays.
+"""Conversion of the geoms of a scene to instances of shapes: arrays that the browser draws.
 
 A geom becomes one or a few instances of unit shapes: a capsule is a tube and two spheres, an arrow a cylinder and one
-or two cones. So geoms may change their sizes from picture to picture, and a scene of any number of geoms is a handful
-of arrays, one batch for each shape.
+or two cones. So the sizes of geoms may change from picture to picture, and a scene with any number of geoms consists of
+a few arrays, one batch for each shape.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from cardan.render.instances import ARROW_SHARE, HEAD_SHARE, HEAD_WIDTH
 from cardan.view.shapes import Unit
 
 Kind = tuple[str, int, int]
-"""What a batch shows: ``("unit", shape, -1)``, ``("mesh", dataid, texture)``, ``("hfield", id, -1)``."""
+"""Shape of a batch: ``("unit", shape, -1)``, ``("mesh", dataid, texture)``, ``("hfield", id, -1)``."""
 
 GEOM = {name.removeprefix("mjGEOM_"): member.value for name, member in mjtGeom.__members__.items()}
 OPAQUE = 0.999
@@ -27,7 +27,7 @@ class Batch(NamedTuple):
     """Instances of one shape.
 
     Attributes:
-        geom: (n,) index of the scene's geom that each belongs to.
+        geom: (n,) index of the scene's geom of each instance.
         pos: (n, 3), world frame, m.
         mat: (n, 3, 3), orientation.
         scale: (n, 3), along the axes of the shape.
@@ -59,7 +59,7 @@ def _unit(shape: Unit) -> Kind:
 
 
 def _plain(geoms: np.ndarray, which: np.ndarray, scale: np.ndarray, along: np.ndarray | None = None) -> Batch:
-    """Instances at the poses of geoms, moved along their z axes."""
+    """Make instances at the poses of geoms, moved by `along` along their z axes."""
     pos, mat = geoms["pos"][which].astype(float), geoms["mat"][which].astype(float)
     if along is not None:
         pos = pos + mat[:, :, 2] * along[:, None]
@@ -92,7 +92,7 @@ def _triangles(geoms: np.ndarray, which: np.ndarray) -> Iterator[Part]:
 
 
 def _arrows(width: float, both: bool) -> Callable[[np.ndarray, np.ndarray], Iterator[Part]]:
-    """Arrows of one kind, as the renderer draws them."""
+    """Make the function for one kind of arrow, drawn as by the renderer."""
 
     def parts(geoms: np.ndarray, which: np.ndarray) -> Iterator[Part]:
         size = geoms["size"][which].astype(float)
@@ -140,24 +140,27 @@ PARTS: dict[int, Callable[[np.ndarray, np.ndarray], Iterator[Part]]] = {
     GEOM["SDF"]: _meshes,
     GEOM["HFIELD"]: _hfields,
 }
-"""The instances of geoms of each type; planes, lines, labels, flexes and skins are no instances."""
+"""Functions that make the instances of geoms of each type.
+
+Planes, lines, labels, flexes and skins have no instances.
+"""
 
 
 def joined(batches: list[Batch]) -> Batch:
-    """Several batches as one."""
+    """Concatenate several batches."""
     if len(batches) == 1:
         return batches[0]
     return Batch(*(np.concatenate(columns) for columns in zip(*batches, strict=True)))
 
 
 def instances_of(geoms: np.ndarray) -> dict[Kind, Batch]:
-    """All instances of a scene's geoms.
+    """Return all instances of a scene's geoms.
 
     Args:
         geoms: (n,) array of the structure of `MjvGeom`.
 
     Returns:
-        A batch for each shape that is shown.
+        A batch for each visible shape.
     """
     found: dict[Kind, list[Batch]] = {}
     types = geoms["type"]
@@ -173,7 +176,7 @@ BOX_EDGES = np.array([(i, j) for i in range(8) for j in range(i) if np.abs(BOX_C
 
 
 def lines_of(geoms: np.ndarray) -> Lines:
-    """Lines, which go from the geom's position along its z axis, and the edges of boxes of lines."""
+    """Return lines, from the geom's position along its z axis, and the edges of line boxes."""
     line = np.flatnonzero(geoms["type"] == GEOM["LINE"])
     box = np.flatnonzero(geoms["type"] == GEOM["LINEBOX"])
     start = geoms["pos"][line].astype(float)
@@ -204,5 +207,5 @@ def quaternions(mat: np.ndarray) -> np.ndarray:
 
 
 def is_transparent(geoms: np.ndarray) -> np.ndarray:
-    """Which geoms let light through, (n,) bool."""
+    """Mask of the geoms that are transparent, (n,) bool."""
     return geoms["rgba"][:, 3] < OPAQUE

@@ -1,4 +1,4 @@
-"""States as keyframes: as MJCF to copy, and into a model's own."""
+"""States as keyframes: conversion to MJCF, and storage in a model's keyframes."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ PARTS = ("qpos", "qvel", "act", "ctrl")
 
 
 def keyframe_names(m: MjModel) -> list[str]:
-    """Names of the keyframes, or their numbers; distinct."""
+    """Names of the keyframes, or their numbers; all distinct."""
     names = [m.key(k).name or str(k) for k in range(m.nkey)]
     return [name if names.index(name) == k else f"{name} ({k})" for k, name in enumerate(names)]
 
 
 def keyframe_xml(m: MjModel, d: MjData) -> str:
-    """MJCF of a keyframe with the present state; parts that are zero are left out, except positions."""
+    """MJCF of a keyframe with the current state; parts that are zero are omitted, except positions."""
     values = {part: np.asarray(getattr(d, part)).ravel() for part in PARTS}
     values |= {"mpos": d.mocap_pos.ravel(), "mquat": d.mocap_quat.ravel()}
     words = [f'time="{d.time:.17g}"'] if d.time else []
@@ -27,7 +27,7 @@ def keyframe_xml(m: MjModel, d: MjData) -> str:
 
 
 def store_keyframe(m: MjModel, d: MjData, number: int) -> None:
-    """Put the present state into a keyframe of the model."""
+    """Store the current state in a keyframe of the model."""
     m.key_time[number] = d.time
     for part in PARTS:
         getattr(m, f"key_{part}")[number] = getattr(d, part)

@@ -1,4 +1,4 @@
-"""Keys of `simulate`, and those that a script listens to."""
+"""Keys of `simulate`, and keys for a script's callback."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ CODES = {
     "arrowright": 262, "arrowleft": 263, "arrowdown": 264, "arrowup": 265, "pageup": 266, "pagedown": 267,
     "home": 268, "end": 269,
 }  # fmt: skip
-"""Codes that GLFW gives to the keys that pages know."""
+"""GLFW's codes of the keys that pages report."""
 
 Pressed = Callable[[Any], Coroutine[Any, Any, None]]
 
 
 def simulation_keys(viewer: Viewer) -> dict[tuple[str, bool], tuple[str, Act]]:
-    """What keys do, by their name and whether Shift is held: words, and what is called."""
+    """Return the actions of keys: (key, whether Shift is held) -> (description, function)."""
     panel, rendering = viewer.controls.panels[SimulationPanel], viewer.controls.panels[RenderingPanel]
     assert isinstance(panel, SimulationPanel) and isinstance(rendering, RenderingPanel)
     keys: dict[tuple[str, bool], tuple[str, Act]] = {("backspace", False): ("Reset", panel.reset)}
@@ -51,7 +51,7 @@ def simulation_keys(viewer: Viewer) -> dict[tuple[str, bool], tuple[str, Act]]:
 
 
 def listen(viewer: Viewer, key_callback: Callable[[int], None] | None) -> None:
-    """Let keys in the pages do what they do in `simulate`, and tell a script of each."""
+    """Let keys in the pages act as in `simulate`, and call a script's callback for each key."""
     gui = viewer.server.viser.gui
     acts = simulation_keys(viewer)
     heard = {(key, False) for key in CODES} if key_callback is not None else set()
@@ -62,7 +62,7 @@ def listen(viewer: Viewer, key_callback: Callable[[int], None] | None) -> None:
 
 
 def _trigger(inputs: Inputs, act: Act | None, key_callback: Callable[[int], None] | None, code: int) -> Pressed:
-    """What is called when a key is pressed: keys are acted on in their order."""
+    """Make the function that is called when a key is pressed; keys are handled in their order."""
 
     async def pressed(event: Any) -> None:
         if act is not None:

@@ -14,13 +14,13 @@ from cardan.view.server import PORT
 from cardan.view.source import HUMANOID, Loader, Source
 
 OPEN = "CARDAN_VIEWER_OPEN"
-"""Variable of the environment: 0 keeps viewers from opening a page in a browser by themselves."""
+"""Environment variable: with the value 0, viewers don't open a page in a browser."""
 LEFT_AFTER = 10.0
-"""Time after which a viewer ends when its last page was closed, s; a reload takes less."""
+"""Time after which a viewer ends when its last page was closed, s; reloading a page takes less."""
 
 
 def announce(viewer: Viewer) -> None:
-    """Say the address of a viewer, and open it in a browser if there is a screen to show it."""
+    """Print the address of a viewer, and open it in a browser if a screen is available."""
     server = viewer.server
     taken = f" (port {server.asked} is taken)" if server.asked not in (0, server.port) else ""
     print(f"Viewer: {viewer.address}{taken}", file=sys.stderr, flush=True)
@@ -30,17 +30,17 @@ def announce(viewer: Viewer) -> None:
 
 
 def check_kind(function: str, name: str, value: object, kind: type[MjModel] | type[MjData]) -> None:
-    """Refuse what is no model, or no data.
+    """Check that an argument is a model, or data.
 
     Raises:
-        TypeError: which argument it is, and what it should be.
+        TypeError: the argument has another type; the message names the argument and the expected type.
     """
     if not isinstance(value, kind):
         raise TypeError(f"{function}: {name} must be an {kind.__name__}, not {type(value).__name__}")
 
 
 def serve(viewer: Viewer) -> None:
-    """Say where a viewer is, and wait until it is closed: in a page, or by an interrupt."""
+    """Print the address of a viewer, and wait until it is closed: in a page, or by an interrupt."""
     announce(viewer)
     try:
         while not viewer.session.closed.wait(0.2):
@@ -59,20 +59,20 @@ def launch(
     show_left_ui: bool = True,
     show_right_ui: bool = True,
 ) -> None:
-    """Show a model in the browser and simulate it in real time; returns when the viewer is closed.
+    """Show a model in the browser and simulate it in real time; return when the viewer is closed.
 
     It is closed by the button in its page, by closing all of its pages, or by an interrupt.
 
     Args:
-        model: the model; without it a humanoid.
-        data: its data, which the viewer works on; without it new data.
-        loader: makes the model and its data, in place of both; called again when a page asks to reload.
+        model: the model; None for a humanoid.
+        data: data of the model, which the viewer modifies; None for new data.
+        loader: function that makes the model and its data, instead of both arguments; called again for each reload.
         show_left_ui: whether the panel of controls is open at the beginning.
-        show_right_ui: taken for compatibility: there is one panel.
+        show_right_ui: accepted for compatibility: the viewer has one panel.
 
     Raises:
-        TypeError: something else than a model or data, also from the loader.
-        ValueError: data without a model or of another one, or a loader beside a model.
+        TypeError: an argument, or a result of the loader, has a wrong type.
+        ValueError: data is given without a model or for another model, or a loader is given together with a model.
         ImportError: the package viser isn't installed.
     """
     if loader is not None and (model is not None or data is not None):
@@ -93,13 +93,13 @@ def launch(
 
 
 def launch_from_path(path: str) -> None:
-    """Show a model file in the browser and simulate it in real time; returns when the viewer is closed.
+    """Show a model file in the browser and simulate it in real time; return when the viewer is closed.
 
     Args:
         path: MJCF, URDF, or a binary model; it is loaded again when it changes.
 
     Raises:
-        FileNotFoundError: there is no such file.
+        FileNotFoundError: the file does not exist.
         ValueError: the file breaks a rule of the language.
     """
     view(Path(path), leave=LEFT_AFTER)
@@ -112,18 +112,18 @@ def view(
     keyframe: int | None = None,
     leave: float | None = None,
 ) -> None:
-    """Show a model file, or a humanoid, in the browser; returns when the viewer is closed.
+    """Show a model file, or a humanoid, in the browser; return when the viewer is closed.
 
     Args:
-        path: MJCF, URDF, or a binary model.
-        port: where to listen; a higher one if it is taken.
+        path: MJCF, URDF, or a binary model; None for the humanoid.
+        port: port of the server; if it is taken, the next free one.
         worlds: number of worlds side by side.
-        keyframe: number of the keyframe to start from.
-        leave: time after which the viewer ends when its last page was closed, s; None: it goes on.
+        keyframe: number of the initial keyframe.
+        leave: time after which the viewer ends when its last page was closed, s; None: it does not end.
 
     Raises:
-        FileNotFoundError: there is no such file.
-        ValueError: the file breaks a rule of the language, or there is no such keyframe.
+        FileNotFoundError: the file does not exist.
+        ValueError: the file breaks a rule of the language, or the keyframe does not exist.
     """
     source = Source(path or HUMANOID)
     model, data = source.load()

@@ -1,9 +1,9 @@
-"""Lights of the model in the browser: nodes with place, direction, colour and shadows.
+"""Lights of the model in the browser: nodes with position, direction, colour and shadows.
 
-The browser mixes light linearly and shows the result through the curve of sRGB; OpenGL 1.5 does without. A light's
-strength goes through the inverse of that curve, so that a surface under one light looks alike. Surfaces scatter a share
-of 1 / pi of the light in the browser, and as measured show about half of that. The headlight stands where the camera of
-the page is that moved last.
+The browser mixes light linearly and converts the result to sRGB; OpenGL 1.5 does not convert. The inverse of that
+conversion is applied to a light's strength, so that a surface under one light looks the same. In the browser, surfaces
+scatter a fraction of 1 / pi of the light; measurements show about half of that. The headlight is at the camera of the
+page that was moved last.
 """
 
 from __future__ import annotations
@@ -21,27 +21,28 @@ if TYPE_CHECKING:
 SCATTERED = 2.0 * pi
 """Intensity of a light of strength 1 in the browser."""
 WIDEST = 89.0
-"""Largest half angle of a cone in the browser, degrees; wider ones are lights in all directions."""
+"""Largest half angle of a cone in the browser, degrees; wider lights are point lights."""
 SHARPEST = 10.0
-"""Exponent from which on a spot fades from its middle on."""
+"""Exponent above which a spot light fades from the centre of its cone."""
 FAR_AWAY = 6.0
-"""Where lights with parallel rays stand, in extents of the model from its centre."""
+"""Distance of lights with parallel rays from the model's centre, relative to the extent of the model."""
 CONE = 1.3
-"""Radius of what they light, in extents of the model."""
+"""Radius that these lights illuminate, relative to the extent of the model."""
 SMALL = 1e-9
 
 
 def fading(attenuation: np.ndarray, distance: float) -> tuple[float, float]:
-    """Exponent with which a light fades, and its strength at 1 m: by the largest term at a distance."""
+    """Return the exponent of a light's decay and its strength at 1 m, from the largest term at a distance."""
     terms = np.maximum(attenuation, 0.0) * distance ** np.arange(3)
     power = int(terms.argmax())
     return float(power), 1.0 / max(float(attenuation[power]), SMALL)
 
 
 def strength_of(light: np.void) -> np.ndarray:
-    """Strength of a light as the browser has to be told, (3,).
+    """Strength of a light in the browser, (3,).
 
-    A surface that faces the headlight looks alike with its ambient light added, which the browser adds linearly.
+    The browser adds ambient light linearly. The headlight's strength is chosen so that a surface facing it looks the
+    same, its ambient light included.
     """
     diffuse = light["diffuse"].astype(float)
     if not light["headlight"]:
@@ -66,7 +67,7 @@ class Lights:
 
     @property
     def count(self) -> int:
-        """How many lights there are."""
+        """Number of lights."""
         return len(self._handles)
 
     def show(self, lights: np.ndarray, shadows: bool) -> None:
@@ -74,7 +75,7 @@ class Lights:
 
         Args:
             lights: (n,) array of the structure of `MjvLight`.
-            shadows: whether they may cast shadows.
+            shadows: whether lights may cast shadows.
         """
         lights = lights[np.argsort(lights["headlight"], kind="stable")]
         fixed = [name for name in lights.dtype.names or () if name not in ("pos", "dir")]
@@ -127,6 +128,6 @@ class Lights:
 
 
 def put(handle: Any, name: str, value: np.ndarray) -> None:
-    """Set three numbers of a node if they are others than those it has."""
+    """Set three numbers of a node if they have changed."""
     if not np.abs(np.subtract(getattr(handle, name), value)).max() <= 1e-6:
         setattr(handle, name, tuple(float(x) for x in value))

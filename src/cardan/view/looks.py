@@ -1,4 +1,4 @@
-"""Colours of a scene's geoms as the browser shows them."""
+"""Colours of a scene's geoms in the browser."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ WIREFRAME, SHADOW, SEGMENT, IDCOLOR = (
 
 
 class Painter:
-    """Finds the colours of geoms.
+    """Computes the colours of geoms.
 
     Args:
-        surfaces: what is known of the model's textures.
+        surfaces: the model's textures.
     """
 
     def __init__(self, surfaces: ModelSurfaces) -> None:
@@ -27,7 +27,7 @@ class Painter:
         self._means: dict[int, np.ndarray] = {}
 
     def forget(self, tex: int) -> None:
-        """Look at a texture anew."""
+        """Forget the mean colour of a texture that has changed."""
         self._means.pop(tex, None)
 
     def _mean(self, tex: int) -> np.ndarray:
@@ -37,7 +37,7 @@ class Painter:
         return self._means[tex]
 
     def looks(self, geoms: np.ndarray, flags: np.ndarray) -> Looks:
-        """How geoms look.
+        """Return the appearance of geoms.
 
         Args:
             geoms: (n,) array of the structure of `MjvGeom`.

@@ -1,4 +1,4 @@
-"""The mouse in a page: a click selects a body; dragging with Ctrl pulls and turns it, as in `simulate`."""
+"""The mouse in a page: a click selects a body; dragging with Ctrl pulls and rotates it, as in `simulate`."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ MODIFIERS = ("cmd/ctrl", "cmd/ctrl+shift")
 
 
 class Drag(NamedTuple):
-    """What a button of the mouse does while Ctrl is held.
+    """Effect of a mouse button while Ctrl is held.
 
     Attributes:
-        bit: what the perturbation does (mjtPertBit).
-        actions: what a movement means (mjtMouse), without Shift and with it.
+        bit: kind of perturbation (mjtPertBit).
+        actions: meaning of a movement (mjtMouse), without and with Shift.
     """
 
     bit: int
@@ -37,12 +37,12 @@ DRAGS = {
 
 
 class Mouse:
-    """Lets the mouse in the pages select and move bodies.
+    """Selection and movement of bodies with the mouse in the pages.
 
-    What it does becomes changes that the session is asked for, so that a page never waits for physics.
+    Mouse events become commands to the session, so that a page never waits for physics.
 
     Args:
-        publisher: what the pages show.
+        publisher: the publisher of the displayed scene.
     """
 
     def __init__(self, publisher: Publisher) -> None:
@@ -51,7 +51,7 @@ class Mouse:
         self._at = (0.0, 0.0)
 
     def watch(self, handle: Any) -> None:
-        """Let clicks on a node of the scene, and drags that begin there, come here."""
+        """Handle clicks on a node of the scene, and drags that begin on it."""
         handle.on_click(self._clicked)
         for button in DRAGS:
             for modifier in MODIFIERS:
@@ -68,18 +68,18 @@ class Mouse:
         self.session.post(lambda m, d: self.drag(m, d, view, phase, button, shifted, first, place))
 
     def select(self, m: MjModel, d: MjData, view: View, place: tuple[float, float], keep: bool = False) -> None:
-        """Select the body at a place of the picture.
+        """Select the body at a point of the picture.
 
         Args:
             m: model.
             d: data.
-            view: what the page sees.
+            view: view of the page.
             place: from (0, 0) at the upper left to (1, 1) at the lower right.
-            keep: keep the selection where nothing is that could move.
+            keep: keep the selection if the point shows no body that can move.
         """
         scene, session = self._publisher.picture.scene, self.session
         if self._publisher.generation != session.generation:
-            return  # the scene is that of the model before
+            return  # the scene belongs to the previous model
         set_cameras(scene, view, m)
         point = np.zeros(3)
         ids = [np.full(1, -1, np.int32) for _ in range(3)]
@@ -102,17 +102,17 @@ class Mouse:
         first: tuple[float, float],
         place: tuple[float, float],
     ) -> None:
-        """Pull or turn the selected body; a drag that begins on a body that can move selects it.
+        """Pull or rotate the selected body; a drag that begins on a body that can move selects it.
 
         Args:
             m: model.
             d: data.
-            view: what the page sees.
+            view: view of the page.
             phase: ``start``, ``update`` or ``end``.
             button: ``left`` or ``right``.
             shifted: whether Shift is held.
-            first: where the drag began, as of `select`.
-            place: where the mouse is.
+            first: start of the drag, in coordinates as in `select`.
+            place: current point, likewise.
         """
         pert, what = self.session.perturb, DRAGS[button]
         if phase == "start":

@@ -1,4 +1,4 @@
-"""From arrays of instances to the nodes of viser's scene: a node a shape, whatever the number of geoms."""
+"""Conversion of arrays of instances to the nodes of viser's scene: one node for each shape."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ if TYPE_CHECKING:
     from viser import SceneApi
 
 GAMMA = 2.2
-"""Exponent of the curve of the screen."""
+"""Exponent of the screen's gamma curve."""
 ROOT = "/world"
-"""The node that all others hang on; a tracking camera moves it."""
+"""The parent of all other nodes; a tracking camera moves it."""
 SMALLEST = 8
-"""Room for instances that a batch has at least."""
+"""Smallest capacity of a batch, instances."""
 
 
 class Looks(NamedTuple):
-    """How the geoms of a scene look.
+    """Appearance of the geoms of a scene.
 
     Attributes:
         rgb: (n, 3) uint8.
         alpha: (n,), 0 to 1.
         transparent: (n,) bool.
         wireframe: whether only edges are drawn.
-        shadows: whether they cast shadows.
-        plain: whether they are shown without textures and highlights, as segments are.
+        shadows: whether geoms cast shadows.
+        plain: whether geoms are drawn without textures and highlights, as for segmentation.
     """
 
     rgb: np.ndarray
@@ -41,20 +41,23 @@ class Looks(NamedTuple):
 
 
 def linear(color: np.ndarray) -> np.ndarray:
-    """What the browser, which mixes light linearly, has to be told for a colour to look as told, 0 to 1."""
+    """Convert screen colours, 0 to 1, to linear colours, which the browser needs."""
     return np.clip(color, 0.0, None) ** GAMMA
 
 
 LINEAR = np.rint(255 * linear(np.arange(256) / 255)).astype(np.uint8)
-"""The same for bytes. Colours of instances are taken as they are told, those of other nodes as of the screen."""
+"""Table of `linear` for bytes.
+
+viser takes colours of instances as linear, and those of other nodes as screen colours.
+"""
 
 
 class Node:
-    """A batch of instances in the browser, with room for more than there are.
+    """A batch of instances in the browser, with a capacity that may exceed their number.
 
     Attributes:
         handle: viser's handle.
-        geom: (room,) the scene's geom that each instance belongs to; -1 where there is none.
+        geom: (room,) the scene's geom of each instance; -1 for unused instances.
     """
 
     def __init__(self, handle: Any, room: int, colored: bool) -> None:
@@ -62,7 +65,7 @@ class Node:
         self.geom = np.full(room, -1)
 
     def show(self, batch: Batch, looks: Looks, transparent: bool) -> None:
-        """Put instances where they are now; the rest of the room shows nothing."""
+        """Set the instances; the unused rest of the capacity shows nothing."""
         n, handle = len(batch.geom), self.handle
         self.geom = np.concatenate([batch.geom, np.full(self.room - n, -1)])
         handle.batched_positions = _padded(batch.pos, self.room, 0.0)
@@ -75,7 +78,7 @@ class Node:
 
 
 def _padded(values: np.ndarray, room: int, filling: Any) -> np.ndarray:
-    """Values with rows appended up to a number; float32 but for bytes."""
+    """Append rows up to a number; convert to float32, except bytes."""
     dtype = np.uint8 if values.dtype == np.uint8 else np.float32
     new = np.empty((room, *values.shape[1:]), dtype)
     new[: len(values)] = values
@@ -89,7 +92,7 @@ class Nodes:
     Args:
         scene: viser's scene.
         surfaces: the surfaces of the model.
-        made: called with each new handle, so that it can be clicked and dragged.
+        made: called with each new handle, so that the node can be clicked and dragged.
     """
 
     def __init__(self, scene: SceneApi, surfaces: ModelSurfaces, made: Any = None) -> None:
@@ -118,7 +121,7 @@ class Nodes:
             node.handle.visible = key in shown
 
     def _node(self, key: tuple[Kind, bool, bool], count: int) -> Node:
-        """The node of a batch with room for so many instances."""
+        """Return the node of a batch with room for at least `count` instances."""
         node = self._nodes.get(key)
         if node is None or node.room < count:
             room = SMALLEST
@@ -130,7 +133,7 @@ class Nodes:
         return node
 
     def surface(self, kind: Kind) -> Surface:
-        """The surface that a batch consists of."""
+        """Return the surface of a kind of batch."""
         name, number, _ = kind
         if name == "unit":
             return self._units[Unit(number)]
@@ -174,7 +177,7 @@ class Nodes:
 
 
 def textured(surface: Surface, image: np.ndarray, rgba: np.ndarray | None = None) -> Any:
-    """A surface with texture coordinates as a mesh with a picture on it."""
+    """Make a mesh with a texture from a surface with texture coordinates."""
     import trimesh
     from PIL import Image
     from trimesh.visual import TextureVisuals

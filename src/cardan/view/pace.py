@@ -1,16 +1,16 @@
-"""How fast simulated time goes against the wall clock."""
+"""Speed of simulated time relative to the wall clock."""
 
 from __future__ import annotations
 
 MISALIGNED = 0.1
-"""Seconds of the wall clock by which the simulation may be late or early before it starts counting anew."""
+"""Largest deviation of the simulation from the wall clock, s; beyond it, counting starts again."""
 
 
 class Pace:
-    """Keeps simulated time at a multiple of real time; time that was lost is not caught up on.
+    """Keeps simulated time at a multiple of real time; lost time is not made up for.
 
     Args:
-        speed: simulated seconds a second.
+        speed: simulated seconds per second.
     """
 
     def __init__(self, speed: float = 1.0) -> None:
@@ -20,11 +20,11 @@ class Pace:
         self.achieved = 0.0
 
     def restart(self) -> None:
-        """Count from the next call of `due` on."""
+        """Start counting again at the next call of `due`."""
         self._start = self._measured = None
 
     def due(self, wall: float, simulated: float) -> float:
-        """Simulated time that should be reached by now, s.
+        """Return the simulated time that should be reached now, s.
 
         Args:
             wall: the wall clock, s.
@@ -39,7 +39,7 @@ class Pace:
         return simulated
 
     def measure(self, wall: float, simulated: float) -> None:
-        """Find the speed that is achieved, every half second, into `achieved`."""
+        """Measure the achieved speed every half second, and store it in `achieved`."""
         if self._measured is None or simulated < self._measured[1]:
             self._measured = (wall, simulated)
         elif wall - self._measured[0] > 0.5:

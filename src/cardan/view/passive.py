@@ -24,10 +24,10 @@ INTEGRATION = mjtState.mjSTATE_INTEGRATION.value
 
 
 class Handle:
-    """A script's hold on its viewer; as a context manager it closes the viewer at the end.
+    """A script's access to its viewer; as a context manager it closes the viewer at the end.
 
     Args:
-        viewer: the viewer; its data are a copy of the script's, made by `sync`.
+        viewer: the viewer; its data is a copy of the script's data, made by `sync`.
         data: the script's data.
     """
 
@@ -38,42 +38,44 @@ class Handle:
         self._user_scene = MjvScene(self._model, USER_GEOMS)
         self._flags = np.array(self._user_scene.flags)
         self._state = np.empty(mj_stateSize(self._model, INTEGRATION))
-        # when the program ends without closing it
+        # if the program ends without closing it
         self._at_exit = self.close
         atexit.register(self._at_exit)
 
     @property
     def cam(self) -> MjvCamera:
-        """The camera: that of the page that moved last, or what the script sets."""
+        """The camera, set by the page that was moved last, or by the script."""
         return self._session.camera
 
     @property
     def opt(self) -> MjvOption:
-        """What is shown."""
+        """The visualization options."""
         return self._session.option
 
     @property
     def pert(self) -> MjvPerturb:
-        """The selected body, and what the mouse does to it."""
+        """The selected body, and its perturbation by the mouse."""
         return self._session.perturb
 
     @property
     def perturb(self) -> MjvPerturb:
-        """The same as `pert`."""
+        """Another name of `pert`."""
         return self._session.perturb
 
     @property
     def user_scn(self) -> MjvScene:
-        """The script's own geoms and rendering flags, which `sync` adds to what is shown."""
+        """The script's own geoms and rendering flags, which `sync` adds to the displayed scene."""
         return self._user_scene
 
     @property
     def address(self) -> str:
-        """What to open in a browser."""
+        """Address to open in a browser."""
         return self._viewer.address
 
     def lock(self) -> threading.RLock:  # type: ignore[valid-type]
-        """The lock of the viewer, a context manager: held while it reads what the script may change."""
+        """Return the viewer's lock, a context manager; the viewer holds it while it reads data that a script may
+        change.
+        """
         return self._session.lock
 
     def is_running(self) -> bool:
@@ -81,13 +83,13 @@ class Handle:
         return not self._session.closed.is_set()
 
     def sync(self, state_only: bool = False) -> None:
-        """Exchange what is new between the script's model and data and the pages.
+        """Exchange changes between the pages and the script's model and data.
 
-        To the pages go the data, `user_scn` and its flags; from them come controls, positions, options, and the force
-        of the mouse. Nothing happens once the viewer is closed.
+        The data, `user_scn` and its flags are sent to the pages. Controls, positions, options, and the force of the
+        mouse come from the pages. If the viewer is closed, nothing happens.
 
         Args:
-            state_only: copy the state only, and compute the rest from it (`mj_forward`), in place of all data.
+            state_only: copy only the state and compute the rest from it (`mj_forward`), instead of copying all data.
         """
         if not self.is_running():
             return
@@ -104,7 +106,7 @@ class Handle:
             self._sync_scene()
 
     def _sync_scene(self) -> None:
-        """Geoms of the script to the pages; rendering flags both ways, the script's first."""
+        """Send the script's geoms to the pages; exchange rendering flags in both directions, the script's first."""
         session, scene = self._session, self._user_scene
         session.user_geoms = scene.geom_values[: scene.ngeom].copy()
         flags = np.array(scene.flags)
@@ -114,26 +116,26 @@ class Handle:
         self._flags = session.flags.copy()
 
     def update_hfield(self, hfieldid: int) -> None:
-        """Show a height field as the model has it now.
+        """Show a height field with its current values in the model.
 
         Raises:
-            ValueError: the model has no such height field.
+            ValueError: the height field does not exist.
         """
         self._update("hfield", hfieldid, self._model.nhfield)
 
     def update_mesh(self, meshid: int) -> None:
-        """Show a mesh as the model has it now.
+        """Show a mesh with its current values in the model.
 
         Raises:
-            ValueError: the model has no such mesh.
+            ValueError: the mesh does not exist.
         """
         self._update("mesh", meshid, self._model.nmesh)
 
     def update_texture(self, texid: int) -> None:
-        """Show a texture as the model has it now.
+        """Show a texture with its current values in the model.
 
         Raises:
-            ValueError: the model has no such texture.
+            ValueError: the texture does not exist.
         """
         self._update("texture", texid, self._model.ntex)
 
@@ -166,19 +168,19 @@ def launch_passive(
     show_left_ui: bool = True,
     show_right_ui: bool = True,
 ) -> Handle:
-    """Show a model in the browser; the script steps the physics, and calls `sync` of what this returns.
+    """Show a model in the browser; the script steps the physics and calls `sync` of the returned handle.
 
     Args:
         model: the model.
-        data: its data.
-        key_callback: called with the code of each key that is pressed in a page (as of GLFW: a capital letter's is that
-            of the character).
+        data: data of the model.
+        key_callback: called with the GLFW code of each key that is pressed in a page; the code of a letter is the
+            character code of the capital letter.
         show_left_ui: whether the panel of controls is open at the beginning.
-        show_right_ui: taken for compatibility: there is one panel.
+        show_right_ui: accepted for compatibility: the viewer has one panel.
 
     Raises:
-        TypeError: something else than a model, data or a callable.
-        ValueError: the data were made for another model.
+        TypeError: an argument has a wrong type.
+        ValueError: the data was made for another model.
         ImportError: the package viser isn't installed.
     """
     check_kind("launch_passive", "model", model, MjModel)

@@ -1,4 +1,4 @@
-"""What the mouse does to the physics: the selected body is pulled, turned, or placed."""
+"""Effect of the mouse on the physics: the selected body is pulled, rotated, or moved."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from cardan.visual import MjvPerturb, mjv_applyPerturbForce, mjv_applyPerturbPos
 
 
 class Pusher:
-    """Applies a perturbation, and takes back the force that it left in the data."""
+    """Applies a perturbation, and removes the force that it left in the data."""
 
     def __init__(self) -> None:
         self._body = 0
 
     def clear(self, d: MjData) -> None:
-        """Take back the force."""
+        """Remove the force."""
         if self._body:
             d.xfrc_applied[self._body] = 0.0
             self._body = 0
 
     def apply(self, m: MjModel, d: MjData, pert: MjvPerturb, paused: bool) -> bool:
-        """Pull or turn the selected body by a force; while physics stands still, place it.
+        """Pull or rotate the selected body by a force; while physics is paused, move it.
 
         Returns:
-            Whether the data changed in any way.
+            Whether the data changed.
         """
         had = self._body
         self.clear(d)

@@ -1,4 +1,4 @@
-"""The thread that steps the physics, in real time; it never waits for a page."""
+"""The thread that steps the physics in real time; it never waits for a page."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from cardan.view.perturbing import Pusher
 from cardan.view.session import Session
 
 TURN = 1.0 / 60.0
-"""Time between two looks at the clock, s."""
+"""Time between two checks of the clock, s."""
 SHARE = 0.75
-"""Share of a turn that stepping may take; the rest is for whoever waits for the data."""
+"""Fraction of a turn that stepping may take; the rest is for threads that wait for the data."""
 REST = 5e-4
-"""Shortest pause between two turns, s: without it no other thread might get the lock."""
+"""Shortest pause between two turns, s: without it, no other thread might get the lock."""
 
 Clock = Callable[[], float]
 
@@ -27,14 +27,14 @@ class Physics:
     """Steps a session's data in real time.
 
     Args:
-        session: what is stepped.
+        session: the session.
         clock: the wall clock, s.
 
     Attributes:
         history: states of the recent past.
-        pace: how fast it goes.
-        steps: single steps that are asked for while it stands still.
-        age: how many records before the last one the state stands, after it was taken from the history.
+        pace: speed of the simulation.
+        steps: number of requested single steps while physics is paused.
+        age: age of the displayed state, in records before the last, after it was restored from the history.
     """
 
     def __init__(self, session: Session, clock: Clock = time.perf_counter) -> None:
@@ -46,7 +46,7 @@ class Physics:
         self._prepare()
 
     def _prepare(self) -> None:
-        """Begin with the model that the session has now."""
+        """Start with the session's current model."""
         session = self.session
         self._generation = session.generation
         self.history = History(session.model, worlds=len(session.worlds))
@@ -78,12 +78,12 @@ class Physics:
             time.sleep(max(REST, TURN - (self._clock() - started)))
 
     def resume(self) -> None:
-        """Go on from a state of the past: what came after it is forgotten."""
+        """Continue from a state of the past, and remove the states after it."""
         self.history.cut(self.age)
         self.age = 0
 
     def turn(self) -> None:
-        """What is due now: changes that were asked for, the mouse, steps."""
+        """Do what is due: requested changes, the mouse, steps."""
         session = self.session
         if session.generation != self._generation:
             self._prepare()
@@ -118,7 +118,7 @@ class Physics:
         before = d.time
         while d.time + 0.5 * m.opt.timestep < due and self._clock() < stop:
             self._step()
-            if d.time < before:  # it was reset
+            if d.time < before:  # the data was reset
                 self.pace.restart()
                 break
         self.pace.measure(self._clock(), d.time)

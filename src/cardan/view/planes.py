@@ -1,4 +1,4 @@
-"""Planes in the browser: each is a node of its own, with its texture."""
+"""Planes in the browser: each has its own node, with its texture."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from viser import SceneApi
 
 MOST_TEXELS = 512
-"""Pixels of a texture along each side, at most."""
+"""Largest size of a texture along each side, pixels."""
 
 
 class Planes:
@@ -22,9 +22,9 @@ class Planes:
 
     Args:
         scene: viser's scene.
-        surfaces: what is known of the model's textures.
-        reach: half the size of planes without bounds, m.
-        made: called with each new handle, so that it can be clicked and dragged.
+        surfaces: the model's textures.
+        reach: half the size of infinite planes, m.
+        made: called with each new handle, so that the node can be clicked and dragged.
     """
 
     def __init__(self, scene: SceneApi, surfaces: ModelSurfaces, reach: float, made: Any = None) -> None:
@@ -42,7 +42,7 @@ class Planes:
             handle.position, handle.wxyz = geoms["pos"][k].astype(float), turn
 
     def _handle(self, k: int, geom: np.ndarray, looks: Looks) -> Any:
-        """The node of a plane, made anew if it looks different."""
+        """Return the node of a plane; make it again if its appearance changed."""
         names = ("size", "texid", "texrepeat", "texuniform")
         look = b"".join(np.asarray(geom[name]).tobytes() for name in names) + looks.rgb[k].tobytes()
         look += bytes((looks.wireframe, looks.shadows, looks.plain, int(255 * looks.alpha[k])))
@@ -69,7 +69,7 @@ class Planes:
                 opacity=float(looks.alpha[k]) if looks.transparent[k] else None, cast_shadow=False,
                 receive_shadow=looks.shadows,
             )  # fmt: skip
-        # a texture is repeated so many times a length: that of the plane, or a metre
+        # `texrepeat` is the number of repetitions for each length: of the plane, or a metre
         unit = np.where((geom["size"][:2] > 0.0) & (not geom["texuniform"]), geom["size"][:2], 1.0)
         texcoord = 0.5 + 0.5 * geom["texrepeat"] * vert[:, :2] / unit * (1.0, -1.0)
         image = self._surfaces.texture(tex)

@@ -1,4 +1,4 @@
-"""What the profiler shows: times of stages, the solver's work and its convergence, sizes."""
+"""Data of the profiler: times of stages, the solver's work and its convergence, sizes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ STAGES = {
     "solver": "CONSTRAINT",
     "advance": "ADVANCE",
 }
-"""Timers whose durations are shown, by what the user reads."""
+"""Displayed timers, by their titles."""
 TIMERS = [getattr(mjtTimer, f"mjTIMER_{name}").value for name in STAGES.values()]
 SOLVER = ("iterations", "evaluations", "rows", "active rows", "contacts")
 CONVERGENCE = ("improvement", "gradient", "line slope")
@@ -30,19 +30,19 @@ SMALLEST = 1e-15
 
 
 def _clock() -> float:
-    """Microseconds."""
+    """Return the time in microseconds."""
     return 1e6 * time.perf_counter()
 
 
 class Profile:
-    """Durations between two looks at a data; the clock is installed for one model, and only while somebody looks."""
+    """Durations between two readings of a data. The clock is installed for one model, and only while it is needed."""
 
     def __init__(self) -> None:
         self._model: MjModel | None = None
         self._last: tuple[np.ndarray, np.ndarray] | None = None
 
     def watch(self, m: MjModel, on: bool) -> None:
-        """Install the clock, unless the user has one, or remove it."""
+        """Install the clock, unless the user has installed one, or remove it."""
         if on and get_callback(m, "time") is None:
             set_callback(m, "time", _clock)
             self._model, self._last = m, None
@@ -56,7 +56,7 @@ class Profile:
             self._model = None
 
     def durations(self, d: MjData) -> np.ndarray:
-        """Time of each stage of `STAGES` a step since the last call, microseconds; 0 if it did not run."""
+        """Time of each stage of `STAGES` per step since the last call, microseconds; 0 if it did not run."""
         total = np.array([float(d.timer[k].duration) for k in TIMERS])
         count = np.array([int(d.timer[k].number) for k in TIMERS])
         before, self._last = self._last, (total, count)
@@ -67,7 +67,7 @@ class Profile:
 
 
 def solver_work(d: MjData) -> np.ndarray:
-    """The numbers that `SOLVER` names, of the last step."""
+    """The numbers named in `SOLVER`, for the last step."""
     count = int(d.solver_niter[0])
     last = d.solver[min(count, len(d.solver)) - 1] if count else None
     evaluations = sum(int(d.solver[k].neval) for k in range(min(count, len(d.solver))))
@@ -75,7 +75,7 @@ def solver_work(d: MjData) -> np.ndarray:
 
 
 def convergence(d: MjData) -> tuple[np.ndarray, ...]:
-    """Numbers of the last step's iterations, and, for each, the quantities that `CONVERGENCE` names, as log10."""
+    """Numbers of the last step's iterations, and for each the quantities named in `CONVERGENCE`, as log10."""
     count = min(int(d.solver_niter[0]), len(d.solver))
     rows = [(d.solver[k].improvement, d.solver[k].gradient, d.solver[k].lineslope) for k in range(count)]
     values = np.log10(np.maximum(np.array(rows or [(0.0, 0.0, 0.0)]), SMALLEST))

@@ -1,4 +1,4 @@
-"""From the session to the pages: a thread that makes the scene and sends it, up to 60 times a second."""
+"""The thread that makes the scene of the session and sends it to the pages, up to 60 times per second."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ if TYPE_CHECKING:
     from viser import ViserServer
 
 RATE = 60.0
-"""Updates a second, at most."""
+"""Largest number of updates per second."""
 MAXGEOM = 20000
 REACH = 1.05
-"""Half the size of planes without bounds, in distances of the far plane."""
+"""Half the size of infinite planes, relative to the distance of the far plane."""
 ALL = mjtCatBit.mjCAT_ALL.value
 
 
 class Picture:
-    """The scene of a session as arrays of its own, so that it can be sent without the lock.
+    """Copy of a session's scene, which can be sent without holding the lock.
 
     Attributes:
         geoms: (n,) array of the structure of `MjvGeom`.
-        world: (n,) number of the world that each geom belongs to.
+        world: (n,) number of the world of each geom.
         soft: flexes and skins, of each world.
         lights: (n,) array of the structure of `MjvLight`.
         flags: rendering flags.
@@ -58,7 +58,7 @@ class Picture:
         self.flags = session.flags.copy()
 
     def take(self, session: Session) -> None:
-        """Make the scene of the present state; the session's lock is held."""
+        """Update the scene from the current state; the session's lock is held."""
         m, scene = session.model, self.scene
         self.flags = session.flags.copy()
         has_soft = bool(m.nflex or m.nskin)
@@ -80,13 +80,13 @@ class Picture:
             self.soft = [soft_scene(scene), *softs]
 
     def content(self) -> list[np.ndarray]:
-        """All that is sent of it, in arrays that stay as they are."""
+        """Return all arrays that are sent; they don't change."""
         soft = [np.asarray(part) for scene in self.soft for part in scene]
         return [self.geoms, self.world, self.lights, self.flags, *soft]
 
 
 def is_same(one: list[np.ndarray], other: list[np.ndarray]) -> bool:
-    """Whether two lists are of equal arrays; of structures, what lies between their fields does not count."""
+    """Whether two lists contain equal arrays; in structures, padding between the fields is ignored."""
     return len(one) == len(other) and all(map(np.array_equal, one, other))
 
 
@@ -94,16 +94,16 @@ class Publisher:
     """Sends the scene of a session to all pages.
 
     Args:
-        session: what is shown.
+        session: the session.
         server: viser's server.
 
     Attributes:
-        sent, rate: number of updates so far, and a second.
-        cameras: where the pages see it from.
-        picture: the scene that was sent last.
-        generation: number of the model (`Session.generation`) that it was made of.
-        nodes, planes: what the pages show.
-        also: functions that are called at each update, without the lock: controls that follow the state.
+        sent, rate: number of updates so far, and per second.
+        cameras: cameras of the pages.
+        picture: the last scene that was sent.
+        generation: number of the model (`Session.generation`) of that scene.
+        nodes, planes: objects in the pages.
+        also: functions that are called at each update without the lock, such as updates of the controls.
     """
 
     def __init__(self, session: Session, server: ViserServer) -> None:
@@ -120,7 +120,7 @@ class Publisher:
             self._prepare()
 
     def _prepare(self) -> None:
-        """Begin with the model that the session has now."""
+        """Start with the session's current model."""
         session, scene = self.session, self._server.scene
         m, self._content = session.model, []
         if self.generation >= 0:
@@ -153,14 +153,14 @@ class Publisher:
         while not self.session.closed.is_set():
             try:
                 self.update()
-            except Exception as error:  # a panel or a node that fails must not leave the pages without pictures
+            except Exception as error:  # a failing panel or node must not stop the pictures
                 if not self.session.closed.is_set():
                     self._complain(error)
             due = max(due + 1.0 / RATE, time.perf_counter() - 1.0 / RATE)
             time.sleep(max(0.0, due - time.perf_counter()))
 
     def _complain(self, error: Exception) -> None:
-        """Say once what went wrong."""
+        """Report an error, unless it is the same as the last one."""
         text = f"{type(error).__name__}: {error}"
         if text != self._trouble:
             self._trouble = text
@@ -181,7 +181,7 @@ class Publisher:
             function()
 
     def renew(self, kind: str, number: int) -> None:
-        """Show a mesh, height field (`hfield`) or texture as the model has it now; the session's lock is held."""
+        """Show a mesh, height field (`hfield`) or texture with its current values; the session's lock is held."""
         self._renewed.append((kind, number))
 
     def _renew(self) -> None:
@@ -204,15 +204,15 @@ class Publisher:
             self._counted = (now, self.sent)
 
     def _send(self, pose: Pose | None) -> None:
-        """Send what changed; a scene that stands still costs the pages nothing."""
+        """Send the changes; if the scene has not changed, nothing is sent."""
         content = self.picture.content()
         if is_same(content, self._content):
             self.cameras.tell(pose)
         else:
-            self._content = []  # until all of it was sent
+            self._content = []  # until everything was sent
             self._show(pose)
             self._content = content
-        self._server.flush()  # now, not at the next of viser's own ticks
+        self._server.flush()  # at once, not at viser's next tick
 
     def _show(self, pose: Pose | None) -> None:
         picture = self.picture

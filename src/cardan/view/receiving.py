@@ -1,7 +1,7 @@
-"""Transfers of files from a page: those of a folder, or several at once, which viser's own button can't send.
+"""Transfers of files from a page: of a folder, or of several files, which viser's own button can't send.
 
-A frame in the page (`upload.html`) opens a connection to its own address for each transfer, and sends for each file its
-path and its size as JSON, then its bytes in pieces; an empty text ends the transfer. The answer is one text.
+For each transfer, a frame in the page (`upload.html`) opens a connection to its own address. For each file it sends the
+path and the size as JSON, then the bytes in pieces; an empty text ends the transfer. The answer is one text.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ if TYPE_CHECKING:
     from websockets.asyncio.server import ServerConnection
 
 PATH = "upload"
-"""Where the frame is, behind the token."""
+"""Path of the frame, after the token."""
 HEIGHT = 84
 """Height of the frame in the page, pixels."""
 HTML = f'<iframe src="{PATH}" title="Upload" style="border: 0; width: 100%; height: {HEIGHT}px"></iframe>'
-"""What shows the frame."""
+"""HTML that shows the frame."""
 
 Show = Callable[[list[Path]], str]
-"""Shows the first model file of a list that can be loaded; returns what there is to say."""
+"""Function that shows the first model file of a list that can be loaded, and returns a message for the user."""
 
 
 def receiver(uploads: Uploads, show: Show) -> Frame:
-    """The frame that sends files.
+    """Make the frame that sends files.
 
     Args:
-        uploads: what keeps them.
-        show: called after each transfer, in a thread of its own, with the model files that came.
+        uploads: storage of the files.
+        show: called after each transfer, in a thread of its own, with the received model files.
     """
     from websockets.exceptions import ConnectionClosed
 
@@ -47,16 +47,16 @@ def receiver(uploads: Uploads, show: Show) -> Frame:
                 answer = str(error)
             await connection.send(answer)
         except ConnectionClosed:
-            pass  # the page was closed, or shows the new model already
+            pass  # the page was closed, or already shows the new model
 
     return Frame(Path(__file__).with_name("upload.html").read_bytes(), talk)
 
 
 async def _receive(connection: ServerConnection, uploads: Uploads) -> list[Path]:
-    """The files of a transfer; returns the models among them.
+    """Receive the files of a transfer, and return the models among them.
 
     Raises:
-        ValueError: something else came than was said, too much, or a file whose name leads out of the folder.
+        ValueError: the data differs from its announcement, is too large, or a file name leads out of the folder.
     """
     models: list[Path] = []
     left = MOST_BYTES
@@ -64,24 +64,24 @@ async def _receive(connection: ServerConnection, uploads: Uploads) -> list[Path]
         path, size = _parse(head)
         left -= size
         if left < 0:
-            raise ValueError(f"the files hold more than {MOST_BYTES} bytes, the most that is taken at once")
+            raise ValueError(f"the files have more than {MOST_BYTES} bytes, the limit of one transfer")
         content = bytearray()
         while len(content) < size:
             piece = await connection.recv()
             if not isinstance(piece, bytes) or len(piece) > size - len(content):
-                raise ValueError(f"{path}: other bytes came than the {size} that were said")
+                raise ValueError(f"{path}: received data that differs from the announced {size} bytes")
             content += piece
         models += await asyncio.to_thread(uploads.add, path, bytes(content))
     return models
 
 
 def _parse(head: str | bytes) -> tuple[str, int]:
-    """Path and size of a file that is about to come."""
+    """Return path and size of the next file."""
     try:
         values = json.loads(head)
         path, size = values["path"], values["size"]
     except (ValueError, TypeError, KeyError):
         path = size = None
     if not isinstance(path, str) or not isinstance(size, int) or size < 0:
-        raise ValueError("a file's path and size should have come")
+        raise ValueError("expected a file's path and size")
     return path, size

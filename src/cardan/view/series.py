@@ -12,7 +12,7 @@ class Series:
 
     Args:
         names: names of the quantities.
-        length: values of each that are kept.
+        length: largest number of stored values of each quantity.
     """
 
     def __init__(self, names: tuple[str, ...], length: int = LENGTH) -> None:
@@ -20,7 +20,10 @@ class Series:
         self._rows = np.zeros((0, 1 + len(names)))
 
     def add(self, time: float, values: np.ndarray) -> None:
-        """Append values, one a name; an earlier time than the last begins anew, an equal one is left out."""
+        """Append one value for each name.
+
+        If the time is before the last one, start again; if it is equal, do nothing.
+        """
         if len(self._rows) and time == self._rows[-1, 0]:
             return
         if len(self._rows) and time < self._rows[-1, 0]:
@@ -29,7 +32,7 @@ class Series:
         self._rows = np.concatenate([self._rows[-self._length + 1 :], row[None]])
 
     def columns(self) -> tuple[np.ndarray, ...]:
-        """Times, then the values of each quantity; two points at least, so that a plot can be made."""
+        """Times, then the values of each quantity; at least two points, which a plot needs."""
         rows = self._rows
         if len(rows) < 2:
             last = rows[-1:] if len(rows) else np.zeros((1, 1 + len(self.names)))

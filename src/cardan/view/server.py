@@ -1,8 +1,8 @@
-"""The server of the viewer's pages: on this machine only, behind an address that contains a secret.
+"""The server of the viewer's pages. It serves only this machine, at an address that contains a secret token.
 
-viser serves the page and carries messages to and from it. It asks nobody who they are, so each request, of the page and
-of its connection, passes a guard first: the first part of its path must be the token. Behind the same guard and port
-stand small pages of our own, which viser's page shows in frames.
+viser serves the page and transports messages to and from it, without authentication. So each request, for the page and
+for its connection, is checked by a guard first: the first part of its path must be the token. The same guard and port
+also serve small pages of Cardan, which viser's page shows in frames.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 
 HOST = "127.0.0.1"
 PORT = 8012
-"""Where the server listens; a higher port if this one is taken."""
+"""Default port of the server; if it is taken, a higher port is used."""
 MOST, ATTEMPTS = 65535, 1000
-"""The last port, and how many are tried."""
+"""The last port, and the largest number of ports that are tried."""
 TOKEN_BYTES = 16
 NEEDED = "the viewer needs the package viser: pip install 'cardan[view]'"
 
@@ -47,7 +47,7 @@ SCRIPT = b"""<script>
   [role="tab"] { flex: 1 1 auto; min-width: 0; overflow: hidden; padding-inline: 3px !important; }
 </style>
 """
-"""What is added to the head of viser's page; six tabs share a row, whatever the letters."""
+"""Text that is added to the head of viser's page. The style lets six tabs share a row."""
 
 Answer = Callable[[Any, "Request"], "Response | None"]
 Talk = Callable[["ServerConnection"], Awaitable[None]]
@@ -56,11 +56,11 @@ _log = logging.getLogger("cardan.view.server")
 
 
 def _is_worth_showing(record: logging.LogRecord) -> bool:
-    """Drop messages about requests that are not valid HTTP, or end early; all other errors of the server are shown.
+    """Drop messages about requests that are not valid HTTP, or end early; show all other errors of the server.
 
     Browsers open connections that they close unused. websockets reports each with a traceback, under the same message
-    as errors in the code that answers requests; viser hides both kinds by that message, from the first request on. So
-    the message of what is shown is another one.
+    as errors in the code that answers requests. From the first request on, viser hides all records with this message.
+    So shown records get another message.
     """
     from websockets.exceptions import ConnectionClosed, InvalidHandshake
 
@@ -77,11 +77,11 @@ _log.addFilter(_is_worth_showing)
 
 
 class Frame(NamedTuple):
-    """A small page of our own.
+    """A small page of Cardan.
 
     Attributes:
-        content: what it shows, HTML.
-        talk: what answers the connection that it opens to its own address.
+        content: content of the page, HTML.
+        talk: handler of the connection that the page opens to its own address.
     """
 
     content: bytes
@@ -89,11 +89,11 @@ class Frame(NamedTuple):
 
 
 Frames = Mapping[str, Frame]
-"""By their path behind the token, ``/upload``."""
+"""Frames by their path after the token, such as ``/upload``."""
 
 
 def split_token(path: str) -> tuple[str, str]:
-    """The first part of a request's path, and the path without it."""
+    """Return the first part of a request's path, and the path without it."""
     token, _, rest = path.partition("?")[0].lstrip("/").partition("/")
     return token, f"/{rest}"
 
@@ -107,7 +107,7 @@ def _response(status: HTTPStatus, body: bytes, kind: str) -> Response:
 
 
 def guarded(answer: Answer | None, token: str, frames: Frames) -> Answer:
-    """What answers requests: refuses those without the token, and hands others on without it."""
+    """Make the handler of requests: it refuses those without the token, and passes on others without it."""
 
     def check(connection: Any, request: Request) -> Response | None:
         given, rest = split_token(request.path)
@@ -124,7 +124,7 @@ def guarded(answer: Answer | None, token: str, frames: Frames) -> Answer:
 
 
 def with_script(response: Response) -> Response:
-    """The page of viser with `SCRIPT` in its head."""
+    """Add `SCRIPT` to the head of viser's page."""
     packed = response.headers.get("Content-Encoding") == "gzip"
     body = _with_script(bytes(response.body or b""), packed)
     headers = response.headers.copy()
@@ -141,7 +141,7 @@ def _with_script(body: bytes, packed: bool) -> bytes:
 
 
 def routed(talk: Talk, frames: Frames) -> Talk:
-    """What answers connections: those of frames go to theirs, others are handed on."""
+    """Make the handler of connections: it calls the handler of a frame, or `talk` for other paths."""
 
     async def choose(connection: ServerConnection) -> None:
         path = split_token(connection.request.path)[1] if connection.request is not None else ""
@@ -159,13 +159,13 @@ def _viser() -> ModuleType:
 
 
 def free_port(port: int) -> int:
-    """The first port from this one on where a server may listen; 0, which stands for any, is taken as it is.
+    """Return the first port from this one on where a server may listen; 0, which means any port, is returned unchanged.
 
-    viser looks for one itself, but beyond the last one it waits for ever.
+    viser would search itself, but if no port up to the last is free, it waits forever.
 
     Raises:
-        ValueError: it is no port.
-        OSError: from there on all are taken, or the system allows none.
+        ValueError: `port` is not the number of a port.
+        OSError: all ports from there on are taken, or the system forbids them.
     """
     if not 0 <= port <= MOST:
         raise ValueError(f"a port is a number from 0 to {MOST}, not {port}")
@@ -173,7 +173,7 @@ def free_port(port: int) -> int:
     last = min(port + ATTEMPTS - 1, MOST)
     for at in range(port, last + 1):
         with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
-            if os.name == "posix":  # as asyncio does: ports of connections that were closed a moment ago are free
+            if os.name == "posix":  # as asyncio does: ports of recently closed connections are free
                 probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
                 probe.bind((HOST, at))
@@ -186,10 +186,10 @@ def free_port(port: int) -> int:
 
 @contextlib.contextmanager
 def _guarding(token: str, frames: Frames) -> Iterator[None]:
-    """Within it, servers that viser starts are guarded, know the frames, and print nothing but errors worth showing.
+    """Context in which servers started by viser are guarded, serve the frames, and print only errors worth showing.
 
-    viser has no setting for any of it. It opens its socket by `websockets.asyncio.server.serve`; only calls that come
-    from viser are changed.
+    viser has no settings for this. It opens its socket by `websockets.asyncio.server.serve`; only calls by viser are
+    changed.
     """
     import websockets.asyncio.server as sockets
 
@@ -215,18 +215,18 @@ class PageServer:
     """Serves pages to browsers on this machine.
 
     Args:
-        title: what stands above the controls.
-        port: where to listen; a higher one if it is taken, any free one if 0.
+        title: text above the controls.
+        port: port of the server; if it is taken, a higher one; any free port if 0.
         frames: further pages.
 
     Attributes:
-        viser: viser's server, by which the scene and the controls are made.
-        asked, port: where it should listen, and where it does.
-        address: what to open in a browser.
+        viser: viser's server, with which the scene and the controls are made.
+        asked, port: requested and actual port.
+        address: address to open in a browser.
 
     Raises:
         ImportError: the package viser isn't installed.
-        ValueError: there is no such port.
+        ValueError: the port is invalid.
         OSError: no port is free.
     """
 
@@ -238,7 +238,7 @@ class PageServer:
         token = secrets.token_urlsafe(TOKEN_BYTES)
         with _guarding(token, frames or {}):
             self.viser: ViserServer = viser.ViserServer(host=HOST, port=port, label=title, verbose=False)
-        # a page can't ask for a tunnel through which others would see it
+        # a page must not request a tunnel through which others would see it
         self.viser._websock_server.unregister_handler(ShareUrlRequest)
         self.viser.gui.configure_theme(show_logo=False, show_share_button=False, control_width="large", dark_mode=True)
         self.port = int(self.viser.get_port())

@@ -1,4 +1,4 @@
-"""What physics, pages and scripts share: the model, its data, and how they are shown."""
+"""State shared by physics, pages and scripts: the model, its data, and the display settings."""
 
 from __future__ import annotations
 
@@ -13,32 +13,32 @@ from cardan.model import MjData, MjModel
 from cardan.visual import MjvCamera, MjvOption, MjvPerturb, MjvScene, mjv_defaultFreeCamera
 
 Command = Callable[[MjModel, MjData], None]
-"""A change that a page asks for. It is made by whoever owns the data, between two steps."""
+"""A change requested by a page. The owner of the data executes it between two steps."""
 
 USER_GEOMS = 10000
-"""Room for geoms of the user's scene."""
+"""Largest number of geoms in the user's scene."""
 
 
 class Session:
-    """A model, its data, and how they are shown.
+    """A model, its data, and the display settings.
 
-    Everything but `post`, `posted`, `obeyed` and `closed` is read and written while `lock` is held.
+    Everything except `post`, `posted`, `obeyed` and `closed` is read and written only while `lock` is held.
 
     Args:
         model: the model.
-        data: its data.
-        worlds: number of worlds; the further ones start as copies.
+        data: data of the model.
+        worlds: number of worlds; the worlds after the first start as copies.
 
     Attributes:
-        lock: held by whoever reads or writes what is here; it may be taken again by its holder.
-        model, data: what is shown.
-        others: data of further worlds of the same model, shown beside it.
-        option, perturb, camera: what is shown, what the mouse does to it, and from where it is seen.
+        lock: must be held to read or write the session; it is reentrant.
+        model, data: the displayed model and data.
+        others: data of further worlds of the same model, displayed beside it.
+        option, perturb, camera: visualization options, perturbation by the mouse, and camera.
         flags: rendering flags (mjtRndFlag), one byte each.
         user_geoms: geoms that a script adds, (n,) array of the structure of `MjvGeom`.
-        paused, speed: whether physics stands still, and its simulated seconds a second.
-        generation: counts the models that were loaded.
-        posted, obeyed: count the changes that were asked for, and those that were made.
+        paused, speed: whether physics is paused, and its simulated seconds per second.
+        generation: number of models loaded so far.
+        posted, obeyed: numbers of requested and of executed commands.
         closed: set when the viewer is closed.
     """
 
@@ -64,7 +64,7 @@ class Session:
 
     @property
     def worlds(self) -> list[MjData]:
-        """Data of all worlds, the first one first."""
+        """Data of all worlds, the first world first."""
         return [self.data, *self.others]
 
     def load(self, model: MjModel, data: MjData) -> None:
@@ -74,13 +74,13 @@ class Session:
             self.generation += 1
 
     def post(self, command: Command) -> None:
-        """Ask for a change of the model or the data; returns at once."""
+        """Request a change of the model or the data; return at once."""
         with self._posting:
             self._commands.put(command)
             self.posted += 1
 
     def obey(self, model: MjModel, data: MjData) -> bool:
-        """Make the changes that were asked for; returns whether there were any."""
+        """Execute the requested changes; return whether there were any."""
         some = False
         while True:
             try:

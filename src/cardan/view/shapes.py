@@ -1,4 +1,4 @@
-"""Surfaces as the browser gets them: vertices and faces of unit shapes, and those of a model's meshes and fields."""
+"""Surfaces for the browser: vertices and faces of unit shapes, and of a model's meshes and height fields."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cardan.render import shapes
 from cardan.render.assets import Assets
 
 SLICES, STACKS = 24, 12
-"""Detail of round shapes."""
+"""Number of slices and stacks of round shapes."""
 
 
 class Unit(IntEnum):
@@ -33,7 +33,7 @@ class Surface(NamedTuple):
     Attributes:
         vert: (n, 3), m or in units of the instance's scale.
         face: (m, 3), counter-clockwise from outside.
-        texcoord: (n, 2) texture coordinates, v down as in pictures; None without.
+        texcoord: (n, 2) texture coordinates, v down as in images; or None.
     """
 
     vert: np.ndarray
@@ -42,13 +42,13 @@ class Surface(NamedTuple):
 
 
 def _surface(shape: shapes.Shape, textured: bool = False) -> Surface:
-    """A shape of the renderer, whose vertices at an end stay where they are."""
+    """Convert a shape of the renderer; vertices at an end keep their positions."""
     texcoord = np.asarray(shape.texcoord, np.float32) if textured else None
     return Surface(np.asarray(shape.vert[:, :3], np.float32), np.asarray(shape.face, np.uint32), texcoord)
 
 
 def welded(surface: Surface) -> Surface:
-    """The surface with vertices at one place made one, so that its normals are smooth there."""
+    """Merge vertices with equal positions, so that the normals are smooth there."""
     vert, number = np.unique(np.round(surface.vert, 6), axis=0, return_inverse=True)
     face = number.reshape(-1)[surface.face.astype(np.int64)].astype(np.uint32)
     thin = (face[:, 0] == face[:, 1]) | (face[:, 1] == face[:, 2]) | (face[:, 2] == face[:, 0])
@@ -56,7 +56,7 @@ def welded(surface: Surface) -> Surface:
 
 
 def unit_surfaces() -> dict[Unit, Surface]:
-    """All unit shapes: radius, half height, half sides are 1; a cone stands on z = 0 and has its tip at z = 1."""
+    """Make all unit shapes: radius, half height and half sides are 1; a cone extends from z = 0 to its tip at z = 1."""
     base = shapes.disk(SLICES, 1, 0.0, up=False)
     return {
         Unit.SPHERE: welded(_surface(shapes.sphere(SLICES, STACKS))),
@@ -73,35 +73,35 @@ class ModelSurfaces:
     """The surfaces of a model's meshes, their hulls, and height fields.
 
     Args:
-        model: the model; read again by `update_mesh` and `update_hfield`.
+        model: the model; `update_mesh` and `update_hfield` read it again.
     """
 
     def __init__(self, model: MjModel) -> None:
         self._assets = Assets(model)
 
     def mesh(self, dataid: int) -> Surface:
-        """A mesh, or its convex hull, by the `dataid` of a geom: twice the mesh's id, plus 1 for the hull."""
+        """Return a mesh, or its convex hull, by the `dataid` of a geom: twice the mesh's id, plus 1 for the hull."""
         mesh, hull = divmod(dataid, 2)
         shape = self._assets.shapes[self._assets.mesh_shape[mesh, hull]]
         textured = not hull and bool(np.any(shape.texcoord))
         return _surface(shape, textured)
 
     def hfield(self, hfield: int) -> Surface:
-        """A height field with its base."""
+        """Return a height field with its base."""
         return _surface(self._assets.shapes[self._assets.hfield_shape[hfield]])
 
     def texture(self, tex: int) -> np.ndarray:
-        """Colours of a texture: (height, width, 3), or (6, width, width, 3) of cubes."""
+        """Return the colours of a texture: (height, width, 3), or (6, width, width, 3) for cubes."""
         return self._assets.textures.image(tex)
 
     def update_mesh(self, model: MjModel, mesh: int) -> None:
-        """Read a mesh anew."""
+        """Read a mesh again."""
         self._assets.upload_mesh(model, mesh)
 
     def update_hfield(self, model: MjModel, hfield: int) -> None:
-        """Read a height field anew."""
+        """Read a height field again."""
         self._assets.upload_hfield(model, hfield)
 
     def update_texture(self, model: MjModel, tex: int) -> None:
-        """Read a texture anew."""
+        """Read a texture again."""
         self._assets.upload_texture(model, tex)

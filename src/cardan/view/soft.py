@@ -18,7 +18,7 @@ SCENE_ARRAYS = ("flexface", "flexfaceused", "flexvert", "skinvert")
 
 
 class SoftScene(NamedTuple):
-    """What a scene knows of flexes and skins, in arrays of its own.
+    """Copy of a scene's flexes and skins.
 
     Attributes:
         flexface: corners of the faces of flexes.
@@ -36,7 +36,7 @@ class SoftScene(NamedTuple):
     edges: bool
 
     def moved(self, shift: np.ndarray) -> SoftScene:
-        """The same at another place."""
+        """Return a copy that is translated by `shift` (3,)."""
         names = ("flexface", "flexvert", "skinvert")
         return self._replace(**{name: (getattr(self, name).reshape(-1, 3) + shift).ravel() for name in names})
 
@@ -46,7 +46,7 @@ class SoftGeoms(NamedTuple):
 
     Attributes:
         geoms: (n,) array of the structure of `MjvGeom`: all geoms of the scene.
-        world: (n,) number of the world that each geom belongs to.
+        world: (n,) number of the world of each geom.
         scenes: flexes and skins of each world.
     """
 
@@ -55,13 +55,13 @@ class SoftGeoms(NamedTuple):
     scenes: list[SoftScene]
 
     def which(self, *kinds: str) -> list[tuple[int, int, SoftScene]]:
-        """Geoms of these types: the geom, the id of its flex or skin, and what is known of its world."""
+        """List the geoms of these types, each with the id of its flex or skin, and the flexes and skins of its world."""
         found = np.flatnonzero(np.isin(self.geoms["type"], [GEOM[kind] for kind in kinds]))
         return [(int(k), int(self.geoms["objid"][k]), self.scenes[int(self.world[k])]) for k in found]
 
 
 def soft_scene(scene: MjvScene) -> SoftScene:
-    """A copy of what a scene knows of flexes and skins."""
+    """Copy the flexes and skins of a scene."""
     arrays = (np.array(getattr(scene, name)) for name in SCENE_ARRAYS)
     return SoftScene(*arrays, vertices=bool(scene.flexvertopt), edges=bool(scene.flexedgeopt))
 
@@ -72,7 +72,7 @@ class Soft:
     Args:
         scene: viser's scene.
         model: the model.
-        made: called with each new handle, so that it can be clicked and dragged.
+        made: called with each new handle, so that the node can be clicked and dragged.
     """
 
     def __init__(self, scene: SceneApi, model: MjModel, made: Any = None) -> None:
@@ -97,7 +97,7 @@ class Soft:
             self._handles.pop(name)[1].remove()
 
     def _flex(self, soft: SoftScene, flex: int) -> tuple[np.ndarray, np.ndarray]:
-        """Corners of the faces of a flex, three a face."""
+        """Return the corners of the faces of a flex, three for each face, and the faces."""
         used, adr = int(soft.flexfaceused[flex]), int(self._faceadr[flex])
         vert = soft.flexface[9 * adr : 9 * (adr + used)].reshape(-1, 3)
         return vert, np.arange(3 * used, dtype=np.uint32).reshape(-1, 3)
@@ -135,7 +135,7 @@ class Soft:
             self._made(handle)
 
     def points(self, soft: SoftGeoms) -> Batch | None:
-        """The vertices of flexes as balls, if they are shown."""
+        """Return the vertices of flexes as spheres, if they are shown."""
         which = [flex for flex in soft.which("FLEX") if flex[2].vertices]
         if not which:
             return None
@@ -145,7 +145,7 @@ class Soft:
         return Batch(geom, np.concatenate(parts), np.broadcast_to(np.eye(3), (len(geom), 3, 3)), scale)
 
     def edges(self, soft: SoftGeoms) -> Lines:
-        """The edges of flexes, if they are shown."""
+        """Return the edges of flexes, if they are shown."""
         m, parts, owner = self._model, [np.zeros((0, 2, 3))], [np.zeros(0, int)]
         for k, flex, scene in soft.which("FLEX"):
             if scene.edges:
@@ -160,7 +160,7 @@ class Soft:
         return soft.flexvert[3 * adr : 3 * (adr + count)].reshape(-1, 3).astype(float)
 
     def clear(self) -> None:
-        """Remove all."""
+        """Remove all nodes."""
         for _, handle in self._handles.values():
             handle.remove()
         self._handles.clear()

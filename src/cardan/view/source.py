@@ -1,4 +1,4 @@
-"""Where a model comes from, so that it can be loaded again when its file changes."""
+"""The source of a model, from which it can be loaded again when its file changes."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from cardan.api.arguments import check_pair
 from cardan.model import MjData, MjModel
 
 HUMANOID = Path(__file__).with_name("humanoid.xml")
-"""What is shown when nothing is asked for."""
+"""Default model."""
 BINARY = ".mjb"
 MODELS = (".xml", ".urdf", BINARY)
 WATCHED = (*MODELS, ".stl", ".obj", ".msh", ".png", ".skn", ".ktx", ".bin", ".hf")
-"""Endings of files that a model may consist of."""
+"""Suffixes of files that a model may use."""
 MOST_LOOKED_AT = 5000
-"""Files and folders that are looked at; those near the model first: it may be in a folder with all that a user has."""
+"""Largest number of files and folders that are checked, those near the model first: the folder may be a large one."""
 
 Loader = Callable[[], tuple[MjModel, MjData]]
 
@@ -27,7 +27,7 @@ def load_model(path: Path) -> MjModel:
     """Read and compile a model file: MJCF, URDF, or binary.
 
     Raises:
-        FileNotFoundError: there is no such file.
+        FileNotFoundError: the file does not exist.
         ValueError: the file breaks a rule of the language.
     """
     if not path.is_file():
@@ -36,7 +36,7 @@ def load_model(path: Path) -> MjModel:
 
 
 def entries_of(folder: Path, most: int) -> list[os.DirEntry[str]]:
-    """What is in a folder and not hidden, so many at most; nothing if it can't be read."""
+    """List at most `most` entries of a folder that are not hidden; empty if the folder can't be read."""
     try:
         with os.scandir(folder) as entries:
             return list(islice((entry for entry in entries if not entry.name.startswith(".")), most))
@@ -45,7 +45,7 @@ def entries_of(folder: Path, most: int) -> list[os.DirEntry[str]]:
 
 
 def _checked(made: object) -> tuple[MjModel, MjData]:
-    """What a loader returned, if that is a model and its data."""
+    """Return a loader's result if it is a model and its data; else raise TypeError."""
     if not (
         isinstance(made, tuple) and len(made) == 2 and isinstance(made[0], MjModel) and isinstance(made[1], MjData)
     ):
@@ -56,11 +56,11 @@ def _checked(made: object) -> tuple[MjModel, MjData]:
 
 
 class Source:
-    """A model file and what is beside it, or a function that makes a model.
+    """A model file and the files beside it, or a function that makes a model.
 
     Args:
-        path: the file.
-        loader: what is called instead of reading a file.
+        path: path of the file.
+        loader: function that is called instead of reading a file.
     """
 
     def __init__(self, path: Path | None = None, loader: Loader | None = None) -> None:
@@ -68,11 +68,11 @@ class Source:
         self._seen = self._stamps()
 
     def load(self) -> tuple[MjModel, MjData]:
-        """The model anew, and data for it.
+        """Load the model again, and make data for it.
 
         Raises:
             TypeError: the loader returned something else.
-            ValueError: there is nothing to load from, or the model is wrong.
+            ValueError: the model has no source, or is invalid.
             OSError: the file can't be read.
         """
         self._seen = self._stamps()
@@ -85,7 +85,7 @@ class Source:
 
     @property
     def can_load(self) -> bool:
-        """Whether there is something to load from."""
+        """Whether the model has a source."""
         return self._loader is not None or self.path is not None
 
     def changed(self) -> bool:
@@ -97,7 +97,7 @@ class Source:
         return True
 
     def _stamps(self) -> dict[str, tuple[int, int]]:
-        """When each file was written, and its size; without those that can't be looked at."""
+        """Return time of writing and size of each file that can be read."""
         stamps: dict[str, tuple[int, int]] = {}
         if self.path is None or self.path == HUMANOID:
             return stamps
@@ -110,7 +110,7 @@ class Source:
         return stamps
 
     def _beside(self) -> list[Path]:
-        """Files in the model's folder and below that it may use."""
+        """List the files in the model's folder and below that the model may use."""
         found: list[Path] = []
         if self.path is None or self.path.suffix.lower() == BINARY:
             return found

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from viser import SceneApi
 
 MOST_LABELS = 500
-"""Labels that are shown at once; each is an element of the page."""
+"""Largest number of labels that are shown at once; each is an element of the page."""
 
 
 class Labels:
@@ -48,7 +48,7 @@ class Labels:
 
 
 class LineNode:
-    """Line segments, those of all geoms in one node."""
+    """Line segments of all geoms, in one node."""
 
     def __init__(self, scene: SceneApi) -> None:
         self._scene = scene

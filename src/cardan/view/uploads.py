@@ -1,4 +1,4 @@
-"""Files that a page sends: models and what they need, kept in a folder of their own until the viewer is closed."""
+"""Files sent by a page: models and the files they need, stored in a temporary folder until the viewer is closed."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from cardan.files import write_file
 from cardan.view.source import MODELS
 
 MOST_BYTES = 500_000_000
-"""Contents of an archive, at most."""
+"""Largest size of the contents of an archive, bytes."""
 
 
 def by_likelihood(models: list[Path]) -> list[Path]:
-    """Model files, those first that a user is likely to mean: near the top, a scene before its parts."""
+    """Sort model files by how likely a user means them: near the top first, and a scene before its parts."""
     return sorted(models, key=lambda file: (len(file.parts), "scene" not in file.stem.lower(), str(file)))
 
 
 class Uploads:
-    """A folder of files that were sent."""
+    """A temporary folder of files that pages sent."""
 
     def __init__(self) -> None:
         self._folder: tempfile.TemporaryDirectory[str] | None = None
@@ -33,11 +33,11 @@ class Uploads:
         return Path(self._folder.name)
 
     def add(self, name: str, content: bytes) -> list[Path]:
-        """Keep a file, or the files of a ZIP archive with their folders.
+        """Store a file, or the files of a ZIP archive with their folders.
 
         Args:
-            name: the file's name, with the folders that it is in.
-            content: what it holds.
+            name: name of the file, with its folders.
+            content: content of the file.
 
         Returns:
             The model files among them, the likeliest first.
@@ -60,12 +60,12 @@ class Uploads:
         try:
             archive = zipfile.ZipFile(io.BytesIO(content))
         except zipfile.BadZipFile as error:
-            raise ValueError(f"{name} is no ZIP archive: {error}") from None
+            raise ValueError(f"{name} is not a ZIP archive: {error}") from None
         with archive:
             entries = [entry for entry in archive.infolist() if not entry.is_dir()]
             size = sum(entry.file_size for entry in entries)
             if size > MOST_BYTES:
-                raise ValueError(f"{name} holds {size} bytes; at most {MOST_BYTES} are unpacked")
+                raise ValueError(f"{name} contains {size} bytes; at most {MOST_BYTES} are unpacked")
             try:
                 return [self._write(PurePosixPath(entry.filename), archive.read(entry)) for entry in entries]
             except (zipfile.BadZipFile, RuntimeError) as error:

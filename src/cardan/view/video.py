@@ -1,4 +1,4 @@
-"""Files of pictures, one or moving ones; commands use them, too."""
+"""Image and video files; commands also use them."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ CODEC = "libx264"
 
 
 def is_moving(path: Path) -> bool:
-    """Whether a file of this name holds a moving picture.
+    """Whether a file of this name contains a moving picture.
 
     Raises:
-        ValueError: it is a folder, the ending is unknown, or videos need a package that is not installed.
+        ValueError: it is a folder, the suffix is unknown, or videos need a package that is not installed.
     """
     suffix = path.suffix.lower()
     if path.is_dir():
@@ -42,18 +42,18 @@ def is_moving(path: Path) -> bool:
 
 
 def packed(picture: np.ndarray) -> bytes:
-    """A picture in 256 colours, those of a GIF, as PNG: minutes of them fit into memory."""
+    """Compress a picture to 256 colours, as in a GIF, as PNG: minutes of such pictures fit into memory."""
     file = io.BytesIO()
     Image.fromarray(picture).convert("P", palette=Image.Palette.ADAPTIVE).save(file, "PNG", compress_level=1)
     return file.getvalue()
 
 
 class Recorder:
-    """Pictures, one after the other, for a file; the file is written by `save`.
+    """A sequence of pictures for a file; `save` writes the file.
 
     Args:
-        path: the file.
-        rate: pictures a second.
+        path: path of the file.
+        rate: pictures per second.
     """
 
     def __init__(self, path: Path, rate: float) -> None:
@@ -68,7 +68,7 @@ class Recorder:
         self.stream: Any = None
 
     def add(self, picture: np.ndarray, times: int = 1) -> None:
-        """Append a picture, (height, width, 3) uint8, the highest row first, shown so many times as long as others.
+        """Append a picture, (height, width, 3) uint8, the highest row first; show it `times` periods.
 
         Raises:
             ValueError: it is too small for a video.
@@ -84,7 +84,7 @@ class Recorder:
         self.length += times
 
     def _encode(self, picture: np.ndarray) -> None:
-        """Append a picture to the video; the one before stands until it begins, so that none is encoded twice."""
+        """Append a picture to the video; it is shown until the next one begins, so that no picture is encoded twice."""
         import av  # pyright: ignore[reportMissingImports]
 
         # the usual colour format halves the resolution of colours: both sizes must be even
@@ -109,21 +109,21 @@ class Recorder:
         """Write the file.
 
         Raises:
-            ValueError: there is no picture.
+            ValueError: no picture was added.
             OSError: the file can't be written.
         """
         write_file(self.path, self.finish())
 
     def finish(self) -> bytes:
-        """End the recording; returns the content of the file.
+        """End the recording, and return the content of the file.
 
         Raises:
-            ValueError: there is no picture.
+            ValueError: no picture was added.
         """
         if not self.length:
             raise ValueError(f"{self.path}: there is no picture to write")
         if self.container is not None:
-            if self.length > self.begins[-1] + 1:  # the last picture stands longer, too
+            if self.length > self.begins[-1] + 1:  # the last picture is also shown longer
                 self.length -= 1
                 self._encode(self._last)
             self.container.mux(self.stream.encode())
@@ -141,7 +141,7 @@ class Recorder:
             return
         first, *rest = self.pictures
         images = (Image.open(io.BytesIO(content)) for content in rest)  # one at a time
-        # the format counts hundredths of a second: at 30 a second, 3, 4 and 3 of them
+        # the format counts hundredths of a second: at 30 pictures per second, 3, 4 and 3 of them
         at = [round(100 * k / self.rate) for k in (*self.begins, self.length)]
         times = [10 * (end - start) for start, end in itertools.pairwise(at)]
         with Image.open(io.BytesIO(first)) as image:

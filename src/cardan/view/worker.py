@@ -1,4 +1,4 @@
-"""A thread that does one thing after the other."""
+"""A thread that executes tasks one after the other."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ Act = Callable[[], None]
 
 
 class Worker:
-    """Does what it is asked for in a thread of its own, in order; what fails is told, and ends nothing.
+    """Executes tasks in a thread of its own, in order; a task that fails is reported, and the thread continues.
 
     Args:
-        name: the thread's name.
+        name: name of the thread.
     """
 
     def __init__(self, name: str) -> None:
@@ -25,11 +25,11 @@ class Worker:
 
     @property
     def busy(self) -> bool:
-        """Whether something is not done yet."""
+        """Whether a task is not finished yet."""
         return self._queue.unfinished_tasks > 0
 
     def do(self, act: Act) -> None:
-        """Do something after all that was asked for before; returns at once."""
+        """Add a task after all earlier ones; return at once."""
         self._queue.put(act)
 
     def _run(self) -> None:
@@ -41,7 +41,7 @@ class Worker:
             self._queue.task_done()
 
     def close(self, timeout: float | None = None) -> None:
-        """End the thread, after what was asked for; waits so long, s, unless the thread itself asks."""
+        """End the thread after all tasks; wait at most `timeout` seconds, unless called from the thread itself."""
         self._queue.put(None)
         if threading.current_thread() is not self._thread:
             self._thread.join(timeout)

@@ -1,5 +1,5 @@
-"""The controls of a page, a file a topic.
+"""The controls of a page, one file for each topic.
 
-A panel makes its controls once for a model, and brings them up to date in `refresh`, a few times a second. What the
-user does with them becomes settings of the session, or changes of the data that it is asked for.
+A panel makes its controls once for a model, and updates them in `refresh`, a few times per second. The use of a control
+changes settings of the session, or posts a command to the session that changes the data.
 """

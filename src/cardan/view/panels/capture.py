@@ -31,7 +31,7 @@ class CapturePanel(Panel):
                 self._send(film, event.client)
 
     def _send(self, film: Film, client: Any) -> None:
-        """The file to the page that stopped the recording; or why there is none."""
+        """Send the file, or the reason why there is none, to the page that stopped the recording."""
         try:
             content = film.finish()
         except (ValueError, OSError) as error:
@@ -40,7 +40,7 @@ class CapturePanel(Panel):
             client.send_file_download(f"cardan{film.suffix}", content, save_immediately=True)
 
     def refresh(self) -> None:
-        """Show whether it records."""
+        """Show whether a video is being recorded."""
         film = self.viewer.film
         label = "Record video" if film is None else f"Stop recording ({film.pictures / film.rate:.0f} s)"
         if self.video.label != label:

@@ -1,4 +1,4 @@
-"""The model's file: reload, upload, download; and the end of the viewer."""
+"""The model's file: reload, upload, download; and the button that closes the viewer."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cardan.view.source import Source
 
 
 class FilePanel(Panel):
-    """Which model is shown, and where it comes from."""
+    """The displayed model and its file."""
 
     period = 0.5
 
@@ -45,16 +45,16 @@ class FilePanel(Panel):
         self.button("Close viewer", self.session.closed.set)
 
     def reload(self) -> None:
-        """Load the model again; shows why, if that fails."""
+        """Load the model again; if that fails, show the error."""
         self.say(self.viewer.reload())
 
     def say(self, trouble: str) -> None:
-        """Show what went wrong, if anything did: else the panel is made anew for the new model."""
+        """Show an error, if there is one; otherwise the panel is made again for the new model."""
         if trouble and self.session.generation == self._generation:
             self.message.content, self.message.visible = f"⚠ `{trouble}`", True
 
     def _choice(self) -> None:
-        """A choice among the models that were sent, if there are several."""
+        """Add a choice between the uploaded models, if there are several."""
         uploads, shown = self.viewer.uploads, self.viewer.source.path
         models = {str(path.relative_to(uploads.path)): path for path in uploads.models}
         name = next((name for name, path in models.items() if path == shown), None)
@@ -63,7 +63,7 @@ class FilePanel(Panel):
             self.dropdown("Model", list(models), name, lambda name: choose(partial(self.choose, models[name])))
 
     def choose(self, path: Path) -> None:
-        """Show another of the models that were sent; the old one stays if it can't be loaded."""
+        """Show another uploaded model; if it can't be loaded, keep the old one."""
         old, self.viewer.source = self.viewer.source, Source(path)
         trouble = self.viewer.reload()
         if trouble:
@@ -71,12 +71,15 @@ class FilePanel(Panel):
         self.say(trouble)
 
     def binary(self) -> bytes:
-        """The model as a binary file."""
+        """Return the model as a binary file."""
         with self.session.lock:
             return dump_model(self.session.model)
 
     def refresh(self) -> None:
-        """Load the model again if its file was written; looked for beside the pictures, which must not wait."""
+        """Load the model again if its file was written.
+
+        Another thread checks the file, because pictures must not wait.
+        """
         if self.auto is not None and self.auto.value and not self.viewer.loading.busy:
             self.viewer.loading.do(self._look)
 

@@ -1,4 +1,4 @@
-"""What all panels have in common."""
+"""Base class of the panels."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ if TYPE_CHECKING:
     from cardan.view.app import Viewer
 
 DECIMALS = 15
-"""Most digits after the point of a field for a real number; viser's own count is that of its first value."""
+"""Largest number of decimals in a field for a real number; viser would use the decimals of the first value."""
 
 
 class Panel:
     """A group of controls.
 
     Args:
-        viewer: what they control.
+        viewer: the viewer that they control.
     """
 
     period = 0.1
-    """Time between two looks at the state, s."""
+    """Time between two updates, s."""
 
     def __init__(self, viewer: Viewer) -> None:
         self.due = 0.0
@@ -39,13 +39,13 @@ class Panel:
         raise NotImplementedError
 
     def refresh(self) -> None:
-        """Bring the controls up to date; the session's lock is not held."""
+        """Update the controls; the session's lock is not held."""
 
     def discard(self) -> None:
-        """Let go of what is held beyond the controls."""
+        """Release resources other than the controls."""
 
     def button(self, label: str, act: Callable[[], None], hint: str | None = None) -> Any:
-        """A button."""
+        """Add a button."""
         handle = self.gui.add_button(label, hint=hint)
 
         @handle.on_click
@@ -55,23 +55,23 @@ class Panel:
         return handle
 
     def checkbox(self, label: str, value: bool, act: Callable[[bool], None], hint: str | None = None) -> Any:
-        """A box to tick; `act` is called when a user, not a script, changes it."""
+        """Add a check box; `act` is called when a user, not a script, changes it."""
         handle = self.gui.add_checkbox(label, value, hint=hint)
         return self._changed(handle, act)
 
     def dropdown(self, label: str, options: list[str], value: str, act: Callable[[str], None]) -> Any:
-        """A choice."""
+        """Add a drop-down list."""
         return self._changed(self.gui.add_dropdown(label, options, initial_value=value), act)
 
     def number(self, label: str, value: float, act: Callable[[float], None], step: float | None = None) -> Any:
-        """A number; real ones have as many decimals as a user wants."""
+        """Add a number; real numbers have as many decimals as a user enters."""
         handle = self.gui.add_number(label, value, step=step)
         if not isinstance(value, int):
             handle.precision = DECIMALS
         return self._changed(handle, act)
 
     def vector(self, label: str, value: np.ndarray, act: Callable[[tuple[float, float, float]], None]) -> Any:
-        """Three real numbers."""
+        """Add three real numbers."""
         handle = self.gui.add_vector3(label, value)
         handle.precision = DECIMALS
         return self._changed(handle, act)
@@ -79,17 +79,17 @@ class Panel:
     def slider(
         self, label: str, low: float, high: float, value: float, act: Callable[[float], None], step: float | None = None
     ) -> Any:
-        """A slider; it has a thousand steps unless something else is said."""
+        """Add a slider; by default it has a thousand steps."""
         step = step or (high - low) / 1000.0
         handle = self.gui.add_slider(label, low, high, step, within(value, low, high))
-        return self._changed(handle, lambda value: act(within(value, low, high)))  # its field takes any number
+        return self._changed(handle, lambda value: act(within(value, low, high)))  # its field accepts any number
 
     def put(self, handle: Any, value: Any) -> None:
-        """Show a value, unless a user changed it and the session does not show that yet."""
+        """Show a value, unless the session does not show a user's change yet."""
         self.inputs.show(handle, value)
 
     def ask(self, command: Command) -> None:
-        """Ask for a change of the model or the data that this panel was made for."""
+        """Post a command that changes the model or the data for which this panel was made."""
 
         def made(m: MjModel, d: MjData) -> None:
             if self.session.generation == self._generation:
@@ -103,5 +103,5 @@ class Panel:
 
 
 def within(value: float, low: float, high: float) -> float:
-    """The nearest value that a slider can show; its lowest for what is no number."""
+    """Clamp a value to the range of a slider; NaN becomes the lower limit."""
     return min(max(low, value), high)  # in this order: max(low, nan) is low

@@ -27,7 +27,7 @@ VECTORS = ("gravity", "wind", "magnetic")
 
 
 def _words(kinds: type[MjEnum]) -> list[str]:
-    """``mjINT_RK4`` -> ``rk4``."""
+    """Convert names of an enumeration: ``mjINT_RK4`` -> ``rk4``."""
     return [name.partition("_")[2].lower() for name in kinds.__members__]
 
 
@@ -90,7 +90,7 @@ class PhysicsPanel(Panel):
         self.ask(command)
 
     def refresh(self) -> None:
-        """Show the options as they are: a script may change them."""
+        """Show the current options, which a script may have changed."""
         with self.session.lock:
             opt = self.session.model.opt
             values: dict[str, Any] = {name: getattr(opt, name) for name in (*CHOICES, *NUMBERS)}

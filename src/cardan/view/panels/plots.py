@@ -19,12 +19,12 @@ ENERGY = mjtEnableBit.mjENBL_ENERGY.value
 
 
 class PlotPanel(Panel):
-    """A panel with plots, which are made up to date only while they are wanted."""
+    """A panel with plots, which are updated only while they are visible."""
 
     period = PERIOD
 
     def plot(self, title: str, names: tuple[str, ...], data: tuple[np.ndarray, ...], across: str = "time") -> Any:
-        """A plot of quantities over something."""
+        """Add a plot of quantities over `across`."""
         series: list[Any] = [{"label": across}]
         for k, name in enumerate(names):
             series.append({"label": name, "stroke": COLORS[k % len(COLORS)], "width": 1.5})
@@ -70,7 +70,7 @@ class SensorPanel(PlotPanel):
         self.chart = chart
 
     def refresh(self) -> None:
-        """Append the present values."""
+        """Append the current values."""
         chart = self.chart
         if chart is None:
             return
@@ -91,7 +91,7 @@ class EnergyPanel(PlotPanel):
             self.chart = self.plot("Energy (J)", self.series.names, self.series.columns())
 
     def show(self, on: bool) -> None:
-        """Plot the energy, or don't."""
+        """Show or hide the plot."""
         self.chart.visible = on
         if on:
 
@@ -101,7 +101,7 @@ class EnergyPanel(PlotPanel):
             self.ask(command)
 
     def refresh(self) -> None:
-        """Append the present values."""
+        """Append the current values."""
         if not self.shown.value:
             return
         with self.session.lock:
@@ -126,17 +126,17 @@ class ProfilerPanel(PlotPanel):
             ]
 
     def show(self, on: bool) -> None:
-        """Profile, or don't."""
+        """Switch the profiler on or off."""
         for chart in self.charts:
             chart.visible = on
         self.ask(lambda m, d: self.profile.watch(m, on))
 
     def discard(self) -> None:
-        """Measure no more."""
+        """Stop measuring."""
         self.profile.stop()
 
     def refresh(self) -> None:
-        """Append the present values."""
+        """Append the current values."""
         if not self.shown.value:
             return
         with self.session.lock:

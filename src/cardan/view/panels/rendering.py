@@ -1,4 +1,4 @@
-"""What is shown: flags, groups, labels, frames, the camera."""
+"""Rendering options: flags, groups, labels, frames, the camera."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cardan.visual import mjv_defaultFreeCamera
 
 GROUPS = ("geom", "site", "joint", "tendon", "actuator", "flex", "skin")
 IN_PICTURES = ("Reflection", "Additive", "Haze")
-"""Flags that only screenshots and videos show: the browser's own renderer has no such effect."""
+"""Flags that have an effect only in screenshots and videos: the browser's renderer does not support them."""
 
 
 class RenderingPanel(Panel):
@@ -44,7 +44,7 @@ class RenderingPanel(Panel):
             self.groups = {kind: self._group(kind) for kind in GROUPS}
 
     def _group(self, kind: str) -> list:
-        """Six boxes, a group each."""
+        """Add six check boxes, one for each group."""
         shown = getattr(self.session.option, f"{kind}group")
         with self.gui.add_folder(f"{kind.capitalize()} groups", expand_by_default=False):
             return [
@@ -58,7 +58,7 @@ class RenderingPanel(Panel):
             self.session.option.flags[flag] = value
 
     def toggle_flag(self, flag: int) -> None:
-        """Show what is hidden, and the other way round."""
+        """Toggle the visibility of elements (mjtVisFlag)."""
         with self.session.lock:
             self.session.option.flags[flag] = not self.session.option.flags[flag]
 
@@ -68,7 +68,7 @@ class RenderingPanel(Panel):
             self.session.flags[flag] = value
 
     def toggle_effect(self, flag: int) -> None:
-        """Turn a rendering flag on or off."""
+        """Toggle a rendering flag (mjtRndFlag)."""
         with self.session.lock:
             self.session.flags[flag] = not self.session.flags[flag]
 
@@ -78,20 +78,20 @@ class RenderingPanel(Panel):
             getattr(self.session.option, f"{kind}group")[group] = value
 
     def set_member(self, member: str, value: float) -> None:
-        """Set a number of the option."""
+        """Set a number of the options."""
         with self.session.lock:
             setattr(self.session.option, member, int(value))
 
     def set_label(self, name: str) -> None:
-        """What gets a label (mjtLabel)."""
+        """Choose the objects that get labels (mjtLabel)."""
         self.set_member("label", mjLABELSTRING.index(name))
 
     def set_frame(self, name: str) -> None:
-        """Whose frames are shown (mjtFrame)."""
+        """Choose the objects whose frames are shown (mjtFrame)."""
         self.set_member("frame", mjFRAMESTRING.index(name))
 
     def set_camera(self, name: str) -> None:
-        """The free camera, one that follows the selected body (or the whole model), or one of the model's."""
+        """Choose the free camera, one that tracks the selected body (or the whole model), or one of the model."""
         number = self.cameras.index(name) - 2
         with self.session.lock:
             camera = self.session.camera
@@ -103,7 +103,7 @@ class RenderingPanel(Panel):
                 camera.type, camera.fixedcamid = FREE, -1
 
     def track(self, body: int) -> None:
-        """Follow a body; for the world, the first body that moves."""
+        """Track a body; for the world, the first body that can move."""
         with self.session.lock:
             m, camera = self.session.model, self.session.camera
             if body == 0:
@@ -112,7 +112,7 @@ class RenderingPanel(Panel):
             camera.type, camera.trackbodyid, camera.fixedcamid = TRACKING, body, -1
 
     def reset_view(self) -> None:
-        """The free camera in its default place."""
+        """Reset the free camera to its default pose."""
         with self.session.lock:
             mjv_defaultFreeCamera(self.session.model, self.session.camera)
 
@@ -123,7 +123,7 @@ class RenderingPanel(Panel):
         return self.cameras[1 if camera.type == TRACKING else 0]
 
     def refresh(self) -> None:
-        """Bring the controls up to date: scripts and keys change them, too."""
+        """Update the controls; scripts and keys change the options, too."""
         with self.session.lock:
             option = self.session.option.__copy__()
             effects, camera = self.session.flags.copy(), self._camera_name()

@@ -15,7 +15,7 @@ SPEEDS = (1000, 500, 200, 100, 80, 66, 50, 40, 33, 25, 20, 16, 13, 10, 8, 6.6, 5
 
 
 def percent(speed: float) -> str:
-    """A speed as the user reads it."""
+    """Format a speed as percent of real time."""
     return f"{100 * speed:g} %"
 
 
@@ -43,7 +43,7 @@ class SimulationPanel(Panel):
             self.button("Copy state as keyframe", self.copy_key, "MJCF of the state, to copy")
             self.text = self.gui.add_text("MJCF", "", multiline=True, visible=False)
 
-    # what the controls do
+    # actions of the controls
 
     def toggle(self) -> None:
         """Run or pause."""
@@ -56,7 +56,7 @@ class SimulationPanel(Panel):
             physics.resume()
 
     def step(self) -> None:
-        """A single step; it pauses a running simulation."""
+        """Make a single step; pause a running simulation."""
 
         def command(m: MjModel, d: MjData) -> None:
             if self.viewer.physics is not None:
@@ -68,7 +68,7 @@ class SimulationPanel(Panel):
         self.ask(command)
 
     def step_forward(self) -> None:
-        """Forward in history; a single step at its end."""
+        """Go forward in history; at its end, make a single step."""
         physics = self.viewer.physics
         if physics is not None and physics.age > 0:
             self.go_back_by(-1)
@@ -76,32 +76,32 @@ class SimulationPanel(Panel):
             self.step()
 
     def reset(self) -> None:
-        """The default state."""
+        """Reset all worlds to the default state."""
 
         def command(m: MjModel, d: MjData) -> None:
-            for data in (d, *self.session.others):  # a script's own data in place of those shown
+            for data in (d, *self.session.others):  # `d`, and not the displayed data: it may be a script's own data
                 mj_resetData(m, data)
                 mj_forward(m, data)
 
         self.ask(command)
 
     def set_speed(self, text: str) -> None:
-        """A speed as percent of real time."""
+        """Set the speed, given as percent of real time."""
         with self.session.lock:
             self.session.speed = float(text.removesuffix(" %")) / 100.0
 
     def change_speed(self, steps: int) -> None:
-        """The next higher (-1) or lower (1) speed."""
+        """Choose the next higher (-1) or lower (1) speed."""
         with self.session.lock:
             now = min(range(len(SPEEDS)), key=lambda k: abs(SPEEDS[k] / 100.0 - self.session.speed))
             self.session.speed = SPEEDS[min(max(now + steps, 0), len(SPEEDS) - 1)] / 100.0
 
     def go_back(self, age: float) -> None:
-        """Show a state of the past, the oldest if there is none that old, and pause."""
+        """Pause and show a state of the past; if the age exceeds the history, the oldest state."""
         self.ask(lambda m, d: self._restore(m, d, int(-age)))
 
     def go_back_by(self, steps: int) -> None:
-        """Go back, or forth, from where history stands."""
+        """Go back or forward from the current position in history."""
 
         def command(m: MjModel, d: MjData) -> None:
             if self.viewer.physics is not None:
@@ -120,7 +120,7 @@ class SimulationPanel(Panel):
                 mj_forward(m, data)
 
     def load_key(self) -> None:
-        """The state of the chosen keyframe."""
+        """Load the state of the chosen keyframe."""
         number = keyframe_names(self.session.model).index(self.key.value)
 
         def command(m: MjModel, d: MjData) -> None:
@@ -131,12 +131,12 @@ class SimulationPanel(Panel):
         self.ask(command)
 
     def save_key(self) -> None:
-        """The state into the chosen keyframe of the model in memory."""
+        """Store the state in the chosen keyframe of the model in memory."""
         number = keyframe_names(self.session.model).index(self.key.value)
         self.ask(partial(store_keyframe, number=number))
 
     def copy_key(self) -> None:
-        """MJCF of a keyframe with the state, in a field to copy from."""
+        """Show MJCF of a keyframe with the current state, in a field from which it can be copied."""
 
         def command(m: MjModel, d: MjData) -> None:
             self.text.value = keyframe_xml(m, d)
@@ -145,7 +145,7 @@ class SimulationPanel(Panel):
         self.ask(command)
 
     def refresh(self) -> None:
-        """Bring the controls up to date."""
+        """Update the controls."""
         session, physics = self.session, self.viewer.physics
         with session.lock:
             d, paused, speed = session.data, session.paused, session.speed

@@ -12,15 +12,15 @@ from cardan.view.panels.panel import Panel, within
 
 SLIDE, HINGE = mjtJoint.mjJNT_SLIDE.value, mjtJoint.mjJNT_HINGE.value
 MOST = 200
-"""Sliders of a kind that are made; models with more are moved by scripts."""
+"""Largest number of sliders of one kind; scripts move the others."""
 
 
 VALUES = 400
-"""Values of sliders that are sent a second, about: each is a message of its own."""
+"""Approximate number of slider values that are sent per second; each is a separate message."""
 
 
 def note(gui: Any, what: str, shown: int, count: int) -> None:
-    """Say that there is nothing to slide, or that there are more than sliders."""
+    """Add a note if the model has nothing to slide, or more objects than sliders."""
     if not count:
         gui.add_markdown(f"The model has no {what}.")
     elif shown < count:
@@ -61,7 +61,7 @@ class ActuatorPanel(Panel):
         self.ask(command)
 
     def refresh(self) -> None:
-        """Show the controls as they are."""
+        """Show the current controls."""
         with self.session.lock:
             values = self.session.data.ctrl.tolist()
         for handle, value in zip(self.handles, values, strict=False):
@@ -102,7 +102,7 @@ class JointPanel(Panel):
         self.ask(command)
 
     def refresh(self) -> None:
-        """Show the positions as they are."""
+        """Show the current positions."""
         with self.session.lock:
             values = self.session.data.qpos.tolist()
         for adr, handle in self.joints:

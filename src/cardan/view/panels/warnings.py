@@ -1,4 +1,4 @@
-"""Warnings of the simulation, with what is known of their cause."""
+"""Warnings of the simulation, with known causes."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from cardan.step.report import listeners
 from cardan.view.panels.panel import Panel
 
 MOST = 20
-"""Texts that are kept."""
+"""Largest number of stored texts."""
 
 
 class WarningPanel(Panel):
-    """Counters of warnings, and the texts of the last ones: a divergence says which number went bad first."""
+    """Counters of warnings, and the last texts: after a divergence, the text names the first bad number."""
 
     def build(self) -> None:
         """Make the controls."""
-        self.texts: dict[str, int] = {}  # how often each was heard, the last one at the end
+        self.texts: dict[str, int] = {}  # number of times that each text was reported, the last text at the end
         self._content = ""
         with self.gui.add_folder("Warnings"):
             self.text = self.gui.add_markdown("none")
@@ -28,11 +28,11 @@ class WarningPanel(Panel):
             del self.texts[next(iter(self.texts))]
 
     def clear(self) -> None:
-        """Forget the texts."""
+        """Remove the texts."""
         self.texts.clear()
 
     def discard(self) -> None:
-        """Listen no more."""
+        """Stop listening to warnings."""
         if self._hear in listeners:
             listeners.remove(self._hear)
 
