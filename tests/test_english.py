@@ -13,7 +13,21 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-PACKAGES = ("maths", "dynamics", "constraint", "solver", "sensor", "soft", "collision", "formats", "plugins")
+PACKAGES = (
+    "maths",
+    "dynamics",
+    "constraint",
+    "solver",
+    "sensor",
+    "soft",
+    "collision",
+    "formats",
+    "plugins",
+    "api",
+    "model",
+    "visual",
+    "view",
+)
 PAGES: tuple[str, ...] = ()
 LONGEST = 30  # words of a sentence in a docstring
 

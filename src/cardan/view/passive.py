@@ -73,9 +73,7 @@ class Handle:
         return self._viewer.address
 
     def lock(self) -> threading.RLock:  # type: ignore[valid-type]
-        """Return the viewer's lock, a context manager; the viewer holds it while it reads data that a script may
-        change.
-        """
+        """Return the viewer's lock, a context manager, which guards the data that a script may change."""
         return self._session.lock
 
     def is_running(self) -> bool:

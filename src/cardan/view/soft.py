@@ -55,7 +55,7 @@ class SoftGeoms(NamedTuple):
     scenes: list[SoftScene]
 
     def which(self, *kinds: str) -> list[tuple[int, int, SoftScene]]:
-        """List the geoms of these types, each with the id of its flex or skin, and the flexes and skins of its world."""
+        """List the geoms of these types, each with the id of its flex or skin, and the soft objects of its world."""
         found = np.flatnonzero(np.isin(self.geoms["type"], [GEOM[kind] for kind in kinds]))
         return [(int(k), int(self.geoms["objid"][k]), self.scenes[int(self.world[k])]) for k in found]
 
