@@ -12,7 +12,7 @@ WORKERS ?= 2
 # a wide set of models, for comparisons and benchmarks
 MODELS ?= ../shared/models
 
-.PHONY: demo test test-models test-interpreted wheel test-wheel test-oldest clients bench docs lint venv models
+.PHONY: demo test test-models test-interpreted wheel test-wheel test-pythons clients bench docs lint venv models
 
 demo: venv
 	@mkdir -p build
@@ -33,20 +33,18 @@ models: venv
 test-interpreted: venv models
 	CARDAN_JIT=0 $(BIN)/python -m pytest -q -n $(WORKERS) --each 4 tests/parity
 
-# the pure wheel, and one a platform with all kernels compiled; objects are kept in build/kernels
+# the sdist, the pure wheel, and one a platform with all kernels compiled; objects are kept in build/kernels
 wheel: venv
 	$(BIN)/python -m wheels --jobs $(WORKERS)
 
-# the wheels of `make wheel` in fresh environments, with all models of the tests in all settings
+# all packages for this machine in fresh environments, with those that pip downloads; all models of the tests in all settings
 test-wheel: venv models
+	$(BIN)/python -m wheels --platform here --jobs $(WORKERS)
 	CARDAN_FULL_TESTS=1 $(BIN)/python -m pytest -q -n $(WORKERS) tests/packages
 
-# what goes through private parts of other packages, with their oldest versions
-test-oldest:
-	@test -x .venv-oldest/bin/pytest || { "$(PYTHON)" -m venv .venv-oldest && \
-		.venv-oldest/bin/python -m pip --disable-pip-version-check --quiet --no-input install -r requirements-oldest.txt; }
-	PYTHONPATH=src CARDAN_CACHE_DIR=build/oldest-kernels .venv-oldest/bin/python -m pytest -q -p no:cacheprovider \
-		tests/jit tests/cli tests/api/test_callbacks.py tests/parity/test_step.py
+# a share of the tests on the oldest and the newest Python of this machine, the former with the oldest packages
+test-pythons:
+	WORKERS=$(WORKERS) .ci/pythons
 
 # programs of other packages on both engines, and the table docs/clients.md
 clients: .venv-clients/.installed

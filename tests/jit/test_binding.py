@@ -144,10 +144,10 @@ def test_both_ways_give_the_same(pair):
                 value[...] = rng.normal(size=value.shape)
         twin = [a.copy() if isinstance(a, np.ndarray) else a for a in arguments]
         try:
-            expected = binding.careful(tuple(twin), {})
+            result = binding.builtin(*arguments)  # first, because it loads the native code
         except cardan.FatalError:
             continue
-        np.testing.assert_equal(binding.builtin(*arguments), expected, name)
+        np.testing.assert_equal(result, binding.careful(tuple(twin), {}), name)
         for value, other in zip(arguments, twin, strict=True):
             if isinstance(value, np.ndarray):
                 np.testing.assert_array_equal(value, other, name)

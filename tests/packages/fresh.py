@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from importlib.metadata import Distribution, distribution, distributions
 from pathlib import Path
 
+import pytest
 from packaging.requirements import Requirement
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -51,6 +52,19 @@ def make_environment(folder: Path, *source: str) -> Path:
     alone = ["--no-deps", "--no-index", "--no-build-isolation"]
     call([*PIP, "--python", str(python), "install", *alone, *source], PYTHONPATH=str(tools))
     link_packages(installed(python).requires or [], site)
+    return python
+
+
+def install_from_index(folder: Path, *source: str) -> Path:
+    """Create an environment with Cardan by plain ``pip install`` and return the path of its interpreter.
+
+    The test is skipped if the package index can't be reached.
+    """
+    python = make_empty(folder)
+    install = [*PIP, "--python", str(python), "install"]
+    if subprocess.run([*install, "--dry-run", "filelock"], capture_output=True, check=False).returncode:
+        pytest.skip("the package index can't be reached")
+    call([*install, *source])
     return python
 
 

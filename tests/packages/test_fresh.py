@@ -1,8 +1,8 @@
 """A fresh environment with only a wheel: nothing is compiled, and Numba isn't there to do it.
 
 Without ``CARDAN_FULL_TESTS=1`` the wheel holds the kernels that two models need, from the cache of the tests. With it,
-the wheels that ``make wheel`` left in ``dist`` are tried: all models of the tests, in all
-settings of the parity matrix.
+the wheel in ``dist`` is tried (``make test-wheel`` builds it): the first use after a plain ``pip install``, and all
+models of the tests in all settings of the parity matrix.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from models import known_files
-from packages.fresh import HUMANOID, check_first_use, make_environment, run
+from packages.fresh import HUMANOID, check_first_use, install_from_index, make_environment, run
 from wheels.kernels import compile_driver, differentiable, entries, scalar_forms
 from wheels.pack import build_pure, for_platform
 
@@ -121,12 +121,24 @@ def test_edited_sources_are_not_run_from_the_archive(wheel: Path, tmp_path: Path
     assert done.returncode != 0 and "KernelError" in done.stderr
 
 
-@pytest.mark.skipif(not FULL, reason="takes long: CARDAN_FULL_TESTS=1, after make wheel")
+def built_wheel() -> str:
+    """Path of the wheel of this platform in ``dist``."""
+    wheels = sorted((ROOT / "dist").glob(f"*-py3-none-{PLATFORM.wheel if PLATFORM else ''}.whl"))
+    assert wheels, "python -m wheels --platform here comes first"
+    return str(wheels[-1])
+
+
+@pytest.mark.skipif(not FULL, reason="make test-wheel builds all kernels and runs it")
+def test_the_first_use_with_the_package_index(tmp_path: Path) -> None:
+    python = install_from_index(tmp_path / "env", built_wheel())
+    assert run(python, "-c", "import numba").returncode != 0
+    check_first_use(python, tmp_path, tmp_path / "cache", compiles=False)
+
+
+@pytest.mark.skipif(not FULL, reason="make test-wheel builds all kernels and runs it")
 @pytest.mark.parametrize("share", range(8))
 def test_all_models_in_all_settings(tmp_path: Path, share: int) -> None:
-    wheels = sorted((ROOT / "dist").glob(f"*-py3-none-{PLATFORM.wheel if PLATFORM else ''}.whl"))
-    assert wheels, "make wheel comes first"
-    python = make_environment(tmp_path / "env", str(wheels[-1]))
+    python = make_environment(tmp_path / "env", built_wheel())
     paths = [str(path) for path in known_files() if path.exists()][share::8]
     cache = tmp_path / "cache"
     done = run(python, WORKLOAD, "all", *paths, CARDAN_CACHE_DIR=str(cache))

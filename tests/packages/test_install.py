@@ -15,7 +15,7 @@ from email import message_from_bytes
 from pathlib import Path
 
 import pytest
-from packages.fresh import PIP, call, check_first_use, installed, make_empty, make_environment, required
+from packages.fresh import PIP, call, check_first_use, install_from_index, installed, make_environment, required
 from wheels.pack import build_pure, build_sdist, copy_sources, for_platform, without_compiler
 
 from cardan.jit import jit_enabled
@@ -73,11 +73,7 @@ def test_the_first_use(kind: str, tmp_path: Path, request: pytest.FixtureRequest
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_first_use_with_the_package_index(kind: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     """The same with plain ``pip install``, where kernels are compiled into an empty cache."""
-    python = make_empty(tmp_path / "env")
-    install = [*PIP, "--python", str(python), "install"]
-    if subprocess.run([*install, "--dry-run", "filelock"], capture_output=True, check=False).returncode:
-        pytest.skip("the package index can't be reached")
-    call([*install, *source_of(kind, tmp_path, request)])
+    python = install_from_index(tmp_path / "env", *source_of(kind, tmp_path, request))
     check_first_use(python, tmp_path, tmp_path / "cache", compiles=True)
 
 
