@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from importlib.abc import MetaPathFinder
 from importlib.util import find_spec
 from pathlib import Path
@@ -72,9 +73,22 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize(SWEEP, files, ids=models.short_name, indirect=True)
 
 
+@pytest.fixture(scope="session")
+def has_answer() -> Iterator[Callable[[Path], bool]]:
+    """Whether the reference reads or refuses a file; some make it crash or hang, and a run with it."""
+    from verdicts import CRASH, Reference
+
+    reference = Reference()
+    yield cache(lambda path: reference.refusal_of_file(path) != CRASH)
+    reference.close()
+
+
 @pytest.fixture
 def model_file(request: pytest.FixtureRequest) -> Path:
     """A file of a model: of those that the tests know, or of the folder that ``--models`` names."""
+    other = request.config.getoption("--models") is not None and not NO_REFERENCE
+    if other and not request.getfixturevalue("has_answer")(request.param):
+        pytest.skip("the reference crashes or hangs with this file")
     return models.there(request.param)
 
 

@@ -8,6 +8,7 @@ import select
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from xml.etree import ElementTree
 
 import cardan
@@ -40,23 +41,35 @@ import mujoco
 answers = os.fdopen(os.dup(1), "w")
 os.dup2(2, 1)
 for line in sys.stdin:
+    kind, source = json.loads(line)
     try:
-        mujoco.MjModel.from_xml_string(json.loads(line))
+        if kind == "text":
+            mujoco.MjModel.from_xml_string(source)
+        else:
+            model = mujoco.MjModel.from_xml_path(source)
+            mujoco.mj_forward(model, mujoco.MjData(model))
         answer = None
-    except ValueError as error:
+    except (ValueError, mujoco.FatalError) as error:
         answer = str(error)
     print(json.dumps(answer), file=answers, flush=True)
 """
 
 
 class Reference:
-    """The reference in a process of its own: some of the changed models make it crash or hang."""
+    """The reference in a process of its own: some models make it crash or hang."""
 
     def __init__(self) -> None:
         self.process: subprocess.Popen[str] | None = None
 
     def refusal(self, xml: str) -> str | None:
         """Why it refuses the model, None if it accepts it, `CRASH` if it has no answer."""
+        return self._answer("text", xml, SECONDS)
+
+    def refusal_of_file(self, path: Path) -> str | None:
+        """The same of a file, whose forward dynamics it computes, too."""
+        return self._answer("file", str(path), 3 * SECONDS)
+
+    def _answer(self, kind: str, source: str, seconds: float) -> str | None:
         if self.process is None:
             command = [sys.executable, "-c", SERVER]
             pipe, null = subprocess.PIPE, subprocess.DEVNULL
@@ -64,9 +77,9 @@ class Reference:
         server = self.process
         assert server.stdin is not None
         assert server.stdout is not None
-        server.stdin.write(json.dumps(xml) + "\n")
+        server.stdin.write(json.dumps([kind, source]) + "\n")
         server.stdin.flush()
-        if select.select([server.stdout], [], [], SECONDS)[0]:
+        if select.select([server.stdout], [], [], seconds)[0]:
             line = server.stdout.readline()
             if line:
                 return json.loads(line)
