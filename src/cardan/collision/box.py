@@ -31,7 +31,7 @@ from cardan.maths.vector import (
 )
 from cardan.model.kernel_views import Data, Model
 
-View = tuple[Vec3, Vec3, Vec3, Vec3, float]
+View = tuple[Vec3, Vec3, Vec3, Vec3]
 """Direction of view on a reference face, see `put_corner`."""
 PARALLEL = 1e-12
 """If the squared sine of the angle of two edges is below this, they have no common perpendicular."""
