@@ -27,6 +27,8 @@ PACKAGES = (
     "model",
     "visual",
     "view",
+    "step",
+    "enums",
 )
 PAGES: tuple[str, ...] = ()
 LONGEST = 30  # words of a sentence in a docstring

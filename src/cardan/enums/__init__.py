@@ -1,6 +1,6 @@
-"""Every enumeration of the interface (`mjt*`), under the names and values of MuJoCo 3.1.6.
+"""All enumerations of the interface (`mjt*`), with the names and values of MuJoCo 3.1.6.
 
-One module a part of the system: options, model, actuation, sensor, data, visual, render.
+There is one module per part of the system: options, model, actuation, sensor, data, visual, render.
 """
 
 from cardan.enums.actuation import (

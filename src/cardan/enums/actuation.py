@@ -4,7 +4,7 @@ from cardan.enums.base import MjEnum
 
 
 class mjtTrn(MjEnum):
-    """Actuator transmissions: what the force acts on (`actuator_trntype`)."""
+    """Actuator transmissions: objects on which the force acts (`actuator_trntype`)."""
 
     mjTRN_JOINT = 0  # joint
     mjTRN_JOINTINPARENT = 1  # joint, with the axis in the parent's frame
@@ -16,7 +16,7 @@ class mjtTrn(MjEnum):
 
 
 class mjtDyn(MjEnum):
-    """Activation dynamics: how control turns into activation (`actuator_dyntype`)."""
+    """Activation dynamics: relation of control and activation (`actuator_dyntype`)."""
 
     mjDYN_NONE = 0  # no activation
     mjDYN_INTEGRATOR = 1  # act_dot = ctrl
@@ -27,7 +27,7 @@ class mjtDyn(MjEnum):
 
 
 class mjtGain(MjEnum):
-    """How the gain of an actuator is computed (`actuator_gaintype`)."""
+    """Computation of an actuator's gain (`actuator_gaintype`)."""
 
     mjGAIN_FIXED = 0  # gainprm[0]
     mjGAIN_AFFINE = 1  # gainprm · (1, length, velocity)
@@ -36,7 +36,7 @@ class mjtGain(MjEnum):
 
 
 class mjtBias(MjEnum):
-    """How the bias force of an actuator is computed (`actuator_biastype`)."""
+    """Computation of an actuator's bias force (`actuator_biastype`)."""
 
     mjBIAS_NONE = 0  # zero
     mjBIAS_AFFINE = 1  # biasprm · (1, length, velocity)
@@ -45,7 +45,7 @@ class mjtBias(MjEnum):
 
 
 class mjtLRMode(MjEnum):
-    """Which actuators get an automatic length range (`mjLROpt.mode`)."""
+    """Selection of the actuators that get an automatic length range (`mjLROpt.mode`)."""
 
     mjLRMODE_NONE = 0
     mjLRMODE_MUSCLE = 1  # muscles

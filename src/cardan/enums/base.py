@@ -1,7 +1,7 @@
-"""The base class of all enumerations: numbers with names that behave like the enumerations of MuJoCo's Python package.
+"""Base class of all enumerations: named numbers that behave like the enumerations of MuJoCo's Python package.
 
-They aren't the standard library's: those are integers, can be iterated and ordered, and take four times as long to
-look up. Type checkers read ``base.pyi``.
+The standard library's enumerations differ from those: their members are integers, can be iterated and ordered, and take
+four times as long to look up. Type checkers read ``base.pyi``.
 """
 
 import operator
@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 Operation = Callable[[Any, Any], Any]
 
 UNKNOWN = "???"
-"""Name of a number that is none of an enumeration."""
+"""Name of a number that is not a member of the enumeration."""
 
 
 class _Members:
@@ -22,16 +22,16 @@ class _Members:
 
 
 class MjEnumType(type):
-    """Makes the integers in the body of an enumeration its members."""
+    """Metaclass that turns the integers in the body of an enumeration into its members."""
 
     _names: dict[int, str]
     _members: dict[str, Any]
 
     def __new__(mcs, name: str, bases: tuple[type, ...], body: dict[str, Any]) -> "MjEnumType":
-        """Make a class: the base itself, an enumeration, or a class derived from an enumeration."""
+        """Create a class: the base class, an enumeration, or a class derived from an enumeration."""
         if not any(type(base) is MjEnumType and not base._names for base in bases):
             return super().__new__(mcs, name, bases, body)
-        # from Python 3.13 on, bodies of classes hold the number of their first line
+        # from Python 3.13 on, class bodies contain the number of their first line
         numbers = {key: value for key, value in body.items() if isinstance(value, int) and key[:2] != "__"}
         names: dict[int, str] = {}
         for key, value in numbers.items():
@@ -44,15 +44,15 @@ class MjEnumType(type):
 
 
 class MjEnum(metaclass=MjEnumType):
-    """A number with a name.
+    """Number with a name.
 
-    Members equal and hash like their values, index sequences, and give plain numbers in arithmetic and bit operations.
-    As in MuJoCo's package they aren't instances of `int`, have no order, all count as true (also the one with value
-    0), and show as ``mjtGeom.mjGEOM_BOX``; ``mjtGeom(6)`` makes a member from its number, ``mjtGeom.__members__`` is
-    the dictionary of all by name, and the class itself can't be iterated.
+    Members equal and hash like their values, can index sequences, and give plain numbers in arithmetic and bit
+    operations. As in MuJoCo's package, they are not instances of `int`, have no order, and are always true (also the
+    member of value 0). Their `repr` is ``mjtGeom.mjGEOM_BOX``. ``mjtGeom(6)`` returns a member by its number, and
+    ``mjtGeom.__members__`` is the dictionary of all members by name. The class itself cannot be iterated.
 
     Args:
-        value: number of the member, or anything that `int` converts and that is no text and no floating-point number.
+        value: number of the member, or an object that `int` converts, except strings and floating-point numbers.
 
     Raises:
         ValueError: no member has this number.
@@ -105,12 +105,12 @@ class MjEnum(metaclass=MjEnumType):
         return self._value
 
     def __setstate__(self, value: int) -> None:
-        """The last step of reading a pickle that MuJoCo's package wrote."""
+        """Restore a member from a pickle that MuJoCo's package wrote."""
         self.__init__(value)
 
 
 def _integer(value: Any) -> int | None:
-    """The integer that an operand counts as, or None: whatever `int` converts, but text, floats and proper arrays."""
+    """Convert an operand to an integer, or None. Strings, floats and arrays with dimensions are not converted."""
     kind = type(value)
     if isinstance(value, float) or getattr(value, "ndim", 0):
         return None
@@ -118,7 +118,7 @@ def _integer(value: Any) -> int | None:
 
 
 def _real(value: Any) -> float | None:
-    """The number that a division takes an operand for, or None."""
+    """Convert an operand of a division to a number, or None."""
     kind = type(value)
     if (hasattr(kind, "__float__") or hasattr(kind, "__index__")) and not getattr(value, "ndim", 0):
         return float(value)
@@ -126,7 +126,7 @@ def _real(value: Any) -> float | None:
 
 
 def _number(value: Any) -> int | float | None:
-    """The number that an operand counts as, or None: its integer, which drops the fraction of all but floats."""
+    """Convert an operand to a number, or None; fractions are dropped except those of floats."""
     if isinstance(value, float):
         return float(value)
     number = _integer(value)
@@ -146,7 +146,7 @@ def _reflected(operate: Operation) -> Operation:
 
 
 def _add_arithmetic() -> None:
-    """Give the base class the operators that the reference has: no powers, and shifts of members only."""
+    """Add the operators of the reference to the base class: no powers, and shifts of members only."""
     operators = dict.fromkeys(("add", "sub", "mul", "floordiv", "mod"), _number)
     operators |= {"truediv": _real} | dict.fromkeys(("and", "or", "xor"), _integer)
     for name, convert in operators.items():

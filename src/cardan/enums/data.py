@@ -61,7 +61,7 @@ class mjtState(MjEnum):
 
 
 class mjtWarning(MjEnum):
-    """Indices into `mjData.warning`: events that are counted and don't stop the simulation."""
+    """Indices into `mjData.warning`: events that are counted and do not stop the simulation."""
 
     mjWARN_INERTIA = 0  # inertia matrix (nearly) singular
     mjWARN_CONTACTFULL = 1  # no room for a contact

@@ -4,7 +4,7 @@ from cardan.enums.base import MjEnum
 
 
 class mjtObj(MjEnum):
-    """Kinds of named objects, as used by `mj_name2id`, sensors, tuples and equality constraints."""
+    """Types of named objects, as used by `mj_name2id`, sensors, tuples and equality constraints."""
 
     mjOBJ_UNKNOWN = 0
     mjOBJ_BODY = 1
@@ -71,7 +71,7 @@ class mjtGeom(MjEnum):
 
 
 class mjtCamLight(MjEnum):
-    """How a camera or a light follows the bodies (`cam_mode`, `light_mode`)."""
+    """Mode in which a camera or light follows bodies (`cam_mode`, `light_mode`)."""
 
     mjCAMLIGHT_FIXED = 0  # fixed to its body
     mjCAMLIGHT_TRACK = 1  # position follows the body, orientation stays
@@ -111,7 +111,7 @@ class mjtWrap(MjEnum):
 
 
 class mjtFlexSelf(MjEnum):
-    """How a flex looks for collisions with itself (`flex_selfcollide`)."""
+    """Method for self-collisions of a flex (`flex_selfcollide`)."""
 
     mjFLEXSELF_NONE = 0
     mjFLEXSELF_NARROW = 1  # every pair of elements
@@ -121,7 +121,7 @@ class mjtFlexSelf(MjEnum):
 
 
 class mjtPluginCapabilityBit(MjEnum):
-    """Bits that say which parts of the computation a plugin takes part in."""
+    """Bits for the parts of the computation in which a plugin takes part."""
 
     mjPLUGIN_ACTUATOR = 1 << 0
     mjPLUGIN_SENSOR = 1 << 1

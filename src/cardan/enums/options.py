@@ -1,4 +1,4 @@
-"""Enumerations of `mjOption`: what the pipeline computes and with which algorithms.
+"""Enumerations of `mjOption`: computations of the pipeline, and their algorithms.
 
 Spec: computation, algorithms and settings.
 """
@@ -7,7 +7,7 @@ from cardan.enums.base import MjEnum
 
 
 class mjtDisableBit(MjEnum):
-    """Bits of `opt.disableflags`: each one that is set leaves a part of the pipeline out."""
+    """Bits of `opt.disableflags`: each set bit disables a part of the pipeline."""
 
     mjDSBL_CONSTRAINT = 1 << 0  # all constraints and their solver
     mjDSBL_EQUALITY = 1 << 1  # equality constraints
@@ -28,7 +28,7 @@ class mjtDisableBit(MjEnum):
 
 
 class mjtEnableBit(MjEnum):
-    """Bits of `opt.enableflags`: each one that is set adds an optional part to the pipeline."""
+    """Bits of `opt.enableflags`: each set bit enables an optional part of the pipeline."""
 
     mjENBL_OVERRIDE = 1 << 0  # contact parameters are taken from opt.o_*
     mjENBL_ENERGY = 1 << 1  # potential and kinetic energy

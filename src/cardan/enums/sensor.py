@@ -1,4 +1,4 @@
-"""Enumerations of sensors: what is measured, at which stage, and of which type (spec: Modeling, sensor)."""
+"""Enumerations of sensors: measured quantities, stages and data types (spec: Modeling, sensor)."""
 
 from cardan.enums.base import MjEnum
 
@@ -61,7 +61,7 @@ class mjtStage(MjEnum):
 
 
 class mjtDataType(MjEnum):
-    """Type of sensor output, which rules how cutoff and noise apply (`sensor_datatype`)."""
+    """Type of sensor output, which determines how cutoff and noise apply (`sensor_datatype`)."""
 
     mjDATATYPE_REAL = 0  # any number
     mjDATATYPE_POSITIVE = 1  # positive number, or inactive

@@ -16,7 +16,7 @@ class mjtCatBit(MjEnum):
 
 
 class mjtMouse(MjEnum):
-    """Actions that a mouse movement stands for in a viewer."""
+    """Actions that a mouse movement performs in a viewer."""
 
     mjMOUSE_NONE = 0
     mjMOUSE_ROTATE_V = 1  # rotate in the vertical plane
@@ -44,7 +44,7 @@ class mjtCamera(MjEnum):
 
 
 class mjtLabel(MjEnum):
-    """Which objects get a text label (`mjvOption.label`)."""
+    """Objects that get a text label (`mjvOption.label`)."""
 
     mjLABEL_NONE = 0
     mjLABEL_BODY = 1
@@ -67,7 +67,7 @@ class mjtLabel(MjEnum):
 
 
 class mjtFrame(MjEnum):
-    """Which objects get their coordinate frame drawn (`mjvOption.frame`)."""
+    """Objects whose coordinate frame is drawn (`mjvOption.frame`)."""
 
     mjFRAME_NONE = 0
     mjFRAME_BODY = 1
@@ -81,7 +81,7 @@ class mjtFrame(MjEnum):
 
 
 class mjtVisFlag(MjEnum):
-    """Indices into `mjvOption.flags`: which model elements are shown."""
+    """Indices into `mjvOption.flags`: visibility of model elements."""
 
     mjVIS_CONVEXHULL = 0
     mjVIS_TEXTURE = 1

@@ -1,1 +1,1 @@
-"""The pipeline itself: programs of stages, integrators, checks, callbacks, inverse dynamics."""
+"""Pipeline: programs of stages, integrators, checks, callbacks, inverse dynamics."""

@@ -1,9 +1,9 @@
 """User-defined actuators as stages (spec: computation, actuation model: mjcb_act_dyn, mjcb_act_gain, mjcb_act_bias).
 
-Each callback is a function of model, data and actuator that returns a number. It is called for every actuator whose
-type says "user": an activation rate (which is kept if the actuator has one activation; with more, the callback writes
-`d.act_dot` itself), a gain or a bias (not for actuators of a disabled group). Without callbacks, rates and biases are 0
-and gains 1.
+Each callback is a function of model, data and actuator that returns a number. It is called for each actuator of type
+"user", and computes an activation rate, a gain or a bias (the last two not for actuators of a disabled group). If an
+actuator has more than one activation, the returned rate is ignored, and the callback writes `d.act_dot` itself. Without
+callbacks, rates and biases are 0 and gains 1.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def has_user_actuators(m: Any) -> bool:
 
 @stage
 def user_defaults(m: Model, d: Data) -> int:
-    """Rates 0, gains 1, biases 0 for user-defined actuators, before callbacks say otherwise.
+    """Set rates to 0, gains to 1 and biases to 0 for user-defined actuators, before callbacks change them.
 
     Writes act_dot (na,), work.actuator_gain, work.actuator_gain_slope, work.actuator_bias (nu,).
     """
@@ -126,7 +126,7 @@ def _python_force(name: str, types: str, user: int, field: str) -> Adapter:
     return adapt
 
 
-# place: how a compiled callback and how a Python one becomes a function of (m, d)
+# place: conversions of a compiled callback and of a Python callback to a function of (m, d)
 ADAPTERS: dict[str, tuple[Adapter, Adapter]] = {
     "act_dyn": (_native_dyn, _python_dyn),
     "act_gain": (_native_gain, _python_force("act_gain", "actuator_gaintype", USER_GAIN, "work.actuator_gain")),

@@ -1,4 +1,4 @@
-"""Advancing the state by one time step (spec: computation, numerical integration and stateful actuators)."""
+"""Advance of the state by one time step (spec: computation, numerical integration and stateful actuators)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NO_ACTUATION = int(mjtDisableBit.mjDSBL_ACTUATION)
 
 @kernel
 def _advance_activations(m: Model, d: Data, rates: Any) -> None:
-    """Move the activations of all enabled actuators by one time step."""
+    """Advance the activations of all enabled actuators by one time step."""
     for actuator in range(m.nu):
         first = m.actuator_actadr[actuator]
         if first >= 0 and not actuator_disabled(m, actuator):
@@ -25,14 +25,15 @@ def _advance_activations(m: Model, d: Data, rates: Any) -> None:
 
 @kernel
 def advance(m: Model, d: Data, acceleration: Any, velocity: Any, rates: Any) -> None:
-    """Move activations, velocities, positions and time, in this order, by one time step.
+    """Advance activations, velocities, positions and time, in this order, by one time step.
 
     Args:
         m: model.
         d: data.
-        acceleration: moves qvel (nv,).
-        velocity: moves qpos (nv,); the new velocity, if it is `d.qvel` itself: the semi-implicit update.
-        rates: move act (na,).
+        acceleration: rate of change of qvel (nv,).
+        velocity: rate of change of the configuration (nv,). If it is `d.qvel` itself, the new velocity is used: the
+            semi-implicit update.
+        rates: rate of change of act (na,).
     """
     h = m.opt.timestep
     if m.na > 0 and not m.opt.disableflags & NO_ACTUATION:

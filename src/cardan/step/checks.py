@@ -1,8 +1,8 @@
-"""Divergence checks: bad numbers reset the simulation, with a warning (spec: computation, stages 1 and 23).
+"""Divergence checks: NaN or huge numbers reset the simulation, with a warning (spec: computation, stages 1 and 23).
 
-The checks are stages that look for NaN and huge numbers in positions, velocities and accelerations. One that finds any
-stops the step with the status `DIVERGED`, and Python calls `settle_divergence`. That finds the first field with a bad
-number, for the warning; saves the state of the last step that passed the checks; and resets the data.
+The checks are stages that search for such numbers in positions, velocities and accelerations. A check that finds one
+stops the step with the status `DIVERGED`, and Python calls `settle_divergence`. This function finds the first field
+with a bad number, for the warning, saves the state of the last step that passed the checks, and resets the data.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ BADQACC = int(mjtWarning.mjWARN_BADQACC)
 
 @kernel
 def first_bad(values: Any, n: int) -> int:
-    """Index of the first of `n` numbers that is NaN, or beyond mjMAXVAL in size; -1 if there is none."""
-    # one pass without branches: a NaN fails every comparison
+    """Index of the first of `n` numbers that is NaN or larger than mjMAXVAL; -1 if there is none."""
+    # one pass without branches: every comparison with a NaN is false
     good = 0
     for i in range(n):
         good += 1 if abs(values[i]) <= MAXVAL else 0
@@ -50,7 +50,7 @@ def _diverged(d: Data, kind: int, index: int) -> int:
 
 @kernel
 def _keep_state(m: Model, d: Data) -> None:
-    """Keep the full physics state, which is good."""
+    """Save the full physics state, which has passed the checks."""
     d.work.good_state[0] = 1.0
     d.work.good_state[1] = d.time
     at = 2
@@ -76,7 +76,7 @@ def check_pos(m: Model, d: Data) -> int:
 
 @stage
 def check_vel(m: Model, d: Data) -> int:
-    """Reset if qvel has a bad number (spec: mj_checkVel); else the state counts as good."""
+    """Reset if qvel has a bad number (spec: mj_checkVel); otherwise, the state has passed the checks."""
     bad = first_bad(d.qvel, m.nv)
     if bad >= 0:
         return _diverged(d, BADQVEL, bad)
@@ -86,17 +86,18 @@ def check_vel(m: Model, d: Data) -> int:
 
 @stage
 def check_acc(m: Model, d: Data) -> int:
-    """Reset if qacc has a bad number, and have the forward dynamics of the new state computed (spec: mj_checkAcc)."""
+    """Reset if qacc has a bad number, and request the forward dynamics of the new state (spec: mj_checkAcc)."""
     bad = first_bad(d.qacc, m.nv)
     return OK if bad < 0 else _diverged(d, BADQACC, bad)
 
 
 @stage
 def reset_diverged(m: Model, d: Data) -> int:
-    """Keep the last good state, reset the data and count the warning of the check that failed.
+    """Save the last good state, reset the data and count the warning of the failed check.
 
-    A warning that was told since the user's last reset stays so: a simulation that diverges again and again tells once.
-    Counters of warnings say nothing of a second divergence, since the reset clears them: `work.auto_resets` does.
+    A warning that was reported since the user's last reset is not reported again: a simulation that diverges repeatedly
+    reports once. The reset clears the warning counters, so they do not show a second divergence; `work.auto_resets`
+    does.
     """
     kind = d.work.bad_kind
     told = d.work.warned[kind] if d.warning.number[kind] > 0 else 0
@@ -115,11 +116,11 @@ def _reset_program(form: Form) -> Program:
 
 
 def settle_divergence(m: Any, d: Any) -> bool:
-    """After a check failed: compose the warning's message unless it was told, keep the last good state, reset.
+    """Handle a failed check: compose the warning's message unless it was reported, save the last good state, reset.
 
     Args:
         m: MjModel.
-        d: MjData, as the check found it.
+        d: MjData, as the check left it.
 
     Returns:
         Whether the forward dynamics of the new state must be computed.
@@ -139,7 +140,7 @@ def settle_divergence(m: Any, d: Any) -> bool:
 
 @stage
 def clear_energy(m: Model, d: Data) -> int:
-    """Zero the energies, when they are asked for while the flag energy is off (spec: mj_energyPos)."""
+    """Set the energies to zero if they are requested while the flag energy is off (spec: mj_energyPos)."""
     d.energy[0] = 0.0
     d.energy[1] = 0.0
     return OK

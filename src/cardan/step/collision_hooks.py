@@ -1,9 +1,9 @@
-"""The user's part in collision detection: the filter of pairs, own collision functions (spec: programming, callbacks).
+"""User functions in collision detection: filter of pairs, collision functions (spec: programming, callbacks).
 
-The filter is a function of model, data and two geoms; where it returns a number other than 0, the geoms don't collide.
-A collision function is one of model, data, two geoms and the margin. A compiled one writes contacts with `put_contact`
-and returns their number; a Python one returns the contacts: `MjContact` objects, of which distance, position and frame
-count, or tuples of distance, position and normal.
+The filter is a function of model, data and two geoms. If it returns a number other than 0, the geoms do not collide. A
+collision function is a function of model, data, two geoms and the margin. A compiled one writes contacts with
+`put_contact` and returns their number. A Python one returns the contacts: `MjContact` objects, of which distance,
+position and frame are used, or tuples of distance, position and normal.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ Adapter = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 @kernel
 def put_contact(d: Data, k: int, dist: float, pos: Any, normal: Any) -> None:
-    """Write contact `k` of the pair that a compiled collision function looks at; beyond 50 contacts, nothing.
+    """Write contact `k` of the pair of a compiled collision function; contacts from number 50 on are ignored.
 
     Args:
         d: data.
         k: number of the contact, from 0.
         dist: distance between the surfaces, negative if they penetrate, m.
-        pos: point midway between the surfaces, global frame, m.
-        normal: unit vector from the first to the second geom, global frame.
+        pos: point midway between the surfaces, world frame, m.
+        normal: unit vector from the first to the second geom, world frame.
     """
     if 0 <= k < MAXCONPAIR:
         put_row(d, k, dist, pos, normal)
@@ -84,10 +84,10 @@ def _python_collider(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _parts(contact: Any) -> tuple[float, np.ndarray, np.ndarray]:
-    """Distance, position and frame of a contact that a Python function returned.
+    """Return distance, position and frame of a contact that a Python function returned.
 
     Raises:
-        TypeError: it is no contact.
+        TypeError: it is not a contact.
         ValueError: it has wrong shapes, numbers that are not finite, or a normal of no length.
     """
     if isinstance(contact, MjContact):
@@ -103,7 +103,7 @@ def _parts(contact: Any) -> tuple[float, np.ndarray, np.ndarray]:
 
 
 def _frame(normal: np.ndarray, tangent: np.ndarray | None = None) -> np.ndarray:
-    """The frame (9,) of a contact: its normal, a tangent across it, and the third axis."""
+    """Return the frame (9,) of a contact: its normal, a tangent perpendicular to it, and the third axis."""
     length = np.linalg.norm(normal)
     if length == 0.0:
         raise ValueError("a collision function returned a normal of no length")
@@ -116,7 +116,7 @@ def _frame(normal: np.ndarray, tangent: np.ndarray | None = None) -> np.ndarray:
     return np.concatenate([x, y, np.cross(x, y)])
 
 
-# place: how a compiled function and how a Python one becomes a function of (m, d, geom1, geom2)
+# place: conversions of a compiled and of a Python function to a function of (m, d, geom1, geom2)
 ADAPTERS: dict[str, tuple[Adapter, Adapter]] = {
     "contactfilter": (_native_filter, _python_filter),
     "collider": (_native_collider, _python_collider),

@@ -1,6 +1,6 @@
-"""Where numbers go bad first: the fields of the data, in the order in which the pipeline computes them.
+"""Search for the first bad number: the fields of the data, in the order in which the pipeline computes them.
 
-Only used after a divergence check failed; the table of fields says which stage writes which field.
+It is used only after a divergence check failed. The table of fields specifies which stage writes which field.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from cardan.model.tables import DATA
 
 INPUTS = ("time", "ctrl", "qfrc_applied", "xfrc_applied", "mocap_pos", "mocap_quat")
 STATE = ("qpos", "qvel", "act")
-STAGES: list[str] = []  # in the order in which they run; the pipeline tells
+STAGES: list[str] = []  # in the order in which they run; set by the pipeline
 
 
 def _is_result(field: Field) -> bool:
-    """Whether a field holds floating-point numbers, of any size but that of statistics."""
+    """Whether a field holds floating-point numbers that are results, i.e. not statistics."""
     return field.dtype == "f8" and bool(field.shape) and "nstatistic" not in field.shape
 
 
 @cache
 def _rows(stage: str) -> tuple[Field, ...]:
-    """The fields of numbers that a stage writes."""
+    """Return the fields of numbers that a stage writes."""
     return tuple(field for field in DATA.fields if field.stage == stage and _is_result(field))
 
 
@@ -45,7 +45,7 @@ def _values(d: Any, name: str) -> np.ndarray:
 
 
 def _first_bad(values: np.ndarray, huge: float) -> int:
-    """Flat index of the first number that is NaN or beyond a size, or -1."""
+    """Return the flat index of the first number that is NaN or larger than `huge`, or -1."""
     if not values.size:
         return -1
     good = np.abs(values.reshape(-1)) <= huge
@@ -55,15 +55,15 @@ def _first_bad(values: np.ndarray, huge: float) -> int:
 
 @cache
 def _homes(struct: Struct, growable: frozenset[str]) -> frozenset[str | None]:
-    """The capacities (None: fixed size) in whose buffers results of stages stand."""
+    """Return the capacities (None: fixed size) whose buffers hold results of stages."""
     home = home_of(struct, growable)
     return frozenset(home.get(field.name) for stage in STAGES for field in _rows(stage))
 
 
 def _suspects(d: Any, computed: bool) -> set[str]:
-    """Names of the arrays in whose memory there are numbers that are NaN or beyond mjMAXVAL.
+    """Return the names of the arrays whose memory contains NaN or numbers larger than mjMAXVAL.
 
-    Arrays stand side by side in a few buffers, and one look at a buffer takes as long as one at an array.
+    Arrays are contiguous in a few buffers, and a check of a buffer takes as long as a check of an array.
     """
     memory = d._memory
     real = memory.struct.by_name["work.buffer"].numpy_dtype
@@ -80,12 +80,12 @@ def _suspects(d: Any, computed: bool) -> set[str]:
 
 
 def first_trouble(m: Any, d: Any, computed: bool) -> str:
-    """Which number is the first bad one in the order of the pipeline, in words: field, stage, element, body.
+    """Describe the first bad number in the order of the pipeline: field, stage, element, body.
 
     Args:
         m: MjModel.
         d: MjData, not yet reset.
-        computed: whether what the pipeline computed belongs to the present state.
+        computed: whether the results of the pipeline belong to the current state.
     """
     suspects = {"time"} | _suspects(d, computed)
     for names, source in ((INPUTS, "an input"), (STATE, "set so, or left so by the last integration")):
@@ -107,7 +107,7 @@ def first_trouble(m: Any, d: Any, computed: bool) -> str:
 
 
 def _named(m: Any, objtype: int, i: int) -> str:
-    """Kind, id and name of an element."""
+    """Return kind, id and name of an element."""
     kind = KIND_OF_OBJECT[objtype]
     names = name_book(m, kind).names
     return f"{'joint' if kind == 'jnt' else kind} {i}" + (f" '{names[i]}'" if 0 <= i < len(names) and names[i] else "")
@@ -136,7 +136,7 @@ def _derivative_entry(m: Any, d: Any, i: int) -> str:
 
 
 def _object(objtype: mjtObj, owner: str = "") -> Callable[[Any, Any, int], str]:
-    """Words for an element of a kind, and its body if there is a field that says which."""
+    """Return a function that describes an element of a kind, and its body if the field `owner` contains it."""
 
     def words(m: Any, d: Any, i: int) -> str:
         text = _named(m, int(objtype), i)
@@ -150,7 +150,7 @@ def _activation(m: Any, d: Any, i: int) -> str:
 
 
 def _side(m: Any, d: Any, con: int, side: int) -> str:
-    """Words for what stands on a side of a contact: a geom, or a vertex or element of a flex."""
+    """Describe a side of a contact: a geom, or a vertex or element of a flex."""
     geom, flex = int(d.contact.geom[con, side]), int(d.contact.flex[con, side])
     if geom >= 0:
         return WORDS["ngeom"](m, d, geom)
@@ -171,7 +171,7 @@ def _row(m: Any, d: Any, i: int) -> str:
     return text + next(words(m, d, k) for part, words in ROW_OWNERS.items() if part in kind.name)
 
 
-# first dimension of a field: words for its element
+# first dimension of a field: function that describes its element
 WORDS: dict[str, Callable[[Any, Any, int], str]] = {
     "nv": _dof,
     "nq": _position,
@@ -198,7 +198,7 @@ ROW_OWNERS = {
 
 
 def _element(m: Any, d: Any, field: Field, k: int) -> str:
-    """A number of a field: name and indices, value, and the element it belongs to."""
+    """Describe a number of a field: name and indices, value, and the element to which it belongs."""
     values = _values(d, field.name)
     index = [int(i) for i in np.unravel_index(k, values.shape)] if values.ndim else []
     place = "".join(f"[{i}]" for i in index)

@@ -1,8 +1,8 @@
 """Single-step integrators (spec: computation, numerical integration).
 
-All are of the form ``v(t + h) = v + h (M - h D)^-1 (M a)``, followed by ``q(t + h) = q + h v(t + h)``, where D is an
-approximation of the derivative of the forces by velocity: zero or joint damping (Euler), dampers, actuators and fluid
-(implicitfast). ``M a = qfrc_smooth + qfrc_constraint``. The integrator implicit is in `cardan.step.implicit`.
+All have the form ``v(t + h) = v + h (M - h D)^-1 (M a)``, followed by ``q(t + h) = q + h v(t + h)``. D approximates the
+derivative of the forces by velocity: zero or joint damping (Euler), dampers, actuators and fluid (implicitfast). ``M a
+= qfrc_smooth + qfrc_constraint``. The integrator implicit is in `cardan.step.implicit`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def has_damping(m: Model) -> bool:
 
 @kernel
 def damped_inertia(m: Model, d: Data) -> None:
-    """QH := M + h diag(damping)."""
+    """Set qH to M + h diag(damping)."""
     for adr in range(m.nM):
         d.qH[adr] = d.qM[adr]
     for i in range(m.nv):
@@ -49,7 +49,7 @@ def _implicit_step(m: Model, d: Data) -> None:
 
 @stage
 def euler(m: Model, d: Data) -> int:
-    """Semi-implicit Euler, with implicit joint damping unless it is disabled (spec: mj_Euler)."""
+    """Step by semi-implicit Euler, with implicit joint damping unless it is disabled (spec: mj_Euler)."""
     if has_damping(m):
         damped_inertia(m, d)
         _implicit_step(m, d)
@@ -60,7 +60,7 @@ def euler(m: Model, d: Data) -> int:
 
 @stage
 def implicitfast(m: Model, d: Data) -> int:
-    """Implicit in velocity, with the derivatives in qDeriv (spec: mj_implicit with the integrator implicitfast)."""
+    """Step implicitly in velocity, with the derivatives in qDeriv (spec: mj_implicit, integrator implicitfast)."""
     implicit_inertia(m, d)
     _implicit_step(m, d)
     return OK

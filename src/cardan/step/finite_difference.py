@@ -1,11 +1,11 @@
-"""Stages that make finite differences of simulation steps and of inverse dynamics (spec: computation, derivatives).
+"""Stages for finite differences of simulation steps and of inverse dynamics (spec: computation, derivatives).
 
-An *evaluation* is a perturbation of one input, the dynamics, and a record of the results. The list of evaluations
-(`work.fd_plan`, rows of `PLAN` numbers) says for each: which input, which element, how far in units of `work.fd_eps`,
-what to do with the results, and the row of `work.fd_result` to write.
+An *evaluation* perturbs one input, runs the dynamics, and records the results. The list of evaluations (`work.fd_plan`,
+rows of `PLAN` numbers) specifies, for each: the input, the element, the step in units of `work.fd_eps`, the rule for
+the results, and the row of `work.fd_result` to write.
 
-Results are kept in three places of `work.fd_value`: `BASE` (nothing perturbed), `HIGH` (the upper one of the two
-evaluations of a centred difference) and `LAST`. Differences of configurations are taken in the tangent space.
+Results are stored in three slots of `work.fd_value`: `BASE` (nothing perturbed), `HIGH` (the upper one of the two
+evaluations of a centred difference) and `LAST`. Differences of configurations are in the tangent space.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from cardan.model.kernel_views import Data, Model
 
 PLAN = 5  # numbers in a row of the plan: input, element, direction, rule, result row
 NOTHING, POSITION, VELOCITY, ACTIVATION, CONTROL, ACCELERATION = range(6)  # inputs
-BASE, HIGH, LAST = range(3)  # where results are kept
+BASE, HIGH, LAST = range(3)  # slots for results
 KEEP_BASE, KEEP_HIGH, ABOVE_BASE, BELOW_BASE, BELOW_HIGH = range(5)  # rules
 
 
 def start_size(m: Any) -> int:
-    """Numbers in `work.fd_start`: time, qpos, qvel, act, ctrl, qacc_warmstart, qacc."""
+    """Size of `work.fd_start`: time, qpos, qvel, act, ctrl, qacc_warmstart, qacc."""
     return 1 + m.nq + 3 * m.nv + m.na + m.nu
 
 
 @kernel
 def _copy(source: Any, source_at: int, target: Any, target_at: int, n: int) -> int:
-    """Copy n numbers; returns n."""
+    """Copy n numbers; return n."""
     for i in range(n):
         target[target_at + i] = source[source_at + i]
     return n
@@ -37,7 +37,7 @@ def _copy(source: Any, source_at: int, target: Any, target_at: int, n: int) -> i
 
 @stage
 def save_start(m: Model, d: Data) -> int:
-    """Keep the state and the inputs around which the differences are taken."""
+    """Save the state and the inputs around which the differences are taken."""
     start = d.work.fd_start
     start[0] = d.time
     at = 1
@@ -65,7 +65,7 @@ def _restore(m: Model, d: Data) -> None:
 
 @stage
 def restore_start(m: Model, d: Data) -> int:
-    """Put the state and the inputs back."""
+    """Restore the state and the inputs."""
     _restore(m, d)
     return OK
 
@@ -101,7 +101,7 @@ def perturb(m: Model, d: Data) -> int:
 
 @kernel
 def _place(rule: int) -> int:
-    """Where the results of an evaluation are kept."""
+    """Slot for the results of an evaluation."""
     if rule == KEEP_BASE:
         return BASE
     if rule == KEEP_HIGH:
@@ -111,7 +111,7 @@ def _place(rule: int) -> int:
 
 @kernel
 def _operands(rule: int) -> Any:
-    """The places of the upper and lower results of a difference, and their distance in units of `fd_eps`."""
+    """Slots of the upper and lower results of a difference, and their distance in units of `fd_eps`."""
     if rule == ABOVE_BASE:
         return LAST, BASE, 1.0
     if rule == BELOW_BASE:
@@ -129,7 +129,7 @@ def _subtract(d: Data, upper: int, lower: int, target: int, n: int, distance: fl
 
 @kernel
 def _subtract_positions(m: Model, d: Data, upper: int, lower: int, target: int, distance: float) -> None:
-    """Write the velocity that goes from one configuration to the other in the time `distance`."""
+    """Write the velocity that moves one configuration to the other in the time `distance`."""
     _copy(d.work.fd_value, upper, d.work.fd_qpos, 0, m.nq)
     _copy(d.work.fd_value, lower, d.work.fd_qpos_low, 0, m.nq)
     differentiate_pos(m, d.work.arg_vec, distance, d.work.fd_qpos_low, d.work.fd_qpos)
@@ -138,7 +138,7 @@ def _subtract_positions(m: Model, d: Data, upper: int, lower: int, target: int, 
 
 @stage
 def record_transition(m: Model, d: Data) -> int:
-    """End an evaluation of a step: next qpos, qvel, act, and the sensor data."""
+    """End an evaluation of a step: record next qpos, qvel, act, and the sensor data."""
     row = PLAN * d.work.fd_evaluation
     rule, result = d.work.fd_plan[row + 3], d.work.fd_plan[row + 4]
     rest = m.nv + m.na + m.nsensordata
@@ -159,7 +159,7 @@ def record_transition(m: Model, d: Data) -> int:
 
 @stage
 def record_inverse(m: Model, d: Data) -> int:
-    """End an evaluation of inverse dynamics: qfrc_inverse, the sensor data, qM."""
+    """End an evaluation of inverse dynamics: record qfrc_inverse, the sensor data, qM."""
     row = PLAN * d.work.fd_evaluation
     rule, result = d.work.fd_plan[row + 3], d.work.fd_plan[row + 4]
     size = m.nv + m.nsensordata + m.nM

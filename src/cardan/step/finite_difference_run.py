@@ -1,8 +1,8 @@
 """Jacobians of a simulation step and of inverse dynamics by finite differences (spec: computation, derivatives).
 
-All evaluations that perturb the same kind of input are one native run. Inputs that enter late come first: controls and
-activations leave everything that depends on positions and velocities alone, so it isn't computed again; velocities
-leave what depends on positions; positions come last.
+All evaluations that perturb the same kind of input are one native run. Inputs that enter late come first. Controls and
+activations do not affect results that depend only on positions and velocities, so these are not recomputed. Velocities
+do not affect results that depend only on positions. Positions come last.
 """
 
 from __future__ import annotations
@@ -46,18 +46,18 @@ if TYPE_CHECKING:
 NONE, POS, VEL = (int(k) for k in (mjtStage.mjSTAGE_NONE, mjtStage.mjSTAGE_POS, mjtStage.mjSTAGE_VEL))
 BASELINE = np.array([[NOTHING, 0, 0, KEEP_BASE, 0]], np.int64)
 
-Group = tuple[int, np.ndarray]  # what needn't be computed again (mjtStage), and the evaluations (rows of the plan)
+Group = tuple[int, np.ndarray]  # last stage that is not recomputed (mjtStage), and evaluations (rows of the plan)
 
 
 @lru_cache(maxsize=64)
 def _evaluations(kind: int, first_row: int, above: bytes, below: bytes) -> np.ndarray:
-    """The evaluations of the derivatives by all elements of an input: from both sides, from one side, or none.
+    """Return the evaluations of the derivatives by all elements of an input: centred, one-sided, or none.
 
     Args:
-        kind: the input.
-        first_row: row of the results that belongs to its first element.
-        above: a byte an element, other than 0 if it may be moved up.
-        below: likewise for down.
+        kind: kind of the input.
+        first_row: row of the results for its first element.
+        above: one byte per element, other than 0 if it may be moved up.
+        below: one byte per element, other than 0 if it may be moved down.
     """
     up, down = (np.frombuffer(side, bool) for side in (above, below))
     elements = np.repeat(np.arange(len(up)), up.astype(int) + down)
@@ -75,12 +75,12 @@ def _evaluations(kind: int, first_row: int, above: bytes, below: bytes) -> np.nd
 
 
 def _all(kind: int, n: int, first_row: int, centered: bool) -> np.ndarray:
-    """The same for an input that may be moved anywhere."""
+    """Return the evaluations for an input whose elements may be moved in both directions."""
     return _evaluations(kind, first_row, bytes([1]) * n, bytes([centered]) * n)
 
 
 def _controls(m: MjModel, d: MjData, eps: float, first_row: int, centered: bool) -> np.ndarray:
-    """The same for controls, which must not leave their ranges: elsewhere they have no effect."""
+    """Return the evaluations for controls, which must not leave their ranges, where they have no effect."""
     free = m.actuator_ctrllimited == 0
     if free.all():
         return _all(CONTROL, m.nu, first_row, centered)
@@ -93,7 +93,7 @@ def _controls(m: MjModel, d: MjData, eps: float, first_row: int, centered: bool)
 
 
 def _scratch(d: MjData, sizes: dict[str, int]) -> None:
-    """Give the private arrays `work.fd_*` these sizes; they stay for the next call."""
+    """Set the sizes of the private arrays `work.fd_*`, which are kept for the next call."""
     memory = d._memory
     for name, size in sizes.items():
         array = memory.arrays.get(f"work.fd_{name}")
@@ -111,7 +111,7 @@ def _evaluate(
     shape: tuple[int, int],
     value_size: int,
 ) -> np.ndarray:
-    """Do all evaluations, and put the state back; returns the differences, a row a perturbed element."""
+    """Run all evaluations, and restore the state; return the differences, one row per perturbed element."""
     groups = [(NONE, BASELINE), *groups]
     plan = np.concatenate([plan for _, plan in groups]).reshape(-1)
     sizes = {"plan": plan.size, "start": start_size(m), "value": 3 * value_size, "result": shape[0] * shape[1]}
@@ -133,7 +133,7 @@ def _evaluate(
 
 @cache
 def _transition_items(skipstage: int, sensors: bool) -> tuple[Any, ...]:
-    """The stages of one evaluation of a step."""
+    """Return the stages of one evaluation of a step."""
     checks = (check_pos, check_vel) if skipstage == NONE else ()
     forward = pipeline.skip_items("mj_forwardSkip", skipstage, not sensors)
     return (perturb, *checks, *forward, check_acc, *pipeline.INTEGRATE, record_transition)
@@ -141,7 +141,7 @@ def _transition_items(skipstage: int, sensors: bool) -> tuple[Any, ...]:
 
 @cache
 def _inverse_items(skipstage: int, sensors: bool, actuation: bool) -> tuple[Any, ...]:
-    """The stages of one evaluation of inverse dynamics; actuator forces come before the sensors that show them."""
+    """Return the stages of one evaluation of inverse dynamics; actuator forces precede sensors that measure them."""
     name = "mj_inverseSkip with actuator forces" if actuation else "mj_inverseSkip"
     return (perturb, *pipeline.skip_items(name, skipstage, not sensors), record_inverse)
 
@@ -149,24 +149,24 @@ def _inverse_items(skipstage: int, sensors: bool, actuation: bool) -> tuple[Any,
 def transition_differences(
     m: MjModel, d: MjData, eps: float, centered: bool, by_state: bool, by_control: bool, sensors: bool
 ) -> np.ndarray:
-    """Derivatives of the next state and the sensor data of a step by the state and the controls.
+    """Compute derivatives of the next state and the sensor data of a step by the state and the controls.
 
     Args:
         m: model.
         d: data; its state, inputs and warm start are the same afterwards.
         eps: size of the perturbations.
         centered: differences from both sides instead of from above.
-        by_state: whether derivatives by the state are wanted.
-        by_control: whether those by the controls are.
-        sensors: whether those of sensor data are.
+        by_state: whether to compute derivatives by the state.
+        by_control: whether to compute derivatives by the controls.
+        sensors: whether to compute derivatives of sensor data.
 
     Returns:
-        (2 nv + na + nu, 2 nv + na + nsensordata): a row a perturbed element (position, velocity, activation, control),
-        a column a result; zero where not wanted.
+        (2 nv + na + nu, 2 nv + na + nsensordata): one row per perturbed element (position, velocity, activation,
+        control), one column per result; zero if not requested.
     """
     nv, na, nu = m.nv, m.na, m.nu
     nx = 2 * nv + na
-    # stages of a Runge-Kutta step leave other positions behind
+    # stages of a Runge-Kutta step change the positions
     late = (NONE, NONE) if m.opt.integrator == mjtIntegrator.mjINT_RK4 else (VEL, POS)
     groups: list[Group] = []
     if by_control:
@@ -187,19 +187,19 @@ def transition_differences(
 def inverse_differences(
     m: MjModel, d: MjData, eps: float, actuation: bool, inputs: tuple[bool, bool, bool], sensors: bool
 ) -> np.ndarray:
-    """Derivatives of the results of inverse dynamics by position, velocity and acceleration, from above.
+    """Compute forward differences of inverse dynamics by position, velocity and acceleration.
 
     Args:
         m: model.
         d: data; its state, `qacc`, inputs and warm start are the same afterwards.
         eps: size of the perturbations.
         actuation: whether to subtract `qfrc_actuator` from `qfrc_inverse`.
-        inputs: whether derivatives by positions, velocities and accelerations are wanted.
-        sensors: whether those of sensor data are.
+        inputs: whether to compute derivatives by positions, by velocities and by accelerations.
+        sensors: whether to compute derivatives of sensor data.
 
     Returns:
-        (3 nv, nv + nsensordata + nM): a row a perturbed element (position, velocity, acceleration), columns for
-        qfrc_inverse, sensor data and qM; zero where not wanted.
+        (3 nv, nv + nsensordata + nM): one row per perturbed element (position, velocity, acceleration), columns for
+        qfrc_inverse, sensor data and qM; zero if not requested.
     """
     nv = m.nv
     kinds = ((VEL, ACCELERATION, 2), (POS, VELOCITY, 1), (NONE, POSITION, 0))

@@ -1,9 +1,9 @@
-"""Callbacks as stages: functions that the user hangs into the pipeline (spec: simulation, simulation loop).
+"""Callbacks as stages: user functions in the pipeline (spec: simulation, simulation loop).
 
-A function that is compiled (a Numba function, or a function marked with `cardan.jit.kernel`) becomes a stage like any
-other: it runs natively, without the GIL, and sees the same views of model and data as the engine's own kernels. Any
-other callable is wrapped with ctypes and gets the MjModel and MjData objects of the call that is running; an exception
-that it raises stops the program and comes out of that call.
+A compiled function (a Numba function, or a function marked with `cardan.jit.kernel`) becomes an ordinary stage. It runs
+natively, without the GIL, and gets the same views of model and data as the engine's own kernels. Any other callable is
+wrapped with ctypes and gets the MjModel and MjData objects of the running call. An exception that it raises stops the
+program, and the call raises it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from cardan.jit.front.pointers import register_function
 from cardan.jit.front.stage import is_kernel
 from cardan.step import actuator_hooks, collision_hooks, plugin_hooks, sensor_hooks, timers
 
-# place: how a compiled callback and how a Python one becomes a function of (m, d), given the variant of the place
+# place: conversions of a compiled and of a Python callback to a function of (m, d), given the variant of the place
 ADAPTERS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
     **actuator_hooks.ADAPTERS,
     **collision_hooks.ADAPTERS,
@@ -30,7 +30,7 @@ ADAPTERS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
     "sensor": (sensor_hooks.native_sensor, sensor_hooks.python_sensor),
     "time": (timers.native_clock, timers.python_clock),
 }
-# places whose functions have two numbers as arguments, beside model and data
+# places whose functions have two integer arguments, in addition to model and data
 OF_PAIRS = frozenset((*collision_hooks.ADAPTERS, *plugin_hooks.ADAPTERS))
 # a variant of the places that have some
 EXAMPLES: dict[str, tuple[Any, ...]] = {"sensor": (1,), "time": (0, True)}
@@ -41,7 +41,7 @@ _NATIVE_OF_PAIRS = ctypes.CFUNCTYPE(_WORD, _WORD, _WORD, _WORD, _WORD)
 
 
 class _Running(threading.local):
-    """What the thread is running: the objects that a callback gets, and the exception that it raised."""
+    """State of the running thread: the objects that a callback gets, and the exception that it raised."""
 
     objects: tuple[Any, Any] | None = None
     error: BaseException | None = None
@@ -65,13 +65,13 @@ class Hook:
         self._entries: dict[tuple[Any, ...], Callable[..., Any] | int] = {}
 
     def entry(self, *variant: Any) -> Callable[..., Any] | int:
-        """The callback as a stage: a kernel, or the address of a native function.
+        """Return the callback as a stage: a kernel, or the address of a native function.
 
         Args:
-            variant: what tells apart the places where callbacks of this kind are called (a stage, a timer).
+            variant: distinguishes the places where callbacks of this kind are called (a stage, a timer).
 
         Raises:
-            KernelError: it is meant to be compiled, and can't be.
+            KernelError: it is marked for compilation, but cannot be compiled.
         """
         if variant not in self._entries:
             self._entries[variant] = self._make(variant)
@@ -87,7 +87,7 @@ class Hook:
 
 
 class Hooks:
-    """Callbacks by the place in the pipeline where they are called: those of the process, or those of one model."""
+    """Callbacks by the place in the pipeline where they are called, of the process or of one model."""
 
     def __init__(self) -> None:
         self.installed: dict[str, Hook] = {}
@@ -97,7 +97,7 @@ class Hooks:
 
     @property
     def version(self) -> int:
-        """A number that grows: programs made for an older version don't hold any more."""
+        """Version number, which grows; programs made for an older version are invalid."""
         return self._version.item()
 
     @version.setter
@@ -108,7 +108,7 @@ class Hooks:
         """Install a callback, or remove it with None.
 
         Raises:
-            KernelError: it is meant to be compiled, and can't be.
+            KernelError: it is marked for compilation, but cannot be compiled.
         """
         if function is None:
             self.installed.pop(place, None)
@@ -122,7 +122,7 @@ class Hooks:
         """Install a collision function for two geom types, the lower first, or remove it with None.
 
         Raises:
-            KernelError: it is meant to be compiled, and can't be.
+            KernelError: it is marked for compilation, but cannot be compiled.
         """
         if function is None:
             self.colliders.pop(types, None)
@@ -133,12 +133,12 @@ class Hooks:
         self.version += 1
 
     def get(self, place: str) -> Callable[..., Any] | None:
-        """What the user set for a place, or None."""
+        """Return the callback that the user set for a place, or None."""
         hook = self.installed.get(place)
         return hook.function if hook else None
 
     def clear(self) -> None:
-        """Remove all callbacks; collision functions stay."""
+        """Remove all callbacks except collision functions."""
         self.installed.clear()
         self.version += 1
 
@@ -147,37 +147,37 @@ hooks = Hooks()
 
 
 def hooks_of(m: Any) -> Hooks:
-    """The callbacks of one model alone, which win over those of the process. Copies don't have them (`share_hooks`)."""
+    """Return the callbacks of one model, which override those of the process. Copies have none (`share_hooks`)."""
     if "_hooks" not in m.__dict__:
         m.__dict__["_hooks"] = Hooks()
     return m.__dict__["_hooks"]
 
 
 def share_hooks(new: Any, m: Any) -> Any:
-    """Give a model, which is returned, the callbacks of another one: those of now, and those that will be set."""
+    """Let a model share the current and future callbacks of another model; return it."""
     new.__dict__["_hooks"] = hooks_of(m)
     return new
 
 
 def installed_hooks(m: Any) -> dict[str, Hook]:
-    """All callbacks of a model's pipeline by their places."""
+    """Return all callbacks of a model's pipeline by their places."""
     return {**hooks.installed, **hooks_of(m).installed}
 
 
 def python_places(m: Any) -> list[str]:
-    """The places of a model's pipeline where functions in Python are installed."""
+    """Return the places of a model's pipeline where Python functions are installed."""
     found = installed_hooks(m).items()
     return [place for place, hook in found if isinstance(hook.entry(*EXAMPLES.get(place, ())), int)]
 
 
 def hook_at(m: Any, place: str) -> Hook | None:
-    """The callback that a model's pipeline calls at a place: the model's own, or that of the process."""
+    """Return the callback that a model's pipeline calls at a place: the model's own, or that of the process."""
     own = m.__dict__.get("_hooks")
     return (own.installed.get(place) if own else None) or hooks.installed.get(place)
 
 
 def colliders_of(m: Any) -> dict[tuple[int, int], Callable[..., Any] | int]:
-    """The user's collision functions for a model by geom types: its own, and those of the process."""
+    """Return the user's collision functions for a model by geom types: its own, and those of the process."""
     own = m.__dict__.get("_hooks")
     return {types: hook.entry() for types, hook in {**hooks.colliders, **(own.colliders if own else {})}.items()}
 
@@ -187,7 +187,7 @@ class Callbacks(NamedTuple):
 
     Attributes:
         at: callbacks by the place in the pipeline where they are called.
-        colliders: collision functions of the user by geom types, the lower first.
+        colliders: user collision functions by geom types, the lower first.
     """
 
     at: Mapping[str, Hook]
@@ -195,17 +195,17 @@ class Callbacks(NamedTuple):
 
     @property
     def contact_filter(self) -> dict[int, Callable[..., Any] | int]:
-        """The callback that filters pairs of geoms, by its place in its table: 0."""
+        """Return the callback that filters pairs of geoms, by its index in its table: 0."""
         return {0: self.at["contactfilter"].entry()} if "contactfilter" in self.at else {}
 
 
 def callbacks_of(m: Any) -> Callbacks:
-    """The callbacks that a model's pipeline calls now: the model's own, and those of the process."""
+    """Return the callbacks that a model's pipeline calls now: the model's own, and those of the process."""
     return Callbacks(installed_hooks(m), colliders_of(m))
 
 
 def _same(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Most callbacks are functions of (m, d), as stages are."""
+    """Return a callback that already is a function of (m, d), as stages are."""
     return function
 
 
@@ -215,10 +215,10 @@ def is_kernel_function(function: Callable[..., Any]) -> bool:
 
 
 def _python_entry(adapted: Callable[..., Any], of_pairs: bool) -> int:
-    """Address of a native function that calls a Python function.
+    """Return the address of a native function that calls a Python function.
 
-    Functions of pairs of geoms get their ids, and their result counts. They are called in the midst of a stage, the
-    others between two.
+    Functions of pairs of geoms get the ids of the geoms, and return a result. They are called in the middle of a stage,
+    all other functions between two stages.
     """
 
     def call(_m: Any, _d: Any, *geoms: int) -> int:
@@ -241,7 +241,7 @@ def _python_entry(adapted: Callable[..., Any], of_pairs: bool) -> int:
 
 @contextmanager
 def running(m: Any, d: Any) -> Iterator[None]:
-    """While a program runs: the objects that Python callbacks of this thread get."""
+    """Set, while a program runs, the objects that Python callbacks of this thread get."""
     before = _running.objects
     _running.objects = (m, d)
     try:
@@ -251,6 +251,6 @@ def running(m: Any, d: Any) -> Iterator[None]:
 
 
 def take_error() -> BaseException:
-    """The exception that stopped the running program of this thread."""
+    """Return the exception that stopped the running program of this thread."""
     error, _running.error = _running.error, None
     return error or RuntimeError("a native callback returned the status CALLBACK_FAILED")

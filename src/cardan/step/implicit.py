@@ -1,4 +1,4 @@
-"""The integrator implicit, in velocity and with Coriolis forces (spec: computation, numerical integration)."""
+"""The implicit integrator: implicit in velocity, with Coriolis forces (spec: computation, numerical integration)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cardan.step.advance import advance
 
 @kernel
 def _implicit_matrix(m: Model, d: Data) -> None:
-    """QLU := M - h qDeriv."""
+    """Set qLU to M - h qDeriv."""
     for k in range(m.nD):
         d.qLU[k] = -m.opt.timestep * d.qDeriv[k]
     for i in range(m.nv):

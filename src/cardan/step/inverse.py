@@ -1,4 +1,4 @@
-"""Inverse dynamics: the force that explains an acceleration, and its comparison with forward dynamics.
+"""Inverse dynamics: the force that causes an acceleration, and its comparison with forward dynamics.
 
 Spec: computation, inverse dynamics; simulation, inverse dynamics.
 """
@@ -16,7 +16,7 @@ from cardan.step.euler import has_damping
 
 @stage
 def inverse_force(m: Model, d: Data) -> int:
-    """qfrc_inverse = M qacc + qfrc_bias - qfrc_passive - qfrc_constraint (nv,)."""
+    """Compute qfrc_inverse = M qacc + qfrc_bias - qfrc_passive - qfrc_constraint (nv,)."""
     mul_m(m, d, d.qfrc_inverse, d.qacc)
     for i in range(m.nv):
         d.qfrc_inverse[i] += d.qfrc_bias[i] - d.qfrc_passive[i] - d.qfrc_constraint[i]
@@ -25,7 +25,7 @@ def inverse_force(m: Model, d: Data) -> int:
 
 @kernel
 def _begin_continuous(m: Model, d: Data) -> None:
-    """Keep qacc, and replace it by M qacc."""
+    """Save qacc, and replace it by M qacc."""
     for i in range(m.nv):
         d.work.qacc_discrete[i] = d.qacc[i]
     mul_m(m, d, d.qacc, d.work.qacc_discrete)
@@ -33,7 +33,7 @@ def _begin_continuous(m: Model, d: Data) -> None:
 
 @stage
 def continuous_acc_euler(m: Model, d: Data) -> int:
-    """Turn qacc = (v(t + h) - v(t)) / h of the Euler integrator into the continuous M^-1 (M + h B) qacc."""
+    """Convert qacc = (v(t + h) - v(t)) / h of the Euler integrator to the continuous M^-1 (M + h B) qacc."""
     _begin_continuous(m, d)
     if has_damping(m):
         for i in range(m.nv):
@@ -44,7 +44,7 @@ def continuous_acc_euler(m: Model, d: Data) -> int:
 
 @stage
 def continuous_acc_implicit(m: Model, d: Data) -> int:
-    """The same for implicit and implicitfast: M^-1 (M - h qDeriv) qacc; needs qDeriv."""
+    """Convert qacc of implicit and implicitfast to the continuous M^-1 (M - h qDeriv) qacc; needs qDeriv."""
     _begin_continuous(m, d)
     for i in range(m.nv):
         for k in range(m.aux.D_rowadr[i], m.aux.D_rowadr[i + 1]):
@@ -55,7 +55,7 @@ def continuous_acc_implicit(m: Model, d: Data) -> int:
 
 @stage
 def restore_acc(m: Model, d: Data) -> int:
-    """Give qacc back the discrete-time acceleration."""
+    """Restore the discrete-time acceleration in qacc."""
     for i in range(m.nv):
         d.qacc[i] = d.work.qacc_discrete[i]
     return OK
@@ -63,7 +63,7 @@ def restore_acc(m: Model, d: Data) -> int:
 
 @stage
 def keep_forward(m: Model, d: Data) -> int:
-    """Keep qfrc_inverse and the constraint forces of forward dynamics while inverse dynamics computes its own."""
+    """Save qfrc_inverse and the constraint forces of forward dynamics while inverse dynamics computes its own."""
     for i in range(m.nv):
         d.work.forward_inverse[i] = d.qfrc_inverse[i]
         d.work.forward_qfrc[i] = d.qfrc_constraint[i]
@@ -74,17 +74,18 @@ def keep_forward(m: Model, d: Data) -> int:
 
 @stage
 def compare_fwd_inv(m: Model, d: Data) -> int:
-    """Norms of the differences of the two, in solver_fwdinv: constraint forces, applied joint forces.
+    """Compare forward and inverse dynamics: norms of differences of constraint and applied forces, solver_fwdinv.
 
-    The constraint forces of forward dynamics are put back; qfrc_inverse stays. Without constraints there is no solver
-    to judge: the norms are 0, and qfrc_inverse is what it was.
+    The constraint forces of forward dynamics are restored; qfrc_inverse is kept. Without constraints there is no solver
+    to
+    check: the norms are 0, and qfrc_inverse gets its previous value.
     """
     d.solver_fwdinv[0] = d.solver_fwdinv[1] = 0.0
     if d.nefc == 0:
         for i in range(m.nv):
             d.qfrc_inverse[i] = d.work.forward_inverse[i]
         return OK
-    # joint forces that were applied, in the scratch of the integrator
+    # applied joint forces, in the scratch memory of the integrator
     applied = d.work.qacc_step
     for i in range(m.nv):
         applied[i] = d.qfrc_applied[i] + d.qfrc_actuator[i]

@@ -1,4 +1,4 @@
-"""The items that lists of `cardan.step.pipeline` consist of, beside stages: conditions, places of callbacks, timers."""
+"""Items of the lists of `cardan.step.pipeline`, in addition to stages: conditions, places of callbacks, timers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class When(NamedTuple):
 
 
 class Place(NamedTuple):
-    """A place where a callback may be installed."""
+    """Place where a callback may be installed."""
 
     name: str
     variant: tuple[Any, ...] = ()
@@ -35,12 +35,12 @@ class Chosen(NamedTuple):
 
 
 class Timed(NamedTuple):
-    """A part of the pipeline that a timer measures.
+    """Part of the pipeline that a timer measures.
 
     Attributes:
         timer: the timer (`mjtTimer`).
         items: the items of the part.
-        counts: whether the part counts as a run of its own (a second piece of the same part does not).
+        counts: whether the part counts as a separate run (a second piece of the same part does not).
     """
 
     timer: int

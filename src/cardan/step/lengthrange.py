@@ -1,7 +1,7 @@
 """Search for the range of an actuator's lengths by simulation (spec: modeling, length range).
 
-A force pulls at the transmission while velocities decay; when all has settled, the length is measured. Contacts,
-passive forces, gravity, friction loss and actuators are off, so that limits and geometry alone decide.
+A force pulls at the transmission while velocities decay. When the motion has settled, the length is measured. Contacts,
+passive forces, gravity, friction loss and actuators are off, so that only limits and geometry matter.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ _OFF = (
 )
 _SHORTEST_TIMECONST = 0.01
 _MOST_STEPS = 10_000_000
-# places in work.range_setting
+# indices in work.range_setting
 ACCEL, MAXFORCE, DECAY, START = 0, 1, 2, 3
 
 
 class Search(NamedTuple):
-    """How to search; see the attributes of the same names of ``compiler/lengthrange``."""
+    """Settings of the search; see the attributes of the same names of ``compiler/lengthrange``."""
 
     accel: float
     maxforce: float
@@ -51,7 +51,7 @@ class Search(NamedTuple):
 
 @kernel
 def _pull(m: Model, d: Data, actuator: int) -> float:
-    """Set `work.range_row` to M^-1 times the moments of an actuator; returns its norm."""
+    """Set `work.range_row` to M^-1 times the moments of an actuator; return its norm."""
     for dof in range(m.nv):
         d.work.range_row[dof] = 0.0
     for k in range(m.aux.moment_rowadr[actuator], m.aux.moment_rowadr[actuator + 1]):
@@ -66,7 +66,7 @@ def _pull(m: Model, d: Data, actuator: int) -> float:
 
 @kernel
 def _moment_norm(m: Model, d: Data, actuator: int) -> float:
-    """Norm of the joint forces that a unit force of an actuator makes."""
+    """Norm of the joint forces of a unit force of an actuator."""
     total = 0.0
     for k in range(m.aux.moment_rowadr[actuator], m.aux.moment_rowadr[actuator + 1]):
         moment = d.actuator_moment[actuator, m.aux.moment_colind[k]]
@@ -84,11 +84,11 @@ def decay_velocity(m: Model, d: Data) -> int:
 
 @stage
 def pull_actuator(m: Model, d: Data) -> int:
-    """Measure the length of the actuator that is searched, and pull at it.
+    """Measure the length of the selected actuator, and pull at it.
 
-    Reads actuator_length, actuator_moment, qLD; writes work.range_found (2,): smallest and largest length from the time
-    `work.range_setting[START]` on; qfrc_applied (nv,): a force that gives the norm `work.range_setting[ACCEL]` to the
-    acceleration.
+    Reads actuator_length, actuator_moment, qLD. Writes work.range_found (2,): smallest and largest length from the time
+    `work.range_setting[START]` on; and qfrc_applied (nv,): a force for which the acceleration has the norm
+    `work.range_setting[ACCEL]`.
     """
     actuator = d.work.range_actuator
     if d.time > d.work.range_setting[START]:
@@ -106,7 +106,7 @@ def pull_actuator(m: Model, d: Data) -> int:
 
 
 class LengthSearch:
-    """Searches the range of lengths of actuators of one model, on a copy of it."""
+    """Search for the length ranges of actuators of one model, on a copy of it."""
 
     def __init__(self, m: MjModel, how: Search) -> None:
         """Prepare the simulation.
@@ -129,7 +129,7 @@ class LengthSearch:
         self.program = make_program(m, plan_of(m, simulation))
 
     def extreme(self, actuator: int, side: int) -> tuple[float, float]:
-        """Smallest (side 0) or largest (side 1) length of an actuator, and how much it still varied at the end."""
+        """Return the smallest (side 0) or largest (side 1) length of an actuator, and its remaining variation."""
         if self.steps == 0 or self.how.interval < 0.0:
             return 0.0, 0.0
         m, how = self.m, self.how

@@ -97,7 +97,7 @@ def _integrator(*kinds: mjtIntegrator) -> Predicate:
 
 
 def _sensors(after: mjtStage) -> When:
-    """The sensors that are due after a part of the pipeline, the user's last."""
+    """Return the sensors that are due after a part of the pipeline; user sensors come last."""
 
     def stages_of(m: MjModel) -> list[Any]:
         check_sensors(m)
@@ -174,7 +174,7 @@ _explicit_kinds = _integrator(mjtIntegrator.mjINT_EULER, mjtIntegrator.mjINT_RK4
 
 
 def _known_integrator(m: MjModel) -> list[Any]:
-    """No stages: an error if there is no such integrator."""
+    """Raise an error if the integrator does not exist; return no stages."""
     kinds = mjtIntegrator.__members__.values()
     if m.opt.integrator not in kinds:
         known = ", ".join(f"{kind.value} ({kind.name})" for kind in kinds)
@@ -419,7 +419,7 @@ SKIPPING = {
 
 
 def skip_items(name: str, skipstage: int, skipsensor: bool) -> tuple[Any, ...]:
-    """The parts of a function in `SKIPPING` after `skipstage`, without sensors if asked.
+    """Return the parts of a function in `SKIPPING` after `skipstage`, without sensors if `skipsensor`.
 
     The last part, which depends on accelerations and forces, is never left out.
     """

@@ -1,6 +1,6 @@
 """Plans: what runs for a model, as plain values that can be printed and compared.
 
-A plan follows from a list of the pipeline, a model with its options, and the callbacks that are installed. Making one
+A plan follows from a list of the pipeline, a model with its options, and the installed callbacks. Making a plan
 compiles nothing and writes nothing. `cardan.step.programs` loads the functions of a plan and writes their addresses
 into memory.
 """
@@ -43,7 +43,7 @@ class FunctionTable(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """What runs for a model.
+    """Stages and functions that run for a model.
 
     Attributes:
         stages: stages in the order in which they run.

@@ -1,7 +1,7 @@
 """Functions of plugins as native functions of model, data, instance and an argument.
 
-A compiled function is compiled into a function of its own; a Python one is called through ctypes and gets the MjModel
-and MjData objects.
+A compiled function becomes a native function of its own; a Python function is called through ctypes and gets the
+MjModel and MjData objects.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ Adapter = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
 def _label(function: Callable[..., Any]) -> str:
-    """Where a function stands, as part of a name."""
+    """Return the module and name of a function, as part of a name."""
     return f"{function.__module__}_{function.__qualname__}".replace(".", "_")
 
 
@@ -58,7 +58,7 @@ def _python_call(function: Callable[..., Any]) -> Callable[..., Any]:
     return plugin_call
 
 
-# place: how a compiled function and how a Python one becomes a function of (m, d, instance, argument)
+# place: conversions of a compiled and of a Python function to a function of (m, d, instance, argument)
 ADAPTERS: dict[str, tuple[Adapter, Adapter]] = {
     "plugin_compute": (_native_compute, _python_compute),
     "plugin_call": (_native_call, _python_call),

@@ -1,4 +1,4 @@
-"""The life of plugin instances: their data are made with MjData, reset, copied and given up with it."""
+"""Life cycle of plugin instances: their data are made, reset, copied and freed with MjData."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def reset_instances(m: MjModel, d: MjData) -> None:
 
 
 def _memory_of(data: Any) -> PluginMemory:
-    """The numbers in the data of an instance that compiled functions see."""
+    """Return the numbers in an instance's data that compiled functions use."""
     if isinstance(data, PluginMemory):
         return data
     if isinstance(data, np.ndarray):
@@ -34,7 +34,7 @@ def _memory_of(data: Any) -> PluginMemory:
 
 
 def begin_instances(m: MjModel, d: MjData) -> None:
-    """Make the data of all instances by their plugins' `init`, then reset them.
+    """Make the data of all instances with their plugins' `init`, then reset them.
 
     Raises:
         ValueError: a plugin is not registered here, or its `init` refuses the model.

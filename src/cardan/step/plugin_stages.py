@@ -1,7 +1,7 @@
 """Plugins in the pipeline (spec: programming, engine plugins).
 
-A model's table ``aux.plugin_call`` holds the addresses of the functions of each instance, `SLOTS` numbers each; zero
-where the plugin has no such function. The stages here call them. `plugin_functions` lists them.
+A model's table ``aux.plugin_call`` holds the addresses of the functions of each instance, `SLOTS` numbers each. If the
+plugin does not have a function, its address is 0. The stages of this module call the functions.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _known: weakref.WeakKeyDictionary[Plugin, dict[int, Callable[..., Any] | int]] =
 
 
 def entries_of(plugin: Plugin) -> dict[int, Callable[..., Any] | int]:
-    """The functions of a plugin as entries, or addresses of native functions, by slot; made on first use."""
+    """Return the functions of a plugin as entries, or addresses of native functions, by slot; made on first use."""
     if plugin not in _known:
         _known[plugin] = _made(plugin)
     return _known[plugin]
@@ -60,11 +60,11 @@ def _made(plugin: Plugin) -> dict[int, Callable[..., Any] | int]:
 
 
 def plugin_functions(m: MjModel) -> dict[int, Callable[..., Any] | int]:
-    """Functions of the plugins of all instances by their place in the table ``aux.plugin_call``; found on first use.
+    """Return the functions of all instances' plugins by their index in the table ``aux.plugin_call``.
 
     Raises:
         ValueError: a plugin is not registered here.
-        KernelError: a function is meant to be compiled, and can't be.
+        KernelError: a function is marked for compilation, but cannot be compiled.
     """
     if "_plugin_functions" not in m.__dict__:
         m.__dict__["_plugin_functions"] = {
@@ -86,17 +86,17 @@ def _has(m: MjModel, slot: int) -> bool:
 
 
 def has_passive_plugins(m: MjModel) -> bool:
-    """Whether plugins make passive forces."""
+    """Whether plugins apply passive forces."""
     return _has(m, COMPUTE_PASSIVE)
 
 
 def has_actuator_plugins(m: MjModel) -> bool:
-    """Whether plugins are actuators."""
+    """Whether plugins drive actuators."""
     return bool((m.actuator_plugin >= 0).any())
 
 
 def has_sensor_plugins(m: MjModel, when: int) -> bool:
-    """Whether plugins are sensors that are due after a stage (`mjtStage`)."""
+    """Whether plugins compute sensors that are due after a stage (`mjtStage`)."""
     return _has(m, SENSOR_SLOTS[int(when)])
 
 
@@ -115,7 +115,7 @@ def has_resetting_plugins(m: MjModel) -> bool:
 
 @kernel
 def call_all(m: Model, d: Data, slot: int, argument: int) -> int:
-    """Call a function of all instances that have it; stops at the first status that is not OK."""
+    """Call a function of all instances that have it; stop at the first status that is not OK."""
     for instance in range(m.nplugin):
         address = m.aux.plugin_call[SLOTS * instance + slot]
         if address != 0:
@@ -127,13 +127,13 @@ def call_all(m: Model, d: Data, slot: int, argument: int) -> int:
 
 @stage
 def plugin_passive(m: Model, d: Data) -> int:
-    """Passive forces of plugins, added to qfrc_passive."""
+    """Add the passive forces of plugins to qfrc_passive."""
     return call_all(m, d, COMPUTE_PASSIVE, PASSIVE)
 
 
 @kernel
 def begin_plugin_actuators(m: Model, d: Data) -> None:
-    """Forces of 0, and the activation rates of dyntypes: their activations stand behind those of the plugin."""
+    """Set forces to 0, and the activation rates of dyntypes, whose activations follow those of the plugin."""
     limit_controls(m, d)
     for i in range(m.nu):
         if m.actuator_plugin[i] >= 0:
@@ -144,7 +144,7 @@ def begin_plugin_actuators(m: Model, d: Data) -> None:
 
 @stage
 def plugin_actuators(m: Model, d: Data) -> int:
-    """Activation rates and forces of plugins' actuators: act_dot and actuator_force, before `fwd_actuation`."""
+    """Compute activation rates and forces of plugins' actuators: act_dot and actuator_force, before `fwd_actuation`."""
     begin_plugin_actuators(m, d)
     status = call_all(m, d, ACT_DOT, 0)
     if status != OK:
@@ -154,19 +154,19 @@ def plugin_actuators(m: Model, d: Data) -> int:
 
 @stage
 def plugin_advance(m: Model, d: Data) -> int:
-    """What plugins do at the end of a time step."""
+    """Call the `advance` functions of plugins at the end of a time step."""
     return call_all(m, d, ADVANCE, 0)
 
 
 @stage
 def plugin_reset(m: Model, d: Data) -> int:
-    """What plugins do when data are reset."""
+    """Call the `reset` functions of plugins when data are reset."""
     return call_all(m, d, RESET, 0)
 
 
 @kernel
 def bound_plugin_sensors(m: Model, d: Data, when: int) -> None:
-    """Bound the values of plugins' sensors that are due at a stage by their cutoffs."""
+    """Limit the values of plugins' sensors that are due at a stage to their cutoffs."""
     for i in range(m.nsensor):
         if m.sensor_type[i] == PLUGIN_SENSOR and m.sensor_needstage[i] == when:
             apply_cutoff(m, d, i)
@@ -174,7 +174,7 @@ def bound_plugin_sensors(m: Model, d: Data, when: int) -> None:
 
 @cache
 def plugin_sensors(when: int) -> Callable[[Any, Any], int]:
-    """The stage that computes the plugins' sensors of an `mjtStage`, and bounds their values by their cutoffs."""
+    """Return the stage that computes the plugins' sensors of an `mjtStage`, and limits them to their cutoffs."""
     slot = SENSOR_SLOTS[int(when)]
 
     def plugin_sensor(m: Model, d: Data) -> int:

@@ -1,9 +1,10 @@
-"""Warnings: counted by the stages in `d.warning`, told to the user once (spec: simulation, diagnostics).
+"""Warnings: counted by the stages in `d.warning`, reported to the user once (spec: simulation, diagnostics).
 
-A stage that meets trouble raises a counter and goes on. The last stage of a program asks for a report when a counter
-has left zero since the last report, so that a healthy step pays for eight comparisons. Each kind is told once for a
-data, and again after a reset by the user (after an automatic one only if its reason was of another kind): to the
-handler of the user (`set_mju_user_warning`) if there is one, else as a Python warning of the class `SimulationWarning`.
+A stage that detects a problem increments a counter and continues. The last stage of a program requests a report if a
+counter has become positive since the last report, so a healthy step costs only eight comparisons. Each kind of warning
+is reported once per data, and again after a reset by the user (after an automatic reset only if its reason was of
+another kind). The report goes to the user's handler (`set_mju_user_warning`), or else is a Python warning of the class
+`SimulationWarning`.
 """
 
 from __future__ import annotations
@@ -41,11 +42,11 @@ _SUFFIXES = ("", "K", "M", "G", "T", "P", "E")
 
 
 class SimulationWarning(RuntimeWarning):
-    """The simulation went on, but something is wrong: unstable numbers, a limit reached, a singular inertia."""
+    """Warning: the simulation continued, but has unstable numbers, a reached limit or a singular inertia matrix."""
 
 
 class _Handler:
-    """What is called with the text of a warning instead of `warnings.warn`."""
+    """Function that is called with the text of a warning instead of `warnings.warn`."""
 
     function: Callable[..., Any] | None = None
     takes_bytes: bool = False
@@ -53,7 +54,7 @@ class _Handler:
 
 handler = _Handler()
 listeners: list[Callable[[str], None]] = []
-"""Called with the text of each warning, before the user is told."""
+"""Functions that get the text of each warning before it is reported."""
 
 
 @kernel
@@ -65,7 +66,7 @@ def count_warning(d: Data, kind: int, info: int) -> None:
 
 @stage
 def report_warnings(m: Model, d: Data) -> int:
-    """Ask for a report if there are warnings of a kind that was not reported yet."""
+    """Request a report if there are warnings of a kind that was not reported yet."""
     for kind in range(NWARNING):
         if d.warning.number[kind] > 0 and d.work.warned[kind] == 0:
             return WARNED
@@ -73,7 +74,7 @@ def report_warnings(m: Model, d: Data) -> int:
 
 
 def size_text(nbytes: int) -> str:
-    """A number of bytes, with the largest suffix (K, M, ...) that leaves it a whole number."""
+    """Format a number of bytes, with the largest suffix (K, M, ...) that leaves an integer."""
     power = 0
     while nbytes and nbytes % 1024 == 0 and power < len(_SUFFIXES) - 1:
         nbytes //= 1024
@@ -82,7 +83,7 @@ def size_text(nbytes: int) -> str:
 
 
 def warning_text(kind: int, info: int) -> str:
-    """Text of a warning of a kind (mjtWarning) with its information."""
+    """Return the text of a warning of a kind (mjtWarning) with its information."""
     if kind not in MESSAGES:
         return f"Unknown warning type {kind}."
     return MESSAGES[kind].format(info=size_text(info) if kind in _IN_BYTES else info)
@@ -93,18 +94,18 @@ def _message(d: Any, kind: int, info: int) -> str:
 
 
 def was_told(d: Any, kind: int) -> bool:
-    """Whether the user knows of this kind of warning since it was last at zero."""
+    """Whether this kind of warning was reported since its counter was last zero."""
     arrays = d._memory.arrays
     return bool(arrays["warning.number"][kind] and arrays["work.warned"][kind])
 
 
 def keep_message(d: Any, kind: int, info: int, details: str) -> None:
-    """Compose the message of a warning now, since a reset is about to clear the time, with details."""
+    """Compose the message of a warning now, with details, because a reset is about to clear the time."""
     d.__dict__.setdefault("_messages", {})[kind] = f"{_message(d, kind, info)} {details[0].upper()}{details[1:]}."
 
 
 def pending_messages(d: Any) -> Iterator[tuple[int, str]]:
-    """The new warnings of `d` (an MjData), each with its kind (mjtWarning); from now on they count as told."""
+    """Yield the new warnings of `d` (an MjData), each with its kind (mjtWarning), and mark them as reported."""
     numbers, warned = d.warning.number, d._memory.arrays["work.warned"]
     kept = d.__dict__.pop("_messages", {})
     for kind in MESSAGES:
@@ -114,13 +115,13 @@ def pending_messages(d: Any) -> Iterator[tuple[int, str]]:
 
 
 def report(d: Any) -> None:
-    """Tell the user the new warnings of `d` (an MjData)."""
+    """Report the new warnings of `d` (an MjData) to the user."""
     for _, text in pending_messages(d):
         tell(text)
 
 
 def tell(text: str) -> None:
-    """Tell the user a warning: the handler if there is one, else as a Python warning; listeners hear it first."""
+    """Report a warning to listeners, then to the user's handler, or as a Python warning if there is no handler."""
     for listener in listeners:
         listener(text)
     if handler.function is not None:

@@ -1,8 +1,8 @@
-"""Running a program: the stages go natively; what they ask for on the way is answered here, and they go on.
+"""Execution of programs: the stages run natively; Python handles their requests, and then they continue.
 
-A stage asks by returning a status: a capacity of the arena must grow, a callback raised an exception, a collision
-function is not compiled yet, the state was reset, new warnings were counted. `ANSWERS` says what is done; then the same
-stage runs again. Runs on different data may go on in different threads at the same time.
+A stage makes a request by returning a status: a capacity of the arena must grow, a callback raised an exception, a
+collision function is not compiled yet, the state was reset, new warnings were counted. `ANSWERS` maps each status to a
+function that handles it; then the same stage runs again. Programs may run on different data in different threads.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ class StepProgram(Program):
         needs_objects: whether it calls Python functions, which get the MjModel and MjData objects.
         reset: the program that resets the plugins when a stage has reset the state.
         forward: the program that recomputes the forward dynamics when a stage has reset the state.
-        code: what keeps the functions loaded that its stages call by their addresses in the model.
-        answers: answers beside (or instead of) those of `ANSWERS`, by status.
-        form: what native code is made of the stages.
-        plan: the plan that it was made from.
+        code: object that keeps the functions loaded that the stages call by their addresses in the model.
+        answers: functions that handle requests, in addition to (or instead of) those of `ANSWERS`, by status.
+        form: form of the stages' native code.
+        plan: plan from which the program was made.
     """
 
     def __init__(
@@ -69,16 +69,16 @@ class StepProgram(Program):
 
 
 def run(program: Program, m: Any, d: Any, repeat: int = 1) -> None:
-    """Run all stages of a program `repeat` times, answering their requests.
+    """Run all stages of a program `repeat` times, and handle their requests.
 
     Args:
-        program: the program; a plain one (no callbacks) will do.
+        program: the program; it may be a plain one without callbacks.
         m: MjModel.
         d: MjData of that model.
         repeat: number of repetitions.
 
     Raises:
-        BaseException: what a Python callback raised.
+        BaseException: exception that a Python callback raised.
     """
     if getattr(program, "needs_objects", False):
         with running(m, d):
@@ -90,7 +90,7 @@ def run(program: Program, m: Any, d: Any, repeat: int = 1) -> None:
 
 
 def settle(status: int, program: Program, m: Any, d: Any, repeat: int) -> None:
-    """Answer the request of the stage that stopped, and go on, until the program has finished."""
+    """Handle the request of the stage that stopped, and continue, until the program has finished."""
     answers: Mapping[int, Answer] = getattr(program, "answers", ANSWERS)
     while status:
         if status not in answers:
@@ -101,7 +101,7 @@ def settle(status: int, program: Program, m: Any, d: Any, repeat: int) -> None:
 
 @contextmanager
 def attached(d: Any, arrays: Mapping[str, np.ndarray]) -> Iterator[None]:
-    """While a program runs: arrays in contiguous memory that its stages see under private names of `d`."""
+    """Attach arrays in contiguous memory to private fields of `d` while a program runs."""
     memory, names = d._memory, tuple(arrays)
     slots, nothing = _nothing(memory.struct, names)
     held = {name: np.ascontiguousarray(arrays[name], nothing.arrays[name].dtype) for name in names}
@@ -117,7 +117,7 @@ def attached(d: Any, arrays: Mapping[str, np.ndarray]) -> Iterator[None]:
 
 @cache
 def _nothing(struct: Struct, names: tuple[str, ...]) -> tuple[np.ndarray, Shared]:
-    """Numbers of the slots of some fields, and empty arrays for them."""
+    """Return the numbers of the slots of some fields, and empty arrays for them."""
     slots = np.array([struct.slot[name] for name in names], np.intp)
     empty = {name: np.zeros(0, struct.by_name[name].numpy_dtype) for name in names}
     rows = [(address_of(array), 0, 1) for array in empty.values()]
@@ -127,14 +127,14 @@ def _nothing(struct: Struct, names: tuple[str, ...]) -> tuple[np.ndarray, Shared
 def _grow(capacity: str) -> Answer:
     def grow(program: Program, m: Any, d: Any) -> None:
         need = int(d._memory.scalars["work.need"][0])
-        if need > 0:  # else the stage goes without: the user's limit on memory
+        if need > 0:  # otherwise, the stage continues without: the user's memory limit is reached
             d.grow(capacity, need)
 
     return grow
 
 
 def _answer_callback_error(program: Program, m: Any, d: Any) -> None:
-    """Raise what a callback raised; if that only says that the arena is too small, enlarge it instead."""
+    """Raise the exception of a callback; if it only reports that the arena is too small, enlarge the arena instead."""
     error = take_error()
     if not isinstance(error, ArenaHeld):
         raise error
@@ -158,7 +158,7 @@ def _reset_diverged(program: Program, m: Any, d: Any) -> None:
 
 
 def _refuse_equality(program: Program, m: Any, d: Any) -> None:
-    """Raise the error of an active equality constraint of what isn't there (only edits of the model give one)."""
+    """Raise the error of an active equality whose type or objects do not exist; only edits of a model cause it."""
     last = int(mjtEq.mjEQ_FLEX)
     wrong = next(int(e) for e in np.flatnonzero(d.eq_active) if not has_objects(m, int(e)))
     kind = int(m.eq_type[wrong])

@@ -5,10 +5,10 @@ The classical tableau: with F(x) = (velocity, acceleration, activation derivativ
     x1 = x0,  x2 = x0 + h/2 F(x1),  x3 = x0 + h/2 F(x2),  x4 = x0 + h F(x3),
     x(t + h) = x0 + h/6 (F(x1) + 2 F(x2) + 2 F(x3) + F(x4)).
 
-Positions are combined in the tangent space at x0: a sum of velocities is integrated from qpos(t). The stages here stand
-between repetitions of the forward dynamics in the pipeline's list: `rk_begin` saves x0 and goes to x2, `rk_second` to
-x3, `rk_third` to x4, `rk_end` to x(t + h). At x(t + h) the activations advance as in the other integrators (clamped,
-exact filter) with the combined derivative.
+Positions are combined in the tangent space at x0: a sum of velocities is integrated from qpos(t). In the pipeline's
+list, the stages of this module are between repetitions of the forward dynamics. `rk_begin` saves x0 and moves to x2,
+`rk_second` to x3, `rk_third` to x4, `rk_end` to x(t + h). At x(t + h) the activations advance as in the other
+integrators (clamped, exact filter) with the combined derivative.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def _add_derivative(m: Model, d: Data, weight: float) -> None:
 
 @kernel
 def _go_to(m: Model, d: Data, fraction: float) -> None:
-    """The state x0 + fraction h F(current state), at that time."""
+    """Move to the state x0 + fraction h F(current state), at its time."""
     h = fraction * m.opt.timestep
     for i in range(m.nq):
         d.qpos[i] = d.work.rk_qpos[i]
@@ -59,7 +59,7 @@ def _go_to(m: Model, d: Data, fraction: float) -> None:
 
 @stage
 def rk_begin(m: Model, d: Data) -> int:
-    """After the forward dynamics at x0: save the state, go to x2."""
+    """Save the state x0 after its forward dynamics, and move to x2."""
     _save_start(m, d)
     _add_derivative(m, d, 1.0 / 6.0)
     _go_to(m, d, 0.5)
@@ -68,7 +68,7 @@ def rk_begin(m: Model, d: Data) -> int:
 
 @stage
 def rk_second(m: Model, d: Data) -> int:
-    """After the forward dynamics at x2: go to x3."""
+    """Move to x3 after the forward dynamics at x2."""
     _add_derivative(m, d, 1.0 / 3.0)
     _go_to(m, d, 0.5)
     return OK
@@ -76,7 +76,7 @@ def rk_second(m: Model, d: Data) -> int:
 
 @stage
 def rk_third(m: Model, d: Data) -> int:
-    """After the forward dynamics at x3: go to x4."""
+    """Move to x4 after the forward dynamics at x3."""
     _add_derivative(m, d, 1.0 / 3.0)
     _go_to(m, d, 1.0)
     return OK
@@ -84,7 +84,7 @@ def rk_third(m: Model, d: Data) -> int:
 
 @stage
 def rk_end(m: Model, d: Data) -> int:
-    """After the forward dynamics at x4: from x0 to the end of the step with the combined derivative."""
+    """Move from x0 to the end of the step with the combined derivative, after the forward dynamics at x4."""
     _add_derivative(m, d, 1.0 / 6.0)
     for i in range(m.nq):
         d.qpos[i] = d.work.rk_qpos[i]

@@ -1,7 +1,7 @@
 """User sensors: the callback that fills them, and their cutoff (spec: modeling, sensor, user; callbacks).
 
 The callback is a function of model, data and stage (`mjtStage`) that writes `d.sensordata`. It runs after the other
-sensors in each stage for which the model has user sensors. Without a callback their values stay as they are.
+sensors in each stage for which the model has user sensors. Without a callback, their values do not change.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def has_user_sensors(m: Any, when: int) -> bool:
 
 @cache
 def user_cutoff(when: int) -> Callable[[Any, Any], int]:
-    """The stage that bounds the values of the user sensors of a stage by their cutoffs."""
+    """Return the stage that limits the values of the user sensors of a stage to their cutoffs."""
 
     def user_sensors(m: Model, d: Data) -> int:
         if not m.opt.disableflags & DISABLE_SENSOR:
@@ -42,7 +42,7 @@ def user_cutoff(when: int) -> Callable[[Any, Any], int]:
 
 
 def native_sensor(callback: Callable[..., Any], when: int) -> Callable[..., Any]:
-    """A compiled callback as a function of (m, d)."""
+    """Return a compiled callback as a function of (m, d)."""
     kernel(callback)
 
     def sensor(m: Model, d: Data) -> int:
@@ -53,7 +53,7 @@ def native_sensor(callback: Callable[..., Any], when: int) -> Callable[..., Any]
 
 
 def python_sensor(callback: Callable[..., Any], when: int) -> Callable[..., Any]:
-    """A Python callback as a function of (m, d)."""
+    """Return a Python callback as a function of (m, d)."""
 
     def sensor(m: Any, d: Any) -> None:
         callback(m, d, when)

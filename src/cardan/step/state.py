@@ -1,4 +1,4 @@
-"""The parts of a simulation state, by the bits of `mjtState` (spec: computation, state)."""
+"""Parts of a simulation state, by the bits of `mjtState` (spec: computation, state)."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ QFRC_APPLIED, XFRC_APPLIED, EQ_ACTIVE, MOCAP_POS, MOCAP_QUAT, USERDATA, PLUGIN =
 
 @cache
 def state_fields(spec: int) -> tuple[str, ...]:
-    """Names of the fields of MjData that the bits of `spec` stand for, in the order of the bits."""
+    """Return the names of the fields of MjData that the bits of `spec` select, in the order of the bits."""
     return tuple(name for bit, name in STATE_FIELDS if spec & bit)
 
 
 def field_sizes(m: MjModel) -> dict[str, int]:
-    """How many numbers each part of the state has; found once a model."""
+    """Return the size of each part of the state; computed once per model."""
     if "_state_sizes" not in m.__dict__:
         m.__dict__["_state_sizes"] = _field_sizes(m)
     return m.__dict__["_state_sizes"]
@@ -66,17 +66,17 @@ def _field_sizes(m: MjModel) -> dict[str, int]:
 
 
 def state_size(m: MjModel, spec: int) -> int:
-    """Number of numbers in a state made of the bits of `spec`."""
+    """Return the size of a state with the parts of `spec`."""
     sizes = field_sizes(m)
     return sum(sizes[name] for name in state_fields(spec))
 
 
-# the same natively -----------------------------------------------------------
+# native functions ------------------------------------------------------------
 
 
 @kernel
 def _vector(part: Any, n: int, state: Any, at: int, out: bool) -> int:
-    """Copy a part of `n` numbers out to `state` or in from there; returns the place behind it."""
+    """Copy a part of `n` numbers to `state` (`out`) or from it; return the index after it."""
     for k in range(n):
         if out:
             state[at + k] = part[k]
@@ -87,7 +87,7 @@ def _vector(part: Any, n: int, state: Any, at: int, out: bool) -> int:
 
 @kernel
 def _rows(part: Any, n: int, width: int, state: Any, at: int, out: bool) -> int:
-    """The same for `n` rows of numbers."""
+    """Copy `n` rows of `width` numbers to `state` (`out`) or from it; return the index after them."""
     for i in range(n):
         for k in range(width):
             if out:
@@ -99,7 +99,7 @@ def _rows(part: Any, n: int, width: int, state: Any, at: int, out: bool) -> int:
 
 @kernel
 def _exchange(m: Model, d: Data, state: Any, spec: int, out: bool) -> None:
-    """Copy the parts of a state out to `state`, or in from there."""
+    """Copy the parts of a state to `state` (`out`), or from it."""
     at = 0
     if spec & TIME:
         if out:
@@ -143,7 +143,7 @@ def _fits(m: Model, state: Any, spec: int) -> bool:
 
 @kernel
 def get_state(m: Model, d: Data, state: Any, spec: int) -> int:
-    """Copy the parts of `spec` from `d` into `state` (state_size,); returns 1 if that has another size."""
+    """Copy the parts of `spec` from `d` to `state` (state_size,); return 1 if `state` has another size."""
     if not _fits(m, state, spec):
         return 1
     _exchange(m, d, state, spec, True)
@@ -152,7 +152,7 @@ def get_state(m: Model, d: Data, state: Any, spec: int) -> int:
 
 @kernel
 def set_state(m: Model, d: Data, state: Any, spec: int) -> int:
-    """Copy `state` (state_size,) into the parts of `spec` of `d`; returns 1 if that has another size."""
+    """Copy `state` (state_size,) to the parts of `spec` in `d`; return 1 if `state` has another size."""
     if not _fits(m, state, spec):
         return 1
     _exchange(m, d, state, spec, False)

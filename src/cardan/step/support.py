@@ -1,7 +1,7 @@
-"""What a model may ask for that the pipeline doesn't have yet: one row a feature, checked when a program is made.
+"""Features that the pipeline does not have yet: a table with one row per feature, checked when a program is made.
 
-A program is refused only if it contains a stage that needs the missing feature, so that, say, the kinematics of any
-model work.
+A program is refused only if it contains a stage that needs the missing feature. So, for example, the kinematics of any
+model can be computed.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ Stage = Callable[..., Any]
 
 
 class Missing(NamedTuple):
-    """A feature that is not there yet.
+    """Feature that does not exist yet.
 
     Attributes:
-        feature: what it is, and where the model asks for it.
-        asked: whether a model asks for it.
-        stages: the stages that would need it.
-        instead: what to do about it.
+        feature: name of the feature, and where the model requests it.
+        asked: function that returns whether a model requests it.
+        stages: stages that would need it.
+        instead: advice to the user.
     """
 
     feature: str
@@ -55,10 +55,10 @@ MISSING: tuple[Missing, ...] = (
 
 
 def check_support(m: MjModel, stages: Iterable[Any]) -> None:
-    """Refuse a program that contains a stage which lacks something that the model asks for.
+    """Refuse a program that contains a stage which lacks a feature that the model requests.
 
     Raises:
-        ValueError: it does; the message names the feature.
+        ValueError: a feature is missing; the message names it.
     """
     wanted = set(stages)
     for row in MISSING:
@@ -68,10 +68,10 @@ def check_support(m: MjModel, stages: Iterable[Any]) -> None:
 
 
 def check_sensors(m: MjModel) -> None:
-    """Refuse a model with sensors of types that are not there yet.
+    """Refuse a model with sensors of types that do not exist yet.
 
     Raises:
-        ValueError: it has some; the message names their types.
+        ValueError: the model has such sensors; the message names their types.
     """
     unknown = sorted(set(m.sensor_type.tolist()).difference(SENSOR_TYPES))
     if unknown:

@@ -1,8 +1,8 @@
-"""Timers: how often the parts of the pipeline ran, and for how long (spec: simulation, diagnostics).
+"""Timers: number of runs of the parts of the pipeline, and their durations (spec: simulation, diagnostics).
 
-The counters of `d.timer` always run: a program adds what it has done in a few small native stages, at its end and where
-a bad state may be reset. Durations are measured only while a clock is installed (`mjcb_time`), which programs then call
-before and after each timed part.
+The counters of `d.timer` are always updated: a program adds its runs in a few small native stages, at its end and
+before stages that may reset a bad state. Durations are measured only if a clock is installed (`mjcb_time`). Programs
+then call the clock before and after each timed part.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ NTIMER = int(mjtTimer.mjNTIMER)
 
 
 class Tick(NamedTuple):
-    """In a list of stages: a timer counts one run."""
+    """Item in a list of stages: a timer counts one run."""
 
     timer: int
 
 
-# timers that run together in most programs: one stage counts them all
+# timers that run together in most programs: one stage updates all of them
 _COLLISION = ("POS_COLLISION", "COL_BROAD", "COL_NARROW")
 _FORWARD = (
     *("FORWARD", "POSITION", "POS_KINEMATICS", "POS_INERTIA", "POS_MAKE", "POS_PROJECT", "VELOCITY", "CONSTRAINT"),
@@ -45,7 +45,7 @@ _GROUPS = (
 
 @cache
 def _counting(timers: tuple[int, ...]) -> Callable[[Any, Any], int]:
-    """The stage that counts one run of each of `timers`."""
+    """Return the stage that counts one run of each of `timers`."""
 
     def count_timers(m: Model, d: Data) -> int:
         for k in timers:
@@ -57,12 +57,12 @@ def _counting(timers: tuple[int, ...]) -> Callable[[Any, Any], int]:
 
 
 def counting_stages() -> list[Callable[[Any, Any], int]]:
-    """All stages that count runs: those of timers that mostly run together, and one for each timer."""
+    """Return all stages that count runs: those of timers that mostly run together, and one for each timer."""
     return [_counting(timers) for timers in _GROUPS]
 
 
 def _counters(runs: Counter[int]) -> Iterator[Callable[[Any, Any], int]]:
-    """The stages that together count `runs`, by timer; the largest groups first."""
+    """Yield the stages that together count `runs`, by timer; the largest groups first."""
     for timers in _GROUPS:
         times = min(runs[k] for k in timers)
         runs.subtract(dict.fromkeys(timers, times))
@@ -70,7 +70,7 @@ def _counters(runs: Counter[int]) -> Iterator[Callable[[Any, Any], int]]:
 
 
 def with_counters(stages: Iterable[Any], resetting: Collection[Any]) -> Iterator[Any]:
-    """The stages of a program, with its ticks gathered: before each stage that may reset the data, and at the end."""
+    """Yield the stages of a program with ticks gathered before each stage that may reset the data, and at the end."""
     pending: Counter[int] = Counter()
     for item in stages:
         if isinstance(item, Tick):
@@ -86,7 +86,7 @@ def with_counters(stages: Iterable[Any], resetting: Collection[Any]) -> Iterator
 
 
 def native_clock(clock: Callable[..., Any], timer: int, starts: bool) -> Callable[..., Any]:
-    """A compiled clock as a function of (m, d) that starts or stops a timer."""
+    """Return a compiled clock as a function of (m, d) that starts or stops a timer."""
     kernel(clock)
 
     def start(m: Model, d: Data) -> int:
@@ -101,7 +101,7 @@ def native_clock(clock: Callable[..., Any], timer: int, starts: bool) -> Callabl
 
 
 def python_clock(clock: Callable[..., Any], timer: int, starts: bool) -> Callable[..., Any]:
-    """A Python clock as a function of (m, d) that starts or stops a timer."""
+    """Return a Python clock as a function of (m, d) that starts or stops a timer."""
 
     def now() -> float:
         try:
