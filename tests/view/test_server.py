@@ -22,6 +22,13 @@ from cardan.view import server as pages
 from cardan.view.server import PageServer
 
 MODEL = "<mujoco><worldbody><geom type='plane' size='1 1 1'/></worldbody></mujoco>"
+START = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)  # background processes of a shell ignore it
+from cardan.cli import main
+main()
+"""
+"""The command line of a process that SIGINT ends."""
 BROKEN = {
     "nothing": b"",
     "half a request": b"GET / HTTP/1.1\r\nHost: ",
@@ -51,7 +58,7 @@ def reset(port: int) -> None:
 @pytest.mark.skipif(os.name != "posix", reason="ends the viewer by a signal")
 def test_requests_that_are_not_for_the_viewer_print_nothing(tmp_path: Path) -> None:
     (tmp_path / "m.xml").write_text(MODEL)
-    command = [sys.executable, "-m", "cardan", "view", str(tmp_path / "m.xml"), "--port", "18012"]
+    command = [sys.executable, "-c", START, "view", str(tmp_path / "m.xml"), "--port", "18012"]
     environment = os.environ | {"CARDAN_VIEWER_OPEN": "0"}
     with subprocess.Popen(command, stderr=subprocess.PIPE, env=environment, text=True) as viewer:
         assert viewer.stderr is not None
@@ -69,7 +76,10 @@ def test_requests_that_are_not_for_the_viewer_print_nothing(tmp_path: Path) -> N
                 urllib.request.urlopen(f"http://127.0.0.1:{address[1]}/")
         finally:
             viewer.send_signal(signal.SIGINT)
-            rest = viewer.stderr.read()
+            try:
+                _, rest = viewer.communicate(timeout=60)
+            finally:
+                viewer.kill()
     assert rest == ""
 
 
