@@ -1,7 +1,7 @@
 """Cardan: a physics engine for articulated and soft bodies in contact.
 
-The names here are those of MuJoCo's Python package, so that ``import cardan as mujoco`` runs existing simulation loops.
-The modules that they stand in are imported when a name is first used.
+The names are those of MuJoCo's Python package, so that ``import cardan as mujoco`` runs existing simulation loops. The
+module that defines a name is imported when the name is first used.
 """
 
 from typing import TYPE_CHECKING
@@ -56,7 +56,7 @@ __version__ = "0.1.0"
 def __getattr__(name: str) -> object:
     """Find a name when it is first used.
 
-    For one that there isn't: AttributeError, which says whether MuJoCo has it and Cardan not yet.
+    For a missing name, raise AttributeError, which says whether MuJoCo has it and Cardan does not have it yet.
     """
     from cardan.face import absent, find, public_names
 

@@ -3,14 +3,14 @@
 from math import pi as _pi
 
 mjVERSION_HEADER: int = 316
-"""Version of the interface that this package keeps: 3.1.6."""
+"""Version of the interface that this package provides: 3.1.6."""
 
 # numbers
 mjPI: float = _pi
 mjMAXVAL: float = 1e10
-"""Largest size of a number in qpos, qvel and qacc before the simulation counts as diverged."""
+"""Largest absolute value in qpos, qvel and qacc; beyond it the simulation is taken as diverged."""
 mjMINVAL: float = 1e-15
-"""Smallest denominator, smallest norm of a vector that is to be normalised."""
+"""Smallest denominator, and smallest norm of a vector that is normalised."""
 mjMINMU: float = 1e-5
 """Smallest friction coefficient."""
 mjMINIMP: float = 0.0001
@@ -44,13 +44,13 @@ mjNREF: int = 2
 mjNIMP: int = 5
 """Length of a solver impedance (solimp)."""
 mjNSOLVER: int = 200
-"""Solver iterations that are recorded for each island."""
+"""Number of solver iterations that are recorded for each island."""
 mjNISLAND: int = 20
-"""Islands whose solver iterations are recorded."""
+"""Number of islands whose solver iterations are recorded."""
 
 # visualiser
 mjNGROUP: int = 6
-"""Groups of geoms, sites, joints, ... that can be shown and hidden."""
+"""Number of groups of geoms, sites, joints, ... that can be shown and hidden."""
 mjMAXLIGHT: int = 100
 mjMAXOVERLAY: int = 500
 mjMAXLINE: int = 100
@@ -183,5 +183,7 @@ mjRNDSTRING: tuple[tuple[str, str, str], ...] = (
 )
 """Name, default (0 or 1) and key of each flag of `mjtRndFlag`."""
 mjENBL_NATIVECCD: int = 1 << 6
-"""Bit of ``opt.enableflags``: exact convex collisions (GJK and EPA) in place of portal refinement. Newer versions of
-MuJoCo have a flag of this name; 3.1.6 does not use the bit."""
+"""Bit of ``opt.enableflags``: exact convex collisions (GJK and EPA) instead of portal refinement.
+
+Newer versions of MuJoCo have a flag of this name; 3.1.6 does not use the bit.
+"""

@@ -1,6 +1,6 @@
-"""The errors that Cardan raises by name, and the words that help to mend a misspelt one.
+"""Cardan's own exceptions, and suggestions for misspelt words.
 
-Errors about a model's text tell what is wrong, where (file, line, element, attribute), and what would be right.
+Errors in a model's text say what is wrong, where (file, line, element, attribute), and what would be right.
 """
 
 from __future__ import annotations
@@ -9,23 +9,23 @@ from collections.abc import Iterable
 
 
 class FatalError(Exception):
-    """A function was asked for something that it can't do, where the C library would stop the program."""
+    """A function can't do what was requested; the C library would stop the program."""
 
 
 class UnexpectedError(Exception):
-    """Something went wrong that should not have been possible."""
+    """An internal error that should be impossible."""
 
 
 FROM_STRING = "XML string"
-"""The source of models that have no file."""
+"""The source name of models that have no file."""
 
 
 class MjcfError(ValueError):
     """A model that breaks the rules of MJCF.
 
-    The message reads ``file:line: <element> attribute: what is wrong``, or ``XML string, line 3: ...``, as programs
-    that look for the line in the message expect; parts that are unknown are left out. The parts stay available as
-    ``source``, ``line``, ``element`` and ``attribute``.
+    The message reads ``file:line: <element> attribute: what is wrong``, or ``XML string, line 3: ...``, because some
+    programs search for the line in the message. Unknown parts are left out. The parts are also attributes: ``source``,
+    ``line``, ``element`` and ``attribute``.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class MjcfError(ValueError):
 
 
 class PluginError(ValueError):
-    """A plugin refuses an instance of a model; ``instance`` is its number, ``reason`` what the plugin says."""
+    """A plugin rejects an instance of a model; ``instance`` is its number, ``reason`` the plugin's message."""
 
     def __init__(self, instance: int, name: str, reason: str) -> None:
         self.instance, self.reason = instance, reason
@@ -55,11 +55,11 @@ class PluginError(ValueError):
 
 
 class UnsupportedFeature(MjcfError):
-    """A model that is right, but uses a feature that this version does not have yet."""
+    """A valid model that uses a feature which this version does not have yet."""
 
 
 def suggestion(word: str, known: Iterable[str], limit: int = 12) -> str:
-    """A hint for a misspelt ``word``: the nearest of the ``known`` words, or all of them when they are few."""
+    """Return a hint for a misspelt ``word``: the most similar of the ``known`` words, or all if they are few."""
     from difflib import get_close_matches
 
     words = list(known)

@@ -1,4 +1,4 @@
-"""Where the public names of the package stand: modules are looked through when one of their names is first used."""
+"""Lookup of the public names of the package: a module is imported when one of its names is first used."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _OF_OTHERS = {
     "cardan.errors": ("FatalError", "UnexpectedError"),
     "cardan.jit.front.stage": ("kernel", "stage"),
 }
-"""Modules that have more names than the public ones."""
+"""Modules that have other names than the public ones."""
 
 _API = (
     *("pipeline", "loading", "names", "state", "support", "saving", "rays", "derivatives", "gradients", "distance"),
@@ -27,16 +27,16 @@ HOMES: tuple[str, ...] = (
 """Modules whose names (``__all__``, if they have it) are public."""
 
 SUBMODULES = ("rollout", "viewer")
-"""Modules that are there without being imported by name."""
+"""Modules that are available without being imported by name."""
 
 _PARTS = (
     *("api", "batch", "collision", "compiler", "constants", "constraint", "derive", "dynamics", "enums", "errors"),
     *("formats", "jit", "maths", "mjcf", "model", "plugins", "render", "sensor", "soft", "solver", "spec", "step"),
     *("view", "visual", "torch", "jax"),
 )
-"""Folders and modules that programs may reach through the package without having imported them."""
+"""Folders and modules that programs may access as attributes of the package without importing them."""
 
-# where names of a kind are looked for first; others, and those that aren't there, are looked for everywhere
+# modules in which names of a kind are searched first; other and missing names are searched in all modules
 _FIRST = (
     (r"mjt\w+", ("cardan.enums",)),
     (r"mj[A-Z]\w+", ("cardan.constants",)),
@@ -58,7 +58,7 @@ def _names_of(home: str) -> tuple[str, ...]:
 
 
 def find(name: str) -> tuple[Any] | None:
-    """What a public name stands for, in a tuple of its own, or None if there is no such name."""
+    """Return the object of a public name, in a tuple of one element, or None if the name does not exist."""
     if name in SUBMODULES:
         return (import_module(f"cardan.{name}"),)
     first = next((homes for pattern, homes in _FIRST if re.fullmatch(pattern, name)), ())
@@ -72,12 +72,12 @@ def find(name: str) -> tuple[Any] | None:
 
 @cache
 def public_names() -> list[str]:
-    """All public names."""
+    """Return all public names."""
     return [*SUBMODULES, *(name for home in HOMES for name in _names_of(home))]
 
 
 def absent(name: str) -> str:
-    """What is said of a name that isn't there."""
+    """Return the error message for a missing name."""
     from cardan.api.absent import absent_feature
 
     feature = absent_feature(name)

@@ -1,6 +1,7 @@
-"""Writing files: the one place where the package writes what a user keeps, and what the cache keeps.
+"""Writing files: the only place where the package writes files of users and of the cache.
 
-A regular file is written whole or not at all: to a temporary file in the same folder, which then takes its place.
+A regular file is written completely or not at all: a temporary file in the same folder is written first and then
+replaces the file.
 """
 
 from __future__ import annotations
@@ -14,33 +15,34 @@ from contextlib import suppress
 FileName = str | bytes | os.PathLike[str]
 
 MOST_LINKS = 40
-"""Symbolic links in a row that are followed, as in Linux."""
+"""Largest number of symbolic links that are followed, as in Linux."""
 TEMPORARY = ".cardan-{}.tmp"
-"""Name of a temporary file. It doesn't contain the name of the target, which may have the greatest length already."""
+"""Name of a temporary file. It doesn't contain the name of the target, which may already have the maximal length."""
 
 _OPEN_FILES = re.compile(r"/proc/\d+(/task/\d+)?/fd|/dev/fd")
 _FOLDER_REFUSES = {errno.EACCES, errno.EPERM, errno.EBUSY, errno.EROFS} if os.name == "posix" else set()
-"""Errors of a folder in which no file can be made or replaced, though a file in it may still be written to."""
+"""Errors of a folder in which no file can be created or replaced, although an existing file may still be writable."""
 _NO_SYNC = {errno.EINVAL, errno.ENOSYS, errno.ENOTSUP}
 
 
 def write_file(path: FileName, content: bytes | str, durable: bool = True) -> None:
-    """Write a file: readers find the old content or the new one, never a part, also after a crash or an interruption.
+    """Write a file. Readers see the old content or the new one, never a part, even after a crash or an interruption.
 
-    - Symbolic links stay, and the file that they lead to is replaced. (Other hard links to it keep the old content.)
-    - A file that exists keeps its permissions, and its owner where the system allows. A new file gets those of the
+    - Symbolic links are kept, and the file to which they lead is replaced. (Other hard links to it keep the old
+    content.)
+    - An existing file keeps its permissions, and its owner if the system allows. A new file gets the permissions of the
       umask.
-    - What is not a regular file (a device, a pipe, ``/dev/stdout``) is written to directly. So is a file whose folder
-      takes no other file, such as a file that is mounted on its own.
+    - A target that is not a regular file (a device, a pipe, ``/dev/stdout``) is written to directly. So is a file whose
+      folder accepts no other file, such as a file that is mounted on its own.
 
     Args:
-        path: the file.
-        content: all of it; text is encoded as UTF-8.
-        durable: whether the content must be on the disk before this returns. Without, a crash of the system may leave
-            a damaged file.
+        path: path of the file.
+        content: complete content; text is encoded as UTF-8.
+        durable: whether the content must be on the disk when this function returns. If not, a crash of the system may
+            leave a damaged file.
 
     Raises:
-        OSError: the file can't be written; the message names the path. Nothing is left behind.
+        OSError: the file can't be written; the message names the path. No temporary file remains.
     """
     name = os.fsdecode(path)
     data = content.encode() if isinstance(content, str) else content
@@ -60,10 +62,10 @@ def write_file(path: FileName, content: bytes | str, durable: bool = True) -> No
 
 
 def check_writable(path: FileName) -> None:
-    """Make the folder of a file, and check that `write_file` can write the file: before the work begins.
+    """Make the folder of a file, and check, before long work begins, that `write_file` can write the file.
 
     Raises:
-        OSError: it can't; the message names the path.
+        OSError: it can't be written; the message names the path.
     """
     import tempfile
 
@@ -87,17 +89,17 @@ def check_writable(path: FileName) -> None:
 
 
 def _with_path(error: OSError, name: str) -> OSError:
-    """The same error with the path in its message."""
+    """Return a copy of an error with the path in its message."""
     named = type(error)(f"can't write {name}: {error.strerror or error}")
     named.errno = error.errno
     return named
 
 
 def _status(name: str) -> os.stat_result | None:
-    """What is at a path, links followed; None if nothing is.
+    """Return the status of a path, links followed; None if it does not exist.
 
     Raises:
-        OSError: it is a folder, or may not be written.
+        OSError: it is a folder, or must not be written.
     """
     try:
         status = os.stat(name)
@@ -113,12 +115,12 @@ def _status(name: str) -> os.stat_result | None:
 
 
 def _is_replaced(status: os.stat_result | None) -> bool:
-    """Whether a file is replaced by a new one, not written to."""
+    """Whether a file is replaced by a new file instead of being written to."""
     return status is None or stat.S_ISREG(status.st_mode)
 
 
 def _target(name: str) -> str | None:
-    """The absolute path that links lead to; None if that is an open file of a process, as of ``/dev/stdout``."""
+    """Return the absolute path to which links lead; None for an open file of a process, as for ``/dev/stdout``."""
     for _ in range(MOST_LINKS):
         folder = os.path.realpath(os.path.dirname(name) or os.curdir)
         if _OPEN_FILES.fullmatch(folder):
@@ -131,10 +133,10 @@ def _target(name: str) -> str | None:
 
 
 def _replace(target: str, status: os.stat_result | None, data: bytes, durable: bool) -> None:
-    """Write a temporary file, and move it to the place of the target."""
+    """Write a temporary file, and replace the target by it."""
     folder = os.path.dirname(target)
     temporary = os.path.join(folder, TEMPORARY.format(os.urandom(8).hex()))
-    mode = 0o666 if status is None else 0o600  # of a secret file, nobody else sees the temporary one either
+    mode = 0o666 if status is None else 0o600  # nobody else can read the temporary copy of a secret file
     try:
         with open(temporary, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
             file.write(data)
@@ -153,17 +155,17 @@ def _replace(target: str, status: os.stat_result | None, data: bytes, durable: b
 
 
 def _write_through(name: str, data: bytes) -> None:
-    """Write to what is there."""
+    """Write to the existing file."""
     with open(name, "wb", opener=lambda name, flags: os.open(name, flags & ~os.O_CREAT)) as file:
         file.write(data)
 
 
 def _take_over(descriptor: int, status: os.stat_result) -> None:
-    """Give a file the owner and the permissions of another one, as far as the system allows."""
+    """Give a file the owner and the permissions of another file, as far as the system allows."""
     if os.name != "posix":
         return
     mine = os.fstat(descriptor)
-    for owner in (status.st_uid, -1):  # of a group, any member may make files
+    for owner in (status.st_uid, -1):  # any member of a group may create files with that group
         if (mine.st_uid, mine.st_gid) != (status.st_uid, status.st_gid):
             with suppress(OSError):
                 os.fchown(descriptor, owner, status.st_gid)
@@ -174,7 +176,7 @@ def _take_over(descriptor: int, status: os.stat_result) -> None:
 
 
 def _sync(descriptor: int) -> None:
-    """Wait until the content is on the disk, where the file system can tell."""
+    """Wait until the content is on the disk, if the file system supports this."""
     try:
         os.fsync(descriptor)
     except OSError as error:
@@ -183,7 +185,7 @@ def _sync(descriptor: int) -> None:
 
 
 def _sync_folder(folder: str) -> None:
-    """Wait until the folder is on the disk; some systems have no such thing, and the file is whole either way."""
+    """Wait until the folder is on the disk. Some systems don't support this; the file is complete in either case."""
     with suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)
         try:

@@ -67,7 +67,7 @@ class Verbosity(enum.Enum):
 
 
 class Status(enum.Enum):
-    """Why `least_squares` ended."""
+    """Reason for the end of `least_squares`."""
 
     FACTORIZATION_FAILED = enum.auto()
     NO_IMPROVEMENT = enum.auto()
@@ -369,10 +369,10 @@ def least_squares(
 
 
 def _checked_bounds(x: np.ndarray, bounds: Sequence[np.ndarray] | None) -> tuple[np.ndarray, np.ndarray] | None:
-    """The bounds as columns.
+    """Convert the bounds to columns.
 
     Raises:
-        ValueError: they don't fit.
+        ValueError: the bounds are invalid.
     """
     if not np.isfinite(x).all():
         raise ValueError("x0 must be finite")
@@ -405,7 +405,7 @@ def _iterate(run: _Run, matrix: np.ndarray) -> Status | None:
     """Find a step that lowers the objective, take it, and adapt the regulariser.
 
     Returns:
-        The reason to end, if there is one. If the reason is a step shorter than the tolerance, the step is taken.
+        The reason to end, or None. If the reason is a step shorter than the tolerance, the step is taken.
     """
     gradient, hessian = run.norm.grad_hess(run.r, matrix)
     gradient = np.asarray(gradient, float).reshape(-1, 1)

@@ -1,4 +1,4 @@
-"""Meshes in the binary format MSH as OBJ files, as in ``mujoco.msh2obj``."""
+"""Conversion of meshes from the binary format MSH to OBJ files, as in ``mujoco.msh2obj``."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["Msh", "main", "msh_to_obj"]
 
 @dataclass(frozen=True)
 class Msh:
-    """A mesh as it stands in an MSH file (spec: modelling, MSH file format).
+    """A mesh in the form of an MSH file (spec: modelling, MSH file format).
 
     Attributes:
         vertex_positions: (nvert, 3), m.
@@ -36,7 +36,7 @@ class Msh:
         """Read a file.
 
         Raises:
-            ValueError: the file doesn't have the size that its first numbers say.
+            ValueError: the size of the file is not the one given by its first numbers.
         """
         content = Path(file).read_bytes()
         if len(content) < 16:
@@ -44,7 +44,7 @@ class Msh:
         nvert, nnormal, ntexcoord, nface = (int(n) for n in np.frombuffer(content, "<i4", 4))
         counts = (3 * nvert, 3 * nnormal, 2 * ntexcoord, 3 * nface)
         if min(counts) < 0 or len(content) != 16 + 4 * sum(counts):
-            raise ValueError(f"{file}: the size of the file is not what its numbers of vertices and faces say")
+            raise ValueError(f"{file}: the size of the file contradicts its numbers of vertices and faces")
         ends = 16 + 4 * np.cumsum((0, *counts))
         vertex, normal, texcoord, face = (content[start:end] for start, end in pairwise(ends))
         return cls(
@@ -56,12 +56,12 @@ class Msh:
 
 
 def msh_to_obj(msh_file: Path) -> str:
-    """The mesh of an MSH file as the text of an OBJ file.
+    """Convert the mesh of an MSH file to the text of an OBJ file.
 
-    Texture coordinates are turned upside down, since OBJ counts them from below.
+    Texture coordinates are flipped vertically, because OBJ counts them from below.
 
     Raises:
-        ValueError: the file is no MSH file.
+        ValueError: the file is not an MSH file.
     """
     msh = Msh.create(msh_file)
     lines = [f"v {x:.8g} {y:.8g} {z:.8g}" for x, y, z in msh.vertex_positions]
@@ -73,14 +73,14 @@ def msh_to_obj(msh_file: Path) -> str:
 
 
 def _corner(has_normals: bool, has_texcoords: bool) -> str:
-    """How a corner of a face is written: position, texture coordinate and normal have the same number."""
+    """Return the format of a face corner: position, texture coordinate and normal have the same number."""
     if has_texcoords:
         return "{0}/{0}/{0}" if has_normals else "{0}/{0}"
     return "{0}//{0}" if has_normals else "{0}"
 
 
 def main(argv: list[str] | None = None) -> None:
-    """``python -m cardan.msh2obj FILE.msh [FILE.obj]``."""
+    """Run the command ``python -m cardan.msh2obj FILE.msh [FILE.obj]``."""
     arguments = sys.argv[1:] if argv is None else argv
     if len(arguments) not in (1, 2):
         sys.exit("usage: python -m cardan.msh2obj FILE.msh [FILE.obj]")

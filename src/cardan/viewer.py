@@ -1,4 +1,4 @@
-"""Interactive viewer, as ``mujoco.viewer``: in the browser, with nothing to install there.
+"""Interactive viewer with the interface of ``mujoco.viewer``. It runs in the browser, without installation there.
 
 ``python -m cardan.viewer [--mjcf=FILE]`` shows a model, or a humanoid.
 """
@@ -32,14 +32,14 @@ def launch(
     show_left_ui: bool = True,
     show_right_ui: bool = True,
 ) -> None:
-    """Show a model and simulate it in real time; returns when the viewer is closed (`cardan.view.launching`)."""
+    """Show a model and simulate it in real time; return when the viewer is closed (`cardan.view.launching`)."""
     from cardan.view import launching
 
     launching.launch(model, data, loader=loader, show_left_ui=show_left_ui, show_right_ui=show_right_ui)
 
 
 def launch_from_path(path: str) -> None:
-    """Show a model file and simulate it in real time; returns when the viewer is closed (`cardan.view.launching`)."""
+    """Show a model file and simulate it in real time; return when the viewer is closed (`cardan.view.launching`)."""
     from cardan.view import launching
 
     launching.launch_from_path(path)
@@ -53,7 +53,7 @@ def launch_passive(
     show_left_ui: bool = True,
     show_right_ui: bool = True,
 ) -> Handle:
-    """Show what a script simulates; returns at once with a handle for the script (`cardan.view.passive`)."""
+    """Show the simulation of a script; return at once with a handle for the script (`cardan.view.passive`)."""
     from cardan.view import passive
 
     return passive.launch_passive(

@@ -1,12 +1,12 @@
-"""A door for programs written for MuJoCo's Python package: ``import mujoco`` means Cardan.
+"""Import hook for programs written for MuJoCo's Python package: their ``import mujoco`` imports Cardan.
 
-``python -m cardan.as_mujoco SCRIPT ARGS...`` (or ``-m MODULE``) runs an unmodified program; ``import cardan.as_mujoco``
-as the first line of a program does the same from within. It holds for the whole process, and must come before the first
-``import mujoco``.
+To run a program on Cardan without editing it, start it with ``python -m cardan.as_mujoco SCRIPT ARGS...`` (or ``-m
+MODULE``). Alternatively, make ``import cardan.as_mujoco`` the first line of the program. The hook affects the whole
+process, and must be installed before the first ``import mujoco``.
 """
 
-from cardan.as_mujoco.door import VERSION, open_door
+from cardan.as_mujoco.import_hook import VERSION, install
 
-__all__ = ["VERSION", "open_door"]
+__all__ = ["VERSION", "install"]
 
-open_door()
+install()

@@ -10,11 +10,11 @@ USAGE = """usage: python -m cardan.as_mujoco SCRIPT [ARGS...]
        python -m cardan.as_mujoco -m MODULE [ARGS...]
        python -m cardan.as_mujoco -c COMMAND [ARGS...]
 
-Runs a Python program; import mujoco and its submodules mean Cardan in it."""
+Run a Python program whose import mujoco, and imports of its submodules, import Cardan."""
 
 
 def main() -> None:
-    """Run what the command line names, as `python` itself would."""
+    """Run the program of the command line, as `python` itself would."""
     arguments = sys.argv[1:]
     if not arguments or arguments[0] in ("-h", "--help") or (arguments[0] in ("-m", "-c") and len(arguments) < 2):
         print(USAGE, file=sys.stdout if arguments and arguments[0] in ("-h", "--help") else sys.stderr)
@@ -29,7 +29,7 @@ def main() -> None:
         exec(compile(arguments[1], "<string>", "exec"), {"__name__": "__main__"})
     else:
         if not Path(arguments[0]).exists():
-            sys.exit(f"cardan.as_mujoco: there is no file {arguments[0]}")
+            sys.exit(f"cardan.as_mujoco: file {arguments[0]} does not exist")
         sys.argv = arguments
         sys.path.insert(0, str(Path(arguments[0]).resolve().parent))
         runpy.run_path(arguments[0], run_name="__main__")

@@ -1,4 +1,4 @@
-"""Docstrings in the form of the reference's functions: the signature first, then the text."""
+"""Docstrings in the format of the reference's functions: the signature first, then the text."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ TYPES = {
     "Any": "object",
     "Callback": "object",
 }
-"""Names of types there, by Cardan's annotations."""
+"""Names of types in the reference, by Cardan's annotations."""
 
 
 def document(functions: Iterable[Callable[..., Any]]) -> None:
-    """Put the signature at the head of the docstring of each function."""
+    """Insert the signature at the beginning of the docstring of each function."""
     for function in functions:
         binding = getattr(function, "__self__", None)
         native = isinstance(binding, Binding)
@@ -34,7 +34,7 @@ def document(functions: Iterable[Callable[..., Any]]) -> None:
 
 
 def _signature(function: Callable[..., Any]) -> str:
-    """Arguments and result, as in ``(m: mujoco._structs.MjModel) -> None``."""
+    """Format arguments and result, as in ``(m: mujoco._structs.MjModel) -> None``."""
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):
@@ -44,13 +44,13 @@ def _signature(function: Callable[..., Any]) -> str:
 
 
 def _argument(parameter: inspect.Parameter) -> str:
-    """One argument with its type and default."""
+    """Format one argument with its type and default."""
     default = "" if parameter.default is inspect.Parameter.empty else f" = {parameter.default!r}"
     return f"{parameter.name}: {_type_name(parameter.annotation)}{default}"
 
 
 def _type_name(annotation: Any) -> str:
-    """The name of an annotated type there."""
+    """Return the reference's name of an annotated type."""
     if annotation is inspect.Parameter.empty:
         return "object"
     text = annotation if isinstance(annotation, str) else getattr(annotation, "__name__", str(annotation))

@@ -1,6 +1,6 @@
-"""``mujoco.egl.egl_ext``: names of PyOpenGL's EGL, for programs that import them whether they draw or not.
+"""``mujoco.egl.egl_ext``: names of PyOpenGL's EGL, for programs that import them even if they don't draw.
 
-Devices can't be asked for: Cardan draws without OpenGL.
+Devices can't be listed, because Cardan draws without OpenGL.
 """
 
 from __future__ import annotations
@@ -9,14 +9,14 @@ from typing import Any, NoReturn
 
 try:
     from OpenGL import EGL
-except (ImportError, AttributeError) as error:  # PyOpenGL gives the second where the library is missing
+except (ImportError, AttributeError) as error:  # PyOpenGL raises AttributeError if the library is missing
     raise ImportError("mujoco.egl.egl_ext needs PyOpenGL and the library libEGL") from error
 
 globals().update({name: value for name, value in vars(EGL).items() if not name.startswith("_")})
 
 
 def eglQueryDevicesEXT(*arguments: Any) -> NoReturn:
-    """The devices of EGL, which are not there.
+    """Raise RuntimeError: Cardan has no EGL devices.
 
     Raises:
         RuntimeError: always.

@@ -1,4 +1,4 @@
-"""What stands in each module of the reference's package, by where Cardan keeps it."""
+"""Contents of the modules of the reference's package, and where Cardan defines them."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from cardan.model.named import view_classes
 
 NAME = "mujoco"
 VERSION = "3.1.6"
-"""Version of the reference whose interface this is."""
+"""Version of the reference whose interface is provided."""
 
 
 MOST_ROWS = 10_000_000
-"""Contacts, and constraint rows, that a program may ask room for: some 6 GB."""
+"""Largest number of contacts, or of constraint rows, that a program may request: about 6 GB."""
 
 
 class Submodule(NamedTuple):
@@ -28,9 +28,9 @@ class Submodule(NamedTuple):
 
     Attributes:
         source: Cardan's module of the same content, or empty.
-        holds: which names of `cardan` it holds, if it has no source.
-        is_package: whether it has submodules of its own.
-        later: the feature that it waits for, if its names are not there yet.
+        holds: function that selects names of `cardan`, if the module has no source.
+        is_package: whether the module has submodules.
+        later: the missing feature, if the module's names are not available yet.
     """
 
     source: str = ""
@@ -40,11 +40,11 @@ class Submodule(NamedTuple):
 
 
 def _realloc_con_efc(d: cardan.MjData, ncon: int, nefc: int) -> None:
-    """Give the data room for contacts and constraint rows, and count all of them as used.
+    """Allocate contacts and constraint rows in the data, and mark all of them as used.
 
     Raises:
-        ValueError: a negative number.
-        FatalError: more than `MOST_ROWS` of one; the data has none then.
+        ValueError: a number is negative.
+        FatalError: a number exceeds `MOST_ROWS`; then the data has no contacts and rows.
     """
     if min(ncon, nefc) < 0:
         raise ValueError(f"ncon and nefc must not be negative, got {ncon} and {nefc}")
@@ -100,7 +100,7 @@ SUBMODULES: dict[str, Submodule] = {
     "egl.egl_ext": Submodule("cardan.as_mujoco.egl_ext"),
     **{name: Submodule("cardan.render.gl_context", is_package=True) for name in ("egl", "glfw", "osmesa")},
 }
-"""The modules of the reference's package beside itself."""
+"""The submodules of the reference's package."""
 
 
 LISTS = (MjContactList, MjSolverStatList, MjTimerStatList, MjWarningStatList)
@@ -108,17 +108,17 @@ LISTS = (MjContactList, MjSolverStatList, MjTimerStatList, MjWarningStatList)
 
 
 ALWAYS = ("_callbacks", "_constants", "_enums", "_errors", "_functions", "_render", "_structs")
-"""Modules that ``import mujoco`` imports."""
+"""Submodules that ``import mujoco`` imports."""
 
 
 @cache
 def _content() -> dict[str, Any]:
-    """All public names of `cardan`."""
+    """Return all public names of `cardan`."""
     return {name: getattr(cardan, name) for name in public_names()}
 
 
 def fill(module: ModuleType) -> None:
-    """Put the names of a module of the reference's package into it."""
+    """Add the names of a module of the reference's package to the module."""
     name = module.__name__.partition(".")[2]
     if not name:
         _fill_package(module)
@@ -142,11 +142,11 @@ def fill(module: ModuleType) -> None:
     elif name == "_structs":
         vars(module).update({cls.__name__: cls for cls in view_classes()})
         vars(module).update({f"_{cls.__name__}": cls for cls in LISTS})
-    module.__doc__ = f"The part of cardan that stands in {NAME}.{name}."
+    module.__doc__ = f"The part of cardan that is in {NAME}.{name}."
 
 
 def _names_the_feature(module: str, feature: str) -> Callable[[str], Any]:
-    """What is called for a name of a module that waits for a feature."""
+    """Make the `__getattr__` of a module whose feature is missing."""
 
     def missing(name: str) -> Any:
         if name.startswith("__"):
@@ -157,7 +157,7 @@ def _names_the_feature(module: str, feature: str) -> Callable[[str], Any]:
 
 
 def _fill_package(module: ModuleType) -> None:
-    """The package itself: all public names of `cardan` but its modules, with the reference's version."""
+    """Fill the package itself: all public names of `cardan` except its modules, and the reference's version."""
     vars(module).update({key: value for key, value in _content().items() if not isinstance(value, ModuleType)})
     module.__doc__ = cardan.__doc__
     vars(module).update(__version__=VERSION, __file__=cardan.__file__)
@@ -167,7 +167,7 @@ def _fill_package(module: ModuleType) -> None:
 
 
 def _of_package(name: str) -> Any:
-    """Submodules that were not imported, and names that are not there yet, which say so."""
+    """Import a submodule that was not imported yet; for a missing name, raise an error that names the feature."""
     if name in SUBMODULES:
         return importlib.import_module(f"{NAME}.{name}")
     return cardan.__getattr__(name)

@@ -1,4 +1,4 @@
-"""The command line: ``cardan simulate``, ``info``, ``testspeed``, ``warmup``."""
+"""The command line: ``cardan simulate``, ``render``, ``view``, ``info``, ``compile``, ``testspeed``, ``warmup``."""
 
 from __future__ import annotations
 

@@ -52,9 +52,9 @@ def simulate(
         typer.Option(help="Write the trajectory (time, qpos, qvel, ctrl, energy, ncon, ...) to this .npz file."),
     ] = None,
     plot: Annotated[Path | None, typer.Option(help="Draw poses, energy and contacts into this picture file.")] = None,
-    video: Annotated[Path | None, typer.Option(help="Film it: .gif, or .mp4 with the package av.")] = None,
+    video: Annotated[Path | None, typer.Option(help="Record a video: .gif, or .mp4 with the package av.")] = None,
 ) -> None:
-    """Simulate a model and say what happened.
+    """Simulate a model and print a summary.
 
     Example: cardan simulate humanoid.xml --duration 3 --keyframe squat --plot energy.png
     """
@@ -70,18 +70,20 @@ def render(
     out: Annotated[
         Path, typer.Option(help="File to write: .png, .jpg, ...; .gif; or .mp4 (package av).", show_default=False)
     ],
-    camera: Annotated[str | None, typer.Option(help="Camera: its name or its number (default: a free one).")] = None,
+    camera: Annotated[
+        str | None, typer.Option(help="Camera: its name or its number (default: the free camera).")
+    ] = None,
     size: Annotated[str, typer.Option(help="Width and height, pixels.")] = "640x480",
     duration: Annotated[
         float | None,
         typer.Option(help="Simulated time in seconds: of the video (default: 5), or before the picture.", min=0.0),
     ] = None,
     keyframe: Keyframe = None,
-    ctrl: Annotated[Path | None, typer.Option(help="Controls: a .npy file, as of `cardan simulate`.")] = None,
+    ctrl: Annotated[Path | None, typer.Option(help="Controls: a .npy file, as for `cardan simulate`.")] = None,
     depth: Annotated[bool, typer.Option("--depth", help="Draw depths: near is bright.")] = False,
     segmentation: Annotated[bool, typer.Option("--segmentation", help="Draw each object in its own colour.")] = False,
 ) -> None:
-    """Draw a model, or film its simulation. Needs no graphics card and no window.
+    """Draw a picture of a model, or a video of its simulation. Needs no graphics card and no window.
 
     Example: cardan render humanoid.xml --out humanoid.gif --duration 3 --keyframe squat
     """
@@ -95,9 +97,11 @@ def render(
 def view(
     model: Annotated[
         Path | None,
-        typer.Argument(metavar="[MODEL]", help="Model file (MJCF, URDF, or binary); without it a humanoid."),
+        typer.Argument(metavar="[MODEL]", help="Model file (MJCF, URDF, or binary); default: a humanoid."),
     ] = None,
-    port: Annotated[int, typer.Option(help="Port to listen on; a higher one if it is taken.", min=0, max=65535)] = 8012,
+    port: Annotated[
+        int, typer.Option(help="Port of the server; if it is taken, a higher one.", min=0, max=65535)
+    ] = 8012,
     worlds: Annotated[int, typer.Option(help="Number of worlds side by side.", min=1, max=64)] = 1,
     keyframe: Keyframe = None,
 ) -> None:
@@ -118,7 +122,7 @@ def info(
         bool, typer.Option("--plan", help="Show the plan of a step instead, with the time of each stage.")
     ] = False,
 ) -> None:
-    """Show what a model consists of: sizes, options, the tree of bodies, actuators, sensors, keyframes."""
+    """Show the contents of a model: sizes, options, the tree of bodies, actuators, sensors, keyframes."""
     with friendly_messages():
         from cardan.cli.info import run
 
@@ -136,7 +140,7 @@ def compile_model(
         ),
     ],
 ) -> None:
-    """Compile a model and save it in another form.
+    """Compile a model and save it in another format.
 
     Example: cardan compile humanoid.xml --out humanoid.mjb
     """
@@ -153,7 +157,7 @@ def testspeed(
     noise: Annotated[float, typer.Option(help="Standard deviation of random controls.", min=0.0)] = 0.01,
     keyframe: Keyframe = None,
 ) -> None:
-    """Time a model: steps per second, real-time factor, contacts, constraints, solver iterations, time a stage."""
+    """Measure the speed of a model: steps per second, contacts, constraints, solver iterations, time of each stage."""
     with friendly_messages():
         from cardan.cli.testspeed import run
 
@@ -164,13 +168,13 @@ def testspeed(
 def warmup(
     models: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="[MODEL]...", help="Models to compile kernels for (default: all kernels there are)."),
+        typer.Argument(metavar="[MODEL]...", help="Models whose kernels are compiled (default: all kernels)."),
     ] = None,
 ) -> None:
-    """Compile kernels ahead of time, so that the first step of a model is immediate.
+    """Compile kernels ahead of time, so that the first step of a model starts at once.
 
-    They are kept in the folder CARDAN_CACHE_DIR. Those not used for CARDAN_CACHE_DAYS days (60) are removed, and the
-    oldest beyond CARDAN_CACHE_MB megabytes (500).
+    They are stored in the folder CARDAN_CACHE_DIR. Kernels not used for CARDAN_CACHE_DAYS days (60) are removed, and
+    the oldest ones if the folder exceeds CARDAN_CACHE_MB megabytes (500).
     """
     with friendly_messages():
         from cardan.cli.warmup import run

@@ -1,4 +1,4 @@
-"""``cardan compile``: a model in another form: canonical XML, binary, text."""
+"""``cardan compile``: save a model in another format: canonical XML, binary, text."""
 
 from __future__ import annotations
 
@@ -16,12 +16,10 @@ FULL_PRECISION = "%.17g"
 
 
 def _save_xml(m: cardan.MjModel, out: Path) -> None:
-    """Canonical MJCF."""
     write_file(out, m.to_xml())
 
 
 def _print_text(m: cardan.MjModel, out: Path) -> None:
-    """Every field as text."""
     cardan.mj_printFormattedModel(m, out, FULL_PRECISION)
 
 
@@ -33,19 +31,19 @@ FORMS: dict[str, Callable[[cardan.MjModel, Path], None]] = {
 
 
 def run(model: Path, out: Path) -> None:
-    """Compile a model and write it to a file; the ending of the file's name says in which form.
+    """Compile a model and write it to a file, in the format of the file name's suffix.
 
     Args:
         model: model file (MJCF, URDF, or a binary model).
         out: ``.xml`` for canonical MJCF, ``.mjb`` for a binary model, ``.txt`` for a listing of all fields.
 
     Raises:
-        ValueError: the ending of ``out`` is not one of the forms, the model is wrong, or has no XML form.
+        ValueError: the suffix of ``out`` is unknown, the model is invalid, or it can't be written as XML.
         OSError: a file can't be read or written.
     """
     write = FORMS.get(out.suffix.lower())
     if write is None:
-        raise ValueError(f"{out}: the ending says what to write; give one of {', '.join(FORMS)}")
+        raise ValueError(f"{out}: the suffix selects the format; use one of {', '.join(FORMS)}")
     check_writable(out)
     m = load_model(model)
     if out.exists() and out.samefile(model):

@@ -1,4 +1,4 @@
-"""All functions of the package that become native code."""
+"""List of all functions of the package that become native code."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ SENSOR_PARTS = (mjtStage.mjSTAGE_POS, mjtStage.mjSTAGE_VEL, mjtStage.mjSTAGE_ACC
 
 LEFT_OUT = ("cardan.as_mujoco", "cardan.jax", "cardan.torch")
 LEFT_OUT += tuple(f"cardan.batch.{name}" for name in ("ray", "jax_step", "torch_step"))
-"""The module whose import takes over the name mujoco, and what needs Ray, JAX or PyTorch."""
+"""The module whose import takes over the name mujoco, and modules that need Ray, JAX or PyTorch."""
 
 
 def _modules(package: ModuleType) -> Iterator[ModuleType]:
-    """All modules inside a package but those of `LEFT_OUT`."""
+    """Yield all modules of a package, except those of `LEFT_OUT`."""
     for info in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
         if info.name in LEFT_OUT or info.name.endswith(".__main__"):
             continue
@@ -37,7 +37,7 @@ def _modules(package: ModuleType) -> Iterator[ModuleType]:
 
 
 def _of_plugins() -> Iterator[Callable[..., Any]]:
-    """Functions and signed-distance shapes of the package's plugins."""
+    """Yield functions and signed-distance shapes of the package's plugins."""
     for plugin in STOCK:
         yield from (entry for entry in entries_of(plugin).values() if not isinstance(entry, int))
         if plugin.shape is not None:
@@ -45,7 +45,7 @@ def _of_plugins() -> Iterator[Callable[..., Any]]:
 
 
 def all_entries() -> list[Entry]:
-    """All native functions of the package, each name once; some are made from tables."""
+    """List all native functions of the package, each name once; some of them are made from tables."""
     found = [value for module in _modules(cardan) for value in vars(module).values() if is_entry(value)]
     parts = [int(part) for part in SENSOR_PARTS]
     made = [

@@ -1,4 +1,4 @@
-"""``cardan info``: what a model consists of."""
+"""``cardan info``: the contents of a model."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ PLAIN_OPTIONS = ("timestep", "iterations", "tolerance", "ls_iterations", "imprat
 
 
 def _short(member: Any) -> str:
-    """``mjSOL_NEWTON`` -> ``newton``."""
+    """Convert the name of a member of an enumeration: ``mjSOL_NEWTON`` -> ``newton``."""
     return member.name.partition("_")[2].lower()
 
 
@@ -42,7 +42,7 @@ def _joint_text(m: cardan.MjModel, j: int) -> str:
 
 
 def body_tree(m: cardan.MjModel) -> Tree:
-    """The kinematic tree with joints and geoms."""
+    """Make the tree of bodies, with joints and geoms."""
     branches: list[Tree] = []
     for b in range(m.nbody):
         body = m.body(b)
@@ -60,10 +60,10 @@ def body_tree(m: cardan.MjModel) -> Tree:
 
 
 def plan_tables(m: cardan.MjModel) -> list[Table]:
-    """The plan of a step: stages with what each costs, then the functions that stages call through tables."""
+    """Make tables of a step's plan: stages with their costs, then the functions that stages call through tables."""
     plan = plan_of(m, STEP)
     rows = controls(m, TIMED_STEPS, 0.1)
-    cardan.mj_step(m, start(m, None))  # compiles what is missing
+    cardan.mj_step(m, start(m, None))  # compiles missing kernels
     seconds = time_stages(m, start(m, None), rows)
     total = sum(seconds.values()) or 1.0
     stages = Table("stage", "defined in", title=f"plan of a step ({len(plan.stages)} stages)", title_justify="left")
@@ -71,7 +71,7 @@ def plan_tables(m: cardan.MjModel) -> list[Table]:
         stages.add_column(title, justify="right")
     for stage in plan.stages:
         name = function_name(stage)
-        cost = seconds.pop(name, None)  # what runs several times counts at its first run
+        cost = seconds.pop(name, None)  # for a stage that runs several times, the first row shows the sum
         costs = ("", "") if cost is None else (f"{1e6 * cost:.2f}", f"{100 * cost / total:.0f} %")
         stages.add_row(name, getattr(stage, "__module__", "").removeprefix("cardan."), *costs)
     called = Table("table", "place", "function", title="functions that stages call", title_justify="left")
@@ -82,7 +82,7 @@ def plan_tables(m: cardan.MjModel) -> list[Table]:
 
 
 def run(model: Path, plan: bool = False) -> None:
-    """The command; with `plan`, what runs in a step."""
+    """Run the command; with `plan`, print the plan of a step."""
     m = load_model(model)
     console = Console()
     if plan:

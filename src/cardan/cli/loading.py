@@ -1,4 +1,4 @@
-"""What all commands do first: load a model, choose a starting state."""
+"""Functions that all commands use: load a model, choose an initial state."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ __all__ = ["keyframe_id", "load_model", "model_name", "start"]
 
 
 def keyframe_id(m: cardan.MjModel, keyframe: str) -> int:
-    """Number of a keyframe given by name or number.
+    """Return the number of a keyframe given by name or number.
 
     Raises:
-        ValueError: the model has no such keyframe; the message lists those it has.
+        ValueError: the model has no such keyframe; the message lists its keyframes.
     """
     number = cardan.mj_name2id(m, cardan.mjtObj.mjOBJ_KEY, keyframe)
     if number < 0 and keyframe.isdigit() and int(keyframe) < m.nkey:
@@ -24,7 +24,7 @@ def keyframe_id(m: cardan.MjModel, keyframe: str) -> int:
 
 
 def start(m: cardan.MjModel, keyframe: str | None) -> cardan.MjData:
-    """New data in the default state, or in that of a keyframe."""
+    """Make data in the default state, or in the state of a keyframe."""
     d = cardan.MjData(m)
     if keyframe is not None:
         cardan.mj_resetDataKeyframe(m, d, keyframe_id(m, keyframe))
@@ -32,5 +32,5 @@ def start(m: cardan.MjModel, keyframe: str | None) -> cardan.MjData:
 
 
 def model_name(m: cardan.MjModel) -> str:
-    """The model's own name."""
+    """Return the name of a model."""
     return m.names.partition(b"\0")[0].decode() or "(unnamed)"

@@ -1,4 +1,4 @@
-"""How the command line speaks of trouble: one line on standard error and an exit status, never a traceback."""
+"""Error messages of the command line: one line on standard error and an exit status, never a traceback."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 import typer
 
 FAILED = 1
-INTERRUPTED = 130  # as the shell has it: 128 and the number of the signal
+INTERRUPTED = 130  # as in a shell: 128 plus the number of the signal
 
 
 def _say(kind: str, message: str) -> None:
@@ -24,7 +24,9 @@ def _show_warning(message: Warning | str, *args: Any, **named: Any) -> None:
 
 @contextmanager
 def friendly_messages() -> Iterator[None]:
-    """Within it, errors of input, files and memory end the program with a message; warnings are one line each.
+    """Context in which errors of input, files and memory end the program with a message, without a traceback.
+
+    Warnings are printed on one line each.
 
     Raises:
         typer.Exit: with the exit status.

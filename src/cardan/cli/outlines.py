@@ -1,4 +1,4 @@
-"""Outlines of geoms as an orthographic camera sees them: the convex hull of the projected surface."""
+"""Outlines of geoms seen by an orthographic camera: the convex hull of the projected surface."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from scipy.spatial import ConvexHull, QhullError
 import cardan
 
 ROUND = 24
-"""Points on a circle."""
+"""Number of points on a circle."""
 
 
 def _sphere_points() -> np.ndarray:
@@ -30,7 +30,7 @@ CORNERS = np.array([(x, y, z) for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in
 
 
 def _both_ends(points: np.ndarray, half: float) -> np.ndarray:
-    """Points moved along z by +half and by -half."""
+    """Copy points, moved along z by +half and by -half."""
     return np.concatenate([points + (0.0, 0.0, half), points - (0.0, 0.0, half)])
 
 
@@ -41,11 +41,11 @@ SURFACES: dict[int, Callable[[np.ndarray], np.ndarray]] = {
     cardan.mjtGeom.mjGEOM_CYLINDER: lambda size: _both_ends(CIRCLE * size[0], size[1]),
     cardan.mjtGeom.mjGEOM_BOX: lambda size: CORNERS * size,
 }
-"""Points whose convex hull is the geom, in its own frame, from its sizes; by type of geom."""
+"""For each type of geom, a function from its sizes to points, in its own frame, whose convex hull is the geom."""
 
 
 def camera(azimuth: float, elevation: float) -> np.ndarray:
-    """Rows: the directions right, up, and towards the viewer, of a camera at these angles (degrees)."""
+    """Directions right, up, and towards the viewer, as rows (3, 3), of a camera at these angles (degrees)."""
     a, e = math.radians(azimuth), math.radians(elevation)
     right = (-math.sin(a), math.cos(a), 0.0)
     towards = (math.cos(e) * math.cos(a), math.cos(e) * math.sin(a), math.sin(e))
@@ -53,7 +53,7 @@ def camera(azimuth: float, elevation: float) -> np.ndarray:
 
 
 def outline(surface: np.ndarray) -> np.ndarray:
-    """The convex hull of points in the plane (n, 2), as a polygon; flat ones stay as they are."""
+    """Convex hull of points in the plane (n, 2), as a polygon; points on a line are returned unchanged."""
     try:
         return surface[ConvexHull(surface).vertices]
     except QhullError:
@@ -61,7 +61,7 @@ def outline(surface: np.ndarray) -> np.ndarray:
 
 
 def outlines(m: cardan.MjModel, d: cardan.MjData, geoms: list[int], view: np.ndarray) -> list[tuple[float, np.ndarray]]:
-    """For each geom its depth (larger is nearer) and its polygon (n, 2), in metres."""
+    """For each geom, its depth (larger is nearer) and its polygon (n, 2), in metres."""
     found = []
     for g in geoms:
         points = SURFACES[int(m.geom_type[g])](m.geom_size[g])

@@ -7,14 +7,14 @@ import numpy as np
 import cardan
 
 RATE = 30
-"""Pictures a second of a video."""
+"""Pictures per second of a video."""
 
 
 def camera_of(m: cardan.MjModel, text: str | None) -> int | str:
-    """A camera by its name or number; the free camera if nothing is said.
+    """Return a camera by its name or number; the free camera if `text` is None.
 
     Raises:
-        ValueError: the model has no such camera; the message lists those it has.
+        ValueError: the model has no such camera; the message lists its cameras.
     """
     if text is None:
         return -1
@@ -46,7 +46,7 @@ class Photographer:
             getattr(self.renderer, f"enable_{kind}_rendering")()
 
     def take(self, d: cardan.MjData) -> np.ndarray:
-        """A picture of a state, (height, width, 3) uint8."""
+        """Draw a picture of a state, (height, width, 3) uint8."""
         self.renderer.update_scene(d, self.camera)
         picture = self.renderer.render()
         if self.kind == "depth":
@@ -55,7 +55,7 @@ class Photographer:
 
 
 def _gray(depth: np.ndarray) -> np.ndarray:
-    """Depths as grays: near is bright."""
+    """Convert depths to grey values; near is bright."""
     nearness = 1.0 / np.maximum(depth, 1e-6)
     low, high = nearness.min(), nearness.max()
     gray = np.rint(255 * (nearness - low) / max(high - low, 1e-12)).astype(np.uint8)
@@ -63,7 +63,7 @@ def _gray(depth: np.ndarray) -> np.ndarray:
 
 
 def _distinct(segments: np.ndarray) -> np.ndarray:
-    """Segments as colours that differ; what shows nothing is black."""
+    """Convert segments to distinct colours; the background is black."""
     number = segments[..., 0].astype(np.int64) + 1009 * segments[..., 1]
     colors = np.stack([number * step % 206 + 50 for step in (67, 131, 197)], -1)
     colors[segments[..., 0] < 0] = 0
@@ -71,5 +71,5 @@ def _distinct(segments: np.ndarray) -> np.ndarray:
 
 
 def is_due(step: int, timestep: float) -> bool:
-    """Whether a picture belongs to a step: the first one at or after each instant of the video."""
+    """Whether a picture belongs to a step: to the first step at or after each instant of the video."""
     return step == 0 or int(step * timestep * RATE + 1e-9) > int((step - 1) * timestep * RATE + 1e-9)

@@ -1,4 +1,4 @@
-"""The picture that ``cardan simulate --plot`` makes: poses over time, energy, contacts."""
+"""The picture made by ``cardan simulate --plot``: poses over time, energy, contacts."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ DPI = 120
 
 
 def check_picture(path: Path) -> None:
-    """Check that matplotlib can write pictures of this kind.
+    """Check that matplotlib can write picture files with this suffix.
 
     Raises:
-        ValueError: it can't.
+        ValueError: the suffix is not supported.
     """
     known = plt.figure().canvas.get_supported_filetypes()
     if path.suffix.removeprefix(".") not in known:
@@ -36,26 +36,26 @@ def check_picture(path: Path) -> None:
 
 
 def _visible_geoms(m: cardan.MjModel) -> list[int]:
-    """Geoms with a known shape, of a group that is shown, and not transparent."""
+    """List the geoms with a known shape that are in a visible group and not transparent."""
     alpha = np.where(m.geom_matid >= 0, m.mat_rgba[m.geom_matid, 3] if m.nmat else 1.0, m.geom_rgba[:, 3])
     shown = (m.geom_group < SHOWN_GROUPS) & (alpha > 0.0) & np.isin(m.geom_type, list(SURFACES))
     return np.flatnonzero(shown).tolist()
 
 
 def _colour(m: cardan.MjModel, geom: int) -> np.ndarray:
-    """Colour of a geom (3,): that of its material, or its own."""
+    """Colour of a geom (3,): the colour of its material, or its own."""
     material = int(m.geom_matid[geom])
     return (m.mat_rgba[material] if material >= 0 else m.geom_rgba[geom])[:3].astype(float)
 
 
 def _shades(depths: np.ndarray) -> np.ndarray:
-    """How bright each geom is drawn: the nearest 1, the farthest `FAR_SHADE`."""
+    """Brightness of each geom: 1 for the nearest, `FAR_SHADE` for the farthest."""
     reach = np.ptp(depths)
     return np.ones_like(depths) if reach == 0.0 else 1.0 - (1.0 - FAR_SHADE) * (depths.max() - depths) / reach
 
 
 def _draw_pose(axes: Any, m: cardan.MjModel, d: cardan.MjData, geoms: list[int], left: float) -> float:
-    """Draw one pose with its left edge at `left`; returns its right edge."""
+    """Draw one pose with its left edge at `left`; return its right edge."""
     depths, polygons = zip(*outlines(m, d, geoms, VIEW), strict=True)
     colours = np.array([_colour(m, g) for g in geoms]) * _shades(np.array(depths))[:, None]
     corners = np.concatenate(polygons)
@@ -73,7 +73,7 @@ def _draw_pose(axes: Any, m: cardan.MjModel, d: cardan.MjData, geoms: list[int],
 
 
 def _draw_poses(axes: Any, m: cardan.MjModel, rows: dict[str, np.ndarray]) -> None:
-    """Some moments of the motion, from left to right."""
+    """Draw some poses of the motion, from left to right."""
     axes.set_axis_off()
     geoms = _visible_geoms(m)
     if not geoms:
@@ -112,7 +112,7 @@ def _draw_contacts(axes: Any, rows: dict[str, np.ndarray]) -> None:
 
 
 def plotted(m: cardan.MjModel, rows: dict[str, np.ndarray], suffix: str, title: str) -> bytes:
-    """Draw poses, energy and contacts of a trajectory; returns a picture file, whose format follows the suffix."""
+    """Draw poses, energy and contacts of a trajectory; return a picture file in the format of the suffix."""
     figure, (poses, energy, contacts) = plt.subplots(
         3, 1, figsize=(9, 6.4), height_ratios=(4, 3, 2), layout="constrained"
     )

@@ -17,16 +17,16 @@ from cardan.files import check_writable
 from cardan.view.video import Recorder, is_moving
 
 MOST_PIXELS = 16384
-"""Width and height of the largest picture."""
+"""Largest width and height of a picture, pixels."""
 SECONDS = 5.0
-"""How long a video is unless something else is said, s of simulated time."""
+"""Default length of a video, s of simulated time."""
 
 
 def size_of(text: str) -> tuple[int, int]:
-    """Width and height from ``640x480``.
+    """Parse width and height from ``640x480``.
 
     Raises:
-        ValueError: it is something else, or too large.
+        ValueError: the text has another form, or a number is too large.
     """
     width, _, height = text.lower().partition("x")
     if not (width.isdigit() and height.isdigit()) or not (0 < int(width) <= MOST_PIXELS >= int(height) > 0):
@@ -43,7 +43,7 @@ def draw(
     rec: Recorder,
     moving: bool,
 ) -> None:
-    """Simulate, with a progress bar, taking `RATE` pictures a second, or one at the end."""
+    """Simulate with a progress bar; take `RATE` pictures per second, or one at the end."""
     columns = (TextColumn("rendering"), BarColumn(), TextColumn("{task.fields[at]:.2f} s"), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task("render", total=steps, at=d.time)
@@ -72,7 +72,7 @@ def run(
     depth: bool,
     segmentation: bool,
 ) -> None:
-    """The command: everything that can be wrong is checked before the work starts."""
+    """Run the command. All inputs are checked before the work starts."""
     if depth and segmentation:
         raise ValueError("--depth and --segmentation exclude each other")
     moving = is_moving(out)

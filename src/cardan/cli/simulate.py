@@ -1,4 +1,4 @@
-"""``cardan simulate``: run a model, record what happens, write and plot it."""
+"""``cardan simulate``: run a model, record the trajectory, write and plot it."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ Rows = dict[str, np.ndarray]
 ARRAYS = ("qpos", "qvel", "act", "ctrl", "sensordata", "energy")
 STEPS_BETWEEN_UPDATES = 64
 VIDEO_SIZE = (640, 480)
-MOST_BYTES = 8 << 30  # of a trajectory in memory
+MOST_BYTES = 8 << 30  # largest size of a trajectory in memory
 
 
 def read_controls(path: Path, nu: int) -> np.ndarray:
-    """Controls of shape (steps, nu) from a .npy file.
+    """Read controls of shape (steps, nu) from a .npy file.
 
     Raises:
-        OSError: there is no such file.
-        ValueError: the file isn't an array of finite numbers of a fitting shape.
+        OSError: the file does not exist.
+        ValueError: the file isn't an array of finite numbers, or its shape is wrong.
     """
     try:
         stored = np.load(path, allow_pickle=False)
@@ -56,7 +56,7 @@ def read_controls(path: Path, nu: int) -> np.ndarray:
 
 
 def number_of_steps(duration: float, timestep: float) -> int:
-    """Steps that make up a duration, both in seconds.
+    """Return the number of steps in a duration, both in seconds.
 
     Raises:
         ValueError: the duration isn't finite, or the timestep isn't positive.
@@ -69,10 +69,10 @@ def number_of_steps(duration: float, timestep: float) -> int:
 
 
 def _empty_rows(d: cardan.MjData, n: int) -> Rows:
-    """Room for n rows of a trajectory.
+    """Allocate n rows of a trajectory.
 
     Raises:
-        ValueError: it would take more than `MOST_BYTES`.
+        ValueError: they would need more than `MOST_BYTES`.
     """
     row_bytes = sum(getattr(d, name).nbytes for name in ARRAYS) + 3 * np.float64().nbytes
     if n * row_bytes > MOST_BYTES:
@@ -83,7 +83,7 @@ def _empty_rows(d: cardan.MjData, n: int) -> Rows:
 
 
 def _record(rows: Rows, k: int, d: cardan.MjData) -> None:
-    """Row k := the present state, and what the last step found."""
+    """Store the current state, and results of the last step, in row k."""
     for name in ARRAYS:
         rows[name][k] = getattr(d, name)
     rows["time"][k] = d.time
@@ -98,12 +98,12 @@ def simulate(
     controls: np.ndarray | None,
     film: Callable[[int, cardan.MjData], None] | None = None,
 ) -> tuple[Rows, float]:
-    """Simulate with a progress bar; returns the trajectory (a row for the start, and one a step) and seconds spent.
+    """Simulate with a progress bar; return the trajectory (rows for the start and each step) and the seconds spent.
 
-    `film` gets the number of each step that was done, and the state.
+    `film` is called with the number of each finished step, and the data.
     """
     rows = _empty_rows(d, steps + 1)
-    step_program(m)  # compiles what is missing, before the clock runs
+    step_program(m)  # compiles missing kernels before the time is measured
     cardan.mj_forward(m, d)
     _record(rows, 0, d)
     if film is not None:
@@ -127,7 +127,7 @@ def simulate(
 
 
 def summary(m: cardan.MjModel, d: cardan.MjData, rows: Rows, spent: float) -> Table:
-    """What happened, as a table."""
+    """Make a table that summarises a simulation."""
     steps = len(rows["time"]) - 1
     simulated = steps * m.opt.timestep
     title = f"{escape(model_name(m))}: {simulated:.3f} s in {steps} steps"
@@ -146,7 +146,7 @@ def summary(m: cardan.MjModel, d: cardan.MjData, rows: Rows, spent: float) -> Ta
 
 
 def _check_plot(path: Path) -> None:
-    """Check that a picture can be drawn into this file.
+    """Check that a plot can be drawn into this file.
 
     Raises:
         ValueError: matplotlib is not installed, or can't write pictures of this kind.
@@ -161,7 +161,7 @@ def _check_plot(path: Path) -> None:
 
 
 def _film_into(m: cardan.MjModel, video: Path) -> tuple[Callable[[int, cardan.MjData], None], Callable[[], None]]:
-    """What `simulate` calls for each step to film it, and what writes the video."""
+    """Make the function that `simulate` calls at each step to record a video, and the one that writes the video."""
     from cardan.cli.photos import RATE, Photographer, is_due
     from cardan.view.video import MOVING, VIDEOS, Recorder, is_moving
 
@@ -178,9 +178,9 @@ def _film_into(m: cardan.MjModel, video: Path) -> tuple[Callable[[int, cardan.Mj
 
 
 def archive(rows: Rows) -> bytes:
-    """A trajectory as an .npz file."""
+    """Return a trajectory as an .npz file."""
     file = io.BytesIO()
-    savez: Any = np.savez_compressed  # some versions of its types don't know arrays by name
+    savez: Any = np.savez_compressed  # some versions of its type stubs don't accept arrays by name
     savez(file, **rows)
     return file.getvalue()
 
@@ -194,7 +194,7 @@ def run(
     plot: Path | None,
     video: Path | None = None,
 ) -> None:
-    """The command: everything that can be wrong is checked before the simulation starts."""
+    """Run the command. All inputs are checked before the simulation starts."""
     m = load_model(model)
     controls = read_controls(ctrl, m.nu) if ctrl is not None else None
     for path in (out, plot, video):

@@ -1,4 +1,4 @@
-"""``cardan testspeed``: how fast a model runs, and where the time goes."""
+"""``cardan testspeed``: the speed of a model, and the time of each stage."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ COUNTS = ("contacts", "constraints", "solver iterations")
 
 
 def controls(m: cardan.MjModel, steps: int, noise: float) -> np.ndarray:
-    """Smooth random controls around zero, the same every time (steps, nu)."""
+    """Smooth random controls around zero, the same in every run (steps, nu)."""
     raw = np.random.default_rng(0).standard_normal((steps, m.nu))
     rows = np.empty_like(raw)
     smooth = np.zeros(m.nu)
@@ -34,7 +34,7 @@ def controls(m: cardan.MjModel, steps: int, noise: float) -> np.ndarray:
 
 
 def time_steps(m: cardan.MjModel, d: cardan.MjData, rows: np.ndarray) -> tuple[float, np.ndarray]:
-    """Seconds spent in steps under these controls, and the counts of each step (steps, 3), see `COUNTS`."""
+    """Return seconds spent in steps with these controls, and the counts of each step (steps, 3), see `COUNTS`."""
     counts = np.zeros((len(rows), len(COUNTS)))
     spent = 0.0
     for row, count in zip(rows, counts, strict=True):
@@ -47,10 +47,10 @@ def time_steps(m: cardan.MjModel, d: cardan.MjData, rows: np.ndarray) -> tuple[f
 
 
 def time_stages(m: cardan.MjModel, d: cardan.MjData, rows: np.ndarray) -> dict[str, float]:
-    """Seconds that each stage takes in a step under these controls, called one by one: medians over the steps.
+    """Return the seconds that each stage takes in a step with these controls: medians over the steps.
 
-    What a call from Python takes by itself is measured with a program without stages and taken off. A stage that
-    a step runs several times (RK4) counts with all its runs.
+    Stages are called one by one. The overhead of a call from Python is measured with a program without stages and
+    subtracted. For a stage that runs several times in a step (RK4), the runs are added.
     """
     whole = step_program(m)
     programs: list[Program] = [StepProgram([stage], forward=whole.forward) for stage in whole.stages]
@@ -71,7 +71,7 @@ def time_stages(m: cardan.MjModel, d: cardan.MjData, rows: np.ndarray) -> dict[s
 
 
 def step_table(m: cardan.MjModel, spent: float, counts: np.ndarray) -> Table:
-    """Speed, and what the steps had to do."""
+    """Make a table of the speed and of the counts of the steps."""
     steps = len(counts)
     table = Table(title=f"{escape(model_name(m))}: {steps} steps", show_header=False, title_justify="left")
     table.add_row("steps per second", f"{steps / spent:,.0f}")
@@ -83,7 +83,7 @@ def step_table(m: cardan.MjModel, spent: float, counts: np.ndarray) -> Table:
 
 
 def stage_table(seconds: dict[str, float], steps: int) -> Table:
-    """Time a stage, in the order of the pipeline."""
+    """Make a table of the time of each stage, in the order of the pipeline."""
     table = Table("stage", title=f"stages (median of {steps} steps, called one by one)", title_justify="left")
     table.add_column("us a step", justify="right")
     table.add_column("share", justify="right")
@@ -95,10 +95,10 @@ def stage_table(seconds: dict[str, float], steps: int) -> Table:
 
 
 def run(model: Path, steps: int, noise: float, keyframe: str | None) -> None:
-    """The command."""
+    """Run the command."""
     m = load_model(model)
     rows = controls(m, steps, noise)
-    cardan.mj_step(m, start(m, keyframe))  # compiles what is missing
+    cardan.mj_step(m, start(m, keyframe))  # compiles missing kernels
     spent, counts = time_steps(m, start(m, keyframe), rows)
     console = Console()
     console.print(step_table(m, spent, counts))

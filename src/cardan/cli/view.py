@@ -9,10 +9,10 @@ from cardan.view.source import HUMANOID
 
 
 def run(model: Path | None, port: int, worlds: int, keyframe: str | None) -> None:
-    """The command.
+    """Run the command.
 
     Raises:
-        ValueError: the package of the viewer isn't installed, or the model is wrong.
+        ValueError: the viewer's package isn't installed, or the model is invalid.
     """
     number = keyframe_id(load_model(model or HUMANOID), keyframe) if keyframe is not None else None
     try:

@@ -24,7 +24,7 @@ PROGRAMS = ("mj_step", "mj_step1", "mj_step2", "mj_forward", "mj_inverse")
 
 
 def compile_for(m: cardan.MjModel) -> None:
-    """Compile what stepping, forward and inverse dynamics of a model need, and energies as `simulate` does."""
+    """Compile all kernels for stepping, forward and inverse dynamics of a model, with energies as in `simulate`."""
     cardan.MjData(m)
     m.opt.enableflags |= int(cardan.mjtEnableBit.mjENBL_ENERGY)
     for name in PROGRAMS:
@@ -32,7 +32,7 @@ def compile_for(m: cardan.MjModel) -> None:
 
 
 def run(models: list[Path]) -> None:
-    """The command."""
+    """Run the command."""
     if not jit_enabled:
         raise ValueError("compiling is switched off in this environment (CARDAN_JIT=0)")
     begin = time.perf_counter()
@@ -46,4 +46,4 @@ def run(models: list[Path]) -> None:
             stored_object(entry)
     prune(cache_folder())
     seconds = time.perf_counter() - begin
-    Console().print(f"kernels are ready ({seconds:.1f} s); they are kept in {escape(str(cache_folder()))}")
+    Console().print(f"kernels are ready ({seconds:.1f} s); they are stored in {escape(str(cache_folder()))}")

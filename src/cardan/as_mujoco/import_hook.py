@@ -1,4 +1,4 @@
-"""Entries of the import system by which the name ``mujoco`` leads to Cardan."""
+"""Import hook by which the name ``mujoco`` imports Cardan."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BESIDE = ("mjx",)
 
 
 class _Loader(importlib.abc.Loader):
-    """Makes the modules ``mujoco`` and ``mujoco.*`` out of Cardan's."""
+    """Makes the modules ``mujoco`` and ``mujoco.*`` from Cardan's modules."""
 
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType | None:
         return None
@@ -28,7 +28,7 @@ class _Loader(importlib.abc.Loader):
         fill(module)
 
     def get_resource_reader(self, name: str) -> TraversableResources | None:
-        """Files of the reference's package, where it is installed, for programs that read its data files."""
+        """Return the files of the reference's package, if it is installed, for programs that read its data files."""
         folder = next((path for entry in sys.path if (path := Path(entry) / NAME).is_dir()), None)
         return _Resources(folder) if name == NAME and folder is not None else None
 
@@ -44,7 +44,7 @@ class _Resources(TraversableResources):
 
 
 class _Finder(importlib.abc.MetaPathFinder):
-    """Finds ``mujoco``, its submodules, and what other distributions add to it, before all other finders."""
+    """Finds ``mujoco``, its submodules, and packages that other distributions add to it, before all other finders."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
@@ -62,26 +62,26 @@ class _Finder(importlib.abc.MetaPathFinder):
         return None
 
     def find_distributions(self, context: Any = None) -> Iterable[importlib.metadata.Distribution]:
-        """The distribution ``mujoco`` for packages that ask for its version."""
+        """Yield the distribution ``mujoco``, for packages that check its version."""
         if context is None or context.name is None or context.name.lower() == NAME:
             yield _Distribution()
 
 
 class _Distribution(importlib.metadata.Distribution):
-    """What `importlib.metadata` says of ``mujoco``: its name and version."""
+    """The metadata of ``mujoco`` for `importlib.metadata`: its name and version."""
 
     def read_text(self, filename: str) -> str | None:
         return f"Metadata-Version: 2.1\nName: {NAME}\nVersion: {VERSION}\n" if filename == "METADATA" else None
 
     def locate_file(self, path: Any) -> Any:
-        raise FileNotFoundError(f"the distribution {NAME} has no files here: Cardan stands in for it")
+        raise FileNotFoundError(f"the distribution {NAME} has no files here: Cardan replaces it")
 
 
-def open_door() -> None:
-    """Let ``import mujoco`` and every submodule mean Cardan, in this process.
+def install() -> None:
+    """Install the import hook: ``import mujoco`` and its submodules import Cardan in this process.
 
     Raises:
-        ImportError: the reference's package has been imported before.
+        ImportError: the reference's package has already been imported.
     """
     if any(isinstance(finder, _Finder) for finder in sys.meta_path):
         return

@@ -66,7 +66,7 @@ def test_help_and_mistakes(tmp_path: Path) -> None:
     assert run("-m", "cardan.as_mujoco", "--help")[1].startswith("usage: python -m cardan.as_mujoco SCRIPT")
     assert run("-m", "cardan.as_mujoco")[0] == 2
     status, _, errors = run("-m", "cardan.as_mujoco", str(tmp_path / "none.py"))
-    assert status == 1 and "there is no file" in errors
+    assert status == 1 and "does not exist" in errors
 
 
 def test_classes_of_views_and_lists_under_private_names() -> None:
