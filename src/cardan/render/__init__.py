@@ -1,8 +1,8 @@
-"""The renderer: from a scene to a picture, without OpenGL. Kernels do the work, a file a step of it.
+"""The renderer: draws a scene to a picture without OpenGL. Kernels do the work, one file for each step.
 
-- ``fields``: the tables of what kernels see; ``kernel_views``, ``stubs``: their types; ``single``: numbers of 32 bits;
-  ``calls``: how a kernel is called.
-- ``assets``: what is kept of a model; ``shapes``: geometric shapes as triangles; ``textures``: texels.
+- ``fields``: the tables of the structures that kernels see; ``kernel_views``, ``stubs``: their types; ``single``:
+32-bit numbers; ``calls``: calls of kernels.
+- ``assets``: data of a model; ``shapes``: geometric shapes as triangles; ``textures``: texels.
 - ``camera``, ``lights``: views and their matrices. ``frame``: the order of the steps, memory and threads.
 - ``geoms`` → ``instances`` → ``geometry`` (with ``lighting``, ``texturing``) → ``tiles`` → ``raster`` → ``shading``
   (with ``grids``, ``sampling``, ``shadows``, ``sky``) → ``picture``.

@@ -1,4 +1,4 @@
-"""What a renderer keeps of a model: shapes and textures."""
+"""Data of a model that a renderer stores: shapes and textures."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from cardan.render.textures import Textures
 from cardan.visual import MjvScene
 
 PLANE_REACH = 1.05
-"""Half the size of planes without bounds, in distances of the far plane."""
+"""Half the size of infinite planes, relative to the distance of the far plane."""
 SKY_SHARE = 0.7
-"""Distance at which the sky hides everything, in distances of the far plane."""
+"""Distance at which the sky hides everything, relative to the distance of the far plane."""
 SHARP = 0.8
-"""Cosine of the angle from a triangle from which on the normal of a corner gives way to that of the triangle."""
+"""Cosine of the angle between a corner's normal and the triangle's, below which the triangle's normal is used."""
 SHAPE_ARRAYS = ("vert", "normal", "texcoord", "face", "edge")
 
 
 def distinct(*columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Where each distinct row of some columns of whole numbers stands first, and for each row which of these it is."""
+    """Find the distinct rows of some integer columns: index of the first of each, and for each row its number."""
     rows = len(columns[0])
     if all(np.array_equal(column, columns[0]) or not column.any() for column in columns[1:]):
-        columns = columns[:1]  # most meshes: one column says it all
+        columns = columns[:1]  # for most meshes, one column suffices
     order = np.lexsort(columns)
     new = np.ones(rows, bool)
     new[1:] = np.any([column[order][1:] != column[order][:-1] for column in columns], 0)
@@ -37,13 +37,13 @@ def distinct(*columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 class Assets:
-    """Shapes and textures of a model, in the memory that kernels see.
+    """Shapes and textures of a model, in memory that kernels see.
 
     Attributes:
         memory: the structure.
         textures: the textures.
         mesh_shape: for each mesh, the numbers of the shapes of the mesh and of its hull.
-        uploads: how often a mesh or height field was taken over anew.
+        uploads: number of times that a mesh or height field was uploaded again.
     """
 
     def __init__(self, model: MjModel) -> None:
@@ -66,7 +66,7 @@ class Assets:
         return len(self.shapes) - 1
 
     def _add_builtin(self, slices: int, stacks: int, quads: int) -> None:
-        """The built-in shapes, at full detail as the model says, and coarser."""
+        """Add the built-in shapes, with the model's level of detail and coarser ones."""
         table = np.zeros((len(Builtin), NLOD), np.int32)
         numbers = np.zeros(NLOD, np.int32)
         for level, share in enumerate((1.0, 0.71, 0.5, 0.36, 0.21)):
@@ -92,7 +92,7 @@ class Assets:
         self.memory.arrays["slices"][:] = numbers
 
     def _mesh(self, model: MjModel, mesh: int) -> Shape:
-        """The shape of a mesh: a vertex for each corner with a normal or texture coordinates of its own."""
+        """Make the shape of a mesh: a vertex for each combination of position, normal and texture coordinates."""
         faces = slice(model.mesh_faceadr[mesh], model.mesh_faceadr[mesh] + model.mesh_facenum[mesh])
         face = np.array(model.mesh_face[faces])
         normal_number = np.array(model.mesh_facenormal[faces])
@@ -100,7 +100,7 @@ class Assets:
         has_texcoord = model.mesh_texcoordadr[mesh] >= 0
         adr, count = int(model.mesh_normaladr[mesh]), int(model.mesh_normalnum[mesh])
         normals = np.array(model.mesh_normal[adr : adr + count])
-        if not has_texcoord:  # those with a texture keep theirs
+        if not has_texcoord:  # a mesh with a texture keeps its normals
             normals, normal_number = self._normals(model, mesh, face, normal_number)
         corner = [face.ravel(), normal_number.ravel(), texcoord_number.ravel() if has_texcoord else 0 * face.ravel()]
         first, number = distinct(*corner)
@@ -114,10 +114,10 @@ class Assets:
     def _normals(
         self, model: MjModel, mesh: int, face: np.ndarray, number: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Normals of a mesh and those of its triangles, and which of them each corner of a triangle is drawn with.
+        """Return the normals of a mesh and its triangles, and for each corner of a triangle its normal's number.
 
-        A corner's own normal is used where it is near to that of the triangle: edges stay sharp, and normals that point
-        inwards, as those of mirrored meshes, do no harm.
+        A corner's own normal is used if it is close to the triangle's normal. So edges stay sharp, and normals that
+        point inwards, as in mirrored meshes, do no harm.
         """
         adr, count = int(model.mesh_normaladr[mesh]), int(model.mesh_normalnum[mesh])
         own = np.array(model.mesh_normal[adr : adr + count])
@@ -129,7 +129,7 @@ class Assets:
         return np.concatenate([own, flat]), np.where(sharp, count + np.arange(len(face))[:, None], number)
 
     def _add_hull(self, model: MjModel, mesh: int) -> int:
-        """The shape of a mesh's convex hull, with flat sides; that of the mesh if there is none."""
+        """Add the shape of a mesh's convex hull, with flat sides; if the mesh has no hull, return the mesh's shape."""
         adr = int(model.mesh_graphadr[mesh])
         if adr < 0:
             return len(self.shapes) - 1
@@ -139,14 +139,14 @@ class Assets:
         return self._add(shapes.flat_faces(np.array(model.mesh_vert[model.mesh_vertadr[mesh] + face], float)))
 
     def _hfield(self, model: MjModel, hfield: int) -> Shape:
-        """The shape of a height field."""
+        """Make the shape of a height field."""
         rows, columns = int(model.hfield_nrow[hfield]), int(model.hfield_ncol[hfield])
         adr = int(model.hfield_adr[hfield])
         height = np.array(model.hfield_data[adr : adr + rows * columns], float).reshape(rows, columns)
         return shapes.height_field(height, np.array(model.hfield_size[hfield], float))
 
     def _add_soft(self, model: MjModel) -> None:
-        """Room for the faces of flexes and for skins, which each scene brings along."""
+        """Allocate the faces of flexes and the skins, whose values come with each scene."""
         room = MjvScene(model, 0).flexfacenum
         self.flex_shape = [self._add(shapes.flat_faces(np.zeros((int(n), 3, 3)))) for n in room]
         self.skin_shape = []
@@ -167,7 +167,7 @@ class Assets:
         return len(self.flex_shape) + len(self.skin_shape)
 
     def take_soft(self, scene: MjvScene) -> None:
-        """Take over the faces of flexes and the skins of a scene."""
+        """Copy the faces of flexes and the skins of a scene."""
         arrays = self.memory.arrays
         for flex, shape in enumerate(self.flex_shape):
             used, adr = int(scene.flexfaceused[flex]), int(scene.flexfaceadr[flex])
@@ -190,27 +190,27 @@ class Assets:
             self._bound(shape)
 
     def _bound(self, shape: int) -> None:
-        """Find the radius of a shape anew."""
+        """Update the bounding radius of a shape."""
         arrays = self.memory.arrays
         first, count = int(arrays["shape_vertadr"][shape]), int(arrays["shape_vertnum"][shape])
         vert = arrays["vert"][first : first + count, :3]
         arrays["shape_rbound"][shape] = np.sqrt((vert**2).sum(1).max(initial=0.0))
 
     def upload_texture(self, model: MjModel, tex: int) -> None:
-        """Take over a texture of a model anew."""
+        """Copy a texture of a model again."""
         self.textures.model = model
         self.textures.upload(tex)
 
     def upload_mesh(self, model: MjModel, mesh: int) -> None:
-        """Take over a mesh of a model anew."""
+        """Copy a mesh of a model again."""
         self._overwrite(int(self.mesh_shape[mesh, 0]), self._mesh(model, mesh))
 
     def upload_hfield(self, model: MjModel, hfield: int) -> None:
-        """Take over a height field of a model anew."""
+        """Copy a height field of a model again."""
         self._overwrite(int(self.hfield_shape[hfield]), self._hfield(model, hfield))
 
     def _overwrite(self, number: int, shape: Shape) -> None:
-        """Put another shape, of as many vertices and triangles, in the place of one."""
+        """Replace a shape by another with as many vertices and triangles."""
         self.shapes[number] = shape
         self.uploads += 1
         for name, owner in (("vert", "vert"), ("normal", "vert"), ("texcoord", "vert"), ("face", "face")):
@@ -219,7 +219,7 @@ class Assets:
             self.memory.arrays[name][adr : adr + len(values)] = values
 
     def _take_settings(self, model: MjModel) -> None:
-        """What a model says about shadows, fog, haze and the sky."""
+        """Store the model's settings for shadows, fog, haze and the sky."""
         map_, quality, extent = model.vis.map, model.vis.quality, float(model.stat.extent)
         self.near, self.far = float(map_.znear) * extent, float(map_.zfar) * extent
         self.memory.scalars["plane_reach"][0] = PLANE_REACH * self.far
@@ -232,7 +232,7 @@ class Assets:
         self.sky = int(skies[0]) if len(skies) else -1
 
     def _attach(self) -> None:
-        """Put all shapes one after the other into the arrays of the structure."""
+        """Concatenate all shapes in the arrays of the structure."""
         counts = {name: [len(getattr(shape, name)) for shape in self.shapes] for name in SHAPE_ARRAYS}
         for name in SHAPE_ARRAYS:
             self.memory.attach(name, np.concatenate([getattr(shape, name) for shape in self.shapes]))

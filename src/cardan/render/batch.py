@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from cardan.batch import Batch
 
 Draw = Callable[[int, MjData, "int | str | MjvCamera", "MjvOption | None", np.ndarray], None]
-"""Draws with a worker's renderer: worker, state, camera, option, where the picture goes."""
+"""Function that draws with a worker's renderer: worker, state, camera, option, array for the picture."""
 
 
 class States(Protocol):
-    """States by number."""
+    """Sequence of states."""
 
     def __len__(self) -> int: ...
 
@@ -29,15 +29,15 @@ class States(Protocol):
 
 
 class StatesOfBatch:
-    """The states of a batch; their models are those of their worlds.
+    """The states of a batch; the model of a state is that of its world.
 
     Args:
-        batch: the batch; the state of a world is what its last call left.
-        m: the model of what draws them.
+        batch: the batch; the state of a world is the result of its last call.
+        m: the renderer's model.
 
     Raises:
-        TypeError: it is no batch.
-        ValueError: the batch is of a model with other sizes.
+        TypeError: `batch` is not a batch.
+        ValueError: the batch belongs to a model with other sizes.
     """
 
     def __init__(self, batch: Batch, m: MjModel) -> None:
@@ -51,7 +51,7 @@ class StatesOfBatch:
         return self._batch.nsim
 
     def __getitem__(self, world: int) -> MjData:
-        with self._asking:  # of single precision and of GPUs it is copied
+        with self._asking:  # in single precision and on GPUs, the state is copied
             return self._batch.data(world)
 
 
@@ -63,7 +63,7 @@ def draw_batch(
     workers: int,
     draw: Draw,
 ) -> None:
-    """Draw each state from each camera into ``out[world, camera]``; the pictures are shared out among threads."""
+    """Draw each state from each camera into ``out[world, camera]``; several threads share the pictures."""
 
     def work(worker: int, rest: Iterator[tuple[int, int]]) -> None:
         for world, camera in rest:

@@ -5,6 +5,6 @@ from __future__ import annotations
 from cardan.jit.driver.direct import call, native_over
 
 picture_stage = native_over("Assets", "Frame", side_by_side=True)
-"""Mark a kernel of ``(a, f, i, j)`` as a function that `call` runs natively."""
+"""Decorator of a kernel of ``(a, f, i, j)`` that `call` runs natively."""
 
 __all__ = ["call", "picture_stage"]

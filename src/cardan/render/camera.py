@@ -1,4 +1,4 @@
-"""Views: from points of the world to pixels, and from pixels to rays (OpenGL 1.5, section 2.11)."""
+"""Views: conversion of world points to pixels, and of pixels to rays (OpenGL 1.5, section 2.11)."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from cardan.visual import MjvGLCamera, MjvScene
 from cardan.visual.rooms import matrix_of, transform_of
 
 FRUSTUM = tuple(f"frustum_{side}" for side in ("center", "width", "bottom", "top", "near", "far"))
-"""Lengths of a camera."""
+"""Members of a camera that are lengths."""
 
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """A camera as kernels need it; equal to itself alone.
+    """A camera for kernels; compared by identity.
 
     Attributes:
-        rows: (4, 4), pixel x times w, pixel y times w, w, and depth along the axis, of a point (x, y, z, 1).
+        rows: (4, 4), maps a point (x, y, z, 1) to pixel x times w, pixel y times w, w, and depth along the axis.
         eye: position of the camera, m.
-        base, ray: (3, 3), where the ray of a pixel (1, x, y) begins, m, and its vector for a depth of 1 m.
+        base, ray: (3, 3), map (1, x, y) to the origin of the ray of a pixel, m, and to its vector for a depth of 1 m.
         width, height: size of the picture, pixels.
-        perspective: whether it is a central projection.
-        near, far: distances of the planes, m.
-        focal: pixels of a length of 1 m, at a distance of 1 m if it is a central projection.
-        limit: (3,), nearness beyond which nothing is drawn: coefficients of pixel x, pixel y and 1.
+        perspective: whether the projection is perspective; else it is orthographic.
+        near, far: distances of the clipping planes, m.
+        focal: pixels per metre; in a perspective projection, at a distance of 1 m.
+        limit: (3,), largest visible nearness: coefficients of pixel x, pixel y and 1.
         flip: whether the world is mirrored.
         mirror: geom that is the mirror, or -1.
         shadow: whether it is the view of a light.
@@ -50,7 +50,7 @@ class View:
 
 
 def average_camera(scene: MjvScene) -> MjvGLCamera:
-    """The camera in the middle between the two eyes of a scene."""
+    """Return the camera midway between the two eyes of a scene."""
     middle = MjvGLCamera()
     words = scene.camera_values.view(np.float32).reshape(2, -1)
     middle.values[...] = (0.5 * (words[0] + words[1])).view(middle.dtype)[0]
@@ -58,9 +58,9 @@ def average_camera(scene: MjvScene) -> MjvGLCamera:
 
 
 def in_model(scene: MjvScene, camera: MjvGLCamera) -> MjvGLCamera:
-    """The camera, which stands in the room, in the space of the model, where geoms and lights are.
+    """Convert a camera from room space to model space, in which geoms and lights are given.
 
-    If the scene has a transform (`enabletransform`), the room has the model scaled, turned and moved.
+    If the scene has a transform (`enabletransform`), the model is scaled, rotated and moved in the room.
     """
     if not scene.enabletransform:
         return camera
@@ -80,7 +80,7 @@ def length_of(vector: np.ndarray) -> float:
 
 
 def axes_of(forward: np.ndarray, up: np.ndarray) -> np.ndarray:
-    """Right, up and forward as rows, from two directions that need not be at right angles."""
+    """Right, up and forward vectors as rows (3, 3), from two directions that need not be perpendicular."""
     forward = forward / length_of(forward)
     up = up - forward * (up @ forward)
     length = length_of(up)
@@ -103,14 +103,14 @@ def make_view(
     far: float,
     shadow: bool = False,
 ) -> View:
-    """A view through a window. Its few numbers are worked on one by one: calls of NumPy take longer.
+    """Make a view through a window. Its few numbers are computed one by one, because calls of NumPy take longer.
 
     Args:
         axes: (3, 3), right, up and forward as rows.
-        position: of the camera, m.
-        window: left, right, lower and upper edge, m; at a distance of 1 m in a central projection.
-        size: of the picture, pixels.
-        perspective: whether it is a central projection.
+        position: position of the camera, m.
+        window: left, right, lower and upper edge, m; in a perspective projection, at a distance of 1 m.
+        size: size of the picture, pixels.
+        perspective: whether the projection is perspective.
         near: distance of the near plane, m.
         far: distance of the far plane, m.
         shadow: whether it is the view of a light.
@@ -124,7 +124,7 @@ def make_view(
     w = depth if perspective else [0.0, 0.0, 0.0, 1.0]
     x = [sx * (e - left * k) for e, k in zip([*across, from_eye[0]], w, strict=True)]
     y = [sy * (e - bottom * k) for e, k in zip([*up, from_eye[1]], w, strict=True)]
-    # pixel (x, y) is right (left + x / sx) + up (bottom + y / sy) in the window, which moves with the ray or its base
+    # pixel (x, y) is right (left + x / sx) + up (bottom + y / sy) in the window, which is part of the ray or its origin
     moving = ahead if perspective else position.tolist()
     window_of = [
         (m + (r * left + u * bottom), 0.0 + r / sx, 0.0 + u / sy) for m, r, u in zip(moving, across, up, strict=True)
@@ -138,7 +138,7 @@ def make_view(
 
 
 def view_of(camera: MjvGLCamera, width: int, height: int, perspective: bool = True) -> View:
-    """The view of a camera of a scene on a picture of a size, pixels."""
+    """Make the view of a scene's camera for a picture of the given size, pixels."""
     axes = axes_of(np.asarray(camera.forward, float), np.asarray(camera.up, float))
     bottom, top, near = camera.frustum_bottom, camera.frustum_top, camera.frustum_near
     half = camera.frustum_width or 0.5 * (top - bottom) * width / height
@@ -150,13 +150,13 @@ def view_of(camera: MjvGLCamera, width: int, height: int, perspective: bool = Tr
 
 
 def mirrored(view: View, point: np.ndarray, normal: np.ndarray, geom: int) -> View:
-    """A view in a plane mirror: the world is mirrored, and seen where it lies behind the mirror.
+    """Make the view in a plane mirror: the mirrored world, clipped at the mirror.
 
     Args:
         view: the view.
-        point: of the mirror, m.
-        normal: of the mirror, unit vector.
-        geom: that is the mirror.
+        point: point of the mirror, m.
+        normal: unit normal of the mirror.
+        geom: geom that is the mirror.
     """
     turn = np.eye(3) - 2.0 * np.outer(normal, normal)
     shift = 2.0 * normal * (normal @ point)

@@ -1,4 +1,4 @@
-"""Buffers that pictures are drawn into: colours and depths, as OpenGL's framebuffers are."""
+"""Buffers of colours and depths for drawing, like OpenGL's framebuffers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class Canvas:
 
     Attributes:
         rgb: (height, width, 3), colours.
-        depth: (height, width), 0 at the near plane, 1 at the far plane or where nothing is.
+        depth: (height, width), 0 at the near plane; 1 at the far plane or if the pixel is empty.
     """
 
     rgb: np.ndarray
@@ -21,7 +21,7 @@ class Canvas:
 
     @classmethod
     def of_size(cls, width: int, height: int) -> Canvas:
-        """An empty canvas, black and far."""
+        """Make an empty canvas: black, with depths of 1."""
         return cls(np.zeros((height, width, 3), np.uint8), np.ones((height, width)))
 
     @property
@@ -35,7 +35,7 @@ class Canvas:
         return self.rgb.shape[0]
 
     def part(self, left: int, bottom: int, width: int, height: int) -> tuple[tuple[slice, slice], tuple[slice, slice]]:
-        """The part of a rectangle that lies on the canvas: indices on the canvas, and in the rectangle."""
+        """Clip a rectangle to the canvas; return the indices of the visible part on the canvas and in the rectangle."""
         x0, x1 = max(left, 0), min(left + width, self.width)
         y0, y1 = max(bottom, 0), min(bottom + height, self.height)
         x1, y1 = max(x0, x1), max(y0, y1)
@@ -52,14 +52,14 @@ class Canvas:
 
 
 def window_depth(distance: np.ndarray, near: float, far: float, perspective: bool) -> np.ndarray:
-    """Depth from 0 to 1 of points at a distance along the camera's axis (OpenGL 1.5, section 2.11)."""
+    """Convert distances along the camera's axis to depths from 0 to 1 (OpenGL 1.5, section 2.11)."""
     if perspective:
         return far * (1.0 - near / distance) / (far - near)
     return (distance - near) / (far - near)
 
 
 def metric_depth(depth: np.ndarray, near: float, far: float, perspective: bool) -> np.ndarray:
-    """Distance along the camera's axis, m; the inverse of `window_depth`."""
+    """Convert depths to distances along the camera's axis, m; the inverse of `window_depth`."""
     if perspective:
         return near / (1.0 - depth * (1.0 - near / far))
     return near + depth * (far - near)

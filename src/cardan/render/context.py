@@ -1,4 +1,4 @@
-"""MjrContext: what a renderer keeps of a model, and its buffers."""
+"""MjrContext: a renderer's data of a model, and its buffers."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from cardan.visual import fields
 from cardan.visual.record import VisualRecord
 
 WINDOW_SIZE = (640, 480)
-"""Size of the buffer that stands for a window, which there is none of; `set_window_size` changes it."""
+"""Size of the buffer that replaces a window; `set_window_size` changes it."""
 WINDOW, OFFSCREEN = mjtFramebuffer.mjFB_WINDOW.value, mjtFramebuffer.mjFB_OFFSCREEN.value
 FONT_SCALES = tuple(member.value for member in mjtFontScale.__members__.values())
 
-_current = threading.local()  # its `context` refers weakly: a context that nobody else has is gone
+_current = threading.local()  # its `context` is a weak reference, so that unused contexts are freed
 
 
 def current_context() -> MjrContext:
-    """The context that this thread made, or set a buffer of, last.
+    """Return the context that this thread made, or whose buffer it set, last.
 
     Raises:
-        FatalError: there is none.
+        FatalError: no such context exists.
     """
     context = _last_context()
     if context is None:
@@ -40,23 +40,23 @@ def current_context() -> MjrContext:
 
 
 def _last_context() -> MjrContext | None:
-    """The context that this thread made, or set a buffer of, last, if it is still there."""
+    """Return the context that this thread made, or whose buffer it set, last; None if it no longer exists."""
     reference: weakref.ref[MjrContext] | None = getattr(_current, "context", None)
     return reference() if reference is not None else None
 
 
 class MjrContext(VisualRecord):
-    """What a renderer keeps of a model: shapes, textures, fonts and buffers. All zero without arguments.
+    """A renderer's data of a model: shapes, textures, fonts and buffers. All zero without arguments.
 
-    It needs no OpenGL and no window; the buffer that stands for a window is one in memory like the others. Any thread
-    may use it, one at a time.
+    It needs no OpenGL and no window; the window's buffer is in memory like the others. Any thread may use the context,
+    but only one at a time.
 
     Args:
         model: the model.
         fontscale: size of text (`mjtFontScale`).
 
     Raises:
-        FatalError: no such font scale.
+        FatalError: the font scale is invalid.
     """
 
     table = fields.CONTEXT
@@ -105,7 +105,7 @@ class MjrContext(VisualRecord):
         yield from fields.CONTEXT_ARRAYS
 
     def resize_offscreen(self, width: int, height: int) -> None:
-        """Make the offscreen buffer anew."""
+        """Replace the offscreen buffer by one of another size."""
         width, height = max(int(width), 1), max(int(height), 1)
         self.canvases[OFFSCREEN] = Canvas.of_size(width, height)
         self.offWidth, self.offHeight = width, height
@@ -113,20 +113,20 @@ class MjrContext(VisualRecord):
             self.__dict__["target"] = self.canvases[OFFSCREEN]
 
     def set_buffer(self, framebuffer: int) -> None:
-        """Make a buffer the one that is drawn into."""
+        """Set the current buffer."""
         self.currentBuffer = framebuffer if framebuffer in self.canvases else OFFSCREEN
         self.restore()
 
     def restore(self) -> None:
-        """Draw into the current buffer again."""
+        """Return to drawing into the current buffer."""
         self.__dict__["target"] = self.canvases.get(self.currentBuffer)
         _current.context = weakref.ref(self)
 
     def add_aux(self, index: int, width: int, height: int, samples: int) -> None:
-        """Make an auxiliary buffer, in the place of one that has this number.
+        """Make an auxiliary buffer; an existing buffer with this number is replaced.
 
         Raises:
-            FatalError: no such number, or no size.
+            FatalError: the number or the size is invalid.
         """
         if not 0 <= index < fields.NAUX:
             raise FatalError("Invalid aux buffer index")
@@ -136,20 +136,20 @@ class MjrContext(VisualRecord):
         self.canvas_table()[index] = Canvas.of_size(width, height)
 
     def canvas_table(self) -> dict[int, Canvas]:
-        """The auxiliary buffers by number.
+        """Return the auxiliary buffers by number.
 
         Raises:
             FatalError: the context was made without a model, or freed.
         """
         if self.aux is None:
-            raise FatalError("this MjrContext holds nothing: it was made without a model, or freed")
+            raise FatalError("this MjrContext is empty: it was made without a model, or freed")
         return self.aux
 
     def aux_canvas(self, index: int) -> Canvas:
-        """An auxiliary buffer.
+        """Return an auxiliary buffer.
 
         Raises:
-            FatalError: there is none with this number.
+            FatalError: the buffer does not exist.
         """
         if not 0 <= index < fields.NAUX:
             raise FatalError("Invalid aux buffer index")
@@ -158,30 +158,30 @@ class MjrContext(VisualRecord):
         return self.canvas_table()[index]
 
     def canvas(self) -> Canvas:
-        """The buffer that is drawn into.
+        """Return the buffer into which is drawn.
 
         Raises:
             FatalError: the context was made without a model, or freed.
         """
         if self.target is None:
-            raise FatalError("this MjrContext holds nothing: it was made without a model, or freed")
+            raise FatalError("this MjrContext is empty: it was made without a model, or freed")
         return self.target
 
     def painter(self) -> Frame:
-        """What draws scenes.
+        """Return the object that draws scenes.
 
         Raises:
             FatalError: the context was made without a model, or freed.
         """
         if self.frame is None:
-            raise FatalError("this MjrContext holds nothing: it was made without a model, or freed")
+            raise FatalError("this MjrContext is empty: it was made without a model, or freed")
         return self.frame
 
     def change_font(self, fontscale: int | mjtFontScale) -> None:
         """Change the size of text.
 
         Raises:
-            FatalError: no such font scale.
+            FatalError: the font scale is invalid.
         """
         scale = int(getattr(fontscale, "value", fontscale))
         if scale not in FONT_SCALES:
@@ -194,7 +194,7 @@ class MjrContext(VisualRecord):
         self.rangeFont = 128
 
     def free(self) -> None:
-        """Give back what the context holds; it can't draw any more."""
+        """Free the context's data; it can't draw any more."""
         self.__dict__.update(model=None, assets=None, frame=None, canvases={}, aux=None, target=None)
         if _last_context() is self:
             _current.context = None

@@ -23,7 +23,7 @@ def points_of(fig: MjvFigure, line: int) -> np.ndarray:
 
 
 def data_ranges(fig: MjvFigure) -> np.ndarray:
-    """Ranges of x and y, (2, 2): those that are set, enlarged to what is drawn if the figure says so."""
+    """Ranges of x and y, (2, 2): those of the figure, extended to the data if the figure requests it."""
     drawn = [points for line in range(MAXLINE) if len(points := points_of(fig, line))]
     points = np.concatenate(drawn) if drawn else np.zeros((0, 2))
     points = points[np.isfinite(points).all(1)]
@@ -43,7 +43,7 @@ def data_ranges(fig: MjvFigure) -> np.ndarray:
 
 
 def tick_text(form: str, value: float) -> str:
-    """The label of a tick in the format of the figure, or a short one if the format is none."""
+    """Return the label of a tick in the figure's format; if the format is invalid, a short label."""
     try:
         return form % value
     except (TypeError, ValueError):
@@ -51,7 +51,7 @@ def tick_text(form: str, value: float) -> str:
 
 
 def draw_figure(canvas: Canvas, viewport: MjrRect, fig: MjvFigure, fonts: Fonts) -> None:
-    """Draw a figure into a rectangle of a buffer; notes in the figure where its axes stand."""
+    """Draw a figure into a rectangle of a buffer; store the position of its axes in the figure."""
     box = (viewport.left, viewport.bottom, viewport.width, viewport.height)
     if box[2] <= 0 or box[3] <= 0:
         return
@@ -82,7 +82,7 @@ def _rgb(values: np.ndarray) -> tuple[float, float, float]:
 
 
 def pane_of(box: Box, fig: MjvFigure, fonts: Fonts, ranges: np.ndarray) -> Box:
-    """Where the axes stand: what labels and title leave."""
+    """Return the rectangle of the axes: the space that labels and title leave."""
     left, bottom, width, height = box
     line = fonts.height(False)
     margin = line // 2
@@ -100,13 +100,13 @@ def pane_of(box: Box, fig: MjvFigure, fonts: Fonts, ranges: np.ndarray) -> Box:
 
 
 def _place(pane: Box, ranges: np.ndarray, points: np.ndarray) -> np.ndarray:
-    """Pixels of points of the data."""
+    """Convert points of the data to pixels."""
     share = (points - ranges[:, 0]) / (ranges[:, 1] - ranges[:, 0])
     return np.array(pane[:2]) + share * np.array(pane[2:])
 
 
 def _draw_grid(canvas: Canvas, fig: MjvFigure, pane: Box, ranges: np.ndarray, fonts: Fonts) -> None:
-    """Lines of the grid, with their labels."""
+    """Draw the lines of the grid, with their labels."""
     left, bottom, width, height = pane
     line = fonts.height(False)
     thick = max(1, round(fig.gridwidth))
@@ -130,7 +130,7 @@ def _draw_grid(canvas: Canvas, fig: MjvFigure, pane: Box, ranges: np.ndarray, fo
 
 
 def _draw_lines(canvas: Canvas, fig: MjvFigure, pane: Box, ranges: np.ndarray) -> None:
-    """The lines, and the vertical line of a selection."""
+    """Draw the lines, and the vertical line of a selection."""
     from PIL import Image, ImageDraw
 
     left, bottom, width, height = pane
@@ -158,7 +158,7 @@ def _draw_lines(canvas: Canvas, fig: MjvFigure, pane: Box, ranges: np.ndarray) -
 
 
 def _draw_texts(canvas: Canvas, fig: MjvFigure, box: Box, pane: Box, fonts: Fonts) -> None:
-    """Title and label of x."""
+    """Draw the title and the label of x."""
     line = fonts.height(False)
     parts = fig.title.split("  ") if fig.title else []
     title = parts[fig.subplot] if 0 <= fig.subplot < len(parts) else fig.title
@@ -173,7 +173,7 @@ def _draw_texts(canvas: Canvas, fig: MjvFigure, box: Box, pane: Box, fonts: Font
 
 
 def _draw_legend(canvas: Canvas, fig: MjvFigure, pane: Box, fonts: Fonts) -> None:
-    """Names of the lines, in their colours."""
+    """Draw the names of the lines, in their colours."""
     line = fonts.height(False)
     names = [(k, name.decode(errors="replace")) for k, name in enumerate(fig.linename) if name and fig.linepnt[k] > 0]
     if not names:

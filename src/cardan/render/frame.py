@@ -60,17 +60,17 @@ VIEW_COLUMNS = ("width", "height", "perspective", "near", "far", "flip", "shadow
 DEPTHS = COLORS + 1
 """Mode in which depths and geoms are drawn."""
 FEW_PIXELS, FEW_TRIANGLES = 128 * 128, 32768
-"""Size of pictures, and of what is in them, up to which waking further threads takes longer than their work."""
+"""Size of a picture, and number of triangles, up to which waking more threads takes longer than the work."""
 FEW_MAPPED, BAND_PIXELS = 65536, 131072
-"""Triangles up to which shadow maps are drawn band by band, and pixels of a band: what a processor keeps at hand."""
+"""Number of triangles up to which shadow maps are drawn in bands, and pixels of a band, which fit into the cache."""
 SHARES, BANDS = 8, 4
-"""Shares of the work for each thread, which takes one after the other; and of the rows of shadow maps."""
+"""Shares of the work for each thread, taken one after the other; and bands of shadow maps for each thread."""
 PLANE, BOX = mjtGeom.mjGEOM_PLANE.value, mjtGeom.mjGEOM_BOX.value
 T = TypeVar("T")
 
 
 RENDERING_FLAGS = {name.removeprefix("mjRND_"): flag.value for name, flag in mjtRndFlag.__members__.items()}
-"""Number of each rendering flag by its name."""
+"""Number of each rendering flag, by its name."""
 
 
 def flag_of(scene: MjvScene, name: str) -> bool:
@@ -79,18 +79,18 @@ def flag_of(scene: MjvScene, name: str) -> bool:
 
 
 class Last(Generic[T]):
-    """What was made last, kept while what it was made of is the same: between pictures little changes."""
+    """Cache of the last result, which is reused while its key is unchanged: little changes between pictures."""
 
     def __init__(self) -> None:
         self.key: object = None
         self.value: T | None = None
 
     def of(self, key: object, make: Callable[[], T]) -> T:
-        """What `make` gives, or gave for this key.
+        """Return the result of `make`, or the previous result if the key is unchanged.
 
         Args:
-            key: what the result depends on; compared, so that bytes stand for numbers.
-            make: makes it.
+            key: the inputs of the result; compared by value, so arrays are given as bytes.
+            make: computes the result.
         """
         if self.value is None or key != self.key:
             self.value, self.key = None, key
@@ -99,10 +99,10 @@ class Last(Generic[T]):
 
 
 class Frame:
-    """A picture in the making: memory that is kept from picture to picture, and the threads that work on it.
+    """A picture that is being drawn: memory that is reused for each picture, and threads.
 
     Args:
-        assets: what is drawn from.
+        assets: the assets.
         threads: number of threads.
     """
 
@@ -132,7 +132,7 @@ class Frame:
         self.mapped: tuple[object, ...] | None = None
 
     def _picture(self, name: str, *inner: int) -> np.ndarray:
-        """A view of the last picture, the lowest row first."""
+        """View of an array of the last picture, the lowest row first."""
         height, width = self.get("height"), self.get("width")
         return self.memory.arrays[name][: height * width].reshape(height, width, *inner)
 
@@ -145,7 +145,7 @@ class Frame:
         return self._picture("depth")
 
     def segments(self) -> np.ndarray:
-        """Geoms of the scene, (height, width) int32; -1 where nothing is."""
+        """Geoms of the scene, (height, width) int32; -1 if the pixel is empty."""
         return self._picture("segment")
 
     def close(self) -> None:
@@ -153,7 +153,7 @@ class Frame:
         self.workers.close()
 
     def room(self, name: str, length: int, *inner: int) -> np.ndarray:
-        """An array of at least a length, kept or made anew."""
+        """Return an array of at least a length; a new one is allocated only if the old one is too short."""
         array = self.memory.arrays.get(name)
         if array is None or len(array) < length or array.shape[1:] != inner:
             shape = (max(1, length + length // 4), *inner)
@@ -167,7 +167,7 @@ class Frame:
             self.memory.scalars[name][0] = value
 
     def get(self, name: str) -> int:
-        """A whole number of the structure."""
+        """Return an integer of the structure."""
         return int(self.memory.scalars[name][0])
 
     def call(self, function: Callable[..., Any], i: int = 0, j: int = 0) -> int:
@@ -184,20 +184,20 @@ class Frame:
         camera: MjvGLCamera | None,
         out: np.ndarray | None = None,
     ) -> None:
-        """Draw what a camera of a scene sees: `colors`, or `depths` and `segments`.
+        """Draw the view of a scene's camera: `colors`, or `depths` and `segments`.
 
         Args:
             scene: the scene.
-            width: of the picture, pixels.
-            height: of the picture, pixels.
-            nsample: samples a pixel, 1 or 4.
+            width: width of the picture, pixels.
+            height: height of the picture, pixels.
+            nsample: samples per pixel, 1 or 4.
             mode: `COLORS` or `DEPTHS`.
-            camera: the camera; None: that in the middle between the two eyes of the scene.
-            out: where colours go, the highest row first, (height, width, 3) uint8 without gaps; None: to `colors`.
+            camera: the camera; None: the camera midway between the two eyes of the scene.
+            out: array for the colours, the highest row first, (height, width, 3) uint8, contiguous; None: `colors`.
         """
         self.epoch += 1
         if mode != COLORS:
-            nsample = 1  # depths and geoms are those at the centres of pixels
+            nsample = 1  # depths and geoms are sampled at the centres of pixels
         self.memory.scalars["epoch"][0] = self.epoch
         self._put_size(width, height, nsample, mode)
         self._put_target(out, width * height)
@@ -220,7 +220,7 @@ class Frame:
         self._make_room(width, height, len(views))
         lit, layers = 1 + self.get("nmirror"), self.get("nlayer")
         casters = self._casters(views[len(views) - layers :])
-        if casters is not None and casters == self.mapped:  # the maps still are what they would be drawn to
+        if casters is not None and casters == self.mapped:  # the maps from the last picture are still valid
             self._set_up(lit, lit)
             self._fill(lit, 0)
         else:
@@ -233,7 +233,7 @@ class Frame:
             self.depths()[...] *= np.float32(scene.scale)  # distances in the room
 
     def _put_size(self, width: int, height: int, nsample: int, mode: int) -> None:
-        """Say what is drawn."""
+        """Set size, samples and mode of the picture."""
         size = (width, height, nsample, mode)
         if size != self.size:
             self.size = size
@@ -241,7 +241,7 @@ class Frame:
             self._put_lanes(nsample)
 
     def _view_of(self, scene: MjvScene, camera: MjvGLCamera, width: int, height: int) -> View:
-        """The view of a camera, which stands in the room."""
+        """Return the view of a camera, which is given in room space."""
         room = b""
         if scene.enabletransform:
             room = scene.translate.tobytes() + scene.rotate.tobytes() + scene.values["scale"].tobytes()
@@ -249,7 +249,7 @@ class Frame:
         return self.first_view.of(key, lambda: view_of(in_model(scene, camera), width, height))
 
     def _put_target(self, out: np.ndarray | None, pixels: int) -> None:
-        """Say where colours go."""
+        """Set the array for the colours."""
         if len(self.color) < pixels and out is None:
             self.color = np.zeros((pixels + pixels // 4, 3), np.uint8)
         target = self.color if out is None else out.reshape(-1, 3)
@@ -258,7 +258,7 @@ class Frame:
         self.set(highest_first=out is not None)
 
     def _put_lanes(self, nsample: int) -> None:
-        """Say where samples stand."""
+        """Set the positions of samples in a pixel."""
         if self.lanes != nsample:
             self.lanes = nsample
             for name, places in zip(("lane_x", "lane_y"), lane_places(nsample), strict=True):
@@ -266,7 +266,7 @@ class Frame:
             self.memory.attach("sample_x", row_places(nsample).astype(np.float32))
 
     def _leave_empty(self, width: int, height: int, far: float) -> None:
-        """The picture of a scene that was not filled in: it has no camera."""
+        """Clear the picture of a scene that was never updated and so has no camera."""
         self.memory.arrays["color"][: width * height] = 0
         self.room("depth", width * height)[:] = far
         self.room("segment", width * height)[:] = -1
@@ -278,7 +278,7 @@ class Frame:
         )
 
     def _set_up(self, nview: int, lit: int) -> None:
-        """Vertices and triangles of all views; how many each tile has of those views that are drawn by tiles."""
+        """Set up vertices and triangles of all views, and count the triangles of each tile of the first `lit` views."""
         shares = self.get("nshare")
         self.call(clear_bins, lit)
         self._each(begin_share, nview, shares)
@@ -288,7 +288,7 @@ class Frame:
         self.room("bin_tri", self.call(place_bins, lit))
 
     def _casters(self, lights: list[View]) -> tuple[object, ...] | None:
-        """What shadow maps depend on: lights, and what stands where; None if there are soft bodies, or no maps."""
+        """Return the inputs of shadow maps, lights and poses; None if the scene has soft bodies, or no shadow maps."""
         if not lights or self.get("nsoft"):
             return None
         n, arrays = self.get("ninst"), self.memory.arrays
@@ -326,11 +326,11 @@ class Frame:
         self.workers.each(lambda share, worker: self.call(draw_tiles, share, worker), shares, self.most_workers)
 
     def _put_effects(self, scene: MjvScene, cameras: bytes) -> None:
-        """Take over flags and colours of a scene, whose cameras are given as bytes."""
+        """Store the flags and colours of a scene, whose cameras are given as bytes."""
         self.set(haze=self.effects.of((cameras, scene.flags.tobytes()), lambda: self._take_effects(scene)))
 
     def _take_effects(self, scene: MjvScene) -> float:
-        """Take over flags and colours, and where the cameras are; returns the haze, which geoms may take away."""
+        """Store flags, colours and the cameras' position; return the haze, which needs a geom with a horizon."""
         assets = self.assets
         cameras = scene.camera_values
         self.set(
@@ -350,7 +350,7 @@ class Frame:
         return assets.haze if flag_of(scene, "HAZE") else 0.0
 
     def _put_geoms(self, scene: MjvScene) -> None:
-        """Take over the geoms of a scene, those that are seen through last, the farthest first."""
+        """Store the geoms of a scene; transparent geoms are last, sorted by decreasing distance."""
         n = scene.ngeom
         if self.geoms is not scene.geom_values:
             self.geoms = scene.geom_values
@@ -370,21 +370,21 @@ class Frame:
             self._put_soft(scene)
 
     def _make_geom_room(self, ngeom: int) -> None:
-        """Memory for geoms."""
+        """Allocate memory for geoms."""
         if ngeom != self.geom_room:
             self.geom_room = ngeom
             for name, inner in GEOM_COLUMNS:
                 self.room(f"geom_{name}", ngeom, *inner)
 
     def _make_instance_room(self, parts: int) -> None:
-        """Memory for instances."""
+        """Allocate memory for instances."""
         if parts != self.instance_room:
             self.instance_room = parts
             for name, inner in INSTANCE_COLUMNS:
                 self.room(f"inst_{name}", parts, *inner)
 
     def _put_soft(self, scene: MjvScene) -> None:
-        """Take over the flexes and skins of a scene."""
+        """Store the flexes and skins of a scene."""
         memory = self.memory
         memory.attach("flex_vert", scene.flexvert.reshape(-1, 3))
         memory.attach("flex_edge", scene.flexedge.reshape(-1, 2))
@@ -395,10 +395,10 @@ class Frame:
             self.assets.take_soft(scene)
 
     def _mirror_views(self, scene: MjvScene, view: View) -> list[View]:
-        """The view in the mirror of a scene, if there is one.
+        """Return the view in the mirror of a scene, if there is one.
 
-        It is the first box that reflects, with its upper side, or plane that does and is seen from above; there is one
-        mirror at most, as in the reference.
+        The mirror is the upper side of the first box that reflects, or the first plane that reflects and is seen from
+        above. A scene has at most one mirror, as in the reference.
         """
         self.set(nmirror=0)
         if not (flag_of(scene, "REFLECTION") and self.get("nreflect") and self.get("mode") == COLORS):
@@ -413,14 +413,14 @@ class Frame:
         return mirrors
 
     def _put_lights(self, scene: MjvScene) -> list[View]:
-        """Take over the lights of a scene; returns the views of those with shadows."""
+        """Store the lights of a scene; return the views of lights with shadows."""
         n = scene.nlight
         shadows = flag_of(scene, "SHADOW") and self.get("mode") == COLORS and self.assets.shadow_size > 0
         key = (shadows, scene.light_values[:n].tobytes())
         return self.light_views.of(key, lambda: self._take_lights(scene, n, shadows))
 
     def _take_lights(self, scene: MjvScene, n: int, shadows: bool) -> list[View]:
-        """Take over `n` lights; returns the views of those with shadows, if there are to be any."""
+        """Store `n` lights; return the views of lights with shadows, if `shadows` is set."""
         assets = self.assets
         if self.lights is not scene.light_values:
             self.lights = scene.light_values
@@ -450,7 +450,7 @@ class Frame:
         return views
 
     def _put_views(self, views: list[View]) -> None:
-        """Take over views."""
+        """Store the views."""
         n = len(views)
         before: list[View | None] = [*self.views] if n == len(self.views) else [None] * n
         if all(map(is_, views, before)):
@@ -479,7 +479,7 @@ class Frame:
         self.views = views
 
     def _make_room(self, width: int, height: int, nview: int) -> None:
-        """Memory for the picture, the triangles of all views, and the tiles of all workers."""
+        """Allocate memory for the picture, the triangles of all views, and the tiles of all workers."""
         ninst, nvert, ntri, nnode = (self.get(name) for name in ("ninst", "nvert", "ntri", "nnode"))
         lit, ncolor, nsample = 1 + self.get("nmirror"), self.get("ncolor"), MOST_SAMPLES
         pixels, threads, shares = width * height, self.threads, self.get("nshare")
@@ -527,7 +527,7 @@ class Frame:
 
 
 def _mirrors_among(scene: MjvScene, candidates: np.ndarray, view: View) -> list[View]:
-    """The view in the mirror, if there is one, among the planes and boxes of a scene that reflect."""
+    """Return the view in the mirror, if there is one, among the reflecting planes and boxes of a scene."""
     geoms = scene.geom_values
     for geom in candidates:
         normal = geoms["mat"][geom][:, 2].astype(float)
@@ -538,5 +538,5 @@ def _mirrors_among(scene: MjvScene, candidates: np.ndarray, view: View) -> list[
         if (view.eye - point) @ normal > 0:
             return [mirrored(view, point, normal, int(geom))]
         if box:
-            break  # it is the mirror, even seen from below
+            break  # it is the mirror, even if seen from below
     return []

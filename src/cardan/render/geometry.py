@@ -1,7 +1,7 @@
 """Vertices and triangles of one instance in one view: transformation, colours, culling, edge functions.
 
-Edge functions are those of homogeneous coordinates (Olano and Greer 1997, "Triangle scan conversion using 2D
-homogeneous coordinates"), so that triangles need no clipping: the near plane is a bound of the depth of samples.
+Edge functions use homogeneous coordinates (Olano and Greer 1997, "Triangle scan conversion using 2D homogeneous
+coordinates"), so that triangles need no clipping: the near plane is a limit of the depth of samples.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from cardan.render.vertices import COLORS, color_part, color_vertex, place, turn
 GEOM_SKIN, GEOM_MESH = int(mjtGeom.mjGEOM_SKIN), int(mjtGeom.mjGEOM_MESH)
 SMALL = 1e-30
 NEAR_MARGIN = 1.001
-"""Distance to which lines are cut off, in distances of the near plane."""
+"""Distance at which lines are clipped, relative to the distance of the near plane."""
 LEFT, RIGHT, BELOW, ABOVE, TOO_NEAR, TOO_FAR = 1, 2, 4, 8, 16, 32
-"""Sides of a view that a vertex may be beyond."""
+"""Sides of a view beyond which a vertex may be."""
 FEW_ROWS = 2
-"""Rows of pixels up to which it pays to look whether a triangle covers a sample."""
+"""Number of rows of pixels up to which it is worth testing whether a triangle covers a sample."""
 OUTSIDE = 1e-4
-"""Distance, pixels, from which on single precision tells for sure on which side of an edge a sample is."""
+"""Distance from an edge, pixels, above which single precision is certain about the side of a sample."""
 INSIDE, NOT_INSIDE = int32(1), int32(0)
 
 
 @kernel
 def project(f: Frame, view: int, row: int, p: Vec3) -> float:
-    """A row of a view's matrix times a point."""
+    """Product of a row of a view's matrix and a point."""
     k = 4 * row
     return (
         f.view_row[view, k] * p[0]
@@ -44,7 +44,7 @@ def project(f: Frame, view: int, row: int, p: Vec3) -> float:
 
 @kernel
 def is_hidden(a: Assets, f: Frame, view: int, inst: int) -> bool:
-    """Whether an instance lies wholly beyond one side of the view: its bounding sphere does."""
+    """Whether the bounding sphere of an instance is completely beyond one side of the view."""
     scale = max(abs(f.inst_scale[inst, 0]), abs(f.inst_scale[inst, 1]), abs(f.inst_scale[inst, 2]))
     radius = a.shape_rbound[f.inst_shape[inst]] * scale + f.inst_scale[inst, 3]
     centre = (f.inst_pose[inst, 9], f.inst_pose[inst, 10], f.inst_pose[inst, 11])
@@ -69,7 +69,7 @@ def is_hidden(a: Assets, f: Frame, view: int, inst: int) -> bool:
 
 @kernel
 def find_pixel(f: Frame, view: int, v: int) -> None:
-    """Which sides of the view a vertex is beyond, and its place in the picture if it isn't too near."""
+    """Find the sides of the view beyond which a vertex is, and its position in the picture if it isn't too near."""
     x, y, w, depth = f.vert_clip[v, 0], f.vert_clip[v, 1], f.vert_clip[v, 2], f.vert_clip[v, 3]
     near = f.view_near[view]
     beyond = (LEFT if x < 0.0 else 0) | (BELOW if y < 0.0 else 0) | (TOO_NEAR if depth < near else 0)
@@ -82,7 +82,7 @@ def find_pixel(f: Frame, view: int, v: int) -> None:
 
 @kernel
 def transform_vertices(a: Assets, f: Frame, view: int, inst: int) -> None:
-    """Positions in the picture of an instance's vertices, or of its part of them."""
+    """Project the vertices of an instance, or of its part of them, to the picture."""
     shape = f.inst_shape[inst]
     first, count = a.shape_vertadr[shape], a.shape_vertnum[shape]
     target = f.view_vertadr[view] + f.inst_vertadr[inst]
@@ -98,13 +98,13 @@ def transform_vertices(a: Assets, f: Frame, view: int, inst: int) -> None:
 
 @kernel
 def clamped(value: float, last: int) -> int:
-    """A pixel number between 0 and `last`, of a number of any size."""
+    """Convert a number of any size to a pixel number between 0 and `last`."""
     return int(min(max(value, 0.0), float(last)))
 
 
 @kernel
 def bound_triangle(f: Frame, view: int, tri: int, v0: int, v1: int, v2: int) -> bool:
-    """Pixels that a triangle may cover; False if it lies between samples and covers none."""
+    """Find the pixels that a triangle may cover; return False if it is between samples and covers none."""
     width = f.view_width[view]
     height = f.view_height[view]
     if f.view_perspective[view] and (f.vert_beyond[v0] | f.vert_beyond[v1] | f.vert_beyond[v2]) & TOO_NEAR:
@@ -115,7 +115,7 @@ def bound_triangle(f: Frame, view: int, tri: int, v0: int, v1: int, v2: int) -> 
         return True
     x0, x1, x2 = f.vert_pixel[v0, 0], f.vert_pixel[v1, 0], f.vert_pixel[v2, 0]
     y0, y1, y2 = f.vert_pixel[v0, 1], f.vert_pixel[v1, 1], f.vert_pixel[v2, 1]
-    # samples stand at odd eighths of a pixel, or in its middle
+    # samples are at odd eighths of a pixel, or at its centre
     xlo, xhi = min(x0, x1, x2), max(x0, x1, x2)
     ylo, yhi = min(y0, y1, y2), max(y0, y1, y2)
     margin = 0.125 if f.nsample > 1 and not f.view_shadow[view] else 0.5
@@ -130,9 +130,10 @@ def bound_triangle(f: Frame, view: int, tri: int, v0: int, v1: int, v2: int) -> 
 
 @kernel
 def set_edge(f: Frame, tri: int, k: int, v: int, w: int) -> None:
-    """Coefficients of the edge function through two vertices: the cross product of their homogeneous coordinates.
+    """Set the edge function through two vertices: the cross product of their homogeneous coordinates.
 
-    The two triangles of an edge get numbers that differ in sign only, so that each sample on it belongs to one.
+    The functions of the two triangles at an edge differ only in sign, so that each sample on the edge belongs to one of
+    them.
     """
     sign = 1.0
     if v > w:
@@ -147,7 +148,7 @@ def set_edge(f: Frame, tri: int, k: int, v: int, w: int) -> None:
 
 @kernel
 def nearness(f: Frame, view: int, v: int) -> float:
-    """The number that grows towards the camera and is linear in the picture, times w."""
+    """Nearness times w. Nearness increases towards the camera and is linear in the picture."""
     if f.view_perspective[view]:
         return 1.0
     return f.view_far[view] - f.vert_clip[v, 3]
@@ -155,9 +156,10 @@ def nearness(f: Frame, view: int, v: int) -> float:
 
 @kernel
 def edge_near(f: Frame, tri: int, k: int, x: int, y: int) -> tuple[float, float, float, float]:
-    """An edge function about the lower left corner of a pixel; the value below which a sample is outside for sure.
+    """Return an edge function relative to a pixel's lower left corner, and its least value for samples inside.
 
-    Samples are looked at in single precision when triangles are filled, too, but from another origin.
+    The value has a margin: samples are also tested in single precision when triangles are filled, but relative to
+    another origin.
     """
     a, b = f.tri_edge[tri, 3 * k], f.tri_edge[tri, 3 * k + 1]
     least = -OUTSIDE * (abs(a) + abs(b))
@@ -166,7 +168,7 @@ def edge_near(f: Frame, tri: int, k: int, x: int, y: int) -> tuple[float, float,
 
 @kernel
 def covers_sample(f: Frame, tri: int) -> bool:
-    """Whether a triangle may cover a sample: False for those small ones that lie between samples."""
+    """Whether a triangle may cover a sample: False for small triangles between samples."""
     x, y, end = f.tri_box[tri, 0], f.tri_box[tri, 2], f.tri_box[tri, 3] + 1
     if f.tri_box[tri, 1] >= x + (LANES >> f.sample_shift) or end > y + FEW_ROWS:
         return True
@@ -188,8 +190,8 @@ def covers_sample(f: Frame, tri: int) -> bool:
 
 @kernel
 def set_up_triangle(f: Frame, view: int, inst: int, tri: int, v0: int, v1: int, v2: int, cull: bool) -> bool:
-    """Prepare a triangle for filling; False if it can't be seen."""
-    if f.vert_beyond[v0] & f.vert_beyond[v1] & f.vert_beyond[v2]:  # all beyond the same side
+    """Prepare a triangle for filling; return False if it is invisible."""
+    if f.vert_beyond[v0] & f.vert_beyond[v1] & f.vert_beyond[v2]:  # all vertices are beyond the same side
         return False
     set_edge(f, tri, 0, v1, v2)
     det = (
@@ -224,7 +226,7 @@ def set_up_triangle(f: Frame, view: int, inst: int, tri: int, v0: int, v1: int, 
 
 @kernel
 def copy_vertex(f: Frame, source: int, target: int, dx: float, dy: float) -> None:
-    """A vertex that stands some pixels beside another one."""
+    """Copy a vertex, moved by some pixels."""
     w = f.vert_clip[source, 2]
     f.vert_clip[target, 0] = f.vert_clip[source, 0] + dx * w
     f.vert_clip[target, 1] = f.vert_clip[source, 1] + dy * w
@@ -239,7 +241,7 @@ def copy_vertex(f: Frame, source: int, target: int, dx: float, dy: float) -> Non
 
 @kernel
 def move_to_near(f: Frame, view: int, v: int, w: int) -> bool:
-    """Move vertex `v`, if it is too near, along the line to `w` until it is not; False if both are too near."""
+    """Clip vertex `v` at the near plane along the line to `w`; return False if both are too near."""
     near = f.view_near[view] * NEAR_MARGIN
     z0, z1 = f.vert_clip[v, 3], f.vert_clip[w, 3]
     if z0 >= near:
@@ -254,7 +256,7 @@ def move_to_near(f: Frame, view: int, v: int, w: int) -> bool:
 
 @kernel
 def add_line(f: Frame, view: int, inst: int, tri: int, v0: int, v1: int, corner: int) -> int:
-    """Make a line between two vertices two triangles, with corners from `corner` on; returns how many can be seen."""
+    """Make two triangles from a line, with corners from `corner` on; return the number of visible ones."""
     copy_vertex(f, v0, corner, 0.0, 0.0)
     copy_vertex(f, v1, corner + 1, 0.0, 0.0)
     if f.view_perspective[view] and not (
@@ -293,7 +295,7 @@ def faces_camera(a: Assets, f: Frame, view: int, inst: int, vertex: int) -> bool
 
 @kernel
 def set_up_lines(a: Assets, f: Frame, view: int, share: int, inst: int, vertex: int, first: int) -> int:
-    """Triangles of the edges of an instance's shape; returns their number."""
+    """Make triangles from the edges of an instance's shape; return their number."""
     shape = f.inst_shape[inst]
     corner = vertex + a.shape_vertnum[shape]
     surface = a.shape_facenum[shape] > 0
@@ -314,9 +316,9 @@ def set_up_lines(a: Assets, f: Frame, view: int, share: int, inst: int, vertex: 
 
 @kernel
 def set_up_faces(a: Assets, f: Frame, view: int, inst: int, vertex: int, first: int) -> int:
-    """Triangles of an instance's shape that can be seen, whose vertices are to have colours; returns their number."""
+    """Set up the visible triangles of an instance, and mark their vertices for lighting; return their number."""
     shape = f.inst_shape[inst]
-    # what is seen through is seen from inside, too, but for skins and meshes
+    # transparent instances are also seen from inside, except skins and meshes
     one_sided = not f.inst_blend[inst] or f.geom_type[f.inst_geom[inst]] in (GEOM_SKIN, GEOM_MESH)
     cull = (f.cull != 0 and one_sided) or f.view_shadow[view] != 0
     lit = f.mode == COLORS and not f.view_shadow[view]
@@ -336,7 +338,7 @@ def set_up_faces(a: Assets, f: Frame, view: int, inst: int, vertex: int, first: 
 
 @kernel
 def bound_instance(f: Frame, view: int, inst: int) -> None:
-    """Pixels of a view that the triangles of an instance may cover, into `inst_box`."""
+    """Store in `inst_box` the pixels of a view that the triangles of an instance may cover."""
     total, first = f.view_instadr[view] + inst, f.view_triadr[view] + f.inst_triadr[inst]
     x0, x1, y0, y1 = f.view_width[view], -1, f.view_height[view], -1
     for tri in range(first, first + f.inst_trinum[total]):
@@ -350,7 +352,7 @@ def bound_instance(f: Frame, view: int, inst: int) -> None:
 
 @kernel
 def set_up_instance(a: Assets, f: Frame, view: int, share: int, inst: int) -> None:
-    """Triangles of an instance that can be seen in a view, if its vertices can, counted for each tile."""
+    """Set up the visible triangles of an instance in a view, if it is visible, and count them for each tile."""
     total = f.view_instadr[view] + inst
     if f.inst_trinum[total] == 0:
         return
@@ -370,9 +372,9 @@ def set_up_instance(a: Assets, f: Frame, view: int, share: int, inst: int) -> No
 
 @picture_stage
 def begin_share(a: Assets, f: Frame, view: int, share: int) -> int:
-    """The vertices of a share of the instances of a view, and the triangles of those that have all their vertices; 0.
+    """Transform a share of the instances of a view, and set up the triangles of instances with all their vertices.
 
-    A part of a shape needs those of other parts: `finish_share` goes on.
+    Return 0. The triangles of a part of a shape need vertices of other parts: `finish_share` sets them up.
     """
     for inst in range(share_begin(f, share), share_begin(f, share + 1)):
         unseen = is_hidden(a, f, view, inst) or f.inst_geom[inst] == f.view_mirror[view]
@@ -387,7 +389,7 @@ def begin_share(a: Assets, f: Frame, view: int, share: int) -> int:
 
 @picture_stage
 def finish_share(a: Assets, f: Frame, view: int, share: int) -> int:
-    """The triangles of a share of the instances of a view that are parts of a shape; 0."""
+    """Set up the triangles of those instances in a share of a view that are parts of a shape; return 0."""
     for inst in range(share_begin(f, share), share_begin(f, share + 1)):
         if f.inst_parts[inst] > 1:
             set_up_instance(a, f, view, share, inst)
@@ -396,7 +398,7 @@ def finish_share(a: Assets, f: Frame, view: int, share: int) -> int:
 
 @picture_stage
 def color_share(a: Assets, f: Frame, view: int, share: int) -> int:
-    """The colours of the vertices of a share of the instances of a view that are parts of a shape; 0."""
+    """Light the vertices of those instances in a share of a view that are parts of a shape; return 0."""
     for inst in range(share_begin(f, share), share_begin(f, share + 1)):
         if f.inst_parts[inst] > 1 and f.inst_line[inst] <= 0.0:
             color_part(a, f, view, share, inst)

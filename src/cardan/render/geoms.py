@@ -1,4 +1,4 @@
-"""From the geoms of a scene to those of a picture: shapes, opacity, the order of drawing."""
+"""Conversion of the geoms of a scene to those of a picture: shapes, opacity, the order of drawing."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ PLANE, BOX, MESH, SDF, HFIELD, FLEX, SKIN = (
     int(getattr(mjtGeom, f"mjGEOM_{name}")) for name in ("PLANE", "BOX", "MESH", "SDF", "HFIELD", "FLEX", "SKIN")
 )
 BACK_OPACITY = 0.3
-"""Opacity of each of the two layers in which a plane is drawn that is seen from behind."""
+"""Opacity of each of the two layers in which a plane is drawn if it is seen from behind."""
 NONE = -1
 PART_FACES = 4096
-"""Triangles of which an instance has about as many at most."""
+"""Approximate largest number of triangles of an instance."""
 
 
 @kernel
 def shape_of(a: Assets, kind: int, dataid: int, objid: int) -> int:
-    """The shape among the assets that shows a geom of a type, or -1: it has none, or there is no such object."""
+    """Return the shape in the assets for a geom; -1 if its type has none, or the object does not exist."""
     shape = NONE
     if kind in (MESH, SDF):
         if 0 <= dataid // 2 < len(a.mesh_shape):
@@ -70,7 +70,7 @@ def opacity_of(f: Frame, geom: int) -> float:
 
 @kernel
 def take_material(a: Assets, f: Frame, geom: int) -> None:
-    """Take over how a geom looks."""
+    """Copy the appearance of a geom."""
     tex = f.scene_i[geom, TEXID]
     f.geom_texid[geom] = tex if 0 <= tex < len(a.tex_type) else NONE
     f.geom_texuniform[geom] = f.scene_i[geom, TEXUNIFORM]
@@ -92,7 +92,7 @@ def take_material(a: Assets, f: Frame, geom: int) -> None:
 
 @kernel
 def take_place(a: Assets, f: Frame, geom: int) -> None:
-    """Take over where a geom is, and its shape."""
+    """Copy the pose of a geom, and its shape."""
     kind = f.scene_i[geom, TYPE]
     soft = kind in (FLEX, SKIN)
     f.geom_type[geom] = kind
@@ -102,7 +102,8 @@ def take_place(a: Assets, f: Frame, geom: int) -> None:
     f.geom_mirror[geom] = NONE
     for k in range(3):
         f.geom_size[geom, k] = f.scene_f[geom, SIZE + k]
-        f.geom_pos[geom, k] = 0.0 if soft else f.scene_f[geom, POS + k]  # soft ones have vertices in the world
+        # vertices of soft bodies are in the world frame
+        f.geom_pos[geom, k] = 0.0 if soft else f.scene_f[geom, POS + k]
     for k in range(9):
         straight = 1.0 if k % 4 == 0 else 0.0
         f.geom_mat[geom, k] = straight if soft else f.scene_f[geom, MAT + k]
@@ -110,7 +111,7 @@ def take_place(a: Assets, f: Frame, geom: int) -> None:
 
 @kernel
 def count_geom(a: Assets, f: Frame, geom: int) -> None:
-    """Note what a picture needs to know of its geoms: those that reflect, soft, large ones, planes without bounds."""
+    """Collect properties of a picture's geoms: reflecting, soft and large geoms, and the first infinite plane."""
     kind = f.geom_type[geom]
     if f.geom_shape[geom] != NONE:
         f.nsplit += a.shape_facenum[f.geom_shape[geom]] // PART_FACES
@@ -135,7 +136,7 @@ def square_to(f: Frame, geom: int) -> float:
 
 @picture_stage
 def take_geoms(a: Assets, f: Frame, i: int, j: int) -> int:
-    """Take over the geoms of a scene, those that are seen through last; returns how many of these there are."""
+    """Copy the geoms of a scene, transparent ones last; return the number of transparent geoms."""
     f.nreflect = 0
     f.nsoft = 0
     f.nsplit = 0

@@ -1,7 +1,7 @@
-"""Colours of planes: those of the nodes of a grid, found when a pixel first needs them.
+"""Colours of planes: colours at the nodes of a grid, computed when a pixel first needs them.
 
-A plane has grid lines at multiples of its cell size from its middle, and at its edges (spec: XML reference, geom/size).
-A plane without bounds has forty thousand nodes, of which a picture shows few.
+A plane has grid lines at multiples of its cell size from its centre, and at its edges (spec: XML reference, geom/size).
+An infinite plane has forty thousand nodes, of which a picture shows few.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ def node_place(f: Frame, inst: int, axis: int, number: int) -> float:
 
 @kernel
 def first_node(f: Frame, view: int, inst: int, worker: int) -> int:
-    """The first node of a plane, as a worker sees it in a view."""
+    """First node of a plane, for a worker and a view."""
     return (worker * (1 + f.nmirror) + view) * f.nnode + f.inst_gridadr[inst]
 
 
 @kernel
 def need_node(f: Frame, view: int, inst: int, worker: int, first: int, number: int, count: int) -> int:
-    """Let a node of a plane be one of those that are lit together, after `count` others; returns how many there are.
+    """Add a node of a plane to the `count` nodes that are lit together; return the new count.
 
     Nodes are numbered row by row.
     """
@@ -53,16 +53,16 @@ def need_node(f: Frame, view: int, inst: int, worker: int, first: int, number: i
 
 @kernel
 def nodes_of(cell: int, width: int) -> tuple[int, int, int]:
-    """The nodes of a triangle of a cell: its own corner, and the ends of the diagonal."""
+    """Nodes of a triangle of a cell: its own corner, and the ends of the diagonal."""
     right, up = cell // 2 + 1, cell // 2 + width
     return (right - 1 if cell % 2 == 0 else up + 1, right, up)
 
 
 @kernel
 def fill_up(f: Frame, view: int, inst: int, worker: int, first: int, count: int) -> int:
-    """Let nodes beside those that are to be lit be lit with them, as far as a vector holds them; returns their number.
+    """Add neighbours of the nodes that are lit together, up to the capacity of a vector; return the new count.
 
-    The next rows of pixels are going to need most of them.
+    The next rows of pixels will need most of them.
     """
     width, height = 2 * f.inst_cells[inst, 0] + 1, 2 * f.inst_cells[inst, 1] + 1
     lit = count
@@ -78,7 +78,7 @@ def fill_up(f: Frame, view: int, inst: int, worker: int, first: int, count: int)
 
 @kernel
 def color_nodes(f: Frame, view: int, inst: int, worker: int, begin: int, end: int) -> None:
-    """Find the colours of those nodes that pixels `begin` to `end` of a run need and that have none yet."""
+    """Compute missing colours of the nodes that pixels `begin` to `end` of a run need."""
     run, first, width = worker * TILE_WIDTH, first_node(f, view, inst, worker), 2 * f.inst_cells[inst, 0] + 1
     last, lit, epoch = NO_CELL, 0, f.epoch
     for k in range(run + begin, run + end):
@@ -99,10 +99,10 @@ def color_nodes(f: Frame, view: int, inst: int, worker: int, begin: int, end: in
 
 @kernel
 def cell_share(x: float, size: float, scale: float, cells: float, half: float) -> tuple[int, float]:
-    """Number of the cell of a coordinate, and the place between its two edges, from 0 to 1.
+    """Return the number of the cell of a coordinate, and the position between its edges, from 0 to 1.
 
-    `scale` is 1 over the size of a cell, `cells` the number of cells on one side of the middle, and `half` the distance
-    of the last edges from there.
+    `scale` is 1 over the size of a cell, `cells` the number of cells on one side of the centre, and `half` the distance
+    of the last edges from the centre.
     """
     number = int32(min(max(x * scale + cells, ZERO), cells + cells - HALF))
     away = single(number) - cells
@@ -112,10 +112,10 @@ def cell_share(x: float, size: float, scale: float, cells: float, half: float) -
 
 @kernel
 def find_cells(f: Frame, inst: int, run: int, count: int) -> None:
-    """The triangle of a cell in which each pixel of a run lies, into `run_cell`, and the shares of two of its nodes.
+    """Store in `run_cell` the triangle of a cell of each pixel of a run, and the weights of two of its nodes.
 
-    Each cell is two triangles, on this side or beyond the diagonal: the first has twice the number of the cell's first
-    node as its own, the second one more.
+    The diagonal divides each cell into two triangles. The number of the first triangle is twice that of the cell's
+    first node; the number of the second triangle is one more.
     """
     size_x, size_y = single(f.inst_cell[inst, 0]), single(f.inst_cell[inst, 1])
     scale_x, scale_y = single(1.0 / f.inst_cell[inst, 0]), single(1.0 / f.inst_cell[inst, 1])
@@ -125,7 +125,7 @@ def find_cells(f: Frame, inst: int, run: int, count: int) -> None:
     for k in range(run, run + count):
         i, u = cell_share(f.run_s[k], size_x, scale_x, cells_x, half_x)
         j, v = cell_share(f.run_t[k], size_y, scale_y, cells_y, half_y)
-        rest = ONE - u - v  # less than 0 beyond the diagonal, where the shares are 1 - v and 1 - u
+        rest = ONE - u - v  # negative beyond the diagonal, where the weights are 1 - v and 1 - u
         f.run_right[k] = u + min(rest, ZERO)
         f.run_up[k] = v + min(rest, ZERO)
         second = SECOND if rest < ZERO else FIRST
@@ -134,7 +134,7 @@ def find_cells(f: Frame, inst: int, run: int, count: int) -> None:
 
 @kernel
 def color_of(f: Frame, v: int, channel: int) -> tuple[float, float, float, float]:
-    """A colour of a vertex: four numbers, so that it is as long as a register."""
+    """Return a colour of a vertex: four numbers, so that it fills a register."""
     return (
         f.vert_color[v, channel],
         f.vert_color[v, channel + 1],
@@ -147,9 +147,9 @@ def color_of(f: Frame, v: int, channel: int) -> tuple[float, float, float, float
 def blend_cell(
     f: Frame, colors: Any, target: int, run: int, count: int, layer: int, nodes: tuple[int, int, int]
 ) -> None:
-    """Colours by one light of pixels in one triangle of a cell, between those of its three nodes.
+    """Interpolate the colours by one light in one triangle of a cell, from those of its three nodes.
 
-    They go to the rows of `colors` from `target` on.
+    They are stored in the rows of `colors` from `target` on.
     """
     r0, g0, b0, o0 = color_of(f, nodes[0], 4 * layer)
     r1, g1, b1, o1 = color_of(f, nodes[1], 4 * layer)
@@ -165,7 +165,7 @@ def blend_cell(
 
 @kernel
 def grid_run(f: Frame, view: int, inst: int, worker: int, count: int) -> None:
-    """Colours by light of a run of pixels of a plane, whose coordinates, m, stand in `run_s` and `run_t`."""
+    """Compute the colours of a run of pixels of a plane, whose coordinates, m, are in `run_s` and `run_t`."""
     run = worker * TILE_WIDTH
     find_cells(f, inst, run, count)
     width, node = 2 * f.inst_cells[inst, 0] + 1, first_node(f, view, inst, worker)
@@ -182,7 +182,7 @@ def grid_run(f: Frame, view: int, inst: int, worker: int, count: int) -> None:
             | (f.node_epoch[node + right] != epoch)
             | (f.node_epoch[node + up] != epoch)
         )
-        if lacking:  # most nodes were found for rows before
+        if lacking:  # most nodes were computed for previous rows
             color_nodes(f, view, inst, worker, first, count)
         nodes = (adr + corner, adr + right, adr + up)
         blend_cell(f, f.run_color, run + first, run + first, end - first, 0, nodes)

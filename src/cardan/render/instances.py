@@ -1,4 +1,4 @@
-"""From the geoms of a scene to instances of shapes, in the order in which they are drawn."""
+"""Conversion of the geoms of a scene to instances of shapes, in the order of drawing."""
 
 from __future__ import annotations
 
@@ -41,24 +41,24 @@ GEOM_ARROW, GEOM_ARROW1, GEOM_ARROW2, GEOM_LINE, GEOM_LINEBOX, GEOM_TRIANGLE, GE
     for name in ("ARROW", "ARROW1", "ARROW2", "LINE", "LINEBOX", "TRIANGLE", "FLEX")
 )
 HEAD_WIDTH = 1.75
-"""Radius of the head of an arrow, in radii of its shaft."""
+"""Radius of the head of an arrow, relative to the radius of its shaft."""
 HEAD_SHARE = 1.0 / 3.0
-"""Length of the head, in lengths of the arrow."""
+"""Length of the head, relative to the length of the arrow."""
 ARROW_SHARE = 0.5
-"""Length of an arrow, in its third size."""
+"""Length of an arrow, relative to its third size."""
 BOX_LINE = 2.0
-"""Width of the lines of a box of lines, pixels."""
+"""Width of the lines of a line box, pixels."""
 MOST_OFF = 0.05
-"""How far a polygon may stay inside of the circle that it stands for, pixels."""
+"""Largest distance between a circle and the polygon that replaces it, pixels."""
 MOST_PARTS = 6
-"""Instances that a geom may have."""
+"""Largest number of instances of a geom."""
 MOST_CELLS = 200
-"""Cells of a plane's grid along one axis."""
+"""Number of cells of an infinite plane's grid along one axis."""
 
 
 @kernel
 def detail(a: Assets, f: Frame, geom: int, radius: float) -> int:
-    """Level of detail at which circles of a radius look round."""
+    """Return the coarsest level of detail at which circles of a radius look round."""
     distance = project(f, 0, 3, (f.geom_pos[geom, 0], f.geom_pos[geom, 1], f.geom_pos[geom, 2]))
     if f.view_perspective[0] and distance < 4.0 * radius:
         return 0
@@ -73,7 +73,7 @@ def detail(a: Assets, f: Frame, geom: int, radius: float) -> int:
 
 @kernel
 def add_instance(a: Assets, f: Frame, geom: int, shape: int, sx: float, sy: float, sz: float, shift: float) -> int:
-    """Append an instance of a shape in the frame of a geom; returns its number."""
+    """Append an instance of a shape in the frame of a geom; return its number."""
     inst = f.ninst
     f.inst_geom[inst] = geom
     f.inst_shape[inst] = shape
@@ -104,7 +104,7 @@ def add_instance(a: Assets, f: Frame, geom: int, shape: int, sx: float, sy: floa
 
 @kernel
 def split_instance(a: Assets, f: Frame, inst: int) -> None:
-    """Divide the triangles of a large instance among several, which share its vertices: threads take one each."""
+    """Divide the triangles of a large instance among several, which share its vertices; threads take one each."""
     faces = a.shape_facenum[f.inst_shape[inst]]
     parts = 1 if f.wireframe else faces // PART_FACES + 1
     f.inst_parts[inst] = parts
@@ -128,9 +128,9 @@ def split_instance(a: Assets, f: Frame, inst: int) -> None:
 
 @kernel
 def add_plane(a: Assets, f: Frame, geom: int) -> None:
-    """Append a plane with its grid: cells of twice its third size, or a hundredth of its reach if it has no bounds."""
+    """Append a plane with its grid. Cells are twice the third size, or a hundredth of an infinite plane's reach."""
     reach = a.plane_reach
-    if f.geom_texid[geom] >= 0:  # and a repetition of its texture
+    if f.geom_texid[geom] >= 0:  # plus one repetition of its texture
         reach += 2.0 / max(min(f.geom_texrepeat[geom, 0], f.geom_texrepeat[geom, 1]), 1e-3)
     sx, sy = f.geom_size[geom, 0], f.geom_size[geom, 1]
     inst = add_instance(a, f, geom, a.builtin[PLANE, 0], sx if sx > 0.0 else reach, sy if sy > 0.0 else reach, 1.0, 0.0)
@@ -192,7 +192,7 @@ def add_flex_edge(a: Assets, f: Frame, geom: int, radius: float, v0: int, v1: in
         return
     x, y, z = x / length, y / length, z / length
     inst = add_instance(a, f, geom, a.builtin[TUBE, NLOD // 2], radius, radius, 0.5 * length, 0.0)
-    # two directions at right angles to the tube
+    # two directions perpendicular to the tube
     ux, uy, uz = (-z, 0.0, x) if abs(y) < 0.7 else (0.0, z, -y)
     scale = 1.0 / sqrt(ux * ux + uy * uy + uz * uz)
     ux, uy, uz = ux * scale, uy * scale, uz * scale
@@ -219,7 +219,7 @@ def add_flex_parts(a: Assets, f: Frame, geom: int, flex: int) -> None:
 
 @kernel
 def add_line(a: Assets, f: Frame, geom: int, kind: int) -> None:
-    """Append a line, which is as many pixels wide as its first size, or a box of lines."""
+    """Append a line, whose first size is its width in pixels, or a line box."""
     sx, sy, sz = f.geom_size[geom, 0], f.geom_size[geom, 1], f.geom_size[geom, 2]
     if kind == GEOM_LINE:
         inst = add_instance(a, f, geom, a.builtin[LINE, 0], 1.0, 1.0, sz, 0.0)
@@ -267,7 +267,7 @@ def add_geom(a: Assets, f: Frame, geom: int) -> None:
 
 @picture_stage
 def make_instances(a: Assets, f: Frame, i: int, j: int) -> int:
-    """The instances of all geoms, in the order of drawing; 0."""
+    """Make the instances of all geoms, in the order of drawing; return 0."""
     f.ninst = 0
     f.nvert = 0
     f.ntri = 0

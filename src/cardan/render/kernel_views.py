@@ -1,13 +1,13 @@
-"""What kernels of the renderer get: the types of their arguments `a` and `f`, for type checkers and editors.
+"""Types of the arguments `a` and `f` of the renderer's kernels, for type checkers and editors.
 
-At run time they are views of memory; their fields stand in `kernel_views.pyi`, which `cardan.model.stubs` writes from
-the tables in `fields`.
+At run time they are views of memory. Their fields are declared in `kernel_views.pyi`, which `cardan.render.stubs`
+writes from the tables in `fields`.
 """
 
 
 class Assets:
-    """What is drawn from, as a kernel sees it."""
+    """The assets, as a kernel sees them."""
 
 
 class Frame:
-    """A picture in the making, as a kernel sees it."""
+    """A picture that is being drawn, as a kernel sees it."""

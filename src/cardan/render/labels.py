@@ -13,7 +13,7 @@ WHITE = (1.0, 1.0, 1.0)
 
 
 def draw_labels(canvas: Canvas, viewport: MjrRect, scene: MjvScene, context: MjrContext) -> None:
-    """Write the label of each geom of a scene that has one at the place of the geom."""
+    """Write the labels of a scene's geoms at the positions of the geoms."""
     geoms = scene.geom_values[: scene.ngeom]
     labelled = np.flatnonzero(geoms["label"] != b"")
     if not len(labelled) or context.fonts is None:

@@ -1,7 +1,7 @@
 """Colours of vertices by the light model of OpenGL 1.5 (specification, section 2.14.1, "Lighting").
 
-Vertices of one geom are lit together, up to `MOST_LIT` at once: what is found out about them stands in `lit`, one row
-of `MOST_LIT` numbers after the other, as vectors hold them. Rows that aren't full are worked on as a whole, too.
+Up to `MOST_LIT` vertices of one geom are lit together. Their data is stored in `lit` as rows of `MOST_LIT` numbers, as
+in vector registers. Rows that aren't full are processed completely, too.
 """
 
 from __future__ import annotations
@@ -16,25 +16,30 @@ from cardan.render.single import ONE, ZERO, int32, single
 SMALL = single(1e-30)
 MOST_SHININESS = single(128.0)
 DARK = single(12.0)
-"""A power of a cosine is less than e to the minus power times (1 - cosine): beyond this, no highlight is seen."""
+"""A power p of a cosine is less than exp(-p (1 - cosine)): if the exponent exceeds this, no highlight is visible."""
 MOST_LIT = 16
-"""Vertices that are lit together."""
+"""Number of vertices that are lit together."""
 PLACE, NORMAL, EYE, LIGHT, SUM, COLOR = (3 * MOST_LIT * k for k in range(6))
-"""Rows of three coordinates, or colours, each: the vertices' places in the world, normals, directions to the camera and
-to a light; colours by all lights without shadows, and by one light."""
+"""First rows of vectors or colours, three rows each.
+
+They are the vertices' positions in the world, normals, directions to the camera and to a light; colours by all lights
+without shadows, and by one light.
+"""
 SHARE, COSINE, ALONG, HALF, FACTOR, POWER = (3 * MOST_LIT * 6 + MOST_LIT * k for k in range(6))
-"""Rows: how much of a light arrives; cosines of the angles to the normal, to the light's axis, and between normal and
-half vector; and what powers are made of."""
+"""Rows of numbers: the fraction of a light that arrives, cosines, and bases and results of powers.
+
+The cosines are those of the angles to the normal, to the light's axis, and between normal and half vector.
+"""
 LIT_NUMBERS = 3 * MOST_LIT * 6 + MOST_LIT * 6
-"""Numbers of a table of all these rows."""
+"""Numbers in a table of all these rows."""
 DULL, SHINES = int32(0), int32(1)
 FIRST, SECOND, THIRD = 0, MOST_LIT, 2 * MOST_LIT
-"""Where the coordinates of a place or direction begin among its rows."""
+"""Offsets of the coordinates of a position or direction among its rows."""
 
 
 @kernel
 def raise_factors(f: Frame, at: int, exponent: float) -> None:
-    """Powers of the row `FACTOR` into `POWER`; exponents aren't negative: by squaring (Knuth, volume 2, 4.6.3)."""
+    """Compute powers of the row `FACTOR` into `POWER`, by repeated squaring (Knuth, volume 2, 4.6.3); exponent >= 0."""
     whole = int(exponent)
     if whole != exponent:
         for i in range(at, at + MOST_LIT):
@@ -53,7 +58,7 @@ def raise_factors(f: Frame, at: int, exponent: float) -> None:
 
 @kernel
 def unit(x: float, y: float, z: float) -> tuple[float, float, float, float]:
-    """The unit vector along a vector, and the length."""
+    """Return the unit vector along a vector, and the length."""
     length = single(sqrt(max(x * x + y * y + z * z, SMALL)))
     scale = ONE / length
     return (x * scale, y * scale, z * scale, length)
@@ -61,7 +66,7 @@ def unit(x: float, y: float, z: float) -> tuple[float, float, float, float]:
 
 @kernel
 def put_unit(f: Frame, row: int, x: float, y: float, z: float) -> float:
-    """Store the unit vector along a vector in rows from `row` on; returns the length."""
+    """Store the unit vector along a vector in the rows from `row` on; return the length."""
     x, y, z, length = unit(x, y, z)
     f.lit[row + FIRST] = x
     f.lit[row + SECOND] = y
@@ -71,7 +76,7 @@ def put_unit(f: Frame, row: int, x: float, y: float, z: float) -> float:
 
 @kernel
 def face_point(f: Frame, at: int, row: int, point: Vec3) -> None:
-    """Unit vectors from the vertices' places to a point."""
+    """Compute unit vectors from the vertices to a point."""
     px, py, pz = single(point[0]), single(point[1]), single(point[2])
     for i in range(at, at + MOST_LIT):
         x, y, z = f.lit[i + PLACE + FIRST], f.lit[i + PLACE + SECOND], f.lit[i + PLACE + THIRD]
@@ -80,7 +85,7 @@ def face_point(f: Frame, at: int, row: int, point: Vec3) -> None:
 
 @kernel
 def face_light(f: Frame, light: int, at: int) -> None:
-    """Unit vectors from vertices to a light, how much of it arrives, and cosines of the angles from its axis."""
+    """Compute unit vectors from vertices to a light, the arriving fraction of it, and cosines to its axis."""
     ax, ay, az = f.light_dir[light, 0], f.light_dir[light, 1], f.light_dir[light, 2]
     if f.light_directional[light]:
         for i in range(at, at + MOST_LIT):
@@ -104,7 +109,7 @@ def face_light(f: Frame, light: int, at: int) -> None:
 
 @kernel
 def fall_off(f: Frame, light: int, at: int) -> None:
-    """Make light less from the axis of its cone outwards, and none beyond it."""
+    """Decrease a light from the axis of its cone outwards; set it to 0 outside the cone."""
     cutoff, exponent = f.light_cutoff[light], f.light_exponent[light]
     if f.light_directional[light] or cutoff <= -ONE:
         return
@@ -120,7 +125,7 @@ def fall_off(f: Frame, light: int, at: int) -> None:
 
 @kernel
 def find_cosines(f: Frame, at: int, power: float) -> bool:
-    """Cosines between normals and directions to a light, and half vectors: 0 where highlights aren't seen.
+    """Compute cosines between normals, directions to a light and half vectors; 0 if a highlight is invisible.
 
     Returns:
         Whether there are highlights.
@@ -141,7 +146,7 @@ def find_cosines(f: Frame, at: int, power: float) -> bool:
 
 @kernel
 def add_light(f: Frame, geom: int, light: int, channel: int, color: float, at: int) -> None:
-    """One part, red, green or blue, of the colours by a light, into `COLOR`; `color` is that part of the geom's."""
+    """Store one channel (red, green or blue) of the colours by a light in `COLOR`; `color` is that of the geom."""
     row = channel * MOST_LIT
     ambient, diffuse = f.light_ambient[light, channel] * color, f.light_diffuse[light, channel] * color
     specular = f.geom_specular[geom] * f.light_specular[light, channel]
@@ -154,13 +159,13 @@ def add_light(f: Frame, geom: int, light: int, channel: int, color: float, at: i
 
 @kernel
 def reflectance_of(f: Frame, view: int) -> float:
-    """Share of the colour of things that a view shows: mirrors dim them, but not their highlights."""
+    """Fraction of the colours that a view shows: mirrors dim surfaces, but not their highlights."""
     return f.geom_reflectance[f.view_mirror[view]] if f.view_mirror[view] >= 0 else ONE
 
 
 @kernel
 def set_color(f: Frame, v: int, channel: int, r: float, g: float, b: float) -> None:
-    """Store a colour of a vertex: no part is above 1 (section 2.14.6, "Clamping or masking")."""
+    """Store a colour of a vertex, with channels of at most 1 (section 2.14.6, "Clamping or masking")."""
     f.vert_color[v, channel] = min(r, ONE)
     f.vert_color[v, channel + 1] = min(g, ONE)
     f.vert_color[v, channel + 2] = min(b, ONE)
@@ -168,7 +173,7 @@ def set_color(f: Frame, v: int, channel: int, r: float, g: float, b: float) -> N
 
 @kernel
 def put_colors(f: Frame, row: int, channel: int, table: int, count: int) -> None:
-    """Store colours from rows `row` on as those of their vertices."""
+    """Copy colours from the rows from `row` on to their vertices."""
     at = table * LIT_NUMBERS + row
     for k in range(count):
         i = at + k
@@ -177,13 +182,13 @@ def put_colors(f: Frame, row: int, channel: int, table: int, count: int) -> None
 
 @kernel
 def light_vertices(f: Frame, view: int, geom: int, table: int, count: int) -> None:
-    """Colours of vertices: what all lights without shadows give, then that of each light with shadows.
+    """Compute colours of vertices: the sum of all lights without shadows, then each light with shadows.
 
     Args:
         f: the frame.
         view: the view.
-        geom: whose vertices they are.
-        table: number of the table in `lit` that has their places and normals, and in `lit_vert` their numbers.
+        geom: the geom of the vertices.
+        table: number of the table in `lit` with their positions and normals, and in `lit_vert` with their numbers.
         count: number of vertices.
     """
     at, dim = table * LIT_NUMBERS, reflectance_of(f, view)

@@ -1,4 +1,4 @@
-"""Lights of a scene, as kernels need them, and their views for shadows."""
+"""Lights of a scene in the form that kernels need, and their views for shadows."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ NO_CONE = 180.0
 """Angle from which on a light has no cone, degrees."""
 TINY = 1e-12
 DIRECTIONAL_SHIFT, A_BYTE = 8, 255
-"""Where among the word of flags the byte stands that says whether rays are parallel."""
+"""Position, in the word of flags, of the byte that says whether rays are parallel."""
 
 
 @kernel
 def take_three(f: Frame, target: Any, light: int, word: int) -> None:
-    """Take over three numbers of a light."""
+    """Copy three numbers of a light."""
     for k in range(3):
         target[light, k] = f.scene_light_f[light, word + k]
 
 
 @kernel
 def wide(f: Frame, light: int, word: int) -> float:
-    """A number of a light in double precision: compiled, ``float`` alone leaves it as it is."""
+    """Return a number of a light in double precision; in compiled code, ``float`` alone doesn't convert it."""
     return 1.0 * float(f.scene_light_f[light, word])
 
 
 @picture_stage
 @exact
 def take_lights(a: Assets, f: Frame, i: int, j: int) -> int:
-    """Take over the lights of a scene, as if none had shadows; 0."""
+    """Copy the lights of a scene, as if they had no shadows; return 0."""
     for light in range(f.nlight):
         take_three(f, f.light_pos, light, POS)
         take_three(f, f.light_attenuation, light, ATTENUATION)
@@ -63,13 +63,13 @@ def take_lights(a: Assets, f: Frame, i: int, j: int) -> int:
 def shadow_view(
     scene: MjvScene, light: int, clip: float, scale: float, near: float, far: float, size: int
 ) -> View | None:
-    """The view of a light with shadows, or None: it casts none, or its cone is too wide.
+    """Make the view of a light with shadows; None if it casts none, or its cone is too wide.
 
     Args:
         scene: the scene.
         light: number of the light.
-        clip: half the width of what directional lights see, m.
-        scale: share of the cone that other lights see.
+        clip: half the width of the view of directional lights, m.
+        scale: fraction of the cone that the views of other lights show.
         near: distance of the near plane, m.
         far: distance of the far plane, m.
         size: width and height of the shadow map, pixels.
@@ -82,7 +82,7 @@ def shadow_view(
         return None
     axes = axes_of(direction, np.array([0.0, 0.0, 1.0]) if abs(direction[2]) < 0.99 else np.array([0.0, 1.0, 0.0]))
     if values["directional"]:
-        # the map looks along the light from its place, and back
+        # the map shows both directions along the light from its position
         window = (-clip, clip, -clip, clip)
         return make_view(axes, position, window, (size, size), False, near, far, shadow=True)
     angle = 2.0 * float(values["cutoff"]) * scale
@@ -93,7 +93,7 @@ def shadow_view(
 
 
 def light_lines(light: View, view: View) -> np.ndarray:
-    """Where the rays of a view begin, and the rays, as a light sees them.
+    """Transform the origins and vectors of a view's rays by a light's matrix.
 
     Args:
         light: the view of the light.

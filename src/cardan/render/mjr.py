@@ -28,12 +28,12 @@ OVERLAY_RGBA = (0.0, 0.0, 0.0, 0.4)
 
 
 def _number(value: object) -> int:
-    """A number, or that of a member of an enumeration."""
+    """Convert a number, or a member of an enumeration, to an int."""
     return int(getattr(value, "value", value))  # type: ignore[call-overload]
 
 
 def _typed(function: Callable[P, R]) -> Callable[P, R]:
-    """Refuse arguments that are no structures of the classes, or no text, that the annotations name: TypeError."""
+    """Decorator that raises TypeError for arguments that are not of the annotated structures, or not text."""
     parameters = enumerate(function.__annotations__.items())
     kinds = [(k, name, CLASSES[kind]) for k, (name, kind) in parameters if kind in CLASSES]
 
@@ -58,11 +58,11 @@ def mjr_render(viewport: MjrRect, scn: MjvScene, con: MjrContext) -> None:
 
 
 def _checked(name: str, array: np.ndarray | None, dtype: type, size: int) -> np.ndarray | None:
-    """An array that pixels are written to or read from, as a row of numbers.
+    """Check an array of pixels, and return it flat.
 
     Raises:
-        TypeError: another element type, or no array.
-        ValueError: another size, or not in one piece.
+        TypeError: it has another element type, or is not an array.
+        ValueError: it has another size, or is not contiguous.
     """
     if array is None:
         return None
@@ -79,14 +79,14 @@ def mjr_readPixels(rgb: np.ndarray | None, depth: np.ndarray | None, viewport: M
 
     Args:
         rgb: (height, width, 3) uint8, or flat, written; None: no colours.
-        depth: (height, width) float32, or flat, written: 0 at the near and 1 at the far plane, or the other way round
-            if `con.readDepthMap` says so; None: no depths.
-        viewport: the rectangle, pixels; what lies outside of the buffer is left as it is.
+        depth: (height, width) float32, or flat, written: 0 at the near and 1 at the far plane, or the reverse,
+            depending on `con.readDepthMap`; None: no depths.
+        viewport: the rectangle, pixels; elements outside of the buffer don't change.
         con: the context.
 
     Raises:
-        TypeError: another element type.
-        ValueError: another size.
+        TypeError: an array has another element type.
+        ValueError: an array has another size.
     """
     width, height = viewport.width, viewport.height
     colors = _checked("rgb", rgb, np.uint8, 3 * width * height)
@@ -102,7 +102,7 @@ def mjr_readPixels(rgb: np.ndarray | None, depth: np.ndarray | None, viewport: M
 
 @_typed
 def mjr_drawPixels(rgb: np.ndarray | None, depth: np.ndarray | None, viewport: MjrRect, con: MjrContext) -> None:
-    """Copy pixels into the current buffer, the lowest row first; arrays as of `mjr_readPixels`."""
+    """Copy pixels into the current buffer, the lowest row first; arrays as for `mjr_readPixels`."""
     width, height = viewport.width, viewport.height
     colors = _checked("rgb", rgb, np.uint8, 3 * width * height)
     depths = _checked("depth", depth, np.float32, width * height)
@@ -116,7 +116,7 @@ def mjr_drawPixels(rgb: np.ndarray | None, depth: np.ndarray | None, viewport: M
 
 @_typed
 def mjr_setBuffer(framebuffer: int, con: MjrContext) -> None:
-    """Choose the buffer that is drawn into (mjtFramebuffer)."""
+    """Choose the current buffer, into which is drawn (mjtFramebuffer)."""
     con.canvas_table()
     con.set_buffer(_number(framebuffer))
 
@@ -138,7 +138,7 @@ def mjr_resizeOffscreen(width: int, height: int, con: MjrContext) -> None:
 
 @_typed
 def mjr_addAux(index: int, width: int, height: int, samples: int, con: MjrContext) -> None:
-    """Make an auxiliary buffer, in the place of one that has this number."""
+    """Make an auxiliary buffer; an existing buffer with this number is replaced."""
     con.add_aux(index, width, height, samples)
 
 
@@ -149,7 +149,7 @@ def mjr_setAux(index: int, con: MjrContext) -> None:
 
 
 def _copy(source: Canvas, src: MjrRect, target: Canvas, dst: MjrRect, color: bool, depth: bool) -> None:
-    """Copy a rectangle from a buffer to another, or to another place, stretched if the sizes differ."""
+    """Copy a rectangle from a buffer to a rectangle of another; if the sizes differ, it is stretched."""
     rows = src.bottom + (np.arange(dst.height) * src.height) // max(dst.height, 1)
     columns = src.left + (np.arange(dst.width) * src.width) // max(dst.width, 1)
     if rows.size == 0 or columns.size == 0:
@@ -172,7 +172,7 @@ def mjr_blitBuffer(src: MjrRect, dst: MjrRect, flg_color: int, flg_depth: int, c
 
 @_typed
 def mjr_blitAux(index: int, src: MjrRect, left: int, bottom: int, con: MjrContext) -> None:
-    """Copy a rectangle of an auxiliary buffer to a place of the current one."""
+    """Copy a rectangle of an auxiliary buffer to a position in the current buffer."""
     _copy(
         con.aux_canvas(index),
         src,
@@ -185,7 +185,7 @@ def mjr_blitAux(index: int, src: MjrRect, left: int, bottom: int, con: MjrContex
 
 @_typed
 def mjr_maxViewport(con: MjrContext) -> MjrRect:
-    """The rectangle of the whole current buffer."""
+    """Return the rectangle of the whole current buffer."""
     canvas = con.canvases.get(con.currentBuffer)
     return MjrRect(0, 0, canvas.width, canvas.height) if canvas is not None else MjrRect(0, 0, 0, 0)
 
@@ -198,7 +198,7 @@ def mjr_rectangle(viewport: MjrRect, r: float, g: float, b: float, a: float) -> 
 
 @_typed
 def mjr_text(font: int, txt: str, con: MjrContext, x: float, y: float, r: float, g: float, b: float) -> None:
-    """Write text; x and y are shares of the width and height of the current buffer."""
+    """Write text; x and y are fractions of the width and height of the current buffer."""
     canvas = con.canvas()
     big = _number(font) == mjtFont.mjFONT_BIG.value
     assert con.fonts is not None
@@ -219,7 +219,7 @@ def mjr_label(
     bt: float,
     con: MjrContext,
 ) -> None:
-    """Draw a rectangle with text in its middle: colour and opacity of the rectangle, colour of the text."""
+    """Draw a rectangle with centred text: colour and opacity of the rectangle, colour of the text."""
     canvas = con.canvas()
     canvas.fill(viewport.left, viewport.bottom, viewport.width, viewport.height, (r, g, b, a))
     big = _number(font) == mjtFont.mjFONT_BIG.value
@@ -275,7 +275,7 @@ def mjr_changeFont(fontscale: int, con: MjrContext) -> None:
 
 @_typed
 def mjr_findRect(x: int, y: int, nrect: int, rect: MjrRect | Sequence[MjrRect]) -> int:
-    """Number of the first rectangle that holds a pixel, or -1."""
+    """Return the number of the first rectangle that contains a pixel, or -1."""
     rectangles = [rect] if isinstance(rect, MjrRect) else list(rect)
     for number, r in enumerate(rectangles[:nrect]):
         if r.left <= x < r.left + r.width and r.bottom <= y < r.bottom + r.height:
@@ -290,10 +290,10 @@ def _check_index(kind: str, index: int, count: int) -> None:
 
 @_typed
 def mjr_uploadTexture(m: MjModel, con: MjrContext, texid: int) -> None:
-    """Take over a texture of the model anew.
+    """Copy a texture of the model again.
 
     Raises:
-        FatalError: no such texture.
+        FatalError: the texture does not exist.
     """
     _check_index("texture", texid, m.ntex)
     con.painter().assets.upload_texture(m, texid)
@@ -301,10 +301,10 @@ def mjr_uploadTexture(m: MjModel, con: MjrContext, texid: int) -> None:
 
 @_typed
 def mjr_uploadMesh(m: MjModel, con: MjrContext, meshid: int) -> None:
-    """Take over a mesh of the model anew.
+    """Copy a mesh of the model again.
 
     Raises:
-        FatalError: no such mesh.
+        FatalError: the mesh does not exist.
     """
     _check_index("mesh", meshid, m.nmesh)
     con.painter().assets.upload_mesh(m, meshid)
@@ -312,19 +312,19 @@ def mjr_uploadMesh(m: MjModel, con: MjrContext, meshid: int) -> None:
 
 @_typed
 def mjr_uploadHField(m: MjModel, con: MjrContext, hfieldid: int) -> None:
-    """Take over a height field of the model anew.
+    """Copy a height field of the model again.
 
     Raises:
-        FatalError: no such height field.
+        FatalError: the height field does not exist.
     """
     _check_index("height field", hfieldid, m.nhfield)
     con.painter().assets.upload_hfield(m, hfieldid)
 
 
 def mjr_finish() -> None:
-    """Wait until everything is drawn, which it is."""
+    """Wait until everything is drawn; drawing is always complete here, so this does nothing."""
 
 
 def mjr_getError() -> int:
-    """The last error of OpenGL: none, as there is no OpenGL."""
+    """Return the last error of OpenGL: always 0, because OpenGL is not used."""
     return NO_ERROR

@@ -1,4 +1,4 @@
-"""Pictures by which notebooks show objects (IPython's rich display, `_repr_png_`)."""
+"""Pictures with which notebooks show objects (IPython's rich display, `_repr_png_`)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ HEIGHT, WIDTH = 240, 320
 
 
 def model_png(model: MjModel) -> bytes:
-    """A model at qpos0, from the free camera that its statistics give, as a PNG file of at most 320 x 240 pixels."""
+    """Draw a model at qpos0 from its default free camera, as a PNG file of at most 320 x 240 pixels."""
     data = MjData(model)
     mj_forward(model, data)
     buffer = model.vis.global_

@@ -1,4 +1,4 @@
-"""From the triangles of a tile to its pixels."""
+"""Conversion of the triangles of a tile to its pixels."""
 
 from __future__ import annotations
 
@@ -16,20 +16,22 @@ from cardan.render.tiles import MOST_SAMPLES, TILE, TILE_HEIGHT, TILE_WIDTH, bin
 from cardan.render.vertices import COLORS
 
 Batch = tuple[int, bool, int]
-"""Pixels of a row that are shaded together: an instance of the geom that they show, or `NOTHING`; whether they are part
-of a mirror; their number."""
+"""Pixels of a row that are shaded together.
+
+The elements are an instance of the visible geom, or `NOTHING`; whether the pixels are part of a mirror; their number.
+"""
 NOTHING = -1
 MIXED = -2
-"""What a pixel shows whose samples show different things."""
+"""Content of a pixel whose samples show different triangles."""
 WHITE = single(255.0)
 QUARTER = single(0.25)
 MARGIN = 1e-5
-"""Relative difference of nearness that single precision tells for sure."""
+"""Relative difference of nearness above which single precision is certain."""
 
 
 @kernel
 def samples_of(f: Frame, view: int, worker: int) -> int:
-    """First sample of the worker's tile: the camera has one, all mirrors share another."""
+    """First sample of the worker's tile: of the camera, or of the mirrors, which share the samples."""
     return (2 * worker + (1 if view > 0 else 0)) * f.nsample * TILE
 
 
@@ -47,13 +49,13 @@ def farthest(f: Frame, view: int) -> float:
 
 @kernel
 def sky_hides(f: Frame, view: int) -> bool:
-    """Whether the sky hides what is beyond it."""
+    """Whether the sky hides everything beyond it."""
     return f.sky >= 0 and f.mode == COLORS and f.view_perspective[view] != 0
 
 
 @kernel
 def ray_squares(f: Frame, view: int, x: float, y: float) -> tuple[float, float, float]:
-    """Square of the length of a ray of a depth of 1 m, as a polynomial of the way to the right: coefficients."""
+    """Coefficients of the squared length of a ray of depth 1 m, a quadratic polynomial of the way to the right."""
     square, double, step = 0.0, 0.0, 0.0
     first = ray_of(f, view, x, y)
     for c in range(3):
@@ -66,7 +68,7 @@ def ray_squares(f: Frame, view: int, x: float, y: float) -> tuple[float, float, 
 
 @kernel
 def clear_tile(f: Frame, view: int, samples: int, left: int, bottom: int) -> None:
-    """Forget what a tile showed: what is beyond the far plane, or beyond the sky, is never nearer."""
+    """Reset a tile to the far plane, or to the sky: everything beyond it is hidden."""
     far = single(farthest(f, view))
     nothing = int32(NOTHING)
     for k in range(samples, samples + f.nsample * TILE):
@@ -87,7 +89,7 @@ def clear_tile(f: Frame, view: int, samples: int, left: int, bottom: int) -> Non
 
 @kernel
 def nearest_sky(f: Frame, view: int, left: int, bottom: int) -> float:
-    """Largest nearness of what is behind everything in a tile: that of a corner, since lengths of rays are convex."""
+    """Largest nearness of the background in a tile: that of a corner, because lengths of rays are convex."""
     most = farthest(f, view)
     if sky_hides(f, view):
         for corner in range(4):
@@ -98,7 +100,7 @@ def nearest_sky(f: Frame, view: int, left: int, bottom: int) -> float:
 
 @kernel
 def fills_tile(f: Frame, view: int, tri: int, left: int, bottom: int) -> bool:
-    """Whether a triangle is seen in all of a tile if nothing else is in it: it is neither too near nor too far."""
+    """Whether a triangle without others would be visible in the whole tile: it is neither too near nor too far."""
     if part_of_tile(f, tri, left, bottom) != ALL:
         return False
     a, b = f.tri_near[tri, 0], f.tri_near[tri, 1]
@@ -112,7 +114,7 @@ def fills_tile(f: Frame, view: int, tri: int, left: int, bottom: int) -> bool:
 
 @kernel
 def only_triangle(f: Frame, view: int, tile: int, left: int, bottom: int) -> int:
-    """What all of a tile shows: a triangle or `NOTHING`; `MIXED` if it may show several things."""
+    """Return the content of a whole tile: a triangle or `NOTHING`; `MIXED` if there may be several."""
     found = NOTHING
     for k in range(bin_begin(f, view, tile), bin_begin(f, view, tile + 1)):
         tri = f.bin_tri[k]
@@ -125,7 +127,7 @@ def only_triangle(f: Frame, view: int, tile: int, left: int, bottom: int) -> int
 
 @kernel
 def fill_tile(f: Frame, view: int, tile: int, samples: int, left: int, bottom: int) -> None:
-    """The nearest triangle of each sample of a tile; of colours, only what isn't seen through."""
+    """Find the nearest triangle of each sample of a tile; in mode `COLORS`, only among opaque triangles."""
     clear_tile(f, view, samples, left, bottom)
     for k in range(bin_begin(f, view, tile), bin_begin(f, view, tile + 1)):
         tri = f.bin_tri[k]
@@ -135,7 +137,7 @@ def fill_tile(f: Frame, view: int, tile: int, samples: int, left: int, bottom: i
 
 @kernel
 def find_keys(f: Frame, samples: int, row: int, worker: int) -> None:
-    """What each pixel of a row of a tile shows, into `run_key`: a triangle, `NOTHING`, or `MIXED`."""
+    """Store in `run_key` the content of each pixel of a row of a tile: a triangle, `NOTHING`, or `MIXED`."""
     base, key = samples + (row * TILE_WIDTH << f.sample_shift), worker * TILE_WIDTH
     if f.nsample == 1:
         for x in range(TILE_WIDTH):
@@ -153,7 +155,7 @@ def find_keys(f: Frame, samples: int, row: int, worker: int) -> None:
 def color_batch(
     a: Assets, f: Frame, view: int, batch: Batch, worker: int, left: int, y: int, row: int, alone: bool
 ) -> None:
-    """Colours of the pixels of a batch, into the worker's `run_color`; `alone`: as in `shade_batch`."""
+    """Store the colours of a batch in the worker's `run_color`; `alone` as in `shade_batch`."""
     inst, mirror, count = batch
     if inst != NOTHING:
         shade_batch(a, f, view, inst, mirror, worker, left, y, row, count, alone)
@@ -167,7 +169,7 @@ def color_batch(
 
 @kernel
 def add_batch(a: Assets, f: Frame, view: int, batch: Batch, worker: int, left: int, y: int, row: int) -> None:
-    """Add the colours of a batch to those of the tile, as far as it covers each pixel."""
+    """Add the colours of a batch to the tile, weighted by the coverage of each pixel."""
     if batch[2] == 0:
         return
     color_batch(a, f, view, batch, worker, left, y, row, False)
@@ -180,7 +182,7 @@ def add_batch(a: Assets, f: Frame, view: int, batch: Batch, worker: int, left: i
 
 @kernel
 def take(a: Assets, f: Frame, view: int, tri: int, worker: int, left: int, y: int, x: int, count: int, at: int) -> None:
-    """Add pixels side by side that show a triangle, or nothing, to the worker's batch, at entry `at`."""
+    """Add adjacent pixels that show a triangle, or nothing, to the worker's batch, at entry `at`."""
     if tri == NOTHING:
         take_places(f, worker, x, count, at)
     else:
@@ -189,7 +191,7 @@ def take(a: Assets, f: Frame, view: int, tri: int, worker: int, left: int, y: in
 
 @kernel
 def batch_of(a: Assets, f: Frame, view: int, tri: int, count: int) -> Batch:
-    """A batch that begins with some pixels of a triangle, or of nothing."""
+    """Make a batch that begins with some pixels of a triangle, or of nothing."""
     if tri == NOTHING:
         return (NOTHING, False, count)
     return (f.tri_inst[tri], view == 0 and reflects(a, f, tri), count)
@@ -197,7 +199,7 @@ def batch_of(a: Assets, f: Frame, view: int, tri: int, count: int) -> Batch:
 
 @kernel
 def goes_into(f: Frame, batch: Batch, other: Batch) -> bool:
-    """Whether there is room in a batch for the pixels of another one, and both are shaded likewise."""
+    """Whether the pixels of another batch fit into a batch, and both are shaded in the same way."""
     if batch[0] == NOTHING or other[0] == NOTHING:
         alike = batch[0] == other[0]
     else:
@@ -207,7 +209,7 @@ def goes_into(f: Frame, batch: Batch, other: Batch) -> bool:
 
 @kernel
 def shown_share(f: Frame, samples: int, key: int, x: int, tri: int) -> float:
-    """Share of a pixel of a row in which it shows a triangle, or nothing; `samples` and `key` are the row's first."""
+    """Fraction of a pixel of a row that shows a triangle, or nothing; `samples` and `key` are the row's first."""
     number = f.run_key[key + x]
     if number != MIXED:
         return ONE if number == tri else ZERO
@@ -219,9 +221,9 @@ def shown_share(f: Frame, samples: int, key: int, x: int, tri: int) -> float:
 
 @kernel
 def count_from(f: Frame, tri: int, samples: int, worker: int, x: int, columns: int) -> int:
-    """Number of pixels side by side in a row, from `x` on, that show a triangle, or nothing, in part at least.
+    """Number of adjacent pixels in a row, from `x` on, that show a triangle, or nothing, at least partly.
 
-    Their shares go to the worker's `run_hit`.
+    The fractions are stored in the worker's `run_hit`.
     """
     key, hit = worker * TILE_WIDTH, worker * TILE_WIDTH * MOST_SAMPLES
     share = shown_share(f, samples, key, x, tri)
@@ -247,12 +249,13 @@ def color_from(
     columns: int,
     batch: Batch,
 ) -> Batch:
-    """Add what shows one triangle, or nothing, side by side from pixel `x` of a row on, to a batch.
+    """Add adjacent pixels, from pixel `x` of a row on, that show one triangle, or nothing, to a batch.
 
-    A batch that it doesn't go into is drawn. A pixel whose samples show several things gets the mean of their colours.
+    If they don't fit into the batch, the batch is drawn first. A pixel whose samples show several triangles gets the
+    mean of their colours.
 
     Returns:
-        The batch, or the one that it begins.
+        The batch, or the new batch that begins with these pixels.
     """
     key = worker * TILE_WIDTH
     samples = samples_of(f, view, worker) + (row << f.sample_shift)
@@ -270,7 +273,7 @@ def color_from(
 
 @kernel
 def starts_at(f: Frame, samples: int, key: int, x: int, s: int, tri: int) -> bool:
-    """Whether what sample `s` of a pixel of a row shows is shown by none before it, nor by the pixel to the left."""
+    """Whether the triangle of sample `s` is in none of the pixel's previous samples, nor in the pixel to the left."""
     for before in range(s):
         if f.tile_tri[samples + 4 * x + before] == tri:
             return False
@@ -279,7 +282,7 @@ def starts_at(f: Frame, samples: int, key: int, x: int, s: int, tri: int) -> boo
 
 @kernel
 def shade_row(a: Assets, f: Frame, view: int, worker: int, left: int, y: int, row: int, columns: int) -> None:
-    """Colours of a row of a tile: each triangle is taken once where it is seen in pixels side by side."""
+    """Compute the colours of a row of a tile; adjacent pixels of a triangle are handled together."""
     key = worker * TILE_WIDTH
     samples = samples_of(f, view, worker) + (row << f.sample_shift)
     batch = (NOTHING, False, 0)
@@ -300,7 +303,7 @@ def shade_row(a: Assets, f: Frame, view: int, worker: int, left: int, y: int, ro
 
 @kernel
 def shade_tile(a: Assets, f: Frame, view: int, worker: int, left: int, bottom: int) -> None:
-    """Colours of the pixels of a tile whose samples are known."""
+    """Compute the colours of the pixels of a tile whose samples are known."""
     columns = min(TILE_WIDTH, f.view_width[view] - left)
     target = pixels_of(f, view, worker)
     for row in range(min(TILE_HEIGHT, f.view_height[view] - bottom)):
@@ -314,13 +317,13 @@ def shade_tile(a: Assets, f: Frame, view: int, worker: int, left: int, bottom: i
 
 @kernel
 def color_at(colors: Any, k: int) -> tuple[float, float, float, float]:
-    """A colour of an array."""
+    """Return a colour of an array."""
     return (colors[k, 0], colors[k, 1], colors[k, 2], colors[k, 3])
 
 
 @kernel
 def split_colors(f: Frame, colors: Any, source: int, run: int, columns: int) -> None:
-    """Put colours of a row of a tile into one array for each part; of whole colours, vectors are read at once."""
+    """Copy colours of a row of a tile to one array for each channel, as vectors of pixels need them."""
     for x in range(columns):
         r, g, b, o = color_at(colors, source + x)
         f.run_s[run + x] = r
@@ -331,9 +334,9 @@ def split_colors(f: Frame, colors: Any, source: int, run: int, columns: int) -> 
 
 @kernel
 def store_row(f: Frame, worker: int, left: int, y: int, columns: int) -> None:
-    """Put a row of colours, split by `split_colors`, into row `y` of the picture, from pixel `left` on.
+    """Store a row of colours, split by `split_colors`, in row `y` of the picture, from pixel `left` on.
 
-    They are kept between 0 and 1 here, where vectors hold pixels.
+    The colours are clamped to the range 0 to 1 here, because vectors hold pixels here.
     """
     run = worker * TILE_WIDTH
     target = (f.height - 1 - y if f.highest_first else y) * f.width + left
@@ -345,7 +348,7 @@ def store_row(f: Frame, worker: int, left: int, y: int, columns: int) -> None:
 
 @kernel
 def shade_whole(a: Assets, f: Frame, view: int, tri: int, worker: int, left: int, bottom: int) -> None:
-    """Colours of the pixels of a tile that one triangle covers, or nothing; those of the camera go into the picture."""
+    """Compute the colours of a tile with a single triangle, or none; those of the camera's view go into the picture."""
     columns, run = min(TILE_WIDTH, f.view_width[view] - left), worker * TILE_WIDTH
     for row in range(min(TILE_HEIGHT, f.view_height[view] - bottom)):
         first = row * TILE_WIDTH
@@ -363,7 +366,7 @@ def shade_whole(a: Assets, f: Frame, view: int, tri: int, worker: int, left: int
 
 @kernel
 def blend_triangle(a: Assets, f: Frame, view: int, tri: int, worker: int, left: int, bottom: int) -> None:
-    """Draw a triangle over a tile, as transparent as its geom is (section 4.1.7, "Blending")."""
+    """Blend a triangle over a tile, with the opacity of its geom (section 4.1.7, "Blending")."""
     samples = samples_of(f, view, worker)
     run = worker * TILE_WIDTH
     opacity = f.geom_opacity[f.inst_geom[f.tri_inst[tri]]]
@@ -385,7 +388,7 @@ def blend_triangle(a: Assets, f: Frame, view: int, tri: int, worker: int, left: 
 
 @kernel
 def blend_tile(a: Assets, f: Frame, view: int, tile: int, worker: int, left: int, bottom: int) -> None:
-    """Draw what is transparent over a tile: surfaces seen from inside, the nearest first, then the others in order."""
+    """Blend transparent triangles over a tile: back faces first, the nearest first, then the others in order."""
     begin, end = bin_begin(f, view, tile), bin_begin(f, view, tile + 1)
     for k in range(end - begin):
         tri = f.bin_tri[end - 1 - k]
@@ -399,7 +402,7 @@ def blend_tile(a: Assets, f: Frame, view: int, tile: int, worker: int, left: int
 
 @kernel
 def shows_mirror(f: Frame, worker: int, only: int, geom: int) -> bool:
-    """Whether a mirror is seen in the worker's tile; `only` is what all of it shows, or `MIXED`."""
+    """Whether a mirror is visible in the worker's tile; `only` is the content of the whole tile, or `MIXED`."""
     if only != MIXED:
         return only != NOTHING and f.inst_geom[f.tri_inst[only]] == geom
     first = samples_of(f, 0, worker)
@@ -412,7 +415,7 @@ def shows_mirror(f: Frame, worker: int, only: int, geom: int) -> bool:
 
 @kernel
 def store_colors(f: Frame, worker: int, left: int, bottom: int) -> None:
-    """Put the colours of a tile of the camera's view into the picture."""
+    """Store the colours of a tile of the camera's view in the picture."""
     columns = min(TILE_WIDTH, f.width - left)
     for row in range(min(TILE_HEIGHT, f.height - bottom)):
         split_colors(f, f.tile_color, pixels_of(f, 0, worker) + row * TILE_WIDTH, worker * TILE_WIDTH, columns)
@@ -421,7 +424,7 @@ def store_colors(f: Frame, worker: int, left: int, bottom: int) -> None:
 
 @kernel
 def store_depths(f: Frame, view: int, worker: int, left: int, bottom: int) -> None:
-    """Put depth, m, and geom of the first sample of each pixel into the picture."""
+    """Store depth, m, and geom of the first sample of each pixel in the picture."""
     columns = min(TILE_WIDTH, f.view_width[view] - left)
     base = samples_of(f, view, worker)
     for row in range(min(TILE_HEIGHT, f.view_height[view] - bottom)):
@@ -439,7 +442,7 @@ def store_depths(f: Frame, view: int, worker: int, left: int, bottom: int) -> No
 
 @kernel
 def draw_tile(a: Assets, f: Frame, tile: int, worker: int) -> None:
-    """One tile of the picture, from triangles to pixels."""
+    """Draw one tile of the picture, from triangles to pixels."""
     left = TILE_WIDTH * (tile % tile_columns(f, 0))
     bottom = TILE_HEIGHT * (tile // tile_columns(f, 0))
     if f.mode != COLORS:
@@ -449,7 +452,7 @@ def draw_tile(a: Assets, f: Frame, tile: int, worker: int) -> None:
     shown = only_triangle(f, 0, tile, left, bottom)
     if shown == MIXED:
         fill_tile(f, 0, tile, samples_of(f, 0, worker), left, bottom)
-    for behind in range(1 + f.nmirror):  # mirrors, then the camera, whose code is the same: it is compiled once
+    for behind in range(1 + f.nmirror):  # mirrors, then the camera: one loop, so that the code is compiled once
         view = f.nmirror - behind
         seen = view == 0 or shows_mirror(f, worker, shown, f.view_mirror[view])
         only = shown
@@ -468,7 +471,7 @@ def draw_tile(a: Assets, f: Frame, tile: int, worker: int) -> None:
 
 @picture_stage
 def draw_tiles(a: Assets, f: Frame, share: int, worker: int) -> int:
-    """Draw a share of the tiles of the picture, those in every `tile_shares`-th place of their order; 0."""
+    """Draw a share of the tiles of the picture, every `tile_shares`-th tile in their order; return 0."""
     k = share
     while k < tile_columns(f, 0) * tile_rows(f, 0):
         draw_tile(a, f, f.tile_order[k], worker)

@@ -1,8 +1,8 @@
-"""Filling triangles: which samples of a tile each covers, and whether it is nearest there.
+"""Filling triangles: the samples of a tile that each triangle covers, and whether it is nearest there.
 
-The samples of a tile stand row by row, those of a pixel beside each other. They are looked at in *blocks* of `LANES`,
-16 pixels of one sample or 4 of four, all at once: positions within a block are small, so that single precision is
-enough there.
+The samples of a tile are stored row by row, those of a pixel next to each other. They are processed in *blocks* of
+`LANES` samples at once: 16 pixels of one sample, or 4 of four samples. Positions within a block are small, so that
+single precision suffices there.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ Block = tuple[float, ...]
 LEAST = single(1e-45)
 """The smallest number above 0."""
 NONE, SOME, ALL = 0, 1, 2
-"""How much of a tile lies in a triangle."""
+"""Part of a tile that is inside a triangle."""
 
 
 def lane_places(nsample: int) -> tuple[np.ndarray, np.ndarray]:
-    """Where the samples of a block stand, pixels: the usual pattern of four is at 3, 7, 1, 5 and 1, 3, 5, 7 eighths."""
+    """Positions of the samples of a block, pixels; four samples are at x = 3, 7, 1, 5 and y = 1, 3, 5, 7 eighths."""
     lane = np.arange(LANES)
     if nsample == 1:
         return lane + 0.5, np.full(LANES, 0.5)
@@ -31,7 +31,7 @@ def lane_places(nsample: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def row_places(nsample: int) -> np.ndarray:
-    """Where the samples of a row of a tile stand, from its left edge, pixels."""
+    """Positions of the samples of a row of a tile, from its left edge, pixels."""
     places, _ = lane_places(nsample)
     blocks = TILE_WIDTH * nsample // LANES
     return (places + LANES // nsample * np.arange(blocks)[:, None]).ravel()
@@ -39,7 +39,7 @@ def row_places(nsample: int) -> np.ndarray:
 
 @kernel
 def edge_at(f: Frame, tri: int, k: int, x: int, y: int) -> float:
-    """An edge function at the lower left corner of a pixel."""
+    """Value of an edge function at the lower left corner of a pixel."""
     return single(f.tri_edge[tri, 3 * k] * x + f.tri_edge[tri, 3 * k + 1] * y + f.tri_edge[tri, 3 * k + 2])
 
 
@@ -51,13 +51,13 @@ def near_at(f: Frame, tri: int, x: int, y: int) -> float:
 
 @kernel
 def limit_at(f: Frame, view: int, x: int, y: int) -> float:
-    """Nearness that nothing in a view may exceed, at the lower left corner of a pixel."""
+    """Largest visible nearness in a view at the lower left corner of a pixel."""
     return single(f.view_limit[view, 0] * x + f.view_limit[view, 1] * y + f.view_limit[view, 2])
 
 
 @kernel
 def owned_from(a: float, b: float) -> float:
-    """Least value of an edge function of samples that belong to the triangle; level edges own the samples above."""
+    """Least value of an edge function for samples inside the triangle; horizontal edges own the samples above."""
     return ZERO if a > 0.0 or (a == 0.0 and b > 0.0) else LEAST
 
 
@@ -83,9 +83,9 @@ def box_in_tile(f: Frame, tri: int, left: int, bottom: int) -> tuple[int, int, i
 
 @kernel
 def part_of_tile(f: Frame, tri: int, left: int, bottom: int) -> int:
-    """How much of a tile lies in a triangle: `NONE`, `SOME` or `ALL`; `SOME` if that isn't known at once."""
+    """Part of a tile inside a triangle: `NONE`, `SOME` or `ALL`; `SOME` if that would take longer to find out."""
     if f.tri_box[tri, 0] >= left and f.tri_box[tri, 1] < left + TILE_WIDTH - 1:
-        return SOME  # most triangles: smaller than a tile
+        return SOME  # most triangles are smaller than a tile
     least, most = 1.0, 1.0
     for k in range(3):
         low, high = edge_over_tile(f, tri, k, left, bottom)
@@ -97,7 +97,7 @@ def part_of_tile(f: Frame, tri: int, left: int, bottom: int) -> int:
 
 @kernel
 def fill_whole(f: Frame, view: int, tri: int, samples: int, left: int, bottom: int) -> None:
-    """Put a triangle that covers a whole tile into it."""
+    """Fill a tile with a triangle that covers it completely."""
     shift, number = f.sample_shift, int32(tri)
     near_x, near_y = single(f.tri_near[tri, 0]), single(f.tri_near[tri, 1])
     limit_x, limit_y = single(f.view_limit[view, 0]), single(f.view_limit[view, 1])
@@ -117,7 +117,7 @@ def fill_whole(f: Frame, view: int, tri: int, samples: int, left: int, bottom: i
 
 @kernel
 def block_of(f: Frame, view: int, tri: int, x: int, y: int) -> Block:
-    """What a block whose lower left pixel is (x, y) needs to know of a triangle: linear functions of the place."""
+    """Return a triangle's linear functions relative to a block whose lower left pixel is (x, y)."""
     a0, a1, a2 = single(f.tri_edge[tri, 0]), single(f.tri_edge[tri, 3]), single(f.tri_edge[tri, 6])
     b0, b1, b2 = single(f.tri_edge[tri, 1]), single(f.tri_edge[tri, 4]), single(f.tri_edge[tri, 7])
     return (
@@ -131,7 +131,7 @@ def block_of(f: Frame, view: int, tri: int, x: int, y: int) -> Block:
 
 @kernel
 def test_sample(block: Block, right: float, up: float, near: float) -> tuple[float, bool]:
-    """Nearness of a triangle at a place in a block, and whether it is seen: of two as near, the one drawn last is."""
+    """Return a triangle's nearness at a position in a block, and whether it is visible; on a tie, the last one is."""
     e0, a0, b0, from0, e1, a1, b1, from1, e2, a2, b2, from2, here, near_x, near_y, limit, limit_x, limit_y = block
     here += near_x * right + near_y * up
     inside = (
@@ -144,7 +144,7 @@ def test_sample(block: Block, right: float, up: float, near: float) -> tuple[flo
 
 @kernel
 def fill_block(f: Frame, view: int, tri: int, base: int, x: int, y: int) -> None:
-    """Make a triangle the nearest of the samples of a block, from sample `base` on, that it covers where it is so."""
+    """Fill a block, from sample `base` on, with a triangle, in the samples in which it is nearest."""
     number = int32(tri)
     block = block_of(f, view, tri, x, y)
     for lane in range(LANES):
@@ -156,7 +156,7 @@ def fill_block(f: Frame, view: int, tri: int, base: int, x: int, y: int) -> None
 
 @kernel
 def fill_triangle(f: Frame, view: int, tri: int, samples: int, left: int, bottom: int) -> None:
-    """Put a triangle into the tile whose lower left pixel is (left, bottom), and whose samples begin at `samples`."""
+    """Fill a tile, with lower left pixel (left, bottom) and samples from `samples` on, with a triangle."""
     part = part_of_tile(f, tri, left, bottom)
     if part == ALL:
         fill_whole(f, view, tri, samples, left, bottom)
@@ -172,7 +172,7 @@ def fill_triangle(f: Frame, view: int, tri: int, samples: int, left: int, bottom
 
 @kernel
 def cover_block(f: Frame, view: int, tri: int, base: int, x: int, y: int, hit: int) -> None:
-    """Shares of the samples of a block in which a triangle is nearer than what is drawn, from `run_hit[hit]` on."""
+    """Store, from `run_hit[hit]` on, the fraction of each sample of a block in which a triangle is nearest."""
     share = single(1.0 / f.nsample)
     block = block_of(f, view, tri, x, y)
     for lane in range(LANES):
@@ -182,19 +182,19 @@ def cover_block(f: Frame, view: int, tri: int, base: int, x: int, y: int, hit: i
 
 @kernel
 def cover_row(f: Frame, view: int, tri: int, worker: int, base: int, left: int, y: int) -> tuple[int, int]:
-    """Shares of the samples of a row of a tile in which a triangle is nearer than what is drawn.
+    """Compute the fraction of each pixel of a row of a tile in which a triangle is nearest.
 
     Args:
         f: the frame.
         view: the view.
         tri: the triangle.
-        worker: whose `run_cover` the shares go to, by pixel of the tile.
+        worker: the worker whose `run_cover` is written, by pixel of the tile.
         base: first sample of the row.
         left: first pixel of the row.
         y: the row.
 
     Returns:
-        The first pixel that is covered, from `left`, and the one past the last.
+        The first covered pixel, from `left`, and one past the last.
     """
     shift, nsample = f.sample_shift, f.nsample
     x0, x1 = max(f.tri_box[tri, 0] - left, 0), min(f.tri_box[tri, 1] - left, TILE_WIDTH - 1)

@@ -40,17 +40,17 @@ clause:
 class Renderer:
     """Draws a model's states: colours, depths, or segments.
 
-    Everything is drawn by the processor: no OpenGL, window or graphics card is needed, and any number of renderers may
-    work at the same time, each in a thread of its own.
+    Everything is drawn by the processor: no OpenGL, window or graphics card is needed. Any number of renderers may work
+    at the same time, each in a thread of its own.
 
     Args:
         model: the model.
         height, width: size of the pictures, pixels; at most `model.vis.global_.offheight` and `offwidth`.
-        max_geom: room for geoms in the scene.
-        threads: number of threads that draw a picture; None: as many as there are processors, at most 4.
+        max_geom: largest number of geoms in the scene.
+        threads: number of threads that draw a picture; None: the number of processors, at most 4.
 
     Raises:
-        ValueError: the pictures are too large, or have no size.
+        ValueError: the size is too large, or not positive.
     """
 
     def __init__(
@@ -85,7 +85,7 @@ class Renderer:
 
     @property
     def scene(self) -> MjvScene:
-        """The scene that `update_scene` fills in and `render` draws."""
+        """The scene that `update_scene` updates and `render` draws."""
         return self._scene
 
     @property
@@ -99,33 +99,33 @@ class Renderer:
         return self._width
 
     def enable_depth_rendering(self) -> None:
-        """Let `render` give depths."""
+        """Make `render` return depths."""
         self._segmentation_rendering = False
         self._depth_rendering = True
 
     def disable_depth_rendering(self) -> None:
-        """Let `render` give colours again."""
+        """Make `render` return colours again."""
         self._depth_rendering = False
 
     def enable_segmentation_rendering(self) -> None:
-        """Let `render` give segments."""
+        """Make `render` return segments."""
         self._segmentation_rendering = True
         self._depth_rendering = False
 
     def disable_segmentation_rendering(self) -> None:
-        """Let `render` give colours again."""
+        """Make `render` return colours again."""
         self._segmentation_rendering = False
 
     def render(self, *, out: np.ndarray | None = None) -> np.ndarray:
         """Draw the scene.
 
         Args:
-            out: where the picture goes, (height, width, 3) or, of depths, (height, width).
+            out: array for the picture, (height, width, 3), or for depths (height, width).
 
         Returns:
             `out` or a new array, the highest row first: colours (height, width, 3) uint8; depths along the camera's
             axis (height, width) float32, m; or segments (height, width, 2) int32: id and type (mjtObj) of the object,
-            -1 where nothing is.
+            -1 if the pixel is empty.
 
         Raises:
             RuntimeError: the renderer was closed.
@@ -148,7 +148,7 @@ class Renderer:
         return out
 
     def _draw(self, frame: Frame, out: np.ndarray | None) -> np.ndarray:
-        """The picture that is asked for, in `out` if it can be drawn there, or in a new array."""
+        """Draw the requested kind of picture, in `out` if possible, or in a new array."""
         scene = self._scene
         flags = scene.flags
         numbered = self._segmentation_rendering or bool(flags[SEGMENT])
@@ -167,7 +167,7 @@ class Renderer:
         return np.ascontiguousarray(segment_colors(scene, frame.segments(), bool(flags[IDCOLOR]))[::-1])
 
     def _segments(self, frame: Frame) -> np.ndarray:
-        """Id and type of the object of each pixel."""
+        """Return id and type of the object in each pixel."""
         geoms = self._scene.geom_values[: self._scene.ngeom]
         table = np.full((len(geoms) + 1, 2), -1, np.int32)
         drawn = np.flatnonzero(geoms["segid"] >= 0)
@@ -178,20 +178,20 @@ class Renderer:
     def update_scene(
         self, data: MjData, camera: int | str | MjvCamera = -1, scene_option: MjvOption | None = None
     ) -> None:
-        """Fill in the scene with a state.
+        """Update the scene from a state.
 
         Args:
             data: the state, after `mj_forward`.
             camera: name or id of a camera of the model, -1 for the free camera, or a camera of a viewer.
-            scene_option: what is shown; as by default if None.
+            scene_option: visualization options; None: the defaults.
 
         Raises:
-            ValueError: no such camera.
+            ValueError: the camera does not exist.
         """
         self._fill(self._model, data, camera, scene_option)
 
     def _fill(self, m: MjModel, d: MjData, camera: int | str | MjvCamera, scene_option: MjvOption | None) -> None:
-        """Fill in the scene with a state of the model, or of one that has the same sizes."""
+        """Update the scene from a state of the model, or of another model with the same sizes."""
         if not isinstance(camera, MjvCamera):
             camera = self._camera(camera)
         option = scene_option if scene_option is not None else self._option
@@ -205,25 +205,25 @@ class Renderer:
         *,
         out: np.ndarray | None = None,
     ) -> np.ndarray:
-        """Draw many states, each from all cameras, in one call; what is drawn is what `render` would give.
+        """Draw many states, each from all cameras, in one call. The pictures are those that `render` would return.
 
         Args:
-            data: the states, one a world, after `mj_forward`; or a `cardan.Batch`, of which each world is drawn as
-                its last call left it, with the values of its own model (`Batch.expand`: colours, sizes, cameras,
-                lights), but for meshes, height fields and textures.
-            cameras: names or ids of cameras, as of `update_scene`.
-            scene_option: what is shown.
-            out: where the pictures go.
+            data: the states, one for each world, after `mj_forward`; or a `cardan.Batch`, whose worlds are drawn in the
+                state after its last call. Each world is drawn with the values of its own model (`Batch.expand`:
+                colours, sizes, cameras, lights), except meshes, height fields and textures.
+            cameras: names or ids of cameras, as for `update_scene`.
+            scene_option: visualization options; None: the defaults.
+            out: array for the pictures.
 
         Returns:
-            `out` or a new array, (worlds, cameras, height, width, channels): 3 uint8; of depths 1 float32; of segments
-            2 int32.
+            `out` or a new array, (worlds, cameras, height, width, channels): colours have 3 channels, uint8; depths 1,
+            float32; segments 2, int32.
 
         Raises:
             RuntimeError: the renderer was closed.
-            TypeError: `data` are something else.
-            ValueError: no such camera, `out` has another shape or element type, or the batch is of a model with other
-                sizes.
+            TypeError: `data` has another type.
+            ValueError: a camera does not exist, `out` has another shape or element type, or the batch belongs to a
+                model with other sizes.
         """
         if self._frame is None:
             raise RuntimeError("render_batch cannot be called after close.")
@@ -265,7 +265,7 @@ class Renderer:
         """Draw one picture of many, with the model of the state or that of the renderer."""
         helper = self._helpers[worker]
         model = data.model if own_model else self._model
-        with self._filling:  # two scenes can't be filled in from one state at the same time
+        with self._filling:  # two scenes can't be updated from one state at the same time
             helper._fill(model, data, camera, option)
         if out.dtype == np.uint8:
             helper.render(out=out)
@@ -273,7 +273,7 @@ class Renderer:
             out[...] = helper.render().reshape(out.shape)
 
     def _camera(self, camera: int | str) -> MjvCamera:
-        """The camera of a name or id."""
+        """Return the camera with a name or id."""
         number = camera
         if isinstance(camera, str):
             number = mj_name2id(self._model, mjtObj.mjOBJ_CAMERA.value, camera)
@@ -290,7 +290,7 @@ class Renderer:
         return self._chosen.of(key, lambda: _free_camera(middle, extent, azimuth, elevation))
 
     def _repr_png_(self) -> bytes:
-        """The scene as a PNG file, by which notebooks show a renderer."""
+        """Draw the scene as a PNG file, for notebooks."""
         from PIL import Image
 
         picture = self.render()
@@ -302,7 +302,7 @@ class Renderer:
         return file.getvalue()
 
     def close(self) -> None:
-        """Give back what the renderer holds; it can't draw any more."""
+        """Free the renderer's data; it can't draw any more."""
         if self._frame is not None:
             self._frame.close()
             self._frame = None
@@ -320,7 +320,7 @@ class Renderer:
 
 
 def _fixed_camera(number: int) -> MjvCamera:
-    """A camera of a model."""
+    """Make a fixed camera of a model."""
     camera = MjvCamera()
     camera.fixedcamid = number
     camera.type = mjtCamera.mjCAMERA_FIXED.value
@@ -328,7 +328,7 @@ def _fixed_camera(number: int) -> MjvCamera:
 
 
 def _free_camera(middle: np.ndarray, extent: float, azimuth: float, elevation: float) -> MjvCamera:
-    """A free camera that looks at the middle of a model, as its `visual/global` says."""
+    """Make a free camera that looks at the centre of a model, as specified in its `visual/global`."""
     camera = MjvCamera()
     camera.fixedcamid = -1
     camera.type = mjtCamera.mjCAMERA_FREE.value

@@ -7,28 +7,31 @@ from cardan.render.kernel_views import Assets, Frame
 from cardan.render.single import HALF, ONE, TWO, ZERO, int32, single
 
 Color = tuple[float, float, float, float]
-"""Red, green, blue, and a number without meaning, so that a colour is as long as a register."""
+"""Red, green, blue, and an unused number, so that a colour fills a register."""
 Level = tuple[float, float, int, int, int, int, int, int]
-"""Sizes of pixels, in texels, from which and up to which it is used; width, height and address of this level of
-detail and of the next one."""
+"""A level of detail of a texture, with its data.
+
+The elements are the least and the largest size of pixels, in texels, for which it is used; then width, height and
+address of this level of detail and of the next one.
+"""
 SHARE = single(1.0 / 255.0)
 LOG_BEND = single(0.3437)
 NO_SIZE = single(1e30)
 """Larger than any pixel, in texels."""
 FLAT_SIDE = -1
-"""What stands for the side of a texture that is no cube."""
+"""Value of `side` for textures that are not cubes."""
 TINY = single(1e-30)
 
 
 @kernel
 def texel(a: Assets, k: int) -> Color:
-    """A colour, from 0 to 255."""
+    """Return a colour, from 0 to 255."""
     return (single(a.texel[k, 0]), single(a.texel[k, 1]), single(a.texel[k, 2]), single(a.texel[k, 3]))
 
 
 @kernel
 def mixed(c: Color, d: Color, share: float) -> Color:
-    """Between two colours."""
+    """Interpolate between two colours."""
     return (
         c[0] + share * (d[0] - c[0]),
         c[1] + share * (d[1] - c[1]),
@@ -39,17 +42,17 @@ def mixed(c: Color, d: Color, share: float) -> Color:
 
 @kernel
 def part(x: float) -> float:
-    """What follows the point of a number; of -0.25, 0.75."""
+    """Fractional part of a number, at least 0: that of -0.25 is 0.75."""
     rest = x - single(int32(x))
     return rest + ONE if rest < ZERO else rest
 
 
 @kernel
 def put_corner(f: Frame, k: int, x: float, y: float, row: int, adr: int) -> None:
-    """Store the lower left one of the four texels about a place at one level, and how far it is between them.
+    """Store the lower left of the four texels around a position at one level, and the position between them.
 
-    The rims of levels of detail are there twice (see `bordered`), so that the others stand beside and above it. `row`
-    is the number of texels from a row to the next.
+    Levels of detail have borders (see `bordered`), so that the other texels are to its right and above it. `row` is the
+    number of texels in a row.
     """
     i, j = int32(x), int32(y)
     f.run_u[k], f.run_v[k] = x - single(i), y - single(j)
@@ -58,9 +61,9 @@ def put_corner(f: Frame, k: int, x: float, y: float, row: int, adr: int) -> None
 
 @kernel
 def find_texels(f: Frame, width: int, height: int, adr: int, run: int, count: int, shift: int) -> None:
-    """The four texels about each pixel of a run at one level of a flat texture.
+    """Find the four texels around each pixel of a run at one level of a flat texture.
 
-    Coordinates stand in `run_s` and `run_t`; they repeat with period 1. What is found stands `shift` entries further.
+    Coordinates are in `run_s` and `run_t`; they repeat with period 1. Results are stored `shift` entries further.
     """
     row, first = int32(width + 2), int32(adr)
     across, along = single(width), single(height)
@@ -71,7 +74,7 @@ def find_texels(f: Frame, width: int, height: int, adr: int, run: int, count: in
 
 @kernel
 def find_side_texels(f: Frame, width: int, adr: int, run: int, count: int, shift: int) -> None:
-    """The same on a side of a cube texture, with coordinates from 0 to 1."""
+    """Find the four texels around each pixel of a run on a side of a cube texture, with coordinates from 0 to 1."""
     row, first = int32(width + 2), int32(adr)
     across = single(width)
     for k in range(run, run + count):
@@ -80,7 +83,7 @@ def find_side_texels(f: Frame, width: int, adr: int, run: int, count: int, shift
 
 @kernel
 def blend_texels(a: Assets, f: Frame, k: int, row: int) -> Color:
-    """Colour between the four texels about a pixel; `row` is the number of texels from a row to the next."""
+    """Interpolate between the four texels around a pixel; `row` is the number of texels in a row."""
     low, u = f.run_corner[k], f.run_u[k]
     high = low + row
     return mixed(mixed(texel(a, low), texel(a, low + 1), u), mixed(texel(a, high), texel(a, high + 1), u), f.run_v[k])
@@ -88,7 +91,7 @@ def blend_texels(a: Assets, f: Frame, k: int, row: int) -> Color:
 
 @kernel
 def find_at(f: Frame, side: int, width: int, height: int, adr: int, run: int, count: int, shift: int) -> None:
-    """The texels about each pixel of a run at one level of a texture: of a side of a cube, or of a flat one (-1)."""
+    """Find the texels around each pixel of a run at one level of a texture: of a side of a cube, or flat (-1)."""
     if side == FLAT_SIDE:
         find_texels(f, width, height, adr, run, count, shift)
     else:
@@ -97,7 +100,7 @@ def find_at(f: Frame, side: int, width: int, height: int, adr: int, run: int, co
 
 @kernel
 def multiply_by(f: Frame, k: int, color: Color) -> None:
-    """Multiply the colour of a pixel by one from 0 to 255; vectors need it read before anything is stored."""
+    """Multiply the colour of a pixel by a colour from 0 to 255; for vectors, all is read before anything is stored."""
     r, g, b, o = f.run_color[k, 0], f.run_color[k, 1], f.run_color[k, 2], f.run_color[k, 3]
     r, g, b, o = r * SHARE * color[0], g * SHARE * color[1], b * SHARE * color[2], o * SHARE * color[3]
     f.run_color[k, 0] = r
@@ -108,10 +111,10 @@ def multiply_by(f: Frame, k: int, color: Color) -> None:
 
 @kernel
 def multiply_level(a: Assets, f: Frame, level: Level, side: int, run: int, count: int) -> int:
-    """Multiply colours of the pixels at the beginning of a run that are of one level of detail; returns how many.
+    """Multiply colours of the pixels at the beginning of a run with one level of detail; return their number.
 
-    Their sizes are looked at one after the other, so that LLVM makes vectors of colours, not of pixels: it would read
-    texels byte by byte.
+    The sizes of pixels are compared one after the other. So LLVM makes vectors of colours, not of pixels, for which it
+    would read texels byte by byte.
     """
     low, high, width, height, next_width, next_height, adr, next_adr = level
     find_at(f, side, width, height, adr, run, count, 0)
@@ -134,9 +137,9 @@ def multiply_level(a: Assets, f: Frame, level: Level, side: int, run: int, count
 
 @kernel
 def level_for(a: Assets, tex: int, size: float) -> Level:
-    """The level of detail at which a pixel of a size, in texels, is as large as one or two texels, and the next.
+    """Return the level of detail at which a pixel, of a size in texels, covers one or two texels, and the next.
 
-    A pixel that is smaller than a texel needs the first level alone.
+    A pixel that is smaller than a texel needs only the first level.
     """
     most = a.tex_nlevel[tex] - 1
     level, low, high = 0, ONE, TWO
@@ -158,16 +161,16 @@ def level_for(a: Assets, tex: int, size: float) -> Level:
 
 @kernel
 def share_of_next(size: float, low: float) -> float:
-    """Share of the next level of detail: the logarithm to base 2 of a pixel's size, to 0.01."""
+    """Weight of the next level of detail: the logarithm to base 2 of a pixel's size, accurate to 0.01."""
     rest = size * (ONE / low) - ONE
     return rest * (ONE + LOG_BEND * (ONE - rest))
 
 
 @kernel
 def multiply_texture(a: Assets, f: Frame, tex: int, side: int, run: int, count: int) -> None:
-    """Multiply colours of a run of pixels by those of a texture: of a side of a cube, or of a flat one (-1).
+    """Multiply colours of a run of pixels by those of a texture: of a side of a cube, or flat (-1).
 
-    Coordinates stand in `run_s` and `run_t`, sizes of pixels, in texels, in `run_size`.
+    Coordinates are in `run_s` and `run_t`, sizes of pixels, in texels, in `run_size`.
     """
     k, end = run, run + count
     while k < end:
@@ -176,7 +179,7 @@ def multiply_texture(a: Assets, f: Frame, tex: int, side: int, run: int, count: 
 
 @kernel
 def cube_side(x: float, y: float, z: float) -> int:
-    """Side of a cube that a direction meets (table 3.19)."""
+    """Side of a cube that a direction points to (table 3.19)."""
     ax, ay, az = abs(x), abs(y), abs(z)
     if ax >= ay and ax >= az:
         return 0 if x > ZERO else 1
@@ -187,7 +190,7 @@ def cube_side(x: float, y: float, z: float) -> int:
 
 @kernel
 def side_axes(side: int) -> tuple[float, float, float, float, float, float, float, float, float]:
-    """What gives the two coordinates of a direction on a side of a cube, from -1 to 1, and its distance."""
+    """Return three vectors whose products with a direction are its coordinates on a cube's side, and its distance."""
     if side < 2:
         sign = ONE if side == 0 else -ONE
         return (ZERO, ZERO, -sign, ZERO, -ONE, ZERO, sign, ZERO, ZERO)
@@ -200,7 +203,7 @@ def side_axes(side: int) -> tuple[float, float, float, float, float, float, floa
 
 @kernel
 def put_on_side(f: Frame, side: int, texels: float, run: int, count: int) -> None:
-    """Make coordinates on a side of a cube, from 0 to 1, of directions, and sizes in texels of those of directions."""
+    """Convert directions to coordinates on a side of a cube, from 0 to 1, and sizes to texels."""
     ux, uy, uz, vx, vy, vz, mx, my, mz = side_axes(side)
     for k in range(run, run + count):
         x, y, z = f.run_s[k], f.run_t[k], f.run_r[k]
@@ -216,7 +219,7 @@ def put_on_side(f: Frame, side: int, texels: float, run: int, count: int) -> Non
 def multiply_cube(a: Assets, f: Frame, tex: int, run: int, count: int) -> None:
     """Multiply colours of a run of pixels by those of a cube texture.
 
-    Directions stand in `run_s`, `run_t` and `run_r`, sizes of pixels, in units of the direction, in `run_size`.
+    Directions are in `run_s`, `run_t` and `run_r`, sizes of pixels, in units of the direction, in `run_size`.
     """
     texels = HALF * single(a.tex_width[tex])
     k, end = run, run + count

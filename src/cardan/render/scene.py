@@ -16,17 +16,18 @@ FOUR = 4
 
 
 def samples_of(offsamples: int) -> int:
-    """Samples a pixel that are drawn for a number that is asked for: 1 or 4."""
+    """Return the number of samples per pixel, 1 or 4, for a requested number."""
     return FOUR if offsamples > 1 else 1
 
 
 def segment_colors(scene: MjvScene, segment: np.ndarray, by_number: bool) -> np.ndarray:
-    """Colours of a picture of segments.
+    """Colours of a segmentation image.
 
     Args:
         scene: the scene.
         segment: geom of each pixel, or -1.
-        by_number: whether the colour is the geom's `segid` plus 1, red the lowest byte; else segments differ in colour.
+        by_number: whether the colour is the geom's `segid` plus 1, red the lowest byte; else segments get distinct
+            colours.
     """
     segid = np.append(scene.geom_values["segid"][: scene.ngeom], -1)
     return colors_of_numbers(segid, by_number)[segment]
@@ -49,7 +50,7 @@ def colors_of_numbers(segid: np.ndarray, by_number: bool) -> np.ndarray:
 def draw_view(
     frame: Frame, canvas: Canvas, place: tuple[int, int, int, int], scene: MjvScene, camera: MjvGLCamera, nsample: int
 ) -> None:
-    """Draw what a camera sees into a rectangle (left, bottom, width, height) of a buffer: colours and depths."""
+    """Draw the view of a camera into a rectangle (left, bottom, width, height) of a buffer: colours and depths."""
     left, bottom, width, height = place
     if width <= 0 or height <= 0:
         return

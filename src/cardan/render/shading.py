@@ -1,11 +1,11 @@
 """Colours of pixels of a row that show one geom (OpenGL 1.5, chapter 3).
 
-They are gathered in a *batch*: each *run* of pixels side by side that show a triangle adds what varies over it
-(`take_run`); what then is done to a pixel is done to the whole batch (`shade_batch`), so that triangles of few pixels
-cost little. The arrays of a batch are those of `Frame` whose names begin with ``run_``, `TILE_WIDTH` entries a worker.
+Pixels are collected in a *batch*. For each *run* of adjacent pixels of a triangle, `take_run` adds the values that vary
+over the triangle. `shade_batch` then processes the whole batch at once, so that triangles with few pixels cost little.
+The arrays of a batch are those of `Frame` whose names begin with ``run_``, with `TILE_WIDTH` entries for each worker.
 
-What varies over a triangle is, divided by w, linear in the picture: its value at the first pixel of a run is found in
-double precision; from there on, steps are single.
+Values that vary over a triangle are linear in the picture if divided by w. The value at the first pixel of a run is
+computed in double precision; from there on, steps are in single precision.
 """
 
 from __future__ import annotations
@@ -24,8 +24,10 @@ from cardan.render.texturing import FLAT, unit
 from cardan.render.tiles import TILE, TILE_WIDTH
 
 Weights = tuple[float, float, float, float, float, float]
-"""Weights of the corners of a triangle at the first pixel of a run, and their steps from pixel to pixel; they give what
-varies over it divided by w, up to a factor of the triangle."""
+"""Weights of the corners of a triangle at the first pixel of a run, and their steps from pixel to pixel.
+
+They interpolate values divided by w, up to a factor of the triangle.
+"""
 FARTHEST = single(1e6)
 """Largest texture coordinate."""
 SMALL = single(1e-30)
@@ -33,7 +35,7 @@ SMALL = single(1e-30)
 
 @kernel
 def weights_at(f: Frame, tri: int, x: int, y: int) -> Weights:
-    """The weights at the centre of a pixel."""
+    """Compute the weights at the centre of a pixel."""
     px, py = x + 0.5, y + 0.5
     return (
         f.tri_edge[tri, 0] * px + f.tri_edge[tri, 1] * py + f.tri_edge[tri, 2],
@@ -47,14 +49,14 @@ def weights_at(f: Frame, tri: int, x: int, y: int) -> Weights:
 
 @kernel
 def line_of(weights: Weights, k0: float, k1: float, k2: float) -> tuple[float, float]:
-    """Value at the first pixel and step of what has some values at the corners."""
+    """Return the value at the first pixel, and the step, of a quantity with given values at the corners."""
     w0, w1, w2, d0, d1, d2 = weights
     return (single(k0 * w0 + k1 * w1 + k2 * w2), single(k0 * d0 + k1 * d1 + k2 * d2))
 
 
 @kernel
 def scale_run(f: Frame, weights: Weights, run: int, count: int) -> None:
-    """Factors of perspective of a run of pixels."""
+    """Compute the perspective factors of a run of pixels."""
     start, step = line_of(weights, 1.0, 1.0, 1.0)
     for i in range(count):
         value = start + step * f.ramp[i]
@@ -65,7 +67,7 @@ def scale_run(f: Frame, weights: Weights, run: int, count: int) -> None:
 def color_run_of(
     f: Frame, tri: int, weights: Weights, layer: int, colors: Any, target: int, run: int, count: int
 ) -> None:
-    """Colours by one light of a run of pixels, between those of the corners, into rows of `colors` from `target` on."""
+    """Interpolate the colours by one light over a run of pixels, into the rows of `colors` from `target` on."""
     c = 4 * layer
     r0, g0, b0, o0 = color_of(f, f.tri_vert[tri, 0], c)
     r1, g1, b1, o1 = color_of(f, f.tri_vert[tri, 1], c)
@@ -83,14 +85,14 @@ def color_run_of(
 
 @kernel
 def tex_line(f: Frame, tri: int, weights: Weights, k: int) -> tuple[float, float]:
-    """Value at the first pixel and step of a texture coordinate; of planes, of a coordinate, m."""
+    """Return the value at the first pixel, and the step, of a texture coordinate; for planes, of a coordinate, m."""
     v0, v1, v2 = f.tri_vert[tri, 0], f.tri_vert[tri, 1], f.tri_vert[tri, 2]
     return line_of(weights, f.vert_tex[v0, k], f.vert_tex[v1, k], f.vert_tex[v2, k])
 
 
 @kernel
 def place_run(f: Frame, tri: int, weights: Weights, run: int, count: int) -> None:
-    """Texture coordinates of a run of pixels; of planes, coordinates, m."""
+    """Compute texture coordinates of a run of pixels; for planes, coordinates, m."""
     s, ds = tex_line(f, tri, weights, 0)
     t, dt = tex_line(f, tri, weights, 1)
     for i in range(count):
@@ -102,7 +104,7 @@ def place_run(f: Frame, tri: int, weights: Weights, run: int, count: int) -> Non
 
 @kernel
 def third_run(f: Frame, tri: int, weights: Weights, run: int, count: int) -> None:
-    """The third texture coordinate of a run of pixels, of cube textures."""
+    """Compute the third texture coordinate of a run of pixels, for cube textures."""
     r, dr = tex_line(f, tri, weights, 2)
     for i in range(count):
         w = (r + dr * f.ramp[i]) * f.run_scale[run + i]
@@ -111,7 +113,7 @@ def third_run(f: Frame, tri: int, weights: Weights, run: int, count: int) -> Non
 
 @kernel
 def slope_at(value: float, scale: float, right: float, up: float, one_right: float, one_up: float) -> float:
-    """How much a coordinate changes from pixel to pixel, to the right or upwards, whichever is more.
+    """Largest change of a coordinate from pixel to pixel, to the right or upwards.
 
     `right` and `up` are the steps of the coordinate divided by w, `one_right` and `one_up` those of 1 / w.
     """
@@ -131,9 +133,9 @@ def tex_up(f: Frame, tri: int, k: int) -> float:
 
 @kernel
 def size_run(f: Frame, tri: int, weights: Weights, width: float, height: float, run: int, count: int) -> None:
-    """Sizes of a run of pixels in texels of a flat texture: the longer of their sides (section 3.8.8).
+    """Compute the sizes of a run of pixels in texels of a flat texture: the longer of their sides (section 3.8.8).
 
-    `width` and `height` are texels for each unit of the coordinates.
+    `width` and `height` are the numbers of texels for each unit of the coordinates.
     """
     one_right = line_of(weights, 1.0, 1.0, 1.0)[1]
     one_up = single(f.tri_edge[tri, 1] + f.tri_edge[tri, 4] + f.tri_edge[tri, 7])
@@ -149,7 +151,7 @@ def size_run(f: Frame, tri: int, weights: Weights, width: float, height: float, 
 
 @kernel
 def cube_size_run(f: Frame, tri: int, weights: Weights, width: float, height: float, run: int, count: int) -> None:
-    """Sizes of a run of pixels in units of a direction: the largest change of one of its coordinates."""
+    """Compute the sizes of a run of pixels in units of a direction: the largest change of one of its coordinates."""
     one_right = line_of(weights, 1.0, 1.0, 1.0)[1]
     one_up = single(f.tri_edge[tri, 1] + f.tri_edge[tri, 4] + f.tri_edge[tri, 7])
     s, t, r = (
@@ -177,7 +179,7 @@ def tex_scale(a: Assets, f: Frame, geom: int, axis: int) -> float:
 
 @kernel
 def from_metres(f: Frame, scale_s: float, scale_t: float, shift: float, run: int, count: int) -> None:
-    """Make texture coordinates of places on a plane."""
+    """Convert positions on a plane to texture coordinates."""
     for k in range(run, run + count):
         f.run_s[k] = shift + scale_s * f.run_s[k]
         f.run_t[k] = shift + scale_t * f.run_t[k]
@@ -185,7 +187,7 @@ def from_metres(f: Frame, scale_s: float, scale_t: float, shift: float, run: int
 
 @kernel
 def is_plane(f: Frame, inst: int) -> bool:
-    """Whether an instance is a plane, which has its colours from a grid, and isn't drawn by its edges."""
+    """Whether an instance is a plane whose colours come from a grid; False if only its edges are drawn."""
     return f.inst_gridadr[inst] >= 0 and f.inst_line[inst] <= 0.0
 
 
@@ -197,13 +199,13 @@ def is_textured(f: Frame, geom: int) -> bool:
 
 @kernel
 def tex_scales(a: Assets, f: Frame, geom: int, plane: bool) -> tuple[float, float]:
-    """Texture coordinates for each unit of what varies over a geom's triangles: a metre of a plane, or themselves."""
+    """Texture coordinates per metre for a plane; 1 for other geoms, whose triangles have texture coordinates."""
     return (tex_scale(a, f, geom, 0), tex_scale(a, f, geom, 1)) if plane else (1.0, 1.0)
 
 
 @kernel
 def take_texture(a: Assets, f: Frame, tri: int, geom: int, plane: bool, weights: Weights, run: int, count: int) -> None:
-    """Sizes of a run of pixels in the texture of their triangle, and the third coordinate of cubes."""
+    """Compute the sizes of a run of pixels in the texture of their triangle, and for cubes the third coordinate."""
     tex = f.geom_texid[geom]
     width, height = tex_scales(a, f, geom, plane)
     if a.tex_type[tex] == FLAT:
@@ -230,7 +232,7 @@ def apply_texture(a: Assets, f: Frame, geom: int, plane: bool, run: int, count: 
 
 @kernel
 def reflects(a: Assets, f: Frame, tri: int) -> bool:
-    """Whether a triangle of the camera's view is part of a mirror: of boxes, the upper side is."""
+    """Whether a triangle of the camera's view is part of a mirror: of a box, only the upper side reflects."""
     inst = f.tri_inst[tri]
     if f.geom_mirror[f.inst_geom[inst]] < 0 or f.inst_line[inst] > 0.0:
         return False
@@ -240,7 +242,7 @@ def reflects(a: Assets, f: Frame, tri: int) -> bool:
 
 @kernel
 def add_mirror(f: Frame, geom: int, worker: int, row: int, run: int, count: int) -> None:
-    """Add what a mirror shows to the colours of a batch; the row begins at pixel `row` of the tile."""
+    """Add the colours in a mirror to those of a batch; the row begins at pixel `row` of the tile."""
     source = (worker * (1 + f.nmirror) + 1 + f.geom_mirror[geom]) * TILE + row
     for k in range(run, run + count):
         place = source + f.run_place[k]
@@ -250,7 +252,7 @@ def add_mirror(f: Frame, geom: int, worker: int, row: int, run: int, count: int)
 
 @kernel
 def clamp_colors(f: Frame, run: int, count: int) -> None:
-    """Keep colours between 0 and 1."""
+    """Clamp colours to the range 0 to 1."""
     for k in range(run, run + count):
         for c in range(4):
             f.run_color[k, c] = min(max(f.run_color[k, c], ZERO), ONE)
@@ -265,7 +267,7 @@ def depth_line(f: Frame, tri: int, x: int, y: int) -> tuple[float, float]:
 
 @kernel
 def depth_run(f: Frame, view: int, tri: int, y: int, x0: int, run: int, count: int) -> None:
-    """Depths of a run of pixels, m; at most that of the far plane."""
+    """Compute the depths of a run of pixels, m; at most the depth of the far plane."""
     start, step = depth_line(f, tri, x0, y)
     far = single(f.view_far[view])
     least = ONE / far
@@ -289,7 +291,7 @@ def add_fog(f: Frame, run: int, count: int) -> None:
 
 @kernel
 def take_places(f: Frame, worker: int, x: int, count: int, at: int) -> None:
-    """Let entries of the worker's batch from `at` on be pixels `x`, `x` + 1, ... of a row of a tile."""
+    """Assign pixels `x`, `x` + 1, ... of a row of a tile to the entries of the worker's batch from `at` on."""
     first = int32(x)
     for i in range(count):
         f.run_place[worker * TILE_WIDTH + at + i] = int32(first + int32(i))
@@ -299,9 +301,9 @@ def take_places(f: Frame, worker: int, x: int, count: int, at: int) -> None:
 def take_run(
     a: Assets, f: Frame, view: int, tri: int, worker: int, left: int, y: int, x: int, count: int, at: int
 ) -> None:
-    """Add what varies over a triangle in pixels from `left` + `x` on of row `y` to the worker's batch, at entry `at`.
+    """Add the values of a triangle in pixels from `left` + `x` on of row `y` to the worker's batch, at entry `at`.
 
-    Pixels are seen at their centres.
+    Values are computed at the centres of pixels.
     """
     run = worker * TILE_WIDTH + at
     inst = f.tri_inst[tri]
@@ -336,20 +338,20 @@ def shade_batch(
     count: int,
     alone: bool,
 ) -> None:
-    """Colours of the worker's batch of pixels of an instance's geom, into `run_color`.
+    """Compute the colours of the worker's batch of pixels of an instance's geom, into `run_color`.
 
     Args:
         a: the assets.
         f: the frame.
         view: the view.
-        inst: the instance, or another one of the same geom, which is no plane.
+        inst: the instance, or another one of the same geom, which is then not a plane.
         mirror: whether the pixels are part of a mirror.
-        worker: whose batch it is.
+        worker: the worker.
         left: first pixel of the row.
         y: the row.
-        row: its first pixel in the tile.
+        row: first pixel of the row in the tile.
         count: number of pixels.
-        alone: whether the colours go into the picture as they are: what puts them there keeps them between 0 and 1.
+        alone: whether the colours go directly into the picture, where they are clamped to the range 0 to 1.
     """
     run = worker * TILE_WIDTH
     geom, plane = f.inst_geom[inst], is_plane(f, inst)

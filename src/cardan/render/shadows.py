@@ -1,6 +1,6 @@
-"""Shadow maps: what each light sees (Williams 1978, "Casting curved shadows on curved surfaces").
+"""Shadow maps: the views of lights (Williams 1978, "Casting curved shadows on curved surfaces").
 
-Only the backs of things are drawn into a map, so that lit surfaces don't shade themselves.
+Only back faces are drawn into a map, so that lit surfaces don't shadow themselves.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from cardan.render.tiles import fill_bins
 
 Block = tuple[float, float, float, float, float, float, float, float]
 MAP_LANES = 16
-"""Pixels of a map that are looked at at once."""
+"""Number of pixels of a map that are processed at once."""
 HALF_LANES = MAP_LANES // 2
 SMALL_ROWS = 32
-"""Rows of pixels over which single precision goes on from the first one."""
+"""Number of rows of pixels over which single precision suffices, starting from the first row."""
 NOWHERE = int32(-1)
 TINY = single(1e-20)
 TOLERANCE = single(3e-3)
-"""Relative difference of distance at which two surfaces count as one."""
+"""Relative difference of distance up to which two surfaces are taken as one."""
 
 
 @kernel
@@ -31,7 +31,7 @@ def first_shadow(f: Frame) -> int:
 
 @kernel
 def band_of(f: Frame, layer: int, part: int) -> tuple[int, int]:
-    """First row of one of `shadow_parts` bands of the rows of a map that are or were in use, and the one past them."""
+    """Rows, first and one past the last, of one of `shadow_parts` bands of the rows of a map in use now or before."""
     low = min(f.shadow_box[layer, 2], f.shadow_old[layer, 2])
     rows = max(f.shadow_box[layer, 3], f.shadow_old[layer, 3]) + 1 - low
     return (low + rows * part // f.shadow_parts, low + rows * (part + 1) // f.shadow_parts)
@@ -39,7 +39,7 @@ def band_of(f: Frame, layer: int, part: int) -> tuple[int, int]:
 
 @kernel
 def clear_rows(f: Frame, layer: int, low: int, high: int) -> None:
-    """Empty what the last picture drew into the rows from `low` up to `high` of the map of a light."""
+    """Clear the pixels of the last picture in the rows from `low` up to `high` of a light's map."""
     stride = f.shadow_stride
     base = layer * f.shadow_size * stride
     for y in range(max(low, f.shadow_old[layer, 2]), min(high, f.shadow_old[layer, 3] + 1)):
@@ -49,7 +49,7 @@ def clear_rows(f: Frame, layer: int, low: int, high: int) -> None:
 
 @kernel
 def bound_map(f: Frame, layer: int) -> int:
-    """Note which pixels of the map of a light its instances may cover, and which they did; returns their number."""
+    """Store the pixels of a light's map that its instances may cover now and covered before; return their number."""
     size, view = f.shadow_size, first_shadow(f) + layer
     for k in range(4):
         f.shadow_old[layer, k] = f.shadow_box[layer, k]
@@ -58,7 +58,7 @@ def bound_map(f: Frame, layer: int) -> int:
         if f.inst_trinum[k] > 0:
             x0, x1 = min(x0, f.inst_box[k, 0]), max(x1, f.inst_box[k, 1])
             y0, y1 = min(y0, f.inst_box[k, 2]), max(y1, f.inst_box[k, 3])
-    # one pixel more on each side: single precision may see a triangle there
+    # one more pixel on each side: single precision may find a triangle there
     f.shadow_box[layer, 0] = max(x0 - 1, 0)
     f.shadow_box[layer, 1] = min(x1 + 1, size - 1)
     f.shadow_box[layer, 2] = max(y0 - 1, 0)
@@ -68,7 +68,7 @@ def bound_map(f: Frame, layer: int) -> int:
 
 @picture_stage
 def bound_maps(a: Assets, f: Frame, layers: int, unused: int) -> int:
-    """Note which pixels of all maps are in use, and were in the last picture; returns the most that one has."""
+    """Store the pixels of all maps that are in use now and were before; return the largest number for one map."""
     most = 0
     for layer in range(layers):
         most = max(most, bound_map(f, layer))
@@ -77,7 +77,7 @@ def bound_maps(a: Assets, f: Frame, layers: int, unused: int) -> int:
 
 @kernel
 def cast_lane(f: Frame, block: Block, base: int, lane: int) -> None:
-    """Note the nearness of a triangle in pixel `base` + `lane` of a map if it is nearest there."""
+    """Store the nearness of a triangle in pixel `base` + `lane` of a map if it is nearest there."""
     e0, a0, e1, a1, e2, a2, near, slope = block
     x = single(lane)
     inside = (e0 + a0 * x >= ZERO) & (e1 + a1 * x >= ZERO) & (e2 + a2 * x >= ZERO)
@@ -88,14 +88,14 @@ def cast_lane(f: Frame, block: Block, base: int, lane: int) -> None:
 
 @kernel
 def cast_block(f: Frame, block: Block, base: int) -> None:
-    """Note the nearness of a triangle in `MAP_LANES` pixels of a map, from pixel `base` on."""
+    """Store the nearness of a triangle in `MAP_LANES` pixels of a map, from pixel `base` on, where it is nearest."""
     for lane in range(MAP_LANES):
         cast_lane(f, block, base, lane)
 
 
 @kernel
 def cast_half(f: Frame, block: Block, base: int) -> None:
-    """The same in half as many pixels."""
+    """Store the nearness of a triangle in `HALF_LANES` pixels of a map, as `cast_block`."""
     for lane in range(HALF_LANES):
         cast_lane(f, block, base, lane)
 
@@ -118,7 +118,7 @@ def map_block(f: Frame, tri: int, x: int, y: int) -> Block:
 
 @kernel
 def shifted(block: Block, right: float, up: float, slopes: tuple[float, float, float, float]) -> Block:
-    """A block some pixels to the right and above; `slopes` are the steps upwards of what it holds."""
+    """Move a block to the right and upwards by some pixels; `slopes` are the upward steps of its values."""
     e0, a0, e1, a1, e2, a2, near, slope = block
     b0, b1, b2, rise = slopes
     return (
@@ -129,7 +129,7 @@ def shifted(block: Block, right: float, up: float, slopes: tuple[float, float, f
 
 @kernel
 def cast_small(f: Frame, tri: int, base: int, y0: int, y1: int) -> None:
-    """Draw a triangle that is at most two blocks wide: rows go on from the first one in single precision."""
+    """Draw a triangle that is at most two blocks wide: rows continue from the first one in single precision."""
     stride = f.shadow_stride
     wide = f.tri_box[tri, 1] - f.tri_box[tri, 0] >= MAP_LANES
     x = min(f.tri_box[tri, 0], stride - (2 * MAP_LANES if wide else MAP_LANES))
@@ -152,7 +152,7 @@ def cast_small(f: Frame, tri: int, base: int, y0: int, y1: int) -> None:
 
 @kernel
 def narrowed(low: float, high: float, value: float, slope: float) -> tuple[float, float]:
-    """The part of a range of x in which value + slope x isn't negative."""
+    """Part of a range of x in which value + slope x is not negative."""
     if slope > 0.0:
         return (max(low, -value / slope), high)
     if slope < 0.0:
@@ -212,9 +212,9 @@ def draw_map(f: Frame, layer: int, part: int) -> None:
 
 @picture_stage
 def draw_map_or_fill(a: Assets, f: Frame, part: int, bands: int) -> int:
-    """Draw a band of a shadow map, or, beyond all bands, list a share's triangles of the tiles of a view; 0.
+    """Draw a band of a shadow map; if `part` exceeds the bands, list a share's triangles of the tiles of a view.
 
-    Neither needs the other, so that both are one stage; bands come first, since they take longer.
+    Return 0. The two tasks are independent, so that both are one stage. Bands come first, because they take longer.
     """
     if part < bands:
         draw_map(f, part // f.shadow_parts, part % f.shadow_parts)
@@ -225,7 +225,7 @@ def draw_map_or_fill(a: Assets, f: Frame, part: int, bands: int) -> int:
 
 @kernel
 def row_line(f: Frame, entry: int, row: int, px: float, py: float) -> tuple[float, float, float, float]:
-    """A row of a light's matrix along a run of pixels, of where rays begin and of rays: values and steps."""
+    """Value and step, along a run of pixels, of a row of a light's matrix applied to origins and vectors of rays."""
     k = 6 * row
     return (
         single(f.light_line[entry, k] + f.light_line[entry, k + 1] * px + f.light_line[entry, k + 2] * py),
@@ -237,7 +237,7 @@ def row_line(f: Frame, entry: int, row: int, px: float, py: float) -> tuple[floa
 
 @kernel
 def find_texels(f: Frame, view: int, layer: int, y: int, left: int, run: int, count: int) -> None:
-    """The pixel of a light's map in which each pixel of a batch lies, or -1, and the nearness at which it is lit."""
+    """Find the pixel of a light's map for each pixel of a batch, or -1, and the nearness at which it is lit."""
     lit = first_shadow(f) + layer
     px, py = left + 0.5, y + 0.5
     entry = view * f.nlayer + layer
@@ -264,9 +264,9 @@ def find_texels(f: Frame, view: int, layer: int, y: int, left: int, run: int, co
 
 @kernel
 def shadow_run(f: Frame, view: int, layer: int, target: int, y: int, left: int, run: int, count: int) -> None:
-    """Add the colours of a light, from `run_layer[target]` on, to a batch where it reaches its pixels.
+    """Add the colours of a light, from `run_layer[target]` on, to the pixels of a batch that it reaches.
 
-    What is beyond its map is lit.
+    Pixels outside the light's map are lit.
     """
     find_texels(f, view, layer, y, left, run, count)
     base = layer * f.shadow_size * f.shadow_stride

@@ -1,7 +1,7 @@
 """Shapes as triangles: spheres, capsules, boxes, ... of unit size (spec: XML reference, visual/quality).
 
-A vertex has four numbers: x, y and z, which the size of a geom scales, and the end that it moves with: a capsule of
-half length h has its upper hemisphere moved by h, its lower one by -h.
+A vertex has four numbers: x, y and z, which are scaled by the size of a geom, and the end with which it moves. In a
+capsule of half length h, the upper hemisphere is moved by h, the lower one by -h.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ class Shape(NamedTuple):
         normal: (n, 3), unit vectors.
         texcoord: (n, 2), texture coordinates.
         face: (m, 3), vertices of triangles, counter-clockwise from outside.
-        edge: (k, 2), vertices of lines, for pictures of edges only.
+        edge: (k, 2), vertices of lines, for wireframe pictures.
     """
 
     vert: np.ndarray
@@ -30,9 +30,9 @@ class Shape(NamedTuple):
 
 
 def patch(vert: np.ndarray, normal: np.ndarray, texcoord: np.ndarray | None = None) -> Shape:
-    """A rectangular grid of vertices, (rows, columns, ...), as quadrilaterals of two triangles each.
+    """Make quadrilaterals, of two triangles each, from a rectangular grid of vertices (rows, columns, ...).
 
-    Rows go up and columns to the right where the surface is seen from outside.
+    Seen from outside, rows go up and columns to the right.
     """
     rows, columns = vert.shape[:2]
     number = np.arange(rows * columns).reshape(rows, columns)
@@ -49,7 +49,7 @@ def patch(vert: np.ndarray, normal: np.ndarray, texcoord: np.ndarray | None = No
 
 
 def joined(*shapes: Shape) -> Shape:
-    """Several shapes as one."""
+    """Combine several shapes."""
     offsets = np.cumsum([0, *(len(shape.vert) for shape in shapes)])[:-1]
     face = [shape.face + offset for shape, offset in zip(shapes, offsets, strict=True)]
     edge = [shape.edge + offset for shape, offset in zip(shapes, offsets, strict=True)]
@@ -58,12 +58,12 @@ def joined(*shapes: Shape) -> Shape:
 
 
 def _with_end(points: np.ndarray, end: float | np.ndarray) -> np.ndarray:
-    """Points with a fourth number, the end."""
+    """Append a fourth number, the end, to points."""
     return np.concatenate([points, np.broadcast_to(end, points.shape[:-1])[..., None]], -1)
 
 
 def cap(slices: int, first: float, last: float, stacks: int, end: float = 0.0) -> Shape:
-    """The part of a sphere of radius 1 between two latitudes, in radians."""
+    """Make the part of a sphere of radius 1 between two latitudes, in radians."""
     latitude = np.linspace(first, last, stacks + 1)[:, None]
     longitude = np.linspace(0, 2 * np.pi, slices + 1)[None, :]
     z = np.broadcast_to(np.sin(latitude), (stacks + 1, slices + 1))
@@ -72,12 +72,12 @@ def cap(slices: int, first: float, last: float, stacks: int, end: float = 0.0) -
 
 
 def sphere(slices: int, stacks: int) -> Shape:
-    """A sphere of radius 1."""
+    """Make a sphere of radius 1."""
     return cap(slices, -np.pi / 2, np.pi / 2, stacks)
 
 
 def tube(slices: int, stacks: int, by_end: bool) -> Shape:
-    """A cylinder of radius 1 without its ends, from z = -1 to 1; `by_end`: z is the end, not a coordinate."""
+    """Make a cylinder of radius 1 without ends, from z = -1 to 1; if `by_end`, z is the end, not a coordinate."""
     longitude = np.linspace(0, 2 * np.pi, slices + 1)[None, :]
     z = np.broadcast_to(np.linspace(-1, 1, stacks + 1)[:, None], (stacks + 1, slices + 1))
     x, y = (np.broadcast_to(f(longitude), z.shape) for f in (np.cos, np.sin))
@@ -87,7 +87,7 @@ def tube(slices: int, stacks: int, by_end: bool) -> Shape:
 
 
 def disk(slices: int, rings: int, z: float, up: bool) -> Shape:
-    """A disk of radius 1 at a height, seen from above or from below."""
+    """Make a disk of radius 1 at height `z`, seen from above or from below."""
     radius = np.linspace(1, 0, rings + 1)[:, None] if up else np.linspace(0, 1, rings + 1)[:, None]
     longitude = np.linspace(0, 2 * np.pi, slices + 1)[None, :]
     x, y = radius * np.cos(longitude), radius * np.sin(longitude)
@@ -97,7 +97,7 @@ def disk(slices: int, rings: int, z: float, up: bool) -> Shape:
 
 
 def cone(slices: int, stacks: int) -> Shape:
-    """A cone without its base: radius 1 at z = 0, its tip at z = 1."""
+    """Make a cone without its base: radius 1 at z = 0, tip at z = 1."""
     height = np.linspace(0, 1, stacks + 1)[:, None]
     longitude = np.linspace(0, 2 * np.pi, slices + 1)[None, :]
     x, y = (1 - height) * np.cos(longitude), (1 - height) * np.sin(longitude)
@@ -110,7 +110,7 @@ def cone(slices: int, stacks: int) -> Shape:
 
 
 def capsule(slices: int, stacks: int) -> Shape:
-    """A capsule: radius 1, ends moved along z."""
+    """Make a capsule of radius 1, whose ends move along z."""
     half = max(1, stacks // 2)
     return joined(
         tube(slices, stacks, by_end=True),
@@ -120,16 +120,16 @@ def capsule(slices: int, stacks: int) -> Shape:
 
 
 def cylinder(slices: int, stacks: int, rings: int) -> Shape:
-    """A cylinder of radius 1 and half height 1, with its ends."""
+    """Make a cylinder of radius 1 and half height 1, with its ends."""
     return joined(tube(slices, stacks, by_end=False), disk(slices, rings, 1.0, True), disk(slices, rings, -1.0, False))
 
 
 def box(quads: int) -> Shape:
-    """A cube from -1 to 1 with a grid of `quads` by `quads` on each side."""
+    """Make a cube from -1 to 1 with a grid of `quads` by `quads` on each side."""
     t = np.linspace(-1, 1, quads + 1)
     right, up = np.meshgrid(t, t)
     one = np.ones_like(right)
-    # for each side: its axis, and the axes to the right and up as seen from outside
+    # for each side: its axis, and the axes to the right and up, seen from outside
     sides = []
     for axis, sign in ((0, 1), (0, -1), (1, 1), (1, -1), (2, 1), (2, -1)):
         points = np.zeros((*one.shape, 3))
@@ -143,7 +143,7 @@ def box(quads: int) -> Shape:
 
 
 def rectangle(columns: int, rows: int) -> Shape:
-    """A rectangle from -1 to 1 in the plane z = 0, seen from above, as a grid."""
+    """Make a rectangle from -1 to 1 in the plane z = 0, seen from above, as a grid."""
     x, y = np.meshgrid(np.linspace(-1, 1, columns + 1), np.linspace(-1, 1, rows + 1))
     points = np.stack([x, y, np.zeros_like(x)], -1)
     normal = np.broadcast_to(np.array([0.0, 0.0, 1.0]), points.shape)
@@ -151,11 +151,11 @@ def rectangle(columns: int, rows: int) -> Shape:
 
 
 def height_field(height: np.ndarray, size: np.ndarray) -> Shape:
-    """The surface of a height field, with the sides and the bottom of its base; every triangle is flat.
+    """Make the surface of a height field, with the sides and the bottom of its base; every triangle is flat.
 
     Args:
-        height: (rows, columns), from 0 to 1; rows go along y.
-        size: half lengths along x and y, height of 1, depth of the base, m.
+        height: (rows, columns), from 0 to 1; rows are along y.
+        size: half lengths along x and y, elevation of 1, depth of the base, m.
     """
     rows, columns = height.shape
     x, y = np.meshgrid(np.linspace(-size[0], size[0], columns), np.linspace(-size[1], size[1], rows))
@@ -174,7 +174,7 @@ def height_field(height: np.ndarray, size: np.ndarray) -> Shape:
 
 
 def flat_faces(corner: np.ndarray) -> Shape:
-    """Triangles, (n, 3, 3), that are flat: each corner has the normal of its triangle."""
+    """Make a shape of flat triangles from corners (n, 3, 3): each corner has the normal of its triangle."""
     normal = np.cross(corner[:, 1] - corner[:, 0], corner[:, 2] - corner[:, 0])
     normal /= np.maximum(np.linalg.norm(normal, axis=1, keepdims=True), 1e-30)
     face = np.arange(3 * len(corner)).reshape(-1, 3)
@@ -182,20 +182,20 @@ def flat_faces(corner: np.ndarray) -> Shape:
 
 
 def plain(vert: np.ndarray, normal: np.ndarray, texcoord: np.ndarray, face: np.ndarray) -> Shape:
-    """A shape without ends that move, its edges those of the triangles."""
+    """Make a shape without moving ends, whose edges are those of the triangles."""
     edge = np.concatenate([face[:, [0, 1]], face[:, [1, 2]], face[:, [2, 0]]])
     return Shape(_with_end(np.asarray(vert), 0.0), np.asarray(normal), np.asarray(texcoord), face, edge)
 
 
 def line() -> Shape:
-    """A line from the origin to z = 1."""
+    """Make a line from the origin to z = 1."""
     vert = np.array([[0.0, 0.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]])
     face = np.zeros((0, 3), int)
     return Shape(vert, np.tile([0.0, 0.0, 1.0], (2, 1)), np.zeros((2, 2)), face, np.array([[0, 1]]))
 
 
 def line_box() -> Shape:
-    """The edges of a cube from -1 to 1."""
+    """Make the edges of a cube from -1 to 1."""
     points = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], float)
     pairs = [(i, j) for i in range(8) for j in range(i) if np.abs(points[i] - points[j]).sum() == 2]
     face = np.zeros((0, 3), int)
@@ -203,6 +203,6 @@ def line_box() -> Shape:
 
 
 def triangle() -> Shape:
-    """A triangle with corners at the origin, x = 1 and y = 1, seen from both sides."""
+    """Make a triangle with corners at the origin, x = 1 and y = 1, visible from both sides."""
     one = np.array([[[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]])
     return flat_faces(np.concatenate([one, one[:, ::-1]]))

@@ -1,7 +1,7 @@
-"""Numbers of 32 bits in kernels: what works on many pixels at once holds twice as many of them as of 64 bits.
+"""32-bit numbers in kernels: vectors hold twice as many of them as 64-bit numbers.
 
-``single(x)`` rounds a number to single precision, and ``int32(x)`` makes one an integer of 32 bits; sums and products
-of such numbers remain so. To type checkers they are numbers like others.
+``single(x)`` rounds a number to single precision, and ``int32(x)`` converts it to a 32-bit integer; sums and products
+of such numbers have the same type. For type checkers they are ordinary numbers.
 """
 
 from typing import TYPE_CHECKING
@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
 
     def single(value: float, /) -> float:
-        """The number in single precision."""
+        """Round a number to single precision."""
         ...
 
     def int32(value: float, /) -> int:
-        """The whole number, without fraction, in 32 bits."""
+        """Truncate a number to a 32-bit integer."""
         ...
 
 else:

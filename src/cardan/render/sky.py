@@ -1,4 +1,4 @@
-"""What is behind everything: the sky, and the haze at the horizon of planes without bounds."""
+"""The background: the sky, and the haze at the horizon of infinite planes."""
 
 from __future__ import annotations
 
@@ -13,15 +13,18 @@ from cardan.render.tiles import TILE_WIDTH
 NONE = -1
 TINY = single(1e-20)
 NEAR_ENOUGH = 0.999
-"""Share of the distance at which haze begins that is without any for sure."""
+"""Fraction of the distance at which haze begins that is certainly without haze."""
 HazeLine = tuple[float, float, float, float, float, float]
-"""Distance at which the sky meets the plane, in heights of the camera; how far down a ray goes for a depth of 1 m, at
-the first pixel, and its step; the square of its length as a polynomial of the pixel."""
+"""Coefficients of the haze in a row of pixels.
+
+They are the distance at which the sky meets the plane, relative to the camera's height; the descent of a ray for a
+depth of 1 m, at the first pixel, and its step; the ray's squared length as a polynomial of the pixel.
+"""
 
 
 @kernel
 def ray_of(f: Frame, view: int, px: float, py: float) -> tuple[float, float, float]:
-    """Vector of a depth of 1 m through a place in the picture."""
+    """Vector of the ray through a point of the picture, for a depth of 1 m."""
     return (
         f.view_ray[view, 0] + f.view_ray[view, 1] * px + f.view_ray[view, 2] * py,
         f.view_ray[view, 3] + f.view_ray[view, 4] * px + f.view_ray[view, 5] * py,
@@ -31,7 +34,7 @@ def ray_of(f: Frame, view: int, px: float, py: float) -> tuple[float, float, flo
 
 @kernel
 def haze_line(f: Frame, view: int, y: int, left: int) -> HazeLine:
-    """What gives the haze in a row of pixels from `left` on."""
+    """Compute the coefficients of the haze in a row of pixels from `left` on."""
     geom = f.haze_geom
     height, drop, fall, square, double, step = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     first = ray_of(f, view, left + 0.5, y + 0.5)
@@ -51,7 +54,7 @@ def haze_line(f: Frame, view: int, y: int, left: int) -> HazeLine:
 def is_hazy(f: Frame, line: HazeLine) -> bool:
     """Whether there may be haze in the row of a tile: not if both ends are above the horizon, or near enough.
 
-    The way down to the plane is linear along the row, the way along the plane convex.
+    The descent towards the plane is linear along the row, and the distance along the plane is convex.
     """
     radius, drop, fall, a, b, c = line
     reach = (1.0 - f.haze) * radius * NEAR_ENOUGH
@@ -67,12 +70,12 @@ def is_hazy(f: Frame, line: HazeLine) -> bool:
 
 @kernel
 def set_haze(f: Frame, line: HazeLine, run: int, count: int) -> None:
-    """How much haze there is in the pixels of a batch, into `run_haze`.
+    """Compute the weight of the haze in the pixels of a batch, into `run_haze`.
 
-    It begins on the plane, is thickest where the sky meets it, and ends at the horizon: a band of two rings about the
-    camera. With the distance at which the sky meets the plane as unit of length and the height of the camera as unit of
-    height, its edges are at distances 1 - h², 1 and 1 + h, and 1 + h, 1 and 0 below the camera, where h is the share
-    that the user sets.
+    Haze begins on the plane, is thickest where the sky meets it, and ends at the horizon: a band of two rings around
+    the camera. The unit of length is the distance at which the sky meets the plane, and the unit of height is the
+    camera's height; h is the user's fraction. The edges of the rings are then at distances 1 - h², 1 and 1 + h, and 1 +
+    h, 1 and 0 below the camera.
     """
     radius, start, slope = single(line[0]), single(line[1]), single(line[2])
     a, b, c = single(line[3]), single(line[4]), single(line[5])
@@ -99,7 +102,7 @@ def add_haze(f: Frame, view: int, y: int, left: int, run: int, count: int) -> No
 
 @kernel
 def sky_run(a: Assets, f: Frame, view: int, y: int, left: int, run: int, count: int) -> None:
-    """Colours of a batch of pixels behind which nothing is."""
+    """Compute the colours of a batch of empty pixels."""
     for k in range(run, run + count):
         for c in range(4):
             f.run_color[k, c] = f.background[c] if f.sky == NONE else ONE
@@ -107,7 +110,7 @@ def sky_run(a: Assets, f: Frame, view: int, y: int, left: int, run: int, count: 
         return
     step = single(sqrt(f.view_ray[view, 1] ** 2 + f.view_ray[view, 4] ** 2 + f.view_ray[view, 7] ** 2))
     first = ray_of(f, view, left + 0.5, y + 0.5)
-    # the second axis of the textures of skies points up
+    # the second axis of sky textures points up
     s, t, r = single(first[0]), single(first[2]), single(-first[1])
     ds, dt, dr = single(f.view_ray[view, 1]), single(f.view_ray[view, 7]), single(-f.view_ray[view, 4])
     for i in range(count):

@@ -1,4 +1,4 @@
-"""``kernel_views.pyi``, made from the tables of fields: ``python -m cardan.render.stubs`` rewrites it."""
+"""Type stubs ``kernel_views.pyi``, made from the tables of fields by ``python -m cardan.render.stubs``."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ HEADER = '"""Fields as kernels of the renderer see them; written by `python -m c
 
 
 def stub_text() -> str:
-    """The text of ``kernel_views.pyi``."""
+    """Return the text of ``kernel_views.pyi``."""
     return HEADER + "\n\n" + kernel_views_text(ASSETS, FRAME)
 
 

@@ -1,4 +1,4 @@
-"""Text in pictures, with the font that Pillow brings along."""
+"""Text in pictures, with Pillow's default font."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FIRST, LAST = 32, 127
 
 @cache
 def _font(size: int) -> Any:
-    """Pillow's own font of a size, pixels."""
+    """Return Pillow's default font in a size, pixels."""
     from PIL import ImageFont
 
     return ImageFont.load_default(size)
@@ -24,7 +24,7 @@ def _font(size: int) -> Any:
 
 @cache
 def _line(text: str, size: int) -> np.ndarray:
-    """Opacity from 0 to 1 of the pixels of a line of text, the lowest row first."""
+    """Draw a line of text; return the opacity of its pixels from 0 to 1, the lowest row first."""
     from PIL import Image, ImageDraw
 
     font = _font(size)
@@ -50,7 +50,7 @@ class Fonts:
         return sum(_font(self.sizes[big]).getmetrics())
 
     def widths(self, big: bool) -> np.ndarray:
-        """Widths of the characters 0 to 126, pixels; 0 of those that can't be printed."""
+        """Widths of the characters 0 to 126, pixels; 0 for unprintable characters."""
         font = _font(self.sizes[big])
         widths = [round(font.getlength(chr(code))) if FIRST <= code < LAST else 0 for code in range(LAST)]
         return np.array(widths, np.int32)
@@ -62,7 +62,7 @@ class Fonts:
     def draw(
         self, canvas: Canvas, text: str, x: int, y: int, rgb: tuple[float, float, float], big: bool = False
     ) -> None:
-        """Write lines of text; (x, y) is the lower left corner of the first, the others stand below."""
+        """Write lines of text; (x, y) is the lower left corner of the first line, the others are below it."""
         for number, line in enumerate(text.split("\n")):
             if not line:
                 continue

@@ -12,7 +12,7 @@ SIDES = 6
 
 
 def shortened(image: np.ndarray, axis: int) -> np.ndarray:
-    """An image of half the size, rounded down, along an axis: what is in the middles of its pixels, bilinear."""
+    """Halve an image along an axis, rounded down, by bilinear interpolation at the centres of the new pixels."""
     length = image.shape[axis]
     if length == 1:
         return image
@@ -25,12 +25,12 @@ def shortened(image: np.ndarray, axis: int) -> np.ndarray:
 
 
 def halved(image: np.ndarray) -> np.ndarray:
-    """An image of half the size in both directions, (..., height, width, 3)."""
+    """Halve an image in both directions, (..., height, width, 3)."""
     return shortened(shortened(image, -3), -2)
 
 
 def levels_of(image: np.ndarray) -> list[np.ndarray]:
-    """An image, (..., height, width, 3), and smaller ones down to a single pixel."""
+    """Return an image, (..., height, width, 3), and smaller ones down to a single pixel."""
     levels = [image.astype(float)]
     while max(levels[-1].shape[-3:-1]) > 1 and len(levels) < NLEVEL:
         levels.append(halved(levels[-1]))
@@ -38,16 +38,16 @@ def levels_of(image: np.ndarray) -> list[np.ndarray]:
 
 
 def bordered(image: np.ndarray, repeats: bool) -> np.ndarray:
-    """An image, (..., height, width, 3), with one more row or column of pixels on each side.
+    """Add a border of one pixel on each side to an image, (..., height, width, 3).
 
-    They are what is beyond: what stands on the other side if the image repeats, else the pixels of the rim again.
+    If the image repeats, the border contains the pixels of the opposite side; else it repeats the outermost pixels.
     """
     around = [(0, 0)] * (image.ndim - 3) + [(1, 1), (1, 1), (0, 0)]
     return np.pad(image, around, "wrap" if repeats else "edge")
 
 
 def packed(image: np.ndarray) -> np.ndarray:
-    """Colours as texels, (n, 4), in the order of the image."""
+    """Convert colours to texels, (n, 4), in the order of the image."""
     channels = np.rint(image).astype(np.uint8).reshape(-1, 3)
     return np.concatenate([channels, np.zeros_like(channels[:, :1])], 1)
 
@@ -80,11 +80,11 @@ class Textures:
         self.texel = np.concatenate(parts)
 
     def repeats(self, tex: int) -> bool:
-        """Whether a texture goes on beyond its rim from the other side: sides of cubes don't."""
+        """Whether a texture repeats; sides of cubes don't."""
         return bool(self.model.tex_type[tex] == mjtTexture.mjTEXTURE_2D)
 
     def image(self, tex: int) -> np.ndarray:
-        """Colours of a texture: (height, width, 3), or (6, width, width, 3) of cubes and sky boxes."""
+        """Return the colours of a texture: (height, width, 3), or (6, width, width, 3) for cubes and sky boxes."""
         model = self.model
         height, width, adr = int(model.tex_height[tex]), int(model.tex_width[tex]), int(model.tex_adr[tex])
         image = np.array(model.tex_rgb[adr : adr + 3 * height * width]).reshape(height, width, 3)
@@ -94,7 +94,7 @@ class Textures:
         return np.broadcast_to(sides, (SIDES, width, width, 3)) if len(sides) == 1 else sides
 
     def upload(self, tex: int) -> None:
-        """Take over a texture anew; its size must be as before."""
+        """Copy a texture again; its size must be unchanged."""
         for k, level in enumerate(levels_of(self.image(tex))):
             values = packed(bordered(level, self.repeats(tex)))
             adr = self.columns["tex_leveladr"][tex, k]

@@ -11,14 +11,14 @@ FLAT = int(mjtTexture.mjTEXTURE_2D)
 
 @kernel
 def unit(f: Frame, geom: int, axis: int) -> float:
-    """Length that stands for one unit along an axis of a geom: its size, unless a texture is mapped uniformly."""
+    """Length of one texture unit along an axis of a geom: its size, unless the texture is mapped uniformly."""
     size = f.geom_size[geom, axis]
     return 1.0 if f.geom_texuniform[geom] or size <= 0.0 else size
 
 
 @kernel
 def vertex_texcoord(a: Assets, f: Frame, inst: int, vertex: int, v: int) -> None:
-    """Texture coordinates of a vertex: its own if it has any, else from its place in the geom."""
+    """Set the texture coordinates of a vertex: its own if it has any, else from its position in the geom."""
     geom = f.inst_geom[inst]
     if f.geom_texid[geom] < 0:
         return

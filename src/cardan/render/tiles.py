@@ -1,4 +1,4 @@
-"""Tiles: which triangles each rectangle of a picture needs."""
+"""Tiles: lists of the triangles in each rectangle of a picture."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ TILE = TILE_WIDTH * TILE_HEIGHT
 """Pixels of a tile."""
 MOST_SAMPLES = 4
 LANES = 16
-"""Samples that are looked at at once: a block."""
+"""Number of samples in a block, which are processed at once."""
 
 
 @kernel
 def share_begin(f: Frame, share: int) -> int:
-    """First instance of a share; the next share begins where it ends, so that shares follow the order of drawing.
+    """First instance of a share; it is also the end of the previous share, so that shares follow the order of drawing.
 
-    Shares have about as many triangles each: an instance belongs to the share in which its first triangle lies.
+    Shares have similar numbers of triangles: an instance belongs to the share that contains its first triangle.
     """
     if share >= f.nshare:
         return f.ninst
@@ -36,25 +36,25 @@ def share_begin(f: Frame, share: int) -> int:
 
 @kernel
 def tile_columns(f: Frame, view: int) -> int:
-    """Tiles side by side in a view."""
+    """Number of tiles side by side in a view."""
     return (f.view_width[view] + TILE_WIDTH - 1) // TILE_WIDTH
 
 
 @kernel
 def tile_rows(f: Frame, view: int) -> int:
-    """Tiles one above the other in a view."""
+    """Number of tiles one above the other in a view."""
     return (f.view_height[view] + TILE_HEIGHT - 1) // TILE_HEIGHT
 
 
 @kernel
 def bin_begin(f: Frame, view: int, tile: int) -> int:
-    """Where the triangles of a tile begin in `bin_tri`; those of the next tile begin where they end."""
+    """Address of the triangles of a tile in `bin_tri`; it is also the end of the previous tile's triangles."""
     return f.bin_start[f.view_binadr[view] + tile * f.nshare]
 
 
 @kernel
 def _entry(f: Frame, view: int, share: int) -> int:
-    """Entry of `bin_start` of a share of the instances in the first tile of a view, before bins are filled."""
+    """Entry of `bin_start` for a share of the instances in the first tile of a view, before bins are filled."""
     return f.view_binadr[view] + 1 + share
 
 
@@ -71,9 +71,10 @@ def count_instance(f: Frame, view: int, share: int, inst: int) -> None:
 
 @picture_stage
 def clear_bins(a: Assets, f: Frame, views: int, unused: int) -> int:
-    """Forget how many triangles there are in the tiles of the first views; 0.
+    """Reset the numbers of triangles in the tiles of the first views; return 0.
 
-    A view has an entry of `bin_start` for each share of the instances in each tile, one more, and one before.
+    A view has an entry of `bin_start` for each share of the instances in each tile, and one more before and after
+    these.
     """
     begin = 0
     for view in range(views):
@@ -86,7 +87,7 @@ def clear_bins(a: Assets, f: Frame, views: int, unused: int) -> int:
 
 @picture_stage
 def place_bins(a: Assets, f: Frame, views: int, unused: int) -> int:
-    """Find where the triangles of each tile begin, from how many there are; returns where the last ones end."""
+    """Compute the addresses of the triangles of each tile from their numbers; return the end of the last tile's."""
     total = 0
     for view in range(views):
         first = f.view_binadr[view]
@@ -101,7 +102,7 @@ def place_bins(a: Assets, f: Frame, views: int, unused: int) -> int:
 def fill_bins(f: Frame, view: int, share: int) -> None:
     """List a share's triangles of each tile of a view, in the order of instances.
 
-    Afterwards entry k of the view says where entry k of the table of tiles and shares begins.
+    Afterwards, entry k of the view is the address of entry k of the table of tiles and shares.
     """
     columns, first, step = tile_columns(f, view), _entry(f, view, share), f.nshare
     for inst in range(share_begin(f, share), share_begin(f, share + 1)):
@@ -116,7 +117,7 @@ def fill_bins(f: Frame, view: int, share: int) -> None:
 
 @picture_stage
 def fill_all(a: Assets, f: Frame, views: int, unused: int) -> int:
-    """List the triangles of each tile of the first views; 0."""
+    """List the triangles of each tile of the first views; return 0."""
     for view in range(views):
         for share in range(f.nshare):
             fill_bins(f, view, share)
@@ -125,9 +126,9 @@ def fill_all(a: Assets, f: Frame, views: int, unused: int) -> int:
 
 @kernel
 def rank_of(f: Frame, tile: int) -> int:
-    """Place of a tile among the ranks, of which the first have most triangles.
+    """Rank of a tile; the first ranks have most triangles.
 
-    Each number below 8 has a rank of its own; beyond, there are four between a power of two and the next.
+    Each number below 8 has its own rank; above, there are four ranks between powers of two.
     """
     number, steps = 0, 0
     for view in range(1 + f.nmirror):
@@ -140,7 +141,7 @@ def rank_of(f: Frame, tile: int) -> int:
 
 @picture_stage
 def order_tiles(a: Assets, f: Frame, count: int, unused: int) -> int:
-    """List all tiles in the order in which they are to be drawn: about, those with most triangles first; 0."""
+    """List all tiles in the order of drawing: approximately by decreasing number of triangles; return 0."""
     for rank in range(NRANK):
         f.tile_rank[rank] = 0
     for tile in range(count):

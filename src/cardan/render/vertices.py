@@ -1,4 +1,4 @@
-"""Vertices of instances: where they are in the world, and their colours."""
+"""Vertices of instances: positions in the world, and colours."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ COLORS = 0
 
 @kernel
 def placed(f: Frame, inst: int, x: float, y: float, z: float) -> Vec3:
-    """World position of a place in the frame of an instance."""
+    """World position of a point in the frame of an instance."""
     return (
         f.inst_pose[inst, 0] * x + f.inst_pose[inst, 1] * y + f.inst_pose[inst, 2] * z + f.inst_pose[inst, 9],
         f.inst_pose[inst, 3] * x + f.inst_pose[inst, 4] * y + f.inst_pose[inst, 5] * z + f.inst_pose[inst, 10],
@@ -45,10 +45,10 @@ def place(a: Assets, f: Frame, inst: int, vertex: int) -> Vec3:
 
 @kernel
 def turn_normal(a: Assets, f: Frame, inst: int, vertex: int) -> Vec3:
-    """Unit normal of a vertex in the world: normals go with the inverse of the scale."""
+    """Unit normal of a vertex in the world: normals are scaled by the inverse."""
     x, y, z = float(a.normal[vertex, 0]), float(a.normal[vertex, 1]), float(a.normal[vertex, 2])
     sx, sy, sz = f.inst_scale[inst, 0], f.inst_scale[inst, 1], f.inst_scale[inst, 2]
-    if (sx != 1.0) | (sy != 1.0) | (sz != 1.0):  # meshes and height fields aren't scaled: three divisions less
+    if (sx != 1.0) | (sy != 1.0) | (sz != 1.0):  # meshes and height fields aren't scaled: this saves three divisions
         x, y, z = x / sx, y / sy, z / sz
     scale = 1.0 / sqrt(max(x * x + y * y + z * z, SMALL))
     return (
@@ -60,7 +60,7 @@ def turn_normal(a: Assets, f: Frame, inst: int, vertex: int) -> Vec3:
 
 @kernel
 def begin_lit(f: Frame, table: int, k: int, v: int, p: Vec3, n: Vec3) -> None:
-    """Make vertex `v` of the picture number `k` of those that are lit together: its place and normal in the world."""
+    """Store position and normal of vertex `v` of the picture as number `k` of the vertices that are lit together."""
     i = table * LIT_NUMBERS + k
     f.lit[i + PLACE + FIRST] = p[0]
     f.lit[i + PLACE + SECOND] = p[1]
@@ -73,7 +73,7 @@ def begin_lit(f: Frame, table: int, k: int, v: int, p: Vec3, n: Vec3) -> None:
 
 @kernel
 def begin_vertex(a: Assets, f: Frame, table: int, k: int, inst: int, vertex: int, v: int) -> None:
-    """The same for a vertex of an instance, with its texture coordinates."""
+    """Store a vertex of an instance for lighting, as `begin_lit`, and compute its texture coordinates."""
     begin_lit(f, table, k, v, place(a, f, inst, vertex), turn_normal(a, f, inst, vertex))
     if f.textured:
         vertex_texcoord(a, f, inst, vertex, v)
@@ -87,7 +87,7 @@ def table_of(f: Frame, view: int, share: int) -> int:
 
 @kernel
 def color_vertex(a: Assets, f: Frame, view: int, share: int, inst: int, k: int) -> None:
-    """Colours and texture coordinates of vertex `k` of an instance, unless it has them."""
+    """Compute colours and texture coordinates of vertex `k` of an instance, unless they are known."""
     v = f.view_vertadr[view] + f.inst_vertadr[inst] + k
     if f.vert_epoch[v] != f.epoch:
         f.vert_epoch[v] = f.epoch
@@ -98,7 +98,7 @@ def color_vertex(a: Assets, f: Frame, view: int, share: int, inst: int, k: int) 
 
 @kernel
 def measure_plane(a: Assets, f: Frame, view: int, inst: int) -> None:
-    """Coordinates of the vertices of a plane, m, as texture coordinates; its colours are those of a grid."""
+    """Store coordinates of the vertices of a plane, m, as texture coordinates; its colours come from a grid."""
     shape = f.inst_shape[inst]
     first, target = a.shape_vertadr[shape], f.view_vertadr[view] + f.inst_vertadr[inst]
     for k in range(a.shape_vertnum[shape]):
@@ -108,7 +108,7 @@ def measure_plane(a: Assets, f: Frame, view: int, inst: int) -> None:
 
 @kernel
 def color_part(a: Assets, f: Frame, view: int, share: int, inst: int) -> None:
-    """Colours and texture coordinates of the vertices of an instance, or of its part of them, that need some."""
+    """Compute colours and texture coordinates of the marked vertices of an instance, or of its part of them."""
     if f.mode != COLORS or f.view_shadow[view]:
         return
     if f.inst_gridadr[inst] >= 0:

@@ -1,4 +1,4 @@
-"""Threads that share out the stages of a picture."""
+"""Threads that share the stages of a picture."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ import weakref
 from collections.abc import Callable
 
 Share = Callable[[int], object]
-"""What a thread does, given its number: take parts of a piece of work until there are none left."""
+"""Task of a thread, called with its number: take parts of the work until none are left."""
 
 
 class _Helper:
     """A thread that waits for work.
 
-    Two locks hand it over, and back: a pool's queue and its futures take several times as long.
+    Two locks start the work and signal its end; a pool's queue and futures would take several times as long.
 
     Args:
-        number: of the thread.
+        number: number of the thread.
     """
 
     def __init__(self, number: int) -> None:
@@ -31,7 +31,7 @@ class _Helper:
         self.thread: threading.Thread | None = None
 
     def _run(self) -> None:
-        """Work whenever there is something to do."""
+        """Do the work whenever it is started."""
         while True:
             self.wake.acquire()
             work = self.work
@@ -45,8 +45,8 @@ class _Helper:
             self.done.release()
 
     def start(self, work: Share) -> None:
-        """Let the thread work; `finish` must follow."""
-        if self.busy:  # the caller was interrupted before
+        """Start the work in the thread; `finish` must follow."""
+        if self.busy:  # a previous call was interrupted
             self.finish()
         if self.thread is None:
             self.thread = threading.Thread(target=self._run, name="cardan-render", daemon=True)
@@ -55,7 +55,7 @@ class _Helper:
         self.wake.release()
 
     def finish(self) -> BaseException | None:
-        """Wait until the thread is done, unless it hasn't begun: then nothing is left for it. Returns its error."""
+        """Wait until the thread is done; if it hasn't begun, cancel its work. Return its error."""
         if not self.wake.acquire(blocking=False):
             self.done.acquire()
         self.busy, self.work = False, None
@@ -78,10 +78,10 @@ def _end(helpers: list[_Helper]) -> None:
 
 
 class Workers:
-    """The caller's thread and some more, which take the parts of a piece of work one after the other.
+    """The caller's thread and further threads, which take the parts of the work one after the other.
 
     Args:
-        count: number of threads, the caller's among them.
+        count: number of threads, including the caller's.
     """
 
     def __init__(self, count: int) -> None:
@@ -89,12 +89,12 @@ class Workers:
         weakref.finalize(self, _end, self.helpers)
 
     def each(self, work: Callable[[int, int], object], parts: int, most: int) -> None:
-        """Do all parts of a piece of work.
+        """Do all parts of the work.
 
         Args:
-            work: does a part: its number, and that of the worker that does it.
+            work: does one part, given the number of the part and of the worker.
             parts: number of parts.
-            most: largest number of workers that it is worth.
+            most: largest useful number of workers.
         """
         helpers = self.helpers[: max(min(parts, most) - 1, 0)]
         if not helpers:
