@@ -168,7 +168,7 @@ def _sqr_mat_t_d(res: Any, mat: Any, diag: Any) -> None:
     diag=target("mat", optional=True),
 )
 def mju_sqrMatTD(res: np.ndarray, mat: Any, diag: Any) -> None:
-    """Compute res = mat' diag mat; if `diag` is None, the identity."""
+    """Compute res = mat' diag mat; if `diag` is None, it is the identity."""
 
 
 # --- one matrix

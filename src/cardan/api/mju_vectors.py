@@ -17,7 +17,7 @@ from cardan.maths.vector import add3, add_scaled3, cross, dot3, get3, norm3, sca
 
 @native(res=target(3))
 def mju_zero3(res: np.ndarray) -> None:
-    """Compute res = 0 (3 numbers)."""
+    """Set res to 0 (3 numbers)."""
     set3(res, 0, (0.0, 0.0, 0.0))
 
 
@@ -158,7 +158,7 @@ def mju_cross(res: np.ndarray, a: Any, b: Any) -> None:
 
 @native(res=target(4))
 def mju_zero4(res: np.ndarray) -> None:
-    """Compute res = 0 (4 numbers)."""
+    """Set res to 0 (4 numbers)."""
     for k in range(4):
         res[0, k] = 0.0
 
@@ -179,7 +179,7 @@ def mju_copy4(res: np.ndarray, data: Any) -> None:
 
 @native(res=target(ANY))
 def mju_zero(res: np.ndarray) -> None:
-    """Compute res = 0."""
+    """Set res to 0."""
     for k in range(len(res)):
         res[k] = 0.0
 

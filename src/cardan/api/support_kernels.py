@@ -195,7 +195,7 @@ def jacobian_transposed_times(m: Model, d: Data, res: Any, vec: Any) -> None:
 
 @kernel
 def forces_of_residual(m: Model, d: Data, jar: Any, cost: Any, flg_coneHessian: int) -> None:
-    """Kernel of `mj_constraintUpdate`: forces, and if asked for the cost, at the residual `jar` (nefc,)."""
+    """Kernel of `mj_constraintUpdate`: forces, and if requested the cost, at the residual `jar` (nefc,)."""
     total = constraint_update(d, jar, flg_coneHessian != 0)
     mul_jac_t_vec(m, d, d.efc_force, d.qfrc_constraint)
     for k in range(len(cost)):
