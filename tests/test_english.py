@@ -27,6 +27,9 @@ PACKAGES = (
     "model",
     "visual",
     "view",
+    "cli",
+    "as_mujoco",
+    "render",
     "step",
     "enums",
 )

@@ -103,7 +103,7 @@ def _status(name: str) -> os.stat_result | None:
     """
     try:
         status = os.stat(name)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         if not os.path.basename(name):
             raise IsADirectoryError(errno.EISDIR, "it is not the name of a file") from None
         return None

@@ -121,7 +121,7 @@ def test_a_video_of_a_simulation_moves(model: Path, tmp_path: Path) -> None:
         (("--out", "a.png", "--size", "0x5"), "the size must be like 640x480"),
         (("--out", "a.txt"), "can't write files that end in .txt"),
         (("--out", "."), "it is a folder"),
-        (("--out", "falling.xml/a.png"), "falling.xml is no folder"),
+        (("--out", "falling.xml/a.png"), "falling.xml is not a folder"),
         (("--out", "a.png", "--size", "640"), "the size must be like 640x480"),
         (("--out", "a.png", "--size", "99999x10"), "at most 16384 either way"),
         (("--out", "a.png", "--camera", "-2"), "no camera '-2'"),

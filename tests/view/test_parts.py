@@ -176,7 +176,7 @@ def test_uploads(tmp_path: Path) -> None:
     assert [path.name for path in models] == ["scene.xml", "robot.xml", "arm.xml"]
     assert [path.name for path in uploads.models] == ["a.xml", "scene.xml", "robot.xml", "arm.xml"]
     assert (uploads.path / "robot/parts/arm.stl").is_file()
-    with pytest.raises(ValueError, match="no ZIP archive"):
+    with pytest.raises(ValueError, match="not a ZIP archive"):
         uploads.add("a.zip", b"nonsense")
     with zipfile.ZipFile(buffer, "a") as archive:
         archive.writestr("../evil.xml", "<mujoco/>")
