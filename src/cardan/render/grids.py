@@ -101,8 +101,8 @@ def color_nodes(f: Frame, view: int, inst: int, worker: int, begin: int, end: in
 def cell_share(x: float, size: float, scale: float, cells: float, half: float) -> tuple[int, float]:
     """Return the number of the cell of a coordinate, and the position between its edges, from 0 to 1.
 
-    `scale` is 1 over the size of a cell, `cells` the number of cells on one side of the centre, and `half` the distance
-    of the last edges from the centre.
+    `scale` is 1 over the size of a cell. `cells` is the number of cells on one side of the centre, and `half` is the
+    distance of the last edges from the centre.
     """
     number = int32(min(max(x * scale + cells, ZERO), cells + cells - HALF))
     away = single(number) - cells

@@ -170,7 +170,7 @@ def cube_size_run(f: Frame, tri: int, weights: Weights, width: float, height: fl
 
 @kernel
 def tex_scale(a: Assets, f: Frame, geom: int, axis: int) -> float:
-    """Texture coordinate for each metre of a plane along an axis; the second one of flat textures points down."""
+    """Texture coordinate per metre of a plane along an axis; the second one of flat textures points down."""
     if a.tex_type[f.geom_texid[geom]] != FLAT:
         return 1.0 / unit(f, geom, axis)
     sign = 1.0 if axis == 0 else -1.0
