@@ -32,6 +32,7 @@ PACKAGES = (
     "render",
     "step",
     "enums",
+    "mjcf",
 )
 PAGES: tuple[str, ...] = ()
 LONGEST = 30  # words of a sentence in a docstring

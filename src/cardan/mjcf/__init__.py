@@ -1,5 +1,5 @@
-"""MJCF, the text form of a model: the way from text to the tree (``cardan.spec``), by the table of the language.
+"""MJCF, the text form of a model: reading text into the tree (``cardan.spec``), driven by the table of the language.
 
-- ``reader``: file to tree; ``values``: attribute text to typed value; ``references``: names and what refers to them;
-- ``rules``: what no single attribute can check; ``docs``: ``docs/mjcf.md`` from the table.
+- ``reader``: file to tree; ``values``: attribute text to typed value; ``references``: names and references to them;
+- ``rules``: checks that involve several attributes; ``docs``: ``docs/mjcf.md`` from the table.
 """

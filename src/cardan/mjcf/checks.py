@@ -1,4 +1,4 @@
-"""Checks of a tree that a program built: what the reader checks while it reads."""
+"""Checks of a tree that a program built; the reader performs the same checks while it reads."""
 
 from __future__ import annotations
 

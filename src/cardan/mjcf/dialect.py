@@ -1,8 +1,9 @@
-"""Text that is nearly XML, as real files have it, made well-formed: what the reference reads is read.
+"""Repair of text that is nearly XML, so that every file that the reference reads can be read.
 
-That is: attributes without a space between them, a bare ``&`` or ``<`` inside a value, comments with ``--`` inside, a
-declaration after white space, text around the root element, document types (their entities stay text), bytes that are
-not UTF-8 (read as Latin-1), control characters, and anything after the root element or a null character.
+The following deviations occur in real files and are repaired: attributes without a space between them, a bare ``&`` or
+``<`` inside a value, comments with ``--`` inside, and a declaration after white space. Text around the root element,
+control characters, and anything after the root element or a null character are dropped. Entities of document types
+remain text. Bytes that are not UTF-8 are read as Latin-1.
 """
 
 from __future__ import annotations
@@ -29,13 +30,13 @@ _BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codec
 
 
 def repaired(text: str | bytes) -> str:
-    """The elements of a text, well-formed, on the lines where they stand; all else is left out."""
+    """Return the elements of a text as well-formed XML, each on its original line; everything else is dropped."""
     text = _decoded(text).partition("\0")[0]
     return "".join(_pieces(text.replace("\r\n", "\n").replace("\r", "\n")))
 
 
 def _decoded(text: str | bytes) -> str:
-    """Bytes as text: by their mark, else UTF-8, else Latin-1."""
+    """Decode bytes according to their byte order mark, else as UTF-8, else as Latin-1."""
     if isinstance(text, str):
         return text
     for mark, name in _BOMS:
@@ -48,11 +49,11 @@ def _decoded(text: str | bytes) -> str:
 
 
 def _pieces(text: str) -> Iterator[str]:
-    """Tags up to the end of the root element, and the ends of lines between them."""
+    """Yield the tags up to the end of the root element, and the line breaks between them."""
     at = depth = 0
     for token in _TOKEN.finditer(text):
         between = text[at : token.start()]
-        # what looks like a tag and is none is left to the parser
+        # text that looks like a tag, but is not, is left to the parser
         yield between if "<" in between else _lines(between)
         at = token.end()
         if token["tag"] is None:
@@ -62,7 +63,7 @@ def _pieces(text: str) -> Iterator[str]:
         depth += -1 if token["end"] else not token["empty"]
         if depth <= 0:
             rest = text[at:].strip()
-            # another element is left out; text is not
+            # a second root element is dropped; text after the root is ignored
             yield "" if _TOKEN.match(rest) else rest
             return
 
@@ -72,7 +73,7 @@ def _lines(text: str) -> str:
 
 
 def _tag(token: re.Match[str]) -> str:
-    """A tag with well-formed attributes; what is none stays, for the parser to refuse."""
+    """Return a tag with well-formed attributes; malformed parts are kept, so that the parser rejects them."""
     attributes = _ATTRIBUTE.sub(_attribute, token["attributes"])
     return f"<{token['end'] or ''}{token['tag']}{attributes}{token['empty']}>"
 

@@ -1,6 +1,6 @@
 """The MJCF language as text, from the table.
 
-``python -m cardan.mjcf.docs > docs/mjcf.md`` makes the reference page; ``schema_text`` and ``schema_page`` list the
+``python -m cardan.mjcf.docs > docs/mjcf.md`` makes the reference page. ``schema_text`` and ``schema_page`` list the
 elements and attributes in the layout of MuJoCo's ``mj_printSchema``.
 """
 
@@ -26,7 +26,7 @@ _MULTIPLICITY = {"!": "once", "?": "at most once", "*": "any number", "R": "any 
 
 
 def page() -> str:
-    """The reference page in Markdown."""
+    """Return the reference page in Markdown."""
     parts = [_HEAD]
     seen: set[int] = set()
     for row in (SCHEMA, INCLUDE):
@@ -35,7 +35,7 @@ def page() -> str:
 
 
 def _describe(row: ElementRow, path: str, parts: list[str], seen: set[int]) -> None:
-    """Add an element and what may stand inside, each row once."""
+    """Add an element and its children; each row is described once."""
     seen.add(id(row))
     here = f"{path}/{row.tag}" if path else row.tag
     later = f" *Later: {row.later}.*" if row.later else ""
@@ -57,7 +57,7 @@ def _describe(row: ElementRow, path: str, parts: list[str], seen: set[int]) -> N
 
 
 def _line(row: Attribute) -> str:
-    """One attribute as a line of the table."""
+    """Return one attribute as a line of the table."""
     later = f" *Later: {row.later}.*" if row.later else ""
     if row.later_keywords:
         words = ", ".join(f"`{word}`" for word in row.later_keywords)
@@ -66,7 +66,7 @@ def _line(row: Attribute) -> str:
 
 
 def _type(row: Attribute) -> str:
-    """Type and count in words."""
+    """Return type and count in words."""
     if row.keywords:
         return ", ".join(f"`{word}`" for word in row.keywords)
     if row.type is Type.REFERENCE:
@@ -81,7 +81,7 @@ def _type(row: Attribute) -> str:
 
 
 def _default(row: Attribute) -> str:
-    """The default as it would be written."""
+    """Return the default as it would be written in MJCF."""
     if row.required:
         return "**required**"
     if row.default is None or row.default == ():
@@ -97,13 +97,13 @@ def _default(row: Attribute) -> str:
 
 _TEXT_INDENT, _TEXT_COLUMN, _TEXT_WIDTH = 3, 30, 30
 _SPACES, _PADDING = 4, 15
-# what the list leaves out: these may stand wherever a body may
+# left out of the list: these are allowed wherever a body is
 _NOT_LISTED = ("frame", "replicate")
 _BODY_TITLE = "(world)body"
 
 
 def schema_rows() -> Iterator[tuple[int, str, str, list[str]]]:
-    """Each element once: depth, title, multiplicity, sorted attributes; world and bodies are one row."""
+    """List each element once: depth, title, multiplicity, sorted attributes; world and bodies share one row."""
     stack: list[tuple[int, ElementRow]] = [(0, SCHEMA)]
     while stack:
         depth, row = stack.pop()
@@ -116,7 +116,7 @@ def schema_rows() -> Iterator[tuple[int, str, str, list[str]]]:
 
 
 def schema_text() -> str:
-    """The list as plain text: an element a line, attributes wrapped in a column of their own."""
+    """Return the list as plain text: one element a line, attributes wrapped in a column of their own."""
     lines = []
     for depth, title, multiplicity, attributes in schema_rows():
         line = f"{' ' * (_TEXT_INDENT * depth)}{title} ({multiplicity})".ljust(_TEXT_COLUMN)
@@ -130,7 +130,7 @@ def schema_text() -> str:
 
 
 def schema_page(padded: bool = False) -> str:
-    """The list as a table in HTML, indented by padding or by spaces."""
+    """Return the list as a table in HTML, indented by padding or by spaces."""
     parts = ['<table border="1">']
     for depth, title, multiplicity, attributes in schema_rows():
         style = f'style="padding-left:{5 + _PADDING * depth}" ' if padded else ""

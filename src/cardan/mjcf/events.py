@@ -1,6 +1,6 @@
-"""The XML parser: text to start and end tags. Entities, document types and network access are off.
+"""The XML parser: text to start and end tags. Entities, document types and network access are disabled.
 
-Text that isn't well-formed is mended (`cardan.mjcf.dialect`) with a warning, if that helps.
+Text that is not well-formed is repaired (`cardan.mjcf.dialect`), if possible, with a warning.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ End = Callable[[str], None]
 
 
 class NotWellFormed(MjcfError):
-    """The text is no XML, or of a kind that isn't accepted: mended, it may be."""
+    """The text is not XML, or uses XML features that are not accepted. Repairing it may help."""
 
 
 def make_parser(text: str | bytes, source: str, start: Start | None, end: End | None) -> expat.XMLParserType:
-    """A parser that reports tags, if to anybody; ``CurrentLineNumber`` tells where it is."""
+    """Return a parser that reports tags to the handlers given; its ``CurrentLineNumber`` is the current line."""
     parser = expat.ParserCreate("utf-8" if isinstance(text, str) else None)
 
     def refuse_doctype(name: str, system: str | None, public: str | None, subset: bool) -> NoReturn:
-        # document types could define entities, and fetch files
+        # document types could define entities and fetch files
         reason = "document type declarations and entities are not accepted"
         raise NotWellFormed(reason, source, parser.CurrentLineNumber, "!DOCTYPE")
 
@@ -37,7 +37,7 @@ def make_parser(text: str | bytes, source: str, start: Start | None, end: End | 
 
 
 def well_formed(text: str | bytes, source: str) -> str | bytes:
-    """The text, mended with a warning when it isn't well-formed XML. Raises MjcfError when it can't be mended."""
+    """Return the text, repaired with a warning if it is not well-formed XML. Raises MjcfError if repairing fails."""
     try:
         _check(text, source)
     except NotWellFormed as error:
@@ -46,9 +46,9 @@ def well_formed(text: str | bytes, source: str) -> str | bytes:
 
 
 def mended(text: str | bytes, source: str, error: NotWellFormed) -> str | bytes:
-    """The text, mended with a warning about the error. Raises the error when it can't be mended.
+    """Return the repaired text, with a warning about the error. Raises the error if repairing fails.
 
-    An error of another document, which this one includes, says nothing about the text.
+    An error in another document, included by this one, is raised unchanged: it does not concern the text.
     """
     if error.source != source:
         raise error
@@ -67,7 +67,7 @@ def _check(text: str | bytes, source: str) -> None:
 
 
 def run_parser(parser: expat.XMLParserType, text: str | bytes, source: str) -> None:
-    """Parse the whole text, and take the parser's handlers away. Raises MjcfError where it is not well-formed."""
+    """Parse the whole text, then remove the parser's handlers. Raises MjcfError if the text is not well-formed."""
     try:
         parser.Parse(text.encode() if isinstance(text, str) else text, True)
     except expat.ExpatError as error:
@@ -78,5 +78,5 @@ def run_parser(parser: expat.XMLParserType, text: str | bytes, source: str) -> N
     except (ValueError, LookupError) as error:
         raise NotWellFormed(f"not readable as text: {error}", source) from None
     finally:
-        # handlers know the parser: without this, all would live until the collector finds them
+        # handlers refer to the parser: without this, the cycle would live until the garbage collector runs
         parser.StartElementHandler = parser.EndElementHandler = parser.StartDoctypeDeclHandler = None

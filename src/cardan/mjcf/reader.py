@@ -1,11 +1,11 @@
 """MJCF text to model tree.
 
-One pass of the XML parser builds the tree: each start tag finds its row in the table, its attributes become typed
-values, its rules are checked. ``<include>`` is followed on the spot. Then macros are
-expanded, and default classes, names and references are checked over the whole tree. Entities, document types and
-network access are off.
+One pass of the XML parser builds the tree. At each start tag the reader finds the row of the element in the table,
+converts the attributes to typed values and checks the rules of the element. ``<include>`` is followed immediately.
+Then macros are expanded, and default classes, names and references are checked over the whole tree. Entities, document
+types and network access are disabled.
 
-What the reference reads is read, with a warning where it is dubious: ``nan``, unknown attributes of ``<frame>`` and
+Dubious input that the reference accepts is accepted with a warning: ``nan``, unknown attributes of ``<frame>`` and
 ``<include>``, unknown kinds of reference frames, text that is nearly XML.
 """
 
@@ -33,21 +33,21 @@ from cardan.spec.schema.rows import Attribute, ElementRow, Type
 from cardan.spec.tree import ModelTree
 
 _URDF_ROOT = "robot"
-_OUTSIDE = ("body", "frame")  # what the reference ignores beside the world body
+_OUTSIDE = ("body", "frame")  # elements that the reference ignores if they are beside the world body
 _NAMES = (Type.REFERENCE, Type.STRING)
-_ASSET_FOLDERS = ("meshdir", "texturedir")  # what a later assetdir replaces
+_ASSET_FOLDERS = ("meshdir", "texturedir")  # attributes that a later assetdir replaces
 _DEEPEST = 5000
 _MOST_FILES = 10_000
 _MACROS = {"composite": expand_composites, "replicate": expand_replicates, "flexcomp": expand_flexcomps}
 _LENIENT = ("frame", "include")  # elements whose unknown attributes are ignored, as in the reference
-_OPTIONAL = {"reftype": "refname"}  # words that may be unknown: they are ignored with the attribute that needs them
+_OPTIONAL = {"reftype": "refname"}  # attributes whose word may be unknown: then both attributes are ignored
 
 
 def _must_name(row: ElementRow, attribute: Attribute) -> bool:
-    """Whether an attribute that is given as ``""`` is kept.
+    """Return whether an attribute that is given as ``""`` is kept.
 
-    It is kept where a text is needed, so that a later check finds the empty one wrong, and where it replaces an earlier
-    text. Everywhere else ``name=""`` means the same as no attribute at all.
+    It is kept in two cases: if a text is required, so that a later check reports the empty one, and if it replaces an
+    earlier text. Everywhere else ``name=""`` means the same as no attribute at all.
     """
     if attribute.kind == "material":
         return True
@@ -61,10 +61,11 @@ def read_path(path: str | PathLike[str], assets: dict[str, bytes] | None = None)
 
     Args:
         path: the file.
-        assets: contents of files by name, looked up before the disk, for included files and the compiler.
+        assets: contents of files by name. They are used instead of files on disk, here for included files and later
+            by the compiler.
 
     Raises:
-        MjcfError: the file cannot be read or breaks the rules; it says file, line, element and attribute.
+        MjcfError: the file cannot be read or breaks the rules. The message names file, line, element and attribute.
     """
     where = Path(fspath(path))
     tree = ModelTree(str(where), where.parent, assets)
@@ -85,7 +86,7 @@ def read_string(xml: str | bytes, assets: dict[str, bytes] | None = None) -> Mod
 
 
 def _read(tree: ModelTree, text: str | bytes, source: str, path: Path | None) -> ModelTree:
-    """Read the main document into the tree and check the whole; a new tree if the text must be mended."""
+    """Read the main document into the tree and check the whole tree. If the text must be repaired, use a new tree."""
     try:
         tags = _read_document(tree, text, source, path)
     except NotWellFormed as error:
@@ -101,7 +102,7 @@ def _read(tree: ModelTree, text: str | bytes, source: str, path: Path | None) ->
 
 
 def _read_document(tree: ModelTree, text: str | bytes, source: str, path: Path | None) -> set[str]:
-    """Read the main document into the tree. Returns tags that stand in it: those of all macros, at least."""
+    """Read the main document into the tree. Returns tags that occur in it; tags of macros are always included."""
     document = _Document(tree, [], source, path, None, frozenset())
     try:
         document.parse(text)
@@ -114,23 +115,24 @@ def _read_document(tree: ModelTree, text: str | bytes, source: str, path: Path |
 
 
 class _IsUrdf(Exception):
-    """The root element of the main document is that of a URDF model."""
+    """The root element of the main document is the root of a URDF model."""
 
 
 class _Manner:
-    """How elements of a row are read.
+    """Precomputed description of how to read the elements of a row.
 
     Attributes:
         row: the row.
-        known: values of attributes that were read before, and what reads others.
-        rules: its rules, each with the attributes without which it has nothing to check, if there are such.
-        always: whether some rule has always something to check; about: else, attributes without which none has.
-        once: whether such an element may stand only once in its parent.
-        counts: whether that, or attributes that must be given, is to be checked.
-        merged: whether such elements are one.
-        singles: whether there are elements that may stand only once in such an element.
-        closing: whether there is something to do at the end tag.
-        inside: how elements inside are read, by tag, as far as there were any.
+        known: caches of values of attributes, with their fast readers.
+        rules: the rules of the row, each with the attributes without which it has nothing to check, if there are such.
+        always: whether some rule always has something to check.
+        about: if no rule always has something to check, the attributes that make a check necessary.
+        once: whether such an element may occur only once in its parent.
+        counts: whether `once` or required attributes must be checked.
+        merged: whether several such elements count as one.
+        singles: whether some children may occur only once in such an element.
+        closing: whether the end tag requires any work.
+        inside: the same description of each kind of child seen so far, by tag.
     """
 
     __slots__ = (
@@ -154,15 +156,16 @@ class _Manner:
 _manner_of = cache(_Manner)
 
 _Open = tuple[Element, _Manner, set[str]]
-"""An element whose end tag is still to come, with the tags that have stood inside it and may stand there once."""
+"""An element whose end tag was not read yet, with the tags of its children that may occur only once."""
 _NO_SINGLES: set[str] = set()
 
 
 class _Document:
-    """One XML document that is being read, the main one or an included one.
+    """One XML document that is being read, the main document or an included one.
 
-    ``files`` holds every file included so far, ``around`` is the open element whose content an included document gives,
-    ``around_files`` are the files that include it. ``tags`` are those of all elements, of included documents too.
+    ``files`` holds every file included so far. ``around`` is the open element that receives the content of an included
+    document; ``around_files`` are the files that include it. ``tags`` holds the tags of all elements,
+    including those of included documents.
     """
 
     def __init__(
@@ -182,17 +185,17 @@ class _Document:
         self.around_files = around_files
         self.empty = True
         self.tags: set[str] = set()
-        self.open: list[_Open | None] = []  # None stands for an <include>
+        self.open: list[_Open | None] = []  # None represents an <include>
 
     def parse(self, text: str | bytes) -> None:
-        """Read the whole document into the tree. Raises MjcfError; NotWellFormed where it is no XML."""
+        """Read the whole document into the tree. Raises MjcfError; NotWellFormed if it is not XML."""
         self.parser = make_parser(text, self.source, self._start, self._end)
         run_parser(self.parser, text, self.source)
 
     # --- events ------------------------------------------------------------------------------------------------------
 
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
-        """A start tag."""
+        """Handle a start tag."""
         opened = self.open
         if not opened:
             opened.append(self.around or self._root(tag, attributes))
@@ -236,7 +239,7 @@ class _Document:
         opened.append((element, manner, set() if manner.singles else _NO_SINGLES))
 
     def _check_presence(self, manner: _Manner, parent: Element, seen: set[str], given: dict[str, Any]) -> None:
-        """Note an element that may stand only once in its parent, and look for attributes that must be given."""
+        """Record an element that may occur only once in its parent, and check that required attributes are given."""
         tag = manner.row.tag
         if manner.once:
             if tag in seen:
@@ -247,7 +250,7 @@ class _Document:
                 self._fail("required attribute missing", tag, name)
 
     def _end(self, tag: str) -> None:
-        """An end tag."""
+        """Handle an end tag."""
         top = self.open.pop()
         if top is None or not top[1].closing or top is self.around:
             return
@@ -261,7 +264,7 @@ class _Document:
     # --- elements ----------------------------------------------------------------------------------------------------
 
     def _root(self, tag: str, attributes: dict[str, str]) -> _Open:
-        """The root of the main document."""
+        """Start the root of the main document."""
         if tag == _URDF_ROOT:
             raise _IsUrdf
         if tag != SCHEMA.tag:
@@ -273,7 +276,7 @@ class _Document:
         return root, manner, set()
 
     def _manner(self, around: _Manner, parent: Element, tag: str) -> _Manner:
-        """How an element of this tag is read, if it may stand inside a parent that is read in the manner `around`."""
+        """Return how to read an element with this tag, if it is allowed inside a parent that is read as `around`."""
         row = parent.row.children.get(tag)
         if row is None:
             hint = suggestion(tag, parent.row.children)
@@ -282,13 +285,13 @@ class _Document:
             self._fail(f"{row.later} are not supported yet", tag, kind=UnsupportedFeature)
         self.tags.add(tag)
         manner = _manner_of(row)
-        # tags of macros are noted wherever they stand; what is inside an ignored world is none of the root's
+        # tags of macros are recorded everywhere; the content of an ignored world does not belong to the root
         if tag not in _MACROS and parent.row is around.row:
             around.inside[tag] = manner
         return manner
 
     def _add_to(self, element: Element, given: dict[str, Any], line: int) -> None:
-        """Add attributes to an element that may stand several times, and counts as one."""
+        """Add attributes to an element that may occur several times but counts as one."""
         element.source, element.line = self.source, line
         if "assetdir" in given:
             for name in _ASSET_FOLDERS:
@@ -299,13 +302,13 @@ class _Document:
             self._fail(f"memory and {twice} exclude each other: give memory alone", element.tag, twice)
 
     def _ignored_world(self, tag: str) -> Element:
-        """A world body outside the tree, for bodies beside the world body: files that others include have them."""
+        """Return a world body outside the tree for bodies beside the world body, which occur in files for inclusion."""
         line = self.parser.CurrentLineNumber
         warnings.warn(f"{MjcfError('ignored, outside of <worldbody>', self.source, line, tag)}", stacklevel=2)
         return Element(SCHEMA.children["worldbody"], self.tree, self.tree.root)
 
     def _attributes(self, manner: _Manner, attributes: dict[str, str]) -> dict[str, Any]:
-        """Typed values of the attributes."""
+        """Return the typed values of the attributes."""
         values: dict[str, Any] = {}
         known, plain = manner.known, True
         for name, text in attributes.items():
@@ -315,7 +318,7 @@ class _Document:
         return values if plain else self._careful_attributes(manner.row, attributes, values)
 
     def _careful_attributes(self, row: ElementRow, attributes: dict[str, str], plain: dict[str, Any]) -> dict[str, Any]:
-        """Typed values of attributes of which some are not written in the plain way; ``plain`` has None for those."""
+        """Return typed values if the fast readers cannot read some of the attributes; ``plain`` has None for those."""
         values: dict[str, Any] = {}
         ignored: set[str] = set()
         rows = row.attributes
@@ -348,7 +351,7 @@ class _Document:
         return values
 
     def _refuse_later(self, row: ElementRow, attribute: Attribute, text: str) -> None:
-        """Raise UnsupportedFeature when the value needs a feature that is not there yet."""
+        """Raise UnsupportedFeature if the value needs a feature that is not supported yet."""
         feature = attribute.later or attribute.later_keywords.get(text)
         if feature:
             self._fail(f"'{text}': {feature} are not supported yet", row.tag, attribute.name, UnsupportedFeature)

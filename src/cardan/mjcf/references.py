@@ -1,4 +1,4 @@
-"""References: every name that an element mentions belongs to an object of the right kind."""
+"""References: every name that an element mentions must belong to an object of the right kind."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ if TYPE_CHECKING:
     from cardan.spec.repeated import Pattern, Repeated
     from cardan.spec.tree import ModelTree
 
-# sections whose names are not objects of the model; a class is checked through the elements that use it
+# sections whose names are not objects of the model; classes are checked through the elements that use them
 _NOT_CHECKED = ("default",)
-# kinds of objects that compiler discardvisual drops, so that nobody misses them
+# kinds of objects that compiler discardvisual drops; references to them are not checked
 _DISCARDED = ("material",)
 
 
 def resolve(element: Element, row: Attribute, name: str) -> Element | None:
-    """The object that the attribute ``row`` of an element means by ``name``, None when there is none."""
+    """Return the object named ``name`` to which the attribute ``row`` of an element refers, or None."""
     return element.tree.find(referred_kind(element, row), name)
 
 
 def referred_kind(element: Element, row: Attribute) -> str:
-    """Kind of the object that the attribute refers to; raises MjcfError when the attribute with the kind is missing."""
+    """Return the kind of the object that the attribute refers to. Raises MjcfError if the kind is not given."""
     kind = row.kind or ""
     if not kind.startswith("@"):
         return kind
@@ -46,7 +46,7 @@ def check_references(tree: ModelTree) -> None:
 
 
 def _all_fine(tree: ModelTree) -> bool:
-    """Whether names and references are surely right: the usual case, in which elements of a row are seen at once."""
+    """Return whether all names and references are certainly right. A fast check of all elements of a row at once."""
     rows, repeats = tree.by_row()
     names = tree.take_names(rows, repeats)
     if names is None or _doubtful(tree):
@@ -68,7 +68,7 @@ def _all_fine(tree: ModelTree) -> bool:
 def _are_there(
     tree: ModelTree, names: Mapping[str, Collection[str]], pattern: Pattern, elements: list[Repeated]
 ) -> bool:
-    """Whether the objects and default classes that repeated elements refer to are there."""
+    """Return whether the objects and default classes that repeated elements refer to exist."""
     for number, part in pattern.parts():
         for reference in part.row.references:
             name = part.attributes.get(reference.name)
@@ -83,14 +83,14 @@ def _are_there(
 
 
 def _is_there(names: Mapping[str, Collection[str]], element: Element, name: str, holder: str) -> bool:
-    """Whether the object of an attribute whose kind another one holds is there, if it is given."""
+    """Return whether a reference is absent or its object exists; another attribute holds the kind of the object."""
     referred = element.attributes.get(name)
     kind = OBJECT_KIND.get(element.attributes.get(holder) or "")
     return referred is None or (kind is not None and referred in names.get(kind, ()))
 
 
 def _check_each(tree: ModelTree) -> None:
-    """Check one element after the other, so that the first mistake of the text is the one that is told."""
+    """Check one element after the other, so that the first mistake in the text is reported."""
     elements = tree.named()
     discarded = _DISCARDED if tree.section("compiler")["discardvisual"] else ()
     entries = _doubtful(tree)
@@ -98,7 +98,7 @@ def _check_each(tree: ModelTree) -> None:
         row = element.row
         if not row.references or (element.parent and element.parent.row.tag in _NOT_CHECKED):
             continue
-        # default classes first, since other values come from them
+        # default classes first, since other values depend on them
         if "class" in element.attributes or "childclass" in element.attributes:
             _check_classes(element)
         inherited = _inherited(element) if row.entry in entries else {}
@@ -107,12 +107,12 @@ def _check_each(tree: ModelTree) -> None:
 
 @cache
 def _plan(row: ElementRow) -> tuple[Attribute, ...]:
-    """The references of a row but those to default classes."""
+    """Return the references of a row, except those to default classes."""
     return tuple(reference for reference in row.references if reference.kind != "default")
 
 
 def _doubtful(tree: ModelTree) -> set[str]:
-    """Entries for which some default class names an object that isn't there, so that elements must be looked at."""
+    """Return the entries for which a default class names an unknown object; their elements need single checks."""
     return {
         entry
         for cls in tree.defaults
@@ -125,9 +125,9 @@ def _doubtful(tree: ModelTree) -> set[str]:
 def _check_element(
     element: Element, plan: tuple[Attribute, ...], inherited: dict[str, str], discarded: tuple[str, ...]
 ) -> None:
-    """Check the references of one element, but for those to kinds of objects that are ``discarded``.
+    """Check the references of one element, except those to kinds of objects that are ``discarded``.
 
-    ``inherited`` are values of its default class.
+    ``inherited`` holds the values of its default class.
     """
     given, row = element.attributes, element.row
     for reference in plan:
@@ -142,7 +142,7 @@ def _check_element(
 
 
 def _check_classes(element: Element) -> None:
-    """Raise unless the default classes exist that an element names."""
+    """Raise MjcfError unless all default classes exist that an element names."""
     known = element.tree.defaults
     for name in ("class", "childclass"):
         cls = element.attributes.get(name)
@@ -151,13 +151,13 @@ def _check_classes(element: Element) -> None:
 
 
 def _is_class(element: Element, name: str) -> bool:
-    """Whether an attribute names a default class."""
+    """Return whether an attribute names a default class."""
     row = element.row.attributes.get(name)
     return row is not None and row.kind == "default"
 
 
 def _inherited(element: Element) -> dict[str, str]:
-    """What the element's default class sets; raises MjcfError when that class does not exist."""
+    """Return the values of the element's default class. Raises MjcfError if that class does not exist."""
     try:
         return element.default_class.entries.get(element.row.entry or "", {})
     except KeyError as missing:
@@ -165,7 +165,7 @@ def _inherited(element: Element) -> dict[str, str]:
 
 
 def _unknown_class(element: Element, name: str) -> dict[str, str]:
-    """Raise for a class that does not exist, at the element which names it."""
+    """Raise MjcfError about an unknown class, at the element that names it."""
     at: Element | None = element
     while at is not None:
         for attribute in ("class", "childclass"):
@@ -177,7 +177,7 @@ def _unknown_class(element: Element, name: str) -> dict[str, str]:
 
 
 def _check_name(element: Element, row: Attribute, name: str, origin: str = "") -> None:
-    """Raise unless the object exists."""
+    """Raise MjcfError unless the object exists."""
     if resolve(element, row, name) is None:
         kind = referred_kind(element, row)
         hint = suggestion(name, element.tree.names(kind))

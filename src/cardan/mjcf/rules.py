@@ -1,7 +1,7 @@
-"""What MJCF demands beyond single attributes: attributes that exclude or need each other, places, bounds.
+"""MJCF rules beyond single attributes: attributes that exclude or require each other, allowed parents, bounds.
 
-Each rule is a small function of an element that raises MjcfError when it is broken. ``RULES`` holds those that can be
-checked when the element's attributes are known, ``CLOSING_RULES`` those that need its children.
+Each rule is a small function of an element that raises MjcfError if the element breaks the rule. ``RULES`` holds the
+rules that can be checked when the attributes of the element are known; ``CLOSING_RULES`` those that need its children.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ _LEAST_MEMORY = 1024
 
 
 def _given(element: Element, names: tuple[str, ...]) -> list[str]:
-    """Those of the names that the element gives explicitly."""
+    """Return the names of attributes that the element gives explicitly."""
     return [name for name in names if name in element.attributes]
 
 
 def one_orientation(element: Element) -> None:
-    """An element has at most one orientation, and its quaternion is not zero."""
+    """Check that an element has at most one orientation and that its quaternion is not zero."""
     if len(_ANY_ORIENTATION & element.attributes.keys()) > 1:
         found = _given(element, _ORIENTATIONS)
         raise element.error(f"{' and '.join(found)} exclude each other: give one orientation", found[1])
@@ -46,14 +46,14 @@ def one_orientation(element: Element) -> None:
 
 
 def no_turned_fullinertia(element: Element) -> None:
-    """A full inertia is given in the body's frame, so that no orientation may stand beside it."""
+    """Check that a full inertia, which is given in the body's frame, has no orientation beside it."""
     found = _given(element, ("fullinertia", *_ORIENTATIONS))
     if len(found) > 1 and found[0] == "fullinertia":
         raise element.error(f"fullinertia and {found[1]} exclude each other", found[1])
 
 
 def in_moving_body(element: Element) -> None:
-    """The world has no joints and no inertia."""
+    """Check that joints and inertias are not children of the world."""
     around = element.parent
     while around is not None and around.row.tag in ("frame", "replicate"):
         around = around.parent
@@ -63,7 +63,7 @@ def in_moving_body(element: Element) -> None:
 
 
 def one_target(element: Element) -> None:
-    """An actuator acts on one thing."""
+    """Check that an actuator has exactly one target."""
     if len(_TARGETS & element.attributes.keys()) == 1:
         return
     found = _given(element, TARGETS)
@@ -73,7 +73,7 @@ def one_target(element: Element) -> None:
 
 
 def transmission_parts(element: Element) -> None:
-    """A reference site belongs to a site, slider and rod to a crank."""
+    """Check that a reference site is given with a site, and slider and rod with a crank."""
     if "refsite" in element.attributes and "site" not in element.attributes:
         raise element.error("refsite needs site", "refsite")
     for name in _given(element, ("slidersite", "cranklength")):
@@ -92,7 +92,7 @@ _NOT_NEGATIVE: dict[str, tuple[str, ...]] = {
 
 
 def shortcut_bounds(element: Element) -> None:
-    """Some parameters of actuator shortcuts must not be negative."""
+    """Check that the parameters of actuator shortcuts which must not be negative are not."""
     for name in _given(element, _NOT_NEGATIVE.get(element.tag, ())):
         value = element.attributes[name]
         if min(value if isinstance(value, tuple) else (value,)) < 0.0:
@@ -100,14 +100,14 @@ def shortcut_bounds(element: Element) -> None:
 
 
 def one_damping(element: Element) -> None:
-    """Damping of a servo is given in one way; of two ways, one may be 0."""
+    """Check that the damping of a servo is given in one way; if it is given in two ways, one of them must be 0."""
     found = [name for name in _given(element, ("kv", "dampratio")) if element.attributes[name]]
     if len(found) > 1:
         raise element.error("kv and dampratio exclude each other", "dampratio")
 
 
 def reference_frame(element: Element) -> None:
-    """A reference frame has a kind and a name, or neither."""
+    """Check that the kind and the name of a reference frame are given together."""
     found = _given(element, ("reftype", "refname"))
     if len(found) == 1:
         other = "refname" if found == ["reftype"] else "reftype"
@@ -115,7 +115,7 @@ def reference_frame(element: Element) -> None:
 
 
 def camera_intrinsics(element: Element) -> None:
-    """Focal length and principal point need the sensor's size, which needs a resolution and excludes fovy."""
+    """Check that focal length and principal point have a sensor size, and a sensor size a resolution and no fovy."""
     if _given(element, ("focal", "focalpixel", "principal", "principalpixel")):
         _need(element, "sensorsize", "focal lengths and principal points")
     if "sensorsize" in element.attributes:
@@ -125,13 +125,13 @@ def camera_intrinsics(element: Element) -> None:
 
 
 def _need(element: Element, name: str, reason: str) -> None:
-    """Raise unless the element gives the attribute."""
+    """Raise MjcfError unless the element gives the attribute."""
     if name not in element.attributes:
         raise element.error(f"required attribute missing ({reason} need it)", name)
 
 
 def positive(name: str) -> Rule:
-    """The rule that a number is positive where it is given."""
+    """Return a rule: the attribute `name` is positive if it is given."""
 
     def rule(element: Element) -> None:
         value = element.attributes.get(name)
@@ -142,7 +142,7 @@ def positive(name: str) -> Rule:
 
 
 def euler_sequence(element: Element) -> None:
-    """An Euler sequence is three of the letters xyzXYZ; other letters matter only where an Euler angle stands."""
+    """Check that an Euler sequence has three letters; letters other than xyzXYZ matter only if Euler angles occur."""
     word = element.attributes.get("eulerseq", "xyz")
     if len(word) != 3:
         raise element.error(f"expected three of the letters x, y, z, X, Y, Z, found '{word}'", "eulerseq")
@@ -151,13 +151,13 @@ def euler_sequence(element: Element) -> None:
 
 
 def local_coordinates(element: Element) -> None:
-    """Only local coordinates are left in the language."""
+    """Check that coordinates are local; global coordinates are no longer part of the language."""
     if element.attributes.get("coordinate") == "global":
         raise element.error("global coordinates are no longer part of MJCF; use 'local'", "coordinate")
 
 
 def bounded_count(element: Element) -> None:
-    """A number of copies is not absurd; a negative one counts as none."""
+    """Check that the number of copies is within bounds; a negative number counts as 0."""
     count = element.attributes["count"]
     if count > _LARGEST_COUNT:
         raise element.error(f"must be between 0 and {_LARGEST_COUNT}, found {count}", "count")
@@ -167,7 +167,7 @@ def bounded_count(element: Element) -> None:
 
 
 def bounded_sizes(element: Element) -> None:
-    """Sizes are not negative; -1 stands for automatic where that is the default."""
+    """Check that sizes are not negative; -1 means automatic for sizes with that default."""
     if element.attributes.get("nkey", 0) < 0:
         element.warn(f"a negative number of keyframes counts as 0, found {element.attributes['nkey']}", "nkey")
         element.attributes["nkey"] = 0
@@ -182,21 +182,21 @@ def bounded_sizes(element: Element) -> None:
 
 
 def one_memory(given: Mapping[str, Any]) -> str | None:
-    """The attribute of a ``size`` element by which the memory is sized in a second way, or None."""
+    """Return the attribute of a ``size`` element that specifies the memory in addition to ``memory``, or None."""
     if given.get("memory", -1) < 0:
         return None
     return next((name for name in ("njmax", "nstack") if given.get(name, -1) >= 0), None)
 
 
 def actuator_groups(element: Element) -> None:
-    """Groups that can be switched off have numbers 0 to 30."""
+    """Check that groups that can be disabled have numbers 0 to 30."""
     for group in element.attributes.get("actuatorgroupdisable", ()):
         if not 0 <= group <= _LARGEST_GROUP:
             raise element.error(f"groups are 0 to {_LARGEST_GROUP}, found {group}", "actuatorgroupdisable")
 
 
 def numeric_size(element: Element) -> None:
-    """A numeric field has 1 to 500 numbers, of which the first may be given."""
+    """Check that a numeric field has 1 to 500 numbers and that no more numbers than that size are given."""
     data = element.attributes.get("data", ())
     size = element.attributes.get("size", len(data))
     if not 1 <= size <= _LARGEST_NUMERIC:
@@ -206,19 +206,19 @@ def numeric_size(element: Element) -> None:
 
 
 def some_text(element: Element) -> None:
-    """A text field is not empty."""
+    """Check that a text field is not empty."""
     if not element.attributes["data"]:
         raise element.error("the text must not be empty", "data")
 
 
 def needs_name(element: Element) -> None:
-    """A material has a name, since it is there to be referred to."""
+    """Check that a material has a name, since it is useless without references to it."""
     if not element.name:
         raise element.error("required attribute missing", "name")
 
 
 def texture_grid(element: Element) -> None:
-    """A layout has one letter for each cell of the grid."""
+    """Check that a layout has one letter for each cell of the grid."""
     layout = element.attributes.get("gridlayout")
     if layout is None:
         return
@@ -230,27 +230,27 @@ def texture_grid(element: Element) -> None:
 
 
 def media_type_format(element: Element) -> None:
-    """The media type of a mesh is a type and a subtype."""
+    """Check that the media type of a mesh consists of a type and a subtype."""
     given = element.attributes.get("content_type")
     if given and not all(given.partition("/")):
         raise element.error(f"expected a media type like 'model/obj', found '{given}'", "content_type")
 
 
 def no_empty_file(element: Element) -> None:
-    """A height field from a file has the file's name."""
+    """Check that the file name of a height field is not empty."""
     if element.attributes.get("file") == "":
         raise element.error("the name of the file is empty", "file")
 
 
 def skin_group(element: Element) -> None:
-    """Groups of skins are 0 to 5, since the viewer shows no others."""
+    """Check that the group of a skin is 0 to 5; the viewer shows no other groups."""
     group = element.attributes.get("group", 0)
     if not 0 <= group < mjNGROUP:
         raise element.error(f"groups of skins are 0 to {mjNGROUP - 1}, found {group}", "group")
 
 
 def needs_content(element: Element) -> None:
-    """A tuple has elements, a fixed tendon has joints."""
+    """Check that a tuple has elements and a fixed tendon has joints."""
     if not element.children:
         inside = next(iter(element.row.children))
         raise element.error(f"empty: at least one <{inside}> must stand inside")
@@ -285,7 +285,7 @@ _BY_ATTRIBUTE: dict[str, Rule] = {
     "ctrlrange": shortcut_bounds,
 }
 
-# attributes without which there is nothing to check
+# a rule with an entry here has nothing to check if none of these attributes is given
 ABOUT: dict[Rule, frozenset[str]] = {
     one_orientation: _ANY_ORIENTATION,
     one_damping: frozenset(("kv", "dampratio")),
@@ -299,7 +299,7 @@ CLOSING_RULES: dict[str, Rule] = {"tuple": needs_content, "fixed": needs_content
 
 @cache
 def rules_of(row: ElementRow) -> tuple[Rule, ...]:
-    """The rules for elements of a row: those of its tag, and those which its attributes bring."""
+    """Return the rules for elements of a row: the rules of its tag and the rules of its attributes."""
     rules = _BY_TAG.get(row.tag, ()) if not row.is_entry else ()
     for attribute, rule in _BY_ATTRIBUTE.items():
         if attribute in row.attributes:

@@ -1,10 +1,11 @@
 """URDF text to model tree, with the extension element ``<mujoco>`` (spec: modeling, "URDF extensions").
 
-Links become bodies, each inside the body of its parent link; a link called ``world`` is the world itself. The compiler
-settings have other defaults than in MJCF: radians, ``strippath``, ``fusestatic`` and ``discardvisual`` are on.
-Inertia matrices are turned by the orientation of the inertial frame, as the URDF standard says. Joints that mimic
-another one become equality constraints, with a warning, since URDF means an exact relation. Of shapes with the same
-name, the first keeps it. A shape without a material has the colour of the one before in its link, as in the reference.
+Links become bodies, each inside the body of its parent link; a link named ``world`` is the world itself. Some compiler
+settings have other defaults than in MJCF: angles are in radians, ``strippath``, ``fusestatic`` and ``discardvisual``
+are on. Inertia matrices are rotated by the orientation of the inertial frame, as the URDF standard requires. Joints
+that mimic another joint become equality constraints, with a warning, since URDF means an exact relation. If several
+shapes have the same name, the first keeps it. A shape without a material has the colour of the previous shape of its
+link, as in the reference.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ _JOINT_WORD = {"revolute": "hinge", "continuous": "hinge", "prismatic": "slide",
 
 @dataclass
 class _Robot:
-    """What is known of the robot while its links are taken up."""
+    """State of the robot while its links are added."""
 
     tree: ModelTree
     links: dict[str, Node]
@@ -54,12 +55,13 @@ def read_urdf(tree: ModelTree, text: str | bytes, source: str) -> None:
     """Read URDF text into an empty model tree.
 
     Raises:
-        MjcfError: the text breaks a rule, with file and line; NotWellFormed, before anything is read, if it is no XML.
+        MjcfError: the text breaks a rule; the message names file and line.
+        NotWellFormed: the text is not well-formed XML. The tree is still empty.
     """
     root = read_nodes(text, source, ROBOT)
     _take_settings(tree, root)
     compiler = tree.section("compiler").resolved()
-    # shapes that are dropped need not even make sense
+    # shapes that will be dropped need not be valid
     root.check(skip=("visual", "geometry") if compiler["discardvisual"] else ("", ""))
     if root.values["name"]:
         tree.root.attributes["model"] = root.values["name"]
@@ -76,7 +78,7 @@ def read_urdf(tree: ModelTree, text: str | bytes, source: str) -> None:
 
 
 def _take_settings(tree: ModelTree, root: Node) -> None:
-    """The extension element: compiler settings, options and sizes."""
+    """Read the extension element: compiler settings, options and sizes."""
     tree.section("compiler").attributes.update(_COMPILER)
     extension = root.child("mujoco")
     if extension:
@@ -93,7 +95,7 @@ def _take_settings(tree: ModelTree, root: Node) -> None:
                 part = element.child(child.row.tag)
                 assert part is not None
                 stack.append((child, part))
-    # limits and rotations of URDF are in radians, whatever the settings say
+    # limits and rotations of URDF are in radians with any settings
     tree.section("compiler").attributes["angle"] = "radian"
 
 
@@ -101,7 +103,7 @@ def _take_settings(tree: ModelTree, root: Node) -> None:
 
 
 def _add_links(robot: _Robot) -> None:
-    """All links as bodies, each after its parent; joints in the order of the file."""
+    """Add all links as bodies, each after its parent, and the joints in the order of the file."""
     joint_of: dict[str, Node] = {}
     children: dict[str, list[Node]] = {name: [] for name in robot.links}
     for joint in robot.joints:
@@ -111,7 +113,7 @@ def _add_links(robot: _Robot) -> None:
             raise joint.error(f"link '{child}' has several parents: joint '{first}' moves it already")
         joint_of[child] = joint
         children[parent].append(joint)
-    # a world that hangs on a joint stays the world, and the joint has no meaning
+    # a world that is the child of a joint remains the world, and the joint is ignored
     roots = [name for name in robot.links if name not in joint_of or name == WORLD]
     stack: list[tuple[str, Element]] = [(name, robot.tree.worldbody) for name in roots[::-1]]
     bodies: dict[str, Element] = {}
@@ -123,13 +125,13 @@ def _add_links(robot: _Robot) -> None:
     lost = next((link for name, link in robot.links.items() if name not in bodies), None)
     if lost is not None:
         raise lost.error(f"link '{lost.values['name']}' stands in a loop of joints: no root leads to it")
-    # shapes come in the order of the file, which decides about materials and names
+    # shapes are added in the order of the file, which determines their materials and names
     for name, link in robot.links.items():
         _add_shapes(robot, bodies[name], link)
 
 
 def _link_name(robot: _Robot, joint: Node, tag: str) -> str:
-    """Name of the link that a joint calls its parent or child."""
+    """Return the name of the link that is the parent or child of a joint."""
     node = joint.child(tag)
     assert node is not None
     name = node.values["link"]
@@ -139,7 +141,7 @@ def _link_name(robot: _Robot, joint: Node, tag: str) -> str:
 
 
 def _add_link(robot: _Robot, link: Node, joint: Node | None, parent: Element) -> Element:
-    """The body of one link, with inertia and joint."""
+    """Add the body of one link, with inertia and joint."""
     if link.values["name"] == WORLD:
         body = robot.tree.worldbody
         if joint is not None:
@@ -160,14 +162,14 @@ def _add_link(robot: _Robot, link: Node, joint: Node | None, parent: Element) ->
 
 
 def _element(parent: Element, tag: str, node: Node, **values: Any) -> Element:
-    """A new element that stems from a place in the file."""
+    """Return a new element that originates from a place in the file."""
     element = parent.add(tag, **{name: value for name, value in values.items() if value is not None})
     element.source, element.line = node.source, node.line
     return element
 
 
 def _pose(node: Node | None) -> dict[str, Any]:
-    """Position and orientation from the ``origin`` of an element."""
+    """Return position and orientation from the ``origin`` of an element."""
     origin = node.child("origin") if node else None
     if origin is None:
         return {}
@@ -175,12 +177,12 @@ def _pose(node: Node | None) -> dict[str, Any]:
 
 
 def _rpy(angles: tuple[float, ...]) -> Any:
-    """Quaternion of roll, pitch and yaw: rotations about fixed axes x, y, z, one after the other."""
+    """Return the quaternion of roll, pitch and yaw: successive rotations about the fixed axes x, y, z."""
     return euler2quat((angles[0], angles[1], angles[2]), "XYZ")
 
 
 def _add_inertial(body: Element, node: Node) -> None:
-    """Mass and inertia. The matrix is turned into the body's frame; a negative mass counts as none."""
+    """Add mass and inertia. The matrix is rotated into the body's frame; a negative mass counts as missing."""
     mass, matrix = node.child("mass"), node.child("inertia")
     assert mass is not None and matrix is not None
     pose = _pose(node)
@@ -196,13 +198,13 @@ def _add_inertial(body: Element, node: Node) -> None:
 
 
 def _add_joint(body: Element, node: Node) -> None:
-    """The joint between a link and its parent, as one joint or three."""
+    """Add the joint between a link and its parent as one or three MJCF joints."""
     kind, name = node.values["type"], node.values["name"]
     axis_node = node.child("axis")
     axis = axis_node.values["xyz"] if axis_node else (1.0, 0.0, 0.0)
     passive, limits = _passive(node), _limits(node)
     if kind == "planar":
-        # two slides in the plane and a rotation about its normal; the limits are those of the first
+        # two slides in the plane and a rotation about its normal; the first one has the limits
         turn = z2quat(scale3(axis, 1.0 / _length(node, axis)))
         along = [rot_vec_quat(direction, turn) for direction in ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0))]
         _element(body, "joint", node, name=f"{name}_TX", type="slide", axis=along[0], **passive, **limits)
@@ -216,7 +218,7 @@ def _add_joint(body: Element, node: Node) -> None:
 
 
 def _length(node: Node, axis: Any) -> float:
-    """Length of an axis, which must not be zero."""
+    """Return the length of an axis. Raises MjcfError if the length is zero."""
     length = norm3(axis)
     if not length > 0.0:
         raise node.error("an axis of zero length has no direction", "axis")
@@ -224,7 +226,7 @@ def _length(node: Node, axis: Any) -> float:
 
 
 def _passive(node: Node) -> dict[str, Any]:
-    """Damping and dry friction."""
+    """Return damping and dry friction."""
     dynamics = node.child("dynamics")
     if dynamics is None:
         return {}
@@ -232,14 +234,14 @@ def _passive(node: Node) -> dict[str, Any]:
 
 
 def _limits(node: Node) -> dict[str, Any]:
-    """Range of the position and of the actuator force."""
+    """Return the range of the position and of the actuator force."""
     limit = node.child("limit")
     if limit is None:
         return {}
     values, found = limit.values, {}
     if values["lower"] or values["upper"]:
         found["range"] = (values["lower"], values["upper"])
-        # limits hold when both are written
+        # limits are active if both are given
         if len(limit.given.keys() & {"lower", "upper"}) == 1:
             found["limited"] = "false"
     if values["effort"]:
@@ -249,7 +251,7 @@ def _limits(node: Node) -> dict[str, Any]:
 
 
 def _add_mimics(robot: _Robot) -> None:
-    """Equality constraints for joints that follow others."""
+    """Add equality constraints for joints that follow others."""
     names = {joint.values["name"]: joint for joint in robot.joints}
     scalar = ("revolute", "continuous", "prismatic")
     for joint in robot.joints:
@@ -271,7 +273,7 @@ def _add_mimics(robot: _Robot) -> None:
 
 
 def _warn(node: Node, message: str) -> None:
-    """Tell the user something about a place in the file."""
+    """Warn about a place in the file."""
     warnings.warn(str(MjcfError(message, node.source, node.line, node.row.tag)), stacklevel=2)
 
 
@@ -279,7 +281,7 @@ def _warn(node: Node, message: str) -> None:
 
 
 def _name_colours(robot: _Robot, root: Node) -> None:
-    """The colours of all names of materials: the first in the file counts, wherever in it a name is used.
+    """Collect the colours of all named materials. The first definition in the file applies, before and after it.
 
     Raises:
         MjcfError: a material has neither a colour nor a name.
@@ -295,9 +297,9 @@ def _name_colours(robot: _Robot, root: Node) -> None:
 
 
 def _colour(robot: _Robot, shape: Node, before: tuple[float, ...]) -> tuple[float, ...]:
-    """Colour of a shape: its material's own, that of the material of this name, else that of the shape before.
+    """Return the colour of a shape: that of its material, of the named material, or of the previous shape.
 
-    The material of a collision shape gives its name a colour, but does not colour the shape, as in the reference.
+    The material of a collision shape defines the colour of its name but does not colour the shape, as in the reference.
     """
     material = shape.child("material")
     if material is None or shape.row.tag == "collision":
@@ -307,7 +309,7 @@ def _colour(robot: _Robot, shape: Node, before: tuple[float, ...]) -> tuple[floa
 
 
 def _add_shapes(robot: _Robot, body: Element, link: Node) -> None:
-    """The shapes of a link."""
+    """Add the shapes of a link."""
     colour = _UNDEFINED_COLOUR
     for shape in link.all("visual", "collision"):
         colour = _colour(robot, shape, colour)
@@ -316,7 +318,7 @@ def _add_shapes(robot: _Robot, body: Element, link: Node) -> None:
 
 
 def _add_shape(robot: _Robot, body: Element, shape: Node, colour: tuple[float, ...]) -> None:
-    """A visual or collision shape as a geom."""
+    """Add a visual or collision shape as a geom."""
     geometry = shape.child("geometry")
     assert geometry is not None
     kinds = {child.row.tag: child for child in geometry.children}
@@ -347,12 +349,12 @@ def _sphere(robot: _Robot, node: Node) -> dict[str, Any]:
 
 
 def _round(robot: _Robot, node: Node) -> dict[str, Any]:
-    """A cylinder or a capsule."""
+    """Set the size of a cylinder or a capsule."""
     return {"type": node.row.tag, "size": (node.values["radius"], 0.5 * node.values["length"])}
 
 
 def _mesh(robot: _Robot, node: Node) -> dict[str, Any]:
-    """A mesh; the same file in the same scale is one mesh."""
+    """Add a mesh; the same file with the same scale is added once."""
     file = node.values["filename"].removeprefix(_PACKAGE)
     if robot.compiler["strippath"]:
         file = basename(file)

@@ -1,7 +1,7 @@
-"""The URDF language as a table: the elements and attributes that mean something to the engine.
+"""The URDF language as a table: the elements and attributes that the engine uses.
 
 URDF is open: elements and attributes that are not in the table (transmissions, plugins, sensors of other programs) are
-skipped, as the reference does.
+skipped, as in the reference.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ _GEOMETRY = element(
 
 
 def _material(**more: Any) -> ElementRow:
-    """Row of a material, which may stand beside links and in visuals."""
+    """Return the row of a material, which can be a sibling of links or a child of a visual."""
     colour = element("color", "colour", reals("rgba", 4, None, "colour and opacity", required=True), **_ONE)
     return element("material", "colour of a shape", text("name", "name of the material"),
                    children=[colour], **more)  # fmt: skip
 
 
 def _shape(tag: str, meaning: str) -> ElementRow:
-    """Row of a visual or a collision shape."""
+    """Return the row of a visual or a collision shape."""
     return element(tag, meaning, text("name", "name of the shape"), children=[_ORIGIN, _GEOMETRY, _material(**_ONE)])
 
 
@@ -78,7 +78,7 @@ _LINK = element(
 
 
 def _link_reference(tag: str) -> ElementRow:
-    """Row of an element that names a link."""
+    """Return the row of an element that names a link."""
     return element(tag, f"{tag} link", text("link", "name of the link", required=True), multiplicity="!")
 
 

@@ -1,4 +1,4 @@
-"""URDF text to nodes: the elements that the table of the language knows, with typed values; all else is skipped."""
+"""URDF text to nodes: the elements in the table of the language, with typed values. All other elements are skipped."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ class Node:
     Attributes:
         row: its row of the table.
         texts: the texts of its attributes.
-        source, line: its place.
+        source, line: file and line of the element.
         children: the elements inside it.
         checked: whether it has been checked.
-        given: values of the attributes that are written, once checked.
+        given: typed values of the attributes that are present in the file, available after the check.
         values: the value of every attribute, given or default.
     """
 
@@ -44,18 +44,18 @@ class Node:
         self.values = row.defaults
 
     def child(self, tag: str) -> Node | None:
-        """The first child with a tag, None when there is none."""
+        """Return the first child with a tag, or None if there is none."""
         for child in self.children:
             if child.row.tag == tag:
                 return child
         return None
 
     def all(self, *tags: str) -> Iterator[Node]:
-        """The children with one of the tags."""
+        """Return the children whose tag is one of `tags`."""
         return (child for child in self.children if child.row.tag in tags)
 
     def descendants(self) -> Iterator[Node]:
-        """All elements inside this one, in the order of the file."""
+        """Return all elements inside this one, in the order of the file."""
         stack = self.children[::-1]
         while stack:
             node = stack.pop()
@@ -63,13 +63,13 @@ class Node:
             stack.extend(node.children[::-1])
 
     def error(self, message: str, attribute: str | None = None) -> MjcfError:
-        """An error about this element, to be raised by the caller."""
+        """Return an error about this element, to be raised by the caller."""
         return MjcfError(message, self.source, self.line, self.row.tag, attribute)
 
     def check(self, skip: tuple[str, str] = ("", "")) -> None:
-        """Check and type the attributes of this element and of all inside it.
+        """Check and convert the attributes of this element and of all elements inside it.
 
-        Elements whose parent's tag and own tag are ``skip`` are left alone. Raises MjcfError.
+        Elements whose parent's tag and own tag are ``skip`` are not checked. Raises MjcfError.
         """
         stack: list[Node] = [self]
         while stack:
@@ -86,7 +86,7 @@ class Node:
             stack.extend(child for child in node.children[::-1] if (node.row.tag, child.row.tag) != skip)
 
     def _check_values(self) -> None:
-        """Type the attributes."""
+        """Convert the attributes to typed values."""
         known, self.given = known_values(self.row), {}
         for name, text in self.texts.items():
             value = known[name].read(text) if name in known else None
@@ -97,7 +97,7 @@ class Node:
         self.values = {**self.row.defaults, **self.given}
 
     def _look_closer(self, name: str, text: str) -> None:
-        """Type an attribute that isn't written in the plain way, or is unknown."""
+        """Convert an attribute that is unknown or not in simple notation."""
         attribute = self.row.attributes.get(name)
         if attribute is None:
             if self.row.tag in _SETTINGS:
@@ -112,7 +112,7 @@ class Node:
             raise self.error("the file name must not be empty", name)
 
     def _check_children(self, skip: tuple[str, str]) -> None:
-        """Every element stands as often as it may and must."""
+        """Check that each kind of child occurs as often as its row requires and allows."""
         seen: set[str] = set()
         for child in self.children:
             row = child.row
@@ -126,14 +126,14 @@ class Node:
 
 @cache
 def _required(row: ElementRow) -> tuple[str, ...]:
-    """Tags of the elements that must stand in one of this row."""
+    """Return the tags of the required children of a row."""
     return tuple(tag for tag, child in row.children.items() if child.multiplicity == "!")
 
 
 def read_nodes(text: str | bytes, source: str, root: ElementRow) -> Node:
-    """The nodes of a document, not checked yet. Raises NotWellFormed where the text is not well-formed."""
+    """Return the nodes of a document, not checked yet. Raises NotWellFormed if the text is not well-formed."""
     top = Node(root, {}, source, 1)
-    stack: list[Node | None] = []  # None stands for an element that is skipped
+    stack: list[Node | None] = []  # None represents an element that is skipped
 
     def start(tag: str, attributes: dict[str, str]) -> None:
         around = stack[-1] if stack else None

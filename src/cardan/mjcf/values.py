@@ -1,4 +1,4 @@
-"""Attribute text to typed value: numbers, words, names, as the attribute's row in the table says."""
+"""Conversion of attribute text to typed values (numbers, words, names), as specified by the attribute's row."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from cardan.errors import suggestion
 from cardan.spec.schema.rows import Attribute, ElementRow, Type
 
-_PLAIN_REAL = "0123456789+-.eE \t\r\n"  # text of these characters alone is what `float` reads, or wrong
+_PLAIN_REAL = "0123456789+-.eE \t\r\n"  # text of only these characters is either read correctly by `float` or wrong
 _PLAIN_INT = "0123456789+- \t\r\n"
 _INT_BOUND = 2**31
 _SIZE_BOUND = 2**63
@@ -18,14 +18,14 @@ _SUFFIX = {suffix: 1024**power for power, suffix in enumerate("KMGTPE", start=1)
 
 
 def parse_value(row: Attribute, text: str) -> Any:
-    """The typed value of an attribute from its text. Raises ValueError which says what would be right."""
+    """Return the typed value of an attribute from its text. Raises ValueError with the expected form."""
     return _PARSERS[row.type](row, text)
 
 
 def plain_readers(row: ElementRow) -> dict[str, Callable[[str], Any]]:
-    """What reads attributes of an element that are written in the plain way, by name.
+    """Return fast readers for the attributes of an element, by name. They read only simple notation.
 
-    A reader returns None for a text that needs a closer look: `parse_value` finds its value, or says what is wrong.
+    A reader returns None if it cannot read a text. `parse_value` then finds the value or raises an error.
     """
     return {
         name: _PLAIN[attribute.type](attribute)
@@ -34,15 +34,15 @@ def plain_readers(row: ElementRow) -> dict[str, Callable[[str], Any]]:
     }
 
 
-_SHORT = 40  # characters of a text whose value is kept
-_MANY = 2000  # values that are kept of an attribute
+_SHORT = 40  # longest text, in characters, whose value is cached
+_MANY = 2000  # number of cached values for each attribute
 
 
 class Known(dict[str, Any]):
-    """Values of an attribute by their texts: those of short texts that were there before, and others when asked for.
+    """Cache of the values of an attribute, by text. Missing values are read on demand; only short texts are cached.
 
     Args:
-        reader: what reads a text in the plain way (see `plain_readers`).
+        reader: the fast reader of the attribute (see `plain_readers`).
     """
 
     __slots__ = ("_reader",)
@@ -51,7 +51,7 @@ class Known(dict[str, Any]):
         self._reader = reader
 
     def __missing__(self, text: str) -> Any:
-        """The value of a text that wasn't there before. Raises KeyError for one that needs a closer look."""
+        """Read the value of a text that is not in the cache. Raises KeyError if the fast reader cannot read it."""
         value = self._reader(text)
         if value is None:
             raise KeyError(text)
@@ -62,7 +62,7 @@ class Known(dict[str, Any]):
         return value
 
     def read(self, text: str) -> Any:
-        """The value of a text, None for one that needs a closer look."""
+        """Return the value of a text, or None if the fast reader cannot read it."""
         try:
             return self[text]
         except KeyError:
@@ -71,12 +71,12 @@ class Known(dict[str, Any]):
 
 @cache
 def known_values(row: ElementRow) -> dict[str, Known]:
-    """Values of attributes of an element that are written in the plain way, by name and text."""
+    """Return the caches of values of all attributes of an element that have a fast reader, by name."""
     return {name: Known(reader) for name, reader in plain_readers(row).items()}
 
 
 def _plain_real(row: Attribute) -> Callable[[str], Any]:
-    """A reader of real numbers."""
+    """Return a reader of real numbers."""
     low, high, scalar = max(row.low, 1), row.high, row.scalar
 
     def read(text: str) -> Any:
@@ -86,7 +86,7 @@ def _plain_real(row: Attribute) -> Callable[[str], Any]:
             values = (float(text),) if scalar else tuple(map(float, text.split()))
         except ValueError:
             return None
-        if inf in values or -inf in values:  # too large
+        if inf in values or -inf in values:  # overflow
             return None
         if scalar:
             return values[0]
@@ -96,23 +96,23 @@ def _plain_real(row: Attribute) -> Callable[[str], Any]:
 
 
 def _plain_int(row: Attribute) -> Callable[[str], Any]:
-    """A reader of a single integer of few digits."""
+    """Return a reader of a single integer with few digits."""
     return lambda text: int(text) if row.scalar and text.isdecimal() and text.isascii() and len(text) < 9 else None
 
 
 def _plain_word(row: Attribute) -> Callable[[str], Any]:
-    """A reader of keywords."""
+    """Return a reader of keywords."""
     words = {word: word for word in row.keywords}
     return words.get
 
 
 def _plain_bool(row: Attribute) -> Callable[[str], Any]:
-    """A reader of flags."""
+    """Return a reader of flags."""
     return row.keywords.get
 
 
 def _plain_text(row: Attribute) -> Callable[[str], Any]:
-    """A reader of texts that aren't empty."""
+    """Return a reader of texts that are not empty."""
     return lambda text: text or None
 
 
@@ -128,7 +128,7 @@ _PLAIN: dict[Type, Callable[[Attribute], Callable[[str], Any]]] = {
 
 
 def _parse_real(row: Attribute, text: str) -> float | tuple[float, ...]:
-    """Real numbers, separated by white space."""
+    """Parse real numbers that are separated by white space."""
     tokens = text.split()
     try:
         values = () if text.strip(_PLAIN_REAL) else tuple(map(float, tokens))
@@ -140,7 +140,7 @@ def _parse_real(row: Attribute, text: str) -> float | tuple[float, ...]:
 
 
 def _real(token: str) -> float:
-    """One real number: decimal, hexadecimal, inf or nan."""
+    """Parse one real number: decimal, hexadecimal, inf or nan."""
     word = token.lower().lstrip("+-")
     if word in ("inf", "nan"):
         return float(token)
@@ -159,7 +159,7 @@ def _real(token: str) -> float:
 
 
 def _parse_int(row: Attribute, text: str) -> int | tuple[int, ...]:
-    """Integers of 32 bits, separated by white space."""
+    """Parse integers of 32 bits that are separated by white space."""
     tokens = text.split()
     if text.strip(_PLAIN_INT):
         bad = next((token for token in tokens if token.strip(_PLAIN_INT)), text)
@@ -168,7 +168,7 @@ def _parse_int(row: Attribute, text: str) -> int | tuple[int, ...]:
 
 
 def _integer(token: str) -> int:
-    """One integer that fits 32 bits."""
+    """Parse one integer of 32 bits."""
     try:
         value = int(token)
     except ValueError:
@@ -179,7 +179,7 @@ def _integer(token: str) -> int:
 
 
 def _counted(row: Attribute, values: tuple[Any, ...], noun: str) -> Any:
-    """The values when their count is right, as one value where one may stand."""
+    """Check the number of values and return them, or the value itself if the attribute is a scalar."""
     count, low, high = len(values), row.low, row.high
     if count < max(low, 1) or (high is not None and count > high):
         if high is None:
@@ -195,24 +195,24 @@ def _counted(row: Attribute, values: tuple[Any, ...], noun: str) -> Any:
 
 
 def _parse_keyword(row: Attribute, text: str) -> str:
-    """One of the attribute's words."""
+    """Parse one of the attribute's keywords."""
     if text not in row.keywords:
         raise ValueError(f"'{text}' is not one of its keywords" + suggestion(text, row.keywords))
     return text
 
 
 def _parse_bool(row: Attribute, text: str) -> bool:
-    """One of the attribute's two words, as a bool."""
+    """Parse one of the attribute's two keywords as a bool."""
     return row.keywords[_parse_keyword(row, text)]
 
 
 def _parse_text(row: Attribute, text: str) -> str:
-    """The text as it stands."""
+    """Return the text unchanged."""
     return text
 
 
 def _parse_memory(row: Attribute, text: str) -> int:
-    """Bytes, with an optional suffix; -1 for automatic."""
+    """Parse a number of bytes with an optional suffix; -1 means automatic."""
     token = text.strip()
     if token == "-1":
         return -1
@@ -221,7 +221,7 @@ def _parse_memory(row: Attribute, text: str) -> int:
     digits = token[:-1] if suffix in _SUFFIX else token
     if not (digits.isascii() and digits.isdigit()):
         raise ValueError(f"'{text}' is not a memory size; expected a whole number with an optional K, M, G, T, P or E")
-    # a size of more than 19 digits is too large whatever the suffix
+    # a number of more than 19 digits is too large with any suffix
     if len(digits) > 19 or int(digits) * scale >= _SIZE_BOUND:
         raise ValueError(f"'{text}' is too large for a memory size")
     return int(digits) * scale

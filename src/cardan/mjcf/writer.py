@@ -1,7 +1,7 @@
 """Model tree to MJCF text (spec: modeling, "Model creation").
 
-Every explicit attribute is written, in the order of the language's table, with as many digits as reading back the same
-number takes. Sections that say nothing are left out.
+Every explicit attribute is written, in the order of the language's table. Numbers have as many digits as are needed to
+read the same number back. Sections without content are left out.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ _PLACES = {tag: place for place, tag in enumerate(SCHEMA.children)}
 
 
 def write_tree(tree: ModelTree) -> str:
-    """The tree as MJCF text.
+    """Return the tree as MJCF text.
 
     Raises:
-        MjcfError: an attribute holds a value that the language cannot write (a NaN, a control character).
+        MjcfError: an attribute has a value that MJCF cannot represent (a NaN, a control character).
     """
     sections = sorted(tree.root.children, key=lambda section: _PLACES.get(section.tag, len(_PLACES)))
     lines = [_start_tag(tree.root) + ">"]
@@ -39,7 +39,7 @@ def write_tree(tree: ModelTree) -> str:
 
 
 def _lines(root: Element, depth: int) -> Iterator[str]:
-    """The lines of an element and of all inside it, which may be nested as deep as it likes."""
+    """Yield the lines of an element and of everything inside it, at any depth of nesting."""
     stack: list[tuple[Element, int] | str] = [(root, depth)]
     while stack:
         top = stack.pop()
@@ -57,12 +57,12 @@ def _lines(root: Element, depth: int) -> Iterator[str]:
 
 
 def _says_nothing(element: Element) -> bool:
-    """Whether an element is a section or setting without content."""
+    """Return whether an element is a section or setting without content."""
     return element.row.merged and not element.attributes and all(_says_nothing(child) for child in element.children)
 
 
 def _start_tag(element: Element) -> str:
-    """Start tag with all attributes, but for its end."""
+    """Return the start tag with all attributes, without its closing bracket."""
     words = [f"<{element.tag}"]
     for name, row in element.row.attributes.items():
         value = element.attributes.get(name)
@@ -73,7 +73,7 @@ def _start_tag(element: Element) -> str:
 
 
 def _text(element: Element, row: Attribute, value: Any) -> str:
-    """An attribute's value as text; raises MjcfError when there is no such text."""
+    """Return an attribute's value as text. Raises MjcfError if the value has no text form."""
     values = value if isinstance(value, tuple | list | array) else (value,)
     try:
         text = " ".join(_FORMATS[row.type](row, item) for item in values)
@@ -85,7 +85,7 @@ def _text(element: Element, row: Attribute, value: Any) -> str:
 
 
 def format_real(value: float) -> str:
-    """The shortest text that reads back as the same number. Raises ValueError for NaN, which MJCF does not have."""
+    """Return the shortest text that reads back as the same number. Raises ValueError for NaN, which MJCF lacks."""
     number = float(value)
     if number != number:
         raise ValueError("NaN is not a number that MJCF can hold")

@@ -1,4 +1,4 @@
-"""Canonical tree, assets and custom data. Files stay files, what was written inline stays inline."""
+"""Canonical tree, assets and custom data. References to files and inline data are kept in their original form."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SECTIONS = ("asset", "deformable", "extension")
 
 
 def put_assets(scribe: Scribe) -> None:
-    """The assets that the model has, in the order of the source."""
+    """Add the assets of the model, in the order of the source."""
     for tag in _SECTIONS:
         section = scribe.tree.section(tag)
         for element in scribe.source.section(tag).children:
@@ -32,21 +32,21 @@ def put_assets(scribe: Scribe) -> None:
 
 
 def _is_there(scribe: Scribe, element: Element) -> bool:
-    """Whether the model has the asset (the compiler may discard visual ones)."""
+    """Return whether the model has the asset (the compiler may discard visual ones)."""
     names = scribe.names.get(element.row.kind or "")
     name = asset_name(element)
     return names is None or (name in names if name else bool(names))
 
 
 def _put_material(scribe: Scribe, section: Element, origin: Element) -> None:
-    """One material, with the model's values."""
+    """Add one material, with the model's values."""
     if origin.name in scribe.names["material"]:
         values = scribe.read(MATERIAL_ROW, _MATERIAL, scribe.names["material"].index(origin.name))
         scribe.put(section, "material", values | {"name": origin.name}, origin)
 
 
 def _put_asset(scribe: Scribe, section: Element, origin: Element) -> None:
-    """One asset as it was given, with what is inside."""
+    """Add one asset with its original attributes and children."""
     values: Values = {**origin.resolved(), "name": asset_name(origin)}
     if origin.row.kind == "hfield":
         values["size"] = plain(scribe.m.hfield_size[scribe.names["hfield"].index(values["name"])])
@@ -54,7 +54,7 @@ def _put_asset(scribe: Scribe, section: Element, origin: Element) -> None:
 
 
 def put_custom(scribe: Scribe) -> None:
-    """Numbers, texts and tuples."""
+    """Add numbers, texts and tuples."""
     m, section = scribe.m, scribe.tree.section("custom")
     for number, name in enumerate(scribe.names["numeric"]):
         adr, size = int(m.numeric_adr[number]), int(m.numeric_size[number])
@@ -67,7 +67,7 @@ def put_custom(scribe: Scribe) -> None:
 
 
 def _put_tuple(scribe: Scribe, element: Element, number: int) -> None:
-    """The objects of a tuple."""
+    """Add the objects of a tuple."""
     m = scribe.m
     words = {code: word for word, code in _OBJECT_WORDS.items()}
     adr = int(m.tuple_adr[number])

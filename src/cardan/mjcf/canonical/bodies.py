@@ -56,7 +56,7 @@ _GEOM = {
     "quat": "geom_quat",
     "rgba": "geom_rgba",
 }
-# what gives the inertia: a compiled model has the result only
+# attributes that determine the inertia: a compiled model has only the result
 _MASS = ("mass", "density", "shellinertia", "fitscale")
 _SITE = {
     "type": "site_type",
@@ -90,7 +90,7 @@ _SCALAR_JOINTS = ("hinge", "slide")
 
 
 def put_bodies(scribe: Scribe) -> None:
-    """All bodies, each inside its parent, with all that belongs to them."""
+    """Add all bodies, each inside its parent, with everything attached to them."""
     m = scribe.m
     elements = [scribe.tree.worldbody]
     owners = {kind: _by_body(getattr(m, field)) for kind, field in _OWNERS.items()}
@@ -105,7 +105,7 @@ def put_bodies(scribe: Scribe) -> None:
 
 
 def _by_body(bodyid: Any) -> dict[int, list[int]]:
-    """Ids of objects by the body that they belong to."""
+    """Return the ids of objects grouped by body."""
     found: dict[int, list[int]] = {}
     for number, body in enumerate(bodyid.tolist()):
         found.setdefault(body, []).append(number)
@@ -113,9 +113,9 @@ def _by_body(bodyid: Any) -> dict[int, list[int]]:
 
 
 def _written(value: tuple[float, ...], unit: Callable[[Any], Any] = unit_quat) -> tuple[float, ...]:
-    """The quaternion or axis which, normalised by the reader, is this one to the last bit, if there is one near.
+    """Find a nearby quaternion or axis that the reader normalises to exactly this one, to the last bit.
 
-    Equal boxes must stay equal: otherwise trees of bounding volumes come out in another order.
+    Equal boxes must remain equal; otherwise the order in bounding volume trees changes.
     """
     for step in range(_STEPS):
         for scale in (1.0 + step * _EPSILON, 1.0 - 0.5 * step * _EPSILON):
@@ -126,12 +126,12 @@ def _written(value: tuple[float, ...], unit: Callable[[Any], Any] = unit_quat) -
 
 
 def _unit3(axis: tuple[float, float, float]) -> tuple[float, float, float]:
-    """The unit vector along an axis, as the reader computes it."""
+    """Return the unit vector along an axis, as the reader computes it."""
     return scale3(axis, 1.0 / norm3(axis)) if any(axis) else axis
 
 
 def _put_body(scribe: Scribe, parent: Element, body: int) -> Element:
-    """One body with its inertia."""
+    """Add one body with its inertia."""
     m, origin = scribe.m, scribe.origins.find("body", body)
     values = scribe.read(BODY, _BODY, body)
     values |= {"name": scribe.name("body", body), "mocap": m.body_mocapid[body] >= 0}
@@ -141,7 +141,7 @@ def _put_body(scribe: Scribe, parent: Element, body: int) -> Element:
     scribe.put_user(values, "body_user", body)
     element = scribe.put(parent, "body", values)
     inertial = scribe.read(INERTIAL, _INERTIAL, body)
-    # a body without geoms and inertia is left as it is: its inertial frame is one of a kind
+    # keep a body without geoms and inertia as it is: its inertial frame has special values
     empty = not inertial["mass"] and (inertial["pos"], inertial["quat"]) == pose
     inertial["quat"] = _written(inertial["quat"])
     if not empty or m.body_geomnum[body]:
@@ -151,7 +151,7 @@ def _put_body(scribe: Scribe, parent: Element, body: int) -> Element:
 
 
 def _put_joint(scribe: Scribe, body: Element, joint: int) -> None:
-    """One joint; a free joint without properties of its own is a ``freejoint``."""
+    """Add one joint; a free joint without properties of its own becomes a ``freejoint``."""
     m = scribe.m
     dof, adr = int(m.jnt_dofadr[joint]), int(m.jnt_qposadr[joint])
     values = scribe.read(JOINT_ROW, _JOINT, joint) | scribe.read(JOINT_ROW, _DOF, dof)
@@ -167,7 +167,7 @@ def _put_joint(scribe: Scribe, body: Element, joint: int) -> None:
 
 
 def _is_plain(values: Values) -> bool:
-    """Whether a free joint has no property but a name and a group."""
+    """Return whether a free joint has no properties except a name and a group."""
     own = ("name", "group", "type", "pos", "axis")
     defaults = JOINT_ROW.defaults
     given = {name: value for name, value in values.items() if name not in own and value is not None}
@@ -175,9 +175,10 @@ def _is_plain(values: Values) -> bool:
 
 
 def _mesh_frame_undone(scribe: Scribe, geom: int) -> Pose:
-    """Pose of a geom with a mesh as written: without the pose of the mesh's frame, which the compiler adds.
+    """Return the pose of a geom with a mesh as the user writes it, without the pose of the mesh's frame.
 
-    The one that the geom had then is taken if it gives the model's pose to the last bit.
+    The compiler adds the pose of the mesh's frame. The original pose of the geom is returned if it gives the model's
+    pose to the last bit.
     """
     m = scribe.m
     wanted = (plain(m.geom_pos[geom]), plain(m.geom_quat[geom]))
@@ -191,7 +192,7 @@ def _mesh_frame_undone(scribe: Scribe, geom: int) -> Pose:
 
 
 def _put_geom(scribe: Scribe, body: Element, geom: int) -> None:
-    """One geom. Sizes of meshes and height fields, and of what is fitted to a mesh, follow from their data."""
+    """Add one geom. Sizes of meshes, height fields and shapes fitted to meshes follow from their data."""
     m, origin = scribe.m, scribe.origins.find("geom", geom)
     values = scribe.read(GEOM_ROW, _GEOM, geom)
     values["name"] = scribe.name("geom", geom)
@@ -214,7 +215,7 @@ def _put_geom(scribe: Scribe, body: Element, geom: int) -> None:
 
 
 def _put_site(scribe: Scribe, body: Element, site: int) -> None:
-    """One site."""
+    """Add one site."""
     values = scribe.read(SITE_ROW, _SITE, site)
     values |= {"name": scribe.name("site", site), "quat": _written(values["quat"])}
     scribe.put_user(values, "site_user", site)
@@ -222,7 +223,7 @@ def _put_site(scribe: Scribe, body: Element, site: int) -> None:
 
 
 def _put_camera(scribe: Scribe, body: Element, camera: int) -> None:
-    """One camera: by its field of view, or by the size of its sensor."""
+    """Add one camera, with its field of view or the size of its sensor."""
     m = scribe.m
     values = scribe.read(CAMERA_ROW, _CAMERA, camera)
     values |= {"name": scribe.name("camera", camera), "quat": _written(values["quat"])}
@@ -238,7 +239,7 @@ def _put_camera(scribe: Scribe, body: Element, camera: int) -> None:
 
 
 def _put_light(scribe: Scribe, body: Element, light: int) -> None:
-    """One light."""
+    """Add one light."""
     values = scribe.read(LIGHT_ROW, _LIGHT, light)
     values |= {"name": scribe.name("light", light), "dir": _written(values["dir"], _unit3)}
     scribe.put(body, "light", values, scribe.origins.find("light", light))

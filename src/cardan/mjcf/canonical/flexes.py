@@ -1,4 +1,4 @@
-"""Canonical tree, deformable objects: flexes with the bodies of their vertices, as the model has them."""
+"""Canonical tree, deformable objects: flexes with the bodies of their vertices, as in the model."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _CONTACT = {name: f"flex_{name}" for name in _ROW.children["contact"].attributes
 
 
 def put_flexes(scribe: Scribe) -> None:
-    """All flexes, at the end of the section ``deformable``."""
+    """Add all flexes, at the end of the section ``deformable``."""
     section = scribe.tree.section("deformable")
     for number in range(scribe.m.nflex):
         element = _put_flex(scribe, section, number)
@@ -22,7 +22,7 @@ def put_flexes(scribe: Scribe) -> None:
 
 
 def _put_flex(scribe: Scribe, section: Element, number: int) -> Element:
-    """One flex: vertices, elements, appearance."""
+    """Add one flex: vertices, elements, appearance."""
     m = scribe.m
     adr = int(m.flex_vertadr[number])
     vertices = slice(adr, adr + int(m.flex_vertnum[number]))
@@ -44,7 +44,7 @@ def _put_flex(scribe: Scribe, section: Element, number: int) -> Element:
 
 
 def _put_part(scribe: Scribe, flex: Element, tag: str, fields: dict[str, str], number: int) -> None:
-    """A part of a flex, if anything in it differs from what the language says."""
+    """Add a child of a flex if any of its values differs from the default of the language."""
     part = scribe.put(flex, tag, scribe.read(_ROW.children[tag], fields, number))
     if not part.attributes:
         flex.children.remove(part)

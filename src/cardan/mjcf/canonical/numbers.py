@@ -1,4 +1,4 @@
-"""Numbers of a model as a tree holds them."""
+"""Numbers of a model in the form in which a tree holds them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cardan.model.tables import MODEL
 
 
 def plain(value: Any) -> Any:
-    """A field's value as the tree holds it: numbers, or tuples of them.
+    """Convert a field's value to numbers, or tuples of numbers.
 
     Single-precision numbers become the double with the same shortest text.
     """
@@ -22,7 +22,7 @@ def plain(value: Any) -> Any:
 
 
 def statistics(m: Any) -> dict[str, Any]:
-    """The statistics of a model, as the canonical tree compares them."""
+    """Return the statistics of a model in the form that the canonical tree compares."""
     memory = m._memory
     return {
         field.name.removeprefix("stat."): (

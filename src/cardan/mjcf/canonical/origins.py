@@ -1,7 +1,8 @@
-"""Which element of the source tree an object of the compiled model comes from.
+"""Elements of the source tree from which the objects of the compiled model come.
 
-Only what does not change the model depends on this: default classes and densities. So where the two do not correspond
-(bodies were fused, visual elements discarded), objects are found by name, and unnamed ones have no origin.
+Only data that does not change the model depends on these origins: default classes and densities. If tree and model do
+not correspond (bodies were fused, visual elements discarded), objects are found by name, and unnamed ones have no
+origin.
 """
 
 from __future__ import annotations
@@ -47,13 +48,13 @@ class Origins:
                     self._enter(element)
 
     def _enter(self, element: Element) -> None:
-        """Give an element the next place among those of its kind."""
+        """Append an element to those of its kind."""
         kind = "body" if element.tag == "worldbody" else element.row.kind
         if kind:
             self._in_order.setdefault(kind, []).append(element)
 
     def find(self, kind: str, number: int) -> Element | None:
-        """The element of an object, None when it is not known."""
+        """Return the element of an object, or None if it is not known."""
         names, elements = self._names[kind], self._in_order.get(kind, [])
         if names[number]:
             found = self._source.find(kind, names[number])
@@ -64,12 +65,12 @@ class Origins:
         return elements[number]
 
     def all(self, kind: str) -> list[Element]:
-        """All elements of a kind, in the order of the source."""
+        """Return all elements of a kind, in the order of the source."""
         return self._in_order.get(kind, [])
 
 
 def _bodies(world: Element) -> Iterator[Element]:
-    """The world and all bodies, depth first."""
+    """Return the world and all bodies, depth first."""
     stack = [world]
     while stack:
         body = stack.pop()
@@ -78,6 +79,6 @@ def _bodies(world: Element) -> Iterator[Element]:
 
 
 def asset_name(element: Element) -> str | None:
-    """Name of an asset: given, or that of its file without folder and ending."""
+    """Return the name of an asset: the given name, or the name of its file without folder and extension."""
     path = element.attributes.get("file")
     return element.name or (Path(path.replace("\\", "/")).stem if path else None)

@@ -24,7 +24,7 @@ _PAIR = {
 
 
 def put_contacts(scribe: Scribe) -> None:
-    """Contact pairs and exclusions."""
+    """Add contact pairs and exclusions."""
     m, section = scribe.m, scribe.tree.section("contact")
     for pair in range(m.npair):
         values = scribe.read(PAIR, _PAIR, pair) | {"name": scribe.name("pair", pair)}
@@ -37,7 +37,7 @@ def put_contacts(scribe: Scribe) -> None:
 
 # --- equality --------------------------------------------------------------------------------------------------------
 
-# tag, kind of the objects, attributes with their places in eq_data
+# tag, kind of the objects, attributes with their indices in eq_data
 _EQUALITIES: dict[int, tuple[str, str, dict[str, slice | int]]] = {
     int(mjtEq.mjEQ_CONNECT): ("connect", "body", {"anchor": slice(0, 3)}),
     int(mjtEq.mjEQ_WELD): ("weld", "body", {"anchor": slice(0, 3), "relpose": slice(3, 10), "torquescale": 10}),
@@ -49,7 +49,7 @@ _EQUALITY = {"active": "eq_active0", "solref": "eq_solref", "solimp": "eq_solimp
 
 
 def put_equalities(scribe: Scribe) -> None:
-    """Equality constraints."""
+    """Add equality constraints."""
     m, section = scribe.m, scribe.tree.section("equality")
     for number in range(m.neq):
         tag, kind, places = _EQUALITIES[int(m.eq_type[number])]
@@ -58,9 +58,9 @@ def put_equalities(scribe: Scribe) -> None:
         second = int(m.eq_obj2id[number])
         values |= {
             "name": scribe.name("equality", number),
-            # a flex stands alone
+            # a flex has no second object
             kind if tag == "flex" else f"{kind}1": scribe.name(kind, int(m.eq_obj1id[number])),
-            # the world is what a body is tied to when no other is named
+            # if no second body is named, a body is attached to the world
             f"{kind}2": scribe.name(kind, second) if kind != "body" or second else None,
         }
         scribe.put(section, tag, values, scribe.origins.find("equality", number))
@@ -89,7 +89,7 @@ _JOINT, _PULLEY, _SITE = int(mjtWrap.mjWRAP_JOINT), int(mjtWrap.mjWRAP_PULLEY), 
 
 
 def put_tendons(scribe: Scribe) -> None:
-    """Fixed and spatial tendons, with their paths."""
+    """Add fixed and spatial tendons, with their paths."""
     m, section = scribe.m, scribe.tree.section("tendon")
     for tendon in range(m.ntendon):
         adr, num = int(m.tendon_adr[tendon]), int(m.tendon_num[tendon])
@@ -102,7 +102,7 @@ def put_tendons(scribe: Scribe) -> None:
 
 
 def _put_wrap(scribe: Scribe, tendon: Element, wrap: int) -> None:
-    """One object on the path of a tendon."""
+    """Add one object on the path of a tendon."""
     m = scribe.m
     kind, number, parameter = int(m.wrap_type[wrap]), int(m.wrap_objid[wrap]), float(m.wrap_prm[wrap])
     if kind == _JOINT:
@@ -118,7 +118,7 @@ def _put_wrap(scribe: Scribe, tendon: Element, wrap: int) -> None:
 
 # --- actuator --------------------------------------------------------------------------------------------------------
 
-# attributes that name the target, and the kind of what they name
+# attributes that name the target, and the kind of the target
 _TRANSMISSIONS: dict[int, tuple[tuple[str, str], ...]] = {
     int(mjtTrn.mjTRN_JOINT): (("joint", "joint"),),
     int(mjtTrn.mjTRN_JOINTINPARENT): (("jointinparent", "joint"),),
@@ -136,7 +136,7 @@ _ACTUATOR = {
 
 
 def put_actuators(scribe: Scribe) -> None:
-    """Actuators, all in the general form."""
+    """Add actuators, all in the general form."""
     m, section = scribe.m, scribe.tree.section("actuator")
     for actuator in range(m.nu):
         values = scribe.read(GENERAL, _ACTUATOR, actuator) | {"name": scribe.name("actuator", actuator)}
@@ -145,7 +145,7 @@ def put_actuators(scribe: Scribe) -> None:
             values[attribute] = scribe.name(kind, number)
         stateful = int(m.actuator_dyntype[actuator]) != int(mjtDyn.mjDYN_NONE)
         activations = int(m.actuator_actnum[actuator])
-        # without a word about them, there are as many activations as the dynamics need
+        # the default is the number of activations that the dynamics need
         values["actdim"] = -1 if activations == stateful else activations
         scribe.put_user(values, "actuator_user", actuator)
         origin = scribe.origins.find("actuator", actuator)
@@ -168,7 +168,7 @@ _UNKNOWN = int(mjtObj.mjOBJ_UNKNOWN)
 
 
 def put_sensors(scribe: Scribe) -> None:
-    """Sensors."""
+    """Add sensors."""
     m, section = scribe.m, scribe.tree.section("sensor")
     for number in range(m.nsensor):
         code = int(m.sensor_type[number])
@@ -194,7 +194,7 @@ def put_sensors(scribe: Scribe) -> None:
 def _named(
     scribe: Scribe, row: ElementRow, obj: tuple[int, int], attributes: tuple[str, str], suffix: str
 ) -> dict[str, Any]:
-    """The attributes that name an object of a sensor: kind and name, or one attribute of the kind's name."""
+    """Return the attributes that name an object of a sensor: kind and name, or one attribute with the kind's name."""
     code, number = obj
     if code == _UNKNOWN or number < 0:
         return {}
@@ -211,7 +211,7 @@ _KEY = {name: f"key_{name}" for name in ("time", "qpos", "qvel", "act", "mpos", 
 
 
 def put_keyframes(scribe: Scribe) -> None:
-    """Keyframes up to the last one that says something; ``size`` holds how many there are."""
+    """Add keyframes up to the last one that differs from the initial state; ``size`` holds their number."""
     m, section = scribe.m, scribe.tree.section("keyframe")
     row = section.row.children["key"]
     initial = _initial_state(m)
@@ -224,7 +224,7 @@ def put_keyframes(scribe: Scribe) -> None:
 
 
 def _initial_state(m: Any) -> Values:
-    """What a keyframe holds that says nothing."""
+    """Return the state of a keyframe that leaves everything out."""
     mocap = sorted((i, b) for b, i in enumerate(m.body_mocapid.tolist()) if i >= 0)
     bodies = [b for _, b in mocap]
     return {

@@ -1,4 +1,4 @@
-"""What all chapters of the canonical tree share: reading values from the model, adding elements to the tree."""
+"""Shared parts of the canonical tree's modules: reading values from the model, adding elements to the tree."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _LONG_KINDS = {short: kind for kind, short in SHORT_KINDS.items()}
 
 
 class Scribe:
-    """Writes one model's canonical tree.
+    """Writer of one model's canonical tree.
 
     Attributes:
         m: the compiled model.
@@ -41,15 +41,15 @@ class Scribe:
         self.origins = Origins(source, self.names)
 
     def name(self, kind: str, number: int) -> str | None:
-        """Name of an object, None when it has none or ``number`` is negative."""
+        """Return the name of an object, or None if it has none or ``number`` is negative."""
         return self.names[kind][number] or None if number >= 0 else None
 
     def read(self, row: ElementRow, fields: Mapping[str, str], number: int) -> Values:
-        """Values of attributes from fields of the model, by a table of attribute → field, for one object."""
+        """Read attribute values of one object from fields of the model, by a table of attribute → field."""
         return {name: self._value(row, name, field, number) for name, field in fields.items()}
 
     def _value(self, row: ElementRow, name: str, field: str, number: int) -> Any:
-        """One value, as the attribute's type has it."""
+        """Convert one value to the attribute's type."""
         attribute = row.attributes.get(name) or row_of_entry(row, name)
         value = plain(getattr(self.m, field)[number])
         if attribute.type is Type.REFERENCE:
@@ -71,9 +71,9 @@ class Scribe:
         """Add an element with those values that do not follow from its default class.
 
         Args:
-            parent: where it stands.
-            tag: its tag.
-            values: wanted values; None is "as the default says". Tri-state attributes are given as bool.
+            parent: the parent of the new element.
+            tag: the tag of the new element.
+            values: wanted values; None means the default. Tri-state attributes are given as bool.
             origin: the element of the source tree, whose default class is kept.
             keep: attributes that are written in any case.
         """
@@ -95,21 +95,21 @@ class Scribe:
         return element
 
     def copy_children(self, origin: Element, into: Element) -> None:
-        """Copy all that stands inside an element of the source."""
+        """Copy everything inside an element of the source."""
         for child in origin.children:
             self._copy(child, into)
 
     def _copy(self, child: Element, into: Element) -> None:
-        """Copy one element of the source, with all that stands inside."""
+        """Copy one element of the source, with everything inside it."""
         copy = Element(child.row, self.tree, into, dict(child.attributes))
         into.children.append(copy)
         self.copy_children(child, copy)
 
     def put_choice(self, section: Element, values: Values, origin: Element | None, instance: int) -> Element:
-        """Add an actuator or a sensor that a plugin computes, with the settings of an instance without name.
+        """Add an actuator or a sensor that a plugin computes, with the settings of an unnamed instance.
 
         Raises:
-            MjcfError: the instance has no name, and the element of the source is not known.
+            MjcfError: the instance is unnamed, and the element of the source is not known.
         """
         name = self.name("plugin", instance)
         element = self.put(section, "plugin", {**values, "plugin": self.m._plugins[instance], "instance": name}, origin)
@@ -120,10 +120,10 @@ class Scribe:
         return element
 
     def put_plugin(self, origin: Element | None, into: Element, instance: int) -> None:
-        """Add the plugin of an element: the name of its instance, or what the source says of an instance without name.
+        """Add the plugin of an element: the name of its instance, or the source's settings of an unnamed instance.
 
         Raises:
-            MjcfError: the instance has no name, and the element of the source is not known.
+            MjcfError: the instance is unnamed, and the element of the source is not known.
         """
         name = self.name("plugin", instance)
         if name:
@@ -141,12 +141,12 @@ class Scribe:
 
 
 def row_of_entry(row: ElementRow, name: str) -> Attribute:
-    """The row of an attribute that an element has only through its default entry."""
+    """Return the row of an attribute that an element has only through its default entry."""
     return ModelTree.entry_attribute(row, name)
 
 
 def word_of(row: Attribute, number: int) -> str:
-    """The keyword with this number."""
+    """Return the keyword with this number."""
     for word, code in row.keywords.items():
         if code == number:
             return word
@@ -154,13 +154,13 @@ def word_of(row: Attribute, number: int) -> str:
 
 
 def _tristate(flag: bool, word: str, bounds: tuple[float, float]) -> str:
-    """The word that gives the flag: the inferred one when it does."""
+    """Return the keyword of a flag: the automatic one if it gives the same result."""
     means = bounds[0] < bounds[1] if word == "auto" else word == "true"
     return word if means == flag else "true" if flag else "false"
 
 
 def _shortened(row: Attribute, value: Any, inferred: Any) -> Any:
-    """A vector that may be given in part, without its tail as far as that is inferred."""
+    """Return a vector without the tail that is inferred when it is left out."""
     if not row.partial or not isinstance(value, tuple) or len(value) != len(inferred):
         return value
     count = len(value)

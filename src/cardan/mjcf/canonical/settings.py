@@ -14,9 +14,9 @@ from cardan.spec.schema.language import DEFAULT
 from cardan.spec.schema.rows import ElementRow, Type
 from cardan.spec.schema.shared import ORIENTATION
 
-# settings of the compiler that have not acted once the model is compiled: those on files, and which lengths to search
+# compiler settings without effect on a compiled model, except those on files and on the search for length ranges
 _KEPT = ("meshdir", "texturedir", "assetdir", "strippath", "convexhull", "exactmeshinertia", "fitaabb")
-# values of default classes that the compiler turns into others, so that elements give the result
+# values of default classes that the compiler converts; elements give the result instead
 _TURNED = {row.name for row in ORIENTATION} | {
     "fromto", "springdamper", "mesh", "hfield", "fitscale", "inheritrange",
     "focal", "focalpixel", "principal", "principalpixel", "sensorsize",
@@ -26,7 +26,7 @@ _GROUPS = 31
 
 
 def put_settings(scribe: Scribe, statistic: dict[str, Any]) -> None:
-    """All settings; ``statistic`` are the statistics that the compiler found, which need not be written."""
+    """Add all settings. ``statistic`` are the statistics that the compiler computed, which need not be written."""
     tree, m = scribe.tree, scribe.m
     _put_compiler(scribe)
     _put_option(scribe)
@@ -43,14 +43,14 @@ def put_settings(scribe: Scribe, statistic: dict[str, Any]) -> None:
 
 
 def _set(element: Element, values: Values) -> None:
-    """Give a settings element the values that are not its defaults."""
+    """Set the values of a settings element that are not defaults."""
     for name, value in values.items():
         if value != element.row.defaults[name]:
             element.attributes[name] = value
 
 
 def _group_value(scribe: Scribe, row: ElementRow, name: str, prefix: str) -> Any:
-    """Value of a setting from a group of the model (``opt.``, ``vis.map.``, ...)."""
+    """Return the value of a setting from a group of the model (``opt.``, ``vis.map.``, ...)."""
     attribute, field, memory = row.attributes[name], prefix + name, scribe.m._memory
     value = plain(memory.scalars[field][0] if field in memory.scalars else memory.arrays[field])
     if attribute.type is Type.KEYWORD:
@@ -59,7 +59,7 @@ def _group_value(scribe: Scribe, row: ElementRow, name: str, prefix: str) -> Any
 
 
 def _put_compiler(scribe: Scribe) -> None:
-    """The settings that act when the canonical text is read."""
+    """Add the settings that matter when the canonical text is read."""
     source, section = scribe.source.section("compiler"), scribe.tree.section("compiler")
     section.attributes["angle"] = "radian"
     _set(section, {name: source.attributes.get(name, section.row.defaults[name]) for name in _KEPT})
@@ -70,7 +70,7 @@ def _put_compiler(scribe: Scribe) -> None:
 
 
 def _put_option(scribe: Scribe) -> None:
-    """Options, and flags that differ from their defaults."""
+    """Add options, and flags that differ from their defaults."""
     opt, section = scribe.m.opt, scribe.tree.section("option")
     names = [name for name in section.row.attributes if name != "actuatorgroupdisable"]
     _set(section, {name: _group_value(scribe, section.row, name, "opt.") for name in names})
@@ -84,7 +84,7 @@ def _put_option(scribe: Scribe) -> None:
 
 
 def _put_sizes(scribe: Scribe) -> None:
-    """Memory as the user gave it; lengths that elements do not tell."""
+    """Add the memory as the user gave it, and lengths that do not follow from elements."""
     given, section = scribe.source.section("size").attributes, scribe.tree.section("size")
     _set(section, {name: given[name] for name in _MEMORY if name in given})
     for name in section.row.attributes:
@@ -97,7 +97,7 @@ def _put_sizes(scribe: Scribe) -> None:
 
 
 def put_defaults(scribe: Scribe) -> None:
-    """The default classes of the source, with what still holds in canonical form."""
+    """Add the default classes of the source, with the values that are still valid in canonical form."""
     defaults = scribe.source.defaults
     top = Element(DEFAULT, scribe.tree, scribe.tree.root)
     stack: list[tuple[DefaultClass, Element]] = [(defaults.main, top)]
@@ -115,12 +115,12 @@ def put_defaults(scribe: Scribe) -> None:
 
 
 def _put_class(scribe: Scribe, cls: DefaultClass, section: Element) -> None:
-    """The entries of one class, as far as they differ from those of its parent."""
+    """Add the entries of one class that differ from those of its parent."""
     below = cls.parent.entries if cls.parent else {}
     for entry in DEFAULT.children:
         own, inherited = cls.entries.get(entry, {}), below.get(entry, {})
         row = DEFAULT.children[entry]
-        # what the parent got after this class was made is undone
+        # undo values that the parent received after this class was made
         values = {name: row.defaults.get(name) for name in inherited.keys() - own.keys()} | {
             name: value for name, value in own.items() if name not in inherited or inherited[name] != value
         }
@@ -130,7 +130,7 @@ def _put_class(scribe: Scribe, cls: DefaultClass, section: Element) -> None:
 
 
 def _holds(scribe: Scribe, row: ElementRow, name: str, value: Any) -> bool:
-    """Whether a default value can stay in the canonical text."""
+    """Return whether a default value can be kept in the canonical text."""
     if value is None or name in _TURNED:
         return False
     attribute = row.attributes[name]

@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 
 
 def canonical_tree(m: MjModel, source: ModelTree, statistic: Mapping[str, Any] | None = None) -> ModelTree:
-    """The model as a tree in the canonical subset of MJCF: compiling it gives the model again.
+    """Return the model as a tree in the canonical subset of MJCF. Compiling the tree gives the same model again.
 
     Args:
         m: the compiled model, whose numbers may have been changed since.
         source: the tree that it was compiled from.
-        statistic: the statistics (``m.stat``) that the compiler found: those that are still the same are left out, so
-            that they follow the model. Without it all are written.
+        statistic: the statistics (``m.stat``) that the compiler computed. Unchanged ones are left out, so that they
+            are computed again from the model. If None, all are written.
     """
     scribe = Scribe(m, source)
     scribe.tree.root.attributes["model"] = source.model_name
