@@ -98,7 +98,7 @@ def test_figure(context):
 def test_nothing_to_draw_with():
     empty = cardan.MjrContext()
     scene = cardan.MjvScene()
-    with pytest.raises(cardan.FatalError, match="holds nothing"):
+    with pytest.raises(cardan.FatalError, match="is empty"):
         cardan.mjr_render(cardan.MjrRect(0, 0, 5, 5), scene, empty)
     with pytest.raises(cardan.FatalError, match="fontscale"):
         cardan.MjrContext(cardan.MjModel.from_xml_string("<mujoco/>"), 77)
