@@ -28,7 +28,7 @@ class Schedule:
 
     def __init__(self, frame: Frame) -> None:
         self.spared = 0.0
-        frame.workers.each = self._each
+        frame.crew.each = self._each
 
     def _each(self, work: Callable[[int, int], object], parts: int, most: int) -> None:
         """Do all parts of a stage, and note how much less it takes on two threads if it is given to both."""

@@ -15,7 +15,7 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 
 # a part may import parts of lower floors, and parts of its own floor as long as there is no cycle
 FLOORS = (
-    ("enums", "constants", "errors", "files", "maths", "jit"),
+    ("enums", "constants", "errors", "files", "maths", "jit", "threads"),
     ("model", "formats"),
     ("spec",),
     ("mjcf",),

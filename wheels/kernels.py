@@ -20,7 +20,7 @@ import llvmlite.binding as llvm
 from cardan.cli.entries import all_entries
 from cardan.derive.contact import all_contact_stages
 from cardan.jit.binding.glue import program_glue
-from cardan.jit.binding.objects import CALL, PROGRAM, TABLE_NAME
+from cardan.jit.binding.objects import CALL, GUARD, PROGRAM, TABLE_NAME
 from cardan.jit.cache import store as disk
 from cardan.jit.cache.archive import ScalarForms
 from cardan.jit.cache.fingerprint import fingerprint
@@ -59,7 +59,7 @@ def compile_driver(target: Target) -> dict[str, bytes]:
     platform, level = target
     machine = foreign_machine(platform, level)
     pieces: dict[str, tuple[str, tuple[str, ...]]] = {symbol: (DRIVER, (symbol,)) for symbol in DRIVER_SYMBOLS}
-    pieces[PROGRAM] = program_glue(), (PROGRAM + CALL, PROGRAM + TABLE_NAME)
+    pieces[PROGRAM] = program_glue(), (PROGRAM + CALL, PROGRAM + TABLE_NAME, PROGRAM + GUARD)
     objects = {}
     for name, (assembly, symbols) in pieces.items():
         bitcode = llvm.parse_assembly(assembly).as_bitcode()

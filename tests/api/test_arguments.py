@@ -191,13 +191,47 @@ def test_what_is_no_object(name: str) -> None:
                     getattr(engine, name)(*arguments)
 
 
+@pytest.mark.parametrize("value", [2**31, 2**32, 2**32 + 1, 2**62, 2**63, 2**64, -(2**31) - 1])
 @pytest.mark.parametrize("name", ["mj_jacBody", "mj_contactForce", "mj_jacSite"])
-def test_integers_of_more_than_64_bits(name: str) -> None:
+def test_integers_of_more_than_32_bits(name: str, value: int) -> None:
     for engine, m, d in ENGINES:
         arguments = copies(CALLS[name])
-        arguments[next(k for k, value in enumerate(arguments) if isinstance(value, int))] = 2**63
-        with pytest.raises(TypeError):
-            getattr(engine, name)(m, d, *arguments)
+        arguments[next(k for k, given in enumerate(arguments) if isinstance(given, int))] = value
+        for _ in range(2):  # also by native code
+            with pytest.raises(TypeError):
+                getattr(engine, name)(m, d, *arguments)
+
+
+WITH_INTEGERS = {
+    "mj_step": lambda engine, m, d, n: engine.mj_step(m, d, n),
+    "mj_step, by name": lambda engine, m, d, n: engine.mj_step(m, d, nstep=n),
+    "mj_id2name": lambda engine, m, d, n: engine.mj_id2name(m, n, 0),
+    "mj_name2id": lambda engine, m, d, n: engine.mj_name2id(m, n, "x"),
+    "mj_resetDataKeyframe": lambda engine, m, d, n: engine.mj_resetDataKeyframe(m, d, n),
+    "mj_RungeKutta": lambda engine, m, d, n: engine.mj_RungeKutta(m, d, n),
+    "mj_rne": lambda engine, m, d, n: engine.mj_rne(m, d, n, np.zeros(m.nv)),
+    "mj_forwardSkip": lambda engine, m, d, n: engine.mj_forwardSkip(m, d, n, 0),
+    "mj_stateSize": lambda engine, m, d, n: engine.mj_stateSize(m, n),
+    "mju_warningText": lambda engine, m, d, n: engine.mju_warningText(n, 0),
+}
+
+
+@pytest.mark.parametrize("value", [2**31, 2**32, 2**32 + 1, 2**62, 2**63, -(2**31) - 1])
+@pytest.mark.parametrize("name", WITH_INTEGERS)
+def test_integers_that_are_no_int_of_c(name: str, value: int) -> None:
+    outcomes = []
+    for engine, m, d in ENGINES:
+        engine.mj_step(m, d)  # cardan's next call is native from its start
+        with pytest.raises((TypeError, engine.FatalError)) as error:
+            WITH_INTEGERS[name](engine, m, d, value)
+        outcomes.append(error.type.__name__)
+    assert outcomes[0] == outcomes[1]
+
+
+def test_an_integer_that_is_too_large_is_named() -> None:
+    _, m, d = next(row for row in ENGINES if row[0] is cardan)
+    with pytest.raises(TypeError, match="mj_step: nstep must be an integer of 32 bits, not 2147483648"):
+        cardan.mj_step(m, d, 2**31)
 
 
 @pytest.mark.parametrize("value", [-1, 2**31, 2**63, 10**19 - 1, 2**64])

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from cardan.jit import OK, Program, collider, jit_enabled, kernel, stack_array, stage
+from cardan.jit.driver.program import PAUSED
 from cardan.jit.front.pointers import call_collider, register_function
 from cardan.model.mjdata import MjData
 from cardan.model.mjmodel import MjModel
@@ -125,6 +126,13 @@ def does_nothing(m, d):
     pass
 
 
+def finished(program, status, m, d, repeat):
+    """The status after all pauses of a program."""
+    while status == PAUSED:
+        status = program.resume(m, d, repeat)
+    return status
+
+
 def test_the_same_values_in_both_modes(pair):
     m, d = pair
     assert Program([python_arithmetic]).run(m, d) == OK
@@ -141,7 +149,8 @@ def test_scalars_groups_and_arrays():
     m.body_pos[1] = 1, 2, 3
     m.opt.timestep = 0.5
     d = MjData(m)
-    assert Program([fields_of_all_kinds]).run(m, d, repeat=3) == OK
+    program = Program([fields_of_all_kinds])
+    assert finished(program, program.run(m, d, repeat=3), m, d, 3) == OK
     assert d.time == 1.5
     assert d.xpos[1, 2] == 6
     assert d.warning[3].number == 3
@@ -161,10 +170,10 @@ def test_a_stage_without_a_result_is_fine(pair):
 def test_a_request_stops_the_program_and_it_resumes_there(pair):
     m, d = pair
     program = Program([counts, asks_for_room, counts])
-    assert program.run(m, d, repeat=2) == GROW_CON
+    assert finished(program, program.run(m, d, repeat=2), m, d, 2) == GROW_CON
     assert d.qvel[1] == 1
     d.grow("ncon", d.view.work.need)
-    assert program.resume(m, d, repeat=2) == OK
+    assert finished(program, program.resume(m, d, repeat=2), m, d, 2) == OK
     assert d.qvel[1] == 4
     assert d.contact.dist.tolist() == list(range(100))
 
@@ -238,3 +247,18 @@ def test_calls_by_address(pair):
 def test_numbers_of_python_functions_are_not_zero():
     assert register_function(twice) >= 1
     assert register_function(twice) == register_function(twice)
+
+
+def test_many_repetitions_are_cut_by_pauses_and_are_as_many_as_asked_for(pair):
+    m, d = pair
+    program = Program([counts, does_nothing])
+    status, pauses = program.run(m, d, repeat=1000), 0
+    while status == PAUSED:
+        pauses += 1
+        status = program.resume(m, d, repeat=1000)
+    assert (status, d.qvel[1]) == (OK, 1000)
+    assert (pauses > 0) == jit_enabled
+    program.adapt(100, 1e-5)
+    assert program.patience == 200
+    program.adapt(100, 1.0)
+    assert program.patience == 1

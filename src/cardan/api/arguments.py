@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from cardan.jit.binding.arguments import INTEGER_END
 from cardan.model.mjdata import MjData
 from cardan.model.mjmodel import MjModel
 
@@ -33,17 +34,20 @@ def check_model(name: str, m: Any) -> None:
         raise TypeError(f"{name}: m must be an MjModel, not {type(m).__name__}")
 
 
-def integer(name: str, argument: str, value: Any, end: int = 2**63) -> int:
-    """Return `value` as an int. Raise TypeError if it is not an integer, or needs more than 64 bits.
+def integer(name: str, argument: str, value: Any, end: int = INTEGER_END) -> int:
+    """Return `value` as an int. Raise TypeError if it is not an integer, or does not fit the type of C.
 
-    `end` is 2**64 for unsigned arguments; negative numbers are accepted for them, too.
+    Most arguments are of C's int. `end` is 2**32 or 2**64 for unsigned arguments, for which negative numbers are
+    accepted, too.
     """
     try:
         number = index(value)
     except TypeError:
         raise TypeError(f"{name}: {argument} must be an integer, not {type(value).__name__}") from None
-    if not -(2**63) <= number < end:
-        raise TypeError(f"{name}: {argument} must be an integer of 64 bits, not {number}")
+    lowest = -INTEGER_END if end == INTEGER_END else -(2**63)
+    if not lowest <= number < end:
+        bits = 32 if end <= 2 * INTEGER_END else 64
+        raise TypeError(f"{name}: {argument} must be an integer of {bits} bits, not {number}")
     return number
 
 

@@ -71,8 +71,6 @@ def set_callback(m: MjModel, name: str, function: Callback) -> None:
     check_model("set_callback", m)
     checked = _checked(function) if name == "time" else _of_structures(f"set_callback({name!r})", function)
     hooks_of(m).set(_place("set_callback", name), checked)
-    m._programs.clear()
-    hooks.version += 1  # for programs of a batch's models, which share the callback
 
 
 def get_callback(m: MjModel, name: str) -> Callback:

@@ -56,8 +56,6 @@ def set_collider(type1: int, type2: int, function: Collider | None, m: MjModel |
     if function is not None and not callable(function):
         raise TypeError("set_collider: function must be callable, or None")
     _holder("set_collider", m).set_collider(types, function)
-    if m is not None:
-        m._programs.clear()
 
 
 def get_collider(type1: int, type2: int, m: MjModel | None = None) -> Collider | None:

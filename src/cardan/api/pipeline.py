@@ -45,7 +45,7 @@ def _execute(name: str, m: MjModel, d: MjData, repeat: int = 1) -> None:
     program = programs.program(m, name)
     binding = Binding.all.get(name)
     if jit_enabled and not program.needs_objects and isinstance(binding, ProgramBinding):
-        m._programs.make_ready(binding.index, name, program, version)
+        m._programs.make_ready(binding.index, name, version, program)
     run(program, m, d, repeat)
 
 

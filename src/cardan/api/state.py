@@ -17,7 +17,7 @@ from cardan.step.state import NSTATE, get_state, set_state, state_size
 
 
 def _spec(name: str, spec: int) -> int:
-    spec = integer(name, "spec", spec)
+    spec = integer(name, "spec", spec, 2**32)
     if spec < 0:
         raise TypeError(f"{name}: spec must be a combination of mjtState bits, not {spec}")
     if spec >= 1 << NSTATE:

@@ -17,7 +17,7 @@ from cardan.api.loading import mj_setConst
 from cardan.api.pipeline import KEYFRAME_SOURCES
 from cardan.batch import questions, random
 from cardan.batch.core import ROWS, UP_TO, Core
-from cardan.batch.models import CONSTANTS, MODEL_FIELDS, guess, unknown_field
+from cardan.batch.models import CONSTANTS, MODEL_FIELDS, check_data, guess, unknown_field
 from cardan.batch.named import BatchNames
 from cardan.batch.record import rollout as record_rollout
 from cardan.batch.select import integer, per_world, state_bits
@@ -433,8 +433,15 @@ class Batch(BatchNames, Core):
         return model
 
     def get_data(self, sim: int, data: MjData | None = None) -> MjData:
-        """A copy of a world's data with the state of its row, or `data` with its values."""
+        """A copy of a world's data with the state of its row, or `data` with its values.
+
+        Raises:
+            TypeError: `data` is not an MjData.
+            ValueError: `data` was made for another model.
+        """
         i = self._world(sim)
+        if data is not None:
+            check_data("get_data", data, self._models.model(i))
         self._load(np.array([i]))
         if data is None:
             return copy(self.data(i))
@@ -488,7 +495,7 @@ class Batch(BatchNames, Core):
 
         A second call does nothing. A batch may be used in a ``with`` statement, which closes it.
         """
-        self._crew.close()
+        self._runner.close()
 
     def __enter__(self) -> Self:
         return self

@@ -16,7 +16,7 @@ from cardan.batch.memory import WorldMemories
 from cardan.batch.models import WorldModels
 from cardan.batch.select import as_mask, integer, selected
 from cardan.batch.stages import load_state, rollout_inputs, rollout_records, save_state
-from cardan.batch.threads import Crew, processors
+from cardan.batch.threads import Runner
 from cardan.batch.worlds import BYTES, COUNT, COUNTS, TIME, WORDS
 from cardan.enums import mjtStage, mjtState
 from cardan.errors import FatalError
@@ -35,6 +35,7 @@ from cardan.step.report import pending_messages, tell
 from cardan.step.run import attached, run
 from cardan.step.state import field_sizes, state_fields, state_size
 from cardan.step.status import ROLLOUT_FROZEN, WARNED
+from cardan.threads import processors
 
 ROWS = tuple(state_fields(int(mjtState.mjSTATE_INTEGRATION)))
 """Fields of the state, in the order of a row of `Batch.state`."""
@@ -69,7 +70,7 @@ class Core:
     state: np.ndarray
     _models: WorldModels
     _memories: WorldMemories
-    _crew: Crew
+    _runner: Runner
 
     def __init__(self, model: MjModel, nsim: int, nthread: int, persistent: bool, form: Form = HERE) -> None:
         if not isinstance(model, MjModel):
@@ -83,7 +84,7 @@ class Core:
         put["_status"], put["_errors"] = np.zeros(count, np.int32), {}
         put["_first"] = 0  # number of the first world, where the batch is a part of another one
         put["_news"], put["_diagnoses"] = {}, {}  # warnings of this call; the last one of each world
-        put["_crew"] = Crew(self.nthread, self._objects, self._keep_error)
+        put["_runner"] = Runner(self.nthread, self._objects, self._keep_error)
         self._begin(count)
 
     def _models_of(self, m: MjModel, count: int, form: Form) -> WorldModels:
@@ -229,6 +230,7 @@ class Core:
     def _clear(self, worlds: np.ndarray) -> None:
         """Before a call: its worlds have not failed."""
         self.__dict__["_status"][worlds] = 0
+        self.__dict__["_news"].clear()  # of a call that was interrupted
         errors = self.__dict__["_errors"]
         for i in np.intersect1d(worlds, list(errors)).tolist() if errors else ():
             del errors[i]
@@ -299,9 +301,9 @@ class Core:
     def _lend(self, programs: Programs, worlds: np.ndarray, arrays: Mapping[str, np.ndarray], n: int = 1) -> None:
         """Run programs `n` times while private fields of the worlds are the parts (k, ...) of arrays."""
         if jit_enabled:
-            for name, array in arrays.items():
-                self._memories.lend(name, array, worlds)
+            self._memories.lend(arrays, worlds)
             self._run_kinds(programs, worlds, n)
+            self._memories.lent = {}
             return
         for k, i in enumerate(worlds.tolist()):
             _, d = self._objects(i)
@@ -313,7 +315,7 @@ class Core:
         calls[worlds, 2] = self._models.addresses[worlds]
         places = calls.ctypes.data + worlds * calls.strides[0]
         which = np.zeros(len(worlds), np.int64) if programs[1] is None else programs[1][worlds]
-        self._crew.run(programs[0], which, worlds, places, n)
+        self._runner.run(programs[0], which, worlds, places, n)
 
 
 def failure(name: str, errors: Mapping[int, str], count: int) -> SimulationError:

@@ -12,13 +12,11 @@ their numbers. The engine's Jacobians are in the tangent space; gradients go to 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from copy import copy
 from functools import cache
 
 import numpy as np
 
-from cardan.batch.threads import processors
 from cardan.constants import mjMINVAL
 from cardan.derive.fields import Part, part
 from cardan.derive.linearisation import COPIED
@@ -32,14 +30,15 @@ from cardan.model.mjmodel import MjModel
 from cardan.step.hooks import hooks, share_hooks
 from cardan.step.programs import step_program
 from cardan.step.run import run
+from cardan.threads import Crew, Job, Locked, processors
 
 STATE = ("qpos", "qvel", "act")
 
 
 @cache
-def worker_thread(k: int) -> ThreadPoolExecutor:
-    """The thread that worker `k` of every model runs on."""
-    return ThreadPoolExecutor(1, f"cardan-step-{k}")
+def crew_of(count: int) -> Crew:
+    """The threads of all differentiable steps and tapes that use `count` of them."""
+    return Crew(count, "cardan-step")
 
 
 class Worker:
@@ -165,7 +164,7 @@ class Worker:
         return self.space.basis(qpos) @ (scale * tangent)
 
 
-class DifferentiableStep:
+class DifferentiableStep(Locked):
     """Steps of many worlds of a model as a function of arrays, and its pull-back.
 
     Args:
@@ -180,6 +179,7 @@ class DifferentiableStep:
     """
 
     def __init__(self, m: MjModel, names: tuple[str, ...], nstep: int = 1) -> None:
+        super().__init__()
         if nstep < 1:
             raise ValueError(f"step: nstep must be at least 1, got {nstep}")
         self.m, self.nstep, self.names = m, nstep, names
@@ -200,18 +200,17 @@ class DifferentiableStep:
         return self._workers[k]
 
     def _spread(self, worlds: int, work: Callable[[Worker, int], None]) -> None:
-        """Call ``work(worker, world)`` for all worlds, each in the thread of its worker."""
+        """Call ``work(worker, world)`` for all worlds, with a worker for each thread."""
         count = max(1, min(processors(), worlds))
 
-        def several(worker: Worker, part: range) -> None:
-            worker.refresh()
-            for world in part:
-                work(worker, world)
+        def several(job: Job, k: int) -> None:
+            workers[k].refresh()
+            for world in job.parts(worlds):
+                work(workers[k], world)
 
-        parts = [range(worlds * k // count, worlds * (k + 1) // count) for k in range(count)]
-        jobs = [worker_thread(k).submit(several, self._worker(k), part) for k, part in enumerate(parts)]
-        for job in jobs:
-            job.result()
+        with self.lock:  # for one call at a time
+            workers = [self._worker(k) for k in range(count)]
+            crew_of(count).share(several)
 
     def _check(self, state: np.ndarray, ctrl: np.ndarray, values: Sequence[np.ndarray]) -> None:
         wanted = ((self.nstate, state, "state"), (self.m.nu, ctrl, "ctrl"))
@@ -283,7 +282,5 @@ def differentiable_step(m: MjModel, names: tuple[str, ...], nstep: int) -> Diffe
     """
     if not isinstance(m, MjModel):
         raise TypeError(f"step: m must be an MjModel, not {type(m).__name__}")
-    key = (("differentiable step", names, nstep), hooks.version)
-    if key not in m._programs:
-        m._programs[key] = DifferentiableStep(m, names, nstep)
-    return m._programs[key]
+    what = ("differentiable step", names, nstep)
+    return m._programs.of(what, hooks.version, lambda: DifferentiableStep(m, names, nstep))

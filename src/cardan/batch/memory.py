@@ -37,6 +37,7 @@ class WorldMemories:
         self.calls = np.zeros(
             (count, 5), np.int64
         )  # of each world: place in a program (2), addresses of model and data, identity of the model
+        self.lent: Mapping[str, np.ndarray] = {}
         self._growable = frozenset(CAPACITIES)
         self._layout = layout_of(self.struct, self._growable, None, self.sizes)
         self.dtype = self.struct.by_name["work.buffer"].numpy_dtype
@@ -62,15 +63,18 @@ class WorldMemories:
         self._private[name] = rows
         self._attach(name, rows, rows.shape[1])
 
-    def lend(self, name: str, rows: np.ndarray, worlds: np.ndarray) -> None:
-        """Point the slots of a private field of some worlds at the parts (k, ...) of an array, in C order.
+    def lend(self, arrays: Mapping[str, np.ndarray], worlds: np.ndarray) -> None:
+        """Point the slots of private fields of some worlds at the parts (k, ...) of arrays, in C order.
 
-        The caller keeps the array while it is in use; data objects don't see it.
+        The arrays are kept in `lent`, which the caller empties when they are no longer in use; data objects don't see
+        them.
         """
-        slot = DATA.slot[name]
-        self.slots[worlds, slot, 0] = rows.ctypes.data + rows.strides[0] * np.arange(len(worlds))
-        self.slots[worlds, slot, 1] = rows.shape[1]
-        self.slots[worlds, slot, 2] = rows.shape[2] if rows.ndim > 2 else 1
+        self.lent = arrays
+        for name, rows in arrays.items():
+            slot = DATA.slot[name]
+            self.slots[worlds, slot, 0] = rows.ctypes.data + rows.strides[0] * np.arange(len(worlds))
+            self.slots[worlds, slot, 1] = rows.shape[1]
+            self.slots[worlds, slot, 2] = rows.shape[2] if rows.ndim > 2 else 1
 
     def share(self, name: str, array: np.ndarray) -> None:
         """Point the slots of a one-dimensional private field of all worlds at one array."""

@@ -17,6 +17,7 @@ from cardan.jit.front.form import HERE, Form
 from cardan.jit.memory.struct import WORDS, StructMemory, scalars_of
 from cardan.model.forms import model_in
 from cardan.model.mjdata import ARRAYS as ARRAYS_OF_DATA
+from cardan.model.mjdata import MjData
 from cardan.model.mjmodel import ARRAYS, MjModel
 from cardan.model.tables import MODEL, SIZE_NAMES
 from cardan.plugins.attach_sdf import attach_shape_data
@@ -37,6 +38,32 @@ CONSTANTS = MODEL_FIELDS.difference(OPTIONS).union(f.name for f in MODEL.members
 
 STRUCTURE = tuple(f.name for f in MODEL.fields if f.dtype == "i4" and f.name.endswith(("adr", "num", "id", "parentid")))
 """Fields that say how the model is put together: they are the same in all worlds."""
+
+
+MEANING = (
+    *("names", "body_parentid", "body_mocapid", "jnt_type", "jnt_bodyid", "geom_bodyid", "site_bodyid", "cam_bodyid"),
+    *("light_bodyid", "sensor_type", "sensor_adr", "actuator_actadr"),
+)
+"""Fields of the model that say what the numbers of a data are: what else differs, such as masses, may be edited."""
+
+
+def check_data(function: str, data: MjData, m: MjModel) -> None:
+    """Check that a data was made for a model, a copy of it, or one that differs in numbers only.
+
+    Raises:
+        TypeError: `data` is not an MjData.
+        ValueError: `data` was made for another model.
+    """
+    if not isinstance(data, MjData):
+        raise TypeError(f"{function}: data should be an MjData, got {type(data).__name__}")
+    given, own = data.model._memory, m._memory
+    wrong = f"{function}: data was made for another model"
+    for name, size in own.sizes.items():
+        if given.sizes[name] != size:
+            raise ValueError(f"{wrong}: its {name} is {given.sizes[name]}, not {size}")
+    for name in MEANING:
+        if not np.array_equal(given.arrays[name], own.arrays[name]):
+            raise ValueError(f"{wrong}: {name} differs")
 
 
 def guess(name: str, fields: Collection[str]) -> str:

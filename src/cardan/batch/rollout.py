@@ -8,10 +8,9 @@ nothing but its own inputs, so they are the same, bit by bit, for any number of 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from copy import copy
 from dataclasses import dataclass
-from queue import SimpleQueue
 from typing import Any
 
 import numpy as np
@@ -29,6 +28,7 @@ from cardan.step.programs import cached_program
 from cardan.step.run import attached, run
 from cardan.step.state import STATE_FIELDS, field_sizes, state_fields, state_size
 from cardan.step.status import ROLLOUT_FROZEN
+from cardan.threads import Crew, Job
 
 _INPUT_FIELDS = tuple(name for bit, name in STATE_FIELDS if bit & mjtState.mjSTATE_USER)
 _DEFAULT_INPUTS = ("ctrl", "qfrc_applied", "xfrc_applied", "eq_active", "mocap_pos", "mocap_quat")
@@ -157,8 +157,8 @@ def _workers(model: MjModel, data: MjData | Sequence[MjData], nthread: int | Non
 def _run_all(model: MjModel, workers: list[MjData], worlds: Worlds) -> None:
     """Simulate all worlds.
 
-    The worlds are cut into blocks. Each thread takes an MjData that is free, simulates a block on it in one native
-    call, gives it back, and takes the next block. A single MjData does all worlds in one block, on the calling thread.
+    The worlds are cut into blocks. Each thread has an MjData, and simulates block after block on it, each in one native
+    call. A single MjData does all worlds in one block, on the calling thread.
     """
     nroll, nstep = worlds.state.shape[:2]
     if nroll * nstep == 0:
@@ -170,20 +170,14 @@ def _run_all(model: MjModel, workers: list[MjData], worlds: Worlds) -> None:
     if len(workers) == 1:
         _run_block(program, model, workers[0], worlds, start)
         return
-    free: SimpleQueue[MjData] = SimpleQueue()
-    for d in workers:
-        free.put(d)
+    blocks = deal(nroll, len(workers))
 
-    def work(block: Worlds) -> None:
-        d = free.get()
-        try:
-            _run_block(program, model, d, block, start)
-        finally:
-            free.put(d)
+    def work(job: Job, worker: int) -> None:
+        for k in job.parts(len(blocks)):
+            _run_block(program, model, workers[worker], worlds.block(*blocks[k]), start, job)
 
-    with ThreadPoolExecutor(len(workers)) as pool:
-        for done in [pool.submit(work, worlds.block(*ends)) for ends in deal(nroll, len(workers))]:
-            done.result()
+    with closing(Crew(len(workers), "cardan-rollout")) as crew:
+        crew.share(work, len(blocks))
 
 
 def _start_inputs(m: MjModel, d: MjData, control_spec: int) -> dict[str, np.ndarray]:
@@ -208,7 +202,9 @@ def _parts(m: MjModel, d: MjData, names: Sequence[str]) -> np.ndarray:
     return np.array(rows, np.int64).reshape(-1)
 
 
-def _run_block(program: Any, m: MjModel, d: MjData, worlds: Worlds, start: dict[str, np.ndarray]) -> None:
+def _run_block(
+    program: Any, m: MjModel, d: MjData, worlds: Worlds, start: dict[str, np.ndarray], job: Job | None = None
+) -> None:
     """Do the worlds of one block on one data, in one native call."""
     nroll, nstep = worlds.state.shape[:2]
     nothing = np.zeros(0)
@@ -227,7 +223,7 @@ def _run_block(program: Any, m: MjModel, d: MjData, worlds: Worlds, start: dict[
         "input_part": _parts(m, d, list(start)),
     }
     with attached(d, {f"work.rollout_{name}": array.reshape(-1) for name, array in rows.items()}):
-        run(program, m, d, nroll * nstep)
+        run(program, m, d, nroll * nstep, job)
 
 
 def _repeat_last_row(program: Any, m: MjModel, d: MjData) -> None:

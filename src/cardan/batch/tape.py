@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from cardan.batch.differentiable import worker_thread
+from cardan.batch.differentiable import crew_of
 from cardan.batch.select import integer
 from cardan.derive.distant import reach_of
 from cardan.derive.lending import lent
@@ -22,6 +22,7 @@ from cardan.jit.front.form import HERE
 from cardan.model.mjdata import MjData
 from cardan.step.programs import program
 from cardan.step.run import run
+from cardan.threads import Locked
 
 if TYPE_CHECKING:
     from cardan.batch.batch import Batch
@@ -40,7 +41,7 @@ def _plugin_numbers(batch: Batch, worlds: np.ndarray, d: MjData) -> list[np.ndar
     return found
 
 
-class BatchTape:
+class BatchTape(Locked):
     """Steps of worlds that were recorded.
 
     Attributes:
@@ -53,6 +54,7 @@ class BatchTape:
     """
 
     def __init__(self, batch: Batch, worlds: np.ndarray, controls: np.ndarray, reach: float, every: int) -> None:
+        super().__init__()
         self.m, self.controls = batch.model, controls
         self.nworld, self.nstep = controls.shape[:2]
         with lent(self.m, ("data to record with",), lambda: MjData(self.m)) as d:
@@ -84,13 +86,16 @@ class BatchTape:
         for row, own in zip(rows[:, -1], numbers, strict=False):
             own[layout.remembered] = row[-len(layout.remembered) :]
 
-    @staticmethod
-    def _spread(work: Callable[[Any], Result], items: Sequence[Any]) -> list[Result]:
-        """Do some work for each item, the k-th in the k-th thread; for a single one in the caller's."""
-        if len(items) == 1:
-            return [work(items[0])]
-        jobs = [worker_thread(k).submit(work, item) for k, item in enumerate(items)]
-        return [job.result() for job in jobs]
+    def _spread(self, work: Callable[[Any], Result], items: Sequence[Any]) -> list[Result]:
+        """Do some work for each item, in as many threads as there are items."""
+        found: list[Any] = [None] * len(items)
+
+        def one(k: int, _: int) -> None:
+            found[k] = work(items[k])
+
+        with self.lock:  # for one call at a time
+            crew_of(len(items)).each(one, len(items))
+        return found
 
     def gradient(self, dL_dstate: np.ndarray, dL_dsensors: np.ndarray | None = None) -> Gradient:
         """The gradients of a loss of all worlds, or of one loss each, by first states and controls.

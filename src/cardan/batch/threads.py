@@ -1,30 +1,30 @@
-"""Running a program in many worlds: blocks of worlds over native threads, requests of stages answered in between.
+"""Running a program in many worlds: worlds are taken by native threads, requests of stages answered in between.
 
 A world's results depend on nothing but its own data, so they are the same for any number of threads and any division
-into blocks.
+among them.
 """
 
 from __future__ import annotations
 
-import os
+import ctypes
+import sys
+import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 
 from cardan.jit import Program, jit_enabled
-from cardan.jit.driver.many import run_worlds
-from cardan.step.run import settle
+from cardan.jit.driver.many import NO_WORLD, resume_world, run_worlds
+from cardan.jit.driver.program import PAUSED
+from cardan.step.run import answer, run
+from cardan.threads import Crew, Job
 
+ALL = 1 << 62
+"""More worlds than there are."""
 SHARE = 3
-"""A block is this part of what each thread would have left to do."""
+"""A stretch of worlds is this part of what each thread would have left to do."""
 Trouble = Callable[[int, BaseException], None]
-
-
-def processors() -> int:
-    """Number of processors that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def deal(count: int, nthread: int) -> list[tuple[int, int]]:
@@ -44,20 +44,40 @@ def deal(count: int, nthread: int) -> list[tuple[int, int]]:
     return found
 
 
-class Crew:
-    """The threads of a batch.
+class Walk:
+    """Worlds of a call, and what is run in them.
 
     Args:
-        nthread: how many, the caller's included.
+        programs: the programs that worlds need.
+        kinds: which of them each world needs (k,).
+        entries: the list of worlds for native code (`cardan.jit.driver.many`).
+        worlds: their ids.
+        n: repetitions.
+    """
+
+    def __init__(
+        self, programs: Sequence[Any], kinds: np.ndarray, entries: np.ndarray, worlds: np.ndarray, n: int
+    ) -> None:
+        self.programs, self.kinds, self.entries, self.worlds, self.n = programs, kinds, entries, worlds, n
+
+    def program(self, k: int) -> Any:
+        """The program of the k-th world."""
+        return self.programs[self.kinds[k]]
+
+
+class Runner:
+    """What runs programs in the worlds of a batch.
+
+    Args:
+        nthread: number of threads, the caller's included.
         objects: gives the MjModel and the MjData of a world, for the requests of its stages.
         trouble: what is done with the exception of a world; the others go on.
     """
 
     def __init__(self, nthread: int, objects: Callable[[int], tuple[Any, Any]], trouble: Trouble) -> None:
-        self.nthread = nthread
+        self._crew = Crew(nthread, "cardan-batch")
         self._objects = objects
         self._trouble = trouble
-        self._pool: ThreadPoolExecutor | None = None
         self._closed = False
 
     def run(
@@ -74,52 +94,85 @@ class Crew:
 
         Raises:
             RuntimeError: `close` was called.
+            BaseException: what a signal handler raised; then some worlds were run, each up to the end of a repetition.
         """
         if self._closed:
             raise RuntimeError("this batch was closed: it computes nothing any more; make another one")
-        blocks = np.array([0 if p is None else p.block_address for p in programs], np.int64)
-        entries = np.stack([blocks[kinds], calls], axis=1)
-
-        def work(begin: int, end: int) -> None:
-            part = slice(begin, end)
-            self._run_block(entries[part], worlds[part], [programs[k] for k in kinds[part]], n)
-
-        if self.nthread == 1 or len(worlds) < 2:
-            work(0, len(worlds))
+        if not len(worlds):
             return
-        if self._pool is None:
-            self._pool = ThreadPoolExecutor(self.nthread)
-        pool = self._pool
-        for done in [pool.submit(work, *block) for block in deal(len(worlds), self.nthread)]:
-            done.result()
+        entries = np.empty((len(worlds), 2), np.int64)
+        if len(programs) == 1 and programs[0] is not None:
+            entries[:, 0] = programs[0].block_address
+        else:
+            entries[:, 0] = np.array([0 if p is None else p.block_address for p in programs], np.int64)[kinds]
+        entries[:, 1] = calls
+        walk = Walk(programs, kinds, entries, worlds, n)
+        work = self._walk if jit_enabled else self._interpret
+        self._crew.share(lambda job, worker: work(job, worker, walk), len(worlds))
 
-    def _run_block(self, entries: np.ndarray, worlds: np.ndarray, programs: list[Any], n: int) -> None:
-        if not jit_enabled:
-            for world, program in zip(worlds.tolist(), programs, strict=True):
-                m, d = self._objects(world)
-                self._finish(world, program, lambda p=program, m=m, d=d: p.run(m, d, n), n)
-            return
-        at = np.zeros(1, np.int64)
-        while at[0] < len(entries):
-            status = run_worlds(entries, n, at)
-            if status:
-                k = int(at[0])
-                self._finish(int(worlds[k]), programs[k], lambda status=status: status, n)
-                at[0] += 1
+    def _walk(self, job: Job, worker: int, walk: Walk) -> None:
+        """Run world after world natively; the caller's thread comes back now and then, to see signals."""
+        stopped, n, pace = ctypes.c_int64(), walk.n, walk.program(0)
+        while True:
+            most = ALL if worker else max(1, pace.patience // max(n, 1))
+            begin = time.perf_counter()
+            status = run_worlds(walk.entries, n, job.counter, most, stopped)
+            if not status:
+                return
+            k = stopped.value
+            if k == NO_WORLD:
+                pace.adapt(most * max(n, 1), time.perf_counter() - begin)
+            else:
+                self._go_on(job, walk, k, status)
 
-    def _finish(self, world: int, program: Program, start: Callable[[], int], n: int) -> None:
-        """Answer the requests of one world until its program has finished."""
+    def _go_on(self, job: Job, walk: Walk, k: int, status: int) -> None:
+        """Answer the requests of a world that stopped until its program has finished."""
+        world, program, n = int(walk.worlds[k]), walk.program(k), walk.n
         try:
-            status = start()
-            if status:
-                m, d = self._objects(world)
-                settle(status, program, m, d, n)
+            while status and not job.cancelled:
+                begin, patience = time.perf_counter(), program.patience
+                if status != PAUSED:
+                    answer(status, program, *self._objects(world))
+                status = resume_world(walk.entries[k], n)
+                if status == PAUSED:
+                    program.adapt(patience, time.perf_counter() - begin)
         except Exception as error:
-            self._trouble(world, error)
+            self._keep(world, error)
+
+    def _interpret(self, job: Job, worker: int, walk: Walk) -> None:
+        """Run world after world with JIT off."""
+        for k in job.parts(len(walk.worlds)):
+            world = int(walk.worlds[k])
+            try:
+                run(walk.program(k), *self._objects(world), walk.n, job)
+            except Exception as error:
+                self._keep(world, error)
+
+    def _keep(self, world: int, error: Exception) -> None:
+        """Keep the exception of a world; raise one that comes from elsewhere, such as a signal handler."""
+        if not raised_by_package(error):
+            raise error
+        self._trouble(world, error)
 
     def close(self) -> None:
         """End the threads, for good; a second call does nothing."""
         self._closed = True
-        if self._pool is not None:
-            self._pool.shutdown()
-            self._pool = None
+        self._crew.close()
+
+
+def raised_by_package(error: BaseException) -> bool:
+    """Whether an exception was raised by a function of this package or of one that it uses, not by a user's function.
+
+    Signal handlers run in the middle of any function of the main thread: the traceback tells what they raise from what
+    the function raises.
+    """
+    trace = error.__traceback__
+    while trace is not None:
+        if str(trace.tb_frame.f_globals.get("__name__")).partition(".")[0] not in _OWN:
+            return False
+        trace = trace.tb_next
+    return True
+
+
+_OWN = {__name__.partition(".")[0], "numpy", "numba", "llvmlite", "scipy"} | sys.stdlib_module_names
+"""Packages whose functions are called here."""

@@ -178,7 +178,7 @@ class StepJacobian:
         self._published: np.ndarray | None = None
         self._address = 0  # of the frame that is published
         self._version = hooks.version
-        self._mark = m._programs.setdefault(("current", self._version), object())
+        self._mark = m._programs.of("current", self._version, object)
         self._directed = False  # whether directions other than single columns were planted last
 
     def compute(self, d: MjData, state: bool, control: bool) -> np.ndarray:
@@ -225,11 +225,12 @@ class StepJacobian:
         script, programs = self._ready.get(COLUMNS[True, True]), self.course.m._programs
         if script is None or self.sensors or self.matrix.shape[1] > PUBLISHED_COLUMNS:
             return False
-        if script.version != self.course.version[0] or programs.get(("current", self._version)) is not self._mark:
-            return False
-        script.frame[5] = len(script.segments) - 1  # a sweep had one more
-        words[:] = script.address, self._version
-        self._published, self._address = words, script.address
+        with programs.lock:
+            if script.version != self.course.version[0] or programs.get("current", self._version) is not self._mark:
+                return False
+            script.frame[5] = len(script.segments) - 1  # a sweep had one more
+            words[:] = script.address, self._version
+            self._published, self._address = words, script.address
         return True
 
     def withdraw(self) -> None:
@@ -336,7 +337,7 @@ class StepJacobian:
         key = wanted, course.codes, values
         script = self._scripts.get(key)
         if script is None:
-            with BUILDING:
+            with BUILDING.lock:
                 script = self._scripts[key] = self._make_script(wanted, values)
         if script.version != course.version[0]:
             for program in script.programs:

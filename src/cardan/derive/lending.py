@@ -6,18 +6,18 @@ callback is set. There are as many as were ever in use at a time, however many t
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from cardan.step.hooks import hooks
+from cardan.threads import Locked
 
 if TYPE_CHECKING:
     from cardan.model.mjmodel import MjModel
 
 Thing = TypeVar("Thing")
-BUILDING = threading.RLock()
+BUILDING = Locked()
 """Held while programs are made, which compiles: threads would do it twice."""
 
 
@@ -30,11 +30,11 @@ def lent(m: MjModel, name: tuple[Any, ...], make: Callable[[], Thing]) -> Iterat
         name: what it is.
         make: makes it.
     """
-    idle: list[Thing] = m._programs.setdefault((("idle", *name), hooks.version), [])
+    idle: list[Thing] = m._programs.of(("idle", *name), hooks.version, list)
     try:
         found = idle.pop()
     except IndexError:
-        with BUILDING:
+        with BUILDING.lock:
             found = make()
     yield found
     idle.append(found)  # what raised an error is thrown away

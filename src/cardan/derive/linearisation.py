@@ -250,7 +250,7 @@ class Linearisation:
             after = (Plain(keep_next_position), Plain(restore_start)) if self._steps else ()
             stages = [*self.differentiated(), *after]
             whole = self.several or any(name in MAKE_ROWS for name in inputs)
-            with BUILDING:
+            with BUILDING.lock:
                 resets = (put_back,) if self.remembers else ()
                 program = TangentProgram(self.m, self.d, stages, inputs, outputs, blocks, whole, resets)
             self._programs[key] = program

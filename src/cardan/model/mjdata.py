@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from copy import deepcopy
 from typing import Any
 
@@ -195,7 +194,7 @@ class MjData(Native, DataNames):
     _memory: StructMemory
     _plugin_data: list[Any]  # data of the plugin instances, as their plugins made them
     _resume: np.ndarray  # position of a stopped program: position in its list, steps done
-    _arena_held: bool = False
+    _arena_held: bool = False  # whether a stage has called a Python function: addresses of arena arrays must not change
     _resume_address = _StackIsFull()
 
     def __init__(self, model: MjModel) -> None:
@@ -262,7 +261,7 @@ class MjData(Native, DataNames):
         If contacts or rows alone would then exceed the user's limit (``<size memory>``), it is only enlarged to `need`.
 
         Raises:
-            ArenaHeld: a stage uses the arena (see `arena_held`).
+            ArenaHeld: a stage that has called a Python function uses the arena (`_arena_held`).
         """
         need, now = int(need), self._memory.sizes[capacity]
         size = max(need + need // 4, now + now // 2, 16)
@@ -273,15 +272,6 @@ class MjData(Native, DataNames):
         self._memory.grow(capacity, size)
         self.__dict__.pop("_view", None)
         self._show_memory()
-
-    @contextmanager
-    def arena_held(self) -> Iterator[None]:
-        """Context in which a stage has called a Python function: the addresses of arena arrays must not change."""
-        before, self.__dict__["_arena_held"] = self._arena_held, True
-        try:
-            yield
-        finally:
-            self.__dict__["_arena_held"] = before
 
     def _show_memory(self) -> None:
         """Write the sizes of the memory to the public fields `nbuffer` and `narena`, in bytes."""

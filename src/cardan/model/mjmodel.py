@@ -12,7 +12,8 @@ from typing import Any, Self
 import numpy as np
 
 from cardan.files import FileName
-from cardan.jit.binding.objects import FIRST_PROGRAM, MODEL_ADDRESS, MOST_PROGRAMS, PROGRAM_WORDS, Native, Programs
+from cardan.jit.binding.objects import FIRST_PROGRAM, MODEL_ADDRESS, MOST_PROGRAMS, PROGRAM_WORDS, Native
+from cardan.jit.binding.programs import ProgramTable
 from cardan.jit.driver.program import addresses
 from cardan.jit.front.form import HERE, Form
 from cardan.jit.memory.struct import StructMemory, buffer_without, scalars_of
@@ -134,7 +135,7 @@ _DECIDING = [slot for name, slot in scalars_of(MODEL).items() if name.startswith
 """Slots of the options on which the set of stages depends."""
 
 
-def _leaving(programs: Programs) -> Callable[[str], None]:
+def _leaving(programs: ProgramTable) -> Callable[[str], None]:
     """Make the function that handles changed options: unless stages read the option, programs are discarded."""
 
     def changed(name: str) -> None:
@@ -169,7 +170,7 @@ class MjModel(Native, ModelNames):
     _memory: StructMemory
     _views: dict[tuple[str, str | int], Any]  # of named access
     _texts: dict[str, bytes]  # names and similar texts, which don't change
-    _programs: Programs
+    _programs: ProgramTable
     _form: Form  # form of the native code that runs on the model
     _numbered: dict[Callable[..., Any], int]  # functions to which the model's tables refer by number
     _native_code: dict[
@@ -211,7 +212,7 @@ class MjModel(Native, ModelNames):
         attributes["_views"] = {}
         attributes["_texts"] = {}
         self._native = np.zeros(FIRST_PROGRAM + PROGRAM_WORDS * MOST_PROGRAMS, np.int64)
-        attributes["_programs"] = Programs(self._native)
+        attributes["_programs"] = ProgramTable(self._native)
         attributes["_native_code"] = {}
         attributes["_form"] = HERE
         attributes["_numbered"] = {}
@@ -246,8 +247,9 @@ class MjModel(Native, ModelNames):
         addresses = [f if isinstance(f, int) else known[f] for _, f in functions]
         for (place, _), address in zip(functions, addresses, strict=True):
             table[place] = address
+        current = self._memory.arrays[field]
         self._native_code[field] = functions, addresses
-        self._memory.arrays[field][:] = table  # in one assignment: other threads may be stepping
+        current[:] = table  # in one assignment: other threads may be stepping
 
     def put_function(self, field: str, place: int, function: Callable[..., Any] | int) -> None:
         """Write one entry of a table of functions."""

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import itertools
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from cardan.model import MjData, MjModel
+from cardan.threads import Crew
 from cardan.visual import MjvCamera, MjvOption
 
 if TYPE_CHECKING:
@@ -60,20 +59,13 @@ def draw_batch(
     cameras: Sequence[int | str | MjvCamera],
     option: MjvOption | None,
     out: np.ndarray,
-    workers: int,
+    crew: Crew,
     draw: Draw,
 ) -> None:
     """Draw each state from each camera into ``out[world, camera]``; several threads share the pictures."""
 
-    def work(worker: int, rest: Iterator[tuple[int, int]]) -> None:
-        for world, camera in rest:
-            draw(worker, data[world], cameras[camera], option, out[world, camera])
+    def one(picture: int, worker: int) -> None:
+        world, camera = divmod(picture, len(cameras))
+        draw(worker, data[world], cameras[camera], option, out[world, camera])
 
-    pictures = list(itertools.product(range(len(data)), range(len(cameras))))
-    shares = [iter(pictures[k::workers]) for k in range(workers)]
-    if workers == 1:
-        work(0, shares[0])
-        return
-    with ThreadPoolExecutor(workers) as pool:
-        for task in [pool.submit(work, k, share) for k, share in enumerate(shares)]:
-            task.result()
+    crew.each(one, len(data) * len(cameras))

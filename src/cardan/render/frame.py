@@ -33,7 +33,7 @@ from cardan.render.tiles import (
     place_bins,
 )
 from cardan.render.vertices import COLORS
-from cardan.render.workers import Workers
+from cardan.threads import Crew
 from cardan.visual import MjvGLCamera, MjvScene
 
 GEOM_COLUMNS = (
@@ -65,6 +65,8 @@ FEW_MAPPED, BAND_PIXELS = 65536, 131072
 """Number of triangles up to which shadow maps are drawn in bands, and pixels of a band, which fit into the cache."""
 SHARES, BANDS = 8, 4
 """Shares of the work for each thread, taken one after the other; and bands of shadow maps for each thread."""
+MOST_TILES = 256
+"""Most tiles that one native call draws; signal handlers run between two calls."""
 PLANE, BOX = mjtGeom.mjGEOM_PLANE.value, mjtGeom.mjGEOM_BOX.value
 T = TypeVar("T")
 
@@ -111,10 +113,16 @@ class Frame:
         self.memory = StructMemory(FRAME, {"ncolor": 4})
         self.memory.attach("ramp", np.arange(TILE_WIDTH, dtype=np.float32))
         self.threads = threads
-        self.workers = Workers(threads)
+        self.crew = Crew(threads, "cardan-render")
         self.most_workers = threads
         self.color = np.zeros((0, 3), np.uint8)
         self.epoch = 0
+        self.whole = True  # whether the last picture was finished
+        self._forget()
+
+    def _forget(self) -> None:
+        """Forget what the memory holds of the last picture, all of which is made again."""
+        self.memory.arrays.pop("shadow_near", None)
         self.lanes = 0
         self.geoms: np.ndarray | None = None
         self.lights: np.ndarray | None = None
@@ -150,7 +158,7 @@ class Frame:
 
     def close(self) -> None:
         """End the threads."""
-        self.workers.close()
+        self.crew.close()
 
     def room(self, name: str, length: int, *inner: int) -> np.ndarray:
         """Return an array of at least a length; a new one is allocated only if the old one is too short."""
@@ -195,6 +203,23 @@ class Frame:
             camera: the camera; None: the camera midway between the two eyes of the scene.
             out: array for the colours, the highest row first, (height, width, 3) uint8, contiguous; None: `colors`.
         """
+        if not self.whole:
+            self._forget()
+        self.whole = False
+        self._draw(scene, width, height, nsample, mode, camera, out)
+        self.whole = True
+
+    def _draw(
+        self,
+        scene: MjvScene,
+        width: int,
+        height: int,
+        nsample: int,
+        mode: int,
+        camera: MjvGLCamera | None,
+        out: np.ndarray | None,
+    ) -> None:
+        """Draw a picture (arguments as in `draw`); an exception may leave it half made."""
         self.epoch += 1
         if mode != COLORS:
             nsample = 1  # depths and geoms are sampled at the centres of pixels
@@ -273,7 +298,7 @@ class Frame:
 
     def _each(self, function: Callable[..., Any], first: int, second: int) -> None:
         """Run a stage once for each pair of numbers below `first` and `second`."""
-        self.workers.each(
+        self.crew.each(
             lambda part, _: self.call(function, part // second, part % second), first * second, self.most_workers
         )
 
@@ -309,21 +334,21 @@ class Frame:
             self.call(fill_all, lit)
             return
         parts = bands + lit * self.get("nshare")
-        self.workers.each(lambda part, _: self.call(draw_map_or_fill, part, bands), parts, most)
+        self.crew.each(lambda part, _: self.call(draw_map_or_fill, part, bands), parts, most)
 
     def _draw_tiles(self, count: int) -> None:
         """Draw all tiles; threads take those with most triangles first."""
         order = self.room("tile_order", count)
-        shares = 1
+        shares = -(-count // MOST_TILES)
         if self.most_workers > 1:
-            shares = SHARES * self.most_workers
+            shares = max(shares, SHARES * self.most_workers)
             self.call(order_tiles, count)
             self.ordered = 0
         elif self.ordered != count:
             self.ordered = count
             order[:count] = np.arange(count)
         self.set(tile_shares=shares)
-        self.workers.each(lambda share, worker: self.call(draw_tiles, share, worker), shares, self.most_workers)
+        self.crew.each(lambda share, worker: self.call(draw_tiles, share, worker), shares, self.most_workers)
 
     def _put_effects(self, scene: MjvScene, cameras: bytes) -> None:
         """Store the flags and colours of a scene, whose cameras are given as bytes."""

@@ -242,15 +242,14 @@ class Renderer:
             out = np.empty(shape, dtype)
         elif out.shape != shape or out.dtype != dtype:
             raise ValueError(f"out should be {np.dtype(dtype)} of shape {shape}, got {out.dtype} of shape {out.shape}")
-        workers = max(1, min(self._threads, len(states) * len(cameras)))
-        while len(self._helpers) < workers:
+        while len(self._helpers) < min(self._threads, len(states) * len(cameras)):
             helper = Renderer(self._model, self._height, self._width, self._max_geom, threads=1)
             self._helpers.append(helper)
         for helper in self._helpers:
             helper._depth_rendering = self._depth_rendering
             helper._segmentation_rendering = self._segmentation_rendering
             helper._scene.flags[:] = self._scene.flags
-        draw_batch(states, cameras, scene_option, out, workers, partial(self._draw_with_helper, from_batch))
+        draw_batch(states, cameras, scene_option, out, self._frame.crew, partial(self._draw_with_helper, from_batch))
         return out
 
     def _draw_with_helper(

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import ctypes
 import threading
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from cardan.jit import CALLBACK_FAILED, OK, addresses, collider, jit_enabled, stage
+from cardan.jit.binding.functions import escaped, guarded
 from cardan.jit.driver.loader import Address
 from cardan.jit.front.pointers import register_function
 from cardan.jit.front.stage import is_kernel
@@ -47,7 +47,7 @@ class _Running(threading.local):
     error: BaseException | None = None
 
 
-_running = _Running()
+running = _Running()
 
 
 class Hook:
@@ -87,22 +87,27 @@ class Hook:
 
 
 class Hooks:
-    """Callbacks by the place in the pipeline where they are called, of the process or of one model."""
+    """Callbacks by the place in the pipeline where they are called, of the process or of one model.
+
+    If a callback is set or removed, all programs of the process become invalid: the models of a batch share the
+    callbacks of the model that the batch was made from.
+    """
+
+    _version = np.zeros(1, np.int64)  # native code reads it, too
+    version_address = _version.ctypes.data
 
     def __init__(self) -> None:
         self.installed: dict[str, Hook] = {}
         self.colliders: dict[tuple[int, int], Hook] = {}
-        self._version = np.zeros(1, np.int64)  # where native code finds it, too
-        self.version_address = self._version.ctypes.data
 
     @property
     def version(self) -> int:
-        """Version number, which grows; programs made for an older version are invalid."""
+        """Version number, which grows, the same for all objects; programs made for an older version are invalid."""
         return self._version.item()
 
-    @version.setter
-    def version(self, value: int) -> None:
-        self._version[0] = value
+    def _change(self) -> None:
+        """Note that programs that were made before don't hold any more."""
+        self._version[0] += 1
 
     def set(self, place: str, function: Callable[..., Any] | None) -> None:
         """Install a callback, or remove it with None.
@@ -116,7 +121,7 @@ class Hooks:
             hook = Hook(place, function)
             hook.entry(*EXAMPLES.get(place, ()))
             self.installed[place] = hook
-        self.version += 1
+        self._change()
 
     def set_collider(self, types: tuple[int, int], function: Callable[..., Any] | None) -> None:
         """Install a collision function for two geom types, the lower first, or remove it with None.
@@ -130,7 +135,7 @@ class Hooks:
             hook = Hook("collider", function)
             hook.entry()
             self.colliders[types] = hook
-        self.version += 1
+        self._change()
 
     def get(self, place: str) -> Callable[..., Any] | None:
         """Return the callback that the user set for a place, or None."""
@@ -140,7 +145,7 @@ class Hooks:
     def clear(self) -> None:
         """Remove all callbacks except collision functions."""
         self.installed.clear()
-        self.version += 1
+        self._change()
 
 
 hooks = Hooks()
@@ -222,35 +227,30 @@ def _python_entry(adapted: Callable[..., Any], of_pairs: bool) -> int:
     """
 
     def call(_m: Any, _d: Any, *geoms: int) -> int:
-        m, d = _running.objects or (_m, _d)
+        m, d = running.objects or (_m, _d)
         try:
-            if of_pairs:
-                with d.arena_held():
-                    return adapted(m, d, *geoms)
-            adapted(m, d)
+            if not of_pairs:
+                adapted(m, d)
+                return OK
+            before = d._arena_held
+            try:
+                d.__dict__["_arena_held"] = True
+                return adapted(m, d, *geoms)
+            finally:
+                d.__dict__["_arena_held"] = before
         except BaseException as error:
-            _running.error = error
+            running.error = error
             return CALLBACK_FAILED
-        return OK
 
     if not jit_enabled:
         return register_function(call)
-    native = (_NATIVE_OF_PAIRS if of_pairs else _NATIVE)(call)
+    native = (_NATIVE_OF_PAIRS if of_pairs else _NATIVE)(guarded(call))
     return Address(ctypes.cast(native, ctypes.c_void_p).value or 0, native)
-
-
-@contextmanager
-def running(m: Any, d: Any) -> Iterator[None]:
-    """Set, while a program runs, the objects that Python callbacks of this thread get."""
-    before = _running.objects
-    _running.objects = (m, d)
-    try:
-        yield
-    finally:
-        _running.objects = before
 
 
 def take_error() -> BaseException:
     """Return the exception that stopped the running program of this thread."""
-    error, _running.error = _running.error, None
-    return error or RuntimeError("a native callback returned the status CALLBACK_FAILED")
+    error, running.error = running.error, None
+    if error is None and escaped:
+        error = escaped.pop()
+    return RuntimeError("a native callback returned the status CALLBACK_FAILED") if error is None else error

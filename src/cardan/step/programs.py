@@ -6,7 +6,7 @@ writes the tables of the model that stages call functions through, and keeps the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from cardan.dynamics.actuation import ACTUATION_STALE
@@ -41,24 +41,24 @@ def cached_program(m: MjModel, key: Any, items: tuple[Any, ...], **answers: Any)
         ValueError: the model asks for something that the stages don't have.
         FatalError: an option has a value that doesn't exist.
     """
-    now, programs = hooks.version, m._programs
-    found = programs.get((key, now))
+    now = hooks.version
+    found = m._programs.get(key, now)
+    return m._programs.of(key, now, lambda: _program_again(m, key, now, items, answers)) if found is None else found
+
+
+def _program_again(
+    m: MjModel, key: Any, version: int, items: tuple[Any, ...], answers: Mapping[str, Any]
+) -> StepProgram:
+    """The program made for the same settings before, with its tables written again; or a new one."""
+    earlier, setting = m._programs.earlier, (key, version, m.settings())
+    found = earlier.get(setting)
     if found is not None:
-        return found
-    for known in (programs, programs.earlier):
-        for old in [k for k in known if isinstance(k, tuple) and k[1] != now]:
-            known.pop(old, None)
-    setting = key, now, m.settings()
-    found = programs.earlier.get(setting)
-    if found is None:
-        plan = plan_of(m, items)
-        found = make_program(m, plan, **answers)
-        if len(programs.earlier) >= MOST_EARLIER:
-            programs.earlier.clear()
-        programs.earlier[setting] = found
-    else:
         write_tables(m, found.plan.tables)
-    programs[key, now] = found
+        return found
+    found = make_program(m, plan_of(m, items), **answers)
+    if len(earlier) >= MOST_EARLIER:
+        earlier.clear()
+    earlier[setting] = found
     return found
 
 
@@ -109,8 +109,10 @@ def functions_ahead(m: MjModel, items: tuple[Any, ...]) -> list[Callable[..., An
 def _renew_actuation(running: Any, m: MjModel, d: Any) -> None:
     """Compute actuator forces with the stages that edited types of actuators need, and go on after them."""
     stage, repetition = (int(k) for k in d._resume)
-    m._programs.clear()
-    run(make_program(m, plan_of(m, ACTUATOR_FORCES)), m, d)
+    with m._programs.lock:
+        m._programs.clear()
+        forces = make_program(m, plan_of(m, ACTUATOR_FORCES))
+    run(forces, m, d)
     d._resume[:] = stage + 1, repetition
 
 

@@ -19,6 +19,7 @@ from cardan.constraint.equality import UNKNOWN_EQUALITY, has_objects, object_cou
 from cardan.enums.model import mjtEq
 from cardan.errors import FatalError
 from cardan.jit import CALLBACK_FAILED, COLLIDER_MISSING, Program
+from cardan.jit.driver.program import PAUSED
 from cardan.jit.front.form import HERE, Form
 from cardan.jit.memory.struct import WORDS, Shared, Struct, address_of
 from cardan.model.mjdata import ArenaHeld
@@ -27,6 +28,7 @@ from cardan.step.checks import settle_divergence
 from cardan.step.hooks import colliders_of, running, take_error
 from cardan.step.report import report
 from cardan.step.status import DIVERGED, WARNED
+from cardan.threads import Job
 
 if TYPE_CHECKING:
     from cardan.step.plan import Plan
@@ -68,35 +70,48 @@ class StepProgram(Program):
         self.answers: Mapping[int, Answer] = {**ANSWERS, **(answers or {})}
 
 
-def run(program: Program, m: Any, d: Any, repeat: int = 1) -> None:
+def run(program: Program, m: Any, d: Any, repeat: int = 1, job: Job | None = None) -> None:
     """Run all stages of a program `repeat` times, and handle their requests.
+
+    It pauses every few milliseconds, so that signal handlers can run; what they raise ends it between two repetitions.
 
     Args:
         program: the program; it may be a plain one without callbacks.
         m: MjModel.
         d: MjData of that model.
         repeat: number of repetitions.
+        job: what the run is a part of: it ends early if the job is cancelled.
 
     Raises:
-        BaseException: exception that a Python callback raised.
+        BaseException: exception that a Python callback or a signal handler raised.
     """
     if getattr(program, "needs_objects", False):
-        with running(m, d):
-            settle(program.run(m, d, repeat), program, m, d, repeat)
+        before = running.objects
+        try:
+            running.objects = (m, d)
+            settle(program.run(m, d, repeat), program, m, d, repeat, job)
+        finally:
+            running.objects = before
         return
     status = program.run(m, d, repeat)
     if status:
-        settle(status, program, m, d, repeat)
+        settle(status, program, m, d, repeat, job)
 
 
-def settle(status: int, program: Program, m: Any, d: Any, repeat: int) -> None:
-    """Handle the request of the stage that stopped, and continue, until the program has finished."""
-    answers: Mapping[int, Answer] = getattr(program, "answers", ANSWERS)
-    while status:
-        if status not in answers:
-            raise RuntimeError(f"stage {int(d._resume[0])} of a program returned the unknown status {status}")
-        answers[status](program, m, d)
+def settle(status: int, program: Program, m: Any, d: Any, repeat: int, job: Job | None = None) -> None:
+    """Handle the request of the stage that stopped, and continue, until the program has finished (see `run`)."""
+    while status and not (job and job.cancelled):
+        if status != PAUSED:
+            answer(status, program, m, d)
         status = program.resume(m, d, repeat)
+
+
+def answer(status: int, program: Program, m: Any, d: Any) -> None:
+    """Answer the request of the stage that stopped."""
+    answers: Mapping[int, Answer] = getattr(program, "answers", ANSWERS)
+    if status not in answers:
+        raise RuntimeError(f"stage {int(d._resume[0])} of a program returned the unknown status {status}")
+    answers[status](program, m, d)
 
 
 @contextmanager
@@ -106,9 +121,9 @@ def attached(d: Any, arrays: Mapping[str, np.ndarray]) -> Iterator[None]:
     slots, nothing = _nothing(memory.struct, names)
     held = {name: np.ascontiguousarray(arrays[name], nothing.arrays[name].dtype) for name in names}
     rows = [(address_of(array), len(array), array.size // max(len(array), 1)) for array in held.values()]
-    memory.share(Shared(held, slots, np.array(rows, np.int64).reshape(-1, WORDS)))
-    d.__dict__.pop("_view", None)
     try:
+        memory.share(Shared(held, slots, np.array(rows, np.int64).reshape(-1, WORDS)))
+        d.__dict__.pop("_view", None)
         yield
     finally:
         memory.share(nothing)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import contextmanager
-from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -38,11 +37,12 @@ from cardan.step.plugin_stages import has_resetting_plugins, plugin_reset
 from cardan.step.programs import cached_program, write_tables
 from cardan.step.run import run
 from cardan.step.state import field_sizes, state_fields, state_size
+from cardan.threads import Locked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_PREPARING = RLock()  # parts of a batch over several GPUs get programs ready from threads: one after the other
+_PREPARING = Locked()  # parts of a batch over several GPUs get programs ready from threads: one after the other
 FORMS = {name: Form(INTERLEAVED, name) for name in ("float64", "float32")}
 
 
@@ -146,7 +146,7 @@ class GpuBatch(Answers, Batch):  # type: ignore[misc]
         programs = self.__dict__["_gpu_programs"]
         if key not in programs:
             size = self.__dict__["_stages_per_launch"]
-            with _PREPARING:
+            with _PREPARING.lock:
                 programs[key] = GpuProgram(self._models, self._memories, stages, self._form, size)
         return programs[key]
 
@@ -155,7 +155,7 @@ class GpuBatch(Answers, Batch):  # type: ignore[misc]
         key = name, id(m) if m is not self._models.base else None, hooks.version
         known = self.__dict__["_resolved"]
         if key not in known or self._models.flexible:
-            with _PREPARING:
+            with _PREPARING.lock:
                 plan = plan_of(m, LISTS[name])
                 write_tables(m, plan.tables)
             if any(isinstance(stage, int) for stage in plan.stages):

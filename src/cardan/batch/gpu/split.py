@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from types import MappingProxyType
 from typing import Any, cast
 
@@ -18,6 +17,7 @@ from cardan.batch.select import integer
 from cardan.enums import mjtState
 from cardan.model.mjdata import MjData
 from cardan.model.mjmodel import MjModel
+from cardan.threads import Crew
 
 Call = Callable[[GpuBatch, np.ndarray, np.ndarray], Any]
 
@@ -93,6 +93,7 @@ class SplitBatch(Batch):
             raise ValueError(f"device should name between 1 and {count} GPUs, one a world at most; got {len(device)}")
         put = self.__dict__
         put["persistent"], put["nthread"], put["_bound"] = bool(persistent), 1, {}
+        put["_crew"] = Crew(len(device), "cardan-gpu")
         put["_starts"] = starts = np.array([count * k // len(device) for k in range(len(device) + 1)])
         parts: list[GpuBatch] = []
         try:
@@ -123,14 +124,15 @@ class SplitBatch(Batch):
             for part, start, low, high in zip(self.parts, self._starts, bounds, bounds[1:], strict=False)
         ]
 
-        def guarded(job: tuple[GpuBatch, np.ndarray, np.ndarray]) -> Any:
-            try:
-                return call(*job)
-            except SimulationError as error:
-                return error
+        results: list[Any] = [None] * len(jobs)
 
-        with ThreadPoolExecutor(len(jobs)) as pool:
-            results = list(pool.map(guarded, jobs))
+        def guarded(k: int, _: int) -> None:
+            try:
+                results[k] = call(*jobs[k])
+            except SimulationError as error:
+                results[k] = error
+
+        self.__dict__["_crew"].each(guarded, len(jobs))
         if any(isinstance(result, SimulationError) for result in results):
             failed = worlds[self.status[worlds] != 0].tolist()
             raise failure(name, {i: self.error(i) for i in failed}, len(worlds))
@@ -316,6 +318,7 @@ class SplitBatch(Batch):
 
     def close(self) -> None:
         """Free all that the batch has on the GPUs."""
+        self.__dict__["_crew"].close()
         for part in self.parts:
             part.close()
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import os
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from cardan.compiler.meshes.mesh import Mesh
 from cardan.compiler.meshes.volumes import face_tree
+from cardan.threads import Crew, processors
 
 if TYPE_CHECKING:
     from cardan.compiler.build import Build
@@ -48,9 +48,8 @@ def _find_hulls(meshes: list[Mesh]) -> None:
     """Find all hulls side by side: Qhull doesn't hold the GIL. Threads cost more than small hulls do."""
     wanted = [mesh for mesh in meshes if mesh.needs_hull]
     if len(wanted) > 1 and max(len(mesh.vertex) for mesh in wanted) > _SMALL:
-        with ThreadPoolExecutor(min(len(wanted), os.cpu_count() or 1)) as threads:
-            for _ in threads.map(lambda mesh: mesh.graph, wanted):
-                pass
+        with closing(Crew(min(len(wanted), processors()), "cardan-hull")) as crew:
+            crew.each(lambda k, _: wanted[k].graph, len(wanted))
 
 
 def _put_mesh(build: Build, mesh: Mesh) -> None:

@@ -15,12 +15,12 @@ from collections import OrderedDict
 from collections.abc import Callable
 from functools import cached_property, lru_cache
 from pathlib import Path
-from threading import Lock
 
 import numpy as np
 
 from cardan.compiler.meshes.hull import Hull, convex_hull
 from cardan.formats.raw import RawMesh, checked
+from cardan.threads import Locked
 
 LARGEST = 1 << 28
 """Bytes of vertices, normals, texture coordinates and corners that are kept, hulls not counted."""
@@ -70,7 +70,7 @@ def _hull_of(points: bytes) -> Hull:
 
 
 _kept: OrderedDict[Key, ReadMesh] = OrderedDict()
-_lock = Lock()
+_keeping = Locked()
 
 
 def mesh_of_file(path: Path, format: str, read: Callable[[], RawMesh]) -> ReadMesh:
@@ -82,7 +82,7 @@ def mesh_of_file(path: Path, format: str, read: Callable[[], RawMesh]) -> ReadMe
     """
     state = os.stat(path)
     key = (format, str(path), state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns)
-    with _lock:
+    with _keeping.lock:
         if key in _kept:
             _kept.move_to_end(key)
             return _kept[key]
@@ -93,7 +93,7 @@ def mesh_of_file(path: Path, format: str, read: Callable[[], RawMesh]) -> ReadMe
 
 
 def _keep(key: Key, mesh: ReadMesh) -> None:
-    with _lock:
+    with _keeping.lock:
         _kept[key] = mesh
         total = sum(kept.nbytes for kept in _kept.values())
         while total > LARGEST:

@@ -46,8 +46,12 @@ class Array(NamedTuple):
         return Field(name, self.dtype, ("any", *(self.shape if self.is_row else self.shape[1:])))
 
 
+INTEGER_END = 2**31
+"""Integers of the interface are smaller, and not below the negative number: those of C's type int."""
+
+
 class Integer(NamedTuple):
-    """An integer, or a flag.
+    """An integer, or a flag: a number that C's type int has.
 
     Attributes:
         below: the name of a size that it must be smaller than, and not negative: the id of an element.

@@ -14,7 +14,6 @@ from __future__ import annotations
 import ctypes
 import inspect
 import sys
-import threading
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from types import FunctionType, MappingProxyType, ModuleType
@@ -28,6 +27,7 @@ from cardan.jit.binding.objects import (
     API,
     CALL,
     FIRST_PROGRAM,
+    GUARD,
     MOST_PROGRAMS,
     PROGRAM,
     PROGRAM_WORDS,
@@ -41,6 +41,7 @@ from cardan.jit.memory.fields import DTYPES
 from cardan.jit.memory.struct import WORDS
 from cardan.jit.memory.view import CheckedArray
 from cardan.jit.mode import jit_enabled
+from cardan.threads import Locked
 
 FAST_WITH_KEYWORDS = 0x0080 | 0x0002
 """Calling convention: METH_FASTCALL | METH_KEYWORDS."""
@@ -79,6 +80,10 @@ def _objects() -> dict[str, int]:
     return same | {name: id(dtype) for name, dtype in DTYPES.items()} | {"slot": object.__basicsize__}
 
 
+escaped: list[BaseException] = []
+"""Exceptions that callbacks did not catch (`guarded`)."""
+
+
 class Binding(ModuleType):
     """What stands behind a function of the interface; `builtin` is the function itself.
 
@@ -96,7 +101,7 @@ class Binding(ModuleType):
     """Every binding by the name of its function."""
     types: ClassVar[dict[str, type]] = {}
     """The types of models and data, under the names `Model` and `Data`."""
-    _lock: ClassVar[Any] = threading.RLock()
+    _loading: ClassVar[Locked] = Locked()
 
     def __init__(self, function: FunctionType, words: Iterable[int] = ()) -> None:
         super().__init__(function.__module__, function.__doc__)
@@ -114,7 +119,7 @@ class Binding(ModuleType):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The careful way, and the place where native code is loaded."""
         if jit_enabled and not self.loaded:
-            with Binding._lock:
+            with Binding._loading.lock:
                 self.load()
                 self.loaded = True
         return self.careful(args, kwargs)
@@ -134,7 +139,7 @@ class Binding(ModuleType):
     def _use(self, call: int, table: int, words: list[int]) -> None:
         """Let the function use native code, whose table gets its words."""
         if layout_is_known() and self._word(ModuleType.__basicsize__) == id(self.words):
-            (ctypes.c_int64 * len(words)).from_address(table)[:] = words
+            _fill(table, words)
             self.method.address = call
 
     def _word(self, offset: int) -> int:
@@ -144,7 +149,7 @@ class Binding(ModuleType):
 def table_words(running: Mapping[str, int] = MappingProxyType({})) -> list[int]:
     """The words of a table (`cardan.jit.binding.objects.TABLE`); those of `RUNNING` are 0 if not given."""
     known = _objects() | {name: id(kind) for name, kind in Binding.types.items()}
-    known |= dict.fromkeys(RUNNING, 0) | dict(running) | {"words": ModuleType.__basicsize__}
+    known |= dict.fromkeys(RUNNING, 0) | dict(running) | {"words": ModuleType.__basicsize__, "errors": id(escaped)}
     return [_address_of(name) if name in API else known[name] for name in TABLE]
 
 
@@ -171,7 +176,10 @@ class KernelBinding(Binding):
         from cardan.jit.driver.program import stored_object
 
         symbol, code = stored_object(self.entry)
-        self._code, (kernel, call, table) = load_symbols(code, symbol, symbol + CALL, symbol + TABLE_NAME)
+        # code that an interrupted call has loaded may be in use already
+        before = self._code
+        memory, (kernel, call, table) = load_symbols(code, symbol, symbol + CALL, symbol + TABLE_NAME)
+        self._code = memory, before
         word = ctypes.c_void_p
         self.run = ctypes.CFUNCTYPE(ctypes.c_int64, word, word, word)(kernel)
         names = self.function.__code__.co_varnames[: len(self.abi.parameters)]
@@ -256,20 +264,30 @@ class ProgramBinding(Binding):
         """Let the function use the native code, which is the same for all."""
         from cardan.jit.driver.program import block_driver
 
-        _, (call, table) = program_code()
+        _, (call, table, _) = program_code()
         self._use(call, table, table_words(self._running | {"run_block": block_driver()}))
 
 
 @cache
-def program_code() -> Any:
-    """The native code that runs programs, of the package or made here: what keeps it, its address and its table's."""
-    from cardan.jit.cache.packaged import packaged_object
+def program_code() -> tuple[Any, list[int]]:
+    """The native code that runs programs, of the package or made here: what keeps it, and addresses.
+
+    These are of the function that runs programs, of its table, and of the function that calls callbacks.
+    """
     from cardan.jit.driver.loader import load_symbols
 
-    symbols = PROGRAM + CALL, PROGRAM + TABLE_NAME
+    code, addresses = load_symbols(_program_object(), PROGRAM + CALL, PROGRAM + TABLE_NAME, PROGRAM + GUARD)
+    _fill(addresses[1], table_words())
+    return code, addresses
+
+
+def _program_object() -> bytes:
+    """The object file with the native code that runs programs."""
+    from cardan.jit.cache.packaged import packaged_object
+
     packaged = packaged_object(PROGRAM)
     if packaged is not None:
-        return load_symbols(packaged, *symbols)
+        return packaged
 
     from cardan.jit.cache import store as disk
     from cardan.jit.cache.fingerprint import glue_fingerprint
@@ -282,7 +300,28 @@ def program_code() -> Any:
 
         stored = PROGRAM, assemble(program_glue())
         disk.write(PROGRAM, key, *stored)
-    return load_symbols(stored[1], *symbols)
+    return stored[1]
+
+
+def _fill(table: int, words: list[int]) -> None:
+    """Write the words of a table."""
+    (ctypes.c_int64 * len(words)).from_address(table)[:] = words
+
+
+def guarded(function: Callable[..., int]) -> Any:
+    """A callable like a function, for native code to call, which never raises.
+
+    Where the function raises, because a signal handler runs before its first instruction for example, the callable
+    returns `CALLBACK_FAILED`, and the exception goes to `escaped`.
+    """
+    return _maker()(ctypes.byref(_guard_method()), function, "cardan")
+
+
+@cache
+def _guard_method() -> _MethodDef:
+    """The method table entry of all guarded functions: CPython looks at it until the last one is gone."""
+    _, (_, _, guard) = program_code()
+    return _MethodDef(b"callback", guard, FAST_WITH_KEYWORDS, None)
 
 
 def _checked(name: str, argument: Array, value: np.ndarray | None) -> CheckedArray:

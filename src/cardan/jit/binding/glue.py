@@ -19,8 +19,9 @@ from typing import Any
 from llvmlite import ir
 
 from cardan.jit.binding import objects
-from cardan.jit.binding.arguments import ANY, COLUMNS, Argument, Array, CallAbi, Integer
-from cardan.jit.binding.objects import CALL, PROGRAM, TABLE, TABLE_NAME
+from cardan.jit.binding.arguments import ANY, COLUMNS, INTEGER_END, Argument, Array, CallAbi, Integer
+from cardan.jit.binding.objects import CALL, GUARD, PROGRAM, TABLE, TABLE_NAME
+from cardan.jit.front.stage import CALLBACK_FAILED
 from cardan.jit.memory.fields import DTYPES
 from cardan.jit.memory.struct import WORDS, Struct
 
@@ -35,7 +36,10 @@ def glue_of(symbol: str, abi: CallAbi) -> str:
 
 
 def program_glue() -> str:
-    """LLVM assembly of the function ``PROGRAM + CALL`` that runs a program: (m, d), and the number of repetitions."""
+    """LLVM assembly of the function ``PROGRAM + CALL`` that runs a program: (m, d), and the number of repetitions.
+
+    With it comes ``PROGRAM + GUARD``, which calls a callback.
+    """
     return str(_ProgramGlue().module)
 
 
@@ -151,6 +155,8 @@ class _Glue:
         value = self.builder.phi(WORD)
         value.add_incoming(exact, long_end)
         value.add_incoming(numpy, other_end)
+        above = self.builder.add(value, self.constant(INTEGER_END))
+        self.require(self.builder.icmp_unsigned("<", above, self.constant(2 * INTEGER_END)))
         return value
 
     def exact_integer(self, thing: Any) -> Any:
@@ -412,6 +418,37 @@ class _ProgramGlue(_Glue):
         self.require(self.equal(self.load(ready, 8), self.load(self.word("version"))))
         self._run(self.load(ready, 16), block, data, repeat, (m, d))
         self._finish()
+        self._write_guard()
+
+    def _write_guard(self) -> None:
+        """Write the function that calls a callback, which stands behind it, and returns a status if that raises.
+
+        A signal handler may run, and raise, before the first instruction of a Python function, which can't catch it.
+        """
+        self.function = ir.Function(self.module, ir.FunctionType(WORD, [WORD] * 4), PROGRAM + GUARD)
+        self.builder = ir.IRBuilder(self.function.append_basic_block("entry"))
+        room = self.builder.ptrtoint(self.builder.alloca(ir.ArrayType(WORD, 3)), WORD)
+        raised = [self.builder.add(room, self.constant(8 * k)) for k in range(3)]  # type, exception, traceback
+        result = self.api("PyObject_Vectorcall", *self.function.args)
+        failed, good = (self.function.append_basic_block() for _ in range(2))
+        self.builder.cbranch(self.equal(result, self.constant(0)), failed, good)
+        self.builder.position_at_end(good)
+        self.builder.ret(result)
+        self.builder.position_at_end(failed)
+        none = ir.VoidType()
+        self.api("PyErr_Fetch", *raised, result=none)
+        self.api("PyErr_NormalizeException", *raised, result=none)
+        kind, error, trace = (self.load(at) for at in raised)
+        traced, kept = (self.function.append_basic_block() for _ in range(2))
+        self.builder.cbranch(self.equal(trace, self.constant(0)), kept, traced)
+        self.builder.position_at_end(traced)
+        self.api("PyException_SetTraceback", error, trace)
+        self.builder.branch(kept)
+        self.builder.position_at_end(kept)
+        self.api("PyList_Append", self.word("errors"), error)
+        for thing in (kind, error, trace):
+            self.api("Py_DecRef", thing, result=none)
+        self.builder.ret(self.api("PyLong_FromLongLong", self.constant(CALLBACK_FAILED)))
 
     def _repeat(self, takes_number: Any) -> Any:
         """How often: once, or what a third argument says, by position or by name, of functions that take one."""

@@ -20,20 +20,25 @@ API = (
     *("PyObject_Vectorcall", "PyEval_SaveThread", "PyEval_RestoreThread", "Py_NewRef", "PyFloat_FromDouble"),
     *("PyFloat_AsDouble", "PyLong_FromLongLong", "PyLong_AsLongLongAndOverflow", "PyNumber_AsSsize_t"),
     *("PyType_GetFlags", "PyTuple_Size", "PyTuple_GetItem", "Py_IncRef", "Py_DecRef"),
+    *("PyErr_Fetch", "PyErr_NormalizeException", "PyException_SetTraceback", "PyList_Append"),
 )
 """Functions of CPython that the code calls."""
 
 OBJECTS = ("None", "Model", "Data", "ndarray", "float", "float64", "int", "int32", "int64", "enumeration", *DTYPES)
 """Objects that it compares with."""
 
-RUNNING = ("settle", "nstep", "run_block", "version")
-"""Of programs: what settles requests, a name, the address of the driver, and that of the version of the callbacks."""
+RUNNING = ("settle", "nstep", "run_block", "version", "errors")
+"""Of programs: what settles requests, a name, the address of the driver, that of the version of the callbacks, and the
+list of the exceptions that callbacks did not catch."""
 
 TABLE = (*API, *OBJECTS, *RUNNING, "slot", "words")
 """Words of the table, before the names of the parameters: last the offsets of the slots of `Native` and `Binding`."""
 
 CALL, TABLE_NAME = ".call", ".table"
 """What follows the name of a kernel's symbol: its function for Python, and the table of that function."""
+
+GUARD = ".guard"
+"""What follows the name of `PROGRAM`: the function that calls a callback and keeps what it raises."""
 
 PROGRAM = "program"
 """What the symbols of the function that runs programs begin with."""
@@ -50,38 +55,6 @@ MODEL_ADDRESS, FIRST_PROGRAM = 0, 1
 PROGRAM_WORDS = 3  # of a program that is ready: address of its block, version of the callbacks, identity
 MOST_PROGRAMS = 64
 CALL_MODEL, CALL_DATA, CALL_IDENTITY = 2, 3, 4
-
-
-class Programs(dict[Any, Any]):
-    """The programs that a model keeps; some are ready for native code, in the words behind its address.
-
-    Args:
-        words: the words in the slot of the model.
-
-    Attributes:
-        earlier: programs by the settings that they were made for, too, for whoever sets an option and sets it back.
-    """
-
-    def __init__(self, words: np.ndarray) -> None:
-        super().__init__()
-        self.words = words
-        self.earlier: dict[Any, Any] = {}
-
-    def clear(self) -> None:
-        """Forget all programs."""
-        self.earlier.clear()
-        self.leave()
-
-    def leave(self) -> None:
-        """Other settings hold now: none of the programs is in use, and `earlier` still knows them."""
-        self.words[FIRST_PROGRAM:] = 0
-        super().clear()
-
-    def make_ready(self, index: int, name: str, program: Any, version: int) -> None:
-        """Let native code find a program, as long as the callbacks have this version."""
-        self[name] = program
-        start = FIRST_PROGRAM + PROGRAM_WORDS * index
-        self.words[start : start + PROGRAM_WORDS] = program.block_address, version, id(program)
 
 
 class Native:

@@ -1,8 +1,9 @@
 """A program in many worlds: one native call walks a list of worlds, each with its own program, model and data.
 
 The list has two words a world: the addresses of the program's block (`Program.block_address`) and of the words that the
-driver runs a data with (place in the program, addresses of model and data). A world whose stage returns a status other
-than 0 stops the walk; the caller answers and goes on with the next world.
+driver runs a data with (place in the program, addresses of model and data). Threads that walk the same list share a
+counter, from which each takes world after world. A world whose stage returns a status other than 0 stops the walk; the
+caller answers and walks on.
 """
 
 from __future__ import annotations
@@ -13,15 +14,21 @@ from typing import Any
 
 import numpy as np
 
-from cardan.jit.driver.program import DRIVER
+from cardan.jit.driver.program import DRIVER, PAUSED
 
-_RUN_WORLDS = """
-define i64 @run_worlds(i64* %entries, i64 %count, i64 %repeat, i64* %at) {
+NO_WORLD = -1
+"""In place of the number of the world that stopped: a walk that has run as many worlds as it may."""
+
+_RUN_WORLDS = f"""
+define i64 @run_worlds(i64* %entries, i64 %count, i64 %repeat, i64* %counter, i64 %most, i64* %stopped_at) {{
 entry:
-  %first = load i64, i64* %at
   br label %loop
 loop:
-  %w = phi i64 [ %first, %entry ], [ %next, %good ]
+  %done = phi i64 [ 0, %entry ], [ %next, %good ]
+  %may = icmp slt i64 %done, %most
+  br i1 %may, label %take, label %enough
+take:
+  %w = atomicrmw add i64* %counter, i64 1 seq_cst
   %more = icmp slt i64 %w, %count
   br i1 %more, label %world, label %finished
 world:
@@ -36,36 +43,56 @@ world:
   %is_good = icmp eq i64 %status, 0
   br i1 %is_good, label %good, label %stopped
 good:
-  %next = add i64 %w, 1
+  %next = add i64 %done, 1
   br label %loop
 stopped:
-  store i64 %w, i64* %at
+  store i64 %w, i64* %stopped_at
   ret i64 %status
+enough:
+  store i64 {NO_WORLD}, i64* %stopped_at
+  ret i64 {PAUSED}
 finished:
-  store i64 %count, i64* %at
   ret i64 0
-}
+}}
 """
 
 
 @cache
-def _native() -> Any:
-    from cardan.jit.driver.loader import ctypes_function, load_assembly
+def _native() -> tuple[Any, Any]:
+    from cardan.jit.driver.loader import Address, ctypes_function, load_symbols
+    from cardan.jit.target.processor import assemble
 
     word, pointer = ctypes.c_int64, ctypes.c_void_p
-    address = load_assembly("run_worlds", DRIVER + _RUN_WORLDS)
-    return ctypes_function(address, word, pointer, word, word, pointer)
+    keep, (walk, resume) = load_symbols(assemble(DRIVER + _RUN_WORLDS), "run_worlds", "resume_block")
+    return (
+        ctypes_function(Address(walk, keep), word, pointer, word, word, pointer, word, pointer),
+        ctypes_function(Address(resume, keep), word, word, word, word),
+    )
 
 
-def run_worlds(entries: np.ndarray, repeat: int, at: np.ndarray) -> int:
-    """Run each world's program `repeat` times, from world `at[0]` of the list on, without the GIL.
+def run_worlds(entries: np.ndarray, repeat: int, counter: ctypes.c_int64, most: int, stopped: ctypes.c_int64) -> int:
+    """Run the program of world after world `repeat` times, without the GIL.
 
     Args:
         entries: the list (nworld, 2) int64, in C order.
         repeat: repetitions of each program.
-        at: int64 (1,): the world to start with; where the walk stopped, or the number of worlds, is written to it.
+        counter: number of the next world, counted up natively; a large number stops all walks.
+        most: number of worlds after which the walk stops.
+        stopped: the world that stopped is written to it, or `NO_WORLD`.
 
     Returns:
-        0, or the status with which the world `at[0]` stopped.
+        0: no worlds are left; `PAUSED` with `NO_WORLD`: `most` worlds were run; or the status with which a world
+        stopped, which may be `PAUSED`, too.
     """
-    return _native()(entries.ctypes.data, len(entries), repeat, at.ctypes.data)
+    address = ctypes.addressof
+    return _native()[0](entries.ctypes.data, len(entries), repeat, address(counter), most, address(stopped))
+
+
+def resume_world(entry: np.ndarray, repeat: int) -> int:
+    """Go on with a world of the list that has stopped; returns the next status, or 0.
+
+    Args:
+        entry: the two words of the world.
+        repeat: repetitions in all.
+    """
+    return _native()[1](*entry.tolist(), repeat)

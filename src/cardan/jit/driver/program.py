@@ -8,7 +8,7 @@ resumes at the stage that asked.
 from __future__ import annotations
 
 import ctypes
-import threading
+import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
@@ -23,25 +23,39 @@ from cardan.jit.front.form import HERE, Form
 from cardan.jit.front.pointers import call_stage, register_function
 from cardan.jit.front.stage import Entry, entry_of
 from cardan.jit.mode import jit_enabled
+from cardan.threads import Locked
 
 # native code of the stages in use, by form: it is unloaded when the last program that runs the stage, and its function,
 # are gone
 _Known = WeakKeyDictionary[Callable[..., Any], int]
 _ADDRESSES: defaultdict[Form, _Known] = defaultdict(WeakKeyDictionary)
-_LOCK = threading.RLock()
+_LOADING = Locked()
 
-RUN_PROGRAM = """
-define i64 @run_program(i64* %table, i64 %count, i64 %repeat, i64 %m, i64 %d, i64* %resume) {
+PAUSED = -9
+"""Status of a program that stopped after as many repetitions as take a few milliseconds, with more to do.
+
+Nothing is asked for: the caller looks whether it should stop, because of a signal say, and resumes.
+"""
+SHORTEST, LONGEST = 0.004, 0.010
+"""Time from pause to pause, s."""
+MOST_PATIENCE = 1 << 40
+
+RUN_PROGRAM = f"""
+define i64 @run_program(i64* %table, i64 %count, i64 %repeat, i64 %m, i64 %d, i64* %resume, i64 %patience) {{
 entry:
   %stage_at = getelementptr i64, i64* %resume, i64 0
   %repeat_at = getelementptr i64, i64* %resume, i64 1
   %first_stage = load i64, i64* %stage_at
   %first_repeat = load i64, i64* %repeat_at
+  %left = sub i64 %repeat, %first_repeat
+  %is_long = icmp sgt i64 %left, %patience
+  %pause = add i64 %first_repeat, %patience
+  %end = select i1 %is_long, i64 %pause, i64 %repeat
   br label %outer
 outer:
   %r = phi i64 [ %first_repeat, %entry ], [ %r_next, %outer_next ]
   %k0 = phi i64 [ %first_stage, %entry ], [ 0, %outer_next ]
-  %more = icmp slt i64 %r, %repeat
+  %more = icmp slt i64 %r, %end
   br i1 %more, label %inner, label %finished
 inner:
   %k = phi i64 [ %k0, %outer ], [ %k_next, %inner_next ]
@@ -65,12 +79,18 @@ stopped:
   store i64 %r, i64* %repeat_at
   ret i64 %status
 finished:
+  br i1 %is_long, label %paused, label %done
+paused:
+  store i64 0, i64* %stage_at
+  store i64 %r, i64* %repeat_at
+  ret i64 {PAUSED}
+done:
   ret i64 0
-}
+}}
 """
 
 _RUN_BLOCK = """
-define i64 @run_block(i64* %program, i64* %call, i64 %repeat) {
+define i64 @resume_block(i64* %program, i64* %call, i64 %repeat) {
   %table_word = load i64, i64* %program
   %table = inttoptr i64 %table_word to i64*
   %count_at = getelementptr i64, i64* %program, i64 1
@@ -79,10 +99,19 @@ define i64 @run_block(i64* %program, i64* %call, i64 %repeat) {
   %m = load i64, i64* %m_at
   %d_at = getelementptr i64, i64* %call, i64 3
   %d = load i64, i64* %d_at
+  %patience_at = getelementptr i64, i64* %program, i64 2
+  %patience = load i64, i64* %patience_at
+  %status = call i64 @run_program(
+    i64* %table, i64 %count, i64 %repeat, i64 %m, i64 %d, i64* %call, i64 %patience
+  )
+  ret i64 %status
+}
+
+define i64 @run_block(i64* %program, i64* %call, i64 %repeat) {
   %repeat_at = getelementptr i64, i64* %call, i64 1
   store i64 0, i64* %call
   store i64 0, i64* %repeat_at
-  %status = call i64 @run_program(i64* %table, i64 %count, i64 %repeat, i64 %m, i64 %d, i64* %call)
+  %status = call i64 @resume_block(i64* %program, i64* %call, i64 %repeat)
   ret i64 %status
 }
 """
@@ -105,7 +134,7 @@ def _native_driver() -> Any:
     from cardan.jit.driver.loader import ctypes_function
 
     word = ctypes.c_int64
-    return ctypes_function(_driver_address("run_program"), word, word, word, word, word, word, word)
+    return ctypes_function(_driver_address("run_program"), word, *([word] * 7))
 
 
 @cache
@@ -176,7 +205,7 @@ def stored_object(entry: Entry, form: Form = HERE) -> tuple[str, bytes]:
         return entry.symbol, packaged
     from cardan.jit.cache.fingerprint import fingerprint
 
-    with _LOCK:
+    with _LOADING.lock:
         stored = disk.read(entry.name, fingerprint(entry, form))
         if stored is None:
             from cardan.jit.cache.once import compile_into_cache
@@ -190,7 +219,7 @@ def stored_object(entry: Entry, form: Form = HERE) -> tuple[str, bytes]:
 def addresses(functions: Iterable[Callable[..., Any]], form: Form = HERE) -> list[int]:
     """Addresses of stages or colliders in a form, loading or compiling those that aren't there yet."""
     functions, known = list(functions), _ADDRESSES[form]
-    with _LOCK:
+    with _LOADING.lock:
         missing = list({f: None for f in functions if f not in known})
         if missing and jit_enabled:
             _native_addresses([entry_of(f) for f in missing], form)
@@ -207,6 +236,10 @@ def loaded_names() -> list[str]:
 class Program:
     """A sequence of stages, ready to run.
 
+    Attributes:
+        patience: repetitions from pause to pause; it adapts to how long they take.
+        block_address: address of what native callers need: the table, its length, and the patience.
+
     Args:
         stages: stage functions, or addresses of native stages (callbacks), in order.
         form: what native code is made of them.
@@ -221,11 +254,12 @@ class Program:
         self.table = np.array(table, np.int64)
         self._address = self.table.ctypes.data
         self._count = len(table)
-        self._block = np.array([self._address, self._count], np.int64)
+        self.patience = 1
+        self._block = np.array([self._address, self._count, self.patience], np.int64)
         self.block_address = self._block.ctypes.data
 
     def run(self, m: Any, d: Any, repeat: int = 1) -> int:
-        """Run all stages `repeat` times; returns 0, or the status of the stage that stopped.
+        """Run all stages `repeat` times; returns 0, the status of the stage that stopped, or `PAUSED`.
 
         Args:
             m: model: an object with `address` (JIT on) and `view` (JIT off).
@@ -239,9 +273,21 @@ class Program:
 
     def resume(self, m: Any, d: Any, repeat: int = 1) -> int:
         """Go on at the stage and the repetition that `run` stopped at."""
-        if jit_enabled:
-            return _native_driver()(self._address, self._count, repeat, m.address, d.address, d._resume_address)
-        return self._interpret(m, d, repeat)
+        if not jit_enabled:
+            return self._interpret(m, d, repeat)
+        patience, begin = self.patience, time.perf_counter()
+        status = _native_driver()(self._address, self._count, repeat, m.address, d.address, d._resume_address, patience)
+        if status == PAUSED:
+            self.adapt(patience, time.perf_counter() - begin)
+        return status
+
+    def adapt(self, repetitions: int, seconds: float) -> None:
+        """Choose the repetitions up to the next pause, given how long those up to the last one took."""
+        if seconds < SHORTEST:
+            self.patience = min(2 * repetitions, MOST_PATIENCE)
+        elif seconds > LONGEST:
+            self.patience = max(1, int(repetitions * LONGEST / seconds))
+        self._block[2] = self.patience
 
     def _interpret(self, m: Any, d: Any, repeat: int) -> int:
         first = int(d._resume[0])

@@ -385,12 +385,10 @@ class Arrays(Views):
         """Names of the arrays that have a place, or are attached and have no view yet."""
         return {**self.home, **self.attached} if self.attached else self.home
 
-    def replace(self, capacity: str | None, layout: Layout, buffer: np.ndarray) -> None:
-        """Put the arrays of a capacity into another buffer."""
-        if capacity in self.buffers:
-            for name in layout.places:
-                self.pop(name, None)
-        self.buffers[capacity] = layout, buffer
+    def forget(self, layout: Layout) -> None:
+        """Forget the views of the arrays of a layout: they are made again from their buffer."""
+        for name in layout.places:
+            self.pop(name, None)
 
 
 class Scalars(Views):
@@ -488,13 +486,24 @@ class StructMemory:
                 self.arrays[field.name][...] = other.arrays[field.name]
 
     def grow(self, capacity: str, size: int) -> None:
-        """Enlarge the arrays that are sized by `capacity`, keeping their contents."""
-        old = {f.name: self.arrays[f.name] for f in fields_of(self.struct, self.growable, capacity)}
+        """Enlarge the arrays that are sized by `capacity`, keeping their contents.
+
+        An exception of a signal handler leaves them as they were, or enlarged.
+        """
+        layout = layout_of(self.struct, self.growable, capacity, {**self.sizes, capacity: size})
+        buffer = aligned_buffer(layout.nbytes)
+        for name in layout.places:
+            old = self.arrays[name]
+            shape, dtype, offset = layout.places[name]
+            np.ndarray(shape, dtype, buffer, offset)[tuple(slice(0, n) for n in old.shape)] = old
+        rows = layout.rows.copy()
+        rows[:, 0] += address_of(buffer)
+        self.arrays.forget(layout)
+        # assignments alone: between them no signal handler runs
+        self.arrays.buffers[capacity] = layout, buffer
+        self.slots[layout.slots] = rows
+        self.arena[capacity] = buffer
         self.sizes[capacity] = size
-        self.arena[capacity] = self._place(capacity)
-        for name, array in old.items():
-            new = self.arrays[name]
-            new[tuple(slice(0, n) for n in array.shape)] = array
 
     def attach(self, name: str, array: np.ndarray) -> None:
         """Make the field `name` (of first dimension ``"any"``) refer to `array`, which is kept alive."""
@@ -523,8 +532,8 @@ class StructMemory:
 
     def share(self, shared: Shared) -> None:
         """Attach arrays of another memory at once."""
-        self.arrays.update(shared.arrays)
         self.slots[shared.slots] = shared.rows
+        self.arrays.update(shared.arrays)  # last: the arrays of before are in use up to now
 
     def attach_new(self, lengths: Mapping[str, int]) -> None:
         """Attach new arrays of one element type, by their first dimensions; they are not initialised.
@@ -599,7 +608,7 @@ class StructMemory:
         layout = layout_of(self.struct, self.growable, capacity, self.sizes)
         if buffer is None:
             buffer = aligned_buffer(layout.nbytes)
-        self.arrays.replace(capacity, layout, buffer)
+        self.arrays.buffers[capacity] = layout, buffer
         if len(layout.slots):
             rows = layout.rows.copy()
             rows[:, 0] += address_of(buffer)

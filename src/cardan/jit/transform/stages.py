@@ -13,7 +13,6 @@ import zlib
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from threading import RLock
 from typing import Any
 
 from cardan.jit.cache import store as disk
@@ -26,6 +25,7 @@ from cardan.jit.memory.struct import Struct, structures
 from cardan.jit.transform.activity import Analysis
 from cardan.jit.transform.scalar import Scalar, TransformError, read_scalar, scalar_text
 from cardan.jit.transform.tangent import Tangent
+from cardan.threads import Locked
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +143,7 @@ Variant = tuple[Callable[..., Any], frozenset[str], frozenset[str]]
 """A stage, or another function of (m, d, ...) with an entry of its own; the fields that may have a tangent before it,
 others being constants; the fields whose tangents somebody reads afterwards."""
 _LOADED: dict[tuple[Variant, int], Address] = {}
-_LOADING = RLock()
+_LOADING = Locked()
 
 
 def _own_part(function: Callable[..., Any], active: frozenset[str], keep: frozenset[str]) -> Variant:
@@ -195,7 +195,7 @@ def tangent_addresses(variants: Sequence[Variant], lanes: int) -> list[Address]:
         KernelError: a stage must be compiled, and can't be.
     """
     keys = [(_own_part(*variant), lanes) for variant in variants]
-    with _LOADING:
+    with _LOADING.lock:
         missing = [key for key in dict.fromkeys(keys) if key not in _LOADED]
         found = load_objects([_tangent_object(*key) for key in missing])
         _LOADED.update(zip(missing, found, strict=True))

@@ -1,0 +1,322 @@
+"""Threads that share work: one kind for batches, rollouts, derivatives and pictures.
+
+The caller works as well, and comes back only when all threads are done with its work, whatever happens meanwhile. An
+exception in one of the threads, such as that of Ctrl-C or of another signal handler in the caller's, cancels the work:
+each thread stops at the end of what it does at that moment. So memory that the work uses can be freed afterwards.
+
+Signal handlers run in the main thread, between two instructions of Python: after calls, at the start of functions and
+at the end of loops. The code that waits for threads therefore stands in places where an exception can't leave it out;
+`Job` keeps alive what the threads use.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+import os
+import threading
+import time
+import weakref
+from collections.abc import Callable, Iterator
+from queue import SimpleQueue
+from typing import Any, Generic, TypeVar
+
+LOOK = 0.02
+"""Time after which a thread that waits lets signal handlers run, s."""
+CLOSED = 1 << 62
+"""Value of the counter of a job from which on there are no more parts."""
+
+
+def processors() -> int:
+    """Number of processors that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+Thing = TypeVar("Thing")
+
+
+class _Living(Generic[Thing]):
+    """Objects that are alive. No Python code runs when one ends: what a signal handler raises there would be lost."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, weakref.ref[Thing]] = {}
+        self._most = 64
+
+    def add(self, thing: Thing) -> None:
+        """Add an object."""
+        if len(self._known) >= self._most:
+            for key, known in list(self._known.items()):
+                if known() is None:
+                    self._known.pop(key, None)
+            self._most = 2 * len(self._known) + 64
+        self._known[id(thing)] = weakref.ref(thing)
+
+    def all(self) -> list[Thing]:
+        """All of them."""
+        return [thing for known in list(self._known.values()) if (thing := known()) is not None]
+
+
+class Locked:
+    """Owner of a lock (`lock`), which is a new one in the child of a fork: the thread that held it isn't there."""
+
+    def __init__(self) -> None:
+        self.lock = threading.RLock()
+        _LOCKED.add(self)
+
+
+_LOCKED = _Living[Locked]()
+
+
+class Job:
+    """Work that threads share.
+
+    Attributes:
+        counter: a number for native code to count parts with, by its address; cancelling sets it to `CLOSED`.
+        cancelled: whether the threads should stop as soon as they can.
+
+    Args:
+        work: does a share of the work, given the job and the number of the thread, 0 for the caller's.
+    """
+
+    def __init__(self, work: Work) -> None:
+        self.work = work
+        self.counter = ctypes.c_int64(0)
+        self.cancelled = False
+        self.error: BaseException | None = None  # the first one of the helpers
+        self.running: set[int] = set()  # numbers of the helpers at work
+        self.locks: list[Any] = []  # one for each helper that was asked
+        self.joined = False
+        self.abandoned = False  # whether the caller has gone without them
+        self._numbers = itertools.count()
+
+    def parts(self, count: int) -> Iterator[int]:
+        """Numbers below `count` that no other thread gets, until there are none left or the job is cancelled."""
+        while not self.cancelled and (part := next(self._numbers)) < count:
+            yield part
+
+    def help(self, number: int, lock: Any) -> None:
+        """Do a share of the work in a helper thread, unless the caller has finished the work without it."""
+        if not lock.acquire(blocking=False):
+            return
+        self.running.add(number)
+        try:
+            self.work(self, number)
+        except BaseException as error:
+            self.cancel()
+            if self.error is None:
+                self.error = error
+        finally:
+            self.running.discard(number)
+            lock.release()
+
+    def cancel(self) -> None:
+        """Let all threads stop as soon as they can."""
+        self.cancelled = True
+        self.counter.value = CLOSED
+
+    def join(self) -> None:
+        """Wait for the helpers that have begun, and keep the others from it.
+
+        It can be called again after an exception has left it: the locks may be acquired twice by the same thread. A
+        signal may reach another thread, which does not wake up this one: it looks now and then.
+        """
+        for lock in self.locks:
+            while not lock.acquire(timeout=LOOK):
+                pass
+        self.joined = True
+
+    def run(self, inboxes: list[SimpleQueue[Any]]) -> None:
+        """Work together with helpers; raises the caller's exception, or the first one of the helpers."""
+        error: BaseException | None = None
+        begun = False
+        self.locks = [threading.RLock() for _ in inboxes]
+        while True:
+            try:
+                if not begun:
+                    begun = True
+                    for inbox, lock in zip(inboxes, self.locks, strict=True):
+                        inbox.put((self, lock))
+                    self.work(self, 0)
+                self.join()
+                break
+            except BaseException as caught:
+                self.cancelled = True
+                self.counter.value = CLOSED
+                if error is None:
+                    error = caught
+        if error is None:
+            error, self.error = self.error, None
+        if error is not None:
+            try:
+                raise error
+            finally:
+                error = None  # which refers to this frame
+
+
+Work = Callable[[Job, int], object]
+
+
+def _nothing(job: Job, worker: int) -> None:
+    """Nothing to do."""
+
+
+def _serve(inbox: SimpleQueue[Any], number: int) -> None:
+    """Help with jobs until there is nothing in place of one."""
+    while (asked := inbox.get()) is not None:
+        job, lock = asked
+        job.help(number, lock)
+        del asked, job, lock
+    inbox.put(None)  # for another thread of this inbox, where starting one was interrupted
+
+
+class _Helper:
+    """A thread that waits for jobs.
+
+    Args:
+        number: of the thread.
+        name: of the thread.
+    """
+
+    def __init__(self, number: int, name: str) -> None:
+        self.inbox: SimpleQueue[Any] = SimpleQueue()
+        self._number, self._name = number, name
+        self._started = False
+
+    def start(self) -> None:
+        """Start the thread if it hasn't been."""
+        if not self._started:
+            arguments = (self.inbox, self._number)
+            threading.Thread(target=_serve, args=arguments, name=self._name, daemon=True).start()
+            self._started = True
+
+
+def _end(helpers: list[_Helper]) -> None:
+    """End threads."""
+    while helpers:
+        helpers.pop().inbox.put(None)
+
+
+class Crew:
+    """The caller's thread and helpers. They are started when they are first needed, also in a child after a fork.
+
+    Several threads may call: the helpers do one job after the other, and callers do without them meanwhile.
+
+    Args:
+        count: number of threads, the caller's included.
+        name: of the helpers.
+    """
+
+    def __init__(self, count: int, name: str = "cardan") -> None:
+        self.count = count
+        self._name = name
+        self._helpers: list[_Helper] = []
+        self._jobs: list[Job] = []  # those that callers are in, and those that they have left behind
+        self._finalizer = weakref.finalize(self, _end, self._helpers)
+        _CREWS.add(self)
+
+    def share(self, work: Work, most: int | None = None) -> None:
+        """Let the caller and helpers do a share of some work each.
+
+        Args:
+            work: does a share, given the job and the number of the thread, 0 for the caller's. It should end soon once
+                the job is cancelled.
+            most: largest number of threads; all of them by default.
+
+        Raises:
+            BaseException: what `work` raised in one of the threads, first of all in the caller's.
+        """
+        if self._jobs:
+            self._settle()
+        job = Job(work)
+        count = self.count if most is None else min(most, self.count)
+        inboxes = self._ready(count - 1) if count > 1 else []
+        if not inboxes:
+            work(job, 0)
+            return
+        try:
+            self._jobs.append(job)
+            job.run(inboxes)
+        except BaseException:
+            job.cancelled = True
+            job.counter.value = CLOSED
+            while not job.joined:  # several signals came at once
+                try:
+                    job.join()
+                except BaseException:
+                    continue
+            raise
+        finally:
+            if job.joined:
+                job.work = _nothing  # a helper that wakes up late must not keep it
+                self._jobs.remove(job)
+            else:
+                job.abandoned = True
+
+    def each(self, work: Callable[[int, int], object], parts: int, most: int | None = None) -> None:
+        """Do all parts of some work.
+
+        Args:
+            work: does a part: its number, and that of the thread that does it.
+            parts: number of parts.
+            most: largest number of threads that it is worth.
+
+        Raises:
+            BaseException: what `work` raised; parts that nobody had begun are left out then.
+        """
+        most = min(parts, self.count if most is None else most)
+        if most < 2 or self.count < 2:
+            for part in range(parts):
+                work(part, 0)
+            return
+
+        def share(job: Job, worker: int) -> None:
+            for part in job.parts(parts):
+                work(part, worker)
+
+        self.share(share, most)
+
+    def close(self) -> None:
+        """End the helpers; afterwards the caller works alone."""
+        self.count = 1
+        self._finalizer()
+
+    def forget(self) -> None:
+        """In the child of a fork: there are no helpers, and nobody to wait for."""
+        self._helpers.clear()
+        for job in self._jobs:
+            job.running.clear()
+            job.locks.clear()
+
+    def _ready(self, count: int) -> list[SimpleQueue[Any]]:
+        """Inboxes of helpers, started if need be; fewer where the system starts no more threads."""
+        while len(self._helpers) < count:
+            self._helpers.append(_Helper(len(self._helpers) + 1, self._name))
+        helpers = self._helpers[:count]
+        for k, helper in enumerate(helpers):
+            try:
+                helper.start()
+            except RuntimeError:  # no more threads, or the interpreter ends
+                return [ready.inbox for ready in helpers[:k]]
+        return [helper.inbox for helper in helpers]
+
+    def _settle(self) -> None:
+        """Wait for helpers that a call has left behind, which takes several signals within a microsecond."""
+        for job in [job for job in self._jobs if job.abandoned]:
+            while job.running:
+                time.sleep(0.001)
+            self._jobs.remove(job)
+
+
+_CREWS = _Living[Crew]()
+
+
+def _forget_threads() -> None:
+    """In the child of a fork: only the thread that forked is there."""
+    for owner in _LOCKED.all():
+        owner.lock = threading.RLock()
+    for crew in _CREWS.all():
+        crew.forget()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_threads)
