@@ -33,6 +33,7 @@ PACKAGES = (
     "step",
     "enums",
     "mjcf",
+    "compiler",
 )
 PAGES: tuple[str, ...] = ()
 LONGEST = 30  # words of a sentence in a docstring

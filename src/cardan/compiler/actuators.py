@@ -35,13 +35,13 @@ _AS_GIVEN = (
     *("actearly", "actrange", "biasprm", "cranklength", "ctrlrange", "dynprm"),
     *("forcerange", "gainprm", "gear", "group"),
 )
-"""Attributes in the general form that are columns of the model as they are."""
+"""Attributes in the general form whose values are copied to columns of the model."""
 _SERVO_DYNAMICS = ("none", "filterexact", "integrator")
 _MOST_ACTIVATIONS = 100_000
 
 
 def add_actuators(build: Build) -> None:
-    """Actuators, in the user's order: columns ``actuator_*``, an attribute at a time."""
+    """Add actuators, in the user's order: columns ``actuator_*``, one attribute at a time."""
     elements = build.tree.section("actuator").children
     if not elements:
         return
@@ -79,7 +79,7 @@ def add_actuators(build: Build) -> None:
 
 
 def _general_forms(elements: Sequence[Element]) -> list[dict[str, Any]]:
-    """Values of every attribute of actuators in the general form, but for what they give in that form themselves."""
+    """Return default values of the general form for each actuator; explicit general attributes are not applied yet."""
     known: dict[tuple[str, int, tuple[tuple[str, Any], ...]], dict[str, Any]] = {}
     bases: list[dict[str, Any]] = []
     for element, cls in zip(elements, classes_of(elements), strict=True):
@@ -96,7 +96,7 @@ def _general_forms(elements: Sequence[Element]) -> list[dict[str, Any]]:
 
 
 def _transmission(build: Build, element: Element) -> tuple[int, int, int]:
-    """Number of the transmission, id of its target, id of its second target or -1."""
+    """Return the number of the transmission, the id of its target, and the id of its second target or -1."""
     values = element.attributes  # no default class has any of these
     for attribute, code, kind, other in _TRANSMISSIONS:
         name = values.get(attribute)
@@ -109,7 +109,7 @@ def _transmission(build: Build, element: Element) -> tuple[int, int, int]:
 
 
 def _check_crank(element: Element, values: dict[str, Any]) -> None:
-    """A slider-crank has a slider and a rod."""
+    """Check that a slider-crank has a slider and a rod."""
     if not values["slidersite"]:
         raise element.error("required attribute missing: a slider-crank needs slidersite", "slidersite")
     if not values["cranklength"] > 0.0:
@@ -117,7 +117,7 @@ def _check_crank(element: Element, values: dict[str, Any]) -> None:
 
 
 def _check_muscle(element: Element, prm: tuple[float, ...], attribute: str) -> None:
-    """The parameters of a muscle make sense."""
+    """Check the parameters of a muscle."""
     low, high, _, scale, lmin, lmax, vmax, fpmax, fvmax = prm[:9]
     if not low < high:
         raise element.error(f"range of a muscle: the first must be below the second, found {low:g} {high:g}", attribute)
@@ -129,7 +129,7 @@ def _check_muscle(element: Element, prm: tuple[float, ...], attribute: str) -> N
 
 
 def _check_parameters(actuators: Resolved) -> None:
-    """Muscles have a muscle's parameters; dampers and adhesion have no negative controls."""
+    """Check the parameters of muscles, and that dampers and adhesion have no negative controls."""
     for which in ("gain", "bias"):
         words = actuators[f"{which}type"]
         if "muscle" in words:
@@ -142,7 +142,7 @@ def _check_parameters(actuators: Resolved) -> None:
 
 
 def _activations(actuators: Resolved) -> list[int]:
-    """How many activation variables the dynamics have."""
+    """Return the number of activation variables of the dynamics."""
     counts: list[int] = []
     for element, kind, given in zip(actuators.elements, actuators["dyntype"], actuators["actdim"], strict=True):
         stateful = kind != "none"
@@ -158,7 +158,7 @@ def _activations(actuators: Resolved) -> list[int]:
 
 
 def _limits(build: Build, actuators: Resolved, what: str, columns: dict[str, list[Any]]) -> list[bool]:
-    """Whether the ranges of controls, forces or activations hold, which stand in columns."""
+    """Return whether the ranges of controls, forces or activations, taken from the columns, are active."""
     flag, attribute = f"{what}limited", f"{what}range"
     bounds = columns[f"actuator_{attribute}"]
     if not actuators.any_but(flag, "auto") and build.settings["autolimits"]:
@@ -172,7 +172,7 @@ def _limits(build: Build, actuators: Resolved, what: str, columns: dict[str, lis
 def _inherit_ranges(
     build: Build, actuators: Resolved, targets: list[tuple[int, int, int]], columns: dict[str, list[Any]]
 ) -> None:
-    """Put the ranges that actuators inherit from their targets into their columns."""
+    """Write the ranges that actuators inherit from their targets to their columns."""
     if not any(actuators.get("inheritrange", 0.0)):
         return
     for number, (element, (code, target, _)) in enumerate(zip(actuators.elements, targets, strict=True)):
@@ -185,7 +185,7 @@ def _inherit_ranges(
 def _inherited_range(
     build: Build, element: Element, values: dict[str, Any], attribute: str, code: int, target: int
 ) -> tuple[float, float]:
-    """A range of the control or the activation: given, or the target's scaled by ``inheritrange``."""
+    """Return a range of the control or the activation: the given one, or the target's scaled by ``inheritrange``."""
     factor = values.get("inheritrange") or 0.0
     if factor <= 0.0 or not _is_servo(values):
         return values[attribute]
@@ -201,13 +201,13 @@ def _inherited_range(
 
 
 def _is_servo(values: dict[str, Any]) -> bool:
-    """Whether the force is a gain times (control - length), so that controls are positions."""
+    """Return whether the force is a gain times (control - length), so that controls are positions."""
     gain = values["gainprm"][0]
     return values["biastype"] == "affine" and gain != 0.0 and values["biasprm"][1] == -gain
 
 
 def _target_range(build: Build, element: Element, code: int, target: int) -> tuple[float, float]:
-    """Range of a tendon or of a hinge or slide joint."""
+    """Return the range of a tendon or of a hinge or slide joint."""
     columns = build.columns
     if code == int(mjtTrn.mjTRN_TENDON):
         return columns["tendon_range"][target]

@@ -1,6 +1,6 @@
 """Sizes of memory (spec: modeling, "size"): limits on contacts and constraint rows, bytes of the arena.
 
-The arena here grows by need, so that these numbers are limits that a user sets, and are kept for compatibility.
+The arena grows on demand here. The sizes are therefore only limits set by the user, kept for compatibility.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def put_memory(build: Build, sizes: dict[str, int]) -> None:
-    """Sizes ``njmax``, ``nconmax`` and ``narena``."""
+    """Set the sizes ``njmax``, ``nconmax`` and ``narena``."""
     size = build.size
     sizes["njmax"], sizes["nconmax"] = size["njmax"], size["nconmax"]
     sizes["narena"] = max(size["memory"], 0)

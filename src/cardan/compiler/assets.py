@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def add_assets(build: Build) -> None:
-    """Meshes, height fields, textures and materials, in the user's order."""
+    """Add meshes, height fields, textures and materials, in the user's order."""
     kinds = {element.tag for element in build.tree.section("asset").children}
     if "mesh" in kinds:
         from cardan.compiler.meshes.columns import add_meshes
@@ -27,7 +27,7 @@ def add_assets(build: Build) -> None:
 
 
 def _add_materials(build: Build) -> None:
-    """Columns ``mat_*`` of the materials that are kept."""
+    """Add columns ``mat_*`` of the materials that are kept."""
     for element in build.tree.section("asset").all("material"):
         if build.dropped(element):
             continue

@@ -1,4 +1,4 @@
-"""The kinematic tree: bodies in depth-first order, with what belongs to each (spec: modeling, "Kinematic tree")."""
+"""The kinematic tree: bodies in depth-first order, with the objects of each (spec: modeling, "Kinematic tree")."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 
 def add_bodies(build: Build) -> None:
-    """Enter all bodies, depth first, in the user's order; their poses in their parents.
+    """Add all bodies, depth first, in the user's order, with their poses relative to their parents.
 
-    With ``build.fuses``, a static body is not entered: its parent absorbs it.
+    If ``build.fuses`` is set, static bodies are not added: their parents absorb them.
     """
     body = world = Body(build.tree.worldbody, 0, None)
     bodies = build.bodies
@@ -51,13 +51,13 @@ def add_bodies(build: Build) -> None:
 
 
 def _is_static(element: Element) -> bool:
-    """Whether a body can be fused with its parent: it has no joints and isn't driven from outside."""
+    """Return whether a body can be fused with its parent: it has no joints and is not a mocap body."""
     joints = any(placed[0].row.kind == "joint" for placed in element.content())
     return not joints and not element["mocap"]
 
 
 def _repeated_values(element: Element, pattern: Pattern, known: dict[Pattern, dict[str, Any]]) -> dict[str, Any]:
-    """Resolved values of a repeated element; ``known`` has those of models, and is filled."""
+    """Return the resolved values of a repeated element. ``known`` caches values of models and is updated."""
     values = known.get(pattern)
     if values is None:
         values = known[pattern] = pattern.model.resolved()
@@ -68,7 +68,7 @@ def _repeated_values(element: Element, pattern: Pattern, known: dict[Pattern, di
 
 
 def _place_all(build: Build, frames: list[tuple[Element, ...]]) -> None:
-    """Poses and own attributes of all bodies; ``frames`` are those around each."""
+    """Set poses and own attributes of all bodies; ``frames`` are those around each."""
     bodies, count = build.bodies, len(build.bodies)
     mocap, gravcomp, user = [False] * count, [0.0] * count, [()] * count
     plain = [body for body in bodies[1:] if body.element.pattern is None]
@@ -85,7 +85,7 @@ def _place_all(build: Build, frames: list[tuple[Element, ...]]) -> None:
 
 
 def _place_repeated(build: Build, frames: list[tuple[Element, ...]], columns: tuple[list[Any], ...]) -> None:
-    """Poses and own attributes of repeated bodies."""
+    """Set poses and own attributes of repeated bodies."""
     own: dict[Pattern, dict[str, Any]] = {}
     before = build.bodies[0]
     for body in build.bodies:
@@ -106,7 +106,7 @@ def _place_repeated(build: Build, frames: list[tuple[Element, ...]], columns: tu
 
 
 def _mocap_ids(build: Build, mocap: list[bool]) -> list[int]:
-    """Numbers of the bodies among those that are driven from outside, or -1."""
+    """Return the numbers of the bodies among the mocap bodies, or -1."""
     if True not in mocap:
         return [-1] * len(mocap)
     for body in build.bodies:
@@ -121,7 +121,7 @@ def _mocap_ids(build: Build, mocap: list[bool]) -> list[int]:
 
 
 def put_bodies(build: Build) -> None:
-    """Fill the columns of all bodies, when their joints, geoms and inertias are known."""
+    """Fill the columns of all bodies, after their joints, geoms and inertias are known."""
     # as in the reference, a negative compensation acts only if another body has a positive one
     build.sizes["ngravcomp"] = sum(1 for value in build.columns["body_gravcomp"] if value > 0.0)
     bodies = build.bodies
@@ -153,5 +153,5 @@ def put_bodies(build: Build) -> None:
 
 
 def _union(bits: Iterable[int]) -> int:
-    """All bits that are set in one of the numbers."""
+    """Return the union of the bits of all numbers."""
     return reduce(or_, bits, 0)

@@ -1,8 +1,8 @@
 """Bounding volume hierarchy over the faces of a mesh or the elements of a flex: a binary tree of boxes.
 
-A node is split at the median of its parts' centres along the longest side of its box; among centres that agree to
-1e-14 the order of the parts holds. The parts are sorted once along each axis; a split divides the three lists, each in
-its order, so that nothing is sorted again.
+A node is split at the median of its parts' centres along the longest side of its box. Parts whose centres agree to
+1e-14 keep their order. The parts are sorted once along each axis; a split divides the three lists and keeps the order
+within each, so that nothing is sorted again.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ import numpy as np
 from cardan.jit import Field, Struct, StructMemory, kernel
 from cardan.jit.driver.direct import call, native_over
 
-_FLAT = 1e-14  # sides below this are widened by it on both sides
-_SAME = 1e-14  # centres that differ by no more count as equal
-_FEW = 64  # parts that are sorted one by one
+_FLAT = 1e-14  # shorter sides are widened by this on both sides
+_SAME = 1e-14  # centres that differ by at most this count as equal
+_FEW = 64  # up to this many parts are sorted by insertion
 _BITS = 11
-_DIGITS = 1 << _BITS  # of numbers that are sorted
+_DIGITS = 1 << _BITS  # number of values of a digit
 
 PARTS = Struct(
     "Parts",
@@ -59,12 +59,12 @@ class BoxTree(NamedTuple):
 
 
 def box_tree(low: np.ndarray, high: np.ndarray, centre: np.ndarray) -> BoxTree:
-    """The tree over all parts, at least one.
+    """Build the tree over all parts (at least one).
 
     Args:
         low: lowest corners of the parts' boxes (n, 3).
         high: highest corners.
-        centre: the points that decide on which side of a cut a part comes (n, 3).
+        centre: points that decide to which side of a split each part belongs (n, 3).
     """
     n = len(low)
     count = 2 * n - 1
@@ -86,14 +86,14 @@ def box_tree(low: np.ndarray, high: np.ndarray, centre: np.ndarray) -> BoxTree:
 
 
 def _keys(values: np.ndarray) -> np.ndarray:
-    """Integers in the order of numbers: their bits, all but the sign turned over where they are negative."""
+    """Return integers in the order of the numbers: their bits; if negative, all bits except the sign are flipped."""
     bits = (np.ascontiguousarray(values, np.float64) + 0.0).view(np.int64)  # no -0
     return bits ^ ((bits >> 63) & np.int64(2**63 - 1))
 
 
 @kernel
 def _sort_by_insertion(p: Any, axis: int, n: int) -> None:
-    """The same for a few parts, without counting digits."""
+    """Sort a few parts by insertion, with the same result as `_sort_by_digits`."""
     first = axis * n
     for i in range(1, n):
         part = p.sorted[first + i]
@@ -106,10 +106,9 @@ def _sort_by_insertion(p: Any, axis: int, n: int) -> None:
 
 @kernel
 def _sort_by_digits(p: Any, axis: int, n: int) -> None:
-    """Sort the parts by their centres along an axis; the order of equal ones holds.
+    """Sort the parts by their centres along an axis; equal ones keep their order.
 
-    Numbers are sorted by one digit after the other, the lowest first (D. Knuth, The Art of Computer Programming 3,
-    section 5.2.5).
+    This is a radix sort, lowest digit first (D. Knuth, The Art of Computer Programming 3, section 5.2.5).
     """
     first = axis * n
     for i in range(n):
@@ -118,7 +117,7 @@ def _sort_by_digits(p: Any, axis: int, n: int) -> None:
         _sort_by_insertion(p, axis, n)
         return
     for shift in range(0, 64, _BITS):
-        half = _DIGITS // 2 if shift + _BITS >= 64 else 0  # the highest digit has a sign
+        half = _DIGITS // 2 if shift + _BITS >= 64 else 0  # the highest digit contains the sign
         for digit in range(_DIGITS):
             p.count[digit] = 0
         for i in range(n):
@@ -141,7 +140,7 @@ def _sort_by_digits(p: Any, axis: int, n: int) -> None:
 
 @kernel
 def _restore_order(p: Any, axis: int, n: int) -> None:
-    """Let stretches of centres that agree with their neighbours to 1e-14 have the order of the parts."""
+    """Restore the original order of neighbouring parts whose centres agree to 1e-14."""
     first = axis * n
     group = 0
     for i in range(n):
@@ -158,7 +157,7 @@ def _restore_order(p: Any, axis: int, n: int) -> None:
 
 @kernel
 def _put_box(p: Any, t: Any, node: int) -> int:
-    """The box of a node; the axis of its longest side, the first of those that agree to 1e-14."""
+    """Compute the box of a node, and the axis of its longest side; of sides that agree to 1e-14, the first is taken."""
     start = p.first[node]
     longest = 0.0
     for axis in range(3):
@@ -179,7 +178,7 @@ def _put_box(p: Any, t: Any, node: int) -> int:
 
 @kernel
 def _divide(p: Any, first: int, start: int, number: int) -> None:
-    """Divide the stretch of a list that belongs to a node: parts of the first half, then those of the second."""
+    """Partition a node's section of a list: parts of the first half, then parts of the second half."""
     at = first + start
     rest = 0
     for k in range(first + start, first + start + number):
@@ -196,7 +195,7 @@ def _divide(p: Any, first: int, start: int, number: int) -> None:
 
 @native_over("Parts", "BoxTree")
 def grow_box_tree(p: Any, t: Any, n: int, _unused: int) -> int:
-    """Build the tree over `n` parts: nodes depth first, so that each stands before its children."""
+    """Build the tree over `n` parts: nodes depth first, each before its children."""
     for axis in range(3):
         _sort_by_digits(p, axis, n)
         _restore_order(p, axis, n)

@@ -30,26 +30,27 @@ KINDS: dict[str, tuple[str, str]] = {
 
 
 class Build:
-    """Everything the compiler's chapters share.
+    """Shared state of all parts of the compiler.
 
     Attributes:
-        tree: the model tree; settings: resolved ``compiler`` attributes.
+        tree: the model tree.
+        settings: resolved ``compiler`` attributes.
         angle: radians in the file's unit of angles.
         bodies: the body tree, in model order, world first.
         columns: values of each array field, one entry a row (``columns["geom_pos"][3]``).
         names: names of the objects of each kind, in model order ("" for none).
         ids: id of each named object, by kind and name.
-        blocks: bulk data of each array field, in pieces that follow one another.
-        sizes: sizes that no column tells.
+        blocks: bulk data of each array field, in consecutive pieces.
+        sizes: sizes that do not follow from a column.
         frame_poses: poses of frames that have been composed.
         meshes: mesh assets by name.
-        mesh_poses: pose of each geom with a mesh before that of the mesh was added, and the latter.
+        mesh_poses: for each geom with a mesh, its pose without the mesh's pose, and the mesh's pose.
         declared: names of the plugins in the section ``extension``.
         instances: named plugin instances.
         own_instances: instances of actuators, sensors, bodies and geoms, by the element that asks for them.
         plugin_names: name of the plugin of each instance.
         plugin_elements: element that each instance comes from.
-        last_inertial: the element ``inertial`` that was read last, frames around it, and what it says.
+        last_inertial: the last element ``inertial`` that was read, the frames around it, and its values.
         fuses: whether bodies without joints become frames of their parents.
         discarded: elements that the model leaves out.
     """
@@ -79,7 +80,7 @@ class Build:
         self.discarded: set[Element] = set()
 
     def enter(self, kind: str, name: str | None) -> int:
-        """Give an object the next id of its kind."""
+        """Assign the next id of its kind to an object."""
         names = self.names[kind]
         number = len(names)
         names.append(name or "")
@@ -88,7 +89,7 @@ class Build:
         return number
 
     def enter_all(self, kind: str, names: Sequence[str | None]) -> int:
-        """Give objects the next ids of their kind; returns the first."""
+        """Assign the next ids of their kind to objects; returns the first."""
         known = self.names[kind]
         first = len(known)
         known += [name or "" for name in names]
@@ -96,19 +97,19 @@ class Build:
         return first
 
     def count(self, kind: str) -> int:
-        """How many objects of the kind there are so far."""
+        """Return the current number of objects of the kind."""
         return len(self.names[kind])
 
     def put(self, **values: Any) -> None:
-        """Append one row: a value for each of the fields named."""
+        """Append one row: a value for each of the named fields."""
         columns = self.columns
         for field, value in values.items():
             columns[field].append(value)
 
     def put_alike(self, rows: Sequence[dict[str, Any]]) -> None:
-        """Fill columns with rows of which some may be one and the same dict: a field at a time, from those that differ.
+        """Fill columns with rows, field by field. Rows may be the same dict; each different dict is read once.
 
-        The columns hold nothing else.
+        The columns contain nothing else.
         """
         if not rows:
             return
@@ -125,7 +126,7 @@ class Build:
             self.columns[field] = values[:1] * len(rows) if same else [*map(values.__getitem__, which)]
 
     def add_block(self, field: str, rows: np.ndarray) -> int:
-        """Append bulk data to a field that no column can hold well; return the address of its first row.
+        """Append bulk data to a field that is too large for a column; return the address of its first row.
 
         The size that counts the field's rows follows from its blocks.
         """
@@ -135,11 +136,11 @@ class Build:
         return start
 
     def reserve(self, field: str, count: int) -> None:
-        """Leave room for rows of a field before those of its blocks: they are filled when the model is there."""
+        """Reserve rows of a field before those of its blocks; they are filled after the model is created."""
         self._rows[field] = count
 
     def dropped(self, element: Element) -> bool:
-        """Whether the compiler leaves the element out, because it is only there to be seen (``discardvisual``)."""
+        """Return whether the compiler leaves the element out because it is only visual (``discardvisual``)."""
         return element in self.discarded
 
     def user(self, part: str, element: Element, values: Any) -> None:
@@ -147,14 +148,14 @@ class Build:
         self.columns[f"{part}_user"].append(self.checked_user(part, element, values) if values else ())
 
     def checked_user(self, part: str, element: Element, values: Any) -> Any:
-        """The user values of an element. Raises MjcfError if there are more than the model allows."""
+        """Return the user values of an element. Raises MjcfError if there are more than the model allows."""
         allowed = self.size[f"nuser_{part}"]
         if values and 0 <= allowed < len(values):
             raise element.error(f"{len(values)} values are more than <size nuser_{part}>, which is {allowed}", "user")
         return values or ()
 
     def users(self, part: str, resolved: Resolved) -> list[Any]:
-        """The user values of elements, as `checked_user` has them."""
+        """Return the user values of elements, each checked by `checked_user`."""
         if not resolved.any("user"):
             return [()] * len(resolved)
         return [
@@ -163,12 +164,12 @@ class Build:
         ]
 
     def references(self, kind: str, names: Sequence[str | None]) -> list[int]:
-        """Ids of the objects of a kind that have these names, -1 for those that are not there."""
+        """Return the ids of the objects of a kind with these names, or -1 for unknown names."""
         ids = self.ids[kind]
         return [ids.get(name or "", -1) for name in names] if ids else [-1] * len(names)
 
     def limits(self, resolved: Resolved, attribute: str, flag: str) -> list[bool]:
-        """Whether ranges of elements hold, as `is_limited` tells."""
+        """Return whether ranges of elements are active (see `is_limited`)."""
         if not resolved.any_but(flag, "auto") and not resolved.any_but(attribute, (0.0, 0.0)):
             return [False] * len(resolved)
         if not resolved.any_but(flag, "auto") and self.settings["autolimits"]:
@@ -181,10 +182,10 @@ class Build:
     def is_limited(
         self, element: Element, word: str, bounds: tuple[float, float], attribute: str, flag: str, ordered: bool = True
     ) -> bool:
-        """Whether a range holds: as the tri-state says, or, by autolimits, if it is a range.
+        """Return whether a range is active: as the tri-state value specifies or, with autolimits, if there is a range.
 
         Raises:
-            MjcfError: a range that holds is empty (unless its bounds aren't ``ordered``).
+            MjcfError: an active range is empty (unless ``ordered`` is false).
         """
         if word == "auto":
             if any(bounds) and not self.settings["autolimits"]:

@@ -1,8 +1,8 @@
 """Bounding volume hierarchies of bodies (spec: computation, "Collision detection", mid phase).
 
 The tree of a body is binary and axis-aligned in the body's inertial frame. A node is split at the median of its geoms'
-positions along the longest side of its box; among positions that agree to 1e-14 the user's order holds. The trees are
-made natively, in the arrays of a model whose bodies and geoms are there.
+positions along the longest side of its box. Geoms whose positions agree to 1e-14 keep the user's order. The trees are
+built natively, in the arrays of a model whose bodies and geoms are complete.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from cardan.compiler.build import Build
     from cardan.model.mjmodel import MjModel
 
-_SAME = 1e-14  # positions that differ by no more count as equal
+_SAME = 1e-14  # positions that differ by at most this count as equal
 _ENDLESS = PLANE_HALF[0]
 _IN_MODEL = Link({
     "adr": "body_bvhadr",
@@ -55,7 +55,7 @@ BODY_TREES = Struct(
 
 
 def reserve_trees(build: Build) -> None:
-    """Make room for the trees of all bodies, before those of meshes and flexes; only geoms that may collide count."""
+    """Reserve rows for the trees of bodies, before those of meshes and flexes; only geoms that can collide count."""
     count = 0
     for body in build.bodies:
         colliding = sum(1 for geom in body.geoms if geom.contype or geom.conaffinity)
@@ -66,7 +66,7 @@ def reserve_trees(build: Build) -> None:
 
 
 def fill_trees(m: MjModel) -> None:
-    """Fill ``body_bvh*``, and the rows of ``bvh_*`` of bodies, of a model with bodies and geoms."""
+    """Fill ``body_bvh*`` and the bodies' rows of ``bvh_*`` of a model whose bodies and geoms are complete."""
     memory, sizes = StructMemory(BODY_TREES, {}), m._memory.sizes
     memory.link(m._memory, _IN_MODEL)
     ngeom, nodes = sizes["ngeom"], 2 * sizes["ngeom"]
@@ -95,7 +95,7 @@ def find_body_trees(m: Model, s: Any, _unused: int, _neither: int) -> int:
 
 @kernel
 def _collect(m: Model, s: Any, body: int) -> int:
-    """Find the boxes of the geoms of a body that may collide, and list these; returns their number."""
+    """List the geoms of a body that may collide, and compute their boxes; returns their number."""
     n = 0
     for geom in range(m.body_geomadr[body], m.body_geomadr[body] + m.body_geomnum[body]):
         if m.geom_contype[geom] != 0 or m.geom_conaffinity[geom] != 0:
@@ -107,9 +107,9 @@ def _collect(m: Model, s: Any, body: int) -> int:
 
 @kernel
 def _find_box(m: Model, s: Any, body: int, geom: int) -> None:
-    """The box around a geom's own bounding box, with sides along the axes of the body's inertial frame.
+    """Compute the box around a geom's bounding box, with sides along the axes of the body's inertial frame.
 
-    It lies between its two corners: endless boxes lose there what rounding takes from their centres.
+    The box is computed from its two corners. In very large boxes, the position of the centre is lost in rounding.
     """
     pos, quat, ipos = get3(m.geom_pos, geom), get4(m.geom_quat, geom), get3(m.body_ipos, body)
     back = neg_quat(get4(m.body_iquat, body))
@@ -133,7 +133,7 @@ def _find_box(m: Model, s: Any, body: int, geom: int) -> None:
 
 @kernel
 def _fill_node(s: Any, start: int, node: int) -> None:
-    """Fill a node of the tree that begins at `start`, and begin its children; parents come before children."""
+    """Fill a node of the tree that begins at `start`, and start its children; parents come before children."""
     at, first, n = start + node, s.first[node], s.count[node]
     s.child[at, 0] = -1
     s.child[at, 1] = -1
@@ -161,7 +161,7 @@ def _fill_node(s: Any, start: int, node: int) -> None:
 
 @kernel
 def _longest(x: float, y: float, z: float) -> int:
-    """The axis of the longest side; the first of equals, but the second of endless ones, as the reference."""
+    """Return the axis of the longest side: of equals the first, of infinite ones the second, as in the reference."""
     if x == y and x >= _ENDLESS:
         return 1
     if x >= y and x >= z:
@@ -171,7 +171,7 @@ def _longest(x: float, y: float, z: float) -> int:
 
 @kernel
 def _sort(s: Any, first: int, n: int, axis: int) -> None:
-    """Sort the geoms of a node by their positions along an axis, those at the same one in the user's order."""
+    """Sort the geoms of a node by their positions along an axis; geoms at equal positions keep the user's order."""
     _shell_sort(s, first, n, axis)
     begin = first
     for i in range(first + 1, first + n + 1):
@@ -182,7 +182,7 @@ def _sort(s: Any, first: int, n: int, axis: int) -> None:
 
 @kernel
 def _shell_sort(s: Any, first: int, n: int, axis: int) -> None:
-    """Sort a stretch of the list by position along an axis; of -1, by number (D. L. Shell, CACM 2, 1959)."""
+    """Sort a section of the list by position along an axis, or by id if `axis` is -1 (D. L. Shell, CACM 2, 1959)."""
     gap = 1
     while 3 * gap + 1 < n:
         gap = 3 * gap + 1
@@ -198,5 +198,5 @@ def _shell_sort(s: Any, first: int, n: int, axis: int) -> None:
 
 @kernel
 def _follows(s: Any, a: int, b: int, axis: int) -> bool:
-    """Whether a geom comes after another one, see `_shell_sort`."""
+    """Return whether a geom comes after another one in the order of `_shell_sort`."""
     return a > b if axis < 0 else s.pos[a, axis] > s.pos[b, axis]

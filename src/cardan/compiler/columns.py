@@ -1,4 +1,4 @@
-"""From columns to arrays: the values that the compiler collected go into the model's memory, a field at once."""
+"""From columns to arrays: the values that the compiler collected are written to the model's memory, field by field."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from cardan.model.tables import MODEL
 if TYPE_CHECKING:
     from cardan.jit.memory.struct import StructMemory
 
-_FEW = 4  # rows, up to which nobody looks whether they are all the same
+_FEW = 4  # with up to this many rows, equality of all rows is not checked
 _CODES = {"f8": "d", "f4": "f", "i4": "i", "u1": "B", "char": "s"}
 _FIELDS = fields_of(MODEL, frozenset(), None)
 _ROW_OF = {field.name: (_CODES[field.dtype], k, len(field.shape) == 1) for k, field in enumerate(_FIELDS)}
-"""Code of the numbers, number among the arrays, and whether it has a single dimension, of each field."""
+"""Number format, index among the arrays, and whether the field has a single dimension, for each field."""
 
 
 def fill_columns(memory: StructMemory, columns: Mapping[str, Any]) -> None:
-    """Fill fields of the model with their columns; columns of other names are the compiler's own.
+    """Fill fields of the model with their columns; columns with other names are private to the compiler.
 
     Args:
         memory: the model's memory.
-        columns: the values of fields, one a row: a number, or a tuple of numbers; text is a sequence of bytes.
+        columns: the values of fields, one entry a row: a number, or a tuple of numbers; text is a sequence of bytes.
 
     Raises:
-        ValueError: a column doesn't have as many values as its field.
+        ValueError: the number of values in a column does not match its field.
 
-    For some hundred numbers, packing takes a third of the time of an assignment to an array.
+    For a few hundred numbers, packing takes a third of the time of an assignment to an array.
     """
     layout, home = memory.arrays.buffers[None]
     offsets, counts, buffer = layout.places.offsets, layout.places.counts, home.data
@@ -55,18 +55,18 @@ def fill_columns(memory: StructMemory, columns: Mapping[str, Any]) -> None:
                 buffer[offset : offset + len(data) * len(column)] = data * len(column)
             else:
                 _packer(code, count).pack_into(buffer, offset, *chain.from_iterable(column))
-        except (NotPackable, OverflowError):  # not Python's own numbers, beyond the range of the type, or too few
+        except (NotPackable, OverflowError):  # not Python numbers, out of range for the type, or too few
             _assign(memory.arrays[name], name, column)
 
 
 def _is_same(column: Sequence[Any], count: int) -> bool:
-    """Whether all rows are one and the same, and hold so many numbers."""
+    """Return whether all rows are the same object, with the required number of values."""
     first = column[0]
     return len(column) * len(first) == count and not [row for row in column if row is not first]
 
 
 def _assign(array: np.ndarray, name: str, column: Sequence[Any]) -> None:
-    """Fill a field with its column, whatever the numbers are."""
+    """Assign a column of any numbers to a field."""
     values = np.array(column if array.ndim == 1 else [*chain.from_iterable(column)])
     if values.size != array.size:
         raise ValueError(f"{name} has the shape {array.shape}, but its column holds {values.size} numbers")
@@ -75,5 +75,5 @@ def _assign(array: np.ndarray, name: str, column: Sequence[Any]) -> None:
 
 @lru_cache(maxsize=1024)
 def _packer(code: str, count: int) -> Struct:
-    """What packs so many numbers of a type."""
+    """Return a function that packs `count` numbers of a type."""
     return Struct(f"{count}{code}")

@@ -1,4 +1,4 @@
-"""From a model tree to an MjModel: the chapters of compilation in order."""
+"""From a model tree to an MjModel: the steps of compilation in order."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ from cardan.spec.repeated import runs
 if TYPE_CHECKING:
     from cardan.spec.tree import ModelTree
 
-# sizes that count the entries of a column
+# sizes that are the length of a column
 _COLUMN_SIZES: dict[str, str] = {
     "nq": "qpos0",
     "nv": "dof_bodyid",
@@ -59,9 +59,9 @@ _COLUMN_SIZES: dict[str, str] = {
 _LARGEST_MEMORY = 8 * 2**30
 _NO_CAPACITIES = dict.fromkeys(CAPACITIES, 0)
 _LAST = frozenset(("tex_rgb",))
-"""Bulk data on which nothing depends: it is filled in last, since it drives all that is in use out of the caches."""
+"""Bulk data on which nothing depends. It is filled last, since writing it evicts all other data from the caches."""
 _NATIVE = (find_constants, find_body_trees, find_topology, find_statistics, find_places, start_data, *USUAL_STAGES)
-"""What compiling nearly every model runs natively."""
+"""Native functions used in the compilation of nearly every model."""
 _USERS = ("body", "jnt", "geom", "site", "cam", "tendon", "actuator", "sensor")
 
 
@@ -82,7 +82,7 @@ def compile_tree(tree: ModelTree) -> MjModel:
 
 
 def _compiled(tree: ModelTree) -> MjModel:
-    """The model of a tree, step by step."""
+    """Compile a tree step by step."""
     build = Build(tree)
     plan_reductions(build)
     add_plugins(build)
@@ -96,7 +96,7 @@ def _compiled(tree: ModelTree) -> MjModel:
     add_actuators(build)
     add_custom(build)
     add_keyframes(build)
-    add_sensors(build)  # those of the user may be about anything
+    add_sensors(build)  # sensors may refer to any object, so they come last
     put_tuples(build)
     put_names(build)
     put_paths(build)
@@ -110,12 +110,12 @@ def _compiled(tree: ModelTree) -> MjModel:
     _fill_blocks(build, m, _LAST)
     m._mesh_poses = build.mesh_poses
     for body in build.bodies:
-        body.parent = None  # bodies know one another: without this, they would live until the collector finds them
+        body.parent = None  # break the reference cycle, which would live until the garbage collector runs
     return m
 
 
 def _stages_of_step(m: MjModel) -> list[Callable[..., Any]]:
-    """What a model that was just loaded will most probably run."""
+    """Return the stages that a newly loaded model will most probably run."""
     from cardan.step.pipeline import STEP
     from cardan.step.programs import functions_ahead
 
@@ -123,7 +123,7 @@ def _stages_of_step(m: MjModel) -> list[Callable[..., Any]]:
 
 
 def _build_bodies(build: Build) -> None:
-    """The kinematic tree with all that is attached to it."""
+    """Build the kinematic tree with all objects attached to it."""
     whole = inertias_of_whole(build) if build.fuses or build.discarded else None
     add_bodies(build)
     add_joints(build)
@@ -157,7 +157,7 @@ def _build_bodies(build: Build) -> None:
 
 
 def _add_surfaces(build: Build) -> None:
-    """Skins, which stand among the assets or the deformable objects, and flexes."""
+    """Add skins, which are in ``asset`` or ``deformable``, and flexes."""
     kinds = {element.tag for section in ("asset", "deformable") for element in build.tree.section(section).children}
     if "skin" in kinds:
         from cardan.compiler.skins import add_skins
@@ -170,7 +170,7 @@ def _add_surfaces(build: Build) -> None:
 
 
 def _sizes(build: Build) -> dict[str, int]:
-    """All sizes of the model."""
+    """Return all sizes of the model."""
     columns, sizes = build.columns, build.sizes
     sizes.update({size: len(columns[column]) for size, column in _COLUMN_SIZES.items()})
     sizes.update({size: build.count(kind) for kind, (size, _) in KINDS.items()})
@@ -183,7 +183,7 @@ def _sizes(build: Build) -> dict[str, int]:
 
 
 def _check_memory(build: Build) -> None:
-    """Refuse sizes that nobody can mean, before memory of that size is asked for."""
+    """Reject absurd sizes before memory of that size is allocated."""
     sizes = SIZES | build.sizes
     for struct, noun, most in ((MODEL, "model", sizes), (DATA, "data", sizes | _NO_CAPACITIES)):
         nbytes = layout_of(struct, frozenset(), None, most).nbytes
@@ -194,7 +194,7 @@ def _check_memory(build: Build) -> None:
 
 
 def _pad_users(build: Build) -> None:
-    """Fill user values up with zeros to the model's size."""
+    """Pad user values with zeros to the model's size."""
     for part in _USERS:
         size = build.sizes[f"nuser_{part}"]
         if not size:
@@ -204,7 +204,7 @@ def _pad_users(build: Build) -> None:
 
 
 def _fill(build: Build) -> MjModel:
-    """An MjModel with the columns in its arrays."""
+    """Return an MjModel with the columns in its arrays."""
     _check_memory(build)
     _pad_users(build)
     m = MjModel.for_filling(build.sizes, _LAST)
@@ -220,7 +220,7 @@ def _fill(build: Build) -> MjModel:
 
 
 def _fill_blocks(build: Build, m: MjModel, names: Collection[str]) -> None:
-    """Fill fields with their bulk data, which stands behind rows that are reserved."""
+    """Fill fields with their bulk data, which follows the reserved rows."""
     for name in names:
         if name in build.blocks:
             blocks = [block.ravel() for block in build.blocks[name]]

@@ -1,7 +1,7 @@
 """Constants of the initial configuration (spec: computation; API reference: mj_setConst).
 
-Everything here is a function of the model at ``qpos0``: the stages of the pipeline run once there, and what they give
-is condensed into inverse weights, lengths, anchors and statistics.
+All constants here are functions of the model at ``qpos0``. The stages of the pipeline run once at ``qpos0``, and
+inverse weights, lengths, anchors and statistics are computed from their results.
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ if TYPE_CHECKING:
     from cardan.model.mjmodel import MjModel
 
 USUAL_STAGES = (kinematics, com_pos, tendon, crb, factor_m, transmission)
-"""Stages of positions that nearly all models need."""
+"""Position stages that nearly all models need."""
 
 _PROGRAMS: dict[tuple[Any, ...], Program] = {}
 
 
 def set_const(m: MjModel, d: MjData | Scratch) -> None:
-    """Recompute every constant of the model that depends on ``qpos0``, after the model was changed.
+    """Recompute all constants of the model that depend on ``qpos0``, after a change of the model.
 
     Args:
         m: the model, changed in place.
-        d: a data of the model, used as scratch; its ``qpos`` and what follows from it are left at ``qpos0``.
+        d: a data of the model, used as scratch; afterwards its ``qpos`` and derived fields are those of ``qpos0``.
     """
     d.qpos[:] = m.qpos0
     run_position_stages(m, d)
@@ -61,10 +61,10 @@ def set_const(m: MjModel, d: MjData | Scratch) -> None:
 
 
 def complete_constants(build: Build, m: MjModel) -> None:
-    """The constants of a model that was just compiled, and what the user gave in terms of them.
+    """Compute the constants of a newly compiled model, and the values that the user gave relative to them.
 
     Raises:
-        PluginError: a plugin refuses the model.
+        PluginError: a plugin rejects the model.
     """
     d = _data(m)
     given = build.tree.section("statistic").resolved()
@@ -80,12 +80,12 @@ def complete_constants(build: Build, m: MjModel) -> None:
 
 
 def _data(m: MjModel) -> MjData | Scratch:
-    """Memory for the stages: a real data only where plugins may look at it, or flexes ask for room that grows.
+    """Return memory for the stages. It is a full MjData only if plugins may read it or flexes need room that grows.
 
-    Instances of plugins are made once in any case, since they may refuse the model.
+    Instances of plugins are created once in any case, since they may reject the model.
 
     Raises:
-        PluginError: one does.
+        PluginError: a plugin rejects the model.
     """
     if any(map(looks_at_data, m._plugins)) or (m.nflex and _needs_edges(m)):
         return MjData(m)
@@ -96,14 +96,14 @@ def _data(m: MjModel) -> MjData | Scratch:
 
 
 def _needs_edges(m: MjModel) -> bool:
-    """Whether there is a flex whose edges need their Jacobian."""
+    """Return whether any flex needs the Jacobian of its edges."""
     from cardan.compiler.flexes.constants import need_jacobian
 
     return bool(need_jacobian(m).any())
 
 
 def run_position_stages(m: MjModel, d: MjData | Scratch) -> None:
-    """Kinematics, inertia, tendons and transmissions, as the model needs them."""
+    """Run kinematics, inertia, tendons and transmissions, as far as the model needs them."""
     tendons = spatial_tendon if has_spatial_tendons(m) else tendon
     transmissions = (transmission, spatial_transmission) if has_spatial_transmissions(m) else (transmission,)
     stages = (kinematics, com_pos, tendons, crb, factor_m, *transmissions)
@@ -113,7 +113,7 @@ def run_position_stages(m: MjModel, d: MjData | Scratch) -> None:
 
 
 def _set_tendon_springs(m: MjModel, d: MjData | Scratch) -> None:
-    """Lengths at which tendon springs are at rest, where the user left them to the spring positions of joints."""
+    """Set the rest lengths of tendon springs that are to follow from the spring positions of joints."""
     automatic = [i for i, (low, high) in enumerate(m.tendon_lengthspring.tolist()) if low == high == -1.0]
     if automatic:
         moves = m.qpos_spring.tobytes() != m.qpos0.tobytes()
@@ -127,7 +127,7 @@ def _set_tendon_springs(m: MjModel, d: MjData | Scratch) -> None:
 
 
 def _apply_springdampers(build: Build, m: MjModel) -> None:
-    """Stiffness and damping from time constant and damping ratio, with the joint's inertia at ``qpos0``."""
+    """Compute stiffness and damping from time constant, damping ratio and the joint's inertia at ``qpos0``."""
     for joint, (timeconst, ratio) in enumerate(build.columns["springdamper"]):
         if not timeconst:
             continue
@@ -139,7 +139,7 @@ def _apply_springdampers(build: Build, m: MjModel) -> None:
 
 
 def _apply_damping_ratios(m: MjModel, d: MjData | Scratch) -> None:
-    """Damping of position servos that gave a damping ratio, kept as a positive ``biasprm[2]`` until here."""
+    """Compute the damping of position servos from their damping ratio, stored as a positive ``biasprm[2]``."""
     for i in range(m.nu):
         gain, bias = m.actuator_gainprm[i], m.actuator_biasprm[i]
         if m.actuator_gaintype[i] == 0 and m.actuator_biastype[i] == 1 and bias[2] > 0.0 and gain[0] == -bias[1]:

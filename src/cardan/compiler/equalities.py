@@ -1,4 +1,4 @@
-"""What equality constraints keep of the initial configuration: anchors and relative poses."""
+"""Data of equality constraints that depends on the initial configuration: anchors and relative poses."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def set_equality_data(m: MjModel, d: MjData | Scratch) -> None:
-    """Second anchors of connect constraints, relative poses of weld constraints that give none."""
+    """Set the second anchors of connect constraints, and the relative poses of weld constraints without one."""
     for i in range(m.neq):
         kind = int(m.eq_type[i])
         if kind in _SETTERS:
@@ -23,20 +23,20 @@ def set_equality_data(m: MjModel, d: MjData | Scratch) -> None:
 
 
 def _poses(m: MjModel, d: MjData | Scratch, i: int) -> list[tuple]:
-    """Positions and orientations of the two bodies."""
+    """Return positions and orientations of the two bodies."""
     bodies = (m.eq_obj1id[i], m.eq_obj2id[i])
     return [(tuple(d.xpos[b].tolist()), tuple(d.xquat[b].tolist())) for b in bodies]
 
 
 def _set_connect(m: MjModel, d: MjData | Scratch, i: int) -> None:
-    """The anchor, given in the first body, in the second one."""
+    """Compute the anchor in the second body from the anchor in the first body."""
     (pos1, quat1), (pos2, quat2) = _poses(m, d, i)
     point = add3(pos1, rot_vec_quat(tuple(m.eq_data[i, :3].tolist()), quat1))
     m.eq_data[i, 3:6] = rot_vec_quat(sub3(point, pos2), neg_quat(quat2))
 
 
 def _set_weld(m: MjModel, d: MjData | Scratch, i: int) -> None:
-    """The anchor of the second body and its orientation, in the first body; a given pose is kept."""
+    """Compute the anchor and the orientation of the second body relative to the first; a given pose is kept."""
     data = m.eq_data[i]
     if data[6:10].any():
         data[6:10] = normalize4(tuple(data[6:10].tolist()))

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def add_custom(build: Build) -> None:
-    """Numbers and texts; tuples are entered last since they may refer to any object."""
+    """Add numeric and text fields, and the names of tuples. Tuples are filled later: they may refer to any object."""
     section = build.tree.section("custom")
     for element in section.all("numeric"):
         _add_numeric(build, element)
@@ -26,7 +26,7 @@ def add_custom(build: Build) -> None:
 
 
 def _add_numeric(build: Build, element: Element) -> None:
-    """Numbers, filled up with zeros to their size."""
+    """Add numeric fields, padded with zeros to their size."""
     values = element.resolved()
     data = values["data"]
     size = len(data) if values["size"] is None else values["size"]
@@ -37,7 +37,7 @@ def _add_numeric(build: Build, element: Element) -> None:
 
 
 def _add_text(build: Build, element: Element) -> None:
-    """Text, ended by a zero."""
+    """Add text fields, terminated by a zero."""
     column = build.columns["text_data"]
     data = element.attributes["data"].encode() + b"\0"
     build.enter("text", element.name)
@@ -46,7 +46,7 @@ def _add_text(build: Build, element: Element) -> None:
 
 
 def put_tuples(build: Build) -> None:
-    """Content of the tuples, when all objects are known."""
+    """Fill the tuples, after all objects are known."""
     for element in build.tree.section("custom").all("tuple"):
         build.put(tuple_adr=len(build.columns["tuple_objtype"]), tuple_size=len(element.children))
         for part in element.children:
@@ -60,7 +60,7 @@ def put_tuples(build: Build) -> None:
 
 
 def add_keyframes(build: Build) -> None:
-    """Keyframes, in the user's order; what they leave out is the initial configuration."""
+    """Add keyframes, in the user's order; missing parts are those of the initial configuration."""
     defaults = _initial_state(build)
     wanted = build.size["nkey"]
     elements = list(build.tree.section("keyframe").children)
@@ -79,7 +79,7 @@ def add_keyframes(build: Build) -> None:
 
 
 def _initial_state(build: Build) -> dict[str, tuple[float, ...]]:
-    """Values of the parts of a keyframe that it leaves out."""
+    """Return the values that replace the missing parts of a keyframe."""
     columns = build.columns
     mocap = [body for body, number in zip(build.bodies, columns["body_mocapid"], strict=True) if number >= 0]
     return {
@@ -95,7 +95,7 @@ def _initial_state(build: Build) -> dict[str, tuple[float, ...]]:
 def _state(
     element: Element, part: str, given: tuple[float, ...] | None, default: tuple[float, ...]
 ) -> tuple[float, ...]:
-    """One part of a keyframe, of the size that the model asks for; entries that are NaN are left out, too."""
+    """Return one part of a keyframe, of the size that the model requires. Entries that are NaN count as missing."""
     if not given:
         return default
     if len(given) != len(default):
@@ -104,14 +104,14 @@ def _state(
 
 
 def _joint_quaternions(build: Build) -> list[int]:
-    """Addresses in ``qpos`` of the quaternions of free and ball joints."""
+    """Return the addresses in ``qpos`` of the quaternions of free and ball joints."""
     shift = {"free": 3, "ball": 0}
     adr = build.columns["jnt_qposadr"]
     return [adr[j.id] + shift[j.type] for body in build.bodies for j in body.joints if j.type in shift]
 
 
 def _unit_quaternions(values: tuple[float, ...], addresses: Any) -> tuple[float, ...]:
-    """The values with unit quaternions at the addresses."""
+    """Return the values with the quaternions at the addresses normalised."""
     changed = list(values)
     for adr in addresses:
         changed[adr : adr + 4] = normalize4(cast("Quat", values[adr : adr + 4]))

@@ -1,4 +1,4 @@
-"""Figures of geoms: pose, sizes, bounds, volume, unit inertia, whatever they are made of (spec: modeling, "geom")."""
+"""Figures of geoms of any type: pose, sizes, bounds, volume, unit inertia (spec: modeling, "geom")."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 
 class Figure(NamedTuple):
-    """What a geom is made of, wherever it stands.
+    """The geometry of a geom, independent of its pose.
 
     Attributes:
         aabb: centre and half sides of the bounding box, in the geom's frame.
-        radius: of the bounding sphere.
+        radius: radius of the bounding sphere.
         volume: its volume, or its area.
-        shape, solid: what has its principal moments, and the sizes of that.
-        semiaxes: of the ellipsoid that stands for it in a fluid.
+        shape, solid: type and sizes of the shape whose principal moments it has.
+        semiaxes: semiaxes of its equivalent ellipsoid in a fluid.
         dataid: id of the mesh or height field, or -1.
     """
 
@@ -40,7 +40,7 @@ class Figure(NamedTuple):
 
 
 class Placed(NamedTuple):
-    """A geom that stands for an asset: pose, sizes, figure; its pose without that of its mesh, and the latter."""
+    """A geom with an asset: pose, sizes, figure; its pose without the pose of its mesh, and the pose of its mesh."""
 
     pose: Pose
     size: Vec3
@@ -49,7 +49,7 @@ class Placed(NamedTuple):
 
 
 class Figures(NamedTuple):
-    """Poses in the body, sizes and figures of geoms, and the parts of the poses of those with a mesh (see `Placed`)."""
+    """Poses in the body, sizes and figures of geoms, and the parts of the poses of geoms with a mesh (see `Placed`)."""
 
     poses: list[Pose]
     sizes: list[Vec3]
@@ -58,13 +58,13 @@ class Figures(NamedTuple):
 
 
 _ORIGIN = (0.0, 0.0, 0.0)
-_SURELY_FINITE = 1e50  # radius of a shape up to which its volume and its inertia are numbers
+_SURELY_FINITE = 1e50  # up to this radius, volume and inertia of a shape are finite
 _ASSETS = {"mesh": "mesh", "sdf": "mesh", "hfield": "hfield"}
 _NOUNS = {"mesh": "mesh", "hfield": "height field"}
 
 
 def figures(build: Build, geoms: Resolved, frames: Sequence[tuple[Element, ...]]) -> Figures:
-    """Poses, sizes and figures of geoms, which stand in frames."""
+    """Return poses, sizes and figures of geoms inside frames."""
     words = geoms["type"]
     of_assets = _of_assets(geoms, words)
     poses, sizes = placed_shapes(build, geoms, frames)
@@ -103,7 +103,7 @@ def _fused(frames: tuple[Element, ...]) -> tuple[Element, ...]:
 
 
 def _of_assets(geoms: Resolved, words: list[str]) -> set[int]:
-    """Numbers of the geoms that stand for an asset, or a shape in place of one."""
+    """Return the indices of geoms that show an asset, or a shape fitted to one."""
     if not (geoms.any("mesh") or geoms.any("hfield")) and _ASSETS.keys().isdisjoint(words):
         return set()
     meshes, hfields, segments = geoms["mesh"], geoms["hfield"], geoms["fromto"]
@@ -122,7 +122,7 @@ def _of_assets(geoms: Resolved, words: list[str]) -> set[int]:
 def placed_shapes(
     build: Build, shapes: Resolved, frames: Sequence[tuple[Element, ...]]
 ) -> tuple[list[Pose], list[Vec3]]:
-    """Poses in the body and sizes of geoms or sites, from their own attributes or from two points."""
+    """Return poses in the body and sizes of geoms or sites, from their own attributes or from two points."""
     segments = shapes["fromto"] if shapes.any("fromto") else None
     poses, sizes = element_poses(build, shapes, frames, segments), shapes["size"]
     if segments is None:
@@ -141,7 +141,7 @@ def placed_shapes(
 
 
 def _checked(element: Element, word: str, size: Vec3) -> Figure:
-    """The figure of a shape that its sizes describe. Raises MjcfError for sizes that no shape can have."""
+    """Return the figure of a primitive shape from its sizes. Raises MjcfError for sizes that are not valid."""
     check_size(element, word, size)
     found = _primitive(word, size)
     if found.radius > _SURELY_FINITE:
@@ -152,7 +152,7 @@ def _checked(element: Element, word: str, size: Vec3) -> Figure:
 
 
 def _primitive(word: str, size: Vec3, dataid: int = -1) -> Figure:
-    """The figure of a shape that its sizes describe."""
+    """Return the figure of a primitive shape from its sizes."""
     shape = SHAPES[word]
     half = shape.half(size)
     aabb = (0.0, 0.0, -half[2] if word == "plane" else 0.0, *half)
@@ -160,14 +160,14 @@ def _primitive(word: str, size: Vec3, dataid: int = -1) -> Figure:
 
 
 def _of_asset(build: Build, values: dict[str, Any], element: Element, pose: Pose) -> Placed:
-    """A geom that stands for an asset, or for a shape in place of one; ``pose`` is its own pose in the body."""
+    """Return a geom that shows an asset, or a shape fitted to one; ``pose`` is its own pose in the body."""
     if values["hfield"]:
         return _height_field(build, values, element, pose)
     return (_mesh if values["type"] in ("mesh", "sdf") else _fitted)(build, values, element, pose)
 
 
 def _height_field(build: Build, values: dict[str, Any], element: Element, pose: Pose) -> Placed:
-    """A height field, which weighs what the box of its geom's sizes weighs."""
+    """Return a height field, whose mass is that of a box with its geom's sizes."""
     from cardan.compiler.heightfields import hfield_box, hfield_geom_size
 
     if values["type"] != "hfield":
@@ -181,7 +181,7 @@ def _height_field(build: Build, values: dict[str, Any], element: Element, pose: 
 
 
 def _mesh(build: Build, values: dict[str, Any], element: Element, pose: Pose) -> Placed:
-    """A mesh, in the frame of its principal axes."""
+    """Return a mesh, in the frame of its principal axes."""
     mesh = build.meshes[values["mesh"]]
     properties = mesh.shell if values["shellinertia"] else mesh.solid
     mesh.pose = properties.pose
@@ -195,7 +195,7 @@ def _mesh(build: Build, values: dict[str, Any], element: Element, pose: Pose) ->
 
 
 def _fitted(build: Build, values: dict[str, Any], element: Element, pose: Pose) -> Placed:
-    """A primitive shape in place of a mesh."""
+    """Return a primitive shape in place of a mesh."""
     from cardan.compiler.meshes.fitting import fit
 
     mesh = build.meshes[values["mesh"]]
@@ -205,9 +205,9 @@ def _fitted(build: Build, values: dict[str, Any], element: Element, pose: Pose) 
 
 
 def masses(geoms: Resolved, found: Sequence[Figure], counts: Sequence[bool]) -> tuple[list[float], list[Vec3]]:
-    """Masses as given or by density, and the principal moments that go with them.
+    """Return masses, given or from density, and the matching principal moments.
 
-    ``counts``: whether the body's inertia is inferred from each geom.
+    ``counts`` specifies whether the body's inertia is inferred from each geom.
     """
     shells = geoms.any("shellinertia")
     mass: list[float] = []
@@ -227,7 +227,7 @@ def masses(geoms: Resolved, found: Sequence[Figure], counts: Sequence[bool]) -> 
 
 
 def _check_mass(geoms: Resolved, number: int, found: Figure, counts: bool) -> None:
-    """Refuse, or warn of, a mass that makes no sense."""
+    """Raise an error or warn about an implausible mass."""
     element, values = geoms.elements[number], geoms.one(number)
     if counts and values["shellinertia"] and values["type"] != "mesh":
         raise element.error(f"only meshes can have their mass on the surface, not a {values['type']}", "shellinertia")

@@ -1,8 +1,8 @@
-"""Files of assets: where they are found, and the paths that the model keeps of them (spec: modeling, "compiler").
+"""Files of assets: where they are looked up, and the paths that the model stores (spec: modeling, "compiler").
 
 A file is looked up in the user's ``assets`` by the last part of its name, then in the folder that ``compiler``
-names for its kind, relative to the main file. A file that is named in an included document and isn't there may also
-stand in that document's folder; the model keeps its full path then.
+names for its kind, relative to the main file. If it is not found and is named in an included document, it is also
+looked up in that document's folder; the model then stores its full path.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from cardan.compiler.build import Build
     from cardan.spec.element import Element
 
-_PATHS = ("hfield", "mesh", "skin", "tex")  # fields' first words, in the order of the paths in the model
+_PATHS = ("hfield", "mesh", "skin", "tex")  # first words of fields, in the order of the paths in the model
 
 
 def asset_name(build: Build, element: Element, attribute: str = "file") -> str | None:
-    """The name of an asset's file as the model keeps it, None when the attribute is not given."""
+    """Return the name of an asset's file as the model stores it, or None if the attribute is not given."""
     name = element.attributes.get(attribute)
     if not name:
         return None
@@ -34,7 +34,7 @@ def asset_name(build: Build, element: Element, attribute: str = "file") -> str |
 
 
 def read_asset(build: Build, element: Element, attribute: str = "file") -> bytes:
-    """Content of an asset's file. Raises MjcfError when it cannot be read."""
+    """Return the content of an asset's file. Raises MjcfError if it cannot be read."""
     name = asset_name(build, element, attribute)
     assert name is not None
     try:
@@ -44,7 +44,7 @@ def read_asset(build: Build, element: Element, attribute: str = "file") -> bytes
 
 
 def asset_path(build: Build, element: Element, attribute: str = "file") -> Path | None:
-    """Path of an asset's file; None for one in memory, or one that isn't found."""
+    """Return the path of an asset's file, or None if it is in memory or not found."""
     name = asset_name(build, element, attribute)
     assert name is not None
     try:
@@ -55,10 +55,10 @@ def asset_path(build: Build, element: Element, attribute: str = "file") -> Path 
 
 
 def media_type(element: Element, name: str, known: dict[str, str]) -> str:
-    """Media type of a file, as ``content_type`` says or by the extension of its name.
+    """Return the media type of a file, from ``content_type`` or from the extension of its name.
 
-    ``known`` holds the type of each extension; the one of "" stands for all others. Raises MjcfError for a type that
-    is not among them.
+    ``known`` maps each extension to its type; the entry "" is the type of all other extensions. Raises MjcfError for a
+    type that is not in ``known``.
     """
     given = element.attributes.get("content_type")
     if not given:
@@ -74,12 +74,12 @@ def _main_folder(build: Build) -> Path:
 
 
 def _folder(build: Build, element: Element) -> str:
-    """The folder that the compiler settings give for files of this kind."""
+    """Return the folder that the compiler settings specify for files of this kind."""
     return asset_folder(build.settings, element.row.kind or "")
 
 
 def put_paths(build: Build) -> None:
-    """Column ``paths``, and ``*_pathadr`` from the columns ``*_path`` that hold a name or None for each asset."""
+    """Fill the column ``paths``, and ``*_pathadr`` from the columns ``*_path`` (a name or None for each asset)."""
     text = bytearray()
     for word in _PATHS:
         adr = build.columns[f"{word}_pathadr"]

@@ -1,9 +1,9 @@
 """Coefficients of fluid forces on ellipsoids (spec: computation, "Fluid forces", ellipsoid model).
 
 The added masses of an ellipsoid are integrals from 0 to infinity (Lamb, Hydrodynamics, section 114). A change of the
-variable maps them to a finite interval and makes the integrand smooth at both ends; then Kronrod's rule with 15 points
-is applied. Its nodes and weights have only eight digits here, so that the results are off by 1e-7: with just these
-digits they equal the reference's to the last bit.
+variable maps them to a finite interval and makes the integrand smooth at both ends. Then Kronrod's rule with 15 points
+is applied. Its nodes and weights have only eight digits, which makes the relative error 1e-7: with exactly these digits
+the results equal the reference's to the last bit.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from cardan.maths.types import Vec3
 
 
 def fluid_coefficients(semiaxes: Vec3, coefficients: tuple[float, ...]) -> tuple[float, ...]:
-    """Row of ``geom_fluid``: flag, drag and lift coefficients, added mass and moment at unit density."""
+    """Return a row of ``geom_fluid``: flag, drag and lift coefficients, added mass and moment at unit density."""
     return (1.0, *coefficients, *_added_mass(semiaxes))
 
 
@@ -27,7 +27,7 @@ _WEIGHTS = (*_HALF, *reversed(_HALF[:-1]))
 
 
 def _integral(own: float, other1: float, other2: float) -> float:
-    """The integral abc int_0^inf dt / ((a^2 + t) sqrt((a^2 + t) (b^2 + t) (c^2 + t))) with a the own semiaxis.
+    """Compute abc int_0^inf dt / ((a^2 + t) sqrt((a^2 + t) (b^2 + t) (c^2 + t))), where a is the own semiaxis.
 
     With t = scale u^3 / (1 - u)^2 the variable u runs from 0 to 1.
     """
@@ -42,13 +42,13 @@ def _integral(own: float, other1: float, other2: float) -> float:
 
 
 def _shares(semiaxes: Vec3) -> Vec3:
-    """The integrals of the three axes, which add to 2."""
+    """Return the integrals of the three axes, whose sum is 2."""
     a, b, c = semiaxes
     return _integral(a, b, c), _integral(b, c, a), _integral(c, a, b)
 
 
 def _added_mass(semiaxes: Vec3) -> tuple[float, ...]:
-    """Added mass along and added moment about each axis, for a fluid of unit density."""
+    """Return the added mass along and the added moment about each axis, for a fluid of unit density."""
     volume = 4.0 / 3.0 * pi * semiaxes[0] * semiaxes[1] * semiaxes[2]
     shares = _shares(semiaxes)
     masses = tuple(volume * share / (2.0 - share) for share in shares)
@@ -56,7 +56,7 @@ def _added_mass(semiaxes: Vec3) -> tuple[float, ...]:
 
 
 def _added_moment(semiaxes: Vec3, shares: Vec3, axis: int, volume: float) -> float:
-    """Added moment about one axis; zero for a body of revolution about it."""
+    """Return the added moment about one axis; zero for a body of revolution about it."""
     b, c = semiaxes[(axis + 1) % 3] ** 2, semiaxes[(axis + 2) % 3] ** 2
     if b == c:
         return 0.0

@@ -1,4 +1,4 @@
-"""Geoms (spec: modeling, "geom"): those of all bodies at once, an attribute at a time."""
+"""Geoms (spec: modeling, "geom"): those of all bodies together, one attribute at a time."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ _AS_GIVEN = (
     *("contype", "conaffinity", "friction", "gap", "group", "margin"),
     *("priority", "rgba", "solimp", "solmix", "solref"),
 )
-"""Attributes that are columns of the model as they are."""
+"""Attributes whose values are copied to columns of the model."""
 
 
 def add_geoms(build: Build, bodies: Sequence[Body]) -> None:
-    """Enter the geoms of bodies, which know them then."""
+    """Add the geoms of bodies and record them in the bodies."""
     found = attached(bodies, "geom", build.discarded, lambda body: _infers(build, body))
     if not found.elements:
         return
@@ -44,7 +44,7 @@ def add_geoms(build: Build, bodies: Sequence[Body]) -> None:
 
 
 def _columns(build: Build, found: Attached) -> tuple[dict[str, list[Any]], list[list[Any]]]:
-    """Columns of geoms but for their bodies, and what they mean for their bodies (the members of `Geom` but the id)."""
+    """Return the columns of geoms, except their bodies, and the members of `Geom`, except the id."""
     geoms = Resolved(found.elements)
     words = geoms["type"]
     _check_planes(found, words)
@@ -78,7 +78,7 @@ def _columns(build: Build, found: Attached) -> tuple[dict[str, list[Any]], list[
 
 
 def _check_planes(found: Attached, words: list[str]) -> None:
-    """Planes stand in bodies that don't move."""
+    """Check that planes are in static bodies."""
     if "plane" not in words:
         return
     for body, which in zip(found.bodies, found.which or range(len(words)), strict=True):
@@ -87,7 +87,7 @@ def _check_planes(found: Attached, words: list[str]) -> None:
 
 
 def _chain(body: Body) -> list[Body]:
-    """The body and its ancestors."""
+    """Return the body and its ancestors."""
     found = [body]
     while found[-1].parent is not None:
         found.append(found[-1].parent)
@@ -95,7 +95,7 @@ def _chain(body: Body) -> list[Body]:
 
 
 def _plugins(build: Build, geoms: Resolved, words: list[str]) -> list[int]:
-    """Plugin instances of geoms, or -1; only signed distance functions have any."""
+    """Return plugin instances of geoms, or -1; only signed-distance shapes have any."""
     plugins = [-1] * len(words)
     for number, element in enumerate(geoms.elements):
         if not (element.children or words[number] == "sdf"):
@@ -111,7 +111,7 @@ def _plugins(build: Build, geoms: Resolved, words: list[str]) -> list[int]:
 
 
 def condims(resolved: Resolved) -> list[int]:
-    """Dimensions of contacts, which are 1, 3, 4 or 6, of geoms or pairs of them."""
+    """Return the dimensions of contacts of geoms or pairs, which must be 1, 3, 4 or 6."""
     column = resolved["condim"]
     if not set(column) <= _CONDIMS:
         number = next(number for number, condim in enumerate(column) if condim not in _CONDIMS)
@@ -120,7 +120,7 @@ def condims(resolved: Resolved) -> list[int]:
 
 
 def _fluid(geoms: Resolved, found: Sequence[Figure]) -> list[tuple[float, ...]]:
-    """Rows of ``geom_fluid``."""
+    """Return rows of ``geom_fluid``."""
     shapes = geoms["fluidshape"]
     rows = [_NO_FLUID] * len(shapes)
     if "ellipsoid" not in shapes:
@@ -137,13 +137,13 @@ def _fluid(geoms: Resolved, found: Sequence[Figure]) -> list[tuple[float, ...]]:
 
 
 def _infers(build: Build, body: Body) -> bool:
-    """Whether the inertia of a body is inferred from its geoms."""
+    """Return whether the inertia of a body is inferred from its geoms."""
     source = build.settings["inertiafromgeom"]
     return bool(body.id) and (source == "true" or (source == "auto" and body.inertial is None))
 
 
 def put_sameframes(build: Build) -> None:
-    """Whether geoms and sites share the frame of their body (1) or its inertial frame (2)."""
+    """Fill in whether geoms and sites share the frame of their body (1) or its inertial frame (2)."""
     bodies, columns = build.bodies, build.columns
     pos, quat = IDENTITY
     for word in ("geom", "site"):

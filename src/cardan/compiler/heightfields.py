@@ -1,7 +1,7 @@
 """Height fields: a grid of elevations from an image, a binary file or the model's text (spec: modeling, "hfield").
 
-Elevations are kept between 0 and 1, row by row from below: an image and the model's text start with the row at the
-largest y.
+Elevations are stored between 0 and 1, row by row, starting at the smallest y. An image and the model's text start with
+the row at the largest y.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from cardan.spec.element import Element
 
 
-LARGEST_GRID = 2**25  # elevations that a height field may have
+LARGEST_GRID = 2**25  # largest number of elevations of a height field
 _PNG, _BINARY = "image/png", "image/vnd.mujoco.hfield"
 _TYPES = {".png": _PNG, "": _BINARY}
 _HEADER = struct.Struct("<ii")  # rows and columns
 
 
 def add_heightfields(build: Build) -> None:
-    """Columns ``hfield_*`` in the user's order."""
+    """Add columns ``hfield_*`` in the user's order."""
     for element in build.tree.section("asset").all("hfield"):
         values = element.resolved()
         size = values["size"]
@@ -46,7 +46,7 @@ def add_heightfields(build: Build) -> None:
 
 
 def _elevations(build: Build, element: Element, values: dict[str, Any]) -> np.ndarray:
-    """Elevations (rows, columns) as they are given, row 0 at the smallest y; zeros when there are none."""
+    """Return the given elevations (rows, columns), row 0 at the smallest y; zeros if none are given."""
     nrow, ncol, given = values["nrow"], values["ncol"], values["elevation"]
     if given is not None and nrow > 0 and ncol > 0 and len(given) != nrow * ncol:
         raise element.error(f"{len(given)} numbers, but nrow * ncol is {nrow * ncol}", "elevation")
@@ -67,7 +67,7 @@ def _check_grid(element: Element, nrow: int, ncol: int, attribute: str) -> None:
 
 
 def _from_file(build: Build, element: Element) -> np.ndarray:
-    """Elevations from an image or a binary file."""
+    """Read elevations from an image or a binary file."""
     name = element.attributes["file"]
     kind = media_type(element, name, _TYPES)
     content = read_asset(build, element)
@@ -80,7 +80,7 @@ def _from_file(build: Build, element: Element) -> np.ndarray:
 
 
 def _read_binary(content: bytes) -> np.ndarray:
-    """Elevations from the binary format: rows, columns (int32), then float32 numbers row by row."""
+    """Read elevations from the binary format: rows, columns (int32), then float32 numbers row by row."""
     if len(content) < _HEADER.size:
         raise ValueError("the file is too short for a height field's header")
     nrow, ncol = _HEADER.unpack_from(content)
@@ -93,7 +93,7 @@ def _read_binary(content: bytes) -> np.ndarray:
 
 
 def _normalized(element: Element, heights: np.ndarray) -> np.ndarray:
-    """Elevations between 0 and 1, in single precision; zeros when all are equal."""
+    """Scale elevations to the range 0 to 1, in single precision; the result is zeros if all are equal."""
     if not np.isfinite(heights).all():
         attribute = "file" if element.attributes.get("file") else "elevation"
         element.warn("every elevation must be a finite number (in single precision): others count as 0", attribute)
@@ -104,12 +104,12 @@ def _normalized(element: Element, heights: np.ndarray) -> np.ndarray:
 
 
 def hfield_box(size: tuple[float, ...]) -> tuple[Vec3, Vec3, float]:
-    """Centre and half sides of the box around a height field, and radius of the sphere about its origin."""
+    """Return centre and half sides of the box around a height field, and radius of the sphere about its origin."""
     x, y, top, base = size
     half = (x, y, 0.5 * (top + base))
     return (0.0, 0.0, 0.5 * (top - base)), half, sqrt(x * x + y * y + max(top, base) * max(top, base))
 
 
 def hfield_geom_size(size: tuple[float, ...]) -> Vec3:
-    """Sizes of the box that stands for a height field in a geom: half its top and base."""
+    """Return the size of the box that represents a height field in a geom: half its top and base."""
     return (size[0], size[1], 0.25 * size[2] + 0.5 * size[3])

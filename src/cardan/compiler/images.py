@@ -13,7 +13,7 @@ import numpy as np
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-LARGEST_IMAGE = 2**25  # pixels that an image may have, so that a few bytes cannot fill the memory
+LARGEST_IMAGE = 2**25  # largest number of pixels of an image, so that a few bytes cannot fill the memory
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _HEADER = struct.Struct(">8sI4sII")  # signature, length and name of the first chunk, width, height
 _DEEP = ("I;16", "I;16B", "I;16L", "I")  # modes of images with 16 bits of grey
@@ -21,13 +21,13 @@ _BROKEN = (OSError, ValueError, SyntaxError, EOFError, KeyError, IndexError, Typ
 
 
 Box = tuple[int, int, int, int]
-"""A part of an image: left, top, right, bottom; the last two are the first column and row behind it."""
+"""A part of an image: left, top, right, bottom. Right and bottom are exclusive."""
 
 
 def png_colours(content: bytes, box: Box | None = None) -> np.ndarray:
-    """Colours of a PNG image: (height, width, 3) uint8; opacity is dropped. Raises ValueError for a broken file.
+    """Return the colours of a PNG image: (height, width, 3) uint8, opacity is dropped. Raises ValueError if broken.
 
-    ``box``: the part that is wanted, which lies in the image; all of it if none is given.
+    ``box`` is the part to read, inside the image; the default is the whole image.
     """
     image = _decoded(content)
     if box is not None:
@@ -38,7 +38,7 @@ def png_colours(content: bytes, box: Box | None = None) -> np.ndarray:
 
 
 def png_grey(content: bytes) -> np.ndarray:
-    """The first channel of a PNG image: (height, width) uint8. Raises ValueError for a broken file."""
+    """Return the first channel of a PNG image: (height, width) uint8. Raises ValueError for a broken file."""
     image = _decoded(content)
     if image.mode in _DEEP:
         return _high_bytes(image)
@@ -46,14 +46,14 @@ def png_grey(content: bytes) -> np.ndarray:
 
 
 def _bytes(image: Image) -> np.ndarray:
-    """The pixels: (height, width), or (height, width, channels), uint8, read-only."""
+    """Return the pixels: (height, width), or (height, width, channels), uint8, read-only."""
     bands = image.getbands()
     shape = (image.height, image.width, len(bands)) if len(bands) > 1 else (image.height, image.width)
     return np.frombuffer(image.tobytes(), np.uint8).reshape(shape)
 
 
 def _high_bytes(image: Image) -> np.ndarray:
-    """The upper eight of sixteen bits."""
+    """Return the upper eight of sixteen bits."""
     return (np.asarray(image).astype(np.int64) >> 8).astype(np.uint8)
 
 
@@ -66,7 +66,7 @@ def check_image_size(width: int, height: int) -> None:
 
 
 def png_size(content: bytes) -> tuple[int, int]:
-    """Width and height of a PNG image, as its header has them. Raises ValueError for a broken one."""
+    """Return width and height from the header of a PNG image. Raises ValueError for a broken file."""
     if len(content) < _HEADER.size or not content.startswith(_SIGNATURE):
         raise ValueError("this is no PNG image")
     _, _, name, width, height = _HEADER.unpack_from(content)
@@ -77,8 +77,8 @@ def png_size(content: bytes) -> tuple[int, int]:
 
 
 def _decoded(content: bytes) -> Image:
-    """The image, decoded. Its size is checked first."""
-    from PIL.PngImagePlugin import PngImageFile  # `Image.open` would import the readers of other formats, too
+    """Return the decoded image, after checking its size."""
+    from PIL.PngImagePlugin import PngImageFile  # `Image.open` would also import the readers of other formats
 
     png_size(content)
     try:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from cardan.spec.element import Element
 
 
-_LEAST_MOMENT = 1e-14  # of inertia, of matrices whose axes must be found, kg m^2
+_LEAST_MOMENT = 1e-14  # smallest moment of inertia of matrices whose principal axes must be found, kg m^2
 
 
 class Part(NamedTuple):
@@ -32,7 +32,7 @@ class Part(NamedTuple):
 
 
 def set_inertia(build: Build, body: Body, others: Sequence[Body] = ()) -> None:
-    """Mass, inertia and inertial frame of a body, and of others that repeat its pattern, and the checks on them."""
+    """Set mass, inertia and inertial frame of a body and of others that repeat its pattern, and check them."""
     shared = _set_inertia(build, body) and not (body.element.pattern and body.element.pattern.varied)
     for other in others:
         if shared:
@@ -42,7 +42,7 @@ def set_inertia(build: Build, body: Body, others: Sequence[Body] = ()) -> None:
 
 
 def _set_inertia(build: Build, body: Body) -> bool:
-    """Mass, inertia and inertial frame of a body, and the checks on them. Whether its own pose doesn't matter."""
+    """Set and check mass, inertia and inertial frame of a body. Returns whether its own pose is irrelevant."""
     source = build.settings["inertiafromgeom"]
     counted = _counted(build, body) if source != "false" else []
     if body.inertial is not None and not (source == "true" and counted):
@@ -58,7 +58,7 @@ def _set_inertia(build: Build, body: Body) -> bool:
 
 
 def _given_inertia(build: Build, body: Body) -> None:
-    """The element ``inertial``; that of bodies of a cloth is like the one before, and read once."""
+    """Return the values of the element ``inertial``. Bodies of a cloth have equal ones, which are read once."""
     assert body.inertial is not None
     element, frames = body.inertial
     last = build.last_inertial
@@ -66,12 +66,12 @@ def _given_inertia(build: Build, body: Body) -> None:
         body.mass, body.inertia, body.ipos, body.iquat = last[2]
         return
     _read_inertia(build, body, element, frames)
-    if body.mass >= 0.0 and min(body.inertia) >= 0.0:  # of others there is a warning each
+    if body.mass >= 0.0 and min(body.inertia) >= 0.0:  # other values cause a warning for each body
         build.last_inertial = element, frames, (body.mass, body.inertia, body.ipos, body.iquat)
 
 
 def _read_inertia(build: Build, body: Body, element: Element, frames: tuple[Element, ...]) -> None:
-    """What an element ``inertial`` says."""
+    """Read the values of an element ``inertial``."""
     values = element.resolved()
     body.mass = values["mass"]
     body.ipos, body.iquat = element_pose(build, element, values, frames)
@@ -82,7 +82,7 @@ def _read_inertia(build: Build, body: Body, element: Element, frames: tuple[Elem
             raise element.error("the matrix must be positive definite", "fullinertia")
     elif diagonal is not None:
         body.inertia = diagonal
-    # of a body that moves, this is an error
+    # for a moving body, this is an error
     if body.mass < 0.0:
         element.warn(f"must not be negative, found {body.mass:g}", "mass")
     if min(body.inertia) < 0.0:
@@ -90,13 +90,13 @@ def _read_inertia(build: Build, body: Body, element: Element, frames: tuple[Elem
 
 
 def _counted(build: Build, body: Body) -> list[Geom]:
-    """The body's geoms whose group counts for inertias."""
+    """Return the body's geoms whose group counts for inertias."""
     low, high = build.settings["inertiagrouprange"]
     return [g for g in body.geoms if low <= g.group <= high]
 
 
 def _inertia_from_geoms(body: Body, geoms: list[Geom]) -> None:
-    """Sum over the geoms whose group counts: one geom's own frame, or the principal axes of several."""
+    """Compute the inertia from the geoms that count, in the frame of a single geom or the principal axes of several."""
     if len(geoms) == 1:
         geom = geoms[0]
         body.mass, body.inertia, body.ipos, body.iquat = geom.mass, geom.inertia, geom.pos, geom.quat
@@ -105,7 +105,7 @@ def _inertia_from_geoms(body: Body, geoms: list[Geom]) -> None:
 
 
 def _combined_inertia(body: Body, geoms: list[Geom]) -> None:
-    """Mass, centre of mass and principal axes of several geoms."""
+    """Return mass, centre of mass and principal axes of several geoms."""
     if sum(g.mass for g in geoms) < mjMINVAL:
         raise body.element.error("the geoms have no mass, and so no centre of mass: give them some, or use <inertial>")
     _combine(body, [Part(g.mass, g.inertia, g.pos, g.quat) for g in geoms])
@@ -114,9 +114,9 @@ def _combined_inertia(body: Body, geoms: list[Geom]) -> None:
 
 
 def _combine(body: Body, parts: list[Part]) -> None:
-    """Mass, centre of mass and principal axes of several solids (parallel axis theorem).
+    """Return mass, centre of mass and principal axes of several solids (parallel axis theorem).
 
-    All is rounded as in the reference, since ties between geoms and axes depend on it.
+    All results are rounded as in the reference, since ties between geoms and axes depend on it.
     """
     body.mass = sum(part.mass for part in parts)
     moment: Any = (0.0, 0.0, 0.0)
@@ -133,7 +133,7 @@ def _combine(body: Body, parts: list[Part]) -> None:
 
 
 def _turned(part: Part) -> tuple[float, ...]:
-    """Inertia of a solid about its centre along the axes of the body: xx, yy, zz, xy, xz, yz."""
+    """Return the inertia of a solid about its centre along the axes of the body: xx, yy, zz, xy, xz, yz."""
     r = quat2mat(part.quat)
     x, y, z = part.inertia
     return (
@@ -147,7 +147,7 @@ def _turned(part: Part) -> tuple[float, ...]:
 
 
 def _shifted(part: Part, centre: Vec3) -> tuple[float, ...]:
-    """Inertia about a centre of a solid's mass at its own centre: xx, yy, zz, xy, xz, yz."""
+    """Return the inertia of a solid's mass, concentrated at its centre, about a given point: xx, yy, zz, xy, xz, yz."""
     mass = part.mass
     x, y, z = sub3(part.pos, centre)
     diagonal = (mass * (y * y + z * z), mass * (x * x + z * z), mass * (x * x + y * y))
@@ -155,7 +155,7 @@ def _shifted(part: Part, centre: Vec3) -> tuple[float, ...]:
 
 
 def fuse_inertia(build: Build, body: Body, whole: dict[Element, Body]) -> None:
-    """Inertia of a body and of those that are fused with it, from what they have in the whole model."""
+    """Compute the inertia of a body and the bodies fused with it, from their inertias in the whole model."""
     own = whole[body.element]
     body.mass, body.inertia, body.ipos, body.iquat = own.mass, own.inertia, own.ipos, own.iquat
     for element, frames in body.fused:
@@ -167,7 +167,7 @@ def fuse_inertia(build: Build, body: Body, whole: dict[Element, Body]) -> None:
 
 
 def _bound(build: Build, body: Body) -> None:
-    """Lower bounds, and equal moments in place of ones that no mass can have."""
+    """Apply lower bounds; if the compiler balances inertias, replace moments that no mass can have by their mean."""
     settings = build.settings
     least = settings["boundinertia"]
     body.mass = max(body.mass, settings["boundmass"])
@@ -178,13 +178,13 @@ def _bound(build: Build, body: Body) -> None:
 
 
 def _breaks_triangle(inertia: tuple[float, float, float]) -> bool:
-    """Whether one moment is larger than the sum of the others."""
+    """Return whether one moment is larger than the sum of the others."""
     a, b, c = inertia
     return a + b < c or a + c < b or b + c < a
 
 
 def _check(build: Build, body: Body) -> None:
-    """No moment may be larger than the sum of the other two."""
+    """Check that no moment is larger than the sum of the other two."""
     if _breaks_triangle(body.inertia):
         found = " ".join(f"{moment:g}" for moment in body.inertia)
         hint = "correct it or set compiler balanceinertia"
@@ -193,7 +193,7 @@ def _check(build: Build, body: Body) -> None:
 
 
 def check_moving(body: Body) -> None:
-    """A body that moves has mass and inertia, its own or that of a child fixed to it."""
+    """Check that a moving body has mass and inertia, its own or that of a child fixed to it."""
     if not body.joints or _has_mass(body):
         return
     if not any(_has_mass(child) for child in body.children if not child.joints):
@@ -203,7 +203,7 @@ def check_moving(body: Body) -> None:
 
 
 def _has_mass(body: Body) -> bool:
-    """Whether the body has mass, and inertia in all directions."""
+    """Return whether the body has mass, and inertia in all directions."""
     return body.mass >= mjMINVAL and min(body.inertia) >= mjMINVAL
 
 

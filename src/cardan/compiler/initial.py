@@ -1,7 +1,7 @@
-"""What is computed natively of the initial configuration: weights, poses relative to it, extent of the model.
+"""Native computations at the initial configuration: weights, poses relative to it, extent of the model.
 
 The structure `INITIAL` shares arrays with the data, whose position stages have run at ``qpos0``, and with the model,
-which gets the results; the rest is scratch.
+which receives the results. All other arrays are scratch.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _FREE, _BALL = int(mjtJoint.mjJNT_FREE), int(mjtJoint.mjJNT_BALL)
 ONLY_SLIDES = 2
 """`body_simple` of a body that slides along its principal axes: it counts as free to move."""
 MASSLESS, NOT_FINITE = 1, 2
-"""What `find_constants` refuses: a body without mass that slides; weights that are no numbers."""
+"""Error codes of `find_constants`: a sliding body without mass; weights that are not finite."""
 _LARGEST = 1.7e308
 
 _OF_DATA = Link({
@@ -100,7 +100,7 @@ INITIAL = Struct(
 
 
 def initial_memory(m: MjModel, d: MjData | Scratch) -> StructMemory:
-    """The structure for a model and its data."""
+    """Return the structure for a model and its data."""
     memory = StructMemory(INITIAL, {})
     memory.link(d._memory, _OF_DATA)
     memory.link(m._memory, _OF_MODEL)
@@ -113,7 +113,7 @@ def initial_memory(m: MjModel, d: MjData | Scratch) -> StructMemory:
 
 
 def set_means(m: MjModel, memory: StructMemory) -> None:
-    """Fill ``m.stat``, when the lengths of flexes' edges are known; means over nothing stay as they are."""
+    """Fill ``m.stat``, after the lengths of flexes' edges are known. A mean without any values is not changed."""
     scalars, mean = m._memory.slots.view(np.float64)[:, 0], memory.arrays["mean"]
     mean[:] = scalars[_MEAN_SLOTS]
     call(find_statistics, m._memory, memory)
@@ -122,7 +122,7 @@ def set_means(m: MjModel, memory: StructMemory) -> None:
 
 @native_over("Model", "Initial")
 def find_statistics(m: Model, s: Any, _unused: int, _neither: int) -> int:
-    """Extent of the model, and means of its inertia, mass and size."""
+    """Compute the extent of the model, and means of its inertia, mass and size."""
     find_extent(m, s)
     find_means(m, s)
     return 0
@@ -130,7 +130,7 @@ def find_statistics(m: Model, s: Any, _unused: int, _neither: int) -> int:
 
 @native_over("Model", "Initial")
 def find_constants(m: Model, s: Any, _unused: int, _neither: int) -> int:
-    """Masses, weights, lengths and poses; `MASSLESS` or `NOT_FINITE` if there are none."""
+    """Compute masses, weights, lengths and poses. Returns `MASSLESS` or `NOT_FINITE` on failure."""
     _sum_masses(m, s)
     for dof in range(m.nv):
         s.diagonal[dof] = s.inertia[m.dof_Madr[dof]]
@@ -148,7 +148,7 @@ def find_constants(m: Model, s: Any, _unused: int, _neither: int) -> int:
 
 @kernel
 def _sum_masses(m: Model, s: Any) -> None:
-    """Mass of each body with all its descendants."""
+    """Sum the masses of each body and its descendants."""
     for body in range(m.nbody):
         s.subtreemass[body] = m.body_mass[body]
     for body in range(m.nbody - 1, 0, -1):
@@ -157,13 +157,13 @@ def _sum_masses(m: Model, s: Any) -> None:
 
 @kernel
 def _from_centre(s: Any, body: int, target: int, place: Any) -> Any:
-    """A place in a body, relative to the centre of mass of the target's tree; -1: the body's."""
+    """Return a point of a body relative to the centre of mass of the target's tree (target -1: the body's tree)."""
     return sub3(add3(get3(s.xpos, body), place), get3(s.subtree_com, target if target >= 0 else body))
 
 
 @kernel
 def _place_views(m: Model, s: Any) -> None:
-    """Poses of cameras and lights in the initial configuration, and relative to bodies and centres of mass."""
+    """Compute poses of cameras and lights at the initial configuration, relative to bodies and centres of mass."""
     for cam in range(m.ncam):
         body = m.cam_bodyid[cam]
         quat = get4(s.xquat, body)
@@ -182,7 +182,7 @@ def _place_views(m: Model, s: Any) -> None:
 
 @kernel
 def _free_sliding(m: Model, s: Any) -> bool:
-    """Set the weights of bodies that only slide, as if nothing held them; whether all of these have a mass."""
+    """Set the weights of bodies that only slide, without constraints; returns whether all of them have a mass."""
     for body in range(1, m.nbody):
         if m.body_simple[body] == ONLY_SLIDES:
             if m.body_mass[body] == 0.0:
@@ -197,7 +197,7 @@ def _free_sliding(m: Model, s: Any) -> bool:
 
 @kernel
 def _share(s: Any, dof: int) -> None:
-    """Give three dofs the mean of their weights."""
+    """Replace the weights of three dofs by their mean."""
     mean = (s.dof_weight[dof] + s.dof_weight[dof + 1] + s.dof_weight[dof + 2]) / 3.0
     s.dof_weight[dof] = mean
     s.dof_weight[dof + 1] = mean
@@ -206,7 +206,7 @@ def _share(s: Any, dof: int) -> None:
 
 @kernel
 def _share_weights(m: Model, s: Any) -> None:
-    """The translations, and the rotations, of a free or ball joint have one weight."""
+    """Average the weights of the translations, and of the rotations, of each free or ball joint."""
     for joint in range(m.njnt):
         kind, dof = m.jnt_type[joint], m.jnt_dofadr[joint]
         if kind in (_FREE, _BALL):
@@ -217,7 +217,7 @@ def _share_weights(m: Model, s: Any) -> None:
 
 @kernel
 def _finite_weights(m: Model, s: Any) -> bool:
-    """Whether all weights are numbers."""
+    """Return whether all weights are finite."""
     for tendon in range(m.ntendon):
         if not abs(s.tendon_invweight0[tendon]) <= _LARGEST:
             return False

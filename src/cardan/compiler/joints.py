@@ -1,4 +1,4 @@
-"""Joints and their degrees of freedom (spec: modeling, "joint" and "freejoint"): an attribute of all at a time."""
+"""Joints and their degrees of freedom (spec: modeling, "joint" and "freejoint"), one attribute at a time."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _OF_DOFS = {
 
 
 def add_joints(build: Build) -> None:
-    """Enter the joints of all bodies, which know them then, and check that those of each fit together."""
+    """Add the joints of all bodies, record them in the bodies, and check that those of each body are compatible."""
     found = attached(build.bodies, "joint")
     if not found.elements:
         return
@@ -66,10 +66,10 @@ def add_joints(build: Build) -> None:
 def _joint_columns(
     build: Build, found: Attached, joints: Resolved, words: list[str]
 ) -> tuple[dict[str, list[Any]], tuple[list[Vec3], list[Vec3]]]:
-    """Columns of joints but for their addresses and bodies; positions and axes."""
+    """Return the columns of joints (without addresses and bodies), and their positions and axes."""
     pos, axis = _places(build, found, joints, words)
     limited = _limits(build, joints, words)
-    # the range of a joint without limits stays as it is written, as in the reference
+    # the range of a joint without limits is stored as written, as in the reference
     unit = build.angle
     ranges = [
         (bounds[0] * unit, bounds[1] * unit) if holds and word in ("hinge", "ball") else bounds
@@ -94,7 +94,7 @@ def _joint_columns(
 
 
 def _give(found: Attached, joints: list[Joint]) -> None:
-    """Give bodies their joints, which must fit together."""
+    """Assign joints to bodies, after checking that the joints of each body are compatible."""
     start = 0
     for body, count in found.counts:
         body.joints = joints[start : start + count]
@@ -103,7 +103,7 @@ def _give(found: Attached, joints: list[Joint]) -> None:
 
 
 def _put_dofs(build: Build, found: Attached, joints: Resolved, widths: list[int]) -> None:
-    """Columns of degrees of freedom."""
+    """Fill the columns of degrees of freedom."""
     owner = [number for number, width in enumerate(widths) for _ in range(width)]
     scalar = len(owner) == len(widths)
     columns = {name: found.repeated(joints[attribute]) for name, attribute in _OF_DOFS.items()}
@@ -114,7 +114,7 @@ def _put_dofs(build: Build, found: Attached, joints: Resolved, widths: list[int]
 
 
 def _check_together(body: Body) -> None:
-    """At most six degrees of freedom, nothing beside a free joint, no rotation after a ball."""
+    """Check for at most six degrees of freedom, no other joint beside a free joint, and no rotation after a ball."""
     types = [joint.type for joint in body.joints]
     if len(types) <= _LARGEST_DOFS and _SCALAR.issuperset(types):
         return
@@ -130,7 +130,7 @@ def _check_together(body: Body) -> None:
 
 
 def _force_limits(build: Build, joints: Resolved, words: list[str]) -> list[bool]:
-    """Whether the total actuator force is limited: only forces of scalar joints can be."""
+    """Return whether the total actuator force is limited, which is possible only for scalar joints."""
     if not (joints.any_but("actuatorfrclimited", "auto") or joints.any_but("actuatorfrcrange", (0.0, 0.0))):
         return [False] * len(words)
     names = "actuatorfrcrange", "actuatorfrclimited"
@@ -142,7 +142,7 @@ def _force_limits(build: Build, joints: Resolved, words: list[str]) -> list[bool
 
 
 def _places(build: Build, found: Attached, joints: Resolved, words: list[str]) -> tuple[list[Vec3], list[Vec3]]:
-    """Positions and axes in the bodies; those of free and ball joints are fixed by convention."""
+    """Return positions and axes in the bodies; those of free and ball joints are fixed by convention."""
     positions: list[Vec3] = []
     axes: list[Vec3] = []
     for word, pos, axis, around, element in zip(
@@ -163,7 +163,7 @@ def _places(build: Build, found: Attached, joints: Resolved, words: list[str]) -
 
 
 def _limits(build: Build, joints: Resolved, words: list[str]) -> list[bool]:
-    """Which joints have limits; a free joint never has, those of a ball are an angle from zero."""
+    """Return which joints have limits. Free joints never have limits; the range of a ball is an angle from zero."""
     auto = build.settings["autolimits"]
     limits: list[bool] = []
     for element, word, flag, bounds in zip(joints.elements, words, joints["limited"], joints["range"], strict=True):
@@ -178,7 +178,7 @@ def _limits(build: Build, joints: Resolved, words: list[str]) -> list[bool]:
 
 
 def _springdampers(joints: Resolved) -> list[tuple[float, float]]:
-    """Time constants and damping ratios: both positive, or both zero."""
+    """Return time constants and damping ratios, after checking that both are positive or both are zero."""
     pairs = joints["springdamper"]
     for number, pair in enumerate(pairs):
         if any(pair) and not (pair[0] > 0.0 and pair[1] > 0.0):
@@ -187,7 +187,7 @@ def _springdampers(joints: Resolved) -> list[tuple[float, float]]:
 
 
 def _positions(build: Build, joints: Resolved, words: list[str]) -> tuple[list[Any], list[Any]]:
-    """Initial and spring-rest positions of joints; None: the pose of the body."""
+    """Return initial and spring rest positions of joints; None represents the pose of the body."""
     columns: list[list[Any]] = []
     for name in ("ref", "springref"):
         column: list[Any] = []
@@ -201,7 +201,7 @@ def _positions(build: Build, joints: Resolved, words: list[str]) -> tuple[list[A
 
 
 def _placed_positions(found: Attached, positions: list[Any]) -> list[float]:
-    """Positions of all joints, one after the other."""
+    """Return the positions of all joints, one after the other."""
     if None in positions:
         positions = [
             (*body.pos, *body.quat) if own is None else own for body, own in zip(found.bodies, positions, strict=True)

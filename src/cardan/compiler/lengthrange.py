@@ -1,4 +1,4 @@
-"""Ranges of the lengths of actuators (spec: modeling, length range; MJCF element ``compiler/lengthrange``)."""
+"""Length ranges of actuators (spec: modeling, length range; MJCF element ``compiler/lengthrange``)."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _USER = (int(mjtGain.mjGAIN_USER), int(mjtBias.mjBIAS_USER))
 
 @dataclass(slots=True, repr=False)
 class MjLROpt:
-    """Options of `mj_setLengthRange`; all zero at first, see `mj_defaultLROpt`.
+    """Options of `mj_setLengthRange`; initially zero (see `mj_defaultLROpt`).
 
     Attributes:
         mode: which actuators are processed (`mjtLRMode`).
-        useexisting: keep a range that is there already (the first number below the second).
-        uselimit: take the limits of joints and tendons.
+        useexisting: keep an existing range (the first number is below the second).
+        uselimit: use the limits of joints and tendons.
         accel: norm of the joint acceleration by which actuators are pulled.
         maxforce: bound on the force; 0: none.
         timeconst: time constant by which velocities decay, s; at least 0.01.
@@ -51,11 +51,11 @@ class MjLROpt:
 
 
 class LengthRangeError(ValueError):
-    """The range of an actuator's lengths can't be found."""
+    """The length range of an actuator cannot be found."""
 
 
 def is_processed(kinds: tuple[int, int], mode: int) -> bool:
-    """Whether the length range of an actuator is computed in a mode, by the kinds of its gain and its bias."""
+    """Return whether a mode includes an actuator, according to the kinds of its gain and its bias."""
     muscle = any(kind == code for kind, code in zip(kinds, _MUSCLE, strict=True))
     user = any(kind == code for kind, code in zip(kinds, _USER, strict=True))
     return (
@@ -66,7 +66,7 @@ def is_processed(kinds: tuple[int, int], mode: int) -> bool:
 
 
 def _limits(m: MjModel, actuator: int) -> tuple[float, float] | None:
-    """Limits of the joint or tendon that the actuator acts on."""
+    """Return the limits of the joint or tendon that the actuator acts on."""
     kind, target = int(m.actuator_trntype[actuator]), int(m.actuator_trnid[actuator, 0])
     if kind in _JOINTS and m.jnt_limited[target]:
         return tuple(m.jnt_range[target])
@@ -76,17 +76,17 @@ def _limits(m: MjModel, actuator: int) -> tuple[float, float] | None:
 
 
 class LengthRanges:
-    """Sets the length ranges of a model, one actuator after the other; simulates only if it must."""
+    """Computation of the length ranges of a model, one actuator after the other; simulates only if necessary."""
 
     def __init__(self, m: MjModel, opt: MjLROpt) -> None:
         self.m, self.opt = m, opt
         self._search: LengthSearch | None = None
 
     def set(self, actuator: int) -> None:
-        """Set ``actuator_lengthrange`` of an actuator, if the options say so.
+        """Set ``actuator_lengthrange`` of an actuator, if the options require it.
 
         Raises:
-            LengthRangeError: the search finds no range, or doesn't settle.
+            LengthRangeError: the search finds no range, or does not settle.
         """
         m, opt = self.m, self.opt
         low, high = m.actuator_lengthrange[actuator]
@@ -117,10 +117,10 @@ class LengthRanges:
 
 
 def set_length_ranges(build: Build, m: MjModel) -> None:
-    """The length ranges of a model that was just compiled.
+    """Set the length ranges of a newly compiled model.
 
     Raises:
-        MjcfError: a range can't be found.
+        MjcfError: a range cannot be found.
     """
     compiler = build.tree.section("compiler")
     row = compiler.row.children["lengthrange"]

@@ -1,9 +1,9 @@
-"""How easily bodies and degrees of freedom move: recursions over the kinematic tree, natively.
+"""Mobility of bodies and degrees of freedom: native recursions over the kinematic tree.
 
-The *mobility* of a body is J M^-1 J' with J the Jacobian of its spatial velocity: what a force on the body accelerates.
-It follows from that of the parent, dof by dof, once articulated inertias are known. Both passes take a time
-proportional to the number of dofs. All vectors are about the centre of mass of the whole tree, rotation first, as
-`cdof` and `cinert` are. `s` is the structure `Initial` (`cardan.compiler.initial`).
+The *mobility* of a body is J M^-1 J' with J the Jacobian of its spatial velocity: the map from a force on the body to
+its acceleration. It follows from that of the parent, dof by dof, if articulated inertias are known. Both passes take
+time proportional to the number of dofs. All vectors are about the centre of mass of the whole tree, rotation first,
+like `cdof` and `cinert`. `s` is the structure `Initial` (`cardan.compiler.initial`).
 
 Sources: R. Featherstone, Rigid Body Dynamics Algorithms, 2008, chapter 7; K. Kreutz-Delgado, A. Jain, G. Rodriguez,
 Recursive formulation of operational space control, International Journal of Robotics Research 11, 1992.
@@ -23,12 +23,12 @@ from cardan.maths.spatial import add6, add_scaled6, dot6, get6, get10, mul_inert
 from cardan.model.kernel_views import Model
 
 ROUNDING = 1e-14
-"""Share of what cancels that may be left of it by rounding errors."""
+"""Relative rounding error that can remain when terms cancel."""
 
 
 @kernel
 def _times(matrix: Any, body: int, v: Any) -> Any:
-    """The symmetric matrix of a body times a vector of six numbers."""
+    """Multiply the symmetric matrix of a body by a vector of six numbers."""
     first = 6 * body
     return (
         dot6(get6(matrix, first), v),
@@ -54,7 +54,7 @@ def _add_product(matrix: Any, body: int, u: Any, v: Any, scale: float) -> None:
 
 @kernel
 def _set_rigid(s: Any, body: int) -> None:
-    """Begin the articulated inertia of a body with its own."""
+    """Initialise the articulated inertia of a body with its own inertia."""
     own = get10(s.cinert, body)
     set6(s.articulated, 6 * body, mul_inertia(own, (1.0, 0.0, 0.0, 0.0, 0.0, 0.0)))
     set6(s.articulated, 6 * body + 1, mul_inertia(own, (0.0, 1.0, 0.0, 0.0, 0.0, 0.0)))
@@ -66,7 +66,7 @@ def _set_rigid(s: Any, body: int) -> None:
 
 @kernel
 def _articulate(m: Model, s: Any) -> None:
-    """Articulated inertias, pivots and forces, from the leaves to the root; pivots are at least mjMINVAL."""
+    """Compute articulated inertias, pivots and forces, from the leaves to the root; pivots are at least mjMINVAL."""
     for body in range(1, m.nbody):
         _set_rigid(s, body)
     for body in range(m.nbody - 1, 0, -1):
@@ -86,7 +86,7 @@ def _articulate(m: Model, s: Any) -> None:
 
 @kernel
 def _weigh_body(s: Any, body: int) -> None:
-    """Mean mobilities of a body at its centre of mass, where the velocity is that of the tree's + rotation x arm."""
+    """Compute mean mobilities of a body at its centre of mass, whose velocity is the tree's + rotation x arm."""
     w = 6 * body
     x, y, z = s.arm[body, 0], s.arm[body, 1], s.arm[body, 2]
     o = s.mobility
@@ -100,14 +100,14 @@ def _weigh_body(s: Any, body: int) -> None:
     )
     square = (x * x + y * y + z * z) * rotation - along
     moves = centre - 2.0 * mixed + square
-    # of a centre of mass on its axis nothing but rounding errors is left
+    # if the centre of mass is on the axis, only rounding errors remain
     s.body_weight[body, 0] = moves / 3.0 if moves > ROUNDING * (centre + square) else 0.0
     s.body_weight[body, 1] = rotation / 3.0
 
 
 @kernel
 def find_mobilities(m: Model, s: Any) -> None:
-    """Weights of all dofs and bodies, from `cinert`, `cdof` and `arm`; the world's are 0."""
+    """Compute weights of all dofs and bodies from `cinert`, `cdof` and `arm`; those of the world are 0."""
     _articulate(m, s)
     s.body_weight[0, 0] = 0.0
     s.body_weight[0, 1] = 0.0
@@ -129,7 +129,7 @@ def find_mobilities(m: Model, s: Any) -> None:
 
 @kernel
 def _row_weight(m: Model, s: Any, first: int) -> float:
-    """The weight x M^-1 x' of the row x that begins at `first`, which is used up."""
+    """Return the weight x M^-1 x' of the row x that begins at `first`; the row is overwritten."""
     solve_lt(m, s.factor, s.row, first)
     total = 0.0
     for dof in range(m.nv):
@@ -139,7 +139,7 @@ def _row_weight(m: Model, s: Any, first: int) -> float:
 
 @kernel
 def weigh_tendons(m: Model, s: Any) -> None:
-    """Lengths of tendons, and inverse weights from their Jacobian in either storage."""
+    """Compute lengths of tendons, and inverse weights from their Jacobian in sparse or dense storage."""
     nv, compressed = m.nv, is_sparse(m)
     for tendon in range(m.ntendon):
         for dof in range(nv):
@@ -153,7 +153,7 @@ def weigh_tendons(m: Model, s: Any) -> None:
 
 @kernel
 def weigh_actuators(m: Model, s: Any) -> None:
-    """Lengths of transmissions, and the norm of the acceleration that a unit force causes."""
+    """Compute lengths of transmissions, and the norm of the acceleration caused by a unit force."""
     nv = m.nv
     for i in range(m.nu):
         for dof in range(nv):
@@ -168,7 +168,7 @@ def weigh_actuators(m: Model, s: Any) -> None:
 
 @native_over("Model", "Initial")
 def weigh_rows(m: Model, s: Any, count: int, _unused: int) -> int:
-    """Set the weight x M^-1 x' of each of `count` rows; the rows are used up."""
+    """Set the weight x M^-1 x' of each of `count` rows; the rows are overwritten."""
     for k in range(count):
         s.row_weight[k] = _row_weight(m, s, k * m.nv)
     return 0

@@ -1,7 +1,8 @@
 """Names of all objects, and the hash tables that find them (mjModel.names, mjModel.names_map).
 
-Every kind of object has a table of twice as many places as there are objects. An id stands at the hash of its name or,
-if that place is taken, at the next free one. The hash is Bernstein's, in the exclusive-or form, on 64 bits.
+Every kind of object has a hash table with twice as many slots as objects. An id is stored in the slot given by the
+hash of its name or, if that slot is taken, in the next free one. The hash is Bernstein's, in the exclusive-or form, on
+64 bits.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ NAMES = Struct(
 
 
 def put_names(build: Build) -> None:
-    """Fill the text of all names, and the addresses in it."""
+    """Write the text of all names, and their addresses in it."""
     names = [name for kind in KINDS for name in build.names[kind]]
     text = "\0".join((build.tree.model_name, *names, ""))
     build.columns["names"] = encoded = text.encode()
@@ -80,9 +81,9 @@ def find_places(m: Model, s: Any, first: int, _unused: int) -> int:
 
 @kernel
 def _hash(m: Model, at: int, size: int) -> Any:
-    """Hash of the name at an address, modulo `size`, and the address of its end.
+    """Return the hash of the name at an address, modulo `size`, and the address of its end.
 
-    The two halves of the 64 bits are apart, so that no number exceeds the range of signed ones.
+    The 64 bits are stored in two halves, so that no number exceeds the range of signed integers.
     """
     high, low = 0, _START
     while m.names[at] != 0:

@@ -1,4 +1,4 @@
-"""What the compiler knows of bodies, and of the joints and geoms on them, while it builds a model."""
+"""Bodies, and the joints and geoms on them, as the compiler represents them while it builds a model."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Placed = tuple["Element", tuple["Element", ...]]  # an element with the frames a
 
 
 def unnamed(element: Element, *others: str) -> tuple[tuple[str, Any], ...]:
-    """The explicit attributes of an element but for its name and others: what elements that are alike share."""
+    """Return the explicit attributes of an element without its name and `others`; similar elements share them."""
     given = element.attributes
     if "name" in given or others:
         given = given.copy()
@@ -31,7 +31,7 @@ def unnamed(element: Element, *others: str) -> tuple[tuple[str, Any], ...]:
 
 
 class Geom(NamedTuple):
-    """What a geom means for its body: pose in the body, mass, contacts."""
+    """Properties of a geom that its body needs: pose in the body, mass, contacts."""
 
     id: int
     group: int
@@ -45,7 +45,7 @@ class Geom(NamedTuple):
 
 
 class Joint(NamedTuple):
-    """What a joint means for its body: type word, pose in the body, address."""
+    """Properties of a joint that its body needs: type word, pose in the body, address."""
 
     id: int
     type: str
@@ -56,13 +56,13 @@ class Joint(NamedTuple):
 
 
 def from_columns(kind: type[Row], *columns: Iterable[Any]) -> list[Row]:
-    """Named tuples from the columns of their members, in a third of the time of their own constructor."""
+    """Return named tuples from the columns of their members, in a third of the time of their constructor."""
     return [*map(partial(tuple.__new__, kind), zip(*columns, strict=True))]
 
 
 @dataclass(slots=True)
 class Body:
-    """One body: place in the tree, inertia, what is attached to it, and the bodies that were fused with it."""
+    """One body: position in the tree, inertia, attached objects, and the bodies that were fused with it."""
 
     element: Element
     id: int
@@ -83,15 +83,15 @@ class Body:
 
     @property
     def dofnum(self) -> int:
-        """Number of its degrees of freedom: those of its joints follow one another."""
+        """Number of degrees of freedom; those of the body's joints are consecutive."""
         joints = self.joints
         return joints[-1].dofadr + joints[-1].dofnum - joints[0].dofadr if joints else 0
 
     def sort_content(self, before: Body | None = None) -> list[Placed]:
-        """Note what belongs to the body by kind; return its child bodies.
+        """Sort the objects of the body by kind; return its child bodies.
 
-        What belongs to repeated ones are the parts of their pattern's model. ``before``: another body, which may repeat
-        the same.
+        The objects of repeated bodies are the parts of their pattern's model. ``before`` is another body,
+        which may repeat the same pattern.
         """
         pattern = self.element.pattern
         if pattern is None:
@@ -102,7 +102,7 @@ class Body:
         return []
 
     def parts(self, kind: str) -> list[Placed]:
-        """What belongs to the body of a kind of objects; of repeated ones parts of their own where these differ."""
+        """Return the objects of one kind; a repeated body has its own parts if they differ from the pattern."""
         found = self.content.get(kind, [])
         pattern = self.element.pattern
         if pattern is None or not any(pattern.varies(part) for part, _ in found):
@@ -111,13 +111,13 @@ class Body:
         return [(own.get(part, part), frames) for part, frames in found]
 
     def absorb(self, placed: Placed) -> list[Placed]:
-        """Take over what belongs to a body that is fused with this one: it counts as a frame. Return its children."""
+        """Take over the objects of a body that is fused with this one and counts as a frame. Return its children."""
         element, frames = placed
         self.fused += (placed,)
         return self._sort(element, (*frames, element))
 
     def _sort(self, element: Element, around: tuple[Element, ...]) -> list[Placed]:
-        """Note the content of an element, which stands in frames of this body; return its child bodies."""
+        """Sort the content of an element inside frames of this body by kind; return its child bodies."""
         children: list[Placed] = []
         content = self.content
         for part, frames in _opened(element, around):
@@ -133,7 +133,7 @@ class Body:
 
 
 def _opened(element: Element, around: tuple[Element, ...]) -> list[Placed]:
-    """What stands inside an element, and inside frames in it, with the frames around."""
+    """Return the content of an element and of frames inside it, each with the frames around it."""
     children = element.children
     if "frame" not in [part.row.tag for part in children]:
         return [(part, around) for part in children]
@@ -141,18 +141,18 @@ def _opened(element: Element, around: tuple[Element, ...]) -> list[Placed]:
 
 
 ELEMENT_OF = attrgetter("element")
-"""What tells the element of a body."""
+"""Getter of the element of a body."""
 
 
 class Attached(NamedTuple):
-    """What belongs to bodies of a kind of objects; what repeated bodies have in common stands here once.
+    """The objects of one kind on bodies; elements that repeated bodies share are stored once.
 
     Attributes:
         elements, frames: the elements, and the frames around each.
-        marks: what the caller wanted to know of their bodies.
-        which: which of the elements stands for each object; None: one after the other.
-        names, bodies: of each object.
-        counts: bodies that have any, with their numbers.
+        marks: values that the caller attached to their bodies.
+        which: index of the element of each object; None if each element is one object.
+        names, bodies: name and body of each object.
+        counts: bodies that have such objects, with the number of objects.
     """
 
     elements: list[Element]
@@ -164,7 +164,7 @@ class Attached(NamedTuple):
     counts: list[tuple[Body, int]]
 
     def repeated(self, column: list[Any]) -> list[Any]:
-        """A column of all objects, from that of the elements."""
+        """Return a column of all objects from the column of the elements."""
         if self.which is None:
             return column
         return column * len(self.which) if len(column) == 1 else [*map(column.__getitem__, self.which)]
@@ -176,11 +176,11 @@ def attached(
     discarded: Collection[Element] = (),
     mark: Callable[[Body], Any] | None = None,
 ) -> Attached:
-    """What belongs to bodies of a kind of objects, but for what is ``discarded``."""
+    """Return the objects of one kind on bodies, except those in ``discarded``."""
     which: list[int] = []
     found = Attached([], [], [], which, [], [], [])
     elements, frames, marks, _, names, owners, counts = found
-    places: dict[tuple[int, Any], int] = {}  # of the parts of patterns
+    places: dict[tuple[int, Any], int] = {}  # index of the parts of patterns
     for run in runs(bodies, ELEMENT_OF):
         body = run[0]
         if kind not in body.content:
@@ -209,7 +209,7 @@ def _add_repeated(
     told: Any,
     places: dict[tuple[int, Any], int],
 ) -> None:
-    """Add what belongs to bodies that repeat a pattern; ``places``: of parts of patterns among the elements."""
+    """Add the objects of bodies that repeat a pattern; ``places`` maps parts of patterns to indices of elements."""
     pattern, common = cast("Pattern", run[0].element.pattern), run[0].content[kind]
     varies = any(pattern.varies(part) for part, _ in common)
     rows = [_kept(body.parts(kind), discarded) for body in (run if varies else run[:1])]
@@ -235,5 +235,5 @@ def _add_repeated(
 
 
 def _kept(placed: list[Placed], discarded: Collection[Element]) -> list[Placed]:
-    """What is not discarded."""
+    """Return the objects that are not discarded."""
     return [part for part in placed if part[0] not in discarded] if discarded else placed

@@ -1,4 +1,4 @@
-"""Poses as MJCF writes them (spec: modeling, "Frame orientations" and "frame")."""
+"""Poses in the notations of MJCF (spec: modeling, "Frame orientations" and "frame")."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _WAYS = tuple(row.name for row in ORIENTATION if row.default is None)
 
 
 def frames_pose(build: Build, frames: tuple[Element, ...]) -> Pose:
-    """Pose of the innermost of nested frames in the body (spec: modeling, "frame")."""
+    """Return the pose of the innermost of nested frames in the body (spec: modeling, "frame")."""
     if not frames:
         return IDENTITY
     known = build.frame_poses.get(frames[-1])
@@ -34,7 +34,7 @@ def frames_pose(build: Build, frames: tuple[Element, ...]) -> Pose:
 
 
 def element_pose(build: Build, element: Element, values: Mapping[str, Any], frames: tuple[Element, ...]) -> Pose:
-    """Pose of an element in its body, frames included."""
+    """Return the pose of an element in its body, frames included."""
     return compose(frames_pose(build, frames), (values["pos"], orientation(build.settings, element, values)))
 
 
@@ -44,9 +44,9 @@ def element_poses(
     frames: Sequence[tuple[Element, ...]],
     segments: Sequence[Any] | None = None,
 ) -> list[Pose]:
-    """Poses of elements in their bodies, frames included.
+    """Return the poses of elements in their bodies, frames included.
 
-    Those of elements that stand between two points, which ``segments`` tells, are not found, but any.
+    Elements between two points, marked in ``segments``, get an arbitrary pose.
     """
     poses = [*zip(resolved["pos"], _orientations(build, resolved, segments), strict=True)]
     for number, around in enumerate(frames):
@@ -56,7 +56,7 @@ def element_poses(
 
 
 def _orientations(build: Build, resolved: Resolved, segments: Sequence[Any] | None) -> list[Quat]:
-    """Orientations of elements where they stand."""
+    """Return the orientations of elements in their innermost frames."""
     identity = IDENTITY[1]
     quats = [quat if quat == identity else unit_quat(quat) for quat in resolved["quat"]]
     columns = {name: resolved[name] for name in _WAYS if resolved.any(name)}
@@ -70,7 +70,7 @@ def _orientations(build: Build, resolved: Resolved, segments: Sequence[Any] | No
 
 
 def segment_pose(element: Element, fromto: Vec6) -> tuple[Pose, float]:
-    """Pose and half length of a shape whose axis runs between two points; z points from the second to the first."""
+    """Return pose and half length of a shape whose axis runs between two points; z points to the first."""
     start, end = fromto[:3], fromto[3:]
     direction = sub3(start, end)
     length = norm3(direction)

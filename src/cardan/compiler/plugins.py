@@ -1,7 +1,7 @@
 """Plugin instances with their attributes (spec: modeling, "extension", "plugin"; programming, engine plugins).
 
-Named instances stand in the section ``extension``. An element asks for one by name, or says which plugin it wants and
-gets an instance of its own. Actuators and sensors say so themselves, other elements by an element ``plugin``.
+Named instances are defined in the section ``extension``. An element refers to one by name, or names a plugin and gets
+an instance of its own. Actuators and sensors do so by attributes, other elements by a child ``plugin``.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 _BEARERS = {"worldbody": "passive", "body": "passive", "geom": "sdf"}
-"""Elements of the world that may have an instance, and what its plugin must be able to do."""
+"""Elements of the world that may have an instance, and the capability that its plugin must have."""
 
 
 class Instance(NamedTuple):
@@ -31,19 +31,19 @@ class Instance(NamedTuple):
 
     @property
     def shape(self) -> Shape:
-        """The signed-distance shape of an instance with this capability."""
+        """Return the signed-distance shape of an instance with this capability."""
         if self.plugin.shape is None:
             raise TypeError(f"{self.plugin.name} is no signed-distance shape")
         return self.plugin.shape
 
     @property
     def attributes(self) -> tuple[float, ...]:
-        """The attributes of a shape as numbers."""
+        """Return the attributes of a shape as numbers."""
         return self.shape.values(self.config)
 
 
 def add_plugins(build: Build) -> None:
-    """Enter the named instances of the section ``extension``, in the user's order, without those of macros."""
+    """Add the named instances of the section ``extension``, in the user's order, without those of macros."""
     for plugin in build.tree.section("extension").all("plugin"):
         found = _registered(plugin)
         build.declared.add(found.name)
@@ -53,7 +53,7 @@ def add_plugins(build: Build) -> None:
 
 
 def add_own_instances(build: Build) -> None:
-    """Find or enter the instances of actuators and sensors, then those of bodies and geoms in the order of the text."""
+    """Find or add the instances of actuators and sensors, then those of bodies and geoms in the order of the text."""
     for section in ("actuator", "sensor"):
         for element in build.tree.section(section).all("plugin"):
             build.own_instances[element] = own_instance(build, element, section)
@@ -65,12 +65,12 @@ def add_own_instances(build: Build) -> None:
 
 
 def instance_of(build: Build, element: Element, capability: str) -> Instance | None:
-    """The instance that an element asks for by its own ``plugin`` element, or None.
+    """Return the instance that an element requests by a child ``plugin``, or None.
 
     Args:
-        build: the model under construction; an instance without a name is entered.
+        build: the model under construction; an instance without a name is added.
         element: a body, a geom, a mesh, a composite, ...
-        capability: what the plugin must be able to do, a key of `CAPABILITIES`.
+        capability: the capability that the plugin must have, a key of `CAPABILITIES`.
 
     Raises:
         MjcfError: there is no such instance or plugin, or it has another capability.
@@ -83,7 +83,7 @@ def instance_of(build: Build, element: Element, capability: str) -> Instance | N
 
 
 def own_instance(build: Build, element: Element, capability: str) -> Instance:
-    """The instance that an element with attributes ``plugin`` and ``instance`` asks for; as `instance_of`."""
+    """Return the instance that an element requests by attributes ``plugin`` and ``instance`` (see `instance_of`)."""
     instance = _wanted(build, element)
     if capability not in instance.plugin.capabilities:
         can = ", ".join(PURPOSES[word] for word in instance.plugin.capabilities)
@@ -93,13 +93,13 @@ def own_instance(build: Build, element: Element, capability: str) -> Instance:
 
 
 def plugin_id(build: Build, element: Element, capability: str) -> int:
-    """Id of the instance that an element asks for by its own ``plugin`` element, or -1; as `instance_of`."""
+    """Return the id of the instance that an element requests by a child ``plugin``, or -1 (see `instance_of`)."""
     instance = instance_of(build, element, capability)
     return -1 if instance is None else instance.id
 
 
 def _wanted(build: Build, element: Element) -> Instance:
-    """The named instance, or a new one."""
+    """Return the named instance, or a new one."""
     values = element.resolved() if element.row.entry else element.attributes
     name, plugin = values.get("instance"), values.get("plugin")
     if name:
@@ -116,7 +116,7 @@ def _wanted(build: Build, element: Element) -> Instance:
 
 
 def _enter_macro(build: Build, name: str) -> Instance:
-    """Enter the instance that a composite or flexcomp made, when the first of its bodies asks for it."""
+    """Add the instance of a composite or flexcomp when the first of its bodies requests it."""
     element = build.tree.names("plugin")[name]
     assert element.parent is not None
     build.instances[name] = _enter(build, element, _registered(element.parent))
@@ -124,7 +124,7 @@ def _enter_macro(build: Build, name: str) -> Instance:
 
 
 def _registered(element: Element) -> Plugin:
-    """The plugin that an element names."""
+    """Return the plugin that an element names."""
     found = find_plugin(element["plugin"] or "")
     if found is None:
         known = ", ".join(PLUGINS)
@@ -134,7 +134,7 @@ def _registered(element: Element) -> Plugin:
 
 
 def _enter(build: Build, element: Element, plugin: Plugin) -> Instance:
-    """Enter an instance: its name, its plugin, its sizes and its configuration as text."""
+    """Add an instance: its name, its plugin, its sizes and its configuration as text."""
     config = _config(element)
     try:
         plugin.check(config)
@@ -154,7 +154,7 @@ def _enter(build: Build, element: Element, plugin: Plugin) -> Instance:
 
 
 def _activations(actuator: Element) -> int:
-    """Activations that the plugin of an actuator has; 0 where the plugin or the instance is not known."""
+    """Return the number of activations of an actuator's plugin, or 0 if the plugin or the instance is not known."""
     name = actuator["instance"]
     source = actuator.tree.find("plugin", name) if name else actuator
     holder = source.parent if source is not None and name else source
@@ -171,7 +171,7 @@ register_plugin_activations(_activations)
 
 
 def _config(element: Element) -> dict[str, str]:
-    """The settings of an instance, by key."""
+    """Return the settings of an instance, by key."""
     config: dict[str, str] = {}
     for child in element.all("config"):
         key = child["key"] or ""

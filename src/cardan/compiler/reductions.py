@@ -1,8 +1,8 @@
-"""What the compiler leaves out when asked to: visual elements, and bodies that cannot move in their parents.
+"""Optional reductions by the compiler: visual elements are discarded, static bodies are fused with their parents.
 
-Both keep the dynamics. With ``discardvisual``, materials, textures, geoms that never collide and the meshes of no other
-geoms go, unless something refers to them. With ``fusestatic``, a body without joints becomes a frame of its parent
-(spec: modeling, "compiler"). The inertia of each body is that of the whole model in both cases.
+Both keep the dynamics. With ``discardvisual``, unreferenced materials, textures, geoms that never collide, and meshes
+that no other geom uses are discarded. With ``fusestatic``, a body without joints becomes a frame of its parent (spec:
+modeling, "compiler"). The inertia of each body is that of the whole model in both cases.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from cardan.compiler.build import Build
     from cardan.spec.element import Element
 
-# objects that may refer to bodies: with any of them, no body is fused
+# objects that may refer to bodies: if the model has any of them, no body is fused
 _KEEP_SECTIONS = ("contact", "equality", "tendon", "actuator", "sensor", "deformable")
 _KEEP_TAGS = ("camera", "light", "skin", "tuple")
 _VISUAL_ASSETS = ("material", "texture")
@@ -30,21 +30,21 @@ _REFERRING = ("contact", "tendon", "actuator", "sensor", "custom", "equality", "
 
 
 def plan_reductions(build: Build) -> None:
-    """Decide what is left out: ``build.discarded`` and ``build.fuses``."""
+    """Decide which elements are left out: ``build.discarded`` and ``build.fuses``."""
     build.fuses = build.settings["fusestatic"] and not _has_referring_objects(build)
     if build.settings["discardvisual"]:
         build.discarded |= _visual_elements(build)
 
 
 def _has_referring_objects(build: Build) -> bool:
-    """Whether anything stands in the model which could refer to a body; the reference fuses none then."""
+    """Return whether the model contains objects that could refer to a body; if so, the reference fuses none."""
     if any(build.tree.section(section).children for section in _KEEP_SECTIONS):
         return True
     return any(element.tag in _KEEP_TAGS for element in build.tree.root.descendants())
 
 
 def _visual_elements(build: Build) -> set[Element]:
-    """Elements that can only be seen."""
+    """Return the elements that are only visual."""
     referred = _referred(build)
     geoms = {element for element in build.tree.worldbody.descendants() if element.row.kind == "geom"}
     visual = {geom for geom in geoms - referred if not (geom["contype"] or geom["conaffinity"])}
@@ -58,7 +58,7 @@ def _visual_elements(build: Build) -> set[Element]:
 
 
 def _referred(build: Build) -> set[Element]:
-    """What relations, actuators, sensors and tuples refer to, and the textures of materials among that."""
+    """Return the elements referred to by relations, actuators, sensors and tuples, with the textures of materials."""
     found: set[Element] = set()
     for section in _REFERRING:
         for element in build.tree.section(section).descendants():
@@ -72,7 +72,7 @@ def _referred(build: Build) -> set[Element]:
 
 
 def inertias_of_whole(build: Build) -> dict[Element, Body]:
-    """Every body of the whole model, nothing left out, with its mass, inertia and inertial frame."""
+    """Return every body of the whole, unreduced model with its mass, inertia and inertial frame."""
     trial = copy(build)
     trial.columns = defaultdict(list, {name: list(column) for name, column in build.columns.items()})
     trial.blocks = defaultdict(list)

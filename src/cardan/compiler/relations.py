@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from cardan.compiler.build import Build
     from cardan.spec.element import Element
 _AS_GIVEN = ("friction", "gap", "margin", "solimp", "solref", "solreffriction")
-"""Attributes of pairs that are columns of the model as they are."""
+"""Attributes of pairs that are copied to columns of the model."""
 
 
 def add_contacts(build: Build) -> None:
-    """Contact pairs and exclusions, each sorted by the signature of its bodies."""
+    """Add contact pairs and exclusions, each sorted by the signature of its bodies."""
     section = build.tree.section("contact")
     _add_pairs(build, [*section.all("pair")])
     ids = build.ids["body"]
@@ -31,7 +31,7 @@ def add_contacts(build: Build) -> None:
 
 
 def _add_pairs(build: Build, elements: list[Element]) -> None:
-    """Contact pairs; of each the geom with the lower id comes first."""
+    """Add contact pairs; in each, the geom with the lower id comes first."""
     if not elements:
         return
     pairs, ids, bodyid = Resolved(elements), build.ids["geom"], build.columns["geom_bodyid"]
@@ -51,7 +51,7 @@ def _add_pairs(build: Build, elements: list[Element]) -> None:
 
 
 def _signature(body1: int, body2: int) -> int:
-    """The two body ids in one number, the lower one in the upper half."""
+    """Return the two body ids in one number, the lower one in the upper half."""
     return (min(body1, body2) << 16) + max(body1, body2)
 
 
@@ -64,7 +64,7 @@ EQ_CODES: dict[str, int] = {
     "tendon": int(mjtEq.mjEQ_TENDON),
     "flex": int(mjtEq.mjEQ_FLEX),
 }
-# kind of the objects, names of the attributes that refer to them, id when the second one is left out
+# kind of the objects, attributes that refer to them, id if the second one is left out
 _OBJECTS: dict[str, tuple[str, str, str, int]] = {
     "connect": ("body", "body1", "body2", 0),
     "weld": ("body", "body1", "body2", 0),
@@ -79,7 +79,7 @@ _SCALAR_JOINTS = (JOINT["slide"], JOINT["hinge"])
 
 
 def _data(tag: str, values: dict[str, Any]) -> tuple[float, ...]:
-    """What the user gave of a row of ``eq_data``; the rest follows from the initial configuration."""
+    """Return the given part of a row of ``eq_data``; the rest follows from the initial configuration."""
     if tag == "connect":
         return (*values["anchor"], *[0.0] * 7, 1.0)
     if tag == "weld":
@@ -88,7 +88,7 @@ def _data(tag: str, values: dict[str, Any]) -> tuple[float, ...]:
 
 
 def add_equalities(build: Build) -> None:
-    """Equality constraints, in the user's order; what those with the same attributes have in common is found once."""
+    """Add equality constraints, in the user's order; equal attributes are processed once."""
     known: dict[Any, dict[str, Any]] = {}
     kinds: list[dict[str, Any]] = []
     objects1, objects2 = build.columns["eq_obj1id"], build.columns["eq_obj2id"]
@@ -121,7 +121,7 @@ def add_equalities(build: Build) -> None:
 
 
 def _equality(element: Element) -> dict[str, Any]:
-    """Columns of a constraint that don't depend on which objects it is about."""
+    """Return the columns of a constraint that do not depend on its objects."""
     values = element.resolved()
     return {
         "eq_type": EQ_CODES[element.tag],
@@ -133,13 +133,13 @@ def _equality(element: Element) -> dict[str, Any]:
 
 
 def _check_deforms(build: Build, element: Element, flex: int) -> None:
-    """A flex that is rigid has no edges that could change."""
+    """Check that a flex is not rigid, since rigid flexes have no edges that could change."""
     if build.columns["flex_rigid"][flex]:
         raise element.error("all vertices of this flex are on one body, so that its edges keep their lengths", "flex")
 
 
 def _check_scalar(build: Build, element: Element, joints: tuple[int, int], names: tuple[str, str]) -> None:
-    """Only hinges and slides have a single position."""
+    """Check that a joint is a hinge or a slide, since only these have a single position."""
     for joint, name in zip(joints, names, strict=True):
         if joint >= 0 and build.columns["jnt_type"][joint] not in _SCALAR_JOINTS:
             raise element.error("only hinge and slide joints can be constrained", name)

@@ -1,7 +1,7 @@
-"""Resolved values of many elements, an attribute at a time.
+"""Resolved values of many elements, one attribute at a time.
 
-Most elements give few attributes, and share a default class with others. So a column of values costs little: that of an
-attribute which no element gives is one value, or one a class.
+Most elements give few attributes and share a default class with others. A column of values is therefore cheap: an
+attribute that no element gives has one value, or one for each class.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 
 class Resolved:
-    """Values of attributes of several elements: explicit, else of the default class, else of the language.
+    """Values of attributes of several elements: explicit, else from the default class, else from the language.
 
-    Actuators don't come in their general form.
+    Attributes of actuators are not converted to the general form.
 
     Args:
-        elements: the elements, which nobody changes meanwhile.
-        bases: values of every attribute of each element when it gives none, if the default classes don't tell.
+        elements: the elements, which must not change meanwhile.
+        bases: values of every attribute of each element that does not give it, if not those of the default classes.
 
     Attributes:
         elements: the elements.
@@ -44,7 +44,7 @@ class Resolved:
         return len(self.elements)
 
     def __getitem__(self, name: str) -> list[Any]:
-        """Values of an attribute, one for each element; it must be one of all of them."""
+        """Return the values of an attribute, one for each element; all elements must have the attribute."""
         bases = self._bases
         if name not in self._explicit:
             if len(self._distinct) == 1:
@@ -60,7 +60,7 @@ class Resolved:
         return self._completed(name, column) if name in self._partial else column
 
     def _completed(self, name: str, column: list[Any]) -> list[Any]:
-        """Vectors at full length: one that is given in part overwrites the first values of the default (`overlay`)."""
+        """Return vectors at full length: a shorter one replaces the first values of the default (`overlay`)."""
         for i, value in enumerate(column):
             below = self._bases[i][name]
             if below is not None and value is not None and len(value) < len(below):
@@ -68,7 +68,7 @@ class Resolved:
         return column
 
     def get(self, name: str, missing: Any) -> list[Any]:
-        """Values of an attribute, one for each element; ``missing`` for elements that have no such attribute."""
+        """Return the values of an attribute, one for each element; ``missing`` for elements without it."""
         if name not in self._explicit and not any(name in base for base in self._distinct):
             return [missing] * len(self._bases)
         return [
@@ -77,24 +77,24 @@ class Resolved:
         ]
 
     def any(self, name: str) -> bool:
-        """Whether the attribute may have a value that isn't false in some element; if not, it surely has none."""
+        """Return False only if the attribute has a false value in all elements (True may be a false alarm)."""
         return name in self._explicit or any(base[name] for base in self._distinct)
 
     def any_but(self, name: str, value: Any) -> bool:
-        """Whether the attribute may have another value than this in some element; if not, it surely has none."""
+        """Return False only if the attribute equals `value` in all elements (True may be a false alarm)."""
         return name in self._explicit or any(base[name] != value for base in self._distinct)
 
     def one(self, number: int) -> dict[str, Any]:
-        """Values of all attributes of one element."""
+        """Return the values of all attributes of one element."""
         return self.elements[number].resolved()
 
 
 def bases_of(
     elements: Sequence[Element], defaults: Mapping[str, dict[str, Any]] = MappingProxyType({})
 ) -> list[dict[str, Any]]:
-    """Values of every attribute when elements give none, for each of them.
+    """Return the default values of every attribute, for each element.
 
-    ``defaults`` are those of elements without default classes, by tag, where the language's won't do.
+    ``defaults`` holds, by tag, values for elements without default classes that replace those of the language.
     """
     bases: list[dict[str, Any]] = []
     for element, cls in zip(elements, classes_of(elements), strict=True):
@@ -104,7 +104,7 @@ def bases_of(
 
 
 def classes_of(elements: Sequence[Element]) -> list[DefaultClass | None]:
-    """The default classes of elements; None for those that can have none."""
+    """Return the default classes of elements; None for elements that cannot have one."""
     classes: list[DefaultClass | None] = []
     around: Element | None = None
     inherited: DefaultClass | None = None

@@ -1,4 +1,4 @@
-"""Memory in which the compiler runs stages: that of a data, without an arena that could grow."""
+"""Memory in which the compiler runs stages: the memory of a data, without a growable arena."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 @cache
 def _start() -> Program:
-    """What sets the default state: mocap poses among others."""
+    """Return the kernel that sets the default state, which includes mocap poses."""
     return Program([start_data])
 
 
 class Scratch:
-    """A data without contacts and constraints, of which only fields of fixed size are used; they are attributes."""
+    """A data without contacts and constraints. Its attributes are the fields of fixed size."""
 
     def __init__(self, m: MjModel) -> None:
         self._memory = StructMemory(DATA, m._memory.sizes | dict.fromkeys(CAPACITIES, 0))
@@ -36,7 +36,7 @@ class Scratch:
 
     @cached_property
     def view(self) -> InterpretedView:
-        """The data as stages see it with JIT off."""
+        """Return the data in the form that stages receive if compilation is disabled."""
         return InterpretedView(self._memory)
 
     def __getattr__(self, name: str) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Sensors (spec: modeling, "Sensors"): one table, one row a sensor."""
+"""Sensors (spec: modeling, "Sensors"): one table with one row for each sensor."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _POS, _VEL, _ACC = int(mjtStage.mjSTAGE_POS), int(mjtStage.mjSTAGE_VEL), int(mjt
 
 
 class SensorRow(NamedTuple):
-    """What is fixed about a sensor: its type, how many numbers of which type, after which stage, about what.
+    """Fixed properties of a sensor: its type, number and type of its values, its stage, and its object.
 
-    ``about`` is the attribute that names the object, "objname" for a frame of any kind, "geom1" for a geom or
-    body, "" for none.
+    ``about`` is the attribute that names the object: "objname" for a frame of any kind, "geom1" for a geom or body, ""
+    for none.
     """
 
     type: mjtSensor
@@ -39,7 +39,7 @@ _KINDS = {kind.type: kind for kind in KINDS}
 
 
 def _row(sensor: mjtSensor, about: str) -> SensorRow:
-    """What the engine's table of sensors says about a type."""
+    """Return a row from the entry of a type in the engine's table of sensors."""
     kind = _KINDS[int(sensor)]
     return SensorRow(sensor, kind.dim, int(kind.datatype), int(kind.stage), about)
 
@@ -89,7 +89,7 @@ SENSORS: dict[str, SensorRow] = {
 }
 
 _SCALAR = ("slide", "hinge")
-# sensors that only some kinds of joint have
+# sensors that are defined only for some kinds of joints
 _JOINT_TYPES: dict[str, tuple[str, ...]] = {
     "jointpos": _SCALAR,
     "jointvel": _SCALAR,
@@ -103,12 +103,12 @@ _JOINT_TYPES: dict[str, tuple[str, ...]] = {
 _LIMITED_JOINT = ("jointlimitpos", "jointlimitvel", "jointlimitfrc")
 _LIMITED_TENDON = ("tendonlimitpos", "tendonlimitvel", "tendonlimitfrc")
 _DISTANCES = ("distance", "normal", "fromto")
-_FIXED_DIM = {_AXIS: 3, _QUAT: 4}  # number of values of the data types that have a fixed one
-_UNBOUNDED = (_AXIS, _QUAT)  # data types that no cutoff can bound
+_FIXED_DIM = {_AXIS: 3, _QUAT: 4}  # number of values, for data types where it is fixed
+_UNBOUNDED = (_AXIS, _QUAT)  # data types that a cutoff cannot bound
 
 
 def add_sensors(build: Build) -> None:
-    """Sensors, in the user's order: columns ``sensor_*``."""
+    """Add sensors, in the user's order: columns ``sensor_*``."""
     elements = build.tree.section("sensor").children
     if not elements:
         return
@@ -153,7 +153,7 @@ def add_sensors(build: Build) -> None:
 
 
 def _check_bounds(element: Element, row: SensorRow, cutoff: float, noise: float) -> None:
-    """Cutoffs and noises are not negative, and axes and quaternions have no cutoff."""
+    """Check that cutoffs and noises are not negative, and that axes and quaternions have no cutoff."""
     if cutoff > 0.0 and row.datatype in _UNBOUNDED and element.tag not in _DISTANCES:
         raise element.error("axes and quaternions have no cutoff", "cutoff")
     for name, value in (("cutoff", cutoff), ("noise", noise)):
@@ -162,7 +162,7 @@ def _check_bounds(element: Element, row: SensorRow, cutoff: float, noise: float)
 
 
 def _user_row(element: Element, values: dict[str, Any]) -> SensorRow:
-    """What a user sensor says about itself."""
+    """Return the row of a user sensor from its own attributes."""
     dim, datatype = values["dim"], DATA_TYPE[values["datatype"]]
     if dim < 0:
         raise element.error(f"must not be negative, found {dim}", "dim")
@@ -172,14 +172,14 @@ def _user_row(element: Element, values: dict[str, Any]) -> SensorRow:
 
 
 def _plugin_row(element: Element, instance: Instance) -> SensorRow:
-    """What the plugin of a sensor says about it."""
+    """Return the row of a sensor from its plugin."""
     plugin = instance.plugin
     dim = size_of(plugin.nsensordata, instance.config)
     return SensorRow(mjtSensor.mjSENS_PLUGIN, dim, _REAL, plugin.needstage, _any_object(element))
 
 
 def _any_object(element: Element) -> str:
-    """The attribute that names the object of a sensor that may be about any object, or none."""
+    """Return the attribute that names the object of a sensor for any kind of object, or "" if there is none."""
     about = "objname" if "objtype" in element.attributes else ""
     if ("objtype" in element.attributes) != ("objname" in element.attributes):
         raise element.error("needs both objtype and objname, or none of them", "objname" if about else "objtype")
@@ -187,12 +187,12 @@ def _any_object(element: Element) -> str:
 
 
 def _named(build: Build, word: str, name: str) -> tuple[int, int]:
-    """Object type and id of an object of the kind ``word``."""
+    """Return object type and id of an object of the kind ``word``."""
     return OBJECT[word], build.ids[OBJECT_KIND[word]][name]
 
 
 def _object(build: Build, row: SensorRow, element: Element) -> tuple[int, int]:
-    """Type and id of the object that the sensor is about."""
+    """Return type and id of the sensor's object."""
     if not row.about:
         return 0, -1
     if row.about == "geom1":
@@ -202,7 +202,7 @@ def _object(build: Build, row: SensorRow, element: Element) -> tuple[int, int]:
 
 
 def _geom_or_body(build: Build, element: Element, number: int) -> tuple[int, int]:
-    """Type and id of the first or second geom or body between which a distance is measured."""
+    """Return type and id of the first or second geom or body between which a distance is measured."""
     given = [kind for kind in ("geom", "body") if f"{kind}{number}" in element.attributes]
     if len(given) != 1:
         raise element.error(f"needs either geom{number} or body{number}")
@@ -210,7 +210,7 @@ def _geom_or_body(build: Build, element: Element, number: int) -> tuple[int, int
 
 
 def _reference(build: Build, element: Element) -> tuple[int, int]:
-    """Type and id of the object in whose frame the value is given, or the camera of a projection."""
+    """Return type and id of the object in whose frame the value is given, or the camera of a projection."""
     tag, given = element.row.tag, element.attributes
     if tag == "camprojection":
         return _named(build, "camera", given["camera"])
@@ -221,7 +221,7 @@ def _reference(build: Build, element: Element) -> tuple[int, int]:
 
 
 def _check(build: Build, element: Element, objid: int, types: dict[int, str]) -> None:
-    """The object has what the sensor measures."""
+    """Check that the object has the quantity that the sensor measures."""
     tag = element.row.tag
     allowed = _JOINT_TYPES.get(tag)
     if allowed and types[objid] not in allowed:

@@ -25,7 +25,7 @@ _MEANS_OVER_NOTHING = {"stat.meaninertia": 1.0, "stat.meanmass": 1.0, "stat.mean
 
 
 def put_settings(tree: ModelTree, m: MjModel) -> None:
-    """Fill ``m.opt`` and ``m.vis``; statistics are those of a model without dofs and bodies."""
+    """Fill ``m.opt`` and ``m.vis``, and ``m.stat`` with the statistics of a model without dofs and bodies."""
     default, memory = _default(), m._memory
     memory.slots[default.slots] = default.words
     memory.buffer[: len(default.head)] = default.head
@@ -42,25 +42,25 @@ def put_settings(tree: ModelTree, m: MjModel) -> None:
 
 
 def _prefix(visual: Element) -> str:
-    """The group of fields that a part of ``visual`` is about."""
+    """Return the prefix of the group of fields for a part of ``visual``."""
     return f"vis.{'global_' if visual.tag == 'global' else visual.tag}."
 
 
 def _given(element: Element) -> dict[str, Any]:
-    """Values of the attributes that an element gives."""
+    """Return the values of the attributes that an element gives."""
     row = element.row
     return given_over(row.defaults, element.attributes, row.partial)
 
 
 def put_fields(m: MjModel, values: dict[str, Any]) -> None:
-    """Fill fields by name; attributes of other names are those that options come from."""
+    """Fill fields by name; attributes that are not fields, from which options are derived, are ignored."""
     fields = {name: MODEL.by_name[name] for name in values if name in MODEL.by_name}
     m._memory.set_scalars({name: values[name] for name, field in fields.items() if field.is_scalar})
     fill_columns(m._memory, {name: values[name] for name, field in fields.items() if not field.is_scalar})
 
 
 class _Default(NamedTuple):
-    """Settings of a model whose user gave none: slots and words of numbers, and the buffer's head with all arrays."""
+    """Settings of a model without user settings: slots, words of scalars, and the start of the buffer."""
 
     slots: np.ndarray
     words: np.ndarray
@@ -69,7 +69,7 @@ class _Default(NamedTuple):
 
 @cache
 def _default() -> _Default:
-    """The default settings; their arrays have fixed sizes and are the first ones of every model."""
+    """Return the default settings; their arrays have fixed sizes and are the first in every model."""
     tree, m = ModelTree(), MjModel({})
     option = tree.section("option")
     values = {f"opt.{k}": v for k, v in _option_values(option.resolved(), part(option, "flag").resolved()).items()}
@@ -85,14 +85,14 @@ def _default() -> _Default:
 
 
 def part(section: Element, tag: str) -> Element:
-    """A part of a settings section, which always exists."""
+    """Return a part of a settings section, which always exists."""
     found = section.child(tag)
     assert found is not None
     return found
 
 
 def _option_values(values: dict[str, Any], flags: dict[str, bool]) -> dict[str, Any]:
-    """Values of ``mjOption`` of the attributes that are there: words as numbers, flags, if there are any, as bits."""
+    """Return the values of ``mjOption`` from the given attributes: keywords as numbers, flags as bits."""
     for name, words in _WORDS.items():
         if name in values:
             values[name] = words[values[name]]

@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What the compiler must know about one geom type.
+    """Properties of one geom type.
 
-    ``nsize`` is how many sizes it has; ``half`` gives the half sides of the bounding box, ``radius`` the radius of the
-    bounding sphere, ``volume`` the volume, ``inertia`` the principal moments of a mass, ``semiaxes`` those of the
-    ellipsoid that stands for the shape in a fluid. They are rounded as in the reference, since the principal axes of
-    bodies with symmetry depend on it.
+    ``nsize`` is the number of its sizes. The functions return: ``half``, the half sides of the bounding box;
+    ``radius``, the radius of the bounding sphere; ``volume``, the volume; ``inertia``, the principal moments for a
+    mass; ``semiaxes``, the semiaxes of the equivalent ellipsoid in a fluid. They are rounded as in the reference, since
+    the principal axes of bodies with symmetry depend on rounding.
     """
 
     nsize: int
@@ -57,7 +57,7 @@ def _capsule_volume(s: Vec3) -> float:
 
 
 def _capsule_inertia(s: Vec3, mass: float) -> Vec3:
-    """A cylinder and two half spheres whose centres of mass are 3/8 of the radius beyond its ends."""
+    """Sum the inertia of a cylinder and two half spheres, whose centres of mass are 3/8 radius beyond its ends."""
     radius, height = s[0], 2.0 * s[1]
     caps = mass * 4.0 * radius / (4.0 * radius + 3.0 * height)
     sphere = 2.0 * caps * radius * radius / 5.0
@@ -66,7 +66,7 @@ def _capsule_inertia(s: Vec3, mass: float) -> Vec3:
     return (side, side, barrel[2] + sphere)
 
 
-# products, not powers: what is too large becomes infinite, and is reported as an error of the geom
+# products instead of powers: on overflow they become infinite, which is reported as an error of the geom
 def _cylinder_radius(s: Vec3) -> float:
     return sqrt(s[0] * s[0] + s[1] * s[1])
 
@@ -84,7 +84,7 @@ def _ellipsoid_volume(s: Vec3) -> float:
 
 
 def _solid_inertia(mass: float, share: float, s: Vec3) -> Vec3:
-    """Moments of a solid whose second moments of mass along its axes are mass times squared half side over `share`."""
+    """Return moments of a solid whose second moments of mass along its axes are mass * half side squared / `share`."""
     x, y, z = (half * half for half in s)
     return (mass * (y + z) / share, mass * (x + z) / share, mass * (x + y) / share)
 
@@ -135,7 +135,7 @@ SHAPES: dict[str, Shape] = {
         3, _same, _box_radius, _box_volume,
         _box_inertia, _same,
     ),
-    # a height field weighs what a box weighs that is as thick as its base and half its top
+    # a height field has the mass of a box as thick as its base and half its top
     "hfield": Shape(
         3, _same, _box_radius, _box_volume,
         _box_inertia, _same,
@@ -147,7 +147,7 @@ _SOLID = ("box", "ellipsoid")
 
 
 def size_from_segment(element: Element, kind: str, size: Vec3, half: float) -> Vec3:
-    """Sizes of a shape whose axis runs between two points (attribute ``fromto``)."""
+    """Return sizes of a shape whose axis runs between two points (attribute ``fromto``)."""
     if kind in _LONG:
         return (size[0], half, size[2])
     if kind in _SOLID:
@@ -156,7 +156,7 @@ def size_from_segment(element: Element, kind: str, size: Vec3, half: float) -> V
 
 
 def check_size(element: Element, kind: str, size: Vec3) -> None:
-    """Every size that the shape has must be positive; of a plane only the last one."""
+    """Check that all sizes of the shape are positive; for a plane only the last one is checked."""
     needed = range(2, 3) if kind == "plane" else range(SHAPES[kind].nsize)
     for k in needed:
         if not size[k] > 0.0:

@@ -1,6 +1,6 @@
 """Functions of the C library in single precision.
 
-NumPy's own round differently on different processors; the C library's give the same bits on all of them.
+NumPy's functions round differently on different processors; those of the C library give the same bits on all of them.
 """
 
 from __future__ import annotations
@@ -19,5 +19,5 @@ def _arctan2() -> Any:
 
 
 def arctan2(y: float, x: float) -> float:
-    """Angle of the point (x, y) to the x axis (rad); arguments, computation and result are single precision."""
+    """Return the angle of the point (x, y) to the x axis (rad). All values are in single precision."""
     return _arctan2()(y, x)

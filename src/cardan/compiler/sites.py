@@ -1,4 +1,4 @@
-"""Sites (spec: modeling, "site"): those of all bodies at once, an attribute at a time."""
+"""Sites (spec: modeling, "site"): those of all bodies together, one attribute at a time."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def add_sites(build: Build, bodies: Sequence[Body]) -> None:
-    """Enter the sites of bodies."""
+    """Add the sites of bodies."""
     found = attached(bodies, "site")
     if not found.elements:
         return

@@ -1,4 +1,4 @@
-"""Skins: surfaces whose vertices follow bodies (spec: modeling, "skin"). They are there to be seen only."""
+"""Skins: surfaces whose vertices follow bodies (spec: modeling, "skin"). They are only visual."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Skin:
 
 
 def add_skins(build: Build) -> None:
-    """Columns ``skin_*``: skins in ``asset``, then those in ``deformable``."""
+    """Add columns ``skin_*``: first skins in ``asset``, then those in ``deformable``."""
     for section in _SECTIONS:
         for element in build.tree.section(section).all("skin"):
             values = element.resolved()
@@ -64,7 +64,7 @@ def add_skins(build: Build) -> None:
 
 
 def _put(build: Build, element: Element, values: dict[str, Any], skin: Skin) -> None:
-    """One skin."""
+    """Add one skin."""
     build.enter("skin", element.name)
     build.put(
         skin_matid=build.ids["material"].get(values["material"] or "", -1),
@@ -86,7 +86,7 @@ def _put(build: Build, element: Element, values: dict[str, Any], skin: Skin) -> 
     build.add_block("skin_bonevertweight", skin.weight / total[vertid])
     columns = build.columns
     counts = [bone.number for bone in bones]
-    quats = {id(bone.quat): bone.quat for bone in bones}  # few, where a composite made them
+    quats = {id(bone.quat): bone.quat for bone in bones}  # few objects if a composite made them
     units = {key: normalize4(cast("Quat", tuple(map(float, quat)))) for key, quat in quats.items()}
     columns["skin_bonevertadr"] += [*accumulate(counts[:-1], initial=adr)]
     columns["skin_bonevertnum"] += counts
@@ -97,7 +97,7 @@ def _put(build: Build, element: Element, values: dict[str, Any], skin: Skin) -> 
 
 
 def _body(build: Build, element: Element, name: str) -> int:
-    """Id of a bone's body; names in files are checked only here."""
+    """Return the id of a bone's body; names from files are checked only here."""
     ids = build.ids["body"]
     if name not in ids:
         raise element.error(f"there is no body named '{name}'{suggestion(name, ids)}", "file")
@@ -108,7 +108,7 @@ def _body(build: Build, element: Element, name: str) -> int:
 
 
 def _written(element: Element, values: dict[str, Any]) -> Skin:
-    """A skin that the model's text holds."""
+    """Return a skin that is given in the model's text."""
     bones, vertices, weights = [], [], []
     for part in element.all("bone"):
         row = part.attributes
@@ -130,14 +130,14 @@ def _written(element: Element, values: dict[str, Any]) -> Skin:
 
 
 def _joined(code: str, parts: Sequence[Sequence[Any]]) -> np.ndarray:
-    """Numbers one part after the other, of a type (`array.array`)."""
+    """Concatenate numbers of a type into an array (`array.array`)."""
     if all(isinstance(part, array) and part.typecode == code for part in parts):
         return np.frombuffer(b"".join(cast("Sequence[array[Any]]", parts)), code)
     return np.array([*chain.from_iterable(parts)], code)
 
 
 def _table(element: Element, values: dict[str, Any], name: str, width: int, dtype: Any) -> np.ndarray:
-    """Rows of ``width`` numbers."""
+    """Return the numbers as rows of ``width`` numbers."""
     flat = values[name] or ()
     if len(flat) % width:
         raise element.error(f"the number of values must be a multiple of {width}, found {len(flat)}", name)
@@ -148,7 +148,7 @@ def _table(element: Element, values: dict[str, Any], name: str, width: int, dtyp
 
 
 def _read(build: Build, element: Element) -> Skin:
-    """A skin that a file holds."""
+    """Return a skin that is stored in a file."""
     given = [name for name in ("vertex", "texcoord", "face") if name in element.attributes]
     if given or element.child("bone"):
         raise element.error(f"file and {given[0] if given else '<bone>'} exclude each other", "file")
@@ -164,7 +164,7 @@ def _read(build: Build, element: Element) -> Skin:
 
 
 def _parse(content: bytes) -> Skin:
-    """A skin from the binary format. Raises ValueError or struct.error when the file is broken."""
+    """Parse a skin from the binary format. Raises ValueError or struct.error if the file is broken."""
     nvert, ntexcoord, nface, nbone = _HEADER.unpack_from(content)
     if min(nvert, ntexcoord, nface, nbone) < 0:
         raise ValueError("a size in the header is negative")
@@ -191,7 +191,7 @@ def _parse(content: bytes) -> Skin:
 
 
 def _numbers(content: bytes, at: int, dtype: str, count: int) -> tuple[np.ndarray, int]:
-    """Numbers of four bytes from an address on, and the address behind them."""
+    """Return numbers of four bytes from an address on, and the address after them."""
     end = at + 4 * count
     if end > len(content):
         raise ValueError("the skin file ends too early")
@@ -202,7 +202,7 @@ def _numbers(content: bytes, at: int, dtype: str, count: int) -> tuple[np.ndarra
 
 
 def _check(element: Element, skin: Skin) -> None:
-    """A skin has vertices, faces and bones, and every number in it means something."""
+    """Check that a skin has vertices, faces and bones, and that every number in it is valid."""
     if not (len(skin.vert) and len(skin.face) and skin.bones):
         raise element.error("a skin needs vertices, faces and bones", "file" if element["file"] else "vertex")
     if len(skin.texcoord) not in (0, len(skin.vert)):
@@ -227,7 +227,7 @@ def _check_ids(element: Element, ids: np.ndarray, count: int, what: str) -> None
 
 
 def _total_weights(element: Element, count: int, vertid: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """Sum of the weights of each of the `count` vertices over all bones, which must be positive."""
+    """Return the sum of the weights of each of the `count` vertices over all bones, which must be positive."""
     total = np.zeros(count, np.float32)
     np.add.at(total, vertid, weight)
     if total.min() <= 0.0:

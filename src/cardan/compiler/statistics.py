@@ -1,7 +1,7 @@
 """Statistics of the model in the initial configuration (mjStatistic): means, extent, centre.
 
-All kernels take the model and the structure `Initial` (`cardan.compiler.initial`). Bodies of flexes are as large as the
-edges at their vertices are long.
+All kernels take the model and the structure `Initial` (`cardan.compiler.initial`). The size of a flex body is the
+length of the edges at its vertices.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ _PLANE = int(mjtGeom.mjGEOM_PLANE)
 
 @kernel
 def _reach(s: Any, body: int, place: Any, radius: float) -> None:
-    """Let the size of a body reach to a ball about a place."""
+    """Extend the size of a body to include a ball about a place."""
     s.size[body] = max(s.size[body], norm3(sub3(place, get3(s.xipos, body))) + radius)
 
 
 @kernel
 def _enclose(s: Any, place: Any, radius: float) -> None:
-    """Let the box enclose a ball about a place."""
+    """Extend the box to include a ball about a place."""
     s.low[0] = min(s.low[0], place[0] - radius)
     s.low[1] = min(s.low[1], place[1] - radius)
     s.low[2] = min(s.low[2], place[2] - radius)
@@ -40,7 +40,7 @@ def _enclose(s: Any, place: Any, radius: float) -> None:
 
 @kernel
 def _radius(m: Model, geom: int) -> float:
-    """Radius of a geom in the extent of the model; planes count as small balls."""
+    """Return the radius of a geom for the extent of the model; planes count as small balls."""
     if m.geom_type[geom] != _PLANE:
         return m.geom_rbound[geom]
     side = max(m.geom_size[geom, 0], m.geom_size[geom, 1])
@@ -49,7 +49,7 @@ def _radius(m: Model, geom: int) -> float:
 
 @kernel
 def find_extent(m: Model, s: Any) -> None:
-    """Sizes of bodies, which hold their geoms, joints and joints of children; the box around all that has a place."""
+    """Compute sizes of bodies, which include geoms, joints and joints of children, and the box around all objects."""
     for body in range(m.nbody):
         s.size[body] = 0.0
     for k in range(3):
@@ -75,7 +75,7 @@ def find_extent(m: Model, s: Any) -> None:
             for k in range(2):
                 body = m.flex_vertbodyid[m.flex_vertadr[flex] + m.flex_edge[edge, k]]
                 s.size[body] = max(s.size[body], m.flexedge_length0[edge])
-    if s.low[0] > s.high[0]:  # nothing but an empty world
+    if s.low[0] > s.high[0]:  # the world is empty
         for k in range(3):
             s.low[k] = 0.0
             s.high[k] = 0.0
@@ -83,9 +83,9 @@ def find_extent(m: Model, s: Any) -> None:
 
 @kernel
 def find_means(m: Model, s: Any) -> None:
-    """Means of the inertia of dofs, of the masses and sizes of bodies but the world; centre and extent of the model.
+    """Compute centre and extent of the model, and means of dof inertias, body masses and sizes without the world.
 
-    Without dofs, or without bodies, these means stay as they are.
+    If there are no dofs or no bodies, the respective means are not changed.
     """
     inertia = mass = size = extent = 0.0
     for dof in range(m.nv):

@@ -22,16 +22,16 @@ _OBSTACLES: dict[int, int] = {
     int(mjtGeom.mjGEOM_CYLINDER): int(mjtWrap.mjWRAP_CYLINDER),
 }
 _AS_GIVEN = ("damping", "frictionloss", "group", "margin", "range", "rgba", "stiffness")
-"""Attributes that are columns of the model as they are."""
+"""Attributes whose values are copied to columns of the model."""
 
 
 def add_tendons(build: Build) -> None:
-    """Tendons in the user's order: columns ``tendon_*``, and ``wrap_*`` for the parts of their paths."""
+    """Add tendons in the user's order: columns ``tendon_*``, and ``wrap_*`` for the parts of their paths."""
     elements = build.tree.section("tendon").children
     if not elements:
         return
-    read: list[Element] = []  # of those that repeat one another the first
-    which: list[int] = []  # stands for each tendon
+    read: list[Element] = []  # distinct tendons; of repeated ones, only the first
+    which: list[int] = []  # index of the representative of each tendon
     names: list[str | None] = []
     starts: list[int] = []
     wraps: list[Part] = []
@@ -67,13 +67,13 @@ def add_tendons(build: Build) -> None:
 
 
 def _are_ties(run: list[Element], pattern: Pattern) -> bool:
-    """Whether repeated tendons run between two different sites each."""
+    """Return whether each repeated tendon connects two different sites."""
     if pattern.blanks != TIE or len(pattern.model.children) != 2:
         return False
     return all(first != second for _, first, second in (cast("Repeated", element).values for element in run))
 
 
-# what each part of a path is: type (mjtWrap), id of the object, parameter ------------------------------------------
+# parts of a path: type (mjtWrap), id of the object, parameter ------------------------------------------
 
 Part = tuple[int, int, float]
 
@@ -108,7 +108,7 @@ _PARTS: dict[str, Callable[[Build, Element], Part]] = {"joint": _joint, "site": 
 
 
 def _check_path(element: Element) -> None:
-    """Obstacles stand between sites, branches have two sites at least, and no site follows itself."""
+    """Check that obstacles are between sites, branches have at least two sites, and no site follows itself."""
     parts = element.children
     if len(parts) < 2:
         raise element.error("the path needs two sites at least")
@@ -121,7 +121,7 @@ def _check_path(element: Element) -> None:
 
 
 def _check_branches(parts: list[Element], tags: list[str]) -> None:
-    """The order of what stands on a path with obstacles or pulleys; ``tags`` are those of its parts."""
+    """Check the order of the parts on a path with obstacles or pulleys; ``tags`` are the tags of its parts."""
     if tags[-1] == "pulley":
         raise parts[-1].error("the path must not end with a pulley")
     around = ["pulley", *tags, "pulley"]
@@ -135,7 +135,7 @@ def _check_branches(parts: list[Element], tags: list[str]) -> None:
 
 
 def _columns(build: Build, tendons: Resolved) -> dict[str, list[Any]]:
-    """Columns of tendons but for their paths. Raises MjcfError for values that no tendon can have."""
+    """Return the columns of tendons, except their paths. Raises MjcfError for invalid values."""
     widths, lengths = tendons["width"], tendons["springlength"]
     for element, width, (low, high) in zip(tendons.elements, widths, lengths, strict=True):
         if element.row.tag == "spatial" and not width > 0.0:

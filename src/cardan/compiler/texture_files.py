@@ -1,4 +1,4 @@
-"""Textures from image files: one image, a grid of cube faces, or a file a face (spec: modeling, "texture")."""
+"""Textures from image files: one image, a grid of cube faces, or one file for each face (spec: modeling, "texture")."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ _LARGEST_GRID = 12
 
 
 def as_bytes(colour: Any) -> np.ndarray:
-    """A colour between 0 and 1 as bytes."""
+    """Return a colour between 0 and 1 as bytes."""
     return (np.asarray(colour) * 255.0).astype(np.uint8)
 
 
 def uniform(colour: Any, *shape: int) -> Image:
-    """Pixels of one colour, (*shape, 3) uint8; whole rows are copied, which is quicker than single pixels."""
+    """Return pixels of one colour, (*shape, 3) uint8. Whole rows are copied, which is faster than single pixels."""
     image = np.empty((*shape, 3), np.uint8)
     image[...] = np.tile(as_bytes(colour), (shape[-1], 1))
     return image
 
 
 def texture_from_files(build: Build, element: Element, values: dict[str, Any]) -> Image:
-    """The image of a texture that has no builtin pattern.
+    """Return the image of a texture that has no builtin pattern.
 
-    A cube has one image, which is repeated on its sides, or its six faces one below the other.
+    A cube has one image, which is repeated on its sides, or six faces stacked vertically.
     """
     flat = values["type"] == "2d"
     if not values["file"]:
@@ -64,9 +64,9 @@ def _load(
     values: dict[str, Any],
     part: Callable[[int, int], Box] | None = None,
 ) -> Image:
-    """The image of one file, flipped as the user wants it, or a part of it.
+    """Return the image of one file, or a part of it, flipped as the user specifies.
 
-    ``part`` tells which, from the image's width and height: where it lies after the image is flipped.
+    ``part`` computes the part's place in the flipped image from the image's width and height.
     """
     name = values[attribute]
     kind = media_type(element, name, _TYPES)
@@ -83,7 +83,7 @@ def _load(
             if part is not None:
                 box = _unflipped(part(width, height), (height, width), values)
             image = png_colours(content, box)
-    except MjcfError:  # of the part
+    except MjcfError:  # raised by `part`
         raise
     except ValueError as error:
         raise element.error(f"'{name}': {error}", attribute) from None
@@ -92,7 +92,7 @@ def _load(
 
 
 def _unflipped(box: Box, shape: tuple[int, ...], values: dict[str, Any]) -> Box:
-    """Where a part of an image lies before the image, of so many rows and columns, is flipped."""
+    """Return the place of a part of an image in the original image, before it is flipped."""
     left, top, right, bottom = box
     if values["hflip"]:
         left, right = shape[1] - right, shape[1] - left
@@ -102,7 +102,7 @@ def _unflipped(box: Box, shape: tuple[int, ...], values: dict[str, Any]) -> Box:
 
 
 def _read_binary(content: bytes) -> Image:
-    """An image in the binary format: width, height (int32), then three bytes a pixel, row by row."""
+    """Read an image in the binary format: width, height (int32), then three bytes a pixel, row by row."""
     if len(content) < _HEADER.size:
         raise ValueError("the file is too short for a texture's header (what has no extension png is read as binary)")
     width, height = _HEADER.unpack_from(content)
@@ -117,7 +117,7 @@ def _read_binary(content: bytes) -> Image:
 
 
 def _check_grid(element: Element, width: int, height: int, gridsize: tuple[int, int]) -> None:
-    """The image is a grid of at most twelve squares."""
+    """Check that the image is a grid of at most twelve squares."""
     rows, columns = gridsize
     if rows < 1 or columns < 1 or rows * columns > _LARGEST_GRID:
         raise element.error(f"must be positive, at most {_LARGEST_GRID} cells, found {rows} x {columns}", "gridsize")
@@ -128,9 +128,9 @@ def _check_grid(element: Element, width: int, height: int, gridsize: tuple[int, 
 
 
 def _grid_faces(build: Build, element: Element, values: dict[str, Any]) -> Image:
-    """Faces cut from the cells of an image; those which the layout leaves out have the first colour.
+    """Return faces cut from the cells of an image; faces that the layout leaves out have the first colour.
 
-    Only the part of the image in which such cells lie becomes an array.
+    Only the part of the image that contains these cells is converted to an array.
     """
     layout, (rows, columns) = values["gridlayout"], values["gridsize"]
     cells = [(divmod(cell, columns), word) for cell, word in enumerate(layout[: columns * rows]) if word != _UNUSED]
@@ -156,7 +156,7 @@ def _grid_faces(build: Build, element: Element, values: dict[str, Any]) -> Image
 
 
 def _separate_faces(build: Build, element: Element, values: dict[str, Any]) -> Image:
-    """Faces from a file each; those without one have the first colour."""
+    """Return faces from a file each; faces without a file have the first colour."""
     given = [(face, name) for face, name in enumerate(_FACE_FILES) if values[name]]
     if not given:
         raise element.error("needs a file, files of its faces, or a builtin pattern", "file")
@@ -176,5 +176,5 @@ def _separate_faces(build: Build, element: Element, values: dict[str, Any]) -> I
 
 
 def _plain_faces(side: int, values: dict[str, Any]) -> Image:
-    """Six faces of the first colour: (face, row, column, channel)."""
+    """Return six faces of the first colour: (face, row, column, channel)."""
     return uniform(values["rgb1"], 6, side, side)

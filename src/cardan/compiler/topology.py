@@ -1,4 +1,4 @@
-"""Tables that follow from the shape of the body tree (spec: computation, "Physics simulation", sparse inertia)."""
+"""Tables derived from the structure of the body tree (spec: computation, "Physics simulation", sparse inertia)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _AXES = 3
 
 
 def put_topology(build: Build) -> None:
-    """Root, weld and tree ids of bodies, parents and addresses of degrees of freedom, sizes of sparse matrices."""
+    """Set root, weld and tree ids of bodies, parents and addresses of degrees of freedom, sizes of sparse matrices."""
     bodies, counts = build.bodies, build.columns["body_dofnum"]
     rootid, weldid, treeid, lastdof = [0], [0], [-1], [-1]
     ntree = 0
@@ -46,12 +46,12 @@ def put_topology(build: Build) -> None:
 
 
 def _put_dofs(build: Build, lastdof: list[int], treeid: list[int], simple: list[int]) -> None:
-    """Parents, trees, addresses in the sparse inertia, and runs of simple degrees of freedom."""
+    """Set parents, trees, addresses in the sparse inertia, and runs of simple degrees of freedom."""
     bodyid = build.columns["dof_bodyid"]
     parentid: list[int] = []
     depth: list[int] = []
     for body, count in zip(build.bodies, build.columns["body_dofnum"], strict=True):
-        if count:  # dofs of a body follow one another
+        if count:  # dofs of a body are consecutive
             above, first = lastdof[body.parent.id if body.parent else 0], len(parentid)
             parentid += above, *range(first, first + count - 1)
             over = depth[above] if above >= 0 else 0
@@ -72,11 +72,11 @@ def _put_dofs(build: Build, lastdof: list[int], treeid: list[int], simple: list[
 
 
 def _simple(body: Body, weldid: list[int]) -> int:
-    """Whether the inertia is diagonal whatever the position: 1, or 2 when the body only slides (body_simple)."""
+    """Return 1 if the inertia is diagonal in every configuration, 2 if the body only slides, else 0 (body_simple)."""
     if body.parent is None:
         return 1
     if body.parent.parent is not None and body.parent.parent.id:
-        return 0  # as in the reference, also below two bodies that do not move
+        return 0  # as in the reference, also for children of two static bodies
     if body.children or weldid[body.parent.id] or (body.ipos, body.iquat) != IDENTITY:
         return 0
     for joint in body.joints:
@@ -90,7 +90,7 @@ def _simple(body: Body, weldid: list[int]) -> int:
 
 
 def _body_dof_count(build: Build) -> int:
-    """Number of pairs of a body and a degree of freedom above or below it in the tree (mjModel.nB)."""
+    """Return the number of pairs of a body and a degree of freedom above or below it in the tree (mjModel.nB)."""
     own = build.columns["body_dofnum"]
     above, below = list(own), list(own)
     for body in build.bodies[1:]:

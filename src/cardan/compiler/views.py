@@ -23,7 +23,7 @@ _LARGEST_FOVY = 180.0
 
 
 def add_views(build: Build) -> None:
-    """Enter the cameras and lights of all bodies."""
+    """Add the cameras and lights of all bodies."""
     for body in build.bodies:
         if "camera" in body.content:
             for placed in body.content["camera"]:
@@ -34,7 +34,7 @@ def add_views(build: Build) -> None:
 
 
 def _intrinsics(build: Build, values: dict[str, Any]) -> tuple[tuple[float, ...], float]:
-    """Focal lengths and principal point in metres, and the vertical field of view in degrees that they give."""
+    """Return focal lengths and principal point in metres, and the resulting vertical field of view in degrees."""
     width, height = values["sensorsize"]
     if not (width > 0.0 and height > 0.0):
         znear = part(build.tree.section("visual"), "map").resolved()["znear"]
@@ -49,12 +49,12 @@ def _intrinsics(build: Build, values: dict[str, Any]) -> tuple[tuple[float, ...]
 
 
 def _field_of_view(height: float, focal: float) -> float:
-    """Vertical field of view (degrees), in the single precision in which the model keeps sensor sizes."""
+    """Return the vertical field of view (degrees) in single precision, in which the model stores sensor sizes."""
     return 2.0 * arctan2(float(np.float32(height)) / 2.0, focal) * 180.0 / pi
 
 
 def _add_camera(build: Build, body: Body, placed: Placed) -> None:
-    """One camera: columns ``cam_*``."""
+    """Add one camera: columns ``cam_*``."""
     element, frames = placed
     values = element.resolved()
     pos, quat = element_pose(build, element, values, frames)
@@ -78,7 +78,7 @@ def _add_camera(build: Build, body: Body, placed: Placed) -> None:
 
 
 def _add_light(build: Build, body: Body, placed: Placed) -> None:
-    """One light: columns ``light_*``."""
+    """Add one light: columns ``light_*``."""
     element, frames = placed
     values = element.resolved()
     pose = frames_pose(build, frames)
@@ -106,7 +106,7 @@ def _add_light(build: Build, body: Body, placed: Placed) -> None:
 
 
 def resolve_targets(build: Build) -> None:
-    """Target bodies of cameras and lights, when all bodies are known."""
+    """Set the target bodies of cameras and lights, after all bodies are known."""
     for word in ("cam", "light"):
         names = build.columns.pop(f"{word}_target", [])
         build.columns[f"{word}_targetbodyid"] = [build.ids["body"].get(name or "", -1) for name in names]

@@ -1,4 +1,4 @@
-"""Inverse inertia at ``qpos0``: how easily degrees of freedom, bodies and tendons move (mjModel: *_invweight0)."""
+"""Inverse inertia at ``qpos0``: the mobility of degrees of freedom, bodies and tendons (mjModel: *_invweight0)."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ FloatArray = np.ndarray
 
 
 class Inertia:
-    """The joint-space inertia of a data, with its factors: those that `factor_m` has left there.
+    """The joint-space inertia of a data, with the factors computed by `factor_m`.
 
     Attributes:
-        memory: what is known of the initial configuration (`initial`).
+        memory: the structure of the initial configuration (`initial`).
     """
 
     def __init__(self, m: MjModel, d: MjData | Scratch) -> None:
@@ -31,7 +31,7 @@ class Inertia:
         self.memory = initial_memory(m, d)
 
     def weights(self, rows: FloatArray) -> FloatArray:
-        """J M^-1 J' for each row J (n, nv) alone."""
+        """Compute J M^-1 J' for each single row of J (n, nv)."""
         row, weight = np.array(rows, np.float64, order="C"), np.zeros(len(rows))
         self.memory.attach("row", row.reshape(-1))
         self.memory.attach("row_weight", weight)
@@ -39,15 +39,15 @@ class Inertia:
         return _finite(weight)
 
     def set_constants(self) -> None:
-        """Masses, inverse weights of dofs, bodies and tendons, lengths of tendons and transmissions, poses of views.
+        """Set masses, inverse weights of dofs, bodies and tendons, lengths of tendons and transmissions, view poses.
 
-        Fields ``body_subtreemass``, ``dof_M0``, ``dof_invweight0``, ``body_invweight0``, ``tendon_length0``,
+        Fields: ``body_subtreemass``, ``dof_M0``, ``dof_invweight0``, ``body_invweight0``, ``tendon_length0``,
         ``tendon_invweight0``, ``actuator_length0``, ``actuator_acc0``, ``cam_*0``, ``light_*0``. The inverse weight of
-        dofs is the diagonal of M^-1, averaged over the translations and over the rotations of a free or ball joint;
-        that of a body is the mean translational and rotational one at its centre of mass.
+        dofs is the diagonal of M^-1, averaged over the translations and over the rotations of a free or ball joint. The
+        inverse weight of a body is the mean translational and rotational one at its centre of mass.
 
         Raises:
-            FatalError: a body that moves has no mass.
+            FatalError: a moving body has no mass.
             MjcfError: the inertia has no inverse.
         """
         m = self._model
@@ -61,14 +61,14 @@ class Inertia:
 
 
 def _finite(values: FloatArray) -> FloatArray:
-    """Numbers, when they are numbers. Raises MjcfError otherwise."""
+    """Return the numbers if they are finite. Raises MjcfError otherwise."""
     if not np.isfinite(values).all():
         raise _no_inverse()
     return values
 
 
 def _no_inverse() -> MjcfError:
-    """The error that an inertia is no inertia."""
+    """Return the error about an inertia that cannot be inverted."""
     return MjcfError(
         "the inertia of a kinematic tree is so far from positive definite that its inverse overflows; "
         "is an armature negative?"

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _TREE_FIELDS = ("bvh_depth", "bvh_child", "bvh_nodeid")
 _SOLID = 3
-# attributes of the element <contact> that are fields as they are
+# attributes of the element <contact> that are copied to fields
 _CONTACT = (
     "contype", "conaffinity", "condim", "priority", "friction", "solmix", "solref", "solimp", "margin", "gap",
     "internal", "activelayers",
@@ -29,7 +29,7 @@ _CONTACT = (
 
 
 class Flex(NamedTuple):
-    """One flex: bodies of the vertices, vertices in their frames and in the world's, elements, texture coordinates."""
+    """One flex: bodies of vertices, vertices in body frames and the world frame, elements, texture coordinates."""
 
     bodyid: np.ndarray
     vert: np.ndarray
@@ -39,7 +39,7 @@ class Flex(NamedTuple):
 
 
 def add_flexes(build: Build) -> None:
-    """Columns ``flex_*`` and the trees over the elements of flexes that collide."""
+    """Add columns ``flex_*``, and the trees over the elements of flexes that collide."""
     elements = list(build.tree.section("deformable").all("flex"))
     if not elements:
         return
@@ -54,7 +54,7 @@ def add_flexes(build: Build) -> None:
 
 
 def _world_poses(build: Build) -> list[Pose]:
-    """Poses of the bodies in the world, in the initial configuration."""
+    """Return poses of the bodies in the world, at the initial configuration."""
     poses: list[Pose] = [IDENTITY]
     for body in build.bodies[1:]:
         poses.append(compose(poses[body.parent.id if body.parent else 0], (body.pos, body.quat)))
@@ -65,7 +65,7 @@ def _world_poses(build: Build) -> list[Pose]:
 
 
 def _flex(build: Build, element: Element, poses: list[Pose]) -> Flex:
-    """What an element says, checked; elements of solids are turned so that all have the same orientation."""
+    """Return the checked data of a flex; elements of solids are reordered so that all have the same orientation."""
     values = element.resolved()
     dim = values["dim"]
     if dim not in (1, 2, 3):
@@ -92,7 +92,7 @@ def _flex(build: Build, element: Element, poses: list[Pose]) -> Flex:
 
 
 def _bodies(build: Build, element: Element, text: str) -> np.ndarray:
-    """Ids of the bodies that the attribute ``body`` names."""
+    """Return the ids of the bodies that the attribute ``body`` names."""
     ids = build.ids["body"]
     names = text.split()
     for name in names:
@@ -104,7 +104,7 @@ def _bodies(build: Build, element: Element, text: str) -> np.ndarray:
 
 
 def _rows(element: Element, values: dict[str, Any], name: str, width: int) -> np.ndarray:
-    """Rows of ``width`` numbers."""
+    """Return the numbers as rows of ``width`` numbers."""
     flat = values[name] or ()
     if len(flat) % width:
         raise element.error(f"the number of values must be a multiple of {width}, found {len(flat)}", name)
@@ -112,7 +112,7 @@ def _rows(element: Element, values: dict[str, Any], name: str, width: int) -> np
 
 
 def _elements(element: Element, flat: tuple[int, ...], dim: int, count: int) -> np.ndarray:
-    """Vertices of the elements (nelem, dim + 1)."""
+    """Return vertices of the elements (nelem, dim + 1)."""
     if not flat or len(flat) % (dim + 1):
         found = f"found {len(flat)}"
         raise element.error(f"elements have {dim + 1} vertices each: expected a multiple of that, {found}", "element")
@@ -129,7 +129,7 @@ def _elements(element: Element, flat: tuple[int, ...], dim: int, count: int) -> 
 
 
 def _world_positions(poses: list[Pose], bodyid: np.ndarray, vert: np.ndarray) -> np.ndarray:
-    """Positions of the vertices in the world."""
+    """Return positions of the vertices in the world."""
     used, inverse = np.unique(bodyid, return_inverse=True)
     position = np.array([poses[body][0] for body in used])
     rotation = np.array([quat2mat(poses[body][1]) for body in used]).reshape(-1, 3, 3)
@@ -140,7 +140,7 @@ def _world_positions(poses: list[Pose], bodyid: np.ndarray, vert: np.ndarray) ->
 
 
 def _put(build: Build, element: Element, flex: Flex) -> None:
-    """One flex: its rows in all fields."""
+    """Add one flex: its rows in all fields."""
     values = element.resolved()
     contact, edge = _part(element, "contact"), _part(element, "edge")
     if edge["stiffness"] > 0.0 and values["dim"] > 1:
@@ -170,13 +170,13 @@ def _put(build: Build, element: Element, flex: Flex) -> None:
 
 
 def _part(element: Element, tag: str) -> dict[str, Any]:
-    """Values of an element inside, those of the language where there is none."""
+    """Return the values of a child element, or the language's defaults if there is none."""
     part = element.child(tag)
     return part.resolved() if part is not None else element.row.children[tag].defaults
 
 
 def _put_vertices(build: Build, flex: Flex) -> None:
-    """Fields with a row for each vertex."""
+    """Fill the fields with a row for each vertex."""
     texcoord_adr = build.add_block("flex_texcoord", flex.texcoord)
     build.add_block("flex_vertbodyid", flex.bodyid)
     build.put(
@@ -187,7 +187,7 @@ def _put_vertices(build: Build, flex: Flex) -> None:
 
 
 def _put_topology(build: Build, flex: Flex, tables: Topology) -> None:
-    """Fields with rows for edges, elements, fragments of the shell, and pairs."""
+    """Fill the fields with rows for edges, elements, fragments of the shell, and pairs."""
     shell_adr = build.add_block("flex_shell", tables.shell.ravel())
     evpair_adr = build.add_block("flex_evpair", tables.evpair)
     build.put(
@@ -204,7 +204,7 @@ def _put_topology(build: Build, flex: Flex, tables: Topology) -> None:
 
 
 def _put_tree(build: Build, flex: Flex, tables: Topology, contact: dict[str, Any]) -> None:
-    """The bounding volume hierarchy over the elements that can collide."""
+    """Add the bounding volume hierarchy over the elements that can collide."""
     collides = bool(contact["contype"] or contact["conaffinity"])
     ids = np.flatnonzero(_active(flex, tables, contact["activelayers"])) if collides else np.empty(0, int)
     adr = build.sizes.get("nbvh", 0)
@@ -221,7 +221,7 @@ def _put_tree(build: Build, flex: Flex, tables: Topology, contact: dict[str, Any
 
 
 def _active(flex: Flex, tables: Topology, layers: int) -> np.ndarray:
-    """Which elements may collide: those of solids only in the outer layers."""
+    """Return which elements may collide; in solids, only elements in the outer layers."""
     if flex.elem.shape[1] != _SOLID + 1:
         return np.ones(len(flex.elem), bool)
     return tables.layer < layers

@@ -1,4 +1,4 @@
-"""What flexes keep of the initial configuration: vertices in the world, lengths and inverse weights of edges."""
+"""Data of flexes at the initial configuration: vertices in the world, lengths and inverse weights of edges."""
 
 from __future__ import annotations
 
@@ -18,14 +18,15 @@ if TYPE_CHECKING:
     from cardan.model.mjmodel import MjModel
 
 _ONLY_SLIDES = 2  # body_simple of a body that slides along its principal axes
-_CHUNK = 256  # edges whose Jacobians are made at a time
+_CHUNK = 256  # edges whose Jacobians are computed together
 
 
 def set_flex_constants(m: MjModel, d: MjData | Scratch, inertia: Inertia) -> None:
-    """Fields ``flex_xvert0``, ``flexedge_length0`` and ``flexedge_invweight0``.
+    """Set ``flex_xvert0``, ``flexedge_length0`` and ``flexedge_invweight0``.
 
-    The inverse weight of an edge between two bodies that only slide is the mean of theirs, as in the reference. Others
-    have one only if edges exert forces, passive or by a constraint: J M^-1 J', J being the derivative of the length.
+    The inverse weight of an edge between two bodies that only slide is the mean of theirs, as in the reference. Other
+    edges have one only if they exert forces, passive or by a constraint. It is J M^-1 J', where J is the derivative of
+    the length.
     """
     bodies = np.asarray(m.flex_vertbodyid)
     rotation = np.asarray(d.xmat)[bodies].reshape(-1, 3, 3)
@@ -47,25 +48,25 @@ def set_flex_constants(m: MjModel, d: MjData | Scratch, inertia: Inertia) -> Non
 
 
 def need_jacobian(m: MjModel) -> np.ndarray:
-    """Which edges have an inverse weight that takes the derivative of their length (nflexedge,)."""
+    """Return which edges have an inverse weight that requires the derivative of their length (nflexedge,)."""
     exerts = (m.flex_edgeequality != 0) | (m.flex_edgestiffness != 0.0) | (m.flex_edgedamping != 0.0)
     return np.repeat(exerts, m.flex_edgenum) & ~_slide(m) & (np.asarray(m.flexedge_rigid) == 0)
 
 
 def _slide(m: MjModel) -> np.ndarray:
-    """Whether both bodies of an edge only slide along their principal axes (nflexedge,)."""
+    """Return whether both bodies of an edge only slide along their principal axes (nflexedge,)."""
     edge, _ = edge_vertices(m)
     return (m.body_simple[np.asarray(m.flex_vertbodyid)[edge]] == _ONLY_SLIDES).all(axis=1)
 
 
 def edge_vertices(m: MjModel) -> tuple[np.ndarray, np.ndarray]:
-    """Vertices of all edges, numbered over all flexes (nflexedge, 2), and the flex of each edge."""
+    """Return vertices of all edges, numbered over all flexes (nflexedge, 2), and the flex of each edge."""
     flex = np.repeat(np.arange(m.nflex), m.flex_edgenum)
     return np.asarray(m.flex_edge) + m.flex_vertadr[flex][:, None], flex
 
 
 def _jacobian(m: MjModel, d: MjData | Scratch, chosen: np.ndarray) -> np.ndarray:
-    """Rows of the Jacobian of edge lengths (n, nv), from either storage of `flexedge_J`."""
+    """Return rows of the Jacobian of edge lengths (n, nv), from sparse or dense storage of `flexedge_J`."""
     if not is_sparse(m):
         return np.asarray(d.flexedge_J)[chosen]
     count, adr = np.asarray(d.flexedge_J_rownnz)[chosen], np.asarray(d.flexedge_J_rowadr)[chosen]

@@ -1,7 +1,7 @@
-"""What follows from the elements of a flex alone: edges, shell, layers, and pairs that internal collisions look at.
+"""Tables derived from the elements of a flex: edges, shell, layers, and candidate pairs for internal collisions.
 
-An element has dim + 1 vertices; its fragments are its sides, with dim vertices each. A fragment that belongs to one
-element only is part of the shell. All tables are made at once for all elements, by sorting.
+An element has dim + 1 vertices; its fragments are its sides, with dim vertices each. A fragment that belongs to only
+one element is part of the shell. All tables are computed for all elements together, by sorting.
 """
 
 from __future__ import annotations
@@ -12,24 +12,24 @@ import numpy as np
 
 from cardan.spec.flexcomp.simplices import edges_of
 
-# places of the vertices of each fragment, which turn outwards (3D), or as the element does (2D)
+# local vertices of each fragment; their orientation is outwards (3D), or that of the element (2D)
 _FRAGMENTS: dict[int, tuple[tuple[int, ...], ...]] = {
     1: ((0,), (1,)),
     2: ((0, 1), (1, 2), (2, 0)),
     3: ((0, 1, 2), (0, 2, 3), (0, 3, 1), (1, 3, 2)),
 }
-# place of the vertex that a fragment leaves out
+# local vertex that is not part of the fragment
 _OPPOSITE: dict[int, tuple[int, ...]] = {1: (1, 0), 2: (2, 0, 1), 3: (3, 1, 2, 0)}
 _SOLID = 3
 
 
 class Topology(NamedTuple):
-    """Tables of one flex, its vertices numbered from 0.
+    """Tables of one flex, with vertices numbered from 0.
 
     Attributes:
         edge: vertices of the edges, the lower one first (nedge, 2).
         shell: vertices of the shell's fragments (nshell, dim).
-        layer: number of elements between an element and the shell; 0 but for solids (nelem,).
+        layer: number of elements between an element and the shell; 0 except in solids (nelem,).
         evpair: elements, and vertices of their neighbours, that may touch inside the flex; none in solids (npair, 2).
     """
 
@@ -40,7 +40,7 @@ class Topology(NamedTuple):
 
 
 def topology(elem: np.ndarray) -> Topology:
-    """The tables that follow from the elements (nelem, dim + 1)."""
+    """Compute the tables from the elements (nelem, dim + 1)."""
     dim = elem.shape[1] - 1
     sides = _Sides(elem, dim)
     layer = _layers(sides, len(elem)) if dim == _SOLID else np.zeros(len(elem), np.int32)
@@ -49,11 +49,14 @@ def topology(elem: np.ndarray) -> Topology:
 
 
 class _Sides:
-    """All fragments of all elements, those with the same vertices side by side, lowest vertices first.
+    """All fragments of all elements, with equal ones side by side, lowest vertices first.
 
     Attributes:
-        vertex: vertices as the element orders them (n, dim); elem: the element; opposite: its vertex that is left out.
-        group: number of the set of equal fragments; is_shell: whether there is no equal one.
+        vertex: vertices in the order of the element (n, dim).
+        elem: the element.
+        opposite: the vertex of the element that is not part of the fragment.
+        group: index of the set of equal fragments.
+        is_shell: whether there is no equal fragment.
     """
 
     def __init__(self, elem: np.ndarray, dim: int) -> None:
@@ -69,12 +72,12 @@ class _Sides:
         self.is_shell = np.bincount(self.group)[self.group] == 1
 
     def shared(self) -> np.ndarray:
-        """Fragments that are equal to the next one, which is another element's (n,)."""
+        """Return which fragments are equal to the next one, which belongs to another element (n,)."""
         return np.flatnonzero(self.group[1:] == self.group[:-1])
 
 
 def _layers(sides: _Sides, nelem: int) -> np.ndarray:
-    """How many sides lie between each element and the shell; one more than there are elements where none is reached."""
+    """Return the number of sides between each element and the shell; nelem + 1 if the shell cannot be reached."""
     layer = np.full(nelem, -1, np.int32)
     first = sides.shared()
     one, two = sides.elem[first], sides.elem[first + 1]
@@ -93,7 +96,7 @@ def _layers(sides: _Sides, nelem: int) -> np.ndarray:
 
 
 def _pairs(sides: _Sides, elem: np.ndarray) -> np.ndarray:
-    """For neighbours that share a fragment: each of the two elements, and the vertex that only the other one has.
+    """Return both elements of neighbours that share a fragment, each with the vertex that only the other one has.
 
     One of the two must have a fragment of the shell.
     """

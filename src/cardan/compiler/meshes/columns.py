@@ -1,4 +1,4 @@
-"""Mesh assets of a model: entering them by name, and the fields ``mesh_*``."""
+"""Mesh assets of a model: adding them by name, and the fields ``mesh_*``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from cardan.compiler.build import Build
 
 
-_SMALL = 100  # vertices, up to which the hull of a mesh is not worth a thread
+_SMALL = 100  # hulls of at most this many vertices are computed without a thread
 _TREE_FIELDS = ("bvh_depth", "bvh_child", "bvh_nodeid", "bvh_aabb")
 
 
@@ -29,11 +29,11 @@ def add_meshes(build: Build) -> None:
 
 
 def put_meshes(build: Build) -> None:
-    """Columns ``mesh_*`` and the trees over the meshes' faces, when all geoms have asked for what they need."""
+    """Fill columns ``mesh_*`` and the trees over the meshes' faces, after all geoms have made their requests."""
     meshes = [mesh for mesh in build.meshes.values() if not build.dropped(mesh.element)]
     if not meshes:
         return
-    # the trees of the meshes follow those of the bodies
+    # the trees of the meshes come after those of the bodies
     for field in _TREE_FIELDS:
         rows = build.columns.pop(field, [])
         if rows:
@@ -45,7 +45,7 @@ def put_meshes(build: Build) -> None:
 
 
 def _find_hulls(meshes: list[Mesh]) -> None:
-    """Find all hulls side by side: Qhull doesn't hold the GIL. Threads cost more than small hulls do."""
+    """Compute all hulls in parallel: Qhull releases the GIL. Threads cost more than small hulls."""
     wanted = [mesh for mesh in meshes if mesh.needs_hull]
     if len(wanted) > 1 and max(len(mesh.vertex) for mesh in wanted) > _SMALL:
         with closing(Crew(min(len(wanted), processors()), "cardan-hull")) as crew:
@@ -53,7 +53,7 @@ def _find_hulls(meshes: list[Mesh]) -> None:
 
 
 def _put_mesh(build: Build, mesh: Mesh) -> None:
-    """One mesh, in its own frame even when no geom uses it."""
+    """Add one mesh, in its own frame even if no geom uses it."""
     mesh.place()
     tree = face_tree(mesh.surface)
     tree_adr, *_ = [build.add_block(field, rows) for field, rows in zip(_TREE_FIELDS, tree, strict=True)]

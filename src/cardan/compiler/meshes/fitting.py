@@ -1,4 +1,4 @@
-"""Primitive shapes fitted to meshes, and the geoms that meshes make (spec: modeling, "geom", attribute mesh)."""
+"""Primitive shapes fitted to meshes, and geoms with meshes (spec: modeling, "geom", attribute mesh)."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 
 
 def fit(element: Element, mesh: Mesh, values: dict[str, Any], to_box: bool) -> tuple[Pose, Vec3]:
-    """Pose in the file's coordinates and sizes of the primitive shape that stands for a mesh.
+    """Return pose, in the file's coordinates, and sizes of the primitive shape that replaces a mesh.
 
-    It has the inertia box of the mesh, or, with ``to_box``, is put around its bounding box (compiler fitaabb).
+    The shape has the inertia box of the mesh, or, with ``to_box``, encloses its bounding box (compiler fitaabb).
     """
     word, scale = values["type"], values["fitscale"]
     if word not in _BY_INERTIA:
         raise element.error(f"a {word} cannot be fitted to a mesh: use {', '.join(_BY_INERTIA)}", "type")
     position, quat = mesh.solid.pose
     if to_box:
-        # the shift is not turned, as in the reference
+        # the shift is not rotated, as in the reference
         position = add3(position, mesh.centre)
         size = _BY_BOX[word](mesh.vertex.astype(np.float64) - mesh.centre, mesh.half)
     elif mesh.solid.volume <= 0.0:
@@ -51,7 +51,7 @@ def _around_sphere(vertex: np.ndarray, half: Vec3) -> Vec3:
 def _around_capsule(vertex: np.ndarray, half: Vec3) -> Vec3:
     squares = vertex[:, 0] ** 2 + vertex[:, 1] ** 2
     radius = float(np.sqrt(squares.max()))
-    # a vertex may stand in one of the two round ends
+    # a vertex may be in one of the two round ends
     inside = np.sqrt(np.maximum(0.0, radius * radius - squares))
     return (radius, max(0.0, float((np.abs(vertex[:, 2]) - inside).max())), 0.0)
 

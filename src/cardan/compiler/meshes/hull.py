@@ -1,8 +1,8 @@
 """Convex hulls of meshes and the graph of their edges that collision detection walks.
 
 The graph is ``numvert, numface, vert_edgeadr[numvert], vert_globalid[numvert], edge_localid[numvert + 3 numface],
-face_globalid[3 numface]``: for each hull vertex its number in the mesh, and its neighbours in the order of the faces
-around it, ended by -1. The order is Qhull's (`cardan.compiler.meshes.qhull`).
+face_globalid[3 numface]``. For each hull vertex, it contains its index in the mesh, and its neighbours in the order of
+the faces around it, terminated by -1. The order is Qhull's (`cardan.compiler.meshes.qhull`).
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from cardan.jit.driver.direct import call, native_over
 
 @dataclass(frozen=True, eq=False)
 class Hull:
-    """Triangles of a convex hull. Nobody changes them.
+    """Triangles of a convex hull. They must not be changed.
 
     Attributes:
-        face: vertex numbers, counter-clockwise from outside (n, 3).
-        listed: the same faces with their vertices in Qhull's order, which decides about the order of neighbours.
+        face: vertex indices, counter-clockwise from outside (n, 3).
+        listed: the same faces with their vertices in Qhull's order, which determines the order of neighbours.
         order: the vertices.
-        around: the faces around vertices, and first place in them and number of the faces of each vertex, (3 n,) and
-            (nvert, 2); None if each vertex has them in the order of the list.
+        around: the faces around vertices, and start and number of the faces of each vertex, (3 n,) and (nvert, 2); None
+            if the faces of each vertex are in the order of the list.
     """
 
     face: np.ndarray
@@ -37,7 +37,7 @@ class Hull:
 
     @cached_property
     def graph(self) -> np.ndarray:
-        """Its graph, int32."""
+        """Return its graph, int32."""
         return _graph_of(self)
 
 
@@ -65,7 +65,7 @@ GRAPH = Struct(
 
 
 def convex_hull(vertex: np.ndarray) -> Hull:
-    """The convex hull of points (n, 3).
+    """Compute the convex hull of points (n, 3).
 
     Raises:
         MeshDataError: the points lie in a plane.
@@ -77,7 +77,7 @@ def convex_hull(vertex: np.ndarray) -> Hull:
 
 
 def _graph_of(hull: Hull) -> np.ndarray:
-    """The graph of a hull, int32."""
+    """Return the graph of a hull, int32."""
     nvert, ncorner = len(hull.order), hull.face.size
     facets, graph = StructMemory(FACETS, {}), StructMemory(GRAPH, {})
     facets.attach("face", hull.listed)
@@ -97,7 +97,7 @@ def _graph_of(hull: Hull) -> np.ndarray:
 
 @kernel
 def _gather_faces(h: Any) -> None:
-    """The faces around each vertex, in the order of the list."""
+    """Collect the faces around each vertex, in the order of the list."""
     for face in range(len(h.face)):
         for k in range(3):
             h.begin[h.local[h.face[face, k]], 1] += 1
@@ -115,9 +115,9 @@ def _gather_faces(h: Any) -> None:
 
 @native_over("HullFacets", "HullGraph")
 def link_vertices(h: Any, g: Any, listed: int, _unused: int) -> int:
-    """Write down the neighbours of each vertex, each at the first face around that has it; returns how many entries.
+    """Write the neighbours of each vertex in the order of the faces around it; returns the number of entries.
 
-    If `listed`, the faces around vertices are found first.
+    If `listed`, the faces around vertices are collected first.
     """
     for k in range(len(h.order)):
         h.local[h.order[k]] = k

@@ -1,4 +1,4 @@
-"""Meshes of signed-distance shapes: the level 0 of their distance, sampled on a grid (spec: modeling, "mesh")."""
+"""Meshes of signed-distance shapes: the zero level of their distance, sampled on a grid (spec: modeling, "mesh")."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from cardan.collision.sdf.shape import Shape
 
 CELLS = 300
-"""Cells of the grid along x, y and z together, shared out by the sides of the box."""
+"""Total number of cells of the grid along x, y and z, divided in proportion to the sides of the box."""
 
 
 def implicit_mesh(shape: Shape, attributes: tuple[float, ...]) -> RawMesh:
-    """The surface of a shape; normals are those of the surface over unit cubes, as in the reference.
+    """Return the surface of a shape; normals are those of the surface over unit cubes, as in the reference.
 
     Raises:
         MeshDataError: there is no surface in the shape's box.

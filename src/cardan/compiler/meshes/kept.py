@@ -1,10 +1,10 @@
-"""Meshes as they were read, and their hulls, kept for the next model of this process that names the same file.
+"""Cache of meshes and their hulls, for the next model of this process that uses the same file.
 
-Programs compile the same model again and again: an environment for each worker, a new one after each change. What
-is kept is known by the file's place, size and time of change. A file that changed just before it was read isn't kept:
-it may change again within the resolution of that time. The meshes that were used last stay, up to `LARGEST` bytes.
-Hulls of few points, wherever these come from, are known by the points: those of meshes that stand in the model's text
-are not searched for again, and a mesh that a model has several times has one.
+Programs often compile the same model again: an environment for each worker, a new one after each change. The cache key
+is the file's path, size and time of modification. A file that changed just before it was read is not cached: it may
+change again within the resolution of that time. The most recently used meshes are kept, up to `LARGEST` bytes. Hulls of
+few points from any source are cached by their points. Hulls of meshes in the model's text are therefore not computed
+again, and equal meshes in one model share a hull.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ from cardan.formats.raw import RawMesh, checked
 from cardan.threads import Locked
 
 LARGEST = 1 << 28
-"""Bytes of vertices, normals, texture coordinates and corners that are kept, hulls not counted."""
+"""Largest size of vertices, normals, texture coordinates and corners in the cache, without hulls, bytes."""
 FEW = 1000
-"""Points, up to which their hull is kept by itself."""
+"""Largest number of points of a hull that is cached by its points."""
 MOST_HULLS = 256
-"""Hulls that are kept by their points."""
+"""Largest number of hulls that are cached by their points."""
 SETTLED = 2.0
-"""Age of a file from which its time of change can be trusted, s."""
+"""Age of a file from which its time of modification can be trusted, s."""
 
 Key = tuple[str, str, int, int, int, int]
 
 
 class ReadMesh:
-    """A mesh as its file or its attributes have it, and the hull of its points. Nobody changes it.
+    """An immutable mesh from its file or its attributes, and the hull of its points.
 
     Attributes:
-        raw: what was read, checked.
+        raw: the mesh as it was read and checked.
     """
 
     def __init__(self, raw: RawMesh) -> None:
@@ -53,19 +53,19 @@ class ReadMesh:
 
     @cached_property
     def hull(self) -> Hull:
-        """The convex hull of all vertices. Raises MeshDataError if there is none."""
+        """Return the convex hull of all vertices. Raises MeshDataError if there is none."""
         vertex = self.raw.vertex
         return _hull_of(vertex.tobytes()) if len(vertex) <= FEW else convex_hull(vertex)
 
     @property
     def nbytes(self) -> int:
-        """Bytes of what was read."""
+        """Size of the mesh in bytes."""
         return sum(part.nbytes for part in self._parts())
 
 
 @lru_cache(maxsize=MOST_HULLS)
 def _hull_of(points: bytes) -> Hull:
-    """The convex hull of points, whose float32 coordinates are given. Raises MeshDataError if there is none."""
+    """Return the convex hull of points, whose float32 coordinates are given. Raises MeshDataError if there is none."""
     return convex_hull(np.frombuffer(points, np.float32).reshape(-1, 3))
 
 
@@ -74,11 +74,11 @@ _keeping = Locked()
 
 
 def mesh_of_file(path: Path, format: str, read: Callable[[], RawMesh]) -> ReadMesh:
-    """The mesh of a file of a format, from `read` if it was not kept.
+    """Return the mesh of a file with a format, from `read` if it is not in the cache.
 
     Raises:
         MeshDataError: its content is wrong.
-        OSError: the file can't be read.
+        OSError: the file cannot be read.
     """
     state = os.stat(path)
     key = (format, str(path), state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns)

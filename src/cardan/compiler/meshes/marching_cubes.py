@@ -1,7 +1,7 @@
 """Triangles on the zero level of a function on a regular grid, by marching cubes.
 
-Which edges of a cube are crossed follows from which of its corners lie inside; a table says how the crossings are
-joined to triangles. The table, the order of the vertices and that of the triangles are those of the reference's meshes.
+The corners of a cube that are inside determine which of its edges are crossed. A table specifies how the crossings are
+joined to triangles. The table, the order of the vertices and the order of the triangles are those of the reference.
 
 Source: W. E. Lorensen, H. E. Cline, Marching cubes (1987).
 """
@@ -43,20 +43,20 @@ b50b03302 54b482b42b23 93b92341a 0a801a2b923b 41a3023b0b50 235a858251a53b5 59252
 a26a12102 a16126182148 259265645 058568526592 026064 268 8ab8b9 4904a9ab9 0b508b8ab ab5a54 1841b8b98 01b0b9
 1b4b84b08b50 b51 5a159a98a 4a0a90a59a15 10818a 14a 459498 590 084 -
 """
-"""Triangles by the corners inside (bit k: corner k): three edges (hexadecimal numbers) each, their normal outside."""
+"""Triangles by the corners inside (bit k: corner k): three edges each (hexadecimal); normals point outside."""
 
 _CASES = _TABLE.split()
 
 
 @cache
 def _triangles(case: int) -> tuple[tuple[int, int, int], ...]:
-    """Triangles of a case, by the edges on which their corners lie; their normals point outside."""
+    """Return the triangles of a case as triples of edges that contain their corners; their normals point outside."""
     edges = [int(digit, 16) for digit in _CASES[case] if digit != "-"]
     return tuple(zip(edges[0::3], edges[1::3], edges[2::3], strict=True))
 
 
 def _cases(values: np.ndarray) -> np.ndarray:
-    """The case of each cube."""
+    """Return the case of each cube."""
     inside = values < 0.0
     nx, ny, nz = np.array(values.shape) - 1
     case = np.zeros((nx, ny, nz), np.uint8)
@@ -66,12 +66,12 @@ def _cases(values: np.ndarray) -> np.ndarray:
 
 
 def marching_cubes(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Vertices (n, 3) and triangles (k, 3) of the level 0, interpolated along the edges of a grid of unit cubes.
+    """Return vertices (n, 3) and triangles (k, 3) of the zero level, interpolated along edges of unit cubes.
 
-    Cubes come in the order of their z, y and x, and so do the ends of the edges with vertices.
+    Cubes are ordered by z, y and x, and so are the ends of the edges with vertices.
 
     Args:
-        values: (nx, ny, nz) function values at the whole numbers; inside is where they are negative.
+        values: (nx, ny, nz) function values at integer coordinates, negative inside.
     """
     case = _cases(values).transpose(2, 1, 0)
     cells = np.argwhere((case > 0) & (case < 255))
@@ -89,14 +89,14 @@ def marching_cubes(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _edge_key(cells: np.ndarray, edge: int, shape: tuple[int, ...]) -> np.ndarray:
-    """A number for an edge of each cube, the same for all cubes that share it: upper end, slowest along z; axis."""
+    """Return a key for an edge of each cube, equal for all cubes that share it: upper end, slowest along z; axis."""
     start, end = _EDGES[edge]
     x, y, z = (cells + _CORNERS[end]).T
     return ((z * shape[1] + y) * shape[0] + x) * 3 + int(np.log2(end - start))
 
 
 def _crossings(values: np.ndarray, keys: np.ndarray) -> np.ndarray:
-    """Where the values are 0 on edges, by linear interpolation in single precision, as in the reference."""
+    """Return the zeros on edges, by linear interpolation in single precision, as in the reference."""
     nx, ny, _ = values.shape
     node, axis = np.divmod(keys, 3)
     end = np.stack([node % nx, node // nx % ny, node // (nx * ny)], axis=1)

@@ -1,4 +1,4 @@
-"""One mesh asset: read, scaled, centred on its mass and turned to its principal axes (spec: modeling, "mesh")."""
+"""One mesh asset: read, scaled, centred on its mass and rotated to its principal axes (spec: modeling, "mesh")."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ Weigh = Callable[[], np.ndarray]
 
 
 class MassProperties(NamedTuple):
-    """Volume (or area), where the mesh's mass is in the file's coordinates, and half sides of its inertia box.
+    """Volume (or area), centre of mass in the file's coordinates, and half sides of the inertia box of a mesh.
 
-    That is the box with the mass and the principal moments of the mesh.
+    The inertia box is the box with the mass and the principal moments of the mesh.
     """
 
     volume: float
@@ -46,13 +46,13 @@ class MassProperties(NamedTuple):
 
 
 class Mesh:
-    """A mesh asset, and what geoms ask of it.
+    """A mesh asset, with the properties that geoms request from it.
 
     Attributes:
         element, values: the asset, and its resolved attributes.
-        surface: its triangles, once a geom has asked for `solid` or `shell`.
-        vertex: (n, 3) float32, in the file's coordinates after scaling; in the mesh's own frame once a geom has asked
-            for `solid` or `shell`.
+        surface: its triangles, after a geom has requested `solid` or `shell`.
+        vertex: (n, 3) float32, in the file's coordinates after scaling. After a geom has requested `solid` or `shell`,
+            they are in the mesh's own frame.
         normal, texcoord, face, face_normal, face_texcoord: see `RawMesh`.
         pose: pose that the last geom gave the mesh (field ``mesh_pos``, ``mesh_quat``).
         path: name of the file, None for inline data.
@@ -76,7 +76,7 @@ class Mesh:
     # --- reading -----------------------------------------------------------------------------------------------------
 
     def _read(self, build: Build) -> ReadMesh:
-        """The mesh as it is in its file or its attributes, or the surface of its plugin's shape."""
+        """Return the mesh from its file or its attributes, or the surface of its plugin's shape."""
         plugin = instance_of(build, self.element, "sdf")
         if plugin is not None and self.path is None and not plugin.shape.of_mesh:
             return ReadMesh(implicit_mesh(plugin.shape, plugin.attributes))
@@ -92,7 +92,7 @@ class Mesh:
         return mesh_of_file(place, read.__name__, lambda: read(read_asset(build, self.element)))
 
     def _prepare(self, mesh: ReadMesh) -> None:
-        """Faces, normals and texture coordinates; then reference frame and scale."""
+        """Prepare faces, normals and texture coordinates, then apply reference frame and scale."""
         self._read_mesh, raw = mesh, replace(mesh.raw)
         for remark in raw.remarks:
             self.element.warn(remark, "file")
@@ -114,7 +114,7 @@ class Mesh:
         self.face_texcoord = no_coordinates if raw.face_texcoord is None else raw.face_texcoord
 
     def _transform(self, position: np.ndarray, quat: Quat, scale: np.ndarray) -> None:
-        """Coordinates relative to the reference pose, scaled."""
+        """Convert coordinates to the reference pose, and scale them."""
         if position.any():
             self.vertex = self.vertex - position.astype(np.float32)
         if quat != IDENTITY[1] and any(quat):
@@ -130,9 +130,10 @@ class Mesh:
 
     @cached_property
     def graph(self) -> np.ndarray:
-        """Graph of the convex hull; empty when no geom needs it.
+        """Return the graph of the convex hull; it is empty if no geom needs it.
 
-        As in the reference it is that of the points as they stand in the file, which decides about nearly flat places.
+        As in the reference, the hull is computed from the points in the file's coordinates. Results for nearly flat
+        regions depend on these coordinates.
         """
         if self.cloud_hull is not None:
             return self.cloud_hull.graph
@@ -147,13 +148,13 @@ class Mesh:
 
     @cached_property
     def solid(self) -> MassProperties:
-        """Mass properties of the mesh as a solid; puts the vertices into the mesh's frame.
+        """Return mass properties of the mesh as a solid, and move the vertices into the mesh's frame.
 
-        Without volume they are those of nothing, and the surface gives the frame. A mesh that is turned inside out is
-        taken as the other meshes are when compiler exactmeshinertia is not set.
+        Without volume, mass and inertia are zero, and the surface determines the frame. If compiler exactmeshinertia is
+        set, a mesh that is turned inside out is treated like other meshes are without this setting.
         """
         parts, self._first_surface = self._first_surface, None
-        if parts is None or parts.vertex is not self.vertex:  # which has the vertices as they were read
+        if parts is None or parts.vertex is not self.vertex:  # `parts` has the vertices as they were read
             parts = Surface(self.vertex, self.face)
         self.surface = parts
         self._centroid = parts.centroid()
@@ -176,20 +177,21 @@ class Mesh:
         return self._turn(parts.weighted_centre(self._centroid, volumes), pyramids, 20.0)
 
     def place(self) -> None:
-        """Put the vertices into the mesh's frame, if no geom has asked for that."""
+        """Move the vertices into the mesh's frame, if no geom has requested that."""
         _ = self.solid
 
     def _check_orientation(self) -> None:
-        """For the exact volume all faces must look to the same side."""
+        """Check that the orientations of all faces agree, which the exact volume requires."""
         found = turned_edge(self.face)
         if found:
             where = f"check the faces with vertices {found[0]} and {found[1]}"
             raise self.element.error(f"the faces have inconsistent orientation: {where}")
 
     def _turn(self, centre: np.ndarray, weigh: Weigh, share: float) -> MassProperties:
-        """Centre the vertices, turn them to the principal axes, and note the box around them.
+        """Centre the vertices, rotate them to the principal axes, and record the box around them.
 
-        ``weigh`` gives the volume or area of the triangles; over ``share``, that is their weight in the second moments.
+        ``weigh`` returns the volume or area of the triangles. Divided by ``share``, these are their weights in the
+        second moments.
         """
         self.surface.move(moved(self.vertex, centre))
         weight = weigh()
@@ -203,10 +205,10 @@ class Mesh:
 
     @cached_property
     def shell(self) -> MassProperties:
-        """Mass properties of the surface.
+        """Return mass properties of the surface.
 
-        As in the reference, its centre is a mixture: that of the faces in the mesh's frame, and the centroid in the
-        file's coordinates; its frame has the orientation of the solid's.
+        As in the reference, the centre is a mixture: that of the faces in the mesh's frame, and the centroid in the
+        file's coordinates. The orientation of the frame is that of the solid.
         """
         solid = self.solid
         if self._flat is not None:
@@ -218,19 +220,19 @@ class Mesh:
 
     @property
     def centre(self) -> Vec3:
-        """Centre of the bounding box in the mesh's frame."""
+        """Return the centre of the bounding box in the mesh's frame."""
         return _vector(0.5 * (self.low + self.high))
 
     @property
     def half(self) -> Vec3:
-        """Half sides of the bounding box."""
+        """Return the half sides of the bounding box."""
         return _vector(0.5 * (self.high - self.low))
 
 
 def _inertia_box(parts: Surface, weight: np.ndarray, share: float) -> tuple[Vec3, Quat]:
-    """Half sides and orientation of the inertia box; ``weight`` is the volume or area of the triangles.
+    """Return half sides and orientation of the inertia box; ``weight`` is the volume or area of the triangles.
 
-    It is found at a usual density, since the search for the axes ends at an absolute precision.
+    It is computed at a typical density, since the search for the axes ends at an absolute precision.
     """
     (a, b, c), quat = principal_axes(parts.second_moments(_DENSITY * weight / share))
     mass = _DENSITY * parts.total(weight)
@@ -245,7 +247,7 @@ def _vector(row: np.ndarray) -> Vec3:
 
 
 def _turn_faces(raw: RawMesh) -> None:
-    """Give the faces of a mirrored mesh the other orientation, as far as its format wants that."""
+    """Reverse the orientation of the faces of a mirrored mesh, if its format requires that."""
     for table in raw.mirrored:
         corners = getattr(raw, table)
         if corners is not None:

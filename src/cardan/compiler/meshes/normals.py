@@ -1,4 +1,4 @@
-"""Normals of a mesh's vertices: means over the faces around, in single precision and in the order of the faces."""
+"""Vertex normals of a mesh: means over the surrounding faces, in single precision and in the order of the faces."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ NORMALS = Struct(
 
 
 def vertex_normals(surface: Surface, smooth: bool) -> np.ndarray:
-    """Normals of vertices: means of the faces around, weighted by area; sharp edges don't count unless ``smooth``."""
+    """Return normals of vertices: area-weighted means over their faces. Sharp edges are excluded unless ``smooth``."""
     memory, count = StructMemory(NORMALS, {}), len(surface.vertex)
     total, unit = np.zeros((count, 3), np.float32), np.empty((count, 3), np.float32)
     memory.attach("total", total)
     memory.attach("unit", unit)
     call(sum_corners, surface.memory, memory)
-    # where the faces cancel out, edges are sharp by their angle to x, as in the reference
+    # if the normals of faces cancel, sharp edges are determined by their angle to x, as in the reference
     call(find_units, surface.memory, memory, 2 if smooth else 0)
     if not smooth:
         memory.attach("sharp", np.zeros((count, 3), np.float32))
@@ -43,9 +43,9 @@ def vertex_normals(surface: Surface, smooth: bool) -> np.ndarray:
 
 
 def renormalized(vector: np.ndarray) -> np.ndarray:
-    """Unit vectors in single precision, by multiplication with the inverse length.
+    """Return unit vectors in single precision, by multiplication with the inverse length.
 
-    (0, 0, 1) for vectors whose squared length is below mjMINVAL, as in the reference.
+    The result is (0, 0, 1) for vectors whose squared length is below mjMINVAL, as in the reference.
     """
     memory, unit = StructMemory(NORMALS, {}), np.empty((len(vector), 3), np.float32)
     memory.attach("total", vector)
@@ -56,7 +56,7 @@ def renormalized(vector: np.ndarray) -> np.ndarray:
 
 @kernel
 def _add_corner(f: Any, total: Any, face: int, vertex: int) -> None:
-    """Add the face's normal, its area as its weight, to the sum of a vertex.
+    """Add the face's normal, weighted with its area, to the sum of a vertex.
 
     It is the unit normal by the inverse length, rounded as in the reference.
     """
@@ -79,7 +79,7 @@ def sum_corners(f: Any, s: Any, _unused: int, _neither: int) -> int:
 @native_over("Surface", "Normals")
 @exact
 def take_sharp_corners(f: Any, s: Any, _unused: int, _neither: int) -> int:
-    """Take from the sums those over the corners at which the face's normal is far from the mean one."""
+    """Subtract from the sums those corners at which the face's normal is far from the mean normal."""
     for i in range(len(f.face)):
         for j in range(3):
             vertex = f.face[i, j]
@@ -96,7 +96,7 @@ def take_sharp_corners(f: Any, s: Any, _unused: int, _neither: int) -> int:
 
 @kernel
 def _length(x: float, y: float, z: float) -> float:
-    """Length of a vector, each operation rounded to single precision."""
+    """Return the length of a vector, each operation rounded to single precision."""
     a, b, c = float32(x), float32(y), float32(z)
     return float64(float32(sqrt(a * a + b * b + c * c)))
 
@@ -104,7 +104,7 @@ def _length(x: float, y: float, z: float) -> float:
 @native_over("Surface", "Normals")
 @exact
 def find_units(_f: Any, s: Any, default: int, _unused: int) -> int:
-    """Unit vectors along the sums; that of an axis, `default`, for those without direction."""
+    """Compute unit vectors along the sums; the axis `default` is used for sums without direction."""
     for i in range(len(s.total)):
         length = _length(s.total[i, 0], s.total[i, 1], s.total[i, 2])
         for k in range(3):
@@ -118,7 +118,7 @@ def find_units(_f: Any, s: Any, default: int, _unused: int) -> int:
 @native_over("Normals", "Normals")
 @exact
 def renormalize(s: Any, _same: Any, _unused: int, _neither: int) -> int:
-    """Unit vectors along the sums, by the inverse length."""
+    """Compute unit vectors along the sums, by the inverse length."""
     for i in range(len(s.total)):
         length = _length(s.total[i, 0], s.total[i, 1], s.total[i, 2])
         real = length * length >= mjMINVAL

@@ -1,4 +1,4 @@
-"""Whether all faces of a mesh look to the same side."""
+"""Check of the orientation of a mesh's faces."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import numpy as np
 
 
 def turned_edge(face: np.ndarray) -> tuple[int, int] | None:
-    """Two vertices between which two faces run in the same direction, so that one is turned; None when all is well.
+    """Return two vertices that two faces connect in the same direction, so that one face is reversed; else None.
 
-    Faces that name a vertex twice have no direction.
+    Faces with a repeated vertex have no direction.
     """
     start = face[(face != np.roll(face, 1, axis=1)).all(axis=1)].astype(np.int64)
     edge = (start << 32 | start[:, [1, 2, 0]]).ravel()

@@ -1,24 +1,23 @@
-"""Convex hulls by Qhull, with the order in which it keeps their vertices and the facets around each of them.
+"""Convex hulls by Qhull, with its order of the vertices and of the facets around each vertex.
 
-The graph of a hull is walked from its first vertex, and a mesh that lies on a plane has contacts at the first
-neighbours of its lowest vertex: so this order decides about contacts.
+Collision detection walks the graph of a hull from its first vertex, and a mesh that lies on a plane has contacts at the
+first neighbours of its lowest vertex. The order therefore determines the contacts.
 
-Qhull adds points one by one. The new facets, a cone from the new point, go to the end of its list of facets, and the
-vertices of these facets, in the same order, to the end of its list of vertices. So as long as all facets are triangles,
-both orders follow from the list of facets. Flat faces of more corners are merged from triangles and cut up again at the
-end, which disturbs both.
+Qhull adds points one by one. The new facets, a cone from the new point, are appended to its list of facets. The
+vertices of these facets are appended in the same order to its list of vertices. If all facets are triangles, both
+orders therefore follow from the list of facets. Flat faces with more corners are merged from triangles and triangulated
+at the end, which disturbs both orders.
 
 Qhull's library (package ``cmeel-qhull``, not on Windows) is called directly: importing SciPy would take longer than
-most hulls. It prints facets (option ``Fv``), and says in its summary (``s``) whether it has merged any; if so it prints
-each vertex with the facets around it, and its lists of vertices and facets. Numbers with decimals aren't asked for,
-which take it longer to print than the hull to find: which side of a facet is outside follows from the middle of the
-hull, unless the facet is nearly a line. Where the library is not there SciPy runs Qhull; then the numbers of the
-regions of a Voronoi diagram tell the order of vertices in passing, and facets around them stand in the order of the
-list.
+most hulls. The library prints facets (option ``Fv``) and a summary (``s``), which contains whether facets were merged.
+If so, it also prints each vertex with the facets around it, and its lists of vertices and facets. Decimal numbers are
+not requested, since printing them takes longer than the hull. The outside of a facet follows from the middle of the
+hull, unless the facet is nearly a line. If the library is not installed, SciPy runs Qhull. In this case the region
+numbers of a Voronoi diagram give the order of vertices, and the facets around them are in the order of the list.
 
 Sources: C. Barber, D. Dobkin, H. Huhdanpaa, The Quickhull algorithm for convex hulls, ACM Transactions on Mathematical
-Software 22 (1996), section 2; the manual of Qhull (calling Qhull from C programs; output formats). What goes beyond it
-follows from the numbers of the reference.
+Software 22 (1996), section 2; the manual of Qhull (calling Qhull from C programs; output formats). Everything else
+was derived from outputs of the reference.
 """
 
 from __future__ import annotations
@@ -39,25 +38,25 @@ from cardan.jit.driver.direct import call, native_over
 from cardan.maths.vector import cross, dot3, get3, norm3, sub3
 
 OPTIONS = "Qt"
-"""Cut flat faces of more than three corners into triangles."""
+"""Triangulate flat faces with more than three corners."""
 FLAT = "the mesh has no convex hull: its vertices lie in a plane, or nearly"
 
 _LIBRARIES = ("libqhull_r.so", "libqhull_r.dylib")
-_STATE = 1 << 16  # bytes for Qhull's own structure, which takes 9,000
+_STATE = 1 << 16  # bytes for Qhull's own structure, which needs 9,000
 _MERGED = b"Number of merged facets"
-_THIN = 1e-9  # height of a triangle, relative to the hull's size, below which it has no sides of its own
-_CLEAR = 1e-5  # height of the middle above a facet, relative to the hull's size, that leaves no doubt
+_THIN = 1e-9  # triangles with a smaller height, relative to the hull's size, have no well-defined side
+_CLEAR = 1e-5  # smallest height of the middle above a facet, relative to the hull's size, with an unambiguous sign
 
 
 class Facets(NamedTuple):
     """A hull of triangles, in Qhull's order.
 
     Attributes:
-        facet: vertices of the triangles, in Qhull's order, which says nothing about inside and outside (m, 3), int32.
+        facet: vertices of the triangles, in Qhull's order, which is independent of orientation (m, 3), int32.
         inward: whether a triangle's corners are clockwise from outside (m,).
-        vertex: numbers of the vertices (n,), int32.
-        around: the facets around vertices, and where those of each vertex begin, (3 m,) and (n,), int32; None if each
-            vertex has them in the order of the list.
+        vertex: indices of the vertices (n,), int32.
+        around: the facets around vertices, and where those of each vertex begin, (3 m,) and (n,), int32; None if the
+            facets of each vertex are in the order of the list.
     """
 
     facet: np.ndarray
@@ -67,7 +66,7 @@ class Facets(NamedTuple):
 
 
 class _Answer(NamedTuple):
-    """What Qhull prints: facets, its summary with its lists, and vertices, if they are needed."""
+    """Output of Qhull: facets, the summary with its lists, and, if needed, vertices."""
 
     facets: bytes
     lists: bytes
@@ -86,7 +85,7 @@ SIDES = Struct(
 
 
 def facets_of(points: np.ndarray) -> Facets:
-    """The convex hull of points (n, 3), float64.
+    """Compute the convex hull of points (n, 3), float64.
 
     Raises:
         MeshDataError: the points lie in a plane, or are not finite.
@@ -99,7 +98,7 @@ def facets_of(points: np.ndarray) -> Facets:
 
 @cache
 def library() -> Any:
-    """Qhull's library, if its package is installed."""
+    """Return Qhull's library, or None if its package is not installed."""
     for folder in sys.path:
         for name in _LIBRARIES:
             place = Path(folder, "cmeel.prefix", "lib", name)
@@ -109,7 +108,7 @@ def library() -> Any:
 
 
 def _opened(place: Path) -> Any:
-    """A library, or None if it can't be used here."""
+    """Open a library; returns None if it cannot be used on this system."""
     try:
         found = ctypes.CDLL(str(place))
         pointer, number = ctypes.c_void_p, ctypes.c_int
@@ -135,7 +134,7 @@ def _opened(place: Path) -> Any:
 
 @cache
 def _streams() -> Any:
-    """The C library, whose streams into memory Qhull can print to."""
+    """Return the C library, whose memory streams receive the output of Qhull."""
     c = ctypes.CDLL(None)
     c.open_memstream.restype = ctypes.c_void_p
     c.fclose.argtypes = c.fflush.argtypes = c.free.argtypes = (ctypes.c_void_p,)
@@ -143,25 +142,25 @@ def _streams() -> Any:
 
 
 class _Stream:
-    """A file of C in memory."""
+    """A C stream in memory."""
 
     def __init__(self) -> None:
         self._text, self._size = ctypes.c_void_p(), ctypes.c_size_t()
         self.file = _streams().open_memstream(ctypes.byref(self._text), ctypes.byref(self._size))
 
     def written(self) -> bytes:
-        """What was written so far."""
+        """Return the text written so far."""
         _streams().fflush(self.file)
         return ctypes.string_at(self._text.value or 0, self._size.value)
 
     def close(self) -> None:
-        """End it."""
+        """Close the stream."""
         _streams().fclose(self.file)
         _streams().free(self._text)
 
 
 def _by_library(qhull: Any, points: np.ndarray) -> Facets | None:
-    """The hull as Qhull's library tells it, or None if the answer can't be understood.
+    """Compute the hull with Qhull's library, or return None if the output cannot be parsed.
 
     Raises:
         MeshDataError: the points lie in a plane.
@@ -183,19 +182,19 @@ def _by_library(qhull: Any, points: np.ndarray) -> Facets | None:
 
 
 def _ask(qhull: Any, points: np.ndarray, formats: str) -> _Answer:
-    """Run Qhull's library, and let it print in some formats.
+    """Run Qhull's library, and print the results in some formats.
 
     Raises:
         MeshDataError: the points lie in a plane.
     """
     points = np.ascontiguousarray(points, np.float64)
-    memory = np.empty(_STATE, np.uint8)  # Qhull clears what it uses of it
+    memory = np.empty(_STATE, np.uint8)  # Qhull clears the part that it uses
     state = ctypes.c_void_p(memory.ctypes.data)
     facets, lists, vertices, rest = _Stream(), _Stream(), _Stream(), (ctypes.c_int(), ctypes.c_int())
     qhull.qh_zero(state, lists.file)
     command = f"qhull {OPTIONS} {formats}".encode()
     failed = qhull.qh_new_qhull(state, 3, len(points), points.ctypes.data, 0, command, facets.file, lists.file)
-    # four facets are the tetrahedron that it starts from, without a cone
+    # four facets are the initial tetrahedron, which has no cone
     if not failed and (_MERGED in lists.written() or facets.written().startswith(b"4\n")):
         qhull.qh_printlists(state)
         _print_vertices(qhull, state, vertices)
@@ -210,7 +209,7 @@ def _ask(qhull: Any, points: np.ndarray, formats: str) -> _Answer:
 
 
 def _print_vertices(qhull: Any, state: Any, stream: _Stream) -> None:
-    """Let Qhull print its vertices, one by one."""
+    """Print Qhull's vertices, one by one."""
     printer, last, file = qhull.qh_printvertex, qhull.qh_setdellast, stream.file
     vertices = ctypes.c_void_p(qhull.qh_pointvertex(state))
     qhull.qh_setcompact(state, vertices)
@@ -220,9 +219,9 @@ def _print_vertices(qhull: Any, state: Any, stream: _Stream) -> None:
 
 
 def _heights(points: np.ndarray, facet: np.ndarray) -> tuple[np.ndarray, bool]:
-    """How far triangles of a hull lie above its middle, seen from where their corners are counter-clockwise.
+    """Return heights of triangles above the hull's middle, seen from the side where corners are counter-clockwise.
 
-    Times twice their area; and whether that leaves no doubt about their sides.
+    The heights are multiplied by twice the triangles' area. The second result is whether all signs are unambiguous.
     """
     memory, height = StructMemory(SIDES, {}), np.empty(len(facet))
     memory.attach("point", points)
@@ -232,19 +231,19 @@ def _heights(points: np.ndarray, facet: np.ndarray) -> tuple[np.ndarray, bool]:
 
 
 def _above_planes(qhull: Any, points: np.ndarray, facet: np.ndarray) -> np.ndarray | None:
-    """A number for each facet that is negative if it is clockwise from outside; None if it can't be understood."""
+    """Return a number for each facet that is negative if it is clockwise from outside; None if parsing fails."""
     plane = np.array(_ask(qhull, points, "n").facets.split(), np.float64)[2:]
     return _along_planes(points, facet, plane.reshape(-1, 4)) if len(plane) == 4 * len(facet) else None
 
 
 def _along_planes(points: np.ndarray, facet: np.ndarray, plane: np.ndarray) -> np.ndarray:
-    """Normals of triangles along those of planes (m, 4), which point outside."""
+    """Project the normals of triangles on the normals of planes (m, 4), which point outside."""
     a, b, c = (points[facet[:, k]] for k in range(3))
     return (np.cross(b - a, c - a) * plane[:, :3]).sum(axis=1)
 
 
 def _by_scipy(points: np.ndarray) -> Facets:
-    """The hull as SciPy's copy of Qhull tells it.
+    """Compute the hull with SciPy's copy of Qhull.
 
     Raises:
         MeshDataError: the points lie in a plane.
@@ -263,9 +262,9 @@ def _by_scipy(points: np.ndarray) -> Facets:
 
 
 def _vertex_order(found: Any, facet: np.ndarray, plane: np.ndarray) -> np.ndarray:
-    """Numbers of the hull's vertices in Qhull's order: SciPy's object, triangles (m, 3) and their planes (m, 4)."""
-    flat = len(np.unique(plane, axis=0)) < len(plane)  # faces of more than three corners
-    if not flat and len(facet) > 4:  # four are the tetrahedron that it starts from, without a cone
+    """Return the hull's vertices in Qhull's order, from SciPy's object, triangles (m, 3) and their planes (m, 4)."""
+    flat = len(np.unique(plane, axis=0)) < len(plane)  # faces with more than three corners
+    if not flat and len(facet) > 4:  # four are the initial tetrahedron, which has no cone
         return _last_cones(facet)
     region = found.get_voronoi_diagram()[4]
     vertex = np.flatnonzero(region >= 0)
@@ -273,14 +272,14 @@ def _vertex_order(found: Any, facet: np.ndarray, plane: np.ndarray) -> np.ndarra
 
 
 def _last_cones(facet: np.ndarray) -> np.ndarray:
-    """The vertices by the last cone of facets that each belongs to, and by their first place in it, int32.
+    """Return the vertices sorted by the last cone of facets that contains them, then by first position in it, int32.
 
-    The facets of a cone follow one another, and each names the apex first.
+    The facets of a cone are consecutive, and the apex is the first vertex of each.
     """
     apex = facet[:, 0]
     cone = np.repeat(np.cumsum(np.concatenate(([True], apex[1:] != apex[:-1]))), 3)
     vertex = facet.ravel()
-    # of what is written twice to a place the last remains
+    # if a place is written twice, the last value remains
     last, first = np.zeros((2, vertex.max() + 1), np.int64)
     last[vertex] = cone
     place = np.flatnonzero(last[vertex] == cone)
@@ -290,7 +289,7 @@ def _last_cones(facet: np.ndarray) -> np.ndarray:
 
 @kernel
 def _middle(s: Any, axis: int) -> tuple[float, float]:
-    """A coordinate of the mean of the triangles' corners, and how far they spread along the axis."""
+    """Return a coordinate of the mean of the triangles' corners, and their spread along the axis."""
     total, low, high = 0.0, inf, -inf
     for i in range(len(s.facet)):
         for k in range(3):
@@ -303,9 +302,10 @@ def _middle(s: Any, axis: int) -> tuple[float, float]:
 
 @native_over("HullSides", "HullSides")
 def find_heights(s: Any, _same: Any, _unused: int, _neither: int) -> int:
-    """Heights of the triangles; returns whether one is so thin, or so close to the middle, that its sign says nothing.
+    """Compute heights of the triangles; returns whether the sign of any of them is ambiguous.
 
-    The triangle is thin by its height above its longer side at the first corner.
+    The sign is ambiguous if the triangle is thin or close to the middle. A triangle is thin if its height above its
+    longer side at the first corner is small.
     """
     (x, width), (y, depth), (z, rise) = _middle(s, 0), _middle(s, 1), _middle(s, 2)
     size = max(width, depth, rise)

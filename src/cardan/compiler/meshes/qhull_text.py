@@ -1,4 +1,4 @@
-"""What Qhull prints about a hull, read by kernels (formats: the manual of Qhull, "Output formats")."""
+"""Kernels that parse the output of Qhull about a hull (formats: the manual of Qhull, "Output formats")."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ PRINTED = Struct(
 )
 
 Around = tuple[np.ndarray, np.ndarray]
-"""Facets around vertices; first there and number of those of each."""
+"""Facets around vertices; start and number of the facets of each vertex."""
 
 _FACETS, _VERTICES = b"all facets:", b"all vertices:"  # titles of lists
 _LF, _SPACE, _MINUS, _P, _V, _F, _ZERO, _NINE = b"\n -pvf09"
@@ -37,7 +37,7 @@ _MOST = 2**31 - 1
 
 
 def facets_in(text: bytes) -> np.ndarray | None:
-    """Triangles, in the format ``Fv``: (m, 3) point numbers; None if the text is anything else."""
+    """Parse triangles in the format ``Fv``: (m, 3) point indices; None if the text has another form."""
     count, _, rest = text.partition(b"\n")
     if not count.strip().isdigit() or len(rest) < 8 * int(count):  # no row is shorter
         return None
@@ -46,23 +46,23 @@ def facets_in(text: bytes) -> np.ndarray | None:
 
 
 def order_in(lists: bytes, vertices: bytes, facet: np.ndarray) -> tuple[np.ndarray, Around | None] | None:
-    """The order of the vertices, and the facets around them, of a hull whose triangles are known.
+    """Parse the order of the vertices, and the facets around them, of a hull whose triangles are known.
 
     Args:
         lists: text with the names of all facets and of all vertices, each list after its title.
         vertices: the vertices, each with the names of the facets around it.
-        facet: point numbers of the triangles (m, 3).
+        facet: point indices of the triangles (m, 3).
 
     Returns:
-        point numbers of the vertices (n,); numbers of the facets around each, one vertex after the other, (3 m,), with
-        the first there and their number of each vertex (n, 2), or None where the text doesn't tell all. None if it is
-        anything else, or doesn't fit together.
+        point indices of the vertices (n,), and the facets around them. The latter are facet indices, one vertex after
+        the other, (3 m,), with start and number for each vertex (n, 2), or None if the text is incomplete. The whole
+        result is None if the text has another form or is inconsistent.
     """
     count, titles = vertices.count(b"\n- ") + 1, [lists.find(title) for title in (_FACETS, _VERTICES)]
     if -1 in titles:
         return None
     source, printed = StructMemory(TEXT, {}), StructMemory(PRINTED, {})
-    # readers look one place ahead
+    # readers look one character ahead
     source.attach("byte", np.frombuffer(b"%b\n%b\n\n" % (lists, vertices), np.uint8))
     starts = len(lists) + 1, titles[0] + len(_FACETS), titles[1] + len(_VERTICES)
     order, around, begin = np.empty(count, np.int32), np.empty(facet.size, np.int32), np.empty((count, 2), np.int32)
@@ -71,7 +71,7 @@ def order_in(lists: bytes, vertices: bytes, facet: np.ndarray) -> tuple[np.ndarr
     printed.attach("order", order)
     printed.attach("around", around)
     printed.attach("begin", begin)
-    corners = facet.size + 1  # more than there can be
+    corners = facet.size + 1  # an upper bound
     printed.attach_new({"facet_name": len(facet), "vertex_name": count, "vertex": count, "near": corners})
     largest = call(read_order, source, printed)
     if largest < 0:
@@ -84,9 +84,9 @@ def order_in(lists: bytes, vertices: bytes, facet: np.ndarray) -> tuple[np.ndarr
 
 
 def _read(reader: Any, text: bytes, **arrays: np.ndarray) -> int:
-    """Let a kernel read a text into arrays; returns how much it has read, -1 for what it doesn't know."""
+    """Parse a text into arrays with a kernel; returns the number of entries, or -1 for an unknown form."""
     source, printed = StructMemory(TEXT, {}), StructMemory(PRINTED, {})
-    # readers look one place ahead
+    # readers look one character ahead
     source.attach("byte", np.frombuffer(text + b"\n\n", np.uint8))
     for name, array in arrays.items():
         printed.attach(name, array)
@@ -100,7 +100,7 @@ def _is_digit(byte: int) -> bool:
 
 @kernel
 def _number(s: Any, p: Any) -> int:
-    """The number that begins at `p.at`, after spaces and line feeds, and go behind it; -1 if none does."""
+    """Parse the number at `p.at`, after spaces and line feeds, and move `p.at` past it; -1 if there is no number."""
     at = p.at
     while at < len(s.byte) - 1 and (s.byte[at] == _SPACE or s.byte[at] == _LF):
         at += 1
@@ -119,7 +119,7 @@ def _number(s: Any, p: Any) -> int:
 
 @kernel
 def _named(s: Any, p: Any, letter: int) -> int:
-    """The number of a name like p12 that begins at `p.at`, after spaces and line feeds; -1 if none does."""
+    """Parse the number in a name like p12 at `p.at`, after spaces and line feeds; -1 if there is no such name."""
     at = p.at
     while at < len(s.byte) - 1 and (s.byte[at] == _SPACE or s.byte[at] == _LF):
         at += 1
@@ -131,7 +131,7 @@ def _named(s: Any, p: Any, letter: int) -> int:
 
 @native_over("Text", "Printed")
 def read_facets(s: Any, p: Any, _unused: int, _neither: int) -> int:
-    """Read rows of three corners, each after the number 3; returns how many there are."""
+    """Parse rows of three corners, each after the number 3; returns the number of rows."""
     p.at = 0
     for row in range(len(p.facet)):
         if _number(s, p) != 3:
@@ -145,7 +145,7 @@ def read_facets(s: Any, p: Any, _unused: int, _neither: int) -> int:
 
 @kernel
 def _read_list(s: Any, p: Any, start: int, names: Any) -> int:
-    """Read names, of which there must be just as many; returns the largest, -1 if it is another list."""
+    """Parse names, whose number must match exactly; returns the largest, or -1 if the list differs."""
     p.at = start
     largest = 0
     for k in range(len(names)):
@@ -158,7 +158,7 @@ def _read_list(s: Any, p: Any, start: int, names: Any) -> int:
 
 @kernel
 def _read_vertices(s: Any, p: Any, start: int) -> int:
-    """Read vertices, two or more lines each; returns the largest number among them, -1 for what it doesn't know.
+    """Parse vertices, two or more lines each; returns the largest number among them, or -1 for an unknown form.
 
     They look like ``- p7(v1): 0 0 0``, ``neighbors: f3 f5``.
     """
@@ -176,7 +176,7 @@ def _read_vertices(s: Any, p: Any, start: int) -> int:
         largest = max(largest, p.vertex[row, 0], p.vertex[row, 1])
         while s.byte[p.at] != _LF:
             p.at += 1
-        # there may be no more of it, as in a tetrahedron; else the names of facets follow the next word
+        # the text may end here, as in a tetrahedron; else the names of facets follow the next word
         while p.at < len(s.byte) - 2 and s.byte[p.at] != _F and s.byte[p.at] != _MINUS:
             p.at += 1
         p.vertex[row, 2] = total
@@ -197,7 +197,7 @@ def _read_vertices(s: Any, p: Any, start: int) -> int:
 
 @native_over("Text", "Printed")
 def read_order(s: Any, p: Any, _unused: int, _neither: int) -> int:
-    """Read the vertices and both lists; returns the largest of all numbers, those of triangles, too, or -1."""
+    """Parse the vertices and both lists; returns the largest of all numbers, including those of triangles, or -1."""
     vertices = _read_vertices(s, p, p.start[0])
     facets, names = _read_list(s, p, p.start[1], p.facet_name), _read_list(s, p, p.start[2], p.vertex_name)
     if vertices < 0 or facets < 0 or names < 0:
@@ -211,16 +211,16 @@ def read_order(s: Any, p: Any, _unused: int, _neither: int) -> int:
 
 @native_over("Text", "Printed")
 def put_in_order(_s: Any, p: Any, _unused: int, _neither: int) -> int:
-    """Put the vertices in Qhull's order, with numbers in place of names; returns how many facets are around them.
+    """Sort the vertices in Qhull's order and replace names by numbers; returns the number of facets around them.
 
-    -1 if two vertices are one, a triangle has other corners, or a name is unknown.
+    The result is -1 if two vertices are equal, a triangle has other corners, or a name is unknown.
     """
     return -1 if _misfit(p) or not _put_vertices(p) else _put_around(p)
 
 
 @kernel
 def _misfit(p: Any) -> bool:
-    """Whether vertices are the same point, or triangles have other corners."""
+    """Return whether vertices are the same point, or triangles have other corners."""
     _forget(p)
     for row in range(len(p.vertex)):
         if p.place[p.vertex[row, 0]] >= 0:
@@ -235,7 +235,7 @@ def _misfit(p: Any) -> bool:
 
 @kernel
 def _put_vertices(p: Any) -> bool:
-    """Put the vertices in the order of their list; returns whether it names each once."""
+    """Sort the vertices in the order of their list; returns whether the list names each once."""
     _forget(p)
     for row in range(len(p.vertex)):
         p.place[p.vertex[row, 1]] = row
@@ -250,14 +250,14 @@ def _put_vertices(p: Any) -> bool:
 
 @kernel
 def _put_around(p: Any) -> int:
-    """Number the facets around the vertices by their list; returns how many there are, -1 if one isn't known."""
+    """Number the facets around the vertices by their list; returns how many there are, or -1 if one is unknown."""
     _forget(p)
     for number in range(len(p.facet_name)):
         p.place[p.facet_name[number]] = number
     last = len(p.vertex) - 1
     total = p.vertex[last, 2] + p.vertex[last, 3]
     if total > len(p.around):
-        return 0  # more than there can be: none of them counts
+        return 0  # more than possible: none of them counts
     for k in range(total):
         p.around[k] = p.place[p.near[k]]
         if p.around[k] < 0:
@@ -267,6 +267,6 @@ def _put_around(p: Any) -> int:
 
 @kernel
 def _forget(p: Any) -> None:
-    """No name has a place."""
+    """Clear the places of all names."""
     for name in range(len(p.place)):
         p.place[name] = -1

@@ -1,9 +1,9 @@
-"""The surface of a mesh in memory for kernels: its triangles, sums over them, and its vertices moved and turned.
+"""The surface of a mesh in memory for kernels: triangles, sums over them, and vertex transformations.
 
-The mass properties are those of pyramids that stand on the triangles (O'Rourke, Computational Geometry in C, section
-1.3.8; Blow and Binstock, "How to find the inertia tensor of a 3D solid body", 2004). Vertices are single precision, and
-so are the centres and products below, as in the reference. Sums run over the triangles one after the other: the
-principal axes of round meshes depend on the last bit.
+The mass properties are those of pyramids whose bases are the triangles (O'Rourke, Computational Geometry in C, section
+1.3.8; Blow and Binstock, "How to find the inertia tensor of a 3D solid body", 2004). Vertices are in single precision,
+and so are the centres and products below, as in the reference. Sums run over the triangles one after the other, since
+the principal axes of round meshes depend on the last bit.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Surface:
     Attributes:
         vertex, face: float32 (n, 3) and int32 (m, 3).
         area: of each triangle.
-        memory: all this, for kernels.
+        memory: the structure of these arrays for kernels.
     """
 
     def __init__(self, vertex: np.ndarray, face: np.ndarray) -> None:
@@ -74,7 +74,7 @@ class Surface:
         self.move(vertex)
 
     def move(self, vertex: np.ndarray) -> None:
-        """Other places of the vertices."""
+        """Replace the positions of the vertices."""
         self.memory.attach("vertex", vertex)
         self.vertex, self.face = self.memory.arrays["vertex"], self.memory.arrays["face"]
         self._run(find_triangles)
@@ -83,13 +83,13 @@ class Surface:
         call(kernel, self.memory, self.memory, i)
 
     def centroid(self) -> np.ndarray:
-        """Centroid of the surface; 0 when it has no area."""
+        """Return the centroid of the surface, or 0 if it has no area."""
         self._run(sum_centres)
         area = self._total[0]
         return self._total[1:4] / area if area >= mjMINVAL else np.zeros(3)
 
     def pyramid_volumes(self, apex: np.ndarray, signed: bool) -> np.ndarray:
-        """Volumes of the pyramids from an apex to the triangles; those seen from behind are negative if ``signed``."""
+        """Compute volumes of the pyramids from an apex; if ``signed``, triangles seen from behind are negative."""
         volume = np.empty(len(self.face))
         self._apex[:] = apex
         self.memory.attach("weight", volume)
@@ -97,20 +97,20 @@ class Surface:
         return volume
 
     def weighted_centre(self, apex: np.ndarray, weight: np.ndarray) -> np.ndarray:
-        """Mean of the centres of mass of the pyramids from an apex."""
+        """Return the mean of the centres of mass of the pyramids from an apex."""
         self._apex[:] = apex
         self.memory.attach("weight", weight)
         self._run(sum_pyramids)
         return self._total[1:4] / self._total[0]
 
     def total(self, weight: np.ndarray) -> float:
-        """Sum of the weights of triangles."""
+        """Return the sum of the weights of triangles."""
         self.memory.attach("weight", weight)
         self._run(sum_pyramids)
         return float(self._total[0])
 
     def second_moments(self, weight: np.ndarray) -> tuple[float, ...]:
-        """Rotational inertia about the origin as (xx, yy, zz, xy, xz, yz), from weights of the triangles.
+        """Return the rotational inertia about the origin as (xx, yy, zz, xy, xz, yz), from weights of the triangles.
 
         The weight is volume / 20 for pyramids from the origin, area / 12 for triangles.
         """
@@ -120,7 +120,7 @@ class Surface:
         return (yy + zz, xx + zz, xx + yy, -xy, -xz, -yz)
 
     def boxes(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Corners of the boxes around the triangles, and centres of the circles through their corners: (m, 3) each."""
+        """Return lower and upper corners of the triangles' boxes, and the triangles' circumcentres: (m, 3) each."""
         found = np.empty((3, len(self.face), 3))
         for name, rows in zip(("low", "high", "circumcentre"), found, strict=True):
             self.memory.attach(name, rows)
@@ -129,7 +129,7 @@ class Surface:
 
 
 def turned(rows: np.ndarray, matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Vectors (n, 3) multiplied with a matrix, in single precision; their bounds before rounding (2, 3)."""
+    """Multiply vectors (n, 3) by a matrix, in single precision. Also returns their bounds before rounding (2, 3)."""
     memory = StructMemory(ROWS, {})
     result, bounds = np.empty((len(rows), 3), np.float32), np.empty((2, 3))
     memory.attach("row", rows)
@@ -141,7 +141,7 @@ def turned(rows: np.ndarray, matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray
 
 
 def moved(rows: np.ndarray, shift: np.ndarray) -> np.ndarray:
-    """Points (n, 3) relative to another origin, in single precision."""
+    """Return points (n, 3) relative to another origin, in single precision."""
     memory = StructMemory(ROWS, {})
     result = np.empty((len(rows), 3), np.float32)
     memory.attach("row", rows)
@@ -156,7 +156,7 @@ def moved(rows: np.ndarray, shift: np.ndarray) -> np.ndarray:
 
 @kernel
 def _side(s: Any, start: int, end: int, k: int) -> float:
-    """A coordinate of the way from a vertex to another, rounded to single precision."""
+    """Return a coordinate of the vector from a vertex to another, rounded to single precision."""
     return float64(float32(s.vertex[end, k] - s.vertex[start, k]))
 
 
@@ -168,7 +168,7 @@ def _cross(u: Any, v: Any) -> Any:
 @native_over("Surface", "Surface")
 @exact
 def find_triangles(s: Any, _same: Any, _unused: int, _neither: int) -> int:
-    """Centres, normals and areas."""
+    """Compute centres, normals and areas."""
     for i in range(len(s.face)):
         a, b, c = s.face[i, 0], s.face[i, 1], s.face[i, 2]
         for k in range(3):
@@ -189,7 +189,7 @@ def find_triangles(s: Any, _same: Any, _unused: int, _neither: int) -> int:
 @native_over("Surface", "Surface")
 @exact
 def sum_centres(s: Any, _same: Any, _unused: int, _neither: int) -> int:
-    """Sums of the areas, and of the centres weighted by them."""
+    """Compute the sum of the areas, and the sum of the centres weighted by them."""
     area = x = y = z = 0.0
     for i in range(len(s.face)):
         area += s.area[i]
@@ -203,7 +203,7 @@ def sum_centres(s: Any, _same: Any, _unused: int, _neither: int) -> int:
 @native_over("Surface", "Surface")
 @exact
 def find_pyramids(s: Any, _same: Any, signed: int, _unused: int) -> int:
-    """Weights of the triangles: volumes of the pyramids from the apex."""
+    """Compute weights of the triangles: volumes of the pyramids from the apex."""
     for i in range(len(s.face)):
         height = (s.centre[i, 0] - s.apex[0]) * s.normal[i, 0]
         height += (s.centre[i, 1] - s.apex[1]) * s.normal[i, 1]
@@ -216,7 +216,7 @@ def find_pyramids(s: Any, _same: Any, signed: int, _unused: int) -> int:
 @native_over("Surface", "Surface")
 @exact
 def sum_pyramids(s: Any, _same: Any, _unused: int, _neither: int) -> int:
-    """Sums of the weights, and of the pyramids' centres of mass weighted by them."""
+    """Compute the sum of the weights, and the sum of the pyramids' centres of mass weighted by them."""
     weight = x = y = z = 0.0
     for i in range(len(s.face)):
         weight += s.weight[i]
@@ -229,7 +229,7 @@ def sum_pyramids(s: Any, _same: Any, _unused: int, _neither: int) -> int:
 
 @kernel
 def _product(s: Any, i: int, m: int, n: int) -> float:
-    """Products of the coordinates m and n over pairs of corners of a triangle, in single precision."""
+    """Sum the products of the coordinates m and n over pairs of corners of a triangle, in single precision."""
     a, b, c = s.face[i, 0], s.face[i, 1], s.face[i, 2]
     am, bm, cm = float32(s.vertex[a, m]), float32(s.vertex[b, m]), float32(s.vertex[c, m])
     an, bn, cn = float32(s.vertex[a, n]), float32(s.vertex[b, n]), float32(s.vertex[c, n])
@@ -240,7 +240,7 @@ def _product(s: Any, i: int, m: int, n: int) -> float:
 @native_over("Surface", "Surface")
 @exact
 def sum_products(s: Any, _same: Any, _unused: int, _neither: int) -> int:
-    """Sums of the products of coordinates, weighted: xx, yy, zz, xy, xz, yz."""
+    """Compute weighted sums of the products of coordinates: xx, yy, zz, xy, xz, yz."""
     xx = yy = zz = xy = xz = yz = 0.0
     for i in range(len(s.face)):
         xx += s.weight[i] * _product(s, i, 0, 0)
@@ -256,9 +256,9 @@ def sum_products(s: Any, _same: Any, _unused: int, _neither: int) -> int:
 @native_over("Surface", "Surface")
 @exact
 def find_boxes(s: Any, _same: Any, _unused: int, _neither: int) -> int:
-    """Boxes and circumcentres; for the latter, sides are rounded to single precision, as in the reference.
+    """Compute boxes and circumcentres; for the latter, sides are rounded to single precision, as in the reference.
 
-    Triangles without area have the third corner for a centre.
+    The centre of a triangle without area is its third corner.
     """
     for i in range(len(s.face)):
         a, b, c = s.face[i, 0], s.face[i, 1], s.face[i, 2]
@@ -282,7 +282,7 @@ def find_boxes(s: Any, _same: Any, _unused: int, _neither: int) -> int:
 @native_over("Rows", "Rows")
 @exact
 def turn_rows(r: Any, _same: Any, _unused: int, _neither: int) -> int:
-    """Multiply the vectors with the matrix."""
+    """Multiply the vectors by the matrix."""
     for k in range(3):
         low, high = float("inf"), -float("inf")
         for i in range(len(r.row)):
@@ -298,7 +298,7 @@ def turn_rows(r: Any, _same: Any, _unused: int, _neither: int) -> int:
 @native_over("Rows", "Rows")
 @exact
 def move_rows(r: Any, _same: Any, _unused: int, _neither: int) -> int:
-    """Take the shift from the vectors."""
+    """Subtract the shift from the vectors."""
     for i in range(len(r.row)):
         for k in range(3):
             r.turned[i, k] = r.row[i, k] - r.shift[k]

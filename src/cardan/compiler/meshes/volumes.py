@@ -1,4 +1,4 @@
-"""Bounding volume hierarchy over the faces of a mesh, halved by the faces' circumcentres."""
+"""Bounding volume hierarchy over the faces of a mesh, split at the faces' circumcentres."""
 
 from __future__ import annotations
 
@@ -11,5 +11,5 @@ if TYPE_CHECKING:
 
 
 def face_tree(surface: Surface) -> BoxTree:
-    """The tree over all faces."""
+    """Build the tree over all faces."""
     return box_tree(*surface.boxes())
