@@ -1,4 +1,4 @@
-"""Actuators as structs: always in the general form, whatever shortcut the model was written with."""
+"""Actuators as structs: always in the general form, independent of the shortcut in the text."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _FORM = (*(row.name for row in DYNAMICS), "actdim")
 
 @fields(GENERAL, drop=TARGETS)
 class MjsActuator(Named):
-    """An actuator. ``trntype`` and ``target`` say what it acts on."""
+    """An actuator. ``trntype`` and ``target`` specify its target."""
 
     plugin = plugin_of_actuator
 
@@ -42,7 +42,7 @@ class MjsActuator(Named):
     # --- target ------------------------------------------------------------------------------------------------------
 
     def _take_aim(self, **changed: Any) -> None:
-        """Change kind or name of the target, and write it once both are known."""
+        """Change kind or name of the target, and write it after both are known."""
         self._aim.update(changed)
         kind, target = _TRANSMISSION.get(self._aim["trntype"]), getattr(self._aim["target"], "name", None)
         for name in TARGETS:
@@ -52,7 +52,7 @@ class MjsActuator(Named):
             self.write(self.element.row.attributes[kind], "target", target or self._aim["target"])
 
     def _reach(self, attribute: str) -> None:
-        """Make sure that the element can hold an attribute of a general actuator."""
+        """Convert the element to a form that can hold an attribute of a general actuator."""
         if attribute not in self.element.row.attributes and attribute in GENERAL.attributes:
             self._generalize()
 
@@ -70,7 +70,7 @@ class MjsActuator(Named):
 
     @property
     def target(self) -> str:
-        """Name of what the actuator acts on."""
+        """Name of the actuator's target."""
         return getattr(self._aim["target"], "name", self._aim["target"])
 
     @target.setter
@@ -78,7 +78,7 @@ class MjsActuator(Named):
         self._take_aim(target=value)
 
     def pending(self) -> Any:
-        """An error while there is no target."""
+        """An error if there is no target, else None."""
         for name, value in self._aim.items():
             if not value or value == mjtTrn.mjTRN_UNDEFINED:
                 return self.element.error("an actuator needs trntype and target", name)
@@ -87,23 +87,23 @@ class MjsActuator(Named):
     # --- form --------------------------------------------------------------------------------------------------------
 
     def write(self, row: Attribute, name: str, value: Any) -> None:
-        """As for every element; what a shortcut cannot hold turns it into a general actuator first."""
+        """Write an attribute; if a shortcut cannot hold it, the element becomes a general actuator first."""
         if not self.element.row.is_entry:
             self._reach(row.name)
         super().write(row, name, value)
 
     @property
     def inheritrange(self) -> float:
-        """Take the range of the target as range of the control, scaled by this; 0: don't."""
+        """Scale of the target's range in the range of the control; 0: the range is not inherited."""
         return self.element.resolved()["inheritrange"]
 
     @inheritrange.setter
     def inheritrange(self, value: float) -> None:
-        # the language has it only for some shortcuts, the general form can hold it
+        # the language has it only for some shortcuts, but the general form can hold it
         self.element.attributes["inheritrange"] = float(value)
 
     def _generalize(self) -> None:
-        """Turn a shortcut into the general actuator that it is short for."""
+        """Replace a shortcut by the equivalent general actuator."""
         tree_element: Any = self.element
         values = tree_element.resolved()
         given = {name: value for name, value in tree_element.attributes.items() if name in GENERAL.attributes}
@@ -113,7 +113,7 @@ class MjsActuator(Named):
         tree_element.row = GENERAL
 
     def _set_to(self, tag: str, **values: Any) -> None:
-        """Make this a shortcut; negative values are left to the defaults."""
+        """Convert the actuator to this shortcut; negative values mean the defaults."""
         row = ACTUATOR.children[tag]
         element: Any = self.element
         if element.row.is_entry:
@@ -155,7 +155,7 @@ class MjsActuator(Named):
         self._set_to("damper", kv=kv)
 
     def set_to_cylinder(self, timeconst: float, bias: Any, area: float, diameter: float = -1) -> None:
-        """Pneumatic or hydraulic cylinder; ``diameter``, when given, stands for ``area``."""
+        """Pneumatic or hydraulic cylinder; ``diameter``, if given, replaces ``area``."""
         self._set_to("cylinder", timeconst=timeconst, area=area, diameter=diameter)
         super().write(self.element.row.attributes["bias"], "bias", np.broadcast_to(bias, 3) if np.ndim(bias) else
                       (bias, 0.0, 0.0))  # fmt: skip

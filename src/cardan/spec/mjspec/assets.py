@@ -47,11 +47,11 @@ class MjsTexture(Named):
 
 @fields(MATERIAL_ROW)
 class MjsMaterial(Named):
-    """A material. It has one texture: ``texture``, which is also ``textures[1]``, the colour among the roles."""
+    """A material. It has one texture: ``texture``, which is also ``textures[1]``, the role of the colour."""
 
     @property
     def textures(self) -> LiveList:
-        """Names of the textures by role; only the colour (1) is known."""
+        """Names of the textures by role; only the colour (1) is supported."""
         names: list[Any] = [""] * _ROLES
         names[_RGB_ROLE] = self.texture
         return LiveList(names, lambda new: setattr(self, "textures", new))
@@ -66,7 +66,7 @@ class MjsMaterial(Named):
 
 @fields(KEYFRAME.children["key"])
 class MjsKey(Named):
-    """A keyframe. NaN in a state stands for "as in the initial configuration"."""
+    """A keyframe. NaN in a state means "as in the initial configuration"."""
 
 
 @fields(CUSTOM.children["numeric"])
@@ -92,7 +92,7 @@ class MjsTuple(Named):
         return LiveList(self._columns[name], lambda new: self._set(name, new))
 
     def _set(self, name: str, values: Any) -> None:
-        """Take up one list, and write the content when all lists have its length."""
+        """Store one list, and write the content when all lists have the same length."""
         row = TUPLE_ELEMENT.attributes[name]
         try:
             self._columns[name] = [to_tree(row, value) for value in values]
@@ -135,7 +135,7 @@ class MjsTuple(Named):
         self._set("prm", value)
 
     def pending(self) -> Any:
-        """An error while the lists differ in length."""
+        """An error if the lists differ in length, else None."""
         lengths = [len(column) for column in self._full_columns()]
         if len(set(lengths)) == 1:
             return None

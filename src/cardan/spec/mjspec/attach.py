@@ -1,8 +1,8 @@
-"""Attaching: copying a part of one model, or all of it, into another, with all that belongs to it.
+"""Attaching: copying a part of one model, or all of it, into another, with everything that belongs to it.
 
-Names get a prefix and a suffix, so that a model can be attached many times. Assets and default classes come along,
-and of the other sections whatever refers to nothing outside the part. Angles are converted to the unit of the target.
-Keyframes of the part become keyframes of the target, in which everything else is as in the initial configuration.
+Names get a prefix and a suffix, so that a model can be attached many times. Assets and default classes are copied, and
+from the other sections all elements that refer to nothing outside the part. Angles are converted to the target's unit.
+Keyframes of the part become keyframes of the target, with the initial configuration for everything else.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _JOINT_ANGLES = ("range", "ref", "springref")
 
 
 class Attachment:
-    """One attaching: from the tree ``child`` into the tree ``parent``, names changed by prefix and suffix."""
+    """One attachment of the tree ``child`` to the tree ``parent``; names are changed by prefix and suffix."""
 
     def __init__(self, parent: ModelTree, child: ModelTree, prefix: str, suffix: str) -> None:
         self.parent, self.child = parent, child
@@ -49,7 +49,9 @@ class Attachment:
         self.to_target = degrees if target["angle"] == "degree" else radians
 
     def run(self, roots: list[Element], target: Element, whole: bool) -> list[Element]:
-        """Copy the ``roots`` into ``target``, with what belongs to them; ``whole``: they are all that the child has.
+        """Copy the ``roots``, with everything that belongs to them, into ``target``.
+
+        If ``whole``, the roots are everything that the child has.
 
         Raises:
             MjcfError: a name is taken; nothing was changed.
@@ -77,7 +79,7 @@ class Attachment:
     # --- what comes along --------------------------------------------------------------------------------------------
 
     def _relations(self, roots: list[Element], whole: bool) -> Iterator[Element]:
-        """The elements of the other sections that refer to nothing outside the part, and to something inside."""
+        """Return the elements of the other sections that refer to something inside the part and nothing outside."""
         if whole:
             for tag in (*_SECTIONS, "custom"):
                 yield from (element for element in self.child.section(tag).children if element.tag != "skin")
@@ -99,7 +101,7 @@ class Attachment:
                     yield element
 
     def _check_names(self, elements: Iterable[Element]) -> None:
-        """Raise when a copy would have a name that is taken."""
+        """Raise MjcfError if a copy would have a name that is taken."""
         for root in elements:
             for element in (root, *root.descendants()):
                 kind, name = element.row.kind, element.name
@@ -110,17 +112,17 @@ class Attachment:
                     )
 
     def renamed(self, name: str) -> str:
-        """A name with prefix and suffix."""
+        """Return a name with prefix and suffix."""
         return f"{self.prefix}{name}{self.suffix}"
 
     # --- default classes ---------------------------------------------------------------------------------------------
 
     def _copy_classes(self) -> None:
-        """Copy the default classes; those that only repeat the target's are shared."""
+        """Copy the default classes; classes equal to one of the target's are shared."""
         self.classes = {cls.name: self._copied_class(cls) for cls in self.child.defaults}
 
     def _copied_class(self, cls: DefaultClass) -> str:
-        """Name of the target's class which holds what ``cls`` holds."""
+        """Return the name of the target's class with the values of ``cls``."""
         entries = {tag: self._converted_entry(tag, values) for tag, values in cls.entries.items()}
         defaults = self.parent.defaults
         if cls.parent is None and entries == defaults.main.entries:
@@ -136,11 +138,11 @@ class Attachment:
         return name
 
     def _class_made(self, cls: DefaultClass) -> str:
-        """Name of the copy of a class that was made before."""
+        """Return the name of the copy of a class that was copied before."""
         return self.classes.get(cls.name, self.parent.defaults.main.name)
 
     def _converted_entry(self, tag: str, values: dict[str, Any]) -> dict[str, Any]:
-        """The values of one entry of a class, with the names and units of the target."""
+        """Return the values of one entry of a class, with the names and units of the target."""
         changed = dict(values)
         for row in DEFAULT.children[tag].references:
             if changed.get(row.name):
@@ -149,7 +151,7 @@ class Attachment:
         return changed
 
     def _set_class(self, root: Element, copy: Element) -> None:
-        """Let a copied part know the class that was in force around the original."""
+        """Assign to a copied part the class that applied around the original."""
         main = self.parent.defaults.main.name
         if root.tag == "frame":
             for inner, inner_copy in zip(root.children, copy.children, strict=True):
@@ -163,7 +165,7 @@ class Attachment:
     # --- copies ------------------------------------------------------------------------------------------------------
 
     def _copy(self, root: Element, target: Element) -> Element:
-        """A copy of an element and its content at the end of ``target``."""
+        """Append a copy of an element and its content to ``target``."""
         stack = [(root, target)]
         while stack:
             element, into = stack.pop()
@@ -176,7 +178,7 @@ class Attachment:
         return self.copies[root]
 
     def _rename(self, element: Element, copy: Element) -> None:
-        """Give a copy the names of the target: its own, those that it refers to, classes, files."""
+        """Replace the names in a copy: its own, those that it refers to, classes, files."""
         given = copy.attributes
         if element.name and element.row.kind:
             given["name"] = self.renamed(element.name)
@@ -199,7 +201,7 @@ class Attachment:
                 given[row.name] = self._file(element, given[row.name])
 
     def _file(self, element: Element, name: str) -> str:
-        """What a file of the child is found under from the target."""
+        """Return the path by which the target finds a file of the child."""
         if self.child.asset_key(name) is not None:
             return name
         folder = asset_folder(self.settings, element.tag)
@@ -219,7 +221,7 @@ class Attachment:
                         copy.attributes[name] = self._angle(values[name])
 
     def _angle(self, value: Any) -> Any:
-        """An angle or several in the target's unit."""
+        """Return an angle or several angles in the target's unit."""
         return tuple(map(self.to_target, value)) if isinstance(value, tuple) else self.to_target(value)
 
     def _convert_orientation(self, given: dict[str, Any]) -> None:
@@ -247,7 +249,7 @@ class Attachment:
 
 
 def _placed(element: Element) -> bool:
-    """Whether the element stands in the kinematic tree, where classes come from around it."""
+    """Return whether the element is in the kinematic tree, where classes are inherited from the elements around it."""
     while element.parent is not None:
         element = element.parent
         if element.tag == "worldbody":
@@ -256,7 +258,7 @@ def _placed(element: Element) -> bool:
 
 
 def _class_around(root: Element) -> str:
-    """Name of the default class in force inside a body or frame that has none of its own."""
+    """Return the name of the default class that applies inside a body or frame without a class of its own."""
     around, skip_frames = root, root.tag == "body"
     while around.parent is not None:
         around = around.parent

@@ -1,4 +1,4 @@
-"""Bodies and frames: what may be added to them, and what they hold."""
+"""Bodies and frames: adding elements to them, and access to their content."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from cardan.spec.tree import WORLD
 if TYPE_CHECKING:
     from cardan.spec.element import Element
 
-# tags of what bodies hold, by the plural that structs use
+# tags of the content of bodies, by the plural that structs use
 CONTENT: dict[str, tuple[str, ...]] = {
     "bodies": ("body",),
     "joints": ("joint", "freejoint"),
@@ -32,7 +32,7 @@ class Container(Posed):
     """A body or a frame: elements can be added to it."""
 
     def add_body(self, default: Any = None, **values: Any) -> MjsBody:
-        """Add a body. ``default`` is the default class of what stands inside; ``values`` are attributes by name."""
+        """Add a body. ``default`` is the default class of its content; ``values`` are attributes by name."""
         return self.spec.add_to(self.element, "body", default, values)
 
     def add_frame(self, default: Any = None, **values: Any) -> MjsFrame:
@@ -48,7 +48,7 @@ class Container(Posed):
         return self.spec.add_to(self.element, "joint", default, values)
 
     def add_freejoint(self, default: Any = None, **values: Any) -> Any:
-        """Add a free joint, which takes nothing from default classes."""
+        """Add a free joint, which uses no default class."""
         return self.spec.add_to(self.element, "freejoint", default, values)
 
     def add_site(self, default: Any = None, **values: Any) -> Any:
@@ -66,7 +66,7 @@ class Container(Posed):
 
 @fields(FRAME)
 class MjsFrame(Container):
-    """A frame: a pose for what stands inside, without a body."""
+    """A frame: a pose of its content, without a body."""
 
     def attach_body(self, body: MjsBody, prefix: str = "", suffix: str = "") -> MjsBody:
         """Attach a copy of a body, usually of another specification; see ``MjSpec.attach``."""
@@ -74,7 +74,7 @@ class MjsFrame(Container):
 
 
 class InertialField(Field):
-    """An attribute of the inertial frame, which is an element inside the body; setting one makes it."""
+    """An attribute of the inertial frame, which is an element inside the body; setting one creates the frame."""
 
     def __get__(self, struct: Any, owner: type | None = None) -> Any:
         if struct is None:
@@ -95,7 +95,7 @@ def _write(struct: Any, row: Attribute, name: str, value: Any) -> None:
 
 @fields(BODY)
 class MjsBody(Container):
-    """A body. ``mass``, ``ipos``, ``iquat``, ``inertia``, ``fullinertia`` make its inertial frame when one is set."""
+    """A body. Setting ``mass``, ``ipos``, ``iquat``, ``inertia`` or ``fullinertia`` creates its inertial frame."""
 
     plugin = plugin_inside
     ipos = InertialField(INERTIAL.attributes["pos"], "ipos")
@@ -117,7 +117,7 @@ class MjsBody(Container):
 
     @property
     def inertial(self) -> Element | None:
-        """The tree's element of the inertial frame, None when inertia follows from geoms."""
+        """The tree's element of the inertial frame, or None if the inertia follows from geoms."""
         return next((element for element, _ in self.element.content("inertial")), None)
 
     @property
@@ -128,13 +128,13 @@ class MjsBody(Container):
         return MjsOrientation(self.spec, inertial)
 
     def make_inertial(self) -> None:
-        """Give the body an inertial frame at its origin, unless it has one."""
+        """Create an inertial frame at the body's origin, unless the body has one."""
         if self.inertial is None:
             self.element.add("inertial", pos=(0.0, 0.0, 0.0))
 
     @property
     def ialt(self) -> MjsOrientation:
-        """Orientation of the inertial frame in its other formats; makes the inertial frame."""
+        """Orientation of the inertial frame in its other formats; access creates the inertial frame."""
         self.make_inertial()
         return self.inertial_struct
 
@@ -155,7 +155,7 @@ class MjsBody(Container):
 
     @property
     def frames(self) -> list[MjsFrame]:
-        """The frames of this body, also those inside frames."""
+        """The frames of this body, including nested frames."""
         found, stack = [], list(self.element.children[::-1])
         while stack:
             element = stack.pop()
@@ -165,7 +165,7 @@ class MjsBody(Container):
         return found
 
     def find_all(self, kind: mjtObj | str) -> list[Any]:
-        """All elements of a kind (``mjtObj`` or its word, ``"site"``) in the subtree of this body, depth first."""
+        """Return all elements of a kind (``mjtObj`` or its word, ``"site"``) in this body's subtree, depth first."""
         word = kind if isinstance(kind, str) else kind.name.removeprefix("mjOBJ_").lower()
         known = ("body", "joint", "geom", "site", "camera", "light", "frame")
         if word not in known:
@@ -174,7 +174,7 @@ class MjsBody(Container):
         return [self.spec.struct(element) for element in inside if element.row.kind == word]
 
     def find_child(self, name: str) -> MjsBody | None:
-        """The body of this name in the subtree of this body, None when there is none."""
+        """Return the body of this name in the subtree of this body, or None."""
         return next((body for body in self.find_all("body") if body.name == name), None)
 
     def attach_frame(self, frame: MjsFrame, prefix: str = "", suffix: str = "") -> MjsFrame:
@@ -183,7 +183,7 @@ class MjsBody(Container):
 
 
 def _listing(tags: tuple[str, ...], doc: str) -> property:
-    """A property that lists the content of a body by tag."""
+    """Return a property that lists the content of a body by tag."""
 
     def get(self: MjsBody) -> list[Any]:
         return [self.spec.struct(element) for element, _ in self.element.content(*tags)]

@@ -34,7 +34,7 @@ _STRUCTS: dict[str, tuple[str, type[Struct]]] = {
 
 
 class DefaultEntry:
-    """One entry of a default class, as an element that structs can read and write."""
+    """One entry of a default class in the form of an element that structs can read and write."""
 
     def __init__(self, tree: ModelTree, cls: DefaultClass, tag: str) -> None:
         self.tree = tree
@@ -49,7 +49,7 @@ class DefaultEntry:
 
     @property
     def attributes(self) -> dict[str, Any]:
-        """What the class or one of its ancestors sets."""
+        """Values that the class or one of its ancestors sets."""
         return self.cls.entries.get(self.row.tag, {})
 
     @property
@@ -73,12 +73,12 @@ class DefaultEntry:
         return MjcfError(message, None, None, f"default class='{self.cls.name}': {self.row.tag}", attribute)
 
     def unsupported(self, feature: str, attribute: str | None = None) -> UnsupportedFeature:
-        """An error that this entry needs a feature which is not there yet."""
+        """Return an error about a feature that this entry needs and that is not supported yet."""
         return UnsupportedFeature(f"{feature} is not supported yet", None, None, f"default {self.row.tag}", attribute)
 
 
 class MjsDefault:
-    """A default class: ``default.geom.rgba = ...``. Elements of the class follow its changes when they are compiled."""
+    """A default class: ``default.geom.rgba = ...``. Changes apply to elements of the class when they are compiled."""
 
     def __init__(self, spec: Specification, cls: DefaultClass) -> None:
         self.spec = spec
@@ -95,7 +95,7 @@ class MjsDefault:
 
     @property
     def name(self) -> str:
-        """Name of the class; that of the global one can be changed."""
+        """Name of the class; only the global class can be renamed."""
         return self.cls.name
 
     @name.setter
@@ -106,7 +106,7 @@ class MjsDefault:
 
 
 def _entry(name: str) -> property:
-    """A property for one entry of a default class."""
+    """Return a property for one entry of a default class."""
     tag, struct = _STRUCTS[name]
 
     def get(self: MjsDefault) -> Struct:

@@ -19,12 +19,12 @@ class MjsPlugin(Named):
 
     @property
     def plugin_name(self) -> str:
-        """Name of the plugin that this is an instance of, such as ``mujoco.pid``."""
+        """Name of the instance's plugin, such as ``mujoco.pid``."""
         return self.element.parent["plugin"]
 
     @property
     def config(self) -> dict[str, str]:
-        """The settings, text by key: a copy; assign a mapping to set all of them anew."""
+        """Copy of the settings, text by key; assign a mapping to replace all of them."""
         return {part["key"]: part["value"] or "" for part in self.element.all("config")}
 
     @config.setter
@@ -36,14 +36,14 @@ class MjsPlugin(Named):
 
 
 def _text(value: Any) -> str:
-    """A setting as text: words and numbers as they are written in a model, several with spaces between them."""
+    """Return a setting as text: words and numbers as in MJCF, several values separated by spaces."""
     if isinstance(value, bool):
         return str(value).lower()
     return value if isinstance(value, str) else " ".join(map(str, value)) if hasattr(value, "__iter__") else str(value)
 
 
 def add_instance(spec: Specification, plugin_name: str, name: str, config: Mapping[str, Any] | None) -> MjsPlugin:
-    """Add an instance of a plugin to ``extension``, which declares the plugin if it does not yet.
+    """Add an instance of a plugin to ``extension``, and declare the plugin unless it is declared.
 
     Raises:
         MjcfError: a name is missing or taken.
@@ -62,7 +62,7 @@ def add_instance(spec: Specification, plugin_name: str, name: str, config: Mappi
 
 
 def _instance_name(spec: Specification, element: Element, value: Any) -> str:
-    """Name of the instance that a struct or a text stands for, checked."""
+    """Return the checked name of an instance that is given as struct or text."""
     if element.row.is_entry:
         raise element.error("default classes have no plugins", "plugin")
     name = getattr(value, "name", value)
@@ -73,7 +73,7 @@ def _instance_name(spec: Specification, element: Element, value: Any) -> str:
 
 
 def _user_of(element: Element) -> Element | None:
-    """What names the instance: an actuator or sensor itself, or the ``plugin`` inside; None in a default class."""
+    """Return the element that names the instance: an actuator, sensor or child ``plugin``; None in default classes."""
     if element.row.is_entry:
         return None
     return element if "instance" in element.row.attributes else element.child("plugin")
@@ -86,7 +86,7 @@ def _get(struct: Any) -> MjsPlugin | None:
 
 
 def _put_inside(struct: Any, value: Any) -> None:
-    """Give a body, geom or mesh an instance, or none with None."""
+    """Set the instance of a body, geom or mesh; None removes it."""
     element = struct.element
     if value is None and element.row.is_entry:
         return
@@ -98,7 +98,7 @@ def _put_inside(struct: Any, value: Any) -> None:
 
 
 def _put_on_actuator(struct: Any, value: Any) -> None:
-    """Turn an actuator into one that a plugin computes; gains and biases of its own are dropped."""
+    """Turn an actuator into one that a plugin computes; its own gains and biases are removed."""
     element = struct.element
     name = _instance_name(struct.spec, element, value)
     element.row = PLUGIN_ACTUATOR
@@ -107,7 +107,7 @@ def _put_on_actuator(struct: Any, value: Any) -> None:
 
 
 def _put_on_sensor(struct: Any, value: Any) -> None:
-    """Say which instance computes a sensor of the type ``mjSENS_PLUGIN``."""
+    """Set the instance that computes a sensor of the type ``mjSENS_PLUGIN``."""
     element = struct.element
     if "instance" not in element.row.attributes:
         raise element.error("only sensors of the type mjSENS_PLUGIN have a plugin: set the type first", "plugin")

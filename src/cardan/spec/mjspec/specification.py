@@ -1,6 +1,6 @@
-"""The specification as a whole: what may be added at its top, look-ups, lists, removal, attachment.
+"""The specification as a whole: adding elements at the top level, look-ups, lists, removal, attachment.
 
-This is all of ``MjSpec`` that needs no reader, writer or compiler; ``cardan.api.mjspec`` adds these.
+This is the part of ``MjSpec`` that needs no reader, writer or compiler; ``cardan.api.mjspec`` adds these.
 """
 
 from __future__ import annotations
@@ -58,12 +58,12 @@ _SECTIONS: dict[str, tuple[str, str, str]] = {
     "key": ("keyframe", "key", "keys"),
 }
 
-# what decides by its first element, or by its type, which element it is: not refused before that is known
+# kinds whose element is determined later, by a type or first child: checks are postponed
 _UNDECIDED = ("tendon", "equality", "sensor")
 
 
 class Specification:
-    """A model that can be edited: a model tree and the structs that stand for its elements.
+    """A model that can be edited: a model tree and the structs of its elements.
 
     ``tree`` is the model tree (``cardan.spec.ModelTree``).
     """
@@ -83,7 +83,7 @@ class Specification:
     # --- structs of elements -----------------------------------------------------------------------------------------
 
     def struct(self, element: Element) -> Any:
-        """The struct that stands for an element of the tree; always the same one for the same element."""
+        """Return the struct of an element of the tree; repeated calls return the same struct."""
         struct = self._structs.get(element)
         if struct is None:
             kind = "body" if element is self.tree.worldbody else element.row.kind
@@ -91,12 +91,12 @@ class Specification:
         return struct
 
     def find(self, kind: str, name: str) -> Any:
-        """The struct of the object of a kind and name, None when there is none."""
+        """Return the struct of the object of a kind and name, or None."""
         element = self.tree.find(kind, name)
         return None if element is None else self.struct(element)
 
     def elements(self, kind: str) -> list[Element]:
-        """All elements of a kind in model order (contact pairs: in the user's order)."""
+        """Return all elements of a kind in model order (contact pairs: in the user's order)."""
         if kind == "body":
             return list(bodies_of(self.tree))
         if kind in _SECTIONS:
@@ -108,25 +108,25 @@ class Specification:
         return [element for body in bodies_of(self.tree) for element, _ in body.content(*tags)]
 
     def listing(self, kind: str) -> list[Any]:
-        """The structs of all elements of a kind."""
+        """Return the structs of all elements of a kind."""
         return [self.struct(element) for element in self.elements(kind)]
 
     def id_of(self, element: Element) -> int:
-        """Id of an element in the model compiled last, -1 when it is not in it."""
+        """Return the id of an element in the model compiled last, or -1 if the model does not contain it."""
         return self._ids.get(element, -1)
 
     # --- adding ------------------------------------------------------------------------------------------------------
 
     def add_to(self, parent: Any, tag: str, default: Any, values: dict[str, Any]) -> Any:
-        """Add an element with attributes by name; nothing is added when one of them is wrong.
+        """Add an element with attributes by name. If an attribute is wrong, nothing is added.
 
-        Keyframes get the initial values of what is new.
+        Keyframes are extended by the initial values of the new element.
         """
         with KeysKept(self.tree):
             return self._add(parent, tag, default, values)
 
     def _add(self, parent: Any, tag: str, default: Any, values: dict[str, Any]) -> Any:
-        """As ``add_to``; keyframes are the caller's."""
+        """Add an element like ``add_to``, without updating keyframes."""
         element = parent.add(tag)
         if element.row.later and element.row.kind not in _UNDECIDED:
             parent.children.remove(element)
@@ -144,7 +144,7 @@ class Specification:
         return struct
 
     def _set_default(self, element: Element, struct: Any, default: Any) -> None:
-        """Give a new element a default class: its own, or that of what stands inside."""
+        """Set the default class of a new element, or of its content."""
         if element.tag in ("body", "frame"):
             struct.childclass = default
         elif "class" in element.row.attributes:
@@ -181,7 +181,7 @@ class Specification:
         return MjsDefault(self, self.tree.defaults.add(name, around.cls))
 
     def find_default(self, name: str) -> MjsDefault | None:
-        """The default class of this name, None when there is none."""
+        """Return the default class of this name, or None."""
         return MjsDefault(self, self.tree.defaults[name]) if name in self.tree.defaults else None
 
     @property
@@ -192,9 +192,9 @@ class Specification:
     # --- removing and attaching --------------------------------------------------------------------------------------
 
     def delete(self, element: Struct | MjsDefault) -> None:
-        """Remove an element, all that it holds, and all that refers to any of it.
+        """Remove an element, its content, and all elements that refer to any of them.
 
-        Materials and textures are only dropped from what shows them. Keyframes keep their values for what stays.
+        Objects with a removed material or texture lose the reference only. Keyframes keep the values of other elements.
 
         Raises:
             MjcfError: it is the world body.
@@ -225,19 +225,19 @@ class Specification:
 
         Args:
             child: the other specification; it is not changed.
-            prefix: put before every name that comes from it.
-            suffix: put behind every name that comes from it.
-            site: where to attach, as struct or name; or
-            frame: where to attach, as struct or name.
+            prefix: prefix of every name that comes from it.
+            suffix: suffix of every name that comes from it.
+            site: place of the attachment, a site as struct or name; or
+            frame: place of the attachment, a frame as struct or name.
 
         Returns:
-            The new frame, which stands for the child's world.
+            The new frame, which represents the child's world.
 
-        Assets, default classes, relations and keyframes come along; settings (``option``, ``compiler``, ...) don't.
+        Assets, default classes, relations and keyframes are copied; settings (``option``, ``compiler``, ...) are not.
 
         Raises:
             MjcfError: a name is taken.
-            ValueError: no place, or two.
+            ValueError: no place is given, or two.
         """
         if (site is None) == (frame is None):
             raise ValueError("attach needs either a site or a frame")
@@ -269,7 +269,7 @@ class Specification:
         return self.attach_part(frame, body, prefix, suffix)
 
     def _own(self, kind: str, given: Any) -> Any:
-        """The element of an object that is given as struct or by name."""
+        """Return the element of an object that is given as struct or by name."""
         if isinstance(given, Struct):
             if given.spec is not self:
                 raise ValueError(f"the {kind} belongs to another specification")
@@ -280,7 +280,7 @@ class Specification:
         return element
 
     def _place(self, site: Any) -> tuple[Element, dict[str, Any]]:
-        """The element around a site, and the site's pose in it."""
+        """Return the element around a site, and the site's pose in it."""
         element = self._own("site", site)
         values = element.resolved()
         if values["fromto"] is not None:
@@ -293,7 +293,7 @@ class Specification:
     # --- checks ------------------------------------------------------------------------------------------------------
 
     def check_pending(self) -> None:
-        """Raise when something that was begun is not complete: an actuator without target, a tendon without path."""
+        """Raise an error if an element is not complete: an actuator without target, a tendon without path."""
         for struct in list(self._structs.values()):
             element: Any = struct.element
             error = struct.pending() if element.parent is not None and element in element.parent.children else None
@@ -338,12 +338,12 @@ class Specification:
 
     @property
     def modelfiledir(self) -> str:
-        """Folder of the file that the model was read from, empty when there is none."""
+        """Folder of the file that the model was read from, or empty if there is none."""
         return "" if self.tree.folder is None else str(self.tree.folder)
 
     @property
     def assets(self) -> dict[str, bytes]:
-        """Contents of files by name, looked up before the disk."""
+        """Contents of files by name, used instead of files on disk."""
         return self.tree.assets
 
     @assets.setter
@@ -352,7 +352,7 @@ class Specification:
 
 
 def _adder(kind: str, section: str, tag: str) -> Any:
-    """A method that adds an element of a kind to its section."""
+    """Return a method that adds an element of a kind to its section."""
 
     def add(self: Specification, default: Any = None, **values: Any) -> Any:
         return self.add_to(self.tree.section(section), tag, default, values)
@@ -363,7 +363,7 @@ def _adder(kind: str, section: str, tag: str) -> Any:
 
 
 def _finder(kind: str) -> Any:
-    """A method that looks up an object of a kind by name."""
+    """Return a method that looks up an object of a kind by name."""
 
     def find(self: Specification, name: str) -> Any:
         return self.find(kind, name)
@@ -374,12 +374,12 @@ def _finder(kind: str) -> Any:
 
 
 def _lister(kind: str, plural: str) -> property:
-    """A property that lists all objects of a kind."""
+    """Return a property that lists all objects of a kind."""
     return property(lambda self: self.listing(kind), doc=f"All {plural}, in model order.")
 
 
 def _setting(section: str, row: Any) -> property:
-    """A property for a setting that MuJoCo's struct has at its top."""
+    """Return a property for a setting that is at the top level of MuJoCo's struct."""
 
     def get(self: Specification) -> Any:
         value = self.tree.section(section)[row.name]

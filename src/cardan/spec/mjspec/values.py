@@ -37,7 +37,7 @@ class LiveArray(np.ndarray):
 
 
 def live_array(values: Any, dtype: type, write: Callable[[Any], None]) -> LiveArray:
-    """An array with the values, which calls ``write`` with all of them after one was set."""
+    """Return an array with the values that calls ``write`` with all values after an assignment."""
     array = np.array(values, dtype).view(LiveArray)
     array._whole, array._write = array, write
     return array
@@ -64,7 +64,7 @@ class LiveList(list[Any]):
 
 
 def to_user(row: Attribute, value: Any, write: Callable[[Any], None]) -> Any:
-    """What a struct shows for the tree's ``value`` of an attribute; ``write`` sets the attribute anew.
+    """Convert the tree's ``value`` of an attribute to the user's form; ``write`` sets the attribute.
 
     Undefined numbers are NaN, undefined names are empty, keywords with an enumeration are its members.
     """

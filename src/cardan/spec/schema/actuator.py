@@ -46,11 +46,11 @@ _ACTEARLY = boolean("actearly", False, "force from the next activation")
 
 
 def _parameters(which: str, first: float) -> Attribute:
-    """A vector of ten parameters, the first of which is not zero by default."""
+    """Return the row of a vector of ten parameters, the first of which is not zero by default."""
     return reals(f"{which}prm", (1, 10), (first, *[0.0] * 9), f"parameters of the {which}")
 
 
-# what every actuator but those on bodies has
+# attributes of all actuators except those on bodies
 _COMMON: tuple[Attribute, ...] = (*_NAMES, GROUP, *TRANSMISSION, _GEAR, _CRANKLENGTH, _LENGTHRANGE, USER)
 
 DYNAMICS: tuple[Attribute, ...] = (
@@ -79,7 +79,7 @@ GENERAL = element(
 
 
 def _shortcut(tag: str, meaning: str, *rows: Attribute) -> ElementRow:
-    """Row of an actuator that is short for a ``general`` one."""
+    """Return the row of an actuator shortcut, which is equivalent to a ``general`` actuator."""
     return element(tag, meaning, rows, kind="actuator", entry="general")
 
 
@@ -158,10 +158,10 @@ PLUGIN_ACTUATOR = element(
     entry="general",
 )
 
-# a default class may hold a scaled range for all actuators, which only some shortcuts can write
+# a default class can hold inheritrange for all actuators, but only some shortcuts can write it
 GENERAL_ENTRY_EXTRA: dict[str, float] = {"inheritrange": 0.0}
 
-# attributes of actuators that no default class can hold
+# attributes of actuators that default classes cannot hold
 NOT_IN_DEFAULT: tuple[str, ...] = (*(row.name for row in TRANSMISSION), "refsite", "body", "lengthrange", "tausmooth")
 
 ACTUATOR = element("actuator", "actuators", children=[GENERAL, *SHORTCUTS, PLUGIN_ACTUATOR], merged=True)

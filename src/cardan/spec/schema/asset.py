@@ -112,7 +112,7 @@ HFIELD_ROW = element(
 
 
 def skin() -> ElementRow:
-    """Row of a skin, which may stand in ``asset`` and in ``deformable``."""
+    """Return the row of a skin, which is allowed in ``asset`` and in ``deformable``."""
     bone = element(
         "bone",
         "bone of the skin",

@@ -184,7 +184,7 @@ LIGHT_ROW = element(
 
 
 def _composite_parts() -> list[ElementRow]:
-    """Elements inside ``composite``, made from the rows of the elements that they set."""
+    """Return the rows of elements inside ``composite``, made from the rows of the elements that they set."""
     joint, geom, site = JOINT_ROW.attributes, GEOM_ROW.attributes, SITE_ROW.attributes
     limits = ("group", "stiffness", "damping", "limited", "range", "margin", "frictionloss")
     solvers = [*solver("fix", "equality constraint"), *solver("limit", "limit"), *solver("friction", "friction loss")]
@@ -311,6 +311,6 @@ REPLICATE = element(
 
 WORLDBODY = element("worldbody", "the world: root of the kinematic tree", children=MEMBERS, kind=None, merged=True)
 
-# bodies, frames and copies nest in each other
+# bodies, frames and copies can be nested
 for _row in (BODY, FRAME, REPLICATE, WORLDBODY):
     _row.children = {**_row.children, "body": BODY, "frame": FRAME, "replicate": REPLICATE}

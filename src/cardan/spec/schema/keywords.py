@@ -1,4 +1,4 @@
-"""Words that MJCF attributes may hold, each with its number in the engine's enumerations (``cardan.enums``)."""
+"""Keywords of MJCF attributes, each with its number in the engine's enumerations (``cardan.enums``)."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ FLEXCOMP: Words = {
     "grid": 0, "box": 1, "cylinder": 2, "ellipsoid": 3, "disc": 4, "mesh": 5, "gmsh": 6, "direct": 7,
 }  # fmt: skip
 
-# kind of named object that each objtype word refers to
+# kind of named object for each objtype keyword
 OBJECT_KIND: dict[str, str] = {word: word for word in OBJECT} | {"xbody": "body"}
 
 # flags of the option section: bit of each, in disableflags and in enableflags

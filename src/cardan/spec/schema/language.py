@@ -1,8 +1,8 @@
-"""The whole MJCF language as one table, put together from the modules beside this one.
+"""The whole MJCF language as one table, assembled from the modules of this package.
 
-``SCHEMA`` is the row of the root element ``<mujoco>``; rows of what may stand inside are in ``children``, all the way
-down. Every element and attribute of the language has its row, also those whose feature is not there yet: these are
-marked (``later``) so that the reader can name what is missing.
+``SCHEMA`` is the row of the root element ``<mujoco>``; the rows of allowed children are in ``children``, recursively.
+Every element and attribute of the language has its row. Rows of missing features are marked (``later``), so that the
+reader can name the feature.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from cardan.spec.schema.settings import SETTINGS
 
 
 def _default_section() -> ElementRow:
-    """The row of ``<default>``: one entry for each kind of element that takes defaults."""
+    """Return the row of ``<default>``: one entry for each kind of element that takes defaults."""
     actuators = [row for tag, row in ACTUATOR.children.items() if tag != "plugin"]
     equality = EQUALITY.children["joint"]
     entries = [
@@ -70,12 +70,12 @@ SCHEMA = element(
 
 
 def entry_element(entry: str) -> ElementRow:
-    """The row in ``<default>`` which holds the defaults of elements with this ``entry``."""
+    """Return the row in ``<default>`` that holds the defaults of elements with this ``entry``."""
     return DEFAULT.children[entry]
 
 
 def walk(row: ElementRow = SCHEMA) -> Iterator[ElementRow]:
-    """Every row of the table once, parents first."""
+    """Yield every row of the table once, parents first."""
     seen: set[int] = set()
     stack = [row]
     while stack:
@@ -87,7 +87,7 @@ def walk(row: ElementRow = SCHEMA) -> Iterator[ElementRow]:
 
 
 def _complete() -> None:
-    """Give every element that takes defaults the attributes which it has only through its default entry."""
+    """Add to every element that takes defaults the attributes that it has only through its default entry."""
     DEFAULT.children["general"].defaults |= GENERAL_ENTRY_EXTRA
     shortcuts = [row for row in ACTUATOR.children.values() if row.tag in DEFAULT.children]
     for row in walk():

@@ -49,7 +49,7 @@ EQUALITY_SHARED: tuple[Attribute, ...] = (
 
 
 def _equality(tag: str, meaning: str, *rows: Attribute) -> ElementRow:
-    """Row of one kind of equality constraint."""
+    """Return the row of one kind of equality constraint."""
     return element(tag, meaning, EQUALITY_SHARED, rows, kind="equality", entry="equality")
 
 

@@ -1,7 +1,7 @@
-"""What a row of the MJCF table is: one attribute, one element.
+"""The rows of the MJCF table: one attribute, one element.
 
-The table itself is in the modules of this package, written with the short constructors at the end of this file, and is
-put together in ``language``. Reader, tree, error messages and documentation are all made from it (spec: modeling,
+The table itself is in the modules of this package. It is written with the short constructors at the end of this file
+and assembled in ``language``. Reader, tree, error messages and documentation are all made from it (spec: modeling,
 "MJCF").
 """
 
@@ -14,10 +14,10 @@ from typing import Any
 
 
 class Type(StrEnum):
-    """What an attribute's text holds, and the Python value it becomes in the tree."""
+    """Type of an attribute's text, and of its Python value in the tree."""
 
-    REAL = "real"  # float, or tuple of floats when more than one may stand
-    INT = "int"  # int, or tuple of ints when more than one may stand
+    REAL = "real"  # float, or tuple of floats if more than one is allowed
+    INT = "int"  # int, or tuple of ints if more than one is allowed
     BOOL = "bool"  # bool, written true/false (or disable/enable for flags)
     KEYWORD = "keyword"  # str, one of the attribute's keywords
     STRING = "string"  # str
@@ -30,12 +30,12 @@ class Type(StrEnum):
 class Attribute:
     """One attribute of an element.
 
-    ``low`` and ``high`` bound the number of values (``high=None``: any number). When ``low < high`` and the default
-    is a tuple of ``high`` values, fewer values overwrite the first ones of the default. ``default`` None means
-    "undefined": the compiler infers the value. ``keywords`` maps each word to its number in the engine's enumerations
-    (for BOOL: to a bool). ``kind`` is the object kind that a REFERENCE names, or, when it starts with ``@``, the
-    sibling attribute which holds that kind. ``later`` names the missing feature that any use of the attribute would
-    need, ``later_keywords`` the same for single words. ``repeat``: a single value stands for ``high`` equal ones.
+    ``low`` and ``high`` bound the number of values (``high=None``: any number). If ``low < high`` and the default is a
+    tuple of ``high`` values, fewer values replace the first ones of the default. ``default`` None means "undefined":
+    the compiler infers the value. ``keywords`` maps each word to its number in the engine's enumerations (for BOOL: to
+    a bool). ``kind`` is the kind of object that a REFERENCE names. If it starts with ``@``, it names the sibling
+    attribute that holds the kind. ``later`` names a missing feature that the attribute needs, ``later_keywords`` one
+    for single words. ``repeat``: a single value means ``high`` equal ones.
     """
 
     name: str
@@ -53,33 +53,33 @@ class Attribute:
 
     @property
     def scalar(self) -> bool:
-        """Whether exactly one value stands, so that the tree holds a bare value and not a tuple."""
+        """Whether the attribute has exactly one value, so that the tree holds a bare value and not a tuple."""
         return self.high == 1
 
     @property
     def partial(self) -> bool:
-        """Whether fewer values than the default has may be given, which overwrite the first ones only."""
+        """Whether fewer values than the default has are allowed; they replace only the first ones."""
         return self.high is not None and self.low < self.high and isinstance(self.default, tuple)
 
 
 @dataclass(slots=True, eq=False)
 class ElementRow:
-    """One element of the language, at the place where it may stand.
+    """One element of the language, inside a given parent.
 
     Attributes:
         tag: name of the element.
-        multiplicity: how often it may stand in its parent: ``!`` once, ``?`` at most once, ``*`` any number, ``R`` any
-            number and inside itself.
+        multiplicity: allowed number in the parent: ``!`` once, ``?`` at most once, ``*`` any number, ``R`` any number
+            and inside itself.
         kind: the object kind that the element defines (names of one kind are distinct), or None.
         entry: tag of the entry in ``<default>`` from which undefined attributes are taken, or None.
         merged: whether a repeated element adds to the first one instead of being a second one.
-        later: name of the feature that is missing, when the element cannot be used yet.
+        later: name of the missing feature, if the element cannot be used yet.
         is_entry: whether this is an entry of ``<default>``, not an object.
-        defaults: value of every attribute when nothing sets it (None: undefined); for elements with an ``entry`` also
-            those of the entry.
+        defaults: value of every attribute if nothing sets it (None: undefined). For elements with an ``entry``, the
+            attributes of the entry are included.
         partial: names of the vectors that may be given in part (see ``Attribute.partial``).
         required: names of the attributes that must be given.
-        references: rows of the attributes that name other objects, also those which only the entry has.
+        references: rows of the attributes that name other objects, including those that only the entry has.
         lists: rows of the attributes that hold several names of objects, separated by white space.
     """
 
@@ -162,7 +162,7 @@ def reference(name: str, kind: str, meaning: str, **more: Any) -> Attribute:
 
 
 def file(name: str, meaning: str, **more: Any) -> Attribute:
-    """A path, relative to the folder which the compiler settings give."""
+    """A path, relative to the folder that the compiler settings specify."""
     return Attribute(name, Type.FILE, meaning, **more)
 
 
@@ -170,7 +170,7 @@ def file(name: str, meaning: str, **more: Any) -> Attribute:
 
 
 def table(*rows: Attribute | Iterable[Attribute]) -> dict[str, Attribute]:
-    """Attribute rows by name, from rows and groups of rows; a later row replaces an earlier one of the same name."""
+    """Return attribute rows by name, from rows and groups; later rows replace earlier ones of the same name."""
     found: dict[str, Attribute] = {}
     for row in rows:
         for attribute in (row,) if isinstance(row, Attribute) else row:
@@ -185,19 +185,19 @@ def element(
     children: Iterable[ElementRow] = (),
     **more: Any,
 ) -> ElementRow:
-    """An element row; see ``ElementRow`` for the keyword arguments."""
+    """Return an element row; see ``ElementRow`` for the keyword arguments."""
     return ElementRow(tag, meaning, table(*rows), {child.tag: child for child in children}, **more)
 
 
 def add_entry_defaults(row: ElementRow, entry: ElementRow) -> None:
-    """Let an element know the defaults of attributes which it has only through its default entry."""
+    """Add to an element the defaults of attributes that it has only through its default entry."""
     row.defaults = {**entry.defaults, **row.defaults}
     row.partial |= entry.partial
     row.references += tuple(ref for ref in entry.references if ref.name not in row.attributes)
 
 
 def entry_row(row: ElementRow, tag: str, drop: Iterable[str] = (), keep: Iterable[str] | None = None) -> ElementRow:
-    """The entry of ``<default>`` for an element: its attributes without names, classes and references (``drop``)."""
+    """Return the entry of ``<default>`` for an element: without names, classes and references (``drop``)."""
     left_out = {"name", "class", *drop}
     kept = row.attributes if keep is None else {name: row.attributes[name] for name in keep}
     attributes = {n: replace(a, required=False) for n, a in kept.items() if n not in left_out}

@@ -15,17 +15,17 @@ _COMMON: tuple[Attribute, ...] = (
 
 
 def _sensor(tag: str, meaning: str, *rows: Attribute, common: tuple[Attribute, ...] = _COMMON) -> ElementRow:
-    """Row of one sensor."""
+    """Return the row of one sensor."""
     children = [config()] if tag == "plugin" else []
     return element(tag, meaning, common, rows, children=children, kind="sensor")
 
 
 def _of(kind: str) -> Attribute:
-    """Reference to the object that the sensor is about."""
+    """Return a reference to the object of the sensor."""
     return reference(kind, kind, f"the {kind}", required=True)
 
 
-# sensors about one object: kind of the object, then tag and meaning of each sensor
+# sensors of one object: kind of the object, then tag and meaning of each sensor
 _ABOUT_ONE: dict[str, dict[str, str]] = {
     "site": {
         "touch": "normal force of contacts in the site's volume, N",

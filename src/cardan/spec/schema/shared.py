@@ -1,4 +1,4 @@
-"""The MJCF table, groups of attributes which several elements share (spec: modeling, "MJCF Mechanisms")."""
+"""The MJCF table, groups of attributes that several elements share (spec: modeling, "MJCF Mechanisms")."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def position(meaning: str = "position in the parent's frame, m") -> Attribute:
     return reals("pos", 3, (0.0, 0.0, 0.0), meaning)
 
 
-# at most one of these stands in an element
+# an element has at most one of these
 ORIENTATION: tuple[Attribute, ...] = (
     reals("quat", 4, (1.0, 0.0, 0.0, 0.0), "orientation as a quaternion"),
     reals("axisangle", 4, None, "orientation as an axis and an angle"),
