@@ -1,8 +1,8 @@
-"""Actuator shortcuts: how ``motor``, ``position``, ``muscle`` and so on become a ``general`` actuator.
+"""Actuator shortcuts: conversion of ``motor``, ``position``, ``muscle``, ... to a ``general`` actuator.
 
-All actuators share one default entry, in the form of ``general``. A shortcut sets some of the general attributes over
-what the default class holds, both in ``<default>`` and in ``<actuator>`` (spec: modeling, "Actuator shortcuts"; which
-attribute a shortcut touches, and which it leaves, was found by asking the reference).
+All actuators share one default entry, in the form of ``general``. A shortcut replaces some of the general attributes of
+the default class, both in ``<default>`` and in ``<actuator>`` (spec: modeling, "Actuator shortcuts"). The attributes
+that each shortcut replaces were derived from results of the reference.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from typing import Any
 
 Values = dict[str, Any]
 
-# attributes of shortcuts that have no counterpart of the same name in <general>
+# attributes of shortcuts without a counterpart of the same name in <general>
 SHORTCUT_ATTRIBUTES = frozenset(
     {"kp", "kv", "dampratio", "timeconst", "area", "diameter", "bias", "gain", "tausmooth"}
     | {"range", "force", "scale", "lmin", "lmax", "vmax", "fpmax", "fvmax"}
 )
 
-# parameters of a muscle where a general actuator's default still stands: place, that default, the muscle's default
+# muscle parameters that are still at the general default: index, that default, the muscle's default
 _MUSCLE_DYNAMICS = ((0, 1.0, 0.01), (1, 0.0, 0.04))
 _MUSCLE_GAIN = (
     (0, 1.0, 0.75),
@@ -36,7 +36,7 @@ _MUSCLE_SCALARS = ("force", "scale", "lmin", "lmax", "vmax", "fpmax", "fvmax")
 
 
 def _with_first(vector: tuple[float, ...], **values: float | None) -> tuple[float, ...]:
-    """The vector with entries ``i0``, ``i1``, ... replaced where a value is given."""
+    """Return the vector with entries ``i0``, ``i1``, ... replaced if a value is given."""
     changed = list(vector)
     for key, value in values.items():
         if value is not None:

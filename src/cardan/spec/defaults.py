@@ -1,7 +1,7 @@
 """Default classes: named sets of attribute values, each class starting as a copy of its parent's.
 
 Spec: modeling, "Default settings". A class holds one flat dict per entry (``geom``, ``joint``, ``general``, ...) with
-the values that it or its ancestors set. What a parent sets after a child was made does not reach the child.
+the values that it or its ancestors set. Values that a parent sets after a child was made do not affect the child.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ GLOBAL_CLASS = "main"
 
 
 class DefaultClass:
-    """One default class: ``entries[entry][attribute]`` holds what is set by it or inherited from its ``parent``."""
+    """One default class: ``entries[entry][attribute]`` holds the values set by it or inherited from its ``parent``."""
 
     __slots__ = ("_bases", "_changes", "children", "entries", "name", "parent")
 
@@ -50,7 +50,7 @@ class DefaultClass:
         self._forget()
 
     def _set_actuator(self, row: ElementRow, given: Mapping[str, Any]) -> None:
-        """Set what an actuator of this row and with these attributes is in the general form."""
+        """Set the general form of an actuator of this row with these attributes."""
         own = self.entries.setdefault("general", {})
         below = {**row.defaults, **own}
         values = overlay(below, given, row.partial)
@@ -59,33 +59,33 @@ class DefaultClass:
         own.update({name: values[name] for name in changed if name in values})
 
     def remove(self, entry: str, name: str) -> None:
-        """Forget what the class sets or inherits for an attribute of one entry."""
+        """Remove the value that the class sets or inherits for an attribute of one entry."""
         self.entries.get(entry, {}).pop(name, None)
         self._forget()
 
     def _forget(self) -> None:
-        """Forget what was derived from the values."""
+        """Discard cached results derived from the values."""
         self._bases.clear()
         self._changes.clear()
 
     def names_inside(self) -> set[str]:
-        """Names of this class and of those inside it."""
+        """Return the names of this class and of those inside it."""
         return {self.name}.union(*(child.names_inside() for child in self.children))
 
     def copy_entries(self, entries: Mapping[str, Mapping[str, Any]]) -> None:
-        """Take over the values of another class in place of the own ones."""
+        """Replace the values by those of another class."""
         self.entries = {entry: dict(values) for entry, values in entries.items()}
         self._forget()
 
     def base(self, row: ElementRow) -> dict[str, Any]:
-        """Values of every attribute of an element of this class that sets none itself. Do not change the dict."""
+        """Return the values of all attributes of an element of this class that sets none. Do not change the dict."""
         base = self._bases.get(row)
         if base is None:
             base = self._bases[row] = {**row.defaults, **self.entries.get(row.entry or "", {})}
         return base
 
     def changes(self, row: ElementRow) -> list[str]:
-        """Attributes of an element of this class that have other values than the language's when it sets none.
+        """Return attributes whose default in this class differs from the default of the language.
 
         Do not change the list.
         """
@@ -97,7 +97,7 @@ class DefaultClass:
 
 
 class Defaults:
-    """All default classes of a model: ``main`` (under whatever name the user gave it) and those inside it."""
+    """All default classes of a model: ``main`` (under the name that the user gave it) and those inside it."""
 
     def __init__(self) -> None:
         self.main = DefaultClass(GLOBAL_CLASS)
@@ -113,11 +113,11 @@ class Defaults:
         return name in self._classes
 
     def names(self) -> list[str]:
-        """Names of all classes, the global one first."""
+        """Return the names of all classes, the global one first."""
         return list(self._classes)
 
     def add(self, name: str, parent: DefaultClass | None = None) -> DefaultClass:
-        """A new class inside ``parent`` (default: the global class). Raises ValueError when the name is taken."""
+        """Add a class inside ``parent`` (default: the global class). Raises ValueError if the name is taken."""
         if name in self._classes:
             raise ValueError(f"default class '{name}' is defined twice")
         made = self._classes[name] = DefaultClass(name, parent or self.main)
@@ -132,7 +132,7 @@ class Defaults:
         cls.parent.children.remove(cls)
 
     def define(self, section: Element) -> None:
-        """Take up the classes of a top-level ``<default>`` element and of those inside it.
+        """Define the classes of a top-level ``<default>`` element and of those inside it.
 
         Several top-level elements add to one global class, and the last one names it. Raises MjcfError for a class
         that is defined twice or has no name.
@@ -148,7 +148,7 @@ class Defaults:
             stack.extend(inside[::-1])
 
     def _class_of(self, element: Element, parent: DefaultClass | None) -> DefaultClass:
-        """The class that a ``<default>`` element stands for, made or renamed."""
+        """Return the class of a ``<default>`` element, which is created or renamed."""
         name = element.attributes.get("class")
         if parent is not None and not name:
             raise element.error("required attribute missing inside another default class", "class")
@@ -161,7 +161,7 @@ class Defaults:
         return self.main
 
     def rename_main(self, name: str) -> None:
-        """Give the global class another name. Raises ValueError when the name is taken."""
+        """Rename the global class. Raises ValueError if the name is taken."""
         if name == self.main.name:
             return
         if name in self._classes:

@@ -67,7 +67,7 @@ class Element:
     # --- structure ---------------------------------------------------------------------------------------------------
 
     def add(self, tag: str, **attributes: Any) -> Element:
-        """Add a child element with typed attribute values. Raises MjcfError when it may not stand here."""
+        """Add a child element with typed attribute values. Raises MjcfError if it is not allowed here."""
         row = self.row.children.get(tag)
         if row is None:
             raise self.error(f"<{tag}> is not allowed here" + suggestion(tag, self.row.children))
@@ -81,21 +81,21 @@ class Element:
         return child
 
     def child(self, tag: str) -> Element | None:
-        """The first child with this tag, None when there is none."""
+        """Return the first child with this tag, or None."""
         for child in self.children:
             if child.row.tag == tag:
                 return child
         return None
 
     def all(self, *tags: str) -> Iterator[Element]:
-        """The children with one of these tags, in the user's order (all children when no tag is given)."""
+        """Return the children with one of these tags, in the user's order (all children if no tag is given)."""
         return (child for child in self.children if not tags or child.row.tag in tags)
 
     def content(self, *tags: str) -> Iterator[tuple[Element, tuple[Element, ...]]]:
-        """What belongs to this body, with frames opened.
+        """Yield the content of this body, including the content of frames.
 
         Yields ``(element, frames)`` in the user's order: each child that is not a frame, and each element inside frames
-        with the frames around it, outermost first. ``tags`` filters. Nothing inside child bodies is entered.
+        with the frames around it, outermost first. ``tags`` filters. Child bodies are not descended into.
         """
         stack: list[tuple[Iterator[Element], tuple[Element, ...]]] = [(iter(self.children), ())]
         while stack:
@@ -109,7 +109,7 @@ class Element:
                 yield child, frames
 
     def descendants(self) -> list[Element]:
-        """All elements inside this one, depth first, in the user's order."""
+        """Return all elements inside this one, depth first, in the user's order."""
         found: list[Element] = []
         stack = self.children[::-1]
         while stack:
@@ -123,7 +123,7 @@ class Element:
 
     @property
     def default_class(self) -> DefaultClass:
-        """The default class in force (spec: modeling, "Default settings").
+        """The default class that applies (spec: modeling, "Default settings").
 
         It is the element's own ``class``, else the ``childclass`` of the enclosing frames or, beyond them, of the
         nearest enclosing body that has one, else the global class. A body does not take the childclass of a frame
@@ -141,7 +141,7 @@ class Element:
         return found
 
     def _inherited_class(self) -> DefaultClass:
-        """The default class in force where the element stands."""
+        """Return the default class that the element inherits from the elements around it."""
         defaults = self.tree.defaults
         around, skip_frames = self.parent, False
         while around is not None:
@@ -155,9 +155,9 @@ class Element:
         return defaults.main
 
     def resolved(self) -> dict[str, Any]:
-        """Value of every attribute: explicit, else of the default class, else of the language (None: undefined).
+        """Return all values: explicit, else of the default class, else of the language (None: undefined).
 
-        Actuators come in their general form. The dict is the caller's own.
+        Actuators are converted to their general form. The caller owns the dict.
         """
         row, given = self.row, self.attributes
         base = self.default_class.base(row) if row.entry else row.defaults
@@ -165,11 +165,11 @@ class Element:
         return apply_shortcut(row.tag, values, given) if row.tag in SHORTCUTS else values
 
     def __getitem__(self, name: str) -> Any:
-        """Resolved value of one attribute; raises KeyError when the element has no such attribute."""
+        """Return the resolved value of one attribute; raises KeyError if the element has no such attribute."""
         return self.resolved()[name]
 
     def __setitem__(self, name: str, value: Any) -> None:
-        """Set an explicit attribute; None removes it, so that the default holds again."""
+        """Set an explicit attribute; None removes it, so that the default applies again."""
         if name not in self.row.attributes:
             raise self.error("unknown attribute" + suggestion(name, self.row.attributes), name)
         if value is None:
@@ -179,21 +179,21 @@ class Element:
         self.tree.changed()
 
     def given(self, name: str) -> Any:
-        """Explicit value of one attribute, None when the element gives none."""
+        """Return the explicit value of one attribute, or None if the element gives none."""
         return self.attributes.get(name)
 
     def is_explicit(self, name: str) -> bool:
-        """Whether the element itself gives the attribute."""
+        """Return whether the element itself gives the attribute."""
         return name in self.attributes
 
     def is_set(self, name: str) -> bool:
-        """Whether the element itself or its default class gives the attribute."""
+        """Return whether the element itself or its default class gives the attribute."""
         if name in self.attributes:
             return self.attributes[name] is not None
         return bool(self.row.entry) and name in self.default_class.entries.get(self.row.entry or "", {})
 
     def code(self, name: str, values: dict[str, Any] | None = None) -> int:
-        """Number of a keyword attribute in the engine's enumeration; ``values`` are resolved values, if at hand."""
+        """Return the number of a keyword attribute in the engine's enumeration; ``values``: resolved values."""
         value = (values if values is not None else self.resolved())[name]
         row = self.row.attributes.get(name) or self.tree.entry_attribute(self.row, name)
         return row.keywords[value]
@@ -201,18 +201,18 @@ class Element:
     # --- errors ------------------------------------------------------------------------------------------------------
 
     def error(self, message: str, attribute: str | None = None) -> MjcfError:
-        """An error about this element, to be raised by the caller."""
+        """Return an error about this element, to be raised by the caller."""
         return MjcfError(message, self.source, self.line, self._label(), attribute)
 
     def warn(self, message: str, attribute: str | None = None) -> None:
-        """Warn about what is dubious in this element."""
+        """Warn about a dubious value or use of this element."""
         warnings.warn(str(self.error(message, attribute)), stacklevel=3)
 
     def unsupported(self, feature: str, attribute: str | None = None) -> UnsupportedFeature:
-        """An error that this element needs a feature which is not there yet, to be raised by the caller."""
+        """Return an error about a feature that is needed here but not supported yet, to be raised by the caller."""
         message = f"{feature} is not supported yet"
         return UnsupportedFeature(message, self.source, self.line, self._label(), attribute)
 
     def _label(self) -> str:
-        """Tag and name, as error messages show the element."""
+        """Return tag and name in the form of error messages."""
         return f"{self.row.tag} name='{self.name}'" if self.name and "name" in self.row.attributes else self.row.tag

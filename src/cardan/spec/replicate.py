@@ -1,10 +1,10 @@
-"""The macro ``<replicate>``: copies of a part of the kinematic tree, and of what refers to it.
+"""The macro ``<replicate>``: copies of a part of the kinematic tree, and of the elements that refer to it.
 
-Each copy becomes a ``frame`` element in the place of the macro: copy ``i`` is moved by the offset from the one before,
-and turned by ``i`` times the Euler angles. Names get a suffix: the separator and the number of the copy, with as many
-digits as the count has. Elements outside the tree that refer to something copied (actuators, tendons, sensors, ...) are
-copied along, at the end of their section. What happens in which order was found by asking the reference; where it drops
-or refuses a relation between a copy and something outside, the relation is kept here, once a copy.
+Each copy becomes a ``frame`` element in place of the macro. Copy ``i`` is moved by the offset from the previous one,
+and rotated by ``i`` times the Euler angles. Names get a suffix: the separator and the number of the copy, with as many
+digits as the count has. Elements outside the tree that refer to copied elements (actuators, tendons, sensors, ...) are
+also copied, to the end of their section. The order of operations was derived from results of the reference. If the
+reference drops or rejects a relation between a copy and an element outside, the relation is kept here, once a copy.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from cardan.spec.schema.rows import Attribute
     from cardan.spec.tree import ModelTree
 
-# sections whose elements follow what they refer to; later ones may refer to earlier ones
+# sections whose elements are copied with the elements they refer to; later ones may refer to earlier ones
 _SECTIONS = ("deformable", "contact", "tendon", "equality", "actuator", "sensor")
 
 _MOST_ELEMENTS = 500_000
@@ -41,7 +41,7 @@ def expand_replicates(tree: ModelTree) -> None:
 
 
 def _depth(element: Element) -> int:
-    """Number of replicate elements around this one."""
+    """Return the number of replicate elements around this one."""
     depth, around = 0, element.parent
     while around is not None:
         depth += around.tag == "replicate"
@@ -50,7 +50,7 @@ def _depth(element: Element) -> int:
 
 
 def _expand(macro: Element) -> None:
-    """Put copies in the place of one macro without macros inside, and copy what refers to its content."""
+    """Replace one macro, without macros inside, by its copies, and copy the elements that refer to its content."""
     parent = macro.parent
     assert parent is not None
     values = macro.resolved()
@@ -68,9 +68,10 @@ def _expand(macro: Element) -> None:
 
 
 def _poses(macro: Element, values: dict[str, Any]) -> list[dict[str, Any]]:
-    """Position and orientation of each copy, as attributes of a frame.
+    """Return position and orientation of each copy, as attributes of a frame.
 
-    From one copy to the next, the offset is turned as the copy before the first of them is, as in the reference.
+    From each copy to the next, the offset is rotated by the orientation of the copy before the first of them, as in the
+    reference.
     """
     compiler = macro.tree.section("compiler")
     unit = radians(1.0) if compiler["angle"] == "degree" else 1.0
@@ -85,7 +86,7 @@ def _poses(macro: Element, values: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _names_inside(macro: Element) -> Names:
-    """Names of what will be copied, by object kind."""
+    """Return the names of the elements that will be copied, by object kind."""
     names: Names = {}
     for element in macro.descendants():
         if element.name and element.row.kind:
@@ -94,7 +95,7 @@ def _names_inside(macro: Element) -> Names:
 
 
 def _copied_frame(macro: Element, parent: Element, pose: dict[str, Any], names: Names, suffix: str) -> Element:
-    """One copy of the macro's content, inside a frame."""
+    """Return one copy of the macro's content, inside a frame."""
     frame = Element(FRAME, macro.tree, parent, pose, macro.source, macro.line)
     if "childclass" in macro.attributes:
         frame.attributes["childclass"] = macro.attributes["childclass"]
@@ -107,7 +108,7 @@ def _copied_frame(macro: Element, parent: Element, pose: dict[str, Any], names: 
 
 
 def _renamed_copy(element: Element, parent: Element, names: Names, suffix: str) -> Element:
-    """A copy of an element without its children, added to ``parent``; its name and references get the suffix."""
+    """Add a copy of an element without its children to ``parent``; its name and references get the suffix."""
     attributes = dict(element.attributes)
     if element.name:
         attributes["name"] = element.name + suffix
@@ -120,7 +121,7 @@ def _renamed_copy(element: Element, parent: Element, names: Names, suffix: str) 
 
 
 def _refers_to(element: Element, row: Attribute, names: Names) -> bool:
-    """Whether the element's reference names something that is copied."""
+    """Return whether the element's reference names a copied element."""
     name, kind = element.attributes.get(row.name), row.kind or ""
     if name is None:
         return False
@@ -130,7 +131,7 @@ def _refers_to(element: Element, row: Attribute, names: Names) -> bool:
 
 
 def _copy_relations(tree: ModelTree, names: Names, suffixes: list[str]) -> None:
-    """Copy the elements of the sections that refer to what was copied, to the end of their section."""
+    """Copy the elements that refer to copied ones to the end of their section."""
     for tag in _SECTIONS:
         section = tree.section(tag)
         concerned = [element for element in section.children if _is_concerned(element, names)]
@@ -148,5 +149,5 @@ def _copy_relations(tree: ModelTree, names: Names, suffixes: list[str]) -> None:
 
 
 def _is_concerned(element: Element, names: Names) -> bool:
-    """Whether the element or one inside it refers to something that is copied."""
+    """Return whether the element or one inside it refers to a copied element."""
     return any(_refers_to(part, row, names) for part in (element, *element.children) for row in part.row.references)

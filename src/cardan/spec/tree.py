@@ -26,14 +26,14 @@ class ModelTree:
 
     Args:
         source: name of the main file for messages.
-        folder: folder of the main file, None when the model comes from a string.
-        assets: file contents by name, which are looked up before the disk.
+        folder: folder of the main file, or None if the model comes from a string.
+        assets: file contents by name, used instead of files on disk.
 
     Attributes:
-        macro_instances: names of the plugin instances that composites and flexcomps made. In the model they stand where
-            their bodies do, not where the section ``extension`` has them.
-        inherited: while nobody changes the tree, the default class of elements inside an element that name none, as far
-            as it was found; None else.
+        macro_instances: names of the plugin instances that composites and flexcomps made. In the model, their order is
+            that of their bodies, not that of the section ``extension``.
+        inherited: cache of the default class of elements inside each element, if they name none. It is None if the tree
+            may be changed.
     """
 
     def __init__(
@@ -50,13 +50,13 @@ class ModelTree:
         self.inherited: dict[Element | None, DefaultClass] | None = None
         self._sections: dict[str, Element] = {}
         self._names: dict[str, dict[str, Element]] | None = None
-        self._inside: set[str] = set()  # kinds with names that repeated elements stand for, which have them inside
+        self._inside: set[str] = set()  # kinds of named objects inside repeated elements
         for tag, row in SCHEMA.children.items():
             if row.merged:
                 self._add_section(tag, row)
 
     def _add_section(self, tag: str, row: ElementRow) -> None:
-        """An empty section, with the single parts that belong to it."""
+        """Add an empty section, with its single children."""
         section = self._sections[tag] = Element(row, self, self.root)
         self.root.children.append(section)
         section.children.extend(Element(part, self, section) for part in row.children.values() if part.merged)
@@ -67,10 +67,10 @@ class ModelTree:
         self.changed()
 
     def lay_down(self) -> None:
-        """Cut the ways up, from elements to their parents and to the tree, until `take_up`.
+        """Remove the references from elements to their parents and to the tree, until `take_up` restores them.
 
-        A tree that rests like this ends with its last user. With them it would wait for the garbage collector, which
-        looks at all of it several times.
+        Without these references, a tree is freed when its last user drops it. With them, it would be a reference cycle,
+        which the garbage collector scans several times before it frees it.
         """
         del self.root.tree
         patterns: set[Pattern] = set()
@@ -88,7 +88,7 @@ class ModelTree:
             cls.parent = None
 
     def take_up(self) -> None:
-        """Make a tree that was laid down whole again."""
+        """Restore the references that `lay_down` removed."""
         self.root.tree = self
         stack = [self.root]
         while stack:
@@ -111,7 +111,7 @@ class ModelTree:
         return self.root.attributes.get("model", self.root.row.defaults["model"])
 
     def section(self, tag: str) -> Element:
-        """A section (``compiler``, ``worldbody``, ...). Each exists, but for ``default``: see ``defaults``."""
+        """Return a section (``compiler``, ``worldbody``, ...). All exist except ``default``: see ``defaults``."""
         return self._sections[tag]
 
     @property
@@ -122,26 +122,26 @@ class ModelTree:
     # --- files -------------------------------------------------------------------------------------------------------
 
     def asset_key(self, name: str) -> str | None:
-        """The key in ``assets`` of a file: its name, or one whose last part is the same but for case."""
+        """Return the key of a file in ``assets``: its name, or a key whose last part equals it if case is ignored."""
         if name in self.assets:
             return name
         last = file_base(name).lower()
         return next((key for key in self.assets if file_base(key).lower() == last), None)
 
     def read_file(self, name: str, *folders: Path | None) -> tuple[bytes, str | Path]:
-        """Content of a file that the model mentions, and what it was found as: its name in ``assets`` or its path.
+        """Return the content of a file that the model mentions, and its name in ``assets`` or its path.
 
-        It is looked up as `find_file` does. Raises FileNotFoundError or another OSError; a file of more than
-        ``LARGEST_FILE`` bytes, an empty one, and what is no regular file are refused.
+        The file is looked up by `find_file`. Raises FileNotFoundError or another OSError. Files of more than
+        ``LARGEST_FILE`` bytes, empty files and anything except regular files are rejected.
         """
         place = self.find_file(name, *folders)
         return (self.assets[place], place) if isinstance(place, str) else (_content(place), place.resolve())
 
     def find_file(self, name: str, *folders: Path | None) -> str | Path:
-        """Where a file is that the model mentions: its name in ``assets``, or its path in the first folder that has it.
+        """Return the place of a file that the model mentions: its name in ``assets``, or its first path found.
 
         Raises:
-            FileNotFoundError: it is nowhere; the message names every place tried.
+            FileNotFoundError: it is not found; the message names every place tried.
         """
         key = self.asset_key(name)
         if key is not None:
@@ -156,26 +156,26 @@ class ModelTree:
     # --- names -------------------------------------------------------------------------------------------------------
 
     def changed(self) -> None:
-        """Forget what was derived from the tree, after a change to it."""
+        """Discard cached results derived from the tree, after a change to it."""
         self._names = None
         self._inside.clear()
 
     def names(self, kind: str) -> dict[str, Element]:
-        """The elements of an object kind by name. Raises MjcfError when two elements of one kind share a name."""
+        """Return the elements of an object kind by name. Raises MjcfError if two elements of one kind share a name."""
         if self._names is None or kind in self._inside:
             self._names = self._collect_names(self.root.descendants())
             self._inside.clear()
         return self._names.get(kind, {})
 
     def named(self) -> list[Element]:
-        """All elements, depth first, when their names are known to be distinct; raises MjcfError as `names`."""
+        """Return all elements, depth first, after checking that names are distinct; raises MjcfError as `names`."""
         elements = self.root.descendants()
         self._names = self._collect_names(elements)
         self._inside.clear()
         return elements
 
     def by_row(self) -> tuple[dict[ElementRow, list[Element]], dict[Pattern, list[Repeated]]]:
-        """All elements by their rows, those of a row depth first; and repeated elements by their patterns."""
+        """Return all elements by their rows, those of a row depth first, and repeated elements by their patterns."""
         found: defaultdict[ElementRow, list[Element]] = defaultdict(list)
         repeats: defaultdict[Pattern, list[Repeated]] = defaultdict(list)
         stack = self.root.children[::-1]
@@ -243,11 +243,11 @@ class ModelTree:
         return names
 
     def find(self, kind: str, name: str) -> Element | None:
-        """The object of this kind and name, None when there is none."""
+        """Return the object of this kind and name, or None."""
         return self.names(kind).get(name)
 
     def _collect_names(self, elements: list[Element]) -> dict[str, dict[str, Element]]:
-        """The named elements among these, by kind and name."""
+        """Return the named elements among these, by kind and name."""
         found: dict[str, dict[str, Element]] = {"body": {WORLD: self.worldbody}}
         for element in elements:
             name = element.attributes.get("name")
@@ -265,7 +265,7 @@ class ModelTree:
 
     @staticmethod
     def entry_attribute(row: ElementRow, name: str) -> Attribute:
-        """The row of an attribute that an element has only through its default entry (a motor's ``gaintype``)."""
+        """Return the row of an attribute that an element has only in its default entry (a motor's ``gaintype``)."""
         return entry_element(row.entry or "").attributes[name]
 
 

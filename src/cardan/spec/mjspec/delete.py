@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 Named = set[tuple[str, str]]  # kind and name
 
-# kinds that an element can do without: what refers to them stays
+# optional kinds: elements that refer to them are kept
 _APPEARANCE = ("material", "texture")
 
 
 def remove(element: Element) -> None:
-    """Remove an element, all inside it, and all that refers to any of them; references to appearances are dropped."""
+    """Remove an element, its content, and all elements that refer to them; references to appearances are dropped."""
     tree = element.tree
     gone = [element]
     while gone:
@@ -33,7 +33,7 @@ def remove(element: Element) -> None:
 
 
 def referred(element: Element, row: Attribute) -> tuple[str, str] | None:
-    """Kind and name of what an attribute of an element refers to, None when it refers to nothing."""
+    """Return kind and name of the object that an attribute of an element refers to, or None."""
     name, kind = element.attributes.get(row.name), row.kind or ""
     if not name:
         return None
@@ -43,13 +43,13 @@ def referred(element: Element, row: Attribute) -> tuple[str, str] | None:
 
 
 def listed(element: Element) -> Named:
-    """Kinds and names of what an element's lists of names mention."""
+    """Return kinds and names of the objects in an element's lists of names."""
     lists = element.row.lists
     return {(row.kind or "", name) for row in lists for name in element.attributes.get(row.name, "").split()}
 
 
 def _drop_appearances(tree: ModelTree, names: Named) -> None:
-    """Forget references to materials and textures that are gone."""
+    """Remove references to materials and textures that no longer exist."""
     lost = {name for name in names if name[0] in _APPEARANCE}
     if not lost:
         return
@@ -65,7 +65,7 @@ def _drop_appearances(tree: ModelTree, names: Named) -> None:
 
 
 def _referring(tree: ModelTree, names: Named) -> list[Element]:
-    """The elements that refer to one of the names; for parts of a tendon, tuple or skin the whole."""
+    """Return the elements that refer to one of the names; for parts of a tendon, tuple or skin the whole element."""
     found: dict[Element, None] = {}
     for element in tree.root.descendants():
         if any(referred(element, row) in names for row in element.row.references) or listed(element) & names:

@@ -8,7 +8,7 @@ from cardan.spec.tree import ModelTree
 
 
 def copy_into(source: Element, target: Element) -> None:
-    """Copy attributes, place in the source and content of an element into one of the same row."""
+    """Copy attributes, source location and content of an element to another element of the same row."""
     stack = [(source, target)]
     while stack:
         old, new = stack.pop()
@@ -19,7 +19,7 @@ def copy_into(source: Element, target: Element) -> None:
 
 
 def copied_tree(tree: ModelTree) -> ModelTree:
-    """A copy of a model tree that shares no element with it."""
+    """Return a copy of a model tree that shares no element with it."""
     made = ModelTree(tree.source, tree.folder, tree.assets)
     made.include_folders = dict(tree.include_folders)
     made.macro_instances = set(tree.macro_instances)

@@ -16,7 +16,7 @@ _ROW = DEFORMABLE.children["flex"]
 
 
 class PartField(Field):
-    """An attribute of a struct that is an attribute of an element inside: ``contact`` or ``edge`` of a flex."""
+    """An attribute of a struct that is an attribute of a child element: ``contact`` or ``edge`` of a flex."""
 
     def __init__(self, tag: str, row: Attribute, name: str) -> None:
         super().__init__(row, name)
@@ -44,7 +44,7 @@ class MjsFlex(Named):
 
     @property
     def vertbody(self) -> LiveList:
-        """Names of the vertices' bodies; a single one holds for all."""
+        """Names of the vertices' bodies; a single name applies to all vertices."""
         names = self.element.attributes.get("body", "").split()
         return LiveList(names, lambda new: setattr(self, "vertbody", new))
 

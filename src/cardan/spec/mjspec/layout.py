@@ -1,4 +1,4 @@
-"""Which entries of the state belong to which element: what keyframes and running simulations keep across edits."""
+"""Layout of the state by element, with which keyframes and running simulations keep their values across edits."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _STATEFUL = ("qpos", "qvel", "act", "mpos", "mquat", "ctrl")  # parts of a keyfr
 
 
 def bodies_of(tree: ModelTree) -> Iterator[Element]:
-    """All bodies in model order: depth first, the world first."""
+    """Return all bodies in model order: depth first, the world first."""
     stack = [tree.worldbody]
     while stack:
         body = stack.pop()
@@ -28,7 +28,7 @@ def bodies_of(tree: ModelTree) -> Iterator[Element]:
 
 
 def layout(tree: ModelTree) -> Parts:
-    """For each part of the state, the elements in model order with the number of entries that each has."""
+    """Return, for each part of the state, the elements in model order with the number of entries of each."""
     parts: Parts = {name: [] for name in (*_STATEFUL, "body", "equality")}
     for body in bodies_of(tree):
         parts["body"].append((body, 1))
@@ -48,7 +48,7 @@ def layout(tree: ModelTree) -> Parts:
 
 
 def _activations(actuator: Element) -> int:
-    """Number of activations of an actuator."""
+    """Return the number of activations of an actuator."""
     values = actuator.resolved()
     dim = values.get("actdim", -1)
     own = 0 if values["dyntype"] == "none" else 1 if dim < 0 else dim
@@ -59,17 +59,17 @@ _plugin_activations: list[Callable[[Element], int]] = []
 
 
 def register_plugin_activations(count: Callable[[Element], int]) -> None:
-    """Tell who knows how many activations the plugin of an actuator has: a floor above this one."""
+    """Register the function that returns the number of activations of an actuator's plugin, from a higher layer."""
     _plugin_activations[:] = [count]
 
 
 def size(part: Part) -> int:
-    """Number of entries of one part of the state."""
+    """Return the number of entries of one part of the state."""
     return sum(count for _, count in part)
 
 
 def pieces(part: Part, values: Sequence[float]) -> dict[Element, Sequence[float]]:
-    """The values of one part of the state by element."""
+    """Return the values of one part of the state by element."""
     found, start = {}, 0
     for element, count in part:
         found[element] = values[start : start + count]
@@ -78,7 +78,7 @@ def pieces(part: Part, values: Sequence[float]) -> dict[Element, Sequence[float]
 
 
 def rearranged(part: Part, known: dict[Element, Sequence[float]], missing: float = nan) -> tuple[float, ...]:
-    """One part of the state from the values that are known by element; others are ``missing``."""
+    """Return one part of the state from the values by element; elements without values get ``missing``."""
     values: list[float] = []
     for element, count in part:
         own = known.get(element, ())
@@ -87,7 +87,7 @@ def rearranged(part: Part, known: dict[Element, Sequence[float]], missing: float
 
 
 def key_pieces(key: Element, parts: Parts) -> dict[str, dict[Element, Sequence[float]]]:
-    """What a keyframe says about each element; parts that it leaves out, or gives in a wrong size, are missing."""
+    """Return a keyframe's values for each element, without parts that are absent or have a wrong size."""
     found: dict[str, dict[Element, Sequence[float]]] = {}
     for name in _STATEFUL:
         values: Any = key.attributes.get(name)
@@ -97,13 +97,13 @@ def key_pieces(key: Element, parts: Parts) -> dict[str, dict[Element, Sequence[f
 
 
 def rewrite_key(key: Element, known: dict[str, dict[Element, Sequence[float]]], parts: Parts) -> None:
-    """Give a keyframe the entries of a changed model."""
+    """Update a keyframe to the layout of a changed model."""
     for name, by_element in known.items():
         key.attributes[name] = rearranged(parts[name], by_element)
 
 
 class KeysKept:
-    """Context of a change to a tree: its keyframes keep what they say about elements that stay."""
+    """Context of a change to a tree: its keyframes keep the values of all remaining elements."""
 
     def __init__(self, tree: ModelTree) -> None:
         self.tree = tree

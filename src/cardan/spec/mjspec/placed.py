@@ -1,4 +1,4 @@
-"""What stands in bodies: joints, geoms, sites, cameras, lights, and the pose that most of them have."""
+"""Elements inside bodies: joints, geoms, sites, cameras, lights, and the pose that most of them have."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _FORMATS = {row.name: mjtOrientation(number) for number, row in enumerate(ORIENT
 
 
 def set_orientation(struct: Struct, row: Attribute, name: str, value: Any) -> None:
-    """Set an orientation in one of the five formats, and forget those given before."""
+    """Set an orientation in one of the five formats, and remove earlier ones."""
     struct.write(row, name, value)
     for other in ORIENTATION:
         if other.name != row.name and other.name in struct.element.attributes:
@@ -29,7 +29,7 @@ def set_orientation(struct: Struct, row: Attribute, name: str, value: Any) -> No
 
 
 class Orientation(Field):
-    """One of the five formats of an orientation; setting it replaces what was given in another format."""
+    """One of the five formats of an orientation; setting it replaces an orientation in another format."""
 
     def __set__(self, struct: Struct, value: Any) -> None:
         set_orientation(struct, self.row, self.name, value)
@@ -40,7 +40,7 @@ class MjsOrientation(Struct):
 
     @property
     def type(self) -> mjtOrientation:
-        """The format that is in force."""
+        """The format that is used."""
         values = self.element.resolved()
         return next((_FORMATS[r.name] for r in ORIENTATION[1:] if values.get(r.name) is not None), _FORMATS["quat"])
 
@@ -50,11 +50,11 @@ for _row in ORIENTATION[1:]:
 
 
 class InBody(Named):
-    """An element that stands in a body, perhaps inside frames."""
+    """An element inside a body, directly or inside frames."""
 
     @property
     def parent(self) -> Any:
-        """The body that the element belongs to."""
+        """The body that contains the element."""
         around = self.element.parent
         while around is not None and around.tag not in ("body", "worldbody"):
             around = around.parent
@@ -62,12 +62,12 @@ class InBody(Named):
 
     @property
     def frame(self) -> Any:
-        """The innermost frame around the element within its body, None when there is none."""
+        """The innermost frame around the element within its body, or None."""
         around = self.element.parent
         return self.spec.struct(around) if around is not None and around.tag == "frame" else None
 
     def set_frame(self, frame: Any) -> None:
-        """Move the element into a frame of the same body. Raises MjcfError when the frame belongs to another one."""
+        """Move the element into a frame of the same body. Raises MjcfError if the frame belongs to another body."""
         if frame.spec is not self.spec or frame.parent is not self.parent:
             raise self.element.error("the frame must belong to the same body")
         element: Element = self.element
@@ -81,7 +81,7 @@ class InBody(Named):
 
 
 def _around(element: Element) -> list[Element]:
-    """The elements around one, innermost first."""
+    """Return the elements around an element, innermost first."""
     found = []
     while element.parent is not None:
         element = element.parent
@@ -119,13 +119,13 @@ class MjsJoint(InBody):
         super().__init__(spec, element)
 
     def read(self, row: Attribute) -> Any:
-        """As for every element; a joint made by ``add_freejoint`` is free."""
+        """Return an attribute as for every element; a joint made by ``add_freejoint`` is free."""
         if row.name == "type" and self.element.row.tag == "freejoint":
             return "free"
         return super().read(row)
 
     def write(self, row: Attribute, name: str, value: Any) -> None:
-        """As for every element; a joint made by ``add_freejoint`` stays free."""
+        """Write an attribute as for every element; a joint made by ``add_freejoint`` remains free."""
         if name == "type" and self.element.row.tag == "freejoint" and value == mjtJoint.mjJNT_FREE:
             return
         super().write(row, name, value)
@@ -148,7 +148,7 @@ class MjsGeom(Posed):
 
     @property
     def fluid_ellipsoid(self) -> float:
-        """Whether fluid forces are those of an ellipsoid of the geom's shape."""
+        """Whether fluid forces are computed for an ellipsoid of the geom's shape."""
         return float(FLUID_SHAPE[self.read(GEOM_ROW.attributes["fluidshape"])])
 
     @fluid_ellipsoid.setter

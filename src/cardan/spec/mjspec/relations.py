@@ -23,7 +23,7 @@ class MjsPair(Named):
 
 @fields(CONTACT.children["exclude"], body1="bodyname1", body2="bodyname2")
 class MjsExclude(Named):
-    """A pair of bodies whose geoms don't collide."""
+    """A pair of bodies whose geoms do not collide."""
 
 
 # --- equality constraints --------------------------------------------------------------------------------------------
@@ -36,7 +36,7 @@ _EQ_TAG: dict[int, str] = {
     mjtEq.mjEQ_FLEX: "flex",
 }
 _EQ_TYPE = {tag: mjtEq(number) for number, tag in _EQ_TAG.items()}
-# where the attributes of each kind stand in ``data``
+# indices of the attributes of each kind in ``data``
 _EQ_DATA: dict[str, dict[str, slice]] = {
     "connect": {"anchor": slice(0, 3)},
     "weld": {"anchor": slice(0, 3), "relpose": slice(3, 10), "torquescale": slice(10, 11)},
@@ -47,17 +47,17 @@ _EQ_DATA: dict[str, dict[str, slice]] = {
 
 
 def _objects(row: ElementRow) -> list[Attribute]:
-    """The attributes that name the two objects of a constraint."""
+    """Return the attributes that name the two objects of a constraint."""
     return [attribute for attribute in row.references if attribute.name != "class"]
 
 
 @fields(element("equality", "", EQUALITY_SHARED))
 class EqualityDefault(Named):
-    """What all equality constraints share, and a default class can hold."""
+    """Attributes that all equality constraints share and a default class can hold."""
 
 
 class MjsEquality(EqualityDefault):
-    """An equality constraint; ``data`` holds what is particular to its type, as in ``mjModel.eq_data``."""
+    """An equality constraint; ``data`` holds the values specific to its type, as in ``mjModel.eq_data``."""
 
     @property
     def type(self) -> mjtEq:
@@ -76,7 +76,7 @@ class MjsEquality(EqualityDefault):
         for name in [name for name in given if name not in new.attributes]:
             del given[name]
         self.element.row = new
-        # a flex stands alone, all others have two objects
+        # a flex has no second object, all others have two
         for row, name in zip(_objects(new), names, strict=False):
             self.element[row.name] = name
 
@@ -105,7 +105,7 @@ class MjsEquality(EqualityDefault):
 
     @property
     def name2(self) -> str:
-        """Name of the second object, empty when there is none."""
+        """Name of the second object, empty if there is none."""
         return self._object(1)
 
     @name2.setter
@@ -161,14 +161,14 @@ class MjsWrap(Struct):
 
     @property
     def target(self) -> Any:
-        """The joint, site or geom; None for a pulley, and when there is none of this name."""
+        """The joint, site or geom; None for a pulley, or if there is no object of this name."""
         tag = self.element.row.tag
         return None if tag == "pulley" else self.spec.find(tag, self.element.attributes[tag])
 
 
 @fields(SPATIAL)
 class MjsTendon(Named):
-    """A tendon: spatial, or, once a joint is wrapped, fixed."""
+    """A tendon: spatial, or fixed if it has joints."""
 
     @property
     def path(self) -> list[MjsWrap]:
@@ -176,7 +176,7 @@ class MjsTendon(Named):
         return [MjsWrap(self.spec, part) for part in self.element.children]
 
     def _wrap(self, tag: str, **values: Any) -> MjsWrap:
-        """Add one element to the path; the first one decides which kind of tendon it is."""
+        """Add one element to the path; the first one determines the kind of the tendon."""
         tree_element: Any = self.element
         row = FIXED if tag == "joint" else SPATIAL
         if tree_element.row is not row:
@@ -194,21 +194,21 @@ class MjsTendon(Named):
         return wrap
 
     def wrap_site(self, name: Any) -> MjsWrap:
-        """Let the path go through a site."""
+        """Add a site to the path."""
         return self._wrap("site", site=name)
 
     def wrap_geom(self, name: Any, sidesite: Any = "") -> MjsWrap:
-        """Let the path wrap around a sphere or a cylinder, on the side of a site."""
+        """Wrap the path around a sphere or a cylinder, on the side of a site."""
         return self._wrap("geom", geom=name, sidesite=sidesite)
 
     def wrap_joint(self, name: Any, coef: float) -> MjsWrap:
-        """Add a joint with its weight to the sum that a fixed tendon is."""
+        """Add a joint with its coefficient to a fixed tendon."""
         return self._wrap("joint", joint=name, coef=coef)
 
     def wrap_pulley(self, divisor: float) -> MjsWrap:
-        """Begin a new branch behind a pulley."""
+        """Start a new branch after a pulley."""
         return self._wrap("pulley", divisor=divisor)
 
     def pending(self) -> Any:
-        """An error while the path is empty."""
+        """An error if the path is empty, else None."""
         return None if self.element.children else self.element.error("a tendon needs a path: wrap sites or joints")

@@ -1,4 +1,4 @@
-"""Sensors as structs: type, object and reference, whatever attributes the language has for them."""
+"""Sensors as structs: type, object and reference, independent of their attributes in the language."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cardan.spec.schema.sensor import SENSOR
 if TYPE_CHECKING:
     from cardan.spec.schema.rows import ElementRow
 
-# tags whose type has another name
+# tags of sensors whose type has another name
 _OTHER_NAMES = {
     "jointactuatorfrc": "JOINTACTFRC",
     "distance": "GEOMDIST",
@@ -26,9 +26,9 @@ _WORD = {number: word for word, number in OBJECT.items()}
 
 
 def _attributes(row: ElementRow) -> tuple[dict[str, str], dict[str, str]]:
-    """Attributes that name the object and the reference of a sensor, by the kind that each names.
+    """Return the attributes that name the object and the reference of a sensor, by the kind that each names.
 
-    The key ``@`` stands for any kind, which then is in an attribute of its own.
+    The key ``@`` represents any kind; another attribute then holds the kind.
     """
     names = [(attribute.kind or "", attribute.name) for attribute in row.references]
     if any(kind.startswith("@") for kind, _ in names):
@@ -79,7 +79,7 @@ class MjsSensor(Named):
                 self.element.attributes.pop(name, None)
 
     def _aim(self, holder: str, attributes: dict[str, str]) -> tuple[str, str] | None:
-        """Kind of the object or the reference, and the attribute that names it; None when they don't fit."""
+        """Return the kind of the object or reference and the attribute that names it, or None if they do not match."""
         word = _WORD.get(int(self._aims[holder]), "")
         if "@" in attributes:
             return (word, attributes["@"]) if word else None
@@ -88,7 +88,7 @@ class MjsSensor(Named):
         return (word, attributes[word]) if word in attributes else None
 
     def _write_aims(self) -> None:
-        """Write object and reference as far as they fit the type."""
+        """Write object and reference if they match the type."""
         self._clear_aims()
         row = self.element.row
         for attributes, side in zip(_attributes(row), ("obj", "ref"), strict=True):
@@ -100,7 +100,7 @@ class MjsSensor(Named):
         self.element.tree.changed()
 
     def pending(self) -> Any:
-        """An error while object or reference don't fit the type."""
+        """An error if object or reference do not match the type, else None."""
         for attributes, side in zip(_attributes(self.element.row), ("obj", "ref"), strict=True):
             if self._aims[side + "name"] and self._aim(side + "type", attributes) is None:
                 kinds = ", ".join(_kinds_of(attributes)) or "nothing"
@@ -109,12 +109,12 @@ class MjsSensor(Named):
 
 
 def _kinds_of(attributes: dict[str, str]) -> list[str]:
-    """Names of the kinds that the attributes take."""
+    """Return the names of the kinds that the attributes accept."""
     return ["an object of a kind" if kind == "@" else mjtObj(OBJECT[kind]).name for kind in attributes]
 
 
 def _part(name: str, doc: str) -> property:
-    """A property for one of the four parts of object and reference."""
+    """Return a property for one of the four parts of object and reference."""
 
     def get(self: MjsSensor) -> Any:
         value = self._aims[name]

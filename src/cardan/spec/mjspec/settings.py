@@ -18,7 +18,7 @@ class MjsOption(Struct):
     """Physics options, with the names of ``mjOption``."""
 
     def _flags(self, bits: dict[str, Any], value: bool) -> int:
-        """Bits of the flags that have the value."""
+        """Return the bits of the flags that have the value."""
         flags = self.element.child("flag").resolved()
         return sum(int(bit) for name, bit in bits.items() if bit is not None and flags[name] is value)
 
@@ -33,7 +33,7 @@ class MjsOption(Struct):
 
     @property
     def disableflags(self) -> int:
-        """Bits (``mjtDisableBit``) of the parts of the pipeline that are switched off."""
+        """Bits (``mjtDisableBit``) of the disabled parts of the pipeline."""
         return self._flags(_DISABLE, False)
 
     @disableflags.setter
@@ -42,7 +42,7 @@ class MjsOption(Struct):
 
     @property
     def enableflags(self) -> int:
-        """Bits (``mjtEnableBit``) of the parts of the pipeline that are switched on."""
+        """Bits (``mjtEnableBit``) of the enabled parts of the pipeline."""
         return self._flags(_ENABLE, True)
 
     @enableflags.setter
@@ -51,7 +51,7 @@ class MjsOption(Struct):
 
     @property
     def disableactuator(self) -> int:
-        """Bits of the actuator groups that are switched off."""
+        """Bits of the disabled actuator groups."""
         return sum(1 << group for group in self.element.resolved()["actuatorgroupdisable"] or ())
 
     @disableactuator.setter
@@ -62,7 +62,7 @@ class MjsOption(Struct):
 
 @fields(LENGTH_RANGE_ROW)
 class MjsLROpt(Struct):
-    """How length ranges of actuators are computed."""
+    """Settings of the computation of actuators' length ranges."""
 
 
 @fields(COMPILER, drop=("angle", "inertiafromgeom"))
@@ -90,7 +90,7 @@ class MjsCompiler(Struct):
 
     @property
     def LRopt(self) -> MjsLROpt:
-        """How length ranges of actuators are computed."""
+        """Settings of the computation of actuators' length ranges."""
         return MjsLROpt(self.spec, self.element.child("lengthrange"))
 
 
@@ -104,7 +104,7 @@ class MjsVisual(Struct):
 
 
 def _visual_group(tag: str) -> property:
-    """A property for one group of visual settings."""
+    """Return a property for one group of visual settings."""
     row = VISUAL.children[tag]
     struct = fields(row)(type("MjsVisual" + tag.capitalize(), (Struct,), {"__doc__": row.meaning}))
 

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 AnyStruct = TypeVar("AnyStruct")
 
-# attributes of the language that structs show in another way
+# attributes of the language that structs represent in another way
 _HANDLED = frozenset({"name", "class", "axisangle", "xyaxes", "zaxis", "euler"})
-# assigned before others, since they say what the others mean
+# assigned before others, whose meaning depends on them
 _FIRST = ("type", "trntype", "objtype", "reftype")
 
 
@@ -41,9 +41,9 @@ class Field:
 
 
 def fields(row: ElementRow, drop: tuple[str, ...] = (), **names: str) -> Callable[[type[AnyStruct]], type[AnyStruct]]:
-    """Class decorator: give a struct a field for each attribute of ``row`` that the class doesn't have yet.
+    """Class decorator: add a field for each attribute of ``row`` that the class does not define.
 
-    ``names`` maps names of the language to names of MuJoCo's struct, ``drop`` are attributes shown in another way.
+    ``names`` maps names of the language to names of MuJoCo's struct, ``drop`` are attributes with another form.
     """
     names.setdefault("user", "userdata")
 
@@ -60,7 +60,7 @@ def fields(row: ElementRow, drop: tuple[str, ...] = (), **names: str) -> Callabl
 class Struct:
     """One element of a model specification, with MuJoCo's attribute names.
 
-    ``element`` is the element of the tree behind it, ``spec`` the specification that it belongs to.
+    ``element`` is the corresponding element of the tree, ``spec`` the specification that contains it.
     """
 
     element: Any  # the tree's Element, or a DefaultEntry
@@ -91,7 +91,7 @@ class Struct:
         return sorted(n for n, item in names.items() if isinstance(item, Field | property) and not n.startswith("_"))
 
     def read(self, row: Attribute) -> Any:
-        """Resolved value of an attribute of the element, in the tree's form."""
+        """Return the resolved value of an attribute of the element, in the tree's form."""
         return self.element.resolved().get(row.name, row.default)
 
     def write(self, row: Attribute, name: str, value: Any) -> None:
@@ -108,7 +108,7 @@ class Struct:
         self.element[row.name] = converted
 
     def assign(self, values: Mapping[str, Any]) -> None:
-        """Set several attributes; None leaves one as it is. Raises TypeError for a name that the struct has not."""
+        """Set several attributes; None leaves one unchanged. Raises TypeError for an unknown attribute."""
         known = type(self).attribute_names()
         for name in values:
             if name not in known and name not in _HANDLED:
@@ -119,23 +119,23 @@ class Struct:
                 setattr(target, name, values[name])
 
     def pending(self) -> MjcfError | None:
-        """What is still missing before the element makes sense, as an error to be raised, or None."""
+        """An error, to be raised by the caller, about missing parts of an incomplete element; else None."""
         return None
 
 
 def _written(row: Attribute, value: Any) -> str:
-    """How a value is written in the language."""
+    """Return the text of a value in MJCF."""
     if isinstance(value, bool):
         return next(word for word, truth in row.keywords.items() if truth is value)
     return str(value)
 
 
 class Named(Struct):
-    """A struct with a name and, where the language has them, a default class."""
+    """A struct with a name and, if the language defines it, a default class."""
 
     @property
     def name(self) -> str:
-        """Name of the element, empty when it has none."""
+        """Name of the element, empty if it has none."""
         return self.element.attributes.get("name") or ""
 
     @name.setter
@@ -146,7 +146,7 @@ class Named(Struct):
 
     @property
     def classname(self) -> Any:
-        """The default class in force (``MjsDefault``); may be set to another one or its name."""
+        """The default class in use (``MjsDefault``); can be set to another class or its name."""
         return self.spec.find_default(self.element.default_class.name)
 
     @classname.setter
@@ -159,11 +159,11 @@ class Named(Struct):
 
     @property
     def info(self) -> str:
-        """Where the element was written: file and line; empty when a program made it."""
+        """File and line of the element's definition; empty if a program made it."""
         line = self.element.line
         return "" if line is None else f"{self.element.source}:{line}"
 
     @property
     def id(self) -> int:
-        """Number of the element in the model compiled last, -1 before, and when it is not in that model."""
+        """Id of the element in the model compiled last, or -1 if that model does not contain it."""
         return self.spec.id_of(self.element)

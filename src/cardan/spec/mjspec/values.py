@@ -83,17 +83,17 @@ def to_user(row: Attribute, value: Any, write: Callable[[Any], None]) -> Any:
 
 
 def to_tree(row: Attribute, value: Any) -> Any:
-    """The tree's value of an attribute for what a user gave; None is "undefined".
+    """Convert a user's value of an attribute to the tree's form; None means "undefined".
 
     Raises:
         ValueError: the value is wrong; the message says what would be right.
-        TypeError: it is of a wrong type.
+        TypeError: the value has a wrong type.
     """
     return None if value is None else _CONVERTERS[row.type](row, value)
 
 
 def _reals(row: Attribute, value: Any) -> Any:
-    """Real numbers; NaN is "undefined" where the language knows that."""
+    """Return real numbers; NaN means "undefined" if the attribute can be undefined."""
     if isinstance(value, str | bytes):
         raise TypeError(f"expected numbers, found {value!r}")
     try:
@@ -109,7 +109,7 @@ def _reals(row: Attribute, value: Any) -> Any:
 
 
 def _integers(row: Attribute, value: Any) -> Any:
-    """Integers of 32 bits."""
+    """Return integers of 32 bits."""
     try:
         numbers = tuple(index(number) for number in np.ravel(np.asarray(value)).tolist())
     except TypeError:
@@ -120,7 +120,7 @@ def _integers(row: Attribute, value: Any) -> Any:
 
 
 def _counted(row: Attribute, numbers: tuple[Any, ...]) -> Any:
-    """The numbers when their count is right, as one number where one stands."""
+    """Check the number of values and return them, or a bare value if the attribute is a scalar."""
     low, high = row.low, row.high
     if high is not None and not low <= len(numbers) <= high:
         wanted = str(high) if low == high else f"{low} to {high}"
@@ -131,14 +131,14 @@ def _counted(row: Attribute, numbers: tuple[Any, ...]) -> Any:
 
 
 def _truth(row: Attribute, value: Any) -> bool:
-    """True or false, also as 1 or 0."""
+    """Return a bool from true or false, or from 1 or 0."""
     if isinstance(value, str) or value not in (0, 1):
         raise TypeError(f"expected True or False, found {value!r}")
     return bool(value)
 
 
 def _word(row: Attribute, value: Any) -> str:
-    """A keyword, or its number in the enumeration."""
+    """Return a keyword, given as such or by its number in the enumeration."""
     if isinstance(value, str):
         if value not in row.keywords:
             raise ValueError(f"'{value}' is not one of its keywords" + suggestion(value, row.keywords))
@@ -152,7 +152,7 @@ def _word(row: Attribute, value: Any) -> str:
 
 
 def _text(row: Attribute, value: Any) -> str | None:
-    """Text, or the name of an element; empty is "undefined"."""
+    """Return a text, or the name of an element; an empty text means "undefined"."""
     name = getattr(value, "name", value)
     if not isinstance(name, str):
         raise TypeError(f"expected text, found {value!r}")
@@ -160,7 +160,7 @@ def _text(row: Attribute, value: Any) -> str | None:
 
 
 def _memory(row: Attribute, value: Any) -> int:
-    """A number of bytes, or -1."""
+    """Return a number of bytes, or -1."""
     return index(value)
 
 
