@@ -105,8 +105,8 @@ def rows_in_order(d: Any, contacts: np.ndarray) -> np.ndarray:
         return rows
     starts = np.asarray(d.contact.efc_address)[contacts]
     starts = starts[starts >= 0]
-    ends = dict(zip(np.sort(starts).tolist(), [*np.sort(starts)[1:].tolist(), d.nefc], strict=True))
     if starts.size:
+        ends = dict(zip(np.sort(starts).tolist(), [*np.sort(starts)[1:].tolist(), d.nefc], strict=True))
         rows[int(starts.min()) :] = np.concatenate([np.arange(start, ends[start]) for start in starts.tolist()])
     return rows
 

@@ -17,6 +17,8 @@ _MATERIAL = {
                      "roughness", "rgba")
     },
 }  # fmt: skip
+_PATHS = {"hfield": "hfield", "mesh": "mesh", "skin": "skin", "texture": "tex"}
+"""First words of the fields that hold the paths of assets, by the kind of asset."""
 _SECTIONS = ("asset", "deformable", "extension")
 
 
@@ -45,9 +47,31 @@ def _put_material(scribe: Scribe, section: Element, origin: Element) -> None:
         scribe.put(section, "material", values | {"name": origin.name}, origin)
 
 
+def _path(scribe: Scribe, origin: Element, name: str | None) -> str | None:
+    """Return the path of an asset's file in the model, which is complete if an included document's folder has the file.
+
+    Args:
+        scribe: the writer.
+        origin: the asset in the source.
+        name: name of the asset.
+
+    Returns:
+        The path, or None for an asset without a file.
+    """
+    word = _PATHS.get(origin.row.kind or "")
+    names = scribe.names.get(origin.row.kind or "")
+    if word is None or not names or name not in names or "file" not in origin.attributes:
+        return None
+    start = int(getattr(scribe.m, f"{word}_pathadr")[names.index(name)])
+    return None if start < 0 else scribe.m.paths[start : scribe.m.paths.index(b"\0", start)].decode()
+
+
 def _put_asset(scribe: Scribe, section: Element, origin: Element) -> None:
     """Add one asset with its original attributes and children."""
     values: Values = {**origin.resolved(), "name": asset_name(origin)}
+    path = _path(scribe, origin, values["name"])
+    if path is not None:
+        values["file"] = path
     if origin.row.kind == "hfield":
         values["size"] = plain(scribe.m.hfield_size[scribe.names["hfield"].index(values["name"])])
     scribe.copy_children(origin, scribe.put(section, origin.tag, values, origin))
