@@ -1,4 +1,4 @@
-"""Object files that nothing else here can load, in memory by LLVM."""
+"""Object files in memory, loaded by LLVM."""
 
 from __future__ import annotations
 

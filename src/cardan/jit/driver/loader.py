@@ -1,4 +1,4 @@
-"""Object files in memory: from the cache or the package to a callable address, without Numba, and here without LLVM."""
+"""Object files in memory: from the cache or the package to a callable address, by LLVM, without Numba."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import ctypes
 from collections.abc import Sequence
 from typing import Any
 
-from cardan.jit.driver import elf
 from cardan.jit.target.processor import target_machine
 
 __all__ = [
@@ -36,7 +35,7 @@ class Address(int):
 
 
 def load_objects(objects: Sequence[tuple[str, bytes]]) -> list[Address]:
-    """Load object files together, in one piece of memory, where many small ones cost little.
+    """Load object files, together as far as they define different symbols.
 
     Args:
         objects: a symbol of each file, and the file.
@@ -44,16 +43,16 @@ def load_objects(objects: Sequence[tuple[str, bytes]]) -> list[Address]:
     Returns:
         The addresses of the symbols.
     """
-    loaded = elf.load([code for _, code in objects])
-    if loaded is not None:
-        memory, tables = loaded
-        return [Address(table[symbol], memory) for (symbol, _), table in zip(objects, tables, strict=True)]
     from cardan.jit.driver.llvm import Engine
 
-    engine = Engine()
-    for _, code in objects:
+    engine, defined, engines = Engine(), set[str](), list[Engine]()
+    for symbol, code in objects:
+        if symbol in defined:  # an engine would find the first file's symbol for both
+            engine, defined = Engine(), set()
         engine.add(code)
-    return [Address(engine.address(symbol), engine) for symbol, _ in objects]
+        defined.add(symbol)
+        engines.append(engine)
+    return [Address(engine.address(symbol), engine) for engine, (symbol, _) in zip(engines, objects, strict=True)]
 
 
 def load_object(symbol: str, code: bytes) -> Address:
@@ -63,10 +62,6 @@ def load_object(symbol: str, code: bytes) -> Address:
 
 def load_symbols(code: bytes, *symbols: str) -> tuple[Any, list[int]]:
     """Load an object file; returns what keeps it loaded, and the addresses of functions and variables in it."""
-    loaded = elf.load([code])
-    if loaded is not None:
-        memory, (table,) = loaded
-        return memory, [table[symbol] for symbol in symbols]
     from cardan.jit.driver.llvm import Engine
 
     engine = Engine()

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
-from contextlib import suppress
+from functools import cache
 from typing import Any, NamedTuple
 
 
@@ -68,16 +68,9 @@ def runs(level: str) -> bool:
     return not NEEDS[level] or _features().issuperset(NEEDS[level])
 
 
-# names of Linux for what LLVM calls otherwise
-_OF_LINUX = {"abm": "lzcnt", "bmi1": "bmi", "sse4_2": "sse4.2"}
-
-
+@cache
 def _features() -> set[str]:
-    """What this processor has, in LLVM's words; Linux tells it, too, and LLVM takes longer to import."""
-    if sys.platform == "linux":
-        with suppress(OSError), open("/proc/cpuinfo", encoding="ascii", errors="replace") as lines:
-            flags = next((line for line in lines if line.startswith("flags")), "")
-            return {_OF_LINUX.get(word, word) for word in flags.partition(":")[2].split()}
+    """Features of this processor, in LLVM's words."""
     import llvmlite.binding as llvm
 
     return {name for name, there in llvm.get_host_cpu_features().items() if there}
