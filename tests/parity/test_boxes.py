@@ -74,6 +74,29 @@ def test_random_boxes(margin):
     assert odd <= max(1, POSES / 400)
 
 
+def test_deep_cubes_have_no_contact_deeper_than_their_overlap():
+    """The reference adds a fourth point that is on neither cube, deeper than the cubes overlap along its normal."""
+    size = np.full(3, 0.048)
+    pair = two_boxes(first='type="box" size=".048 .048 .048"', size2=".048 .048 .048")
+    quat1 = (0.8918602641014126, -0.06776974555956315, -0.4457207891776046, -0.03640754040915192)
+    quat2 = (0.9514382562079964, 0.12008777587632984, -0.008396158658726805, 0.2833260934484165)
+    pair.set_pose(1, (-0.0632383977019937, 0.05730145475355834, 0.18525387036506244), quat1)
+    pair.set_pose(2, (-0.0716266963455898, 0.02533811974912037, 0.15843563956710138), quat2)
+    pair.collide()
+    ours, extra = unmatched(pair)
+    assert pair.data.ncon == 3
+    assert len(ours) == 0
+    assert len(extra) == 1
+    depth, pos, normal = -extra[0, 0], extra[0, 1:4], extra[0, 4:7]
+    reach = [np.abs(normal @ pair.data.geom_xmat[geom].reshape(3, 3)) @ size for geom in (0, 1)]
+    overlap = sum(reach) - normal @ (pair.data.geom_xpos[1] - pair.data.geom_xpos[0])
+    assert pair.data.contact.dist.min() == pytest.approx(-overlap, abs=1e-12)
+    assert depth > overlap + 0.01
+    for geom, end in ((0, pos + 0.5 * depth * normal), (1, pos - 0.5 * depth * normal)):
+        local = (end - pair.data.geom_xpos[geom]) @ pair.data.geom_xmat[geom].reshape(3, 3)
+        assert (np.abs(local) - size).max() > 1e-3  # outside of the box whose surface it claims
+
+
 @pytest.mark.parametrize("tilt", [1e-2, 1e-4])
 @pytest.mark.parametrize("size2", [".2 .35 .15", ".3 .2 .25"])
 def test_boxes_nearly_aligned(tilt, size2):
