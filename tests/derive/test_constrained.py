@@ -18,6 +18,13 @@ CLOSE = 1e-6
 """Relative to the largest derivative of the same results."""
 CONES = [mjtCone.mjCONE_PYRAMIDAL, mjtCone.mjCONE_ELLIPTIC]
 INTEGRATORS = list(mjtIntegrator.__members__.values())
+APART = 0.05
+"""Largest shift of a mocap body along each axis, m.
+
+The two arms of aloha are held by mocap bodies, and their hulls overlap by up to 46 mm at the start. In such a state the
+last bit of a pose decides where the convex search ends, in both engines and for all sizes of a difference, so that no
+derivative by differences exists.
+"""
 
 
 def solve_to_the_end(m: cardan.MjModel) -> None:
@@ -26,9 +33,10 @@ def solve_to_the_end(m: cardan.MjModel) -> None:
 
 
 def in_contact(m: cardan.MjModel, steps: int, seed: int = 0) -> cardan.MjData:
-    """A state after some steps with random controls."""
+    """Return a state after some steps with random controls and shifted mocap bodies."""
     d = cardan.MjData(m)
     rng = np.random.default_rng(seed)
+    d.mocap_pos[:] += rng.uniform(-APART, APART, (m.nmocap, 3))
     low, high = np.where(m.actuator_ctrllimited[:, None], m.actuator_ctrlrange, [-1.0, 1.0]).T
     for _ in range(steps):
         d.ctrl[:] = 0.5 * (low + high) + 0.3 * rng.uniform(-0.5, 0.5, m.nu) * (high - low)
@@ -91,11 +99,12 @@ def test_humanoid_on_the_ground(cone, integrator):
     check(d, some(m))
 
 
-@pytest.mark.parametrize("name", ["quadruped", "egg", "aloha"])
-def test_models_in_contact(name):
+# with seed 0 the arms of aloha are apart, with seed 2 they press against each other
+@pytest.mark.parametrize(("name", "seed"), [("quadruped", 0), ("egg", 0), ("aloha", 0), ("aloha", 2)])
+def test_models_in_contact(name, seed):
     m = cardan.MjModel.from_xml_path(str(model_path(name)))
     solve_to_the_end(m)
-    d = in_contact(m, 150)
+    d = in_contact(m, 150, seed)
     assert d.ncon > 0
     check(d, some(m))
 
