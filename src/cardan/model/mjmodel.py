@@ -156,6 +156,25 @@ def _reader(kind: str) -> Callable[..., Any]:
     return _READERS[kind]
 
 
+class LaterCode:
+    """The end of the list of all functions that were written into the tables of a model, in the order of time.
+
+    Another thread may write tables while a program runs, and the program then calls these functions. So each program
+    holds the object that was the end of the list when the program was made, and thereby all functions after it.
+    """
+
+    __slots__ = ("_code", "_next")
+
+    def __init__(self) -> None:
+        self._code: Any = None
+        self._next: LaterCode | None = None
+
+    def add(self, code: Any) -> LaterCode:
+        """Add functions, and return the new end of the list."""
+        self._code, self._next = code, LaterCode()
+        return self._next
+
+
 class MjModel(Native, ModelNames):
     """A compiled model: sizes, options, and one array for each field (names and shapes as in MuJoCo's mjModel).
 
@@ -176,6 +195,7 @@ class MjModel(Native, ModelNames):
     _native_code: dict[
         str, tuple[Any, list[int]]
     ]  # functions in each table, and their addresses, which keep them loaded
+    _later_code: LaterCode
     _source: Any  # source from which it was compiled, for writing it as XML
     _plugins: tuple[str, ...]  # name of the plugin of each plugin instance
     _mesh_poses: dict[int, Any]  # poses of geoms with a mesh, and of the meshes, for writing XML
@@ -214,6 +234,7 @@ class MjModel(Native, ModelNames):
         self._native = np.zeros(FIRST_PROGRAM + PROGRAM_WORDS * MOST_PROGRAMS, np.int64)
         attributes["_programs"] = ProgramTable(self._native)
         attributes["_native_code"] = {}
+        attributes["_later_code"] = LaterCode()
         attributes["_form"] = HERE
         attributes["_numbered"] = {}
         attributes["_finalized"] = False
@@ -248,6 +269,7 @@ class MjModel(Native, ModelNames):
         for (place, _), address in zip(functions, addresses, strict=True):
             table[place] = address
         current = self._memory.arrays[field]
+        self._keep_code((functions, addresses))
         self._native_code[field] = functions, addresses
         current[:] = table  # in one assignment: other threads may be stepping
 
@@ -255,8 +277,14 @@ class MjModel(Native, ModelNames):
         """Write one entry of a table of functions."""
         (address,) = [function] if isinstance(function, int) else self.references([function])
         kept = self._native_code.get(field, ((), []))[1]
+        self._keep_code(address)
         self._native_code[field] = None, [*kept, address]
         self._memory.arrays[field][place] = address
+
+    def _keep_code(self, code: Any) -> None:
+        """Keep functions loaded as long as programs are alive that may call them (see `LaterCode`)."""
+        with self._programs.lock:
+            self._later_code = self._later_code.add(code)
 
     def settings(self) -> bytes:
         """Return the values of all options that decide which stages the model needs."""

@@ -219,6 +219,13 @@ def is_kernel_function(function: Callable[..., Any]) -> bool:
     return hasattr(function, "__code__") and is_kernel(function)
 
 
+class ObjectsMissing(Exception):
+    """A Python function was called by a program that is not made for Python functions.
+
+    This happens if another thread installs the function while the program runs.
+    """
+
+
 def _python_entry(adapted: Callable[..., Any], of_pairs: bool) -> int:
     """Return the address of a native function that calls a Python function.
 
@@ -227,8 +234,12 @@ def _python_entry(adapted: Callable[..., Any], of_pairs: bool) -> int:
     """
 
     def call(_m: Any, _d: Any, *geoms: int) -> int:
-        m, d = running.objects or (_m, _d)
         try:
+            if running.objects is None:
+                raise ObjectsMissing(
+                    "a Python function was installed while a program without such functions was running"
+                )
+            m, d = running.objects
             if not of_pairs:
                 adapted(m, d)
                 return OK

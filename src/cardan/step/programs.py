@@ -58,7 +58,8 @@ def _program_again(
     found = make_program(m, plan_of(m, items), **answers)
     if len(earlier) >= MOST_EARLIER:
         earlier.clear()
-    earlier[setting] = found
+    if m.settings() == setting[2]:  # otherwise, another thread or a signal handler has set an option meanwhile
+        earlier[setting] = found
     return found
 
 
@@ -67,10 +68,11 @@ def make_program(m: MjModel, plan: Plan, **answers: Any) -> StepProgram:
     functions = [function for function in plan.functions() if not isinstance(function, int)]
     with expecting(lambda: functions):
         addresses(functions, m._form)
+    later = m._later_code
     write_tables(m, plan.tables)
     forward = StepProgram(plan.forward.stages, plan.needs_objects, form=m._form) if plan.forward is not None else None
     reset = StepProgram(plan.reset.stages, plan.needs_objects, form=m._form) if plan.reset is not None else None
-    code = dict(m._native_code)
+    code = later, dict(m._native_code)
     return StepProgram(plan.stages, plan.needs_objects, forward, code, reset, **answers, form=m._form, plan=plan)
 
 

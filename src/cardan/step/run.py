@@ -25,7 +25,7 @@ from cardan.jit.memory.struct import WORDS, Shared, Struct, address_of
 from cardan.model.mjdata import ArenaHeld
 from cardan.model.tables import CAPACITIES
 from cardan.step.checks import settle_divergence
-from cardan.step.hooks import colliders_of, running, take_error
+from cardan.step.hooks import ObjectsMissing, colliders_of, running, take_error
 from cardan.step.report import report
 from cardan.step.status import DIVERGED, WARNED
 from cardan.threads import Job
@@ -100,10 +100,15 @@ def run(program: Program, m: Any, d: Any, repeat: int = 1, job: Job | None = Non
 
 def settle(status: int, program: Program, m: Any, d: Any, repeat: int, job: Job | None = None) -> None:
     """Handle the request of the stage that stopped, and continue, until the program has finished (see `run`)."""
-    while status and not (job and job.cancelled):
-        if status != PAUSED:
-            answer(status, program, m, d)
-        status = program.resume(m, d, repeat)
+    before = running.objects
+    try:
+        running.objects = (m, d)
+        while status and not (job and job.cancelled):
+            if status != PAUSED:
+                answer(status, program, m, d)
+            status = program.resume(m, d, repeat)
+    finally:
+        running.objects = before
 
 
 def answer(status: int, program: Program, m: Any, d: Any) -> None:
@@ -149,8 +154,13 @@ def _grow(capacity: str) -> Answer:
 
 
 def _answer_callback_error(program: Program, m: Any, d: Any) -> None:
-    """Raise the exception of a callback; if it only reports that the arena is too small, enlarge the arena instead."""
+    """Raise the exception of a callback, unless the stage only has to run again.
+
+    That is so if the arena was too small, and if the callback had no objects: `settle` sets them.
+    """
     error = take_error()
+    if isinstance(error, ObjectsMissing) and running.objects is not None:
+        return
     if not isinstance(error, ArenaHeld):
         raise error
     d.grow(error.capacity, error.need)
