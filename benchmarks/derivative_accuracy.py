@@ -216,7 +216,9 @@ def compare(
         yield kind, error, f"column {column} {name} {' '.join(found.corners)}"
 
 
-def row_of(name: str, count: int, seed: int, columns: int | None = None) -> tuple[dict[str, float], list[str]]:
+def row_of(
+    name: str, count: int, seed: int, columns: int | None = None, path: Path | None = None
+) -> tuple[dict[str, float], list[str]]:
     """Compare states of one model, which take turns with the settings.
 
     Args:
@@ -224,11 +226,12 @@ def row_of(name: str, count: int, seed: int, columns: int | None = None) -> tupl
         count: number of states.
         seed: of the states and the columns.
         columns: how many columns of each; None for as many as its size allows.
+        path: file of the model; that of `PATHS` if it is None.
 
     Returns:
         Counts by kind, with the largest error of what is compared; and the columns that are beyond.
     """
-    m = cardan.MjModel.from_xml_path(str(PATHS[name]))
+    m = cardan.MjModel.from_xml_path(str(path or PATHS[name]))
     models = [with_setting(m, k) for k in range(min(len(SETTINGS), count))]
     columns = columns or (COLUMNS if m.nv <= LARGE else FEW_COLUMNS)
     count = count if m.nv <= LARGE else min(count, FEW_STATES)

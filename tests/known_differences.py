@@ -17,6 +17,21 @@ KNOWN: dict[str, tuple[str, ...]] = {
 """The end of a file's path, and the fields that an explained difference concerns."""
 
 
+OPEN: dict[str, str] = {
+    "testdata/inertia.xml": "<freejoint align>, which the reference reads without describing it",
+    "collision_primitive/spheres_cylinders.xml": "<replicate prefix>, which the reference reads without describing it",
+    "actuation/refsite_free.xml": "lengths of an actuator with a reference site that a free joint moves",
+    "engine/testdata/frame.xml": "axes that are along a coordinate axis except for rounding",
+    "sensor/testdata/touch_grid_test.xml": "touch grids on bodies that are welded to a body",
+}
+"""Differences that are open (docs/status.md), by the end of a file's path. Tests of such a file may fail."""
+
+
+def open_difference(path: Path) -> str | None:
+    """What is open about a file of a model, or None."""
+    return next((reason for end, reason in OPEN.items() if path.as_posix().endswith(end)), None)
+
+
 def unexplained(path: Path, lines: Iterable[str]) -> list[str]:
     """Lines about differences of a model, except those about fields whose difference is explained."""
     fields = [field for end, known in KNOWN.items() if path.as_posix().endswith(end) for field in known]

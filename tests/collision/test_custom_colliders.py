@@ -190,7 +190,7 @@ def test_error_of_a_collision_function_comes_out() -> None:
 
 
 def test_wrong_arguments() -> None:
-    with pytest.raises(ValueError, match="99 is no type"):
+    with pytest.raises(ValueError, match="99 is not the type"):
         cardan.set_collider(99, SPHERE, tuples)
     with pytest.raises(TypeError, match="must be callable"):
         cardan.set_collider(SPHERE, SPHERE, 3)  # pyright: ignore[reportArgumentType]

@@ -59,6 +59,8 @@ def test_converged_steps(model_file: Path) -> None:
         pytest.skip("nothing moves")
     converge(rm)
     steps, every = (30, 10) if rm.nv < LARGE and model_file.stem not in SLOW else (4, 4)
+    if rm.nplugin:  # damping of elastic plugins depends on the step before
+        steps, every = min(steps, 12), 1
     result = compare_steps(rm, model_from_reference(rm), steps, every)
     assert not unexplained(model_file, result.lines)
 
