@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from cardan.compiler.nodes import Body
 
 
-_AXES = 3
+_ALONG = 1e-14  # an axis is along a coordinate axis if its other components are at most this, as in the reference
 
 
 def put_topology(build: Build) -> None:
@@ -82,7 +82,7 @@ def _simple(body: Body, weldid: list[int]) -> int:
     for joint in body.joints:
         if joint.type == "free":
             continue
-        if joint.pos != IDENTITY[0] or joint.axis.count(0.0) != _AXES - 1:
+        if joint.pos != IDENTITY[0] or sum(abs(x) > _ALONG for x in joint.axis) != 1:
             return 0
         if joint.type != "slide" and joint is not body.joints[-1]:
             return 0
