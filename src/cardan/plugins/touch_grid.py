@@ -167,12 +167,12 @@ def compute(m: Model, d: Data, instance: int, capability: int) -> None:
         if m.sensor_plugin[sensor] == instance:
             for k in range(m.sensor_adr[sensor], m.sensor_adr[sensor] + m.sensor_dim[sensor]):
                 d.sensordata[k] = 0.0
-            body = m.site_bodyid[m.sensor_objid[sensor]]
+            body = m.body_weldid[m.site_bodyid[m.sensor_objid[sensor]]]
             for contact in range(d.ncon):
                 if d.contact.efc_address[contact] >= 0:
                     for side in range(2):
                         geom = d.contact.geom[contact, side]
-                        if geom >= 0 and m.geom_bodyid[geom] == body:
+                        if geom >= 0 and m.body_weldid[m.geom_bodyid[geom]] == body:
                             add_contact(m, d, instance, sensor, contact, 1.0 if side else -1.0)
 
 
