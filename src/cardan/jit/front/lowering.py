@@ -5,6 +5,9 @@ error on; it ends the life of each variable, empties it, and looks at what it he
 kernel that calls a kernel takes its result, and variables are just assigned. Where a kernel would raise something
 after all, a symbol is called that does not exist: it is gone once the stage is optimised, if that place is never
 reached (the index of a tuple that is too large, say); else the stage is refused, by `compile.emit`.
+
+The gain is 13 % of the processor time of a compilation (three stages, Newton's method among them: 13.8 s instead of
+15.9 s), and the refusal of kernels that may raise.
 """
 
 from __future__ import annotations
