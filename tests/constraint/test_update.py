@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from reference import data_from_reference, model_from_reference
 
-from cardan.constraint.update import CONE, QUADRATIC, SATISFIED, constraint_update
+from cardan.constraint.update import constraint_update
+from cardan.enums.codes import CNSTRSTATE_CONE, CNSTRSTATE_QUADRATIC, CNSTRSTATE_SATISFIED
 
 MODEL = """
 <mujoco><option cone="{cone}" impratio="3"/>
@@ -59,7 +60,7 @@ def test_cone_hessian_is_second_derivative(data):
         state = data.efc_state[first]
         assert (data.efc_state[con_rows] == state).all()
         seen.add(int(state))
-        if state != CONE:
+        if state != CNSTRSTATE_CONE:
             continue
         hessian = np.array(data.contact.H[0][: dim * dim]).reshape(dim, dim)
         columns = []
@@ -72,7 +73,7 @@ def test_cone_hessian_is_second_derivative(data):
         scale = np.sqrt(np.outer(data.efc_D[con_rows], data.efc_D[con_rows]))
         np.testing.assert_allclose(hessian / scale, np.array(columns).T / scale, atol=1e-6)
         np.testing.assert_allclose(hessian, hessian.T)
-    assert seen == {SATISFIED, QUADRATIC, CONE}
+    assert seen == {CNSTRSTATE_SATISFIED, CNSTRSTATE_QUADRATIC, CNSTRSTATE_CONE}
 
 
 def test_force_lies_in_cone(data):

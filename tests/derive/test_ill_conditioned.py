@@ -7,7 +7,7 @@ import pytest
 from derive.test_solver import solution_tangents
 
 import cardan
-from cardan.constraint.update import QUADRATIC
+from cardan.enums.codes import CNSTRSTATE_QUADRATIC
 
 BOXES = """<mujoco><option jacobian="{jacobian}" cone="pyramidal" solver="{solver}" impratio="{impratio}"/>
 <default><geom friction="1e-9 1e-9 1e-9" condim="6" solimp=".9999 .9999" solref="1e-4 1"/></default><worldbody>
@@ -31,6 +31,6 @@ def test_no_direction_gains(jacobian: str, solver: str, impratio: float) -> None
     b = np.concatenate([np.eye(m.nv), rng.normal(size=(20, m.nv))])
     gained = -(b * solution_tangents(d, b)).sum(axis=1)
     most = (b * np.linalg.solve(inertia, b.T).T).sum(axis=1)
-    assert d.efc_D[d.efc_state == QUADRATIC].max() > 1e9
+    assert d.efc_D[d.efc_state == CNSTRSTATE_QUADRATIC].max() > 1e9
     assert (gained > -1e-3 * most).all()
     assert (gained < 1.5 * most).all()

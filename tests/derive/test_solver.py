@@ -8,8 +8,8 @@ from derive.differences import Outcome, moved, richardson
 from solver.row_models import ISLANDS, ROWS, pile
 
 import cardan
-from cardan.constraint.update import CONE, LINEARPOS, QUADRATIC, SATISFIED
 from cardan.derive.solver import factor_solution, solution_imbalance, solve_imbalance
+from cardan.enums.codes import CNSTRSTATE_CONE, CNSTRSTATE_LINEARPOS, CNSTRSTATE_QUADRATIC, CNSTRSTATE_SATISFIED
 from cardan.jit import Program
 from cardan.step.run import run
 
@@ -109,7 +109,7 @@ def test_zones_occur():
     for condim in (3, 4, 6):
         _, d = settled(ROWS.format(cone="elliptic", jacobian="dense", condim=condim), STEPS)
         zones |= set(d.efc_state.tolist())
-    assert zones >= {SATISFIED, QUADRATIC, LINEARPOS, CONE}
+    assert zones >= {CNSTRSTATE_SATISFIED, CNSTRSTATE_QUADRATIC, CNSTRSTATE_LINEARPOS, CNSTRSTATE_CONE}
 
 
 @pytest.mark.parametrize("solver", ["PGS", "CG"])

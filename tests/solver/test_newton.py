@@ -8,7 +8,7 @@ import pytest
 from solver.problems import dense_jacobian, problems, solve_problem
 from solver.row_models import ISLANDS, ROWS, pile
 
-from cardan.constraint.update import ELLIPTIC
+from cardan.enums.codes import CNSTR_CONTACT_ELLIPTIC
 
 VARIANTS = [
     (cone, jacobian, condim)
@@ -50,11 +50,11 @@ def check_admissible(d) -> None:
     nf, bound = d.ne + d.nf, d.efc_frictionloss
     assert np.all(np.abs(d.efc_force[d.ne : nf]) <= bound[d.ne : nf])
     for r in range(nf, d.nefc):
-        if d.efc_type[r] != ELLIPTIC:
+        if d.efc_type[r] != CNSTR_CONTACT_ELLIPTIC:
             assert d.efc_force[r] >= 0.0
     for k in range(d.ncon):
         r, dim = d.contact.efc_address[k], d.contact.dim[k]
-        if r >= 0 and d.efc_type[r] == ELLIPTIC:
+        if r >= 0 and d.efc_type[r] == CNSTR_CONTACT_ELLIPTIC:
             assert d.efc_force[r] >= 0.0
             sideways = np.linalg.norm(d.efc_force[r + 1 : r + dim] / d.contact.friction[k][: dim - 1])
             assert sideways <= d.efc_force[r] * (1 + 1e-9) + 1e-12

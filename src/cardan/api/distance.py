@@ -9,14 +9,12 @@ import numpy as np
 from cardan.api.array_arguments import valid_id
 from cardan.api.native_call import native_by
 from cardan.collision.geom_distance import geom_distance
-from cardan.enums import mjtGeom
+from cardan.enums.codes import GEOM_SDF
 from cardan.jit import kernel
 from cardan.jit.binding.arguments import Number, element, target
 from cardan.model.kernel_views import Data, Model
 from cardan.model.mjdata import MjData
 from cardan.model.mjmodel import MjModel
-
-SDF = int(mjtGeom.mjGEOM_SDF)
 
 __all__ = ["mj_geomDistance"]
 
@@ -28,7 +26,7 @@ SIGNED_DISTANCE = -1e300
 @kernel
 def distance_of_geoms(m: Model, d: Data, geom1: int, geom2: int, distmax: float, fromto: Any) -> float:
     """Compute the result of `mj_geomDistance`; `SIGNED_DISTANCE` if one of the geoms is a signed-distance shape."""
-    if m.geom_type[geom1] == SDF or m.geom_type[geom2] == SDF:
+    if m.geom_type[geom1] == GEOM_SDF or m.geom_type[geom2] == GEOM_SDF:
         return SIGNED_DISTANCE
     dist = geom_distance(m, d, geom1, geom2, distmax)
     for row in range(len(fromto)):
@@ -40,7 +38,7 @@ def distance_of_geoms(m: Model, d: Data, geom1: int, geom2: int, distmax: float,
 
 def _check_shapes(m: MjModel, geom1: int, geom2: int, **_: Any) -> None:
     for geom in (valid_id("geom", geom1, m.ngeom), valid_id("geom", geom2, m.ngeom)):
-        if m.geom_type[geom] == SDF:
+        if m.geom_type[geom] == GEOM_SDF:
             raise ValueError(f"mj_geomDistance: geom {geom} is a signed-distance shape, which has no distance")
 
 

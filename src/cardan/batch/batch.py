@@ -23,6 +23,7 @@ from cardan.batch.record import rollout as record_rollout
 from cardan.batch.select import integer, per_world, state_bits
 from cardan.batch.worlds import COUNTS
 from cardan.enums import mjtStage, mjtState, mjtWarning
+from cardan.enums.codes import STAGE_ACC
 from cardan.errors import FatalError
 from cardan.jit.front.form import DOUBLE, SINGLE, Form
 from cardan.model.mjdata import ARRAYS, MjData
@@ -38,7 +39,6 @@ DATA_FIELDS = frozenset((*(name for name in ARRAYS if not name.startswith(("D_",
 
 _ON_GPU = "cardan.batch.gpu.batch"
 _ON_GPUS = "cardan.batch.gpu.split"
-ACC = int(mjtStage.mjSTAGE_ACC)
 DIVERGED = tuple(
     int(kind) for kind in (mjtWarning.mjWARN_BADQPOS, mjtWarning.mjWARN_BADQVEL, mjtWarning.mjWARN_BADQACC)
 )
@@ -231,7 +231,7 @@ class Batch(BatchNames, Core):
         parts = [("mj_step", integer("nstep", nstep)), *_up_to(stage)]
         self._call("step", self._select(ids, mask), parts)
 
-    def forward(self, ids: Any = None, stage: int = ACC, *, mask: Any = None) -> None:
+    def forward(self, ids: Any = None, stage: int = STAGE_ACC, *, mask: Any = None) -> None:
         """Compute the forward dynamics up to `stage` (arguments and errors as in `step`)."""
         self._call("forward", self._select(ids, mask), _up_to(stage))
 
@@ -247,7 +247,7 @@ class Batch(BatchNames, Core):
         """The second half of a step (arguments and errors as in `step`)."""
         self._call("step2", self._select(ids, mask), [("mj_step2", 1)])
 
-    def reset(self, ids: Any = None, keyframe: Any = -1, stage: int = ACC, *, mask: Any = None) -> None:
+    def reset(self, ids: Any = None, keyframe: Any = -1, stage: int = STAGE_ACC, *, mask: Any = None) -> None:
         """Reset worlds to the model's defaults or to keyframes, then compute the forward dynamics up to `stage`.
 
         Args:

@@ -21,6 +21,7 @@ from cardan.batch.errors import SimulationError
 from cardan.batch.rollout import rollout, row_sizes
 from cardan.batch.select import integer
 from cardan.batch.shapes import inferred
+from cardan.enums.codes import STATE_FULLPHYSICS
 from cardan.enums.data import mjtState
 from cardan.jit.cache.progress import Progress
 from cardan.model.mjdata import MjData
@@ -35,7 +36,6 @@ except ModuleNotFoundError as missing:
 
 __all__ = ["Cluster", "ClusterError", "Sweep"]
 
-FULL = int(mjtState.mjSTATE_FULLPHYSICS)
 BLOCKS_PER_WORKER = 8
 
 Fields = Mapping[str, npt.ArrayLike]
@@ -103,7 +103,7 @@ class _Worker:
                 batch.set_const()
             batch.reset(stage=0)
             if initial is not None:
-                batch.set_state(initial, FULL)
+                batch.set_state(initial, STATE_FULLPHYSICS)
             return {name: np.asarray(rows) for name, rows in values.items()}, batch.rollout(**call)
         except SimulationError as error:
             texts = "; ".join(f"world {begin + i}: {batch.error(i)}" for i in error.ids)

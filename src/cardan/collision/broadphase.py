@@ -17,13 +17,12 @@ from cardan.collision.filters import are_parent_and_child, bits_match
 from cardan.collision.near import default_tangent
 from cardan.collision.parameters import overridden
 from cardan.constants import mjMINVAL
-from cardan.enums import mjtDisableBit
+from cardan.enums.codes import DSBL_FILTERPARENT
 from cardan.jit import kernel
 from cardan.maths.types import IntArray2, Vec2, Vec3, Vec6
 from cardan.maths.vector import cross, dot3, get3, norm3, scale3, set3
 from cardan.model.kernel_views import Data, Model
 
-FILTERPARENT = int(mjtDisableBit.mjDSBL_FILTERPARENT)
 INFINITE = 1e10
 SLACK = 1e-9
 """Relative enlargement of the boxes, far above rounding error."""
@@ -194,7 +193,7 @@ def bodies_may_collide(m: Model, body1: int, body2: int) -> bool:
     weld2 = m.body_weldid[body2]
     if weld1 == weld2:
         return False
-    if m.opt.disableflags & FILTERPARENT:
+    if m.opt.disableflags & DSBL_FILTERPARENT:
         return True
     return not are_parent_and_child(weld1, weld2, m.aux.body_weldparent[body1], m.aux.body_weldparent[body2])
 

@@ -13,16 +13,15 @@ from cardan.collision.hull_search import recall_pair
 from cardan.collision.mpr import portal_refinement
 from cardan.collision.near import put_contact
 from cardan.collision.separation import axis_separates, forget_axis, keep_axis
-from cardan.collision.support import ELLIPSOID, SPHERE, load_geom
+from cardan.collision.support import load_geom
 from cardan.collision.surface import smooth_normal
-from cardan.enums import mjtEnableBit
+from cardan.enums.codes import ENBL_MULTICCD, GEOM_ELLIPSOID, GEOM_SPHERE
 from cardan.jit import collider, exact, kernel
 from cardan.maths.quaternion import axis_angle2quat, rot_vec_quat
 from cardan.maths.types import Vec3
 from cardan.maths.vector import add3, column3, get3, get9, norm3, set3, set9, sub3
 from cardan.model.kernel_views import Data, Model
 
-MULTICCD = int(mjtEnableBit.mjENBL_MULTICCD)
 SPACING = 1e-3
 """Smallest distance between two contacts, in units of the smaller bounding sphere."""
 TILT = 1e-3
@@ -79,7 +78,7 @@ def tilt_pair(d: Data, geom1: int, geom2: int, trial: int) -> None:
 @kernel
 def is_round(m: Model, geom: int) -> bool:
     """Whether a geom has no flat part, so that it touches another geom at only one point."""
-    return m.geom_type[geom] == SPHERE or m.geom_type[geom] == ELLIPSOID
+    return m.geom_type[geom] == GEOM_SPHERE or m.geom_type[geom] == GEOM_ELLIPSOID
 
 
 @collider
@@ -97,7 +96,7 @@ def convex_convex(m: Model, d: Data, geom1: int, geom2: int) -> int:
     if axis_separates(m, d, geom1, geom2):
         return 0
     recall_pair(d, geom1, geom2)
-    several = (m.opt.enableflags & MULTICCD) != 0 and not (is_round(m, geom1) or is_round(m, geom2))
+    several = (m.opt.enableflags & ENBL_MULTICCD) != 0 and not (is_round(m, geom1) or is_round(m, geom2))
     spacing = SPACING * min(m.geom_rbound[geom1], m.geom_rbound[geom2])
     ncon = 0
     for trial in range(5 if several else 1):

@@ -9,7 +9,7 @@ section 5; spec: computation, collision detection, generation and filtering.
 
 from __future__ import annotations
 
-from cardan.collision.support import BOX, CAPSULE, CYLINDER, ELLIPSOID, SPHERE
+from cardan.enums.codes import GEOM_BOX, GEOM_CAPSULE, GEOM_CYLINDER, GEOM_ELLIPSOID, GEOM_SPHERE
 from cardan.jit import kernel
 from cardan.maths.types import Vec3
 from cardan.maths.vector import add3, column3, dot3, get3, get9, mul_mat_t_vec3, mul_mat_vec3, sub3
@@ -24,13 +24,13 @@ def half_sizes(m: Model, geom: int) -> Vec3:
     """Half sizes of the box around a geom, aligned with the geom, m."""
     kind = m.geom_type[geom]
     size = get3(m.geom_size, geom)
-    if kind in (BOX, ELLIPSOID):
+    if kind in (GEOM_BOX, GEOM_ELLIPSOID):
         return size
-    if kind == SPHERE:
+    if kind == GEOM_SPHERE:
         return (size[0], size[0], size[0])
-    if kind == CAPSULE:
+    if kind == GEOM_CAPSULE:
         return (size[0], size[0], size[0] + size[1])
-    if kind == CYLINDER:
+    if kind == GEOM_CYLINDER:
         return (size[0], size[0], size[1])
     return (m.geom_aabb[geom, 3], m.geom_aabb[geom, 4], m.geom_aabb[geom, 5])
 
@@ -39,7 +39,7 @@ def half_sizes(m: Model, geom: int) -> Vec3:
 def box_center(m: Model, d: Data, geom: int) -> Vec3:
     """Centre of the box around a geom, world frame; it differs from the geom's position only for meshes."""
     center = get3(d.geom_xpos, geom)
-    if m.geom_type[geom] <= BOX:
+    if m.geom_type[geom] <= GEOM_BOX:
         return center
     offset = (m.geom_aabb[geom, 0], m.geom_aabb[geom, 1], m.geom_aabb[geom, 2])
     return add3(center, mul_mat_vec3(get9(d.geom_xmat, geom), offset))

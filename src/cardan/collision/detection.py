@@ -13,13 +13,13 @@ from cardan.collision.candidates import gather_candidates
 from cardan.collision.midphase import prepare_trees
 from cardan.collision.near import MAXCONPAIR
 from cardan.collision.parameters import explicit_pair_margin, flex_side, geom_pair_margin, set_parameters
-from cardan.enums import mjtDisableBit, mjtWarning
+from cardan.enums import mjtDisableBit
+from cardan.enums.codes import WARN_CONTACTFULL
 from cardan.jit import CALLBACK_FAILED, COLLIDER_MISSING, OK, call_collider, kernel, stage
 from cardan.model.kernel_views import Data, Model
 from cardan.model.pairing import NTYPES
 from cardan.model.tables import GROW_CANDIDATE, GROW_CON, bytes_of_one
 
-CONTACTFULL = int(mjtWarning.mjWARN_CONTACTFULL)
 CONTACT_BYTES = bytes_of_one("ncon")
 SINGLE = 2.0**-22
 """Twice the relative spacing of single-precision numbers."""
@@ -66,8 +66,8 @@ def take_room(m: Model, d: Data, found: int) -> int:
         fitting = max(m.narena // CONTACT_BYTES - first, 0)
         d.work.left_out = d.work.left_out + found - fitting
         found = fitting
-        d.warning.number[CONTACTFULL] += 1
-        d.warning.lastinfo[CONTACTFULL] = first + found
+        d.warning.number[WARN_CONTACTFULL] += 1
+        d.warning.lastinfo[WARN_CONTACTFULL] = first + found
     if first + found > len(d.contact.dist):
         d.work.need = first + max(found, MAXCONPAIR)
         return -1

@@ -12,7 +12,8 @@ from cardan.collision.epa import find_deepest, polish
 from cardan.collision.gjk import FAR, SEPARATED, find_closest
 from cardan.collision.near import put_contact
 from cardan.collision.stationary import settle, settle_on_flat
-from cardan.collision.support import CAPSULE, CYLINDER, ELLIPSOID, MINVAL, SPHERE, load_geom
+from cardan.collision.support import MINVAL, load_geom
+from cardan.enums.codes import GEOM_CAPSULE, GEOM_CYLINDER, GEOM_ELLIPSOID, GEOM_SPHERE
 from cardan.jit import collider, kernel
 from cardan.maths.vector import add3, add_scaled3, get3, norm3, scale3, set3, sub3
 from cardan.model.kernel_views import Data, Model
@@ -22,7 +23,7 @@ from cardan.model.kernel_views import Data, Model
 def load_core(m: Model, d: Data, shape: int, geom: int) -> float:
     """Load the core of a geom as shape `shape` of the pair; return the radius around the core."""
     load_geom(m, d, shape, geom)
-    if m.geom_type[geom] == SPHERE or m.geom_type[geom] == CAPSULE:
+    if m.geom_type[geom] == GEOM_SPHERE or m.geom_type[geom] == GEOM_CAPSULE:
         d.work.shape_size[shape, 0] = 0.0
         return m.geom_size[geom, 0]
     return 0.0
@@ -31,7 +32,7 @@ def load_core(m: Model, d: Data, shape: int, geom: int) -> float:
 @kernel
 def is_curved(m: Model, geom: int) -> bool:
     """Whether the core of a geom has a curved surface."""
-    return m.geom_type[geom] == ELLIPSOID or m.geom_type[geom] == CYLINDER
+    return m.geom_type[geom] == GEOM_ELLIPSOID or m.geom_type[geom] == GEOM_CYLINDER
 
 
 @kernel

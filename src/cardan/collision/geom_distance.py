@@ -9,13 +9,11 @@ from cardan.collision.capsule import axis_z
 from cardan.collision.distance import convex_distance
 from cardan.collision.hfield_distance import field_distance
 from cardan.collision.plane import plane_height
-from cardan.collision.support import HFIELD, MESH, load_geom, support
-from cardan.enums import mjtGeom
+from cardan.collision.support import load_geom, support
+from cardan.enums.codes import GEOM_HFIELD, GEOM_MESH, GEOM_PLANE
 from cardan.jit import kernel
 from cardan.maths.vector import add_scaled3, get3, scale3, set3
 from cardan.model.kernel_views import Data, Model
-
-PLANE = int(mjtGeom.mjGEOM_PLANE)
 
 
 @kernel
@@ -35,7 +33,7 @@ def plane_distance(m: Model, d: Data, plane: int, geom: int) -> float:
 def has_distance(m: Model, geom1: int, geom2: int) -> bool:
     """Whether two geoms have a distance: one of them is convex, and the other a plane, a height field or convex."""
     type1, type2 = m.geom_type[geom1], m.geom_type[geom2]
-    return max(type1, type2) <= MESH and max(type1, type2) > HFIELD
+    return max(type1, type2) <= GEOM_MESH and max(type1, type2) > GEOM_HFIELD
 
 
 @kernel
@@ -55,12 +53,12 @@ def geom_distance(m: Model, d: Data, geom1: int, geom2: int, limit: float) -> fl
     """
     dist = limit + 1.0
     if has_distance(m, geom1, geom2):
-        swapped = m.geom_type[geom2] <= HFIELD
+        swapped = m.geom_type[geom2] <= GEOM_HFIELD
         if swapped:
             geom1, geom2 = geom2, geom1
-        if m.geom_type[geom1] == PLANE:
+        if m.geom_type[geom1] == GEOM_PLANE:
             dist = plane_distance(m, d, geom1, geom2)
-        elif m.geom_type[geom1] == HFIELD:
+        elif m.geom_type[geom1] == GEOM_HFIELD:
             dist = field_distance(m, d, geom1, geom2, limit)
         else:
             dist = convex_distance(m, d, geom1, geom2, limit)

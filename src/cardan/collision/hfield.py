@@ -19,7 +19,8 @@ from typing import Any
 
 from cardan.collision.convex import collide_shapes
 from cardan.collision.near import MAXCONPAIR, put_contact
-from cardan.collision.support import HFIELD, load_geom, support
+from cardan.collision.support import load_geom, support
+from cardan.enums.codes import GEOM_HFIELD
 from cardan.jit import collider, exact, kernel
 from cardan.maths.types import Vec3
 from cardan.maths.vector import add3, column3, dot3, get3, get9, mul_mat_t_vec3, mul_mat_vec3, scale3, set3, sub3
@@ -140,7 +141,7 @@ def collide_prisms(m: Model, d: Data, field: int, convex_contact: Any) -> int:
         The number of contacts.
     """
     hfield = m.geom_dataid[field]
-    d.work.shape_type[0] = HFIELD
+    d.work.shape_type[0] = GEOM_HFIELD
     low_x, high_x = -d.work.field_reach[0], d.work.field_reach[1]
     low_y, high_y = -d.work.field_reach[2], d.work.field_reach[3]
     low_z, high_z = -d.work.field_reach[4], d.work.field_reach[5]

@@ -13,7 +13,7 @@ from typing import Any
 from cardan.collision.capsule import clamp
 from cardan.collision.distance import cores_distance, is_curved, load_core
 from cardan.collision.hfield import bound_in_field, cell_range, load_prism, to_field, top_elevation
-from cardan.collision.support import HFIELD
+from cardan.enums.codes import GEOM_HFIELD
 from cardan.jit import kernel
 from cardan.maths.vector import add3, get3, get9, mul_mat_vec3, norm3, set3
 from cardan.model.kernel_views import Data, Model
@@ -104,7 +104,7 @@ def field_distance(m: Model, d: Data, field: int, geom: int, limit: float) -> fl
     core = (load_core(m, d, 1, geom), is_curved(m, geom))
     to_field(d, field, geom)
     bound_in_field(m, d)
-    d.work.shape_type[0] = HFIELD
+    d.work.shape_type[0] = GEOM_HFIELD
     hfield, beyond = m.geom_dataid[field], limit + 1.0
     below = rectangle_near(m, d, hfield, core[0])
     dist, points = visit_cells(m, d, field, core, below, (0, 0, 0, 0), limit, NOTHING)

@@ -14,14 +14,12 @@ from __future__ import annotations
 from cardan.collision.capsule import axis_z
 from cardan.collision.filters import bits_match
 from cardan.collision.parameters import geom_pair_margin, overridden
-from cardan.enums import mjtDisableBit, mjtGeom
+from cardan.enums.codes import DSBL_MIDPHASE, GEOM_PLANE
 from cardan.jit import kernel
 from cardan.maths.types import Vec3
 from cardan.maths.vector import dot3, get3, get9, mul_mat_t_vec3, sub3
 from cardan.model.kernel_views import Data, Model
 
-PLANE = int(mjtGeom.mjGEOM_PLANE)
-NO_MIDPHASE = int(mjtDisableBit.mjDSBL_MIDPHASE)
 NO_PAIR = -1
 INFINITE = 1e10
 ROUND = 1.0 + 1e-9
@@ -44,7 +42,7 @@ def spheres_apart(m: Model, d: Data, geom1: int, geom2: int, margin: float) -> b
     if radius1 > 0.0 and radius2 > 0.0:
         reach = radius1 + radius2 + margin
         return dot3(between, between) > reach * reach
-    if m.geom_type[geom1] == PLANE and radius2 > 0.0:
+    if m.geom_type[geom1] == GEOM_PLANE and radius2 > 0.0:
         return dot3(between, axis_z(d.geom_xmat, geom1)) > radius2 + margin
     return False
 
@@ -75,7 +73,7 @@ def geoms_pass(m: Model, d: Data, geom1: int, geom2: int, first_pair: int, end_p
     contype, conaffinity = m.geom_contype, m.geom_conaffinity
     if not (
         bits_match(contype[geom1], conaffinity[geom1], contype[geom2], conaffinity[geom2])
-        or (m.aux.contact_filter[0] and m.opt.disableflags & NO_MIDPHASE)
+        or (m.aux.contact_filter[0] and m.opt.disableflags & DSBL_MIDPHASE)
     ):
         return False
     if spheres_apart(m, d, geom1, geom2, geom_pair_margin(m, geom1, geom2)):
@@ -203,7 +201,7 @@ def add_bodies(m: Model, d: Data, n: int, body1: int, body2: int, first_pair: in
     whose geom of lower type is on `body2`. If the mid phase is disabled, there is one pass, in the order of the geoms
     of `body1`, then of `body2`.
     """
-    by_body = (m.opt.disableflags & NO_MIDPHASE) != 0
+    by_body = (m.opt.disableflags & DSBL_MIDPHASE) != 0
     few, many = (body2, body1) if m.body_geomnum[body1] >= m.body_geomnum[body2] else (body1, body2)
     pairs = m.body_geomnum[body1] * m.body_geomnum[body2]
     if by_body or d.work.body_tree[many] == 0 or pairs < LEAST_PAIRS:

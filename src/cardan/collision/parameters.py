@@ -8,11 +8,10 @@ Spec: modelling, contact parameters and contact override.
 from __future__ import annotations
 
 from cardan.constants import mjMINMU, mjMINVAL
-from cardan.enums import mjtEnableBit
+from cardan.enums.codes import ENBL_OVERRIDE
 from cardan.jit import kernel
 from cardan.model.kernel_views import Data, Model
 
-OVERRIDE = int(mjtEnableBit.mjENBL_OVERRIDE)
 MINMU = mjMINMU
 MINVAL = mjMINVAL
 
@@ -20,7 +19,7 @@ MINVAL = mjMINVAL
 @kernel
 def overridden(m: Model) -> bool:
     """Whether contact parameters are taken from ``opt.o_*``."""
-    return (m.opt.enableflags & OVERRIDE) != 0
+    return (m.opt.enableflags & ENBL_OVERRIDE) != 0
 
 
 @kernel

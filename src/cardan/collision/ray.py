@@ -13,7 +13,7 @@ from __future__ import annotations
 from math import sqrt
 
 from cardan.constants import mjMINVAL
-from cardan.enums import mjtGeom
+from cardan.enums.codes import GEOM_BOX, GEOM_CAPSULE, GEOM_CYLINDER, GEOM_ELLIPSOID, GEOM_PLANE, GEOM_SPHERE
 from cardan.jit import kernel
 from cardan.maths.types import Mat3, Vec2, Vec3
 from cardan.maths.vector import dot3, get3, get9, mul_mat_t_vec3, sub3
@@ -21,13 +21,6 @@ from cardan.model.kernel_views import Data
 
 MINVAL = mjMINVAL
 MISS = -1.0
-
-PLANE = int(mjtGeom.mjGEOM_PLANE)
-SPHERE = int(mjtGeom.mjGEOM_SPHERE)
-CAPSULE = int(mjtGeom.mjGEOM_CAPSULE)
-ELLIPSOID = int(mjtGeom.mjGEOM_ELLIPSOID)
-CYLINDER = int(mjtGeom.mjGEOM_CYLINDER)
-BOX = int(mjtGeom.mjGEOM_BOX)
 
 
 @kernel
@@ -149,21 +142,21 @@ def ray_box(size: Vec3, p: Vec3, v: Vec3) -> float:
 @kernel
 def is_primitive(kind: int) -> bool:
     """Whether `ray_primitive` handles a geom type."""
-    return kind == PLANE or SPHERE <= kind <= BOX
+    return kind == GEOM_PLANE or GEOM_SPHERE <= kind <= GEOM_BOX
 
 
 @kernel
 def ray_primitive(kind: int, size: Vec3, p: Vec3, v: Vec3) -> float:
     """Ray and primitive shape of type `kind` (mjtGeom) and sizes `size`."""
-    if kind == BOX:
+    if kind == GEOM_BOX:
         return ray_box(size, p, v)
-    if kind == SPHERE:
+    if kind == GEOM_SPHERE:
         return ray_sphere(size[0], p, v)
-    if kind == CAPSULE:
+    if kind == GEOM_CAPSULE:
         return ray_capsule(size, p, v)
-    if kind == CYLINDER:
+    if kind == GEOM_CYLINDER:
         return ray_cylinder(size, p, v)
-    if kind == ELLIPSOID:
+    if kind == GEOM_ELLIPSOID:
         return ray_ellipsoid(size, p, v)
     return ray_plane(size, p, v)
 
@@ -172,7 +165,7 @@ def ray_primitive(kind: int, size: Vec3, p: Vec3, v: Vec3) -> float:
 def ray_shape(kind: int, size: Vec3, pos: Vec3, mat: Mat3, point: Vec3, vec: Vec3) -> float:
     """Ray and primitive shape in a frame; a sphere does not need an orientation."""
     start = sub3(point, pos)
-    if kind == SPHERE:
+    if kind == GEOM_SPHERE:
         return ray_sphere(size[0], start, vec)
     return ray_primitive(kind, size, mul_mat_t_vec3(mat, start), mul_mat_t_vec3(mat, vec))
 

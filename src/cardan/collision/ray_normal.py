@@ -8,16 +8,23 @@ from __future__ import annotations
 from math import sqrt
 
 from cardan.collision.hfield import prism_top
-from cardan.collision.ray import BOX, CAPSULE, CYLINDER, ELLIPSOID, PLANE, SPHERE, ray_in_geom
+from cardan.collision.ray import ray_in_geom
 from cardan.collision.ray_hfield import first_cell
 from cardan.collision.ray_mesh import HUGE, mesh_point, ray_face, ray_triangle
-from cardan.enums import mjtGeom
+from cardan.enums.codes import (
+    GEOM_BOX,
+    GEOM_CAPSULE,
+    GEOM_CYLINDER,
+    GEOM_ELLIPSOID,
+    GEOM_HFIELD,
+    GEOM_PLANE,
+    GEOM_SPHERE,
+)
 from cardan.jit import kernel
 from cardan.maths.types import Vec3
 from cardan.maths.vector import add_scaled3, cross, get3, get9, mul_mat_vec3, normalize3, sub3
 from cardan.model.kernel_views import Data, Model
 
-HFIELD = int(mjtGeom.mjGEOM_HFIELD)
 SAME = 1e-6
 """Tolerance for two computations of the distance to the same triangle, relative."""
 
@@ -36,16 +43,16 @@ def face_of_box(size: Vec3, q: Vec3) -> Vec3:
 @kernel
 def normal_of_primitive(kind: int, size: Vec3, q: Vec3) -> Vec3:
     """Normal of a primitive shape at a point of its surface, in its frame."""
-    if kind == PLANE:
+    if kind == GEOM_PLANE:
         return (0.0, 0.0, 1.0)
-    if kind == SPHERE:
+    if kind == GEOM_SPHERE:
         return normalize3(q)
-    if kind == ELLIPSOID:
+    if kind == GEOM_ELLIPSOID:
         a, b, c = size[0] * size[0], size[1] * size[1], size[2] * size[2]
         return normalize3((q[0] / a, q[1] / b, q[2] / c))
-    if kind == CAPSULE:
+    if kind == GEOM_CAPSULE:
         return normalize3((q[0], q[1], q[2] - min(max(q[2], -size[1]), size[1])))
-    if kind == CYLINDER:
+    if kind == GEOM_CYLINDER:
         side = abs(sqrt(q[0] * q[0] + q[1] * q[1]) - size[0])
         if side <= abs(abs(q[2]) - size[1]):
             return normalize3((q[0], q[1], 0.0))
@@ -104,9 +111,9 @@ def normal_at(m: Model, d: Data, geom: int, point: Vec3, vec: Vec3, x: float) ->
         return (0.0, 0.0, 0.0)
     p, v = ray_in_geom(d, geom, point, vec)
     kind = m.geom_type[geom]
-    if kind == PLANE or SPHERE <= kind <= BOX:
+    if kind == GEOM_PLANE or GEOM_SPHERE <= kind <= GEOM_BOX:
         normal = normal_of_primitive(kind, get3(m.geom_size, geom), add_scaled3(p, v, x))
-    elif kind == HFIELD:
+    elif kind == GEOM_HFIELD:
         normal = normal_of_hfield(m, m.geom_dataid[geom], p, v, x)
     else:
         normal = normal_of_mesh(m, m.geom_dataid[geom], p, v, x)

@@ -9,10 +9,11 @@ Spec: programming, API reference, "Ray collisions".
 from __future__ import annotations
 
 from cardan.collision.capsule import axis_z
-from cardan.collision.ray import MINVAL, MISS, PLANE, is_primitive, nearer, ray_in_geom, ray_shape
+from cardan.collision.ray import MINVAL, MISS, is_primitive, nearer, ray_in_geom, ray_shape
 from cardan.collision.ray_hfield import ray_hfield
 from cardan.collision.ray_mesh import ray_mesh
 from cardan.enums import mjtGeom
+from cardan.enums.codes import GEOM_PLANE
 from cardan.jit import OK, kernel
 from cardan.maths.types import Array1, ConstArray1, ConstArray2, ConstIntArray2, IntArray1, IntArray2, Vec3
 from cardan.maths.vector import add_scaled3, dot3, get3, get9, norm3, sub3
@@ -88,7 +89,7 @@ def ray_geom(m: Model, d: Data, geom: int, point: Vec3, vec: Vec3) -> float:
 def beyond_cutoff(m: Model, d: Data, geom: int, point: Vec3, cutoff: float) -> bool:
     """Whether a plane, or the bounding sphere of another geom, is farther from a point than `cutoff`."""
     offset = sub3(point, get3(d.geom_xpos, geom))
-    if m.geom_type[geom] == PLANE:
+    if m.geom_type[geom] == GEOM_PLANE:
         return abs(dot3(offset, axis_z(d.geom_xmat, geom))) > cutoff
     return norm3(offset) > cutoff + m.geom_rbound[geom]
 

@@ -11,7 +11,8 @@ Source: G. van den Bergen, Collision Detection in Interactive 3D Environments (2
 from __future__ import annotations
 
 from cardan.collision.hull_search import STRIDE, climb_hull, pair_key
-from cardan.collision.support import MESH, support_local
+from cardan.collision.support import support_local
+from cardan.enums.codes import GEOM_MESH
 from cardan.jit import kernel
 from cardan.maths.types import Vec3
 from cardan.maths.vector import dot3, get3, get9, mul_mat_t_vec3, mul_mat_vec3, scale3, set3
@@ -49,7 +50,7 @@ def reach_of_hull(m: Model, d: Data, shape: int, direction: Vec3, start: int) ->
 def reach(m: Model, d: Data, shape: int, direction: Vec3, start: int) -> float:
     """Reach of a shape of the pair, not enlarged, in a unit direction from the world origin, m."""
     local = mul_mat_t_vec3(get9(d.work.shape_mat, shape), direction)
-    if d.work.shape_type[shape] == MESH and d.work.shape_graphadr[shape] >= 0:
+    if d.work.shape_type[shape] == GEOM_MESH and d.work.shape_graphadr[shape] >= 0:
         extent = reach_of_hull(m, d, shape, local, start)
     else:
         extent = dot3(support_local(m, d, shape, local), local)

@@ -14,18 +14,16 @@ from __future__ import annotations
 
 from math import sqrt
 
-from cardan.collision.support import (
-    BOX,
-    CAPSULE,
-    CYLINDER,
-    ELEMENT,
-    ELLIPSOID,
-    HFIELD,
-    MESH,
-    MINVAL,
-    SPHERE,
-    support,
-    support_difference,
+from cardan.collision.support import MINVAL, support, support_difference
+from cardan.enums.codes import (
+    GEOM_BOX,
+    GEOM_CAPSULE,
+    GEOM_CYLINDER,
+    GEOM_ELLIPSOID,
+    GEOM_FLEX,
+    GEOM_HFIELD,
+    GEOM_MESH,
+    GEOM_SPHERE,
 )
 from cardan.jit import kernel
 from cardan.maths.types import Vec3
@@ -91,13 +89,13 @@ def bend(d: Data, shape: int, direction: Vec3, turn: Vec3) -> Vec3:
     kind = d.work.shape_type[shape]
     size = get3(d.work.shape_size, shape)
     change = scale3(turn, d.work.shape_inflate)
-    if kind in (SPHERE, CAPSULE):
+    if kind in (GEOM_SPHERE, GEOM_CAPSULE):
         return add_scaled3(change, turn, size[0])
-    if kind != ELLIPSOID and kind != CYLINDER:
+    if kind != GEOM_ELLIPSOID and kind != GEOM_CYLINDER:
         return change
     xmat = get9(d.work.shape_mat, shape)
     local, local_turn = mul_mat_t_vec3(xmat, direction), mul_mat_t_vec3(xmat, turn)
-    if kind == ELLIPSOID:
+    if kind == GEOM_ELLIPSOID:
         bent = bend_ellipsoid(size, local, local_turn)
     else:
         bent = bend_cylinder(size, local, local_turn)
@@ -180,9 +178,9 @@ def settle(m: Model, d: Data) -> bool:
 def flat_side(d: Data) -> int:
     """Shape of the pair (0 or 1) that is a polytope and touches a curved shape; -1 if there is none."""
     kind0, kind1 = d.work.shape_type[0], d.work.shape_type[1]
-    if kind0 in (HFIELD, BOX, MESH, ELEMENT) and kind1 in (ELLIPSOID, CYLINDER):
+    if kind0 in (GEOM_HFIELD, GEOM_BOX, GEOM_MESH, GEOM_FLEX) and kind1 in (GEOM_ELLIPSOID, GEOM_CYLINDER):
         return 0
-    if kind1 in (BOX, MESH, ELEMENT) and kind0 in (ELLIPSOID, CYLINDER):
+    if kind1 in (GEOM_BOX, GEOM_MESH, GEOM_FLEX) and kind0 in (GEOM_ELLIPSOID, GEOM_CYLINDER):
         return 1
     return -1
 

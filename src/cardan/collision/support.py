@@ -18,23 +18,22 @@ from math import sqrt
 from cardan.collision.hull_scan import prepare_scan, scan_hull
 from cardan.collision.hull_search import mesh_vertex, prepare_hull, scan_vertices, search_hull
 from cardan.constants import mjMINVAL
-from cardan.enums import mjtGeom
+from cardan.enums.codes import (
+    GEOM_BOX,
+    GEOM_CAPSULE,
+    GEOM_CYLINDER,
+    GEOM_ELLIPSOID,
+    GEOM_FLEX,
+    GEOM_HFIELD,
+    GEOM_MESH,
+    GEOM_SDF,
+)
 from cardan.jit import kernel
 from cardan.maths.types import Vec3
 from cardan.maths.vector import add3, add_scaled3, dot3, get3, get9, mul_mat_t_vec3, mul_mat_vec3, scale3, set3, sub3
 from cardan.model.kernel_views import Data, Model
 
 MINVAL = mjMINVAL
-HFIELD = int(mjtGeom.mjGEOM_HFIELD)
-SPHERE = int(mjtGeom.mjGEOM_SPHERE)
-CAPSULE = int(mjtGeom.mjGEOM_CAPSULE)
-ELLIPSOID = int(mjtGeom.mjGEOM_ELLIPSOID)
-CYLINDER = int(mjtGeom.mjGEOM_CYLINDER)
-BOX = int(mjtGeom.mjGEOM_BOX)
-MESH = int(mjtGeom.mjGEOM_MESH)
-SDF = int(mjtGeom.mjGEOM_SDF)
-ELEMENT = int(mjtGeom.mjGEOM_FLEX)
-"""Shape type of an element of a flex: a segment, triangle or tetrahedron, enlarged by a radius."""
 
 
 @kernel
@@ -52,8 +51,8 @@ def load_geom(m: Model, d: Data, shape: int, geom: int) -> None:
         d.work.shape_size[shape, i] = m.geom_size[geom, i]
     for i in range(9):
         d.work.shape_mat[shape, i] = d.geom_xmat[geom, i]
-    if m.geom_type[geom] == MESH or m.geom_type[geom] == SDF:
-        d.work.shape_type[shape] = MESH
+    if m.geom_type[geom] == GEOM_MESH or m.geom_type[geom] == GEOM_SDF:
+        d.work.shape_type[shape] = GEOM_MESH
         load_mesh(m, d, shape, m.geom_dataid[geom])
         prepare_hull(m, d, shape, m.geom_dataid[geom], m.geom_rbound[geom])
         prepare_scan(m, d, shape, m.geom_dataid[geom], m.geom_rbound[geom])
@@ -136,16 +135,16 @@ def support_local(m: Model, d: Data, shape: int, direction: Vec3) -> Vec3:
     """Support point in the frame of the shape, for a unit direction in this frame."""
     kind = d.work.shape_type[shape]
     size = get3(d.work.shape_size, shape)
-    if kind == MESH:
+    if kind == GEOM_MESH:
         return support_mesh(m, d, shape, direction)
-    if kind == BOX:
+    if kind == GEOM_BOX:
         return (signed(size[0], direction[0]), signed(size[1], direction[1]), signed(size[2], direction[2]))
-    if kind == ELLIPSOID:
+    if kind == GEOM_ELLIPSOID:
         return support_ellipsoid(size, direction)
-    if kind == CYLINDER:
+    if kind == GEOM_CYLINDER:
         return support_cylinder(size, direction)
     point = scale3(direction, size[0])
-    if kind == CAPSULE:
+    if kind == GEOM_CAPSULE:
         return (point[0], point[1], point[2] + signed(size[1], direction[2]))
     return point
 
@@ -162,9 +161,9 @@ def support(m: Model, d: Data, shape: int, direction: Vec3) -> Vec3:
         shape: 0 or 1.
         direction: unit vector, in that frame.
     """
-    if d.work.shape_type[shape] == HFIELD:
+    if d.work.shape_type[shape] == GEOM_HFIELD:
         return add_scaled3(support_prism(d, direction), direction, d.work.shape_inflate)
-    if d.work.shape_type[shape] == ELEMENT:
+    if d.work.shape_type[shape] == GEOM_FLEX:
         reach = d.work.shape_size[shape, 0] + d.work.shape_inflate
         return add_scaled3(support_element(d, shape, direction), direction, reach)
     xmat = get9(d.work.shape_mat, shape)

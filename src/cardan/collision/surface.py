@@ -12,7 +12,8 @@ from __future__ import annotations
 
 from math import sqrt
 
-from cardan.collision.support import CAPSULE, CYLINDER, ELLIPSOID, MINVAL, SPHERE
+from cardan.collision.support import MINVAL
+from cardan.enums.codes import GEOM_CAPSULE, GEOM_CYLINDER, GEOM_ELLIPSOID, GEOM_SPHERE
 from cardan.jit import kernel
 from cardan.maths.types import Vec3
 from cardan.maths.vector import (
@@ -131,16 +132,16 @@ def shape_normal(d: Data, shape: int, pos: Vec3, normal: Vec3) -> Vec3:
         normal: outward normal that the collision function found.
     """
     kind = d.work.shape_type[shape]
-    if kind != SPHERE and kind != CAPSULE and kind != ELLIPSOID and kind != CYLINDER:
+    if kind != GEOM_SPHERE and kind != GEOM_CAPSULE and kind != GEOM_ELLIPSOID and kind != GEOM_CYLINDER:
         return NO_NORMAL
     xmat = get9(d.work.shape_mat, shape)
     size = get3(d.work.shape_size, shape)
     point = mul_mat_t_vec3(xmat, sub3(pos, get3(d.work.shape_pos, shape)))
-    if kind == ELLIPSOID:
+    if kind == GEOM_ELLIPSOID:
         local = ellipsoid_normal(point, size, mul_mat_t_vec3(xmat, normal))
-    elif kind == CYLINDER:
+    elif kind == GEOM_CYLINDER:
         local = cylinder_normal(point, size)
-    elif kind == CAPSULE:
+    elif kind == GEOM_CAPSULE:
         local = unit_or_none((point[0], point[1], point[2] - min(max(point[2], -size[1]), size[1])))
     else:
         local = unit_or_none(point)

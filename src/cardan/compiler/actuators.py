@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from cardan.compiler.resolved import Resolved, classes_of
 from cardan.enums import mjtTrn
+from cardan.enums.codes import TRN_SLIDERCRANK
 from cardan.plugins.registry import size_of
 from cardan.spec.actuator import SHORTCUT_ATTRIBUTES, SHORTCUTS, apply_shortcut
 from cardan.spec.overlay import overlay
@@ -17,14 +18,13 @@ if TYPE_CHECKING:
     from cardan.compiler.build import Build
     from cardan.spec.element import Element
 
-SLIDERCRANK = int(mjtTrn.mjTRN_SLIDERCRANK)
 
 # transmissions: attribute with the target's name, number, kind of the target, attribute with a second target
 _TRANSMISSIONS: tuple[tuple[str, int, str, str | None], ...] = (
     ("joint", int(mjtTrn.mjTRN_JOINT), "joint", None),
     ("jointinparent", int(mjtTrn.mjTRN_JOINTINPARENT), "joint", None),
     ("tendon", int(mjtTrn.mjTRN_TENDON), "tendon", None),
-    ("cranksite", SLIDERCRANK, "site", "slidersite"),
+    ("cranksite", TRN_SLIDERCRANK, "site", "slidersite"),
     ("site", int(mjtTrn.mjTRN_SITE), "site", "refsite"),
     ("body", int(mjtTrn.mjTRN_BODY), "body", None),
 )
@@ -102,7 +102,7 @@ def _transmission(build: Build, element: Element) -> tuple[int, int, int]:
         name = values.get(attribute)
         if name:
             second = values.get(other) if other else None
-            if code == SLIDERCRANK:
+            if code == TRN_SLIDERCRANK:
                 _check_crank(element, element.resolved())
             return code, build.ids[kind][name], build.ids[kind][second] if second else -1
     raise element.error("no target: give one of " + ", ".join(row[0] for row in _TRANSMISSIONS))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from math import inf
 from typing import Any
 
-from cardan.enums import mjtGeom
+from cardan.enums.codes import GEOM_PLANE
 from cardan.jit import kernel
 from cardan.maths.vector import get3, norm3, sub3
 from cardan.model.kernel_views import Model
@@ -18,7 +18,6 @@ _LEAST = 1e-5
 _EXTENT_OF_A_POINT = 2.0
 _RADIUS_OF_INFINITE_PLANE = 1.0
 _RADIUS_OF_PLANE = 0.1  # relative to its longer half side
-_PLANE = int(mjtGeom.mjGEOM_PLANE)
 
 
 @kernel
@@ -41,7 +40,7 @@ def _enclose(s: Any, place: Any, radius: float) -> None:
 @kernel
 def _radius(m: Model, geom: int) -> float:
     """Return the radius of a geom for the extent of the model; planes count as small balls."""
-    if m.geom_type[geom] != _PLANE:
+    if m.geom_type[geom] != GEOM_PLANE:
         return m.geom_rbound[geom]
     side = max(m.geom_size[geom, 0], m.geom_size[geom, 1])
     return _RADIUS_OF_PLANE * side if side > 0.0 else _RADIUS_OF_INFINITE_PLANE

@@ -31,18 +31,18 @@ from cardan.constraint.rows import (
 )
 from cardan.dynamics.contact_side import MAX_BODIES, has_flex, list_bodies, side_body
 from cardan.dynamics.jacobian import arm_of, is_sparse
-from cardan.enums.data import mjtConstraint
-from cardan.enums.options import mjtCone, mjtDisableBit
+from cardan.enums.codes import (
+    CNSTR_CONTACT_ELLIPTIC,
+    CNSTR_CONTACT_FRICTIONLESS,
+    CNSTR_CONTACT_PYRAMIDAL,
+    CONE_PYRAMIDAL,
+    DSBL_CONTACT,
+)
 from cardan.jit import OK, kernel, stack_array, stack_int_array, stage
 from cardan.maths.types import Array1, Vec3
 from cardan.maths.vector import MINVAL, add_scaled3, cross, get2, get3, scale3
 from cardan.model.kernel_views import Data, Model
 
-FRICTIONLESS = int(mjtConstraint.mjCNSTR_CONTACT_FRICTIONLESS)
-PYRAMIDAL = int(mjtConstraint.mjCNSTR_CONTACT_PYRAMIDAL)
-ELLIPTIC = int(mjtConstraint.mjCNSTR_CONTACT_ELLIPTIC)
-PYRAMIDAL_CONE = int(mjtCone.mjCONE_PYRAMIDAL)
-CONTACT_OFF = int(mjtDisableBit.mjDSBL_CONTACT)
 NO_DOFS = 3  # contact.exclude: the bodies of the contact cannot move
 
 
@@ -50,7 +50,7 @@ NO_DOFS = 3  # contact.exclude: the bodies of the contact cannot move
 def make_contact(m: Model, d: Data) -> int:
     """Add the rows of all contacts that are not excluded; write their efc_address and mu."""
     start_rows(m, d)
-    enabled = is_enabled(m, d, CONTACT_OFF) and m.nv > 0
+    enabled = is_enabled(m, d, DSBL_CONTACT) and m.nv > 0
     for con in range(d.ncon):
         d.contact.efc_address[con] = -1
         d.contact.mu[con] = 0.0
@@ -65,7 +65,7 @@ def make_contact(m: Model, d: Data) -> int:
 def make_soft_contact(m: Model, d: Data) -> int:
     """Add the rows of all contacts, as `make_contact`, in a model whose contacts may involve flexes."""
     start_rows(m, d)
-    enabled = is_enabled(m, d, CONTACT_OFF) and m.nv > 0
+    enabled = is_enabled(m, d, DSBL_CONTACT) and m.nv > 0
     for con in range(d.ncon):
         d.contact.efc_address[con] = -1
         d.contact.mu[con] = 0.0
@@ -80,15 +80,15 @@ def make_soft_contact(m: Model, d: Data) -> int:
 def contact_kind(m: Model, d: Data, con: int) -> int:
     """Type (mjtConstraint) of a contact's rows."""
     if d.contact.dim[con] == 1:
-        return FRICTIONLESS
-    return PYRAMIDAL if m.opt.cone == PYRAMIDAL_CONE else ELLIPTIC
+        return CNSTR_CONTACT_FRICTIONLESS
+    return CNSTR_CONTACT_PYRAMIDAL if m.opt.cone == CONE_PYRAMIDAL else CNSTR_CONTACT_ELLIPTIC
 
 
 @kernel
 def row_count(m: Model, d: Data, con: int, kind: int) -> int:
     """Number of rows of a contact."""
     dim = int(d.contact.dim[con])
-    return 2 * (dim - 1) if kind == PYRAMIDAL else dim
+    return 2 * (dim - 1) if kind == CNSTR_CONTACT_PYRAMIDAL else dim
 
 
 @kernel
@@ -146,13 +146,13 @@ def put_contact_wrenches(m: Model, d: Data, w: Array1, bank: int, body: int, con
     arm = arm_of(m, d, get3(d.contact.pos, con), body)
     force = scale3(contact_axis(d, con, 0), sign)
     torque = cross(arm, force)
-    if kind != PYRAMIDAL:
+    if kind != CNSTR_CONTACT_PYRAMIDAL:
         put_wrench(w, bank, 0, torque, force)
     for j in range(1, d.contact.dim[con]):
         axis = scale3(contact_axis(d, con, j % 3), sign)
         torque_j = cross(arm, axis) if j < 3 else axis
         force_j = axis if j < 3 else (0.0, 0.0, 0.0)
-        if kind == PYRAMIDAL:
+        if kind == CNSTR_CONTACT_PYRAMIDAL:
             slope = d.contact.friction[con, j - 1]
             put_wrench(w, bank, 2 * j - 2, add_scaled3(torque, torque_j, slope), add_scaled3(force, force_j, slope))
             put_wrench(w, bank, 2 * j - 1, add_scaled3(torque, torque_j, -slope), add_scaled3(force, force_j, -slope))
@@ -173,18 +173,18 @@ def set_contact_rows(m: Model, d: Data, con: int, row: int, count: int, kind: in
     if d.contact.dim[con] > 1:
         d.contact.mu[con] = d.contact.friction[con, 0] / sqrt(max(MINVAL, m.opt.impratio))
     slope = d.contact.friction[con, 0]
-    diag = weight * (1.0 + slope * slope) if kind == PYRAMIDAL else weight
+    diag = weight * (1.0 + slope * slope) if kind == CNSTR_CONTACT_PYRAMIDAL else weight
     margin = d.contact.includemargin[con]
     distance = d.contact.dist[con]
     solref, solimp = get2(d.contact.solref, con), get_solimp(d.contact.solimp, con)
     set_parameters(m, d, row, count, distance - margin, diag, solref, solimp)
-    last = row + 1 if kind == ELLIPTIC else row + count
+    last = row + 1 if kind == CNSTR_CONTACT_ELLIPTIC else row + count
     for i in range(row, last):
         d.efc_pos[i] = distance
         d.efc_margin[i] = margin
-    if kind == PYRAMIDAL:
+    if kind == CNSTR_CONTACT_PYRAMIDAL:
         couple_pyramid(d, con, row, count)
-    elif kind == ELLIPTIC:
+    elif kind == CNSTR_CONTACT_ELLIPTIC:
         couple_ellipse(m, d, con, row, count)
 
 

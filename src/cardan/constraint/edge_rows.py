@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from cardan.constraint.rows import drop_empty_rows, get_solimp, open_rows, put_entry, set_parameters
-from cardan.enums.data import mjtConstraint
+from cardan.enums.codes import CNSTR_EQUALITY
 from cardan.jit import OK, kernel
 from cardan.maths.vector import get2
 from cardan.model.kernel_views import Data, Model
 from cardan.soft.edges import edge_moment, extension, first_place, next_place
-
-EQUALITY = int(mjtConstraint.mjCNSTR_EQUALITY)
 
 
 @kernel
@@ -30,7 +28,7 @@ def add_edges(m: Model, d: Data, e: int) -> int:
         if m.flexedge_rigid[edge] != 0:
             continue
         first, stop = int(m.aux.edge_rowadr[edge]), int(m.aux.edge_rowadr[edge + 1])
-        row = open_rows(m, d, 1, stop - first, EQUALITY, e)
+        row = open_rows(m, d, 1, stop - first, CNSTR_EQUALITY, e)
         if row < 0:
             return -row
         for k in range(first, stop):

@@ -27,22 +27,12 @@ from cardan.constraint.rows import (
 )
 from cardan.constraint.tendon_rows import combine_tendons, put_tendon_entries
 from cardan.dynamics.jacobian import arm_of
-from cardan.enums.data import mjtConstraint
-from cardan.enums.model import mjtEq
-from cardan.enums.options import mjtDisableBit
+from cardan.enums.codes import CNSTR_EQUALITY, DSBL_EQUALITY, EQ_CONNECT, EQ_FLEX, EQ_JOINT, EQ_TENDON, EQ_WELD
 from cardan.jit import OK, kernel, stack_array, stage
 from cardan.maths.quaternion import mul_quat, neg_quat
 from cardan.maths.types import Array1, Quat, Vec2, Vec3
 from cardan.maths.vector import get2, get4, scale3, sub3
 from cardan.model.kernel_views import Data, Model
-
-EQUALITY = int(mjtConstraint.mjCNSTR_EQUALITY)
-CONNECT = int(mjtEq.mjEQ_CONNECT)
-WELD = int(mjtEq.mjEQ_WELD)
-JOINT = int(mjtEq.mjEQ_JOINT)
-TENDON = int(mjtEq.mjEQ_TENDON)
-FLEX = int(mjtEq.mjEQ_FLEX)
-EQUALITY_OFF = int(mjtDisableBit.mjDSBL_EQUALITY)
 
 UNKNOWN_EQUALITY = -7  # status: type or objects of an active constraint were edited to invalid values
 
@@ -51,7 +41,7 @@ UNKNOWN_EQUALITY = -7  # status: type or objects of an active constraint were ed
 def make_equality(m: Model, d: Data) -> int:
     """Add the rows of all active equality constraints; return UNKNOWN_EQUALITY if the type or an object is invalid."""
     start = start_rows(m, d)
-    if not is_enabled(m, d, EQUALITY_OFF):
+    if not is_enabled(m, d, DSBL_EQUALITY):
         return OK
     status = OK
     for e in range(m.neq):
@@ -59,13 +49,13 @@ def make_equality(m: Model, d: Data) -> int:
             continue
         if not has_objects(m, e):
             return UNKNOWN_EQUALITY
-        if m.eq_type[e] == CONNECT or m.eq_type[e] == WELD:
+        if m.eq_type[e] == EQ_CONNECT or m.eq_type[e] == EQ_WELD:
             status = add_anchors(m, d, e)
-        elif m.eq_type[e] == JOINT:
+        elif m.eq_type[e] == EQ_JOINT:
             status = add_joint_coupling(m, d, e)
-        elif m.eq_type[e] == TENDON:
+        elif m.eq_type[e] == EQ_TENDON:
             status = add_tendon_coupling(m, d, e)
-        elif m.eq_type[e] == FLEX:
+        elif m.eq_type[e] == EQ_FLEX:
             status = add_edges(m, d, e)
         else:
             status = UNKNOWN_EQUALITY
@@ -80,13 +70,13 @@ def make_equality(m: Model, d: Data) -> int:
 def object_count(m: Model, e: int) -> int:
     """Number of bodies, joints, tendons or flexes in the model, by the type of equality `e`; 0 for an unknown type."""
     kind = m.eq_type[e]
-    if kind in (CONNECT, WELD):
+    if kind in (EQ_CONNECT, EQ_WELD):
         return int(m.nbody)
-    if kind == JOINT:
+    if kind == EQ_JOINT:
         return int(m.njnt)
-    if kind == TENDON:
+    if kind == EQ_TENDON:
         return int(m.ntendon)
-    return int(m.nflex) if kind == FLEX else 0
+    return int(m.nflex) if kind == EQ_FLEX else 0
 
 
 @kernel
@@ -95,8 +85,8 @@ def has_objects(m: Model, e: int) -> bool:
     object1, object2 = m.eq_obj1id[e], m.eq_obj2id[e]
     count = object_count(m, e)
     # joints and tendons may be held at a constant; a flex has no second object
-    least = 0 if m.eq_type[e] == CONNECT or m.eq_type[e] == WELD else -1
-    return object1 >= 0 and object1 < count and object2 >= least and (object2 < count or m.eq_type[e] == FLEX)
+    least = 0 if m.eq_type[e] == EQ_CONNECT or m.eq_type[e] == EQ_WELD else -1
+    return object1 >= 0 and object1 < count and object2 >= least and (object2 < count or m.eq_type[e] == EQ_FLEX)
 
 
 @kernel
@@ -105,7 +95,7 @@ def set_equalities(m: Model, d: Data, start: int) -> None:
     row = start
     while row < d.nefc:
         e = int(d.efc_id[row])
-        if m.eq_type[e] == FLEX:
+        if m.eq_type[e] == EQ_FLEX:
             row += 1  # each row has its own residual and parameters
             continue
         squared = 0.0
@@ -124,10 +114,10 @@ def set_equalities(m: Model, d: Data, start: int) -> None:
 def inverse_weight(m: Model, e: int, k: int) -> float:
     """Approximate diagonal of J M^-1 J' for the `k`-th row of equality `e`: the sum over its two objects."""
     object1, object2 = m.eq_obj1id[e], m.eq_obj2id[e]
-    if m.eq_type[e] == JOINT:
+    if m.eq_type[e] == EQ_JOINT:
         second = m.dof_invweight0[m.jnt_dofadr[object2]] if object2 >= 0 else 0.0
         return m.dof_invweight0[m.jnt_dofadr[object1]] + second
-    if m.eq_type[e] == TENDON:
+    if m.eq_type[e] == EQ_TENDON:
         second = m.tendon_invweight0[object2] if object2 >= 0 else 0.0
         return m.tendon_invweight0[object1] + second
     return m.body_invweight0[object1, k // 3] + m.body_invweight0[object2, k // 3]
@@ -153,13 +143,13 @@ def add_anchors(m: Model, d: Data, e: int) -> int:
     3 more rows, see `add_rotation`; its ``eq_data`` is (anchor in body 2, anchor in body 1, relative quaternion,
     torquescale).
     """
-    weld = m.eq_type[e] == WELD
+    weld = m.eq_type[e] == EQ_WELD
     body1, body2 = int(m.eq_obj1id[e]), int(m.eq_obj2id[e])
     n = merge_chains(m, d, body1, body2)
     if n == 0:
         return OK
     count = 6 if weld else 3
-    row = open_rows(m, d, count, n, EQUALITY, e)
+    row = open_rows(m, d, count, n, CNSTR_EQUALITY, e)
     if row < 0:
         return -row
     point1 = body_point(d, body1, data3(m, e, 3 if weld else 0))
@@ -239,7 +229,7 @@ def add_joint_coupling(m: Model, d: Data, e: int) -> int:
     """Add one row: scalar joint 1 is a quartic function of scalar joint 2, or a constant if joint 2 is missing."""
     joint1, joint2 = int(m.eq_obj1id[e]), int(m.eq_obj2id[e])
     coupled = joint2 >= 0
-    row = open_rows(m, d, 1, 2 if coupled else 1, EQUALITY, e)
+    row = open_rows(m, d, 1, 2 if coupled else 1, CNSTR_EQUALITY, e)
     if row < 0:
         return -row
     dof1 = int(m.jnt_dofadr[joint1])
@@ -269,7 +259,7 @@ def add_tendon_coupling(m: Model, d: Data, e: int) -> int:
     n = combine_tendons(m, d, tendon1, 1.0, tendon2, -slope)
     if n == 0:
         return OK
-    row = open_rows(m, d, 1, n, EQUALITY, e)
+    row = open_rows(m, d, 1, n, CNSTR_EQUALITY, e)
     if row < 0:
         return -row
     put_tendon_entries(m, d, row, n, tendon1, tendon2)

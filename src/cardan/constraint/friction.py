@@ -4,27 +4,22 @@ from __future__ import annotations
 
 from cardan.constraint.rows import get_solimp, is_enabled, open_rows, put_entry, set_parameters, start_rows
 from cardan.constraint.tendon_rows import combine_tendons, put_tendon_entries
-from cardan.enums.data import mjtConstraint
-from cardan.enums.options import mjtDisableBit
+from cardan.enums.codes import CNSTR_FRICTION_DOF, CNSTR_FRICTION_TENDON, DSBL_FRICTIONLOSS
 from cardan.jit import OK, kernel, stage
 from cardan.maths.types import Vec2, Vec5
 from cardan.maths.vector import get2
 from cardan.model.kernel_views import Data, Model
-
-FRICTION_DOF = int(mjtConstraint.mjCNSTR_FRICTION_DOF)
-FRICTION_TENDON = int(mjtConstraint.mjCNSTR_FRICTION_TENDON)
-FRICTIONLOSS_OFF = int(mjtDisableBit.mjDSBL_FRICTIONLOSS)
 
 
 @stage
 def make_friction(m: Model, d: Data) -> int:
     """Add one row for each dof with positive frictionloss: its residual is the velocity, and there is no position."""
     start = start_rows(m, d)
-    if not is_enabled(m, d, FRICTIONLOSS_OFF):
+    if not is_enabled(m, d, DSBL_FRICTIONLOSS):
         return OK
     for dof in range(m.nv):
         if m.dof_frictionloss[dof] > 0.0:
-            row = open_rows(m, d, 1, 1, FRICTION_DOF, dof)
+            row = open_rows(m, d, 1, 1, CNSTR_FRICTION_DOF, dof)
             if row < 0:
                 return -row
             put_entry(m, d, row, 0, dof, 1.0)
@@ -38,14 +33,14 @@ def make_friction(m: Model, d: Data) -> int:
 def make_tendon_friction(m: Model, d: Data) -> int:
     """Add one row for each tendon with positive frictionloss, if a dof moves it."""
     start = start_rows(m, d)
-    if not is_enabled(m, d, FRICTIONLOSS_OFF):
+    if not is_enabled(m, d, DSBL_FRICTIONLOSS):
         return OK
     for tendon in range(m.ntendon):
         if m.tendon_frictionloss[tendon] > 0.0:
             n = combine_tendons(m, d, tendon, 1.0, -1, 0.0)
             if n == 0:
                 continue
-            row = open_rows(m, d, 1, n, FRICTION_TENDON, tendon)
+            row = open_rows(m, d, 1, n, CNSTR_FRICTION_TENDON, tendon)
             if row < 0:
                 return -row
             put_tendon_entries(m, d, row, n, tendon, -1)

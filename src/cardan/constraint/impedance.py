@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from cardan.constants import mjMAXIMP, mjMINIMP
-from cardan.enums.options import mjtDisableBit
+from cardan.enums.codes import DSBL_REFSAFE
 from cardan.jit import kernel
 from cardan.maths.types import Vec2, Vec5
 from cardan.maths.vector import MINVAL
 from cardan.model.kernel_views import Model
 
-REFSAFE_OFF = int(mjtDisableBit.mjDSBL_REFSAFE)
 DEFAULT_TIMECONST = 0.02
 DEFAULT_DAMPRATIO = 1.0
 MIN_IMPEDANCE = float(mjMINIMP)
@@ -79,7 +78,7 @@ def stiffness_damping(m: Model, solref: Vec2, solimp: Vec5) -> Vec2:
     if timeconst <= 0.0 or dampratio <= 0.0:
         timeconst = DEFAULT_TIMECONST
         dampratio = DEFAULT_DAMPRATIO
-    if m.opt.disableflags & REFSAFE_OFF == 0:
+    if m.opt.disableflags & DSBL_REFSAFE == 0:
         timeconst = max(timeconst, 2.0 * m.opt.timestep)
     decay = dmax * timeconst
     return 1.0 / max(decay * decay * dampratio * dampratio, MINVAL), 2.0 / max(decay, MINVAL)

@@ -7,32 +7,24 @@ from __future__ import annotations
 
 from cardan.constraint.rows import get_solimp, is_enabled, open_rows, put_entry, set_parameters, start_rows
 from cardan.constraint.tendon_rows import combine_tendons, put_tendon_entries
-from cardan.enums.data import mjtConstraint
-from cardan.enums.model import mjtJoint
-from cardan.enums.options import mjtDisableBit
+from cardan.enums.codes import CNSTR_LIMIT_JOINT, CNSTR_LIMIT_TENDON, DSBL_LIMIT, JNT_BALL, JNT_FREE
 from cardan.jit import OK, kernel, stage
 from cardan.maths.quaternion import normalize4, quat2vel
 from cardan.maths.types import Vec2, Vec5
 from cardan.maths.vector import get2, norm3, normalize3
 from cardan.model.kernel_views import Data, Model
 
-LIMIT_JOINT = int(mjtConstraint.mjCNSTR_LIMIT_JOINT)
-LIMIT_TENDON = int(mjtConstraint.mjCNSTR_LIMIT_TENDON)
-BALL = int(mjtJoint.mjJNT_BALL)
-FREE = int(mjtJoint.mjJNT_FREE)
-LIMIT_OFF = int(mjtDisableBit.mjDSBL_LIMIT)
-
 
 @stage
 def make_limit(m: Model, d: Data) -> int:
     """Add a row for each active limit of a joint: lower, then upper. For a ball joint, the angle is limited."""
     start = start_rows(m, d)
-    if not is_enabled(m, d, LIMIT_OFF):
+    if not is_enabled(m, d, DSBL_LIMIT):
         return OK
     for joint in range(m.njnt):
-        if m.jnt_limited[joint] == 0 or m.jnt_type[joint] == FREE:
+        if m.jnt_limited[joint] == 0 or m.jnt_type[joint] == JNT_FREE:
             continue
-        status = add_ball_limit(m, d, joint) if m.jnt_type[joint] == BALL else add_scalar_limits(m, d, joint)
+        status = add_ball_limit(m, d, joint) if m.jnt_type[joint] == JNT_BALL else add_scalar_limits(m, d, joint)
         if status != OK:
             return status
     for row in range(start, d.nefc):
@@ -48,7 +40,7 @@ def make_limit(m: Model, d: Data) -> int:
 def make_tendon_limit(m: Model, d: Data) -> int:
     """Add a row for each active limit of a tendon's length: lower, then upper."""
     start = start_rows(m, d)
-    if not is_enabled(m, d, LIMIT_OFF):
+    if not is_enabled(m, d, DSBL_LIMIT):
         return OK
     for tendon in range(m.ntendon):
         if m.tendon_limited[tendon] != 0:
@@ -78,7 +70,7 @@ def add_scalar_limits(m: Model, d: Data, joint: int) -> int:
         sign = 1.0 - 2.0 * side
         distance = sign * (value - m.jnt_range[joint, side])
         if distance < m.jnt_margin[joint]:
-            row = open_rows(m, d, 1, 1, LIMIT_JOINT, joint)
+            row = open_rows(m, d, 1, 1, CNSTR_LIMIT_JOINT, joint)
             if row < 0:
                 return -row
             put_entry(m, d, row, 0, int(m.jnt_dofadr[joint]), sign)
@@ -94,7 +86,7 @@ def add_ball_limit(m: Model, d: Data, joint: int) -> int:
     distance = max(m.jnt_range[joint, 0], m.jnt_range[joint, 1]) - norm3(turn)
     if distance >= m.jnt_margin[joint]:
         return OK
-    row = open_rows(m, d, 1, 3, LIMIT_JOINT, joint)
+    row = open_rows(m, d, 1, 3, CNSTR_LIMIT_JOINT, joint)
     if row < 0:
         return -row
     axis = normalize3(turn)
@@ -114,7 +106,7 @@ def add_tendon_limits(m: Model, d: Data, tendon: int) -> int:
             n = combine_tendons(m, d, tendon, sign, -1, 0.0)
             if n == 0:
                 continue
-            row = open_rows(m, d, 1, n, LIMIT_TENDON, tendon)
+            row = open_rows(m, d, 1, n, CNSTR_LIMIT_TENDON, tendon)
             if row < 0:
                 return -row
             put_tendon_entries(m, d, row, n, tendon, -1)

@@ -9,22 +9,19 @@ from __future__ import annotations
 
 from cardan.constraint.impedance import impedance, regularizer, stiffness_damping
 from cardan.dynamics.jacobian import is_sparse
-from cardan.enums.data import mjtWarning
-from cardan.enums.options import mjtDisableBit
+from cardan.enums.codes import DSBL_CONSTRAINT, WARN_CNSTRFULL
 from cardan.jit import kernel
 from cardan.maths.types import ConstArray2, Vec2, Vec5
 from cardan.model.kernel_views import Data, Model
 from cardan.model.tables import COUNT_BYTES, GROW_EFC, GROW_NNZJ, bytes_of_one
 
-CONSTRAINT_OFF = int(mjtDisableBit.mjDSBL_CONSTRAINT)
-CNSTRFULL = int(mjtWarning.mjWARN_CNSTRFULL)
 CONTACT_BYTES, ROW_BYTES, ENTRY_BYTES = bytes_of_one("ncon"), bytes_of_one("nefc"), bytes_of_one("nnzJ")
 
 
 @kernel
 def is_enabled(m: Model, d: Data, bit: int) -> bool:
     """Whether neither `bit` nor all constraints are disabled, and the user's memory limit is not reached."""
-    return m.opt.disableflags & (bit | CONSTRAINT_OFF) == 0 and d.work.rows_full == 0
+    return m.opt.disableflags & (bit | DSBL_CONSTRAINT) == 0 and d.work.rows_full == 0
 
 
 @kernel
@@ -53,8 +50,8 @@ def do_without_rows(m: Model, d: Data) -> int:
     """
     d.ne, d.nf, d.nl, d.nefc, d.nnzJ = 0, 0, 0, 0, 0
     d.work.rows_full = 1
-    d.warning.number[CNSTRFULL] += 1
-    d.warning.lastinfo[CNSTRFULL] = m.narena
+    d.warning.number[WARN_CNSTRFULL] += 1
+    d.warning.lastinfo[WARN_CNSTRFULL] = m.narena
     d.work.need = 0
     return -GROW_EFC
 

@@ -37,19 +37,19 @@ from __future__ import annotations
 
 from math import sqrt
 
-from cardan.enums.data import mjtConstraint, mjtConstraintState
+from cardan.enums.codes import (
+    CNSTR_CONTACT_ELLIPTIC,
+    CNSTRSTATE_CONE,
+    CNSTRSTATE_LINEARNEG,
+    CNSTRSTATE_LINEARPOS,
+    CNSTRSTATE_QUADRATIC,
+    CNSTRSTATE_SATISFIED,
+)
 from cardan.jit import kernel, stack_array
 from cardan.maths.types import Array1, ConstArray1
 from cardan.maths.vector import MINVAL
 from cardan.model.fields_arena import MAX_CONDIM
 from cardan.model.kernel_views import Data
-
-ELLIPTIC = int(mjtConstraint.mjCNSTR_CONTACT_ELLIPTIC)
-SATISFIED = int(mjtConstraintState.mjCNSTRSTATE_SATISFIED)
-QUADRATIC = int(mjtConstraintState.mjCNSTRSTATE_QUADRATIC)
-LINEARNEG = int(mjtConstraintState.mjCNSTRSTATE_LINEARNEG)
-LINEARPOS = int(mjtConstraintState.mjCNSTRSTATE_LINEARPOS)
-CONE = int(mjtConstraintState.mjCNSTRSTATE_CONE)
 
 
 @kernel
@@ -71,7 +71,7 @@ def constraint_update(d: Data, jar: ConstArray1, with_hessian: int) -> float:
     stop = start
     while start < d.nefc:
         # a range of one-sided rows, then one elliptic contact
-        while stop < d.nefc and d.efc_type[stop] != ELLIPTIC:
+        while stop < d.nefc and d.efc_type[stop] != CNSTR_CONTACT_ELLIPTIC:
             stop += 1
         cost += update_one_sided(d, jar, start, stop)
         if stop < d.nefc:
@@ -91,7 +91,7 @@ def update_equality(d: Data, jar: ConstArray1, start: int, stop: int) -> float:
         f = -weight[i] * jar[i]
         cost -= 0.5 * f * jar[i]
         force[i] = f
-        state[i] = QUADRATIC
+        state[i] = CNSTRSTATE_QUADRATIC
     return cost
 
 
@@ -110,7 +110,7 @@ def update_friction(d: Data, jar: ConstArray1, start: int, stop: int) -> float:
         f = quadratic if inside else (bound if x < 0.0 else -bound)
         cost -= 0.5 * f * x if inside else f * x + 0.5 * bound * edge
         force[i] = f
-        state[i] = QUADRATIC if inside else (LINEARNEG if x < 0.0 else LINEARPOS)
+        state[i] = CNSTRSTATE_QUADRATIC if inside else (CNSTRSTATE_LINEARNEG if x < 0.0 else CNSTRSTATE_LINEARPOS)
     return cost
 
 
@@ -124,7 +124,7 @@ def update_one_sided(d: Data, jar: ConstArray1, start: int, stop: int) -> float:
         f = -weight[i] * inside
         cost -= 0.5 * f * inside
         force[i] = f
-        state[i] = QUADRATIC if jar[i] < 0.0 else SATISFIED
+        state[i] = CNSTRSTATE_QUADRATIC if jar[i] < 0.0 else CNSTRSTATE_SATISFIED
     return cost
 
 
@@ -143,10 +143,10 @@ def cone_coordinates(d: Data, jar: ConstArray1, con: int, row: int, u: Array1) -
 def cone_zone(normal: float, tangent: float, mu: float) -> int:
     """State of an elliptic contact with N = `normal` and T = `tangent`: SATISFIED, QUADRATIC or CONE."""
     if normal >= mu * tangent or (tangent <= 0.0 and normal >= 0.0):
-        return SATISFIED
+        return CNSTRSTATE_SATISFIED
     if mu * normal + tangent <= 0.0 or (tangent <= 0.0 and normal < 0.0):
-        return QUADRATIC
-    return CONE
+        return CNSTRSTATE_QUADRATIC
+    return CNSTRSTATE_CONE
 
 
 @kernel
@@ -160,7 +160,7 @@ def update_elliptic(d: Data, jar: ConstArray1, con: int, row: int, with_hessian:
     for j in range(dim):
         d.efc_state[row + j] = zone
     cost = 0.0
-    if zone == CONE:
+    if zone == CNSTRSTATE_CONE:
         dm = d.efc_D[row] / (mu * mu * (1.0 + mu * mu))
         gap = u[0] - mu * tangent
         cost = 0.5 * dm * gap * gap
@@ -170,7 +170,7 @@ def update_elliptic(d: Data, jar: ConstArray1, con: int, row: int, with_hessian:
             d.efc_force[row + j] = -normal_force / tangent * u[j] * d.contact.friction[con, j - 1]
         if with_hessian != 0:
             cone_hessian(d, con, dm, u, tangent)
-    elif zone == QUADRATIC:
+    elif zone == CNSTRSTATE_QUADRATIC:
         for j in range(dim):
             f = -d.efc_D[row + j] * jar[row + j]
             d.efc_force[row + j] = f

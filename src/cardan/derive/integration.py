@@ -19,13 +19,11 @@ from __future__ import annotations
 
 from cardan.dynamics.derivatives import implicit_entry, implicit_inertia
 from cardan.dynamics.inertia import factor_ld, mul_m, solve_ld
-from cardan.enums import mjtIntegrator
+from cardan.enums.codes import INT_IMPLICITFAST
 from cardan.jit import OK, stage
 from cardan.model.kernel_views import Data, Model
 from cardan.step.advance import advance
 from cardan.step.euler import damped_inertia, has_damping
-
-FAST = int(mjtIntegrator.mjINT_IMPLICITFAST)
 
 
 @stage
@@ -35,7 +33,7 @@ def factor_step(m: Model, d: Data) -> int:
     Euler without damping has its factor as well: of damping 0 there are derivatives.
     """
     b = d.work.step_constant
-    fast = m.opt.integrator == FAST
+    fast = m.opt.integrator == INT_IMPLICITFAST
     if fast:
         implicit_inertia(m, d)
     else:

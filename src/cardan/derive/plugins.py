@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cardan.enums import mjtStage
+from cardan.enums.codes import PLUGIN_ACTUATOR, PLUGIN_PASSIVE, PLUGIN_SENSOR
 from cardan.jit import OK, stage
 from cardan.model.kernel_views import Data, Model
-from cardan.plugins.registry import ACTUATOR, PASSIVE, SENSOR, plugin_of
+from cardan.plugins.registry import plugin_of
 from cardan.step.plugin_stages import (
     ACT_DOT,
     ADVANCE,
@@ -142,10 +143,10 @@ def plugin_tangents(m: MjModel, stage: Stage, advance: bool) -> list[Stage] | No
     if stage is plugin_advance:
         return calls_of(m, ADVANCE, 0) if advance else []
     if stage is plugin_passive:
-        return calls_of(m, COMPUTE_PASSIVE, PASSIVE)
+        return calls_of(m, COMPUTE_PASSIVE, PLUGIN_PASSIVE)
     if stage is plugin_actuators:
-        return [actuators_begin, *calls_of(m, ACT_DOT, 0), *calls_of(m, COMPUTE_ACTUATOR, ACTUATOR)]
+        return [actuators_begin, *calls_of(m, ACT_DOT, 0), *calls_of(m, COMPUTE_ACTUATOR, PLUGIN_ACTUATOR)]
     for when in WHENS if m.nplugin else ():
         if stage is plugin_sensors(int(when)):
-            return [*calls_of(m, SENSOR_SLOTS[int(when)], SENSOR), sensors_bounded(int(when))]
+            return [*calls_of(m, SENSOR_SLOTS[int(when)], PLUGIN_SENSOR), sensors_bounded(int(when))]
     return None

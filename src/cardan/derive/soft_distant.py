@@ -13,13 +13,13 @@ from cardan.collision.detection import NO_CONTACT, complete_contact, take_room
 from cardan.collision.distance import are_apart, is_curved, leave_cores, load_core, put_closest, set_gap, smooth_gap
 from cardan.collision.gjk import find_closest
 from cardan.collision.parameters import flex_side, pair_margin
-from cardan.collision.support import BOX, CAPSULE, HFIELD, SPHERE
 from cardan.derive.distant import SEARCHES, SLACK, distant_contacts, is_distant, least_distance
+from cardan.enums.codes import GEOM_BOX, GEOM_CAPSULE, GEOM_HFIELD, GEOM_PLANE, GEOM_SPHERE
 from cardan.jit import OK, exact, kernel, stage
 from cardan.model.kernel_views import Data, Model
 from cardan.model.tables import GROW_CON
 from cardan.soft.boxes import find_elements, find_near_element, geom_center, geom_half, is_active
-from cardan.soft.contacts import PLANE, flexes_meet, geom_meets_flex, on_body, plane_vertex, share_body
+from cardan.soft.contacts import flexes_meet, geom_meets_flex, on_body, plane_vertex, share_body
 from cardan.soft.detection import soft_collision
 from cardan.soft.element import load_element
 from cardan.soft.near import element_element, geom_element
@@ -40,7 +40,11 @@ def load_points(m: Model, d: Data, shape: int, flex: int, element: int) -> float
 def has_formula(m: Model, geom: int, flex: int) -> bool:
     """Whether a geom, other than a plane, and elements of a flex meet by a formula, or cell by cell."""
     kind, dim = m.geom_type[geom], m.flex_dim[flex]
-    return kind == HFIELD or (dim == 1 and kind in (SPHERE, CAPSULE, BOX)) or (dim == 2 and kind == SPHERE)
+    return (
+        kind == GEOM_HFIELD
+        or (dim == 1 and kind in (GEOM_SPHERE, GEOM_CAPSULE, GEOM_BOX))
+        or (dim == 2 and kind == GEOM_SPHERE)
+    )
 
 
 @kernel
@@ -186,7 +190,7 @@ def scan(m: Model, d: Data, side1: int, flex: int, append: bool) -> Any:
     """Look at a pair within ``work.near_margin``: a status, and the least distance."""
     if side1 < 0:
         return scan_flexes(m, d, flex_side(side1), flex, append)
-    if m.geom_type[side1] == PLANE:
+    if m.geom_type[side1] == GEOM_PLANE:
         return scan_plane(m, d, side1, flex, append)
     return scan_geom(m, d, side1, flex, append)
 

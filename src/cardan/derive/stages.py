@@ -7,7 +7,7 @@ from cardan.derive.shadows import LANES
 from cardan.derive.soft_contact import side_key
 from cardan.dynamics.actuation import MUSCLES_MADE, USERS_MADE
 from cardan.dynamics.kinematics import get_quat
-from cardan.enums import mjtJoint
+from cardan.enums.codes import JNT_BALL, JNT_FREE
 from cardan.jit import OK, kernel, stage
 from cardan.jit.transform.run import SCRIPT_BEGINS_AGAIN, SCRIPT_CLEARS
 from cardan.maths.quaternion import mul_quat, neg_quat
@@ -18,8 +18,6 @@ RESTRUCTURED = -20
 CLEARS, BEGINS_AGAIN = SCRIPT_CLEARS, SCRIPT_BEGINS_AGAIN
 CHANGED = 5
 """Number in ``work.kept_count`` that says whether contacts have changed in this pass."""
-FREE = int(mjtJoint.mjJNT_FREE)
-BALL = int(mjtJoint.mjJNT_BALL)
 
 
 @stage
@@ -171,11 +169,11 @@ def plant_seeds(m: Model, d: Data) -> int:
     for joint in range(m.njnt):
         adr, dof = m.jnt_qposadr[joint], m.jnt_dofadr[joint]
         kind = m.jnt_type[joint]
-        if kind == FREE:
+        if kind == JNT_FREE:
             for k in range(3):
                 d.qpos[adr + k] += d.work.seed_qpos[dof + k]
             _turn(d, adr + 3, dof + 3)
-        elif kind == BALL:
+        elif kind == JNT_BALL:
             _turn(d, adr, dof)
         else:
             d.qpos[adr] += d.work.seed_qpos[dof]
@@ -202,11 +200,11 @@ def gather_outcome(m: Model, d: Data) -> int:
     for joint in range(m.njnt):
         adr, dof = m.jnt_qposadr[joint], m.jnt_dofadr[joint]
         kind = m.jnt_type[joint]
-        if kind == FREE:
+        if kind == JNT_FREE:
             for k in range(3):
                 d.work.outcome[dof + k] = d.qpos[adr + k] - d.work.fd_qpos[adr + k]
             _gather_turn(d, adr + 3, dof + 3)
-        elif kind == BALL:
+        elif kind == JNT_BALL:
             _gather_turn(d, adr, dof)
         else:
             d.work.outcome[dof] = d.qpos[adr] - d.work.fd_qpos[adr]

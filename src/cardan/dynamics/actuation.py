@@ -10,23 +10,25 @@ from __future__ import annotations
 from math import exp
 
 from cardan.dynamics.passive import has_gravcomp
-from cardan.enums import mjtBias, mjtDisableBit, mjtDyn, mjtGain, mjtWarning
+from cardan.enums import mjtBias, mjtDyn, mjtGain
+from cardan.enums.codes import (
+    BIAS_AFFINE,
+    BIAS_NONE,
+    DSBL_ACTUATION,
+    DSBL_CLAMPCTRL,
+    DSBL_PASSIVE,
+    DYN_FILTER,
+    DYN_FILTEREXACT,
+    DYN_INTEGRATOR,
+    GAIN_AFFINE,
+    GAIN_FIXED,
+    WARN_BADCTRL,
+)
 from cardan.jit import OK, kernel, stage
 from cardan.maths.types import ConstArray2
 from cardan.maths.vector import MINVAL
 from cardan.model.kernel_views import Data, Model
 
-INTEGRATOR = int(mjtDyn.mjDYN_INTEGRATOR)
-FILTER = int(mjtDyn.mjDYN_FILTER)
-FILTEREXACT = int(mjtDyn.mjDYN_FILTEREXACT)
-AFFINE_GAIN = int(mjtGain.mjGAIN_AFFINE)
-FIXED_GAIN = int(mjtGain.mjGAIN_FIXED)
-NO_BIAS = int(mjtBias.mjBIAS_NONE)
-AFFINE_BIAS = int(mjtBias.mjBIAS_AFFINE)
-ACTUATION_OFF = int(mjtDisableBit.mjDSBL_ACTUATION)
-CLAMPCTRL_OFF = int(mjtDisableBit.mjDSBL_CLAMPCTRL)
-PASSIVE_OFF = int(mjtDisableBit.mjDSBL_PASSIVE)
-BADCTRL = int(mjtWarning.mjWARN_BADCTRL)
 MAXVAL = 1e10
 LAST_GROUP = 30
 MUSCLES_MADE, USERS_MADE = 1, 2  # bits of work.actuation_made
@@ -65,7 +67,7 @@ def limit_controls(m: Model, d: Data) -> int:
     Returns:
         The smallest id of an actuator with a bad control, or -1.
     """
-    limit = not m.opt.disableflags & CLAMPCTRL_OFF
+    limit = not m.opt.disableflags & DSBL_CLAMPCTRL
     bad = -1
     for i in range(m.nu - 1, -1, -1):
         value = d.ctrl[i]
@@ -85,8 +87,8 @@ def _read_controls(m: Model, d: Data) -> None:
     """Limit the controls, and count a warning if one of them is bad."""
     bad = limit_controls(m, d)
     if bad >= 0:
-        d.warning.number[BADCTRL] += 1
-        d.warning.lastinfo[BADCTRL] = bad
+        d.warning.number[WARN_BADCTRL] += 1
+        d.warning.lastinfo[WARN_BADCTRL] = bad
 
 
 @kernel
@@ -96,16 +98,16 @@ def set_activation_rate(m: Model, d: Data, actuator: int, act: int) -> None:
     For all other dynamics, an earlier stage has set the rate.
     """
     kind = m.actuator_dyntype[actuator]
-    if kind == INTEGRATOR:
+    if kind == DYN_INTEGRATOR:
         d.act_dot[act] = d.work.ctrl[actuator]
-    elif kind in (FILTER, FILTEREXACT):
+    elif kind in (DYN_FILTER, DYN_FILTEREXACT):
         d.act_dot[act] = (d.work.ctrl[actuator] - d.act[act]) / max(MINVAL, m.actuator_dynprm[actuator, 0])
 
 
 @kernel
 def advance_activation(m: Model, actuator: int, value: float, rate: float) -> float:
     """Return the activation one time step after `value` with the rate `rate`, limited to `actrange`."""
-    if m.actuator_dyntype[actuator] == FILTEREXACT:
+    if m.actuator_dyntype[actuator] == DYN_FILTEREXACT:
         tau = max(MINVAL, m.actuator_dynprm[actuator, 0])
         value += rate * tau * (1.0 - exp(-m.opt.timestep / tau))
     else:
@@ -149,16 +151,16 @@ def _force(m: Model, d: Data, actuator: int) -> float:
 @kernel
 def _gain_force(m: Model, d: Data, actuator: int) -> float:
     """Gain times input plus bias."""
-    if m.actuator_gaintype[actuator] == FIXED_GAIN:
+    if m.actuator_gaintype[actuator] == GAIN_FIXED:
         gain = m.actuator_gainprm[actuator, 0]
-    elif m.actuator_gaintype[actuator] == AFFINE_GAIN:
+    elif m.actuator_gaintype[actuator] == GAIN_AFFINE:
         gain = _affine(d, actuator, m.actuator_gainprm)
     else:
         gain = d.work.actuator_gain[actuator]
     force = gain * actuator_input(m, d, actuator)
-    if m.actuator_biastype[actuator] == AFFINE_BIAS:
+    if m.actuator_biastype[actuator] == BIAS_AFFINE:
         force += _affine(d, actuator, m.actuator_biasprm)
-    elif m.actuator_biastype[actuator] != NO_BIAS:
+    elif m.actuator_biastype[actuator] != BIAS_NONE:
         force += d.work.actuator_bias[actuator]
     return force
 
@@ -195,7 +197,7 @@ def _actuator_forces(m: Model, d: Data) -> None:
 @kernel
 def _joint_limits(m: Model, d: Data) -> None:
     """Add the gravity compensation that actuators apply, then limit the total actuator force on each joint."""
-    if has_gravcomp(m) and not m.opt.disableflags & PASSIVE_OFF:
+    if has_gravcomp(m) and not m.opt.disableflags & DSBL_PASSIVE:
         for dof in range(m.nv):
             if m.jnt_actgravcomp[m.dof_jntid[dof]]:
                 d.qfrc_actuator[dof] += d.qfrc_gravcomp[dof]
@@ -217,7 +219,7 @@ def fwd_actuation(m: Model, d: Data) -> int:
     """
     for dof in range(m.nv):
         d.qfrc_actuator[dof] = 0.0
-    if m.nu == 0 or m.opt.disableflags & ACTUATION_OFF:
+    if m.nu == 0 or m.opt.disableflags & DSBL_ACTUATION:
         for i in range(m.nu):
             d.actuator_force[i] = 0.0
         return OK

@@ -6,19 +6,17 @@ Featherstone 2008, section 5.3, in the frames of `cardan.dynamics.com`. Gravity 
 from __future__ import annotations
 
 from cardan.dynamics.external import add_external_forces
-from cardan.enums import mjtDisableBit
+from cardan.enums.codes import DSBL_GRAVITY
 from cardan.jit import OK, kernel, stage
 from cardan.maths.spatial import add6, add_scaled6, cross_force, dot6, get6, get10, mul_inertia, set6
 from cardan.maths.types import Array1, Array2, Vec6
 from cardan.model.kernel_views import Data, Model
 
-GRAVITY_OFF = int(mjtDisableBit.mjDSBL_GRAVITY)
-
 
 @kernel
 def world_acceleration(m: Model) -> Vec6:
     """Spatial acceleration of the world that represents gravity."""
-    if m.opt.disableflags & GRAVITY_OFF:
+    if m.opt.disableflags & DSBL_GRAVITY:
         return (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     return (0.0, 0.0, 0.0, -m.opt.gravity[0], -m.opt.gravity[1], -m.opt.gravity[2])
 

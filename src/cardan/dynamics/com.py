@@ -6,16 +6,12 @@ centre of mass of the body's kinematic tree (spec: computation, general framewor
 
 from __future__ import annotations
 
-from cardan.enums import mjtJoint
+from cardan.enums.codes import JNT_BALL, JNT_FREE, JNT_SLIDE
 from cardan.jit import OK, kernel, stage
 from cardan.maths.spatial import add_scaled6, cross_motion, get6, set6, set10
 from cardan.maths.types import Inertia, Mat3, Vec3, Vec6
 from cardan.maths.vector import MINVAL, cross, get3, get9, scale3, set3, sub3
 from cardan.model.kernel_views import Data, Model
-
-FREE = int(mjtJoint.mjJNT_FREE)
-BALL = int(mjtJoint.mjJNT_BALL)
-SLIDE = int(mjtJoint.mjJNT_SLIDE)
 
 
 @kernel
@@ -104,12 +100,12 @@ def _cdof(m: Model, d: Data) -> None:
         dof = m.jnt_dofadr[joint]
         kind = m.jnt_type[joint]
         offset = sub3(get3(d.subtree_com, m.body_rootid[body]), get3(d.xanchor, joint))
-        if kind == FREE:
+        if kind == JNT_FREE:
             _set_translations(d, dof)
             _set_body_rotations(d, dof + 3, body, offset)
-        elif kind == BALL:
+        elif kind == JNT_BALL:
             _set_body_rotations(d, dof, body, offset)
-        elif kind == SLIDE:
+        elif kind == JNT_SLIDE:
             set6(d.cdof, dof, (0.0, 0.0, 0.0, d.xaxis[joint, 0], d.xaxis[joint, 1], d.xaxis[joint, 2]))
         else:
             set6(d.cdof, dof, _rotation_about(get3(d.xaxis, joint), offset))
@@ -151,11 +147,11 @@ def _add_joint(m: Model, d: Data, velocity: Vec6, joint: int) -> Vec6:
     """Add the motion of one joint to the velocity of a body, and write the joint's `cdof_dot`."""
     dof = m.jnt_dofadr[joint]
     kind = m.jnt_type[joint]
-    if kind == FREE:
+    if kind == JNT_FREE:
         for k in range(dof, dof + 3):
             set6(d.cdof_dot, k, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
         velocity = _add_rotations(d, _add_dofs(d, velocity, dof, 3), dof + 3)
-    elif kind == BALL:
+    elif kind == JNT_BALL:
         velocity = _add_rotations(d, velocity, dof)
     else:
         axis = get6(d.cdof, dof)

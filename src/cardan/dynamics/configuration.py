@@ -6,15 +6,12 @@ Spec: computation, floating objects.
 from __future__ import annotations
 
 from cardan.dynamics.kinematics import get_quat
-from cardan.enums import mjtJoint
+from cardan.enums.codes import JNT_BALL, JNT_FREE
 from cardan.jit import kernel
 from cardan.maths.quaternion import integrate_quat, sub_quat
 from cardan.maths.types import Array1, ConstArray1
 from cardan.maths.vector import scale3
 from cardan.model.kernel_views import AnyModel
-
-FREE = int(mjtJoint.mjJNT_FREE)
-BALL = int(mjtJoint.mjJNT_BALL)
 
 
 @kernel
@@ -31,11 +28,11 @@ def integrate_pos(m: AnyModel, qpos: Array1, qvel: ConstArray1, dt: float) -> No
     for joint in range(m.njnt):
         adr, dof = m.jnt_qposadr[joint], m.jnt_dofadr[joint]
         kind = m.jnt_type[joint]
-        if kind == FREE:
+        if kind == JNT_FREE:
             for k in range(3):
                 qpos[adr + k] += dt * qvel[dof + k]
             _integrate_rotation(qpos, adr + 3, qvel, dof + 3, dt)
-        elif kind == BALL:
+        elif kind == JNT_BALL:
             _integrate_rotation(qpos, adr, qvel, dof, dt)
         else:
             qpos[adr] += dt * qvel[dof]
@@ -56,11 +53,11 @@ def differentiate_pos(m: AnyModel, qvel: Array1, dt: float, qpos1: ConstArray1, 
     for joint in range(m.njnt):
         adr, dof = m.jnt_qposadr[joint], m.jnt_dofadr[joint]
         kind = m.jnt_type[joint]
-        if kind == FREE:
+        if kind == JNT_FREE:
             for k in range(3):
                 qvel[dof + k] = (qpos2[adr + k] - qpos1[adr + k]) / dt
             _differentiate_rotation(qvel, dof + 3, qpos1, qpos2, adr + 3, dt)
-        elif kind == BALL:
+        elif kind == JNT_BALL:
             _differentiate_rotation(qvel, dof, qpos1, qpos2, adr, dt)
         else:
             qvel[dof] = (qpos2[adr] - qpos1[adr]) / dt

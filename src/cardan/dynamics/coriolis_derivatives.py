@@ -14,7 +14,7 @@ integration).
 from __future__ import annotations
 
 from cardan.dynamics.composite import add_to_parents, clear_matrices, mul_matrix, mul_matrix_t, unit6
-from cardan.enums import mjtJoint
+from cardan.enums.codes import JNT_BALL, JNT_FREE
 from cardan.jit import OK, kernel, stage
 from cardan.maths.spatial import (
     add6,
@@ -29,9 +29,6 @@ from cardan.maths.spatial import (
 )
 from cardan.maths.types import Vec6
 from cardan.model.kernel_views import Data, Model
-
-FREE = int(mjtJoint.mjJNT_FREE)
-BALL = int(mjtJoint.mjJNT_BALL)
 
 
 @kernel
@@ -50,12 +47,12 @@ def _add_joint(m: Model, d: Data, velocity: Vec6, joint: int) -> Vec6:
     """Add the motion of a joint to `velocity`, and write the P of its dofs."""
     dof = m.jnt_dofadr[joint]
     kind = m.jnt_type[joint]
-    if kind == FREE:
+    if kind == JNT_FREE:
         for k in range(dof, dof + 3):
             set6(d.work.axis_rate, k, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
             velocity = add_scaled6(velocity, get6(d.cdof, k), d.qvel[k])
         return _add_rotations(d, velocity, dof + 3)
-    if kind == BALL:
+    if kind == JNT_BALL:
         return _add_rotations(d, velocity, dof)
     set6(d.work.axis_rate, dof, add6(get6(d.cdof_dot, dof), get6(d.cdof_dot, dof)))
     return add_scaled6(velocity, get6(d.cdof, dof), d.qvel[dof])

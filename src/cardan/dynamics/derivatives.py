@@ -9,15 +9,9 @@ from __future__ import annotations
 
 from cardan.dynamics.actuation import actuator_disabled, is_bad
 from cardan.dynamics.tendon import tendon_moment
-from cardan.enums import mjtBias, mjtDisableBit, mjtGain
+from cardan.enums.codes import BIAS_AFFINE, DSBL_ACTUATION, DSBL_PASSIVE, GAIN_AFFINE, GAIN_MUSCLE
 from cardan.jit import OK, kernel, stage
 from cardan.model.kernel_views import Data, Model
-
-AFFINE_GAIN = int(mjtGain.mjGAIN_AFFINE)
-MUSCLE_GAIN = int(mjtGain.mjGAIN_MUSCLE)
-AFFINE_BIAS = int(mjtBias.mjBIAS_AFFINE)
-ACTUATION_OFF = int(mjtDisableBit.mjDSBL_ACTUATION)
-PASSIVE_OFF = int(mjtDisableBit.mjDSBL_PASSIVE)
 
 
 @kernel
@@ -79,11 +73,11 @@ def _gain_input(m: Model, d: Data, actuator: int) -> float:
 def _force_slope(m: Model, d: Data, actuator: int) -> float:
     """Derivative of an actuator's force by its velocity."""
     slope = 0.0
-    if m.actuator_biastype[actuator] == AFFINE_BIAS:
+    if m.actuator_biastype[actuator] == BIAS_AFFINE:
         slope += m.actuator_biasprm[actuator, 2]
-    if m.actuator_gaintype[actuator] == AFFINE_GAIN:
+    if m.actuator_gaintype[actuator] == GAIN_AFFINE:
         slope += m.actuator_gainprm[actuator, 2] * _gain_input(m, d, actuator)
-    elif m.actuator_gaintype[actuator] == MUSCLE_GAIN:
+    elif m.actuator_gaintype[actuator] == GAIN_MUSCLE:
         slope += d.work.actuator_gain_slope[actuator] * _gain_input(m, d, actuator)
     return slope
 
@@ -114,9 +108,9 @@ def implicitfast_derivatives(m: Model, d: Data) -> int:
     """
     for k in range(m.nD):
         d.qDeriv[k] = 0.0
-    if not m.opt.disableflags & ACTUATION_OFF:
+    if not m.opt.disableflags & DSBL_ACTUATION:
         _actuator_derivatives(m, d)
-    if not m.opt.disableflags & PASSIVE_OFF:
+    if not m.opt.disableflags & DSBL_PASSIVE:
         _damper_derivatives(m, d)
     return OK
 

@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 from cardan.dynamics.springs import rotation_from_rest, tendon_extension, translation_from_rest
-from cardan.enums import mjtDisableBit, mjtJoint
+from cardan.enums.codes import DSBL_GRAVITY, DSBL_PASSIVE, JNT_BALL, JNT_FREE
 from cardan.jit import OK, kernel, stage
 from cardan.maths.vector import dot3, get3
 from cardan.model.kernel_views import Data, Model
-
-FREE = int(mjtJoint.mjJNT_FREE)
-BALL = int(mjtJoint.mjJNT_BALL)
-PASSIVE_OFF = int(mjtDisableBit.mjDSBL_PASSIVE)
-GRAVITY_OFF = int(mjtDisableBit.mjDSBL_GRAVITY)
 
 
 @kernel
@@ -28,11 +23,11 @@ def _joint_displacement2(m: Model, d: Data, joint: int) -> float:
     """Squared displacement of a joint from `qpos_spring`."""
     adr = m.jnt_qposadr[joint]
     kind = m.jnt_type[joint]
-    if kind == FREE:
+    if kind == JNT_FREE:
         shift = translation_from_rest(m, d, adr)
         turn = rotation_from_rest(m, d, adr + 3)
         return dot3(shift, shift) + dot3(turn, turn)
-    if kind == BALL:
+    if kind == JNT_BALL:
         turn = rotation_from_rest(m, d, adr)
         return dot3(turn, turn)
     shift1 = d.qpos[adr] - m.qpos_spring[adr]
@@ -55,9 +50,9 @@ def _spring_energy(m: Model, d: Data) -> float:
 def energy_pos(m: Model, d: Data) -> int:
     """Compute the potential energy of gravity and springs, energy[0]. Reads xipos, qpos, ten_length."""
     energy = 0.0
-    if not m.opt.disableflags & GRAVITY_OFF:
+    if not m.opt.disableflags & DSBL_GRAVITY:
         energy += _gravity_energy(m, d)
-    if not m.opt.disableflags & PASSIVE_OFF:
+    if not m.opt.disableflags & DSBL_PASSIVE:
         energy += _spring_energy(m, d)
     d.energy[0] = energy
     return OK

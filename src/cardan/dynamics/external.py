@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from cardan.dynamics.contact_side import has_flex, side_body
-from cardan.enums import mjtCone, mjtEq
+from cardan.enums.codes import CONE_PYRAMIDAL, EQ_CONNECT, EQ_WELD
 from cardan.jit import kernel
 from cardan.maths.spatial import set6
 from cardan.maths.types import Vec3, Vec6
 from cardan.maths.vector import add3, cross, get3, get9, mul_mat_t_vec3, mul_mat_vec3, scale3, sub3
 from cardan.model.kernel_views import Data, Model
-
-PYRAMIDAL = int(mjtCone.mjCONE_PYRAMIDAL)
-CONNECT = int(mjtEq.mjEQ_CONNECT)
-WELD = int(mjtEq.mjEQ_WELD)
 
 
 @kernel
@@ -22,7 +18,7 @@ def _contact_component(m: Model, d: Data, contact: int, k: int) -> float:
     adr = d.contact.efc_address[contact]
     if k >= dim:
         return 0.0
-    if dim == 1 or m.opt.cone != PYRAMIDAL:
+    if dim == 1 or m.opt.cone != CONE_PYRAMIDAL:
         return d.efc_force[adr + k]
     if k > 0:
         edge = adr + 2 * (k - 1)
@@ -127,10 +123,10 @@ def _add_equalities(m: Model, d: Data) -> None:
     while row < d.ne:
         eq = d.efc_id[row]
         kind = m.eq_type[eq]
-        if kind == CONNECT:
+        if kind == EQ_CONNECT:
             _add_connect(m, d, eq, row)
             row += 3
-        elif kind == WELD:
+        elif kind == EQ_WELD:
             _add_weld(m, d, eq, row)
             row += 6
         else:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from math import pi, sqrt
 
 from cardan.dynamics.object import velocity_at
-from cardan.enums import mjtDisableBit, mjtGeom
+from cardan.enums.codes import DSBL_PASSIVE, GEOM_CAPSULE, GEOM_CYLINDER, GEOM_SPHERE
 from cardan.jit import OK, kernel, stage
 from cardan.maths.spatial import dot6, get6, set6
 from cardan.maths.types import Mat3, Vec2, Vec3, Vec6
@@ -34,16 +34,11 @@ from cardan.maths.vector import (
 )
 from cardan.model.kernel_views import AnyModel, Data, Model
 
-PASSIVE_OFF = int(mjtDisableBit.mjDSBL_PASSIVE)
-SPHERE = int(mjtGeom.mjGEOM_SPHERE)
-CAPSULE = int(mjtGeom.mjGEOM_CAPSULE)
-CYLINDER = int(mjtGeom.mjGEOM_CYLINDER)
-
 
 @kernel
 def has_fluid(m: AnyModel) -> bool:
     """Whether the fluid has density or viscosity, so that it acts on bodies."""
-    return (m.opt.density > 0.0 or m.opt.viscosity > 0.0) and not m.opt.disableflags & PASSIVE_OFF
+    return (m.opt.density > 0.0 or m.opt.viscosity > 0.0) and not m.opt.disableflags & DSBL_PASSIVE
 
 
 @kernel
@@ -114,11 +109,11 @@ def semiaxes(m: Model, geom: int) -> Vec3:
     """Semi-axes of the ellipsoid that replaces a geom."""
     size = get3(m.geom_size, geom)
     kind = m.geom_type[geom]
-    if kind == SPHERE:
+    if kind == GEOM_SPHERE:
         return (size[0], size[0], size[0])
-    if kind == CAPSULE:
+    if kind == GEOM_CAPSULE:
         return (size[0], size[0], size[1] + size[0])
-    if kind == CYLINDER:
+    if kind == GEOM_CYLINDER:
         return (size[0], size[0], size[1])
     return size
 

@@ -24,7 +24,7 @@ from cardan.dynamics.fluid import (
     stokes_resistance,
     uses_ellipsoids,
 )
-from cardan.enums import mjtIntegrator
+from cardan.enums.codes import INT_IMPLICITFAST
 from cardan.jit import OK, kernel, stage
 from cardan.maths.types import Mat3, Vec3, Vec6
 from cardan.maths.vector import (
@@ -43,8 +43,6 @@ from cardan.maths.vector import (
     sub3,
 )
 from cardan.model.kernel_views import Data, Model
-
-IMPLICITFAST = int(mjtIntegrator.mjINT_IMPLICITFAST)
 
 
 @kernel
@@ -188,7 +186,7 @@ def fluid_derivatives(m: Model, d: Data) -> int:
                 _add_ellipsoids(m, d, body)
             else:
                 _add_box(m, d, body)
-    if m.opt.integrator == IMPLICITFAST:
+    if m.opt.integrator == INT_IMPLICITFAST:
         _symmetrize(m, d)
     add_to_parents(m, d)
     add_projection(m, d)

@@ -9,14 +9,12 @@ from __future__ import annotations
 
 from math import sqrt
 
-from cardan.enums import mjtWarning
+from cardan.enums.codes import WARN_INERTIA
 from cardan.jit import OK, kernel, stage
 from cardan.maths.spatial import dot6, get6, get10, mul_inertia
 from cardan.maths.types import Array1
 from cardan.maths.vector import MINVAL
 from cardan.model.kernel_views import Data, Model
-
-INERTIA = int(mjtWarning.mjWARN_INERTIA)
 
 
 @kernel
@@ -52,8 +50,8 @@ def crb(m: Model, d: Data) -> int:
 def sound_pivot(d: Data, pivot: float, dof: int) -> float:
     """Return the pivot of a dof. If it is below `MINVAL`, return `MINVAL` and count the warning INERTIA."""
     if pivot < MINVAL:
-        d.warning.number[INERTIA] += 1
-        d.warning.lastinfo[INERTIA] = dof
+        d.warning.number[WARN_INERTIA] += 1
+        d.warning.lastinfo[WARN_INERTIA] = dof
         return MINVAL
     return pivot
 

@@ -6,21 +6,19 @@ negative. All other columns of the body's Jacobians are zero.
 
 from __future__ import annotations
 
-from cardan.enums import mjtJacobian
+from cardan.enums.codes import JAC_AUTO, JAC_SPARSE
 from cardan.jit import kernel
 from cardan.maths.types import Array1, Array2, Vec3
 from cardan.maths.vector import add3, cross, dot3, get3, get9, mul_mat_t_vec3, mul_mat_vec3, scale3, sub3
 from cardan.model.kernel_views import AnyModel, Data, Model
 
-SPARSE = int(mjtJacobian.mjJAC_SPARSE)
-AUTO = int(mjtJacobian.mjJAC_AUTO)
 AUTO_SPARSE_NV = 60
 
 
 @kernel
 def is_sparse(m: AnyModel) -> bool:
     """Whether constraint and tendon Jacobians are stored in compressed rows (spec: mj_isSparse)."""
-    return m.opt.jacobian == SPARSE or (m.opt.jacobian == AUTO and m.nv >= AUTO_SPARSE_NV)
+    return m.opt.jacobian == JAC_SPARSE or (m.opt.jacobian == JAC_AUTO and m.nv >= AUTO_SPARSE_NV)
 
 
 @kernel

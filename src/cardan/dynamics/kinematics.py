@@ -7,7 +7,7 @@ computation, forward dynamics, "kinematics").
 from __future__ import annotations
 
 from cardan.dynamics.camlight import camlight
-from cardan.enums import mjtJoint
+from cardan.enums.codes import JNT_BALL, JNT_FREE, JNT_SLIDE
 from cardan.jit import OK, exact, kernel, stage
 from cardan.maths.quaternion import axis_angle2quat, mul_quat, normalize4, quat2mat, rot_vec_quat
 from cardan.maths.types import Array2, ConstArray1, Quat, Vec3, Vec4
@@ -16,9 +16,6 @@ from cardan.model.kernel_views import Data, Model
 
 __all__ = ["camlight", "get_quat", "kinematics"]
 
-FREE = int(mjtJoint.mjJNT_FREE)
-BALL = int(mjtJoint.mjJNT_BALL)
-SLIDE = int(mjtJoint.mjJNT_SLIDE)
 
 # values of geom_sameframe and site_sameframe
 BODY_FRAME = 1
@@ -79,10 +76,10 @@ def _move_by_joint(m: Model, d: Data, joint: int, pos: Vec3, quat: Quat) -> tupl
     axis = get3(m.jnt_axis, joint)
     xaxis = rot_vec_quat(axis, quat)
     anchor = add3(rot_vec_quat(local, quat), pos)
-    if kind == SLIDE:
+    if kind == JNT_SLIDE:
         pos = add_scaled3(pos, xaxis, d.qpos[adr] - m.qpos0[adr])
     else:
-        if kind == BALL:
+        if kind == JNT_BALL:
             turn = _normalize_qpos_quat(d, adr)
         else:
             turn = axis_angle2quat(axis, d.qpos[adr] - m.qpos0[adr])
@@ -131,7 +128,7 @@ def _body_kinematics(m: Model, d: Data) -> None:
     set9(d.ximat, 0, unit)
     for body in range(1, m.nbody):
         joint = m.body_jntadr[body]
-        if joint >= 0 and m.jnt_type[joint] == FREE:
+        if joint >= 0 and m.jnt_type[joint] == JNT_FREE:
             pos, quat = _free_joint_pose(m, d, joint)
         else:
             pos, quat = _moved_pose(m, d, body)

@@ -9,15 +9,11 @@ that models without muscles never compile it.
 from __future__ import annotations
 
 from cardan.dynamics.actuation import MUSCLES_MADE, clamp, limit_controls
-from cardan.enums import mjtBias, mjtDyn, mjtGain
+from cardan.enums.codes import BIAS_MUSCLE, DYN_MUSCLE, GAIN_MUSCLE
 from cardan.jit import OK, kernel, stage
 from cardan.maths.types import ConstArray2, Mat3, Vec2, Vec3
 from cardan.maths.vector import MINVAL
 from cardan.model.kernel_views import Data, Model
-
-MUSCLE_DYN = int(mjtDyn.mjDYN_MUSCLE)
-MUSCLE_GAIN = int(mjtGain.mjGAIN_MUSCLE)
-MUSCLE_BIAS = int(mjtBias.mjBIAS_MUSCLE)
 
 
 @kernel
@@ -177,15 +173,15 @@ def muscles(m: Model, d: Data) -> int:
     for i in range(m.nu):
         length, velocity, acc0 = d.actuator_length[i], d.actuator_velocity[i], m.actuator_acc0[i]
         lengthrange = (m.actuator_lengthrange[i, 0], m.actuator_lengthrange[i, 1])
-        if m.actuator_dyntype[i] == MUSCLE_DYN and m.actuator_actnum[i] > 0:
+        if m.actuator_dyntype[i] == DYN_MUSCLE and m.actuator_actnum[i] > 0:
             prm = m.actuator_dynprm
             timeconst = (prm[i, 0], prm[i, 1], prm[i, 2])
             act = m.actuator_actadr[i] + m.actuator_actnum[i] - 1
             d.act_dot[act] = muscle_dynamics(d.work.ctrl[i], d.act[act], timeconst)
-        if m.actuator_gaintype[i] == MUSCLE_GAIN:
+        if m.actuator_gaintype[i] == GAIN_MUSCLE:
             nine = _nine(m.actuator_gainprm, i)
             d.work.actuator_gain[i] = muscle_gain(length, velocity, lengthrange, acc0, nine)
             d.work.actuator_gain_slope[i] = muscle_gain_slope(length, velocity, lengthrange, acc0, nine)
-        if m.actuator_biastype[i] == MUSCLE_BIAS:
+        if m.actuator_biastype[i] == BIAS_MUSCLE:
             d.work.actuator_bias[i] = muscle_bias(length, lengthrange, acc0, _nine(m.actuator_biasprm, i))
     return OK

@@ -6,27 +6,22 @@ object's own.
 
 from __future__ import annotations
 
-from cardan.enums import mjtObj
+from cardan.enums.codes import OBJ_BODY, OBJ_GEOM, OBJ_SITE, OBJ_XBODY
 from cardan.jit import kernel
 from cardan.maths.spatial import get6
 from cardan.maths.types import Mat3, Vec3, Vec6
 from cardan.maths.vector import add3, cross, get3, get9, mul_mat_t_vec3, sub3
 from cardan.model.kernel_views import Data, Model
 
-BODY = int(mjtObj.mjOBJ_BODY)
-XBODY = int(mjtObj.mjOBJ_XBODY)
-GEOM = int(mjtObj.mjOBJ_GEOM)
-SITE = int(mjtObj.mjOBJ_SITE)
-
 
 @kernel
 def object_body(m: Model, kind: int, k: int) -> int:
     """Body to which an object belongs."""
-    if kind in (BODY, XBODY):
+    if kind in (OBJ_BODY, OBJ_XBODY):
         return k
-    if kind == GEOM:
+    if kind == OBJ_GEOM:
         return m.geom_bodyid[k]
-    if kind == SITE:
+    if kind == OBJ_SITE:
         return m.site_bodyid[k]
     return m.cam_bodyid[k]
 
@@ -34,13 +29,13 @@ def object_body(m: Model, kind: int, k: int) -> int:
 @kernel
 def object_pos(d: Data, kind: int, k: int) -> Vec3:
     """Centre of an object in the world frame; for a body (`mjOBJ_BODY`), that of its inertial frame."""
-    if kind == BODY:
+    if kind == OBJ_BODY:
         return get3(d.xipos, k)
-    if kind == XBODY:
+    if kind == OBJ_XBODY:
         return get3(d.xpos, k)
-    if kind == GEOM:
+    if kind == OBJ_GEOM:
         return get3(d.geom_xpos, k)
-    if kind == SITE:
+    if kind == OBJ_SITE:
         return get3(d.site_xpos, k)
     return get3(d.cam_xpos, k)
 
@@ -48,13 +43,13 @@ def object_pos(d: Data, kind: int, k: int) -> Vec3:
 @kernel
 def object_mat(d: Data, kind: int, k: int) -> Mat3:
     """Orientation of an object, a 3 x 3 matrix; for a body (`mjOBJ_BODY`), that of its inertial frame."""
-    if kind == BODY:
+    if kind == OBJ_BODY:
         return get9(d.ximat, k)
-    if kind == XBODY:
+    if kind == OBJ_XBODY:
         return get9(d.xmat, k)
-    if kind == GEOM:
+    if kind == OBJ_GEOM:
         return get9(d.geom_xmat, k)
-    if kind == SITE:
+    if kind == OBJ_SITE:
         return get9(d.site_xmat, k)
     return get9(d.cam_xmat, k)
 

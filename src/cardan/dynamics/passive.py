@@ -8,16 +8,11 @@ from __future__ import annotations
 from cardan.dynamics.jacobian import apply_ft
 from cardan.dynamics.springs import rotation_from_rest, tendon_extension, translation_from_rest
 from cardan.dynamics.tendon import tendon_moment
-from cardan.enums import mjtDisableBit, mjtJoint
+from cardan.enums.codes import DSBL_GRAVITY, DSBL_PASSIVE, JNT_BALL, JNT_FREE
 from cardan.jit import OK, kernel, stage
 from cardan.maths.types import Vec3
 from cardan.maths.vector import get3, scale3
 from cardan.model.kernel_views import Data, Model
-
-FREE = int(mjtJoint.mjJNT_FREE)
-BALL = int(mjtJoint.mjJNT_BALL)
-PASSIVE_OFF = int(mjtDisableBit.mjDSBL_PASSIVE)
-GRAVITY_OFF = int(mjtDisableBit.mjDSBL_GRAVITY)
 
 
 @kernel
@@ -25,7 +20,7 @@ def has_gravcomp(m: Model) -> bool:
     """Whether any body has gravity compensation and gravity is not zero."""
     gravity = m.opt.gravity
     none = gravity[0] == 0.0 and gravity[1] == 0.0 and gravity[2] == 0.0
-    return m.ngravcomp > 0 and not none and not m.opt.disableflags & GRAVITY_OFF
+    return m.ngravcomp > 0 and not none and not m.opt.disableflags & DSBL_GRAVITY
 
 
 @kernel
@@ -49,10 +44,10 @@ def _joint_spring(m: Model, d: Data, joint: int, stiffness: float) -> None:
     """Add the force of a joint's spring towards `qpos_spring`."""
     adr, dof = m.jnt_qposadr[joint], m.jnt_dofadr[joint]
     kind = m.jnt_type[joint]
-    if kind == FREE:
+    if kind == JNT_FREE:
         _set_spring3(d, dof, stiffness, translation_from_rest(m, d, adr))
         _set_spring3(d, dof + 3, stiffness, rotation_from_rest(m, d, adr + 3))
-    elif kind == BALL:
+    elif kind == JNT_BALL:
         _set_spring3(d, dof, stiffness, rotation_from_rest(m, d, adr))
     else:
         d.qfrc_spring[dof] = -stiffness * (d.qpos[adr] - m.qpos_spring[adr])
@@ -93,7 +88,7 @@ def passive(m: Model, d: Data) -> int:
     `jnt_actgravcomp`, so that the sum leaves it out.
     """
     _clear(m, d)
-    if m.opt.disableflags & PASSIVE_OFF:
+    if m.opt.disableflags & DSBL_PASSIVE:
         return OK
     for joint in range(m.njnt):
         if m.jnt_stiffness[joint] != 0.0:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from cardan.dynamics.jacobian import arm_of, dof_rate, is_sparse
 from cardan.dynamics.tendon import clear_jacobian, clear_row, finish_row, fixed_tendon
 from cardan.dynamics.wrapping import wrap
-from cardan.enums import mjtWrap
+from cardan.enums.codes import WRAP_CYLINDER, WRAP_JOINT, WRAP_PULLEY, WRAP_SITE
 from cardan.jit import OK, kernel, stage
 from cardan.maths.types import Vec3
 from cardan.maths.vector import (
@@ -28,10 +28,6 @@ from cardan.maths.vector import (
 )
 from cardan.model.kernel_views import Data, Model
 
-JOINT = int(mjtWrap.mjWRAP_JOINT)
-PULLEY = int(mjtWrap.mjWRAP_PULLEY)
-SITE = int(mjtWrap.mjWRAP_SITE)
-CYLINDER = int(mjtWrap.mjWRAP_CYLINDER)
 # values of `wrap_obj` that are not geoms
 AT_SITE, AT_PULLEY = -1, -2
 ORIGIN = (0.0, 0.0, 0.0)
@@ -115,16 +111,16 @@ def _from_site(m: Model, d: Data, tendon: int, at: int, share: float, number: in
     a, p = m.site_bodyid[site], get3(d.site_xpos, site)
     number = _add_point(d, number, AT_SITE, p)
     last = m.tendon_adr[tendon] + m.tendon_num[tendon] - 1
-    if at == last or m.wrap_type[at + 1] == PULLEY:
+    if at == last or m.wrap_type[at + 1] == WRAP_PULLEY:
         return 0.0, number, at + 1
     # the next site, and the obstacle before it, if any
-    end = at + 1 if m.wrap_type[at + 1] == SITE else at + 2
+    end = at + 1 if m.wrap_type[at + 1] == WRAP_SITE else at + 2
     site = m.wrap_objid[end]
     b, q = m.site_bodyid[site], get3(d.site_xpos, site)
     body, first, second, arc = b, q, q, -1.0
     if end == at + 2:
         geom, side = m.wrap_objid[at + 1], round(m.wrap_prm[at + 1])
-        arc, first, second = _past_geom(m, d, geom, side, m.wrap_type[at + 1] == CYLINDER, p, q)
+        arc, first, second = _past_geom(m, d, geom, side, m.wrap_type[at + 1] == WRAP_CYLINDER, p, q)
         if arc >= 0.0:
             number = _add_point(d, number, geom, first)
             number = _add_point(d, number, geom, second)
@@ -146,7 +142,7 @@ def _spatial(m: Model, d: Data, tendon: int, number: int) -> tuple[float, int]:
     at = m.tendon_adr[tendon]
     end = at + m.tendon_num[tendon]
     while at < end:
-        if m.wrap_type[at] == PULLEY:
+        if m.wrap_type[at] == WRAP_PULLEY:
             share = 1.0 / m.wrap_prm[at]
             number = _add_point(d, number, AT_PULLEY, ORIGIN)
             at += 1
@@ -170,7 +166,7 @@ def spatial_tendon(m: Model, d: Data) -> int:
     for t in range(m.ntendon):
         clear_row(m, d, t)
         d.ten_wrapadr[t] = number
-        if m.wrap_type[m.tendon_adr[t]] == JOINT:
+        if m.wrap_type[m.tendon_adr[t]] == WRAP_JOINT:
             d.ten_length[t] = fixed_tendon(m, d, t)
         else:
             length, number = _spatial(m, d, t, number)

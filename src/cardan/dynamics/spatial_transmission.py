@@ -10,7 +10,7 @@ from math import sqrt
 from cardan.dynamics.contact_side import has_flex, side_body
 from cardan.dynamics.jacobian import arm_of
 from cardan.dynamics.spatial_tendon import dof_rate
-from cardan.enums import mjtTrn
+from cardan.enums.codes import TRN_BODY, TRN_SITE, TRN_SLIDERCRANK
 from cardan.jit import OK, kernel, stage
 from cardan.maths.quaternion import mul_quat, neg_quat, quat2vel
 from cardan.maths.types import Quat, Vec3
@@ -29,10 +29,6 @@ from cardan.maths.vector import (
     sub3,
 )
 from cardan.model.kernel_views import Data, Model
-
-SITE = int(mjtTrn.mjTRN_SITE)
-SLIDERCRANK = int(mjtTrn.mjTRN_SLIDERCRANK)
-BODY = int(mjtTrn.mjTRN_BODY)
 
 
 @kernel
@@ -158,12 +154,12 @@ def spatial_transmission(m: Model, d: Data) -> int:
     for actuator in range(m.nu):
         kind = m.actuator_trntype[actuator]
         target, other = m.actuator_trnid[actuator, 0], m.actuator_trnid[actuator, 1]
-        if kind in (SITE, SLIDERCRANK, BODY):
+        if kind in (TRN_SITE, TRN_SLIDERCRANK, TRN_BODY):
             _clear_moment(m, d, actuator)
-        if kind == SITE:
+        if kind == TRN_SITE:
             _site_transmission(m, d, actuator, target, other)
-        elif kind == SLIDERCRANK:
+        elif kind == TRN_SLIDERCRANK:
             _slider_crank(m, d, actuator, target, other)
-        elif kind == BODY:
+        elif kind == TRN_BODY:
             _adhesion(m, d, actuator, target)
     return OK

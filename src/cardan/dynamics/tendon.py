@@ -11,11 +11,8 @@ from __future__ import annotations
 
 from cardan.dynamics.jacobian import is_sparse
 from cardan.dynamics.packed import place_after, place_of
-from cardan.enums import mjtWrap
 from cardan.jit import OK, kernel, stage
 from cardan.model.kernel_views import Data, Model
-
-JOINT = int(mjtWrap.mjWRAP_JOINT)
 
 
 @kernel

@@ -8,18 +8,12 @@ from __future__ import annotations
 
 from cardan.dynamics.kinematics import get_quat
 from cardan.dynamics.tendon import tendon_moment
-from cardan.enums import mjtJoint, mjtTrn
+from cardan.enums.codes import JNT_BALL, JNT_FREE, TRN_JOINT, TRN_JOINTINPARENT, TRN_TENDON
 from cardan.jit import OK, kernel, stage
 from cardan.maths.quaternion import neg_quat, normalize4, quat2vel, rot_vec_quat
 from cardan.maths.types import Quat, Vec3
 from cardan.maths.vector import dot3
 from cardan.model.kernel_views import Data, Model
-
-FREE = int(mjtJoint.mjJNT_FREE)
-BALL = int(mjtJoint.mjJNT_BALL)
-JOINT = int(mjtTrn.mjTRN_JOINT)
-JOINT_IN_PARENT = int(mjtTrn.mjTRN_JOINTINPARENT)
-TENDON = int(mjtTrn.mjTRN_TENDON)
 
 
 @kernel
@@ -39,7 +33,7 @@ def _set_moment(d: Data, actuator: int, dof: int, axis: Vec3) -> None:
 def _turned_gear(m: Model, actuator: int, first: int, quat: Quat) -> Vec3:
     """Rotational gear in the child's frame; the gear of a transmission in the parent is given in the parent's frame."""
     axis = _gear(m, actuator, first)
-    if m.actuator_trntype[actuator] == JOINT_IN_PARENT:
+    if m.actuator_trntype[actuator] == TRN_JOINTINPARENT:
         axis = rot_vec_quat(axis, neg_quat(quat))
     return axis
 
@@ -66,9 +60,9 @@ def _free_transmission(m: Model, d: Data, actuator: int, joint: int) -> None:
 @kernel
 def _joint_transmission(m: Model, d: Data, actuator: int, joint: int) -> None:
     kind = m.jnt_type[joint]
-    if kind == FREE:
+    if kind == JNT_FREE:
         _free_transmission(m, d, actuator, joint)
-    elif kind == BALL:
+    elif kind == JNT_BALL:
         _ball_transmission(m, d, actuator, joint)
     else:
         gear = m.actuator_gear[actuator, 0]
@@ -93,9 +87,9 @@ def transmission(m: Model, d: Data) -> int:
     for actuator in range(m.nu):
         kind = m.actuator_trntype[actuator]
         target = m.actuator_trnid[actuator, 0]
-        if kind in (JOINT, JOINT_IN_PARENT):
+        if kind in (TRN_JOINT, TRN_JOINTINPARENT):
             _joint_transmission(m, d, actuator, target)
-        elif kind == TENDON:
+        elif kind == TRN_TENDON:
             _tendon_transmission(m, d, actuator, target)
     return OK
 

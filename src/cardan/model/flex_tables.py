@@ -9,10 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from cardan.enums import mjtJoint
+from cardan.enums.codes import JNT_SLIDE
 from cardan.model.sparsity import as_table, derived, once
 
-SLIDE = int(mjtJoint.mjJNT_SLIDE)
 FIRST, SECOND, BOTH = 0, 1, 2
 """The vertices of an edge that a dof moves."""
 
@@ -78,7 +77,7 @@ def edge_threes(m: Any) -> np.ndarray:
         single = (side[a] == side[b]) & (side[b] == side[c]) & (side[a] != BOTH)
         apart = first == 0 or side[a] != side[a - 3]
         whole[long] &= chain & single & apart
-    turning = np.bincount(edge, m.jnt_type[m.dof_jntid[dof]] != SLIDE, minlength=m.nflexedge)
+    turning = np.bincount(edge, m.jnt_type[m.dof_jntid[dof]] != JNT_SLIDE, minlength=m.nflexedge)
     return as_table(np.where(whole, np.where(turning, 1, 2), 0))
 
 

@@ -11,17 +11,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cardan.enums import mjtTrn, mjtWrap
+from cardan.enums import mjtTrn
+from cardan.enums.codes import TRN_TENDON, WRAP_JOINT, WRAP_PULLEY, WRAP_SITE
 from cardan.jit import Field, Struct, StructMemory, kernel
 from cardan.jit.driver.direct import call, native_over
 from cardan.model.kernel_views import Model
 from cardan.model.sparsity import DOFS_OF_JOINT, columns, derived, dof_chain, once, row_addresses
 
-JOINT = int(mjtWrap.mjWRAP_JOINT)
-PULLEY = int(mjtWrap.mjWRAP_PULLEY)
-SITE = int(mjtWrap.mjWRAP_SITE)
 ON_JOINT = int(mjtTrn.mjTRN_JOINT), int(mjtTrn.mjTRN_JOINTINPARENT)
-ON_TENDON = int(mjtTrn.mjTRN_TENDON)
 ON_SITE = int(mjtTrn.mjTRN_SITE), int(mjtTrn.mjTRN_SLIDERCRANK)
 
 Chains = Callable[[int], frozenset[int]]
@@ -124,7 +121,7 @@ def _moment_rows(m: Any) -> list[Sequence[int]]:
     for kind, (target, other) in zip(m.actuator_trntype.tolist(), m.actuator_trnid.tolist(), strict=True):
         if kind in ON_JOINT:
             rows.append(range(starts[target], starts[target] + DOFS_OF_JOINT[kinds[target]]))
-        elif kind == ON_TENDON:
+        elif kind == TRN_TENDON:
             tables = _tables(m)
             rows.append(tables.colind[tables.adr[target] : tables.adr[target + 1]].tolist())
         elif kind in ON_SITE:
@@ -151,11 +148,11 @@ def moment_colind(m: Any) -> np.ndarray:
 def _wrap_body(m: Model, wrap: int) -> int:
     """Return the body of a site or geom on a path; -1 for a pulley or a joint, -2 for an object that does not exist."""
     kind, target = m.wrap_type[wrap], m.wrap_objid[wrap]
-    if kind in (PULLEY, JOINT):
+    if kind in (WRAP_PULLEY, WRAP_JOINT):
         return -1
-    if target < 0 or target >= (m.nsite if kind == SITE else m.ngeom):
+    if target < 0 or target >= (m.nsite if kind == WRAP_SITE else m.ngeom):
         return -2
-    body = m.site_bodyid[target] if kind == SITE else m.geom_bodyid[target]
+    body = m.site_bodyid[target] if kind == WRAP_SITE else m.geom_bodyid[target]
     return body if 0 <= body < m.nbody else -2
 
 
@@ -231,7 +228,7 @@ def find_tendon_rows(m: Model, t: Any, fill: int, _unused: int) -> int:
         if start < 0 or number < 0 or end > m.nwrap:
             return tendon + 1
         t.span[0], t.span[1] = m.nv, -1
-        fixed = number > 0 and m.wrap_type[start] == JOINT
+        fixed = number > 0 and m.wrap_type[start] == WRAP_JOINT
         if not (_mark_joints(m, t, start, end) if fixed else _mark_segments(m, t, start, end)):
             return tendon + 1
         for dof in range(t.span[0], t.span[1] + 1):

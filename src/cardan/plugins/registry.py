@@ -20,7 +20,8 @@ from functools import cache
 from typing import Any
 
 from cardan.collision.sdf.shape import Shape
-from cardan.enums import mjtPluginCapabilityBit, mjtStage
+from cardan.enums import mjtStage
+from cardan.enums.codes import PLUGIN_ACTUATOR, PLUGIN_PASSIVE, PLUGIN_SDF, PLUGIN_SENSOR
 from cardan.errors import PluginError
 
 Config = Mapping[str, str]
@@ -29,11 +30,12 @@ Function = Callable[..., Any]
 
 ENTRY_POINTS = "cardan.plugins"
 _NUMBER = re.compile(r"\s*[-+]?(\d+\.?\d*([eE][-+]?\d+)?|\.\d+([eE][-+]?\d+)?|inf|nan)", re.IGNORECASE)
-ACTUATOR = int(mjtPluginCapabilityBit.mjPLUGIN_ACTUATOR)
-SENSOR = int(mjtPluginCapabilityBit.mjPLUGIN_SENSOR)
-PASSIVE = int(mjtPluginCapabilityBit.mjPLUGIN_PASSIVE)
-SDF = int(mjtPluginCapabilityBit.mjPLUGIN_SDF)
-CAPABILITIES: dict[str, int] = {"actuator": ACTUATOR, "sensor": SENSOR, "passive": PASSIVE, "sdf": SDF}
+CAPABILITIES: dict[str, int] = {
+    "actuator": PLUGIN_ACTUATOR,
+    "sensor": PLUGIN_SENSOR,
+    "passive": PLUGIN_PASSIVE,
+    "sdf": PLUGIN_SDF,
+}
 PURPOSES: dict[str, str] = {
     "actuator": "actuator forces",
     "sensor": "sensors",

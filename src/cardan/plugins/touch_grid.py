@@ -28,14 +28,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cardan.dynamics.external import contact_force
-from cardan.enums import mjtObj, mjtStage
+from cardan.enums import mjtStage
+from cardan.enums.codes import OBJ_SITE
 from cardan.jit import kernel
 from cardan.maths.vector import get3, get9, mul_mat_t_vec3, scale3, sub3
 from cardan.model.kernel_views import Data, Model
 from cardan.plugins.memory import PluginMemory, indices_of, numbers_of
 from cardan.plugins.registry import Config, Plugin, config_of, number
 
-SITE = int(mjtObj.mjOBJ_SITE)
 CHANNELS = 6
 
 
@@ -95,7 +95,7 @@ def init(m: Any, d: Any, instance: int) -> PluginMemory:
     Raises:
         ValueError: a sensor is not attached to a site.
     """
-    if (m.sensor_objtype[m.sensor_plugin == instance] != SITE).any():
+    if (m.sensor_objtype[m.sensor_plugin == instance] != OBJ_SITE).any():
         raise ValueError("mujoco.sensor.touch_grid must be about a site: give objtype and objname of one")
     grid = grid_of(config_of(m, instance))
     numbers = [edges(grid.across, grid.fov[0], grid.gamma), edges(grid.up, grid.fov[1], grid.gamma)]

@@ -13,6 +13,7 @@ from __future__ import annotations
 from math import sqrt
 from typing import Any
 
+from cardan.enums.codes import TEXTURE_2D
 from cardan.jit import kernel
 from cardan.render.grids import color_of, grid_run
 from cardan.render.kernel_views import Assets, Frame
@@ -20,7 +21,7 @@ from cardan.render.sampling import FLAT_SIDE, multiply_cube, multiply_texture
 from cardan.render.shadows import shadow_run
 from cardan.render.single import HALF, ONE, ZERO, int32, single
 from cardan.render.sky import add_haze, haze_line, is_hazy
-from cardan.render.texturing import FLAT, unit
+from cardan.render.texturing import unit
 from cardan.render.tiles import TILE, TILE_WIDTH
 
 Weights = tuple[float, float, float, float, float, float]
@@ -171,7 +172,7 @@ def cube_size_run(f: Frame, tri: int, weights: Weights, width: float, height: fl
 @kernel
 def tex_scale(a: Assets, f: Frame, geom: int, axis: int) -> float:
     """Texture coordinate per metre of a plane along an axis; the second one of flat textures points down."""
-    if a.tex_type[f.geom_texid[geom]] != FLAT:
+    if a.tex_type[f.geom_texid[geom]] != TEXTURE_2D:
         return 1.0 / unit(f, geom, axis)
     sign = 1.0 if axis == 0 else -1.0
     return sign * 0.5 * f.geom_texrepeat[geom, axis] / unit(f, geom, axis)
@@ -208,7 +209,7 @@ def take_texture(a: Assets, f: Frame, tri: int, geom: int, plane: bool, weights:
     """Compute the sizes of a run of pixels in the texture of their triangle, and for cubes the third coordinate."""
     tex = f.geom_texid[geom]
     width, height = tex_scales(a, f, geom, plane)
-    if a.tex_type[tex] == FLAT:
+    if a.tex_type[tex] == TEXTURE_2D:
         width, height = abs(width) * a.tex_width[tex], abs(height) * a.tex_height[tex]
         size_run(f, tri, weights, single(width), single(height), run, count)
     else:
@@ -220,7 +221,7 @@ def take_texture(a: Assets, f: Frame, tri: int, geom: int, plane: bool, weights:
 def apply_texture(a: Assets, f: Frame, geom: int, plane: bool, run: int, count: int) -> None:
     """Multiply the colours of a batch by the texture of its geom."""
     tex = f.geom_texid[geom]
-    flat = a.tex_type[tex] == FLAT
+    flat = a.tex_type[tex] == TEXTURE_2D
     if plane:
         scale_s, scale_t = tex_scales(a, f, geom, plane)
         from_metres(f, single(scale_s), single(scale_t), HALF if flat else ZERO, run, count)

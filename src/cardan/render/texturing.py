@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from cardan.enums import mjtTexture
+from cardan.enums.codes import TEXTURE_2D
 from cardan.jit import kernel
 from cardan.render.kernel_views import Assets, Frame
-
-FLAT = int(mjtTexture.mjTEXTURE_2D)
 
 
 @kernel
@@ -22,7 +20,7 @@ def vertex_texcoord(a: Assets, f: Frame, inst: int, vertex: int, v: int) -> None
     geom = f.inst_geom[inst]
     if f.geom_texid[geom] < 0:
         return
-    flat = a.tex_type[f.geom_texid[geom]] == FLAT
+    flat = a.tex_type[f.geom_texid[geom]] == TEXTURE_2D
     if flat and f.geom_texcoord[geom]:
         f.vert_tex[v, 0] = a.texcoord[vertex, 0]
         f.vert_tex[v, 1] = a.texcoord[vertex, 1]

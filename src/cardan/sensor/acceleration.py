@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from cardan.dynamics.jacobian import arm_of
-from cardan.dynamics.object import SITE, object_acceleration
+from cardan.dynamics.object import object_acceleration
+from cardan.enums.codes import CNSTR_LIMIT_JOINT, CNSTR_LIMIT_TENDON, OBJ_SITE
 from cardan.jit import kernel
 from cardan.maths.spatial import get6
 from cardan.maths.types import Vec3
 from cardan.maths.vector import cross, get3, get9, mul_mat_t_vec3, sub3
 from cardan.model.kernel_views import Data, Model
 from cardan.sensor.frame import angular, linear
-from cardan.sensor.output import LIMIT_JOINT, LIMIT_TENDON, limit_row, put1, put3
+from cardan.sensor.output import limit_row, put1, put3
 
 
 @kernel
 def accelerometer(m: Model, d: Data, i: int) -> None:
     """Linear acceleration of a site minus gravity, in the site's frame, m/s^2 (needs `rne_post_constraint`)."""
-    put3(m, d, i, linear(object_acceleration(m, d, SITE, m.sensor_objid[i], True)))
+    put3(m, d, i, linear(object_acceleration(m, d, OBJ_SITE, m.sensor_objid[i], True)))
 
 
 @kernel
@@ -63,13 +64,13 @@ def _limit_force(m: Model, d: Data, i: int, kind: int) -> None:
 @kernel
 def jointlimitfrc(m: Model, d: Data, i: int) -> None:
     """Force of a joint's limit; 0 if the limit is inactive."""
-    _limit_force(m, d, i, LIMIT_JOINT)
+    _limit_force(m, d, i, CNSTR_LIMIT_JOINT)
 
 
 @kernel
 def tendonlimitfrc(m: Model, d: Data, i: int) -> None:
     """Force of a tendon's limit; 0 if the limit is inactive."""
-    _limit_force(m, d, i, LIMIT_TENDON)
+    _limit_force(m, d, i, CNSTR_LIMIT_TENDON)
 
 
 @kernel

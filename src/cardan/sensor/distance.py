@@ -6,26 +6,24 @@ If the geoms are farther apart than the cutoff, the distance is the cutoff, and 
 from __future__ import annotations
 
 from cardan.collision.geom_distance import geom_distance
-from cardan.enums import mjtObj
+from cardan.enums.codes import OBJ_GEOM
 from cardan.jit import kernel
 from cardan.maths.types import Vec3
 from cardan.maths.vector import get3, norm3, scale3, sub3
 from cardan.model.kernel_views import Data, Model
 from cardan.sensor.output import put1, put3
 
-GEOM = int(mjtObj.mjOBJ_GEOM)
-
 
 @kernel
 def _first_geom(m: Model, kind: int, id: int) -> int:
     """Id of the geom, or of the body's first geom."""
-    return id if kind == GEOM else m.body_geomadr[id]
+    return id if kind == OBJ_GEOM else m.body_geomadr[id]
 
 
 @kernel
 def _geom_count(m: Model, kind: int, id: int) -> int:
     """Number of geoms of the object: 1 for a geom."""
-    return 1 if kind == GEOM else m.body_geomnum[id]
+    return 1 if kind == OBJ_GEOM else m.body_geomnum[id]
 
 
 @kernel

@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from cardan.enums import mjtConstraint, mjtDataType, mjtSensor
+from cardan.enums.codes import DATATYPE_POSITIVE, DATATYPE_REAL, SENS_GEOMFROMTO
 from cardan.jit import kernel
 from cardan.maths.types import Vec3, Vec4
 from cardan.model.kernel_views import Data, Model
-
-REAL = int(mjtDataType.mjDATATYPE_REAL)
-POSITIVE = int(mjtDataType.mjDATATYPE_POSITIVE)
-FROMTO = int(mjtSensor.mjSENS_GEOMFROMTO)
-LIMIT_JOINT = int(mjtConstraint.mjCNSTR_LIMIT_JOINT)
-LIMIT_TENDON = int(mjtConstraint.mjCNSTR_LIMIT_TENDON)
 
 
 @kernel
@@ -48,12 +42,12 @@ def apply_cutoff(m: Model, d: Data, i: int) -> None:
     """
     cutoff = m.sensor_cutoff[i]
     kind = m.sensor_datatype[i]
-    if cutoff > 0.0 and kind in (REAL, POSITIVE) and m.sensor_type[i] != FROMTO:
+    if cutoff > 0.0 and kind in (DATATYPE_REAL, DATATYPE_POSITIVE) and m.sensor_type[i] != SENS_GEOMFROMTO:
         for k in range(m.sensor_adr[i], m.sensor_adr[i] + m.sensor_dim[i]):
             value = d.sensordata[k]
             if value > cutoff:
                 d.sensordata[k] = cutoff
-            elif kind == REAL and value < -cutoff:
+            elif kind == DATATYPE_REAL and value < -cutoff:
                 d.sensordata[k] = -cutoff
 
 

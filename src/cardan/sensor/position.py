@@ -7,13 +7,14 @@ from math import pi, tan
 from numpy import float32
 
 from cardan.dynamics.object import object_mat, object_pos
+from cardan.enums.codes import CNSTR_LIMIT_JOINT, CNSTR_LIMIT_TENDON
 from cardan.jit import kernel
 from cardan.maths.quaternion import mul_quat, neg_quat, normalize4
 from cardan.maths.types import Vec2
 from cardan.maths.vector import MINVAL, column3, get3, get9, mul_mat_t_vec3, sub3
 from cardan.model.kernel_views import Data, Model
 from cardan.sensor.frame import object_quaternion
-from cardan.sensor.output import LIMIT_JOINT, LIMIT_TENDON, limit_row, put1, put3, put4
+from cardan.sensor.output import limit_row, put1, put3, put4
 
 
 @kernel
@@ -89,13 +90,13 @@ def _limit_distance(m: Model, d: Data, i: int, kind: int) -> None:
 @kernel
 def jointlimitpos(m: Model, d: Data, i: int) -> None:
     """Distance of a joint from its limit minus the margin; 0 if the limit is inactive."""
-    _limit_distance(m, d, i, LIMIT_JOINT)
+    _limit_distance(m, d, i, CNSTR_LIMIT_JOINT)
 
 
 @kernel
 def tendonlimitpos(m: Model, d: Data, i: int) -> None:
     """Distance of a tendon from its limit minus the margin; 0 if the limit is inactive."""
-    _limit_distance(m, d, i, LIMIT_TENDON)
+    _limit_distance(m, d, i, CNSTR_LIMIT_TENDON)
 
 
 @kernel

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cardan.enums import mjtDisableBit, mjtSensor, mjtStage
+from cardan.enums import mjtSensor, mjtStage
+from cardan.enums.codes import DSBL_SENSOR
 from cardan.jit import OK, stage
 from cardan.model.kernel_views import Data, Model
 from cardan.sensor.output import apply_cutoff
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
 Stage = Callable[[Any, Any], int]
 
-DISABLE_SENSOR = int(mjtDisableBit.mjDSBL_SENSOR)
 OPEN_ENDED = (int(mjtSensor.mjSENS_USER), int(mjtSensor.mjSENS_PLUGIN))  # what these read is unknown
 STAGE_VEL, STAGE_ACC = int(mjtStage.mjSTAGE_VEL), int(mjtStage.mjSTAGE_ACC)
 
@@ -34,7 +34,7 @@ def _stage_of(kind: SensorKind) -> Stage:
     compute = kind.compute
 
     def all_of_type(m: Model, d: Data) -> int:
-        if not m.opt.disableflags & DISABLE_SENSOR:
+        if not m.opt.disableflags & DSBL_SENSOR:
             for i in range(m.nsensor):
                 if m.sensor_type[i] == type:
                     compute(m, d, i)

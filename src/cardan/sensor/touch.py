@@ -6,18 +6,12 @@ from math import inf, sqrt
 
 from cardan.dynamics.contact_side import side_body
 from cardan.dynamics.external import contact_force
-from cardan.enums import mjtGeom
+from cardan.enums.codes import GEOM_CAPSULE, GEOM_CYLINDER, GEOM_ELLIPSOID, GEOM_SPHERE
 from cardan.jit import kernel
 from cardan.maths.types import Vec2, Vec3
 from cardan.maths.vector import MINVAL, get3, get9, mul_mat_t_vec3, scale3, sub3
 from cardan.model.kernel_views import Data, Model
 from cardan.sensor.output import put1
-
-SPHERE = int(mjtGeom.mjGEOM_SPHERE)
-CAPSULE = int(mjtGeom.mjGEOM_CAPSULE)
-ELLIPSOID = int(mjtGeom.mjGEOM_ELLIPSOID)
-CYLINDER = int(mjtGeom.mjGEOM_CYLINDER)
-BOX = int(mjtGeom.mjGEOM_BOX)
 
 
 @kernel
@@ -77,15 +71,15 @@ def _meets_box(p: Vec3, v: Vec3, size: Vec3) -> bool:
 @kernel
 def ray_meets_volume(kind: int, size: Vec3, p: Vec3, v: Vec3) -> bool:
     """Whether the ray p + v t, t >= 0, given in the frame of a primitive solid, hits it."""
-    if kind == SPHERE:
+    if kind == GEOM_SPHERE:
         return _ahead(_span_ball(p, v, 0.0, size[0]))
-    if kind == ELLIPSOID:
+    if kind == GEOM_ELLIPSOID:
         scaled_p = (p[0] / size[0], p[1] / size[1], p[2] / size[2])
         scaled_v = (v[0] / size[0], v[1] / size[1], v[2] / size[2])
         return _ahead(_span_ball(scaled_p, scaled_v, 0.0, 1.0))
-    if kind == CYLINDER:
+    if kind == GEOM_CYLINDER:
         return _ahead(_span_cylinder(p, v, size[0], size[1]))
-    if kind == CAPSULE:
+    if kind == GEOM_CAPSULE:
         ends = _ahead(_span_ball(p, v, size[1], size[0])) or _ahead(_span_ball(p, v, -size[1], size[0]))
         return ends or _ahead(_span_cylinder(p, v, size[0], size[1]))
     return _meets_box(p, v, size)

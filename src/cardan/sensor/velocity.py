@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from cardan.dynamics.object import SITE, object_body, object_mat, object_pos, object_velocity, velocity_at
+from cardan.dynamics.object import object_body, object_mat, object_pos, object_velocity, velocity_at
+from cardan.enums.codes import CNSTR_LIMIT_JOINT, CNSTR_LIMIT_TENDON, OBJ_SITE
 from cardan.jit import kernel
 from cardan.maths.vector import get3, mul_mat_t_vec3, sub3
 from cardan.model.kernel_views import Data, Model
 from cardan.sensor.frame import angular, linear
-from cardan.sensor.output import LIMIT_JOINT, LIMIT_TENDON, limit_row, put1, put3
+from cardan.sensor.output import limit_row, put1, put3
 
 
 @kernel
 def velocimeter(m: Model, d: Data, i: int) -> None:
     """Linear velocity of a site in its own frame, m/s."""
-    put3(m, d, i, linear(object_velocity(m, d, SITE, m.sensor_objid[i], True)))
+    put3(m, d, i, linear(object_velocity(m, d, OBJ_SITE, m.sensor_objid[i], True)))
 
 
 @kernel
 def gyro(m: Model, d: Data, i: int) -> None:
     """Angular velocity of a site in its own frame, rad/s."""
-    put3(m, d, i, angular(object_velocity(m, d, SITE, m.sensor_objid[i], True)))
+    put3(m, d, i, angular(object_velocity(m, d, OBJ_SITE, m.sensor_objid[i], True)))
 
 
 @kernel
@@ -56,13 +57,13 @@ def _limit_velocity(m: Model, d: Data, i: int, kind: int) -> None:
 @kernel
 def jointlimitvel(m: Model, d: Data, i: int) -> None:
     """Velocity of a joint's distance from its limit; 0 if the limit is inactive."""
-    _limit_velocity(m, d, i, LIMIT_JOINT)
+    _limit_velocity(m, d, i, CNSTR_LIMIT_JOINT)
 
 
 @kernel
 def tendonlimitvel(m: Model, d: Data, i: int) -> None:
     """Velocity of a tendon's distance from its limit; 0 if the limit is inactive."""
-    _limit_velocity(m, d, i, LIMIT_TENDON)
+    _limit_velocity(m, d, i, CNSTR_LIMIT_TENDON)
 
 
 @kernel

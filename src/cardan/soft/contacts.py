@@ -14,7 +14,7 @@ from cardan.collision.filters import bits_match
 from cardan.collision.near import put_contact
 from cardan.collision.parameters import flex_side, pair_margin
 from cardan.collision.plane import plane_height
-from cardan.enums import mjtGeom
+from cardan.enums.codes import GEOM_PLANE
 from cardan.jit import OK, kernel
 from cardan.maths.types import Vec3
 from cardan.maths.vector import add_scaled3, get3
@@ -23,8 +23,6 @@ from cardan.model.tables import GROW_CON
 from cardan.soft.boxes import find_elements, find_near_element, geom_center, geom_half, is_active
 from cardan.soft.flex import element_vertex
 from cardan.soft.near import element_element, geom_element
-
-PLANE = int(mjtGeom.mjGEOM_PLANE)
 
 
 @kernel
@@ -109,7 +107,7 @@ def collide_geom(m: Model, d: Data, geom: int, flex: int) -> int:
     """Append all contacts of a geom with a flex; return a status."""
     side = flex_side(flex)
     d.work.near_margin = pair_margin(m, geom, side)
-    if m.geom_type[geom] == PLANE:
+    if m.geom_type[geom] == GEOM_PLANE:
         return collide_plane(m, d, geom, flex)
     n = find_elements(m, d, flex, geom_center(m, d, geom), geom_half(m, d, geom, d.work.near_margin))
     for i in range(n):

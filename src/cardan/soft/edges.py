@@ -15,7 +15,7 @@ from typing import Any
 
 from cardan.dynamics.jacobian import arm_of, dof_rate, is_sparse
 from cardan.dynamics.packed import place_after, place_of
-from cardan.enums import mjtDisableBit
+from cardan.enums.codes import DSBL_PASSIVE
 from cardan.jit import OK, exact, kernel, stage
 from cardan.maths.types import Array1, Vec3
 from cardan.maths.vector import cross, dot3, get3, norm3, normalize3, sub3
@@ -23,7 +23,6 @@ from cardan.model.kernel_views import Data, Model
 
 FIRST, SECOND, BOTH = 0, 1, 2
 SLIDES = 2  # value of edge_threes
-PASSIVE_OFF = int(mjtDisableBit.mjDSBL_PASSIVE)
 
 
 def has_edges(m: Any) -> bool:
@@ -237,7 +236,7 @@ def edge_forces(m: Model, d: Data) -> int:
 
     Reads flexedge_length, flexedge_velocity, flexedge_J.
     """
-    if m.opt.disableflags & PASSIVE_OFF:
+    if m.opt.disableflags & DSBL_PASSIVE:
         return OK
     for flex in range(m.nflex):
         stiffness, damping = m.flex_edgestiffness[flex], m.flex_edgedamping[flex]
@@ -255,7 +254,7 @@ def edge_forces(m: Model, d: Data) -> int:
 @stage
 def edge_energy(m: Model, d: Data) -> int:
     """Add the potential energy of edge springs to energy[0]. Reads flexedge_length."""
-    if m.opt.disableflags & PASSIVE_OFF:
+    if m.opt.disableflags & DSBL_PASSIVE:
         return OK
     for flex in range(m.nflex):
         stiffness = m.flex_edgestiffness[flex]
@@ -311,7 +310,7 @@ def add_block(m: Model, d: Data, dof: int, line: int, at: int, slope: float) -> 
 @stage
 def edge_derivatives(m: Model, d: Data) -> int:
     """Add the derivative of edge damper forces by velocity, -damping J'J, to the entries that qDeriv stores."""
-    if m.opt.disableflags & PASSIVE_OFF:
+    if m.opt.disableflags & DSBL_PASSIVE:
         return OK
     for flex in range(m.nflex):
         damping = m.flex_edgedamping[flex]

@@ -5,7 +5,7 @@ An element is the set of points within the radius of its flex of a segment, a tr
 
 from __future__ import annotations
 
-from cardan.collision.support import ELEMENT
+from cardan.enums.codes import GEOM_FLEX
 from cardan.jit import kernel
 from cardan.maths.types import Mat3, Vec3
 from cardan.maths.vector import add3, get3, mul_mat_t_vec3, scale3, set3, sub3
@@ -25,7 +25,7 @@ def load_element(m: Model, d: Data, shape: int, flex: int, element: int) -> None
     count = m.flex_dim[flex] + 1
     for k in range(count):
         set3(d.work.element, 4 * shape + k, element_point(m, d, flex, element, k))
-    d.work.shape_type[shape] = ELEMENT
+    d.work.shape_type[shape] = GEOM_FLEX
     d.work.shape_nvert[shape] = count
     d.work.shape_size[shape, 0] = m.flex_radius[flex]
     row = m.flex_elemadr[flex] + element

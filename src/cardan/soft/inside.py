@@ -17,7 +17,7 @@ from math import inf
 from cardan.collision.capsule import closest_on_half, spheres_contact
 from cardan.collision.near import put_contact
 from cardan.collision.parameters import flex_side
-from cardan.enums import mjtFlexSelf
+from cardan.enums.codes import FLEXSELF_AUTO, FLEXSELF_BVH, FLEXSELF_NARROW, FLEXSELF_NONE
 from cardan.jit import OK, kernel, stack_int_array
 from cardan.maths.types import IntArray1, Vec3
 from cardan.maths.vector import add_scaled3, cross, dot3, get3, normalize3, sub3
@@ -28,10 +28,6 @@ from cardan.soft.element import element_point, segment_half, segment_middle
 from cardan.soft.flex import element_vertex
 from cardan.soft.near import NO_GEOM, element_element, point_triangle
 
-NONE = int(mjtFlexSelf.mjFLEXSELF_NONE)
-NARROW = int(mjtFlexSelf.mjFLEXSELF_NARROW)
-BVH = int(mjtFlexSelf.mjFLEXSELF_BVH)
-AUTO = int(mjtFlexSelf.mjFLEXSELF_AUTO)
 DEEPEST_TREE = 60
 STACK = 256
 NODE = 2**32
@@ -452,11 +448,11 @@ def has_tree(m: Model, flex: int) -> bool:
 def collide_pairs(m: Model, d: Data, flex: int) -> int:
     """Append contacts between elements of a flex, by the method that the flex specifies; return a status."""
     method = m.flex_selfcollide[flex]
-    if method == NONE:
+    if method == FLEXSELF_NONE:
         return OK
-    if method == NARROW:
+    if method == FLEXSELF_NARROW:
         return collide_all(m, d, flex)
-    if has_tree(m, flex) and (method == BVH or (method == AUTO and m.flex_dim[flex] == 3)):
+    if has_tree(m, flex) and (method == FLEXSELF_BVH or (method == FLEXSELF_AUTO and m.flex_dim[flex] == 3)):
         return collide_tree(m, d, flex)
     return collide_sweep(m, d, flex)
 

@@ -11,7 +11,8 @@ from cardan.collision.capsule_box import capsule_box_contacts
 from cardan.collision.hfield import bound_in_field, collide_prisms
 from cardan.collision.mpr import portal_refinement
 from cardan.collision.near import put_contact
-from cardan.collision.support import BOX, CAPSULE, HFIELD, SPHERE, load_geom
+from cardan.collision.support import load_geom
+from cardan.enums.codes import GEOM_BOX, GEOM_CAPSULE, GEOM_HFIELD, GEOM_SPHERE
 from cardan.jit import kernel
 from cardan.maths.types import Vec3
 from cardan.maths.vector import get3, get9, scale3
@@ -51,9 +52,9 @@ def geom_segment(m: Model, d: Data, geom: int, flex: int, element: int) -> int:
     middle, half = segment_middle(m, d, flex, element), segment_half(m, d, flex, element)
     radius = m.flex_radius[flex]
     center, size = get3(d.geom_xpos, geom), m.geom_size[geom, 0]
-    if m.geom_type[geom] == SPHERE:
+    if m.geom_type[geom] == GEOM_SPHERE:
         return spheres_contact(d, 0, geom, center, size, NO_GEOM, closest_on_half(middle, half, center), radius)
-    if m.geom_type[geom] == CAPSULE:
+    if m.geom_type[geom] == GEOM_CAPSULE:
         return capsules_contact(d, geom, center, half_axis(m, d, geom), size, NO_GEOM, middle, half, radius)
     n = capsule_box_contacts(m, d, middle, half, radius, geom)
     turn_contacts(d, n)
@@ -79,12 +80,12 @@ def hfield_element(m: Model, d: Data, geom: int, flex: int) -> int:
 def geom_element(m: Model, d: Data, geom: int, flex: int, element: int) -> int:
     """Find the contacts of a geom other than a plane and an element; return their number."""
     kind, dim = m.geom_type[geom], m.flex_dim[flex]
-    if dim == 1 and kind in (SPHERE, CAPSULE, BOX):
+    if dim == 1 and kind in (GEOM_SPHERE, GEOM_CAPSULE, GEOM_BOX):
         return geom_segment(m, d, geom, flex, element)
-    if dim == 2 and kind == SPHERE:
+    if dim == 2 and kind == GEOM_SPHERE:
         return point_triangle(m, d, get3(d.geom_xpos, geom), m.geom_size[geom, 0], flex, element)
     load_element(m, d, 1, flex, element)
-    if kind == HFIELD:
+    if kind == GEOM_HFIELD:
         return hfield_element(m, d, geom, flex)
     load_geom(m, d, 0, geom)
     return convex_contact(m, d, 0)

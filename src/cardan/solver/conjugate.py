@@ -14,7 +14,7 @@ from __future__ import annotations
 from math import sqrt
 
 from cardan.constraint.rows import is_sparse
-from cardan.enums.options import mjtDisableBit, mjtEnableBit
+from cardan.enums.codes import DSBL_WARMSTART, ENBL_ISLAND
 from cardan.jit import OK, kernel, stage
 from cardan.maths.vector import MINVAL
 from cardan.model.kernel_views import Data, Model
@@ -40,8 +40,6 @@ from cardan.solver.statistics import (
     reset_statistics,
 )
 
-WARMSTART = int(mjtDisableBit.mjDSBL_WARMSTART)
-ISLAND = int(mjtEnableBit.mjENBL_ISLAND)
 NEED_J = int(GROW_J)
 
 
@@ -51,7 +49,7 @@ def solve_conjugate(m: Model, d: Data) -> int:
     for i in range(m.nv):
         d.qacc[i] = d.qacc_smooth[i]
         d.qfrc_constraint[i] = 0.0
-    apart = m.opt.enableflags & ISLAND != 0 and m.opt.noslip_iterations <= 0
+    apart = m.opt.enableflags & ENBL_ISLAND != 0 and m.opt.noslip_iterations <= 0
     if d.nefc == 0:
         d.solver_niter[0] = 0
     else:
@@ -109,7 +107,7 @@ def island_scale(m: Model, d: Data, island: int) -> float:
 def descend(m: Model, d: Data, island: int, scale: float) -> None:
     """Minimise the cost of one island; `scale` makes it comparable with `opt.tolerance`."""
     first, n = dof_range(d, island)
-    cost = choose_start(m, d, island, (m.opt.disableflags & WARMSTART) == 0)
+    cost = choose_start(m, d, island, (m.opt.disableflags & DSBL_WARMSTART) == 0)
     squared = update_gradient(m, d, island) * scale * scale
     load_factor(m, d, island)
     reduction = precondition(m, d, island)

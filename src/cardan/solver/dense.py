@@ -9,7 +9,7 @@ of the factor holds reciprocal pivots, and its rows are not divided by them.
 
 from __future__ import annotations
 
-from cardan.constraint.update import CONE, QUADRATIC, SATISFIED
+from cardan.enums.codes import CNSTRSTATE_CONE, CNSTRSTATE_QUADRATIC, CNSTRSTATE_SATISFIED
 from cardan.jit import kernel, stack_array
 from cardan.maths.vector import MINVAL
 from cardan.model.kernel_views import Data, Model
@@ -37,7 +37,7 @@ def start_dense_hessian(m: Model, d: Data, island: int) -> None:
     for run in range(begin, begin + d.work.island_nrun[island]):
         i = int(d.work.run_order[run])
         for r in range(d.work.run_start[i], d.work.run_stop[i]):
-            d.work.row_state[r] = SATISFIED
+            d.work.row_state[r] = CNSTRSTATE_SATISFIED
 
 
 @kernel
@@ -48,8 +48,8 @@ def change_dense_hessian(d: Data, island: int) -> None:
     for run in range(begin, begin + d.work.island_nrun[island]):
         i = d.work.run_order[run]
         for r in range(d.work.run_start[i], d.work.run_stop[i]):
-            now = 1 if d.efc_state[r] == QUADRATIC else 0
-            before = 1 if d.work.row_state[r] == QUADRATIC else 0
+            now = 1 if d.efc_state[r] == CNSTRSTATE_QUADRATIC else 0
+            before = 1 if d.work.row_state[r] == CNSTRSTATE_QUADRATIC else 0
             if now != before:
                 adr = int(d.work.row_adr[r])
                 weight = (now - before) * d.efc_D[r]
@@ -132,7 +132,7 @@ def add_dense_cones(d: Data, island: int, n: int) -> None:
     for run in range(begin, begin + d.work.island_nrun[island]):
         i = d.work.run_order[run]
         start = int(d.work.run_start[i])
-        if d.work.run_kind[i] == RUN_ELLIPTIC and d.efc_state[start] == CONE:
+        if d.work.run_kind[i] == RUN_ELLIPTIC and d.efc_state[start] == CNSTRSTATE_CONE:
             con = int(d.efc_id[start])
             for a in range(d.contact.dim[con]):
                 add_dense_cone_row(d, con, start, a, n)

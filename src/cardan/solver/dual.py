@@ -12,8 +12,15 @@ from math import sqrt
 
 from cardan.constants import mjNSOLVER
 from cardan.constraint.jacobian import mul_jac_t_vec
-from cardan.constraint.update import CONE, ELLIPTIC, LINEARNEG, LINEARPOS, QUADRATIC, SATISFIED
 from cardan.dynamics.inertia import solve_m
+from cardan.enums.codes import (
+    CNSTR_CONTACT_ELLIPTIC,
+    CNSTRSTATE_CONE,
+    CNSTRSTATE_LINEARNEG,
+    CNSTRSTATE_LINEARPOS,
+    CNSTRSTATE_QUADRATIC,
+    CNSTRSTATE_SATISFIED,
+)
 from cardan.jit import kernel
 from cardan.maths.types import Array1
 from cardan.maths.vector import MINVAL
@@ -119,21 +126,21 @@ def dual_state(d: Data, i: int) -> int:
     """State of a row from its force; for an elliptic contact, `i` must be its first row."""
     force = d.efc_force[i]
     if i < d.ne:
-        return QUADRATIC
+        return CNSTRSTATE_QUADRATIC
     if i < d.ne + d.nf:
         if force >= d.efc_frictionloss[i]:
-            return LINEARNEG
-        return LINEARPOS if force <= -d.efc_frictionloss[i] else QUADRATIC
+            return CNSTRSTATE_LINEARNEG
+        return CNSTRSTATE_LINEARPOS if force <= -d.efc_frictionloss[i] else CNSTRSTATE_QUADRATIC
     if force <= 0.0:
-        return SATISFIED
-    if d.efc_type[i] != ELLIPTIC:
-        return QUADRATIC
+        return CNSTRSTATE_SATISFIED
+    if d.efc_type[i] != CNSTR_CONTACT_ELLIPTIC:
+        return CNSTRSTATE_QUADRATIC
     con = int(d.efc_id[i])
     squared = 0.0
     for j in range(1, d.contact.dim[con]):
         ratio = d.efc_force[i + j] / d.contact.friction[con, j - 1]
         squared += ratio * ratio
-    return CONE if sqrt(squared) >= ON_CONE * force else QUADRATIC
+    return CNSTRSTATE_CONE if sqrt(squared) >= ON_CONE * force else CNSTRSTATE_QUADRATIC
 
 
 @kernel
@@ -144,9 +151,9 @@ def update_states(d: Data) -> tuple[int, int]:
     i = 0
     while i < d.nefc:
         state = dual_state(d, i)
-        count = int(d.contact.dim[d.efc_id[i]]) if d.efc_type[i] == ELLIPTIC else 1
+        count = int(d.contact.dim[d.efc_id[i]]) if d.efc_type[i] == CNSTR_CONTACT_ELLIPTIC else 1
         for r in range(i, i + count):
-            active += 1 if state != SATISFIED else 0
+            active += 1 if state != CNSTRSTATE_SATISFIED else 0
             changed += 1 if state != d.efc_state[r] else 0
             d.efc_state[r] = state
         i += count

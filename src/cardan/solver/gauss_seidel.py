@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from cardan.constraint.jacobian import mul_jac_vec
 from cardan.constraint.rows import is_sparse
-from cardan.constraint.update import ELLIPTIC, constraint_update
-from cardan.enums.options import mjtDisableBit
+from cardan.constraint.update import constraint_update
+from cardan.enums.codes import CNSTR_CONTACT_ELLIPTIC, DSBL_WARMSTART
 from cardan.jit import OK, kernel, stack_array, stage
 from cardan.maths.types import Array1
 from cardan.maths.vector import MINVAL
@@ -27,7 +27,6 @@ from cardan.solver.dual import (
 )
 from cardan.solver.ellipsoid import MATRIX, minimize_in_ellipsoid
 
-WARMSTART = int(mjtDisableBit.mjDSBL_WARMSTART)
 CONTACT_MATRIX = MAX_CONDIM * MAX_CONDIM
 
 
@@ -71,7 +70,7 @@ def start_forces(m: Model, d: Data, sparse: bool) -> None:
         d.work.jar[i] -= d.efc_aref[i]
     constraint_update(d, d.work.jar, 0)
     cost = 1.0
-    if m.opt.disableflags & WARMSTART == 0:
+    if m.opt.disableflags & DSBL_WARMSTART == 0:
         start_residuals(d, sparse)
         cost = 0.0
         for i in range(d.nefc):
@@ -88,7 +87,7 @@ def sweep(d: Data, sparse: bool) -> float:
     decrease = 0.0
     i = 0
     while i < d.nefc:
-        if d.efc_type[i] == ELLIPTIC:
+        if d.efc_type[i] == CNSTR_CONTACT_ELLIPTIC:
             decrease += update_contact(d, i, sparse)
             i += int(d.contact.dim[d.efc_id[i]])
         else:

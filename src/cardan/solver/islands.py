@@ -13,7 +13,7 @@ dofs, because their large constant cost would hide the costs of other rows.
 from __future__ import annotations
 
 from cardan.constraint.rows import is_sparse
-from cardan.constraint.update import ELLIPTIC
+from cardan.enums.codes import CNSTR_CONTACT_ELLIPTIC
 from cardan.jit import kernel
 from cardan.model.kernel_views import Data, Model
 
@@ -71,7 +71,7 @@ def link_trees(m: Model, d: Data, whole: bool) -> None:
             tree = link_dense_row(m, d, r)
         d.work.row_tree[r] = tree
         # the rows of an elliptic contact are in one island
-        if d.efc_type[r] == ELLIPTIC and d.contact.efc_address[d.efc_id[r]] < r:
+        if d.efc_type[r] == CNSTR_CONTACT_ELLIPTIC and d.contact.efc_address[d.efc_id[r]] < r:
             join_contact(m, d, r)
     for r in range(d.nefc):
         d.work.tree_nrow[tree_root(d, int(d.work.row_tree[r]))] += 1
@@ -172,7 +172,7 @@ def row_kind(d: Data, r: int) -> int:
         return RUN_EQUALITY
     if r < d.ne + d.nf:
         return RUN_FRICTION
-    if d.efc_type[r] == ELLIPTIC:
+    if d.efc_type[r] == CNSTR_CONTACT_ELLIPTIC:
         return RUN_ELLIPTIC
     return RUN_ONE_SIDED
 

@@ -9,11 +9,9 @@ its column; their ``row_nnz`` is `LONE`.
 
 from __future__ import annotations
 
-from cardan.constraint.friction import FRICTION_DOF
-from cardan.constraint.limit import LIMIT_JOINT
 from cardan.constraint.rows import is_sparse
-from cardan.constraint.update import ELLIPTIC
 from cardan.enums import mjtJoint
+from cardan.enums.codes import CNSTR_CONTACT_ELLIPTIC, CNSTR_FRICTION_DOF, CNSTR_LIMIT_JOINT
 from cardan.jit import kernel, stack_array
 from cardan.maths.types import Array1, ConstArray1, Vec3
 from cardan.model.kernel_views import Data, Model
@@ -74,9 +72,9 @@ def place_rows(m: Model, d: Data, island: int) -> int:
 @kernel
 def lone_dof(m: Model, d: Data, r: int) -> int:
     """Return the dof of row `r` if rows of its kind involve a single dof, else -1."""
-    if d.efc_type[r] == FRICTION_DOF:
+    if d.efc_type[r] == CNSTR_FRICTION_DOF:
         return int(d.efc_id[r])
-    if d.efc_type[r] == LIMIT_JOINT:
+    if d.efc_type[r] == CNSTR_LIMIT_JOINT:
         joint = d.efc_id[r]
         if m.jnt_type[joint] == HINGE or m.jnt_type[joint] == SLIDE:
             return int(m.jnt_dofadr[joint])
@@ -136,7 +134,7 @@ def sparse_from_dense(m: Model, d: Data, island: int, r: int, adr: int) -> None:
 @kernel
 def is_coupled(m: Model, d: Data, r: int, dof: int) -> bool:
     """Whether dense row `r` touches `dof`; all rows of an elliptic contact touch the same dofs."""
-    if d.efc_type[r] != ELLIPTIC:
+    if d.efc_type[r] != CNSTR_CONTACT_ELLIPTIC:
         return d.efc_J[r * m.nv + dof] != 0.0
     con = d.efc_id[r]
     start = d.contact.efc_address[con]

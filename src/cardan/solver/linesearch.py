@@ -10,7 +10,8 @@ from __future__ import annotations
 import math
 from math import sqrt
 
-from cardan.constraint.update import CONE, QUADRATIC, cone_zone
+from cardan.constraint.update import cone_zone
+from cardan.enums.codes import CNSTRSTATE_CONE, CNSTRSTATE_QUADRATIC
 from cardan.jit import kernel
 from cardan.maths.types import Vec2
 from cardan.maths.vector import MINVAL
@@ -213,9 +214,9 @@ def cone_ray(d: Data, con: int, step: float) -> Vec2:
     squared = ray[con, RAY_UU] + step * (2.0 * ray[con, RAY_UV] + step * ray[con, RAY_VV])
     tangent = sqrt(max(squared, 0.0))
     zone = cone_zone(normal, tangent, mu)
-    if zone == QUADRATIC:
+    if zone == CNSTRSTATE_QUADRATIC:
         return ray[con, RAY_SLOPE] + step * ray[con, RAY_CURVATURE], ray[con, RAY_CURVATURE]
-    if zone == CONE:
+    if zone == CNSTRSTATE_CONE:
         # T' and T'' of T = sqrt(UU + 2 alpha UV + alpha^2 VV)
         rate = (ray[con, RAY_UV] + step * ray[con, RAY_VV]) / tangent
         bend = (ray[con, RAY_VV] - rate * rate) / tangent

@@ -10,8 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from cardan.constraint.rows import is_sparse
-from cardan.constraint.update import CONE
-from cardan.enums.options import mjtDisableBit
+from cardan.enums.codes import CNSTRSTATE_CONE, DSBL_WARMSTART
 from cardan.jit import OK, kernel, side_by_side, stage
 from cardan.model.kernel_views import Data, Model
 from cardan.model.tables import GROW_H, GROW_J
@@ -42,7 +41,6 @@ from cardan.solver.statistics import (
 )
 from cardan.solver.stiff import ROUNDING, is_stiff, promised_gain, set_force_from_inertia
 
-WARMSTART = int(mjtDisableBit.mjDSBL_WARMSTART)
 NEED_J = int(GROW_J)
 NEED_H = int(GROW_H)
 
@@ -105,7 +103,7 @@ def solve_island(m: Model, d: Data, island: int, large: Any) -> int:
     if status != OK:
         return status
     scale = 1.0 / (m.stat.meaninertia * max(1, m.nv))
-    if m.opt.disableflags & WARMSTART:
+    if m.opt.disableflags & DSBL_WARMSTART:
         cost = choose_start(m, d, island, False)
     else:
         cost = start_between(m, d, island)
@@ -198,7 +196,7 @@ def any_cone(d: Data, island: int) -> bool:
     begin, end = run_range(d, island)
     for run in range(begin, end):
         k = d.work.run_order[run]
-        if d.work.run_kind[k] == RUN_ELLIPTIC and d.efc_state[d.work.run_start[k]] == CONE:
+        if d.work.run_kind[k] == RUN_ELLIPTIC and d.efc_state[d.work.run_start[k]] == CNSTRSTATE_CONE:
             return True
     return False
 

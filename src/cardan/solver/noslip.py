@@ -8,8 +8,7 @@ regulariser R is left out, so that these dimensions become hard.
 from __future__ import annotations
 
 from cardan.constraint.rows import is_sparse
-from cardan.constraint.update import ELLIPTIC
-from cardan.enums.data import mjtConstraint
+from cardan.enums.codes import CNSTR_CONTACT_ELLIPTIC, CNSTR_CONTACT_PYRAMIDAL
 from cardan.jit import OK, kernel, stack_array, stage
 from cardan.maths.vector import MINVAL
 from cardan.model.fields_arena import MAX_FRICTION
@@ -17,7 +16,6 @@ from cardan.model.kernel_views import Data, Model
 from cardan.solver.dual import accept, apply_forces, load_block, record_sweep, start_residuals, update_row
 from cardan.solver.ellipsoid import MATRIX, minimize_in_ellipsoid
 
-PYRAMIDAL = int(mjtConstraint.mjCNSTR_CONTACT_PYRAMIDAL)
 EDGES = 2  # opposite edges of a pyramid, updated together
 EDGE_MATRIX = EDGES * EDGES
 
@@ -57,10 +55,10 @@ def sweep_friction(d: Data, sparse: bool) -> float:
         decrease += update_row(d, i, d.work.AR[d.work.AR_diagonal[i]] - d.efc_R[i], residual, sparse)
     i = first + int(d.nf)
     while i < d.nefc:
-        if d.efc_type[i] == PYRAMIDAL:
+        if d.efc_type[i] == CNSTR_CONTACT_PYRAMIDAL:
             decrease += update_edges(d, i, sparse)
             i += 2
-        elif d.efc_type[i] == ELLIPTIC:
+        elif d.efc_type[i] == CNSTR_CONTACT_ELLIPTIC:
             decrease += update_slice(d, i, sparse)
             i += int(d.contact.dim[d.efc_id[i]])
         else:

@@ -8,7 +8,7 @@ read once for the whole panel, and the arithmetic is vectorised over the lanes.
 
 from __future__ import annotations
 
-from cardan.constraint.update import CONE, QUADRATIC
+from cardan.enums.codes import CNSTRSTATE_CONE, CNSTRSTATE_QUADRATIC
 from cardan.jit import kernel, stack_array
 from cardan.maths.types import Array1
 from cardan.maths.vector import MINVAL
@@ -108,11 +108,11 @@ def spread_constraints(d: Data, first: int, last: int) -> None:
         entry = int(d.work.JT_entry[t])
         adr = int(d.work.row_adr[r])
         count = entry + width - adr
-        if d.efc_state[r] == QUADRATIC:
+        if d.efc_state[r] == CNSTRSTATE_QUADRATIC:
             for lane in range(width):
                 weight[lane] = d.efc_D[r] * d.work.J[entry + lane]
             add_outer(d, adr, count, weight)
-        elif d.efc_state[r] == CONE:
+        elif d.efc_state[r] == CNSTRSTATE_CONE:
             # the rows of an elliptic contact have the same columns
             con = int(d.efc_id[r])
             dim = int(d.contact.dim[con])

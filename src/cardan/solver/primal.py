@@ -13,14 +13,8 @@ from __future__ import annotations
 
 from math import sqrt
 
-from cardan.constraint.update import (
-    QUADRATIC,
-    SATISFIED,
-    update_elliptic,
-    update_equality,
-    update_friction,
-    update_one_sided,
-)
+from cardan.constraint.update import update_elliptic, update_equality, update_friction, update_one_sided
+from cardan.enums.codes import CNSTRSTATE_QUADRATIC, CNSTRSTATE_SATISFIED
 from cardan.jit import kernel
 from cardan.maths.types import Array1, Vec4
 from cardan.model.kernel_views import Data, Model
@@ -207,9 +201,9 @@ def count_states(d: Data, island: int) -> tuple[int, int, int]:
         k = d.work.run_order[run]
         for r in range(d.work.run_start[k], d.work.run_stop[k]):
             before, now = d.work.row_state[r], d.efc_state[r]
-            active += 1 if now != SATISFIED else 0
+            active += 1 if now != CNSTRSTATE_SATISFIED else 0
             changed += 1 if now != before else 0
-            updates += 1 if (now == QUADRATIC) != (before == QUADRATIC) else 0
+            updates += 1 if (now == CNSTRSTATE_QUADRATIC) != (before == CNSTRSTATE_QUADRATIC) else 0
     return active, changed, updates
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from cardan.constraint.update import QUADRATIC
+from cardan.enums.codes import CNSTRSTATE_QUADRATIC
 from cardan.jit import kernel, stack_array
 from cardan.maths.types import Vec3
 from cardan.model.kernel_views import Data
@@ -25,8 +25,8 @@ COST = 4  # cost of an update per entry, in units of the factorisation's cost pe
 @kernel
 def sign_of_change(d: Data, r: int) -> int:
     """Return 1 if row `r` entered the quadratic zone in the last move, -1 if it left it, else 0."""
-    now = 1 if d.efc_state[r] == QUADRATIC else 0
-    before = 1 if d.work.row_state[r] == QUADRATIC else 0
+    now = 1 if d.efc_state[r] == CNSTRSTATE_QUADRATIC else 0
+    before = 1 if d.work.row_state[r] == CNSTRSTATE_QUADRATIC else 0
     return now - before
 
 

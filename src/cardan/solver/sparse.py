@@ -14,7 +14,7 @@ the diagonal, whose reciprocal is in ``work.Ldiag_inv``; rows are not divided by
 
 from __future__ import annotations
 
-from cardan.constraint.update import CONE, QUADRATIC
+from cardan.enums.codes import CNSTRSTATE_CONE, CNSTRSTATE_QUADRATIC
 from cardan.jit import OK, kernel
 from cardan.maths.vector import MINVAL
 from cardan.model.kernel_views import Data, Model
@@ -199,9 +199,9 @@ def spread_row(m: Model, d: Data, island: int, j: int) -> None:
     for t in range(d.work.JT_adr[j], d.work.JT_adr[j] + d.work.JT_nnz[j]):
         r = int(d.work.JT_row[t])
         entry = int(d.work.JT_entry[t])
-        if d.efc_state[r] == QUADRATIC:
+        if d.efc_state[r] == CNSTRSTATE_QUADRATIC:
             spread_outer(d, r, entry, d.efc_D[r] * d.work.J[entry])
-        elif d.efc_state[r] == CONE:
+        elif d.efc_state[r] == CNSTRSTATE_CONE:
             spread_cone(d, r, entry)
 
 

@@ -14,13 +14,9 @@ from typing import Any
 import numpy as np
 
 from cardan.dynamics.actuation import USERS_MADE, actuator_disabled
-from cardan.enums import mjtBias, mjtDyn, mjtGain
+from cardan.enums.codes import BIAS_USER, DYN_USER, GAIN_USER
 from cardan.jit import OK, kernel, stage
 from cardan.model.kernel_views import Data, Model
-
-USER_DYN = int(mjtDyn.mjDYN_USER)
-USER_GAIN = int(mjtGain.mjGAIN_USER)
-USER_BIAS = int(mjtBias.mjBIAS_USER)
 
 Adapter = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -28,9 +24,9 @@ Adapter = Callable[[Callable[..., Any]], Callable[..., Any]]
 def has_user_actuators(m: Any) -> bool:
     """Whether any actuator is user-defined."""
     return bool(
-        (m.actuator_dyntype == USER_DYN).any()
-        or (m.actuator_gaintype == USER_GAIN).any()
-        or (m.actuator_biastype == USER_BIAS).any()
+        (m.actuator_dyntype == DYN_USER).any()
+        or (m.actuator_gaintype == GAIN_USER).any()
+        or (m.actuator_biastype == BIAS_USER).any()
     )
 
 
@@ -42,13 +38,13 @@ def user_defaults(m: Model, d: Data) -> int:
     """
     d.work.actuation_made |= USERS_MADE
     for i in range(m.nu):
-        if m.actuator_dyntype[i] == USER_DYN:
+        if m.actuator_dyntype[i] == DYN_USER:
             for act in range(m.actuator_actadr[i], m.actuator_actadr[i] + m.actuator_actnum[i]):
                 d.act_dot[act] = 0.0
-        if m.actuator_gaintype[i] == USER_GAIN:
+        if m.actuator_gaintype[i] == GAIN_USER:
             d.work.actuator_gain[i] = 1.0
             d.work.actuator_gain_slope[i] = 0.0
-        if m.actuator_biastype[i] == USER_BIAS:
+        if m.actuator_biastype[i] == BIAS_USER:
             d.work.actuator_bias[i] = 0.0
     return OK
 
@@ -61,7 +57,7 @@ def _native_dyn(callback: Callable[..., Any]) -> Callable[..., Any]:
 
     def act_dyn(m: Model, d: Data) -> int:
         for i in range(m.nu):
-            if m.actuator_dyntype[i] == USER_DYN:
+            if m.actuator_dyntype[i] == DYN_USER:
                 rate = callback(m, d, i)
                 if m.actuator_actnum[i] == 1:
                     d.act_dot[m.actuator_actadr[i]] = rate
@@ -75,7 +71,7 @@ def _native_gain(callback: Callable[..., Any]) -> Callable[..., Any]:
 
     def act_gain(m: Model, d: Data) -> int:
         for i in range(m.nu):
-            if m.actuator_gaintype[i] == USER_GAIN and not actuator_disabled(m, i):
+            if m.actuator_gaintype[i] == GAIN_USER and not actuator_disabled(m, i):
                 d.work.actuator_gain[i] = callback(m, d, i)
         return OK
 
@@ -87,7 +83,7 @@ def _native_bias(callback: Callable[..., Any]) -> Callable[..., Any]:
 
     def act_bias(m: Model, d: Data) -> int:
         for i in range(m.nu):
-            if m.actuator_biastype[i] == USER_BIAS and not actuator_disabled(m, i):
+            if m.actuator_biastype[i] == BIAS_USER and not actuator_disabled(m, i):
                 d.work.actuator_bias[i] = callback(m, d, i)
         return OK
 
@@ -106,7 +102,7 @@ def _number(name: str, value: Any) -> float:
 
 def _python_dyn(callback: Callable[..., Any]) -> Callable[..., Any]:
     def act_dyn(m: Any, d: Any) -> None:
-        for i in np.flatnonzero(m.actuator_dyntype == USER_DYN).tolist():
+        for i in np.flatnonzero(m.actuator_dyntype == DYN_USER).tolist():
             rate = _number("act_dyn", callback(m, d, i))
             if m.actuator_actnum[i] == 1:
                 d.act_dot[m.actuator_actadr[i]] = rate
@@ -129,6 +125,6 @@ def _python_force(name: str, types: str, user: int, field: str) -> Adapter:
 # place: conversions of a compiled callback and of a Python callback to a function of (m, d)
 ADAPTERS: dict[str, tuple[Adapter, Adapter]] = {
     "act_dyn": (_native_dyn, _python_dyn),
-    "act_gain": (_native_gain, _python_force("act_gain", "actuator_gaintype", USER_GAIN, "work.actuator_gain")),
-    "act_bias": (_native_bias, _python_force("act_bias", "actuator_biastype", USER_BIAS, "work.actuator_bias")),
+    "act_gain": (_native_gain, _python_force("act_gain", "actuator_gaintype", GAIN_USER, "work.actuator_gain")),
+    "act_bias": (_native_bias, _python_force("act_bias", "actuator_biastype", BIAS_USER, "work.actuator_bias")),
 }

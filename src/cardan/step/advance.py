@@ -6,11 +6,9 @@ from typing import Any
 
 from cardan.dynamics.actuation import actuator_disabled, advance_activation
 from cardan.dynamics.configuration import integrate_pos
-from cardan.enums import mjtDisableBit
+from cardan.enums.codes import DSBL_ACTUATION
 from cardan.jit import kernel
 from cardan.model.kernel_views import Data, Model
-
-NO_ACTUATION = int(mjtDisableBit.mjDSBL_ACTUATION)
 
 
 @kernel
@@ -36,7 +34,7 @@ def advance(m: Model, d: Data, acceleration: Any, velocity: Any, rates: Any) -> 
         rates: rate of change of act (na,).
     """
     h = m.opt.timestep
-    if m.na > 0 and not m.opt.disableflags & NO_ACTUATION:
+    if m.na > 0 and not m.opt.disableflags & DSBL_ACTUATION:
         _advance_activations(m, d, rates)
     for i in range(m.nv):
         d.qvel[i] += h * acceleration[i]

@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any
 
 from cardan.constants import mjMAXVAL
-from cardan.enums.data import mjtWarning
+from cardan.enums.codes import WARN_BADQACC, WARN_BADQPOS, WARN_BADQVEL
 from cardan.jit import OK, Program, kernel, stage
 from cardan.jit.front.form import Form
 from cardan.model.kernel_views import Data, Model
@@ -21,9 +21,6 @@ from cardan.step.report import count_warning, keep_message, was_told
 from cardan.step.status import DIVERGED
 
 MAXVAL = float(mjMAXVAL)
-BADQPOS = int(mjtWarning.mjWARN_BADQPOS)
-BADQVEL = int(mjtWarning.mjWARN_BADQVEL)
-BADQACC = int(mjtWarning.mjWARN_BADQACC)
 
 
 @kernel
@@ -71,7 +68,7 @@ def _keep_state(m: Model, d: Data) -> None:
 def check_pos(m: Model, d: Data) -> int:
     """Reset if qpos has a bad number (spec: mj_checkPos)."""
     bad = first_bad(d.qpos, m.nq)
-    return OK if bad < 0 else _diverged(d, BADQPOS, bad)
+    return OK if bad < 0 else _diverged(d, WARN_BADQPOS, bad)
 
 
 @stage
@@ -79,7 +76,7 @@ def check_vel(m: Model, d: Data) -> int:
     """Reset if qvel has a bad number (spec: mj_checkVel); otherwise, the state has passed the checks."""
     bad = first_bad(d.qvel, m.nv)
     if bad >= 0:
-        return _diverged(d, BADQVEL, bad)
+        return _diverged(d, WARN_BADQVEL, bad)
     _keep_state(m, d)
     return OK
 
@@ -88,7 +85,7 @@ def check_vel(m: Model, d: Data) -> int:
 def check_acc(m: Model, d: Data) -> int:
     """Reset if qacc has a bad number, and request the forward dynamics of the new state (spec: mj_checkAcc)."""
     bad = first_bad(d.qacc, m.nv)
-    return OK if bad < 0 else _diverged(d, BADQACC, bad)
+    return OK if bad < 0 else _diverged(d, WARN_BADQACC, bad)
 
 
 @stage
@@ -127,7 +124,7 @@ def settle_divergence(m: Any, d: Any) -> bool:
     """
     kind = int(d._memory.scalars["work.bad_kind"][0])
     if not was_told(d, kind):
-        trouble = first_trouble(m, d, kind == BADQACC)
+        trouble = first_trouble(m, d, kind == WARN_BADQACC)
         keep_message(
             d,
             kind,
@@ -135,7 +132,7 @@ def settle_divergence(m: Any, d: Any) -> bool:
             f"{trouble}; cardan.last_good_state(d) has the state before",
         )
     _reset_program(m._form).run(m, d)
-    return kind == BADQACC
+    return kind == WARN_BADQACC
 
 
 @stage

@@ -9,18 +9,16 @@ from __future__ import annotations
 
 from cardan.dynamics.derivatives import implicit_inertia
 from cardan.dynamics.inertia import factor_ld, solve_ld
-from cardan.enums import mjtDisableBit
+from cardan.enums.codes import DSBL_EULERDAMP
 from cardan.jit import OK, kernel, stage
 from cardan.model.kernel_views import Data, Model
 from cardan.step.advance import advance
-
-NO_EULERDAMP = int(mjtDisableBit.mjDSBL_EULERDAMP)
 
 
 @kernel
 def has_damping(m: Model) -> bool:
     """Whether the Euler integrator integrates joint damping implicitly."""
-    if m.opt.disableflags & NO_EULERDAMP:
+    if m.opt.disableflags & DSBL_EULERDAMP:
         return False
     for i in range(m.nv):
         if m.dof_damping[i] > 0.0:

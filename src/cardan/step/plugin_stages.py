@@ -12,10 +12,11 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from cardan.dynamics.actuation import limit_controls, set_activation_rate
-from cardan.enums import mjtDisableBit, mjtSensor, mjtStage
+from cardan.enums import mjtStage
+from cardan.enums.codes import DSBL_SENSOR, PLUGIN_ACTUATOR, PLUGIN_PASSIVE, PLUGIN_SENSOR, SENS_PLUGIN
 from cardan.jit import OK, call_collider, kernel, stage
 from cardan.model.kernel_views import Data, Model
-from cardan.plugins.registry import ACTUATOR, PASSIVE, SENSOR, Plugin, plugin_of
+from cardan.plugins.registry import Plugin, plugin_of
 from cardan.sensor.output import apply_cutoff
 from cardan.step.hooks import Hook
 
@@ -26,8 +27,6 @@ SLOTS = 8
 COMPUTE_ACTUATOR, COMPUTE_PASSIVE, ACT_DOT, ADVANCE, RESET = range(5)
 SENSOR_SLOTS = {int(mjtStage.mjSTAGE_POS): 5, int(mjtStage.mjSTAGE_VEL): 6, int(mjtStage.mjSTAGE_ACC): 7}
 """Slots of functions that compute sensors, by the stage after which the sensors are due."""
-PLUGIN_SENSOR = int(mjtSensor.mjSENS_PLUGIN)
-DISABLE_SENSOR = int(mjtDisableBit.mjDSBL_SENSOR)
 
 _COMPUTE = {"actuator": COMPUTE_ACTUATOR, "passive": COMPUTE_PASSIVE}
 _CALLS = {"act_dot": ACT_DOT, "advance": ADVANCE, "reset": RESET}
@@ -128,7 +127,7 @@ def call_all(m: Model, d: Data, slot: int, argument: int) -> int:
 @stage
 def plugin_passive(m: Model, d: Data) -> int:
     """Add the passive forces of plugins to qfrc_passive."""
-    return call_all(m, d, COMPUTE_PASSIVE, PASSIVE)
+    return call_all(m, d, COMPUTE_PASSIVE, PLUGIN_PASSIVE)
 
 
 @kernel
@@ -149,7 +148,7 @@ def plugin_actuators(m: Model, d: Data) -> int:
     status = call_all(m, d, ACT_DOT, 0)
     if status != OK:
         return status
-    return call_all(m, d, COMPUTE_ACTUATOR, ACTUATOR)
+    return call_all(m, d, COMPUTE_ACTUATOR, PLUGIN_ACTUATOR)
 
 
 @stage
@@ -168,7 +167,7 @@ def plugin_reset(m: Model, d: Data) -> int:
 def bound_plugin_sensors(m: Model, d: Data, when: int) -> None:
     """Limit the values of plugins' sensors that are due at a stage to their cutoffs."""
     for i in range(m.nsensor):
-        if m.sensor_type[i] == PLUGIN_SENSOR and m.sensor_needstage[i] == when:
+        if m.sensor_type[i] == SENS_PLUGIN and m.sensor_needstage[i] == when:
             apply_cutoff(m, d, i)
 
 
@@ -178,9 +177,9 @@ def plugin_sensors(when: int) -> Callable[[Any, Any], int]:
     slot = SENSOR_SLOTS[int(when)]
 
     def plugin_sensor(m: Model, d: Data) -> int:
-        if m.opt.disableflags & DISABLE_SENSOR:
+        if m.opt.disableflags & DSBL_SENSOR:
             return OK
-        status = call_all(m, d, slot, SENSOR)
+        status = call_all(m, d, slot, PLUGIN_SENSOR)
         if status == OK:
             bound_plugin_sensors(m, d, when)
         return status

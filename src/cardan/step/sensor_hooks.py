@@ -12,18 +12,16 @@ from typing import Any
 
 import numpy as np
 
-from cardan.enums import mjtDisableBit, mjtSensor, mjtStage
+from cardan.enums import mjtStage
+from cardan.enums.codes import DSBL_SENSOR, SENS_USER
 from cardan.jit import OK, kernel, stage
 from cardan.model.kernel_views import Data, Model
 from cardan.sensor.output import apply_cutoff
 
-USER = int(mjtSensor.mjSENS_USER)
-DISABLE_SENSOR = int(mjtDisableBit.mjDSBL_SENSOR)
-
 
 def has_user_sensors(m: Any, when: int) -> bool:
     """Whether the model has user sensors that are due at a stage (`mjtStage`)."""
-    return bool(np.any((m.sensor_type == USER) & (m.sensor_needstage == when)))
+    return bool(np.any((m.sensor_type == SENS_USER) & (m.sensor_needstage == when)))
 
 
 @cache
@@ -31,9 +29,9 @@ def user_cutoff(when: int) -> Callable[[Any, Any], int]:
     """Return the stage that limits the values of the user sensors of a stage to their cutoffs."""
 
     def user_sensors(m: Model, d: Data) -> int:
-        if not m.opt.disableflags & DISABLE_SENSOR:
+        if not m.opt.disableflags & DSBL_SENSOR:
             for i in range(m.nsensor):
-                if m.sensor_type[i] == USER and m.sensor_needstage[i] == when:
+                if m.sensor_type[i] == SENS_USER and m.sensor_needstage[i] == when:
                     apply_cutoff(m, d, i)
         return OK
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from cardan.constants import mjMINVAL
 from cardan.enums import mjtCatBit, mjtGeom, mjtVisFlag
-from cardan.enums.data import mjtWarning
+from cardan.enums.codes import WARN_VGEOMFULL
 from cardan.jit import kernel
 from cardan.maths.quaternion import axis_angle2quat, quat2mat
 from cardan.maths.vector import add3, norm3, scale3, sub3
@@ -17,7 +17,6 @@ from cardan.visual.memory import CATMASK, FLAGS, FULL, GEOM, LABEL, MAXGEOM, NGE
 
 STATIC, DYNAMIC, DECOR = (int(getattr(mjtCatBit, f"mjCAT_{name}")) for name in ("STATIC", "DYNAMIC", "DECOR"))
 UNKNOWN = 0
-VGEOMFULL = int(mjtWarning.mjWARN_VGEOMFULL)
 TRANSPARENT = FLAGS + int(mjtVisFlag.mjVIS_TRANSPARENT)
 TEXTURE = FLAGS + int(mjtVisFlag.mjVIS_TEXTURE)
 GEOM_SPHERE, GEOM_CAPSULE, GEOM_ELLIPSOID, GEOM_CYLINDER, GEOM_BOX, GEOM_ARROW, GEOM_ARROW1, GEOM_ARROW2 = (
@@ -77,7 +76,7 @@ def new_geom(d: Data, category: int, objtype: int, objid: int) -> int:
     g = state[NGEOM]
     if g >= state[MAXGEOM]:
         if state[FULL] == 0:
-            count_warning(d, VGEOMFULL, state[MAXGEOM])
+            count_warning(d, WARN_VGEOMFULL, state[MAXGEOM])
         state[FULL] = 1
         return -1
     state[NGEOM] = g + 1

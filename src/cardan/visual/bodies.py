@@ -5,7 +5,8 @@ from __future__ import annotations
 from math import sqrt
 from typing import Any
 
-from cardan.enums import mjtObj, mjtVisFlag
+from cardan.enums import mjtVisFlag
+from cardan.enums.codes import OBJ_BODY
 from cardan.jit import OK, kernel, stage
 from cardan.maths.vector import add_scaled3, dot3, get3, get9, scale3
 from cardan.model.kernel_views import Data, Model
@@ -29,7 +30,6 @@ from cardan.visual.frames import label_body
 from cardan.visual.geoms import glow, is_shown
 from cardan.visual.memory import FLAGS
 
-OBJ_BODY = int(mjtObj.mjOBJ_BODY)
 SCALED = FLAGS + int(mjtVisFlag.mjVIS_SCLINERTIA)
 DENSITY = 1000.0
 """Density for which scaled inertias have the body's mass, kg/m^3."""

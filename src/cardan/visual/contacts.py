@@ -6,7 +6,8 @@ from typing import Any
 
 from cardan.constants import mjMINVAL
 from cardan.dynamics.external import contact_force
-from cardan.enums import mjtEq, mjtFrame, mjtLabel, mjtObj, mjtVisFlag
+from cardan.enums import mjtEq, mjtLabel, mjtVisFlag
+from cardan.enums.codes import FRAME_CONTACT, OBJ_EQUALITY
 from cardan.jit import OK, kernel, stage
 from cardan.maths.vector import add3, add_scaled3, get3, get9, mul_mat_t_vec3, mul_mat_vec3, norm3
 from cardan.model.kernel_views import Data, Model
@@ -29,12 +30,10 @@ from cardan.visual.axes import frame_axes
 from cardan.visual.islands import island_rgba
 from cardan.visual.memory import FLAGS, FRAME
 
-OBJ_EQUALITY = int(mjtObj.mjOBJ_EQUALITY)
 EQ_CONNECT, EQ_WELD = int(mjtEq.mjEQ_CONNECT), int(mjtEq.mjEQ_WELD)
 LABEL_CONSTRAINT, LABEL_CONTACTPOINT, LABEL_CONTACTFORCE = (
     int(getattr(mjtLabel, f"mjLABEL_{k}")) for k in ("CONSTRAINT", "CONTACTPOINT", "CONTACTFORCE")
 )
-CONTACT_FRAME = int(mjtFrame.mjFRAME_CONTACT)
 SHOW_POINT, SHOW_FORCE, SPLIT, BY_ISLAND = (
     FLAGS + int(getattr(mjtVisFlag, f"mjVIS_{k}")) for k in ("CONTACTPOINT", "CONTACTFORCE", "CONTACTSPLIT", "ISLAND")
 )
@@ -144,7 +143,7 @@ def add_contacts(m: Model, d: Data) -> int:
     for k in range(d.ncon):
         if shows(d, SHOW_POINT):
             _point(m, d, k)
-        if d.work.scn_state[FRAME] == CONTACT_FRAME:
+        if d.work.scn_state[FRAME] == FRAME_CONTACT:
             frame_axes(m, d, k, get3(d.contact.pos, k), _frame_of(d, k), 0.5)
         if shows(d, SHOW_FORCE) and d.contact.exclude[k] == IN_FORCE and d.contact.efc_address[k] >= 0:
             _forces(m, d, k)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from cardan.enums import mjtFrame, mjtGeom, mjtLabel, mjtVisFlag
+from cardan.enums import mjtFrame, mjtLabel, mjtVisFlag
+from cardan.enums.codes import GEOM_LABEL
 from cardan.jit import OK, kernel, stage
 from cardan.maths.vector import add3, get3, get9, mul_mat_vec3
 from cardan.model.kernel_views import Data, Model
@@ -28,7 +29,6 @@ LABEL_BODY, LABEL_ISLAND, LABEL_SELECTION, LABEL_SELPNT = (
     int(getattr(mjtLabel, f"mjLABEL_{k}")) for k in ("BODY", "ISLAND", "SELECTION", "SELPNT")
 )
 SHOW_INERTIA = FLAGS + int(mjtVisFlag.mjVIS_INERTIA)
-GEOM_LABEL = int(mjtGeom.mjGEOM_LABEL)
 
 
 @stage

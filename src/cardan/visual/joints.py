@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from cardan.constants import mjMINVAL
-from cardan.enums import mjtDyn, mjtJoint, mjtLabel, mjtObj, mjtTrn, mjtVisFlag
+from cardan.enums import mjtJoint, mjtLabel, mjtObj, mjtTrn, mjtVisFlag
+from cardan.enums.codes import DYN_NONE
 from cardan.jit import OK, kernel, stage
 from cardan.maths.vector import get3, get9
 from cardan.model.kernel_views import Data, Model
@@ -31,7 +32,6 @@ LABEL_JOINT, LABEL_ACTUATOR = int(mjtLabel.mjLABEL_JOINT), int(mjtLabel.mjLABEL_
 TRN_JOINT, TRN_JOINTINPARENT, TRN_TENDON, TRN_SITE, TRN_BODY = (
     int(getattr(mjtTrn, f"mjTRN_{k}")) for k in ("JOINT", "JOINTINPARENT", "TENDON", "SITE", "BODY")
 )
-DYN_NONE = int(mjtDyn.mjDYN_NONE)
 BY_ACTIVATION = FLAGS + int(mjtVisFlag.mjVIS_ACTIVATION)
 KNOB = 3.0
 """Half size of the symbols of free and ball joints, relative to the width of a joint."""

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from cardan.enums import mjtCamera
+from cardan.enums.codes import CAMERA_TRACKING
 from cardan.jit import StructMemory, jit_enabled
 from cardan.jit.memory.struct import WORDS
 from cardan.model.tables import DATA
@@ -31,7 +31,6 @@ CAMERA = words_of(dtype_of(fields.GL_CAMERA))
 """Words of the members of a camera."""
 
 NGROUP = fields.NGROUP
-TRACKING = int(mjtCamera.mjCAMERA_TRACKING)
 # entries of scn_state
 NGEOM, MAXGEOM, NLIGHT, CATMASK, FULL = range(5)
 CAM_TYPE, CAM_FIXED, CAM_TRACK = range(5, 8)
@@ -154,7 +153,7 @@ class SceneMemory:
 
     def put_camera(self, camera: Any) -> None:
         """Copy the members of an MjvCamera."""
-        if (now := camera.values.tobytes()) == self._camera and self.state[CAM_TYPE] != TRACKING:
+        if (now := camera.values.tobytes()) == self._camera and self.state[CAM_TYPE] != CAMERA_TRACKING:
             return  # kernels only move tracking cameras
         self._camera = now
         self.state[CAM_TYPE : CAM_TRACK + 1] = _part(camera.values, 0, 3, np.int32)
@@ -162,5 +161,5 @@ class SceneMemory:
 
     def get_camera(self, camera: Any) -> None:
         """Copy the point of view back to an MjvCamera, if it is a tracking camera, which has been moved."""
-        if self.state[CAM_TYPE] == TRACKING:
+        if self.state[CAM_TYPE] == CAMERA_TRACKING:
             camera.values["lookat"] = self.pose[LOOKAT:DISTANCE]

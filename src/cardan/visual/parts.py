@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from cardan.enums import mjtCatBit, mjtFrame, mjtLabel, mjtVisFlag
+from cardan.enums.codes import CAT_DECOR, CAT_DYNAMIC
 from cardan.visual import (
     bodies,
     contacts,
@@ -24,9 +25,7 @@ from cardan.visual import (
 from cardan.visual.structs import MjvOption, MjvPerturb
 
 Stage = Callable[..., Any]
-DECOR = int(mjtCatBit.mjCAT_DECOR)
 BODIES = int(mjtCatBit.mjCAT_STATIC | mjtCatBit.mjCAT_DYNAMIC)
-MOVING = int(mjtCatBit.mjCAT_DYNAMIC)
 ANY = 0
 
 
@@ -46,7 +45,7 @@ class Part:
 
     stage: Stage
     size: str
-    category: int = DECOR
+    category: int = CAT_DECOR
     flags: tuple[str, ...] = ()
     frames: tuple[str, ...] = ()
     labels: tuple[str, ...] = ()
@@ -57,8 +56,8 @@ PARTS: tuple[Part, ...] = (
     Part(searches.add_searches, "nplugin", ANY, flags=("SDFITER",)),
     Part(flexes.update_flexes, "nflex", ANY, flags=("FLEXVERT", "FLEXEDGE", "FLEXFACE", "FLEXSKIN")),
     Part(skins.update_skins, "nskin", ANY, flags=("SKIN",)),
-    Part(flexes.add_flexes, "nflex", MOVING, flags=("FLEXVERT", "FLEXEDGE", "FLEXFACE", "FLEXSKIN")),
-    Part(skins.add_skins, "nskin", MOVING, flags=("SKIN",)),
+    Part(flexes.add_flexes, "nflex", CAT_DYNAMIC, flags=("FLEXVERT", "FLEXEDGE", "FLEXFACE", "FLEXSKIN")),
+    Part(skins.add_skins, "nskin", CAT_DYNAMIC, flags=("SKIN",)),
     Part(volumes.add_body_volumes, "nbvh", ANY, flags=("BODYBVH",)),
     Part(volumes.add_flex_volumes, "nflex", ANY, flags=("FLEXBVH",)),
     Part(volumes.add_mesh_volumes, "nmesh", ANY, flags=("MESHBVH",)),
@@ -75,8 +74,8 @@ PARTS: tuple[Part, ...] = (
     Part(symbols.add_cameras, "ncam", flags=("CAMERA",)),
     Part(symbols.add_frustums, "ncam", ANY, flags=("CAMERA",)),
     Part(symbols.add_lights, "nlight", flags=("LIGHT",)),
-    Part(tendons.add_tendons, "ntendon", MOVING, flags=("TENDON",)),
-    Part(tendons.add_slider_cranks, "nu", MOVING),
+    Part(tendons.add_tendons, "ntendon", CAT_DYNAMIC, flags=("TENDON",)),
+    Part(tendons.add_slider_cranks, "nu", CAT_DYNAMIC),
     Part(bodies.add_centres, "nbody", flags=("COM",)),
     Part(bodies.add_skeleton, "nbody", flags=("AUTOCONNECT",)),
     Part(tendons.add_rangefinders, "nsensor", flags=("RANGEFINDER",)),

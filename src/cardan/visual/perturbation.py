@@ -9,7 +9,8 @@ import numpy as np
 from cardan.api.arguments import check_pair
 from cardan.api.support import mj_jac, mj_jacBody, mj_objectVelocity, mj_solveM2
 from cardan.constants import mjMINVAL
-from cardan.enums import mjtJoint, mjtObj, mjtPertBit
+from cardan.enums import mjtPertBit
+from cardan.enums.codes import JNT_FREE, OBJ_XBODY
 from cardan.maths.quaternion import mul_quat, neg_quat, normalize4, quat2vel, rot_vec_quat
 from cardan.model.mjdata import MjData
 from cardan.model.mjmodel import MjModel
@@ -17,8 +18,6 @@ from cardan.visual.defaults import require_record
 from cardan.visual.rooms import mjv_frustumHeight, model_camera
 from cardan.visual.structs import MjvPerturb, MjvScene
 
-FREE = int(mjtJoint.mjJNT_FREE)
-XBODY = int(mjtObj.mjOBJ_XBODY)
 TRANSLATE, ROTATE = int(mjtPertBit.mjPERT_TRANSLATE), int(mjtPertBit.mjPERT_ROTATE)
 
 
@@ -96,7 +95,7 @@ def mjv_applyPerturbForce(m: MjModel, d: MjData, pert: MjvPerturb) -> None:
     if not body or not active or m.body_weldid[body] == 0:
         return
     velocity = np.zeros(6)
-    mj_objectVelocity(m, d, XBODY, body, velocity, 0)
+    mj_objectVelocity(m, d, OBJ_XBODY, body, velocity, 0)
     if active & TRANSLATE:
         stiffness = m.vis.map.stiffness
         point = _selected_point(d, body, pert)
@@ -139,7 +138,7 @@ def mjv_applyPerturbPose(m: MjModel, d: MjData, pert: MjvPerturb, flg_paused: in
     root = int(m.body_rootid[body])
     if mocap >= 0:
         d.mocap_pos[mocap], d.mocap_quat[mocap] = pos, normalize4(quat)
-    elif flg_paused and m.body_jntnum[root] == 1 and m.jnt_type[m.body_jntadr[root]] == FREE:
+    elif flg_paused and m.body_jntnum[root] == 1 and m.jnt_type[m.body_jntadr[root]] == JNT_FREE:
         # the root moves rigidly with the body
         turn = mul_quat(quat, neg_quat(tuple(d.xquat[body].tolist())))
         adr = int(m.jnt_qposadr[m.body_jntadr[root]])

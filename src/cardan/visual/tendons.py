@@ -6,7 +6,8 @@ from math import sqrt
 from typing import Any
 
 from cardan.constants import mjMINVAL
-from cardan.enums import mjtDisableBit, mjtLabel, mjtObj, mjtSensor, mjtTrn, mjtVisFlag
+from cardan.enums import mjtLabel, mjtObj, mjtVisFlag
+from cardan.enums.codes import DSBL_GRAVITY, SENS_RANGEFINDER, TRN_SLIDERCRANK
 from cardan.jit import OK, kernel, stage
 from cardan.maths.vector import add_scaled3, column3, dot3, get3, get4, get9, norm3, sub3
 from cardan.model.kernel_views import Data, Model
@@ -32,9 +33,6 @@ from cardan.visual.memory import FLAGS, TENDONGROUP
 
 OBJ_TENDON, OBJ_ACTUATOR = int(mjtObj.mjOBJ_TENDON), int(mjtObj.mjOBJ_ACTUATOR)
 LABEL_TENDON, LABEL_ACTUATOR = int(mjtLabel.mjLABEL_TENDON), int(mjtLabel.mjLABEL_ACTUATOR)
-TRN_SLIDERCRANK = int(mjtTrn.mjTRN_SLIDERCRANK)
-SENS_RANGEFINDER = int(mjtSensor.mjSENS_RANGEFINDER)
-NO_GRAVITY = int(mjtDisableBit.mjDSBL_GRAVITY)
 BY_ISLAND = FLAGS + int(mjtVisFlag.mjVIS_ISLAND)
 PULLEY = -2
 LINE_WIDTH = 3.0
@@ -62,7 +60,7 @@ def _hangs(m: Model, d: Data, tendon: int) -> float:
     """Length of the cord as which a tendon between two sites is drawn, or 0."""
     if m.tendon_num[tendon] != 2 or d.ten_wrapnum[tendon] != 2:
         return 0.0
-    if m.opt.disableflags & NO_GRAVITY or norm3((m.opt.gravity[0], m.opt.gravity[1], m.opt.gravity[2])) < mjMINVAL:
+    if m.opt.disableflags & DSBL_GRAVITY or norm3((m.opt.gravity[0], m.opt.gravity[1], m.opt.gravity[2])) < mjMINVAL:
         return 0.0
     return cord_length(m, tendon, d.ten_length[tendon])
 

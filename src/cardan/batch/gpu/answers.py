@@ -14,7 +14,7 @@ from cardan.batch.gpu.memory import GpuMemories
 from cardan.batch.gpu.program import AT, GpuProgram
 from cardan.constraint.equality import UNKNOWN_EQUALITY
 from cardan.dynamics.actuation import ACTUATION_STALE
-from cardan.enums import mjtWarning
+from cardan.enums.codes import WARN_BADQACC
 from cardan.jit import COLLIDER_MISSING
 from cardan.jit.driver.cuda import GpuMemoryError
 from cardan.jit.front.stage import entry_of
@@ -24,7 +24,6 @@ from cardan.step.diagnosis import first_trouble
 from cardan.step.report import keep_message, pending_messages
 from cardan.step.status import DIVERGED, WARNED
 
-BADQACC = int(mjtWarning.mjWARN_BADQACC)
 WORDS = {
     COLLIDER_MISSING: "found geoms of types that could not collide when the batch was made",
     UNKNOWN_EQUALITY: "found an equality constraint of a type, or of objects, that are not there",
@@ -94,11 +93,11 @@ class Answers(Core):
             if number[k, kind] and warned[k, kind]:  # it was told
                 continue
             d = self._live(i)
-            trouble = first_trouble(d.model, d, kind == BADQACC)
+            trouble = first_trouble(d.model, d, kind == WARN_BADQACC)
             keep_message(d, kind, at, f"{trouble}; cardan.last_good_state(d) has the state before")
             self.__dict__["_messages"].setdefault(i, {}).update(d.__dict__["_messages"])
         self._run_reset(reset_diverged, worlds)
-        again = worlds[kinds == BADQACC]
+        again = worlds[kinds == WARN_BADQACC]
         if len(again):
             self._run_kinds(self._programs_of("mj_forward", again), again, 1)
 

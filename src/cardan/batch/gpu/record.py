@@ -12,13 +12,11 @@ from cardan.batch.errors import SimulationError
 from cardan.batch.gpu.arrays import DeviceArray, on_gpu
 from cardan.batch.record import Item, checked_items, checked_spec
 from cardan.batch.select import integer
-from cardan.enums import mjtState
+from cardan.enums.codes import STATE_INTEGRATION
 from cardan.step.state import state_size
 
 if TYPE_CHECKING:
     from cardan.batch.gpu.batch import GpuBatch
-
-INTEGRATION = int(mjtState.mjSTATE_INTEGRATION)
 
 
 def rollout(
@@ -44,7 +42,7 @@ def rollout(
         results[item] = DeviceArray.new(batch._transfers, (*count, *shape), dtype)
     before = _troubles(batch, worlds)
     told_before = bool(before[:, 0].any())  # the same warnings aren't told again
-    start, failed = batch.get_state(INTEGRATION, worlds), dict[int, str]()
+    start, failed = batch.get_state(STATE_INTEGRATION, worlds), dict[int, str]()
     runs = np.arange(len(worlds))  # places in the call of the worlds that have not stopped
     for k in range(nstep):
         if inputs is not None and len(runs):
@@ -58,7 +56,7 @@ def rollout(
             runs = runs[(_troubles(batch, worlds[runs]) <= before[runs]).all(axis=1)]
     if failed:  # they keep the state that they had
         places = np.flatnonzero(np.isin(worlds, list(failed)))
-        batch.set_state(start[places], INTEGRATION, worlds[places])
+        batch.set_state(start[places], STATE_INTEGRATION, worlds[places])
         first = batch.__dict__["_first"]
         raise failure("rollout", {i + first: text for i, text in failed.items()}, len(worlds))
     for item, array in (out or {}).items():

@@ -8,13 +8,14 @@ from typing import Any, cast
 
 import numpy as np
 
-from cardan.batch.batch import ACC, Batch
+from cardan.batch.batch import Batch
 from cardan.batch.core import failure
 from cardan.batch.errors import SimulationError
 from cardan.batch.gpu.batch import GpuBatch
 from cardan.batch.gpu.split_array import SplitArray
 from cardan.batch.select import integer
 from cardan.enums import mjtState
+from cardan.enums.codes import STAGE_ACC
 from cardan.model.mjdata import MjData
 from cardan.model.mjmodel import MjModel
 from cardan.threads import Crew
@@ -168,7 +169,7 @@ class SplitBatch(Batch):
     ) -> None:
         self._each(name, worlds, lambda part, ids, _: part._call(name, ids, parts))
 
-    def reset(self, ids: Any = None, keyframe: Any = -1, stage: int = ACC, *, mask: Any = None) -> None:
+    def reset(self, ids: Any = None, keyframe: Any = -1, stage: int = STAGE_ACC, *, mask: Any = None) -> None:
         """Reset worlds (see `Batch.reset`)."""
         worlds = self._select(ids, mask)
         key = _rows(keyframe, 1, len(worlds))

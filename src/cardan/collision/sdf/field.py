@@ -7,14 +7,12 @@ shapes are computed by their native entries (`cardan.collision.sdf.shape`), thos
 from __future__ import annotations
 
 from cardan.collision.sdf.primitives import primitive_distance, primitive_gradient
-from cardan.enums import mjtGeom
+from cardan.enums.codes import GEOM_SDF
 from cardan.jit import call_collider, kernel
 from cardan.maths.quaternion import quat2mat
 from cardan.maths.types import Mat3, Vec3
 from cardan.maths.vector import get3, get9, mul_mat_t_vec3, mul_mat_vec3, set3, set9, sub3
 from cardan.model.kernel_views import Data, Model
-
-SDF = int(mjtGeom.mjGEOM_SDF)
 
 
 @kernel
@@ -29,7 +27,7 @@ def mul_mat_mat_t(a: Mat3, b: Mat3) -> Mat3:
 @kernel
 def has_distance(m: Model, geom: int) -> bool:
     """Whether a geom has a signed distance. A geom of type sdf without a plugin has none, and collides with nothing."""
-    return m.geom_type[geom] != SDF or m.geom_plugin[geom] >= 0
+    return m.geom_type[geom] != GEOM_SDF or m.geom_plugin[geom] >= 0
 
 
 @kernel
@@ -43,7 +41,7 @@ def load_side(m: Model, d: Data, side: int, geom: int) -> None:
     xmat = get9(d.geom_xmat, geom)
     for i in range(3):
         d.work.sdf_size[side, i] = m.geom_size[geom, i]
-    if m.geom_type[geom] == SDF:
+    if m.geom_type[geom] == GEOM_SDF:
         mesh = m.geom_dataid[geom]
         d.work.sdf_instance[side] = m.geom_plugin[geom]
         d.work.sdf_nearest[side] = 0
@@ -63,7 +61,7 @@ def evaluate(m: Model, d: Data, side: int, point: Vec3, gradient: int) -> float:
     xmat = get9(d.work.sdf_mat, side)
     local = mul_mat_t_vec3(xmat, sub3(point, get3(d.work.sdf_pos, side)))
     kind = d.work.sdf_type[side]
-    if kind == SDF:
+    if kind == GEOM_SDF:
         set3(d.work.sdf_point, side, local)
         call_collider(m.aux.sdf_shape[d.work.sdf_instance[side]], m, d, side, gradient)
     else:

@@ -9,16 +9,12 @@ from __future__ import annotations
 from math import copysign, sqrt
 
 from cardan.constants import mjMINVAL
-from cardan.enums import mjtGeom
+from cardan.enums.codes import GEOM_BOX, GEOM_CAPSULE, GEOM_CYLINDER, GEOM_ELLIPSOID
 from cardan.jit import kernel
 from cardan.maths.types import Vec2, Vec3
 from cardan.maths.vector import normalize3
 
 MINVAL = mjMINVAL
-CAPSULE = int(mjtGeom.mjGEOM_CAPSULE)
-ELLIPSOID = int(mjtGeom.mjGEOM_ELLIPSOID)
-CYLINDER = int(mjtGeom.mjGEOM_CYLINDER)
-BOX = int(mjtGeom.mjGEOM_BOX)
 
 
 @kernel
@@ -37,16 +33,16 @@ def ellipsoid_terms(size: Vec3, p: Vec3) -> Vec2:
 @kernel
 def primitive_distance(kind: int, size: Vec3, p: Vec3) -> float:
     """Signed distance of the point `p` from a primitive shape of type `kind`."""
-    if kind == CAPSULE:
+    if kind == GEOM_CAPSULE:
         return length(p[0], p[1], p[2] - min(max(p[2], -size[1]), size[1])) - size[0]
-    if kind == ELLIPSOID:
+    if kind == GEOM_ELLIPSOID:
         k0, k1 = ellipsoid_terms(size, p)
         return k0 * (k0 - 1.0) / k1
-    if kind == CYLINDER:
+    if kind == GEOM_CYLINDER:
         across = length(p[0], p[1], 0.0) - size[0]
         along = abs(p[2]) - size[1]
         return min(max(across, along), 0.0) + length(max(across, 0.0), max(along, 0.0), 0.0)
-    if kind == BOX:
+    if kind == GEOM_BOX:
         x, y, z = abs(p[0]) - size[0], abs(p[1]) - size[1], abs(p[2]) - size[2]
         return min(max(x, y, z), 0.0) + length(max(x, 0.0), max(y, 0.0), max(z, 0.0))
     return length(p[0], p[1], p[2]) - size[0]
@@ -92,12 +88,12 @@ def box_gradient(size: Vec3, p: Vec3) -> Vec3:
 @kernel
 def primitive_gradient(kind: int, size: Vec3, p: Vec3) -> Vec3:
     """Gradient of `primitive_distance`, normalised."""
-    if kind == CAPSULE:
+    if kind == GEOM_CAPSULE:
         return normalize3((p[0], p[1], p[2] - min(max(p[2], -size[1]), size[1])))
-    if kind == ELLIPSOID:
+    if kind == GEOM_ELLIPSOID:
         return ellipsoid_gradient(size, p)
-    if kind == CYLINDER:
+    if kind == GEOM_CYLINDER:
         return cylinder_gradient(size, p)
-    if kind == BOX:
+    if kind == GEOM_BOX:
         return box_gradient(size, p)
     return normalize3(p)

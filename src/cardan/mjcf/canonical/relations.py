@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from cardan.enums import mjtDyn, mjtEq, mjtObj, mjtSensor, mjtTrn, mjtWrap
+from cardan.enums import mjtDyn, mjtEq, mjtSensor, mjtTrn, mjtWrap
+from cardan.enums.codes import OBJ_UNKNOWN
 from cardan.mjcf.canonical.scribe import Scribe, Values, plain
 from cardan.spec.element import Element
 from cardan.spec.schema.actuator import GENERAL
@@ -164,7 +165,6 @@ _SENSOR_TAGS: dict[int, str] = {
     int(mjtSensor.mjSENS_GEOMFROMTO): "fromto",
 }
 _OBJECT_WORDS = {code: word for word, code in OBJECT.items()}
-_UNKNOWN = int(mjtObj.mjOBJ_UNKNOWN)
 
 
 def put_sensors(scribe: Scribe) -> None:
@@ -196,7 +196,7 @@ def _named(
 ) -> dict[str, Any]:
     """Return the attributes that name an object of a sensor: kind and name, or one attribute with the kind's name."""
     code, number = obj
-    if code == _UNKNOWN or number < 0:
+    if code == OBJ_UNKNOWN or number < 0:
         return {}
     word = _OBJECT_WORDS[code]
     name = scribe.name(OBJECT_KIND[word], number)
