@@ -31,7 +31,7 @@ from cardan.jit.front.stage import COLLIDER_ABI, STAGE_ABI, Entry, entry_of
 from cardan.jit.target.ptx import ARCHITECTURES, Code, ptx
 from cardan.jit.target.ptxas import assemble
 from cardan.model.forms import model_in
-from cardan.soft.detection import soft_collision
+from cardan.soft.contacts import soft_collision
 from cardan.step.pipeline import PROGRAMS
 from cardan.step.plan import plan_of
 from cardan.step.programs import write_tables

@@ -10,7 +10,7 @@ from reference import copy_state, data_from_reference, model_from_reference
 import cardan
 from cardan.constraint.jacobian import mul_jac_t_vec, mul_jac_vec
 from cardan.constraint.make import MAKE_CONSTRAINT, constraint_stages
-from cardan.constraint.reference import reference_constraint
+from cardan.constraint.update import reference_constraint
 from cardan.jit import Program
 from cardan.model.mjdata import MjData
 from cardan.model.tables import CAPACITIES

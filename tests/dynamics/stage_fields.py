@@ -1,19 +1,16 @@
 """The stages of the smooth dynamics in pipeline order, with the fields that each of them writes."""
 
-from cardan.dynamics.acceleration import fwd_acceleration
 from cardan.dynamics.actuation import fwd_actuation
-from cardan.dynamics.bias import rne, rne_post_constraint
+from cardan.dynamics.bias import fwd_acceleration, rne, rne_post_constraint
 from cardan.dynamics.com import com_pos, com_vel
-from cardan.dynamics.energy import energy_pos, energy_vel
+from cardan.dynamics.energy import energy_pos, energy_vel, subtree_vel
 from cardan.dynamics.inertia import crb, factor_m
 from cardan.dynamics.kinematics import camlight, kinematics
 from cardan.dynamics.muscle import muscles
 from cardan.dynamics.passive import passive
 from cardan.dynamics.spatial_tendon import spatial_tendon
-from cardan.dynamics.spatial_transmission import spatial_transmission
-from cardan.dynamics.subtree import subtree_vel
 from cardan.dynamics.tendon import tendon_velocity
-from cardan.dynamics.transmission import actuator_velocity, transmission
+from cardan.dynamics.transmission import actuator_velocity, spatial_transmission, transmission
 from cardan.step.actuator_hooks import user_defaults
 
 STAGE_FIELDS = {

@@ -3,7 +3,7 @@
 import mujoco
 import numpy as np
 
-from cardan.maths.eigen import principal_axes
+from cardan.maths.pose import principal_axes
 from cardan.maths.quaternion import quat2mat
 
 

@@ -9,9 +9,8 @@ from models import model_path
 from reference import data_from_reference, model_from_reference
 
 import cardan
-from cardan.constraint.inverse import inv_constraint
 from cardan.constraint.make import constraint_stages
-from cardan.constraint.reference import reference_constraint
+from cardan.constraint.update import inv_constraint, reference_constraint
 from cardan.jit import Program
 
 COUNTS = ("ne", "nf", "nl", "nefc", "nnzJ")

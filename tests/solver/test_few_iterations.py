@@ -14,9 +14,8 @@ from solver.problems import problems, solve_problem
 
 from cardan.jit import OK, Program, stage
 from cardan.solver.islands import partition
-from cardan.solver.newton import prepare_island
+from cardan.solver.newton import prepare_island, start_between
 from cardan.solver.primal import choose_start
-from cardan.solver.start import start_between
 
 ITERATIONS = (1, 2, 3, 5)
 LINE_SEARCH = (4, 7, 10)

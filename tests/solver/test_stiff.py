@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import cardan
-from cardan.solver.stiff import STIFF
+from cardan.solver.primal import STIFF
 
 TOLERANCE = 1e-8
 

@@ -17,8 +17,7 @@ from cardan.errors import FatalError
 from cardan.jit.binding.arguments import Number, source, target
 from cardan.jit.binding.functions import Binding
 from cardan.jit.binding.ready import ReadyBinding
-from cardan.maths.quaternion import sub_quat
-from cardan.maths.rotation import exp_jacobian, log_jacobian, rotation_matrix
+from cardan.maths.quaternion import exp_jacobian, log_jacobian, rotation_matrix, sub_quat
 from cardan.maths.vector import get3, scale3, set3, set9
 from cardan.model.mjdata import MjData
 from cardan.model.mjmodel import MjModel

@@ -11,7 +11,7 @@ from cardan.api.arguments import text
 from cardan.api.array_arguments import matrix, require, target_of, target_vector, vector, vector_of
 from cardan.constants import mjMAXVAL, mjMINVAL
 from cardan.enums import mjtObj
-from cardan.maths.eigen import principal_axes
+from cardan.maths.pose import principal_axes
 from cardan.maths.quaternion import quat2mat
 
 

@@ -16,8 +16,8 @@ from cardan.api.arguments import check_model, check_pair
 from cardan.api.array_arguments import require, target_shape, target_vector, valid_id
 from cardan.api.native_call import native, native_by
 from cardan.constants import mjMINVAL, mjVERSION_HEADER
-from cardan.dynamics.configuration import differentiate_pos, integrate_pos
 from cardan.dynamics.jacobian import angular_momentum_matrix, is_sparse, jac_subtree_com
+from cardan.dynamics.kinematics import differentiate_pos, integrate_pos
 from cardan.enums import mjtCone, mjtObj, mjtSolver
 from cardan.errors import FatalError
 from cardan.jit.binding.arguments import ANY, Integer, Number, element, source, target

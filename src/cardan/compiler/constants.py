@@ -17,13 +17,11 @@ from cardan.compiler.settings import put_fields
 from cardan.compiler.weights import Inertia
 from cardan.constants import mjMINVAL
 from cardan.dynamics.com import com_pos
-from cardan.dynamics.features import has_spatial_tendons, has_spatial_transmissions
 from cardan.dynamics.inertia import crb, factor_m
 from cardan.dynamics.kinematics import kinematics
-from cardan.dynamics.spatial_tendon import spatial_tendon
-from cardan.dynamics.spatial_transmission import spatial_transmission
+from cardan.dynamics.spatial_tendon import has_spatial_tendons, spatial_tendon
 from cardan.dynamics.tendon import tendon
-from cardan.dynamics.transmission import transmission
+from cardan.dynamics.transmission import has_spatial_transmissions, spatial_transmission, transmission
 from cardan.jit import Program
 from cardan.model.mjdata import MjData
 from cardan.plugins.registry import looks_at_data, make_instance

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cardan.compiler.orientation import element_pose
 from cardan.constants import mjMINVAL
-from cardan.maths.eigen import principal_axes
-from cardan.maths.pose import compose
+from cardan.maths.pose import compose, principal_axes
 from cardan.maths.quaternion import quat2mat
 from cardan.maths.types import Quat, Vec3
 from cardan.maths.vector import add3, scale3, sub3

@@ -10,17 +10,18 @@ from __future__ import annotations
 
 from math import sqrt
 
-from cardan.constraint.impedance import stiffness_damping
-from cardan.constraint.jacobian_pair import (
+from cardan.constraint.jacobian_rows import (
     BANK_SIZE,
     FIRST,
     SECOND,
+    UNION_SIZE,
     fill_rows,
+    fill_union,
     merge_chains,
     put_wrench,
     sum_banks,
+    unite_chains,
 )
-from cardan.constraint.jacobian_union import UNION_SIZE, fill_union, unite_chains
 from cardan.constraint.rows import (
     get_solimp,
     is_enabled,
@@ -28,8 +29,9 @@ from cardan.constraint.rows import (
     set_parameters,
     set_regularizer,
     start_rows,
+    stiffness_damping,
 )
-from cardan.dynamics.contact_side import MAX_BODIES, has_flex, list_bodies, side_body
+from cardan.dynamics.external import MAX_BODIES, has_flex, list_bodies, side_body
 from cardan.dynamics.jacobian import arm_of, is_sparse
 from cardan.enums.codes import (
     CNSTR_CONTACT_ELLIPTIC,

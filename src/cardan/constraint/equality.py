@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from math import sqrt
 
-from cardan.constraint.edge_rows import add_edges
-from cardan.constraint.jacobian_pair import (
+from cardan.constraint.jacobian_rows import (
     BANK_SIZE,
     FIRST,
     SECOND,
     body_point,
+    combine_tendons,
     fill_rows,
     merge_chains,
     put_point_wrench,
+    put_tendon_entries,
     put_wrench,
     sum_banks,
 )
@@ -25,7 +26,6 @@ from cardan.constraint.rows import (
     set_parameters,
     start_rows,
 )
-from cardan.constraint.tendon_rows import combine_tendons, put_tendon_entries
 from cardan.dynamics.jacobian import arm_of
 from cardan.enums.codes import CNSTR_EQUALITY, DSBL_EQUALITY, EQ_CONNECT, EQ_FLEX, EQ_JOINT, EQ_TENDON, EQ_WELD
 from cardan.jit import OK, kernel, stack_array, stage
@@ -33,6 +33,40 @@ from cardan.maths.quaternion import mul_quat, neg_quat
 from cardan.maths.types import Array1, Quat, Vec2, Vec3
 from cardan.maths.vector import get2, get4, scale3, sub3
 from cardan.model.kernel_views import Data, Model
+from cardan.soft.edges import edge_moment, extension, first_place, next_place
+
+
+@kernel
+def add_edges(m: Model, d: Data, e: int) -> int:
+    """Add one row, with its parameters, for each flex edge whose length can change; the residual is its extension.
+
+    In dense storage, an edge that no dof moves has no row.
+    """
+    flex = m.eq_obj1id[e]
+    if m.flex_rigid[flex] != 0:
+        return OK
+    solref, solimp = get2(m.eq_solref, e), get_solimp(m.eq_solimp, e)
+    line, column = first_place(m, d, m.flex_edgeadr[flex])
+    after_line, after_column = line, column
+    for edge in range(m.flex_edgeadr[flex], m.flex_edgeadr[flex] + m.flex_edgenum[flex]):
+        line, column = after_line, after_column
+        after_line, after_column = next_place(m, edge, line, column)
+        if m.flexedge_rigid[edge] != 0:
+            continue
+        first, stop = int(m.aux.edge_rowadr[edge]), int(m.aux.edge_rowadr[edge + 1])
+        row = open_rows(m, d, 1, stop - first, CNSTR_EQUALITY, e)
+        if row < 0:
+            return -row
+        for k in range(first, stop):
+            dof = int(m.aux.edge_colind[k])
+            put_entry(m, d, row, k - first, dof, edge_moment(m, d, line, column, dof, k - first))
+        drop_empty_rows(m, d, row)
+        if d.nefc > row:
+            residual = extension(m, d, edge)
+            d.efc_pos[row] = residual
+            set_parameters(m, d, row, 1, residual, m.flexedge_invweight0[edge], solref, solimp)
+    return OK
+
 
 UNKNOWN_EQUALITY = -7  # status: type or objects of an active constraint were edited to invalid values
 

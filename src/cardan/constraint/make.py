@@ -13,10 +13,9 @@ from typing import Any
 
 from cardan.constraint.contact import make_contact, make_soft_contact
 from cardan.constraint.equality import make_equality
-from cardan.constraint.friction import make_friction, make_tendon_friction
-from cardan.constraint.limit import make_limit, make_tendon_limit
+from cardan.constraint.jacobian import complete_sparse
+from cardan.constraint.limit import make_friction, make_limit, make_tendon_friction, make_tendon_limit
 from cardan.constraint.rows import arena_use
-from cardan.constraint.transpose import complete_sparse
 from cardan.dynamics.jacobian import is_sparse
 from cardan.jit import OK, stage
 from cardan.model.kernel_views import Data, Model

@@ -1,4 +1,4 @@
-r"""The soft-constraint penalty s(J a - aref): cost, forces, states, cone Hessians (spec: reduced primal problem).
+"""The soft-constraint penalty s(J a - aref): cost, forces, states, cone Hessians (spec: reduced primal problem).
 
 Given the residual acceleration ``jar = J qacc - efc_aref`` (nefc,), each constraint has a convex cost s whose negative
 gradient is the constraint force. Both the primal solvers and inverse dynamics use it:
@@ -7,7 +7,7 @@ gradient is the constraint force. Both the primal solvers and inverse dynamics u
 rows                   where                            cost                        force
 =====================  ===============================  ==========================  ================================
 equality               everywhere (QUADRATIC)           D jar^2 / 2                 -D jar
-friction loss f        \\|jar\\| < R f (QUADRATIC)        D jar^2 / 2                 -D jar
+friction loss f        abs(jar) < R f (QUADRATIC)       D jar^2 / 2                 -D jar
 (Huber)                jar <= -R f (LINEARNEG)          -R f^2 / 2 - f jar          f
 ..                     jar >= R f (LINEARPOS)           -R f^2 / 2 + f jar          -f
 limit, frictionless,   jar < 0 (QUADRATIC)              D jar^2 / 2                 -D jar
@@ -18,25 +18,16 @@ elliptic cone          N >= mu T (SATISFIED)            0                       
 =====================  ===============================  ==========================  ================================
 
 For an elliptic contact of dimension n, let ``U = (mu jar[0], friction[0] jar[1], ..., friction[n-2] jar[n-1])``, N =
-U[0] and T = |U[1:]|. In the coordinates U the regulariser is uniform, because ``efc_R`` is coupled accordingly (see
+U[0] and T = abs(U[1:]). In the coordinates U the regulariser is uniform, because ``efc_R`` is coupled accordingly (see
 `contact.couple_ellipse`). The distance to the dual cone is ``N - mu T`` over sqrt(1 + mu^2), hence ``Dm = D[0] / (mu^2
-(1 + mu^2))``.
-
-Interface for the solvers:
-
-- ``cost = constraint_update(d, jar, with_hessian)`` writes ``efc_force`` and ``efc_state`` of all nefc rows. All rows
-of
-  an elliptic contact have the same state. If `with_hessian` is not 0, it also writes ``contact.H`` of each elliptic
-  contact in state CONE: the n x n Hessian of s with respect to the contact's jar, packed row by row in the first n n of
-  the 36 numbers. In all other states the Hessian of s is diagonal: D for QUADRATIC, 0 for SATISFIED and the LINEAR
-  states.
-- `cone_coordinates` and `cone_zone` compute N, T and the zone for a line search.
+(1 + mu^2))``. `cone_coordinates` and `cone_zone` compute N, T and the zone for a line search.
 """
 
 from __future__ import annotations
 
 from math import sqrt
 
+from cardan.constraint.jacobian import mul_jac_t_vec, mul_jac_vec
 from cardan.enums.codes import (
     CNSTR_CONTACT_ELLIPTIC,
     CNSTRSTATE_CONE,
@@ -45,11 +36,11 @@ from cardan.enums.codes import (
     CNSTRSTATE_QUADRATIC,
     CNSTRSTATE_SATISFIED,
 )
-from cardan.jit import kernel, stack_array
+from cardan.jit import OK, kernel, stack_array, stage
 from cardan.maths.types import Array1, ConstArray1
 from cardan.maths.vector import MINVAL
 from cardan.model.fields_arena import MAX_CONDIM
-from cardan.model.kernel_views import Data
+from cardan.model.kernel_views import Data, Model
 
 
 @kernel
@@ -202,3 +193,31 @@ def cone_hessian(d: Data, con: int, dm: float, u: ConstArray1, tangent: float) -
             if j == k:
                 block += mu - ratio
             d.contact.H[con, j * dim + k] = scale * d.contact.friction[con, k - 1] * block
+
+
+@kernel
+def forces_at(m: Model, d: Data, acceleration: Array1) -> None:
+    """Compute efc_force, efc_state and qfrc_constraint = J' efc_force at an acceleration (nv,), from efc_aref."""
+    residual = d.work.efc_residual
+    mul_jac_vec(m, d, acceleration, residual)
+    for i in range(d.nefc):
+        residual[i] = residual[i] - d.efc_aref[i]
+    constraint_update(d, residual, 0)
+    mul_jac_t_vec(m, d, d.efc_force, d.qfrc_constraint)
+
+
+@stage
+def inv_constraint(m: Model, d: Data) -> int:
+    """Compute efc_force, efc_state and qfrc_constraint = J' efc_force, from qacc and efc_aref."""
+    forces_at(m, d, d.qacc)
+    return OK
+
+
+@stage
+def reference_constraint(m: Model, d: Data) -> int:
+    """Compute efc_vel = J qvel and efc_aref = -b efc_vel - k d(r) r, where r = efc_pos - efc_margin, for all rows."""
+    mul_jac_vec(m, d, d.qvel, d.efc_vel)
+    for i in range(d.nefc):
+        pull = d.efc_KBIP[i, 0] * d.efc_KBIP[i, 2] * (d.efc_pos[i] - d.efc_margin[i])
+        d.efc_aref[i] = -d.efc_KBIP[i, 1] * d.efc_vel[i] - pull
+    return OK

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from cardan.collision.detection import collision
 from cardan.constraint.contact import make_contact, make_soft_contact
-from cardan.constraint.inverse import inv_constraint
 from cardan.constraint.make import clear_constraint, constraint_stages, record_use
 from cardan.constraint.project import projection_stages
-from cardan.constraint.reference import reference_constraint
+from cardan.constraint.update import inv_constraint, reference_constraint
 from cardan.derive.contact import contact_stages, freeze_points
 from cardan.derive.distant import collision_with_distance, soften_distant
 from cardan.derive.integration import (
@@ -30,9 +29,9 @@ from cardan.derive.soft_distant import soft_collision_with_distance
 from cardan.derive.solver import clear_imbalance, factor_solution, solution_imbalance, solve_imbalance
 from cardan.derive.stages import compare_contacts
 from cardan.enums import mjtIntegrator
-from cardan.soft.detection import soft_collision
+from cardan.soft.contacts import soft_collision
 from cardan.solver.choice import solver_stages
-from cardan.solver.noslip import solve_noslip
+from cardan.solver.gauss_seidel import solve_noslip
 from cardan.step.euler import euler, implicitfast
 from cardan.step.run import StepProgram
 

@@ -25,8 +25,7 @@ from cardan.collision.filters import bits_match
 from cardan.collision.midphase import spheres_apart
 from cardan.collision.parameters import explicit_pair_margin, geom_pair_margin
 from cardan.constraint.contact import contact_kind, row_count
-from cardan.constraint.impedance import MIN_IMPEDANCE
-from cardan.constraint.rows import set_regularizer
+from cardan.constraint.rows import MIN_IMPEDANCE, set_regularizer
 from cardan.jit import CALLBACK_FAILED, OK, call_collider, kernel, stage
 from cardan.model.kernel_views import Data, Model
 from cardan.model.tables import GROW_CON

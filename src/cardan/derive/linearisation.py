@@ -26,8 +26,8 @@ from cardan.derive.soft_contact import side_keys
 from cardan.derive.stages import actuation_is_made, compare_rows, keep_next_position
 from cardan.derive.support import check_compiler, differentiable
 from cardan.derive.tangent_space import TangentSpace
-from cardan.dynamics.acceleration import fwd_acceleration
 from cardan.dynamics.actuation import fwd_actuation
+from cardan.dynamics.bias import fwd_acceleration
 from cardan.enums import mjtIntegrator
 from cardan.jit import Program
 from cardan.model.mjdata import MjData

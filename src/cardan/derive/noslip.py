@@ -17,7 +17,7 @@ from cardan.constraint.jacobian import mul_jac_vec
 from cardan.derive.solver import factor_solution
 from cardan.jit import OK, stage
 from cardan.model.kernel_views import Data, Model
-from cardan.solver.noslip import solve_noslip
+from cardan.solver.gauss_seidel import solve_noslip
 
 
 @stage

@@ -24,7 +24,7 @@ from cardan.maths.vector import get3
 from cardan.model.kernel_views import Data, Model
 from cardan.model.pairing import NTYPES
 from cardan.soft.contacts import plane_vertex
-from cardan.soft.element import load_element
+from cardan.soft.flex import load_element
 from cardan.soft.inside import OPPOSITE, vertex_element, vertex_face
 from cardan.soft.near import convex_contact, element_element, geom_segment, hfield_element, point_triangle
 

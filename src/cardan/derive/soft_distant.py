@@ -19,9 +19,8 @@ from cardan.jit import OK, exact, kernel, stage
 from cardan.model.kernel_views import Data, Model
 from cardan.model.tables import GROW_CON
 from cardan.soft.boxes import find_elements, find_near_element, geom_center, geom_half, is_active
-from cardan.soft.contacts import flexes_meet, geom_meets_flex, on_body, plane_vertex, share_body
-from cardan.soft.detection import soft_collision
-from cardan.soft.element import load_element
+from cardan.soft.contacts import flexes_meet, geom_meets_flex, on_body, plane_vertex, share_body, soft_collision
+from cardan.soft.flex import load_element
 from cardan.soft.near import element_element, geom_element
 
 FAR = 1e300

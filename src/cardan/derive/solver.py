@@ -25,9 +25,8 @@ Those of `constraint.inverse.inv_constraint` then are the tangents of ``efc_forc
 
 from __future__ import annotations
 
-from cardan.constraint.inverse import forces_at
 from cardan.constraint.jacobian import mul_jac_vec
-from cardan.constraint.update import constraint_update
+from cardan.constraint.update import constraint_update, forces_at
 from cardan.dynamics.inertia import mul_m
 from cardan.jit import OK, kernel, stage
 from cardan.model.kernel_views import Data, Model

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 Stage = Callable[..., Any]
 
 FROZEN = (
-    *("cardan.collision.", "cardan.constraint.", "cardan.solver.discovery", "cardan.step.checks"),
+    *("cardan.collision.", "cardan.constraint.", "cardan.solver.islands", "cardan.step.checks"),
     *("cardan.step.report", "cardan.step.timers", "cardan.dynamics.energy"),
 )
 """Modules whose stages have no tangents: what they decide counts as it is."""

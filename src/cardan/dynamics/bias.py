@@ -1,15 +1,19 @@
-"""Recursive Newton-Euler: bias forces, and the forces between bodies for given accelerations.
+"""Recursive Newton-Euler: bias forces, and forces between bodies for given accelerations; the smooth acceleration.
 
 Featherstone 2008, section 5.3, in the frames of `cardan.dynamics.com`. Gravity enters as an acceleration of the world.
+The smooth acceleration is due to all forces except those of constraints (spec: computation, general framework).
 """
 
 from __future__ import annotations
 
 from cardan.dynamics.external import add_external_forces
+from cardan.dynamics.inertia import solve_m
+from cardan.dynamics.jacobian import apply_ft
 from cardan.enums.codes import DSBL_GRAVITY
 from cardan.jit import OK, kernel, stage
 from cardan.maths.spatial import add6, add_scaled6, cross_force, dot6, get6, get10, mul_inertia, set6
 from cardan.maths.types import Array1, Array2, Vec6
+from cardan.maths.vector import get3
 from cardan.model.kernel_views import Data, Model
 
 
@@ -98,4 +102,39 @@ def rne_post_constraint(m: Model, d: Data) -> int:
         parent = m.body_parentid[body]
         for k in range(6):
             d.cfrc_int[parent, k] += d.cfrc_int[body, k]
+    return OK
+
+
+@kernel
+def _is_pushed(d: Data, body: int) -> bool:
+    for k in range(6):
+        if d.xfrc_applied[body, k] != 0.0:
+            return True
+    return False
+
+
+@kernel
+def add_applied_forces(m: Model, d: Data, result: Array1) -> None:
+    """Add the joint forces of `xfrc_applied` to `result` (nv,). Its forces and torques act at the centres of mass."""
+    applied = d.xfrc_applied
+    for body in range(1, m.nbody):
+        if _is_pushed(d, body):
+            force = (applied[body, 0], applied[body, 1], applied[body, 2])
+            torque = (applied[body, 3], applied[body, 4], applied[body, 5])
+            apply_ft(m, d, force, torque, get3(d.xipos, body), body, result)
+
+
+@stage
+def fwd_acceleration(m: Model, d: Data) -> int:
+    """Sum the forces without constraints, and compute the acceleration that they cause.
+
+    Reads qfrc_passive, qfrc_bias, qfrc_applied, qfrc_actuator, xfrc_applied, qLD; writes qfrc_smooth and
+    qacc_smooth (nv,).
+    """
+    for dof in range(m.nv):
+        d.qfrc_smooth[dof] = d.qfrc_passive[dof] - d.qfrc_bias[dof] + d.qfrc_applied[dof] + d.qfrc_actuator[dof]
+    add_applied_forces(m, d, d.qfrc_smooth)
+    for dof in range(m.nv):
+        d.qacc_smooth[dof] = d.qfrc_smooth[dof]
+    solve_m(m, d, d.qacc_smooth)
     return OK

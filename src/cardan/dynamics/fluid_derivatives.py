@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from math import pi, sqrt
 
-from cardan.dynamics.composite import add_projection, add_to_parents, clear_matrices, unit6
+from cardan.dynamics.coriolis_derivatives import add_projection, add_to_parents, clear_matrices, unit6
 from cardan.dynamics.fluid import (
     added_mass,
     angular_drag,

@@ -1,18 +1,109 @@
-"""Forward kinematics: from joint positions to the poses of bodies, joints, geoms and sites.
+"""Forward kinematics: from joint positions to the poses of bodies, joints, geoms, sites, cameras and lights.
 
 Bodies are in tree order, parents first, so one pass over them suffices (Featherstone 2008, section 4.1; spec:
-computation, forward dynamics, "kinematics").
+computation, forward dynamics, "kinematics"). Cameras and lights can track bodies and point at them (spec: XML
+reference, camera, mode). Sums and differences of configurations: positions are coordinates, velocities are in the
+tangent space (spec: computation, floating objects).
 """
 
 from __future__ import annotations
 
-from cardan.dynamics.camlight import camlight
-from cardan.enums.codes import JNT_BALL, JNT_FREE, JNT_SLIDE
+from cardan.enums.codes import CAMLIGHT_TARGETBODY, CAMLIGHT_TRACK, CAMLIGHT_TRACKCOM, JNT_BALL, JNT_FREE, JNT_SLIDE
 from cardan.jit import OK, exact, kernel, stage
-from cardan.maths.quaternion import axis_angle2quat, mul_quat, normalize4, quat2mat, rot_vec_quat
-from cardan.maths.types import Array2, ConstArray1, Quat, Vec3, Vec4
-from cardan.maths.vector import add3, add_scaled3, get3, get4, get9, mul_mat_vec3, set3, set4, set9, sub3
-from cardan.model.kernel_views import Data, Model
+from cardan.maths.quaternion import (
+    axis_angle2quat,
+    integrate_quat,
+    mul_quat,
+    normalize4,
+    quat2mat,
+    rot_vec_quat,
+    sub_quat,
+)
+from cardan.maths.types import Array1, Array2, ConstArray1, Mat3, Quat, Vec3, Vec4
+from cardan.maths.vector import (
+    add3,
+    add_scaled3,
+    cross,
+    get3,
+    get4,
+    get9,
+    mul_mat_vec3,
+    normalize3,
+    scale3,
+    set3,
+    set4,
+    set9,
+    sub3,
+)
+from cardan.model.kernel_views import AnyModel, Data, Model
+
+
+@kernel
+def _position(d: Data, mode: int, body: int, local: Vec3, pos0: Vec3, poscom0: Vec3) -> Vec3:
+    """World position of a camera or light that is fixed in its body's frame, or tracks the body or its subtree."""
+    if mode == CAMLIGHT_TRACK:
+        return add3(get3(d.xpos, body), pos0)
+    if mode == CAMLIGHT_TRACKCOM:
+        return add3(get3(d.subtree_com, body), poscom0)
+    return add3(mul_mat_vec3(get9(d.xmat, body), local), get3(d.xpos, body))
+
+
+@kernel
+def _target(d: Data, mode: int, body: int) -> Vec3:
+    """Point that a camera or light in a target mode looks at."""
+    if mode == CAMLIGHT_TARGETBODY:
+        return get3(d.xpos, body)
+    return get3(d.subtree_com, body)
+
+
+@kernel
+def _look_away(z: Vec3) -> Mat3:
+    """Orientation of a camera whose z axis (opposite to the viewing direction) is `z`, with its y axis upwards."""
+    x = normalize3(cross((0.0, 0.0, 1.0), z))
+    y = normalize3(cross(z, x))
+    return (x[0], y[0], z[0], x[1], y[1], z[1], x[2], y[2], z[2])
+
+
+@kernel
+def _camera(m: Model, d: Data, cam: int) -> None:
+    body, mode = m.cam_bodyid[cam], m.cam_mode[cam]
+    pos = _position(d, mode, body, get3(m.cam_pos, cam), get3(m.cam_pos0, cam), get3(m.cam_poscom0, cam))
+    set3(d.cam_xpos, cam, pos)
+    if mode in (CAMLIGHT_TRACK, CAMLIGHT_TRACKCOM):
+        set9(d.cam_xmat, cam, get9(m.cam_mat0, cam))
+    elif mode >= CAMLIGHT_TARGETBODY and m.cam_targetbodyid[cam] >= 0:
+        backward = normalize3(sub3(pos, _target(d, mode, m.cam_targetbodyid[cam])))
+        set9(d.cam_xmat, cam, _look_away(backward))
+    else:
+        set9(d.cam_xmat, cam, quat2mat(mul_quat(get4(d.xquat, body), get4(m.cam_quat, cam))))
+
+
+@kernel
+def _light(m: Model, d: Data, light: int) -> None:
+    body, mode = m.light_bodyid[light], m.light_mode[light]
+    pos = _position(d, mode, body, get3(m.light_pos, light), get3(m.light_pos0, light), get3(m.light_poscom0, light))
+    set3(d.light_xpos, light, pos)
+    if mode in (CAMLIGHT_TRACK, CAMLIGHT_TRACKCOM):
+        direction = get3(m.light_dir0, light)
+    elif mode >= CAMLIGHT_TARGETBODY and m.light_targetbodyid[light] >= 0:
+        direction = sub3(_target(d, mode, m.light_targetbodyid[light]), pos)
+    else:
+        direction = rot_vec_quat(get3(m.light_dir, light), get4(d.xquat, body))
+    set3(d.light_xdir, light, normalize3(direction))
+
+
+@stage
+def camlight(m: Model, d: Data) -> int:
+    """Compute the poses of cameras and lights in the world frame.
+
+    Reads xpos, xquat, xmat, subtree_com; writes cam_xpos, cam_xmat, light_xpos, light_xdir.
+    """
+    for cam in range(m.ncam):
+        _camera(m, d, cam)
+    for light in range(m.nlight):
+        _light(m, d, light)
+    return OK
+
 
 __all__ = ["camlight", "get_quat", "kinematics"]
 
@@ -166,3 +257,52 @@ def kinematics(m: Model, d: Data) -> int:
         pos, quat = get3(m.site_pos, site), get4(m.site_quat, site)
         _place(d.site_xpos, d.site_xmat, d, site, m.site_bodyid[site], m.site_sameframe[site], pos, quat)
     return OK
+
+
+@kernel
+def _integrate_rotation(qpos: Array1, adr: int, qvel: ConstArray1, dof: int, dt: float) -> None:
+    velocity = (qvel[dof], qvel[dof + 1], qvel[dof + 2])
+    quat = integrate_quat(get_quat(qpos, adr), velocity, dt)
+    for k in range(4):
+        qpos[adr + k] = quat[k]
+
+
+@kernel
+def integrate_pos(m: AnyModel, qpos: Array1, qvel: ConstArray1, dt: float) -> None:
+    """Integrate `qpos` (nq,) in place for the time `dt` with the velocity `qvel` (nv,) (spec: mj_integratePos)."""
+    for joint in range(m.njnt):
+        adr, dof = m.jnt_qposadr[joint], m.jnt_dofadr[joint]
+        kind = m.jnt_type[joint]
+        if kind == JNT_FREE:
+            for k in range(3):
+                qpos[adr + k] += dt * qvel[dof + k]
+            _integrate_rotation(qpos, adr + 3, qvel, dof + 3, dt)
+        elif kind == JNT_BALL:
+            _integrate_rotation(qpos, adr, qvel, dof, dt)
+        else:
+            qpos[adr] += dt * qvel[dof]
+
+
+@kernel
+def _differentiate_rotation(
+    qvel: Array1, dof: int, qpos1: ConstArray1, qpos2: ConstArray1, adr: int, dt: float
+) -> None:
+    velocity = scale3(sub_quat(get_quat(qpos2, adr), get_quat(qpos1, adr)), 1.0 / dt)
+    for k in range(3):
+        qvel[dof + k] = velocity[k]
+
+
+@kernel
+def differentiate_pos(m: AnyModel, qvel: Array1, dt: float, qpos1: ConstArray1, qpos2: ConstArray1) -> None:
+    """Set `qvel` to the velocity that moves `qpos1` to `qpos2` in the time `dt` (spec: mj_differentiatePos)."""
+    for joint in range(m.njnt):
+        adr, dof = m.jnt_qposadr[joint], m.jnt_dofadr[joint]
+        kind = m.jnt_type[joint]
+        if kind == JNT_FREE:
+            for k in range(3):
+                qvel[dof + k] = (qpos2[adr + k] - qpos1[adr + k]) / dt
+            _differentiate_rotation(qvel, dof + 3, qpos1, qpos2, adr + 3, dt)
+        elif kind == JNT_BALL:
+            _differentiate_rotation(qvel, dof, qpos1, qpos2, adr, dt)
+        else:
+            qvel[dof] = (qpos2[adr] - qpos1[adr]) / dt

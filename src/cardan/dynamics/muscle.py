@@ -8,12 +8,17 @@ that models without muscles never compile it.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from cardan.dynamics.actuation import MUSCLES_MADE, clamp, limit_controls
 from cardan.enums.codes import BIAS_MUSCLE, DYN_MUSCLE, GAIN_MUSCLE
 from cardan.jit import OK, kernel, stage
 from cardan.maths.types import ConstArray2, Mat3, Vec2, Vec3
 from cardan.maths.vector import MINVAL
 from cardan.model.kernel_views import Data, Model
+
+if TYPE_CHECKING:
+    from cardan.model.mjmodel import MjModel
 
 
 @kernel
@@ -185,3 +190,12 @@ def muscles(m: Model, d: Data) -> int:
         if m.actuator_biastype[i] == BIAS_MUSCLE:
             d.work.actuator_bias[i] = muscle_bias(length, lengthrange, acc0, _nine(m.actuator_biasprm, i))
     return OK
+
+
+def has_muscles(m: MjModel) -> bool:
+    """Whether any actuator has the activation dynamics, the gain or the bias of a muscle."""
+    return bool(
+        (m.actuator_dyntype == DYN_MUSCLE).any()
+        or (m.actuator_gaintype == GAIN_MUSCLE).any()
+        or (m.actuator_biastype == BIAS_MUSCLE).any()
+    )

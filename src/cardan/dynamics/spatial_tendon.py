@@ -8,6 +8,8 @@ that move both bodies cancel.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from cardan.dynamics.jacobian import arm_of, dof_rate, is_sparse
 from cardan.dynamics.tendon import clear_jacobian, clear_row, finish_row, fixed_tendon
 from cardan.dynamics.wrapping import wrap
@@ -27,6 +29,9 @@ from cardan.maths.vector import (
     sub3,
 )
 from cardan.model.kernel_views import Data, Model
+
+if TYPE_CHECKING:
+    from cardan.model.mjmodel import MjModel
 
 # values of `wrap_obj` that are not geoms
 AT_SITE, AT_PULLEY = -1, -2
@@ -174,3 +179,8 @@ def spatial_tendon(m: Model, d: Data) -> int:
         d.ten_wrapnum[t] = number - d.ten_wrapadr[t]
         adr = finish_row(m, d, t, adr)
     return OK
+
+
+def has_spatial_tendons(m: MjModel) -> bool:
+    """Whether any tendon is spatial."""
+    return bool((m.wrap_type != WRAP_JOINT).any())

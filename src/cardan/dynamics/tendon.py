@@ -4,15 +4,29 @@ The dofs that can change the length of tendon t are ``m.aux.ten_colind[k]`` for 
 ``m.aux.ten_rowadr[t + 1]``, ascending; `tendon_moment` reads the entries of `ten_J` in this order, dense or sparse.
 Compressed rows of `ten_J` also store zeros, for dofs that move a segment of the path as a whole.
 
+Compressed rows are stored one after the other in the (n, nv) array, as in `flexedge_J`. Entry ``adr`` of all rows is at
+the line and column ``(adr // nv, adr % nv)``, so that a row may begin on one line and end on the next.
+
 A separate stage handles spatial tendons (`spatial_tendon`); models without spatial tendons never compile it.
 """
 
 from __future__ import annotations
 
 from cardan.dynamics.jacobian import is_sparse
-from cardan.dynamics.packed import place_after, place_of
 from cardan.jit import OK, kernel, stage
 from cardan.model.kernel_views import Data, Model
+
+
+@kernel
+def place_of(m: Model, adr: int) -> tuple[int, int]:
+    """Line and column of an entry."""
+    return adr // m.nv, adr % m.nv
+
+
+@kernel
+def place_after(m: Model, line: int, column: int, count: int) -> tuple[int, int]:
+    """Line and column of the entry that is `count` entries later; `count` is at most nv."""
+    return (line, column + count) if column + count < m.nv else (line + 1, column + count - m.nv)
 
 
 @kernel

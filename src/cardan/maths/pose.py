@@ -1,4 +1,4 @@
-"""Poses, and conversions of orientations to quaternions (spec: modeling, "Frame orientations").
+"""Poses, conversions of orientations to quaternions (spec: modeling, "Frame orientations"), principal axes.
 
 A pose is the position and orientation (unit quaternion w, x, y, z) of a frame relative to another frame.
 """
@@ -8,8 +8,9 @@ from __future__ import annotations
 from functools import lru_cache
 from math import atan2, sqrt
 
+from cardan.constants import mjMINVAL
 from cardan.jit import kernel
-from cardan.maths.quaternion import axis_angle2quat, mul_quat, quat2mat
+from cardan.maths.quaternion import axis_angle2quat, mul_quat, normalize4, quat2mat
 from cardan.maths.types import Pose, Quat, Vec3
 from cardan.maths.vector import MINVAL, add3, mul_mat_vec3
 
@@ -78,3 +79,88 @@ def compose(outer: Pose, inner: Pose) -> Pose:
     if outer is IDENTITY:
         return inner
     return add3(outer[0], mul_mat_vec3(quat2mat(outer[1]), inner[0])), unit_quat(mul_quat(outer[1], inner[1]))
+
+
+_EPS = 1e-12
+_LARGEST_COUNT = 500
+_HALF = 0.707106781186548  # sqrt(1/2), rounded as in the reference
+# for each axis: the plane (i, j) in which its rotation turns, and the sign of the rotation
+_PLANES = ((1, 2, 1.0), (0, 2, -1.0), (0, 1, 1.0))
+
+
+def rotate_symmetric(full: tuple[float, ...], quat: Quat) -> tuple[float, ...]:
+    """Return R' A R for the rotation R of ``quat``; symmetric matrices are (xx, yy, zz, xy, xz, yz)."""
+    r = quat2mat(quat)
+    xx, yy, zz, xy, xz, yz = full
+    (a, b, c), (d, e, f), (g, h, i) = (r[0], r[3], r[6]), (r[1], r[4], r[7]), (r[2], r[5], r[8])
+    # images of the columns
+    ax, ay, az = xx * a + xy * b + xz * c, xy * a + yy * b + yz * c, xz * a + yz * b + zz * c
+    dx, dy, dz = xx * d + xy * e + xz * f, xy * d + yy * e + yz * f, xz * d + yz * e + zz * f
+    gx, gy, gz = xx * g + xy * h + xz * i, xy * g + yy * h + yz * i, xz * g + yz * h + zz * i
+    return (
+        ax * a + ay * b + az * c,
+        dx * d + dy * e + dz * f,
+        gx * g + gy * h + gz * i,
+        ax * d + ay * e + az * f,
+        ax * g + ay * h + az * i,
+        dx * g + dy * h + dz * i,
+    )
+
+
+def _unit(quat: Quat) -> Quat:
+    """Normalise a quaternion, or return it unchanged if its length is 1 to within 1e-15."""
+    w, x, y, z = quat
+    return normalize4(quat) if abs(sqrt(w * w + x * x + y * y + z * z) - 1.0) > mjMINVAL else quat
+
+
+def _rotation(tau: float, axis: int, sign: float) -> Quat | None:
+    """Return the Jacobi rotation whose double angle has the cotangent ``tau``, or None if it is negligible."""
+    tangent = 1.0 / (abs(tau) + sqrt(1.0 + tau * tau))
+    cosine = 1.0 / sqrt(1.0 + tangent * tangent)
+    if cosine > 1.0 - _EPS:
+        return None
+    half = sqrt(0.5 - 0.5 * cosine)
+    quat = [sqrt(1.0 - half * half), 0.0, 0.0, 0.0]
+    quat[1 + axis] = (-sign if tau >= 0.0 else sign) * half
+    return quat[0], quat[1], quat[2], quat[3]
+
+
+def principal_axes(full: tuple[float, ...]) -> tuple[Vec3, Quat]:
+    """Compute the eigenvalues and eigenvectors of a symmetric matrix, by Jacobi rotations accumulated in a quaternion.
+
+    Each rotation eliminates the largest off-diagonal element (Golub and Van Loan, Matrix Computations, section 8.5).
+    The axes of round bodies depend on the last bit, so the operations have the same order as in the reference.
+
+    Args:
+        full: the matrix as (xx, yy, zz, xy, xz, yz).
+
+    Returns:
+        The eigenvalues, largest first, and the quaternion of the rotation whose columns are the eigenvectors.
+    """
+    quat: Quat = (1.0, 0.0, 0.0, 0.0)
+    turned = full
+    for _ in range(_LARGEST_COUNT):
+        # the largest off-diagonal element; of equal elements, the last
+        size_xy, size_xz, size_yz = abs(turned[3]), abs(turned[4]), abs(turned[5])
+        axis = 2 if size_xy > size_xz and size_xy > size_yz else 1 if size_xz > size_yz else 0
+        i, j, sign = _PLANES[axis]
+        element = turned[5 - axis]
+        if abs(element) < _EPS:
+            break
+        rotation = _rotation((turned[j] - turned[i]) / (2.0 * element), axis, sign)
+        if rotation is None:
+            break
+        quat = _unit(mul_quat(quat, rotation))
+        turned = rotate_symmetric(full, quat)
+    return _sorted([turned[0], turned[1], turned[2]], quat)
+
+
+def _sorted(values: list[float], quat: Quat) -> tuple[Vec3, Quat]:
+    """Sort the eigenvalues in descending order; quarter turns exchange the axes of `quat` accordingly."""
+    for k in (0, 1, 0):
+        if values[k] + _EPS < values[k + 1]:
+            values[k], values[k + 1] = values[k + 1], values[k]
+            turn = [_HALF, 0.0, 0.0, 0.0]
+            turn[1 + (k + 2) % 3] = _HALF
+            quat = _unit(mul_quat(quat, (turn[0], turn[1], turn[2], turn[3])))
+    return (values[0], values[1], values[2]), quat

@@ -1,6 +1,8 @@
-"""Unit quaternions (w, x, y, z) as tuples, which represent rotations in 3D.
+"""Unit quaternions (w, x, y, z) as tuples, which represent rotations in 3D (spec: computation, floating objects).
 
-Spec: computation, floating objects and quaternions.
+Rotation vectors are axis times angle (rad). The derivatives of the exponential map of rotations and of its inverse are
+*right* Jacobians: perturbations are rotation vectors in the frame of the rotated body (Sola, Deray and Atchuthan 2018,
+appendix B).
 """
 
 from __future__ import annotations
@@ -9,7 +11,7 @@ from math import atan2, cos, pi, sin, sqrt
 
 from cardan.jit import kernel
 from cardan.maths.types import Mat3, Quat, Vec3
-from cardan.maths.vector import MINVAL, norm3, scale3
+from cardan.maths.vector import MINVAL, norm3, normalize3, scale3
 
 
 @kernel
@@ -114,3 +116,50 @@ def integrate_quat(q: Quat, velocity: Vec3, dt: float) -> Quat:
         return normalize4(mul_quat(q, (1.0, half * velocity[0], half * velocity[1], half * velocity[2])))
     turned = mul_quat(q, axis_angle2quat(scale3(velocity, 1.0 / speed), speed * dt))
     return normalize4(turned)
+
+
+SMALL_ANGLE = 1e-3  # below it, the first two terms of a series are exact to rounding
+
+
+@kernel
+def rotation_matrix(w: Vec3) -> Mat3:
+    """Rotation matrix of the rotation vector `w`."""
+    return quat2mat(axis_angle2quat(normalize3(w), norm3(w)))
+
+
+@kernel
+def _quadratic(w: Vec3, a: float, b: float) -> Mat3:
+    """Return I + a [w] + b [w]^2, where [w] is the matrix of the cross product with w."""
+    x, y, z = w
+    return (
+        1.0 - b * (y * y + z * z),
+        b * x * y - a * z,
+        b * x * z + a * y,
+        b * x * y + a * z,
+        1.0 - b * (z * z + x * x),
+        b * y * z - a * x,
+        b * x * z - a * y,
+        b * y * z + a * x,
+        1.0 - b * (x * x + y * y),
+    )
+
+
+@kernel
+def exp_jacobian(w: Vec3) -> Mat3:
+    """Right Jacobian of the exponential map at `w`: rotation in the body frame per change of `w`."""
+    angle = norm3(w)
+    square = angle * angle
+    if angle < SMALL_ANGLE:
+        return _quadratic(w, -0.5 + square / 24.0, 1.0 / 6.0 - square / 120.0)
+    return _quadratic(w, (cos(angle) - 1.0) / square, (angle - sin(angle)) / (square * angle))
+
+
+@kernel
+def log_jacobian(w: Vec3) -> Mat3:
+    """Inverse of the right Jacobian at `w`: change of `w` per further rotation in the body frame."""
+    angle = norm3(w)
+    square = angle * angle
+    if angle < SMALL_ANGLE:
+        return _quadratic(w, 0.5, 1.0 / 12.0 + square / 720.0)
+    half = 0.5 * angle
+    return _quadratic(w, 0.5, (1.0 - half * cos(half) / sin(half)) / square)

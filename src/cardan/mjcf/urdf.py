@@ -16,8 +16,7 @@ from os.path import basename, splitext
 from typing import TYPE_CHECKING, Any
 
 from cardan.errors import MjcfError, suggestion
-from cardan.maths.eigen import rotate_symmetric
-from cardan.maths.pose import euler2quat, z2quat
+from cardan.maths.pose import euler2quat, rotate_symmetric, z2quat
 from cardan.maths.quaternion import neg_quat, rot_vec_quat
 from cardan.maths.vector import norm3, scale3
 from cardan.mjcf.rules import rules_of

@@ -7,8 +7,7 @@ from cardan.enums.codes import CNSTR_LIMIT_JOINT, CNSTR_LIMIT_TENDON, OBJ_SITE
 from cardan.jit import kernel
 from cardan.maths.vector import get3, mul_mat_t_vec3, sub3
 from cardan.model.kernel_views import Data, Model
-from cardan.sensor.frame import angular, linear
-from cardan.sensor.output import limit_row, put1, put3
+from cardan.sensor.output import angular, limit_row, linear, put1, put3
 
 
 @kernel

@@ -1,7 +1,9 @@
-"""Contacts of flexes with geoms and with each other: selection of pairs, and storage of the contacts found.
+"""Collision detection with flexes: selection of pairs, and storage of the contacts found.
 
-If a geom is a plane, it collides with the vertices of a flex, otherwise with its elements. Two flexes collide by their
-elements. Elements that share a body with the other side are left out.
+The stage checks pairs of bodies and flexes in the order of their ids, bodies first: each body with the bodies after it,
+then with all flexes; then flexes with each other; finally each flex with itself. If a geom is a plane, it collides with
+the vertices of a flex, otherwise with its elements. Two flexes collide by their elements. Elements that share a body
+with the other side are left out.
 
 Spec: modelling, deformable objects; XML reference, flex/contact.
 """
@@ -9,40 +11,20 @@ Spec: modelling, deformable objects; XML reference, flex/contact.
 from __future__ import annotations
 
 from cardan.collision.capsule import axis_z
-from cardan.collision.detection import complete_contact, take_room
+from cardan.collision.detection import NO_CONTACT, collide_candidate, find_candidates
 from cardan.collision.filters import bits_match
 from cardan.collision.near import put_contact
 from cardan.collision.parameters import flex_side, pair_margin
 from cardan.collision.plane import plane_height
 from cardan.enums.codes import GEOM_PLANE
-from cardan.jit import OK, kernel
+from cardan.jit import OK, exact, kernel, stage
 from cardan.maths.types import Vec3
 from cardan.maths.vector import add_scaled3, get3
 from cardan.model.kernel_views import Data, Model
-from cardan.model.tables import GROW_CON
 from cardan.soft.boxes import find_elements, find_near_element, geom_center, geom_half, is_active
-from cardan.soft.flex import element_vertex
-from cardan.soft.near import element_element, geom_element
-
-
-@kernel
-def append_contacts(
-    m: Model, d: Data, found: int, side1: int, element1: int, vertex1: int, side2: int, element2: int, vertex2: int
-) -> int:
-    """Append contacts of the near phase; element and vertex ids that do not apply are -1. Return a status."""
-    found = take_room(m, d, found)
-    if found < 0:
-        return GROW_CON
-    first = d.ncon
-    for k in range(found):
-        con = first + k
-        complete_contact(m, d, con, k, side1, side2, -1)
-        d.contact.elem[con, 0] = element1
-        d.contact.elem[con, 1] = element2
-        d.contact.vert[con, 0] = vertex1
-        d.contact.vert[con, 1] = vertex2
-    d.ncon = first + found
-    return OK
+from cardan.soft.flex import on_body, share_body
+from cardan.soft.inside import collide_itself
+from cardan.soft.near import append_contacts, element_element, geom_element
 
 
 @kernel
@@ -57,24 +39,6 @@ def flexes_meet(m: Model, flex1: int, flex2: int) -> bool:
     """Whether the contact bits of two flexes let them collide."""
     contype, conaffinity = m.flex_contype[flex1], m.flex_conaffinity[flex1]
     return bits_match(contype, conaffinity, m.flex_contype[flex2], m.flex_conaffinity[flex2])
-
-
-@kernel
-def on_body(m: Model, flex: int, element: int, body: int) -> bool:
-    """Whether any vertex of an element is fixed to a body."""
-    for k in range(m.flex_dim[flex] + 1):
-        if m.flex_vertbodyid[element_vertex(m, flex, element, k)] == body:
-            return True
-    return False
-
-
-@kernel
-def share_body(m: Model, flex1: int, element1: int, flex2: int, element2: int) -> bool:
-    """Whether two elements have vertices fixed to the same body."""
-    for k in range(m.flex_dim[flex1] + 1):
-        if on_body(m, flex2, element2, m.flex_vertbodyid[element_vertex(m, flex1, element1, k)]):
-            return True
-    return False
 
 
 @kernel
@@ -149,3 +113,63 @@ def collide_flexes(m: Model, d: Data, flex1: int, flex2: int) -> int:
                     if status != OK:
                         return status
     return OK
+
+
+@kernel
+def first_body(m: Model, d: Data, k: int) -> int:
+    """Lower of the two body ids of a pair of geoms."""
+    return min(m.geom_bodyid[d.work.candidate[k, 0]], m.geom_bodyid[d.work.candidate[k, 1]])
+
+
+@kernel
+def collide_with_bodies(m: Model, d: Data, ncandidate: int) -> int:
+    """Append all contacts of geoms with each other and with flexes; return a status."""
+    k = 0
+    for body in range(m.nbody):
+        while k < ncandidate and first_body(m, d, k) <= body:
+            status = collide_candidate(m, d, d.work.candidate[k, 0], d.work.candidate[k, 1], d.work.candidate[k, 2])
+            if status != OK:
+                return status
+            k += 1
+        if m.body_geomnum[body] > 0:
+            for flex in range(m.nflex):
+                status = collide_body(m, d, body, flex)
+                if status != OK:
+                    return status
+    return OK
+
+
+@kernel
+def collide_between_flexes(m: Model, d: Data) -> int:
+    """Append all contacts of flexes with each other and with themselves; return a status."""
+    for flex1 in range(m.nflex):
+        for flex2 in range(flex1 + 1, m.nflex):
+            status = collide_flexes(m, d, flex1, flex2)
+            if status != OK:
+                return status
+    for flex in range(m.nflex):
+        status = collide_itself(m, d, flex)
+        if status != OK:
+            return status
+    return OK
+
+
+@stage
+@exact
+def soft_collision(m: Model, d: Data) -> int:
+    """Find all contacts of geoms and flexes (``mj_collision``).
+
+    Reads geom_xpos, geom_xmat, flexvert_xpos, flexelem_aabb, bvh_aabb_dyn; writes ncon, contact, and bvh_active (nbvh,)
+    of the flexes' nodes.
+    """
+    d.ncon = 0
+    for node in range(m.nbvhstatic, m.nbvh):
+        d.bvh_active[node] = 0
+    if m.opt.disableflags & NO_CONTACT or m.nconmax == 0:
+        return OK
+    status, ncandidate = find_candidates(m, d)
+    if status == OK:
+        status = collide_with_bodies(m, d, ncandidate)
+    if status == OK:
+        status = collide_between_flexes(m, d)
+    return status

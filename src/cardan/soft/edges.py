@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import Any
 
 from cardan.dynamics.jacobian import arm_of, dof_rate, is_sparse
-from cardan.dynamics.packed import place_after, place_of
+from cardan.dynamics.tendon import place_after, place_of
 from cardan.enums.codes import DSBL_PASSIVE
 from cardan.jit import OK, exact, kernel, stage
 from cardan.maths.types import Array1, Vec3

@@ -23,10 +23,8 @@ from cardan.maths.types import IntArray1, Vec3
 from cardan.maths.vector import add_scaled3, cross, dot3, get3, normalize3, sub3
 from cardan.model.kernel_views import Data, Model
 from cardan.soft.boxes import is_active, meets_row
-from cardan.soft.contacts import append_contacts, share_body
-from cardan.soft.element import element_point, segment_half, segment_middle
-from cardan.soft.flex import element_vertex
-from cardan.soft.near import NO_GEOM, element_element, point_triangle
+from cardan.soft.flex import element_point, element_vertex, segment_half, segment_middle, share_body
+from cardan.soft.near import NO_GEOM, append_contacts, element_element, point_triangle
 
 DEEPEST_TREE = 60
 STACK = 256

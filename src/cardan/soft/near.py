@@ -1,24 +1,99 @@
 """Near phase of flexes: contacts of an element with a geom, with another element, and with a vertex.
 
-Segments are capsules, and spheres touch triangles at their closest points. The convex collision function handles all
-other pairs. The normal points from the first shape to the second.
+Segments are capsules, and spheres touch triangles at their closest points (Ericson, Real-Time Collision Detection,
+2005, sections 5.1.5 and 5.2.1). The convex collision function handles all other pairs. The normal points from the first
+shape to the second.
 """
 
 from __future__ import annotations
 
 from cardan.collision.capsule import capsules_contact, closest_on_half, half_axis, spheres_contact
 from cardan.collision.capsule_box import capsule_box_contacts
+from cardan.collision.detection import complete_contact, take_room
 from cardan.collision.hfield import bound_in_field, collide_prisms
 from cardan.collision.mpr import portal_refinement
 from cardan.collision.near import put_contact
 from cardan.collision.support import load_geom
 from cardan.enums.codes import GEOM_BOX, GEOM_CAPSULE, GEOM_HFIELD, GEOM_SPHERE
-from cardan.jit import kernel
+from cardan.jit import OK, kernel
 from cardan.maths.types import Vec3
-from cardan.maths.vector import get3, get9, scale3
+from cardan.maths.vector import MINVAL, add_scaled3, cross, dot3, get3, get9, norm3, scale3, sub3
 from cardan.model.kernel_views import Data, Model
-from cardan.soft.element import element_point, load_element, place_element, segment_half, segment_middle
-from cardan.soft.triangle import sphere_triangle, triangles_apart
+from cardan.model.tables import GROW_CON
+from cardan.soft.flex import element_point, load_element, place_element, segment_half, segment_middle
+
+
+@kernel
+def closest_on_triangle(p: Vec3, a: Vec3, b: Vec3, c: Vec3) -> Vec3:
+    """Point of the triangle (a, b, c) closest to `p`, by the Voronoi regions of corners, sides and face."""
+    ab, ac, ap = sub3(b, a), sub3(c, a), sub3(p, a)
+    d1, d2 = dot3(ab, ap), dot3(ac, ap)
+    if d1 <= 0.0 and d2 <= 0.0:
+        return a
+    bp = sub3(p, b)
+    d3, d4 = dot3(ab, bp), dot3(ac, bp)
+    if d3 >= 0.0 and d4 <= d3:
+        return b
+    vc = d1 * d4 - d3 * d2
+    if vc <= 0.0 and d1 >= 0.0 and d3 <= 0.0:
+        return add_scaled3(a, ab, d1 / (d1 - d3))
+    cp = sub3(p, c)
+    d5, d6 = dot3(ab, cp), dot3(ac, cp)
+    if d6 >= 0.0 and d5 <= d6:
+        return c
+    vb = d5 * d2 - d1 * d6
+    if vb <= 0.0 and d2 >= 0.0 and d6 <= 0.0:
+        return add_scaled3(a, ac, d2 / (d2 - d6))
+    va = d3 * d6 - d5 * d4
+    if va <= 0.0 and d4 >= d3 and d5 >= d6:
+        return add_scaled3(b, sub3(c, b), (d4 - d3) / ((d4 - d3) + (d5 - d6)))
+    scale = 1.0 / (va + vb + vc)
+    return add_scaled3(add_scaled3(a, ab, vb * scale), ac, vc * scale)
+
+
+@kernel
+def sphere_triangle(d: Data, center: Vec3, radius: float, a: Vec3, b: Vec3, c: Vec3, thickness: float) -> int:
+    """Find the contact of a sphere with the triangle (a, b, c) enlarged by `thickness`; return the number of contacts.
+
+    The normal points from the sphere to the triangle. If the centre is on the triangle, the normal is the x axis.
+    """
+    between = sub3(closest_on_triangle(center, a, b, c), center)
+    length = norm3(between)
+    dist = length - radius - thickness
+    if dist > d.work.near_margin:
+        return 0
+    normal = scale3(between, 1.0 / length) if length >= MINVAL else (1.0, 0.0, 0.0)
+    put_contact(d, 0, dist, add_scaled3(center, normal, radius + 0.5 * dist), normal)
+    return 1
+
+
+@kernel
+def separates(axis: Vec3, a: Vec3, b: Vec3, c: Vec3, e: Vec3, f: Vec3, g: Vec3, reach: float) -> bool:
+    """Whether two triangles are farther apart along `axis` (of any length) than `reach`."""
+    a_, b_, c_ = dot3(axis, a), dot3(axis, b), dot3(axis, c)
+    e_, f_, g_ = dot3(axis, e), dot3(axis, f), dot3(axis, g)
+    gap = max(min(e_, f_, g_) - max(a_, b_, c_), min(a_, b_, c_) - max(e_, f_, g_))
+    return gap > 0.0 and gap * gap > reach * reach * dot3(axis, axis)
+
+
+@kernel
+def apart_beside(a: Vec3, b: Vec3, c: Vec3, e: Vec3, f: Vec3, g: Vec3, reach: float) -> bool:
+    """Whether two triangles are apart along the normal of the first, or a normal of one of its sides in its plane."""
+    ab, bc, ca = sub3(b, a), sub3(c, b), sub3(a, c)
+    normal = cross(ab, bc)
+    return (
+        separates(cross(normal, ab), a, b, c, e, f, g, reach)
+        or separates(cross(normal, bc), a, b, c, e, f, g, reach)
+        or separates(cross(normal, ca), a, b, c, e, f, g, reach)
+        or separates(normal, a, b, c, e, f, g, reach)
+    )
+
+
+@kernel
+def triangles_apart(a: Vec3, b: Vec3, c: Vec3, e: Vec3, f: Vec3, g: Vec3, reach: float) -> bool:
+    """Whether two triangles are certainly farther apart than `reach`, as a quick test before the convex collision."""
+    return apart_beside(a, b, c, e, f, g, reach) or apart_beside(e, f, g, a, b, c, reach)
+
 
 NO_GEOM = -1
 ROUND = 1.0 + 1e-9
@@ -122,3 +197,23 @@ def element_element(m: Model, d: Data, flex1: int, element1: int, flex2: int, el
     load_element(m, d, 0, flex1, element1)
     load_element(m, d, 1, flex2, element2)
     return convex_contact(m, d, 0)
+
+
+@kernel
+def append_contacts(
+    m: Model, d: Data, found: int, side1: int, element1: int, vertex1: int, side2: int, element2: int, vertex2: int
+) -> int:
+    """Append contacts of the near phase; element and vertex ids that do not apply are -1. Return a status."""
+    found = take_room(m, d, found)
+    if found < 0:
+        return GROW_CON
+    first = d.ncon
+    for k in range(found):
+        con = first + k
+        complete_contact(m, d, con, k, side1, side2, -1)
+        d.contact.elem[con, 0] = element1
+        d.contact.elem[con, 1] = element2
+        d.contact.vert[con, 0] = vertex1
+        d.contact.vert[con, 1] = vertex2
+    d.ncon = first + found
+    return OK

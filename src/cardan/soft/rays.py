@@ -14,8 +14,7 @@ from cardan.maths.types import ConstArray2, IntArray2, Vec3
 from cardan.maths.vector import add3, add_scaled3, cross, dot3, get3, norm3, normalize3, scale3, sub3
 from cardan.model.kernel_views import Data, Model
 from cardan.soft.edges import edge_vertex
-from cardan.soft.element import element_point
-from cardan.soft.flex import element_vertex
+from cardan.soft.flex import element_point, element_vertex
 from cardan.soft.inside import FACES
 
 Hit = tuple[float, int]

@@ -8,10 +8,9 @@ from typing import Any
 from cardan.enums.options import mjtEnableBit, mjtSolver
 from cardan.errors import FatalError
 from cardan.solver.conjugate import solve_conjugate
-from cardan.solver.gauss_seidel import solve_gauss_seidel
+from cardan.solver.gauss_seidel import solve_gauss_seidel, solve_noslip
 from cardan.solver.jacobian import DENSE_MAX
 from cardan.solver.newton import solve, solve_small
-from cardan.solver.noslip import solve_noslip
 
 Stage = Callable[[Any, Any], int]
 

@@ -3,10 +3,16 @@
 It minimises the cost of the reduced primal problem (see `primal`) island by island, with the exact Hessian M + J' H[s]
 J and an exact line search. The factorisation of the Hessian is updated when rows change state. For pyramidal cones the
 cost is a quadratic spline, so the last iteration reaches the minimum exactly.
+
+The reference starts at the cheaper of `qacc_warmstart`, the solution of the previous step, and `qacc_smooth`, the
+unconstrained acceleration. If inputs or contacts have changed, neither is good, and with few iterations the start
+determines the quality of the result. Cardan starts at the best point between the two. Their residuals determine those
+of all points between them, so this line search costs no product with a matrix and no factorisation.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from cardan.constraint.rows import is_sparse
@@ -17,21 +23,28 @@ from cardan.model.tables import GROW_H, GROW_J
 from cardan.solver.dense import change_dense_hessian, factor_dense, solve_dense, start_dense_hessian
 from cardan.solver.islands import RUN_ELLIPTIC, partition
 from cardan.solver.jacobian import DENSE_MAX, gather_jacobian, multiply_jacobian, place_rows
-from cardan.solver.linesearch import line_search
+from cardan.solver.linesearch import add_equality, bracketed_newton, evaluate_ray, line_search, prepare_cones
 from cardan.solver.ordering import order_trees
 from cardan.solver.primal import (
+    ROUNDING,
     choose_start,
+    dof_range,
     inertia_cost,
+    is_stiff,
+    load_vectors,
     move,
     multiply_inertia,
+    promised_gain,
     run_range,
+    save_smooth_residual,
     scatter,
+    set_force_from_inertia,
+    set_residual,
     update_gradient,
     update_rows,
 )
 from cardan.solver.rank_one import change_factor
 from cardan.solver.sparse import analyse, factor_sparse, solve_sparse
-from cardan.solver.start import start_between
 from cardan.solver.statistics import (
     close_island,
     close_slot,
@@ -39,7 +52,61 @@ from cardan.solver.statistics import (
     record_state,
     reset_statistics,
 )
-from cardan.solver.stiff import ROUNDING, is_stiff, promised_gain, set_force_from_inertia
+
+NEAR = 1e-3  # the start may miss the best point by this share of the distance
+
+
+@kernel
+def start_between(m: Model, d: Data, island: int) -> float:
+    """Start at the cheapest point between `qacc_smooth` and `qacc_warmstart`; return the cost there.
+
+    Writes x, Mx, jar, the rows' forces and states, and ``efc_b`` = J qacc_smooth - efc_aref. If the warm start is not
+    finite, it is ignored.
+    """
+    curvature = aim_at_warmstart(m, d, island)
+    if not curvature < math.inf:
+        return choose_start(m, d, island, False)
+    linear, curvature = add_equality(d, island, 0.0, curvature)
+    prepare_cones(d, island)
+    tolerance = NEAR * curvature
+    step = 1.0
+    slope, _ = evaluate_ray(d, island, linear, curvature, 1.0)
+    if slope > tolerance:
+        step, _, _ = bracketed_newton(m, d, island, linear, curvature, tolerance, 0.0)
+    move(d, island, step)
+    return update_rows(d, island) + inertia_cost(d, island)
+
+
+@kernel
+def aim_at_warmstart(m: Model, d: Data, island: int) -> float:
+    """Set x to `qacc_smooth`, and the search direction to `qacc_warmstart` minus x; compute its products.
+
+    Returns:
+        Second derivative, along this direction, of the inertia's part of the cost.
+    """
+    load_vectors(d, island)
+    first, n = dof_range(d, island)
+    set_residual(d, island, d.work.x_smooth)
+    save_smooth_residual(d, island)
+    for p in range(first, first + n):
+        d.work.x[p] = d.qacc_warmstart[d.work.dof_at[p]]
+    multiply_inertia(m, d, island, d.work.x, d.work.Mx)
+    set_residual(d, island, d.work.x)
+    curvature = 0.0
+    for p in range(first, first + n):
+        d.work.search[p] = d.work.x[p] - d.work.x_smooth[p]
+        d.work.Mv[p] = d.work.Mx[p] - d.work.f_smooth[p]
+        d.work.x[p] = d.work.x_smooth[p]
+        d.work.Mx[p] = d.work.f_smooth[p]
+        curvature += d.work.search[p] * d.work.Mv[p]
+    begin, end = run_range(d, island)
+    for run in range(begin, end):
+        k = d.work.run_order[run]
+        for r in range(d.work.run_start[k], d.work.run_stop[k]):
+            d.work.jv[r] = d.work.jar[r] - d.efc_b[r]
+            d.work.jar[r] = d.efc_b[r]
+    return curvature
+
 
 NEED_J = int(GROW_J)
 NEED_H = int(GROW_H)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from cardan.dynamics.actuation import actuator_disabled, advance_activation
-from cardan.dynamics.configuration import integrate_pos
+from cardan.dynamics.kinematics import integrate_pos
 from cardan.enums.codes import DSBL_ACTUATION
 from cardan.jit import kernel
 from cardan.model.kernel_views import Data, Model

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from cardan.dynamics.configuration import differentiate_pos, integrate_pos
+from cardan.dynamics.kinematics import differentiate_pos, integrate_pos
 from cardan.jit import OK, kernel, stage
 from cardan.model.kernel_views import Data, Model
 

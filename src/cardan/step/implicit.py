@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cardan.dynamics.lu import factor_lu, solve_lu
+from cardan.dynamics.derivatives import factor_lu, solve_lu
 from cardan.jit import OK, kernel, stage
 from cardan.model.kernel_views import Data, Model
 from cardan.step.advance import advance

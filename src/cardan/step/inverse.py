@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from math import sqrt
 
-from cardan.dynamics.acceleration import add_applied_forces
+from cardan.dynamics.bias import add_applied_forces
 from cardan.dynamics.inertia import mul_m, solve_m
 from cardan.jit import OK, kernel, stage
 from cardan.model.kernel_views import Data, Model

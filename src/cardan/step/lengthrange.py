@@ -9,8 +9,8 @@ from __future__ import annotations
 from math import ceil, exp
 from typing import TYPE_CHECKING, NamedTuple
 
-from cardan.dynamics.acceleration import fwd_acceleration
 from cardan.dynamics.actuation import fwd_actuation
+from cardan.dynamics.bias import fwd_acceleration
 from cardan.dynamics.inertia import solve_m
 from cardan.enums import mjtDisableBit, mjtIntegrator
 from cardan.jit import OK, kernel, stage

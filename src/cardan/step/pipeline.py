@@ -11,40 +11,39 @@ from collections.abc import Iterator
 from typing import Any
 
 from cardan.collision.detection import collision
-from cardan.constraint.inverse import inv_constraint
 from cardan.constraint.make import constraint_stages
 from cardan.constraint.project import projection_stages
-from cardan.constraint.reference import reference_constraint
-from cardan.dynamics.acceleration import fwd_acceleration
+from cardan.constraint.update import inv_constraint, reference_constraint
 from cardan.dynamics.actuation import fwd_actuation
-from cardan.dynamics.bias import rne, rne_post_constraint
-from cardan.dynamics.camlight import camlight
+from cardan.dynamics.bias import fwd_acceleration, rne, rne_post_constraint
 from cardan.dynamics.com import com_pos, com_vel
 from cardan.dynamics.coriolis_derivatives import coriolis_derivatives
 from cardan.dynamics.derivatives import implicitfast_derivatives
-from cardan.dynamics.energy import energy_pos, energy_vel
-from cardan.dynamics.features import has_muscles, has_spatial_tendons, has_spatial_transmissions
+from cardan.dynamics.energy import energy_pos, energy_vel, subtree_vel
 from cardan.dynamics.fluid import fluid, has_fluid
 from cardan.dynamics.fluid_derivatives import fluid_derivatives
 from cardan.dynamics.inertia import crb, factor_m
-from cardan.dynamics.kinematics import kinematics
-from cardan.dynamics.muscle import muscles
+from cardan.dynamics.kinematics import camlight, kinematics
+from cardan.dynamics.muscle import has_muscles, muscles
 from cardan.dynamics.passive import passive
-from cardan.dynamics.spatial_tendon import spatial_tendon
-from cardan.dynamics.spatial_transmission import spatial_transmission
-from cardan.dynamics.subtree import subtree_vel
+from cardan.dynamics.spatial_tendon import has_spatial_tendons, spatial_tendon
 from cardan.dynamics.tendon import tendon, tendon_velocity
-from cardan.dynamics.transmission import actuator_velocity, transmission
+from cardan.dynamics.transmission import (
+    actuator_velocity,
+    has_spatial_transmissions,
+    spatial_transmission,
+    transmission,
+)
 from cardan.enums import mjtDisableBit, mjtEnableBit, mjtIntegrator, mjtStage
 from cardan.errors import FatalError
 from cardan.model.mjmodel import MjModel
 from cardan.model.reset import reset_data
 from cardan.sensor import needs_rne_post, needs_subtree_vel, sensor_stages
-from cardan.soft.detection import soft_collision
+from cardan.soft.contacts import soft_collision
 from cardan.soft.edges import edge_derivatives, edge_energy, edge_forces, edge_velocity, edges, has_edges
 from cardan.soft.flex import flex, has_flexes
 from cardan.solver.choice import is_dual, solver_stages, wants_islands
-from cardan.solver.discovery import find_islands
+from cardan.solver.islands import find_islands
 from cardan.step import diagnosis
 from cardan.step.actuator_hooks import has_user_actuators, user_defaults
 from cardan.step.checks import check_acc, check_pos, check_vel, clear_energy

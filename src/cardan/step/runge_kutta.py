@@ -13,7 +13,7 @@ integrators (clamped, exact filter) with the combined derivative.
 
 from __future__ import annotations
 
-from cardan.dynamics.configuration import integrate_pos
+from cardan.dynamics.kinematics import integrate_pos
 from cardan.jit import OK, kernel, stage
 from cardan.model.kernel_views import Data, Model
 from cardan.step.advance import advance

@@ -20,8 +20,7 @@ from cardan.compiler.plugins import instance_of
 from cardan.constants import mjMINVAL
 from cardan.formats.meshes import reader
 from cardan.formats.raw import MeshDataError, RawMesh, from_lists
-from cardan.maths.eigen import principal_axes
-from cardan.maths.pose import IDENTITY
+from cardan.maths.pose import IDENTITY, principal_axes
 from cardan.maths.quaternion import neg_quat, normalize4, quat2mat
 from cardan.maths.types import Pose, Quat, Vec3
 

@@ -1,0 +1,261 @@
+"""Jacobian rows that measure motions of bodies and of tendons.
+
+A row projects the velocity of a point p of a body onto an axis f, or its angular velocity onto an axis t. It is a
+linear function of the body's spatial velocity: the power of a wrench, i.e. a spatial force (torque, force) = (t + (p -
+c) x f, f) about the centre of mass c of the kinematic tree, to which `cdof` also refers (Featherstone 2008, section
+2.4). So an entry of the row is wrench . cdof.
+
+For two bodies, a block of rows stores its wrenches in a scratch array of `BANK_SIZE` numbers: three banks of `MAX_ROWS`
+wrenches, for dofs that move only the first body, only the second, and both (the sum of the first two banks). For
+contacts of flexes, which have more bodies, each body has its own bank, and the entry of a dof is the sum over the
+bodies that it moves.
+
+Rows of tendons follow from their moment arms in `ten_J` (dense, or CSR packed into the same array).
+"""
+
+from __future__ import annotations
+
+from cardan.constraint.rows import put_entry
+from cardan.dynamics.external import MAX_BODIES
+from cardan.dynamics.jacobian import is_sparse
+from cardan.dynamics.tendon import place_after, place_of
+from cardan.jit import kernel, stack_int_array
+from cardan.maths.spatial import get6
+from cardan.maths.types import Array1, IntArray1, Vec3
+from cardan.maths.vector import add3, cross, get3, get9, mul_mat_vec3, scale3
+from cardan.model.fields_arena import MAX_FRICTION
+from cardan.model.kernel_views import Data, Model
+
+MAX_ROWS = 2 * MAX_FRICTION  # largest number of rows of one constraint: the edges of a pyramid
+BANK = MAX_ROWS * 6
+BANK_SIZE = 3 * BANK
+FIRST, SECOND, BOTH = 0, 1, 2
+
+
+@kernel
+def merge_chains(m: Model, d: Data, body1: int, body2: int) -> int:
+    """List the dofs that move either body in `work.chain_dof`, last first, and their banks in `work.chain_bank`.
+
+    Dofs that move both bodies are included, even if they can't move one body relative to the other.
+
+    Returns:
+        The number of dofs.
+    """
+    dof1 = int(m.aux.body_lastdof[body1])
+    dof2 = int(m.aux.body_lastdof[body2])
+    n = 0
+    while dof1 >= 0 or dof2 >= 0:
+        dof = max(dof1, dof2)
+        bank = BOTH if dof1 == dof2 else (FIRST if dof1 > dof2 else SECOND)
+        d.work.chain_dof[n] = dof
+        d.work.chain_bank[n] = bank
+        if dof == dof1:
+            dof1 = m.dof_parentid[dof1]
+        if dof == dof2:
+            dof2 = m.dof_parentid[dof2]
+        n += 1
+    return n
+
+
+@kernel
+def put_wrench(w: Array1, bank: int, row: int, torque: Vec3, force: Vec3) -> None:
+    """Store one wrench."""
+    a = bank * BANK + row * 6
+    w[a] = torque[0]
+    w[a + 1] = torque[1]
+    w[a + 2] = torque[2]
+    w[a + 3] = force[0]
+    w[a + 4] = force[1]
+    w[a + 5] = force[2]
+
+
+@kernel
+def put_point_wrench(w: Array1, bank: int, row: int, arm: Vec3, axis: Vec3, scale: float) -> None:
+    """Store the wrench of `scale` times the velocity along `axis` of the point at `arm` from the tree's centre."""
+    put_wrench(w, bank, row, scale3(cross(arm, axis), scale), scale3(axis, scale))
+
+
+@kernel
+def sum_banks(w: Array1, rows: int) -> None:
+    """Compute the bank of dofs that move both bodies: the sum of the first two banks."""
+    for a in range(rows * 6):
+        w[BOTH * BANK + a] = w[FIRST * BANK + a] + w[SECOND * BANK + a]
+
+
+@kernel
+def fill_rows(m: Model, d: Data, w: Array1, n: int, row: int, rows: int) -> None:
+    """Write `rows` Jacobian rows from `row` on, for the `n` dofs of the last `merge_chains` and the wrenches `w`."""
+    sparse = is_sparse(m)
+    values = d.efc_J
+    stride = n if sparse else int(m.nv)
+    start = int(d.efc_J_rowadr[row]) if sparse else row * int(m.nv)
+    for k in range(n):
+        dof = int(d.work.chain_dof[n - 1 - k])
+        bank = int(d.work.chain_bank[n - 1 - k]) * BANK
+        column = k if sparse else dof
+        c = get6(d.cdof, dof)
+        for r in range(rows):
+            b = bank + 6 * r
+            values[start + r * stride + column] = (
+                w[b] * c[0] + w[b + 1] * c[1] + w[b + 2] * c[2] + w[b + 3] * c[3] + w[b + 4] * c[4] + w[b + 5] * c[5]
+            )
+    if sparse:
+        columns = d.efc_J_colind
+        for r in range(rows):
+            for k in range(n):
+                columns[start + r * n + k] = d.work.chain_dof[n - 1 - k]
+
+
+@kernel
+def body_point(d: Data, body: int, local: Vec3) -> Vec3:
+    """World position of the point `local`, given in a body's frame."""
+    return add3(get3(d.xpos, body), mul_mat_vec3(get9(d.xmat, body), local))
+
+
+UNION_SIZE = MAX_BODIES * BANK
+WORLD = 0
+
+
+@kernel
+def start_chains(m: Model, bodies: IntArray1, nbody: int, dofs: IntArray1) -> int:
+    """Set `dofs` to the last dofs of the bodies' chains, and return the largest."""
+    last = -1
+    for k in range(nbody):
+        dofs[k] = m.aux.body_lastdof[bodies[k]]
+        last = max(last, dofs[k])
+    return last
+
+
+@kernel
+def pass_dof(m: Model, nbody: int, dofs: IntArray1, dof: int) -> int:
+    """Advance all chains that are at `dof` towards the root; return the largest remaining dof."""
+    following = -1
+    for k in range(nbody):
+        if dofs[k] == dof:
+            dofs[k] = m.dof_parentid[dof]
+        following = max(following, dofs[k])
+    return following
+
+
+@kernel
+def unite_chains(m: Model, d: Data, bodies: IntArray1, nbody: int) -> int:
+    """List the dofs that move any of the bodies in `work.chain_dof`, last first, and return their number."""
+    dofs = stack_int_array(MAX_BODIES)
+    dof = start_chains(m, bodies, nbody, dofs)
+    n = 0
+    while dof >= 0:
+        d.work.chain_dof[n] = dof
+        n += 1
+        dof = pass_dof(m, nbody, dofs, dof)
+    return n
+
+
+@kernel
+def add_power(d: Data, w: Array1, body: int, dof: int, start: int, stride: int, rows: int) -> None:
+    """Add the power of a body's wrenches on the axis of a dof to `rows` Jacobian entries, `stride` apart."""
+    values = d.efc_J
+    c = get6(d.cdof, dof)
+    for r in range(rows):
+        b = body * BANK + 6 * r
+        values[start + r * stride] += (
+            w[b] * c[0] + w[b + 1] * c[1] + w[b + 2] * c[2] + w[b + 3] * c[3] + w[b + 4] * c[4] + w[b + 5] * c[5]
+        )
+
+
+@kernel
+def fill_union(m: Model, d: Data, w: Array1, bodies: IntArray1, nbody: int, n: int, row: int, rows: int) -> None:
+    """Write `rows` Jacobian rows from `row` on, for the `n` dofs of the last `unite_chains` and the wrenches `w`."""
+    dofs = stack_int_array(MAX_BODIES)
+    sparse = is_sparse(m)
+    stride = n if sparse else int(m.nv)
+    start = int(d.efc_J_rowadr[row]) if sparse else row * int(m.nv)
+    dof = start_chains(m, bodies, nbody, dofs)
+    for k in range(n - 1, -1, -1):
+        column = start + (k if sparse else dof)
+        for r in range(rows):
+            d.efc_J[column + r * stride] = 0.0
+            if sparse:
+                d.efc_J_colind[column + r * stride] = dof
+        for body in range(nbody):
+            if dofs[body] == dof:
+                add_power(d, w, body, dof, column, stride, rows)
+        dof = pass_dof(m, nbody, dofs, dof)
+
+
+@kernel
+def combine_tendons(m: Model, d: Data, tendon1: int, scale1: float, tendon2: int, scale2: float) -> int:
+    """Compute ``scale1 ten_J[tendon1] + scale2 ten_J[tendon2]`` by increasing dof.
+
+    The dofs are written to `work.chain_dof`, the values to `work.chain_value`.
+
+    Args:
+        m: the model.
+        d: the data.
+        tendon1: id of a tendon.
+        scale1: factor of the first tendon.
+        tendon2: id of the second tendon, or -1.
+        scale2: factor of the second tendon.
+
+    Returns:
+        The number of dofs. In sparse storage, these are the dofs that either row stores; in dense storage, it is 0 if
+        all values are 0.
+    """
+    if not is_sparse(m):
+        effective = False
+        for dof in range(m.nv):
+            value = scale1 * d.ten_J[tendon1, dof]
+            if tendon2 >= 0:
+                value += scale2 * d.ten_J[tendon2, dof]
+            d.work.chain_dof[dof] = dof
+            d.work.chain_value[dof] = value
+            effective = effective or value != 0.0
+        return int(m.nv) if effective else 0
+    if tendon2 < 0:
+        return scale_tendon(m, d, tendon1, scale1)
+    at1, end1 = row_range(d, tendon1)
+    at2, end2 = row_range(d, tendon2)
+    n = 0
+    while at1 < end1 or at2 < end2:
+        dof1 = d.ten_J_colind[at1 // m.nv, at1 % m.nv] if at1 < end1 else m.nv
+        dof2 = d.ten_J_colind[at2 // m.nv, at2 % m.nv] if at2 < end2 else m.nv
+        dof = min(dof1, dof2)
+        value = 0.0
+        if dof1 == dof:
+            value += scale1 * d.ten_J[at1 // m.nv, at1 % m.nv]
+            at1 += 1
+        if dof2 == dof:
+            value += scale2 * d.ten_J[at2 // m.nv, at2 % m.nv]
+            at2 += 1
+        d.work.chain_dof[n] = dof
+        d.work.chain_value[n] = value
+        n += 1
+    return n
+
+
+@kernel
+def scale_tendon(m: Model, d: Data, tendon: int, scale: float) -> int:
+    """Compute `combine_tendons` of a single tendon in sparse storage."""
+    line, column = place_of(m, d.ten_J_rowadr[tendon])
+    for k in range(d.ten_J_rownnz[tendon]):
+        d.work.chain_dof[k] = d.ten_J_colind[line, column]
+        d.work.chain_value[k] = scale * d.ten_J[line, column]
+        line, column = place_after(m, line, column, 1)
+    return int(d.ten_J_rownnz[tendon])
+
+
+@kernel
+def row_range(d: Data, tendon: int) -> tuple[int, int]:
+    """Addresses (start, end) of a tendon's row in the packed CSR storage."""
+    start = int(d.ten_J_rowadr[tendon])
+    return start, start + int(d.ten_J_rownnz[tendon])
+
+
+@kernel
+def put_tendon_entries(m: Model, d: Data, row: int, n: int, tendon1: int, tendon2: int) -> None:
+    """Copy the `n` entries of the last `combine_tendons` to `row`; this may be the first row of a tendon."""
+    for k in range(n):
+        put_entry(m, d, row, k, int(d.work.chain_dof[k]), d.work.chain_value[k])
+    if d.tendon_efcadr[tendon1] < 0:
+        d.tendon_efcadr[tendon1] = row
+    if tendon2 >= 0 and d.tendon_efcadr[tendon2] < 0:
+        d.tendon_efcadr[tendon2] = row
