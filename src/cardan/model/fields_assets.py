@@ -106,12 +106,7 @@ SKIN: tuple[Field, ...] = (
 )
 
 HFIELD: tuple[Field, ...] = (
-    Field(
-        "hfield_size",
-        "f8",
-        ("nhfield", 4),
-        "half widths in x and y, elevation of the top, thickness of the base, m",
-    ),
+    Field("hfield_size", "f8", ("nhfield", 4), "half widths in x and y, height of the top, thickness of the base, m"),
     Field("hfield_nrow", "i4", ("nhfield",), "number of rows"),
     Field("hfield_ncol", "i4", ("nhfield",), "number of columns"),
     Field("hfield_adr", "i4", ("nhfield",), "first elevation"),

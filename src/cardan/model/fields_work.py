@@ -50,14 +50,10 @@ DERIVED: tuple[Field, ...] = (
     Field("aux.sdf_face", "f8", ("any",), "triangles of meshes with signed distances: corners and pseudonormals"),
     Field("aux.sdf_grid", "f8", ("any",), "distance grids of meshes, each with a header and values"),
     Field("aux.contact_filter", "i8", ("any",), "address of the callback that excludes pairs of geoms, or 0"),
-    Field(
-        "aux.plugin_call", "i8", ("any",), "addresses of the functions of each plugin instance, eight numbers for each"
-    ),
+    Field("aux.plugin_call", "i8", ("any",), "addresses of the functions of each plugin instance, eight for each"),
     Field("aux.edge_rowadr", "i4", ("any",), "start and end of each flex edge's row of edge_colind"),
     Field("aux.edge_colind", "i4", ("any",), "dofs that move the vertices of each flex edge"),
-    Field(
-        "aux.edge_threes", "i4", ("any",), "whether each edge's row has three dofs for each vertex (1), all slides (2)"
-    ),
+    Field("aux.edge_threes", "i4", ("any",), "whether each edge's row has three dofs a vertex (1), all slides (2)"),
     Field("aux.edge_side", "i4", ("any",), "vertices of its edge that each of these dofs moves: 0, 1, or 2 for both"),
     Field("aux.flex_bvh_next", "i4", ("any",), "node after each subtree of a flex's tree; -1 for invalid trees"),
     Field("aux.flex_bvh_depth", "i4", ("any",), "depth of the tree of each flex"),
@@ -65,20 +61,15 @@ DERIVED: tuple[Field, ...] = (
         "aux.vertex_certain",
         "u1",
         ("any",),
-        "for each mesh vertex: whether a search along the hull can't end there wrongly",
+        "for each mesh vertex: whether a search along the hull never ends there wrongly",
     ),
-    Field(
-        "aux.uncertain_adr",
-        "i4",
-        ("any",),
-        "for each mesh: its first row of aux.uncertain; at the end, their number",
-    ),
+    Field("aux.uncertain_adr", "i4", ("any",), "for each mesh: first row of aux.uncertain; at the end, their number"),
     Field("aux.uncertain", "i4", ("any",), "numbers on the hull of the vertices that are not certain"),
     Field(
         "aux.hull_neighbour",
         "i4",
         ("any", 2),
-        "for each neighbour in mesh_graph: its row of mesh_vert (else -1), and the address of its own neighbours",
+        "for each neighbour in mesh_graph: row of mesh_vert or -1, address of its own",
     ),
     Field("aux.hull_scan", "i4", ("any",), "for each mesh: address of its hull in aux.hull_point, or -1"),
     Field("aux.hull_point", "f4", ("any",), "vertices of small hulls, one after the other: all x, all y, all z"),
@@ -148,20 +139,11 @@ WORK: tuple[Field, ...] = (
     Field("work.dense_island", "i8", (), "solver: whether the island being solved uses dense matrices"),
     Field("work.near_dist", "f8", (mjMAXCONPAIR,), "collision: distances of the contacts of one pair of geoms"),
     Field("work.near_pos", "f8", (mjMAXCONPAIR, 3), "collision: positions of the contacts of one pair of geoms"),
-    Field(
-        "work.near_frame",
-        "f8",
-        (mjMAXCONPAIR, 9),
-        "collision: frames of the contacts of one pair of geoms, axis by axis",
-    ),
+    Field("work.near_frame", "f8", (mjMAXCONPAIR, 9), "collision: frames of the contacts of one pair, axis by axis"),
     Field("work.missing_geom", "i8", (2,), "collision: pair of geoms whose collision function is not compiled yet"),
-    Field(
-        "work.body_low", "f8", ("nbody", 3), "collision: lower corner of the box around each body's geoms, sweep axes"
-    ),
+    Field("work.body_low", "f8", ("nbody", 3), "collision: lower corner of the box around each body's geoms"),
     Field("work.body_high", "f8", ("nbody", 3), "collision: upper corner of the box around each body's geoms"),
-    Field(
-        "work.sweep_axis", "f8", (3, 3), "collision: axes of the sweep, one in each row; zeros before the first sweep"
-    ),
+    Field("work.sweep_axis", "f8", (3, 3), "collision: axes of the sweep, one in each row; zeros at first"),
     Field("work.sweep_body", "i8", ("nbody",), "collision: bodies in the order of the sweep"),
     Field("work.sweep_key", "f8", ("nbody",), "collision: lower ends of the bodies' intervals, in that order"),
     Field("work.sweep_box", "f8", ("nbody", 6), "collision: boxes in the order of the sweep, low and high by axis"),
@@ -199,17 +181,10 @@ WORK: tuple[Field, ...] = (
     Field("work.candidate", "i8", ("ncandidate", 3), "collision: pairs of geoms to check, and explicit pair or -1"),
     Field("work.arg_vec", "f8", ("nv",), "one vector of velocities or forces, for functions of the interface"),
     Field("work.statistics_used", "i8", (), "solver: entries of the statistics written since the last reset"),
-    Field(
-        "work.left_out",
-        "i8",
-        (),
-        "collision: contacts dropped since the last reset, because of the user's limit on memory",
-    ),
+    Field("work.left_out", "i8", (), "collision: contacts dropped since the last reset, by the user's limit on memory"),
     Field("work.rows_full", "i8", (), "whether the user's limit on memory is reached by this step's rows"),
     Field("work.shape_type", "i8", (2,), "collision: geom types of the two shapes of a convex pair"),
-    Field(
-        "work.shape_pos", "f8", (2, 3), "collision: their centres, world frame (of a prism, the height field's centre)"
-    ),
+    Field("work.shape_pos", "f8", (2, 3), "collision: their centres, world frame (prism: centre of the height field)"),
     Field("work.shape_mat", "f8", (2, 9), "collision: their orientations"),
     Field("work.shape_size", "f8", (2, 3), "collision: their sizes"),
     Field("work.shape_nvert", "i8", (2,), "collision: number of their vertices on the hull (meshes)"),
@@ -226,15 +201,13 @@ WORK: tuple[Field, ...] = (
         "work.overlap_normal",
         "f8",
         (1, 3),
-        "collision: direction of the penetration, unit vector from the first shape to the second",
+        "collision: unit vector of the penetration, from the first shape to the second",
     ),
     Field("work.fluid_force", "f8", ("nbody", 6), "fluid: force of the medium on each body, then on its subtree"),
     Field(
         "work.composite", "f8", ("nbody", 36), "derivatives of each body's force by its velocity, then of its subtree's"
     ),
-    Field(
-        "work.axis_rate", "f8", ("nv", 6), "derivatives of the accelerations of a dof's subtree by the dof's velocity"
-    ),
+    Field("work.axis_rate", "f8", ("nv", 6), "derivatives of accelerations of a dof's subtree by the dof's velocity"),
     Field("work.precond", "f8", ("nv",), "solver: M^-1 grad, island order"),
     Field("work.pivot_inv", "f8", ("nv",), "solver: reciprocal pivots of the factor of M, island order"),
     Field("work.coupled", "i8", ("nv",), "solver: positions of dofs with off-diagonal entries in the factor of M"),
@@ -267,29 +240,16 @@ WORK: tuple[Field, ...] = (
     Field("work.actuator_bias", "f8", ("nu",), "actuation: biases of muscles and of user-defined actuators"),
     Field("work.actuator_gain_slope", "f8", ("nu",), "actuation: derivatives of work.actuator_gain by the velocity"),
     Field(
-        "work.weight", "f8", (1, 3), "collision: weights of the simplex's vertices at its point closest to the origin"
+        "work.weight", "f8", (1, 3), "collision: weights of the simplex's vertices at the point closest to the origin"
     ),
     Field("work.witness", "f8", (2, 3), "collision: closest points of two shapes, or deepest points if they overlap"),
     Field("work.epa_vertex", "f8", (POLYTOPE_VERTICES, 3), "collision: vertices of the expanding polytope"),
-    Field(
-        "work.epa_vertex1",
-        "f8",
-        (POLYTOPE_VERTICES, 3),
-        "collision: the points of the first shape from which they are formed",
-    ),
-    Field(
-        "work.epa_vertex2",
-        "f8",
-        (POLYTOPE_VERTICES, 3),
-        "collision: the points of the second shape from which they are formed",
-    ),
+    Field("work.epa_vertex1", "f8", (POLYTOPE_VERTICES, 3), "collision: their points on the first shape"),
+    Field("work.epa_vertex2", "f8", (POLYTOPE_VERTICES, 3), "collision: their points on the second shape"),
     Field("work.epa_face", "i8", (POLYTOPE_FACES, 3), "collision: vertices of each face of the expanding polytope"),
     Field("work.epa_normal", "f8", (POLYTOPE_FACES, 3), "collision: outward normal of each face"),
     Field(
-        "work.epa_height",
-        "f8",
-        (POLYTOPE_FACES,),
-        "collision: height of each face above the origin; infinite if removed",
+        "work.epa_height", "f8", (POLYTOPE_FACES,), "collision: height of each face above the origin; inf if removed"
     ),
     Field("work.epa_edge", "i8", (POLYTOPE_EDGES, 2), "collision: edges around the faces that are being removed"),
     Field("work.range_actuator", "i8", (), "length range: actuator whose range is searched"),
@@ -299,10 +259,7 @@ WORK: tuple[Field, ...] = (
     Field("work.prism", "f8", (6, 3), "collision: vertices of a prism of a height field in its frame, base first"),
     Field("work.timer_start", "f8", ("any",), "step: start time of each timed part, by the user's clock"),
     Field(
-        "work.good_state",
-        "f8",
-        ("any",),
-        "step: 1 if it is valid, and the last full physics state that passed all checks",
+        "work.good_state", "f8", ("any",), "step: 1 if valid, and the last full physics state that passed all checks"
     ),
     Field("work.lost_state", "f8", ("any",), "step: copy of work.good_state made at the last automatic reset"),
     Field("work.bad_kind", "i8", (), "step: kind of warning of the check that failed"),
@@ -318,12 +275,7 @@ WORK: tuple[Field, ...] = (
     Field("work.sdf_size", "f8", (2, 3), "signed distances: their sizes"),
     Field("work.sdf_pos", "f8", (2, 3), "signed distances: origins of their frames"),
     Field("work.sdf_mat", "f8", (2, 9), "signed distances: orientations of their frames"),
-    Field(
-        "work.sdf_point",
-        "f8",
-        (2, 3),
-        "signed distances: points at which they are evaluated, in the frames of the shapes",
-    ),
+    Field("work.sdf_point", "f8", (2, 3), "signed distances: where they are evaluated, in the frames of the shapes"),
     Field("work.sdf_value", "f8", (2,), "signed distances: the distances at these points"),
     Field("work.sdf_gradient", "f8", (2, 3), "signed distances: the gradients at these points"),
     Field("work.body_tree", "i8", ("nbody",), "collision: whether the tree of each body can be used"),
@@ -335,18 +287,11 @@ WORK: tuple[Field, ...] = (
     Field("work.sdf_rough", "i8", (), "signed distances: whether distances of meshes are read from their grids"),
     Field("work.sdf_nearest", "i8", (2,), "signed distances: the nearest triangles of meshes in the last evaluation"),
     Field("work.plugin_handle", "u8", ("any",), "plugins: values of plugin_data, kept through resets"),
-    Field(
-        "work.element", "f8", (8, 3), "collision: vertices of elements of flexes, four rows for each shape of the pair"
-    ),
+    Field("work.element", "f8", (8, 3), "collision: vertices of elements of flexes, four rows for each shape"),
     Field("work.found_element", "i8", ("nflexelem",), "collision: elements of a flex that may be in contact"),
     Field("work.element_key", "f8", ("nflexelem",), "collision: lower ends of elements along the axis of a sweep"),
     Field("work.element_order", "i8", ("nflexelem",), "collision: elements in the order of a sweep"),
-    Field(
-        "work.element_active",
-        "i8",
-        ("nflexelem",),
-        "collision: positions in that order that overlap the current element",
-    ),
+    Field("work.element_active", "i8", ("nflexelem",), "collision: positions in that order that overlap the element"),
     Field("work.element_next", "i8", ("nflexelem",), "collision: the next position in the same bin, or -1"),
     Field("work.bin_element", "i8", ("nflexelem",), "collision: first position in each bin of a sweep, or -1"),
     Field("work.element_bounds", "f8", ("nflexelem", 5), "collision: ends of boxes in the order of a sweep"),
@@ -354,30 +299,15 @@ WORK: tuple[Field, ...] = (
     Field("work.axis_pair", "i8", (f"{AXIS_SLOTS}*ngeom",), "collision: pair of geoms that each stored axis separates"),
     Field("work.axis", "f8", (f"{AXIS_SLOTS}*ngeom", 3), "collision: the separating axis, frame of the first geom"),
     Field(
-        "work.axis_vertex",
-        "i8",
-        (f"{AXIS_SLOTS}*ngeom", 2),
-        "collision: hull vertices of both geoms that are farthest along the axis",
+        "work.axis_vertex", "i8", (f"{AXIS_SLOTS}*ngeom", 2), "collision: hull vertices of both geoms farthest along it"
     ),
-    Field(
-        "work.shape_lead",
-        "f8",
-        (2,),
-        "collision: distance by which a hull vertex must lead to be the only support point",
-    ),
-    Field(
-        "work.shape_uncertain", "i8", (2, 2), "collision: start and end of the shapes' rows in aux.uncertain (meshes)"
-    ),
+    Field("work.shape_lead", "f8", (2,), "collision: lead of a hull vertex from which it is the only support point"),
+    Field("work.shape_uncertain", "i8", (2, 2), "collision: start and end of the meshes' rows in aux.uncertain"),
     Field("work.tied", "i8", (MOST_TIED,), "collision: vertices of a hull that are almost as far as the farthest"),
     Field("work.recall_row", "i8", (), "collision: row of work.recall_vertex of the pair, or -1"),
     Field("work.recall_count", "i8", (2,), "collision: number of searches on each shape so far"),
     Field("work.recall_pair", "i8", ("ngeom",), "collision: pair of geoms of each row of work.recall_vertex"),
-    Field(
-        "work.recall_vertex",
-        "i4",
-        ("ngeom", 2 * RECALLED),
-        "collision: last hull vertices of searches, for both shapes",
-    ),
+    Field("work.recall_vertex", "i4", ("ngeom", 2 * RECALLED), "collision: last vertices of searches, both shapes"),
     # the scene that is being filled: memory of an MjvScene, attached only then (visual/memory.py); one block
     Field("work.scn_state", "i4", ("any",), "visual: counts, options and selection, numbered in visual/memory.py"),
     Field("work.scn_pose", "f8", ("any",), "visual: camera and perturbation, numbered in visual/memory.py"),
@@ -420,16 +350,14 @@ WORK: tuple[Field, ...] = (
     Field("work.seed_act", "f8", ("na",), "derivatives: 0; its tangents are directions of the activations"),
     Field("work.seed_ctrl", "f8", ("nu",), "derivatives: 0; its tangents are directions of the controls"),
     Field("work.outcome", "f8", ("any",), "derivatives: the state after a step, in the tangent space, and sensor data"),
-    Field(
-        "work.reach", "f8", (), "derivatives: largest distance of geoms that get contacts in them without touching, m"
-    ),
+    Field("work.reach", "f8", (), "derivatives: largest distance at which geoms get contacts without touching, m"),
     # if worlds are stored side by side, work.buffer contains only real numbers (jit/layout/lanes.py)
     Field("work.buffer_i8", "i8", ("any",), "reset: 8-byte integers of the arrays of fixed size"),
     Field("work.buffer_i4", "i4", ("any",), "reset: 4-byte integers of the arrays of fixed size"),
     Field("work.buffer_u1", "u1", ("any",), "reset: bytes of the arrays of fixed size"),
     Field("work.batch_control", "f8", ("any",), "batch: inputs of each step of a rollout"),
     Field(
-        "work.batch_control_part", "i8", ("any",), "batch: parts of a row of work.batch_control (kind, address, size)"
+        "work.batch_control_part", "i8", ("any",), "batch: parts of a row of work.batch_control: kind, address, size"
     ),
     Field("work.batch_record", "f8", ("any",), "batch: recorded values, one row every work.batch_every steps"),
     Field("work.batch_record_part", "i8", ("any",), "batch: parts of a row of work.batch_record"),
@@ -451,9 +379,7 @@ WORK: tuple[Field, ...] = (
     Field("work.end_column", "i8", (), "derivatives: one after the last requested direction"),
     Field("work.seeded_column", "i8", (), "derivatives: first direction of the previous block"),
     # recorded trajectories (derive/recording.py)
-    Field(
-        "work.tape", "f8", ("any",), "recording: states and inputs at the start of steps, one row for each stored step"
-    ),
+    Field("work.tape", "f8", ("any",), "recording: states and inputs at the start of steps, one row for each step"),
     Field("work.tape_step", "i8", (), "recording: number of the current step"),
     Field("work.tape_every", "i8", (), "recording: number of steps between two stored steps"),
     Field("work.tape_nstep", "i8", (), "recording: number of steps of each world"),
@@ -465,41 +391,27 @@ WORK: tuple[Field, ...] = (
     Field("work.tape_deviation", "f8", ("any",), "recording: deviation from a reference state (2 nv + na)"),
     Field("work.tape_sensordata", "f8", ("any",), "recording: sensor data of each step"),
     Field("work.adjoint", "f8", ("any",), "recording: derivatives of a loss by the state, world by world (2 nv + na)"),
-    Field(
-        "work.adjoint_states", "f8", ("any",), "recording: derivatives of the loss by the state before each step alone"
-    ),
+    Field("work.adjoint_states", "f8", ("any",), "recording: derivatives of the loss by the state before each step"),
     Field("work.adjoint_sensors", "f8", ("any",), "recording: derivatives of the loss by the sensor data of each step"),
     Field("work.adjoint_controls", "f8", ("any",), "recording: derivatives of the loss by the controls of each step"),
     Field("work.pulled", "f8", ("any",), "recording: products of the adjoint and the Jacobian (2 nv + na + nu)"),
     Field("work.jacobians", "f8", ("any",), "recording: Jacobians of steps"),
-    Field(
-        "work.kept_code", "i8", ("any",), "derivatives: codes of the pairs of geom types for which there are programs"
-    ),
+    Field("work.kept_code", "i8", ("any",), "derivatives: codes of the pairs of geom types that have programs"),
     Field("work.kept_version", "i8", (), "derivatives: number of changes of the contact pairs or of the rows' objects"),
     Field("work.tape_blocks", "i8", (), "recording: number of blocks of directions of sensitivities"),
     Field("work.sensitivity", "f8", ("any",), "recording: tangents of the state before each step, block by block"),
     Field("work.sensitivity_sensors", "f8", ("any",), "recording: tangents of the sensor data of each step"),
     Field("work.sensitivity_control", "f8", ("any",), "recording: tangents of the controls of all steps"),
-    Field(
-        "work.plugin_remembered",
-        "i8",
-        ("any",),
-        "plugins: positions in plugin_number of values that persist between evaluations",
-    ),
+    Field("work.plugin_remembered", "i8", ("any",), "plugins: positions in plugin_number of values that persist"),
     Field("work.plugin_kept", "f8", ("any",), "derivatives: states and persistent values of plugins before a step"),
     Field("work.plugin_is_kept", "i8", (), "derivatives: whether plugin_kept belongs to the step"),
-    Field(
-        "work.tape_remembered",
-        "i8",
-        ("any",),
-        "recording: positions in plugin_number of values that persist between steps",
-    ),
+    Field("work.tape_remembered", "i8", ("any",), "recording: positions in plugin_number of values that persist"),
     Field("work.nmemory", "i8", (), "derivatives: number of plugin states and persistent values in the state"),
     Field(
         "work.seed_memory",
         "f8",
         ("any",),
-        "derivatives: 0; its tangents are directions of plugin states and persistent values",
+        "derivatives: 0; tangents: directions of plugin states and persistent values",
     ),
     Field("work.solved_force", "f8", ("nefc",), "derivatives: efc_force of the main solver, before the no-slip solver"),
     Field("work.shape_scan", "i8", (2,), "collision: addresses of the hulls in aux.hull_point (meshes), or -1"),

@@ -5,15 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from cardan.jit.memory.fields import Field
-from cardan.model import fields_arena as arena
-from cardan.model import fields_assets as assets
-from cardan.model import fields_bodies as bodies
-from cardan.model import fields_data as data
-from cardan.model import fields_options as options
-from cardan.model import fields_relations as relations
-
-MODULES = (options, bodies, assets, relations, data, arena)
-FIRST_OF_DATA = "SCALARS"
+from cardan.model.tables import DATA_TABLES, MODEL_TABLES, Tables
 
 INTRODUCTION = """# Fields of MjModel and MjData
 
@@ -24,36 +16,26 @@ says otherwise.
 """
 
 
-def _tables() -> Iterator[tuple[str, tuple[Field, ...]]]:
-    """Names and rows of all public tables, in the order of the structures."""
-    for module in MODULES:
-        for name, value in vars(module).items():
-            if name.isupper() and isinstance(value, tuple):
-                yield name, value
-
-
-def _shape(field: Field) -> str:
-    return " × ".join(str(dim) for dim in field.shape)
-
-
 def _rows(table: Iterable[Field], with_stage: bool) -> Iterator[str]:
+    """Yield the lines of a table in Markdown."""
     yield "| field | type | shape | meaning |" + (" written by |" if with_stage else "")
     yield "| --- | --- | --- | --- |" + (" --- |" if with_stage else "")
     for field in table:
-        row = f"| `{field.name}` | {field.dtype} | {_shape(field)} | {field.doc} |"
+        row = f"| `{field.name}` | {field.dtype} | {' × '.join(map(str, field.shape))} | {field.doc} |"
         yield row + (f" {field.stage} |" if with_stage else "")
 
 
+def _chapter(title: str, tables: Tables, with_stage: bool) -> Iterator[str]:
+    """Yield the parts of the page about one structure."""
+    yield f"## {title}\n"
+    for name, table in tables.items():
+        yield f"### {name.capitalize()}\n"
+        yield "\n".join(_rows(table, with_stage)) + "\n"
+
+
 def page() -> str:
-    """The page in Markdown."""
-    parts = [INTRODUCTION, "## MjModel\n"]
-    of_data = False
-    for name, table in _tables():
-        if name == FIRST_OF_DATA:
-            of_data = True
-            parts.append("## MjData\n")
-        parts.append(f"### {name.capitalize()}\n")
-        parts.append("\n".join(_rows(table, of_data)) + "\n")
+    """Return the page in Markdown."""
+    parts = [INTRODUCTION, *_chapter("MjModel", MODEL_TABLES, False), *_chapter("MjData", DATA_TABLES, True)]
     return "\n".join(parts)
 
 

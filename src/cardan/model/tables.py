@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from functools import cache
+from itertools import chain
 from math import prod
+from types import ModuleType
 
+from cardan.jit.memory.fields import Field
 from cardan.jit.memory.struct import Struct, fields_of
 from cardan.model import fields_arena as arena
 from cardan.model import fields_assets as assets
@@ -14,53 +17,21 @@ from cardan.model import fields_options as options
 from cardan.model import fields_relations as relations
 from cardan.model.fields_work import DERIVED, WORK
 
-MODEL_TABLES = (
-    options.SIZES,
-    options.OPTIONS,
-    options.VISUAL,
-    options.STATISTICS,
-    bodies.QPOS,
-    bodies.BODY,
-    bodies.BVH,
-    bodies.JOINT,
-    bodies.DOF,
-    bodies.GEOM,
-    bodies.SITE,
-    bodies.CAMERA,
-    bodies.LIGHT,
-    assets.FLEX,
-    assets.MESH,
-    assets.SKIN,
-    assets.HFIELD,
-    assets.TEXTURE,
-    assets.MATERIAL,
-    relations.PAIR,
-    relations.EXCLUDE,
-    relations.EQUALITY,
-    relations.TENDON,
-    relations.WRAP,
-    relations.ACTUATOR,
-    relations.SENSOR,
-    relations.PLUGIN,
-    relations.NUMERIC,
-    relations.TEXT,
-    relations.TUPLE,
-    relations.KEY,
-    relations.NAME,
-    relations.PATHS,
-)
-DATA_TABLES = (
-    data.SCALARS,
-    data.DIAGNOSTICS,
-    data.ARRAYS,
-    arena.CONTACT,
-    arena.CONSTRAINT,
-    arena.DUAL,
-    arena.ISLAND,
-)
+Tables = dict[str, tuple[Field, ...]]
 
-MODEL = Struct("Model", [f for table in MODEL_TABLES for f in table] + list(DERIVED), readonly=True)
-DATA = Struct("Data", [f for table in DATA_TABLES for f in table] + list(WORK), readonly=False)
+
+def _tables_of(*modules: ModuleType) -> Tables:
+    """Return the tables of modules of fields, by name, in the order of their definitions."""
+    members = [item for module in modules for item in vars(module).items()]
+    return {name: value for name, value in members if name.isupper() and isinstance(value, tuple)}
+
+
+MODEL_TABLES = _tables_of(options, bodies, assets, relations)
+DATA_TABLES = _tables_of(data, arena)
+"""The public tables of the model and of the data."""
+
+MODEL = Struct("Model", [*chain(*MODEL_TABLES.values()), *DERIVED], readonly=True)
+DATA = Struct("Data", [*chain(*DATA_TABLES.values()), *WORK], readonly=False)
 
 SIZE_NAMES: tuple[str, ...] = tuple(f.name for f in options.SIZES)
 
