@@ -63,7 +63,6 @@ bench: venv
 # pages and stubs made from the tables of fields, the language and the benchmarks' results
 docs: venv
 	$(BIN)/python -m cardan.model.stubs
-	$(BIN)/python -m cardan.model.reference > build.md && mv build.md docs/fields.md
 	$(BIN)/python -m cardan.mjcf.docs > build.md && mv build.md docs/mjcf.md
 	$(BIN)/python -m benchmarks.pages
 

@@ -35,7 +35,7 @@ WRONG = {
     "d.work.searh[0] = 1.0": 'Attribute "searh" is unknown',
     "d.qpos[0] = m.aux.M_rowadress[0]": 'Attribute "M_rowadress" is unknown',
     "m.body_pos[i, 2] = 3.0": '"__setitem__" method not defined',
-    "m.nq = 3": 'Attribute "nq" is read-only|is not assignable to "property"|Property "nq" has no defined setter',
+    "m.nq = 3": '"nq" is declared as Final and cannot be reassigned',
     "d.qpos[1, 2] = 0.0": 'is not assignable to "int"',
     "d.xpos[1] = 0.0": 'is not assignable to "tuple\\[int, int\\]"',
 }

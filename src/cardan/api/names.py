@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cardan.api.arguments import check_model, integer, text
 from cardan.model.mjmodel import MjModel
-from cardan.model.naming import KIND_OF_OBJECT, name_book
+from cardan.model.named import KIND_OF_OBJECT, name_book
 
 
 def _kind(function: str, type: int) -> str | None:

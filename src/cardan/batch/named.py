@@ -14,8 +14,7 @@ import numpy as np
 
 from cardan.batch.models import STRUCTURE
 from cardan.jit.memory.fields import Field
-from cardan.model.named import KINDS, Kind, fields_of, holds_many
-from cardan.model.naming import name_book
+from cardan.model.named import KINDS, Kind, fields_of, holds_many, name_book
 from cardan.model.tables import DATA, MODEL
 
 if TYPE_CHECKING:

@@ -28,7 +28,7 @@ from cardan.constants import mjENBL_NATIVECCD
 from cardan.enums import mjtDisableBit, mjtGeom
 from cardan.model.mjdata import MjData
 from cardan.model.mjmodel import MjModel
-from cardan.model.pairing import NO_COLLIDER, NTYPES
+from cardan.model.derived import NO_COLLIDER, NTYPES
 
 BLOCK = 1 << 20
 """Maximum number of pairs of geoms that are checked together."""

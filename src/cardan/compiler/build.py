@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cardan.maths.types import Pose
-from cardan.model.naming import NAME_FIELDS, SHORT_KINDS
+from cardan.model.named import NAME_FIELDS, SHORT_KINDS
 from cardan.model.tables import MODEL
 
 if TYPE_CHECKING:

@@ -42,7 +42,7 @@ from cardan.maths.vector import (
     sub3,
 )
 from cardan.model.kernel_views import Data, Model
-from cardan.model.pairing import NTYPES
+from cardan.model.derived import NTYPES
 from cardan.step.hooks import colliders_of
 
 if TYPE_CHECKING:

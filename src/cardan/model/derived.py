@@ -13,70 +13,73 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from cardan.enums import mjtGeom
 from cardan.jit.memory.struct import Shared
-from cardan.model import flex_tables, hulls, pairing, tendon_sparsity
+from cardan.model import hulls, sparsity
 from cardan.model.fields_work import DERIVED
-from cardan.model.sparsity import derivation
+from cardan.model.sparsity import as_table, columns, derivation, row_addresses
+from cardan.model.tendon_sparsity import moment_rows, tendon_rows
 from cardan.model.topology import attach_tree_tables
 
 if TYPE_CHECKING:
     from cardan.model.mjmodel import MjModel
 
-DERIVATIONS: dict[str, Callable[[MjModel], np.ndarray]] = {
-    "aux.ten_rowadr": tendon_sparsity.tendon_rowadr,
-    "aux.ten_colind": tendon_sparsity.tendon_colind,
-    "aux.wrap_entry": tendon_sparsity.wrap_entry,
-    "aux.moment_rowadr": tendon_sparsity.moment_rowadr,
-    "aux.moment_colind": tendon_sparsity.moment_colind,
-    "aux.collision_body": pairing.collision_body,
-    "aux.body_weldparent": pairing.body_weldparent,
-    "aux.collider": pairing.collider,
-    "aux.ten_J_rowadr": tendon_sparsity.stored_rowadr,
-    "aux.ten_J_colind": tendon_sparsity.stored_colind,
-    "aux.contact_filter": pairing.contact_filter,
-    "aux.sdf_face": pairing.no_numbers,
-    "aux.sdf_grid": pairing.no_numbers,
-    "aux.sdf_shape": pairing.sdf_shape,
-    "aux.sdf_attr": pairing.sdf_attr,
-    "aux.plugin_call": pairing.plugin_call,
-    "aux.vertex_certain": hulls.vertex_certain,
-    "aux.edge_rowadr": flex_tables.edge_rowadr,
-    "aux.edge_colind": flex_tables.edge_colind,
-    "aux.edge_side": flex_tables.edge_side,
-    "aux.edge_threes": flex_tables.edge_threes,
-    "aux.flex_bvh_depth": flex_tables.flex_bvh_depth,
-    "aux.uncertain_adr": hulls.uncertain_adr,
-    "aux.uncertain": hulls.uncertain,
-    "aux.hull_neighbour": hulls.hull_neighbour,
-    "aux.hull_scan": hulls.hull_scan,
-    "aux.hull_point": hulls.hull_point,
+NTYPES = int(mjtGeom.mjGEOM_SDF) + 1
+"""Number of geom types that can collide."""
+NO_COLLIDER = -1
+"""Entry of ``aux.collider`` for a pair of types that never collides."""
+SURFACES = (int(mjtGeom.mjGEOM_PLANE), int(mjtGeom.mjGEOM_HFIELD))
+"""Static surfaces: they collide with solids, not with each other."""
+
+
+def _no_colliders() -> np.ndarray:
+    """Return a table of collision functions without any: only pairs of surfaces are marked as never colliding."""
+    table = np.zeros((NTYPES, NTYPES), np.int64)
+    table[np.ix_(SURFACES, SURFACES)] = NO_COLLIDER
+    return table.reshape(-1)
+
+
+_TENDONS, _EDGES, _MESHES = ("ntendon",), ("nflexedge",), ("nmesh",)
+_ALL: tuple[str, ...] = ()
+
+_TABLES: dict[str, tuple[Callable[[MjModel], np.ndarray], tuple[str, ...]]] = {
+    "aux.ten_rowadr": (lambda m: tendon_rows(m).adr, _TENDONS),
+    "aux.ten_colind": (lambda m: tendon_rows(m).colind, _TENDONS),
+    "aux.wrap_entry": (lambda m: tendon_rows(m).entry, ("nwrap",)),
+    "aux.moment_rowadr": (lambda m: row_addresses(moment_rows(m)), ("nu",)),
+    "aux.moment_colind": (lambda m: columns(moment_rows(m)), ("nu",)),
+    "aux.collision_body": (lambda m: as_table(np.flatnonzero(m.body_geomnum > 0)), _ALL),
+    "aux.body_weldparent": (lambda m: m.body_weldid[m.body_parentid[m.body_weldid]], _ALL),
+    "aux.collider": (lambda m: _no_colliders(), _ALL),
+    "aux.ten_J_rowadr": (lambda m: tendon_rows(m).stored_adr, _TENDONS),
+    "aux.ten_J_colind": (lambda m: tendon_rows(m).stored_colind, _TENDONS),
+    "aux.contact_filter": (lambda m: np.zeros(1, np.int64), _ALL),
+    "aux.sdf_face": (lambda m: np.zeros(0), _ALL),
+    "aux.sdf_grid": (lambda m: np.zeros(0), _ALL),
+    "aux.sdf_shape": (lambda m: np.zeros(max(1, m.nplugin), np.int64), _ALL),
+    "aux.sdf_attr": (lambda m: np.zeros(8 * max(1, m.nplugin)), _ALL),
+    "aux.plugin_call": (lambda m: np.zeros(8 * max(1, m.nplugin), np.int64), _ALL),
+    "aux.vertex_certain": (hulls.vertex_certain, ("nmesh", "nmeshvert")),
+    "aux.edge_rowadr": (sparsity.edge_rowadr, _EDGES),
+    "aux.edge_colind": (sparsity.edge_colind, _EDGES),
+    "aux.edge_side": (sparsity.edge_side, _EDGES),
+    "aux.edge_threes": (sparsity.edge_threes, _EDGES),
+    "aux.flex_bvh_depth": (sparsity.flex_bvh_depth, ("nflex",)),
+    "aux.uncertain_adr": (hulls.uncertain_adr, _MESHES),
+    "aux.uncertain": (hulls.uncertain, _MESHES),
+    "aux.hull_neighbour": (hulls.hull_neighbour, ("nmeshgraph",)),
+    "aux.hull_scan": (hulls.hull_scan, _MESHES),
+    "aux.hull_point": (hulls.hull_point, _MESHES),
 }
+"""How each table is computed, and the sizes that count its elements: if they are all 0, the table depends on nothing.
 
+Tables without such sizes belong to all models. Tables of addresses, shapes and grids are filled at first use.
+"""
 
-ABOUT: dict[str, tuple[str, ...]] = {
-    "aux.ten_rowadr": ("ntendon",),
-    "aux.ten_colind": ("ntendon",),
-    "aux.wrap_entry": ("nwrap",),
-    "aux.moment_rowadr": ("nu",),
-    "aux.moment_colind": ("nu",),
-    "aux.ten_J_rowadr": ("ntendon",),
-    "aux.ten_J_colind": ("ntendon",),
-    "aux.vertex_certain": ("nmesh", "nmeshvert"),
-    "aux.edge_rowadr": ("nflexedge",),
-    "aux.edge_colind": ("nflexedge",),
-    "aux.edge_side": ("nflexedge",),
-    "aux.edge_threes": ("nflexedge",),
-    "aux.flex_bvh_depth": ("nflex",),
-    "aux.uncertain_adr": ("nmesh",),
-    "aux.uncertain": ("nmesh",),
-    "aux.hull_neighbour": ("nmeshgraph",),
-    "aux.hull_scan": ("nmesh",),
-    "aux.hull_point": ("nmesh",),
-}
-"""For each table, the sizes that count its elements. If they are all 0, the table depends on nothing else."""
+DERIVATIONS: dict[str, Callable[[MjModel], np.ndarray]] = {name: derive for name, (derive, _) in _TABLES.items()}
+"""The function that computes each table of `fields_work.DERIVED`, except those of the kinematic tree."""
 
-
-_SIZES = tuple({size: None for sizes in ABOUT.values() for size in sizes})
+_SIZES = tuple({size: None for _, sizes in _TABLES.values() for size in sizes})
 _about_nothing: dict[tuple[bool, ...], Shared] = {}
 """Cache of the tables without elements; the key says which of the sizes are 0."""
 
@@ -100,7 +103,7 @@ def attach_derived(m: MjModel) -> None:
             if name not in known:
                 memory.attach(name, derive(m))
     if kept is None:
-        nothing = [name for name, about in ABOUT.items() if not any(sizes[size] for size in about)]
+        nothing = [name for name, (_, about) in _TABLES.items() if about and not any(sizes[size] for size in about)]
         _about_nothing[key] = memory.shared(nothing)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from cardan.constants import mjNISLAND, mjNSOLVER
 from cardan.jit.memory.fields import Field
-from cardan.model.naming import NAME_FIELDS, read_names
+from cardan.model.named import NAME_FIELDS, read_names
 from cardan.model.tables import DATA, MODEL, SIZE_NAMES
 
 if TYPE_CHECKING:

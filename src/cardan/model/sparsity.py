@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from cardan.enums import mjtJoint
+from cardan.enums.codes import JNT_SLIDE
 
 DOFS_OF_JOINT = {
     int(mjtJoint.mjJNT_FREE): 6,
@@ -82,3 +83,79 @@ def dof_chain(parents: list[int], dof: int) -> list[int]:
         found.append(dof)
         dof = parents[dof]
     return found
+
+
+FIRST, SECOND, BOTH = 0, 1, 2
+"""The vertices of an edge that a dof moves."""
+
+
+def _edge_vertices(m: Any) -> np.ndarray:
+    """Vertices of each edge (nflexedge, 2), numbered over all flexes."""
+    return m.flex_edge + np.repeat(m.flex_vertadr, m.flex_edgenum)[:, None]
+
+
+@once
+def _edge_entries(m: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return edge, dof and side of each entry: the dofs that move the vertices of an edge, edge by edge, ascending."""
+    if m.nflexedge == 0:
+        return np.zeros(0, int), np.zeros(0, int), np.zeros(0, int)
+    last = derived(m, "body_lastdof")[m.flex_vertbodyid[_edge_vertices(m)]]
+    adr, column = derived(m, "M_rowadr"), derived(m, "M_colind")
+    keys, edges = [], np.arange(m.nflexedge)
+    for side in (FIRST, SECOND):
+        moved = edges[last[:, side] >= 0]
+        start, stop = adr[last[moved, side]], adr[last[moved, side] + 1]
+        # the chain of each edge's vertex, one after the other
+        length = stop - start
+        place = np.arange(length.sum()) + np.repeat(start - np.cumsum(length) + length, length)
+        keys.append(np.repeat(moved, length).astype(np.int64) * m.nv + column[place])
+    key, count = np.unique(np.concatenate(keys), return_counts=True)
+    side = np.where(np.isin(key, keys[FIRST], assume_unique=True), FIRST, SECOND)
+    side[count > 1] = BOTH
+    return key // max(1, m.nv), key % max(1, m.nv), side
+
+
+def edge_rowadr(m: Any) -> np.ndarray:
+    """Start and end of each edge's row of `edge_colind` (nflexedge + 1,)."""
+    return as_table(np.append(0, np.cumsum(np.bincount(_edge_entries(m)[0], minlength=m.nflexedge))))
+
+
+def edge_colind(m: Any) -> np.ndarray:
+    """Dofs that move the vertices of each edge, edge by edge."""
+    return as_table(_edge_entries(m)[1])
+
+
+def edge_side(m: Any) -> np.ndarray:
+    """For each entry of `edge_colind`, the vertices of the edge that the dof moves: first (0), second (1), both (2)."""
+    return as_table(_edge_entries(m)[2])
+
+
+def edge_threes(m: Any) -> np.ndarray:
+    """Classify the rows of the edges (nflexedge,): 1 or 2 if a row consists of one or two chains of three dofs, else 0.
+
+    Each chain moves one vertex. Its dofs are numbered consecutively: the second is a child of the first, and the third
+    a child of the second. The value is 2 if all dofs are slides, else 1.
+    """
+    if m.nflexedge == 0:
+        return as_table([])
+    edge, dof, side = _edge_entries(m)
+    adr = edge_rowadr(m)
+    start, length = adr[:-1], np.diff(adr)
+    whole = (length == 3) | (length == 6)
+    for first in (0, 3):
+        long = np.flatnonzero(whole & (length > first))
+        a, b, c = (start[long] + first + k for k in range(3))
+        chain = (m.dof_parentid[dof[b]] == dof[a]) & (m.dof_parentid[dof[c]] == dof[b])
+        chain &= (dof[b] == dof[a] + 1) & (dof[c] == dof[b] + 1)
+        single = (side[a] == side[b]) & (side[b] == side[c]) & (side[a] != BOTH)
+        apart = first == 0 or side[a] != side[a - 3]
+        whole[long] &= chain & single & apart
+    turning = np.bincount(edge, m.jnt_type[m.dof_jntid[dof]] != JNT_SLIDE, minlength=m.nflexedge)
+    return as_table(np.where(whole, np.where(turning, 1, 2), 0))
+
+
+def flex_bvh_depth(m: Any) -> np.ndarray:
+    """Depth of the bounding tree of each flex (nflex,)."""
+    spans = zip(m.flex_bvhadr, m.flex_bvhnum, strict=True)
+    depths = [m.bvh_depth[start : start + number].max(initial=0) for start, number in spans]
+    return as_table(depths or [0])

@@ -1,13 +1,14 @@
-"""Type stubs made from the tables: ``python -m cardan.model.stubs`` rewrites the ``.pyi`` files in this folder.
+"""Files made from the tables of fields; ``python -m cardan.model.stubs`` rewrites them.
 
 ``declared.pyi`` declares the attributes of MjModel and MjData, which are NumPy arrays. ``kernel_views.pyi`` declares
-these fields as kernels see them: arrays that are read and written element by element.
+these fields as kernels see them: arrays that are read and written element by element. ``docs/fields.md`` is the
+reference page of all public fields.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from cardan.files import write_file
@@ -15,10 +16,11 @@ from cardan.jit.memory.fields import Field
 from cardan.jit.memory.struct import Struct
 from cardan.model.mjmodel import TEXT_FIELDS, VISUAL_GROUPS
 from cardan.model.named import KINDS, Kind, fields_of
-from cardan.model.tables import DATA, MODEL
+from cardan.model.tables import DATA, DATA_TABLES, MODEL, MODEL_TABLES, Tables
 
 STUB = Path(__file__).with_name("declared.pyi")
 KERNEL_STUB = Path(__file__).with_name("kernel_views.pyi")
+PAGE = Path(__file__).parents[3] / "docs" / "fields.md"
 
 ELEMENT_TYPES = {
     "f8": "float64", "f4": "float32", "i8": "int64", "u8": "uint64", "i4": "int32", "u1": "uint8", "char": "int8",
@@ -92,14 +94,10 @@ def _array_name(field: Field, readonly: bool) -> str:
     return f"{'Const' if readonly else ''}{kind}{len(field.shape)}"
 
 
-def _kernel_field(field: Field, short: str, readonly: bool) -> list[str]:
-    if not field.is_scalar:
-        kind = _array_name(field, readonly)
-    elif not readonly:
-        return [f"{short}: {_number(field)}"]
-    else:
-        kind = _number(field)
-    return ["@property", f"def {short}(self) -> {kind}: ..."]
+def _kernel_type(field: Field, readonly: bool) -> str:
+    """Return the type of a field in kernels; arrays are attributes that can't be replaced."""
+    kind = _number(field) if field.is_scalar else _array_name(field, readonly)
+    return kind if field.is_scalar and not readonly else f"Final[{kind}]"
 
 
 def _kernel_view(struct: Struct, prefix: str = "") -> Iterator[str]:
@@ -109,9 +107,8 @@ def _kernel_view(struct: Struct, prefix: str = "") -> Iterator[str]:
         short = group.removeprefix(prefix)[:-1]
         if group.startswith(prefix) and group != prefix and "." not in short:
             yield from _kernel_view(struct, group)
-            lines += ["@property", f"def {short}(self) -> {_view_name(struct, group)}: ..."]
-    for field in struct.members(prefix):
-        lines += _kernel_field(field, field.name[len(prefix) :], struct.readonly)
+            lines.append(f"{short}: Final[{_view_name(struct, group)}]")
+    lines += [f"{f.name[len(prefix) :]}: {_kernel_type(f, struct.readonly)}" for f in struct.members(prefix)]
     yield _class(_view_name(struct, prefix), lines)
 
 
@@ -124,7 +121,7 @@ def kernel_views_text(*structs: Struct, imports: str = "") -> str:
     classes = "\n\n".join(text for struct in structs for text in _kernel_view(struct))
     arrays = sorted(set(re.findall(r"\b(?:Const)?(?:Int)?Array\d\b", classes)))
     names = "".join(f"    {name},\n" for name in arrays)
-    return f"from cardan.maths.types import (\n{names})\n{imports}\n{classes}\n"
+    return f"from typing import Final\n\nfrom cardan.maths.types import (\n{names})\n{imports}\n{classes}\n"
 
 
 def kernel_stub_text() -> str:
@@ -133,6 +130,41 @@ def kernel_stub_text() -> str:
     return KERNEL_HEADER + "\n\n" + views + "\nAnyModel = Model | MjModel\n"
 
 
+# the reference page -----------------------------------------------------------
+
+INTRODUCTION = """# Fields of MjModel and MjData
+
+Made by `python -m cardan.model.stubs` from the tables in `src/cardan/model/fields_*.py`. Names and shapes are those
+of MuJoCo 3.1.6. A shape names sizes of the model; fields without a shape are numbers. Types: f8, f4: float64,
+float32; i8, i4: int64, int32; u8, u1: uint64, uint8; char: bytes. Units are SI; angles are in radians unless the row
+says otherwise.
+"""
+
+
+def _rows(table: Iterable[Field], with_stage: bool) -> Iterator[str]:
+    """Yield the lines of a table in Markdown."""
+    yield "| field | type | shape | meaning |" + (" written by |" if with_stage else "")
+    yield "| --- | --- | --- | --- |" + (" --- |" if with_stage else "")
+    for field in table:
+        row = f"| `{field.name}` | {field.dtype} | {' × '.join(map(str, field.shape))} | {field.doc} |"
+        yield row + (f" {field.stage} |" if with_stage else "")
+
+
+def _chapter(title: str, tables: Tables, with_stage: bool) -> Iterator[str]:
+    """Yield the parts of the page about one structure."""
+    yield f"## {title}\n"
+    for name, table in tables.items():
+        yield f"### {name.capitalize()}\n"
+        yield "\n".join(_rows(table, with_stage)) + "\n"
+
+
+def page() -> str:
+    """Return the page in Markdown."""
+    parts = [INTRODUCTION, *_chapter("MjModel", MODEL_TABLES, False), *_chapter("MjData", DATA_TABLES, True)]
+    return "\n".join(parts)
+
+
 if __name__ == "__main__":
     write_file(STUB, stub_text())
     write_file(KERNEL_STUB, kernel_stub_text())
+    write_file(PAGE, page())

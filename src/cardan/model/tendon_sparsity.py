@@ -16,7 +16,7 @@ from cardan.enums.codes import TRN_TENDON, WRAP_JOINT, WRAP_PULLEY, WRAP_SITE
 from cardan.jit import Field, Struct, StructMemory, kernel
 from cardan.jit.driver.direct import call, native_over
 from cardan.model.kernel_views import Model
-from cardan.model.sparsity import DOFS_OF_JOINT, columns, derived, dof_chain, once, row_addresses
+from cardan.model.sparsity import DOFS_OF_JOINT, derived, dof_chain, once
 
 ON_JOINT = int(mjtTrn.mjTRN_JOINT), int(mjtTrn.mjTRN_JOINTINPARENT)
 ON_SITE = int(mjtTrn.mjTRN_SITE), int(mjtTrn.mjTRN_SLIDERCRANK)
@@ -49,7 +49,7 @@ _CHANGES, _MOVES = 1, 2
 """Effects of a dof on a tendon: it changes the length, or it moves both ends of a segment."""
 
 
-class _Tables(NamedTuple):
+class TendonTables(NamedTuple):
     """The tables of tendons, by their names in `ROWS`."""
 
     adr: np.ndarray
@@ -60,7 +60,7 @@ class _Tables(NamedTuple):
 
 
 @once
-def _tables(m: Any) -> _Tables:
+def tendon_rows(m: Any) -> TendonTables:
     """Compute the tables of tendons.
 
     Raises:
@@ -79,32 +79,7 @@ def _tables(m: Any) -> _Tables:
     found.attach("colind", colind)
     found.attach("stored_colind", stored_colind)
     call(find_tendon_rows, m._memory, found, 1)
-    return _Tables(adr, colind, stored_adr, stored_colind, entry)
-
-
-def tendon_rowadr(m: Any) -> np.ndarray:
-    """Start and end of each tendon's row of `tendon_colind` (ntendon + 1,)."""
-    return _tables(m).adr
-
-
-def tendon_colind(m: Any) -> np.ndarray:
-    """The dofs that can change the length of each tendon."""
-    return _tables(m).colind
-
-
-def stored_rowadr(m: Any) -> np.ndarray:
-    """Start and end of each tendon's row of `stored_colind` (ntendon + 1,)."""
-    return _tables(m).stored_adr
-
-
-def stored_colind(m: Any) -> np.ndarray:
-    """Dofs for which compressed rows of `ten_J` may have an entry, including those that move a whole segment."""
-    return _tables(m).stored_colind
-
-
-def wrap_entry(m: Any) -> np.ndarray:
-    """For each joint of a fixed tendon, the position of its dof in the tendon's row (nwrap,)."""
-    return _tables(m).entry
+    return TendonTables(adr, colind, stored_adr, stored_colind, entry)
 
 
 def _site_row(m: Any, chains: Chains, site: int, other: int) -> list[int]:
@@ -114,7 +89,11 @@ def _site_row(m: Any, chains: Chains, site: int, other: int) -> list[int]:
 
 
 @once
-def _moment_rows(m: Any) -> list[Sequence[int]]:
+def moment_rows(m: Any) -> list[Sequence[int]]:
+    """Return the dofs on which each actuator can act.
+
+    For a body transmission they are all dofs, because anything may touch the body.
+    """
     if not m.nu:
         return []
     rows, starts, kinds = [], m.jnt_dofadr.tolist(), m.jnt_type.tolist()
@@ -122,23 +101,13 @@ def _moment_rows(m: Any) -> list[Sequence[int]]:
         if kind in ON_JOINT:
             rows.append(range(starts[target], starts[target] + DOFS_OF_JOINT[kinds[target]]))
         elif kind == TRN_TENDON:
-            tables = _tables(m)
+            tables = tendon_rows(m)
             rows.append(tables.colind[tables.adr[target] : tables.adr[target + 1]].tolist())
         elif kind in ON_SITE:
             rows.append(_site_row(m, _chains(m), target, other))
         else:
             rows.append(range(m.nv))
     return rows
-
-
-def moment_rowadr(m: Any) -> np.ndarray:
-    """Start and end of each actuator's row of `moment_colind` (nu + 1,)."""
-    return row_addresses(_moment_rows(m))
-
-
-def moment_colind(m: Any) -> np.ndarray:
-    """Dofs on which each actuator can act; for a body transmission all dofs, because anything may touch the body."""
-    return columns(_moment_rows(m))
 
 
 # --- kernels ---------------------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from cardan.constants import mjMAXVAL
 from cardan.enums import mjtConstraint, mjtObj
 from cardan.jit import Field
 from cardan.jit.memory.struct import Struct, home_of
-from cardan.model.naming import KIND_OF_OBJECT, name_book
+from cardan.model.named import KIND_OF_OBJECT, name_book
 from cardan.model.tables import DATA
 
 INPUTS = ("time", "ctrl", "qfrc_applied", "xfrc_applied", "mocap_pos", "mocap_quat")

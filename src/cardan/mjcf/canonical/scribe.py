@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from cardan.errors import MjcfError
 from cardan.mjcf.canonical.numbers import plain
 from cardan.mjcf.canonical.origins import Origins
-from cardan.model.naming import NAME_FIELDS, SHORT_KINDS, read_names
+from cardan.model.named import NAME_FIELDS, SHORT_KINDS, read_names
 from cardan.spec.element import Element
 from cardan.spec.schema.keywords import TRISTATE
 from cardan.spec.schema.rows import Attribute, ElementRow, Type

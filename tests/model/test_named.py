@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import cardan
-from cardan.model.naming import NAME_FIELDS, read_names
+from cardan.model.named import NAME_FIELDS, read_names
 
 
 def name_hash(name: str) -> int:

@@ -5,7 +5,7 @@ import pytest
 from soft.flex_models import edge_models
 
 import cardan
-from cardan.model.flex_tables import BOTH, FIRST, SECOND, edge_colind, edge_rowadr, edge_side, edge_threes
+from cardan.model.sparsity import BOTH, FIRST, SECOND, edge_colind, edge_rowadr, edge_side, edge_threes
 
 MODELS = {name: text for name, text in edge_models() if "Euler" in name}
 
