@@ -7,10 +7,10 @@ from typing import Any
 
 from cardan.api.arguments import check_model, check_pair
 from cardan.enums import mjtGeom
+from cardan.model.derived import NTYPES
 from cardan.model.fields_arena import MAX_CONDIM
 from cardan.model.mjdata import MjContact, MjData
 from cardan.model.mjmodel import MjModel
-from cardan.model.derived import NTYPES
 from cardan.model.tables import bytes_of_one
 from cardan.step.collision_hooks import put_contact
 from cardan.step.hooks import Hooks, hooks, hooks_of

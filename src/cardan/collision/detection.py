@@ -16,8 +16,8 @@ from cardan.collision.parameters import explicit_pair_margin, flex_side, geom_pa
 from cardan.enums import mjtDisableBit
 from cardan.enums.codes import WARN_CONTACTFULL
 from cardan.jit import CALLBACK_FAILED, COLLIDER_MISSING, OK, call_collider, kernel, stage
-from cardan.model.kernel_views import Data, Model
 from cardan.model.derived import NTYPES
+from cardan.model.kernel_views import Data, Model
 from cardan.model.tables import GROW_CANDIDATE, GROW_CON, bytes_of_one
 
 CONTACT_BYTES = bytes_of_one("ncon")

@@ -26,9 +26,9 @@ from cardan.collision.sdf.descent import sdf_descent
 from cardan.collision.sdf.triangles import mesh_sdf
 from cardan.constants import mjENBL_NATIVECCD
 from cardan.enums import mjtDisableBit, mjtGeom
+from cardan.model.derived import NO_COLLIDER, NTYPES
 from cardan.model.mjdata import MjData
 from cardan.model.mjmodel import MjModel
-from cardan.model.derived import NO_COLLIDER, NTYPES
 
 BLOCK = 1 << 20
 """Maximum number of pairs of geoms that are checked together."""

@@ -41,8 +41,8 @@ from cardan.maths.vector import (
     set3,
     sub3,
 )
-from cardan.model.kernel_views import Data, Model
 from cardan.model.derived import NTYPES
+from cardan.model.kernel_views import Data, Model
 from cardan.step.hooks import colliders_of
 
 if TYPE_CHECKING:

@@ -21,8 +21,8 @@ from cardan.derive.soft_distant import convex_apart, distant_pair_margin, elemen
 from cardan.enums import mjtFlexSelf, mjtGeom
 from cardan.jit import OK, exact, kernel, stage
 from cardan.maths.vector import get3
-from cardan.model.kernel_views import Data, Model
 from cardan.model.derived import NTYPES
+from cardan.model.kernel_views import Data, Model
 from cardan.soft.contacts import plane_vertex
 from cardan.soft.flex import load_element
 from cardan.soft.inside import OPPOSITE, vertex_element, vertex_face
