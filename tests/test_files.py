@@ -251,7 +251,7 @@ import numpy as np
 import cardan
 from cardan.cli.simulate import archive
 from cardan.files import write_file
-from cardan.view.video import Recorder
+from cardan.view.capture import Recorder
 
 m = cardan.MjModel.from_xml_string({model!r})
 d = cardan.MjData(m)

@@ -150,7 +150,7 @@ def test_files_and_functions_stay_short(file):
 WRITERS = {"write_text", "write_bytes", "NamedTemporaryFile", "mkstemp", "os.rename", "os.replace"}
 WRITING = {"w", "wb", "w+b", "x", "xb"}
 # the one; a temporary folder of its own; a video that is written into memory
-PLAIN_WRITERS = {"files.py", "jit/target/ptxas.py", "view/video.py"}
+PLAIN_WRITERS = {"files.py", "jit/target/ptxas.py", "view/capture.py"}
 
 
 def writes_of(file: Path) -> Iterator[str]:

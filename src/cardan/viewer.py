@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from cardan.model import MjData, MjModel
-    from cardan.view.passive import Handle
+    from cardan.view.launching import Handle
 
 __all__ = ["Handle", "launch", "launch_from_path", "launch_passive"]
 
 
 def __getattr__(name: str) -> Any:
     if name == "Handle":
-        from cardan.view.passive import Handle
+        from cardan.view.launching import Handle
 
         return Handle
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
@@ -53,10 +53,10 @@ def launch_passive(
     show_left_ui: bool = True,
     show_right_ui: bool = True,
 ) -> Handle:
-    """Show the simulation of a script; return at once with a handle for the script (`cardan.view.passive`)."""
-    from cardan.view import passive
+    """Show the simulation of a script; return at once with a handle for the script (`cardan.view.launching`)."""
+    from cardan.view import launching
 
-    return passive.launch_passive(
+    return launching.launch_passive(
         model, data, key_callback=key_callback, show_left_ui=show_left_ui, show_right_ui=show_right_ui
     )
 

@@ -166,7 +166,7 @@ def test_pages_see_each_others_last_value(rig: Rig) -> None:
 
 def test_trouble_ends_nothing(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
     box, heard = Control(0.0), []
-    monkeypatch.setattr("cardan.view.worker.tell", heard.append)
+    monkeypatch.setattr("cardan.view.inputs.tell", heard.append)
     rig.inputs.listen(box, lambda value: 1.0 / value)  # type: ignore[arg-type, return-value]
     rig.server.hear(box, 0.0)
     rig.wait()

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import cardan
 from cardan.view.instances import GEOM, instances_of, lines_of, quaternions
-from cardan.view.looks import Painter
+from cardan.view.nodes import Painter
 from cardan.view.shapes import ModelSurfaces, Unit, unit_surfaces
 
 UNITS = unit_surfaces()

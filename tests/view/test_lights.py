@@ -12,13 +12,11 @@ import cardan
 
 pytest.importorskip("viser", reason="the viewer needs the package viser")
 
-from cardan.view.effects import surrounding
-from cardan.view.lights import SCATTERED, fading
+from cardan.view.lights import SCATTERED, fading, surrounding
 from cardan.view.nodes import LINEAR, linear
 from cardan.view.publisher import Publisher
 from cardan.view.server import PageServer
-from cardan.view.session import Session
-from cardan.view.worlds import place_of_world
+from cardan.view.session import Session, place_of_world
 
 SCENE = """<mujoco><visual><headlight ambient=".1 .1 .1" diffuse=".2 .2 .2"/><map haze=".25" zfar="40"/></visual>
 <asset><texture type="skybox" builtin="gradient" rgb1="1 1 1" rgb2="0 0 1" width="16" height="96"/></asset>

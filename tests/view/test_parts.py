@@ -16,16 +16,13 @@ from PIL import Image
 
 import cardan
 from cardan.view.camera import orbit_of, set_orbit
-from cardan.view.capture import Film, screenshot
-from cardan.view.keyframes import keyframe_names, keyframe_xml, store_keyframe
-from cardan.view.profile import STAGES, Profile, convergence, solver_work
-from cardan.view.series import Series
+from cardan.view.capture import Film, Recorder, screenshot
+from cardan.view.panels.plots import STAGES, Profile, Series, convergence, solver_work
+from cardan.view.panels.simulation import keyframe_names, keyframe_xml, store_keyframe
 from cardan.view.server import split_token
-from cardan.view.session import Session
+from cardan.view.session import Session, place_of_world
 from cardan.view.source import HUMANOID, Source
 from cardan.view.uploads import Uploads
-from cardan.view.video import Recorder
-from cardan.view.worlds import place_of_world
 
 ROOT = Path(__file__).resolve().parents[2]
 MODEL = """<mujoco><visual><global offwidth="64" offheight="48"/></visual><worldbody><light pos="0 0 3"/>
@@ -109,7 +106,7 @@ def test_the_page_keeps_its_keys(packed: bool) -> None:
 
 
 def test_warnings_are_said_once() -> None:
-    from cardan.view.panels.warnings import MOST, WarningPanel
+    from cardan.view.panels.simulation import MOST, WarningPanel
 
     panel = object.__new__(WarningPanel)
     panel.texts = {}

@@ -6,9 +6,7 @@ import numpy as np
 import pytest
 
 import cardan
-from cardan.view.history import History
-from cardan.view.pace import Pace
-from cardan.view.physics import Physics
+from cardan.view.physics import History, Pace, Physics
 from cardan.view.session import Session
 
 SLIDER = """<mujoco><option timestep="0.01"/><worldbody><body name="ball"><freejoint/><geom size=".1"/></body>

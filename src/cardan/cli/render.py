@@ -14,7 +14,7 @@ from cardan.cli.loading import load_model, start
 from cardan.cli.photos import RATE, Photographer, is_due
 from cardan.cli.simulate import number_of_steps, read_controls
 from cardan.files import check_writable
-from cardan.view.video import Recorder, is_moving
+from cardan.view.capture import Recorder, is_moving
 
 MOST_PIXELS = 16384
 """Largest width and height of a picture, pixels."""

@@ -163,7 +163,7 @@ def _check_plot(path: Path) -> None:
 def _film_into(m: cardan.MjModel, video: Path) -> tuple[Callable[[int, cardan.MjData], None], Callable[[], None]]:
     """Make the function that `simulate` calls at each step to record a video, and the one that writes the video."""
     from cardan.cli.photos import RATE, Photographer, is_due
-    from cardan.view.video import MOVING, VIDEOS, Recorder, is_moving
+    from cardan.view.capture import MOVING, VIDEOS, Recorder, is_moving
 
     if not is_moving(video):
         raise ValueError(f"{video}: a video ends in {', '.join(MOVING + VIDEOS)}")

@@ -12,15 +12,13 @@ from cardan.api.pipeline import mj_resetDataKeyframe
 from cardan.model import MjData, MjModel
 from cardan.view.capture import Film
 from cardan.view.controls import Controls
-from cardan.view.inputs import Inputs
+from cardan.view.inputs import Inputs, Worker
 from cardan.view.physics import Physics
 from cardan.view.publisher import Publisher
-from cardan.view.receiving import PATH, receiver
 from cardan.view.server import PORT, PageServer
 from cardan.view.session import Session
 from cardan.view.source import Source
-from cardan.view.uploads import Uploads
-from cardan.view.worker import Worker
+from cardan.view.uploads import PATH, Uploads, receiver
 
 MOST_WORLDS = 64
 PATIENCE = 10.0

@@ -3,21 +3,80 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Coroutine
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
-from cardan.view.keys import listen
-from cardan.view.panels.capture import CapturePanel
-from cardan.view.panels.files import FilePanel
+from cardan.constants import mjRNDSTRING, mjVISSTRING
+from cardan.view.inputs import Act, Inputs
+from cardan.view.panels.files import CapturePanel, FilePanel
 from cardan.view.panels.panel import Panel
-from cardan.view.panels.physics import PhysicsPanel
+from cardan.view.panels.physics import ActuatorPanel, JointPanel, PhysicsPanel
 from cardan.view.panels.plots import EnergyPanel, ProfilerPanel, SensorPanel
 from cardan.view.panels.rendering import RenderingPanel
-from cardan.view.panels.simulation import SimulationPanel
-from cardan.view.panels.sliders import ActuatorPanel, JointPanel
-from cardan.view.panels.warnings import WarningPanel
+from cardan.view.panels.simulation import SimulationPanel, WarningPanel
 
 if TYPE_CHECKING:
     from cardan.view.app import Viewer
+
+
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+CODES = {
+    **{letter: ord(letter) for letter in LETTERS},
+    "space": 32, "escape": 256, "enter": 257, "tab": 258, "backspace": 259, "insert": 260, "delete": 261,
+    "arrowright": 262, "arrowleft": 263, "arrowdown": 264, "arrowup": 265, "pageup": 266, "pagedown": 267,
+    "home": 268, "end": 269,
+}  # fmt: skip
+"""GLFW's codes of the keys that pages report."""
+
+Pressed = Callable[[Any], Coroutine[Any, Any, None]]
+
+
+def simulation_keys(viewer: Viewer) -> dict[tuple[str, bool], tuple[str, Act]]:
+    """Return the actions of keys: (key, whether Shift is held) -> (description, function)."""
+    panel, rendering = viewer.controls.panels[SimulationPanel], viewer.controls.panels[RenderingPanel]
+    assert isinstance(panel, SimulationPanel) and isinstance(rendering, RenderingPanel)
+    keys: dict[tuple[str, bool], tuple[str, Act]] = {("backspace", False): ("Reset", panel.reset)}
+    if viewer.physics is not None:
+        keys |= {
+            ("space", False): ("Run or pause", panel.toggle),
+            ("arrowright", False): ("Step, or forward in history", panel.step_forward),
+            ("arrowleft", False): ("Back in history", partial(panel.go_back_by, 1)),
+            ("arrowup", False): ("Faster", partial(panel.change_speed, -1)),
+            ("arrowdown", False): ("Slower", partial(panel.change_speed, 1)),
+        }
+    for k, (name, _, key) in enumerate(mjVISSTRING):
+        if key and key in LETTERS:
+            keys[key, False] = (name, partial(rendering.toggle_flag, k))
+    for k, (name, _, key) in enumerate(mjRNDSTRING):
+        if key and key in LETTERS:
+            keys[key, True] = (f"{name} (effect)", partial(rendering.toggle_effect, k))
+    keys["escape", False] = ("Free camera", partial(rendering.set_camera, "Free"))
+    return keys
+
+
+def listen(viewer: Viewer, key_callback: Callable[[int], None] | None) -> None:
+    """Let keys in the pages act as in `simulate`, and call a script's callback for each key."""
+    gui = viewer.server.viser.gui
+    acts = simulation_keys(viewer)
+    heard = {(key, False) for key in CODES} if key_callback is not None else set()
+    for key, shifted in sorted({*acts, *heard}):
+        words, act = acts.get((key, shifted), (f"Key {key}", None))
+        command = gui.add_command(words, hotkey=key, modifier="shift" if shifted else None)  # type: ignore[arg-type]
+        command.on_trigger(_trigger(viewer.inputs, act, key_callback, CODES[key]))
+
+
+def _trigger(inputs: Inputs, act: Act | None, key_callback: Callable[[int], None] | None, code: int) -> Pressed:
+    """Make the function that is called when a key is pressed; keys are handled in their order."""
+
+    async def pressed(event: Any) -> None:
+        if act is not None:
+            inputs.do(act)
+        if key_callback is not None:
+            inputs.do(partial(key_callback, code))
+
+    return pressed
+
 
 PANELS: tuple[tuple[str, tuple[type[Panel], ...]], ...] = (
     ("Simulation", (SimulationPanel, FilePanel, CapturePanel, WarningPanel)),

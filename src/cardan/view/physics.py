@@ -4,14 +4,148 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Sequence
+
+import numpy as np
 
 from cardan.api.pipeline import mj_forward, mj_step
+from cardan.api.state import mj_getState, mj_setState, mj_stateSize
+from cardan.enums import mjtState
+from cardan.model import MjData, MjModel
 from cardan.step.report import tell
-from cardan.view.history import History
-from cardan.view.pace import Pace
-from cardan.view.perturbing import Pusher
 from cardan.view.session import Session
+from cardan.visual import MjvPerturb, mjv_applyPerturbForce, mjv_applyPerturbPose
+
+LENGTH = 2000
+MOST_BYTES = 100_000_000
+SPEC = mjtState.mjSTATE_INTEGRATION.value
+
+
+class History:
+    """A bounded record of states, the oldest first.
+
+    Args:
+        model: the model.
+        length: largest number of states; fewer if they would take too much memory.
+        worlds: number of worlds whose states are recorded together.
+    """
+
+    def __init__(self, model: MjModel, length: int = LENGTH, worlds: int = 1) -> None:
+        self._shape = (worlds, mj_stateSize(model, SPEC))
+        most = MOST_BYTES // (8 * worlds * max(self._shape[1], 1))
+        self._states: deque[np.ndarray] = deque(maxlen=max(2, min(length, most)))
+
+    def __len__(self) -> int:
+        return len(self._states)
+
+    @property
+    def capacity(self) -> int:
+        """Largest number of states."""
+        return self._states.maxlen or 0
+
+    def add(self, model: MjModel, *worlds: MjData) -> None:
+        """Record the current state of each world."""
+        states = np.empty(self._shape)
+        for state, data in zip(states, worlds, strict=True):
+            mj_getState(model, data, state, SPEC)
+        self._states.append(states)
+
+    def restore(self, model: MjModel, worlds: Sequence[MjData], age: int) -> bool:
+        """Restore the states that were recorded `age` records before the last one into the data of the worlds.
+
+        Returns:
+            Whether such a state exists.
+        """
+        if not 0 <= age < len(self._states):
+            return False
+        for state, data in zip(self._states[-1 - age], worlds, strict=True):
+            mj_setState(model, data, state, SPEC)
+        return True
+
+    def cut(self, age: int) -> None:
+        """Remove the states after the state of that age, from which the simulation continues."""
+        for _ in range(min(age, len(self._states))):
+            self._states.pop()
+
+    def clear(self) -> None:
+        """Remove all states."""
+        self._states.clear()
+
+
+class Pusher:
+    """Applies a perturbation, and removes the force that it left in the data."""
+
+    def __init__(self) -> None:
+        self._body = 0
+
+    def clear(self, d: MjData) -> None:
+        """Remove the force."""
+        if self._body:
+            d.xfrc_applied[self._body] = 0.0
+            self._body = 0
+
+    def apply(self, m: MjModel, d: MjData, pert: MjvPerturb, paused: bool) -> bool:
+        """Pull or rotate the selected body by a force; while physics is paused, move it.
+
+        Returns:
+            Whether the data changed.
+        """
+        had = self._body
+        self.clear(d)
+        if not (pert.active | pert.active2) or not 0 < pert.select < m.nbody:
+            return bool(had)
+        mjv_applyPerturbPose(m, d, pert, int(paused))
+        if not paused:
+            mjv_applyPerturbForce(m, d, pert)
+            self._body = int(pert.select)
+        return True
+
+
+MISALIGNED = 0.1
+"""Largest deviation of the simulation from the wall clock, s; beyond it, counting starts again."""
+
+
+class Pace:
+    """Keeps simulated time at a multiple of real time; lost time is not made up for.
+
+    Args:
+        speed: simulated seconds per second.
+    """
+
+    def __init__(self, speed: float = 1.0) -> None:
+        self.speed = speed
+        self._start: tuple[float, float] | None = None
+        self._measured: tuple[float, float] | None = None
+        self.achieved = 0.0
+
+    def restart(self) -> None:
+        """Start counting again at the next call of `due`."""
+        self._start = self._measured = None
+
+    def due(self, wall: float, simulated: float) -> float:
+        """Return the simulated time that should be reached now, s.
+
+        Args:
+            wall: the wall clock, s.
+            simulated: time of the simulation, s.
+        """
+        if self._start is not None:
+            wall0, simulated0 = self._start
+            due = simulated0 + self.speed * (wall - wall0)
+            if abs(due - simulated) <= MISALIGNED * self.speed:
+                return due
+        self._start = (wall, simulated)
+        return simulated
+
+    def measure(self, wall: float, simulated: float) -> None:
+        """Measure the achieved speed every half second, and store it in `achieved`."""
+        if self._measured is None or simulated < self._measured[1]:
+            self._measured = (wall, simulated)
+        elif wall - self._measured[0] > 0.5:
+            self.achieved = (simulated - self._measured[1]) / (wall - self._measured[0])
+            self._measured = (wall, simulated)
+
 
 TURN = 1.0 / 60.0
 """Time between two checks of the clock, s."""

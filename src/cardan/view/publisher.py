@@ -13,17 +13,14 @@ import numpy as np
 from cardan.enums import mjtCatBit
 from cardan.step.report import tell
 from cardan.view.camera import Cameras, Pose
-from cardan.view.effects import Effects, has_horizon
 from cardan.view.instances import Batch, Kind, Lines, instances_of, joined, lines_of
-from cardan.view.looks import Painter
+from cardan.view.lights import Effects, has_horizon
 from cardan.view.mouse import Mouse
-from cardan.view.nodes import ROOT, Nodes
-from cardan.view.planes import Planes
-from cardan.view.session import Session
+from cardan.view.nodes import ROOT, Nodes, Painter
+from cardan.view.planes import Labels, LineNode, Planes
+from cardan.view.session import MOVING, Session, places_of_others
 from cardan.view.shapes import ModelSurfaces, Unit
 from cardan.view.soft import Soft, SoftGeoms, soft_scene
-from cardan.view.texts import Labels, LineNode
-from cardan.view.worlds import MOVING, places_of_others
 from cardan.visual import MjvCamera, MjvScene, mjv_updateScene
 
 if TYPE_CHECKING:

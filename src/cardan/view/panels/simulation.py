@@ -5,10 +5,41 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from cardan.api.pipeline import mj_forward, mj_resetData, mj_resetDataKeyframe
+from cardan.enums import mjtWarning
 from cardan.model import MjData, MjModel
-from cardan.view.keyframes import keyframe_names, keyframe_xml, store_keyframe
+from cardan.step.report import listeners
 from cardan.view.panels.panel import Panel
+
+PARTS = ("qpos", "qvel", "act", "ctrl")
+
+
+def keyframe_names(m: MjModel) -> list[str]:
+    """Names of the keyframes, or their numbers; all distinct."""
+    names = [m.key(k).name or str(k) for k in range(m.nkey)]
+    return [name if names.index(name) == k else f"{name} ({k})" for k, name in enumerate(names)]
+
+
+def keyframe_xml(m: MjModel, d: MjData) -> str:
+    """MJCF of a keyframe with the current state; parts that are zero are omitted, except positions."""
+    values = {part: np.asarray(getattr(d, part)).ravel() for part in PARTS}
+    values |= {"mpos": d.mocap_pos.ravel(), "mquat": d.mocap_quat.ravel()}
+    words = [f'time="{d.time:.17g}"'] if d.time else []
+    for name, numbers in values.items():
+        if numbers.size and (name in ("qpos", "mpos", "mquat") or np.any(numbers)):
+            words.append(f'{name}="{" ".join(f"{number:.17g}" for number in numbers)}"')
+    return f"<key {' '.join(words)}/>"
+
+
+def store_keyframe(m: MjModel, d: MjData, number: int) -> None:
+    """Store the current state in a keyframe of the model."""
+    m.key_time[number] = d.time
+    for part in PARTS:
+        getattr(m, f"key_{part}")[number] = getattr(d, part)
+    m.key_mpos[number], m.key_mquat[number] = d.mocap_pos.ravel(), d.mocap_quat.ravel()
+
 
 SPEEDS = (1000, 500, 200, 100, 80, 66, 50, 40, 33, 25, 20, 16, 13, 10, 8, 6.6, 5, 4, 3.3, 2.5, 2, 1.6, 1.3, 1, 0.5, 0.1)
 """Speeds, percent of real time."""
@@ -161,3 +192,47 @@ class SimulationPanel(Panel):
             lines.append(("speed", "paused" if paused else percent(round(physics.pace.achieved, 2))))
         lines.append(("updates", f"{self.viewer.publisher.rate:.0f} a second"))
         self.status.content = "  \n".join(f"**{name}** {value}" for name, value in lines)
+
+
+MOST = 20
+"""Largest number of stored texts."""
+
+
+class WarningPanel(Panel):
+    """Counters of warnings, and the last texts: after a divergence, the text names the first bad number."""
+
+    def build(self) -> None:
+        """Make the controls."""
+        self.texts: dict[str, int] = {}  # number of times that each text was reported, the last text at the end
+        self._content = ""
+        with self.gui.add_folder("Warnings"):
+            self.text = self.gui.add_markdown("none")
+            self.button("Clear warnings", self.clear)
+        listeners.append(self._hear)
+
+    def _hear(self, text: str) -> None:
+        self.texts[text] = self.texts.pop(text, 0) + 1
+        if len(self.texts) > MOST:
+            del self.texts[next(iter(self.texts))]
+
+    def clear(self) -> None:
+        """Remove the texts."""
+        self.texts.clear()
+
+    def discard(self) -> None:
+        """Stop listening to warnings."""
+        if self._hear in listeners:
+            listeners.remove(self._hear)
+
+    def refresh(self) -> None:
+        """Show counters and texts."""
+        with self.session.lock:
+            warnings = self.session.data.warning
+            counts = [int(warnings[k].number) for k in range(mjtWarning.mjNWARNING.value)]
+        names = [name.removeprefix("mjWARN_").lower() for name in list(mjtWarning.__members__)[: len(counts)]]
+        lines = [f"**{name}** {count}" for name, count in zip(names, counts, strict=True) if count]
+        texts = reversed(list(self.texts.items()))
+        lines += [f"`{text}`" + (f" {count} times" if count > 1 else "") for text, count in texts]
+        content = "  \n".join(lines) or "none"
+        if content != self._content:
+            self._content = self.text.content = content
