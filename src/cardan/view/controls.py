@@ -13,7 +13,7 @@ from cardan.view.panels.files import CapturePanel, FilePanel
 from cardan.view.panels.panel import Panel
 from cardan.view.panels.physics import ActuatorPanel, JointPanel, PhysicsPanel
 from cardan.view.panels.plots import EnergyPanel, ProfilerPanel, SensorPanel
-from cardan.view.panels.rendering import RenderingPanel
+from cardan.view.panels.rendering import EFFECTS, RenderingPanel
 from cardan.view.panels.simulation import SimulationPanel, WarningPanel
 
 if TYPE_CHECKING:
@@ -47,10 +47,10 @@ def simulation_keys(viewer: Viewer) -> dict[tuple[str, bool], tuple[str, Act]]:
         }
     for k, (name, _, key) in enumerate(mjVISSTRING):
         if key and key in LETTERS:
-            keys[key, False] = (name, partial(rendering.toggle_flag, k))
+            keys[key, False] = (name, partial(rendering.set_flag, "flags", k))
     for k, (name, _, key) in enumerate(mjRNDSTRING):
         if key and key in LETTERS:
-            keys[key, True] = (f"{name} (effect)", partial(rendering.toggle_effect, k))
+            keys[key, True] = (f"{name} (effect)", partial(rendering.set_flag, EFFECTS, k))
     keys["escape", False] = ("Free camera", partial(rendering.set_camera, "Free"))
     return keys
 
@@ -63,19 +63,15 @@ def listen(viewer: Viewer, key_callback: Callable[[int], None] | None) -> None:
     for key, shifted in sorted({*acts, *heard}):
         words, act = acts.get((key, shifted), (f"Key {key}", None))
         command = gui.add_command(words, hotkey=key, modifier="shift" if shifted else None)  # type: ignore[arg-type]
-        command.on_trigger(_trigger(viewer.inputs, act, key_callback, CODES[key]))
-
-
-def _trigger(inputs: Inputs, act: Act | None, key_callback: Callable[[int], None] | None, code: int) -> Pressed:
-    """Make the function that is called when a key is pressed; keys are handled in their order."""
-
-    async def pressed(event: Any) -> None:
-        if act is not None:
-            inputs.do(act)
+        done = [act] if act is not None else []
         if key_callback is not None:
-            inputs.do(partial(key_callback, code))
+            done.append(partial(key_callback, CODES[key]))
+        command.on_trigger(partial(_pressed, viewer.inputs, done))
 
-    return pressed
+
+async def _pressed(inputs: Inputs, acts: list[Act], event: Any) -> None:
+    for act in acts:  # keys are handled in their order
+        inputs.do(act)
 
 
 PANELS: tuple[tuple[str, tuple[type[Panel], ...]], ...] = (

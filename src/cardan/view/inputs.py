@@ -143,6 +143,7 @@ class Inputs:
         self.do(partial(self._act, uuid, act, value))
 
     def _act(self, uuid: str, act: Callable[[Any], None], value: Any) -> None:
+        """Perform a user's change, and note when the session will show it."""
         try:
             act(value)
         finally:
@@ -174,8 +175,10 @@ class Inputs:
             handles = [self._controls[uuid][0] for uuid in quiet]
             for uuid in quiet:
                 del self._again[uuid]
-        for handle in handles:
-            self._send_again(handle)
+        from viser._messages import GuiUpdateMessage
+
+        for handle in handles:  # viser regards the value as sent; if it crossed an older one, the page shows that one
+            self._messages.queue_message(GuiUpdateMessage(handle._impl.uuid, {"value": handle.value}))
 
     def show(self, handle: Any, value: Any) -> None:
         """Show a value in a control, unless the session does not show a user's change yet."""
@@ -183,12 +186,6 @@ class Inputs:
         if uuid not in self._touched and handle.value != value:
             self._shown[uuid] = self._clock()
             handle.value = value
-
-    def _send_again(self, handle: Any) -> None:
-        """Send a value that viser regards as sent: if it crossed an older value, the page shows that one."""
-        from viser._messages import GuiUpdateMessage
-
-        self._messages.queue_message(GuiUpdateMessage(handle._impl.uuid, {"value": handle.value}))
 
 
 def like(old: Any, new: Any) -> Any:

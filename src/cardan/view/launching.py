@@ -1,4 +1,4 @@
-"""`launch`: a viewer that steps the physics itself, until it is closed."""
+"""The functions that open a viewer: `launch`, which steps the physics itself, and `launch_passive`, for scripts."""
 
 from __future__ import annotations
 
@@ -43,11 +43,7 @@ def announce(viewer: Viewer) -> None:
 
 
 def check_kind(function: str, name: str, value: object, kind: type[MjModel] | type[MjData]) -> None:
-    """Check that an argument is a model, or data.
-
-    Raises:
-        TypeError: the argument has another type; the message names the argument and the expected type.
-    """
+    """Raise TypeError if an argument is not of a kind."""
     if not isinstance(value, kind):
         raise TypeError(f"{function}: {name} must be an {kind.__name__}, not {type(value).__name__}")
 
@@ -106,15 +102,7 @@ def launch(
 
 
 def launch_from_path(path: str) -> None:
-    """Show a model file in the browser and simulate it in real time; return when the viewer is closed.
-
-    Args:
-        path: MJCF, URDF, or a binary model; it is loaded again when it changes.
-
-    Raises:
-        FileNotFoundError: the file does not exist.
-        ValueError: the file breaks a rule of the language.
-    """
+    """Show a model file in the browser, as `view`, until all pages are closed; load it again when it changes."""
     view(Path(path), leave=LEFT_AFTER)
 
 
@@ -180,10 +168,8 @@ class Handle:
         """The selected body, and its perturbation by the mouse."""
         return self._session.perturb
 
-    @property
-    def perturb(self) -> MjvPerturb:
-        """Another name of `pert`."""
-        return self._session.perturb
+    perturb = pert
+    """Another name of `pert`."""
 
     @property
     def user_scn(self) -> MjvScene:
@@ -224,40 +210,25 @@ class Handle:
                 mj_forward(m, session.data)
             else:
                 mj_copyData(session.data, m, d)
-            self._sync_scene()
-
-    def _sync_scene(self) -> None:
-        """Send the script's geoms to the pages; exchange rendering flags in both directions, the script's first."""
-        session, scene = self._session, self._user_scene
-        session.user_geoms = scene.geom_values[: scene.ngeom].copy()
-        flags = np.array(scene.flags)
-        changed = flags != self._flags
-        session.flags[changed] = flags[changed]
-        scene.flags[:] = session.flags
-        self._flags = session.flags.copy()
+            scene = self._user_scene
+            session.user_geoms = scene.geom_values[: scene.ngeom].copy()
+            # rendering flags go in both directions, the script's first
+            flags = np.array(scene.flags)
+            changed = flags != self._flags
+            session.flags[changed] = flags[changed]
+            scene.flags[:] = session.flags
+            self._flags = session.flags.copy()
 
     def update_hfield(self, hfieldid: int) -> None:
-        """Show a height field with its current values in the model.
-
-        Raises:
-            ValueError: the height field does not exist.
-        """
+        """Show a height field with its current values in the model; raise ValueError if it does not exist."""
         self._update("hfield", hfieldid, self._model.nhfield)
 
     def update_mesh(self, meshid: int) -> None:
-        """Show a mesh with its current values in the model.
-
-        Raises:
-            ValueError: the mesh does not exist.
-        """
+        """Show a mesh with its current values in the model; raise ValueError if it does not exist."""
         self._update("mesh", meshid, self._model.nmesh)
 
     def update_texture(self, texid: int) -> None:
-        """Show a texture with its current values in the model.
-
-        Raises:
-            ValueError: the texture does not exist.
-        """
+        """Show a texture with its current values in the model; raise ValueError if it does not exist."""
         self._update("texture", texid, self._model.ntex)
 
     def _update(self, kind: str, number: int, count: int) -> None:

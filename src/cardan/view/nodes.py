@@ -1,12 +1,13 @@
-"""Conversion of arrays of instances to the nodes of viser's scene: one node for each shape."""
+"""Conversion of arrays of instances to the nodes of viser's scene, one node for each shape; colours of geoms."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from cardan.enums import mjtRndFlag
+from cardan.render.frame import RENDERING_FLAGS as FLAGS
 from cardan.render.scene import colors_of_numbers
 from cardan.view.instances import Batch, Kind, is_transparent, quaternions
 from cardan.view.shapes import ModelSurfaces, Surface, Unit, unit_surfaces
@@ -52,6 +53,40 @@ LINEAR = np.rint(255 * linear(np.arange(256) / 255)).astype(np.uint8)
 
 viser takes colours of instances as linear, and those of other nodes as screen colours.
 """
+
+
+class NodeSet:
+    """Nodes of viser's scene by a key; a node whose look changed is made again.
+
+    Args:
+        made: called with each new handle, so that the node can be clicked and dragged.
+    """
+
+    def __init__(self, made: Callable[[Any], None] | None) -> None:
+        self._made = made
+        self._handles: dict[Any, tuple[bytes, Any]] = {}
+
+    def node(self, key: Any, look: bytes, make: Callable[[], Any]) -> tuple[Any, bool]:
+        """Return the handle of a node, and whether it was made now."""
+        old = self._handles.get(key)
+        if old is not None and old[0] == look:
+            return old[1], False
+        if old is not None:
+            old[1].remove()
+        handle = make()
+        self._handles[key] = (look, handle)
+        if self._made is not None:
+            self._made(handle)
+        return handle, True
+
+    def keep(self, keys: Iterable[Any]) -> None:
+        """Remove all nodes except these."""
+        for key in set(self._handles).difference(keys):
+            self._handles.pop(key)[1].remove()
+
+    def clear(self) -> None:
+        """Remove all nodes."""
+        self.keep(())
 
 
 class Node:
@@ -196,47 +231,29 @@ def textured(surface: Surface, image: np.ndarray, rgba: np.ndarray | None = None
     return trimesh.Trimesh(surface.vert, surface.face, visual=visual, process=False)
 
 
-WIREFRAME, SHADOW, SEGMENT, IDCOLOR = (
-    getattr(mjtRndFlag, f"mjRND_{name}").value for name in ("WIREFRAME", "SHADOW", "SEGMENT", "IDCOLOR")
-)
-
-
 class Painter:
-    """Computes the colours of geoms.
-
-    Args:
-        surfaces: the model's textures.
-    """
+    """Computes the colours of geoms, from the textures of these surfaces, too."""
 
     def __init__(self, surfaces: ModelSurfaces) -> None:
         self._surfaces = surfaces
-        self._means: dict[int, np.ndarray] = {}
+        self._means: dict[int, np.ndarray] = {}  # mean colours of textures, 0 to 1
 
     def forget(self, tex: int) -> None:
         """Forget the mean colour of a texture that has changed."""
         self._means.pop(tex, None)
 
-    def _mean(self, tex: int) -> np.ndarray:
-        """Mean colour of a texture, 0 to 1."""
-        if tex not in self._means:
-            self._means[tex] = self._surfaces.texture(tex).reshape(-1, 3).mean(0) / 255.0
-        return self._means[tex]
-
     def looks(self, geoms: np.ndarray, flags: np.ndarray) -> Looks:
-        """Return the appearance of geoms.
-
-        Args:
-            geoms: (n,) array of the structure of `MjvGeom`.
-            flags: rendering flags (mjtRndFlag).
-        """
-        rgba, wireframe = geoms["rgba"].astype(float), bool(flags[WIREFRAME])
-        if flags[SEGMENT]:
+        """Return the appearance of geoms (`MjvGeom`) with these rendering flags (mjtRndFlag)."""
+        rgba, wireframe = geoms["rgba"].astype(float), bool(flags[FLAGS["WIREFRAME"]])
+        if flags[FLAGS["SEGMENT"]]:
             opaque = np.zeros(len(geoms), bool)
-            colors = colors_of_numbers(geoms["segid"], bool(flags[IDCOLOR]))
+            colors = colors_of_numbers(geoms["segid"], bool(flags[FLAGS["IDCOLOR"]]))
             return Looks(colors, np.ones(len(geoms)), opaque, wireframe, shadows=False, plain=True)
         rgb = rgba[:, :3] * (1.0 + np.minimum(geoms["emission"], 1.0))[:, None]
         tex = geoms["texid"]
-        for k in np.unique(tex[tex >= 0]):
-            rgb[tex == k] *= self._mean(int(k))
+        for k in np.unique(tex[tex >= 0]).tolist():
+            if k not in self._means:
+                self._means[k] = self._surfaces.texture(k).reshape(-1, 3).mean(0) / 255.0
+            rgb[tex == k] *= self._means[k]
         colors = np.rint(255 * np.clip(rgb, 0.0, 1.0)).astype(np.uint8)
-        return Looks(colors, rgba[:, 3], is_transparent(geoms), wireframe, bool(flags[SHADOW]))
+        return Looks(colors, rgba[:, 3], is_transparent(geoms), wireframe, bool(flags[FLAGS["SHADOW"]]))

@@ -1,4 +1,7 @@
-"""The thread that steps the physics in real time; it never waits for a page."""
+"""The thread that steps the physics in real time, its pace, the recent past, and the effect of the mouse.
+
+It never waits for a page.
+"""
 
 from __future__ import annotations
 
@@ -79,20 +82,15 @@ class Pusher:
     def __init__(self) -> None:
         self._body = 0
 
-    def clear(self, d: MjData) -> None:
-        """Remove the force."""
-        if self._body:
-            d.xfrc_applied[self._body] = 0.0
-            self._body = 0
-
     def apply(self, m: MjModel, d: MjData, pert: MjvPerturb, paused: bool) -> bool:
         """Pull or rotate the selected body by a force; while physics is paused, move it.
 
         Returns:
             Whether the data changed.
         """
-        had = self._body
-        self.clear(d)
+        had, self._body = self._body, 0
+        if had:
+            d.xfrc_applied[had] = 0.0
         if not (pert.active | pert.active2) or not 0 < pert.select < m.nbody:
             return bool(had)
         mjv_applyPerturbPose(m, d, pert, int(paused))
@@ -225,14 +223,9 @@ class Physics:
         changed = session.obey(m, d)
         if session.generation != self._generation:
             return
-        if session.paused:
-            self._stand_still(changed)
-        else:
+        if not session.paused:
             self._go_on()
-
-    def _stand_still(self, changed: bool) -> None:
-        session = self.session
-        m, d = session.model, session.data
+            return
         self.pace.restart()
         if self.steps:
             for _ in range(self.steps):
@@ -243,6 +236,7 @@ class Physics:
             mj_forward(m, d)
 
     def _go_on(self) -> None:
+        """Step until simulated time has reached the clock, or the turn is over."""
         session = self.session
         m, d = session.model, session.data
         wall = self._clock()

@@ -1,23 +1,27 @@
-"""Planes in the browser: each has its own node, with its texture."""
+"""Planes in the browser, each with its own node and texture; labels and lines."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cardan.view.instances import GEOM, Lines, quaternions
-from cardan.view.nodes import ROOT, Looks, textured
+from cardan.view.nodes import ROOT, Looks, NodeSet, textured
 from cardan.view.shapes import ModelSurfaces, Surface
 
 if TYPE_CHECKING:
     from viser import SceneApi
 
+SEEN = ("size", "texid", "texrepeat", "texuniform")
+"""Members of a geom that change the shape and texture of a plane."""
 MOST_TEXELS = 512
 """Largest size of a texture along each side, pixels."""
 
 
-class Planes:
+class Planes(NodeSet):
     """The planes of a scene.
 
     Args:
@@ -27,35 +31,22 @@ class Planes:
         made: called with each new handle, so that the node can be clicked and dragged.
     """
 
-    def __init__(self, scene: SceneApi, surfaces: ModelSurfaces, reach: float, made: Any = None) -> None:
-        self._scene, self._surfaces, self._reach, self._made = scene, surfaces, reach, made
-        self._handles: dict[int, tuple[bytes, Any]] = {}
+    def __init__(
+        self, scene: SceneApi, surfaces: ModelSurfaces, reach: float, made: Callable[[Any], None] | None = None
+    ) -> None:
+        super().__init__(made)
+        self._scene, self._surfaces, self._reach = scene, surfaces, reach
 
     def show(self, geoms: np.ndarray, looks: Looks) -> None:
         """Show the planes among these geoms."""
         which = np.flatnonzero(geoms["type"] == GEOM["PLANE"])
         turns = quaternions(geoms["mat"][which].astype(float))
-        for k in set(self._handles) - set(which.tolist()):
-            self._handles.pop(k)[1].remove()
+        self.keep(which.tolist())
         for k, turn in zip(which.tolist(), turns, strict=True):
-            handle = self._handle(k, geoms[k], looks)
+            look = b"".join(np.asarray(geoms[name][k]).tobytes() for name in SEEN) + looks.rgb[k].tobytes()
+            look += bytes((looks.wireframe, looks.shadows, looks.plain, int(255 * looks.alpha[k])))
+            handle, _ = self.node(k, look, partial(self._make, k, geoms[k], looks))
             handle.position, handle.wxyz = geoms["pos"][k].astype(float), turn
-
-    def _handle(self, k: int, geom: np.ndarray, looks: Looks) -> Any:
-        """Return the node of a plane; make it again if its appearance changed."""
-        names = ("size", "texid", "texrepeat", "texuniform")
-        look = b"".join(np.asarray(geom[name]).tobytes() for name in names) + looks.rgb[k].tobytes()
-        look += bytes((looks.wireframe, looks.shadows, looks.plain, int(255 * looks.alpha[k])))
-        old = self._handles.get(k)
-        if old is not None and old[0] == look:
-            return old[1]
-        if old is not None:
-            old[1].remove()
-        handle = self._make(k, geom, looks)
-        self._handles[k] = (look, handle)
-        if self._made is not None:
-            self._made(handle)
-        return handle
 
     def _make(self, k: int, geom: np.ndarray, looks: Looks) -> Any:
         size = np.where(geom["size"][:2] > 0.0, geom["size"][:2], self._reach)
@@ -76,12 +67,6 @@ class Planes:
         step = max(1, -(-max(image.shape[-3:-1]) // MOST_TEXELS))
         mesh = textured(Surface(vert, face, texcoord), image[..., ::step, ::step, :], geom["rgba"])
         return self._scene.add_mesh_trimesh(name, mesh, cast_shadow=False, receive_shadow=looks.shadows)
-
-    def clear(self) -> None:
-        """Remove all planes."""
-        for _, handle in self._handles.values():
-            handle.remove()
-        self._handles.clear()
 
 
 MOST_LABELS = 500
@@ -128,15 +113,15 @@ class LineNode:
 
     def show(self, lines: Lines, rgb: np.ndarray) -> None:
         """Show lines in the colours of their geoms, (n, 3) uint8."""
-        points, both_ends = lines.points, np.repeat(rgb[lines.geom][:, None], 2, axis=1)
+        points, both_ends = lines.points.astype(np.float32), np.repeat(rgb[lines.geom][:, None], 2, axis=1)
         if not len(points):
             self.clear()
         elif self._handle is None or len(self._handle.points) != len(points):
             self._handle = self._scene.add_line_segments(
-                f"{ROOT}/lines", points.astype(np.float32), both_ends, thickness=2.0, thickness_units="screen"
+                f"{ROOT}/lines", points, both_ends, thickness=2.0, thickness_units="screen"
             )
         else:
-            self._handle.points, self._handle.colors = points.astype(np.float32), both_ends
+            self._handle.points, self._handle.colors = points, both_ends
 
     def clear(self) -> None:
         """Remove the lines."""

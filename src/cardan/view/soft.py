@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from cardan.model import MjModel
 from cardan.view.instances import GEOM, Batch, Lines
-from cardan.view.nodes import ROOT, Looks
+from cardan.view.nodes import ROOT, Looks, NodeSet
 from cardan.visual import MjvScene
 
 if TYPE_CHECKING:
     from viser import SceneApi
-
-SCENE_ARRAYS = ("flexface", "flexfaceused", "flexvert", "skinvert")
 
 
 class SoftScene(NamedTuple):
@@ -62,11 +62,11 @@ class SoftGeoms(NamedTuple):
 
 def soft_scene(scene: MjvScene) -> SoftScene:
     """Copy the flexes and skins of a scene."""
-    arrays = (np.array(getattr(scene, name)) for name in SCENE_ARRAYS)
+    arrays = (np.array(getattr(scene, name)) for name in SoftScene._fields[:4])
     return SoftScene(*arrays, vertices=bool(scene.flexvertopt), edges=bool(scene.flexedgeopt))
 
 
-class Soft:
+class Soft(NodeSet):
     """The flexes and skins of a model.
 
     Args:
@@ -75,32 +75,26 @@ class Soft:
         made: called with each new handle, so that the node can be clicked and dragged.
     """
 
-    def __init__(self, scene: SceneApi, model: MjModel, made: Any = None) -> None:
-        self._scene, self._model, self._made = scene, model, made
-        first = MjvScene(model, 0)
-        self._faceadr = np.array(first.flexfaceadr)
-        self._handles: dict[str, tuple[bytes, Any]] = {}
+    def __init__(self, scene: SceneApi, model: MjModel, made: Callable[[Any], None] | None = None) -> None:
+        super().__init__(made)
+        self._scene, self._model = scene, model
+        self._faceadr = np.array(MjvScene(model, 0).flexfaceadr)
 
     def show(self, soft: SoftGeoms, looks: Looks) -> None:
         """Show the flexes and skins of all worlds."""
         shown = set()
         for k, number, scene in soft.which("FLEX", "SKIN"):
-            if soft.geoms["type"][k] == GEOM["FLEX"]:
-                kind, (vert, face) = "flex", self._flex(scene, number)
+            if soft.geoms["type"][k] == GEOM["FLEX"]:  # three corners for each face
+                used, adr = int(scene.flexfaceused[number]), int(self._faceadr[number])
+                vert = scene.flexface[9 * adr : 9 * (adr + used)].reshape(-1, 3)
+                kind, face = "flex", np.arange(3 * used, dtype=np.uint32).reshape(-1, 3)
             else:
                 kind, (vert, face) = "skin", self._skin(scene, number)
             name = f"{kind}_{number}_{soft.world[k]}"
             if len(face):
                 self._put(name, vert, face, looks, k)
                 shown.add(name)
-        for name in set(self._handles) - shown:
-            self._handles.pop(name)[1].remove()
-
-    def _flex(self, soft: SoftScene, flex: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the corners of the faces of a flex, three for each face, and the faces."""
-        used, adr = int(soft.flexfaceused[flex]), int(self._faceadr[flex])
-        vert = soft.flexface[9 * adr : 9 * (adr + used)].reshape(-1, 3)
-        return vert, np.arange(3 * used, dtype=np.uint32).reshape(-1, 3)
+        self.keep(shown)
 
     def _skin(self, soft: SoftScene, skin: int) -> tuple[np.ndarray, np.ndarray]:
         m = self._model
@@ -112,13 +106,8 @@ class Soft:
     def _put(self, name: str, vert: np.ndarray, face: np.ndarray, looks: Looks, k: int) -> None:
         look = looks.rgb[k].tobytes() + bytes((looks.wireframe, looks.shadows, int(255 * looks.alpha[k])))
         look += np.int64(len(vert)).tobytes()
-        old = self._handles.get(name)
-        if old is not None and old[0] == look:
-            old[1].vertices = vert
-            return
-        if old is not None:
-            old[1].remove()
-        handle = self._scene.add_mesh_simple(
+        make = partial(
+            self._scene.add_mesh_simple,
             f"{ROOT}/{name}",
             vert,
             face,
@@ -130,9 +119,9 @@ class Soft:
             cast_shadow=looks.shadows,
             receive_shadow=looks.shadows,
         )
-        self._handles[name] = (look, handle)
-        if self._made is not None:
-            self._made(handle)
+        handle, is_new = self.node(name, look, make)
+        if not is_new:
+            handle.vertices = vert
 
     def points(self, soft: SoftGeoms) -> Batch | None:
         """Return the vertices of flexes as spheres, if they are shown."""
@@ -158,9 +147,3 @@ class Soft:
         m = self._model
         adr, count = int(m.flex_vertadr[flex]), int(m.flex_vertnum[flex])
         return soft.flexvert[3 * adr : 3 * (adr + count)].reshape(-1, 3).astype(float)
-
-    def clear(self) -> None:
-        """Remove all nodes."""
-        for _, handle in self._handles.values():
-            handle.remove()
-        self._handles.clear()

@@ -18,8 +18,7 @@ class FilePanel(Panel):
 
     period = 0.5
 
-    def build(self) -> None:
-        """Make the controls."""
+    def _build(self) -> None:
         with self.gui.add_folder("File"):
             self._fill()
 
@@ -92,8 +91,7 @@ class FilePanel(Panel):
 class CapturePanel(Panel):
     """Pictures and videos, drawn by Cardan's renderer, with shadows, reflection and all effects."""
 
-    def build(self) -> None:
-        """Make the controls."""
+    def _build(self) -> None:
         with self.gui.add_folder("Screenshot and video"):
             picture = self.gui.add_button("Screenshot")
             self.video = self.gui.add_button("Record video")

@@ -18,24 +18,18 @@ DECIMALS = 15
 
 
 class Panel:
-    """A group of controls.
-
-    Args:
-        viewer: the viewer that they control.
-    """
+    """A group of controls of a viewer, which `_build` makes and `refresh` updates every `period` seconds."""
 
     period = 0.1
-    """Time between two updates, s."""
 
     def __init__(self, viewer: Viewer) -> None:
         self.due = 0.0
         self.viewer, self.session = viewer, viewer.session
         self.gui, self.inputs = viewer.server.viser.gui, viewer.inputs
         self._generation = self.session.generation
-        self.build()
+        self._build()
 
-    def build(self) -> None:
-        """Make the controls."""
+    def _build(self) -> None:
         raise NotImplementedError
 
     def refresh(self) -> None:
@@ -56,8 +50,7 @@ class Panel:
 
     def checkbox(self, label: str, value: bool, act: Callable[[bool], None], hint: str | None = None) -> Any:
         """Add a check box; `act` is called when a user, not a script, changes it."""
-        handle = self.gui.add_checkbox(label, value, hint=hint)
-        return self._changed(handle, act)
+        return self._changed(self.gui.add_checkbox(label, value, hint=hint), act)
 
     def dropdown(self, label: str, options: list[str], value: str, act: Callable[[str], None]) -> Any:
         """Add a drop-down list."""

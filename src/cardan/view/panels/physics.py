@@ -1,7 +1,8 @@
-"""Options of the physics: the members and flags of `option`."""
+"""Options of the physics (the members and flags of `option`), controls of actuators, positions of joints."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from math import pi
 from typing import Any
@@ -37,20 +38,19 @@ class PhysicsPanel(Panel):
 
     period = 0.5
 
-    def build(self) -> None:
-        """Make the controls."""
+    def _build(self) -> None:
         opt = self.session.model.opt
         self.handles: dict[str, Any] = {}
         with self.gui.add_folder("Algorithms"):
             for name, kinds in CHOICES.items():
                 words = _words(kinds)
                 now = words[int(getattr(opt, name))]
-                self.handles[name] = self.dropdown(name, words, now, partial(self._choose, name, words))
+                self.handles[name] = self.dropdown(name, words, now, self._chooser(name, words))
         with self.gui.add_folder("Parameters"):
             for name in NUMBERS:
-                self.handles[name] = self.number(name, getattr(opt, name), partial(self.set, name), None)
+                self.handles[name] = self.number(name, getattr(opt, name), partial(self._set, name), None)
             for name in VECTORS:
-                self.handles[name] = self.vector(name, np.array(getattr(opt, name)), partial(self.set_vector, name))
+                self.handles[name] = self.vector(name, np.array(getattr(opt, name)), partial(self._set_vector, name))
         self.flags: list[tuple[str, int, Any]] = []
         for title, member, names in (
             ("Disable flags", "disableflags", mjDISABLESTRING),
@@ -59,12 +59,12 @@ class PhysicsPanel(Panel):
             with self.gui.add_folder(title, expand_by_default=False):
                 for k, name in enumerate(names):
                     on = bool(getattr(opt, member) >> k & 1)
-                    self.flags.append((member, k, self.checkbox(name, on, partial(self.set_bit, member, k))))
+                    self.flags.append((member, k, self.checkbox(name, on, partial(self._set_bit, member, k))))
 
-    def _choose(self, name: str, words: list[str], word: str) -> None:
-        self.set(name, words.index(word))
+    def _chooser(self, name: str, words: list[str]) -> Callable[[str], None]:
+        return lambda word: self._set(name, words.index(word))
 
-    def set(self, name: str, value: float) -> None:
+    def _set(self, name: str, value: float) -> None:
         """Set a number; a time step must be positive."""
 
         def command(m: MjModel, d: MjData) -> None:
@@ -73,16 +73,13 @@ class PhysicsPanel(Panel):
 
         self.ask(command)
 
-    def set_vector(self, name: str, value: tuple[float, float, float]) -> None:
-        """Set a vector."""
-
+    def _set_vector(self, name: str, value: tuple[float, float, float]) -> None:
         def command(m: MjModel, d: MjData) -> None:
             getattr(m.opt, name)[:] = value
 
         self.ask(command)
 
-    def set_bit(self, member: str, bit: int, on: bool) -> None:
-        """Set or clear a flag."""
+    def _set_bit(self, member: str, bit: int, on: bool) -> None:
 
         def command(m: MjModel, d: MjData) -> None:
             old = int(getattr(m.opt, member))
@@ -108,97 +105,70 @@ class PhysicsPanel(Panel):
 SLIDE, HINGE = mjtJoint.mjJNT_SLIDE.value, mjtJoint.mjJNT_HINGE.value
 MOST = 200
 """Largest number of sliders of one kind; scripts move the others."""
-
-
 VALUES = 400
 """Approximate number of slider values that are sent per second; each is a separate message."""
 
 
-def note(gui: Any, what: str, shown: int, count: int) -> None:
-    """Add a note if the model has nothing to slide, or more objects than sliders."""
-    if not count:
-        gui.add_markdown(f"The model has no {what}.")
-    elif shown < count:
-        gui.add_markdown(f"The first {shown} of {count} {what} have sliders; scripts move the others.")
+class SliderPanel(Panel):
+    """A panel of sliders that set and show numbers of `field`, an array of the data."""
+
+    field = ""
+
+    def _slide(self, name: str, index: int, low: float, high: float) -> None:
+        """Add a slider for a number, if there are not too many yet."""
+        if len(self.sliders) < MOST:
+            value = float(getattr(self.session.data, self.field)[index])
+            handle = self.slider(name, low, max(high, low + 1e-6), value, partial(self._set, index))
+            self.sliders.append((index, handle))
+
+    def _set(self, index: int | slice, value: float) -> None:
+        def command(m: MjModel, d: MjData) -> None:
+            getattr(d, self.field)[index] = value
+
+        self.ask(command)
+
+    def _begin(self, what: str, count: int) -> None:
+        """Add a note if there are no objects, or more than sliders."""
+        self.sliders: list[tuple[int, Any]] = []
+        self.period = max(0.1, min(count, MOST) / VALUES)
+        if not count:
+            self.gui.add_markdown(f"The model has no {what}.")
+        elif count > MOST:
+            self.gui.add_markdown(f"The first {MOST} of {count} {what} have sliders; scripts move the others.")
+
+    def refresh(self) -> None:
+        """Show the current numbers."""
+        with self.session.lock:
+            values = getattr(self.session.data, self.field).tolist()
+        for index, handle in self.sliders:
+            self.put(handle, within(values[index], handle.min, handle.max))
 
 
-class ActuatorPanel(Panel):
+class ActuatorPanel(SliderPanel):
     """A slider for each actuator."""
 
-    def build(self) -> None:
-        """Make the controls."""
+    field = "ctrl"
+
+    def _build(self) -> None:
         m = self.session.model
-        self.handles = []
         if m.nu:
-            self.button("Clear all", self.clear)
-        note(self.gui, "actuators", min(m.nu, MOST), m.nu)
-        for k in range(min(m.nu, MOST)):
+            self.button("Clear all", partial(self._set, slice(None), 0.0))
+        self._begin("actuators", m.nu)
+        for k in range(m.nu):
             low, high = (float(x) for x in m.actuator_ctrlrange[k]) if m.actuator_ctrllimited[k] else (-1.0, 1.0)
-            name = m.actuator(k).name or f"actuator {k}"
-            value = float(self.session.data.ctrl[k])
-            self.handles.append(self.slider(name, low, max(high, low + 1e-6), value, partial(self.set, k)))
-        self.period = max(0.1, len(self.handles) / VALUES)
-
-    def set(self, actuator: int, value: float) -> None:
-        """Set a control."""
-
-        def command(m: MjModel, d: MjData) -> None:
-            d.ctrl[actuator] = value
-
-        self.ask(command)
-
-    def clear(self) -> None:
-        """Set all controls to 0."""
-
-        def command(m: MjModel, d: MjData) -> None:
-            d.ctrl[:] = 0.0
-
-        self.ask(command)
-
-    def refresh(self) -> None:
-        """Show the current controls."""
-        with self.session.lock:
-            values = self.session.data.ctrl.tolist()
-        for handle, value in zip(self.handles, values, strict=False):
-            self.put(handle, within(value, handle.min, handle.max))
+            self._slide(m.actuator(k).name or f"actuator {k}", k, low, high)
 
 
-class JointPanel(Panel):
+class JointPanel(SliderPanel):
     """A slider for each joint with one degree of freedom."""
 
-    def build(self) -> None:
-        """Make the controls."""
+    field = "qpos"
+
+    def _build(self) -> None:
         m = self.session.model
-        self.joints: list[tuple[int, Any]] = []
-        count = 0
-        for j in range(m.njnt):
-            kind = int(m.jnt_type[j])
-            if kind not in (SLIDE, HINGE):
-                continue
-            count += 1
-            if count > MOST:
-                continue
-            reach = pi if kind == HINGE else max(1.0, float(m.stat.extent))
+        joints = [j for j in range(m.njnt) if int(m.jnt_type[j]) in (SLIDE, HINGE)]
+        self._begin("joints with one degree of freedom", len(joints))
+        for j in joints:
+            reach = pi if int(m.jnt_type[j]) == HINGE else max(1.0, float(m.stat.extent))
             low, high = (float(x) for x in m.jnt_range[j]) if m.jnt_limited[j] else (-reach, reach)
-            adr = int(m.jnt_qposadr[j])
-            name = m.jnt(j).name or f"joint {j}"
-            value = float(self.session.data.qpos[adr])
-            handle = self.slider(name, low, max(high, low + 1e-6), value, partial(self.set, adr))
-            self.joints.append((adr, handle))
-        note(self.gui, "joints with one degree of freedom", len(self.joints), count)
-        self.period = max(0.1, len(self.joints) / VALUES)
-
-    def set(self, adr: int, value: float) -> None:
-        """Set a position."""
-
-        def command(m: MjModel, d: MjData) -> None:
-            d.qpos[adr] = value
-
-        self.ask(command)
-
-    def refresh(self) -> None:
-        """Show the current positions."""
-        with self.session.lock:
-            values = self.session.data.qpos.tolist()
-        for adr, handle in self.joints:
-            self.put(handle, within(values[adr], handle.min, handle.max))
+            self._slide(m.jnt(j).name or f"joint {j}", int(m.jnt_qposadr[j]), low, high)

@@ -148,8 +148,7 @@ class PlotPanel(Panel):
 class SensorPanel(PlotPanel):
     """A plot of a sensor's values over time."""
 
-    def build(self) -> None:
-        """Make the controls."""
+    def _build(self) -> None:
         m = self.session.model
         self.names = [m.sensor(k).name or f"sensor {k}" for k in range(m.nsensor)]
         self.folder = self.gui.add_folder("Sensors", expand_by_default=bool(self.names))
@@ -193,8 +192,7 @@ class SensorPanel(PlotPanel):
 class EnergyPanel(PlotPanel):
     """A plot of potential and kinetic energy."""
 
-    def build(self) -> None:
-        """Make the controls."""
+    def _build(self) -> None:
         self.series = Series(("potential", "kinetic", "total"))
         with self.gui.add_folder("Energy", expand_by_default=False):
             self.shown = self.checkbox("Plot the energy", False, self.show, "turns the flag `energy` on")
@@ -223,8 +221,7 @@ class EnergyPanel(PlotPanel):
 class ProfilerPanel(PlotPanel):
     """Plots of the time of stages, the solver's work, and its convergence in the last step."""
 
-    def build(self) -> None:
-        """Make the controls."""
+    def _build(self) -> None:
         self.profile = Profile()
         self.times, self.work = Series(tuple(STAGES)), Series(SOLVER)
         with self.gui.add_folder("Profiler", expand_by_default=False):

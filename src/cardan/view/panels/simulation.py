@@ -53,8 +53,7 @@ def percent(speed: float) -> str:
 class SimulationPanel(Panel):
     """Run and pause, single steps, speed, reset, keyframes, history."""
 
-    def build(self) -> None:
-        """Make the controls."""
+    def _build(self) -> None:
         physics, session = self.viewer.physics, self.session
         self.status = self.gui.add_markdown("")
         if physics is not None:
@@ -64,27 +63,35 @@ class SimulationPanel(Panel):
         if physics is not None:
             speeds = [percent(value / 100) for value in SPEEDS]
             self.speed = self.dropdown("Speed", speeds, "100 %", self.set_speed)
-            self.age = self.slider("History", -physics.history.capacity + 1, 0, 0, self.go_back, 1)
+            self.age = self.slider(
+                "History",
+                -physics.history.capacity + 1,
+                0,
+                0,
+                lambda age: self.ask(partial(self._restore, age=int(-age))),
+                1,
+            )
         names = keyframe_names(session.model)
         with self.gui.add_folder("Keyframes", expand_by_default=bool(names)):
             if names:
                 self.key = self.dropdown("Keyframe", names, names[0], lambda name: None)
-                self.button("Load keyframe", self.load_key)
-                self.button("Save to keyframe", self.save_key, "the state into the model's keyframe, in memory")
-            self.button("Copy state as keyframe", self.copy_key, "MJCF of the state, to copy")
+                self.button("Load keyframe", lambda: self.reset(self._key()))
+                save = "the state into the model's keyframe, in memory"
+                self.button("Save to keyframe", lambda: self.ask(partial(store_keyframe, number=self._key())), save)
+            self.button("Copy state as keyframe", lambda: self.ask(self._show_xml), "MJCF of the state, to copy")
             self.text = self.gui.add_text("MJCF", "", multiline=True, visible=False)
 
     # actions of the controls
 
     def toggle(self) -> None:
         """Run or pause."""
-        self.ask(lambda m, d: self._set_paused(not self.session.paused))
 
-    def _set_paused(self, paused: bool) -> None:
-        self.session.paused = paused
-        physics = self.viewer.physics
-        if physics is not None and not paused:
-            physics.resume()
+        def command(m: MjModel, d: MjData) -> None:
+            self.session.paused = not self.session.paused
+            if self.viewer.physics is not None and not self.session.paused:
+                self.viewer.physics.resume()
+
+        self.ask(command)
 
     def step(self) -> None:
         """Make a single step; pause a running simulation."""
@@ -106,12 +113,15 @@ class SimulationPanel(Panel):
         else:
             self.step()
 
-    def reset(self) -> None:
-        """Reset all worlds to the default state."""
+    def reset(self, keyframe: int | None = None) -> None:
+        """Reset all worlds to the default state, or to a keyframe."""
 
         def command(m: MjModel, d: MjData) -> None:
             for data in (d, *self.session.others):  # `d`, and not the displayed data: it may be a script's own data
-                mj_resetData(m, data)
+                if keyframe is None:
+                    mj_resetData(m, data)
+                else:
+                    mj_resetDataKeyframe(m, data, keyframe)
                 mj_forward(m, data)
 
         self.ask(command)
@@ -127,10 +137,6 @@ class SimulationPanel(Panel):
             now = min(range(len(SPEEDS)), key=lambda k: abs(SPEEDS[k] / 100.0 - self.session.speed))
             self.session.speed = SPEEDS[min(max(now + steps, 0), len(SPEEDS) - 1)] / 100.0
 
-    def go_back(self, age: float) -> None:
-        """Pause and show a state of the past; if the age exceeds the history, the oldest state."""
-        self.ask(lambda m, d: self._restore(m, d, int(-age)))
-
     def go_back_by(self, steps: int) -> None:
         """Go back or forward from the current position in history."""
 
@@ -141,6 +147,7 @@ class SimulationPanel(Panel):
         self.ask(command)
 
     def _restore(self, m: MjModel, d: MjData, age: int) -> None:
+        """Pause and show a state of the past; if the age exceeds the history, the oldest state."""
         physics, worlds = self.viewer.physics, self.session.worlds
         if physics is None:
             return
@@ -150,30 +157,14 @@ class SimulationPanel(Panel):
             for data in worlds:
                 mj_forward(m, data)
 
-    def load_key(self) -> None:
-        """Load the state of the chosen keyframe."""
-        number = keyframe_names(self.session.model).index(self.key.value)
+    def _key(self) -> int:
+        """Return the number of the chosen keyframe."""
+        return keyframe_names(self.session.model).index(self.key.value)
 
-        def command(m: MjModel, d: MjData) -> None:
-            for data in (d, *self.session.others):
-                mj_resetDataKeyframe(m, data, number)
-                mj_forward(m, data)
-
-        self.ask(command)
-
-    def save_key(self) -> None:
-        """Store the state in the chosen keyframe of the model in memory."""
-        number = keyframe_names(self.session.model).index(self.key.value)
-        self.ask(partial(store_keyframe, number=number))
-
-    def copy_key(self) -> None:
+    def _show_xml(self, m: MjModel, d: MjData) -> None:
         """Show MJCF of a keyframe with the current state, in a field from which it can be copied."""
-
-        def command(m: MjModel, d: MjData) -> None:
-            self.text.value = keyframe_xml(m, d)
-            self.text.visible = True
-
-        self.ask(command)
+        self.text.value = keyframe_xml(m, d)
+        self.text.visible = True
 
     def refresh(self) -> None:
         """Update the controls."""
@@ -201,8 +192,7 @@ MOST = 20
 class WarningPanel(Panel):
     """Counters of warnings, and the last texts: after a divergence, the text names the first bad number."""
 
-    def build(self) -> None:
-        """Make the controls."""
+    def _build(self) -> None:
         self.texts: dict[str, int] = {}  # number of times that each text was reported, the last text at the end
         self._content = ""
         with self.gui.add_folder("Warnings"):
