@@ -41,14 +41,7 @@ class Viewer:
         leave: time after which the viewer ends when its last page was closed, s; None: it does not end.
 
     Attributes:
-        session: the displayed state.
-        source: source of the model.
-        address: address to open in a browser.
         physics: the thread that steps; None if a script steps.
-        publisher: sends the scene to the pages.
-        inputs: handles the use of the controls.
-        controls: the controls of the pages.
-        uploads: files that pages sent.
         loading: the thread that checks for changed files and loads models.
         waiting: uploaded models that could not be loaded yet.
         film: the video that is being recorded, if any; `filming` is held while a recording begins or ends.
@@ -109,11 +102,7 @@ class Viewer:
             self.session.closed.set()
 
     def reload(self) -> str:
-        """Load the model again; if that fails, keep the old model.
-
-        Returns:
-            The error message, or an empty text.
-        """
+        """Load the model again, and return an empty text; if that fails, keep the old model, and return the error."""
         try:
             with self._one_loads:
                 model, data = self.source.load()
@@ -127,8 +116,7 @@ class Viewer:
     def show_first(self, models: list[Path]) -> str:
         """Show the first of these model files that can be loaded. If the list is empty, try the files in `waiting`.
 
-        Returns:
-            A message for the user.
+        Return a message for the user.
         """
         with self._one_loads:
             old, models, trouble = self.source, models or self.waiting, ""

@@ -27,13 +27,7 @@ UP = np.array([0.0, 0.0, 1.0])
 
 
 class View(NamedTuple):
-    """View of a page.
-
-    Attributes:
-        pos, forward, up: (3,) each, m and unit vectors.
-        fovy: vertical field of view, rad.
-        aspect: width of the picture divided by its height.
-    """
+    """View of a page: position, m, and unit vectors, (3,); vertical field of view, rad; width divided by height."""
 
     pos: np.ndarray
     forward: np.ndarray
@@ -83,13 +77,7 @@ def orbit_of(camera: MjvCamera) -> tuple[np.ndarray, np.ndarray]:
 class Cameras:
     """Synchronisation of the session's camera and the cameras of the pages.
 
-    Args:
-        session: owner of the abstract camera.
-        server: viser's server.
-        root: the parent node of the world.
-
-    Attributes:
-        origin: position of the model's origin in the pages, (3,), m.
+    `origin` is the position of the model's origin in the pages, (3,), m; `root` is the parent node of the world.
     """
 
     def __init__(self, session: Session, server: ViserServer, root: Any) -> None:
@@ -193,12 +181,7 @@ class Cameras:
 
 
 class Pose(NamedTuple):
-    """The pose of a camera, frame of the model.
-
-    Attributes:
-        pos, lookat, up: (3,) each.
-        fovy: vertical field of view, rad.
-    """
+    """Pose of a camera in the frame of the model: three vectors (3,), and the vertical field of view, rad."""
 
     pos: np.ndarray
     lookat: np.ndarray

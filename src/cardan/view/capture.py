@@ -55,12 +55,7 @@ def packed(picture: np.ndarray) -> bytes:
 
 
 class Recorder:
-    """A sequence of pictures for a file; `save` writes the file.
-
-    Args:
-        path: path of the file.
-        rate: pictures per second.
-    """
+    """Sequence of pictures for the file at `path`, `rate` of them per second; `save` writes the file."""
 
     def __init__(self, path: Path, rate: float) -> None:
         self.path, self.rate = path, Fraction(rate).limit_denominator(1000)
@@ -74,11 +69,7 @@ class Recorder:
         self.stream: Any = None
 
     def add(self, picture: np.ndarray, times: int = 1) -> None:
-        """Append a picture, (height, width, 3) uint8, the highest row first; show it `times` periods.
-
-        Raises:
-            ValueError: it is too small for a video.
-        """
+        """Append a picture, (height, width, 3) uint8, the highest row first; show it `times` periods."""
         suffix = self.path.suffix.lower()
         if suffix in VIDEOS:
             self._encode(picture)
@@ -112,20 +103,11 @@ class Recorder:
         self.container.mux(self.stream.encode(frame))
 
     def save(self) -> None:
-        """Write the file.
-
-        Raises:
-            ValueError: no picture was added.
-            OSError: the file can't be written.
-        """
+        """Write the file; raise ValueError if no picture was added, and OSError if it can't be written."""
         write_file(self.path, self.finish())
 
     def finish(self) -> bytes:
-        """End the recording, and return the content of the file.
-
-        Raises:
-            ValueError: no picture was added.
-        """
+        """End the recording, and return the content of the file; raise ValueError if no picture was added."""
         if not self.length:
             raise ValueError(f"{self.path}: there is no picture to write")
         if self.container is not None:
@@ -162,11 +144,7 @@ THREADS = 1
 
 
 class Camera:
-    """Camera that takes pictures of a session.
-
-    Args:
-        session: the session.
-    """
+    """Camera that takes pictures of a session."""
 
     def __init__(self, session: Session) -> None:
         self.session, self._model = session, session.model
@@ -211,17 +189,10 @@ def screenshot(session: Session) -> bytes:
 
 
 class Film:
-    """A video that a thread records. Pictures are taken as fast as they can be drawn, up to `rate`.
+    """A video that a thread records. Pictures are taken as fast as they can be drawn, up to `rate` per second.
 
-    The recording ends when the session shows another model.
-
-    Args:
-        session: the session to record.
-
-    Attributes:
-        suffix, rate: suffix of the file, and its pictures per second.
-        pictures: number of pictures so far.
-        trouble: error that ended the recording too early, or an empty text.
+    The recording ends when the session shows another model. `pictures` is the number of pictures so far; `trouble` is
+    the error that ended the recording too early, or empty.
     """
 
     def __init__(self, session: Session) -> None:
@@ -254,11 +225,7 @@ class Film:
             self._stop.wait(max(0.0, due - time.perf_counter()))
 
     def finish(self) -> bytes:
-        """Stop, and return the file's contents.
-
-        Raises:
-            ValueError: recording failed, or no picture was taken.
-        """
+        """Stop, and return the file's contents; raise ValueError if recording failed or no picture was taken."""
         self.drop()
         if self.trouble:
             raise ValueError(self.trouble)

@@ -86,14 +86,7 @@ PANELS: tuple[tuple[str, tuple[type[Panel], ...]], ...] = (
 
 
 class Controls:
-    """All controls.
-
-    Args:
-        viewer: the viewer that they control.
-
-    Attributes:
-        panels: the panels by their class.
-    """
+    """All controls of a viewer; `panels` are the panels by their class."""
 
     def __init__(self, viewer: Viewer) -> None:
         self._viewer = viewer

@@ -28,11 +28,7 @@ Act = Callable[[], None]
 
 
 class Worker:
-    """Executes tasks in a thread of its own, in order; a task that fails is reported, and the thread continues.
-
-    Args:
-        name: name of the thread.
-    """
+    """A thread of its own that executes tasks in order; it reports a task that fails, and continues."""
 
     def __init__(self, name: str) -> None:
         self._queue: Queue[Act | None] = Queue()
@@ -87,13 +83,7 @@ class Touch:
 
 
 class Inputs:
-    """The controls whose values are set by both users and the viewer.
-
-    Args:
-        server: viser's server.
-        session: the session that the controls change.
-        clock: the wall clock, s.
-    """
+    """The controls of viser's server whose values are set by both users and the viewer of a session."""
 
     def __init__(self, server: ViserServer, session: Session, clock: Clock = time.perf_counter) -> None:
         from viser._messages import GuiUpdateMessage
@@ -160,10 +150,7 @@ class Inputs:
     # values that controls show
 
     def settle(self) -> None:
-        """Let controls follow the session again if it now shows the users' changes.
-
-        Call it before reading the session.
-        """
+        """Let controls follow the session again if it shows the users' changes; call it before reading the session."""
         obeyed, now = self._session.obeyed, self._clock()
         with self._lock:
             done = [uuid for uuid, touch in self._touched.items() if not touch.pending and touch.due <= obeyed]

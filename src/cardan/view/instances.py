@@ -24,12 +24,11 @@ OPAQUE = 0.999
 
 
 class Batch(NamedTuple):
-    """Instances of one shape.
+    """Instances of one shape, in the world frame.
 
     Attributes:
         geom: (n,) index of the scene's geom of each instance.
-        pos: (n, 3), world frame, m.
-        mat: (n, 3, 3), orientation.
+        pos, mat: (n, 3) and (n, 3, 3), positions, m, and orientations.
         scale: (n, 3), along the axes of the shape.
     """
 
@@ -40,12 +39,7 @@ class Batch(NamedTuple):
 
 
 class Lines(NamedTuple):
-    """Line segments.
-
-    Attributes:
-        points: (n, 2, 3), world frame, m.
-        geom: (n,) index of the scene's geom.
-    """
+    """Line segments: their ends in the world frame, (n, 2, 3), m, and the index of each line's geom, (n,)."""
 
     points: np.ndarray
     geom: np.ndarray
@@ -154,14 +148,7 @@ def joined(batches: list[Batch]) -> Batch:
 
 
 def instances_of(geoms: np.ndarray) -> dict[Kind, Batch]:
-    """Return all instances of a scene's geoms.
-
-    Args:
-        geoms: (n,) array of the structure of `MjvGeom`.
-
-    Returns:
-        A batch for each visible shape.
-    """
+    """Return a batch of instances for each visible shape of a scene's geoms, (n,) of the structure `MjvGeom`."""
     found: dict[Kind, list[Batch]] = {}
     types = geoms["type"]
     for kind in np.unique(types):

@@ -113,10 +113,10 @@ def view(
     keyframe: int | None = None,
     leave: float | None = None,
 ) -> None:
-    """Show a model file, or a humanoid, in the browser; return when the viewer is closed.
+    """Show a model file (MJCF, URDF, or binary) in the browser; return when the viewer is closed.
 
     Args:
-        path: MJCF, URDF, or a binary model; None for the humanoid.
+        path: path of the file; None for a humanoid.
         port: port of the server; if it is taken, the next free one.
         worlds: number of worlds side by side.
         keyframe: number of the initial keyframe.
@@ -135,12 +135,7 @@ INTEGRATION = mjtState.mjSTATE_INTEGRATION.value
 
 
 class Handle:
-    """A script's access to its viewer; as a context manager it closes the viewer at the end.
-
-    Args:
-        viewer: the viewer; its data is a copy of the script's data, made by `sync`.
-        data: the script's data.
-    """
+    """A script's access to its viewer, which shows a copy of `data`; as a context manager it closes the viewer."""
 
     def __init__(self, viewer: Viewer, data: MjData) -> None:
         self._viewer, self._session = viewer, viewer.session

@@ -56,13 +56,7 @@ def strength_of(light: np.void) -> np.ndarray:
 
 
 class Lights:
-    """The lights of a scene.
-
-    Args:
-        scene: viser's scene.
-        centre: centre of the model, (3,), m.
-        extent: extent of the model, m.
-    """
+    """The lights of a scene around a model with the given centre (3,) and extent, m."""
 
     def __init__(self, scene: SceneApi, centre: np.ndarray, extent: float) -> None:
         self._scene, self._centre, self._extent = scene, centre, max(extent, SMALL)
@@ -75,12 +69,7 @@ class Lights:
         return len(self._handles)
 
     def show(self, lights: np.ndarray, shadows: bool) -> None:
-        """Show these lights and no others.
-
-        Args:
-            lights: (n,) array of the structure of `MjvLight`.
-            shadows: whether lights may cast shadows.
-        """
+        """Show these lights (`MjvLight`) and no others; without `shadows`, none casts shadows."""
         lights = lights[np.argsort(lights["headlight"], kind="stable")]
         fixed = [name for name in lights.dtype.names or () if name not in ("pos", "dir")]
         look = b"".join(lights[name].tobytes() for name in fixed) + bytes((shadows,))
@@ -159,13 +148,7 @@ def surrounding(lights: np.ndarray) -> float:
 
 
 class Effects:
-    """Lights, sky, fog and haze of a scene.
-
-    Args:
-        scene: viser's scene.
-        model: the model.
-        surfaces: the model's textures.
-    """
+    """Lights, sky, fog and haze of a scene."""
 
     def __init__(self, scene: SceneApi, model: MjModel, surfaces: ModelSurfaces) -> None:
         self._scene, self._surfaces = scene, surfaces
@@ -183,13 +166,7 @@ class Effects:
         self._shown: tuple[object, ...] | None = None
 
     def show(self, flags: np.ndarray, lights: np.ndarray, horizon: bool) -> None:
-        """Update the effects from the rendering flags and the lights.
-
-        Args:
-            flags: rendering flags (mjtRndFlag).
-            lights: (n,) array of the structure of `MjvLight`.
-            horizon: whether the scene has an infinite plane.
-        """
+        """Update the effects from rendering flags and lights (`MjvLight`); `horizon`: there is an infinite plane."""
         self._show_segments(bool(flags[SEGMENT]))
         if flags[SEGMENT]:
             return

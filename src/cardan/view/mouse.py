@@ -19,12 +19,7 @@ MODIFIERS = ("cmd/ctrl", "cmd/ctrl+shift")
 
 
 class Drag(NamedTuple):
-    """Effect of a mouse button while Ctrl is held.
-
-    Attributes:
-        bit: kind of perturbation (mjtPertBit).
-        actions: meaning of a movement (mjtMouse), without and with Shift.
-    """
+    """Effect of a mouse button while Ctrl is held: a mjtPertBit, and a mjtMouse without and with Shift."""
 
     bit: int
     actions: tuple[int, int]
@@ -40,9 +35,6 @@ class Mouse:
     """Selection and movement of bodies with the mouse in the pages.
 
     Mouse events become commands to the session, so that a page never waits for physics.
-
-    Args:
-        publisher: the publisher of the displayed scene.
     """
 
     def __init__(self, publisher: Publisher) -> None:

@@ -58,8 +58,7 @@ viser takes colours of instances as linear, and those of other nodes as screen c
 class NodeSet:
     """Nodes of viser's scene by a key; a node whose look changed is made again.
 
-    Args:
-        made: called with each new handle, so that the node can be clicked and dragged.
+    `made` is called with each new handle, so that the node can be clicked and dragged.
     """
 
     def __init__(self, made: Callable[[Any], None] | None) -> None:
@@ -90,11 +89,9 @@ class NodeSet:
 
 
 class Node:
-    """A batch of instances in the browser, with a capacity that may exceed their number.
+    """A batch of instances in the browser, with a capacity (`room`) that may exceed their number.
 
-    Attributes:
-        handle: viser's handle.
-        geom: (room,) the scene's geom of each instance; -1 for unused instances.
+    `geom` is the scene's geom of each instance, (room,); -1 for unused instances.
     """
 
     def __init__(self, handle: Any, room: int, colored: bool) -> None:
@@ -124,13 +121,7 @@ def _padded(values: np.ndarray, room: int, filling: Any) -> np.ndarray:
 
 
 class Nodes:
-    """The nodes that show a scene's instances.
-
-    Args:
-        scene: viser's scene.
-        surfaces: the surfaces of the model.
-        made: called with each new handle, so that the node can be clicked and dragged.
-    """
+    """The nodes that show a scene's instances; `made` is called with each new handle, as in `NodeSet`."""
 
     def __init__(self, scene: SceneApi, surfaces: ModelSurfaces, made: Any = None) -> None:
         self._scene, self._surfaces, self._made = scene, surfaces, made

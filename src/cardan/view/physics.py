@@ -26,13 +26,7 @@ SPEC = mjtState.mjSTATE_INTEGRATION.value
 
 
 class History:
-    """A bounded record of states, the oldest first.
-
-    Args:
-        model: the model.
-        length: largest number of states; fewer if they would take too much memory.
-        worlds: number of worlds whose states are recorded together.
-    """
+    """Bounded record of the states of some worlds, the oldest first; shorter if it would take too much memory."""
 
     def __init__(self, model: MjModel, length: int = LENGTH, worlds: int = 1) -> None:
         self._shape = (worlds, mj_stateSize(model, SPEC))
@@ -55,11 +49,7 @@ class History:
         self._states.append(states)
 
     def restore(self, model: MjModel, worlds: Sequence[MjData], age: int) -> bool:
-        """Restore the states that were recorded `age` records before the last one into the data of the worlds.
-
-        Returns:
-            Whether such a state exists.
-        """
+        """Restore the states of `age` records before the last one; return whether there is such a record."""
         if not 0 <= age < len(self._states):
             return False
         for state, data in zip(self._states[-1 - age], worlds, strict=True):
@@ -83,11 +73,7 @@ class Pusher:
         self._body = 0
 
     def apply(self, m: MjModel, d: MjData, pert: MjvPerturb, paused: bool) -> bool:
-        """Pull or rotate the selected body by a force; while physics is paused, move it.
-
-        Returns:
-            Whether the data changed.
-        """
+        """Pull or rotate the selected body by a force, or if paused move it; return whether the data changed."""
         had, self._body = self._body, 0
         if had:
             d.xfrc_applied[had] = 0.0
@@ -105,11 +91,7 @@ MISALIGNED = 0.1
 
 
 class Pace:
-    """Keeps simulated time at a multiple of real time; lost time is not made up for.
-
-    Args:
-        speed: simulated seconds per second.
-    """
+    """Keeps simulated time at `speed` times real time; lost time is not made up for."""
 
     def __init__(self, speed: float = 1.0) -> None:
         self.speed = speed
@@ -122,12 +104,7 @@ class Pace:
         self._start = self._measured = None
 
     def due(self, wall: float, simulated: float) -> float:
-        """Return the simulated time that should be reached now, s.
-
-        Args:
-            wall: the wall clock, s.
-            simulated: time of the simulation, s.
-        """
+        """Return the simulated time that should be reached now, from the wall clock and the simulation's time, s."""
         if self._start is not None:
             wall0, simulated0 = self._start
             due = simulated0 + self.speed * (wall - wall0)
@@ -158,13 +135,7 @@ Clock = Callable[[], float]
 class Physics:
     """Steps a session's data in real time.
 
-    Args:
-        session: the session.
-        clock: the wall clock, s.
-
     Attributes:
-        history: states of the recent past.
-        pace: speed of the simulation.
         steps: number of requested single steps while physics is paused.
         age: age of the displayed state, in records before the last, after it was restored from the history.
     """

@@ -22,14 +22,7 @@ MOST_TEXELS = 512
 
 
 class Planes(NodeSet):
-    """The planes of a scene.
-
-    Args:
-        scene: viser's scene.
-        surfaces: the model's textures.
-        reach: half the size of infinite planes, m.
-        made: called with each new handle, so that the node can be clicked and dragged.
-    """
+    """The planes of a scene; `reach` is half the size of infinite planes, m."""
 
     def __init__(
         self, scene: SceneApi, surfaces: ModelSurfaces, reach: float, made: Callable[[Any], None] | None = None

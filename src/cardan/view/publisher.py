@@ -38,10 +38,9 @@ class Picture:
     """Copy of a session's scene, which can be sent without holding the lock.
 
     Attributes:
-        geoms: (n,) array of the structure of `MjvGeom`.
+        geoms, lights: arrays of the structures of `MjvGeom` and `MjvLight`.
         world: (n,) number of the world of each geom.
         soft: flexes and skins, of each world.
-        lights: (n,) array of the structure of `MjvLight`.
         flags: rendering flags.
     """
 
@@ -90,16 +89,10 @@ def is_same(one: list[np.ndarray], other: list[np.ndarray]) -> bool:
 class Publisher:
     """Sends the scene of a session to all pages.
 
-    Args:
-        session: the session.
-        server: viser's server.
-
     Attributes:
         sent, rate: number of updates so far, and per second.
-        cameras: cameras of the pages.
         picture: the last scene that was sent.
         generation: number of the model (`Session.generation`) of that scene.
-        nodes, planes: objects in the pages.
         also: functions that are called at each update without the lock, such as updates of the controls.
     """
 

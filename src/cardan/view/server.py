@@ -77,12 +77,7 @@ _log.addFilter(_is_worth_showing)
 
 
 class Frame(NamedTuple):
-    """A small page of Cardan.
-
-    Attributes:
-        content: content of the page, HTML.
-        talk: handler of the connection that the page opens to its own address.
-    """
+    """A small page of Cardan: its HTML, and the handler of the connection that it opens to its own address."""
 
     content: bytes
     talk: Talk

@@ -26,19 +26,12 @@ class Session:
 
     Everything except `post`, `posted`, `obeyed` and `closed` is read and written only while `lock` is held.
 
-    Args:
-        model: the model.
-        data: data of the model.
-        worlds: number of worlds; the worlds after the first start as copies.
-
     Attributes:
         lock: must be held to read or write the session; it is reentrant.
-        model, data: the displayed model and data.
-        others: data of further worlds of the same model, displayed beside it.
-        option, perturb, camera: visualization options, perturbation by the mouse, and camera.
+        others: data of further worlds of the same model, displayed beside it; they start as copies.
         flags: rendering flags (mjtRndFlag), one byte each.
         user_geoms: geoms that a script adds, (n,) array of the structure of `MjvGeom`.
-        paused, speed: whether physics is paused, and its simulated seconds per second.
+        speed: simulated seconds per second.
         generation: number of models loaded so far.
         posted, obeyed: numbers of requested and of executed commands.
         closed: set when the viewer is closed.

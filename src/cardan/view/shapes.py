@@ -70,11 +70,7 @@ def unit_surfaces() -> dict[Unit, Surface]:
 
 
 class ModelSurfaces:
-    """The surfaces of a model's meshes, their hulls, and height fields.
-
-    Args:
-        model: the model; `update_mesh` and `update_hfield` read it again.
-    """
+    """The surfaces of a model's meshes, their hulls, and height fields, and its textures."""
 
     def __init__(self, model: MjModel) -> None:
         self._assets = Assets(model)

@@ -18,14 +18,9 @@ if TYPE_CHECKING:
 
 
 class SoftScene(NamedTuple):
-    """Copy of a scene's flexes and skins.
+    """Copy of a scene's flexes and skins: the arrays of these names of `MjvScene`.
 
-    Attributes:
-        flexface: corners of the faces of flexes.
-        flexfaceused: number of faces of each flex.
-        flexvert: vertices of flexes.
-        skinvert: vertices of skins.
-        vertices, edges: whether vertices and edges of flexes are shown.
+    `vertices` and `edges` specify whether vertices and edges of flexes are shown.
     """
 
     flexface: np.ndarray
@@ -67,13 +62,7 @@ def soft_scene(scene: MjvScene) -> SoftScene:
 
 
 class Soft(NodeSet):
-    """The flexes and skins of a model.
-
-    Args:
-        scene: viser's scene.
-        model: the model.
-        made: called with each new handle, so that the node can be clicked and dragged.
-    """
+    """The flexes and skins of a model."""
 
     def __init__(self, scene: SceneApi, model: MjModel, made: Callable[[Any], None] | None = None) -> None:
         super().__init__(made)

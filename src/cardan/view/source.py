@@ -24,12 +24,7 @@ Loader = Callable[[], tuple[MjModel, MjData]]
 
 
 def load_model(path: Path) -> MjModel:
-    """Read and compile a model file: MJCF, URDF, or binary.
-
-    Raises:
-        FileNotFoundError: the file does not exist.
-        ValueError: the file breaks a rule of the language.
-    """
+    """Read and compile a model file: MJCF, URDF, or binary; FileNotFoundError: none is there; ValueError: it is invalid."""
     if not path.is_file():
         raise FileNotFoundError(f"there is no model file {path}")
     return MjModel.from_binary_path(str(path)) if path.suffix.lower() == BINARY else MjModel.from_xml_path(str(path))
@@ -56,12 +51,7 @@ def _checked(made: object) -> tuple[MjModel, MjData]:
 
 
 class Source:
-    """A model file and the files beside it, or a function that makes a model.
-
-    Args:
-        path: path of the file.
-        loader: function that is called instead of reading a file.
-    """
+    """A model file at `path` and the files beside it, or a function that makes a model."""
 
     def __init__(self, path: Path | None = None, loader: Loader | None = None) -> None:
         self.path, self._loader = path, loader

@@ -41,14 +41,7 @@ class Uploads:
         return Path(self._folder.name)
 
     def add(self, name: str, content: bytes) -> list[Path]:
-        """Store a file, or the files of a ZIP archive with their folders.
-
-        Args:
-            name: name of the file, with its folders.
-            content: content of the file.
-
-        Returns:
-            The model files among them, the likeliest first.
+        """Store a file, or those of a ZIP archive with their folders; return the models among them, the likeliest first.
 
         Raises:
             ValueError: the archive is damaged or too large, or a name leads out of the folder.
@@ -106,12 +99,7 @@ Show = Callable[[list[Path]], str]
 
 
 def receiver(uploads: Uploads, show: Show) -> Frame:
-    """Make the frame that sends files.
-
-    Args:
-        uploads: storage of the files.
-        show: called after each transfer, in a thread of its own, with the received model files.
-    """
+    """Make the frame that sends files; `show` is called after each transfer, in its own thread, with the models."""
     from websockets.exceptions import ConnectionClosed
 
     async def talk(connection: ServerConnection) -> None:

@@ -76,10 +76,7 @@ class FilePanel(Panel):
             return dump_model(self.session.model)
 
     def refresh(self) -> None:
-        """Load the model again if its file was written.
-
-        Another thread checks the file, because pictures must not wait.
-        """
+        """Load the model again if its file was written; another thread checks that, as pictures must not wait."""
         if self.auto is not None and self.auto.value and not self.viewer.loading.busy:
             self.viewer.loading.do(self._look)
 

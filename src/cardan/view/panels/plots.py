@@ -90,12 +90,7 @@ LENGTH = 400
 
 
 class Series:
-    """The last values of some quantities over time.
-
-    Args:
-        names: names of the quantities.
-        length: largest number of stored values of each quantity.
-    """
+    """The last values, at most `length` of each, of named quantities over time."""
 
     def __init__(self, names: tuple[str, ...], length: int = LENGTH) -> None:
         self.names, self._length = names, length
