@@ -123,7 +123,9 @@ class Cameras:
             eye = mjv_averageCamera(*scene.camera)
             top = float(eye.frustum_top) / max(float(eye.frustum_near), 1e-9)
             pos, forward = np.array(eye.pos, float), np.array(eye.forward, float)
-            return self._new(Pose(pos, pos + forward, np.array(eye.up, float), 2.0 * atan(top)))
+            pose = Pose(pos, pos + forward, np.array(eye.up, float), 2.0 * atan(top))
+            old, self._fixed = self._fixed, (*pose.pos, *pose.lookat, *pose.up, pose.fovy)
+            return pose if self._fixed != old else None
         told = self._values() != self._known
         if camera.type == TRACKING:
             told = self._track(camera)
@@ -147,14 +149,6 @@ class Cameras:
         self.origin = self._tracked[1] - lookat
         before = (known.distance, known.azimuth, known.elevation)
         return begins or before != (camera.distance, camera.azimuth, camera.elevation)
-
-    def _new(self, pose: Pose) -> Pose | None:
-        """Return the pose if it differs from the last one, else None."""
-        key = (*pose.pos, *pose.lookat, *pose.up, pose.fovy)
-        if key == self._fixed:
-            return None
-        self._fixed = key
-        return pose
 
     def tell(self, pose: Pose | None) -> None:
         """Move the world, and the cameras of all pages."""

@@ -47,13 +47,6 @@ def is_moving(path: Path) -> bool:
     return suffix in MOVING + VIDEOS
 
 
-def packed(picture: np.ndarray) -> bytes:
-    """Compress a picture to 256 colours, as in a GIF, as PNG: minutes of such pictures fit into memory."""
-    file = io.BytesIO()
-    Image.fromarray(picture).convert("P", palette=Image.Palette.ADAPTIVE).save(file, "PNG", compress_level=1)
-    return file.getvalue()
-
-
 class Recorder:
     """Sequence of pictures for the file at `path`, `rate` of them per second; `save` writes the file."""
 
@@ -73,8 +66,10 @@ class Recorder:
         suffix = self.path.suffix.lower()
         if suffix in VIDEOS:
             self._encode(picture)
-        elif suffix in MOVING:
-            self.pictures.append(packed(picture))
+        elif suffix in MOVING:  # with 256 colours, as in a GIF, and compressed: minutes of pictures fit into memory
+            file = io.BytesIO()
+            Image.fromarray(picture).convert("P", palette=Image.Palette.ADAPTIVE).save(file, "PNG", compress_level=1)
+            self.pictures.append(file.getvalue())
             self.begins.append(self.length)
         else:
             self.still = self.still or Image.fromarray(picture)
@@ -140,7 +135,6 @@ RATE = 30
 """Pictures per second of a video."""
 GIF_RATE = 20
 ALL = 7
-THREADS = 1
 
 
 class Camera:
@@ -150,7 +144,7 @@ class Camera:
         self.session, self._model = session, session.model
         buffer = self._model.vis.global_
         self.width, self.height = int(buffer.offwidth), int(buffer.offheight)
-        self._renderer = Renderer(self._model, self.height, self.width, threads=THREADS)
+        self._renderer = Renderer(self._model, self.height, self.width, threads=1)
 
     def take(self) -> np.ndarray | None:
         """Draw a picture of all worlds, (height, width, 3) uint8; its size is that of the model's offscreen buffer.

@@ -60,8 +60,13 @@ def _plain(geoms: np.ndarray, which: np.ndarray, scale: np.ndarray, along: np.nd
     return Batch(which, pos, mat, scale)
 
 
-def _round(geoms: np.ndarray, which: np.ndarray) -> Iterator[Part]:
-    yield _unit(Unit.SPHERE), _plain(geoms, which, geoms["size"][which])
+def _sized(shape: Unit) -> Callable[[np.ndarray, np.ndarray], Iterator[Part]]:
+    """Make the function for geoms that are unit shapes, scaled by their sizes."""
+
+    def parts(geoms: np.ndarray, which: np.ndarray) -> Iterator[Part]:
+        yield _unit(shape), _plain(geoms, which, geoms["size"][which])
+
+    return parts
 
 
 def _capsules(geoms: np.ndarray, which: np.ndarray) -> Iterator[Part]:
@@ -70,14 +75,6 @@ def _capsules(geoms: np.ndarray, which: np.ndarray) -> Iterator[Part]:
     yield _unit(Unit.TUBE), _plain(geoms, which, size)
     for sign in (1.0, -1.0):
         yield _unit(Unit.SPHERE), _plain(geoms, which, ball, sign * size[:, 2])
-
-
-def _cylinders(geoms: np.ndarray, which: np.ndarray) -> Iterator[Part]:
-    yield _unit(Unit.CYLINDER), _plain(geoms, which, geoms["size"][which])
-
-
-def _boxes(geoms: np.ndarray, which: np.ndarray) -> Iterator[Part]:
-    yield _unit(Unit.BOX), _plain(geoms, which, geoms["size"][which])
 
 
 def _triangles(geoms: np.ndarray, which: np.ndarray) -> Iterator[Part]:
@@ -121,11 +118,11 @@ def _hfields(geoms: np.ndarray, which: np.ndarray) -> Iterator[Part]:
 
 
 PARTS: dict[int, Callable[[np.ndarray, np.ndarray], Iterator[Part]]] = {
-    GEOM["SPHERE"]: _round,
-    GEOM["ELLIPSOID"]: _round,
+    GEOM["SPHERE"]: _sized(Unit.SPHERE),
+    GEOM["ELLIPSOID"]: _sized(Unit.SPHERE),
     GEOM["CAPSULE"]: _capsules,
-    GEOM["CYLINDER"]: _cylinders,
-    GEOM["BOX"]: _boxes,
+    GEOM["CYLINDER"]: _sized(Unit.CYLINDER),
+    GEOM["BOX"]: _sized(Unit.BOX),
     GEOM["TRIANGLE"]: _triangles,
     GEOM["ARROW"]: _arrows(HEAD_WIDTH, both=False),
     GEOM["ARROW1"]: _arrows(1.0, both=False),

@@ -13,7 +13,7 @@ import numpy as np
 from cardan.enums import mjtCatBit
 from cardan.step.report import tell
 from cardan.view.camera import Cameras, Pose
-from cardan.view.instances import Batch, Kind, Lines, instances_of, joined, lines_of
+from cardan.view.instances import Lines, instances_of, joined, lines_of
 from cardan.view.lights import Effects, has_horizon
 from cardan.view.mouse import Mouse
 from cardan.view.nodes import ROOT, Nodes, Painter
@@ -81,11 +81,6 @@ class Picture:
         return [self.geoms, self.world, self.lights, self.flags, *soft]
 
 
-def is_same(one: list[np.ndarray], other: list[np.ndarray]) -> bool:
-    """Whether two lists contain equal arrays; in structures, padding between the fields is ignored."""
-    return len(one) == len(other) and all(map(np.array_equal, one, other))
-
-
 class Publisher:
     """Sends the scene of a session to all pages.
 
@@ -144,18 +139,13 @@ class Publisher:
             try:
                 self.update()
             except Exception as error:  # a failing panel or node must not stop the pictures
-                if not self.session.closed.is_set():
-                    self._complain(error)
+                text = f"{type(error).__name__}: {error}"
+                if not self.session.closed.is_set() and text != self._trouble:
+                    self._trouble = text
+                    traceback.print_exception(error)
+                    tell(f"The viewer had trouble: {text}")
             due = max(due + 1.0 / RATE, time.perf_counter() - 1.0 / RATE)
             time.sleep(max(0.0, due - time.perf_counter()))
-
-    def _complain(self, error: Exception) -> None:
-        """Report an error, unless it is the same as the last one."""
-        text = f"{type(error).__name__}: {error}"
-        if text != self._trouble:
-            self._trouble = text
-            traceback.print_exception(error)
-            tell(f"The viewer had trouble: {text}")
 
     def update(self) -> None:
         """Make the scene, and send it."""
@@ -166,7 +156,11 @@ class Publisher:
             self.picture.take(self.session)
             pose = self.cameras.look(self.picture.scene)
         self._send(pose)
-        self._count()
+        self.sent += 1
+        now = time.perf_counter()
+        if now - self._counted[0] > 1.0:
+            self.rate = (self.sent - self._counted[1]) / (now - self._counted[0])
+            self._counted = (now, self.sent)
         for function in self.also:
             function()
 
@@ -186,17 +180,11 @@ class Publisher:
             self.nodes.clear()
             self.planes.clear()
 
-    def _count(self) -> None:
-        self.sent += 1
-        now = time.perf_counter()
-        if now - self._counted[0] > 1.0:
-            self.rate = (self.sent - self._counted[1]) / (now - self._counted[0])
-            self._counted = (now, self.sent)
-
     def _send(self, pose: Pose | None) -> None:
         """Send the changes; if the scene has not changed, nothing is sent."""
         content = self.picture.content()
-        if is_same(content, self._content):
+        # in structures, padding between the fields is not compared
+        if len(content) == len(self._content) and all(map(np.array_equal, content, self._content)):
             self.cameras.tell(pose)
         else:
             self._content = []  # until everything was sent
@@ -211,7 +199,8 @@ class Publisher:
         batches = instances_of(geoms)
         points = self.soft.points(soft)
         if points is not None:
-            self._add(batches, ("unit", Unit.SPHERE.value, -1), points)
+            spheres = ("unit", Unit.SPHERE.value, -1)
+            batches[spheres] = joined([batches[spheres], points]) if spheres in batches else points
         lines = Lines(*map(np.concatenate, zip(lines_of(geoms), self.soft.edges(soft), strict=True)))
         with self._server.atomic():
             self.effects.show(flags, picture.lights, has_horizon(geoms))
@@ -221,8 +210,3 @@ class Publisher:
             self.labels.show(geoms)
             self.lines.show(lines, looks.rgb)
             self.cameras.tell(pose)
-
-    @staticmethod
-    def _add(batches: dict[Kind, Batch], kind: Kind, more: Batch) -> None:
-        old = batches.get(kind)
-        batches[kind] = more if old is None else joined([old, more])

@@ -20,7 +20,6 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from http import HTTPStatus
-from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -34,7 +33,6 @@ PORT = 8012
 MOST, ATTEMPTS = 65535, 1000
 """The last port, and the largest number of ports that are tried."""
 TOKEN_BYTES = 16
-NEEDED = "the viewer needs the package viser: pip install 'cardan[view]'"
 
 SCRIPT = b"""<script>
   // Keys by which viser's page moves its camera mean something else here. Its listener is one of the document, added
@@ -145,14 +143,6 @@ def routed(talk: Talk, frames: Frames) -> Talk:
     return choose
 
 
-def _viser() -> ModuleType:
-    try:
-        import viser
-    except ModuleNotFoundError:
-        raise ImportError(NEEDED) from None
-    return viser
-
-
 def free_port(port: int) -> int:
     """Return the first port from this one on where a server may listen; 0, which means any port, is returned unchanged.
 
@@ -226,7 +216,10 @@ class PageServer:
     """
 
     def __init__(self, title: str, port: int = PORT, frames: Frames | None = None) -> None:
-        viser = _viser()
+        try:
+            import viser
+        except ModuleNotFoundError:
+            raise ImportError("the viewer needs the package viser: pip install 'cardan[view]'") from None
         self.asked, port = port, free_port(port)
         from viser._messages import ShareUrlRequest
 

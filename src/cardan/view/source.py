@@ -24,30 +24,20 @@ Loader = Callable[[], tuple[MjModel, MjData]]
 
 
 def load_model(path: Path) -> MjModel:
-    """Read and compile a model file: MJCF, URDF, or binary; FileNotFoundError: none is there; ValueError: it is invalid."""
+    """Read and compile a model file: MJCF, URDF, or binary. Raise ValueError or OSError if that fails."""
     if not path.is_file():
         raise FileNotFoundError(f"there is no model file {path}")
     return MjModel.from_binary_path(str(path)) if path.suffix.lower() == BINARY else MjModel.from_xml_path(str(path))
 
 
-def entries_of(folder: Path, most: int) -> list[os.DirEntry[str]]:
-    """List at most `most` entries of a folder that are not hidden; empty if the folder can't be read."""
-    try:
-        with os.scandir(folder) as entries:
-            return list(islice((entry for entry in entries if not entry.name.startswith(".")), most))
-    except OSError:
-        return []
-
-
 def _checked(made: object) -> tuple[MjModel, MjData]:
     """Return a loader's result if it is a model and its data; else raise TypeError."""
-    if not (
-        isinstance(made, tuple) and len(made) == 2 and isinstance(made[0], MjModel) and isinstance(made[1], MjData)
-    ):
-        kinds = ", ".join(type(part).__name__ for part in made) if isinstance(made, tuple) else type(made).__name__
-        raise TypeError(f"launch: the loader must return (MjModel, MjData), not {kinds}")
-    check_pair("launch", made[0], made[1])
-    return made[0], made[1]
+    match made:
+        case (MjModel() as m, MjData() as d) if isinstance(made, tuple):
+            check_pair("launch", m, d)
+            return m, d
+    kinds = ", ".join(type(part).__name__ for part in made) if isinstance(made, tuple) else type(made).__name__
+    raise TypeError(f"launch: the loader must return (MjModel, MjData), not {kinds}")
 
 
 class Source:
@@ -87,11 +77,12 @@ class Source:
         return True
 
     def _stamps(self) -> dict[str, tuple[int, int]]:
-        """Return time of writing and size of each file that can be read."""
+        """Return time of writing and size of the model's file, and of each file that it may use, if it can be read."""
         stamps: dict[str, tuple[int, int]] = {}
         if self.path is None or self.path == HUMANOID:
             return stamps
-        for file in (self.path, *self._beside()):
+        beside = [] if self.path.suffix.lower() == BINARY else used_files(self.path.parent)
+        for file in (self.path, *beside):
             try:
                 status = file.stat()
             except OSError:
@@ -99,18 +90,21 @@ class Source:
             stamps[str(file)] = (status.st_mtime_ns, status.st_size)
         return stamps
 
-    def _beside(self) -> list[Path]:
-        """List the files in the model's folder and below that the model may use."""
-        found: list[Path] = []
-        if self.path is None or self.path.suffix.lower() == BINARY:
-            return found
-        folders, left = deque([self.path.parent]), MOST_LOOKED_AT
-        while folders and left > 0:
-            entries = entries_of(folders.popleft(), left)
-            left -= len(entries)
-            for entry in entries:
-                if entry.is_dir(follow_symlinks=False):
-                    folders.append(Path(entry))
-                elif Path(entry).suffix.lower() in WATCHED:
-                    found.append(Path(entry))
-        return found
+
+def used_files(folder: Path) -> list[Path]:
+    """List the files in a model's folder and below that the model may use."""
+    found: list[Path] = []
+    folders, left = deque([folder]), MOST_LOOKED_AT
+    while folders and left > 0:
+        try:
+            with os.scandir(folders.popleft()) as scan:
+                entries = list(islice((entry for entry in scan if not entry.name.startswith(".")), left))
+        except OSError:  # the folder can't be read
+            continue
+        left -= len(entries)
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                folders.append(Path(entry))
+            elif Path(entry).suffix.lower() in WATCHED:
+                found.append(Path(entry))
+    return found

@@ -41,7 +41,7 @@ class Uploads:
         return Path(self._folder.name)
 
     def add(self, name: str, content: bytes) -> list[Path]:
-        """Store a file, or those of a ZIP archive with their folders; return the models among them, the likeliest first.
+        """Store a file, or the files of a ZIP archive; return the models among them, the likeliest first.
 
         Raises:
             ValueError: the archive is damaged or too large, or a name leads out of the folder.
@@ -125,7 +125,13 @@ async def _receive(connection: ServerConnection, uploads: Uploads) -> list[Path]
     models: list[Path] = []
     left = MOST_BYTES
     while head := await connection.recv():
-        path, size = _parse(head)
+        try:
+            values = json.loads(head)
+            path, size = values["path"], values["size"]
+        except (ValueError, TypeError, KeyError):
+            path = size = None
+        if not isinstance(path, str) or not isinstance(size, int) or size < 0:
+            raise ValueError("expected a file's path and size")
         left -= size
         if left < 0:
             raise ValueError(f"the files have more than {MOST_BYTES} bytes, the limit of one transfer")
@@ -137,15 +143,3 @@ async def _receive(connection: ServerConnection, uploads: Uploads) -> list[Path]
             content += piece
         models += await asyncio.to_thread(uploads.add, path, bytes(content))
     return models
-
-
-def _parse(head: str | bytes) -> tuple[str, int]:
-    """Return path and size of the next file."""
-    try:
-        values = json.loads(head)
-        path, size = values["path"], values["size"]
-    except (ValueError, TypeError, KeyError):
-        path = size = None
-    if not isinstance(path, str) or not isinstance(size, int) or size < 0:
-        raise ValueError("expected a file's path and size")
-    return path, size

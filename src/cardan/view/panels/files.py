@@ -34,13 +34,19 @@ class FilePanel(Panel):
             if source.path is not None:
                 self.auto = self.checkbox("Reload when the file changes", True, lambda on: None)
             self.gui.add_html(HTML)
-            self._choice()
-
+            uploads = self.viewer.uploads
+            models = {str(path.relative_to(uploads.path)): path for path in uploads.models}
+            shown = next((name for name, path in models.items() if path == source.path), None)
+            if len(models) > 1 and shown is not None:
+                do = self.viewer.loading.do
+                self.dropdown("Model", list(models), shown, lambda name: do(partial(self.choose, models[name])))
         download = self.gui.add_button("Download model (MJB)")
 
         @download.on_click
         def _wanted(event: Any) -> None:
-            event.client.send_file_download("model.mjb", self.binary())
+            with self.session.lock:
+                content = dump_model(self.session.model)
+            event.client.send_file_download("model.mjb", content)
 
         self.button("Close viewer", self.session.closed.set)
 
@@ -53,15 +59,6 @@ class FilePanel(Panel):
         if trouble and self.session.generation == self._generation:
             self.message.content, self.message.visible = f"⚠ `{trouble}`", True
 
-    def _choice(self) -> None:
-        """Add a choice between the uploaded models, if there are several."""
-        uploads, shown = self.viewer.uploads, self.viewer.source.path
-        models = {str(path.relative_to(uploads.path)): path for path in uploads.models}
-        name = next((name for name, path in models.items() if path == shown), None)
-        if len(models) > 1 and name is not None:
-            choose = self.viewer.loading.do
-            self.dropdown("Model", list(models), name, lambda name: choose(partial(self.choose, models[name])))
-
     def choose(self, path: Path) -> None:
         """Show another uploaded model; if it can't be loaded, keep the old one."""
         old, self.viewer.source = self.viewer.source, Source(path)
@@ -69,11 +66,6 @@ class FilePanel(Panel):
         if trouble:
             self.viewer.source = old
         self.say(trouble)
-
-    def binary(self) -> bytes:
-        """Return the model as a binary file."""
-        with self.session.lock:
-            return dump_model(self.session.model)
 
     def refresh(self) -> None:
         """Load the model again if its file was written; another thread checks that, as pictures must not wait."""
@@ -103,17 +95,13 @@ class CapturePanel(Panel):
                 film, self.viewer.film = self.viewer.film, None
                 if film is None:
                     self.viewer.film = Film(self.session)
-            if film is not None:
-                self._send(film, event.client)
-
-    def _send(self, film: Film, client: Any) -> None:
-        """Send the file, or the reason why there is none, to the page that stopped the recording."""
-        try:
-            content = film.finish()
-        except (ValueError, OSError) as error:
-            client.add_notification("There is no video", str(error), color="red")
-        else:
-            client.send_file_download(f"cardan{film.suffix}", content, save_immediately=True)
+                    return
+            try:
+                content = film.finish()
+            except (ValueError, OSError) as error:
+                event.client.add_notification("There is no video", str(error), color="red")
+            else:
+                event.client.send_file_download(f"cardan{film.suffix}", content, save_immediately=True)
 
     def refresh(self) -> None:
         """Show whether a video is being recorded."""
