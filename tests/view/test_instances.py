@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import cardan
-from cardan.view.instances import GEOM, instances_of, lines_of, quaternions
+from cardan.view.instances import GEOM, ModelSurfaces, Unit, instances_of, lines_of, quaternions, unit_surfaces
 from cardan.view.nodes import Painter
-from cardan.view.shapes import ModelSurfaces, Unit, unit_surfaces
 
 UNITS = unit_surfaces()
 SIZE = np.array([0.3, 0.2, 0.7])

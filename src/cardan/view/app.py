@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 
 from cardan.api.pipeline import mj_resetDataKeyframe
@@ -110,7 +109,7 @@ class Viewer:
             return str(error)
         except Exception as error:  # error of a user's loader
             return f"{type(error).__name__}: {error}"
-        self.session.post(partial(self._show, model, data))
+        self.session.post(lambda m, d: self.session.load(model, data))
         return ""
 
     def show_first(self, models: list[Path]) -> str:
@@ -129,9 +128,6 @@ class Viewer:
                 trouble = trouble or error
             self.source, self.waiting = old, models
         return trouble or "the files are kept; now send the model"
-
-    def _show(self, model: MjModel, data: MjData, m: MjModel, d: MjData) -> None:
-        self.session.load(model, data)
 
     def close(self) -> None:
         """Close all pages and end the threads."""

@@ -8,13 +8,92 @@ a few arrays, one batch for each shape.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from enum import IntEnum
 from typing import NamedTuple
 
 import numpy as np
 
 from cardan.enums import mjtGeom
+from cardan.model import MjModel
+from cardan.render import shapes
+from cardan.render.assets import Assets
 from cardan.render.instances import ARROW_SHARE, HEAD_SHARE, HEAD_WIDTH
-from cardan.view.shapes import Unit
+
+SLICES, STACKS = 24, 12
+"""Number of slices and stacks of round shapes."""
+
+
+Unit = IntEnum("Unit", ("SPHERE", "TUBE", "CYLINDER", "BOX", "CONE", "PLANE", "TRIANGLE"), start=0)
+"""Unit shapes, which instances scale along three axes."""
+
+
+class Surface(NamedTuple):
+    """A surface of triangles.
+
+    Attributes:
+        vert: (n, 3), m or in units of the instance's scale.
+        face: (m, 3), counter-clockwise from outside.
+        texcoord: (n, 2) texture coordinates, v down as in images; or None.
+    """
+
+    vert: np.ndarray
+    face: np.ndarray
+    texcoord: np.ndarray | None = None
+
+
+def _surface(shape: shapes.Shape, textured: bool = False) -> Surface:
+    """Convert a shape of the renderer; vertices at an end keep their positions."""
+    texcoord = np.asarray(shape.texcoord, np.float32) if textured else None
+    return Surface(np.asarray(shape.vert[:, :3], np.float32), np.asarray(shape.face, np.uint32), texcoord)
+
+
+def welded(surface: Surface) -> Surface:
+    """Merge vertices with equal positions, so that the normals are smooth there."""
+    vert, number = np.unique(np.round(surface.vert, 6), axis=0, return_inverse=True)
+    face = number.reshape(-1)[surface.face.astype(np.int64)].astype(np.uint32)
+    thin = (face[:, 0] == face[:, 1]) | (face[:, 1] == face[:, 2]) | (face[:, 2] == face[:, 0])
+    return Surface(vert.astype(np.float32), face[~thin])
+
+
+def unit_surfaces() -> dict[Unit, Surface]:
+    """Make all unit shapes: radius, half height and half sides are 1; a cone extends from z = 0 to its tip at z = 1."""
+    base = shapes.disk(SLICES, 1, 0.0, up=False)
+    return {
+        Unit.SPHERE: welded(_surface(shapes.sphere(SLICES, STACKS))),
+        Unit.TUBE: welded(_surface(shapes.tube(SLICES, 1, by_end=False))),
+        Unit.CYLINDER: _surface(shapes.cylinder(SLICES, 1, 1)),
+        Unit.BOX: _surface(shapes.box(1)),
+        Unit.CONE: _surface(shapes.joined(shapes.cone(SLICES, 1), base)),
+        Unit.PLANE: _surface(shapes.rectangle(1, 1)),
+        Unit.TRIANGLE: _surface(shapes.triangle()),
+    }
+
+
+class ModelSurfaces:
+    """The surfaces of a model's meshes, their hulls, and height fields, and its textures."""
+
+    def __init__(self, model: MjModel) -> None:
+        self._assets = Assets(model)
+
+    def mesh(self, dataid: int) -> Surface:
+        """Return a mesh, or its convex hull, by the `dataid` of a geom: twice the mesh's id, plus 1 for the hull."""
+        mesh, hull = divmod(dataid, 2)
+        shape = self._assets.shapes[self._assets.mesh_shape[mesh, hull]]
+        textured = not hull and bool(np.any(shape.texcoord))
+        return _surface(shape, textured)
+
+    def hfield(self, hfield: int) -> Surface:
+        """Return a height field with its base."""
+        return _surface(self._assets.shapes[self._assets.hfield_shape[hfield]])
+
+    def texture(self, tex: int) -> np.ndarray:
+        """Return the colours of a texture: (height, width, 3), or (6, width, width, 3) for cubes."""
+        return self._assets.textures.image(tex)
+
+    def update(self, model: MjModel, kind: str, number: int) -> None:
+        """Read an object of a kind, ``mesh``, ``hfield`` or ``texture``, again."""
+        getattr(self._assets, f"upload_{kind}")(model, number)
+
 
 Kind = tuple[str, int, int]
 """Shape of a batch: ``("unit", shape, -1)``, ``("mesh", dataid, texture)``, ``("hfield", id, -1)``."""
@@ -48,7 +127,8 @@ class Lines(NamedTuple):
 Part = tuple[Kind, Batch]
 
 
-def _unit(shape: Unit) -> Kind:
+def unit(shape: Unit) -> Kind:
+    """Return the kind of batch for a unit shape."""
     return ("unit", int(shape), -1)
 
 
@@ -64,7 +144,7 @@ def _sized(shape: Unit) -> Callable[[np.ndarray, np.ndarray], Iterator[Part]]:
     """Make the function for geoms that are unit shapes, scaled by their sizes."""
 
     def parts(geoms: np.ndarray, which: np.ndarray) -> Iterator[Part]:
-        yield _unit(shape), _plain(geoms, which, geoms["size"][which])
+        yield unit(shape), _plain(geoms, which, geoms["size"][which])
 
     return parts
 
@@ -72,14 +152,14 @@ def _sized(shape: Unit) -> Callable[[np.ndarray, np.ndarray], Iterator[Part]]:
 def _capsules(geoms: np.ndarray, which: np.ndarray) -> Iterator[Part]:
     size = geoms["size"][which].astype(float)
     ball = np.repeat(size[:, :1], 3, axis=1)
-    yield _unit(Unit.TUBE), _plain(geoms, which, size)
+    yield unit(Unit.TUBE), _plain(geoms, which, size)
     for sign in (1.0, -1.0):
-        yield _unit(Unit.SPHERE), _plain(geoms, which, ball, sign * size[:, 2])
+        yield unit(Unit.SPHERE), _plain(geoms, which, ball, sign * size[:, 2])
 
 
 def _triangles(geoms: np.ndarray, which: np.ndarray) -> Iterator[Part]:
     size = geoms["size"][which].astype(float)
-    yield _unit(Unit.TRIANGLE), _plain(geoms, which, np.stack([size[:, 0], size[:, 1], np.ones(len(size))], 1))
+    yield unit(Unit.TRIANGLE), _plain(geoms, which, np.stack([size[:, 0], size[:, 1], np.ones(len(size))], 1))
 
 
 def _arrows(width: float, both: bool) -> Callable[[np.ndarray, np.ndarray], Iterator[Part]]:
@@ -92,13 +172,13 @@ def _arrows(width: float, both: bool) -> Callable[[np.ndarray, np.ndarray], Iter
         top = length - head
         bottom = -top if both else np.zeros_like(top)
         shaft = np.stack([size[:, 0], size[:, 1], 0.5 * (top - bottom)], 1)
-        yield _unit(Unit.CYLINDER), _plain(geoms, which, shaft, 0.5 * (top + bottom))
+        yield unit(Unit.CYLINDER), _plain(geoms, which, shaft, 0.5 * (top + bottom))
         cone = np.stack([width * size[:, 0], width * size[:, 1], head], 1)
-        yield _unit(Unit.CONE), _plain(geoms, which, cone, top)
+        yield unit(Unit.CONE), _plain(geoms, which, cone, top)
         if both:
             down = _plain(geoms, which, cone, -top)
             # half a turn about the x axis
-            yield _unit(Unit.CONE), down._replace(mat=down.mat * np.array([1.0, -1.0, -1.0]))
+            yield unit(Unit.CONE), down._replace(mat=down.mat * np.array([1.0, -1.0, -1.0]))
 
     return parts
 

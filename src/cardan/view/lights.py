@@ -15,9 +15,8 @@ import numpy as np
 
 from cardan.enums import mjtRndFlag, mjtTexture
 from cardan.model import MjModel
-from cardan.view.instances import GEOM
+from cardan.view.instances import GEOM, ModelSurfaces
 from cardan.view.nodes import ROOT, linear
-from cardan.view.shapes import ModelSurfaces
 
 if TYPE_CHECKING:
     from viser import SceneApi

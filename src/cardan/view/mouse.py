@@ -60,14 +60,9 @@ class Mouse:
         self.session.post(lambda m, d: self.drag(m, d, view, phase, button, shifted, first, place))
 
     def select(self, m: MjModel, d: MjData, view: View, place: tuple[float, float], keep: bool = False) -> None:
-        """Select the body at a point of the picture.
+        """Select the body at a point of a page's picture, (0, 0) at the upper left to (1, 1) at the lower right.
 
-        Args:
-            m: model.
-            d: data.
-            view: view of the page.
-            place: from (0, 0) at the upper left to (1, 1) at the lower right.
-            keep: keep the selection if the point shows no body that can move.
+        With `keep`, the selection stays if the point shows no body that can move.
         """
         scene, session = self._publisher.picture.scene, self.session
         if self._publisher.generation != session.generation:
@@ -96,15 +91,8 @@ class Mouse:
     ) -> None:
         """Pull or rotate the selected body; a drag that begins on a body that can move selects it.
 
-        Args:
-            m: model.
-            d: data.
-            view: view of the page.
-            phase: ``start``, ``update`` or ``end``.
-            button: ``left`` or ``right``.
-            shifted: whether Shift is held.
-            first: start of the drag, in coordinates as in `select`.
-            place: current point, likewise.
+        `phase` is ``start``, ``update`` or ``end``, `button` is ``left`` or ``right``; `shifted`: Shift is held. The
+        drag leads from `first` to `place`, points as in `select`.
         """
         pert, what = self.session.perturb, DRAGS[button]
         if phase == "start":

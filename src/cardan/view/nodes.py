@@ -9,8 +9,7 @@ import numpy as np
 
 from cardan.render.frame import RENDERING_FLAGS as FLAGS
 from cardan.render.scene import colors_of_numbers
-from cardan.view.instances import Batch, Kind, is_transparent, quaternions
-from cardan.view.shapes import ModelSurfaces, Surface, Unit, unit_surfaces
+from cardan.view.instances import Batch, Kind, ModelSurfaces, Surface, Unit, is_transparent, quaternions, unit_surfaces
 
 if TYPE_CHECKING:
     from viser import SceneApi
@@ -229,9 +228,9 @@ class Painter:
         self._surfaces = surfaces
         self._means: dict[int, np.ndarray] = {}  # mean colours of textures, 0 to 1
 
-    def forget(self, tex: int) -> None:
-        """Forget the mean colour of a texture that has changed."""
-        self._means.pop(tex, None)
+    def clear(self) -> None:
+        """Forget the mean colours of textures, one of which has changed."""
+        self._means.clear()
 
     def looks(self, geoms: np.ndarray, flags: np.ndarray) -> Looks:
         """Return the appearance of geoms (`MjvGeom`) with these rendering flags (mjtRndFlag)."""

@@ -31,15 +31,11 @@ class History:
     def __init__(self, model: MjModel, length: int = LENGTH, worlds: int = 1) -> None:
         self._shape = (worlds, mj_stateSize(model, SPEC))
         most = MOST_BYTES // (8 * worlds * max(self._shape[1], 1))
-        self._states: deque[np.ndarray] = deque(maxlen=max(2, min(length, most)))
+        self.capacity = max(2, min(length, most))
+        self._states: deque[np.ndarray] = deque(maxlen=self.capacity)
 
     def __len__(self) -> int:
         return len(self._states)
-
-    @property
-    def capacity(self) -> int:
-        """Largest number of states."""
-        return self._states.maxlen or 0
 
     def add(self, model: MjModel, *worlds: MjData) -> None:
         """Record the current state of each world."""

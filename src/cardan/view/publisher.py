@@ -13,14 +13,12 @@ import numpy as np
 from cardan.enums import mjtCatBit
 from cardan.step.report import tell
 from cardan.view.camera import Cameras, Pose
-from cardan.view.instances import Lines, instances_of, joined, lines_of
+from cardan.view.instances import Lines, ModelSurfaces, Unit, instances_of, joined, lines_of, unit
 from cardan.view.lights import Effects, has_horizon
 from cardan.view.mouse import Mouse
 from cardan.view.nodes import ROOT, Nodes, Painter
-from cardan.view.planes import Labels, LineNode, Planes
+from cardan.view.objects import Labels, LineNode, Planes, Soft, SoftGeoms, soft_scene
 from cardan.view.session import MOVING, Session, places_of_others
-from cardan.view.shapes import ModelSurfaces, Unit
-from cardan.view.soft import Soft, SoftGeoms, soft_scene
 from cardan.visual import MjvCamera, MjvScene, mjv_updateScene
 
 if TYPE_CHECKING:
@@ -152,7 +150,13 @@ class Publisher:
         with self.session.lock:
             if self.session.generation != self.generation:
                 self._prepare()
-            self._renew()
+            for kind, number in self._renewed:
+                self.surfaces.update(self.session.model, kind, number)
+            if self._renewed:
+                self._content = []
+                self._renewed.clear()
+                for part in (self.painter, self.nodes, self.planes):
+                    part.clear()
             self.picture.take(self.session)
             pose = self.cameras.look(self.picture.scene)
         self._send(pose)
@@ -167,18 +171,6 @@ class Publisher:
     def renew(self, kind: str, number: int) -> None:
         """Show a mesh, height field (`hfield`) or texture with its current values; the session's lock is held."""
         self._renewed.append((kind, number))
-
-    def _renew(self) -> None:
-        m = self.session.model
-        for kind, number in self._renewed:
-            getattr(self.surfaces, f"update_{kind}")(m, number)
-            if kind == "texture":
-                self.painter.forget(number)
-        if self._renewed:
-            self._content = []
-            self._renewed.clear()
-            self.nodes.clear()
-            self.planes.clear()
 
     def _send(self, pose: Pose | None) -> None:
         """Send the changes; if the scene has not changed, nothing is sent."""
@@ -199,7 +191,7 @@ class Publisher:
         batches = instances_of(geoms)
         points = self.soft.points(soft)
         if points is not None:
-            spheres = ("unit", Unit.SPHERE.value, -1)
+            spheres = unit(Unit.SPHERE)
             batches[spheres] = joined([batches[spheres], points]) if spheres in batches else points
         lines = Lines(*map(np.concatenate, zip(lines_of(geoms), self.soft.edges(soft), strict=True)))
         with self._server.atomic():

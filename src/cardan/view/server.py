@@ -118,9 +118,8 @@ def guarded(answer: Answer | None, token: str, frames: Frames) -> Answer:
 
 def with_script(response: Response) -> Response:
     """Add `SCRIPT` to the head of viser's page."""
-    packed = response.headers.get("Content-Encoding") == "gzip"
-    body = _with_script(bytes(response.body or b""), packed)
     headers = response.headers.copy()
+    body = _with_script(bytes(response.body or b""), headers.get("Content-Encoding") == "gzip")
     del headers["Content-Length"]
     headers["Content-Length"] = str(len(body))
     return replace(response, body=body, headers=headers)

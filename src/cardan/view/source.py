@@ -48,13 +48,7 @@ class Source:
         self._seen = self._stamps()
 
     def load(self) -> tuple[MjModel, MjData]:
-        """Load the model again, and make data for it.
-
-        Raises:
-            TypeError: the loader returned something else.
-            ValueError: the model has no source, or is invalid.
-            OSError: the file can't be read.
-        """
+        """Load the model again, and make data for it; raise TypeError, ValueError or OSError if that fails."""
         self._seen = self._stamps()
         if self._loader is not None:
             return _checked(self._loader())

@@ -117,11 +117,7 @@ def receiver(uploads: Uploads, show: Show) -> Frame:
 
 
 async def _receive(connection: ServerConnection, uploads: Uploads) -> list[Path]:
-    """Receive the files of a transfer, and return the models among them.
-
-    Raises:
-        ValueError: the data differs from its announcement, is too large, or a file name leads out of the folder.
-    """
+    """Receive the files of a transfer, and return the models among them; ValueError: the data are invalid."""
     models: list[Path] = []
     left = MOST_BYTES
     while head := await connection.recv():

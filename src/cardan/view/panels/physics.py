@@ -128,7 +128,7 @@ class SliderPanel(Panel):
         self.ask(command)
 
     def _begin(self, what: str, count: int) -> None:
-        """Add a note if there are no objects, or more than sliders."""
+        """Begin the list of sliders, with a note if the model has nothing to slide, or more than `MOST` objects."""
         self.sliders: list[tuple[int, Any]] = []
         self.period = max(0.1, min(count, MOST) / VALUES)
         if not count:

@@ -31,11 +31,6 @@ CONVERGENCE = ("improvement", "gradient", "line slope")
 SMALLEST = 1e-15
 
 
-def _clock() -> float:
-    """Return the time in microseconds."""
-    return 1e6 * time.perf_counter()
-
-
 class Profile:
     """Durations between two readings of a data. The clock is installed for one model, and only while it is needed."""
 
@@ -46,7 +41,7 @@ class Profile:
     def watch(self, m: MjModel, on: bool) -> None:
         """Install the clock, unless the user has installed one, or remove it."""
         if on and get_callback(m, "time") is None:
-            set_callback(m, "time", _clock)
+            set_callback(m, "time", lambda: 1e6 * time.perf_counter())  # microseconds
             self._model, self._last = m, None
         elif not on:
             self.stop()
@@ -118,7 +113,6 @@ class Series:
 
 
 COLORS = ("#4dabf7", "#ff8787", "#69db7c", "#ffd43b", "#da77f2", "#ff922b", "#63e6be", "#adb5bd", "#f783ac", "#a9e34b")
-PERIOD = 0.2
 HEIGHT = 220
 ENERGY = mjtEnableBit.mjENBL_ENERGY.value
 
@@ -126,7 +120,7 @@ ENERGY = mjtEnableBit.mjENBL_ENERGY.value
 class PlotPanel(Panel):
     """A panel with plots, which are updated only while they are visible."""
 
-    period = PERIOD
+    period = 0.2
 
     def plot(self, title: str, names: tuple[str, ...], data: tuple[np.ndarray, ...], across: str = "time") -> Any:
         """Add a plot of quantities over `across`."""
@@ -134,10 +128,8 @@ class PlotPanel(Panel):
         for k, name in enumerate(names):
             series.append({"label": name, "stroke": COLORS[k % len(COLORS)], "width": 1.5})
         scales: Any = {"x": {"time": False, "auto": True}, "y": {"auto": True}}
-        legend: Any = {"show": True}
-        return self.gui.add_uplot(
-            data, tuple(series), title=title, scales=scales, legend=legend, height=HEIGHT, visible=False
-        )
+        style: Any = {"scales": scales, "legend": {"show": True}, "height": HEIGHT, "visible": False}
+        return self.gui.add_uplot(data, tuple(series), title=title, **style)
 
 
 class SensorPanel(PlotPanel):
@@ -197,11 +189,7 @@ class EnergyPanel(PlotPanel):
         """Show or hide the plot."""
         self.chart.visible = on
         if on:
-
-            def command(m: MjModel, d: MjData) -> None:
-                m.opt.enableflags |= ENERGY
-
-            self.ask(command)
+            self.ask(lambda m, d: setattr(m.opt, "enableflags", m.opt.enableflags | ENERGY))
 
     def refresh(self) -> None:
         """Append the current values."""

@@ -139,12 +139,9 @@ class SimulationPanel(Panel):
 
     def go_back_by(self, steps: int) -> None:
         """Go back or forward from the current position in history."""
-
-        def command(m: MjModel, d: MjData) -> None:
-            if self.viewer.physics is not None:
-                self._restore(m, d, self.viewer.physics.age + steps)
-
-        self.ask(command)
+        physics = self.viewer.physics
+        if physics is not None:
+            self.ask(lambda m, d: self._restore(m, d, physics.age + steps))
 
     def _restore(self, m: MjModel, d: MjData, age: int) -> None:
         """Pause and show a state of the past; if the age exceeds the history, the oldest state."""
