@@ -19,17 +19,11 @@ from cardan.mjcf.reader import read_path, read_string
 from cardan.mjcf.writer import write_tree
 from cardan.model.mjdata import MjData
 from cardan.model.mjmodel import MjModel
-from cardan.spec.mjspec.duplicate import copied_tree
-from cardan.spec.mjspec.enumerations import (
-    mjtBuiltin,
-    mjtGeomInertia,
-    mjtInertiaFromGeom,
-    mjtLimited,
-    mjtMark,
-    mjtOrientation,
-)
+from cardan.spec.mjspec.bodies import mjtGeomInertia, mjtOrientation
 from cardan.spec.mjspec.layout import Part, Parts, layout, pieces, rearranged, size
 from cardan.spec.mjspec.specification import Specification
+from cardan.spec.mjspec.trees import copied_tree
+from cardan.spec.schema.keywords import mjtBuiltin, mjtInertiaFromGeom, mjtLimited, mjtMark
 
 # name of the model's size for each kind of element whose ids are in the order of the tree
 _SIZES = {

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from cardan.enums import mjtDyn, mjtEq, mjtSensor, mjtTrn, mjtWrap
+from cardan.enums import mjtDyn, mjtWrap
 from cardan.enums.codes import OBJ_UNKNOWN
 from cardan.mjcf.canonical.scribe import Scribe, Values, plain
 from cardan.spec.element import Element
+from cardan.spec.schema import keywords
 from cardan.spec.schema.actuator import GENERAL
-from cardan.spec.schema.keywords import OBJECT, OBJECT_KIND
-from cardan.spec.schema.relations import EQUALITY, PAIR, SPATIAL
+from cardan.spec.schema.relations import EQUALITY, EQUALITY_DATA, PAIR, SPATIAL
 from cardan.spec.schema.rows import ElementRow
 from cardan.spec.schema.sensor import SENSOR
 
@@ -38,14 +38,6 @@ def put_contacts(scribe: Scribe) -> None:
 
 # --- equality --------------------------------------------------------------------------------------------------------
 
-# tag, kind of the objects, attributes with their indices in eq_data
-_EQUALITIES: dict[int, tuple[str, str, dict[str, slice | int]]] = {
-    int(mjtEq.mjEQ_CONNECT): ("connect", "body", {"anchor": slice(0, 3)}),
-    int(mjtEq.mjEQ_WELD): ("weld", "body", {"anchor": slice(0, 3), "relpose": slice(3, 10), "torquescale": 10}),
-    int(mjtEq.mjEQ_JOINT): ("joint", "joint", {"polycoef": slice(0, 5)}),
-    int(mjtEq.mjEQ_TENDON): ("tendon", "tendon", {"polycoef": slice(0, 5)}),
-    int(mjtEq.mjEQ_FLEX): ("flex", "flex", {}),
-}
 _EQUALITY = {"active": "eq_active0", "solref": "eq_solref", "solimp": "eq_solimp"}
 
 
@@ -53,17 +45,18 @@ def put_equalities(scribe: Scribe) -> None:
     """Add equality constraints."""
     m, section = scribe.m, scribe.tree.section("equality")
     for number in range(m.neq):
-        tag, kind, places = _EQUALITIES[int(m.eq_type[number])]
-        values = scribe.read(EQUALITY.children[tag], _EQUALITY, number)
-        values |= {name: plain(m.eq_data[number, place]) for name, place in places.items()}
-        second = int(m.eq_obj2id[number])
-        values |= {
-            "name": scribe.name("equality", number),
-            # a flex has no second object
-            kind if tag == "flex" else f"{kind}1": scribe.name(kind, int(m.eq_obj1id[number])),
+        tag = keywords.EQUALITY.words[int(m.eq_type[number])]
+        row = EQUALITY.children[tag]
+        values = scribe.read(row, _EQUALITY, number) | {"name": scribe.name("equality", number)}
+        for name, part in EQUALITY_DATA[tag].items():
+            entries = plain(m.eq_data[number, part])
+            values[name] = entries[0] if row.attributes[name].scalar else entries
+        objects = (int(m.eq_obj1id[number]), int(m.eq_obj2id[number]))
+        references = [reference for reference in row.references if reference.name != "class"]
+        for reference, obj in zip(references, objects, strict=False):
             # if no second body is named, a body is attached to the world
-            f"{kind}2": scribe.name(kind, second) if kind != "body" or second else None,
-        }
+            if obj or reference.required or reference.kind != "body":
+                values[reference.name] = scribe.name(reference.kind or "", obj)
         scribe.put(section, tag, values, scribe.origins.find("equality", number))
 
 
@@ -119,15 +112,8 @@ def _put_wrap(scribe: Scribe, tendon: Element, wrap: int) -> None:
 
 # --- actuator --------------------------------------------------------------------------------------------------------
 
-# attributes that name the target, and the kind of the target
-_TRANSMISSIONS: dict[int, tuple[tuple[str, str], ...]] = {
-    int(mjtTrn.mjTRN_JOINT): (("joint", "joint"),),
-    int(mjtTrn.mjTRN_JOINTINPARENT): (("jointinparent", "joint"),),
-    int(mjtTrn.mjTRN_TENDON): (("tendon", "tendon"),),
-    int(mjtTrn.mjTRN_SLIDERCRANK): (("cranksite", "site"), ("slidersite", "site")),
-    int(mjtTrn.mjTRN_SITE): (("site", "site"), ("refsite", "site")),
-    int(mjtTrn.mjTRN_BODY): (("body", "body"),),
-}
+# second objects of transmissions, by the attribute that names the first
+_SECOND = {"cranksite": "slidersite", "site": "refsite"}
 _ACTUATOR = {
     name: f"actuator_{name}"
     for name in ("dyntype", "gaintype", "biastype", "dynprm", "gainprm", "biasprm", "ctrllimited", "ctrlrange",
@@ -141,9 +127,10 @@ def put_actuators(scribe: Scribe) -> None:
     m, section = scribe.m, scribe.tree.section("actuator")
     for actuator in range(m.nu):
         values = scribe.read(GENERAL, _ACTUATOR, actuator) | {"name": scribe.name("actuator", actuator)}
-        targets = _TRANSMISSIONS[int(m.actuator_trntype[actuator])]
-        for (attribute, kind), number in zip(targets, m.actuator_trnid[actuator].tolist(), strict=False):
-            values[attribute] = scribe.name(kind, number)
+        target = keywords.TRANSMISSION.words[int(m.actuator_trntype[actuator])]
+        for attribute, number in zip((target, _SECOND.get(target)), m.actuator_trnid[actuator].tolist(), strict=True):
+            if attribute is not None:
+                values[attribute] = scribe.name(GENERAL.attributes[attribute].kind or "", number)
         stateful = int(m.actuator_dyntype[actuator]) != int(mjtDyn.mjDYN_NONE)
         activations = int(m.actuator_actnum[actuator])
         # the default is the number of activations that the dynamics need
@@ -158,21 +145,12 @@ def put_actuators(scribe: Scribe) -> None:
 
 # --- sensor ----------------------------------------------------------------------------------------------------------
 
-_SENSOR_TAGS: dict[int, str] = {
-    int(mjtSensor.mjSENS_JOINTACTFRC): "jointactuatorfrc",
-    int(mjtSensor.mjSENS_GEOMDIST): "distance",
-    int(mjtSensor.mjSENS_GEOMNORMAL): "normal",
-    int(mjtSensor.mjSENS_GEOMFROMTO): "fromto",
-}
-_OBJECT_WORDS = {code: word for word, code in OBJECT.items()}
-
 
 def put_sensors(scribe: Scribe) -> None:
     """Add sensors."""
     m, section = scribe.m, scribe.tree.section("sensor")
     for number in range(m.nsensor):
-        code = int(m.sensor_type[number])
-        tag = _SENSOR_TAGS.get(code) or mjtSensor(code).name.removeprefix("mjSENS_").lower()
+        tag = keywords.SENSOR.words[int(m.sensor_type[number])]
         row = SENSOR.children[tag]
         fields = {n: f"sensor_{n}" for n in ("cutoff", "noise") if n in row.attributes}
         values = scribe.read(row, fields, number)
@@ -198,8 +176,8 @@ def _named(
     code, number = obj
     if code == OBJ_UNKNOWN or number < 0:
         return {}
-    word = _OBJECT_WORDS[code]
-    name = scribe.name(OBJECT_KIND[word], number)
+    word = keywords.OBJECT.words[code]
+    name = scribe.name(keywords.OBJECT_KIND[word], number)
     if attributes[0] in row.attributes:
         return dict(zip(attributes, (word, name), strict=True))
     return {next(attribute for attribute in (word, word + suffix) if attribute in row.attributes): name}

@@ -10,7 +10,7 @@ from cardan.mjcf.canonical.numbers import plain
 from cardan.mjcf.canonical.origins import Origins
 from cardan.model.named import NAME_FIELDS, SHORT_KINDS, read_names
 from cardan.spec.element import Element
-from cardan.spec.schema.keywords import TRISTATE
+from cardan.spec.schema.keywords import TRISTATE, Words
 from cardan.spec.schema.rows import Attribute, ElementRow, Type
 from cardan.spec.tree import ModelTree
 
@@ -147,10 +147,11 @@ def row_of_entry(row: ElementRow, name: str) -> Attribute:
 
 def word_of(row: Attribute, number: int) -> str:
     """Return the keyword with this number."""
-    for word, code in row.keywords.items():
-        if code == number:
-            return word
-    raise MjcfError(f"the model holds {number}, which no keyword stands for", attribute=row.name)
+    assert isinstance(row.keywords, Words)
+    word = row.keywords.words.get(number)
+    if word is None:
+        raise MjcfError(f"the model holds {number}, which is not the number of a keyword", attribute=row.name)
+    return word
 
 
 def _tristate(flag: bool, word: str, bounds: tuple[float, float]) -> str:

@@ -1,15 +1,97 @@
-"""Assets, keyframes and custom data as structs."""
+"""Assets, flexes, custom data, keyframes and instances of plugins as structs."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
-from cardan.spec.mjspec.plugin import plugin_inside
-from cardan.spec.mjspec.struct import Named, fields
+from cardan.errors import suggestion
+from cardan.spec.mjspec.struct import Named, fields, struct_class
 from cardan.spec.mjspec.values import LiveList, to_tree
-from cardan.spec.schema.asset import CUSTOM, HFIELD_ROW, MATERIAL_ROW, MESH_ROW, TEXTURE_ROW, TUPLE_ELEMENT
+from cardan.spec.schema.actuator import PLUGIN_ACTUATOR
+from cardan.spec.schema.asset import CUSTOM, DEFORMABLE, HFIELD_ROW, MATERIAL_ROW, MESH_ROW, TEXTURE_ROW, TUPLE_ELEMENT
 from cardan.spec.schema.keywords import OBJECT
 from cardan.spec.schema.relations import KEYFRAME
+
+if TYPE_CHECKING:
+    from cardan.spec.element import Element
+
+# --- plugins ---------------------------------------------------------------------------------------------------------
+
+
+class MjsPlugin(Named):
+    """An instance of an engine plugin: its name, its plugin, its settings."""
+
+    @property
+    def plugin_name(self) -> str:
+        """Name of the instance's plugin, such as ``mujoco.pid``."""
+        return self.element.parent["plugin"]
+
+    @property
+    def config(self) -> dict[str, str]:
+        """Copy of the settings, text by key; assign a mapping to replace all of them."""
+        return {part["key"]: part["value"] or "" for part in self.element.all("config")}
+
+    @config.setter
+    def config(self, value: Mapping[str, Any]) -> None:
+        settings = {str(key): _text(part) for key, part in dict(value).items()}
+        self.element.children = [part for part in self.element.children if part.tag != "config"]
+        for key, text in settings.items():
+            self.element.add("config", key=key, value=text)
+
+
+def _text(value: Any) -> str:
+    """Return a setting as text: words and numbers as in MJCF, several values separated by spaces."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return value if isinstance(value, str) else " ".join(map(str, value)) if hasattr(value, "__iter__") else str(value)
+
+
+def _get_instance(struct: Any) -> MjsPlugin | None:
+    """Return the plugin instance of an element; default classes have none."""
+    element: Element = struct.element
+    if element.row.is_entry:
+        return None
+    user = element if "instance" in element.row.attributes else element.child("plugin")
+    name = user["instance"] if user is not None else None
+    return struct.spec.plugin(name) if name else None
+
+
+def _set_instance(struct: Any, value: Any) -> None:
+    """Set the plugin instance of an element by struct or name; None removes that of a body, geom or mesh.
+
+    An actuator becomes one that a plugin computes; its own gains and biases are removed.
+    """
+    element, kind = struct.element, struct.element.row.kind
+    if element.row.is_entry:
+        if value is not None:
+            raise element.error("default classes have no plugins", "plugin")
+        return
+    name, known = getattr(value, "name", value), struct.spec.tree.names("plugin")
+    if name not in known and (name is not None or kind in ("actuator", "sensor")):
+        raise element.error(f"there is no plugin instance '{name}'{suggestion(str(name), known)}", "plugin")
+    if kind == "actuator":
+        element.row = PLUGIN_ACTUATOR
+        element.attributes = {key: part for key, part in element.attributes.items() if key in element.row.attributes}
+    if "instance" in element.row.attributes:
+        element["instance"] = name
+    elif kind == "sensor":
+        raise element.error("only sensors of the type mjSENS_PLUGIN have a plugin: set the type first", "plugin")
+    else:
+        element.children = [part for part in element.children if part.tag != "plugin"]
+        if name is not None:
+            element.add("plugin", instance=name)
+        struct.spec.tree.changed()
+
+
+plugin_instance = property(
+    _get_instance,
+    _set_instance,
+    doc="The plugin instance (`MjsPlugin`), or None; may be set to an instance or its name.",
+)
+
+
+# --- assets ----------------------------------------------------------------------------------------------------------
 
 _SIDES = tuple(f"file{side}" for side in ("right", "left", "up", "down", "front", "back"))
 _RGB_ROLE, _ROLES = 1, 10  # number of the colour texture among the textures of a material, and of all of them
@@ -19,12 +101,10 @@ _RGB_ROLE, _ROLES = 1, 10  # number of the colour texture among the textures of 
 class MjsMesh(Named):
     """A triangle mesh."""
 
-    plugin = plugin_inside
+    plugin = plugin_instance
 
 
-@fields(HFIELD_ROW, elevation="userdata")
-class MjsHField(Named):
-    """A height field."""
+MjsHField = struct_class("MjsHField", HFIELD_ROW, elevation="userdata")
 
 
 @fields(TEXTURE_ROW, drop=_SIDES)
@@ -64,19 +144,34 @@ class MjsMaterial(Named):
         self.texture = value[_RGB_ROLE] if len(value) > _RGB_ROLE else None
 
 
-@fields(KEYFRAME.children["key"])
-class MjsKey(Named):
-    """A keyframe. NaN in a state means "as in the initial configuration"."""
+_FLEX = DEFORMABLE.children["flex"]
 
 
-@fields(CUSTOM.children["numeric"])
-class MjsNumeric(Named):
-    """Numbers under a name."""
+@fields(_FLEX.children["edge"], part="edge", prefix="edge")
+@fields(_FLEX.children["contact"], part="contact")
+@fields(_FLEX, drop=("body",), vertex="vert", element="elem")
+class MjsFlex(Named):
+    """A deformable object: elements between vertices, each of which follows a body."""
+
+    @property
+    def vertbody(self) -> LiveList:
+        """Names of the vertices' bodies; a single name applies to all vertices."""
+        names = self.element.attributes.get("body", "").split()
+        return LiveList(names, lambda new: setattr(self, "vertbody", new))
+
+    @vertbody.setter
+    def vertbody(self, value: Any) -> None:
+        names = [value] if isinstance(value, str) else list(value)
+        if not all(isinstance(name, str) and name.split() == [name] for name in names):
+            raise self.element.error("expected names of bodies, without white space", "vertbody")
+        self.element["body"] = " ".join(names) or None
 
 
-@fields(CUSTOM.children["text"])
-class MjsText(Named):
-    """A text under a name."""
+# --- keyframes and custom data ---------------------------------------------------------------------------------------
+
+MjsKey = struct_class("MjsKey", KEYFRAME.children["key"])  # NaN in a state: as in the initial configuration
+MjsNumeric = struct_class("MjsNumeric", CUSTOM.children["numeric"])
+MjsText = struct_class("MjsText", CUSTOM.children["text"])
 
 
 class MjsTuple(Named):
@@ -88,10 +183,7 @@ class MjsTuple(Named):
         columns = {name: [part[name] for part in parts] for name in ("objtype", "objname", "prm")}
         object.__setattr__(self, "_columns", columns)
 
-    def _column(self, name: str) -> LiveList:
-        return LiveList(self._columns[name], lambda new: self._set(name, new))
-
-    def _set(self, name: str, values: Any) -> None:
+    def set_column(self, name: str, values: Any) -> None:
         """Store one list, and write the content when all lists have the same length."""
         row = TUPLE_ELEMENT.attributes[name]
         try:
@@ -107,36 +199,28 @@ class MjsTuple(Named):
         kinds, names, prm = self._columns.values()
         return kinds, names, prm or [0.0] * len(names)
 
-    @property
-    def objtype(self) -> LiveList:
-        """Kinds of the objects (``mjtObj``)."""
-        return LiveList([OBJECT[word] for word in self._columns["objtype"]], lambda new: self._set("objtype", new))
-
-    @objtype.setter
-    def objtype(self, value: Any) -> None:
-        self._set("objtype", value)
-
-    @property
-    def objname(self) -> LiveList:
-        """Names of the objects."""
-        return self._column("objname")
-
-    @objname.setter
-    def objname(self, value: Any) -> None:
-        self._set("objname", value)
-
-    @property
-    def objprm(self) -> LiveList:
-        """Parameters of the objects."""
-        return self._column("prm")
-
-    @objprm.setter
-    def objprm(self, value: Any) -> None:
-        self._set("prm", value)
-
     def pending(self) -> Any:
         """An error if the lists differ in length, else None."""
         lengths = [len(column) for column in self._full_columns()]
         if len(set(lengths)) == 1:
             return None
         return self.element.error(f"objtype, objname and objprm have {lengths} entries: they must have equally many")
+
+
+def _column(name: str, doc: str) -> property:
+    """Return a property for one of the lists of a tuple."""
+
+    def get(self: MjsTuple) -> LiveList:
+        column = self._columns[name]
+        values = [OBJECT[word] for word in column] if name == "objtype" else column
+        return LiveList(values, lambda new: self.set_column(name, new))
+
+    return property(get, lambda self, value: self.set_column(name, value), doc=doc)
+
+
+for _name, _parameter, _doc in (
+    ("objtype", "objtype", "Kinds of the objects (``mjtObj``)."),
+    ("objname", "objname", "Names of the objects."),
+    ("objprm", "prm", "Parameters of the objects."),
+):
+    setattr(MjsTuple, _name, _column(_parameter, _doc))

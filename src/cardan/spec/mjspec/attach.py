@@ -17,14 +17,14 @@ from cardan.maths.pose import euler2quat
 from cardan.maths.vector import scale3
 from cardan.spec.asset_names import asset_folder
 from cardan.spec.element import Element
-from cardan.spec.mjspec.delete import Named, listed, referred
 from cardan.spec.mjspec.layout import KeysKept, key_pieces, layout, rewrite_key
+from cardan.spec.mjspec.trees import listed, names_of, referred
 from cardan.spec.schema.language import DEFAULT
 from cardan.spec.schema.rows import Type
 from cardan.spec.tree import WORLD
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from cardan.spec.defaults import DefaultClass
     from cardan.spec.tree import ModelTree
@@ -60,8 +60,14 @@ class Attachment:
         others = [*self.child.section("extension").children, *self.child.section("asset").children]
         others += [*self.child.section("deformable").all("skin"), *relations]
         keys = list(self.child.section("keyframe").children)
-        self._check_names([*roots, *others, *keys])
-        self._copy_classes()
+        for root in (*roots, *others, *keys):
+            for element in (root, *root.descendants()):
+                kind, name = element.row.kind, self.renamed(element.name or "")
+                if kind and element.name and self.parent.find(kind, name) is not None:
+                    message = f"the model has a {kind} named '{name}' already; attach with another prefix"
+                    raise element.error(message, "name")
+        for cls in self.child.defaults:
+            self.classes[cls.name] = self._copied_class(cls)
         with KeysKept(self.parent):
             made = [self._copy(root, target) for root in roots]
             for root, copy in zip(roots, made, strict=True):
@@ -70,7 +76,8 @@ class Attachment:
                 assert element.parent is not None
                 self._copy(element, self.parent.section(element.parent.tag))
             self.parent.changed()  # so that keyframes find the plugin instances of actuators
-        self._copy_keys(keys)
+        if keys:
+            self._copy_keys(keys)
         for name, content in self.child.assets.items():
             self.parent.assets.setdefault(name, content)
         self.parent.changed()
@@ -84,8 +91,7 @@ class Attachment:
             for tag in (*_SECTIONS, "custom"):
                 yield from (element for element in self.child.section(tag).children if element.tag != "skin")
             return
-        inside: Named = {(e.row.kind, e.name) for root in roots for e in (root, *root.descendants())
-                         if e.row.kind and e.name}  # fmt: skip
+        inside = names_of(roots)
         along = {"default", "plugin", *(element.row.kind for element in self.child.section("asset").children)}
         for tag in (*_SECTIONS, "custom"):
             for element in self.child.section(tag).children:
@@ -100,30 +106,20 @@ class Attachment:
                         inside.add((element.row.kind, element.name))
                     yield element
 
-    def _check_names(self, elements: Iterable[Element]) -> None:
-        """Raise MjcfError if a copy would have a name that is taken."""
-        for root in elements:
-            for element in (root, *root.descendants()):
-                kind, name = element.row.kind, element.name
-                if kind and name and self.parent.find(kind, self.renamed(name)) is not None:
-                    raise element.error(
-                        f"the model has a {kind} named '{self.renamed(name)}' already; attach with another prefix",
-                        "name",
-                    )
-
     def renamed(self, name: str) -> str:
         """Return a name with prefix and suffix."""
         return f"{self.prefix}{name}{self.suffix}"
 
     # --- default classes ---------------------------------------------------------------------------------------------
 
-    def _copy_classes(self) -> None:
-        """Copy the default classes; classes equal to one of the target's are shared."""
-        self.classes = {cls.name: self._copied_class(cls) for cls in self.child.defaults}
-
     def _copied_class(self, cls: DefaultClass) -> str:
-        """Return the name of the target's class with the values of ``cls``."""
-        entries = {tag: self._converted_entry(tag, values) for tag, values in cls.entries.items()}
+        """Return the name of the target's class with the values of ``cls``; equal global classes are shared."""
+        entries = {tag: dict(values) for tag, values in cls.entries.items()}
+        for tag, values in entries.items():
+            for row in DEFAULT.children[tag].references:
+                if values.get(row.name):
+                    values[row.name] = self.renamed(values[row.name])
+            self._convert_orientation(values)
         defaults = self.parent.defaults
         if cls.parent is None and entries == defaults.main.entries:
             return defaults.main.name
@@ -132,23 +128,10 @@ class Attachment:
             name = next(free for i in range(1, 10**6) if (free := f"{name}-{i}") not in defaults)
         if name in defaults:
             raise MjcfError(f"the model has a default class '{name}' already; attach with another prefix")
-        parent = defaults[self._class_made(cls.parent)] if cls.parent else None
+        # the parent was copied before
+        parent = defaults[self.classes.get(cls.parent.name, defaults.main.name)] if cls.parent else None
         defaults.add(name, parent).copy_entries(entries)
-        self.classes[cls.name] = name
         return name
-
-    def _class_made(self, cls: DefaultClass) -> str:
-        """Return the name of the copy of a class that was copied before."""
-        return self.classes.get(cls.name, self.parent.defaults.main.name)
-
-    def _converted_entry(self, tag: str, values: dict[str, Any]) -> dict[str, Any]:
-        """Return the values of one entry of a class, with the names and units of the target."""
-        changed = dict(values)
-        for row in DEFAULT.children[tag].references:
-            if changed.get(row.name):
-                changed[row.name] = self.renamed(changed[row.name])
-        self._convert_orientation(changed)
-        return changed
 
     def _set_class(self, root: Element, copy: Element) -> None:
         """Assign to a copied part the class that applied around the original."""
@@ -192,21 +175,21 @@ class Attachment:
         for row in element.row.lists:
             names = given.get(row.name, "").split()
             given[row.name] = " ".join(name if name == WORLD else self.renamed(name) for name in names)
-        if element.row.entry and "class" in element.row.attributes and "class" not in given and not _placed(element):
+        # inside the kinematic tree, classes are inherited from the elements around
+        around = element
+        while around.parent is not None and around.tag != "worldbody":
+            around = around.parent
+        inherits = around.tag == "worldbody"
+        if element.row.entry and "class" in element.row.attributes and "class" not in given and not inherits:
             name = self.classes[self.child.defaults.main.name]
             if name != self.parent.defaults.main.name:
                 given["class"] = name
         for row in element.row.attributes.values():
-            if row.type is Type.FILE and given.get(row.name):
-                given[row.name] = self._file(element, given[row.name])
-
-    def _file(self, element: Element, name: str) -> str:
-        """Return the path by which the target finds a file of the child."""
-        if self.child.asset_key(name) is not None:
-            return name
-        folder = asset_folder(self.settings, element.tag)
-        last = basename(name) if self.settings["strippath"] else name
-        return str(((self.child.folder or Path()) / folder / last).resolve())
+            if row.type is Type.FILE and (file := given.get(row.name)) and self.child.asset_key(file) is None:
+                # the path by which the target finds the child's file
+                last = basename(file) if self.settings["strippath"] else file
+                folder = (self.child.folder or Path()) / asset_folder(self.settings, element.tag)
+                given[row.name] = str((folder / last).resolve())
 
     def _convert(self, element: Element, copy: Element) -> None:
         """Convert the angles of a copy to the target's unit."""
@@ -238,23 +221,12 @@ class Attachment:
 
     def _copy_keys(self, keys: list[Element]) -> None:
         """Copy the keyframes, with the entries of the copied elements."""
-        if not keys:
-            return
         before, after = layout(self.child), layout(self.parent)
         for key in keys:
             known = {part: {self.copies[element]: values for element, values in found.items() if element in self.copies}
                      for part, found in key_pieces(key, before).items()}  # fmt: skip
             copy = self._copy(key, self.parent.section("keyframe"))
             rewrite_key(copy, known, after)
-
-
-def _placed(element: Element) -> bool:
-    """Return whether the element is in the kinematic tree, where classes are inherited from the elements around it."""
-    while element.parent is not None:
-        element = element.parent
-        if element.tag == "worldbody":
-            return True
-    return False
 
 
 def _class_around(root: Element) -> str:

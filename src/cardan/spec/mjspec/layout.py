@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from math import nan
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from cardan.spec.element import Element
@@ -88,12 +88,8 @@ def rearranged(part: Part, known: dict[Element, Sequence[float]], missing: float
 
 def key_pieces(key: Element, parts: Parts) -> dict[str, dict[Element, Sequence[float]]]:
     """Return a keyframe's values for each element, without parts that are absent or have a wrong size."""
-    found: dict[str, dict[Element, Sequence[float]]] = {}
-    for name in _STATEFUL:
-        values: Any = key.attributes.get(name)
-        if values and len(values) == size(parts[name]):
-            found[name] = pieces(parts[name], values)
-    return found
+    given = {name: key.attributes.get(name) or () for name in _STATEFUL}
+    return {name: pieces(parts[name], values) for name, values in given.items() if len(values) == size(parts[name]) > 0}
 
 
 def rewrite_key(key: Element, known: dict[str, dict[Element, Sequence[float]]], parts: Parts) -> None:

@@ -7,43 +7,34 @@ from typing import Any
 import numpy as np
 
 from cardan.enums import mjtEq, mjtObj, mjtWrap
-from cardan.spec.mjspec.struct import Field, Named, Struct, fields
+from cardan.spec.mjspec.settings import EqualityDefault
+from cardan.spec.mjspec.struct import Field, Named, Struct, fields, struct_class
 from cardan.spec.mjspec.values import LiveArray, live_array
-from cardan.spec.schema.keywords import OBJECT
-from cardan.spec.schema.relations import CONTACT, EQUALITY, EQUALITY_SHARED, FIXED, PAIR, SPATIAL
-from cardan.spec.schema.rows import Attribute, ElementRow, element
+from cardan.spec.schema import keywords
+from cardan.spec.schema.relations import CONTACT, EQUALITY, EQUALITY_DATA, FIXED, PAIR, SPATIAL
+from cardan.spec.schema.rows import Attribute, ElementRow
 
 _NDATA = 11
 
-
-@fields(PAIR, geom1="geomname1", geom2="geomname2")
-class MjsPair(Named):
-    """A pair of geoms that may collide."""
-
-
-@fields(CONTACT.children["exclude"], body1="bodyname1", body2="bodyname2")
-class MjsExclude(Named):
-    """A pair of bodies whose geoms do not collide."""
+MjsPair = struct_class("MjsPair", PAIR, geom1="geomname1", geom2="geomname2")
+MjsExclude = struct_class("MjsExclude", CONTACT.children["exclude"], body1="bodyname1", body2="bodyname2")
 
 
 # --- equality constraints --------------------------------------------------------------------------------------------
 
-_EQ_TAG: dict[int, str] = {
-    mjtEq.mjEQ_CONNECT: "connect",
-    mjtEq.mjEQ_WELD: "weld",
-    mjtEq.mjEQ_JOINT: "joint",
-    mjtEq.mjEQ_TENDON: "tendon",
-    mjtEq.mjEQ_FLEX: "flex",
-}
-_EQ_TYPE = {tag: mjtEq(number) for number, tag in _EQ_TAG.items()}
-# indices of the attributes of each kind in ``data``
-_EQ_DATA: dict[str, dict[str, slice]] = {
-    "connect": {"anchor": slice(0, 3)},
-    "weld": {"anchor": slice(0, 3), "relpose": slice(3, 10), "torquescale": slice(10, 11)},
-    "joint": {"polycoef": slice(0, 5)},
-    "tendon": {"polycoef": slice(0, 5)},
-    "flex": {},
-}
+
+def tag_of(words: keywords.Words, struct: Struct, value: Any, message: str) -> str:
+    """Return the keyword of a number that is assigned to the ``type`` of a struct.
+
+    Raises:
+        MjcfError: no keyword has this number; it begins with the value and ``message``.
+    """
+    tag = words.words.get(value)
+    if tag is None:
+        assert words.enumeration is not None
+        known = ", ".join(words.enumeration(number).name for number in words.values())
+        raise struct.element.error(f"{value!r} {message}; expected one of {known}", "type")
+    return tag
 
 
 def _objects(row: ElementRow) -> list[Attribute]:
@@ -51,26 +42,37 @@ def _objects(row: ElementRow) -> list[Attribute]:
     return [attribute for attribute in row.references if attribute.name != "class"]
 
 
-@fields(element("equality", "", EQUALITY_SHARED))
-class EqualityDefault(Named):
-    """Attributes that all equality constraints share and a default class can hold."""
+def _object_name(number: int) -> property:
+    """Return a property for the name of the first or second object of a constraint."""
+
+    def get(self: MjsEquality) -> str:
+        rows = _objects(self.element.row)
+        return self.element.attributes.get(rows[number].name) or "" if number < len(rows) else ""
+
+    def put(self: MjsEquality, value: Any) -> None:
+        rows, name = _objects(self.element.row), f"name{number + 1}"
+        if number < len(rows):
+            self.write(rows[number], name, value)
+        elif value:
+            raise self.element.error(f"a {self.element.row.tag} constraint has one object", name)
+
+    return property(get, put, doc=f"Name of object {number + 1}, empty if there is none.")
 
 
 class MjsEquality(EqualityDefault):
     """An equality constraint; ``data`` holds the values specific to its type, as in ``mjModel.eq_data``."""
 
+    name1 = _object_name(0)
+    name2 = _object_name(1)
+
     @property
     def type(self) -> mjtEq:
         """Kind of the constraint."""
-        return _EQ_TYPE[self.element.row.tag]
+        return mjtEq(keywords.EQUALITY[self.element.row.tag])
 
     @type.setter
     def type(self, value: int) -> None:
-        tag = _EQ_TAG.get(value)
-        if tag is None:
-            known = ", ".join(kind.name for kind in _EQ_TYPE.values())
-            raise self.element.error(f"{value!r} can't be made; expected one of {known}", "type")
-        old, new = self.element.row, EQUALITY.children[tag]
+        old, new = self.element.row, EQUALITY.children[tag_of(keywords.EQUALITY, self, value, "can't be made")]
         given = self.element.attributes
         names = [given.pop(row.name, None) for row in _objects(old)]
         for name in [name for name in given if name not in new.attributes]:
@@ -83,45 +85,19 @@ class MjsEquality(EqualityDefault):
     @property
     def objtype(self) -> mjtObj:
         """Kind of the two objects; it follows from ``type``."""
-        return mjtObj(OBJECT[_objects(self.element.row)[0].kind or ""])
+        return mjtObj(keywords.OBJECT[_objects(self.element.row)[0].kind or ""])
 
     @objtype.setter
     def objtype(self, value: int) -> None:
         if value not in (self.objtype, mjtObj.mjOBJ_UNKNOWN):
             raise self.element.error(f"a {self.element.row.tag} constraint is between {self.objtype.name}", "objtype")
 
-    def _object(self, number: int) -> str:
-        rows = _objects(self.element.row)
-        return self.element.attributes.get(rows[number].name) or "" if number < len(rows) else ""
-
-    @property
-    def name1(self) -> str:
-        """Name of the first object."""
-        return self._object(0)
-
-    @name1.setter
-    def name1(self, value: Any) -> None:
-        self.write(_objects(self.element.row)[0], "name1", value)
-
-    @property
-    def name2(self) -> str:
-        """Name of the second object, empty if there is none."""
-        return self._object(1)
-
-    @name2.setter
-    def name2(self, value: Any) -> None:
-        rows = _objects(self.element.row)
-        if len(rows) > 1:
-            self.write(rows[1], "name2", value)
-        elif value:
-            raise self.element.error(f"a {self.element.row.tag} constraint has one object", "name2")
-
     @property
     def data(self) -> LiveArray:
         """The 11 numbers of the constraint: anchor, relative pose and torque scale, or coefficients."""
         values, data = self.element.resolved(), np.zeros(_NDATA)
         data[10] = 1.0
-        for name, part in _EQ_DATA[self.element.row.tag].items():
+        for name, part in EQUALITY_DATA[self.element.row.tag].items():
             data[part] = 0.0 if values[name] is None else values[name]
         return live_array(data, float, lambda new: setattr(self, "data", new))
 
@@ -133,7 +109,7 @@ class MjsEquality(EqualityDefault):
         full = np.array(self.data)
         full[: len(numbers)] = numbers
         row = self.element.row
-        for name, part in _EQ_DATA[row.tag].items():
+        for name, part in EQUALITY_DATA[row.tag].items():
             self.write(row.attributes[name], "data", full[part])
 
 

@@ -1,118 +1,166 @@
-"""Settings as structs: physics options, compiler settings, visual settings, statistics."""
+"""Settings as structs: physics options, compiler settings, visual settings, statistics; default classes."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from cardan.enums import mjtDisableBit, mjtEnableBit
-from cardan.spec.mjspec.enumerations import mjtInertiaFromGeom
-from cardan.spec.mjspec.struct import Struct, fields
+from cardan.errors import MjcfError, UnsupportedFeature
+from cardan.spec.mjspec.struct import Form, Named, Struct, fields, struct_class
+from cardan.spec.schema.keywords import DISABLE_FLAGS, ENABLE_FLAGS
+from cardan.spec.schema.language import DEFAULT
+from cardan.spec.schema.relations import EQUALITY_SHARED
+from cardan.spec.schema.rows import ElementRow, element
 from cardan.spec.schema.settings import COMPILER, FLAG, LENGTH_RANGE_ROW, OPTION, STATISTIC, VISUAL
 
-_DISABLE = {name: getattr(mjtDisableBit, f"mjDSBL_{name.upper()}", None) for name in FLAG.attributes}
-_ENABLE = {name: getattr(mjtEnableBit, f"mjENBL_{name.upper()}", None) for name in FLAG.attributes}
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from cardan.spec.defaults import DefaultClass
+    from cardan.spec.mjspec.specification import Specification
+    from cardan.spec.tree import ModelTree
 
 
-@fields(OPTION, drop=("actuatorgroupdisable",))
-class MjsOption(Struct):
-    """Physics options, with the names of ``mjOption``."""
+def _flags(bits: Mapping[str, int], truth: bool, name: str, doc: str) -> property:
+    """Return a property for the bits of all flags that have a value; ``bits`` are those of the flags."""
 
-    def _flags(self, bits: dict[str, Any], value: bool) -> int:
-        """Return the bits of the flags that have the value."""
+    def get(self: Struct) -> int:
         flags = self.element.child("flag").resolved()
-        return sum(int(bit) for name, bit in bits.items() if bit is not None and flags[name] is value)
+        return sum(bit for flag, bit in bits.items() if flags[flag] is truth)
 
-    def _set_flags(self, bits: dict[str, Any], value: bool, number: int, attribute: str) -> None:
-        known = sum(int(bit) for bit in bits.values() if bit is not None)
-        if int(number) & ~known:
-            raise self.element.error(f"unknown bits in {int(number):#x}", attribute)
-        flags = self.element.child("flag")
-        for name, bit in bits.items():
-            if bit is not None:
-                Struct(self.spec, flags).write(FLAG.attributes[name], attribute, (int(number) & bit != 0) is value)
+    def put(self: Struct, value: int) -> None:
+        number = int(value)
+        if number & ~sum(bits.values()):
+            raise self.element.error(f"unknown bits in {number:#x}", name)
+        for flag, bit in bits.items():
+            self.write(FLAG.attributes[flag], name, (number & bit != 0) is truth, "flag")
 
-    @property
-    def disableflags(self) -> int:
-        """Bits (``mjtDisableBit``) of the disabled parts of the pipeline."""
-        return self._flags(_DISABLE, False)
-
-    @disableflags.setter
-    def disableflags(self, value: int) -> None:
-        self._set_flags(_DISABLE, False, value, "disableflags")
-
-    @property
-    def enableflags(self) -> int:
-        """Bits (``mjtEnableBit``) of the enabled parts of the pipeline."""
-        return self._flags(_ENABLE, True)
-
-    @enableflags.setter
-    def enableflags(self, value: int) -> None:
-        self._set_flags(_ENABLE, True, value, "enableflags")
-
-    @property
-    def disableactuator(self) -> int:
-        """Bits of the disabled actuator groups."""
-        return sum(1 << group for group in self.element.resolved()["actuatorgroupdisable"] or ())
-
-    @disableactuator.setter
-    def disableactuator(self, value: int) -> None:
-        groups = tuple(group for group in range(31) if value >> group & 1)
-        self.write(OPTION.attributes["actuatorgroupdisable"], "disableactuator", groups or None)
+    return property(get, put, doc=doc)
 
 
-@fields(LENGTH_RANGE_ROW)
-class MjsLROpt(Struct):
-    """Settings of the computation of actuators' length ranges."""
+def _groups_of(bits: int) -> tuple[int, ...] | None:
+    return tuple(group for group in range(31) if bits >> group & 1) or None
 
 
-@fields(COMPILER, drop=("angle", "inertiafromgeom"))
+@fields(
+    OPTION,
+    actuatorgroupdisable=Form("disableactuator", lambda groups: sum(1 << group for group in groups or ()), _groups_of),
+)
+class MjsOption(Struct):
+    """Physics options, with the names of ``mjOption``; ``disableactuator`` holds bits of actuator groups."""
+
+    disableflags = _flags(DISABLE_FLAGS, False, "disableflags", "Bits (``mjtDisableBit``) of what is disabled.")
+    enableflags = _flags(ENABLE_FLAGS, True, "enableflags", "Bits (``mjtEnableBit``) of what is enabled.")
+
+
+def _section(struct: type[Struct], row: ElementRow) -> property:
+    """Return a property for a part of a section as a struct of its own."""
+    return property(lambda self: struct(self.spec, self.element.child(row.tag)), doc=row.meaning)
+
+
+MjsLROpt = struct_class("MjsLROpt", LENGTH_RANGE_ROW, Struct)
+MjsStatistic = struct_class("MjsStatistic", STATISTIC, Struct)  # NaN: computed
+
+
+@fields(COMPILER, angle=Form("degree", lambda word: word == "degree", lambda truth: "degree" if truth else "radian"))
 class MjsCompiler(Struct):
     """Compiler settings."""
 
-    @property
-    def degree(self) -> bool:
-        """Whether angles are in degrees, not radians."""
-        return self.element.resolved()["angle"] == "degree"
-
-    @degree.setter
-    def degree(self, value: bool) -> None:
-        self.write(COMPILER.attributes["angle"], "degree", "degree" if value else "radian")
-
-    @property
-    def inertiafromgeom(self) -> mjtInertiaFromGeom:
-        """Whether body inertias are inferred from geoms."""
-        row = COMPILER.attributes["inertiafromgeom"]
-        return mjtInertiaFromGeom(row.keywords[self.read(row)])
-
-    @inertiafromgeom.setter
-    def inertiafromgeom(self, value: Any) -> None:
-        self.write(COMPILER.attributes["inertiafromgeom"], "inertiafromgeom", value)
-
-    @property
-    def LRopt(self) -> MjsLROpt:
-        """Settings of the computation of actuators' length ranges."""
-        return MjsLROpt(self.spec, self.element.child("lengthrange"))
-
-
-@fields(STATISTIC)
-class MjsStatistic(Struct):
-    """Statistics that override the computed ones; NaN: computed."""
+    LRopt = _section(MjsLROpt, LENGTH_RANGE_ROW)
 
 
 class MjsVisual(Struct):
     """Visual settings, in groups: ``global_``, ``quality``, ``headlight``, ``map``, ``scale``, ``rgba``."""
 
 
-def _visual_group(tag: str) -> property:
-    """Return a property for one group of visual settings."""
-    row = VISUAL.children[tag]
-    struct = fields(row)(type("MjsVisual" + tag.capitalize(), (Struct,), {"__doc__": row.meaning}))
-
-    def get(self: MjsVisual) -> Struct:
-        return struct(self.spec, self.element.child(tag))
-
-    return property(get, doc=row.meaning)
+for _tag, _row in VISUAL.children.items():
+    _group = struct_class("MjsVisual" + _tag.capitalize(), _row, Struct)
+    setattr(MjsVisual, "global_" if _tag == "global" else _tag, _section(_group, _row))
 
 
-for _tag in VISUAL.children:
-    setattr(MjsVisual, "global_" if _tag == "global" else _tag, _visual_group(_tag))
+# --- default classes -------------------------------------------------------------------------------------------------
+
+
+@fields(element("equality", "", EQUALITY_SHARED))
+class EqualityDefault(Named):
+    """Attributes that all equality constraints share and a default class can hold."""
+
+
+class DefaultEntry:
+    """One entry of a default class in the form of an element that structs can read and write."""
+
+    def __init__(self, tree: ModelTree, cls: DefaultClass, tag: str) -> None:
+        self.tree = tree
+        self.cls = cls
+        self.row = DEFAULT.children[tag]
+        self.parent = None
+        self.children: tuple[()] = ()
+        self.source = self.line = None
+
+    def __repr__(self) -> str:
+        return f"default class '{self.cls.name}' {self.row.tag}"
+
+    @property
+    def attributes(self) -> dict[str, Any]:
+        """Values that the class or one of its ancestors sets."""
+        return self.cls.entries.get(self.row.tag, {})
+
+    @property
+    def default_class(self) -> DefaultClass:
+        """The class itself."""
+        return self.cls
+
+    def resolved(self) -> dict[str, Any]:
+        """Value of every attribute of an element of this class that sets none itself."""
+        return {**self.row.defaults, **self.attributes}
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        """Set a value, or remove it (None)."""
+        if value is not None:
+            self.cls.set(self.row, {name: value})
+        elif name in self.attributes:
+            self.cls.remove(self.row.tag, name)
+
+    def error(self, message: str, attribute: str | None = None) -> MjcfError:
+        """An error about this entry."""
+        return MjcfError(message, None, None, f"default class='{self.cls.name}': {self.row.tag}", attribute)
+
+    def unsupported(self, feature: str, attribute: str | None = None) -> UnsupportedFeature:
+        """Return an error about a feature that this entry needs and that is not supported yet."""
+        return UnsupportedFeature(f"{feature} is not supported yet", None, None, f"default {self.row.tag}", attribute)
+
+
+class MjsDefault:
+    """A default class: ``default.geom.rgba = ...``. Changes apply to elements of the class when they are compiled."""
+
+    def __init__(self, spec: Specification, cls: DefaultClass) -> None:
+        self.spec = spec
+        self.cls = cls
+
+    def __repr__(self) -> str:
+        return f"<MjsDefault {self.cls.name!r}>"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, MjsDefault) and other.cls is self.cls
+
+    def __hash__(self) -> int:
+        return hash(id(self.cls))
+
+    @property
+    def name(self) -> str:
+        """Name of the class; only the global class can be renamed."""
+        return self.cls.name
+
+    @name.setter
+    def name(self, value: str) -> None:
+        if self.cls.parent is not None:
+            raise MjcfError(f"default class '{self.cls.name}' is in use: only the global class can be renamed")
+        self.spec.tree.defaults.rename_main(value)
+
+
+def default_entry(name: str, tag: str, struct: type[Struct]) -> property:
+    """Return a property for the defaults of one kind of element; ``tag`` is the entry in the language."""
+
+    def get(self: MjsDefault) -> Struct:
+        return struct(self.spec, DefaultEntry(self.spec.tree, self.cls, tag))
+
+    return property(get, doc=f"Defaults of {name} elements.")

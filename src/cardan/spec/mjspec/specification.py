@@ -6,23 +6,18 @@ This is the part of ``MjSpec`` that needs no reader, writer or compiler; ``carda
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cardan.errors import MjcfError, suggestion
-from cardan.spec.mjspec.actuator import MjsActuator
-from cardan.spec.mjspec.assets import MjsHField, MjsKey, MjsMaterial, MjsMesh, MjsNumeric, MjsText, MjsTexture, MjsTuple
+from cardan.spec.mjspec import actuators, assets, bodies, relations, settings
 from cardan.spec.mjspec.attach import Attachment
-from cardan.spec.mjspec.body import CONTENT, MjsBody, MjsFrame
-from cardan.spec.mjspec.defaults import MjsDefault
-from cardan.spec.mjspec.delete import remove
-from cardan.spec.mjspec.flex import MjsFlex
+from cardan.spec.mjspec.bodies import MjsBody, MjsFrame, MjsSite
 from cardan.spec.mjspec.layout import KeysKept, bodies_of
-from cardan.spec.mjspec.placed import MjsCamera, MjsGeom, MjsJoint, MjsLight, MjsSite
-from cardan.spec.mjspec.plugin import MjsPlugin, add_instance
-from cardan.spec.mjspec.relations import MjsEquality, MjsExclude, MjsPair, MjsTendon
-from cardan.spec.mjspec.sensor import MjsSensor
-from cardan.spec.mjspec.settings import MjsCompiler, MjsOption, MjsStatistic, MjsVisual
+from cardan.spec.mjspec.settings import MjsDefault
 from cardan.spec.mjspec.struct import Struct
+from cardan.spec.mjspec.trees import remove
+from cardan.spec.schema.body import BODY
+from cardan.spec.schema.language import SCHEMA
 from cardan.spec.schema.settings import COMPILER, SIZE
 from cardan.spec.schema.shared import ORIENTATION
 from cardan.spec.tree import ModelTree
@@ -30,36 +25,46 @@ from cardan.spec.tree import ModelTree
 if TYPE_CHECKING:
     from cardan.spec.element import Element
 
-_STRUCTS: dict[str, type[Struct]] = {
-    "body": MjsBody, "frame": MjsFrame, "joint": MjsJoint, "geom": MjsGeom, "site": MjsSite, "camera": MjsCamera,
-    "light": MjsLight, "mesh": MjsMesh, "hfield": MjsHField, "texture": MjsTexture, "material": MjsMaterial,
-    "pair": MjsPair, "exclude": MjsExclude, "equality": MjsEquality, "tendon": MjsTendon, "actuator": MjsActuator,
-    "sensor": MjsSensor, "flex": MjsFlex, "numeric": MjsNumeric, "text": MjsText, "tuple": MjsTuple, "key": MjsKey,
-    "plugin": MjsPlugin,
-}  # fmt: skip
-"""Struct of each kind of object."""
 
-# section of each kind outside the kinematic tree, tag of a new element of it, plural
-_SECTIONS: dict[str, tuple[str, str, str]] = {
-    "mesh": ("asset", "mesh", "meshes"),
-    "hfield": ("asset", "hfield", "hfields"),
-    "texture": ("asset", "texture", "textures"),
-    "material": ("asset", "material", "materials"),
-    "flex": ("deformable", "flex", "flexes"),
-    "pair": ("contact", "pair", "pairs"),
-    "exclude": ("contact", "exclude", "excludes"),
-    "equality": ("equality", "connect", "equalities"),
-    "tendon": ("tendon", "spatial", "tendons"),
-    "actuator": ("actuator", "general", "actuators"),
-    "sensor": ("sensor", "touch", "sensors"),
-    "numeric": ("custom", "numeric", "numerics"),
-    "text": ("custom", "text", "texts"),
-    "tuple": ("custom", "tuple", "tuples"),
-    "key": ("keyframe", "key", "keys"),
+class Kind(NamedTuple):
+    """One kind of object: its struct, its plural, and for objects outside the kinematic tree where they are.
+
+    ``section`` is the section of the language, ``tag`` the tag of a new element. If ``decided`` is false, the type or
+    the first child replaces the new element's row, so that its checks are postponed.
+    """
+
+    struct: Any
+    plural: str
+    section: str = ""
+    tag: str = ""
+    decided: bool = True
+
+
+KINDS: dict[str, Kind] = {
+    "body": Kind(bodies.MjsBody, "bodies"),
+    "frame": Kind(bodies.MjsFrame, "frames"),
+    "joint": Kind(bodies.MjsJoint, "joints"),
+    "geom": Kind(bodies.MjsGeom, "geoms"),
+    "site": Kind(bodies.MjsSite, "sites"),
+    "camera": Kind(bodies.MjsCamera, "cameras"),
+    "light": Kind(bodies.MjsLight, "lights"),
+    "mesh": Kind(assets.MjsMesh, "meshes", "asset", "mesh"),
+    "hfield": Kind(assets.MjsHField, "hfields", "asset", "hfield"),
+    "texture": Kind(assets.MjsTexture, "textures", "asset", "texture"),
+    "material": Kind(assets.MjsMaterial, "materials", "asset", "material"),
+    "flex": Kind(assets.MjsFlex, "flexes", "deformable", "flex"),
+    "pair": Kind(relations.MjsPair, "pairs", "contact", "pair"),
+    "exclude": Kind(relations.MjsExclude, "excludes", "contact", "exclude"),
+    "equality": Kind(relations.MjsEquality, "equalities", "equality", "connect", decided=False),
+    "tendon": Kind(relations.MjsTendon, "tendons", "tendon", "spatial", decided=False),
+    "actuator": Kind(actuators.MjsActuator, "actuators", "actuator", "general"),
+    "sensor": Kind(actuators.MjsSensor, "sensors", "sensor", "touch", decided=False),
+    "numeric": Kind(assets.MjsNumeric, "numerics", "custom", "numeric"),
+    "text": Kind(assets.MjsText, "texts", "custom", "text"),
+    "tuple": Kind(assets.MjsTuple, "tuples", "custom", "tuple"),
+    "key": Kind(assets.MjsKey, "keys", "keyframe", "key"),
+    "plugin": Kind(assets.MjsPlugin, "plugins"),
 }
-
-# kinds whose element is determined later, by a type or first child: checks are postponed
-_UNDECIDED = ("tendon", "equality", "sensor")
 
 
 class Specification:
@@ -69,6 +74,10 @@ class Specification:
     """
 
     tree: ModelTree
+    option: settings.MjsOption
+    compiler: settings.MjsCompiler
+    stat: Struct
+    visual: settings.MjsVisual
 
     def __init__(self, tree: ModelTree | None = None) -> None:
         self.tree = ModelTree() if tree is None else tree
@@ -87,7 +96,7 @@ class Specification:
         struct = self._structs.get(element)
         if struct is None:
             kind = "body" if element is self.tree.worldbody else element.row.kind
-            struct = self._structs[element] = _STRUCTS[kind or ""](self, element)
+            struct = self._structs[element] = KINDS[kind or ""].struct(self, element)
         return struct
 
     def find(self, kind: str, name: str) -> Any:
@@ -99,12 +108,15 @@ class Specification:
         """Return all elements of a kind in model order (contact pairs: in the user's order)."""
         if kind == "body":
             return list(bodies_of(self.tree))
-        if kind in _SECTIONS:
-            section = self.tree.section(_SECTIONS[kind][0])
+        if KINDS[kind].section:
+            section = self.tree.section(KINDS[kind].section)
             return [element for element in section.children if element.row.kind == kind]
+        if kind == "plugin":
+            holders = self.tree.section("extension").all("plugin")
+            return [element for holder in holders for element in holder.all("instance")]
         if kind == "frame":
             return [element for element in self.tree.worldbody.descendants() if element.row.kind == kind]
-        tags = CONTENT[kind + "s"]
+        tags = bodies.CONTENT[KINDS[kind].plural]
         return [element for body in bodies_of(self.tree) for element, _ in body.content(*tags)]
 
     def listing(self, kind: str) -> list[Any]:
@@ -123,36 +135,27 @@ class Specification:
         Keyframes are extended by the initial values of the new element.
         """
         with KeysKept(self.tree):
-            return self._add(parent, tag, default, values)
+            element: Element = parent.add(tag)
+            if element.row.later and KINDS[element.row.kind or ""].decided:
+                parent.children.remove(element)
+                raise element.unsupported(element.row.later)
+            struct = self.struct(element)
+            try:
+                if default is not None:
+                    # the default class of a body or frame is that of its content
+                    name = "childclass" if element.tag in ("body", "frame") else "classname"
+                    if name == "classname" and "class" not in element.row.attributes:
+                        raise element.error("takes no default class", "default")
+                    setattr(struct, name, default)
+                struct.assign(values)
+            except Exception:
+                parent.children.remove(element)
+                del self._structs[element]
+                self.tree.changed()
+                raise
+            return struct
 
-    def _add(self, parent: Any, tag: str, default: Any, values: dict[str, Any]) -> Any:
-        """Add an element like ``add_to``, without updating keyframes."""
-        element = parent.add(tag)
-        if element.row.later and element.row.kind not in _UNDECIDED:
-            parent.children.remove(element)
-            raise element.unsupported(element.row.later)
-        struct = self.struct(element)
-        try:
-            if default is not None:
-                self._set_default(element, struct, default)
-            struct.assign(values)
-        except Exception:
-            parent.children.remove(element)
-            del self._structs[element]
-            self.tree.changed()
-            raise
-        return struct
-
-    def _set_default(self, element: Element, struct: Any, default: Any) -> None:
-        """Set the default class of a new element, or of its content."""
-        if element.tag in ("body", "frame"):
-            struct.childclass = default
-        elif "class" in element.row.attributes:
-            struct.classname = default
-        else:
-            raise element.error("takes no default class", "default")
-
-    def add_plugin(self, plugin_name: str, name: str, config: Mapping[str, Any] | None = None) -> MjsPlugin:
+    def add_plugin(self, plugin_name: str, name: str, config: Mapping[str, Any] | None = None) -> assets.MjsPlugin:
         """Add an instance of an engine plugin, and declare the plugin.
 
         Args:
@@ -163,13 +166,16 @@ class Specification:
         Raises:
             MjcfError: a name is missing or taken.
         """
-        return add_instance(self, plugin_name, name, config)
-
-    @property
-    def plugins(self) -> list[MjsPlugin]:
-        """All named instances of plugins, in model order."""
-        holders = self.tree.section("extension").all("plugin")
-        return [self.struct(element) for holder in holders for element in holder.all("instance")]
+        extension = self.tree.section("extension")
+        for word, value in (("plugin_name", plugin_name), ("name", name)):
+            if not isinstance(value, str) or not value:
+                raise extension.error(f"add_plugin needs a text as {word}, found {value!r}")
+        if name in self.tree.names("plugin"):
+            raise extension.error(f"there is a plugin instance '{name}' already", "name")
+        holder = next((part for part in extension.all("plugin") if part["plugin"] == plugin_name), None)
+        struct = self.struct((holder or extension.add("plugin", plugin=plugin_name)).add("instance", name=name))
+        struct.config = config or {}
+        return struct
 
     def add_default(self, name: str, parent: MjsDefault | str | None = None) -> MjsDefault:
         """Add a default class inside ``parent`` (default: the global class), which starts with the parent's values."""
@@ -192,7 +198,7 @@ class Specification:
     # --- removing and attaching --------------------------------------------------------------------------------------
 
     def delete(self, element: Struct | MjsDefault) -> None:
-        """Remove an element, its content, and all elements that refer to any of them.
+        """Remove an element, its content, and all elements that refer to any of them; or an unused default class.
 
         Objects with a removed material or texture lose the reference only. Keyframes keep the values of other elements.
 
@@ -201,7 +207,12 @@ class Specification:
             ValueError: it is an element of another specification.
         """
         if isinstance(element, MjsDefault):
-            self._delete_default(element)
+            inside = element.cls.names_inside()
+            for user in self.tree.root.descendants():
+                for name in ("class", "childclass"):
+                    if user.attributes.get(name) in inside and user.tag != "default":
+                        raise user.error(f"is of the default class '{user.attributes[name]}'", name)
+            self.tree.defaults.remove(element.cls)
             return
         if element.spec is not self:
             raise ValueError("the element belongs to another specification")
@@ -209,14 +220,6 @@ class Specification:
             raise self.tree.worldbody.error("the world body can't be deleted")
         with KeysKept(self.tree):
             remove(element.element)
-
-    def _delete_default(self, default: MjsDefault) -> None:
-        """Remove a default class without users, and those inside it."""
-        for element in self.tree.root.descendants():
-            for name in ("class", "childclass"):
-                if element.attributes.get(name) in default.cls.names_inside() and element.tag != "default":
-                    raise element.error(f"is of the default class '{element.attributes[name]}'", name)
-        self.tree.defaults.remove(default.cls)
 
     def attach(
         self, child: Specification, prefix: str = "", suffix: str = "", site: Any = None, frame: Any = None
@@ -308,26 +311,6 @@ class Specification:
         return self.struct(self.tree.worldbody)
 
     @property
-    def option(self) -> MjsOption:
-        """Physics options."""
-        return MjsOption(self, self.tree.section("option"))
-
-    @property
-    def compiler(self) -> MjsCompiler:
-        """Compiler settings."""
-        return MjsCompiler(self, self.tree.section("compiler"))
-
-    @property
-    def stat(self) -> MjsStatistic:
-        """Statistics that override the computed ones."""
-        return MjsStatistic(self, self.tree.section("statistic"))
-
-    @property
-    def visual(self) -> MjsVisual:
-        """Visual settings, in groups."""
-        return MjsVisual(self, self.tree.section("visual"))
-
-    @property
     def modelname(self) -> str:
         """Name of the model."""
         return self.tree.model_name
@@ -358,7 +341,7 @@ def _adder(kind: str, section: str, tag: str) -> Any:
         return self.add_to(self.tree.section(section), tag, default, values)
 
     add.__name__ = f"add_{kind}"
-    add.__doc__ = f"Add a {kind}, of a default class where there is one, with attributes by name."
+    add.__doc__ = f"Add a {kind}, of a default class if it takes one, with attributes by name."
     return add
 
 
@@ -369,7 +352,7 @@ def _finder(kind: str) -> Any:
         return self.find(kind, name)
 
     find.__name__ = kind
-    find.__doc__ = f"The {kind} of this name, None when there is none."
+    find.__doc__ = f"Return the {kind} of this name, or None."
     return find
 
 
@@ -391,14 +374,32 @@ def _setting(section: str, row: Any) -> property:
     return property(get, put, doc=row.meaning)
 
 
-for _kind, (_section, _tag, _plural) in _SECTIONS.items():
-    setattr(Specification, f"add_{_kind}", _adder(_kind, _section, _tag))
-    setattr(Specification, _plural, _lister(_kind, _plural))
-for _kind in _STRUCTS:
-    setattr(Specification, _kind, _finder(_kind))
-for _plural, _tags in {**CONTENT, "frames": ("frame",)}.items():
-    setattr(Specification, _plural, _lister(_tags[0], _plural))
+def _section(tag: str, struct: Any) -> property:
+    """Return a property for a section as a struct."""
+    return property(lambda self: struct(self, self.tree.section(tag)), doc=struct.__doc__)
+
+
+for _name, _kind in KINDS.items():
+    setattr(Specification, _name, _finder(_name))
+    setattr(Specification, _kind.plural, _lister(_name, _kind.plural))
+    _entry, _struct = "", _kind.struct
+    if _kind.section:
+        setattr(Specification, f"add_{_name}", _adder(_name, _kind.section, _kind.tag))
+        _entry = SCHEMA.children[_kind.section].children[_kind.tag].entry or ""
+    elif _name in BODY.children:
+        _entry = BODY.children[_name].entry or ""
+    if _name == "equality":
+        _struct = settings.EqualityDefault
+    if _entry:
+        setattr(MjsDefault, _name, settings.default_entry(_name, _entry, _struct))
 for _row in SIZE.attributes.values():
     setattr(Specification, _row.name, _setting("size", _row))
 for _name in ("meshdir", "texturedir", "strippath"):
     setattr(Specification, _name, _setting("compiler", COMPILER.attributes[_name]))
+for _name, _tag, _struct in (
+    ("option", "option", settings.MjsOption),
+    ("compiler", "compiler", settings.MjsCompiler),
+    ("stat", "statistic", settings.MjsStatistic),
+    ("visual", "visual", settings.MjsVisual),
+):
+    setattr(Specification, _name, _section(_tag, _struct))

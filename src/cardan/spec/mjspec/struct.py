@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from cardan.errors import MjcfError, suggestion
 from cardan.spec.mjspec.values import to_tree, to_user
+from cardan.spec.schema.shared import ORIENTATION
 
 if TYPE_CHECKING:
     from cardan.spec.element import Element
-    from cardan.spec.mjspec.defaults import DefaultEntry
+    from cardan.spec.mjspec.settings import DefaultEntry
     from cardan.spec.mjspec.specification import Specification
     from cardan.spec.schema.rows import Attribute, ElementRow
 
@@ -20,38 +21,60 @@ AnyStruct = TypeVar("AnyStruct")
 _HANDLED = frozenset({"name", "class", "axisangle", "xyaxes", "zaxis", "euler"})
 # assigned before others, whose meaning depends on them
 _FIRST = ("type", "trntype", "objtype", "reftype")
+_FORMATS = tuple(row.name for row in ORIENTATION)
+
+
+class Form(NamedTuple):
+    """Another name and form of an attribute: ``get`` converts from the language's value, ``put`` to it."""
+
+    name: str
+    get: Callable[[Any], Any]
+    put: Callable[[Any], Any] = lambda value: value
 
 
 class Field:
-    """An attribute of a struct that is one attribute of the element."""
+    """An attribute of a struct: one attribute of its element, or of a part of it.
 
-    def __init__(self, row: Attribute, name: str) -> None:
+    ``part`` is the tag of the child element that holds the attribute, None for the element itself.
+    """
+
+    def __init__(self, row: Attribute, name: str | Form, part: str | None = None) -> None:
         self.row = row
-        self.name = name
+        self.name, self.form = (name, None) if isinstance(name, str) else (name.name, name)
+        self.part = part
         self.__doc__ = row.meaning
 
     def __get__(self, struct: Struct | None, owner: type | None = None) -> Any:
         if struct is None:
             return self
-        value = struct.read(self.row)
-        return to_user(self.row, value, lambda new: struct.write(self.row, self.name, new))
+        value = struct.read(self.row, self.part)
+        if self.form is not None:
+            return self.form.get(value)
+        return to_user(self.row, value, lambda new: self.__set__(struct, new))
 
     def __set__(self, struct: Struct, value: Any) -> None:
-        struct.write(self.row, self.name, value)
+        struct.write(self.row, self.name, value if self.form is None else self.form.put(value), self.part)
 
 
-def fields(row: ElementRow, drop: tuple[str, ...] = (), **names: str) -> Callable[[type[AnyStruct]], type[AnyStruct]]:
+def fields(
+    row: ElementRow, drop: tuple[str, ...] = (), part: str | None = None, prefix: str = "", **names: str | Form
+) -> Callable[[type[AnyStruct]], type[AnyStruct]]:
     """Class decorator: add a field for each attribute of ``row`` that the class does not define.
 
-    ``names`` maps names of the language to names of MuJoCo's struct, ``drop`` are attributes with another form.
+    Args:
+        row: row of the element, or of a part of it.
+        drop: attributes that the struct has in another form.
+        part: tag of the part, None for the element itself.
+        prefix: prefix of the fields' names.
+        names: names in MuJoCo's struct, or forms, by the names of the language.
     """
     names.setdefault("user", "userdata")
 
     def decorate(cls: type[AnyStruct]) -> type[AnyStruct]:
         for attribute in row.attributes.values():
-            name = names.get(attribute.name, attribute.name)
-            if attribute.name not in _HANDLED and attribute.name not in drop and not hasattr(cls, name):
-                setattr(cls, name, Field(attribute, name))
+            field = Field(attribute, names.get(attribute.name, prefix + attribute.name), part)
+            if attribute.name not in _HANDLED and attribute.name not in drop and not hasattr(cls, field.name):
+                setattr(cls, field.name, field)
         return cls
 
     return decorate
@@ -90,22 +113,46 @@ class Struct:
         names = {name: item for base in cls.__mro__ for name, item in vars(base).items()}
         return sorted(n for n, item in names.items() if isinstance(item, Field | property) and not n.startswith("_"))
 
-    def read(self, row: Attribute) -> Any:
-        """Return the resolved value of an attribute of the element, in the tree's form."""
-        return self.element.resolved().get(row.name, row.default)
+    def part(self, tag: str, make: bool = False) -> Any:
+        """Return the child element with a tag; if there is none, None or, with ``make``, a new one."""
+        found = self.element.child(tag)
+        return self.element.add(tag) if found is None and make else found
 
-    def write(self, row: Attribute, name: str, value: Any) -> None:
-        """Set an attribute of the element; ``name`` is the struct's name for it. Raises MjcfError for a bad value."""
-        if row.name not in self.element.row.attributes:
-            raise self.element.error(f"this kind of element has no {row.name}", name)
+    def read(self, row: Attribute, part: str | None = None) -> Any:
+        """Return the resolved value of an attribute of the element, or of a part of it, in the tree's form."""
+        holder = self.element if part is None else self.part(part)
+        return row.default if holder is None else holder.resolved().get(row.name, row.default)
+
+    def write(self, row: Attribute, name: str, value: Any, part: str | None = None) -> None:
+        """Set an attribute of the element, or of a part of it, which is made if necessary.
+
+        Args:
+            row: the attribute; an orientation replaces one in another format.
+            name: name of the attribute in the struct, for messages.
+            value: the value in the struct's form; None: undefined.
+            part: tag of the part that holds the attribute.
+
+        Raises:
+            MjcfError: the value is wrong.
+        """
+        element = self.element
+        if part is None and row.name not in element.row.attributes:
+            raise element.error(f"this kind of element has no {row.name}", name)
         try:
             converted = to_tree(row, value)
         except (TypeError, ValueError) as error:
-            raise self.element.error(str(error), name) from None
-        feature = row.later or (row.later_keywords.get(_written(row, converted)) if row.later_keywords else None)
-        if feature and converted is not None:
-            raise self.element.unsupported(feature, name)
-        self.element[row.name] = converted
+            raise element.error(str(error), name) from None
+        if converted is not None and (row.later or row.later_keywords):
+            word = converted if isinstance(converted, str) else str(converted).lower()
+            feature = row.later or row.later_keywords.get(word)
+            if feature:
+                raise element.unsupported(feature, name)
+        holder = element if part is None else self.part(part, make=True)
+        holder[row.name] = converted
+        if row.name in _FORMATS:
+            for other in _FORMATS:
+                if other != row.name and other in holder.attributes:
+                    holder[other] = None
 
     def assign(self, values: Mapping[str, Any]) -> None:
         """Set several attributes; None leaves one unchanged. Raises TypeError for an unknown attribute."""
@@ -121,13 +168,6 @@ class Struct:
     def pending(self) -> MjcfError | None:
         """An error, to be raised by the caller, about missing parts of an incomplete element; else None."""
         return None
-
-
-def _written(row: Attribute, value: Any) -> str:
-    """Return the text of a value in MJCF."""
-    if isinstance(value, bool):
-        return next(word for word, truth in row.keywords.items() if truth is value)
-    return str(value)
 
 
 class Named(Struct):
@@ -167,3 +207,9 @@ class Named(Struct):
     def id(self) -> int:
         """Id of the element in the model compiled last, or -1 if that model does not contain it."""
         return self.spec.id_of(self.element)
+
+
+def struct_class(name: str, row: ElementRow, base: type[Struct] = Named, **options: Any) -> Any:
+    """Return the class of a struct that has the attributes of a row and nothing else; ``options`` are `fields`'."""
+    meaning = row.meaning[:1].upper() + row.meaning[1:]
+    return fields(row, **options)(type(name, (base,), {"__doc__": f"{meaning}.", "__module__": __name__}))

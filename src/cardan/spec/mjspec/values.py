@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from cardan.errors import suggestion
-from cardan.spec.mjspec.enumerations import enumeration_of
 from cardan.spec.schema.rows import Attribute, Type
 
 _INT_BOUND = 2**31
@@ -74,7 +73,7 @@ def to_user(row: Attribute, value: Any, write: Callable[[Any], None]) -> Any:
             return blank if value is None else value
         return live_array((blank,) * (row.high or 0) if value is None else value, kind, write)
     if row.type is Type.KEYWORD and value is not None:
-        enumeration = enumeration_of(row.keywords)
+        enumeration = getattr(row.keywords, "enumeration", None)
         return enumeration(row.keywords[value]) if enumeration else value
     return "" if value is None else value
 
@@ -145,7 +144,7 @@ def _word(row: Attribute, value: Any) -> str:
         return value
     word = next((word for word, number in row.keywords.items() if number == value), None)
     if word is None:
-        enumeration = enumeration_of(row.keywords)
+        enumeration = getattr(row.keywords, "enumeration", None)
         known = ", ".join(enumeration(n).name if enumeration else w for w, n in row.keywords.items())
         raise ValueError(f"{value!r} is not one of its values; expected one of {known}")
     return word
@@ -159,11 +158,6 @@ def _text(row: Attribute, value: Any) -> str | None:
     return name or ("" if row.required and row.type is Type.STRING else None)
 
 
-def _memory(row: Attribute, value: Any) -> int:
-    """Return a number of bytes, or -1."""
-    return index(value)
-
-
 _CONVERTERS: dict[Type, Callable[[Attribute, Any], Any]] = {
     Type.REAL: _reals,
     Type.INT: _integers,
@@ -172,5 +166,5 @@ _CONVERTERS: dict[Type, Callable[[Attribute, Any], Any]] = {
     Type.STRING: _text,
     Type.REFERENCE: _text,
     Type.FILE: _text,
-    Type.MEMORY: _memory,
+    Type.MEMORY: lambda row, value: index(value),  # bytes, or -1
 }

@@ -95,6 +95,15 @@ EQUALITY = element(
     merged=True,
 )  # fmt: skip
 
+# entries of ``eq_data`` that hold the attributes of each kind of constraint
+EQUALITY_DATA: dict[str, dict[str, slice]] = {
+    "connect": {"anchor": slice(0, 3)},
+    "weld": {"anchor": slice(0, 3), "relpose": slice(3, 10), "torquescale": slice(10, 11)},
+    "joint": {"polycoef": slice(0, 5)},
+    "tendon": {"polycoef": slice(0, 5)},
+    "flex": {},
+}
+
 TENDON_SHARED: tuple[Attribute, ...] = (
     name("tendon"),
     CLASS,

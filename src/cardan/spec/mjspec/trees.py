@@ -1,15 +1,18 @@
-"""Removing elements, with everything that refers to them."""
+"""Changes to whole trees: removal of elements with everything that refers to them, copies."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cardan.spec.element import Element
 from cardan.spec.schema.keywords import OBJECT_KIND
+from cardan.spec.tree import ModelTree
 
 if TYPE_CHECKING:
-    from cardan.spec.element import Element
+    from collections.abc import Iterable
+
+    from cardan.spec.defaults import DefaultClass
     from cardan.spec.schema.rows import Attribute
-    from cardan.spec.tree import ModelTree
 
 Named = set[tuple[str, str]]  # kind and name
 
@@ -24,12 +27,18 @@ def remove(element: Element) -> None:
     while gone:
         names: Named = set()
         for part in gone:
-            names |= {(e.row.kind, e.name) for e in (part, *part.descendants()) if e.row.kind and e.name}
+            names |= names_of([part])
             if part.parent is not None and part in part.parent.children:
                 part.parent.children.remove(part)
         _drop_appearances(tree, names)
         gone = _referring(tree, names)
     tree.changed()
+
+
+def names_of(elements: Iterable[Element]) -> Named:
+    """Return kinds and names of the objects among some elements and what is inside them."""
+    every = (part for element in elements for part in (element, *element.descendants()))
+    return {(part.row.kind, part.name) for part in every if part.row.kind and part.name}
 
 
 def referred(element: Element, row: Attribute) -> tuple[str, str] | None:
@@ -74,3 +83,35 @@ def _referring(tree: ModelTree, names: Named) -> list[Element]:
                 whole = whole.parent
             found[whole] = None
     return list(found)
+
+
+# --- copies ----------------------------------------------------------------------------------------------------------
+
+
+def copy_into(source: Element, target: Element) -> None:
+    """Copy attributes, source location and content of an element to another element of the same row."""
+    stack = [(source, target)]
+    while stack:
+        old, new = stack.pop()
+        new.attributes = dict(old.attributes)
+        new.source, new.line = old.source, old.line
+        new.children = [Element(child.row, new.tree, new) for child in old.children]
+        stack.extend(zip(old.children, new.children, strict=True))
+
+
+def copied_tree(tree: ModelTree) -> ModelTree:
+    """Return a copy of a model tree that shares no element with it."""
+    made = ModelTree(tree.source, tree.folder, tree.assets)
+    made.include_folders = dict(tree.include_folders)
+    made.macro_instances = set(tree.macro_instances)
+    copy_into(tree.root, made.root)
+    made.adopt_sections()
+    made.defaults.rename_main(tree.defaults.main.name)
+    made.defaults.main.copy_entries(tree.defaults.main.entries)
+    stack: list[DefaultClass] = list(tree.defaults.main.children)
+    while stack:
+        cls = stack.pop(0)
+        assert cls.parent is not None
+        made.defaults.add(cls.name, made.defaults[cls.parent.name]).copy_entries(cls.entries)
+        stack.extend(cls.children)
+    return made

@@ -1,0 +1,279 @@
+"""Actuators and sensors as structs, independent of their attributes in the language.
+
+An actuator is always in the general form, whatever its shortcut in the text. Its target has a kind and a name, and so
+have the object and the reference of a sensor; the language has an attribute for each kind.
+"""
+
+from __future__ import annotations
+
+from inspect import Parameter, Signature
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cardan.enums import mjtObj, mjtSensor, mjtTrn
+from cardan.spec.mjspec.assets import plugin_instance
+from cardan.spec.mjspec.relations import tag_of
+from cardan.spec.mjspec.struct import Named, fields
+from cardan.spec.schema.actuator import ACTUATOR, DYNAMICS, GENERAL
+from cardan.spec.schema.keywords import OBJECT, TRANSMISSION
+from cardan.spec.schema.keywords import SENSOR as SENSOR_TYPE
+from cardan.spec.schema.sensor import SENSOR
+
+if TYPE_CHECKING:
+    from cardan.spec.schema.rows import Attribute, ElementRow
+
+_FORM = (*(row.name for row in DYNAMICS), "actdim")  # attributes that a shortcut determines
+
+
+@fields(GENERAL, drop=tuple(TRANSMISSION))
+class MjsActuator(Named):
+    """An actuator. ``trntype`` and ``target`` specify its target."""
+
+    plugin = plugin_instance
+
+    def __init__(self, spec: Any, element: Any) -> None:
+        super().__init__(spec, element)
+        found = next((name for name in TRANSMISSION if name in element.attributes), None)
+        aim = {"trntype": mjtTrn(TRANSMISSION[found]) if found else mjtTrn.mjTRN_UNDEFINED,
+               "target": element.attributes[found] if found else ""}  # fmt: skip
+        object.__setattr__(self, "_aim", aim)
+
+    # --- target ------------------------------------------------------------------------------------------------------
+
+    def _take_aim(self, **changed: Any) -> None:
+        """Change kind or name of the target, and write it after both are known."""
+        self._aim.update(changed)
+        kind, target = TRANSMISSION.words.get(self._aim["trntype"]), self._aim["target"]
+        for name in TRANSMISSION:
+            self.element.attributes.pop(name, None)
+        if kind is not None:
+            self._reach(kind)
+            self.write(self.element.row.attributes[kind], "target", target)
+
+    @property
+    def trntype(self) -> mjtTrn:
+        """Kind of the target."""
+        return self._aim["trntype"]
+
+    @trntype.setter
+    def trntype(self, value: int) -> None:
+        if value not in TRANSMISSION.values():
+            known = ", ".join(mjtTrn(number).name for number in TRANSMISSION.values())
+            raise self.element.error(f"{value!r} is not a transmission; expected one of {known}", "trntype")
+        self._take_aim(trntype=mjtTrn(value))
+
+    @property
+    def target(self) -> str:
+        """Name of the actuator's target."""
+        return getattr(self._aim["target"], "name", self._aim["target"])
+
+    @target.setter
+    def target(self, value: Any) -> None:
+        self._take_aim(target=value)
+
+    def pending(self) -> Any:
+        """An error if there is no target, else None."""
+        for name, value in self._aim.items():
+            if not value or value == mjtTrn.mjTRN_UNDEFINED:
+                return self.element.error("an actuator needs trntype and target", name)
+        return None
+
+    # --- form --------------------------------------------------------------------------------------------------------
+
+    def write(self, row: Attribute, name: str, value: Any, part: str | None = None) -> None:
+        """Write an attribute; if a shortcut cannot hold it, the element becomes a general actuator first."""
+        if not self.element.row.is_entry:
+            self._reach(row.name)
+        super().write(row, name, value, part)
+
+    @property
+    def inheritrange(self) -> float:
+        """Scale of the target's range in the range of the control; 0: the range is not inherited."""
+        return self.element.resolved()["inheritrange"]
+
+    @inheritrange.setter
+    def inheritrange(self, value: float) -> None:
+        # the language has it only for some shortcuts, but the general form can hold it
+        self.element.attributes["inheritrange"] = float(value)
+
+    def _reach(self, attribute: str) -> None:
+        """Replace a shortcut that lacks an attribute of a general actuator by the equivalent general actuator."""
+        element: Any = self.element
+        if attribute in element.row.attributes or attribute not in GENERAL.attributes:
+            return
+        values = element.resolved()
+        given = {name: value for name, value in element.attributes.items() if name in GENERAL.attributes}
+        given.update({name: values[name] for name in (*_FORM, "inheritrange") if name in values})
+        element.attributes.clear()
+        element.attributes.update(given)
+        element.row = GENERAL
+
+    def set_to(self, tag: str, **values: Any) -> None:
+        """Convert the actuator to a shortcut with these attributes; negative values mean the defaults.
+
+        Raises:
+            MjcfError: an attribute of the actuator does not exist in the shortcut, or it is a default class.
+        """
+        row = ACTUATOR.children[tag]
+        element: Any = self.element
+        if element.row.is_entry:
+            raise element.error("default classes of actuators are set by gaintype, gainprm, biastype, ...")
+        if row.later:
+            raise element.unsupported(row.later)
+        given = {name: value for name, value in element.attributes.items() if name not in _FORM}
+        lost = next((name for name in given if name not in row.attributes and name in GENERAL.attributes), None)
+        if lost is not None:
+            raise element.error(f"a {tag} actuator has no {lost}", lost)
+        element.attributes.clear()
+        element.attributes.update({name: value for name, value in given.items() if name in GENERAL.attributes})
+        element.row = row
+        for name, value in values.items():
+            if name == "bias":
+                value = np.broadcast_to(value, 3) if np.ndim(value) else (value, 0.0, 0.0)
+            if name == "bias" or np.any(np.asarray(value) >= 0):
+                super().write(row.attributes[name], name, value)
+        element.tree.changed()
+
+
+# parameters of the methods that convert to shortcuts; -1: undefined
+_SHORTCUTS: dict[str, dict[str, Any]] = {
+    "motor": {},
+    "position": {"kp": ..., "kv": -1, "dampratio": -1, "timeconst": -1, "inheritrange": 0},
+    "intvelocity": {"kp": ..., "kv": -1, "dampratio": -1, "inheritrange": 0},
+    "velocity": {"kv": ...},
+    "damper": {"kv": ...},
+    "cylinder": {"timeconst": ..., "bias": ..., "area": ..., "diameter": -1},
+    "muscle": dict.fromkeys(
+        ("timeconst", "tausmooth", "range", "force", "scale", "lmin", "lmax", "vmax", "fpmax", "fvmax"), -1
+    ),
+    "adhesion": {"gain": ...},
+}
+
+
+def _converter(tag: str, parameters: dict[str, Any]) -> Any:
+    """Return the method that converts an actuator to a shortcut; a parameter of the value ``...`` is required."""
+    signature = Signature([
+        Parameter(name, Parameter.POSITIONAL_OR_KEYWORD, default=Parameter.empty if value is ... else value)
+        for name, value in {"self": ..., **parameters}.items()
+    ])  # fmt: skip
+
+    def set_to(*args: Any, **values: Any) -> None:
+        given = signature.bind(*args, **values)
+        given.apply_defaults()
+        given.arguments.pop("self").set_to(tag, **given.arguments)
+
+    vars(set_to).update(__signature__=signature)
+    set_to.__name__ = f"set_to_{tag}"
+    set_to.__doc__ = f"Convert to the shortcut ``{tag}``: {ACTUATOR.children[tag].meaning}. -1 means undefined."
+    return set_to
+
+
+for _tag, _parameters in _SHORTCUTS.items():
+    setattr(MjsActuator, f"set_to_{_tag}", _converter(_tag, _parameters))
+
+
+# --- sensors ---------------------------------------------------------------------------------------------------------
+
+
+def _attributes(row: ElementRow) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the attributes that name the object and the reference of a sensor, by the kind that each names.
+
+    The key ``@`` represents any kind; another attribute then holds the kind.
+    """
+    names = [(attribute.kind or "", attribute.name) for attribute in row.references]
+    if any(kind.startswith("@") for kind, _ in names):
+        return ({"@": "objname"}, {"@": "refname"} if "refname" in row.attributes else {})
+    half = len(names) - len(names) // 2
+    return dict(names[:half]), dict(names[half:])
+
+
+@fields(SENSOR.children["user"], drop=("objtype", "objname"))
+class MjsSensor(Named):
+    """A sensor: ``type``, then the object (``objtype``, ``objname``) and the reference (``reftype``, ``refname``)."""
+
+    plugin = plugin_instance
+
+    def __init__(self, spec: Any, element: Any) -> None:
+        super().__init__(spec, element)
+        aims = []
+        for attributes, holder in zip(_attributes(element.row), ("objtype", "reftype"), strict=True):
+            found = next(((kind, name) for kind, name in attributes.items() if name in element.attributes), None)
+            kind, name = found or ("", "")
+            word = element.attributes.get(holder, "") if kind == "@" else kind
+            aims += [mjtObj(OBJECT.get(word, 0)), element.attributes.get(name, "")]
+        object.__setattr__(self, "_aims", dict(zip(("objtype", "objname", "reftype", "refname"), aims, strict=True)))
+
+    @property
+    def type(self) -> mjtSensor:
+        """Kind of sensor."""
+        return mjtSensor(SENSOR_TYPE[self.element.row.tag])
+
+    @type.setter
+    def type(self, value: int) -> None:
+        row, element = SENSOR.children[tag_of(SENSOR_TYPE, self, value, "is not a sensor")], self.element
+        if row.later:
+            raise element.unsupported(row.later, "type")
+        self._clear_aims()
+        for name in [name for name in element.attributes if name not in row.attributes]:
+            del element.attributes[name]
+        element.row = row
+        self._write_aims()
+
+    def _clear_aims(self) -> None:
+        for attributes in _attributes(self.element.row):
+            for name in (*attributes.values(), "objtype", "reftype"):
+                self.element.attributes.pop(name, None)
+
+    def _aim(self, holder: str, attributes: dict[str, str]) -> tuple[str, str] | None:
+        """Return the kind of the object or reference and the attribute that names it, or None if they do not match."""
+        word = OBJECT.words.get(self._aims[holder], "")
+        if "@" in attributes:
+            return (word, attributes["@"]) if word else None
+        if not word and len(attributes) == 1:
+            word = next(iter(attributes))
+        return (word, attributes[word]) if word in attributes else None
+
+    def _write_aims(self) -> None:
+        """Write object and reference if they match the type."""
+        self._clear_aims()
+        row = self.element.row
+        for attributes, side in zip(_attributes(row), ("obj", "ref"), strict=True):
+            aim, name = self._aim(side + "type", attributes), self._aims[side + "name"]
+            if aim is not None and name:
+                self.write(row.attributes[aim[1]], side + "name", name)
+                if "@" in attributes:
+                    self.write(row.attributes[side + "type"], side + "type", aim[0])
+        self.element.tree.changed()
+
+    def pending(self) -> Any:
+        """An error if object or reference do not match the type, else None."""
+        for attributes, side in zip(_attributes(self.element.row), ("obj", "ref"), strict=True):
+            if self._aims[side + "name"] and self._aim(side + "type", attributes) is None:
+                names = ["an object of a kind" if kind == "@" else mjtObj(OBJECT[kind]).name for kind in attributes]
+                kinds = ", ".join(names) or "nothing"
+                return self.element.error(f"a {self.element.row.tag} sensor takes {kinds} here", side + "type")
+        return None
+
+
+def _part(name: str, doc: str) -> property:
+    """Return a property for one of the four parts of object and reference."""
+
+    def get(self: MjsSensor) -> Any:
+        value = self._aims[name]
+        return getattr(value, "name", value) if name.endswith("name") else value
+
+    def put(self: MjsSensor, value: Any) -> None:
+        self._aims[name] = value if name.endswith("name") else mjtObj(value)
+        self._write_aims()
+
+    return property(get, put, doc=doc)
+
+
+for _name, _doc in {
+    "objtype": "Kind of the object.",
+    "objname": "Name of the object.",
+    "reftype": "Kind of the reference.",
+    "refname": "Name of the reference.",
+}.items():
+    setattr(MjsSensor, _name, _part(_name, _doc))

@@ -1,0 +1,280 @@
+"""Bodies, frames and the elements inside them as structs, and the pose that most of them have."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from cardan.enums import mjtJoint, mjtObj
+from cardan.enums.base import MjEnum
+from cardan.errors import suggestion
+from cardan.spec.mjspec.assets import plugin_instance
+from cardan.spec.mjspec.struct import Field, Form, Named, Struct, fields, struct_class
+from cardan.spec.schema.body import BODY, CAMERA_ROW, FRAME, GEOM_ROW, INERTIAL, JOINT_ROW, LIGHT_ROW, SITE_ROW
+from cardan.spec.schema.keywords import FLUID_SHAPE
+from cardan.spec.schema.shared import ORIENTATION
+from cardan.spec.tree import WORLD
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from cardan.spec.schema.rows import Attribute
+
+
+class mjtGeomInertia(MjEnum):
+    """Where the mass of a geom is: in its volume, or on its surface."""
+
+    mjINERTIA_VOLUME = 0
+    mjINERTIA_SHELL = 1
+
+
+class mjtOrientation(MjEnum):
+    """Formats of orientations."""
+
+    mjORIENTATION_QUAT = 0
+    mjORIENTATION_AXISANGLE = 1
+    mjORIENTATION_XYAXES = 2
+    mjORIENTATION_ZAXIS = 3
+    mjORIENTATION_EULER = 4
+
+
+class MjsOrientation(Struct):
+    """Alternative formats of an element's orientation: ``axisangle``, ``xyaxes``, ``zaxis``, ``euler``."""
+
+    @property
+    def type(self) -> mjtOrientation:
+        """The format that is used."""
+        values = self.element.resolved()
+        numbers = range(1, len(ORIENTATION))
+        return mjtOrientation(next((i for i in numbers if values.get(ORIENTATION[i].name) is not None), 0))
+
+
+for _row in ORIENTATION[1:]:
+    setattr(MjsOrientation, _row.name, Field(_row, _row.name))
+
+
+class InBody(Named):
+    """An element inside a body, directly or inside frames."""
+
+    @property
+    def parent(self) -> Any:
+        """The body that contains the element."""
+        around = self.element.parent
+        while around is not None and around.tag not in ("body", "worldbody"):
+            around = around.parent
+        return None if around is None else self.spec.struct(around)
+
+    @property
+    def frame(self) -> Any:
+        """The innermost frame around the element within its body, or None."""
+        around = self.element.parent
+        return self.spec.struct(around) if around is not None and around.tag == "frame" else None
+
+    def set_frame(self, frame: Any) -> None:
+        """Move the element into a frame of the same body. Raises MjcfError if the frame belongs to another body."""
+        if frame.spec is not self.spec or frame.parent is not self.parent:
+            raise self.element.error("the frame must belong to the same body")
+        element, around = self.element, frame.element
+        while around is not None:
+            if around is element:
+                raise element.error("a frame cannot be inside itself")
+            around = around.parent
+        element.parent.children.remove(element)
+        frame.element.children.append(element)
+        element.parent = frame.element
+        element.tree.changed()
+
+
+class Posed(InBody):
+    """An element in a body with position and orientation."""
+
+    quat = Field(ORIENTATION[0], "quat")
+
+    @property
+    def alt(self) -> MjsOrientation:
+        """The orientation in its other formats."""
+        return MjsOrientation(self.spec, self.element)
+
+
+# --- content of bodies -----------------------------------------------------------------------------------------------
+
+
+@fields(
+    JOINT_ROW,
+    solreflimit="solref_limit",
+    solimplimit="solimp_limit",
+    solreffriction="solref_friction",
+    solimpfriction="solimp_friction",
+    actuatorfrclimited="actfrclimited",
+    actuatorfrcrange="actfrcrange",
+    actuatorgravcomp="actgravcomp",
+)
+class MjsJoint(InBody):
+    """A joint; angles in the unit of the compiler settings."""
+
+    def read(self, row: Attribute, part: str | None = None) -> Any:
+        """Return an attribute as for every element; the type of a ``freejoint`` is free."""
+        if row.name == "type" and self.element.row.tag == "freejoint":
+            return "free"
+        return super().read(row, part)
+
+    def write(self, row: Attribute, name: str, value: Any, part: str | None = None) -> None:
+        """Write an attribute as for every element; a ``freejoint`` accepts its own type."""
+        if not (name == "type" and self.element.row.tag == "freejoint" and value == mjtJoint.mjJNT_FREE):
+            super().write(row, name, value, part)
+
+
+@fields(
+    GEOM_ROW,
+    hfield="hfieldname",
+    mesh="meshname",
+    fluidcoef="fluid_coefs",
+    shellinertia=Form("typeinertia", lambda shell: mjtGeomInertia(int(shell))),
+    fluidshape=Form("fluid_ellipsoid", lambda word: float(FLUID_SHAPE[word])),
+)
+class MjsGeom(Posed):
+    """A geom."""
+
+    plugin = plugin_instance
+
+
+@fields(SITE_ROW)
+class MjsSite(Posed):
+    """A site."""
+
+    def attach_body(self, body: Any, prefix: str = "", suffix: str = "") -> Any:
+        """Attach a copy of a body of another specification at this site; see ``MjSpec.attach``."""
+        return self.spec.attach_at_site(self, body, prefix, suffix)
+
+
+MjsCamera = struct_class(
+    "MjsCamera",
+    CAMERA_ROW,
+    Posed,
+    target="targetbody",
+    sensorsize="sensor_size",
+    focal="focal_length",
+    focalpixel="focal_pixel",
+    principal="principal_length",
+    principalpixel="principal_pixel",
+)
+MjsLight = struct_class("MjsLight", LIGHT_ROW, InBody, target="targetbody")
+
+
+# --- bodies and frames -----------------------------------------------------------------------------------------------
+
+# tags of the content of bodies, by the plural that structs use
+CONTENT: dict[str, tuple[str, ...]] = {
+    "bodies": ("body",),
+    "joints": ("joint", "freejoint"),
+    "geoms": ("geom",),
+    "sites": ("site",),
+    "cameras": ("camera",),
+    "lights": ("light",),
+}
+
+
+class Container(Posed):
+    """A body or a frame: elements can be added to it."""
+
+
+def _adder(tag: str) -> Callable[..., Any]:
+    """Return a method that adds an element of a tag to a body or frame."""
+
+    def add(self: Container, default: Any = None, **values: Any) -> Any:
+        return self.spec.add_to(self.element, tag, default, values)
+
+    add.__name__ = f"add_{tag}"
+    add.__doc__ = f"Add a {tag}, of a default class if it takes one, with attributes by name."
+    return add
+
+
+for _tag in ("frame", *(tag for tags in CONTENT.values() for tag in tags)):
+    setattr(Container, f"add_{_tag}", _adder(_tag))
+
+
+@fields(FRAME)
+class MjsFrame(Container):
+    """A frame: a pose of its content, without a body."""
+
+    def attach_body(self, body: MjsBody, prefix: str = "", suffix: str = "") -> MjsBody:
+        """Attach a copy of a body, usually of another specification; see ``MjSpec.attach``."""
+        return self.spec.attach_part(self, body, prefix, suffix)
+
+
+@fields(INERTIAL, part="inertial", pos="ipos", quat="iquat", diaginertia="inertia")
+@fields(BODY)
+class MjsBody(Container):
+    """A body. Setting ``mass``, ``ipos``, ``iquat``, ``inertia`` or ``fullinertia`` creates its inertial frame."""
+
+    plugin = plugin_instance
+
+    @property
+    def name(self) -> str:
+        """Name of the body."""
+        return WORLD if self.element.row.tag == "worldbody" else self.element.attributes.get("name") or ""
+
+    @name.setter
+    def name(self, value: str) -> None:
+        self.write(BODY.attributes["name"], "name", value)
+
+    def part(self, tag: str, make: bool = False) -> Any:
+        """Return the inertial frame, which may be inside frames; with ``make``, a new one at the body's origin."""
+        found = next((element for element, _ in self.element.content(tag)), None)
+        return self.element.add(tag, pos=(0.0, 0.0, 0.0)) if found is None and make else found
+
+    @property
+    def ialt(self) -> MjsOrientation:
+        """Orientation of the inertial frame in its other formats; access creates the inertial frame."""
+        return MjsOrientation(self.spec, self.part("inertial", make=True))
+
+    @property
+    def explicitinertial(self) -> bool:
+        """Whether the body has an inertial frame of its own; False removes it."""
+        return self.part("inertial") is not None
+
+    @explicitinertial.setter
+    def explicitinertial(self, value: bool) -> None:
+        inertial = self.part("inertial", make=bool(value))
+        if not value and inertial is not None:
+            inertial.parent.children.remove(inertial)
+
+    @property
+    def frames(self) -> list[MjsFrame]:
+        """The frames of this body, including nested frames."""
+        found, stack = [], list(self.element.children[::-1])
+        while stack:
+            element = stack.pop()
+            if element.tag == "frame":
+                found.append(self.spec.struct(element))
+                stack.extend(element.children[::-1])
+        return found
+
+    def find_all(self, kind: mjtObj | str) -> list[Any]:
+        """Return all elements of a kind (``mjtObj`` or its word, ``"site"``) in this body's subtree, depth first."""
+        word = kind if isinstance(kind, str) else kind.name.removeprefix("mjOBJ_").lower()
+        known = ("body", "joint", "geom", "site", "camera", "light", "frame")
+        if word not in known:
+            raise ValueError(f"bodies hold no '{word}'" + suggestion(word, known))
+        inside = self.element.descendants()
+        return [self.spec.struct(element) for element in inside if element.row.kind == word]
+
+    def find_child(self, name: str) -> MjsBody | None:
+        """Return the body of this name in the subtree of this body, or None."""
+        return next((body for body in self.find_all("body") if body.name == name), None)
+
+    def attach_frame(self, frame: MjsFrame, prefix: str = "", suffix: str = "") -> MjsFrame:
+        """Attach a copy of a frame, usually of another specification; see ``MjSpec.attach``."""
+        return self.spec.attach_part(self, frame, prefix, suffix)
+
+
+def _listing(tags: tuple[str, ...], doc: str) -> property:
+    """Return a property that lists the content of a body by tag."""
+
+    def get(self: MjsBody) -> list[Any]:
+        return [self.spec.struct(element) for element, _ in self.element.content(*tags)]
+
+    return property(get, doc=doc)
+
+
+for _plural, _tags in CONTENT.items():
+    setattr(MjsBody, _plural, _listing(_tags, f"The {_plural} that belong to this body, frames opened."))
