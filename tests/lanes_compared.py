@@ -16,7 +16,7 @@ from cardan.jit.front.form import HERE, INTERLEAVED, Form
 from cardan.model.derived import ADDRESSES
 from cardan.model.forms import model_in
 from cardan.model.tables import COUNTERS, DATA
-from cardan.plugins.attach_sdf import attach_shape_data
+from cardan.plugins.sdf import attach_shape_data
 from cardan.step.plan import plan_of
 from cardan.step.programs import write_tables
 from cardan.step.run import run

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import cardan
-from cardan.collision import hull_scan, hull_search
+from cardan.collision import hull_search
 from cardan.collision.support import load_geom
 from cardan.jit.mode import jit_enabled
 from cardan.model.fields_work import LARGEST_SCAN, SCAN_WIDTH
@@ -98,8 +98,8 @@ def test_scans_find_what_searches_find(kind, roughness):
     sure = 0
     for direction in map(tuple, unit_vectors(np.random.default_rng(4)).tolist()):
         cold, _ = hull_search.climb_hull(m.view, d.view, 0, direction, 0)
-        assert hull_scan.scan_hull(m.view, d.view, 0, direction) == cold
-        sure += hull_scan.candidate(m.view, d.view, 0, direction, width) >= 0
+        assert hull_search.scan_hull(m.view, d.view, 0, direction) == cold
+        sure += hull_search.candidate(m.view, d.view, 0, direction, width) >= 0
     assert sure > SEARCHES / 4
 
 
@@ -111,7 +111,7 @@ def test_scans_notice_scaled_meshes():
     load_geom(m.view, d.view, 0, 0)
     for direction in map(tuple, unit_vectors(np.random.default_rng(5))[:30].tolist()):
         cold, _ = hull_search.climb_hull(m.view, d.view, 0, direction, 0)
-        assert hull_scan.scan_hull(m.view, d.view, 0, direction) == cold
+        assert hull_search.scan_hull(m.view, d.view, 0, direction) == cold
 
 
 def test_large_hulls_are_not_scanned():
@@ -135,7 +135,7 @@ def test_directions_that_are_no_numbers():
     cardan.mj_kinematics(m, d)
     load_geom(m.view, d.view, 0, 0)
     nan = float("nan")
-    assert hull_scan.scan_hull(m.view, d.view, 0, (nan, nan, nan)) == 0
+    assert hull_search.scan_hull(m.view, d.view, 0, (nan, nan, nan)) == 0
 
 
 def test_searches_of_a_pair_start_where_they_ended():

@@ -8,7 +8,7 @@ import numpy as np
 
 from cardan.api.array_arguments import valid_id
 from cardan.api.native_call import native_by
-from cardan.collision.geom_distance import geom_distance
+from cardan.collision.distance import geom_distance
 from cardan.enums.codes import GEOM_SDF
 from cardan.jit import kernel
 from cardan.jit.binding.arguments import Number, element, target

@@ -20,7 +20,7 @@ from cardan.model.forms import model_in
 from cardan.model.mjdata import MjData
 from cardan.model.mjmodel import MjModel
 from cardan.model.tables import CAPACITIES, DATA
-from cardan.plugins.attach_sdf import attach_shape_data
+from cardan.plugins.sdf import attach_shape_data
 from cardan.step.plan import plan_of
 from cardan.step.programs import write_tables
 from cardan.step.status import WARNED

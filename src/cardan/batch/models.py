@@ -20,7 +20,7 @@ from cardan.model.mjdata import ARRAYS as ARRAYS_OF_DATA
 from cardan.model.mjdata import MjData
 from cardan.model.mjmodel import ARRAYS, MjModel
 from cardan.model.tables import MODEL, SIZE_NAMES
-from cardan.plugins.attach_sdf import attach_shape_data
+from cardan.plugins.sdf import attach_shape_data
 from cardan.step.hooks import share_hooks
 
 ASSETS = ("mesh_", "hfield_data", "tex_", "skin_", "key_", "name_", "names", "paths", "plugin", "text_", "tuple_")

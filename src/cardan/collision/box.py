@@ -14,7 +14,7 @@ from __future__ import annotations
 from math import inf, sqrt
 
 from cardan.collision.capsule import axis_of, component
-from cardan.collision.near import put_contact
+from cardan.collision.contact import put_contact
 from cardan.jit import collider, exact, kernel, stack_array
 from cardan.maths.types import Array1, Vec3
 from cardan.maths.vector import (

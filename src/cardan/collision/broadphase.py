@@ -11,17 +11,37 @@ Rigid Bodies, PhD thesis, Cornell (1992), section 2.2: sweep with temporal coher
 
 from __future__ import annotations
 
+from typing import Any
+
 from numpy import float32
 
-from cardan.collision.filters import are_parent_and_child, bits_match
-from cardan.collision.near import default_tangent
-from cardan.collision.parameters import overridden
+from cardan.collision.contact import default_tangent, overridden
 from cardan.constants import mjMINVAL
 from cardan.enums.codes import DSBL_FILTERPARENT
 from cardan.jit import kernel
 from cardan.maths.types import IntArray2, Vec2, Vec3, Vec6
 from cardan.maths.vector import cross, dot3, get3, norm3, scale3, set3
 from cardan.model.kernel_views import Data, Model
+
+
+@kernel
+def bits_match(contype1: Any, conaffinity1: Any, contype2: Any, conaffinity2: Any) -> Any:
+    """Whether two geoms, bodies or flexes may collide: the contype of one matches the conaffinity of the other."""
+    return ((contype1 & conaffinity2) | (contype2 & conaffinity1)) != 0
+
+
+@kernel
+def are_parent_and_child(weld1: Any, weld2: Any, parent1: Any, parent2: Any) -> Any:
+    """Whether one of two bodies is the parent of the other; the world does not count as a parent.
+
+    Args:
+        weld1: body to which body 1 is welded.
+        weld2: body to which body 2 is welded.
+        parent1: body to which the parent of `weld1` is welded.
+        parent2: body to which the parent of `weld2` is welded.
+    """
+    return ((weld1 == parent2) | (weld2 == parent1)) & (weld1 != 0) & (weld2 != 0)
+
 
 INFINITE = 1e10
 SLACK = 1e-9

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from math import sqrt
 
-from cardan.collision.near import put_contact
+from cardan.collision.contact import put_contact
 from cardan.constants import mjMINVAL
 from cardan.jit import collider, exact, kernel
 from cardan.maths.types import Array2, Vec3

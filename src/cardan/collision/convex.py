@@ -3,24 +3,170 @@
 One collision function serves all pairs of types without an analytic collision function. The types differ only in their
 support functions (`cardan.collision.support`).
 
-Spec: computation, collision detection, collision checking; modelling, multiccd.
+The normal of a portal is that of a small triangle between support points: on a curved surface it depends on the choice
+of these points. If a shape has its own normal near the contact, that normal is used. The normal of the contact is the
+mean of the normals of both shapes.
+
+Spec: computation, collision detection, collision checking; modelling, multiccd. The closest point of an ellipsoid to a
+point outside: D. Eberly, Distance from a point to an ellipse, an ellipsoid, or a hyperellipsoid (2013), section 3.
 """
 
 from __future__ import annotations
 
-from cardan.collision.culling import boxes_apart
+from math import sqrt
+
+from cardan.collision.contact import put_contact
+from cardan.collision.culling import axis_separates, boxes_apart, forget_axis, keep_axis
 from cardan.collision.hull_search import recall_pair
 from cardan.collision.mpr import portal_refinement
-from cardan.collision.near import put_contact
-from cardan.collision.separation import axis_separates, forget_axis, keep_axis
-from cardan.collision.support import load_geom
-from cardan.collision.surface import smooth_normal
-from cardan.enums.codes import ENBL_MULTICCD, GEOM_ELLIPSOID, GEOM_SPHERE
+from cardan.collision.support import MINVAL, load_geom
+from cardan.enums.codes import ENBL_MULTICCD, GEOM_CAPSULE, GEOM_CYLINDER, GEOM_ELLIPSOID, GEOM_SPHERE
 from cardan.jit import collider, exact, kernel
 from cardan.maths.quaternion import axis_angle2quat, rot_vec_quat
 from cardan.maths.types import Vec3
-from cardan.maths.vector import add3, column3, get3, get9, norm3, set3, set9, sub3
+from cardan.maths.vector import (
+    add3,
+    add_scaled3,
+    column3,
+    dot3,
+    get3,
+    get9,
+    mul_mat_t_vec3,
+    mul_mat_vec3,
+    norm3,
+    scale3,
+    set3,
+    set9,
+    sub3,
+)
 from cardan.model.kernel_views import Data, Model
+
+ITERATIONS = 30
+TOLERANCE = 1e-6
+"""Change of a unit normal at which the search from inside ends."""
+LEAST_STEP = 1e-6
+"""Step of Newton's method at which the search for the closest point from outside ends, m^2."""
+RIM = 0.95
+"""Share of a cylinder's half-length beyond which its side does not determine the normal."""
+CAP_SLOPE = 0.25
+"""A point this much closer to a cap than to the side belongs to the cap."""
+NO_NORMAL = (0.0, 0.0, 0.0)
+
+
+@kernel
+def unit_or_none(v: Vec3) -> Vec3:
+    """Normalise `v`; return 0 if it is too short to have a direction."""
+    length = norm3(v)
+    return scale3(v, 1.0 / length) if length > MINVAL else NO_NORMAL
+
+
+@kernel
+def divide_by_squares(v: Vec3, size: Vec3, shift: float) -> Vec3:
+    """Divide the components of `v` by the squares of those of `size` plus `shift`."""
+    return (
+        v[0] / (size[0] * size[0] + shift),
+        v[1] / (size[1] * size[1] + shift),
+        v[2] / (size[2] * size[2] + shift),
+    )
+
+
+@kernel
+def ellipsoid_normal_inside(point: Vec3, size: Vec3, normal: Vec3) -> Vec3:
+    """Normal of an ellipsoid at the point of its surface that is closest to a point inside.
+
+    Starting with `normal`, repeat: go from the point along the current normal to the surface, and take the normal
+    there. The iteration ends when both agree.
+    """
+    for _ in range(ITERATIONS):
+        outward = divide_by_squares(normal, size, 0.0)
+        a = dot3(normal, outward)
+        b = dot3(point, outward)
+        c = dot3(point, divide_by_squares(point, size, 0.0)) - 1.0
+        step = (sqrt(max(b * b - a * c, 0.0)) - b) / a
+        new = unit_or_none(divide_by_squares(add_scaled3(point, normal, step), size, 0.0))
+        change = norm3(sub3(new, normal))
+        normal = new
+        if change < TOLERANCE:
+            break
+    return normal
+
+
+@kernel
+def ellipsoid_normal_outside(point: Vec3, size: Vec3) -> Vec3:
+    """Normal of an ellipsoid at the point of its surface that is closest to a point outside.
+
+    The closest point is size^2 point / (size^2 + t), where t > 0 is the root of a convex decreasing function. Newton's
+    method finds it from t = 0 without overshooting. A step that is too short is not made. On an ellipsoid of
+    millimetres all steps are too short; the result is then the normal of the similar ellipsoid through the point, as in
+    the reference.
+    """
+    t = 0.0
+    for _ in range(ITERATIONS):
+        direction = divide_by_squares(point, size, t)
+        scaled = (direction[0] * size[0], direction[1] * size[1], direction[2] * size[2])
+        value = dot3(scaled, scaled) - 1.0
+        slope = 2.0 * dot3(scaled, divide_by_squares(scaled, size, t))
+        if value < LEAST_STEP * slope or slope < MINVAL:
+            break
+        t += value / slope
+    return unit_or_none(divide_by_squares(point, size, t))
+
+
+@kernel
+def ellipsoid_normal(point: Vec3, size: Vec3, normal: Vec3) -> Vec3:
+    """Normal of an ellipsoid near a point in its frame; `normal` is the initial guess."""
+    if min(size[0], size[1], size[2]) < MINVAL:
+        return NO_NORMAL
+    if dot3(point, divide_by_squares(point, size, 0.0)) < 1.0:
+        return ellipsoid_normal_inside(point, size, normal)
+    return ellipsoid_normal_outside(point, size)
+
+
+@kernel
+def cylinder_normal(point: Vec3, size: Vec3) -> Vec3:
+    """Normal of a cylinder's side near a point in its frame; 0 if the point is close to a cap."""
+    height = abs(point[2])
+    radius = sqrt(point[0] * point[0] + point[1] * point[1])
+    if height > RIM * size[1] or size[1] - height < CAP_SLOPE * (size[0] - radius):
+        return NO_NORMAL
+    return unit_or_none((point[0], point[1], 0.0))
+
+
+@kernel
+def shape_normal(d: Data, shape: int, pos: Vec3, normal: Vec3) -> Vec3:
+    """Outward normal of a shape near a point; 0 if the shape has no own normal there.
+
+    Args:
+        d: data with the pair in ``d.work.shape_*``.
+        shape: 0 or 1.
+        pos: the point, world frame, m.
+        normal: outward normal that the collision function found.
+    """
+    kind = d.work.shape_type[shape]
+    if kind != GEOM_SPHERE and kind != GEOM_CAPSULE and kind != GEOM_ELLIPSOID and kind != GEOM_CYLINDER:
+        return NO_NORMAL
+    xmat = get9(d.work.shape_mat, shape)
+    size = get3(d.work.shape_size, shape)
+    point = mul_mat_t_vec3(xmat, sub3(pos, get3(d.work.shape_pos, shape)))
+    if kind == GEOM_ELLIPSOID:
+        local = ellipsoid_normal(point, size, mul_mat_t_vec3(xmat, normal))
+    elif kind == GEOM_CYLINDER:
+        local = cylinder_normal(point, size)
+    elif kind == GEOM_CAPSULE:
+        local = unit_or_none((point[0], point[1], point[2] - min(max(point[2], -size[1]), size[1])))
+    else:
+        local = unit_or_none(point)
+    return mul_mat_vec3(xmat, local)
+
+
+@kernel
+def smooth_normal(d: Data, pos: Vec3, normal: Vec3) -> Vec3:
+    """Contact normal, from the first to the second shape, from their surfaces at `pos`; `normal` if neither has one."""
+    normal1 = shape_normal(d, 0, pos, normal)
+    normal2 = shape_normal(d, 1, pos, scale3(normal, -1.0))
+    mean = unit_or_none(add3(normal1, scale3(normal2, -1.0)))
+    return mean if dot3(mean, mean) > 0.0 else normal
+
 
 SPACING = 1e-3
 """Smallest distance between two contacts, in units of the smaller bounding sphere."""

@@ -1,6 +1,6 @@
 """Stage of collision detection: from the poses of geoms to the list of contacts.
 
-The collision function of its types is called for each candidate (`cardan.collision.candidates`). The stage adds geom
+The collision function of its types is called for each candidate (`cardan.collision.midphase`). The stage adds geom
 ids and parameters to the contacts found.
 
 Spec: computation, collision detection; modelling, contact parameters.
@@ -9,10 +9,8 @@ Spec: computation, collision detection; modelling, contact parameters.
 from __future__ import annotations
 
 from cardan.collision.broadphase import find_body_pairs, lost_in_sweep
-from cardan.collision.candidates import gather_candidates
-from cardan.collision.midphase import prepare_trees
-from cardan.collision.near import MAXCONPAIR
-from cardan.collision.parameters import explicit_pair_margin, flex_side, geom_pair_margin, set_parameters
+from cardan.collision.contact import MAXCONPAIR, explicit_pair_margin, flex_side, geom_pair_margin, set_parameters
+from cardan.collision.midphase import gather_candidates, prepare_trees
 from cardan.enums import mjtDisableBit
 from cardan.enums.codes import WARN_CONTACTFULL
 from cardan.jit import CALLBACK_FAILED, COLLIDER_MISSING, OK, call_collider, kernel, stage

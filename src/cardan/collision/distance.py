@@ -1,21 +1,38 @@
-"""Exact distances of convex geoms, with the points where they are closest, or deepest if they overlap.
+"""Signed distances of geoms, with the points where they are closest, or deepest if they overlap.
 
-A sphere is a point with a radius, a capsule a segment with a radius. The distance is that of these cores minus the
-radii; the depth is that of the cores plus the radii.
+Convex geoms: a sphere is a point with a radius, a capsule a segment with a radius. The distance is that of these cores
+minus the radii; the depth is that of the cores plus the radii.
+
+Height fields: the distance is the smallest of the distances of the geom and the prisms of the field. All computations
+are in the frame of the field. The prisms below the geom come first. Their distance bounds that of the field, so of the
+other prisms only those within this distance along the axes of the field are considered.
 
 Spec: programming, ``mj_geomDistance``; modelling, sensors ``distance``, ``normal``, ``fromto``.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
+from cardan.collision.capsule import axis_z, clamp
+from cardan.collision.contact import put_contact
 from cardan.collision.epa import find_deepest, polish
 from cardan.collision.gjk import FAR, SEPARATED, find_closest
-from cardan.collision.near import put_contact
+from cardan.collision.hfield import bound_in_field, cell_range, load_prism, to_field, top_elevation
+from cardan.collision.plane import plane_height
 from cardan.collision.stationary import settle, settle_on_flat
-from cardan.collision.support import MINVAL, load_geom
-from cardan.enums.codes import GEOM_CAPSULE, GEOM_CYLINDER, GEOM_ELLIPSOID, GEOM_SPHERE
+from cardan.collision.support import MINVAL, load_geom, support
+from cardan.enums.codes import (
+    GEOM_CAPSULE,
+    GEOM_CYLINDER,
+    GEOM_ELLIPSOID,
+    GEOM_HFIELD,
+    GEOM_MESH,
+    GEOM_PLANE,
+    GEOM_SPHERE,
+)
 from cardan.jit import collider, kernel
-from cardan.maths.vector import add3, add_scaled3, get3, norm3, scale3, set3, sub3
+from cardan.maths.vector import add3, add_scaled3, get3, get9, mul_mat_vec3, norm3, scale3, set3, sub3
 from cardan.model.kernel_views import Data, Model
 
 
@@ -126,3 +143,158 @@ def put_closest(d: Data, dist: float) -> int:
 def exact_convex(m: Model, d: Data, geom1: int, geom2: int) -> int:
     """Find the contact of two convex geoms, at their closest or deepest points (``nativeccd``)."""
     return put_closest(d, convex_distance(m, d, geom1, geom2, d.work.near_margin))
+
+
+ORIGIN = (0.0, 0.0, 0.0)
+NOTHING = (ORIGIN, ORIGIN)
+
+
+@kernel
+def cells_near(low: float, high: float, radius: float, n: int) -> Any:
+    """Cells of a side of the field that an interval touches, first and end: of one beyond the field, the nearest cell.
+
+    Arguments: see `cell_range`.
+    """
+    first, end = cell_range(clamp(low, -radius, radius), clamp(high, -radius, radius), radius, n)
+    first = min(first, n - 2)
+    return first, max(end, first + 1)
+
+
+@kernel
+def rectangle_near(m: Model, d: Data, hfield: int, reach: float) -> Any:
+    """Cells within `reach` of the bounds of shape 1 along x and y: first row, end row, first column, end column."""
+    x, y = m.hfield_size[hfield, 0], m.hfield_size[hfield, 1]
+    low, high = -d.work.field_reach[0] - reach, d.work.field_reach[1] + reach
+    first_col, end_col = cells_near(low, high, x, m.hfield_ncol[hfield])
+    low, high = -d.work.field_reach[2] - reach, d.work.field_reach[3] + reach
+    first_row, end_row = cells_near(low, high, y, m.hfield_nrow[hfield])
+    return first_row, end_row, first_col, end_col
+
+
+@kernel
+def gap(low1: float, high1: float, low2: float, high2: float) -> float:
+    """Distance of two intervals; 0 if they overlap."""
+    return max(0.0, low1 - high2, low2 - high1)
+
+
+@kernel
+def least_distance(m: Model, d: Data, hfield: int, row: int, col: int, half: int) -> float:
+    """Distance of the bounds of a prism and of shape 1 in the frame of the field, m; 0 if these overlap."""
+    dx = 2.0 * m.hfield_size[hfield, 0] / (m.hfield_ncol[hfield] - 1)
+    dy = 2.0 * m.hfield_size[hfield, 1] / (m.hfield_nrow[hfield] - 1)
+    x, y = dx * col - m.hfield_size[hfield, 0], dy * row - m.hfield_size[hfield, 1]
+    top, bottom = top_elevation(m, hfield, row, col, half), -m.hfield_size[hfield, 3]
+    along_x = gap(x, x + dx, -d.work.field_reach[0], d.work.field_reach[1])
+    along_y = gap(y, y + dy, -d.work.field_reach[2], d.work.field_reach[3])
+    along_z = gap(bottom, top, -d.work.field_reach[4], d.work.field_reach[5])
+    return norm3((along_x, along_y, along_z))
+
+
+@kernel
+def visit_cells(m: Model, d: Data, field: int, core: Any, cells: Any, without: Any, dist: float, points: Any) -> Any:
+    """Look for prisms that are nearer to shape 1 than `dist`.
+
+    Args:
+        m: model.
+        d: data with the core of a geom as shape 1, in the frame of the field.
+        field: id of the geom with the height field.
+        core: radius around the core, m, and whether it is curved.
+        cells: the cells to look at (`rectangle_near`).
+        without: cells among them that have been looked at.
+        dist: smallest signed distance so far, m.
+        points: closest or deepest points that belong to it, on the field and on the geom, in the frame of the field.
+
+    Returns:
+        The smallest signed distance and its points.
+    """
+    hfield, radius = m.geom_dataid[field], core[0]
+    for row in range(cells[0], cells[1]):
+        for half_col in range(2 * cells[2], 2 * cells[3]):
+            col, half = half_col // 2, half_col % 2
+            known = without[0] <= row < without[1] and without[2] <= col < without[3]
+            apart = least_distance(m, d, hfield, row, col, half)
+            if not known and (apart == 0.0 or apart - radius <= dist):
+                load_prism(m, d, hfield, row, col, half)
+                found = cores_distance(m, d, 0.0, radius, core[1], dist)
+                if found <= dist:
+                    dist, points = found, (get3(d.work.witness, 0), get3(d.work.witness, 1))
+    return dist, points
+
+
+@kernel
+def field_distance(m: Model, d: Data, field: int, geom: int, limit: float) -> float:
+    """Signed distance of a height field and a convex geom; more than `limit` if they are farther apart.
+
+    Unless they are, ``d.work.witness`` gets the closest or deepest points of the field and of the geom.
+    """
+    d.work.shape_inflate = 0.0
+    core = (load_core(m, d, 1, geom), is_curved(m, geom))
+    to_field(d, field, geom)
+    bound_in_field(m, d)
+    d.work.shape_type[0] = GEOM_HFIELD
+    hfield, beyond = m.geom_dataid[field], limit + 1.0
+    below = rectangle_near(m, d, hfield, core[0])
+    dist, points = visit_cells(m, d, field, core, below, (0, 0, 0, 0), limit, NOTHING)
+    around = rectangle_near(m, d, hfield, core[0] + max(0.0, dist))
+    dist, points = visit_cells(m, d, field, core, around, below, dist, points)
+    if points[0] == points[1] and dist == limit:
+        return beyond
+    pos, xmat = get3(d.geom_xpos, field), get9(d.geom_xmat, field)
+    set3(d.work.witness, 0, add3(pos, mul_mat_vec3(xmat, points[0])))
+    set3(d.work.witness, 1, add3(pos, mul_mat_vec3(xmat, points[1])))
+    return dist
+
+
+@kernel
+def plane_distance(m: Model, d: Data, plane: int, geom: int) -> float:
+    """Signed distance of a convex geom above a plane; writes ``d.work.witness``, the plane's point first."""
+    normal = axis_z(d.geom_xmat, plane)
+    load_geom(m, d, 1, geom)
+    d.work.shape_inflate = 0.0
+    lowest = support(m, d, 1, scale3(normal, -1.0))
+    dist = plane_height(d, plane, lowest)
+    set3(d.work.witness, 0, add_scaled3(lowest, normal, -dist))
+    set3(d.work.witness, 1, lowest)
+    return dist
+
+
+@kernel
+def has_distance(m: Model, geom1: int, geom2: int) -> bool:
+    """Whether two geoms have a distance: one of them is convex, and the other a plane, a height field or convex."""
+    type1, type2 = m.geom_type[geom1], m.geom_type[geom2]
+    return max(type1, type2) <= GEOM_MESH and max(type1, type2) > GEOM_HFIELD
+
+
+@kernel
+def swap_witnesses(d: Data) -> None:
+    """Swap the points of the first and the second shape."""
+    first = get3(d.work.witness, 0)
+    set3(d.work.witness, 0, get3(d.work.witness, 1))
+    set3(d.work.witness, 1, first)
+
+
+@kernel
+def geom_distance(m: Model, d: Data, geom1: int, geom2: int, limit: float) -> float:
+    """Signed distance of two geoms, at most `limit`.
+
+    Writes the points where they are closest to ``d.work.witness``: zeros if they are farther apart than `limit`, or
+    have no distance.
+    """
+    dist = limit + 1.0
+    if has_distance(m, geom1, geom2):
+        swapped = m.geom_type[geom2] <= GEOM_HFIELD
+        if swapped:
+            geom1, geom2 = geom2, geom1
+        if m.geom_type[geom1] == GEOM_PLANE:
+            dist = plane_distance(m, d, geom1, geom2)
+        elif m.geom_type[geom1] == GEOM_HFIELD:
+            dist = field_distance(m, d, geom1, geom2, limit)
+        else:
+            dist = convex_distance(m, d, geom1, geom2, limit)
+        if swapped:
+            swap_witnesses(d)
+    if dist <= limit:
+        return dist
+    set3(d.work.witness, 0, (0.0, 0.0, 0.0))
+    set3(d.work.witness, 1, (0.0, 0.0, 0.0))
+    return limit

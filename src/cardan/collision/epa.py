@@ -9,7 +9,7 @@ Source: G. van den Bergen, Collision Detection in Interactive 3D Environments (2
 
 from __future__ import annotations
 
-from cardan.collision.simplex import triangle_weights, weighted_sum
+from cardan.collision.gjk import triangle_weights, weighted_sum
 from cardan.collision.support import support_difference
 from cardan.jit import kernel
 from cardan.maths.types import ConstArray2, Vec3

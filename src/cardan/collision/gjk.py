@@ -1,20 +1,169 @@
 """Distance of two convex shapes: the algorithm of Gilbert, Johnson and Keerthi (GJK).
 
-Simplices of support points approach the point of the Minkowski difference that is closest to the origin.
+Simplices of support points approach the point of the Minkowski difference that is closest to the origin. The vertices
+of a simplex are rows of ``d.work.simplex``. Each vertex is the difference of a point of each shape; these points are in
+``d.work.simplex1`` and ``d.work.simplex2``.
 
 Sources: E. Gilbert, D. Johnson, S. Keerthi, A fast procedure for computing the distance between complex objects in
 three-dimensional space (1988); G. van den Bergen, Collision Detection in Interactive 3D Environments (2003), section
-4.3.
+4.3; C. Ericson, Real-Time Collision Detection (2005), sections 5.1.5 (triangle) and 5.1.6 (tetrahedron).
 """
 
 from __future__ import annotations
 
-from cardan.collision.simplex import INSIDE, reduce_simplex, set_witnesses, weighted_row
 from cardan.collision.support import support_difference
 from cardan.jit import kernel
-from cardan.maths.types import Vec3
-from cardan.maths.vector import dot3, get3, norm3, scale3, sub3
+from cardan.maths.types import ConstArray2, Vec3
+from cardan.maths.vector import add_scaled3, cross, dot3, get3, norm3, scale3, set3, sub3
 from cardan.model.kernel_views import Data, Model
+
+INSIDE = 4
+"""Result instead of a number of vertices if a simplex contains the origin."""
+
+
+@kernel
+def copy_vertex(d: Data, source: int, target: int) -> None:
+    """Copy a vertex of the simplex to another row."""
+    for i in range(3):
+        d.work.simplex[target, i] = d.work.simplex[source, i]
+        d.work.simplex1[target, i] = d.work.simplex1[source, i]
+        d.work.simplex2[target, i] = d.work.simplex2[source, i]
+
+
+@kernel
+def triangle_weights(a: Vec3, b: Vec3, c: Vec3) -> Vec3:
+    """Barycentric coordinates of the point of the triangle a, b, c that is closest to the origin."""
+    ab, ac = sub3(b, a), sub3(c, a)
+    a1, a2 = -dot3(ab, a), -dot3(ac, a)
+    if a1 <= 0.0 and a2 <= 0.0:
+        return (1.0, 0.0, 0.0)
+    b1, b2 = -dot3(ab, b), -dot3(ac, b)
+    if b1 >= 0.0 and b2 <= b1:
+        return (0.0, 1.0, 0.0)
+    vc = a1 * b2 - b1 * a2
+    if vc <= 0.0 and a1 >= 0.0 and b1 <= 0.0:
+        t = a1 / (a1 - b1)
+        return (1.0 - t, t, 0.0)
+    c1, c2 = -dot3(ab, c), -dot3(ac, c)
+    if c2 >= 0.0 and c1 <= c2:
+        return (0.0, 0.0, 1.0)
+    vb = c1 * a2 - a1 * c2
+    if vb <= 0.0 and a2 >= 0.0 and c2 <= 0.0:
+        t = a2 / (a2 - c2)
+        return (1.0 - t, 0.0, t)
+    va = b1 * c2 - c1 * b2
+    if va <= 0.0 and b2 - b1 >= 0.0 and c1 - c2 >= 0.0:
+        t = (b2 - b1) / ((b2 - b1) + (c1 - c2))
+        return (0.0, 1.0 - t, t)
+    total = va + vb + vc
+    return (va / total, vb / total, vc / total)
+
+
+@kernel
+def segment_weights(a: Vec3, b: Vec3) -> Vec3:
+    """Barycentric coordinates of the point of the segment a, b closest to the origin; a third coordinate is 0."""
+    ab = sub3(b, a)
+    along = -dot3(ab, a)
+    length2 = dot3(ab, ab)
+    if along <= 0.0:
+        return (1.0, 0.0, 0.0)
+    if along >= length2:
+        return (0.0, 1.0, 0.0)
+    return (1.0 - along / length2, along / length2, 0.0)
+
+
+@kernel
+def weighted_sum(a: Vec3, b: Vec3, c: Vec3, weights: Vec3) -> Vec3:
+    """Point of a triangle that has the given barycentric coordinates."""
+    return add_scaled3(add_scaled3(scale3(a, weights[0]), b, weights[1]), c, weights[2])
+
+
+@kernel
+def keep_weighted(d: Data, i: int, j: int, k: int, weights: Vec3) -> int:
+    """Reduce the simplex to those of the vertices i <= j <= k that have a weight; return their number.
+
+    Writes the weights of these vertices to ``d.work.weight``.
+    """
+    n = 0
+    for corner in range(3):
+        row = i if corner == 0 else (j if corner == 1 else k)
+        weight = weights[0] if corner == 0 else (weights[1] if corner == 1 else weights[2])
+        if weight > 0.0:
+            copy_vertex(d, row, n)
+            d.work.weight[0, n] = weight
+            n += 1
+    for row in range(n, 3):
+        d.work.weight[0, row] = 0.0
+    return n
+
+
+@kernel
+def weights_of(d: Data, i: int, j: int, k: int) -> Vec3:
+    """Weights of three vertices of the simplex at the point of their triangle that is closest to the origin."""
+    return triangle_weights(get3(d.work.simplex, i), get3(d.work.simplex, j), get3(d.work.simplex, k))
+
+
+@kernel
+def outside_face(d: Data, i: int, j: int, k: int, opposite: int) -> bool:
+    """Whether the origin and the opposite vertex are on different sides of a face of the tetrahedron."""
+    a = get3(d.work.simplex, i)
+    normal = cross(sub3(get3(d.work.simplex, j), a), sub3(get3(d.work.simplex, k), a))
+    return -dot3(normal, a) * dot3(normal, sub3(get3(d.work.simplex, opposite), a)) <= 0.0
+
+
+@kernel
+def reduce_tetrahedron(d: Data) -> int:
+    """Reduce a tetrahedron to the vertices of its closest point; `INSIDE` if it contains the origin."""
+    best = -1
+    nearest = 0.0
+    for opposite in range(4):
+        i = 0 if opposite > 0 else 1
+        j = 1 if opposite > 1 else 2
+        k = 2 if opposite > 2 else 3
+        if outside_face(d, i, j, k, opposite):
+            a, b, c = get3(d.work.simplex, i), get3(d.work.simplex, j), get3(d.work.simplex, k)
+            point = weighted_sum(a, b, c, triangle_weights(a, b, c))
+            if best < 0 or dot3(point, point) < nearest:
+                nearest = dot3(point, point)
+                best = opposite
+    if best < 0:
+        return INSIDE
+    i, j, k = 0 if best > 0 else 1, 1 if best > 1 else 2, 2 if best > 2 else 3
+    return keep_weighted(d, i, j, k, weights_of(d, i, j, k))
+
+
+@kernel
+def reduce_simplex(d: Data, n: int) -> int:
+    """Drop the vertices of a simplex of `n` on which its point closest to the origin does not depend.
+
+    Returns:
+        The number of remaining vertices, with their weights in ``d.work.weight``; `INSIDE` if the origin is inside.
+    """
+    if n == 4:
+        return reduce_tetrahedron(d)
+    if n == 3:
+        return keep_weighted(d, 0, 1, 2, weights_of(d, 0, 1, 2))
+    if n == 2:
+        return keep_weighted(d, 0, 1, 1, segment_weights(get3(d.work.simplex, 0), get3(d.work.simplex, 1)))
+    return keep_weighted(d, 0, 0, 0, (1.0, 0.0, 0.0))
+
+
+@kernel
+def weighted_row(points: ConstArray2, weights: ConstArray2) -> Vec3:
+    """Weighted sum of the first three rows of `points`; weights may be 0."""
+    w = (weights[0, 0], weights[0, 1], weights[0, 2])
+    return weighted_sum(get3(points, 0), get3(points, 1), get3(points, 2), w)
+
+
+@kernel
+def set_witnesses(d: Data) -> None:
+    """Write the points of both shapes at the simplex's closest point to ``d.work.witness``."""
+    for row in range(3):
+        if d.work.weight[0, row] == 0.0:
+            copy_vertex(d, 0, row)
+    set3(d.work.witness, 0, weighted_row(d.work.simplex1, d.work.weight))
+    set3(d.work.witness, 1, weighted_row(d.work.simplex2, d.work.weight))
+
 
 ITERATIONS = 200
 TOLERANCE = 1e-12

@@ -17,8 +17,8 @@ from __future__ import annotations
 from math import floor
 from typing import Any
 
+from cardan.collision.contact import MAXCONPAIR, put_contact
 from cardan.collision.convex import collide_shapes
-from cardan.collision.near import MAXCONPAIR, put_contact
 from cardan.collision.support import load_geom, support
 from cardan.enums.codes import GEOM_HFIELD
 from cardan.jit import collider, exact, kernel

@@ -1,8 +1,11 @@
-"""Mid phase: pairs of geoms of two bodies that may touch.
+"""Mid phase: candidates, which are pairs of geoms that may touch.
+
+Candidates come from two sources, merged in the order of their bodies: pairs of bodies found by the broad phase, except
+excluded pairs, and the explicit pairs of the model. All must pass the bounding-sphere test; contype and conaffinity
+apply only to candidates of the first source.
 
 Bodies with few geoms are compared geom by geom. A body with many geoms has a tree of boxes, aligned with its inertial
-frame, which the compiler has built. Each geom of the other body is searched in this tree. All pairs must pass the
-filters between geoms: contype and conaffinity, the bounding-sphere test, and not being an explicit pair.
+frame, which the compiler has built. Each geom of the other body is searched in this tree.
 
 Spec: computation, collision detection, generation and filtering. The trees are stored depth first, with links to the
 node after each subtree, so that traversal needs no stack: B. Smits, Efficiency Issues for Ray Tracing, Journal of
@@ -11,9 +14,9 @@ Graphics Tools 3(2), 1998.
 
 from __future__ import annotations
 
+from cardan.collision.broadphase import bits_match
 from cardan.collision.capsule import axis_z
-from cardan.collision.filters import bits_match
-from cardan.collision.parameters import geom_pair_margin, overridden
+from cardan.collision.contact import explicit_pair_margin, geom_pair_margin, overridden
 from cardan.enums.codes import DSBL_MIDPHASE, GEOM_PLANE
 from cardan.jit import kernel
 from cardan.maths.types import Vec3
@@ -214,4 +217,64 @@ def add_bodies(m: Model, d: Data, n: int, body1: int, body2: int, first_pair: in
             n = add_by_tree(m, d, n, geom, many, margin, first_pair, end_pair)
     if n <= len(d.work.candidate):
         sort_candidates(d, start, n)
+    return n
+
+
+@kernel
+def add_explicit_pair(m: Model, d: Data, n: int, pair: int) -> int:
+    """Add the geoms of an explicit pair; return the new number of candidates."""
+    geom1 = m.pair_geom1[pair]
+    geom2 = m.pair_geom2[pair]
+    if m.geom_type[geom1] > m.geom_type[geom2]:
+        geom1, geom2 = geom2, geom1
+    if spheres_apart(m, d, geom1, geom2, explicit_pair_margin(m, pair)):
+        return n
+    put_candidate(d, n, geom1, geom2, pair)
+    return n + 1
+
+
+@kernel
+def body_pair_key(body1: int, body2: int) -> int:
+    """Position of two bodies, lower id first, in the order of body pairs."""
+    return (body1 << 32) + body2
+
+
+@kernel
+def explicit_pair_key(m: Model, pair: int) -> int:
+    """Position of the bodies of an explicit pair in the order of body pairs."""
+    body1 = m.geom_bodyid[m.pair_geom1[pair]]
+    body2 = m.geom_bodyid[m.pair_geom2[pair]]
+    return body_pair_key(min(body1, body2), max(body1, body2))
+
+
+@kernel
+def gather_candidates(m: Model, d: Data, npair: int) -> int:
+    """Merge the first `npair` rows of ``d.work.bodypair`` with the explicit pairs, in order.
+
+    Returns:
+        The number of candidates; those that fit are in ``d.work.candidate``.
+    """
+    n = 0
+    pair = 0
+    first_pair = 0
+    exclude = 0
+    for k in range(npair + 1):
+        # the next bodies; after the last bodies, the remaining explicit pairs
+        body1 = d.work.bodypair[k, 0] if k < npair else m.nbody
+        body2 = d.work.bodypair[k, 1] if k < npair else m.nbody
+        key = body_pair_key(body1, body2)
+
+        # explicit pairs up to these bodies
+        while pair < m.npair and explicit_pair_key(m, pair) <= key:
+            if explicit_pair_key(m, first_pair) < key:
+                first_pair = pair
+            n = add_explicit_pair(m, d, n, pair)
+            pair += 1
+
+        # the pairs of geoms of these bodies
+        signature = (body1 << 16) + body2
+        while exclude < m.nexclude and m.exclude_signature[exclude] < signature:
+            exclude += 1
+        if k < npair and (exclude == m.nexclude or m.exclude_signature[exclude] != signature):
+            n = add_bodies(m, d, n, body1, body2, first_pair, pair)
     return n

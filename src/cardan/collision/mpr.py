@@ -22,7 +22,7 @@ spec: computation, collision detection, collision checking. The thresholds were 
 
 from __future__ import annotations
 
-from cardan.collision.simplex import segment_weights, triangle_weights, weighted_sum
+from cardan.collision.gjk import segment_weights, triangle_weights, weighted_sum
 from cardan.collision.support import support_difference
 from cardan.jit import kernel
 from cardan.maths.types import Vec3, Vec4

@@ -9,8 +9,7 @@ from math import sqrt
 
 from cardan.collision.hfield import prism_top
 from cardan.collision.ray import ray_in_geom
-from cardan.collision.ray_hfield import first_cell
-from cardan.collision.ray_mesh import HUGE, mesh_point, ray_face, ray_triangle
+from cardan.collision.ray_mesh import HUGE, first_cell, mesh_point, ray_face, ray_triangle
 from cardan.enums.codes import (
     GEOM_BOX,
     GEOM_CAPSULE,

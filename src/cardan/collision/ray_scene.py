@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from cardan.collision.capsule import axis_z
 from cardan.collision.ray import MINVAL, MISS, is_primitive, nearer, ray_in_geom, ray_shape
-from cardan.collision.ray_hfield import ray_hfield
-from cardan.collision.ray_mesh import ray_mesh
+from cardan.collision.ray_mesh import ray_hfield, ray_mesh
 from cardan.enums import mjtGeom
 from cardan.enums.codes import GEOM_PLANE
 from cardan.jit import OK, kernel

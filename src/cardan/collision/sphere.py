@@ -12,7 +12,7 @@ from __future__ import annotations
 from math import inf
 
 from cardan.collision.capsule import axis_of, axis_z, clamp, spheres_contact
-from cardan.collision.near import put_contact
+from cardan.collision.contact import put_contact
 from cardan.constants import mjMINVAL
 from cardan.jit import collider, exact, kernel
 from cardan.maths.types import Vec3

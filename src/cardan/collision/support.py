@@ -15,8 +15,7 @@ from __future__ import annotations
 
 from math import sqrt
 
-from cardan.collision.hull_scan import prepare_scan, scan_hull
-from cardan.collision.hull_search import mesh_vertex, prepare_hull, scan_vertices, search_hull
+from cardan.collision.hull_search import mesh_vertex, prepare_hull, prepare_scan, scan_hull, scan_vertices, search_hull
 from cardan.constants import mjMINVAL
 from cardan.enums.codes import (
     GEOM_BOX,

@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 
 from cardan.collision import box, capsule, plane, sphere
+from cardan.collision.broadphase import are_parent_and_child, bits_match
 from cardan.collision.capsule_box import capsule_box
 from cardan.collision.convex import convex_convex
 from cardan.collision.distance import exact_convex
-from cardan.collision.filters import are_parent_and_child, bits_match
 from cardan.collision.hfield import hfield_convex
-from cardan.collision.mesh_plane import plane_mesh
+from cardan.collision.plane import plane_mesh
 from cardan.collision.sdf.descent import sdf_descent
 from cardan.collision.sdf.triangles import mesh_sdf
 from cardan.constants import mjENBL_NATIVECCD

@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cardan.collision.contact import explicit_pair_margin, geom_pair_margin
 from cardan.collision.detection import complete_contact
-from cardan.collision.parameters import explicit_pair_margin, geom_pair_margin
 from cardan.collision.table import COLLIDERS, EXACT
 from cardan.constants import mjENBL_NATIVECCD
 from cardan.derive.distant import distant_margin, is_distant

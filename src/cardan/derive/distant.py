@@ -19,11 +19,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from cardan.collision.broadphase import bodies_may_collide
+from cardan.collision.broadphase import bits_match, bodies_may_collide
+from cardan.collision.contact import explicit_pair_margin, geom_pair_margin
 from cardan.collision.detection import NO_CONTACT, collision, complete_contact, find_collider, take_room
-from cardan.collision.filters import bits_match
 from cardan.collision.midphase import spheres_apart
-from cardan.collision.parameters import explicit_pair_margin, geom_pair_margin
 from cardan.constraint.contact import contact_kind, row_count
 from cardan.constraint.rows import MIN_IMPEDANCE, set_regularizer
 from cardan.jit import CALLBACK_FAILED, OK, call_collider, kernel, stage

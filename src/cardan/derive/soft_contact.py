@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cardan.collision.capsule import axis_z
-from cardan.collision.parameters import flex_side, pair_margin, set_parameters
+from cardan.collision.contact import flex_side, pair_margin, set_parameters
 from cardan.collision.support import load_geom
 from cardan.derive.distant import is_distant
 from cardan.derive.soft_distant import convex_apart, distant_pair_margin, elements_apart

@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import Any
 
 from cardan.collision.capsule import axis_z
+from cardan.collision.contact import flex_side, pair_margin
 from cardan.collision.detection import NO_CONTACT, complete_contact, take_room
 from cardan.collision.distance import are_apart, is_curved, leave_cores, load_core, put_closest, set_gap, smooth_gap
 from cardan.collision.gjk import find_closest
-from cardan.collision.parameters import flex_side, pair_margin
 from cardan.derive.distant import SEARCHES, SLACK, distant_contacts, is_distant, least_distance
 from cardan.enums.codes import GEOM_BOX, GEOM_CAPSULE, GEOM_HFIELD, GEOM_PLANE, GEOM_SPHERE
 from cardan.jit import OK, exact, kernel, stage

@@ -17,11 +17,11 @@ RECALLED = 16
 MOST_TIED = 8
 """Largest number of almost equally far hull vertices that are all examined (`cardan.collision.hull_search`)."""
 LARGEST_SCAN = 256
-"""Largest number of hull vertices for which a scan of all is faster than a search (`cardan.collision.hull_scan`)."""
+"""Largest number of hull vertices for which a scan of all is faster than a search (`cardan.collision.hull_search`)."""
 SCAN_WIDTH = 32
 """Largest number of vertices that such a scan handles at once; a power of 2."""
 AXIS_SLOTS = 4
-"""Number of separating axes that are stored for each geom of a model (`cardan.collision.separation`)."""
+"""Number of separating axes that are stored for each geom of a model (`cardan.collision.culling`)."""
 
 DERIVED: tuple[Field, ...] = (
     Field("aux.M_rowadr", "i4", ("any",), "start and end of each row of qM"),

@@ -1,4 +1,15 @@
-"""Finite elements of constant strain, described by the lengths of their edges: triangles and tetrahedra.
+"""Finite elements of constant strain: the plugins ``mujoco.elasticity.membrane`` and ``mujoco.elasticity.solid``.
+
+A membrane is made of triangles, which resist stretching, but not bending; a solid of tetrahedra.
+
+========= ==========================================================================
+face      corners of the elements: three or four vertices each
+edge      not used
+young     Young's modulus, Pa
+poisson   Poisson's ratio
+thickness thickness of a membrane, m
+damping   weight of the strain rate relative to the strain, s
+========= ==========================================================================
 
 The elongation of an edge, the change of its squared length since rest, is twice the Green strain along it. The six
 (three) elongations of a tetrahedron (triangle) determine its strain E. It is a linear combination of symmetric matrices
@@ -28,6 +39,7 @@ from cardan.jit import kernel
 from cardan.maths.vector import sub3
 from cardan.model.kernel_views import Data, Model
 from cardan.plugins.elastic import (
+    ATTRIBUTES,
     BODIES,
     NEDGE,
     NPART,
@@ -42,7 +54,7 @@ from cardan.plugins.elastic import (
     vector_at,
 )
 from cardan.plugins.memory import PluginMemory, indices_of, numbers_of
-from cardan.plugins.registry import Config, config_of, number
+from cardan.plugins.registry import Config, Plugin, config_of, number
 
 # numbers after those of the vertices: damping; then, for each edge
 DAMPING = 1
@@ -216,3 +228,25 @@ def make_compute(nedges: int) -> Callable[[Any, Any, int, int], None]:
 
     compute.__qualname__ = f"compute_{nedges}_edges"  # kernels are identified by their names
     return compute
+
+
+MEMBRANE = Plugin(
+    "mujoco.elasticity.membrane",
+    (*ATTRIBUTES, "thickness", "damping"),
+    ("passive",),
+    validate=parameters,
+    init=make_init(corners=3),
+    reset=reset,
+    compute=make_compute(nedges=3),
+)
+
+
+SOLID = Plugin(
+    "mujoco.elasticity.solid",
+    (*ATTRIBUTES, "damping"),
+    ("passive",),
+    validate=parameters,
+    init=make_init(corners=4),
+    reset=reset,
+    compute=make_compute(nedges=6),
+)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cardan.jit import Field, Struct
 from cardan.visual import fields as visual_fields
-from cardan.visual.members import dtype_of
+from cardan.visual.record import dtype_of
 
 ANY = "any"
 GEOM_WORDS = dtype_of(visual_fields.GEOM).itemsize // 4

@@ -12,7 +12,7 @@ from cardan.render.calls import picture_stage
 from cardan.render.camera import View, axes_of, length_of, make_view
 from cardan.render.kernel_views import Assets, Frame
 from cardan.visual import MjvScene
-from cardan.visual.lights import AMBIENT, ATTENUATION, BYTES, CUTOFF, DIFFUSE, DIR, EXPONENT, POS, SPECULAR
+from cardan.visual.cameras import AMBIENT, ATTENUATION, BYTES, CUTOFF, DIFFUSE, DIR, EXPONENT, LIGHT_POS, SPECULAR
 
 WIDEST = 160.0
 """Angle from which on a light casts no shadows, degrees."""
@@ -42,7 +42,7 @@ def wide(f: Frame, light: int, word: int) -> float:
 def take_lights(a: Assets, f: Frame, i: int, j: int) -> int:
     """Copy the lights of a scene, as if they had no shadows; return 0."""
     for light in range(f.nlight):
-        take_three(f, f.light_pos, light, POS)
+        take_three(f, f.light_pos, light, LIGHT_POS)
         take_three(f, f.light_attenuation, light, ATTENUATION)
         take_three(f, f.light_ambient, light, AMBIENT)
         take_three(f, f.light_diffuse, light, DIFFUSE)

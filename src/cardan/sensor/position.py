@@ -9,7 +9,7 @@ from math import pi, tan
 
 from numpy import float32
 
-from cardan.collision.geom_distance import geom_distance
+from cardan.collision.distance import geom_distance
 from cardan.collision.ray_scene import ray_scene
 from cardan.dynamics.object import object_mat, object_pos
 from cardan.enums.codes import CNSTR_LIMIT_JOINT, CNSTR_LIMIT_TENDON, OBJ_GEOM

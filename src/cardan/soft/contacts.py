@@ -10,11 +10,10 @@ Spec: modelling, deformable objects; XML reference, flex/contact.
 
 from __future__ import annotations
 
+from cardan.collision.broadphase import bits_match
 from cardan.collision.capsule import axis_z
+from cardan.collision.contact import flex_side, pair_margin, put_contact
 from cardan.collision.detection import NO_CONTACT, collide_candidate, find_candidates
-from cardan.collision.filters import bits_match
-from cardan.collision.near import put_contact
-from cardan.collision.parameters import flex_side, pair_margin
 from cardan.collision.plane import plane_height
 from cardan.enums.codes import GEOM_PLANE
 from cardan.jit import OK, exact, kernel, stage

@@ -15,8 +15,7 @@ from __future__ import annotations
 from math import inf
 
 from cardan.collision.capsule import closest_on_half, spheres_contact
-from cardan.collision.near import put_contact
-from cardan.collision.parameters import flex_side
+from cardan.collision.contact import flex_side, put_contact
 from cardan.enums.codes import FLEXSELF_AUTO, FLEXSELF_BVH, FLEXSELF_NARROW, FLEXSELF_NONE
 from cardan.jit import OK, kernel, stack_int_array
 from cardan.maths.types import IntArray1, Vec3

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from cardan.collision.capsule import capsules_contact, closest_on_half, half_axis, spheres_contact
 from cardan.collision.capsule_box import capsule_box_contacts
+from cardan.collision.contact import put_contact
 from cardan.collision.detection import complete_contact, take_room
 from cardan.collision.hfield import bound_in_field, collide_prisms
 from cardan.collision.mpr import portal_refinement
-from cardan.collision.near import put_contact
 from cardan.collision.support import load_geom
 from cardan.enums.codes import GEOM_BOX, GEOM_CAPSULE, GEOM_HFIELD, GEOM_SPHERE
 from cardan.jit import OK, kernel

@@ -6,7 +6,7 @@ Spheres and capsules have the radius of the flex; triangles have no thickness. P
 
 from __future__ import annotations
 
-from cardan.collision.near import default_tangent
+from cardan.collision.contact import default_tangent
 from cardan.collision.ray import MISS, ray_capsule, ray_sphere
 from cardan.collision.ray_mesh import ray_triangle
 from cardan.jit import kernel

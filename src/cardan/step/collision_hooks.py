@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from cardan.collision.near import MAXCONPAIR
-from cardan.collision.near import put_contact as put_row
+from cardan.collision.contact import MAXCONPAIR
+from cardan.collision.contact import put_contact as put_row
 from cardan.jit import kernel
 from cardan.model.kernel_views import Data, Model
 from cardan.model.mjdata import MjContact

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cardan.collision.detection import collision
 from cardan.collision.table import collider_functions
-from cardan.plugins.attach_sdf import shape_functions
+from cardan.plugins.sdf import shape_functions
 from cardan.soft.contacts import soft_collision
 from cardan.step.checks import check_acc
 from cardan.step.hooks import Callbacks, Hook, callbacks_of

@@ -14,7 +14,7 @@ from cardan.errors import FatalError
 from cardan.jit import addresses
 from cardan.jit.cache.helper import expecting
 from cardan.model.mjmodel import MjModel
-from cardan.plugins.attach_sdf import attach_shape_data
+from cardan.plugins.sdf import attach_shape_data
 from cardan.step.hooks import hooks
 from cardan.step.pipeline import ACTUATOR_FORCES, PROGRAMS, skip_items
 from cardan.step.plan import FunctionTable, Plan, plan_of

@@ -1,11 +1,10 @@
 """The abstract scene: objects for a renderer, and their control by the mouse (spec: programming, visualization).
 
-- ``members``: format of the tables of structures; ``fields``: the tables of all structures; ``record``: classes made
-  from tables; ``structs``: the classes of MuJoCo's interface (``MjvCamera``, ``MjvScene``, ...).
-- ``scene``: `mjv_updateScene` and its parts; ``parts``: the table of the stages of a scene; ``memory``: a scene as
-  kernels see it; ``append``: functions that add geoms; ``labels``: texts.
-- ``geoms``, ``bodies``, ``joints``, ``tendons``, ``contacts``, ``flexes``, ``skins``, ``volumes``, ``lights``,
-  ``cameras``, ...: stages, one file for each topic.
+- ``fields``: the tables of all structures; ``record``: classes made from tables; ``structs``: the classes of MuJoCo's
+  interface (``MjvCamera``, ``MjvScene``, ...).
+- ``scene``: `mjv_updateScene` and the table of its stages; ``memory``: a scene as kernels see it; ``append``: functions
+  that add geoms.
+- ``geoms``, ``bodies``, ``joints``, ``tendons``, ``contacts``, ``flexes``, ``cameras``: stages, a file for each topic.
 - ``defaults``, ``rooms``, ``mouse``, ``perturbation``, ``selection``: functions that need no stages.
 """
 

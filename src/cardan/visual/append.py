@@ -1,16 +1,17 @@
-"""Adding geoms to a scene (kernels): defaults, materials, connectors between points."""
+"""Adding geoms to a scene (kernels): defaults, materials, connectors between points, axes of frames."""
 
 from __future__ import annotations
 
 from math import atan2, sqrt
 from typing import Any
 
+from cardan.collision.sdf.descent import halton
 from cardan.constants import mjMINVAL
 from cardan.enums import mjtCatBit, mjtGeom, mjtVisFlag
 from cardan.enums.codes import WARN_VGEOMFULL
 from cardan.jit import kernel
 from cardan.maths.quaternion import axis_angle2quat, quat2mat
-from cardan.maths.vector import add3, norm3, scale3, sub3
+from cardan.maths.vector import add3, add_scaled3, column3, norm3, scale3, sub3
 from cardan.model.kernel_views import Data, Model
 from cardan.step.report import count_warning
 from cardan.visual.memory import CATMASK, FLAGS, FULL, GEOM, LABEL, MAXGEOM, NGEOM
@@ -264,3 +265,34 @@ def connect(d: Data, g: int, kind: int, width: float, start: Any, stop: Any) -> 
         length = 0.5 * length
         pos = scale3(add3(start, stop), 0.5)
     put(d, g, kind, (width, width, length), pos, z_to(line))
+
+
+AXIS_COLOUR = 0.9
+
+
+@kernel
+def frame_axes(m: Model, d: Data, objid: int, pos: Any, mat: Any, scale: float) -> None:
+    """Add three cylinders along the axes of a frame: red x, green y, blue z. Scale 1 is the size of a body's frame."""
+    length = scale * m.vis.scale.framelength * m.stat.meansize
+    width = scale * m.vis.scale.framewidth * m.stat.meansize
+    for axis in range(3):
+        g = new_geom(d, DECOR, UNKNOWN, objid)
+        if g < 0:
+            return
+        connect(d, g, GEOM_CYLINDER, width, pos, add_scaled3(pos, column3(mat, axis), length))
+        put_rgba(d, g, (AXIS_COLOUR * (axis == 0), AXIS_COLOUR * (axis == 1), AXIS_COLOUR * (axis == 2), 1.0))
+
+
+DARKEST, SPREAD = 0.1, 0.8
+
+
+@kernel
+def island_rgba(d: Data, island: int) -> Any:
+    """Colour of an island; it depends on the first degree of freedom, so that it stays while the island exists."""
+    index = d.island_dofind[d.island_dofadr[island]] + 1
+    return (
+        DARKEST + SPREAD * halton(index, 2),
+        DARKEST + SPREAD * halton(index, 3),
+        DARKEST + SPREAD * halton(index, 5),
+        1.0,
+    )

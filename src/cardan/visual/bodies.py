@@ -1,34 +1,124 @@
-"""Decorations of bodies: inertia, centres of mass, skeleton, applied forces (stages)."""
+"""Decorations of bodies: inertias, frames, labels, forces, and the perturbation of the selected body (stages)."""
 
 from __future__ import annotations
 
 from math import sqrt
 from typing import Any
 
-from cardan.enums import mjtVisFlag
-from cardan.enums.codes import OBJ_BODY
+from cardan.enums import mjtFrame, mjtLabel, mjtPertBit, mjtVisFlag
+from cardan.enums.codes import GEOM_LABEL, OBJ_BODY
 from cardan.jit import OK, kernel, stage
-from cardan.maths.vector import add_scaled3, dot3, get3, get9, scale3
+from cardan.maths.quaternion import quat2mat
+from cardan.maths.vector import add3, add_scaled3, dot3, get3, get9, mul_mat_vec3, scale3
 from cardan.model.kernel_views import Data, Model
 from cardan.visual.append import (
     DECOR,
+    DEFAULT_SIZE,
     EYE,
     GEOM_ARROW,
     GEOM_BOX,
     GEOM_CAPSULE,
     GEOM_ELLIPSOID,
     GEOM_SPHERE,
+    GRAY,
     UNKNOWN,
     connect,
     decorate,
+    frame_axes,
+    name_it,
     new_geom,
     put_rgba,
     rgba_of,
     shows,
 )
-from cardan.visual.frames import label_body
 from cardan.visual.geoms import glow, is_shown
-from cardan.visual.memory import FLAGS
+from cardan.visual.memory import ACTIVE, ACTIVE2, FLAGS, FRAME, LABEL, LOCALPOS, REFQUAT, REFSELPOS, SELECT
+
+BODY_FRAME, WORLD_FRAME = int(mjtFrame.mjFRAME_BODY), int(mjtFrame.mjFRAME_WORLD)
+LABEL_BODY, LABEL_ISLAND, LABEL_SELECTION, LABEL_SELPNT = (
+    int(getattr(mjtLabel, f"mjLABEL_{k}")) for k in ("BODY", "ISLAND", "SELECTION", "SELPNT")
+)
+SHOW_INERTIA = FLAGS + int(mjtVisFlag.mjVIS_INERTIA)
+
+
+@stage
+def add_body_frames(m: Model, d: Data) -> int:
+    """Add the frame of the world (twice the size) or of all other bodies: of their inertias if these are shown."""
+    frame = d.work.scn_state[FRAME]
+    if frame == WORLD_FRAME:
+        frame_axes(m, d, 0, (0.0, 0.0, 0.0), EYE, 2.0)
+    elif frame == BODY_FRAME:
+        for body in range(1, m.nbody):
+            if is_shown(m, d, body):
+                if shows(d, SHOW_INERTIA):
+                    frame_axes(m, d, body, get3(d.xipos, body), get9(d.ximat, body), 1.0)
+                else:
+                    frame_axes(m, d, body, get3(d.xpos, body), get9(d.xmat, body), 1.0)
+    return OK
+
+
+@kernel
+def selected_point(m: Model, d: Data) -> Any:
+    """Return the selected point of the selected body, world frame."""
+    body = d.work.scn_state[SELECT]
+    pose = d.work.scn_pose
+    local = (pose[LOCALPOS], pose[LOCALPOS + 1], pose[LOCALPOS + 2])
+    return add3(get3(d.xpos, body), mul_mat_vec3(get9(d.xmat, body), local))
+
+
+@stage
+def add_selected_point(m: Model, d: Data) -> int:
+    """Add a sphere at the selected point of the selected body."""
+    body = d.work.scn_state[SELECT]
+    if 0 < body < m.nbody:
+        radius = m.vis.scale.selectpoint * m.stat.meansize
+        rgba = rgba_of(m.vis.rgba.selectpoint)
+        g = decorate(d, UNKNOWN, 0, GEOM_SPHERE, (radius, radius, radius), selected_point(m, d), EYE, rgba)
+        name_it(d, g, LABEL_SELPNT, body)
+    return OK
+
+
+@kernel
+def label_body(d: Data, g: int, body: int) -> None:
+    """Give a geom the label of a body, if all bodies or the selected body are labelled."""
+    name_it(d, g, LABEL_BODY, body)
+    if body == d.work.scn_state[SELECT]:
+        name_it(d, g, LABEL_SELECTION, body)
+
+
+@kernel
+def _island(m: Model, d: Data, body: int) -> int:
+    """Return the island of a body with degrees of freedom, or -1."""
+    if d.nisland > 0 and m.body_dofnum[body] > 0:
+        return d.dof_island[m.body_dofadr[body]]
+    return -1
+
+
+@stage
+def add_body_labels(m: Model, d: Data) -> int:
+    """Add labels of bodies, or of the selected body, without geoms; if inertias are shown, they have the labels."""
+    label = d.work.scn_state[LABEL]
+    if shows(d, SHOW_INERTIA):
+        return OK
+    for body in range(1, m.nbody):
+        chosen = label == LABEL_BODY or body == d.work.scn_state[SELECT]
+        if chosen and is_shown(m, d, body):
+            pos, mat = get3(d.xpos, body), get9(d.xmat, body)
+            label_body(d, decorate(d, UNKNOWN, body, GEOM_LABEL, DEFAULT_SIZE, pos, mat, GRAY), body)
+    return OK
+
+
+@stage
+def add_island_labels(m: Model, d: Data) -> int:
+    """Add the numbers of the bodies' islands, at the centres of mass."""
+    for body in range(1, m.nbody):
+        island = _island(m, d, body)
+        if island >= 0 and is_shown(m, d, body):
+            pos, mat = get3(d.xipos, body), get9(d.ximat, body)
+            g = decorate(d, UNKNOWN, body, GEOM_LABEL, DEFAULT_SIZE, pos, mat, GRAY)
+            name_it(d, g, LABEL_ISLAND, island)
+    return OK
+
 
 SCALED = FLAGS + int(mjtVisFlag.mjVIS_SCLINERTIA)
 DENSITY = 1000.0
@@ -121,4 +211,59 @@ def add_applied_forces(m: Model, d: Data) -> int:
         start = get3(d.xipos, body)
         connect(d, g, GEOM_ARROW, m.vis.scale.forcewidth * m.stat.meansize, start, add_scaled3(start, force, scale))
         put_rgba(d, g, rgba_of(m.vis.rgba.force))
+    return OK
+
+
+TRANSLATE, ROTATE = int(mjtPertBit.mjPERT_TRANSLATE), int(mjtPertBit.mjPERT_ROTATE)
+
+
+@kernel
+def _turned(d: Data) -> Any:
+    """Return the reference orientation as a matrix."""
+    q = d.work.scn_pose
+    return quat2mat((q[REFQUAT], q[REFQUAT + 1], q[REFQUAT + 2], q[REFQUAT + 3]))
+
+
+@kernel
+def _extent(m: Model, d: Data, body: int) -> Any:
+    """Half extents and centre of a body: its root bounding volume, or a cube of the mean size of bodies."""
+    pos = get3(d.xipos, body)
+    if m.body_bvhnum[body] > 0:
+        node, aabb = m.body_bvhadr[body], m.bvh_aabb
+        centre = mul_mat_vec3(get9(d.ximat, body), (aabb[node, 0], aabb[node, 1], aabb[node, 2]))
+        return (aabb[node, 3], aabb[node, 4], aabb[node, 5]), add3(pos, centre)
+    return (m.stat.meansize, m.stat.meansize, m.stat.meansize), pos
+
+
+@kernel
+def _hands(rgba: Any, first: bool, second: bool) -> Any:
+    """Colour of the first hand, the second hand (red and green swapped), or the brighter one if both are active."""
+    if first and second:
+        return (max(rgba[0], rgba[1]), max(rgba[0], rgba[1]), rgba[2], rgba[3])
+    if second:
+        return (rgba[1], rgba[0], rgba[2], rgba[3])
+    return rgba
+
+
+@stage
+def add_perturbation(m: Model, d: Data) -> int:
+    """Add the line of a translation with a sphere at its end, and the box of a rotation."""
+    state, pose = d.work.scn_state, d.work.scn_pose
+    body, first, second = state[SELECT], state[ACTIVE], state[ACTIVE2]
+    if not 0 < body < m.nbody:
+        return OK
+    if (first | second) & TRANSLATE:
+        rgba = _hands(rgba_of(m.vis.rgba.constraint), first & TRANSLATE != 0, second & TRANSLATE != 0)
+        width = m.vis.scale.constraint * m.stat.meansize
+        target = (pose[REFSELPOS], pose[REFSELPOS + 1], pose[REFSELPOS + 2])
+        g = new_geom(d, DECOR, UNKNOWN, body)
+        if g >= 0:
+            connect(d, g, GEOM_CAPSULE, width, selected_point(m, d), target)
+            put_rgba(d, g, rgba)
+        size = (2.0 * width, 2.0 * width, 2.0 * width)
+        decorate(d, UNKNOWN, body, GEOM_SPHERE, size, target, _turned(d), rgba)
+    if (first | second) & ROTATE:
+        rgba = _hands(rgba_of(m.vis.rgba.inertia), first & ROTATE != 0, second & ROTATE != 0)
+        size, pos = _extent(m, d, body)
+        decorate(d, UNKNOWN, body, GEOM_BOX, size, pos, _turned(d), rgba)
     return OK

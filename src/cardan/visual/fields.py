@@ -6,7 +6,7 @@ import numpy as np
 
 from cardan.enums import mjtGeom, mjtRndFlag, mjtVisFlag
 from cardan.enums.base import MjEnum
-from cardan.visual.members import Member
+from cardan.visual.record import Member
 
 NGROUP = 6
 """Number of groups of geoms, sites, joints, ... that can be shown or hidden."""

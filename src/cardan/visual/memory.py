@@ -21,7 +21,7 @@ from cardan.jit import StructMemory, jit_enabled
 from cardan.jit.memory.struct import WORDS
 from cardan.model.tables import DATA
 from cardan.visual import fields
-from cardan.visual.members import dtype_of, words_of
+from cardan.visual.record import dtype_of, words_of
 
 GEOM = words_of(dtype_of(fields.GEOM))
 """Words of the members of a geom."""

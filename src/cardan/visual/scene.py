@@ -1,28 +1,192 @@
 """Updating a scene: `mjv_updateScene` and its parts (spec: programming, visualization, "Scene update").
 
-A scene is updated by a program of stages, which depends on the model and the options. All stages write into the memory
-of the scene (`cardan.visual.memory`).
+A scene is updated by a program of stages, which depends on the model and the options: the rows of `PARTS` whose
+conditions are met. All stages write into the memory of the scene (`cardan.visual.memory`). Kernels store the kinds of
+labels; their texts are written at the end.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+import numpy as np
+
 from cardan.api.arguments import check_pair, integer
-from cardan.enums import mjtCamera, mjtVisFlag
+from cardan.api.names import mj_id2name
+from cardan.api.support import mj_contactForce
+from cardan.enums import mjtCamera, mjtCatBit, mjtFrame, mjtLabel, mjtObj, mjtVisFlag
+from cardan.enums.codes import CAT_DECOR, CAT_DYNAMIC
 from cardan.errors import FatalError
 from cardan.jit import Program
 from cardan.model.mjdata import MjData
 from cardan.model.mjmodel import MjModel
 from cardan.plugins.registry import plugin_of
 from cardan.step.report import report
-from cardan.visual import cameras, lights, skins
-from cardan.visual.labels import write_labels
+from cardan.visual import bodies, cameras, contacts, flexes, geoms, joints, tendons
 from cardan.visual.memory import CATMASK, FULL, MAXGEOM, NGEOM, NLIGHT
-from cardan.visual.parts import stages_of
 from cardan.visual.structs import MjvCamera, MjvOption, MjvPerturb, MjvScene
+
+BODIES = int(mjtCatBit.mjCAT_STATIC | mjtCatBit.mjCAT_DYNAMIC)
+ANY = 0
+
+
+@dataclass(frozen=True)
+class Part:
+    """One stage of a scene. It runs if the model has the objects it shows and one of its conditions is met.
+
+    Attributes:
+        stage: the stage.
+        size: the size of the model that must not be 0.
+        category: categories (bits of mjtCatBit) of which at least one must be requested; `ANY`: no condition.
+        flags: flags (mjtVisFlag, without prefix) of which at least one is set; empty: no flag requests the stage.
+        frames: kinds of frames (mjtFrame) that request the stage as well.
+        labels: kinds of labels (mjtLabel) that request the stage as well.
+        selected: whether a body must be selected.
+    """
+
+    stage: Stage
+    size: str
+    category: int = CAT_DECOR
+    flags: tuple[str, ...] = ()
+    frames: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
+    selected: bool = False
+
+
+PARTS: tuple[Part, ...] = (
+    Part(contacts.add_searches, "nplugin", ANY, flags=("SDFITER",)),
+    Part(flexes.update_flexes, "nflex", ANY, flags=("FLEXVERT", "FLEXEDGE", "FLEXFACE", "FLEXSKIN")),
+    Part(flexes.update_skins, "nskin", ANY, flags=("SKIN",)),
+    Part(flexes.add_flexes, "nflex", CAT_DYNAMIC, flags=("FLEXVERT", "FLEXEDGE", "FLEXFACE", "FLEXSKIN")),
+    Part(flexes.add_skins, "nskin", CAT_DYNAMIC, flags=("SKIN",)),
+    Part(geoms.add_body_volumes, "nbvh", ANY, flags=("BODYBVH",)),
+    Part(geoms.add_flex_volumes, "nflex", ANY, flags=("FLEXBVH",)),
+    Part(geoms.add_mesh_volumes, "nmesh", ANY, flags=("MESHBVH",)),
+    Part(bodies.add_inertias, "nbody", BODIES, flags=("INERTIA",)),
+    Part(bodies.add_perturbation, "nbody", flags=("PERTOBJ",), selected=True),
+    Part(bodies.add_body_frames, "nbody", frames=("WORLD", "BODY")),
+    Part(bodies.add_selected_point, "nbody", flags=("SELECT",), labels=("SELPNT",), selected=True),
+    Part(bodies.add_body_labels, "nbody", labels=("BODY", "SELECTION")),
+    Part(joints.add_joints, "njnt", flags=("JOINT",)),
+    Part(joints.add_actuators, "nu", flags=("ACTUATOR",)),
+    Part(bodies.add_island_labels, "nv", labels=("ISLAND",)),
+    Part(geoms.add_geoms, "ngeom", BODIES),
+    Part(geoms.add_sites, "nsite", BODIES),
+    Part(cameras.add_cameras, "ncam", flags=("CAMERA",)),
+    Part(cameras.add_frustums, "ncam", ANY, flags=("CAMERA",)),
+    Part(cameras.add_lights, "nlight", flags=("LIGHT",)),
+    Part(tendons.add_tendons, "ntendon", CAT_DYNAMIC, flags=("TENDON",)),
+    Part(tendons.add_slider_cranks, "nu", CAT_DYNAMIC),
+    Part(bodies.add_centres, "nbody", flags=("COM",)),
+    Part(bodies.add_skeleton, "nbody", flags=("AUTOCONNECT",)),
+    Part(tendons.add_rangefinders, "nsensor", flags=("RANGEFINDER",)),
+    Part(bodies.add_applied_forces, "nbody", flags=("PERTFORCE",)),
+    Part(contacts.add_constraints, "neq", flags=("CONSTRAINT",)),
+    Part(contacts.add_contacts, "nbody", flags=("CONTACTPOINT", "CONTACTFORCE"), frames=("CONTACT",)),
+)
+
+_FLAG = {k.removeprefix("mjVIS_"): int(v) for k, v in mjtVisFlag.__members__.items()}
+_FRAME = {k.removeprefix("mjFRAME_"): int(v) for k, v in mjtFrame.__members__.items()}
+_LABEL = {k.removeprefix("mjLABEL_"): int(v) for k, v in mjtLabel.__members__.items()}
+# the table with numbers instead of names
+_ROWS = tuple(
+    (
+        part,
+        tuple(_FLAG[k] for k in part.flags),
+        tuple(_FRAME[k] for k in part.frames),
+        tuple(_LABEL[k] for k in part.labels),
+        not (part.flags or part.frames or part.labels),
+    )
+    for part in PARTS
+)
+
+
+def stages_of(m: Any, opt: MjvOption, pert: MjvPerturb | None, catmask: int) -> tuple[Stage, ...]:
+    """Return the stages that a scene needs, in their order."""
+    flags: list[int] = opt.flags.tolist()
+    frame, label = opt.frame, opt.label
+    selected = pert is not None and pert.select > 0
+    return tuple(
+        part.stage
+        for part, by_flag, by_frame, by_label, always in _ROWS
+        if (always or any(flags[k] for k in by_flag) or frame in by_frame or label in by_label)
+        and (part.category & catmask or part.category == ANY)
+        and (selected or not part.selected)
+        and getattr(m, part.size)
+    )
+
+
+# kind of label: kind of object, and the word for an object without name
+OBJECTS: dict[str, tuple[str, str]] = {
+    "BODY": ("BODY", "body"),
+    "SELECTION": ("BODY", "body"),
+    "JOINT": ("JOINT", "joint"),
+    "GEOM": ("GEOM", "geom"),
+    "SITE": ("SITE", "site"),
+    "CAMERA": ("CAMERA", "camera"),
+    "LIGHT": ("LIGHT", "light"),
+    "TENDON": ("TENDON", "tendon"),
+    "ACTUATOR": ("ACTUATOR", "actuator"),
+    "CONSTRAINT": ("EQUALITY", "equality"),
+    "FLEX": ("FLEX", "flex"),
+    "SKIN": ("SKIN", "skin"),
+}
+Text = Callable[[Any, Any, Any, int], str]
+
+
+def _name(objtype: mjtObj, word: str) -> Text:
+    return lambda m, d, pose, id: mj_id2name(m, objtype, id) or f"{word} {id}"
+
+
+def _selected_point(m: Any, d: Any, point: np.ndarray, body: int) -> str:
+    place = d.xpos[body] + d.xmat[body].reshape(3, 3) @ point
+    return "{:.3f} {:.3f} {:.3f} (local {:.3f} {:.3f} {:.3f})".format(*place, *point)
+
+
+def _side(m: Any, geom: int, flex: int, element: int, vertex: int) -> str:
+    """Describe one side of a contact."""
+    if geom >= 0:
+        return mj_id2name(m, mjtObj.mjOBJ_GEOM, geom) or f"g{geom}"
+    name = mj_id2name(m, mjtObj.mjOBJ_FLEX, flex) or f"f{flex}"
+    return f"{name}.e{element}" if element >= 0 else f"{name}.v{vertex}"
+
+
+def _contact(m: Any, d: Any, point: np.ndarray, k: int) -> str:
+    c = d.contact
+    sides = [_side(m, int(c.geom[k, s]), int(c.flex[k, s]), int(c.elem[k, s]), int(c.vert[k, s])) for s in range(2)]
+    return " | ".join(sides)
+
+
+def _force(m: Any, d: Any, point: np.ndarray, k: int) -> str:
+    wrench = np.zeros(6)
+    mj_contactForce(m, d, k, wrench)
+    return f"{float(np.linalg.norm(wrench[:3])):.3g}"
+
+
+TEXTS: dict[int, Text] = {
+    **{
+        int(getattr(mjtLabel, f"mjLABEL_{k}")): _name(getattr(mjtObj, f"mjOBJ_{o}"), word)
+        for k, (o, word) in OBJECTS.items()
+    },
+    int(mjtLabel.mjLABEL_SELPNT): _selected_point,
+    int(mjtLabel.mjLABEL_CONTACTPOINT): _contact,
+    int(mjtLabel.mjLABEL_CONTACTFORCE): _force,
+    int(mjtLabel.mjLABEL_ISLAND): lambda m, d, pose, id: str(id),
+}
+
+
+def write_labels(m: Any, d: Any, first: int, scn: Any) -> None:
+    """Write the labels of the geoms from number `first` on."""
+    memory = scn.memory
+    point = memory.selected_point
+    labels = memory.labels[: scn.ngeom]
+    for g in np.flatnonzero(labels[first:, 0]) + first:
+        kind, id = labels[g]
+        scn.geom_values["label"][g] = TEXTS[int(kind)](m, d, point, int(id)).encode()[:99]
+
 
 Stage = Callable[..., Any]
 TRACKING, FIXED = int(mjtCamera.mjCAMERA_TRACKING), int(mjtCamera.mjCAMERA_FIXED)
@@ -150,7 +314,7 @@ def mjv_updateScene(
     if m.nplugin:
         _visualize_plugins(m, d, opt, scn)
     # planes follow the cameras of the last update, as in the reference
-    _geom_program(m, opt, pert, scn, (cameras.update_camera, lights.make_lights)).run(m, d)
+    _geom_program(m, opt, pert, scn, (cameras.update_camera, cameras.make_lights)).run(m, d)
     memory.get_camera(cam)
     scn.values["nlight"] = memory.state[NLIGHT]
     _finish(m, d, opt, scn)
@@ -175,7 +339,7 @@ def mjv_makeLights(m: MjModel, d: MjData, scn: MjvScene) -> None:
     """
     _check("mjv_makeLights", m, d, scn=(scn, MjvScene))
     scn.memory.attach(d)
-    _program((lights.make_lights,)).run(m, d)
+    _program((cameras.make_lights,)).run(m, d)
     scn.nlight = int(scn.memory.state[NLIGHT])
 
 
@@ -200,7 +364,7 @@ def mjv_updateSkin(m: MjModel, d: MjData, scn: MjvScene) -> None:
     """Update skins: vertices and normals of all skins of the scene, from the poses of their bones."""
     _check("mjv_updateSkin", m, d, scn=(scn, MjvScene))
     scn.memory.attach(d)
-    _program((skins.update_skins,)).run(m, d)
+    _program((flexes.update_skins,)).run(m, d)
 
 
 __all__ = ["mjv_addGeoms", "mjv_makeLights", "mjv_updateCamera", "mjv_updateScene", "mjv_updateSkin"]

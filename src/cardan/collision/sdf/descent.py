@@ -11,7 +11,7 @@ Sources: spec: option sdf_iterations, sdf_initpoints; J. H. Halton, On the effic
 
 from __future__ import annotations
 
-from cardan.collision.near import MAXCONPAIR, put_contact
+from cardan.collision.contact import MAXCONPAIR, put_contact
 from cardan.collision.sdf.field import evaluate, has_distance, load_side
 from cardan.jit import collider, exact, kernel
 from cardan.maths.types import Vec3

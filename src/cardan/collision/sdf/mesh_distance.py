@@ -1,12 +1,20 @@
-"""Exact signed distance of a mesh and its gradient, by the tree over its triangles.
+"""Signed distance of a mesh and its gradient: exact, by the tree over its triangles, or from a grid of distances.
 
-The search for a contact evaluates thousands of distances, of which only the last matters. It uses a grid of distances
-(`cardan.collision.sdf.grid`); the contact is computed from the exact distances.
+The search for a contact evaluates thousands of distances, of which only the last matters. It uses the grid; the contact
+is computed from the exact distances.
 
-The triangles are stored in ``m.aux.sdf_face``, `STRIDE` numbers each: three corners, then the pseudonormals of the
-seven features (`cardan.collision.sdf.nearest`), in the mesh's own frame. The search goes down the tree, nearer child
-first, and skips boxes farther away than the best triangle so far. It starts with the triangle that the previous search
-found on the same side: in a descent, this is nearly always the nearest one, so that the others are skipped at once.
+The triangles are stored in ``m.aux.sdf_face``, `STRIDE` numbers each: three corners, then the pseudonormals of its
+seven features (face, edges, corners), in the mesh's own frame. The pseudonormal of the feature that contains the
+nearest point gives the sign of the distance. The search goes down the tree, nearer child first, and skips boxes farther
+away than the best triangle so far. It starts with the triangle that the previous search found on the same side: in a
+descent, this is nearly always the nearest one, so that the others are skipped at once.
+
+The grid is made when the model first collides. It is stored in ``m.aux.sdf_grid`` after a header of `HEAD` numbers:
+numbers of points (3), lower corner (3), spacing. Its frame is the mesh's own. For a point outside the grid, the result
+is the distance at the nearest point of the grid's box, plus the distance to the box.
+
+Sources: C. Ericson, Real-Time Collision Detection (2005), section 5.1.5: closest point on a triangle; J. A. Baerentzen,
+H. Aanaes, Signed distance computation using the angle weighted pseudonormal (2005).
 """
 
 from __future__ import annotations
@@ -16,17 +24,153 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cardan.collision.sdf.grid import grid_distance
-from cardan.collision.sdf.nearest import nearest_on_triangle, pseudonormals, square_from_box
-from cardan.collision.sdf.shapes import MAX_ATTRIBUTES
+from cardan.collision.sdf.field import MAX_ATTRIBUTES
 from cardan.jit import collider, exact, kernel, stack_array, stack_int_array
 from cardan.maths.quaternion import quat2mat
 from cardan.maths.types import ConstArray1, ConstArray2, ConstIntArray1, ConstIntArray2, Vec3
-from cardan.maths.vector import dot3, get3, mul_mat_t_vec3, mul_mat_vec3, scale3, set3, sub3
+from cardan.maths.vector import add3, add_scaled3, dot3, get3, mul_mat_t_vec3, mul_mat_vec3, scale3, set3, sub3
 from cardan.model.kernel_views import Data, Model
 
 if TYPE_CHECKING:
     from cardan.model.mjmodel import MjModel
+
+
+HEAD = 7
+CELLS = 64
+"""Cells along the longest side of the grid."""
+BORDER = 2
+"""Cells between the mesh and the edge of the grid."""
+
+
+# --- evaluation -------------------------------------------------------------------------------------------------------
+
+
+@kernel
+def clamped(x: float, last: float) -> float:
+    """Move a coordinate, in cells, into the grid."""
+    return min(max(x, 0.0), last)
+
+
+@kernel
+def cell_of(x: float, count: int) -> int:
+    """Cell that contains a coordinate inside the grid."""
+    return min(int(x), count - 2)
+
+
+@kernel
+def interpolated(m: Model, start: int, p: Vec3) -> tuple[float, Vec3]:
+    """Interpolate value and gradient (per cell) at a point inside the grid, in cells."""
+    nx, ny, nz = int(m.aux.sdf_grid[start]), int(m.aux.sdf_grid[start + 1]), int(m.aux.sdf_grid[start + 2])
+    i, j, k = cell_of(p[0], nx), cell_of(p[1], ny), cell_of(p[2], nz)
+    x, y, z = p[0] - i, p[1] - j, p[2] - k
+    value, gx, gy, gz = 0.0, 0.0, 0.0, 0.0
+    for corner in range(8):
+        a, b, c = corner & 1, corner >> 1 & 1, corner >> 2
+        found = m.aux.sdf_grid[start + HEAD + ((i + a) * ny + j + b) * nz + k + c]
+        wx, wy, wz = x if a else 1.0 - x, y if b else 1.0 - y, z if c else 1.0 - z
+        value += found * wx * wy * wz
+        gx += found * (1.0 if a else -1.0) * wy * wz
+        gy += found * wx * (1.0 if b else -1.0) * wz
+        gz += found * wx * wy * (1.0 if c else -1.0)
+    return value, (gx, gy, gz)
+
+
+@kernel
+def grid_distance(m: Model, start: int, p: Vec3) -> tuple[float, Vec3]:
+    """Distance and gradient at a point in the mesh's own frame."""
+    low = (m.aux.sdf_grid[start + 3], m.aux.sdf_grid[start + 4], m.aux.sdf_grid[start + 5])
+    spacing = m.aux.sdf_grid[start + 6]
+    cells = scale3(sub3(p, low), 1.0 / spacing)
+    inside = (
+        clamped(cells[0], m.aux.sdf_grid[start] - 1.0),
+        clamped(cells[1], m.aux.sdf_grid[start + 1] - 1.0),
+        clamped(cells[2], m.aux.sdf_grid[start + 2] - 1.0),
+    )
+    value, slope = interpolated(m, start, inside)
+    gradient = scale3(slope, 1.0 / spacing)
+    beyond = scale3(sub3(cells, inside), spacing)
+    out = sqrt(beyond[0] * beyond[0] + beyond[1] * beyond[1] + beyond[2] * beyond[2])
+    if out > 0.0:
+        return value + out, scale3(beyond, 1.0 / out)
+    return value, gradient
+
+
+# --- construction -----------------------------------------------------------------------------------------------------
+
+
+def frame_of(points: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+    """Lower corner, numbers of points and spacing of the grid around points (n, 3)."""
+    spacing = float(np.ptp(points, axis=0).max()) / CELLS
+    count = np.ceil(np.ptp(points, axis=0) / spacing).astype(int) + 1 + 2 * BORDER
+    return points.min(axis=0) - BORDER * spacing, count, spacing
+
+
+FACE, EDGES, CORNERS = 0, 1, 4
+"""Features of a triangle, as rows of the table of pseudonormals: face, edges ab, bc, ca, corners a, b, c."""
+
+
+def pseudonormals(vertex: np.ndarray, face: np.ndarray) -> np.ndarray:
+    """Normals of the seven features of each triangle (m, 7, 3): face, sums of two faces, sums weighted by angles."""
+    corner = vertex[face]
+    normal = _unit(np.cross(corner[:, 1] - corner[:, 0], corner[:, 2] - corner[:, 0]))
+    table = np.empty((len(face), 7, 3))
+    table[:, FACE] = normal
+    ends = np.sort(np.stack([face, np.roll(face, -1, axis=1)], axis=2), axis=2).reshape(-1, 2)
+    _, edge = np.unique(ends, axis=0, return_inverse=True)
+    total = np.zeros((edge.max() + 1, 3))
+    np.add.at(total, edge.ravel(), np.repeat(normal, 3, axis=0))
+    table[:, EDGES:CORNERS] = total[edge.reshape(-1, 3)]
+    around = np.zeros((len(vertex), 3))
+    for k in range(3):
+        to_next = _unit(corner[:, (k + 1) % 3] - corner[:, k])
+        to_last = _unit(corner[:, (k + 2) % 3] - corner[:, k])
+        angle = np.arccos(np.clip((to_next * to_last).sum(axis=1), -1.0, 1.0))
+        np.add.at(around, face[:, k], angle[:, None] * normal)
+    table[:, CORNERS:] = around[face]
+    return table
+
+
+def _unit(vectors: np.ndarray) -> np.ndarray:
+    return vectors / np.maximum(np.linalg.norm(vectors, axis=1), 1e-300)[:, None]
+
+
+@kernel
+def nearest_on_triangle(p: Vec3, a: Vec3, b: Vec3, c: Vec3) -> tuple[Vec3, int]:
+    """Point of a triangle nearest to `p`, and the feature that contains it."""
+    ab, ac, ap = sub3(b, a), sub3(c, a), sub3(p, a)
+    d1, d2 = dot3(ab, ap), dot3(ac, ap)
+    if d1 <= 0.0 and d2 <= 0.0:
+        return a, 4
+    bp = sub3(p, b)
+    d3, d4 = dot3(ab, bp), dot3(ac, bp)
+    if d3 >= 0.0 and d4 <= d3:
+        return b, 5
+    vc = d1 * d4 - d3 * d2
+    if vc <= 0.0 and d1 >= 0.0 and d3 <= 0.0:
+        return add_scaled3(a, ab, d1 / (d1 - d3)), 1
+    cp = sub3(p, c)
+    d5, d6 = dot3(ab, cp), dot3(ac, cp)
+    if d6 >= 0.0 and d5 <= d6:
+        return c, 6
+    vb = d5 * d2 - d1 * d6
+    if vb <= 0.0 and d2 >= 0.0 and d6 <= 0.0:
+        return add_scaled3(a, ac, d2 / (d2 - d6)), 3
+    va = d3 * d6 - d5 * d4
+    if va <= 0.0 and d4 - d3 >= 0.0 and d5 - d6 >= 0.0:
+        return add_scaled3(b, sub3(c, b), (d4 - d3) / ((d4 - d3) + (d5 - d6))), 2
+    share = 1.0 / (va + vb + vc)
+    return add3(a, add3(scale3(ab, vb * share), scale3(ac, vc * share))), 0
+
+
+@kernel
+def square_from_box(aabb: ConstArray2, node: int, p: Vec3) -> float:
+    """Squared distance of a point from the box of a node."""
+    total = 0.0
+    for k in range(3):
+        out = max(abs(p[k] - aabb[node, k]) - aabb[node, 3 + k], 0.0)
+        total += out * out
+    return total
+
 
 STRIDE = 30
 """Numbers per triangle: corners (9), pseudonormals (21)."""

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cardan.collision.sdf.grid import frame_of
-from cardan.collision.sdf.mesh_distance import STRIDE, from_face, nearest_face, triple
+from cardan.collision.sdf.mesh_distance import STRIDE, frame_of, from_face, nearest_face, triple
 from cardan.jit import OK, Program, StructMemory, addresses, call_collider, exact, stage
 from cardan.jit.memory.view import InterpretedView
 from cardan.maths.vector import add3, set3

@@ -10,7 +10,7 @@ distance field collision (2020).
 
 from __future__ import annotations
 
-from cardan.collision.near import MAXCONPAIR, put_contact
+from cardan.collision.contact import MAXCONPAIR, put_contact
 from cardan.collision.sdf.field import evaluate, has_distance, load_side
 from cardan.constants import mjMAXTREEDEPTH
 from cardan.jit import collider, exact, kernel, stack_int_array
