@@ -1,13 +1,12 @@
 """The shape of the source: imports point one way, files and functions stay short, start-up stays light."""
 
 import ast
+import functools
 import graphlib
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-
-import pytest
 
 SOURCE = Path(__file__).resolve().parent.parent / "src"
 PACKAGE = SOURCE / "cardan"
@@ -61,20 +60,22 @@ def nodes_that_run(tree: ast.AST) -> Iterator[ast.AST]:
             yield from nodes_that_run(node)
 
 
-def imported_names(file: Path, types: bool = True) -> Iterator[str]:
+@functools.cache
+def imported_names(file: Path, types: bool = True) -> tuple[str, ...]:
     """Dotted names of everything that a file imports, at any depth; `from a import b` gives `a.b`.
 
     Imports that only a type checker reads count with `types`.
     """
-    package = module_name(file).split(".")[: None if file.name == "__init__.py" else -1]
+    package, found = module_name(file).split(".")[: None if file.name == "__init__.py" else -1], []
     tree = ast.parse(file.read_text())
     for node in ast.walk(tree) if types else nodes_that_run(tree):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            found += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             above = package[: len(package) - node.level + 1] if node.level else []
             origin = ".".join([*above, *([node.module] if node.module else [])])
-            yield from (f"{origin}.{alias.name}" for alias in node.names)
+            found += [f"{origin}.{alias.name}" for alias in node.names]
+    return tuple(found)
 
 
 def imported_modules(file: Path, types: bool = True) -> set[str]:
@@ -113,11 +114,14 @@ def test_every_part_has_a_floor():
     assert not unplaced, f"give these parts a floor in {Path(__file__).name}: {sorted(unplaced)}"
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(PACKAGE)))
-def test_imports_never_point_up(file):
-    floor = FLOOR_OF[part_of(module_name(file))]
-    up = [name for name in imported_modules(file) if FLOOR_OF[part_of(name)] > floor]
-    assert not up, f"imports from a higher floor: {up}"
+def test_imports_never_point_up():
+    up = [
+        f"{module} imports {name}"
+        for module, file in MODULES.items()
+        for name in imported_modules(file)
+        if FLOOR_OF[part_of(name)] > FLOOR_OF[part_of(module)]
+    ]
+    assert not up, "imports from a higher floor:\n" + "\n".join(up)
 
 
 def test_parts_have_no_import_cycle():
@@ -133,18 +137,21 @@ def test_the_physics_knows_nothing_of_the_text():
     assert not {part: used & TEXT for part, used in uses().items() if part in PHYSICS and used & TEXT}
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(PACKAGE)))
-def test_the_reference_is_never_imported(file):
-    assert REFERENCE not in {name.split(".")[0] for name in imported_names(file)}
+def test_the_reference_is_never_imported():
+    found = [str(file) for file in FILES if REFERENCE in {name.split(".")[0] for name in imported_names(file)}]
+    assert not found, found
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(PACKAGE)))
-def test_files_and_functions_stay_short(file):
-    text = file.read_text()
-    assert len(text.splitlines()) <= LONGEST_FILE
-    functions = [n for n in ast.walk(ast.parse(text)) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)]
-    lengths = {function.name: function.end_lineno - function.lineno + 1 for function in functions}
-    assert not {name: length for name, length in lengths.items() if length > LONGEST_FUNCTION}
+def test_files_and_functions_stay_short():
+    long = []
+    for file in FILES:
+        text, place = file.read_text(), file.relative_to(PACKAGE).as_posix()
+        if len(text.splitlines()) > LONGEST_FILE:
+            long.append(f"{place}: {len(text.splitlines())} lines")
+        functions = [n for n in ast.walk(ast.parse(text)) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)]
+        lengths = {function.name: (function.end_lineno or 0) - function.lineno + 1 for function in functions}
+        long += [f"{place}: {name}, {length} lines" for name, length in lengths.items() if length > LONGEST_FUNCTION]
+    assert not long, "\n".join(long)
 
 
 WRITERS = {"write_text", "write_bytes", "NamedTemporaryFile", "mkstemp", "os.rename", "os.replace"}
@@ -167,6 +174,53 @@ def writes_of(file: Path) -> Iterator[str]:
 def test_files_are_written_in_one_place():
     found = {file.relative_to(PACKAGE).as_posix(): list(writes_of(file)) for file in FILES}
     assert {file: writes for file, writes in found.items() if writes and file not in PLAIN_WRITERS} == {}
+
+
+OWNER = {"self", "cls"}
+
+
+def is_private(name: str) -> bool:
+    """Whether an attribute is private, other than a special method or a method of named tuples."""
+    return name.startswith("_") and not name.endswith("__") and name not in {"_replace", "_fields", "_asdict"}
+
+
+def private_attributes_made(tree: ast.AST) -> Iterator[str]:
+    """Private methods and attributes of the classes of a file."""
+    for owner in (node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)):
+        for node in ast.walk(owner):
+            if isinstance(node, ast.FunctionDef):
+                yield node.name
+            elif isinstance(node, ast.AnnAssign):
+                yield ast.unparse(node.target)
+            elif isinstance(node, ast.Attribute) and ast.unparse(node.value) in OWNER:
+                yield node.attr
+
+
+PRIVATE_OF_OTHERS = {
+    # the driver of native code keeps the position of a stopped program in the data, whose class is on a higher floor
+    ("jit/driver/program.py", "_resume"),
+    ("jit/driver/program.py", "_resume_address"),
+    # of Numba's libraries
+    ("jit/front/compile.py", "_finalized"),
+    ("jit/front/shortcuts.py", "_finalized"),
+}
+
+
+def test_private_attributes_stay_in_their_package():
+    trees = {file: ast.parse(file.read_text()) for file in FILES}
+    made: dict[str, set[str]] = {}
+    for file, tree in trees.items():
+        for name in filter(is_private, private_attributes_made(tree)):
+            made.setdefault(name, set()).add(part_of(module_name(file)))
+    found = []
+    for file, tree in trees.items():
+        place, part = file.relative_to(PACKAGE).as_posix(), part_of(module_name(file))
+        for node in ast.walk(tree):
+            if not isinstance(node, ast.Attribute) or not is_private(node.attr) or ast.unparse(node.value) in OWNER:
+                continue
+            if part not in made.get(node.attr, {part}) and (place, node.attr) not in PRIVATE_OF_OTHERS:
+                found.append(f"{place}:{node.lineno}: {ast.unparse(node)}")
+    assert not found, "use cardan.model.internals, or a public name:\n" + "\n".join(found)
 
 
 def test_import_is_light():

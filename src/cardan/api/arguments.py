@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from cardan.jit.binding.arguments import INTEGER_END
+from cardan.model import internals
 from cardan.model.mjdata import MjData
 from cardan.model.mjmodel import MjModel
 
@@ -24,7 +25,7 @@ def check_pair(name: str, m: Any, d: Any) -> None:
     check_model(name, m)
     if not isinstance(d, MjData):
         raise TypeError(f"{name}: d must be an MjData, not {type(d).__name__}")
-    if m._memory.sizes != d.model._memory.sizes:
+    if internals.sizes(m) != internals.sizes(d.model):
         raise ValueError(f"{name}: the MjData was made for a model of other sizes than the given MjModel")
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from cardan.api.arguments import check_model, check_pair
 from cardan.enums import mjtGeom
+from cardan.model import internals
 from cardan.model.derived import NTYPES
 from cardan.model.fields_arena import MAX_CONDIM
 from cardan.model.mjdata import MjContact, MjData
@@ -87,7 +88,7 @@ def mj_addContact(m: MjModel, d: MjData, con: MjContact) -> int:
     values = {name: getattr(con, name) for name in d.contact.fields}
     if 0 < m.narena < (d.ncon + 1) * bytes_of_one("ncon"):
         return 1
-    if d.ncon >= d._memory.sizes["ncon"]:
+    if d.ncon >= internals.sizes(d)["ncon"]:
         d.grow("ncon", d.ncon + 1)
     d.ncon += 1
     for name, value in values.items():

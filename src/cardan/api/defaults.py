@@ -9,6 +9,7 @@ from typing import Any
 from cardan.api.arguments import integer, text
 from cardan.api.array_arguments import target_of
 from cardan.api.loading import load_empty
+from cardan.model.attributes import copy_group
 from cardan.model.mjmodel import MjOption, MjVisual
 from cardan.model.tables import MODEL
 from cardan.step.report import size_text, warning_text
@@ -18,16 +19,11 @@ _DEFAULT_SOLREF = (0.02, 1.0)
 _DEFAULT_SOLIMP = (0.9, 0.95, 0.001, 0.5, 2.0)
 
 
-def _copy_group(target: Any, source: Any) -> None:
-    for name in source._names:
-        setattr(target, name, getattr(source, name))
-
-
 def mj_defaultOption(opt: MjOption) -> None:
     """Set physics options to their defaults."""
     if not isinstance(opt, MjOption):
         raise TypeError(f"mj_defaultOption: opt must be an MjOption, not {type(opt).__name__}")
-    _copy_group(opt, load_empty().opt)
+    copy_group(opt, load_empty().opt)
 
 
 def mj_defaultVisual(vis: MjVisual) -> None:
@@ -38,7 +34,7 @@ def mj_defaultVisual(vis: MjVisual) -> None:
     for prefix in MODEL.prefixes:
         if prefix.startswith("vis.") and prefix != "vis.":
             name = prefix[4:-1]
-            _copy_group(getattr(vis, name), getattr(default, name))
+            copy_group(getattr(vis, name), getattr(default, name))
 
 
 def mj_defaultSolRefImp(solref: Any, solimp: Any) -> None:

@@ -19,6 +19,7 @@ from cardan.jit.binding.functions import Binding
 from cardan.jit.binding.ready import ReadyBinding
 from cardan.maths.quaternion import exp_jacobian, log_jacobian, rotation_matrix, sub_quat
 from cardan.maths.vector import get3, scale3, set3, set9
+from cardan.model import internals
 from cardan.model.mjdata import MjData
 from cardan.model.mjmodel import MjModel
 from cardan.step.finite_difference_run import inverse_differences, transition_differences
@@ -159,7 +160,7 @@ def mjd_transition(
     reach_of, step_jacobian = _transition()
     check_pair("mjd_transition", m, d)
     distance = 0.0 if contacts == "exact" and reach is None else reach_of("mjd_transition", m, contacts, reach)
-    sizes = m._memory.sizes
+    sizes = internals.sizes(m)
     nx, ns, nu = 2 * sizes["nv"] + sizes["na"], sizes["nsensordata"], sizes["nu"]
     if not (_fits(A, nx, nx) and _fits(B, nx, nu) and _fits(C, ns, nx) and _fits(D, ns, nu)):
         _check_targets(_transition_targets(m, A, B, C, D))
@@ -175,7 +176,7 @@ def mjd_transition(
             _write(D, result[nx:, nx:])
         elif distance == 0.0:
             binding = Binding.all["mjd_transition"]
-            if isinstance(binding, ReadyBinding) and jacobian.publish(binding.place(m._programs.words)):
+            if isinstance(binding, ReadyBinding) and jacobian.publish(binding.place(internals.programs(m).words)):
                 binding.activate()
 
 

@@ -18,6 +18,7 @@ from cardan.enums import mjtIntegrator
 from cardan.errors import FatalError
 from cardan.jit import OK, jit_enabled, stage
 from cardan.jit.binding.functions import Binding, ProgramBinding
+from cardan.model import internals
 from cardan.model.kernel_views import Data, Model
 from cardan.model.mjdata import ARRAYS, MjData
 from cardan.model.mjmodel import MjModel
@@ -45,7 +46,7 @@ def _execute(name: str, m: MjModel, d: MjData, repeat: int = 1) -> None:
     program = programs.program(m, name)
     binding = Binding.all.get(name)
     if jit_enabled and not program.needs_objects and isinstance(binding, ProgramBinding):
-        m._programs.make_ready(binding.index, name, version, program)
+        internals.programs(m).make_ready(binding.index, name, version, program)
     run(program, m, d, repeat)
 
 
@@ -190,7 +191,7 @@ def mj_rne(m: MjModel, d: MjData, flg_acc: int, result: np.ndarray) -> None:
     writable_vector("mj_rne", "result", result, m.nv, "nv")
     chosen = _rne_acceleration if integer("mj_rne", "flg_acc", flg_acc) else _rne_bias
     run(programs.cached_program(m, chosen.__name__, (chosen,)), m, d)
-    result.reshape(-1)[:] = d._memory.arrays["work.qacc_step"]
+    result.reshape(-1)[:] = internals.array(d, "work.qacc_step")
 
 
 def mj_resetDataKeyframe(m: MjModel, d: MjData, key: int) -> None:

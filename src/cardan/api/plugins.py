@@ -9,6 +9,7 @@ from typing import Any
 from cardan import plugins
 from cardan.api.arguments import check_model, check_pair, integer
 from cardan.errors import FatalError
+from cardan.model import internals
 from cardan.model.mjdata import MjData
 from cardan.model.mjmodel import MjModel
 from cardan.plugins.memory import plugin_number, set_plugin_number
@@ -57,7 +58,7 @@ def plugin_config(m: MjModel, instance: int) -> dict[str, str]:
 def plugin_data(m: MjModel, d: MjData, instance: int) -> Any:
     """Return the object that the plugin's `init` function made for an instance, or None."""
     check_pair("plugin_data", m, d)
-    return d._plugin_data[_instance("plugin_data", m, instance)]
+    return internals.plugin_data(d)[_instance("plugin_data", m, instance)]
 
 
 def _instance(function: str, m: MjModel, instance: int) -> int:

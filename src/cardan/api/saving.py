@@ -15,6 +15,7 @@ from cardan.files import FileName, write_file
 from cardan.mjcf.canonical.tree import canonical_tree
 from cardan.mjcf.docs import schema_page, schema_text
 from cardan.mjcf.writer import write_tree
+from cardan.model import internals
 from cardan.model.binary import dump_model, dumped_size, load_model
 from cardan.model.mjmodel import MjModel, register_reader
 from cardan.model.printing import DEFAULT_FORMAT, check_format, data_text, model_text
@@ -34,9 +35,9 @@ def to_xml(m: MjModel) -> str:
             contains a NaN.
     """
     check_model("to_xml", m)
-    if m._source is None:
+    if internals.source(m) is None:
         raise ValueError("to_xml: this model was not compiled from XML in this process, so its source is not known")
-    return _text(m, m._source)
+    return _text(m, internals.source(m))
 
 
 def _text(m: MjModel, source: Source) -> str:
@@ -58,7 +59,7 @@ def mj_saveLastXML(filename: FileName, m: MjModel) -> None:
     source = last_source()
     if source is None:
         raise FatalError("mj_saveLastXML: no XML model was loaded")
-    if source.sizes != m._memory.sizes:
+    if source.sizes != internals.sizes(m):
         raise FatalError("mj_saveLastXML: the model has other sizes than the XML model that was loaded last")
     text = _text(m, source)
     if not filename:

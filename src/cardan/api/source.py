@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cardan.mjcf.canonical.numbers import statistics
+from cardan.model import internals
 
 if TYPE_CHECKING:
     from cardan.model.mjmodel import MjModel
@@ -43,8 +44,8 @@ _last: list[Source] = []
 
 def remember(m: MjModel, tree: ModelTree) -> MjModel:
     """Store the source of a model, so that the model can be written as XML; return the model."""
-    source = Source(tree, m._memory.sizes, statistics(m))
-    m._source = source
+    source = Source(tree, internals.sizes(m), statistics(m))
+    internals.set_source(m, source)
     _last[:] = [source]
     return m
 

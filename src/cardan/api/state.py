@@ -11,6 +11,7 @@ from cardan.api.arguments import check_model, check_pair, integer, writable_vect
 from cardan.api.native_call import native_by
 from cardan.errors import FatalError
 from cardan.jit.binding.arguments import ANY, Integer, target
+from cardan.model import internals
 from cardan.model.mjdata import MjData
 from cardan.model.mjmodel import MjModel
 from cardan.step.state import NSTATE, get_state, set_state, state_size
@@ -58,7 +59,7 @@ def mj_copyData(dest: MjData, m: MjModel, src: MjData) -> MjData:
     """Copy all values of `src` into `dest`, both of the model `m`; return `dest`."""
     check_pair("mj_copyData", m, dest)
     check_pair("mj_copyData", m, src)
-    dest._copy_values(src)
+    internals.copy_values(dest, src)
     return dest
 
 
@@ -77,7 +78,7 @@ def last_good_state(d: MjData) -> np.ndarray | None:
     """
     if not isinstance(d, MjData):
         raise TypeError(f"last_good_state: d must be an MjData, not {type(d).__name__}")
-    lost = d._memory.arrays["work.lost_state"]
+    lost = internals.array(d, "work.lost_state")
     return lost[1:].copy() if lost[0] else None
 
 

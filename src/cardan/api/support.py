@@ -21,6 +21,7 @@ from cardan.dynamics.kinematics import differentiate_pos, integrate_pos
 from cardan.enums import mjtCone, mjtObj, mjtSolver
 from cardan.errors import FatalError
 from cardan.jit.binding.arguments import ANY, Integer, Number, element, source, target
+from cardan.model import internals
 from cardan.model.mjdata import MjData
 from cardan.model.mjmodel import MjModel
 
@@ -210,10 +211,11 @@ def mj_fullM(m: MjModel, dst: np.ndarray, M: Any) -> None:
 
 def _entries(m: MjModel) -> tuple[np.ndarray, np.ndarray]:
     """Row and column of each entry of `qM`; computed once for each model."""
-    if "_inertia_entries" not in m.__dict__:
-        rows = np.repeat(np.arange(m.nv), np.diff(m._memory.arrays["aux.M_rowadr"]))
-        m.__dict__["_inertia_entries"] = rows, m._memory.arrays["aux.M_colind"]
-    return m.__dict__["_inertia_entries"]
+    kept = internals.kept(m)
+    if "inertia_entries" not in kept:
+        rows = np.repeat(np.arange(m.nv), np.diff(internals.array(m, "aux.M_rowadr")))
+        kept["inertia_entries"] = rows, internals.array(m, "aux.M_colind")
+    return kept["inertia_entries"]
 
 
 def mj_addM(m: MjModel, d: MjData, dst: np.ndarray, rownnz: Any, rowadr: Any, colind: Any) -> None:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import cardan
 from cardan.as_mujoco.documentation import document
 from cardan.face import public_names
+from cardan.model import internals
 from cardan.model.mjdata import MjContactList, MjSolverStatList, MjTimerStatList, MjWarningStatList
 from cardan.model.named import view_classes
 
@@ -52,7 +53,7 @@ def _realloc_con_efc(d: cardan.MjData, ncon: int, nefc: int) -> None:
     if max(ncon, nefc) > MOST_ROWS:
         raise cardan.FatalError("insufficient arena memory available")
     for capacity, size in (("ncon", ncon), ("nefc", nefc)):
-        if size > d._memory.sizes[capacity]:
+        if size > internals.sizes(d)[capacity]:
             d.grow(capacity, size)
     d.ncon, d.nefc = ncon, nefc
 

@@ -26,6 +26,7 @@ from cardan.enums import mjtStage, mjtState, mjtWarning
 from cardan.enums.codes import STAGE_ACC
 from cardan.errors import FatalError
 from cardan.jit.front.form import DOUBLE, SINGLE, Form
+from cardan.model import internals
 from cardan.model.mjdata import ARRAYS, MjData
 from cardan.model.mjmodel import MjModel
 from cardan.model.tables import DATA
@@ -402,10 +403,12 @@ class Batch(BatchNames, Core):
         except Exception as error:
             self._keep_error(i, error)
             return
-        old = self._models.model(i)._memory
+        old = internals.memory(self._models.model(i))
         for name in CONSTANTS:
             is_array = name in old.arrays
-            new, now = (memory.arrays[name] if is_array else memory.scalars[name] for memory in (m._memory, old))
+            new, now = (
+                memory.arrays[name] if is_array else memory.scalars[name] for memory in (internals.memory(m), old)
+            )
             if not np.array_equal(new.astype(now.dtype), now):
                 self._models.own(name)[i] = new if is_array else new[0]
 
@@ -426,10 +429,10 @@ class Batch(BatchNames, Core):
         own = self._models.exported(self._world(sim))
         if model is None:
             return own
-        if model._memory.sizes != own._memory.sizes:
+        if internals.sizes(model) != internals.sizes(own):
             raise ValueError("get_model: the given model has other sizes than the world's")
-        model._memory.copy_from(own._memory)
-        model._programs.clear()
+        internals.memory(model).copy_from(internals.memory(own))
+        internals.programs(model).clear()
         return model
 
     def get_data(self, sim: int, data: MjData | None = None) -> MjData:
@@ -445,7 +448,7 @@ class Batch(BatchNames, Core):
         self._load(np.array([i]))
         if data is None:
             return copy(self.data(i))
-        data._copy_values(self.data(i))
+        internals.copy_values(data, self.data(i))
         return data
 
     # outcomes --------------------------------------------------------------------

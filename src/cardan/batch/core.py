@@ -22,6 +22,7 @@ from cardan.enums import mjtStage, mjtState
 from cardan.errors import FatalError
 from cardan.jit import Program, jit_enabled
 from cardan.jit.front.form import HERE, Form
+from cardan.model import internals
 from cardan.model.forms import data_in_double
 from cardan.model.mjdata import MjData
 from cardan.model.mjmodel import MjModel
@@ -99,7 +100,7 @@ class Core:
         put["state"] = np.zeros((count, state_size(m, int(mjtState.mjSTATE_INTEGRATION))), memories.dtype)
         memories.attach_rows("work.batch_row", self.state)
         memories.share("work.batch_part", self._parts())
-        memories.spread_scalars(self._live(0)._memory)
+        memories.spread_scalars(internals.memory(self._live(0)))
         memories.view("plugin")[:] = m.plugin
         worlds = np.arange(count)
         self._run(Program([start_data], self._form), worlds)
@@ -115,7 +116,7 @@ class Core:
             return {}
         scout = MjData(m)
         run(cached_program(m, "mj_forward", PROGRAMS["mj_forward"]), m, scout)
-        return {name: scout._memory.sizes[name] for name in CAPACITIES}
+        return {name: internals.sizes(scout)[name] for name in CAPACITIES}
 
     def _parts(self, names: Sequence[str] = ROWS) -> np.ndarray:
         """The parts of a row of fields of the state: kind, address in the buffer, size."""
@@ -146,7 +147,7 @@ class Core:
     @property
     def _form(self) -> Form:
         """The form of the batch's native code."""
-        return self._models.base._form
+        return internals.form(self._models.base)
 
     @property
     def nsim(self) -> int:
@@ -166,9 +167,9 @@ class Core:
         m = self._models.model(i)
         if i not in known:
             known[i] = self._memories.data(m, i)
-            known[i].__dict__["_batch"] = ref(self)
+            internals.kept(known[i])["batch"] = ref(self)
         if known[i].model is not m:  # fields were expanded, or models set, since then
-            known[i].__dict__["model"] = m
+            internals.set_model(known[i], m)
             self._memories.calls[i, 2::2] = m.address, id(m)
         return known[i]
 
@@ -275,7 +276,7 @@ class Core:
     def _program(self, name: str, i: int) -> Program:
         m = self._models.model(i)
         if self._models.flexible:
-            m._programs.clear()  # an option may have been written
+            internals.programs(m).clear()  # an option may have been written
         answers = {WARNED: _take_news, ROLLOUT_FROZEN: _end_rollout}
         program = cached_program(m, ("batch", name), LISTS[name], answers=answers)
         refuse_python(m, program)
@@ -330,7 +331,7 @@ def _take_news(program: Program, m: MjModel, d: MjData) -> None:
 
     The data knows its batch: the program, which a model of the caller's keeps, may be used by others.
     """
-    batch = d.__dict__["_batch"]()
+    batch = internals.kept(d)["batch"]()
     memories = batch._memories
     i = int((d.address - memories.addresses[0]) // memories.slots.strides[0])
     for kind, text in pending_messages(d):
@@ -339,7 +340,7 @@ def _take_news(program: Program, m: MjModel, d: MjData) -> None:
 
 def _end_rollout(program: Program, m: MjModel, d: MjData) -> None:
     """A world of a rollout has raised a warning: it takes no further steps."""
-    d._resume[:] = 0, np.iinfo(np.int64).max
+    internals.position(d)[:] = 0, np.iinfo(np.int64).max
 
 
 @cache

@@ -25,6 +25,7 @@ from cardan.derive.sensitivity import sensitivities
 from cardan.derive.tangent_space import TangentSpace
 from cardan.derive.transition import transition_derivatives
 from cardan.errors import FatalError
+from cardan.model import internals
 from cardan.model.mjdata import MjData
 from cardan.model.mjmodel import MjModel
 from cardan.step.hooks import hooks, share_hooks
@@ -65,10 +66,10 @@ class Worker:
     def refresh(self) -> None:
         """Take over the numbers that the model has now."""
         if self.m is not self.source:
-            self.m._memory.copy_from(self.source._memory)
+            internals.memory(self.m).copy_from(internals.memory(self.source))
 
     def _put(self, wanted: Part, values: np.ndarray) -> None:
-        memory = (self.m if wanted.field.startswith("m.") else self.d)._memory
+        memory = internals.memory(self.m if wanted.field.startswith("m.") else self.d)
         name = wanted.field[2:]
         place = memory.scalars[name] if memory.struct.by_name[name].is_scalar else memory.arrays[name]
         place.reshape(-1)[wanted.numbers] = values
@@ -107,7 +108,7 @@ class Worker:
             FatalError: numbers became too large or no numbers.
         """
         d = self.d
-        resets = d._memory.scalars["work.auto_resets"]
+        resets = internals.memory(d).scalars["work.auto_resets"]
         resets[0] = 0
         run(step_program(self.m), self.m, d, nstep)
         if resets[0]:
@@ -283,4 +284,4 @@ def differentiable_step(m: MjModel, names: tuple[str, ...], nstep: int) -> Diffe
     if not isinstance(m, MjModel):
         raise TypeError(f"step: m must be an MjModel, not {type(m).__name__}")
     what = ("differentiable step", names, nstep)
-    return m._programs.of(what, hooks.version, lambda: DifferentiableStep(m, names, nstep))
+    return internals.programs(m).of(what, hooks.version, lambda: DifferentiableStep(m, names, nstep))

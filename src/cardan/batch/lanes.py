@@ -16,6 +16,7 @@ from cardan.jit.driver.lanes import LaneCode
 from cardan.jit.front.form import DOUBLE, INTERLEAVED, Form
 from cardan.jit.layout.lanes import Lanes
 from cardan.jit.memory.struct import StructMemory
+from cardan.model import internals
 from cardan.model.forms import model_in
 from cardan.model.mjdata import MjData
 from cardan.model.mjmodel import MjModel
@@ -40,13 +41,13 @@ class LaneWorlds:
         attach_shape_data(m)
         self.form, self.exact = Form(INTERLEAVED, precision), exact
         self.model = model_in(self.form, m)
-        first = datas[0]._memory
+        first = internals.memory(datas[0])
         self.memory = Lanes(self.form.struct(DATA), first.sizes, CAPACITIES, len(datas))
         for world, data in enumerate(datas):
-            self.memory.put(world, data._memory)
+            self.memory.put(world, internals.memory(data))
         for field in DATA.fields:
             if field.is_attached:
-                self._attach(field.name, len(field.shape), [data._memory for data in datas])
+                self._attach(field.name, len(field.shape), [internals.memory(data) for data in datas])
         self.memory.attach("work.buffer", self.memory.numbers())
 
     def _attach(self, name: str, ndim: int, memories: Sequence[StructMemory]) -> None:
@@ -66,7 +67,7 @@ class LaneWorlds:
         plan = plan_of(self.model, items)
         write_tables(self.model, plan.tables)
         stages: list[Any] = list(plan.stages)
-        code = LaneCode(stages, list(self.model._numbered), self.form, self.exact)
+        code = LaneCode(stages, list(internals.numbered(self.model)), self.form, self.exact)
         for _ in range(repeat):
             for k in range(len(code)):
                 self._run_stage(code, k)

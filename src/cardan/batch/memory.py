@@ -13,6 +13,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from cardan.jit.memory.struct import ALIGNMENT, WORDS, StructMemory, aligned_buffer, layout_of, scalars_of
+from cardan.model import internals
 from cardan.model.mjdata import MjData, attach_private, data_sizes, private_sizes
 from cardan.model.mjmodel import MjModel
 from cardan.model.tables import CAPACITIES, DATA
@@ -31,7 +32,7 @@ class WorldMemories:
 
     def __init__(self, m: MjModel, count: int, capacities: Mapping[str, int]) -> None:
         self.worlds = count
-        self.struct = m._form.struct(DATA)
+        self.struct = internals.form(m).struct(DATA)
         self.sizes = data_sizes(m) | dict(capacities)
         self.slots = np.zeros((count, len(DATA.fields), WORDS), np.int64)
         self.calls = np.zeros(

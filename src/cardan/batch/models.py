@@ -15,6 +15,7 @@ import numpy as np
 from cardan.errors import FatalError
 from cardan.jit.front.form import HERE, Form
 from cardan.jit.memory.struct import WORDS, StructMemory, scalars_of
+from cardan.model import internals
 from cardan.model.forms import model_in
 from cardan.model.mjdata import ARRAYS as ARRAYS_OF_DATA
 from cardan.model.mjdata import MjData
@@ -56,7 +57,7 @@ def check_data(function: str, data: MjData, m: MjModel) -> None:
     """
     if not isinstance(data, MjData):
         raise TypeError(f"{function}: data should be an MjData, got {type(data).__name__}")
-    given, own = data.model._memory, m._memory
+    given, own = internals.memory(data.model), internals.memory(m)
     wrong = f"{function}: data was made for another model"
     for name, size in own.sizes.items():
         if given.sizes[name] != size:
@@ -155,7 +156,7 @@ class WorldModels:
     def _with(self, fields: Mapping[str, np.ndarray], i: int) -> MjModel:
         m = share_hooks(copy(self.shown), self.shown)
         for name, values in fields.items():
-            memory = m._memory.scalars if name in scalars_of(MODEL) else m._memory.arrays
+            memory = internals.memory(m).scalars if name in scalars_of(MODEL) else internals.memory(m).arrays
             memory[name][...] = values[i]
         return m
 
@@ -170,16 +171,16 @@ class WorldModels:
         slot = scalars_of(MODEL).get(name)
         if slot is not None:
             stride = slots.strides[0]
-            dtype = self.base._memory.struct.fields[slot].numpy_dtype
+            dtype = internals.memory(self.base).struct.fields[slot].numpy_dtype
             return np.ndarray((self.count,), dtype, slots, slot * WORDS * 8, (stride,))
-        array = self.base._memory.arrays[name]
+        array = internals.array(self.base, name)
         values = np.repeat(array[None], self.count, axis=0)
         slots[:, MODEL.slot[name], 0] = values.ctypes.data + np.arange(self.count) * values.strides[0]
         return values
 
     def _own_slots(self) -> np.ndarray:
         if self._slots is None:
-            self._slots = np.repeat(self.base._memory.slots[None], self.count, axis=0)
+            self._slots = np.repeat(internals.memory(self.base).slots[None], self.count, axis=0)
             self.addresses = self._slots.ctypes.data + np.arange(self.count) * self._slots.strides[0]
         return self._slots
 
@@ -194,7 +195,7 @@ class WorldModels:
         return self._objects[i]
 
     def _over(self, slots: np.ndarray, i: int) -> MjModel:
-        base = self.base._memory
+        base = internals.memory(self.base)
         memory = StructMemory(base.struct, base.sizes, (), slots, {None: base.buffer})
         for name, values in self.values.items():
             if name not in scalars_of(MODEL):
@@ -226,7 +227,7 @@ class WorldModels:
         for i, model in enumerate(given):
             self._check(i, model)
         self.given, self.shared = given, isinstance(models, MjModel)
-        in_form = {id(model): self._in_form(self.base._form, model) for model in given}
+        in_form = {id(model): self._in_form(internals.form(self.base), model) for model in given}
         self._running = [in_form[id(model)] for model in given]
         self.addresses = np.array([model.address for model in self._running], np.int64)
 

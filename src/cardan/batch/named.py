@@ -14,6 +14,7 @@ import numpy as np
 
 from cardan.batch.models import STRUCTURE
 from cardan.jit.memory.fields import Field
+from cardan.model import internals
 from cardan.model.named import KINDS, Kind, fields_of, holds_many, name_book
 from cardan.model.tables import DATA, MODEL
 
@@ -59,9 +60,9 @@ class BatchView:
         """A field of the model for all worlds, read-only."""
         models = self._batch._models
         if models.given is not None:
-            array = np.stack([model._memory.arrays[field.name] for model in models.given])
+            array = np.stack([internals.array(model, field.name) for model in models.given])
         else:
-            value = models.base._memory.arrays[field.name]
+            value = internals.array(models.base, field.name)
             array = np.broadcast_to(value, (models.count, *value.shape))
         array.flags.writeable = False
         return array

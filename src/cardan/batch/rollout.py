@@ -21,6 +21,7 @@ from cardan.batch.shapes import checked_rows, results, unchecked_rows
 from cardan.batch.threads import deal
 from cardan.batch.worlds import BYTES, TIME, WORDS, rollout_input, rollout_output
 from cardan.enums.data import mjtState
+from cardan.model import internals
 from cardan.model.mjdata import MjData
 from cardan.model.mjmodel import MjModel
 from cardan.step.pipeline import STEP
@@ -192,7 +193,7 @@ def _start_inputs(m: MjModel, d: MjData, control_spec: int) -> dict[str, np.ndar
 
 def _parts(m: MjModel, d: MjData, names: Sequence[str]) -> np.ndarray:
     """The parts of a row made of the named fields: kind, address in `work.buffer`, size."""
-    base = d._memory.buffer.ctypes.data
+    base = internals.memory(d).buffer.ctypes.data
     sizes = field_sizes(m)
     rows = []
     for name in names:
@@ -208,7 +209,7 @@ def _run_block(
     """Do the worlds of one block on one data, in one native call."""
     nroll, nstep = worlds.state.shape[:2]
     nothing = np.zeros(0)
-    scalars = d._memory.scalars
+    scalars = internals.memory(d).scalars
     scalars["work.rollout_row"][0] = 0
     scalars["work.rollout_nstep"][0] = nstep
     rows = {
@@ -228,11 +229,11 @@ def _run_block(
 
 def _repeat_last_row(program: Any, m: MjModel, d: MjData) -> None:
     """Fill the rest of a world that raised a warning with its last row, and go on with the next world."""
-    row, nstep = (int(d._memory.scalars[f"work.rollout_{name}"][0]) for name in ("row", "nstep"))
+    row, nstep = (internals.number(d, f"work.rollout_{name}") for name in ("row", "nstep"))
     end = (row // nstep + 1) * nstep
     widths = {"state": state_size(m, mjtState.mjSTATE_FULLPHYSICS), "sensordata": m.nsensordata}
     for name, width in widths.items():
-        rows = d._memory.arrays[f"work.rollout_{name}"].reshape(-1, width) if width else np.zeros((end, 0))
+        rows = internals.array(d, f"work.rollout_{name}").reshape(-1, width) if width else np.zeros((end, 0))
         rows[row:end] = rows[row - 1]
-    d._memory.scalars["work.rollout_row"][0] = end
-    d._resume[:] = 0, end
+    internals.set_number(d, "work.rollout_row", end)
+    internals.position(d)[:] = 0, end

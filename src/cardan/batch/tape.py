@@ -19,6 +19,7 @@ from cardan.derive.plugin_memory import check_numbers, remembered_numbers
 from cardan.derive.recorded import Recorded, Rows
 from cardan.derive.tape import STATE, Gradient, Jacobians, loss_slopes, named_sensitivities, split_jacobians
 from cardan.jit.front.form import HERE
+from cardan.model import internals
 from cardan.model.mjdata import MjData
 from cardan.step.programs import program
 from cardan.step.run import run
@@ -35,9 +36,9 @@ STEPPED = ("time", *STATE, "ctrl", "qacc_warmstart", "plugin_state")
 
 def _plugin_numbers(batch: Batch, worlds: np.ndarray, d: MjData) -> list[np.ndarray]:
     """The numbers of the plugins of some worlds, which must be as many as those of a data of their model."""
-    found = [batch._live(int(world))._memory.arrays["work.plugin_number"] for world in worlds]
+    found = [internals.array(batch._live(int(world)), "work.plugin_number") for world in worlds]
     for own in found:
-        check_numbers(d._memory.arrays["work.plugin_number"], own)
+        check_numbers(internals.array(d, "work.plugin_number"), own)
     return found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from rich.tree import Tree
 import cardan
 from cardan.cli.loading import load_model, model_name, start
 from cardan.cli.testspeed import controls, time_stages
+from cardan.model import internals
 from cardan.model.tables import SIZE_NAMES
 from cardan.step.pipeline import STEP
 from cardan.step.plan import function_name, plan_of
@@ -100,7 +102,8 @@ def run(model: Path, plan: bool = False) -> None:
     kinds = (("actuator", "s", m.nu), ("sensor", "s", m.nsensor), ("tendon", "s", m.ntendon), ("flex", "es", m.nflex),
              ("key", "s", m.nkey))  # fmt: skip
     if m.nplugin:
-        table.add_row("plugins", ", ".join(f"{escape(n)} ({m._plugins.count(n)})" for n in dict.fromkeys(m._plugins)))
+        numbers = Counter(internals.plugins(m))
+        table.add_row("plugins", ", ".join(f"{escape(name)} ({number})" for name, number in numbers.items()))
     for kind, ending, count in kinds:
         if count:
             table.add_row(kind + ending, ", ".join(escape(getattr(m, kind)(k).name) or str(k) for k in range(count)))

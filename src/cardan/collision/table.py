@@ -26,6 +26,7 @@ from cardan.collision.sdf.descent import sdf_descent
 from cardan.collision.sdf.triangles import mesh_sdf
 from cardan.constants import mjENBL_NATIVECCD
 from cardan.enums import mjtDisableBit, mjtGeom
+from cardan.model import internals
 from cardan.model.derived import NO_COLLIDER, NTYPES
 from cardan.model.mjdata import MjData
 from cardan.model.mjmodel import MjModel
@@ -111,7 +112,7 @@ def attach_missing_collider(m: MjModel, d: MjData, own: Own = MappingProxyType({
     Raises:
         ValueError: there is no collision function for their types.
     """
-    geom1, geom2 = (int(geom) for geom in d._memory.arrays["work.missing_geom"])
+    geom1, geom2 = (int(geom) for geom in internals.array(d, "work.missing_geom"))
     types = int(m.geom_type[geom1]), int(m.geom_type[geom2])
     function = own.get(types) or _stock(m, types, (geom1, geom2))
     m.put_function("aux.collider", types[0] * NTYPES + types[1], function)
@@ -135,7 +136,7 @@ def _label(m: MjModel, geom: int) -> str:
 
 def _colliding_types(m: MjModel) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
     """Yield the pairs of geom types that can collide, with the ids of two such geoms."""
-    table = m._memory.arrays["aux.collider"]
+    table = internals.array(m, "aux.collider")
     kinds, representative = _distinct_geoms(m)
     present = np.flatnonzero(np.bincount(m.geom_type))
     explicit = _explicit_pairs(m)
@@ -191,7 +192,7 @@ def _passing(m: MjModel, geom1: np.ndarray, geom2: np.ndarray) -> np.ndarray:
     ):
         passing = passing & bits_match(contype[a], conaffinity[a], contype[b], conaffinity[b])
     if not m.opt.disableflags & mjtDisableBit.mjDSBL_FILTERPARENT:
-        parent = m._memory.arrays["aux.body_weldparent"]
+        parent = internals.array(m, "aux.body_weldparent")
         passing &= ~are_parent_and_child(weld1, weld2, parent[body1], parent[body2])
     signature = (np.minimum(body1, body2).astype(np.int64) << 16) + np.maximum(body1, body2)
     return passing & ~_are_excluded(m, signature)

@@ -17,6 +17,7 @@ from cardan.jit.front.stage import exact
 from cardan.jit.memory.struct import Link
 from cardan.maths.quaternion import mul_quat, neg_quat, quat2mat, rot_vec_quat
 from cardan.maths.vector import add3, get3, get4, scale3, set3, sub3
+from cardan.model import internals
 from cardan.model.kernel_views import Model
 
 if TYPE_CHECKING:
@@ -67,12 +68,12 @@ def reserve_trees(build: Build) -> None:
 
 def fill_trees(m: MjModel) -> None:
     """Fill ``body_bvh*`` and the bodies' rows of ``bvh_*`` of a model whose bodies and geoms are complete."""
-    memory, sizes = StructMemory(BODY_TREES, {}), m._memory.sizes
-    memory.link(m._memory, _IN_MODEL)
+    memory, sizes = StructMemory(BODY_TREES, {}), internals.sizes(m)
+    memory.link(internals.memory(m), _IN_MODEL)
     ngeom, nodes = sizes["ngeom"], 2 * sizes["ngeom"]
     memory.attach_new({"pos": ngeom, "centre": ngeom, "half": ngeom})
     memory.attach_new({"order": ngeom, "first": nodes, "count": nodes})
-    call(find_body_trees, m._memory, memory)
+    call(find_body_trees, internals.memory(m), memory)
 
 
 @native_over("Model", "BodyTrees")

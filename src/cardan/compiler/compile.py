@@ -35,6 +35,7 @@ from cardan.compiler.views import add_views, resolve_targets
 from cardan.errors import MjcfError, PluginError
 from cardan.jit.cache.helper import expect, expecting
 from cardan.jit.memory.struct import layout_of
+from cardan.model import internals
 from cardan.model.mjmodel import SIZES, MjModel
 from cardan.model.reset import start_data
 from cardan.model.tables import CAPACITIES, DATA, MODEL, SIZE_NAMES
@@ -108,7 +109,7 @@ def _compiled(tree: ModelTree) -> MjModel:
     except PluginError as error:
         raise build.plugin_elements[error.instance].error(error.reason) from error
     _fill_blocks(build, m, _LAST)
-    m._mesh_poses = build.mesh_poses
+    internals.mesh_poses(m).update(build.mesh_poses)
     for body in build.bodies:
         body.parent = None  # break the reference cycle, which would live until the garbage collector runs
     return m
@@ -208,13 +209,13 @@ def _fill(build: Build) -> MjModel:
     _check_memory(build)
     _pad_users(build)
     m = MjModel.for_filling(build.sizes, _LAST)
-    fill_columns(m._memory, build.columns)
+    fill_columns(internals.memory(m), build.columns)
     _fill_blocks(build, m, build.blocks.keys() - _LAST)
     fill_trees(m)
-    m._memory.scalars["nbuffer"][0] = m._memory.buffer.nbytes
+    internals.set_number(m, "nbuffer", internals.memory(m).buffer.nbytes)
     put_settings(build.tree, m)
     fill_name_tables(build, m)
-    m._plugins = tuple(build.plugin_names)
+    internals.set_plugins(m, build.plugin_names)
     m.finalize()
     return m
 
@@ -224,5 +225,5 @@ def _fill_blocks(build: Build, m: MjModel, names: Collection[str]) -> None:
     for name in names:
         if name in build.blocks:
             blocks = [block.ravel() for block in build.blocks[name]]
-            flat = m._memory.arrays[name].reshape(-1)
+            flat = internals.array(m, name).reshape(-1)
             np.concatenate(blocks, out=flat[len(flat) - sum(map(len, blocks)) :], casting="unsafe")

@@ -23,6 +23,7 @@ from cardan.dynamics.spatial_tendon import has_spatial_tendons, spatial_tendon
 from cardan.dynamics.tendon import tendon
 from cardan.dynamics.transmission import has_spatial_transmissions, spatial_transmission, transmission
 from cardan.jit import Program
+from cardan.model import internals
 from cardan.model.mjdata import MjData
 from cardan.plugins.registry import looks_at_data, make_instance
 
@@ -85,7 +86,7 @@ def _data(m: MjModel) -> MjData | Scratch:
     Raises:
         PluginError: a plugin rejects the model.
     """
-    if any(map(looks_at_data, m._plugins)) or (m.nflex and _needs_edges(m)):
+    if any(map(looks_at_data, internals.plugins(m))) or (m.nflex and _needs_edges(m)):
         return MjData(m)
     d = Scratch(m)
     for instance in range(m.nplugin):

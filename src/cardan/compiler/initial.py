@@ -19,6 +19,7 @@ from cardan.jit.driver.direct import call, native_over
 from cardan.jit.memory.struct import Link
 from cardan.maths.quaternion import mul_quat, quat2mat, rot_vec_quat
 from cardan.maths.vector import add3, get3, get4, set3, set9, sub3
+from cardan.model import internals
 from cardan.model.kernel_views import Model
 from cardan.model.tables import MODEL
 
@@ -102,8 +103,8 @@ INITIAL = Struct(
 def initial_memory(m: MjModel, d: MjData | Scratch) -> StructMemory:
     """Return the structure for a model and its data."""
     memory = StructMemory(INITIAL, {})
-    memory.link(d._memory, _OF_DATA)
-    memory.link(m._memory, _OF_MODEL)
+    memory.link(internals.memory(d), _OF_DATA)
+    memory.link(internals.memory(m), _OF_MODEL)
     nbody, nv = m.nbody, m.nv
     memory.attach_new(
         {"arm": nbody, "articulated": 6 * nbody, "mobility": 6 * nbody, "force": nv, "pivot": nv}
@@ -114,9 +115,9 @@ def initial_memory(m: MjModel, d: MjData | Scratch) -> StructMemory:
 
 def set_means(m: MjModel, memory: StructMemory) -> None:
     """Fill ``m.stat``, after the lengths of flexes' edges are known. A mean without any values is not changed."""
-    scalars, mean = m._memory.slots.view(np.float64)[:, 0], memory.arrays["mean"]
+    scalars, mean = internals.memory(m).slots.view(np.float64)[:, 0], memory.arrays["mean"]
     mean[:] = scalars[_MEAN_SLOTS]
-    call(find_statistics, m._memory, memory)
+    call(find_statistics, internals.memory(m), memory)
     scalars[_MEAN_SLOTS] = mean
 
 

@@ -16,6 +16,7 @@ from cardan.compiler.build import KINDS
 from cardan.jit import Field, Struct, StructMemory, kernel
 from cardan.jit.driver.direct import call, native_over
 from cardan.jit.memory.struct import Link
+from cardan.model import internals
 from cardan.model.kernel_views import Model
 
 if TYPE_CHECKING:
@@ -55,9 +56,9 @@ def put_names(build: Build) -> None:
 def fill_name_tables(build: Build, m: MjModel) -> None:
     """Fill the hash tables of a model that has its names."""
     memory = StructMemory(NAMES, {})
-    memory.link(m._memory, _IN_MODEL)
+    memory.link(internals.memory(m), _IN_MODEL)
     memory.attach("count", np.array([build.count(kind) for kind in KINDS], np.int32))
-    call(find_places, m._memory, memory, len(build.tree.model_name.encode()) + 1)
+    call(find_places, internals.memory(m), memory, len(build.tree.model_name.encode()) + 1)
 
 
 @native_over("Model", "Names")

@@ -9,6 +9,7 @@ import numpy as np
 
 from cardan.compiler.columns import fill_columns
 from cardan.jit.memory.struct import scalars_of
+from cardan.model import internals
 from cardan.model.mjmodel import MjModel
 from cardan.model.tables import MODEL
 from cardan.spec.overlay import given_over
@@ -26,7 +27,7 @@ _MEANS_OVER_NOTHING = {"stat.meaninertia": 1.0, "stat.meanmass": 1.0, "stat.mean
 
 def put_settings(tree: ModelTree, m: MjModel) -> None:
     """Fill ``m.opt`` and ``m.vis``, and ``m.stat`` with the statistics of a model without dofs and bodies."""
-    default, memory = _default(), m._memory
+    default, memory = _default(), internals.memory(m)
     memory.slots[default.slots] = default.words
     memory.buffer[: len(default.head)] = default.head
     groups: dict[str, dict[str, Any]] = {}
@@ -55,8 +56,8 @@ def _given(element: Element) -> dict[str, Any]:
 def put_fields(m: MjModel, values: dict[str, Any]) -> None:
     """Fill fields by name; attributes that are not fields, from which options are derived, are ignored."""
     fields = {name: MODEL.by_name[name] for name in values if name in MODEL.by_name}
-    m._memory.set_scalars({name: values[name] for name, field in fields.items() if field.is_scalar})
-    fill_columns(m._memory, {name: values[name] for name, field in fields.items() if not field.is_scalar})
+    internals.memory(m).set_scalars({name: values[name] for name, field in fields.items() if field.is_scalar})
+    fill_columns(internals.memory(m), {name: values[name] for name, field in fields.items() if not field.is_scalar})
 
 
 class _Default(NamedTuple):
@@ -78,10 +79,10 @@ def _default() -> _Default:
         values |= {_prefix(child) + name: value for name, value in child.resolved().items()}
     put_fields(m, values)
     slots = np.array([slot for name, slot in scalars_of(MODEL).items() if name.startswith(_GROUPS)])
-    arrays = [name for name in m._memory.arrays.home if name.startswith(_GROUPS)]
-    places = m._memory.arrays.buffers[None][0].places
+    arrays = [name for name in internals.memory(m).arrays.home if name.startswith(_GROUPS)]
+    places = internals.memory(m).arrays.buffers[None][0].places
     end = next(places[name][2] for name in places if name not in arrays)
-    return _Default(slots, m._memory.slots[slots], m._memory.buffer[:end].copy())
+    return _Default(slots, internals.memory(m).slots[slots], internals.memory(m).buffer[:end].copy())
 
 
 def part(section: Element, tag: str) -> Element:

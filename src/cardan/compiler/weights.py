@@ -10,6 +10,7 @@ from cardan.compiler.initial import MASSLESS, NOT_FINITE, ONLY_SLIDES, find_cons
 from cardan.compiler.mobility import weigh_rows
 from cardan.errors import FatalError, MjcfError
 from cardan.jit.driver.direct import call
+from cardan.model import internals
 
 if TYPE_CHECKING:
     from cardan.compiler.scratch import Scratch
@@ -35,7 +36,7 @@ class Inertia:
         row, weight = np.array(rows, np.float64, order="C"), np.zeros(len(rows))
         self.memory.attach("row", row.reshape(-1))
         self.memory.attach("row_weight", weight)
-        call(weigh_rows, self._model._memory, self.memory, len(row))
+        call(weigh_rows, internals.memory(self._model), self.memory, len(row))
         return _finite(weight)
 
     def set_constants(self) -> None:
@@ -51,7 +52,7 @@ class Inertia:
             MjcfError: the inertia has no inverse.
         """
         m = self._model
-        wrong = call(find_constants, m._memory, self.memory)
+        wrong = call(find_constants, internals.memory(m), self.memory)
         if wrong == MASSLESS:
             sliding = np.flatnonzero((m.body_simple == ONLY_SLIDES) & (m.body_mass == 0.0))
             body = sliding[sliding > 0][0]

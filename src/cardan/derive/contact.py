@@ -41,6 +41,7 @@ from cardan.maths.vector import (
     set3,
     sub3,
 )
+from cardan.model import internals
 from cardan.model.derived import NTYPES
 from cardan.model.kernel_views import Data, Model
 from cardan.step.hooks import colliders_of
@@ -273,4 +274,4 @@ def all_codes(m: MjModel, distant: bool) -> tuple[int, ...]:
         m: model.
         distant: whether contacts at a distance are among them.
     """
-    return (*np.flatnonzero(m._memory.arrays["aux.collider"] > 0).tolist(), *sorted(soft_codes(m, distant)))
+    return (*np.flatnonzero(internals.array(m, "aux.collider") > 0).tolist(), *sorted(soft_codes(m, distant)))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from cardan.model import internals
 from cardan.model.tables import DATA, MODEL
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ def part(m: MjModel, d: MjData, text: str) -> Part:
         raise ValueError(f"derivatives: neither MjData nor MjModel has a field {name!r} (docs/fields.md lists them)")
     if field.dtype != "f8":
         raise ValueError(f"derivatives: {name} has no numbers of type float64, but {field.dtype}")
-    shape = (m.nv,) if name == "qpos" else () if field.is_scalar else owner._memory.arrays[name].shape
+    shape = (m.nv,) if name == "qpos" else () if field.is_scalar else internals.array(owner, name).shape
     numbers = np.arange(int(np.prod(shape, dtype=int))).reshape(shape)
     if indices:
         where = tuple(int(k) for k in indices.split(","))

@@ -22,6 +22,7 @@ from cardan.derive.fields import Part, part
 from cardan.derive.linearisation import COPIED, MAKE_ROWS, Linearisation, linearisation
 from cardan.derive.sensitivity import seeds_of
 from cardan.derive.shadows import LANES
+from cardan.model import internals
 
 if TYPE_CHECKING:
     from cardan.derive.recorded import Recorded
@@ -122,7 +123,7 @@ def native_seeds(m: MjModel, course: Linearisation, inputs: Inputs) -> dict[str,
     seeds: dict[str, np.ndarray] = {}
     for varying in inputs.parts:
         name = varying.part.field
-        makes_rows = name in MAKE_ROWS and not m._memory.arrays[name[2:]].all()
+        makes_rows = name in MAKE_ROWS and not internals.array(m, name[2:]).all()
         if makes_rows or name in ("d.time", "d.qacc_warmstart"):
             return None
         if name not in FIRST and name != "d.ctrl":

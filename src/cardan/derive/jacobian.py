@@ -39,6 +39,7 @@ from cardan.jit import Program
 from cardan.jit.binding.ready import FRAME_WORDS
 from cardan.jit.memory.struct import WORDS, address_of, aligned_buffer
 from cardan.jit.transform.run import SCRIPT_SECOND, script_runner
+from cardan.model import internals
 from cardan.model.tables import DATA
 from cardan.step.finite_difference import restore_start
 from cardan.step.hooks import hooks
@@ -143,7 +144,7 @@ class StepJacobian:
     def __init__(self, m: MjModel, sensors: bool, distant: bool, extended: bool = False) -> None:
         self.course = Linearisation(m, "step" if sensors else "step without sensors", distant, extended)
         self.sensors = sensors
-        memory, nv, na, nu = self.course.d._memory, m.nv, m.na, m.nu
+        memory, nv, na, nu = internals.memory(self.course.d), m.nv, m.na, m.nu
         nx = 2 * nv + na + self.course.nmemory
         rows, columns = nx + (m.nsensordata if sensors else 0), nx + nu
         self.matrix = np.zeros((rows, columns))
@@ -178,7 +179,7 @@ class StepJacobian:
         self._published: np.ndarray | None = None
         self._address = 0  # of the frame that is published
         self._version = hooks.version
-        self._mark = m._programs.of("current", self._version, object)
+        self._mark = internals.programs(m).of("current", self._version, object)
         self._directed = False  # whether directions other than single columns were planted last
 
     def compute(self, d: MjData, state: bool, control: bool) -> np.ndarray:
@@ -222,7 +223,7 @@ class StepJacobian:
         Returns:
             Whether it can find it.
         """
-        script, programs = self._ready.get(COLUMNS[True, True]), self.course.m._programs
+        script, programs = self._ready.get(COLUMNS[True, True]), internals.programs(self.course.m)
         if script is None or self.sensors or self.matrix.shape[1] > PUBLISHED_COLUMNS:
             return False
         with programs.lock:
@@ -263,8 +264,8 @@ class StepJacobian:
             return
         course, left = self.course, len(steps)
         put(course.d, steps[0])
-        course.d._memory.attach("work.tape", tape)
-        number = course.d._memory.scalars["work.tape_step"]
+        internals.attach(course.d, "work.tape", tape)
+        number = internals.memory(course.d).scalars["work.tape_step"]
         number[0] = steps[0]
         self._begin_directions(wanted, seeds)
         if wanted in self._ready:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from cardan.model import internals
 from cardan.step.hooks import hooks
 from cardan.threads import Locked
 
@@ -30,7 +31,7 @@ def lent(m: MjModel, name: tuple[Any, ...], make: Callable[[], Thing]) -> Iterat
         name: what it is.
         make: makes it.
     """
-    idle: list[Thing] = m._programs.of(("idle", *name), hooks.version, list)
+    idle: list[Thing] = internals.programs(m).of(("idle", *name), hooks.version, list)
     try:
         found = idle.pop()
     except IndexError:

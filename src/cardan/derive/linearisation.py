@@ -30,6 +30,7 @@ from cardan.dynamics.actuation import fwd_actuation
 from cardan.dynamics.bias import fwd_acceleration
 from cardan.enums import mjtIntegrator
 from cardan.jit import Program
+from cardan.model import internals
 from cardan.model.mjdata import MjData
 from cardan.model.tables import CAPACITIES
 from cardan.step import pipeline
@@ -116,7 +117,7 @@ class Linearisation:
         begin_memory(m, self.d)
         kind = COURSES[course]
         self._steps, self._solves = bool(kind.after), kind.solves
-        memory = self.d._memory
+        memory = internals.memory(self.d)
         memory.attach("work.fd_qpos", self.next_qpos)
         memory.attach("work.fd_start", np.zeros(start_size(m)))
         self._stages, self._after = self._stages_of(kind.values), self._stages_of(kind.after)
@@ -135,7 +136,7 @@ class Linearisation:
 
     def set_reach(self, reach: float) -> None:
         """Set the distance, in m, up to which contacts take part."""
-        self.d._memory.scalars["work.reach"][0] = reach
+        internals.set_number(self.d, "work.reach", reach)
 
     def _value_items(self, kind: Course) -> tuple[Any, ...]:
         """Items that compute the values, and what the implicit function theorem needs."""
@@ -175,14 +176,14 @@ class Linearisation:
             for name in COPIED:
                 getattr(own, name)[...] = getattr(d, name)
         else:
-            own._copy_values(d)  # slopes of muscles are those of the last forward dynamics
+            internals.copy_values(own, d)  # slopes of muscles are those of the last forward dynamics
         if self.remembers:
             take_memory(own, d)
         self.evaluate()
 
     def evaluate(self) -> None:
         """Compute the values for the state and the inputs that the data has, and factorise what is solved with."""
-        self.d._memory.scalars["work.plugin_is_kept"][0] = 0
+        internals.set_number(self.d, "work.plugin_is_kept", 0)
         run(self.values, self.m, self.d)
         self.note_structure()
         if self.several:
@@ -192,7 +193,7 @@ class Linearisation:
 
     def note_structure(self) -> None:
         """Look what touches what, and what the constraint rows belong to."""
-        own, memory = self.d, self.d._memory
+        own, memory = self.d, internals.memory(self.d)
         kept = memory.arrays
         counts = np.array((own.ncon, own.nefc, own.ne, own.nf, own.nl, 0))
         geoms = side_keys(self.m, own) if self.m.nflex else own.contact.geom[: own.ncon]
@@ -227,7 +228,7 @@ class Linearisation:
         """
         if not 0 < status <= len(CAPACITIES):
             raise RuntimeError(f"a stage of a program of tangents returned the unknown status {status}")
-        memory = self.d._memory
+        memory = internals.memory(self.d)
         self.d.grow(list(CAPACITIES)[status - 1], int(memory.scalars["work.need"][0]))
         if self._steps:
             run(RESTORE, self.m, self.d)

@@ -16,6 +16,7 @@ import numpy as np
 from cardan.derive.plugins import calls
 from cardan.jit import OK, kernel, stage
 from cardan.jit.transform.stages import written
+from cardan.model import internals
 from cardan.model.kernel_views import Data, Model
 from cardan.plugins.registry import Plugin, plugin_of
 from cardan.step.plugin_stages import (
@@ -56,7 +57,7 @@ def remembered_numbers(m: MjModel, d: MjData, slots: tuple[int, ...] = STEPPED) 
     """Places in ``d.work.plugin_number`` of what functions of some kinds leave for the next evaluation or step."""
     if not m.nplugin:
         return np.zeros(0, np.int64)
-    arrays = d._memory.arrays
+    arrays = internals.memory(d).arrays
     places, starts = arrays["work.plugin_remembered"], arrays["work.plugin_start"][::2]
     if not len(places):
         return places
@@ -105,8 +106,8 @@ def made_by_the_user(m: MjModel) -> bool:
 def begin_memory(m: MjModel, d: MjData) -> None:
     """Give data room for what `recall` keeps."""
     places = remembered_numbers(m, d)
-    d._memory.attach("work.plugin_remembered", places)
-    d._memory.attach("work.plugin_kept", np.zeros(m.npluginstate + len(places)))
+    internals.attach(d, "work.plugin_remembered", places)
+    internals.attach(d, "work.plugin_kept", np.zeros(m.npluginstate + len(places)))
 
 
 def check_numbers(own: np.ndarray, other: np.ndarray) -> None:
@@ -128,7 +129,7 @@ def take_memory(target: MjData, source: MjData) -> None:
     Raises:
         ValueError: `init` has made another number of numbers for them.
     """
-    own, other = (d._memory.arrays["work.plugin_number"] for d in (target, source))
+    own, other = (internals.array(d, "work.plugin_number") for d in (target, source))
     check_numbers(own, other)
     own[...] = other
 

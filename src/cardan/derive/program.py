@@ -17,6 +17,7 @@ from cardan.derive.shadows import LANES, Shadows
 from cardan.jit import addresses
 from cardan.jit.transform.run import block_runner
 from cardan.jit.transform.stages import access, needed, tangent_addresses, written
+from cardan.model import internals
 
 if TYPE_CHECKING:
     from cardan.model.mjdata import MjData
@@ -97,7 +98,7 @@ class TangentProgram:
         self._stages = [step[0].stage if isinstance(step[0], Plain) else step[0] for step in steps]
         self.model, self.data = (
             Shadows(
-                x._memory,
+                internals.memory(x),
                 self.blocks,
                 [name[2:] for name in sorted(used) if name.startswith(letter)],
                 [name[2:] for name in own if name.startswith(letter)],
@@ -120,7 +121,7 @@ class TangentProgram:
 
     def of_structure(self) -> list[tuple[int, int]]:
         """Address and bytes of the tangents of contacts and constraint rows: of what there may be more or less of."""
-        home, shadows = self.d._memory.arrays.home, self.data.arrays
+        home, shadows = internals.memory(self.d).arrays.home, self.data.arrays
         return [(array.ctypes.data, array.nbytes) for name, array in shadows.items() if home.get(name) is not None]
 
     def plant(self, field: str, seeds: np.ndarray) -> None:

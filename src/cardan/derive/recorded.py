@@ -29,6 +29,7 @@ from cardan.derive.recording import (
 )
 from cardan.derive.shadows import LANES
 from cardan.jit import Program
+from cardan.model import internals
 from cardan.model.mjdata import MjData
 from cardan.step import pipeline
 from cardan.step.programs import cached_program
@@ -81,7 +82,7 @@ class Rows:
                 target = getattr(d, name)
                 target[...] = row[place].reshape(target.shape)
         if len(self.remembered):
-            d._memory.arrays["work.plugin_number"][self.remembered] = row[-len(self.remembered) :]
+            internals.array(d, "work.plugin_number")[self.remembered] = row[-len(self.remembered) :]
 
     def field(self, rows: np.ndarray, name: str) -> np.ndarray:
         """A field in all rows (..., size)."""
@@ -154,7 +155,7 @@ class Recorded:
             arrays |= {"tape_qpos": np.zeros(m.nq), "tape_deviation": np.zeros(2 * m.nv + m.na)}
         arrays["tape_remembered"] = self.layout.remembered
         for name, value in (("step", 0), ("every", every), ("nstep", n)):
-            d._memory.scalars[f"work.tape_{name}"][0] = value
+            internals.set_number(d, f"work.tape_{name}", value)
         program = cached_program(m, "record", (begin_recorded, *pipeline.STEP, end_recorded))
         with attached(d, {f"work.{name}": array.reshape(-1) for name, array in arrays.items()}):
             run(program, m, d, worlds * n)
@@ -162,7 +163,7 @@ class Recorded:
 
     def _row_of(self, d: MjData) -> np.ndarray:
         fields = (np.asarray(getattr(d, name), float).reshape(-1) for name in KEPT)
-        return np.concatenate([[d.time], *fields, d._memory.arrays["work.plugin_number"][self.layout.remembered]])
+        return np.concatenate([[d.time], *fields, internals.array(d, "work.plugin_number")[self.layout.remembered]])
 
     def _jacobian(self, sensors: bool) -> AbstractContextManager[StepJacobian]:
         """The Jacobians of a step by all that goes over from one step to the next."""
@@ -215,7 +216,7 @@ class Recorded:
             starts = self.rows[:, first // self.every]
             rows = self._record(self.data, starts, np.ascontiguousarray(self.controls[:, first:end]), 1)
         steps = range(self.worlds * n)
-        jacobian.course.d._memory.scalars["work.tape_nstep"][0] = n
+        internals.set_number(jacobian.course.d, "work.tape_nstep", n)
 
         def put(d: MjData, step: int) -> None:
             self.layout.put(d, rows[step // n, step % n])
@@ -285,7 +286,7 @@ class Recorded:
             sensors = np.zeros((worlds, n, blocks, m.nsensordata, LANES))
             states[:, 0] = in_blocks(state, blocks)
             wanted = Directions((*(jacobian.inputs if control.any() else jacobian.inputs[:-1]), *seeds), blocks)
-            jacobian.course.d._memory.scalars["work.tape_blocks"][0] = blocks
+            internals.set_number(jacobian.course.d, "work.tape_blocks", blocks)
             for first, end in self.stretches() if total else []:
                 part = np.ascontiguousarray(states[:, first : end + 1])
                 sensed = np.ascontiguousarray(sensors[:, first:end])

@@ -10,6 +10,7 @@ import numpy as np
 from cardan.derive.fields import Part, part
 from cardan.derive.linearisation import COPIED, Linearisation, linearisation
 from cardan.derive.plugins import check_results
+from cardan.model import internals
 
 if TYPE_CHECKING:
     from cardan.model.mjdata import MjData
@@ -24,7 +25,7 @@ def seeds_of(course: Linearisation, by: Part) -> np.ndarray:
     """Directions along each number of an input: (size of the field, numbers)."""
     if by.field == "d.qpos":
         return course.space.basis(course.d.qpos)[:, by.numbers]
-    memory = (course.m if by.field.startswith("m.") else course.d)._memory
+    memory = internals.memory(course.m if by.field.startswith("m.") else course.d)
     name = by.field[2:]
     size = 1 if memory.struct.by_name[name].is_scalar else memory.arrays[name].size
     result = np.zeros((size, len(by.numbers)))

@@ -21,6 +21,7 @@ from cardan.derive.soft_distant import convex_apart, distant_pair_margin, elemen
 from cardan.enums import mjtFlexSelf, mjtGeom
 from cardan.jit import OK, exact, kernel, stage
 from cardan.maths.vector import get3
+from cardan.model import internals
 from cardan.model.derived import NTYPES
 from cardan.model.kernel_views import Data, Model
 from cardan.soft.contacts import plane_vertex
@@ -248,7 +249,7 @@ def soft_contacts_again(code: int) -> Stage:
 def soft_codes_at(m: MjModel, d: MjData, contacts: list[int]) -> set[int]:
     """Numbers of the kinds of some contacts with flexes."""
     kind_of: Callable[..., int] = kind_of_contact
-    reach = d._memory.scalars["work.reach"].item()
+    reach = internals.number(d, "work.reach")
     return {int(kind_of(m, d, con, reach)) for con in contacts}
 
 

@@ -148,6 +148,12 @@ class FieldGroup:
         return listing(self, type(self).__name__, sorted(self._names))
 
 
+def copy_group(target: FieldGroup, source: FieldGroup) -> None:
+    """Copy the values of all members of a group, such as the options, to another group of the same class."""
+    for name in source._names:
+        setattr(target, name, getattr(source, name))
+
+
 def listing(instance: Any, title: str, names: Iterable[str]) -> str:
     """Return the `repr` of a structure: a line for each attribute."""
     return "\n".join([f"<{title}", *(f"  {name}: {getattr(instance, name)!r}" for name in names), ">"])

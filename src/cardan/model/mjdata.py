@@ -194,7 +194,7 @@ class MjData(Native, DataNames):
     _memory: StructMemory
     _plugin_data: list[Any]  # data of the plugin instances, as their plugins made them
     _resume: np.ndarray  # position of a stopped program: position in its list, steps done
-    _arena_held: bool = False  # whether a stage has called a Python function: addresses of arena arrays must not change
+    _arena_held: list[bool]  # of one: whether a stage has called a Python function, so that the arena must not move
     _resume_address = _StackIsFull()
 
     def __init__(self, model: MjModel) -> None:
@@ -222,6 +222,7 @@ class MjData(Native, DataNames):
         attributes["_memory"] = memory
         attributes["_views"] = {}
         attributes["_plugin_data"] = []
+        attributes["_arena_held"] = [False]
         attributes["address"] = memory.address
         self._native = call
         attributes["_resume"] = call[:2]
@@ -267,7 +268,7 @@ class MjData(Native, DataNames):
         size = max(need + need // 4, now + now // 2, 16)
         if capacity in LIMITED and self.model.narena > 0:
             size = max(need, min(size, self.model.narena // bytes_of_one(capacity)))
-        if self._arena_held:
+        if self._arena_held[0]:
             raise ArenaHeld(capacity, need)
         self._memory.grow(capacity, size)
         self.__dict__.pop("_view", None)
@@ -312,7 +313,7 @@ class MjData(Native, DataNames):
             raise not_settable(self, name)
 
     def _copy_values(self, other: MjData) -> None:
-        if self._arena_held:
+        if self._arena_held[0]:
             raise RuntimeError("collision detection is running on this data: its callbacks can't replace the data")
         own = self._memory.arrays["plugin_data"].copy()
         self._memory.copy_from(other._memory)

@@ -33,6 +33,7 @@ from cardan.enums import mjtGeom
 from cardan.jit import kernel
 from cardan.maths.quaternion import mul_quat, neg_quat, quat2vel, rot_vec_quat, sub_quat
 from cardan.maths.vector import dot3
+from cardan.model import internals
 from cardan.model.kernel_views import Data, Model
 from cardan.plugins.memory import PluginMemory, indices_of, numbers_of
 from cardan.plugins.registry import Config, Plugin, config_of, number
@@ -145,7 +146,7 @@ def visualize(m: Any, d: Any, opt: Any, scn: Any, instance: int) -> None:
     most = number(config_of(m, instance), "vmax", 0.0)
     if most <= 0.0:
         return
-    torques = _torques(m, d, d._plugin_data[instance])
+    torques = _torques(m, d, internals.plugin_data(d)[instance])
     after = {int(m.body_parentid[body]): torque for body, torque in torques.items()}
     for body in np.flatnonzero(m.body_plugin == instance).tolist():
         ends = [part[body] for part in (torques, after) if body in part]

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from cardan.jit import kernel
+from cardan.model import internals
 from cardan.model.kernel_views import Data
 
 
@@ -62,8 +63,7 @@ def attach_memory(d: Any, memories: list[PluginMemory]) -> None:
         remembered.append(start[-2] + memory.remembered)
         numbers.append(memory.numbers)
         indices.append(memory.indices)
-    d._memory.attach("work.plugin_number", np.concatenate(numbers))
-    d._memory.attach("work.plugin_index", np.concatenate(indices))
-    d._memory.attach("work.plugin_start", np.array(start, np.int64))
-    d._memory.attach("work.plugin_remembered", np.concatenate(remembered))
-    d.__dict__.pop("_view", None)
+    internals.attach(d, "work.plugin_number", np.concatenate(numbers))
+    internals.attach(d, "work.plugin_index", np.concatenate(indices))
+    internals.attach(d, "work.plugin_start", np.array(start, np.int64))
+    internals.attach(d, "work.plugin_remembered", np.concatenate(remembered))

@@ -23,6 +23,7 @@ from cardan.collision.sdf.shape import Shape
 from cardan.enums import mjtStage
 from cardan.enums.codes import PLUGIN_ACTUATOR, PLUGIN_PASSIVE, PLUGIN_SDF, PLUGIN_SENSOR
 from cardan.errors import PluginError
+from cardan.model import internals
 
 Config = Mapping[str, str]
 Size = int | Callable[[Config], int]
@@ -227,7 +228,7 @@ def plugin_of(m: Any, instance: int) -> Plugin:
     Raises:
         ValueError: the plugin is not registered here.
     """
-    name = m._plugins[instance]
+    name = internals.plugins(m)[instance]
     found = find_plugin(name)
     if found is None:
         raise ValueError(f"plugin instance {instance} is one of {name!r}, which is not registered: see register_plugin")

@@ -15,6 +15,7 @@ from cardan.collision.sdf.mesh_distance import mesh_faces
 from cardan.collision.sdf.sampling import mesh_grid
 from cardan.collision.sdf.shape import Box, Shape, bolt, bowl, gear, nut, torus, torus_gradient
 from cardan.enums import mjtGeom
+from cardan.model import internals
 from cardan.plugins.registry import config_of, plugin_of, register_shape, shape_plugin
 
 if TYPE_CHECKING:
@@ -138,9 +139,9 @@ def attach_shape_data(m: MjModel) -> None:
     for instance, shape in shapes.items():
         adr = MAX_ATTRIBUTES * instance
         if not shape.of_mesh:
-            m._memory.arrays["aux.sdf_attr"][adr : adr + MAX_ATTRIBUTES] = shape.values(config_of(m, instance))
+            internals.array(m, "aux.sdf_attr")[adr : adr + MAX_ATTRIBUTES] = shape.values(config_of(m, instance))
     of_mesh = {instance: meshes[instance] for instance, shape in shapes.items() if shape.of_mesh}
-    if of_mesh and not m._memory.arrays["aux.sdf_face"].size:
+    if of_mesh and not internals.array(m, "aux.sdf_face").size:
         _attach_faces(m, of_mesh)
 
 
@@ -153,12 +154,11 @@ def _attach_faces(m: MjModel, meshes: Mapping[int, int]) -> None:
     _attach(m, "aux.sdf_grid", grids)
     for instance, (mesh, start, _), grid in zip(meshes, of_mesh, _starts(grids), strict=True):
         at = MAX_ATTRIBUTES * instance
-        m._memory.arrays["aux.sdf_attr"][at : at + 3] = mesh, start, grid
+        internals.array(m, "aux.sdf_attr")[at : at + 3] = mesh, start, grid
 
 
 def _attach(m: MjModel, name: str, parts: list[np.ndarray]) -> None:
-    m._memory.attach(name, np.concatenate(parts))
-    m.__dict__.pop("_view", None)
+    internals.attach(m, name, np.concatenate(parts))
 
 
 def _starts(parts: list[np.ndarray]) -> list[int]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from cardan.model import MjData, MjModel
+from cardan.model import MjData, MjModel, internals
 from cardan.threads import Crew
 from cardan.visual import MjvCamera, MjvOption
 
@@ -42,7 +42,7 @@ class StatesOfBatch:
     def __init__(self, batch: Batch, m: MjModel) -> None:
         if not hasattr(batch, "nsim"):
             raise TypeError(f"render_batch: data must be a sequence of MjData or a Batch, not {type(batch).__name__}")
-        if batch.model._memory.sizes != m._memory.sizes:
+        if internals.sizes(batch.model) != internals.sizes(m):
             raise ValueError("render_batch: the model of the batch has other sizes than the renderer's")
         self._batch, self._asking = batch, threading.Lock()
 

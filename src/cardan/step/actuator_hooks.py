@@ -16,6 +16,7 @@ import numpy as np
 from cardan.dynamics.actuation import USERS_MADE, actuator_disabled
 from cardan.enums.codes import BIAS_USER, DYN_USER, GAIN_USER
 from cardan.jit import OK, kernel, stage
+from cardan.model import internals
 from cardan.model.kernel_views import Data, Model
 
 Adapter = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -115,7 +116,7 @@ def _python_force(name: str, types: str, user: int, field: str) -> Adapter:
         def call(m: Any, d: Any) -> None:
             for i in np.flatnonzero(getattr(m, types) == user).tolist():
                 if not actuator_disabled(m, i):
-                    d._memory.arrays[field][i] = _number(name, callback(m, d, i))
+                    internals.array(d, field)[i] = _number(name, callback(m, d, i))
 
         return call
 

@@ -14,6 +14,7 @@ from cardan.constants import mjMAXVAL
 from cardan.enums.codes import WARN_BADQACC, WARN_BADQPOS, WARN_BADQVEL
 from cardan.jit import OK, Program, kernel, stage
 from cardan.jit.front.form import Form
+from cardan.model import internals
 from cardan.model.kernel_views import Data, Model
 from cardan.model.reset import reset_data
 from cardan.step.diagnosis import first_trouble
@@ -122,16 +123,16 @@ def settle_divergence(m: Any, d: Any) -> bool:
     Returns:
         Whether the forward dynamics of the new state must be computed.
     """
-    kind = int(d._memory.scalars["work.bad_kind"][0])
+    kind = internals.number(d, "work.bad_kind")
     if not was_told(d, kind):
         trouble = first_trouble(m, d, kind == WARN_BADQACC)
         keep_message(
             d,
             kind,
-            int(d._memory.scalars["work.bad_index"][0]),
+            internals.number(d, "work.bad_index"),
             f"{trouble}; cardan.last_good_state(d) has the state before",
         )
-    _reset_program(m._form).run(m, d)
+    _reset_program(internals.form(m)).run(m, d)
     return kind == WARN_BADQACC
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from cardan.collision.contact import MAXCONPAIR
 from cardan.collision.contact import put_contact as put_row
 from cardan.jit import kernel
+from cardan.model import internals
 from cardan.model.kernel_views import Data, Model
 from cardan.model.mjdata import MjContact
 
@@ -68,11 +69,11 @@ def _native_collider(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def _python_collider(function: Callable[..., Any]) -> Callable[..., Any]:
     def own_collider(m: Any, d: Any, geom1: int, geom2: int) -> int:
-        margin = float(d._memory.scalars["work.near_margin"][0])
+        margin = internals.number(d, "work.near_margin")
         contacts = list(function(m, d, geom1, geom2, margin) or ())
         if len(contacts) > MAXCONPAIR:
             raise ValueError(f"a collision function returned {len(contacts)} contacts; at most {MAXCONPAIR} can be")
-        arrays = d._memory.arrays
+        arrays = internals.memory(d).arrays
         for k, contact in enumerate(contacts):
             dist, pos, frame = _parts(contact)
             arrays["work.near_dist"][k] = dist

@@ -16,6 +16,7 @@ from cardan.constants import mjMAXVAL
 from cardan.enums import mjtConstraint, mjtObj
 from cardan.jit import Field
 from cardan.jit.memory.struct import Struct, home_of
+from cardan.model import internals
 from cardan.model.named import KIND_OF_OBJECT, name_book
 from cardan.model.tables import DATA
 
@@ -65,7 +66,7 @@ def _suspects(d: Any, computed: bool) -> set[str]:
 
     Arrays are contiguous in a few buffers, and a check of a buffer takes as long as a check of an array.
     """
-    memory = d._memory
+    memory = internals.memory(d)
     real = memory.struct.by_name["work.buffer"].numpy_dtype
     has_rows = computed and (d.ncon or d.nefc)
     found: set[str] = set(memory.elsewhere)
@@ -128,7 +129,7 @@ def _position(m: Any, d: Any, i: int) -> str:
 
 
 def _inertia_entry(m: Any, d: Any, i: int) -> str:
-    return _dof(m, d, int(np.searchsorted(m._memory.arrays["aux.M_rowadr"], i, side="right")) - 1)
+    return _dof(m, d, int(np.searchsorted(internals.array(m, "aux.M_rowadr"), i, side="right")) - 1)
 
 
 def _derivative_entry(m: Any, d: Any, i: int) -> str:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cardan.enums import mjtIntegrator, mjtStage
+from cardan.model import internals
 from cardan.step import pipeline
 from cardan.step.checks import check_acc, check_pos, check_vel
 from cardan.step.finite_difference import (
@@ -94,12 +95,12 @@ def _controls(m: MjModel, d: MjData, eps: float, first_row: int, centered: bool)
 
 def _scratch(d: MjData, sizes: dict[str, int]) -> None:
     """Set the sizes of the private arrays `work.fd_*`, which are kept for the next call."""
-    memory = d._memory
+    memory = internals.memory(d)
     for name, size in sizes.items():
         array = memory.arrays.get(f"work.fd_{name}")
         if array is None or array.size != size:
             memory.attach(f"work.fd_{name}", np.zeros(size, memory.struct.by_name[f"work.fd_{name}"].numpy_dtype))
-            d.__dict__.pop("_view", None)
+            internals.forget_view(d)
 
 
 def _evaluate(
@@ -116,7 +117,7 @@ def _evaluate(
     plan = np.concatenate([plan for _, plan in groups]).reshape(-1)
     sizes = {"plan": plan.size, "start": start_size(m), "value": 3 * value_size, "result": shape[0] * shape[1]}
     _scratch(d, {**sizes, "qpos": m.nq, "qpos_low": m.nq})
-    arrays, scalars = d._memory.arrays, d._memory.scalars
+    arrays, scalars = internals.memory(d).arrays, internals.memory(d).scalars
     arrays["work.fd_plan"][:] = plan
     arrays["work.fd_result"][:] = 0.0
     scalars["work.fd_evaluation"][0] = 0
@@ -209,6 +210,6 @@ def inverse_differences(
         items = _inverse_items(skipstage, sensors, actuation)
         return cached_program(m, ("inverse", skipstage, sensors, actuation), items)
 
-    d._memory.scalars["work.fd_actuation"][0] = actuation
+    internals.set_number(d, "work.fd_actuation", actuation)
     size = nv + m.nsensordata + m.nM
     return _evaluate(m, d, eps, groups, program_after, (3 * nv, size), size)

@@ -20,6 +20,7 @@ from cardan.jit.binding.functions import escaped, guarded
 from cardan.jit.driver.loader import Address
 from cardan.jit.front.pointers import register_function
 from cardan.jit.front.stage import is_kernel
+from cardan.model import internals
 from cardan.step import actuator_hooks, collision_hooks, plugin_hooks, sensor_hooks, timers
 
 # place: conversions of a compiled and of a Python callback to a function of (m, d), given the variant of the place
@@ -153,14 +154,13 @@ hooks = Hooks()
 
 def hooks_of(m: Any) -> Hooks:
     """Return the callbacks of one model, which override those of the process. Copies have none (`share_hooks`)."""
-    if "_hooks" not in m.__dict__:
-        m.__dict__["_hooks"] = Hooks()
-    return m.__dict__["_hooks"]
+    kept = internals.kept(m)
+    return kept["hooks"] if "hooks" in kept else kept.setdefault("hooks", Hooks())
 
 
 def share_hooks(new: Any, m: Any) -> Any:
     """Let a model share the current and future callbacks of another model; return it."""
-    new.__dict__["_hooks"] = hooks_of(m)
+    internals.kept(new)["hooks"] = hooks_of(m)
     return new
 
 
@@ -177,13 +177,13 @@ def python_places(m: Any) -> list[str]:
 
 def hook_at(m: Any, place: str) -> Hook | None:
     """Return the callback that a model's pipeline calls at a place: the model's own, or that of the process."""
-    own = m.__dict__.get("_hooks")
+    own = internals.kept(m).get("hooks")
     return (own.installed.get(place) if own else None) or hooks.installed.get(place)
 
 
 def colliders_of(m: Any) -> dict[tuple[int, int], Callable[..., Any] | int]:
     """Return the user's collision functions for a model by geom types: its own, and those of the process."""
-    own = m.__dict__.get("_hooks")
+    own = internals.kept(m).get("hooks")
     return {types: hook.entry() for types, hook in {**hooks.colliders, **(own.colliders if own else {})}.items()}
 
 
@@ -243,12 +243,13 @@ def _python_entry(adapted: Callable[..., Any], of_pairs: bool) -> int:
             if not of_pairs:
                 adapted(m, d)
                 return OK
-            before = d._arena_held
+            hold = internals.arena_hold(d)
+            before = hold[0]
             try:
-                d.__dict__["_arena_held"] = True
+                hold[0] = True
                 return adapted(m, d, *geoms)
             finally:
-                d.__dict__["_arena_held"] = before
+                hold[0] = before
         except BaseException as error:
             running.error = error
             return CALLBACK_FAILED

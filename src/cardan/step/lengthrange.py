@@ -15,6 +15,7 @@ from cardan.dynamics.inertia import solve_m
 from cardan.enums import mjtDisableBit, mjtIntegrator
 from cardan.jit import OK, kernel, stage
 from cardan.maths.vector import MINVAL
+from cardan.model import internals
 from cardan.model.kernel_views import Data, Model
 from cardan.model.mjdata import MjData
 from cardan.step.pipeline import FWD_POSITION, FWD_VELOCITY, SINGLE_STEP, SOLVE
@@ -134,12 +135,12 @@ class LengthSearch:
             return 0.0, 0.0
         m, how = self.m, self.how
         d = MjData(m)
-        arrays = d._memory.arrays
+        arrays = internals.memory(d).arrays
         decay = exp(-m.opt.timestep / max(_SHORTEST_TIMECONST, how.timeconst))
         accel = how.accel if side else -how.accel
         arrays["work.range_setting"][:] = accel, how.maxforce, decay, how.inttotal - how.interval
         arrays["work.range_found"][:] = float("inf"), -float("inf")
-        d._memory.scalars["work.range_actuator"][0] = actuator
+        internals.set_number(d, "work.range_actuator", actuator)
         run(self.program, m, d, self.steps)
         low, high = arrays["work.range_found"].tolist()
         return (high if side else low), high - low

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from cardan.model import internals
 from cardan.model.mjdata import MjData
 from cardan.model.mjmodel import MjModel
 from cardan.model.plugin_life import PluginLife, register_life
@@ -40,14 +41,13 @@ def begin_instances(m: MjModel, d: MjData) -> None:
         ValueError: a plugin is not registered here, or its `init` refuses the model.
     """
     plugins = [plugin_of(m, instance) for instance in range(m.nplugin)]
-    d._plugin_data = [make_instance(m, d, instance) for instance in range(m.nplugin)]
-    attach_memory(d, [_memory_of(data) for data in d._plugin_data])
-    for instance, (plugin, data) in enumerate(zip(plugins, d._plugin_data, strict=True)):
+    internals.set_plugin_data(d, [make_instance(m, d, instance) for instance in range(m.nplugin)])
+    attach_memory(d, [_memory_of(data) for data in internals.plugin_data(d)])
+    for instance, (plugin, data) in enumerate(zip(plugins, internals.plugin_data(d), strict=True)):
         if plugin.destroy is not None:
             weakref.finalize(d, plugin.destroy, data, instance)
-    d.plugin_data[:] = [id(data) if data is not None else 0 for data in d._plugin_data]
-    d._memory.attach("work.plugin_handle", d.plugin_data.copy())
-    d.__dict__.pop("_view", None)
+    d.plugin_data[:] = [id(data) if data is not None else 0 for data in internals.plugin_data(d)]
+    internals.attach(d, "work.plugin_handle", d.plugin_data.copy())
     reset_instances(m, d)
 
 

@@ -15,6 +15,7 @@ from cardan.dynamics.actuation import limit_controls, set_activation_rate
 from cardan.enums import mjtStage
 from cardan.enums.codes import DSBL_SENSOR, PLUGIN_ACTUATOR, PLUGIN_PASSIVE, PLUGIN_SENSOR, SENS_PLUGIN
 from cardan.jit import OK, call_collider, kernel, stage
+from cardan.model import internals
 from cardan.model.kernel_views import Data, Model
 from cardan.plugins.registry import Plugin, plugin_of
 from cardan.sensor.output import apply_cutoff
@@ -65,13 +66,14 @@ def plugin_functions(m: MjModel) -> dict[int, Callable[..., Any] | int]:
         ValueError: a plugin is not registered here.
         KernelError: a function is marked for compilation, but cannot be compiled.
     """
-    if "_plugin_functions" not in m.__dict__:
-        m.__dict__["_plugin_functions"] = {
+    kept = internals.kept(m)
+    if "plugin_functions" not in kept:
+        kept["plugin_functions"] = {
             SLOTS * instance + slot: entry
             for instance in range(m.nplugin)
             for slot, entry in entries_of(plugin_of(m, instance)).items()
         }
-    return m.__dict__["_plugin_functions"]
+    return kept["plugin_functions"]
 
 
 def calls_python(m: MjModel) -> bool:

@@ -13,6 +13,7 @@ from cardan.dynamics.actuation import ACTUATION_STALE
 from cardan.errors import FatalError
 from cardan.jit import addresses
 from cardan.jit.cache.helper import expecting
+from cardan.model import internals
 from cardan.model.mjmodel import MjModel
 from cardan.plugins.sdf import attach_shape_data
 from cardan.step.hooks import hooks
@@ -42,15 +43,16 @@ def cached_program(m: MjModel, key: Any, items: tuple[Any, ...], **answers: Any)
         FatalError: an option has a value that doesn't exist.
     """
     now = hooks.version
-    found = m._programs.get(key, now)
-    return m._programs.of(key, now, lambda: _program_again(m, key, now, items, answers)) if found is None else found
+    programs = internals.programs(m)
+    found = programs.get(key, now)
+    return programs.of(key, now, lambda: _program_again(m, key, now, items, answers)) if found is None else found
 
 
 def _program_again(
     m: MjModel, key: Any, version: int, items: tuple[Any, ...], answers: Mapping[str, Any]
 ) -> StepProgram:
     """The program made for the same settings before, with its tables written again; or a new one."""
-    earlier, setting = m._programs.earlier, (key, version, m.settings())
+    earlier, setting = internals.programs(m).earlier, (key, version, m.settings())
     found = earlier.get(setting)
     if found is not None:
         write_tables(m, found.plan.tables)
@@ -66,14 +68,18 @@ def _program_again(
 def make_program(m: MjModel, plan: Plan, **answers: Any) -> StepProgram:
     """The program of a plan, ready to run; `answers` as in `StepProgram`."""
     functions = [function for function in plan.functions() if not isinstance(function, int)]
+    form = internals.form(m)
     with expecting(lambda: functions):
-        addresses(functions, m._form)
-    later = m._later_code
+        addresses(functions, form)
+    later = internals.later_functions(m)
     write_tables(m, plan.tables)
-    forward = StepProgram(plan.forward.stages, plan.needs_objects, form=m._form) if plan.forward is not None else None
-    reset = StepProgram(plan.reset.stages, plan.needs_objects, form=m._form) if plan.reset is not None else None
-    code = later, dict(m._native_code)
-    return StepProgram(plan.stages, plan.needs_objects, forward, code, reset, **answers, form=m._form, plan=plan)
+
+    def program(part: Plan | None) -> StepProgram | None:
+        return StepProgram(part.stages, plan.needs_objects, form=form) if part is not None else None
+
+    forward, reset = program(plan.forward), program(plan.reset)
+    code = later, internals.functions(m)
+    return StepProgram(plan.stages, plan.needs_objects, forward, code, reset, **answers, form=form, plan=plan)
 
 
 def write_tables(m: MjModel, tables: Iterable[FunctionTable]) -> None:
@@ -110,12 +116,12 @@ def functions_ahead(m: MjModel, items: tuple[Any, ...]) -> list[Callable[..., An
 
 def _renew_actuation(running: Any, m: MjModel, d: Any) -> None:
     """Compute actuator forces with the stages that edited types of actuators need, and go on after them."""
-    stage, repetition = (int(k) for k in d._resume)
-    with m._programs.lock:
-        m._programs.clear()
+    stage, repetition = (int(k) for k in internals.position(d))
+    with internals.programs(m).lock:
+        internals.programs(m).clear()
         forces = make_program(m, plan_of(m, ACTUATOR_FORCES))
     run(forces, m, d)
-    d._resume[:] = stage + 1, repetition
+    internals.position(d)[:] = stage + 1, repetition
 
 
 ANSWERS[ACTUATION_STALE] = _renew_actuation

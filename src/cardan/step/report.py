@@ -15,6 +15,7 @@ from typing import Any
 
 from cardan.enums.data import mjtWarning
 from cardan.jit import OK, kernel, stage
+from cardan.model import internals
 from cardan.model.kernel_views import Data, Model
 from cardan.step.status import WARNED
 
@@ -95,19 +96,19 @@ def _message(d: Any, kind: int, info: int) -> str:
 
 def was_told(d: Any, kind: int) -> bool:
     """Whether this kind of warning was reported since its counter was last zero."""
-    arrays = d._memory.arrays
+    arrays = internals.memory(d).arrays
     return bool(arrays["warning.number"][kind] and arrays["work.warned"][kind])
 
 
 def keep_message(d: Any, kind: int, info: int, details: str) -> None:
     """Compose the message of a warning now, with details, because a reset is about to clear the time."""
-    d.__dict__.setdefault("_messages", {})[kind] = f"{_message(d, kind, info)} {details[0].upper()}{details[1:]}."
+    internals.kept(d).setdefault("messages", {})[kind] = f"{_message(d, kind, info)} {details[0].upper()}{details[1:]}."
 
 
 def pending_messages(d: Any) -> Iterator[tuple[int, str]]:
     """Yield the new warnings of `d` (an MjData), each with its kind (mjtWarning), and mark them as reported."""
-    numbers, warned = d.warning.number, d._memory.arrays["work.warned"]
-    kept = d.__dict__.pop("_messages", {})
+    numbers, warned = d.warning.number, internals.array(d, "work.warned")
+    kept = internals.kept(d).pop("messages", {})
     for kind in MESSAGES:
         if numbers[kind] and not warned[kind]:
             warned[kind] = 1

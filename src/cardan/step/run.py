@@ -22,6 +22,7 @@ from cardan.jit import CALLBACK_FAILED, COLLIDER_MISSING, Program
 from cardan.jit.driver.program import PAUSED
 from cardan.jit.front.form import HERE, Form
 from cardan.jit.memory.struct import WORDS, Shared, Struct, address_of
+from cardan.model import internals
 from cardan.model.mjdata import ArenaHeld
 from cardan.model.tables import CAPACITIES
 from cardan.step.checks import settle_divergence
@@ -115,24 +116,24 @@ def answer(status: int, program: Program, m: Any, d: Any) -> None:
     """Answer the request of the stage that stopped."""
     answers: Mapping[int, Answer] = getattr(program, "answers", ANSWERS)
     if status not in answers:
-        raise RuntimeError(f"stage {int(d._resume[0])} of a program returned the unknown status {status}")
+        raise RuntimeError(f"stage {int(internals.position(d)[0])} of a program returned the unknown status {status}")
     answers[status](program, m, d)
 
 
 @contextmanager
 def attached(d: Any, arrays: Mapping[str, np.ndarray]) -> Iterator[None]:
     """Attach arrays in contiguous memory to private fields of `d` while a program runs."""
-    memory, names = d._memory, tuple(arrays)
+    memory, names = internals.memory(d), tuple(arrays)
     slots, nothing = _nothing(memory.struct, names)
     held = {name: np.ascontiguousarray(arrays[name], nothing.arrays[name].dtype) for name in names}
     rows = [(address_of(array), len(array), array.size // max(len(array), 1)) for array in held.values()]
     try:
         memory.share(Shared(held, slots, np.array(rows, np.int64).reshape(-1, WORDS)))
-        d.__dict__.pop("_view", None)
+        internals.forget_view(d)
         yield
     finally:
         memory.share(nothing)
-        d.__dict__.pop("_view", None)
+        internals.forget_view(d)
 
 
 @cache
@@ -146,7 +147,7 @@ def _nothing(struct: Struct, names: tuple[str, ...]) -> tuple[np.ndarray, Shared
 
 def _grow(capacity: str) -> Answer:
     def grow(program: Program, m: Any, d: Any) -> None:
-        need = int(d._memory.scalars["work.need"][0])
+        need = internals.number(d, "work.need")
         if need > 0:  # otherwise, the stage continues without: the user's memory limit is reached
             d.grow(capacity, need)
 
@@ -171,7 +172,7 @@ def _attach_collider(program: Program, m: Any, d: Any) -> None:
 
 
 def _reset_diverged(program: Program, m: Any, d: Any) -> None:
-    stage, repetition = d._resume.tolist()
+    stage, repetition = internals.position(d).tolist()
     forward = getattr(program, "forward", None)
     again = settle_divergence(m, d)
     reset = getattr(program, "reset", None)
@@ -179,7 +180,7 @@ def _reset_diverged(program: Program, m: Any, d: Any) -> None:
         run(reset, m, d)
     if again and forward is not None:
         run(forward, m, d)
-    d._resume[:] = stage + 1, repetition
+    internals.position(d)[:] = stage + 1, repetition
 
 
 def _refuse_equality(program: Program, m: Any, d: Any) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from cardan.enums.data import mjtState
 from cardan.jit import OK, kernel
+from cardan.model import internals
 from cardan.model.kernel_views import Data, Model
 
 if TYPE_CHECKING:
@@ -42,9 +43,10 @@ def state_fields(spec: int) -> tuple[str, ...]:
 
 def field_sizes(m: MjModel) -> dict[str, int]:
     """Return the size of each part of the state; computed once per model."""
-    if "_state_sizes" not in m.__dict__:
-        m.__dict__["_state_sizes"] = _field_sizes(m)
-    return m.__dict__["_state_sizes"]
+    kept = internals.kept(m)
+    if "state_sizes" not in kept:
+        kept["state_sizes"] = _field_sizes(m)
+    return kept["state_sizes"]
 
 
 def _field_sizes(m: MjModel) -> dict[str, int]:

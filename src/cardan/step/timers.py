@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from cardan.enums import mjtTimer
 from cardan.jit import OK, kernel, stage
+from cardan.model import internals
 from cardan.model.kernel_views import Data, Model
 
 NTIMER = int(mjtTimer.mjNTIMER)
@@ -110,9 +111,9 @@ def python_clock(clock: Callable[..., Any], timer: int, starts: bool) -> Callabl
             raise TypeError("mjcb_time callback did not return a number") from None
 
     def start(m: Any, d: Any) -> None:
-        d._memory.arrays["work.timer_start"][timer] = now()
+        internals.array(d, "work.timer_start")[timer] = now()
 
     def stop(m: Any, d: Any) -> None:
-        d.timer.duration[timer] += now() - d._memory.arrays["work.timer_start"][timer]
+        d.timer.duration[timer] += now() - internals.array(d, "work.timer_start")[timer]
 
     return start if starts else stop

@@ -17,8 +17,9 @@ from typing import Any
 import numpy as np
 
 from cardan.enums.codes import CAMERA_TRACKING
-from cardan.jit import StructMemory, jit_enabled
+from cardan.jit import jit_enabled
 from cardan.jit.memory.struct import WORDS
+from cardan.model import internals
 from cardan.model.tables import DATA
 from cardan.visual import fields
 from cardan.visual.record import dtype_of, words_of
@@ -106,11 +107,11 @@ class SceneMemory:
 
     def attach(self, d: Any) -> None:
         """Make this scene visible to the kernels that run on `d` (an MjData) from now on."""
-        memory: StructMemory = d._memory
+        memory = internals.memory(d)
         memory.slots[_FIRST : _FIRST + len(_SLOTS)] = self.rows
         if not jit_enabled:
             memory.arrays.update(self.arrays)
-            d.__dict__.pop("_view", None)
+            internals.forget_view(d)
 
     def put_option(self, option: Any) -> None:
         """Copy the members of an MjvOption."""

@@ -18,6 +18,7 @@ from cardan.enums.codes import WARN_BADQACC
 from cardan.jit import COLLIDER_MISSING
 from cardan.jit.driver.cuda import GpuMemoryError
 from cardan.jit.front.stage import entry_of
+from cardan.model import internals
 from cardan.model.tables import CAPACITIES
 from cardan.step.checks import reset_diverged
 from cardan.step.diagnosis import first_trouble
@@ -95,7 +96,7 @@ class Answers(Core):
             d = self._live(i)
             trouble = first_trouble(d.model, d, kind == WARN_BADQACC)
             keep_message(d, kind, at, f"{trouble}; cardan.last_good_state(d) has the state before")
-            self.__dict__["_messages"].setdefault(i, {}).update(d.__dict__["_messages"])
+            self.__dict__["_messages"].setdefault(i, {}).update(internals.kept(d)["messages"])
         self._run_reset(reset_diverged, worlds)
         again = worlds[kinds == WARN_BADQACC]
         if len(again):
@@ -110,4 +111,4 @@ class _Told(SimpleNamespace):
     ) -> None:
         memory = SimpleNamespace(arrays={"work.warned": warned})
         warning = SimpleNamespace(number=number, lastinfo=lastinfo)
-        super().__init__(warning=warning, time=time, _memory=memory, _messages=messages)
+        super().__init__(warning=warning, time=time, _memory=memory, _kept={"messages": messages})

@@ -26,6 +26,7 @@ from cardan.enums import mjtState
 from cardan.errors import FatalError
 from cardan.jit.driver.cuda import Gpu
 from cardan.jit.front.form import INTERLEAVED, Form
+from cardan.model import internals
 from cardan.model.mjdata import MjData
 from cardan.model.mjmodel import MjModel
 from cardan.model.reset import reset_cleared, start_data
@@ -114,7 +115,7 @@ class GpuBatch(Answers, Batch):  # type: ignore[misc]
         m = self._models.shown
         scout = MjData(m)
         run(cached_program(m, "mj_forward", PROGRAMS["mj_forward"]), m, scout)
-        return {name: scout._memory.sizes[name] for name in CAPACITIES if name != "nstatistic"}
+        return {name: internals.sizes(scout)[name] for name in CAPACITIES if name != "nstatistic"}
 
     def _begin(self, count: int) -> None:
         m, put = self._models.base, self.__dict__
@@ -130,9 +131,9 @@ class GpuBatch(Answers, Batch):  # type: ignore[misc]
         start = MjData(self._models.shown)
         for field in DATA.fields:
             if field.is_scalar:
-                memories.view(field.name)[...] = start._memory.scalars[field.name][0]
+                memories.view(field.name)[...] = internals.number(start, field.name)
         memories.view("plugin")[...] = m.plugin
-        memories.attach_plugins(start._memory)
+        memories.attach_plugins(internals.memory(start))
         worlds = np.arange(count)
         self._run_reset(start_data, worlds)
         self._save(worlds)
@@ -142,7 +143,7 @@ class GpuBatch(Answers, Batch):  # type: ignore[misc]
 
     def _gpu_program(self, stages: Sequence[Callable[..., Any]]) -> GpuProgram:
         """The program of some stages; made anew when functions that they call by number were added."""
-        key = (*stages, len(self._models.base._numbered))
+        key = (*stages, len(internals.numbered(self._models.base)))
         programs = self.__dict__["_gpu_programs"]
         if key not in programs:
             size = self.__dict__["_stages_per_launch"]
@@ -293,10 +294,12 @@ class GpuBatch(Answers, Batch):  # type: ignore[misc]
         except Exception as error:
             self._keep_error(i, error)
             return []
-        base, found = self._models.base._memory, []
+        base, found = internals.memory(self._models.base), []
         for name in CONSTANTS:
             is_array = name in base.arrays
-            new, now = (memory.arrays[name] if is_array else memory.scalars[name] for memory in (m._memory, base))
+            new, now = (
+                memory.arrays[name] if is_array else memory.scalars[name] for memory in (internals.memory(m), base)
+            )
             if name in self._models.values or not np.array_equal(new.astype(now.dtype), now):
                 found.append((name, new if is_array else new[0]))
         return found

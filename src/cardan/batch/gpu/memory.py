@@ -12,6 +12,7 @@ from cardan.constants import mjNSOLVER
 from cardan.jit.driver.cuda import GpuMemoryError, Memory
 from cardan.jit.layout.lanes import BUFFERS, LaneLayout, groups, lane_layout
 from cardan.jit.memory.struct import WORDS, StructMemory
+from cardan.model import internals
 from cardan.model.mjdata import MjData, data_sizes, private_sizes
 from cardan.model.mjmodel import MjModel
 from cardan.model.tables import CAPACITIES, DATA
@@ -58,7 +59,7 @@ class GpuMemories:
         self.threads = threads or block_size(count, self.gpu.multiprocessors)
         self.blocks = -(-count // self.threads)
         self.worlds = self.blocks * self.threads
-        self.struct = m._form.struct(DATA)
+        self.struct = internals.form(m).struct(DATA)
         self.dtype = self.struct.by_name["work.buffer"].numpy_dtype
         self.sizes = data_sizes(m) | STATISTICS | dict(capacities)
         self._slots = np.zeros((len(DATA.fields), WORDS), np.int64)
@@ -200,7 +201,7 @@ class GpuMemories:
 
         Those keep the objects of their plugins' instances.
         """
-        into = d._memory
+        into = internals.memory(d)
         for capacity in into.growable:
             if capacity != "nstatistic" and into.sizes[capacity] < self.sizes[capacity]:
                 into.grow(capacity, self.sizes[capacity])

@@ -18,6 +18,7 @@ from cardan.batch.models import WorldModels
 from cardan.jit.driver.cuda import Memory
 from cardan.jit.front.form import Form
 from cardan.jit.memory.struct import WORDS, scalars_of
+from cardan.model import internals
 from cardan.model.derived import ADDRESSES
 from cardan.model.forms import model_in
 from cardan.model.mjmodel import MjModel
@@ -57,7 +58,7 @@ class GpuModels(WorldModels):
         self._uploaded: dict[int, Uploaded] = {}  # by the id of the model
         self._control = transfers.gpu.allocate(2 * 8)
         self._tables: DeviceArray | None = None  # slot tables a world (nworld, fields, words)
-        self._shared = transfers.gpu.allocate(self.base._memory.slots.nbytes)
+        self._shared = transfers.gpu.allocate(internals.memory(self.base).slots.nbytes)
 
     @property
     def address(self) -> int:
@@ -80,7 +81,7 @@ class GpuModels(WorldModels):
             self._uploaded[id(m)] = self._upload(m)
         known = self._uploaded[id(m)]
         for name, before in known.numbers.items():
-            now = m._memory.arrays[name]
+            now = internals.array(m, name)
             if not np.array_equal(before, now):
                 self._write(int(known.slots[MODEL.slot[name], 0]), now)
                 known.numbers[name] = now.copy()
@@ -92,7 +93,7 @@ class GpuModels(WorldModels):
 
     def _upload(self, m: MjModel) -> Uploaded:
         """Copy the arrays of a model to the GPU."""
-        gpu, memory = self._transfers.gpu, m._memory
+        gpu, memory = self._transfers.gpu, internals.memory(m)
         slots = memory.slots.copy()
         buffer = gpu.upload(memory.buffer)
         keep, start = [buffer], memory.buffer.ctypes.data
@@ -122,10 +123,10 @@ class GpuModels(WorldModels):
     def _make(self, name: str) -> DeviceArray:  # type: ignore[override]
         tables, slot = self._own_tables(), MODEL.slot[name]
         if name in scalars_of(MODEL):
-            dtype = self.base._memory.struct.fields[slot].numpy_dtype
+            dtype = internals.memory(self.base).struct.fields[slot].numpy_dtype
             first = tables.address + slot * WORDS * 8
             return DeviceArray(self._transfers, first, (self.count,), (tables.strides[0],), dtype, tables)
-        array = self.base._memory.arrays[name]
+        array = internals.array(self.base, name)
         values = DeviceArray.new(self._transfers, (self.count, *array.shape), array.dtype)
         values[...] = array
         if array.size:
@@ -147,8 +148,8 @@ class GpuModels(WorldModels):
             return self._running[i]
         if not self.flexible:
             return self.base
-        new = model_in(self.base._form, self.exported(i))
-        new.__dict__["_numbered"] = self.base._numbered
+        new = model_in(internals.form(self.base), self.exported(i))
+        internals.share_numbers(new, self.base)
         return new
 
     def set(self, models: MjModel | Sequence[MjModel] | None) -> None:
@@ -161,7 +162,7 @@ class GpuModels(WorldModels):
             self._control.write(np.array([self._shared.address, 0], np.int64))
             return
         for m in {id(m): m for m in self._running}.values():
-            m.__dict__["_numbered"] = self.base._numbered
+            internals.share_numbers(m, self.base)
         self.renew_given()
 
     def renew_given(self) -> None:
@@ -190,6 +191,6 @@ class GpuModels(WorldModels):
             return copy(self.given[i])
         m = copy(self.shown)
         for name, values in self.values.items():
-            memory = m._memory.scalars if name in scalars_of(MODEL) else m._memory.arrays
+            memory = internals.memory(m).scalars if name in scalars_of(MODEL) else internals.memory(m).arrays
             memory[name][...] = np.asarray(values[i])
         return m

@@ -12,6 +12,7 @@ from cardan.batch.gpu.memory import GpuMemories
 from cardan.batch.gpu.models import GpuModels
 from cardan.jit.driver.cuda import Graph
 from cardan.jit.front.form import Form
+from cardan.model import internals
 
 AT, STATUS, LEFT = range(3)
 """Rows: the stage that a world is at, what it asked for there, steps that it is still to do."""
@@ -41,7 +42,7 @@ class GpuProgram:
     ) -> None:
         self.gpu, self.models, self.memories = memories.gpu, models, memories
         self.stages = list(stages)
-        called = list(models.base._numbered)
+        called = list(internals.numbered(models.base))
         size = stages_per_launch or len(self.stages)
         self._launches: list[tuple[int, Any]] = []  # number of the first stage, kernel
         for first in range(0, len(self.stages), size):

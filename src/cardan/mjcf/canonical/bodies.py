@@ -10,6 +10,7 @@ from cardan.maths.quaternion import neg_quat, rot_vec_quat
 from cardan.maths.types import Pose
 from cardan.maths.vector import norm3, scale3
 from cardan.mjcf.canonical.scribe import Scribe, Values, plain
+from cardan.model import internals
 from cardan.spec.element import Element
 from cardan.spec.schema.body import BODY, CAMERA_ROW, GEOM_ROW, INERTIAL, JOINT_ROW, LIGHT_ROW, SITE_ROW
 
@@ -182,9 +183,9 @@ def _mesh_frame_undone(scribe: Scribe, geom: int) -> Pose:
     """
     m = scribe.m
     wanted = (plain(m.geom_pos[geom]), plain(m.geom_quat[geom]))
-    if geom not in m._mesh_poses:
+    if geom not in internals.mesh_poses(m):
         return wanted
-    own, mesh = m._mesh_poses[geom]
+    own, mesh = internals.mesh_poses(m)[geom]
     if compose(own, mesh) == wanted:
         return own
     back = neg_quat(mesh[1])

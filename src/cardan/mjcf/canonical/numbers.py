@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from cardan.model import internals
 from cardan.model.tables import MODEL
 
 
@@ -23,7 +24,7 @@ def plain(value: Any) -> Any:
 
 def statistics(m: Any) -> dict[str, Any]:
     """Return the statistics of a model in the form that the canonical tree compares."""
-    memory = m._memory
+    memory = internals.memory(m)
     return {
         field.name.removeprefix("stat."): (
             memory.scalars[field.name].item() if field.is_scalar else plain(memory.arrays[field.name])

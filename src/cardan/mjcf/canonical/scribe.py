@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from cardan.errors import MjcfError
 from cardan.mjcf.canonical.numbers import plain
 from cardan.mjcf.canonical.origins import Origins
+from cardan.model import internals
 from cardan.model.named import NAME_FIELDS, SHORT_KINDS, read_names
 from cardan.spec.element import Element
 from cardan.spec.schema.keywords import TRISTATE, Words
@@ -112,7 +113,8 @@ class Scribe:
             MjcfError: the instance is unnamed, and the element of the source is not known.
         """
         name = self.name("plugin", instance)
-        element = self.put(section, "plugin", {**values, "plugin": self.m._plugins[instance], "instance": name}, origin)
+        plugin = internals.plugins(self.m)[instance]
+        element = self.put(section, "plugin", {**values, "plugin": plugin, "instance": name}, origin)
         if not name:
             if origin is None:
                 raise element.error("can't be saved: its plugin instance has no name, and its source is not known")

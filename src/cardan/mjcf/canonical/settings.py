@@ -6,6 +6,7 @@ from typing import Any
 
 from cardan.mjcf.canonical.numbers import plain
 from cardan.mjcf.canonical.scribe import Scribe, Values, word_of
+from cardan.model import internals
 from cardan.model.tables import SIZE_NAMES
 from cardan.spec.defaults import DefaultClass
 from cardan.spec.element import Element
@@ -51,7 +52,7 @@ def _set(element: Element, values: Values) -> None:
 
 def _group_value(scribe: Scribe, row: ElementRow, name: str, prefix: str) -> Any:
     """Return the value of a setting from a group of the model (``opt.``, ``vis.map.``, ...)."""
-    attribute, field, memory = row.attributes[name], prefix + name, scribe.m._memory
+    attribute, field, memory = row.attributes[name], prefix + name, internals.memory(scribe.m)
     value = plain(memory.scalars[field][0] if field in memory.scalars else memory.arrays[field])
     if attribute.type is Type.KEYWORD:
         return word_of(attribute, value)

@@ -1,0 +1,162 @@
+"""Memory and programs of models and data, for the other packages of the engine.
+
+`MjModel` and `MjData` show users the fields of MuJoCo and nothing else. The engine reaches everything beyond those
+(private arrays ``work.*`` and ``aux.*``, capacities, programs) through the functions of this module, and in no other
+way: `tests/test_imports.py` checks that private attributes stay within their package.
+
+Arrays of fixed size never move. Arrays of the arena (contacts, constraint rows) move when a capacity grows, so a caller
+may keep them only until the next stage runs. Several threads may use a model at once, each with its own data. Therefore
+private arrays of a model are written only while it is compiled, or under the lock of its programs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from cardan.jit.binding.programs import ProgramTable
+    from cardan.jit.front.form import Form
+    from cardan.jit.memory.struct import StructMemory
+    from cardan.model.mjdata import MjData
+    from cardan.model.mjmodel import LaterCode, MjModel
+
+
+class InMemory(Protocol):
+    """A model, data, or scratch data of the compiler."""
+
+    _memory: StructMemory
+
+
+def memory(x: InMemory) -> StructMemory:
+    """Return the memory itself, for code that copies it whole, links arrays of another memory or reads its layout."""
+    return x._memory
+
+
+def array(x: MjModel | MjData, name: str) -> np.ndarray:
+    """Return the view of an array field, public or private (``"aux.M_rowadr"``); KeyError if there is none."""
+    return x._memory.arrays[name]
+
+
+def number(x: MjModel | MjData, name: str) -> Any:
+    """Return the value of a scalar field, public or private (``"work.need"``)."""
+    return x._memory.scalars[name].item()
+
+
+def set_number(x: MjModel | MjData, name: str, value: float) -> None:
+    """Set a scalar field, without the effects that setting the attribute of a user has."""
+    x._memory.scalars[name][0] = value
+
+
+def sizes(x: MjModel | MjData) -> dict[str, int]:
+    """Return the sizes by name; those of data include the current capacities of the arena. Not to be changed."""
+    return x._memory.sizes
+
+
+def attach(x: MjModel | MjData, name: str, values: np.ndarray) -> None:
+    """Make a field of free length refer to another array, which is kept alive with the model or data."""
+    x._memory.attach(name, values)
+    forget_view(x)
+
+
+def forget_view(x: MjModel | MjData) -> None:
+    """Let the interpreter see arrays that were attached to the memory directly."""
+    x.__dict__.pop("_view", None)
+
+
+def kept(x: MjModel | MjData) -> dict[str, Any]:
+    """Return the values that other packages keep with a model or data, by their own keys. Copies have none of them."""
+    return x.__dict__.setdefault("_kept", {})
+
+
+def set_model(d: MjData, m: MjModel) -> None:
+    """Let data refer to another model of the same sizes: that of a world whose fields were expanded."""
+    d.__dict__["model"] = m
+
+
+def copy_values(target: MjData, source: MjData) -> None:
+    """Copy all values between data of models with the same sizes; instances of plugins are copied by their plugins."""
+    target._copy_values(source)
+
+
+def position(d: MjData) -> np.ndarray:
+    """Return where the last program stopped: position in its list of stages, repetitions done (2,). It may be set."""
+    return d._resume
+
+
+def arena_hold(d: MjData) -> list[bool]:
+    """Return a list of one: whether a stage that called a Python function uses the arena, which must not move then.
+
+    The caller sets the element by a plain assignment, between which and the next instruction no signal handler runs.
+    """
+    return d._arena_held
+
+
+def form(m: MjModel) -> Form:
+    """Return the form of the native code that runs on the model (layout, precision, target)."""
+    return m._form
+
+
+def programs(m: MjModel) -> ProgramTable:
+    """Return the programs that the model keeps. Look-ups need no lock; everything else holds their `lock`."""
+    return m._programs
+
+
+def functions(m: MjModel) -> dict[str, Any]:
+    """Return the functions in each table of the model; whoever holds them keeps their native code loaded.
+
+    The caller holds the lock of the model's programs.
+    """
+    return dict(m._native_code)
+
+
+def later_functions(m: MjModel) -> LaterCode:
+    """Return the object that will hold all functions that are written into the tables of the model from now on."""
+    return m._later_code
+
+
+def numbered(m: MjModel) -> dict[Callable[..., Any], int]:
+    """Return the functions to which the tables of a model with interleaved worlds refer by number, from 1."""
+    return m._numbered
+
+
+def share_numbers(m: MjModel, base: MjModel) -> None:
+    """Let the tables of a model refer to functions by the same numbers as those of `base`."""
+    m._numbered = base._numbered
+
+
+def plugins(m: MjModel) -> tuple[str, ...]:
+    """Return the name of the plugin of each plugin instance."""
+    return m._plugins
+
+
+def set_plugins(m: MjModel, names: Iterable[str]) -> None:
+    """Set the name of the plugin of each plugin instance, before the model is finished."""
+    m._plugins = tuple(names)
+
+
+def plugin_data(d: MjData) -> list[Any]:
+    """Return the data of each plugin instance, as its plugin made it."""
+    return d._plugin_data
+
+
+def set_plugin_data(d: MjData, instances: Iterable[Any]) -> None:
+    """Set the data of all plugin instances."""
+    d._plugin_data = list(instances)
+
+
+def source(m: MjModel) -> Any:
+    """Return the tree from which the model was compiled, for writing it as XML, or None."""
+    return m._source
+
+
+def set_source(m: MjModel, tree: Any) -> None:
+    """Set the tree from which the model was compiled."""
+    m._source = tree
+
+
+def mesh_poses(m: MjModel) -> dict[int, Any]:
+    """Return the poses of geoms with a mesh and of their meshes, by geom, for writing the model as XML."""
+    return m._mesh_poses
