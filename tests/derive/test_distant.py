@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import cardan
+from cardan.derive.jacobian import transition_derivatives
 from cardan.derive.linearisation import linearisation
-from cardan.derive.transition import transition_derivatives
 from cardan.enums import mjtCone, mjtIntegrator
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "smooth_push.py"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from derive.test_solver import solution_tangents
+from derive.test_implicit import solution_tangents
 
 import cardan
 from cardan.enums.codes import CNSTRSTATE_QUADRATIC

@@ -8,7 +8,7 @@ import numpy as np
 
 import cardan
 from cardan.derive.jacobian import step_jacobian
-from cardan.derive.lending import lent
+from cardan.derive.linearisation import lent
 
 PENDULUM = """
 <mujoco><worldbody><body><joint axis="0 1 0"/><geom size=".1" pos="0 0 -1"/></body></worldbody></mujoco>

@@ -7,7 +7,7 @@ import pytest
 from models import model_path
 
 import cardan
-from cardan.derive.shared_lanes import lanes_are_shared
+from cardan.derive.directions import lanes_are_shared
 from cardan.enums import mjtDisableBit, mjtIntegrator
 
 ARM = """<mujoco><option timestep="0.01"/><worldbody><body gravcomp=".3">

@@ -10,9 +10,7 @@ from derive.differences import Outcome, moved, richardson
 from derive.test_constrained import check, in_contact, solve_to_the_end, some
 
 import cardan
-from cardan.derive.contact import contact_codes
-from cardan.derive.linearisation import linearisation
-from cardan.derive.soft_contact import (
+from cardan.derive.contact import (
     CONVEX_APART,
     ELEMENTS_APART,
     OF_ELEMENTS,
@@ -24,7 +22,9 @@ from cardan.derive.soft_contact import (
     ON_SEGMENT,
     ON_TRIANGLE,
     ON_VERTEX,
+    contact_codes,
 )
+from cardan.derive.linearisation import linearisation
 from cardan.enums import mjtIntegrator
 
 FULL = pytest.mark.skipif(os.environ.get("CARDAN_FULL_TESTS") != "1", reason="compiles for long: CARDAN_FULL_TESTS=1")

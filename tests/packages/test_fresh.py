@@ -31,7 +31,7 @@ FULL = os.environ.get("CARDAN_FULL_TESTS") == "1"
 PLATFORM = PLATFORMS.get(host_platform())
 
 pytestmark = pytest.mark.skipif(not jit_enabled, reason="about native code")
-TANGENTS = ("derive.stages", "derive.solver", "derive.integration")
+TANGENTS = ("derive.directions", "derive.implicit", "derive.integration")
 PAIRS = ("derive.contact.plane_sphere_again", "derive.contact.plane_capsule_again")
 BALL = """<mujoco><worldbody><geom type="plane" size="1 1 1"/><body pos="0 0 .3"><freejoint/><geom size=".1"/></body>
 <body pos="1 0 1"><joint name="j" axis="0 1 0"/><geom type="capsule" fromto="0 0 0 .4 0 0" size=".05"/></body>

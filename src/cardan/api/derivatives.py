@@ -311,7 +311,7 @@ def mjd_inverse(
         RuntimeError: native code is switched off (``CARDAN_JIT=0``).
         TypeError: an array has a wrong shape or type.
     """
-    from cardan.derive.inverse import inverse_derivatives
+    from cardan.derive.sensitivity import inverse_derivatives
 
     name = "mjd_inverse"
     check_pair(name, m, d)

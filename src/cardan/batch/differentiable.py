@@ -18,12 +18,10 @@ from functools import cache
 import numpy as np
 
 from cardan.constants import mjMINVAL
-from cardan.derive.fields import Part, part
-from cardan.derive.linearisation import COPIED
-from cardan.derive.plugin_memory import check_no_memory
+from cardan.derive.inputs import COPIED, Part, TangentSpace, part
+from cardan.derive.jacobian import transition_derivatives
+from cardan.derive.plugins import check_no_memory
 from cardan.derive.sensitivity import sensitivities
-from cardan.derive.tangent_space import TangentSpace
-from cardan.derive.transition import transition_derivatives
 from cardan.errors import FatalError
 from cardan.model import internals
 from cardan.model.mjdata import MjData

@@ -1,7 +1,7 @@
 """Tapes of batches: the steps of many worlds, and the gradients of their losses, over native threads.
 
 Each thread has some of the worlds, data and programs of tangents of its own; what a thread does is one native call for
-all steps of its worlds (`cardan.derive.recorded`). Results are the same for any number of threads.
+all steps of its worlds (`cardan.derive.trajectory`). Results are the same for any number of threads.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ import numpy as np
 from cardan.batch.differentiable import crew_of
 from cardan.batch.select import integer
 from cardan.derive.distant import reach_of
-from cardan.derive.lending import lent
-from cardan.derive.plugin_memory import check_numbers, remembered_numbers
-from cardan.derive.recorded import Recorded, Rows
+from cardan.derive.linearisation import lent
+from cardan.derive.plugins import check_numbers, remembered_numbers
 from cardan.derive.tape import STATE, Gradient, Jacobians, loss_slopes, named_sensitivities, split_jacobians
+from cardan.derive.trajectory import Recorded, Rows
 from cardan.jit.front.form import HERE
 from cardan.model import internals
 from cardan.model.mjdata import MjData
@@ -27,7 +27,7 @@ from cardan.threads import Locked
 
 if TYPE_CHECKING:
     from cardan.batch.batch import Batch
-    from cardan.derive.forward_sweep import By
+    from cardan.derive.inputs import By
 
 Result = TypeVar("Result")
 STEPPED = ("time", *STATE, "ctrl", "qacc_warmstart", "plugin_state")

@@ -1,17 +1,22 @@
-"""Contacts at their result: distance, position and frame as functions of the poses and parameters of the geoms.
+"""Contacts at their result: distance, position and frame as functions of the poses and parameters of what touches.
 
-Which geoms touch, and in how many points, is what the collision detection found for the present state; broad and mid
-phase are not run again. What is left is, for each pair of geoms, a function of their poses and sizes. The stages here
-compute it anew, and their tangents are those of the contacts:
+What touches, and in how many points, is what the collision detection found for the present state; broad and mid phase
+are not run again. The rest is, for each kind of pair, a function of the poses and sizes of its two sides. The stages
+here compute it again, and their tangents are those of the contacts. The kinds of pairs are one table:
 
-- `repeated_contacts` calls the pair's own collision function again. It takes the branches that it took before, so its
-  tangents are the derivatives with the touching features frozen: the faces, edges and vertices at which a search over
-  polyhedra ends don't depend on the direction, and have the tangents of their geoms. On curved surfaces support points
-  move with the direction that they are asked for.
-- `pointwise_contacts` serves the pairs whose functions have no tangents (signed distances, functions of the user): the
-  two touching points are frozen in their geoms, and so is the normal. That is the derivative of the distance,
-  exactly, where the surfaces are smooth; the turning and sliding of the contact by their curvature are left out.
-  `freeze_points` notes the points.
+| pair | number (`pair_code`) | how its contacts are computed again |
+| --- | --- | --- |
+| two geoms, by types | type1 * NTYPES + type2 | the pair's collision function |
+| two geoms, function without tangents | the same | their touching points move with the geoms |
+| a geom and an element or a vertex of a flex, or two of those | `FIRST` and above | the near phase, `NEAR` |
+
+A collision function takes the branches that it took before, so its tangents are the derivatives with the touching
+features frozen: the faces, edges and vertices at which a search over polyhedra ends do not depend on the direction, and
+have the tangents of their geoms. On curved surfaces support points move with the direction that they are asked for.
+
+Signed distances and functions of the user have no tangents: the two touching points are frozen in their geoms, and so
+is the normal. That is the derivative of the distance, exactly, where the surfaces are smooth; the turning and sliding
+of the contact by their curvature are left out.
 """
 
 from __future__ import annotations
@@ -22,13 +27,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cardan.collision.contact import explicit_pair_margin, geom_pair_margin
+from cardan.collision.capsule import axis_z
+from cardan.collision.contact import (
+    explicit_pair_margin,
+    flex_side,
+    geom_pair_margin,
+    pair_margin,
+    set_parameters,
+)
 from cardan.collision.detection import complete_contact
+from cardan.collision.support import load_geom
 from cardan.collision.table import COLLIDERS, EXACT
 from cardan.constants import mjENBL_NATIVECCD
-from cardan.derive.distant import distant_margin, is_distant
-from cardan.derive.soft_contact import FIRST, NEAR, soft_code, soft_codes, soft_codes_at, soft_contacts_again
+from cardan.derive.distant import convex_apart, distant_margin, distant_pair_margin, elements_apart, is_distant
+from cardan.enums import mjtFlexSelf
+from cardan.enums.codes import GEOM_BOX, GEOM_CAPSULE, GEOM_HFIELD, GEOM_PLANE, GEOM_SPHERE
 from cardan.jit import OK, exact, kernel, stage
+from cardan.maths.types import Vec3
 from cardan.maths.vector import (
     add3,
     add_scaled3,
@@ -44,6 +59,10 @@ from cardan.maths.vector import (
 from cardan.model import internals
 from cardan.model.derived import NTYPES
 from cardan.model.kernel_views import Data, Model
+from cardan.soft.contacts import plane_vertex
+from cardan.soft.flex import load_element
+from cardan.soft.inside import OPPOSITE, vertex_element, vertex_face
+from cardan.soft.near import convex_contact, element_element, geom_segment, hfield_element, point_triangle
 from cardan.step.hooks import colliders_of
 
 if TYPE_CHECKING:
@@ -51,10 +70,102 @@ if TYPE_CHECKING:
     from cardan.model.mjmodel import MjModel
 
 Stage = Callable[[Any, Any], int]
-Collider = Callable[..., Any]
+Function = Callable[..., Any]
 
-NO_TANGENTS = ("cardan.collision.sdf.",)
-"""Modules whose collision functions call others by their addresses."""
+WITHOUT_TANGENTS = "cardan.collision.sdf."
+"""Package whose collision functions call others by their addresses."""
+FIRST = NTYPES * NTYPES
+"""The number of the first kind with a flex."""
+ON_PLANE, ON_FIELD, ON_SEGMENT, ON_TRIANGLE, ON_CONVEX, ON_FACE, ON_VERTEX, OF_SEGMENTS, OF_ELEMENTS = range(
+    FIRST, FIRST + 9
+)
+CONVEX_APART, ELEMENTS_APART = FIRST + 9, FIRST + 10
+APART = {ON_CONVEX: CONVEX_APART, OF_ELEMENTS: ELEMENTS_APART}
+"""Kinds of contacts with another near phase at a distance, and the kinds that they are then."""
+
+
+# kinds of pairs
+
+
+@kernel
+def kind_with_geom(kind: int, dim: int) -> int:
+    """The number of a geom's type and an element's dimension."""
+    if kind == GEOM_PLANE:
+        return ON_PLANE
+    if kind == GEOM_HFIELD:
+        return ON_FIELD
+    if dim == 1 and kind in (GEOM_SPHERE, GEOM_CAPSULE, GEOM_BOX):
+        return ON_SEGMENT
+    return ON_TRIANGLE if dim == 2 and kind == GEOM_SPHERE else ON_CONVEX
+
+
+@kernel
+def soft_code(m: Model, d: Data, con: int, reach: float) -> int:
+    """Number of the kind of a contact with a flex; contacts at a distance take part if `reach` is positive."""
+    geom, flex1, flex2 = d.contact.geom[con, 0], d.contact.flex[con, 0], d.contact.flex[con, 1]
+    apart = reach > 0.0 and is_distant(d, con)
+    if geom >= 0:
+        kind = kind_with_geom(m.geom_type[geom], m.flex_dim[flex2])
+        return CONVEX_APART if apart and kind == ON_CONVEX else kind
+    if d.contact.elem[con, 0] >= 0 and d.contact.vert[con, 1] >= 0:
+        return ON_FACE
+    if d.contact.vert[con, 0] >= 0:
+        return ON_VERTEX
+    if m.flex_dim[flex1] == 1 and m.flex_dim[flex2] == 1:
+        return OF_SEGMENTS
+    return ELEMENTS_APART if apart else OF_ELEMENTS
+
+
+@kernel
+def pair_code(m: Model, d: Data, con: int) -> int:
+    """Number of the kind of pair that a contact belongs to (see above)."""
+    geom1, geom2 = d.contact.geom[con, 0], d.contact.geom[con, 1]
+    if geom1 >= 0 and geom2 >= 0:
+        return m.geom_type[geom1] * NTYPES + m.geom_type[geom2]
+    return soft_code(m, d, con, d.work.reach)
+
+
+@kernel
+def side_key(m: Model, d: Data, con: int, side: int) -> int:
+    """What a side of a contact belongs to: a geom, or below -1 an element or a vertex of a flex."""
+    geom, flex = d.contact.geom[con, side], d.contact.flex[con, side]
+    if geom >= 0:
+        return geom
+    if d.contact.elem[con, side] >= 0:
+        return -2 - m.flex_elemadr[flex] - d.contact.elem[con, side]
+    return -2 - m.nflexelem - m.flex_vertadr[flex] - d.contact.vert[con, side]
+
+
+def contact_codes(m: MjModel, d: MjData) -> tuple[int, ...]:
+    """Numbers of the kinds of pairs among the contacts of a data, in increasing order."""
+    geoms = d.contact.geom[: d.ncon]
+    hard = (geoms >= 0).all(axis=1)
+    codes = {int(type1 * NTYPES + type2) for type1, type2 in m.geom_type[geoms[hard]].astype(int)}
+    kind_of: Function = soft_code
+    reach = internals.number(d, "work.reach")
+    return tuple(sorted(codes | {int(kind_of(m, d, con, reach)) for con in np.flatnonzero(~hard).tolist()}))
+
+
+def all_codes(m: MjModel, distant: bool) -> tuple[int, ...]:
+    """Numbers of all kinds of pairs that a model may have: of geoms, as far as their functions are ready, and flexes.
+
+    Args:
+        m: model.
+        distant: whether contacts at a distance are among them.
+    """
+    dims = {int(dim) for dim in m.flex_dim}
+    found = {int(kind_with_geom(int(kind), dim)) for kind in set(m.geom_type.tolist()) for dim in dims}
+    if m.flex_internal.any():
+        found |= {ON_FACE if dim == 3 else ON_VERTEX for dim in dims}
+    if m.nflex > 1 or (m.flex_selfcollide != mjtFlexSelf.mjFLEXSELF_NONE).any():
+        found |= {OF_SEGMENTS if dim == 1 else OF_ELEMENTS for dim in dims}
+        found |= {OF_ELEMENTS} if len(dims) > 1 else set()
+    if distant:
+        found |= {apart for kind, apart in APART.items() if kind in found}
+    return (*np.flatnonzero(internals.array(m, "aux.collider") > 0).tolist(), *sorted(found))
+
+
+# the contacts of a pair of geoms
 
 
 @kernel
@@ -74,14 +185,15 @@ def same_parameters(d: Data, con1: int, con2: int) -> bool:
 
 
 @kernel
-def end_of_pair(d: Data, con: int) -> int:
-    """The contact after the last one of the geoms of contact `con` with its parameters."""
-    end = con + 1
+def end_of_pair(m: Model, d: Data, con: int) -> int:
+    """The contact after the last one of the pair of contact `con`; of geoms with its parameters."""
+    soft = d.contact.flex[con, 1] >= 0
+    key1, key2, end = side_key(m, d, con, 0), side_key(m, d, con, 1), con + 1
     while (
         end < d.ncon
-        and d.contact.geom[end, 0] == d.contact.geom[con, 0]
-        and d.contact.geom[end, 1] == d.contact.geom[con, 1]
-        and same_parameters(d, con, end)
+        and side_key(m, d, end, 0) == key1
+        and side_key(m, d, end, 1) == key2
+        and (soft or same_parameters(d, con, end))
     ):
         end += 1
     return end
@@ -114,21 +226,9 @@ def explicit_pair(m: Model, d: Data, con: int) -> int:
     return found
 
 
-@kernel
-def pair_code(m: Model, d: Data, con: int) -> int:
-    """Number of the geom types of a contact, as the table of collision functions numbers them; with flexes, its kind's.
-
-    (`derive.soft_contact`)
-    """
-    geom1, geom2 = d.contact.geom[con, 0], d.contact.geom[con, 1]
-    if geom1 >= 0 and geom2 >= 0:
-        return m.geom_type[geom1] * NTYPES + m.geom_type[geom2]
-    return soft_code(m, d, con)
-
-
 @stage
 def freeze_points(m: Model, d: Data) -> int:
-    """Note the two touching points of each contact of geoms, in the frames of the geoms, in ``work.touching``."""
+    """Store the two touching points of each contact of geoms, in the frames of the geoms, in ``work.touching``."""
     for con in range(d.ncon):
         half = 0.5 * d.contact.dist[con]
         for side in range(2):
@@ -143,7 +243,7 @@ def freeze_points(m: Model, d: Data) -> int:
 
 
 @kernel
-def touching_point(d: Data, con: int, side: int) -> Any:
+def touching_point(d: Data, con: int, side: int) -> Vec3:
     """The touching point of a geom, global frame."""
     geom = int(d.contact.geom[con, side])
     local = (
@@ -163,7 +263,7 @@ def move_points(d: Data, con: int) -> None:
 
 
 @kernel
-def repeat_pair(m: Model, d: Data, con: int, end: int, collide: Any) -> None:
+def repeat_geoms(m: Model, d: Data, con: int, end: int, collide: Function) -> None:
     """Compute the contacts from `con` to `end`, those of a pair of geoms, by their collision function `collide`.
 
     Several explicit pairs of the same geoms and parameters have them several times. If there are others than the
@@ -187,30 +287,142 @@ def repeat_pair(m: Model, d: Data, con: int, end: int, collide: Any) -> None:
             move_points(d, k)
 
 
-@cache
-def repeated_contacts(collide: Collider) -> Stage:
-    """The stage that computes again the contacts of all pairs of types that a collision function of the engine serves.
+# the contacts of a pair with a flex: near phases of contact `con`, whose second side is of `flex`
 
-    It reads geom_xpos, geom_xmat and the geoms' parameters, and writes all of these contacts but the ids of what they
-    belong to.
+
+@kernel
+def _near_plane(m: Model, d: Data, con: int, flex: int) -> int:
+    plane = int(d.contact.geom[con, 0])
+    return plane_vertex(m, d, plane, flex, d.contact.vert[con, 1], axis_z(d.geom_xmat, plane))
+
+
+@kernel
+def _near_field(m: Model, d: Data, con: int, flex: int) -> int:
+    load_element(m, d, 1, flex, d.contact.elem[con, 1])
+    return hfield_element(m, d, int(d.contact.geom[con, 0]), flex)
+
+
+@kernel
+def _near_segment(m: Model, d: Data, con: int, flex: int) -> int:
+    return geom_segment(m, d, int(d.contact.geom[con, 0]), flex, d.contact.elem[con, 1])
+
+
+@kernel
+def _near_triangle(m: Model, d: Data, con: int, flex: int) -> int:
+    geom = int(d.contact.geom[con, 0])
+    return point_triangle(m, d, get3(d.geom_xpos, geom), m.geom_size[geom, 0], flex, d.contact.elem[con, 1])
+
+
+@kernel
+def _near_convex(m: Model, d: Data, con: int, flex: int) -> int:
+    load_element(m, d, 1, flex, d.contact.elem[con, 1])
+    load_geom(m, d, 0, int(d.contact.geom[con, 0]))
+    return convex_contact(m, d, 0)
+
+
+@kernel
+def _near_face(m: Model, d: Data, con: int, flex: int) -> int:
+    element, vertex, face = int(d.contact.elem[con, 0]), d.contact.vert[con, 1], 0
+    for k in range(4):
+        at = m.flex_elemdataadr[flex] + 4 * element + OPPOSITE[k]
+        if m.flex_elem[at] == vertex:
+            face = k
+    return vertex_face(m, d, flex, element, face)
+
+
+@kernel
+def _near_element(m: Model, d: Data, con: int, flex: int) -> int:
+    if d.contact.vert[con, 0] >= 0:
+        return vertex_element(m, d, flex, d.contact.vert[con, 0], d.contact.elem[con, 1])
+    return element_element(m, d, d.contact.flex[con, 0], d.contact.elem[con, 0], flex, d.contact.elem[con, 1])
+
+
+@kernel
+def _near_convex_apart(m: Model, d: Data, con: int, flex: int) -> int:
+    return convex_apart(m, d, int(d.contact.geom[con, 0]), flex, d.contact.elem[con, 1])
+
+
+@kernel
+def _near_elements_apart(m: Model, d: Data, con: int, flex: int) -> int:
+    return elements_apart(m, d, d.contact.flex[con, 0], d.contact.elem[con, 0], flex, d.contact.elem[con, 1])
+
+
+NEAR: dict[int, Function] = {
+    ON_PLANE: _near_plane,
+    ON_FIELD: _near_field,
+    ON_SEGMENT: _near_segment,
+    ON_TRIANGLE: _near_triangle,
+    ON_CONVEX: _near_convex,
+    ON_FACE: _near_face,
+    ON_VERTEX: _near_element,
+    OF_SEGMENTS: _near_element,
+    OF_ELEMENTS: _near_element,
+    CONVEX_APART: _near_convex_apart,
+    ELEMENTS_APART: _near_elements_apart,
+}
+"""The near phase of each kind of pair with a flex; it returns the number of contacts."""
+
+
+@kernel
+def repeat_soft(m: Model, d: Data, con: int, end: int, near: Function) -> None:
+    """Compute the contacts from `con` to `end`, those of a pair with a flex, by their near phase `near`."""
+    flex = int(d.contact.flex[con, 1])
+    side1 = int(d.contact.geom[con, 0])
+    if side1 < 0:
+        side1 = flex_side(int(d.contact.flex[con, 0]))
+    side2 = flex_side(flex)
+    distant = is_distant(d, con)
+    if distant:
+        d.work.near_margin = distant_pair_margin(d, con)
+    else:
+        d.work.near_margin = 0.0 if side1 == side2 else pair_margin(m, side1, side2)
+    found = near(m, d, con, flex)
+    for k in range(min(found, end - con)):
+        d.contact.dist[con + k] = d.work.near_dist[k]
+        for i in range(3):
+            d.contact.pos[con + k, i] = d.work.near_pos[k, i]
+        for i in range(9):
+            d.contact.frame[con + k, i] = d.work.near_frame[k, i]
+        dim = d.contact.dim[con + k]
+        set_parameters(m, d, con + k, side1, side2, -1)
+        d.contact.dim[con + k] = dim
+        if side1 == side2:
+            d.contact.includemargin[con + k] = 0.0
+        if distant:
+            d.contact.exclude[con + k] = 0
+
+
+# stages
+
+
+@cache
+def contacts_again(codes: tuple[int, ...], function: Function, name: str = "") -> Stage:
+    """The stage that computes again the contacts of some kinds of pairs.
+
+    It reads the poses and parameters of geoms and flexes. It writes everything of these contacts except the ids of what
+    they belong to.
+
+    Args:
+        codes: numbers of the kinds.
+        function: collision function of geoms, or near phase of pairs with a flex.
+        name: name of the stage; that of the function if not given.
     """
-    served = [types for types, function in COLLIDERS.items() if collide in (function, EXACT.get(function))]
-    codes = tuple(type1 * NTYPES + type2 for type1, type2 in served)
+    repeat: Function = repeat_soft if codes[0] >= FIRST else repeat_geoms
 
     def again(m: Model, d: Data) -> int:
         con = 0
         while con < d.ncon:
-            end = end_of_pair(d, con)
+            end = end_of_pair(m, d, con)
             code, is_served = pair_code(m, d, con), False
             for known in codes:
                 is_served = is_served or code == known
             if is_served:  # called in one place: what is inlined many times takes minutes to compile
-                repeat_pair(m, d, con, end, collide)
+                repeat(m, d, con, end, function)
             con = end
         return OK
 
-    again.__qualname__ = again.__name__ = f"{collide.__name__}_again"
-    return stage(exact(again) if "__cardan_exact__" in collide.__dict__ else again)
+    again.__qualname__ = again.__name__ = f"{name or function.__name__}_again"
+    return stage(exact(again) if codes[0] >= FIRST or "__cardan_exact__" in function.__dict__ else again)
 
 
 @cache
@@ -227,51 +439,30 @@ def pointwise_contacts(code: int) -> Stage:
     return stage(points)
 
 
-def _is_without_tangents(function: Collider) -> bool:
-    return f"{function.__module__}.".startswith(NO_TANGENTS)
-
-
-def collider_of(m: MjModel, code: int) -> Collider | None:
-    """The collision function of a pair of types if it has tangents, else None."""
-    types = (code // NTYPES, code % NTYPES)
-    function = None if types in colliders_of(m) else COLLIDERS.get(types)
-    if function is None or _is_without_tangents(function):
-        return None
-    return EXACT.get(function, function) if m.opt.enableflags & mjENBL_NATIVECCD else function
-
-
-def contact_codes(m: MjModel, d: MjData) -> tuple[int, ...]:
-    """Numbers of the pairs of types among the contacts of a data, in increasing order."""
-    geoms = d.contact.geom[: d.ncon]
-    hard = (geoms >= 0).all(axis=1)
-    codes = {int(type1 * NTYPES + type2) for type1, type2 in m.geom_type[geoms[hard]].astype(int)}
-    codes |= soft_codes_at(m, d, np.flatnonzero(~hard).tolist())
-    return tuple(sorted(codes))
+def _stage_of(code: int, function: Function | None) -> Stage:
+    """The stage of a kind of pair. One of geoms serves all pairs of types that have the same collision function."""
+    if code >= FIRST:
+        return contacts_again((code,), NEAR[code], f"{NEAR[code].__name__}_{code - FIRST}")
+    if function is None or f"{function.__module__}.".startswith(WITHOUT_TANGENTS):
+        return pointwise_contacts(code)
+    served = [types for types, other in COLLIDERS.items() if function in (other, EXACT.get(other))]
+    return contacts_again(tuple(type1 * NTYPES + type2 for type1, type2 in served), function)
 
 
 def contact_stages(m: MjModel, codes: tuple[int, ...]) -> list[Stage]:
-    """The stages whose tangents are those of the contacts of some pairs of types; `freeze_points` goes before them."""
-    hard = [code for code in codes if code < FIRST]
-    functions = [collider_of(m, code) for code in hard]
-    found = [repeated_contacts(function) for function in dict.fromkeys(functions) if function is not None]
-    found += [soft_contacts_again(code) for code in codes if code >= FIRST]
-    others = [code for code, function in zip(hard, functions, strict=True) if function is None]
-    return [*found, *map(pointwise_contacts, others)]
+    """The stages whose tangents are those of the contacts of some kinds of pairs; `freeze_points` goes before them."""
+    found = []
+    for code in codes:
+        types = code // NTYPES, code % NTYPES
+        function = None if types in colliders_of(m) else COLLIDERS.get(types)
+        if function is not None and m.opt.enableflags & mjENBL_NATIVECCD:
+            function = EXACT.get(function, function)
+        found.append(_stage_of(code, function))
+    return list(dict.fromkeys(found))
 
 
 def all_contact_stages() -> list[Stage]:
-    """The stages of all pairs of types, by the engine's own collision functions."""
-    functions = dict.fromkeys((*COLLIDERS.values(), *EXACT.values()))
-    found = [repeated_contacts(function) for function in functions if not _is_without_tangents(function)]
-    apart = [type1 * NTYPES + type2 for (type1, type2), function in COLLIDERS.items() if _is_without_tangents(function)]
-    return [*found, *map(pointwise_contacts, apart), *map(soft_contacts_again, NEAR)]
-
-
-def all_codes(m: MjModel, distant: bool) -> tuple[int, ...]:
-    """Numbers of all pairs of types whose collision functions a model has ready, and of its flexes' contacts.
-
-    Args:
-        m: model.
-        distant: whether contacts at a distance are among them.
-    """
-    return (*np.flatnonzero(internals.array(m, "aux.collider") > 0).tolist(), *sorted(soft_codes(m, distant)))
+    """The stages of all kinds of pairs, by the engine's own collision functions."""
+    pairs = [(type1 * NTYPES + type2, function) for (type1, type2), function in COLLIDERS.items()]
+    pairs += [(code, EXACT[function]) for code, function in pairs if function in EXACT]
+    return list(dict.fromkeys([_stage_of(*pair) for pair in pairs] + [_stage_of(code, None) for code in NEAR]))

@@ -1,9 +1,9 @@
 """Contacts at a distance, which take part in derivatives only (``contacts="smooth"``).
 
-A contact that is not made yet has no derivative: a loss that depends on it has the gradient 0. Here pairs of geoms
-within a distance ``reach`` of each other push each other away a little, in the model that is differentiated, and
-nowhere else. The idea is that of contacts from distance (A. Paulus and others, Differentiable Simulation of Hard
-Contacts with Soft Gradients for Learning and Control, 2025); the law is this one:
+A contact that is not made yet has no derivative: a loss that depends on it has the gradient 0. Here pairs of sides (a
+side is a geom or a flex) within a distance ``reach`` of each other push each other away a little, in the model that is
+differentiated, and nowhere else. The idea is that of contacts from distance (A. Paulus and others, Differentiable
+Simulation of Hard Contacts with Soft Gradients for Learning and Control, 2025); the law is this one:
 
 - A pair that touches is as it is. So derivatives with ``smooth`` are those without where all that is near touches.
 - A pair at the distance r beyond its margin, 0 < r < reach, has contacts where it is nearest. Their impedance is
@@ -11,32 +11,53 @@ Contacts with Soft Gradients for Learning and Control, 2025); the law is this on
   model's: reference acceleration, regulariser, friction cones.
 
 So the force grows from 0 at the reach to a small fraction of a real contact's, with a slope that is nowhere 0 in
-between.
-Distances, places and normals have tangents as those of real contacts have (`derive.contact`).
+between. Distances, places and normals have tangents as those of real contacts have (`derive.contact`).
+
+A pair with a flex has contacts of the elements (with a plane, the vertices) that are nearest; a flex that touches
+anywhere is as it is. Within a flex there are none.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from cardan.collision.broadphase import bits_match, bodies_may_collide
-from cardan.collision.contact import explicit_pair_margin, geom_pair_margin
+from cardan.collision.capsule import axis_z
+from cardan.collision.contact import explicit_pair_margin, flex_side, geom_pair_margin, pair_margin
 from cardan.collision.detection import NO_CONTACT, collision, complete_contact, find_collider, take_room
+from cardan.collision.distance import are_apart, is_curved, leave_cores, load_core, put_closest, set_gap, smooth_gap
+from cardan.collision.gjk import find_closest
 from cardan.collision.midphase import spheres_apart
 from cardan.constraint.contact import contact_kind, row_count
 from cardan.constraint.rows import MIN_IMPEDANCE, set_regularizer
-from cardan.jit import CALLBACK_FAILED, OK, call_collider, kernel, stage
+from cardan.enums.codes import GEOM_BOX, GEOM_CAPSULE, GEOM_HFIELD, GEOM_PLANE, GEOM_SPHERE
+from cardan.jit import CALLBACK_FAILED, OK, call_collider, exact, kernel, stage
+from cardan.maths.types import ConstArray1
 from cardan.model.kernel_views import Data, Model
 from cardan.model.tables import GROW_CON
+from cardan.soft.boxes import find_elements, find_near_element, geom_center, geom_half, is_active
+from cardan.soft.contacts import flexes_meet, geom_meets_flex, on_body, plane_vertex, share_body, soft_collision
+from cardan.soft.flex import load_element
+from cardan.soft.near import element_element, geom_element
 
 if TYPE_CHECKING:
     from cardan.model.mjmodel import MjModel
+
+IntPair = tuple[int, int]
+Scan = Callable[..., tuple[int, float]]
 
 NEAR = 0.1
 """Impedance of a contact at a distance where it is about to touch."""
 SLACK = 0.05
 """Share of the reach by which contacts of a pair may be farther than its nearest."""
 SEARCHES = 4
+"""How often, at most, the margin is drawn in to find what is nearest."""
+FAR = 1e300
+"""Distance of what is not found."""
+
+
+# pairs: two sides, each a geom or `flex_side` of a flex
 
 
 @kernel
@@ -46,55 +67,29 @@ def is_distant(d: Data, con: int) -> bool:
 
 
 @kernel
-def is_excluded(m: Model, body1: int, body2: int) -> bool:
-    """Whether the user excluded a pair of bodies."""
-    signature = (min(body1, body2) << 16) + max(body1, body2)
-    for k in range(m.nexclude):
-        if m.exclude_signature[k] == signature:
-            return True
-    return False
+def side_of(d: Data, con: int, side: int) -> int:
+    """A side of a contact: a geom, or `flex_side` of a flex."""
+    geom = int(d.contact.geom[con, side])
+    return geom if geom >= 0 else flex_side(int(d.contact.flex[con, side]))
 
 
 @kernel
-def have_contact(d: Data, count: int, geom1: int, geom2: int) -> bool:
-    """Whether two geoms are among the first `count` contacts."""
+def have_contact(d: Data, count: int, side1: int, side2: int) -> bool:
+    """Whether one of the first `count` contacts is of a pair."""
     for con in range(count):
-        a, b = d.contact.geom[con, 0], d.contact.geom[con, 1]
-        if (a == geom1 and b == geom2) or (a == geom2 and b == geom1):
+        a, b = side_of(d, con, 0), side_of(d, con, 1)
+        if (a == side1 and b == side2) or (a == side2 and b == side1):
             return True
     return False
 
 
 @kernel
-def least_distance(distances: Any, begin: int, end: int) -> float:
+def least_distance(distances: ConstArray1, begin: int, end: int) -> float:
     """The least of some distances."""
     least = distances[begin]
     for k in range(begin + 1, end):
         least = min(least, distances[k])
     return least
-
-
-@kernel
-def nearest_contacts(m: Model, d: Data, address: int, geom1: int, geom2: int, margin: float, reach: float) -> int:
-    """Number of contacts where two geoms are nearest, in the near phase; -1 if a function of the user failed.
-
-    A collision function gives a few of the contacts within a margin, not the nearest: the margin is drawn in.
-    """
-    d.work.near_margin = margin + reach
-    found = call_collider(address, m, d, geom1, geom2)
-    if found <= 0:
-        return found
-    least = least_distance(d.work.near_dist, 0, found)
-    for _ in range(SEARCHES):
-        d.work.near_margin = least + SLACK * reach
-        found = call_collider(address, m, d, geom1, geom2)
-        if found <= 0:
-            return found
-        nearer = least_distance(d.work.near_dist, 0, found)
-        if nearer >= least:
-            return found
-        least = nearer
-    return found
 
 
 @kernel
@@ -104,51 +99,138 @@ def distant_margin(d: Data, con: int, end: int) -> float:
 
 
 @kernel
-def add_distant(m: Model, d: Data, count: int, geom1: int, geom2: int, pair: int) -> int:
-    """Append the contacts of two geoms that don't touch and are within reach; returns a status.
+def distant_pair_margin(d: Data, con: int) -> float:
+    """The margin at which the pair of a contact with a flex at a distance was found."""
+    side1, side2 = side_of(d, con, 0), side_of(d, con, 1)
+    first, end = con, con + 1
+    while (
+        first > 0
+        and is_distant(d, first - 1)
+        and side_of(d, first - 1, 0) == side1
+        and side_of(d, first - 1, 1) == side2
+    ):
+        first -= 1
+    while end < d.ncon and is_distant(d, end) and side_of(d, end, 0) == side1 and side_of(d, end, 1) == side2:
+        end += 1
+    return distant_margin(d, first, end)
+
+
+@kernel
+def note(
+    m: Model, d: Data, found: int, append: bool, sides: IntPair, pair: int, elements: IntPair, vertex: int
+) -> tuple[int, float]:
+    """The least distance of what the near phase found; append it as contacts at a distance, if that is wanted.
 
     Args:
         m: model.
         d: data.
-        count: number of real contacts.
-        geom1: a geom.
-        geom2: another.
+        found: number of contacts of the near phase.
+        append: whether to append them.
+        sides: both sides of the pair.
         pair: the explicit pair that they are, or -1.
+        elements: elements of both sides, or -1.
+        vertex: vertex of the second side, or -1.
+
+    Returns:
+        A status, and the least of the distances.
     """
+    if found <= 0:
+        return OK, FAR
+    least = least_distance(d.work.near_dist, 0, found)
+    if not append:
+        return OK, least
+    found = take_room(m, d, found)
+    if found < 0:
+        return GROW_CON, least
+    for k in range(found):
+        con = int(d.ncon)
+        complete_contact(m, d, con, k, sides[0], sides[1], pair)
+        if d.contact.dist[con] > d.contact.includemargin[con]:
+            d.contact.exclude[con] = 0
+            d.contact.elem[con, 0], d.contact.elem[con, 1] = elements
+            d.contact.vert[con, 1] = vertex
+            d.ncon = con + 1
+    return OK, least
+
+
+@kernel
+def add_nearest(m: Model, d: Data, scan: Scan, side1: int, side2: int, pair: int, address: int, margin: float) -> int:
+    """Append the contacts where two sides that don't touch are nearest, if they are within reach.
+
+    A collision function gives a few of the contacts within a margin, not the nearest, and distances of convex shapes
+    are the more certain the nearer the margin is: it is drawn in.
+
+    Args:
+        m: model.
+        d: data.
+        scan: looks at the pair within ``work.near_margin``; it returns a status and the least distance.
+        side1: a geom, or `flex_side` of a flex.
+        side2: another.
+        pair: the explicit pair that they are, or -1.
+        address: of the collision function of two geoms.
+        margin: margin of real contacts, m.
+
+    Returns:
+        A status.
+    """
+    least, nearest = FAR, margin + d.work.reach
+    for _ in range(SEARCHES):
+        d.work.near_margin = nearest
+        status, nearer = scan(m, d, side1, side2, pair, address, False)
+        if status != OK:
+            return status
+        if nearer >= least:
+            break
+        least = nearer
+        within = least + SLACK * d.work.reach
+        nearest = within if side2 >= 0 else min(nearest, within)
+    if least == FAR:
+        return OK
+    d.work.near_margin = nearest
+    status, _ = scan(m, d, side1, side2, pair, address, True)
+    return status
+
+
+# geoms
+
+
+@kernel
+def scan_geoms(m: Model, d: Data, geom1: int, geom2: int, pair: int, address: int, append: bool) -> tuple[int, float]:
+    """Look at two geoms within the margin by their collision function: a status, and the least distance."""
+    found = call_collider(address, m, d, geom1, geom2)
+    if found < 0:
+        return CALLBACK_FAILED, FAR
+    return note(m, d, found, append, (geom1, geom2), pair, (-1, -1), -1)
+
+
+@kernel
+def add_geoms(m: Model, d: Data, count: int, geom1: int, geom2: int, pair: int) -> int:
+    """Append the contacts at a distance of two geoms, of an explicit pair or -1; returns a status."""
     if m.geom_type[geom1] > m.geom_type[geom2]:
         geom1, geom2 = geom2, geom1
     margin = explicit_pair_margin(m, pair) if pair >= 0 else geom_pair_margin(m, geom1, geom2)
-    reach = d.work.reach
-    if spheres_apart(m, d, geom1, geom2, margin + reach) or have_contact(d, count, geom1, geom2):
+    if spheres_apart(m, d, geom1, geom2, margin + d.work.reach) or have_contact(d, count, geom1, geom2):
         return OK
     status, address = find_collider(m, d, geom1, geom2, pair)
     if status != OK or address == 0:
         return status
-    found = nearest_contacts(m, d, address, geom1, geom2, margin, reach)
-    if found < 0:
-        return CALLBACK_FAILED
-    found = take_room(m, d, found)
-    if found < 0:
-        return GROW_CON
-    for k in range(found):
-        con = int(d.ncon)
-        complete_contact(m, d, con, k, geom1, geom2, pair)
-        if d.contact.dist[con] > d.contact.includemargin[con]:
-            d.contact.exclude[con] = 0
-            d.ncon = con + 1
-    return OK
+    return add_nearest(m, d, scan_geoms, geom1, geom2, pair, address, margin)
 
 
 @kernel
 def geoms_may_meet(m: Model, geom1: int, geom2: int) -> bool:
-    """Whether two geoms pass the filters of bodies and bits, and are no explicit pair."""
+    """Whether two geoms pass the filters of bodies and bits, and are neither excluded nor an explicit pair."""
     body1, body2 = int(m.geom_bodyid[geom1]), int(m.geom_bodyid[geom2])
     if not bits_match(
         m.geom_contype[geom1], m.geom_conaffinity[geom1], m.geom_contype[geom2], m.geom_conaffinity[geom2]
     ):
         return False
-    if not bodies_may_collide(m, body1, body2) or is_excluded(m, body1, body2):
+    if not bodies_may_collide(m, body1, body2):
         return False
+    signature = (min(body1, body2) << 16) + max(body1, body2)
+    for k in range(m.nexclude):
+        if m.exclude_signature[k] == signature:
+            return False
     for pair in range(m.npair):
         a, b = m.pair_geom1[pair], m.pair_geom2[pair]
         if (a == geom1 and b == geom2) or (a == geom2 and b == geom1):
@@ -158,26 +240,176 @@ def geoms_may_meet(m: Model, geom1: int, geom2: int) -> bool:
 
 @kernel
 def distant_contacts(m: Model, d: Data) -> int:
-    """Append the contacts of all pairs of geoms within ``work.reach`` that don't touch; returns a status.
-
-    All pairs of geoms are looked at.
-    """
+    """Append the contacts of all pairs of geoms within ``work.reach`` that don't touch; returns a status."""
     while d.ncon > 0 and is_distant(d, d.ncon - 1):
         d.ncon -= 1  # of a run that was stopped
     count = int(d.ncon)
     if m.opt.disableflags & NO_CONTACT or m.nconmax == 0:
         return OK
     for pair in range(m.npair):
-        status = add_distant(m, d, count, int(m.pair_geom1[pair]), int(m.pair_geom2[pair]), pair)
+        status = add_geoms(m, d, count, int(m.pair_geom1[pair]), int(m.pair_geom2[pair]), pair)
         if status != OK:
             return status
     for geom1 in range(m.ngeom):
         for geom2 in range(geom1 + 1, m.ngeom):
             if geoms_may_meet(m, geom1, geom2):
-                status = add_distant(m, d, count, geom1, geom2, -1)
+                status = add_geoms(m, d, count, geom1, geom2, -1)
                 if status != OK:
                     return status
     return OK
+
+
+# flexes
+
+
+@kernel
+def load_points(m: Model, d: Data, shape: int, flex: int, element: int) -> float:
+    """Make an element without its radius, which is returned, shape `shape` of the pair."""
+    load_element(m, d, shape, flex, element)
+    d.work.shape_size[shape, 0] = 0.0
+    return m.flex_radius[flex]
+
+
+@kernel
+def has_formula(m: Model, geom: int, flex: int) -> bool:
+    """Whether a geom, other than a plane, and elements of a flex meet by a formula, or cell by cell."""
+    kind, dim = m.geom_type[geom], m.flex_dim[flex]
+    return (
+        kind == GEOM_HFIELD
+        or (dim == 1 and kind in (GEOM_SPHERE, GEOM_CAPSULE, GEOM_BOX))
+        or (dim == 2 and kind == GEOM_SPHERE)
+    )
+
+
+@kernel
+def find_gap(m: Model, d: Data, radii: float) -> int:
+    """Find where the cores in ``d.work.shape_*`` are nearest, within the margin and the radii around them.
+
+    Returns:
+        The number of vertices of the last simplex; 0 if they are not apart, or farther apart.
+    """
+    d.work.shape_inflate = 0.0
+    found, n = find_closest(m, d, d.work.near_margin + radii)
+    if not are_apart(d, found):
+        return 0
+    set_gap(d)
+    return n
+
+
+@kernel
+def convex_apart(m: Model, d: Data, geom: int, flex: int, element: int) -> int:
+    """The contact of a convex geom and an element that are apart: where they are nearest, exactly."""
+    radius1 = load_core(m, d, 0, geom)
+    radius2 = load_points(m, d, 1, flex, element)
+    n = find_gap(m, d, radius1 + radius2)
+    if n == 0:
+        return 0
+    if is_curved(m, geom):
+        smooth_gap(m, d, n)
+    return put_closest(d, leave_cores(d, radius1, radius2))
+
+
+@kernel
+def elements_apart(m: Model, d: Data, flex1: int, element1: int, flex2: int, element2: int) -> int:
+    """The contact of two elements that are apart: where they are nearest, exactly."""
+    radius1 = load_points(m, d, 0, flex1, element1)
+    radius2 = load_points(m, d, 1, flex2, element2)
+    if find_gap(m, d, radius1 + radius2) == 0:
+        return 0
+    return put_closest(d, leave_cores(d, radius1, radius2))
+
+
+@kernel
+def scan_plane(m: Model, d: Data, plane: int, flex: int, append: bool) -> tuple[int, float]:
+    """Look at the vertices of a flex within the margin of a plane: a status, and the least distance."""
+    normal, least = axis_z(d.geom_xmat, plane), FAR
+    for vertex in range(m.flex_vertnum[flex]):
+        found = plane_vertex(m, d, plane, flex, vertex, normal)
+        status, distance = note(m, d, found, append, (plane, flex_side(flex)), -1, (-1, -1), vertex)
+        if status != OK:
+            return status, least
+        least = min(least, distance)
+    return OK, least
+
+
+@kernel
+def scan_geom(m: Model, d: Data, geom: int, flex: int, append: bool) -> tuple[int, float]:
+    """Look at the elements of a flex within the margin of a geom: a status, and the least distance."""
+    least = FAR
+    n = find_elements(m, d, flex, geom_center(m, d, geom), geom_half(m, d, geom, d.work.near_margin))
+    for i in range(n):
+        element = d.work.found_element[i]
+        if not on_body(m, flex, element, m.geom_bodyid[geom]):
+            if has_formula(m, geom, flex):
+                found = geom_element(m, d, geom, flex, element)
+            else:
+                found = convex_apart(m, d, geom, flex, element)
+            status, distance = note(m, d, found, append, (geom, flex_side(flex)), -1, (-1, element), -1)
+            if status != OK:
+                return status, least
+            least = min(least, distance)
+    return OK, least
+
+
+@kernel
+def scan_flexes(m: Model, d: Data, flex1: int, flex2: int, append: bool) -> tuple[int, float]:
+    """Look at the elements of two flexes within the margin of each other: a status, and the least distance."""
+    least, sides = FAR, (flex_side(flex1), flex_side(flex2))
+    for element1 in range(m.flex_elemnum[flex1]):
+        if is_active(m, flex1, element1):
+            n = find_near_element(m, d, flex1, element1, flex2, d.work.near_margin)
+            for i in range(n):
+                element2 = d.work.found_element[i]
+                if not share_body(m, flex1, element1, flex2, element2):
+                    if m.flex_dim[flex1] == 1 and m.flex_dim[flex2] == 1:
+                        found = element_element(m, d, flex1, element1, flex2, element2)
+                    else:
+                        found = elements_apart(m, d, flex1, element1, flex2, element2)
+                    status, distance = note(m, d, found, append, sides, -1, (element1, element2), -1)
+                    if status != OK:
+                        return status, least
+                    least = min(least, distance)
+    return OK, least
+
+
+@kernel
+def scan_flex(m: Model, d: Data, side1: int, side2: int, pair: int, address: int, append: bool) -> tuple[int, float]:
+    """Look at a pair with a flex, the second side, within the margin: a status, and the least distance."""
+    flex = flex_side(side2)
+    if side1 < 0:
+        return scan_flexes(m, d, flex_side(side1), flex, append)
+    if m.geom_type[side1] == GEOM_PLANE:
+        return scan_plane(m, d, side1, flex, append)
+    return scan_geom(m, d, side1, flex, append)
+
+
+@kernel
+def add_flex(m: Model, d: Data, count: int, side1: int, flex: int) -> int:
+    """Append the contacts at a distance of a geom or a flex and another flex; returns a status."""
+    side2 = flex_side(flex)
+    if have_contact(d, count, side1, side2):
+        return OK
+    return add_nearest(m, d, scan_flex, side1, side2, -1, 0, pair_margin(m, side1, side2))
+
+
+@kernel
+def distant_soft_contacts(m: Model, d: Data, count: int) -> int:
+    """Append the contacts at a distance of all pairs with flexes, of which the first `count` are made; a status."""
+    for flex in range(m.nflex):
+        for geom in range(m.ngeom):
+            if geom_meets_flex(m, geom, flex):
+                status = add_flex(m, d, count, geom, flex)
+                if status != OK:
+                    return status
+        for flex1 in range(flex):
+            if flexes_meet(m, flex1, flex):
+                status = add_flex(m, d, count, flex_side(flex1), flex)
+                if status != OK:
+                    return status
+    return OK
+
+
+# stages
 
 
 @stage
@@ -185,6 +417,18 @@ def collision_with_distance(m: Model, d: Data) -> int:
     """`collision`, and then the contacts at a distance."""
     status = collision(m, d)
     return distant_contacts(m, d) if status == OK else status
+
+
+@stage
+@exact
+def soft_collision_with_distance(m: Model, d: Data) -> int:
+    """`soft_collision`, and then the contacts at a distance."""
+    status = soft_collision(m, d)
+    if status != OK or m.opt.disableflags & NO_CONTACT or m.nconmax == 0:
+        return status
+    count = int(d.ncon)
+    status = distant_contacts(m, d)
+    return distant_soft_contacts(m, d, count) if status == OK else status
 
 
 @stage

@@ -2,38 +2,27 @@
 
 A *script* is a list of segments, tables of native functions: the values together with the tangents of the first block
 of directions, stage by stage; then for positions, velocities, and activations with controls the tangents of those
-stages that depend on them, once a block of directions. On the way what touches what is compared with the run before;
-where that is something else, tangents are cleared. Directions and results are brought in and out by stages, too, so
-that one call from Python makes a whole Jacobian.
+stages that depend on them, once a block of directions. On the way what touches what is compared with the run before; if
+that has changed, tangents are cleared. Stages bring directions in and results out, too (`derive.directions`). So one
+call from Python makes a whole Jacobian, or those of all steps of a trajectory, each followed by a stage (`sweep`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from cardan.derive.lending import BUILDING, lent
-from cardan.derive.linearisation import COPIED, MAKE_ROWS, Linearisation
-from cardan.derive.plugin_memory import gather_memory, made_by_the_user, plant_memory, put_back
-from cardan.derive.program import Plain, Stage, TangentProgram
+from cardan.derive import directions
+from cardan.derive.inputs import COPIED
+from cardan.derive.linearisation import BUILDING, MAKE_ROWS, Linearisation, lent
+from cardan.derive.plugins import gather_memory, made_by_the_user, plant_memory, put_back
+from cardan.derive.program import LANES, Plain, Stage, TangentProgram
 from cardan.derive.recording import begin_directions, end_directions, restore_recorded
-from cardan.derive.shadows import LANES
-from cardan.derive.shared_lanes import SPREAD_FORCES, begin_shared, end_shared, lanes_are_shared
-from cardan.derive.stages import (
-    RESTRUCTURED,
-    begin_block,
-    compare_contacts,
-    end_block,
-    gather_outcome,
-    gather_sensors,
-    keep_next_position,
-    plant_seeds,
-)
 from cardan.dynamics.actuation import fwd_actuation
 from cardan.jit import Program
 from cardan.jit.binding.ready import FRAME_WORDS
@@ -51,7 +40,6 @@ if TYPE_CHECKING:
 
 SEEDS = ("qpos", "qvel", "act", "memory", "ctrl")
 """Names of the inputs, in the order of their directions."""
-INPUTS = tuple(f"d.work.seed_{name}" for name in SEEDS if name != "memory")
 VALUES = SCRIPT_SECOND
 """Segments of a script: a recorded step's start; values and first tangents, up to the contacts, and all after them; the
 other tangents; what is done with a result."""
@@ -61,53 +49,33 @@ ATTEMPTS = 8
 """How often a step is begun again because a stage asked for something, before values are computed beforehand."""
 
 
-def _copies(remembers: bool) -> np.ndarray:
-    """For each field that is taken over: distance of its slot from the first one, bytes of a number (0: a scalar).
-
-    With what plugins remember comes the mark that it is new: nobody but programs of tangents ever sets it.
-    """
-    arrays = (*COPIED, "work.plugin_number") if remembers else COPIED
-    scalars = ("time", "work.plugin_is_kept") if remembers else ("time",)
-    rows = [(DATA.slot[name], 0) for name in scalars]
-    rows += [(DATA.slot[name], DATA.by_name[name].numpy_dtype.itemsize) for name in arrays]
-    return np.array([(8 * WORDS * slot, size) for slot, size in rows], np.int64)
-
-
-@dataclass(frozen=True)
-class Columns:
+class Columns(NamedTuple):
     """The columns of a Jacobian that are wanted: those by the state, those by the controls."""
 
     state: bool
     control: bool
 
 
-@dataclass(frozen=True)
-class Directions:
-    """Directions of the state and of other inputs together, each from the end of the step before.
-
-    Attributes:
-        inputs: fields beside the state that vary.
-        blocks: number of blocks.
-    """
+class Directions(NamedTuple):
+    """So many blocks of directions of some inputs together; in a sweep each from the end of the step before."""
 
     inputs: tuple[str, ...]
     blocks: int
 
 
 Wanted = Columns | Directions
+ALL = Columns(True, True)
 
 
 @dataclass
 class Script:
-    """A script for what is wanted, some results, and the pairs of types that touch.
+    """A script for what is wanted and the kinds of pairs that touch.
 
     Attributes:
         programs: the programs of tangents.
         segments: the segments; the first one and the last one are for recorded steps alone.
-        frame: what native code takes (`jit.transform.run.script_runner`).
-        address: its address.
-        first: the first direction, counted through all inputs.
-        end: the one after the last.
+        frame: the words that native code reads (`jit.transform.run.script_runner`); its address is `address`.
+        first: the first direction, counted through all inputs; `end` is the one after the last.
         version: the number of the structure that the tangents were cleared for.
         cleared: what is cleared where contacts change, then what is where rows do: address and bytes of each array.
     """
@@ -115,64 +83,59 @@ class Script:
     programs: list[TangentProgram]
     segments: np.ndarray
     frame: np.ndarray
-    address: int
     first: int
     end: int
     version: int = -1
     cleared: np.ndarray = field(default_factory=lambda: np.zeros((0, 2), np.int64))
 
+    def __post_init__(self) -> None:
+        self.address = self.frame.ctypes.data
+
 
 class StepJacobian:
-    """The Jacobians of a step of one model, one state after the other.
+    """The Jacobians of a step of one model, one state after the other (arguments as in `step_jacobian`).
 
     Attributes:
         course: what is differentiated.
-        matrix: the Jacobian of the last state (`compute`).
-        A, B: its parts of the next state by the state and the controls.
-
-    Args:
-        m: model.
-        sensors: whether sensor data are among the results.
-        distant: whether contacts take part that aren't made (`derive.distant`).
-        extended: whether what plugins keep from step to step is the last part of the state (`derive.plugin_memory`).
-
-    Raises:
-        NotImplementedError: the model has a feature without derivatives.
-        RuntimeError: native code is switched off.
+        matrix: the Jacobian of the last state (`compute`); `A` and `B` are its parts of the next state.
+        inputs: the fields whose tangents are the directions, by state and controls.
     """
 
     def __init__(self, m: MjModel, sensors: bool, distant: bool, extended: bool = False) -> None:
-        self.course = Linearisation(m, "step" if sensors else "step without sensors", distant, extended)
+        course = self.course = Linearisation(m, "step" if sensors else "step without sensors", distant, extended)
         self.sensors = sensors
-        memory, nv, na, nu = internals.memory(self.course.d), m.nv, m.na, m.nu
-        nx = 2 * nv + na + self.course.nmemory
-        rows, columns = nx + (m.nsensordata if sensors else 0), nx + nu
+        memory, sizes = internals.memory(course.d), (m.nv, m.nv, m.na, course.nmemory, m.nu)
+        nx = sum(sizes) - m.nu
+        rows, columns = nx + (m.nsensordata if sensors else 0), nx + m.nu
         self.matrix = np.zeros((rows, columns))
-        memory.scalars["work.nmemory"][0] = self.course.nmemory
-        memory.attach("work.seed_memory", np.zeros(self.course.nmemory))
         self.A, self.B = self.matrix[:nx, :nx], self.matrix[:nx, nx:]
-        seeds, outcome = _lanes(max(columns, 1)), _lanes(max(rows + nu + nv, 1))
+        self._seed_lanes, outcome = _lanes(max(columns, 1)), _lanes(max(rows + m.nu + m.nv, 1))
+        memory.scalars["work.nmemory"][0] = course.nmemory
+        memory.attach("work.seed_memory", np.zeros(course.nmemory))
         memory.attach("work.jacobian", self.matrix.reshape(-1))
         memory.attach("work.outcome", np.zeros(rows))
         memory.attach("work.outcome_lanes", outcome)
-        memory.attach("work.seed_lanes", seeds)
-        self._seed_lanes = seeds
-        ends = np.cumsum((0, nv, nv, na, self.course.nmemory, nu)).tolist()
-        self._forces = {"actuator_force": outcome[rows : rows + nu], "qfrc_actuator": outcome[rows + nu :]}
+        memory.attach("work.seed_lanes", self._seed_lanes)
+        ends = np.cumsum((0, *sizes)).tolist()
+        self._forces = {"actuator_force": outcome[rows : rows + m.nu], "qfrc_actuator": outcome[rows + m.nu :]}
         self._common = {"work.outcome": outcome[: max(rows, 1)]} | {
-            f"work.seed_{name}": seeds[first:end]
+            f"work.seed_{name}": self._seed_lanes[first:end]
             for name, first, end in zip(SEEDS, ends[:-1], ends[1:], strict=True)
             if name != "memory" or extended
         }
         self.inputs = tuple(f"d.{name}" for name in self._common if name.startswith("work.seed_"))
         self._restore = Program([restore_recorded])
-        self._copies = _copies(self.course.remembers)
+        # fields that are taken over: distance of the slot from the first one, bytes of a number (0: a scalar); with
+        # what plugins remember comes the mark that it is new: nobody except programs of tangents ever sets it
+        fields = ("time", *COPIED) + (("work.plugin_is_kept", "work.plugin_number") if course.remembers else ())
+        kinds = [(8 * WORDS * DATA.slot[name], DATA.by_name[name]) for name in fields]
+        self._copies = np.array([(at, 0 if f.is_scalar else f.numpy_dtype.itemsize) for at, f in kinds], np.int64)
         self._column, self._first, self._end = (
             memory.scalars[f"work.{name}"] for name in ("column", "first_column", "end_column")
         )
         self._runner = script_runner()
-        self._native = not (self.course.several or self.course.values.needs_objects)
-        self._copies_fit = not (self.course.remembers and made_by_the_user(m))
+        self._native = not (course.schedule.several or course.values.needs_objects)
+        self._copies_fit = not (course.remembers and made_by_the_user(m))
         self._scripts: dict[tuple[Wanted, tuple[int, ...], bool], Script] = {}
         self._ready: dict[Wanted, Script] = {}
         self._seeds: Mapping[str, np.ndarray] = {}
@@ -191,39 +154,22 @@ class StepJacobian:
             control: whether those by the controls are.
 
         Returns:
-            (2 nv + na + nsensordata, 2 nv + na + nu), a row a result, a column an input; what was not wanted is not
-            defined. The same array each time.
+            `matrix`, (2 nv + na + nsensordata, 2 nv + na + nu): a row a result, a column an input; what was not wanted
+            is not defined.
         """
-        wanted = COLUMNS[state, control or not self.course.m.nu]
+        wanted = Columns(state, control or not self.course.m.nu)
         if self._directed:
             self._begin_directions(wanted, {})
-        for _ in range(ATTEMPTS if self._native and self._copies_fit else 0):
-            script = self._ready.get(wanted)
-            if script is None or script.version != self.course.version[0]:
-                if not self.course.version[0]:
-                    self.course.start(d)
-                script = self._prepared(wanted)
-            status = self._run(script, VALUES, d.address)
-            if status == 0:
-                return self.matrix
-            if status == RESTRUCTURED:
-                self.course.note_structure()
-            else:
-                self.course.start(d)  # it answers what a stage asks for
-        self.course.start(d)
-        self._differentiate(wanted)
+        self._go(wanted, lambda: self.course.start(d), self._copies_fit, d.address)
         return self.matrix
 
     def publish(self, words: np.ndarray) -> bool:
-        """Let native code find the script for all columns, if it is short, until this is used otherwise (`withdraw`).
+        """Let native code find the script for all columns, if it is short, until `withdraw`; returns whether it can.
 
         Args:
-            words: where it looks: address of the frame, and version of the callbacks.
-
-        Returns:
-            Whether it can find it.
+            words: where native code looks: address of the frame, and version of the callbacks.
         """
-        script, programs = self._ready.get(COLUMNS[True, True]), internals.programs(self.course.m)
+        script, programs = self._ready.get(ALL), internals.programs(self.course.m)
         if script is None or self.sensors or self.matrix.shape[1] > PUBLISHED_COLUMNS:
             return False
         with programs.lock:
@@ -262,48 +208,68 @@ class StepJacobian:
         """
         if not len(steps):
             return
-        course, left = self.course, len(steps)
-        put(course.d, steps[0])
-        internals.attach(course.d, "work.tape", tape)
+        course = self.course
         number = internals.memory(course.d).scalars["work.tape_step"]
         number[0] = steps[0]
+
+        def begin() -> None:
+            put(course.d, int(number[0]))
+            course.evaluate()
+
+        put(course.d, steps[0])
+        internals.attach(course.d, "work.tape", tape)
         self._begin_directions(wanted, seeds)
         if wanted in self._ready:
             self._plant(self._ready[wanted])
-        attempts = 0
-        while left:
-            if self._native and attempts < ATTEMPTS:
-                if not course.version[0]:
-                    course.evaluate()
-                script = self._prepared(wanted)
-                script.segments[-1] = _plain_segment(finish)
-                before = left
-                status = self._run(script, 0, repeat=left)
-                left = int(script.frame[8])
-                if status == 0:
-                    return
-                attempts = attempts + 1 if left == before else 1
-                if status == RESTRUCTURED:
-                    course.note_structure()
-                    continue
-                put(course.d, int(number[0]))
-                course.evaluate()  # it answers what a stage asks for
-                continue
-            put(course.d, int(number[0]))
-            course.evaluate()
-            self._differentiate(wanted)
-            run(finish, course.m, course.d)
-            left, attempts = left - 1, 0
+        self._go(wanted, begin, steps=len(steps), finish=finish)
 
-    def _run(self, script: Script, first: int, source: int = 0, repeat: int = 0) -> int:
-        """Run a script from one of its segments on; returns 0, or the status of the stage that stopped.
+    def _go(
+        self,
+        wanted: Wanted,
+        begin: Callable[[], None],
+        fits: bool = True,
+        source: int = 0,
+        steps: int = 1,
+        finish: Program | None = None,
+    ) -> None:
+        """Run scripts, as many steps at a time as need no Python.
 
         Args:
-            script: the script.
-            first: number of the segment.
-            source: address of the slot table that state and inputs are taken over from, or 0.
-            repeat: number of recorded steps, or 0 for a state that is given.
+            wanted: what is wanted.
+            begin: computes the values of the present step, and answers what a stage asks for.
+            fits: whether native code can take the state over.
+            source: address of the slot table that it takes state and inputs over from, or 0.
+            steps: number of steps.
+            finish: what is done after each of recorded steps; it goes to the next one.
         """
+        course, left, attempts = self.course, steps, 0
+        while left:
+            if not (fits and self._native) or attempts == ATTEMPTS:
+                begin()
+                self._differentiate(wanted)
+                if finish is not None:
+                    run(finish, course.m, course.d)
+                left, attempts = left - 1, 0
+                continue
+            if not course.version[0]:
+                begin()
+            script, before = self._prepared(wanted), left
+            if finish is not None:
+                script.segments[-1] = _plain_segment(finish)
+                status = self._run(script, 0, repeat=left)
+                left = int(script.frame[8])
+            else:
+                status = self._run(script, VALUES, source)
+            if status == 0:
+                return
+            attempts = attempts + 1 if left == before else 1
+            if status == directions.RESTRUCTURED:
+                course.note_structure()
+            else:
+                begin()
+
+    def _run(self, script: Script, first: int, source: int = 0, repeat: int = 0) -> int:
+        """Run a script from a segment on, for a source (`_go`) or so many recorded steps; returns a status."""
         self._column[0] = self._first[0] = script.first
         self._end[0] = script.end
         frame = script.frame
@@ -314,8 +280,17 @@ class StepJacobian:
         script.version = int(self.course.version[0])
         return status
 
+    def _differentiate(self, wanted: Wanted) -> None:
+        """Run the tangents at values that are there."""
+        while True:
+            status = self._run(self._prepared(wanted, values=False), VALUES)
+            if not status:
+                return
+            self.course.make_room(status)
+            self.course.note_structure()
+
     def _begin_directions(self, wanted: Wanted, seeds: Mapping[str, np.ndarray]) -> None:
-        """Forget the directions of before, which blocks of columns don't clear, and note the ones to come."""
+        """Forget the directions of before, which blocks of columns don't clear, and take the ones to come."""
         if self._directed:
             self._seed_lanes[...] = 0.0
         self._directed, self._seeds = isinstance(wanted, Directions), seeds
@@ -328,12 +303,7 @@ class StepJacobian:
             at += LANES * program.blocks
 
     def _prepared(self, wanted: Wanted, values: bool = True) -> Script:
-        """A script for the present structure, with tangents of 0 but those of the directions.
-
-        Args:
-            wanted: what is wanted.
-            values: whether it computes the values as well.
-        """
+        """A script for the present structure, with tangents of 0 except those of the directions."""
         course = self.course
         key = wanted, course.codes, values
         script = self._scripts.get(key)
@@ -354,86 +324,73 @@ class StepJacobian:
             self._ready[wanted] = script
         return script
 
-    def _differentiate(self, wanted: Wanted) -> None:
-        """Run the tangents at values that are there."""
-        while True:
-            status = self._run(self._prepared(wanted, values=False), VALUES)
-            if not status:
-                return
-            self.course.make_room(status)
-            self.course.note_structure()
-
     def _make_script(self, wanted: Wanted, values: bool) -> Script:
         m = self.course.m
         programs: list[TangentProgram] = []
         rows = [_plain_segment(self._restore)]
         first, end = 0, 0
         if isinstance(wanted, Directions):
-            groups = [(wanted.inputs, wanted.blocks)]
+            groups = [wanted]
             ends = begin_directions, end_directions
         else:
             first = 0 if wanted.state else 2 * m.nv
             end = len(self.A) + (m.nu if wanted.control else 0)
             groups = _groups(m, self.inputs, first, end)
-            ends = begin_block, end_block
-            if wanted.state and wanted.control and not self.sensors and lanes_are_shared(m):
-                groups, ends = [(self.inputs, 1)], (begin_shared, end_shared)
+            ends = directions.begin_block, directions.end_block
+            if wanted == ALL and not self.sensors and directions.lanes_are_shared(m):
+                groups, ends = [Directions(self.inputs, 1)], (directions.begin_shared, directions.end_shared)
         for inputs, blocks in groups:
             left = blocks
             if values and not programs:
-                programs.append(self._program(inputs, *ends, blocks=1, values=True))
-                rows += programs[-1].parted(compare_contacts)
+                programs.append(self._program(inputs, ends, blocks=1, values=True))
+                rows += programs[-1].parted(directions.compare_contacts)
                 left -= 1
             if left and isinstance(wanted, Directions):
-                programs.append(self._program(inputs, *ends, blocks=left))
+                programs.append(self._program(inputs, ends, blocks=left))
                 rows.append(programs[-1].segment)
             elif left:  # all blocks have the same shadows
-                shared = programs[0].data.arrays if left < blocks else {}
-                programs.append(self._program(inputs, *ends, common={name: a[0] for name, a in shared.items()}))
+                shared = programs[0].shadows["d"].arrays if left < blocks else {}
+                programs.append(self._program(inputs, ends, common={name: a[0] for name, a in shared.items()}))
                 rows.append((*programs[-1].segment[:4], 0, 0, left))
         segments = np.array([*rows, _plain_segment(self._restore)], np.int64)
-        copies = self._copies.ctypes.data
         frame = np.zeros(FRAME_WORDS, np.int64)
-        frame[:8] = copies, 0, 0, segments.ctypes.data, 0, len(segments) - 1, m.address, self.course.d.address
+        addresses = self._copies.ctypes.data, 0, 0, segments.ctypes.data
+        frame[:8] = *addresses, 0, len(segments) - 1, m.address, self.course.d.address
         scalars = (address_of(number) for number in (self._column, self._first, self._end))
-        nx = len(self.A)
-        frame[13:] = hooks.version_address, nx, m.nu, len(self._copies), *scalars, self.matrix.ctypes.data
-        return Script(programs, segments, frame, frame.ctypes.data, first, end)
+        sizes = len(self.A), m.nu, len(self._copies)
+        frame[13:] = hooks.version_address, *sizes, *scalars, self.matrix.ctypes.data
+        return Script(programs, segments, frame, first, end)
 
     def _program(
         self,
-        inputs: Sequence[str],
-        begin: Stage,
-        end: Stage,
+        inputs: tuple[str, ...],
+        ends: tuple[Stage, Stage],
         blocks: int = 1,
         values: bool = False,
         common: Mapping[str, np.ndarray] = MappingProxyType({}),
     ) -> TangentProgram:
-        """The tangents of a step along directions of some inputs; one program for as long as the same types touch.
+        """The tangents of a step along directions of some inputs; one program for as long as the same kinds touch.
 
         Args:
             inputs: fields that vary.
-            begin: the stage that sets the directions of a block.
-            end: the one that takes its results.
+            ends: the stages that set the directions of a block, and that take its results.
             blocks: number of blocks that have shadows of their own.
             values: whether it computes the values as well.
             common: shadows of fields of the data that it has from another program with the same inputs.
         """
-        course = self.course
-        kept = course.nmemory > 0
-        gather = [gather_outcome, *([gather_memory] if kept else []), *([gather_sensors] if self.sensors else [])]
-        plant = [plant_seeds, *([plant_memory] if kept else [])]
-        stages: list[Stage | Plain] = [Plain(begin), *plant, *course.differentiated(values)]
-        if begin is begin_shared:
-            stages.insert(stages.index(fwd_actuation) + 1, SPREAD_FORCES)
+        course, kept = self.course, self.course.nmemory > 0
+        stages: list[Stage | Plain] = [Plain(ends[0]), directions.plant_seeds, *([plant_memory] if kept else [])]
+        stages += course.tangent_stages(values)
+        if ends[0] is directions.begin_shared:
+            stages.insert(stages.index(fwd_actuation) + 1, directions.SPREAD_FORCES)
             common = {**common, **self._forces}
-        stages += [Plain(keep_next_position), *gather, Plain(end)]
-        whole = values or course.several or any(name in MAKE_ROWS for name in inputs)
-        return TangentProgram(
-            *(course.m, course.d, stages, inputs, ("d.work.outcome",), blocks, whole),
-            resets=(restore_start, put_back) if course.remembers else (restore_start,),
-            common={**common, **self._common},
-        )
+        stages += [Plain(directions.keep_next_position), directions.gather_outcome]
+        stages += [*([gather_memory] if kept else []), *([directions.gather_sensors] if self.sensors else [])]
+        stages.append(Plain(ends[1]))
+        whole = values or course.schedule.several or any(name in MAKE_ROWS for name in inputs)
+        resets = (restore_start, put_back) if course.remembers else (restore_start,)
+        common = {**common, **self._common}
+        return TangentProgram(course.m, course.d, stages, inputs, ("d.work.outcome",), blocks, whole, resets, common)
 
 
 def _lanes(rows: int) -> np.ndarray:
@@ -441,23 +398,20 @@ def _lanes(rows: int) -> np.ndarray:
     return np.ndarray((rows, LANES), np.float64, aligned_buffer(8 * rows * LANES).data)
 
 
-COLUMNS = {(state, control): Columns(state, control) for state in (False, True) for control in (False, True)}
-
-
-def _groups(m: MjModel, inputs: tuple[str, ...], first: int, end: int) -> list[tuple[tuple[str, ...], int]]:
+def _groups(m: MjModel, inputs: tuple[str, ...], first: int, end: int) -> list[Directions]:
     """Blocks of directions that go through the same stages: names of the inputs, and how many blocks there are.
 
     Positions go through all stages, velocities through fewer, activations and controls through fewest. Lanes that
-    positions leave over take velocities, and so on: so in small models all are one block (`derive.stages.group_end`).
+    positions leave over take velocities, and so on: so in small models all are one block (`directions.group_end`).
     """
     if first >= 2 * m.nv:
-        return [(inputs[2:], -(-(end - first) // LANES))] if end > first else []
+        return [Directions(inputs[2:], -(-(end - first) // LANES))] if end > first else []
     found = []
     at = first
     for k, last in enumerate((m.nv, 2 * m.nv, end)):
         if last > at:
             blocks = -(-(last - at) // LANES)
-            found.append((inputs[k:], blocks))
+            found.append(Directions(inputs[k:], blocks))
             at += blocks * LANES
     return found
 
@@ -469,7 +423,7 @@ def _plain_segment(program: Program) -> tuple[int, ...]:
 
 @contextmanager
 def step_jacobian(m: MjModel, sensors: bool, reach: float = 0.0, extended: bool = False) -> Iterator[StepJacobian]:
-    """The Jacobians of a step of a model, which nobody else uses meanwhile (`derive.lending`).
+    """The Jacobians of a step of a model, which nobody else uses meanwhile (`derive.linearisation.lent`).
 
     Args:
         m: model.
@@ -485,5 +439,13 @@ def step_jacobian(m: MjModel, sensors: bool, reach: float = 0.0, extended: bool 
     name = ("step jacobian", sensors, distant, extended)
     with lent(m, name, lambda: StepJacobian(m, sensors, distant, extended)) as found:
         found.withdraw()
-        found.course.set_reach(reach)
+        internals.set_number(found.course.d, "work.reach", reach)
         yield found
+
+
+def transition_derivatives(
+    m: MjModel, d: MjData, state: bool, control: bool, sensors: bool, reach: float = 0.0
+) -> np.ndarray:
+    """A copy of the Jacobian of a step (arguments as in `step_jacobian` and `StepJacobian.compute`)."""
+    with step_jacobian(m, sensors, reach) as jacobian:
+        return jacobian.compute(d, state, control).copy()

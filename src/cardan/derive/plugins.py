@@ -1,26 +1,32 @@
-"""Engine plugins in programs of tangents (spec: programming, engine plugins).
+"""Engine plugins in programs of tangents, and what they remember (spec: programming, engine plugins).
 
-The pipeline calls functions of plugins by their addresses, which a transformation can't see through. Here each of
-them is called by its name, in a stage of its own: for the instances that have it, so that its tangents are its code's.
+The pipeline calls functions of plugins by their addresses, which a transformation can't see through. Here each of them
+is called by its name, in a stage of its own, for the instances that have it. So its tangents are those of its code.
 
 What plugins do at the end of a step (`advance`) changes their state for the steps that follow, and nothing else: it is
-left out, but for trajectories. What they remember from one evaluation to the next belongs to what a step starts from
-(`derive.plugin_memory`).
+left out except for trajectories.
+
+Elastic solids and membranes with damping keep the lengths of their edges, and damp by the difference to those of the
+evaluation before (`plugins.strain`). Compiled functions of the user may keep numbers or states likewise. A step is then
+a function of what they remember, too: derivatives are those at the memory that the data has. Programs evaluate a step
+several times: `recall` lets each of these begin with the same memory.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from cardan.derive.program import Stage
 from cardan.enums import mjtStage
 from cardan.enums.codes import PLUGIN_ACTUATOR, PLUGIN_PASSIVE, PLUGIN_SENSOR
-from cardan.jit import OK, stage
+from cardan.jit import OK, kernel, stage
+from cardan.jit.transform.stages import written
+from cardan.model import internals
 from cardan.model.kernel_views import Data, Model
-from cardan.plugins.registry import plugin_of
+from cardan.plugins.registry import Plugin, plugin_of
 from cardan.step.plugin_stages import (
     ACT_DOT,
     ADVANCE,
@@ -37,11 +43,19 @@ from cardan.step.plugin_stages import (
 )
 
 if TYPE_CHECKING:
+    from cardan.model.mjdata import MjData
     from cardan.model.mjmodel import MjModel
 
-Stage = Callable[..., Any]
-
 WHENS = (mjtStage.mjSTAGE_POS, mjtStage.mjSTAGE_VEL, mjtStage.mjSTAGE_ACC)
+STOCK = "cardan.plugins."
+NUMBER, STATE = "d.work.plugin_number", "d.plugin_state"
+EVALUATED = (COMPUTE_ACTUATOR, COMPUTE_PASSIVE, *SENSOR_SLOTS.values(), ACT_DOT)
+"""Kinds of functions that run in each evaluation of the dynamics."""
+STEPPED = (*EVALUATED, ADVANCE)
+"""Kinds of functions that run in a step."""
+
+
+# functions of plugins as stages
 
 
 @stage
@@ -65,7 +79,7 @@ def sensors_bounded(when: int) -> Stage:
 
 @cache
 def calls(function: Stage, first: int, end: int, argument: int) -> Stage:
-    """The stage that calls a function of a plugin for some instances.
+    """The stage that calls a function of a plugin for the instances from `first` to `end`.
 
     Args:
         function: compiled function of (m, d, instance, argument).
@@ -83,14 +97,8 @@ def calls(function: Stage, first: int, end: int, argument: int) -> Stage:
     return stage(called)
 
 
-def runs_of(instances: list[int]) -> Iterator[tuple[int, int]]:
-    """First and end of each run of consecutive numbers."""
-    for run in np.split(instances, np.flatnonzero(np.diff(instances) != 1) + 1) if instances else ():
-        yield int(run[0]), int(run[-1]) + 1
-
-
 def calls_of(m: MjModel, slot: int, argument: int) -> list[Stage]:
-    """The stages that call a kind of function of all plugins of a model.
+    """The stages that call a kind of function of all plugins of a model, one for each run of consecutive instances.
 
     Args:
         m: model.
@@ -101,36 +109,26 @@ def calls_of(m: MjModel, slot: int, argument: int) -> list[Stage]:
         NotImplementedError: a function is Python's.
     """
     found: list[Stage] = []
-    of_plugin: dict[str, list[int]] = {}
+    of_plugin: dict[Plugin, list[int]] = {}
     for instance in range(m.nplugin):
-        of_plugin.setdefault(plugin_of(m, instance).name, []).append(instance)
-    for name, instances in of_plugin.items():
-        plugin = plugin_of(m, instances[0])
+        of_plugin.setdefault(plugin_of(m, instance), []).append(instance)
+    for plugin, instances in of_plugin.items():
         entry = entries_of(plugin).get(slot)
         if entry is None:
             continue
         if isinstance(entry, int):
             raise NotImplementedError(
-                f"derivatives through the plugin {name} are not supported: its functions are Python's, and only "
+                f"derivatives through the plugin {plugin.name} are not supported: its functions are Python's, and only "
                 "compiled ones have exact derivatives. Mark them with cardan.kernel (or numba.njit), or take finite "
                 "differences (mjd_transitionFD, mjd_inverseFD)"
             )
-        found += [calls(entry, first, end, argument) for first, end in runs_of(instances)]
+        for run in np.split(instances, np.flatnonzero(np.diff(instances) != 1) + 1):
+            found.append(calls(entry, int(run[0]), int(run[-1]) + 1, argument))
     return found
 
 
-def check_results(m: MjModel, fields: list[str]) -> None:
-    """Refuse the state of plugins as a result.
-
-    Raises:
-        NotImplementedError: it is among the fields.
-    """
-    if "d.plugin_state" in fields and m.npluginstate:
-        raise NotImplementedError("derivatives of plugin_state are not supported: only those by it are")
-
-
 def plugin_tangents(m: MjModel, stage: Stage, advance: bool) -> list[Stage] | None:
-    """What stands for a stage of plugins; None if it is none of them.
+    """The stages with tangents that replace a stage of plugins; None if it is not one of them.
 
     Args:
         m: model.
@@ -150,3 +148,127 @@ def plugin_tangents(m: MjModel, stage: Stage, advance: bool) -> list[Stage] | No
         if stage is plugin_sensors(int(when)):
             return [*calls_of(m, SENSOR_SLOTS[int(when)], PLUGIN_SENSOR), sensors_bounded(int(when))]
     return None
+
+
+# what plugins remember
+
+
+@cache
+def memory_written(plugin: Plugin, slots: tuple[int, ...]) -> frozenset[str]:
+    """Which of numbers and states the compiled functions of some kinds write."""
+    entries = [entries_of(plugin).get(slot) for slot in slots]
+    fields = [written(calls(entry, 0, 1, 0)) for entry in entries if entry is not None and not isinstance(entry, int)]
+    return frozenset().union(*fields) & {NUMBER, STATE}
+
+
+def remembered_numbers(m: MjModel, d: MjData, slots: tuple[int, ...] = STEPPED) -> np.ndarray:
+    """Places in ``d.work.plugin_number`` of what functions of some kinds leave for the next evaluation or step."""
+    if not m.nplugin:
+        return np.zeros(0, np.int64)
+    arrays = internals.memory(d).arrays
+    places, starts = arrays["work.plugin_remembered"], arrays["work.plugin_start"][::2]
+    if not len(places):
+        return places
+    writes = [NUMBER in memory_written(plugin_of(m, k), slots) for k in range(m.nplugin)]
+    return places[np.array(writes)[np.searchsorted(starts, places, side="right") - 1]].copy()
+
+
+def evaluations_matter(m: MjModel, d: MjData) -> bool:
+    """Whether an evaluation of the dynamics depends on what the one before has left."""
+    plugins = [plugin_of(m, k) for k in range(m.nplugin)]
+    return len(remembered_numbers(m, d, EVALUATED)) > 0 or any(STATE in memory_written(p, EVALUATED) for p in plugins)
+
+
+def check_no_memory(m: MjModel, d: MjData, what: str) -> None:
+    """Refuse models whose plugins have a state, or remember evaluations.
+
+    Args:
+        m: model.
+        d: data of it.
+        what: what does not work with them, for the message.
+
+    Raises:
+        NotImplementedError: they have, or do.
+    """
+    names = ", ".join(sorted({plugin_of(m, k).name for k in range(m.nplugin)}))
+    if m.npluginstate:
+        raise NotImplementedError(f"{what} of models whose plugins have a state ({names}) are not supported")
+    if evaluations_matter(m, d):
+        raise NotImplementedError(f"{what} of models whose plugins remember evaluations ({names}) are not supported")
+
+
+def made_by_the_user(m: MjModel) -> bool:
+    """Whether plugins of the user are among those of a model: `init` may make as many numbers as it likes."""
+    computing = [plugin_of(m, k).compute for k in range(m.nplugin)]
+    return any(compute is None or not f"{compute.__module__}.".startswith(STOCK) for compute in computing)
+
+
+def begin_memory(m: MjModel, d: MjData) -> int:
+    """Give data room for what `recall` keeps; returns how many numbers plugins remember, besides their states."""
+    places = remembered_numbers(m, d)
+    internals.attach(d, "work.plugin_remembered", places)
+    internals.attach(d, "work.plugin_kept", np.zeros(m.npluginstate + len(places)))
+    return len(places)
+
+
+def check_numbers(own: np.ndarray, other: np.ndarray) -> None:
+    """Refuse numbers of plugins that are not as many as those of other data of the same model.
+
+    Raises:
+        ValueError: `init` has made another number of numbers.
+    """
+    if own.shape != other.shape:
+        raise ValueError(
+            f"derivatives: a plugin's init made {len(other)} numbers for this data and {len(own)} for others of its "
+            "model; they must be as many"
+        )
+
+
+@stage
+def plant_memory(m: Model, d: Data) -> int:
+    """Move states of plugins and what they remember by ``work.seed_memory``, which is 0: only its tangents count."""
+    for i in range(m.npluginstate):
+        d.plugin_state[i] += d.work.seed_memory[i]
+    for k in range(len(d.work.plugin_remembered)):
+        d.work.plugin_number[d.work.plugin_remembered[k]] += d.work.seed_memory[m.npluginstate + k]
+    return OK
+
+
+@stage
+def gather_memory(m: Model, d: Data) -> int:
+    """States of plugins and what they remember behind the state in ``work.outcome``."""
+    at = 2 * m.nv + m.na
+    for i in range(m.npluginstate):
+        d.work.outcome[at + i] = d.plugin_state[i]
+    for k in range(len(d.work.plugin_remembered)):
+        d.work.outcome[at + m.npluginstate + k] = d.work.plugin_number[d.work.plugin_remembered[k]]
+    return OK
+
+
+@kernel
+def _put_back(m: Model, d: Data) -> None:
+    for i in range(m.npluginstate):
+        d.plugin_state[i] = d.work.plugin_kept[i]
+    for k in range(len(d.work.plugin_remembered)):
+        d.work.plugin_number[d.work.plugin_remembered[k]] = d.work.plugin_kept[m.npluginstate + k]
+
+
+@stage
+def recall(m: Model, d: Data) -> int:
+    """Before an evaluation of a step: keep the memory if it is new (``work.plugin_is_kept`` is 0), else put it back."""
+    if d.work.plugin_is_kept != 0:
+        _put_back(m, d)
+        return OK
+    for i in range(m.npluginstate):
+        d.work.plugin_kept[i] = d.plugin_state[i]
+    for k in range(len(d.work.plugin_remembered)):
+        d.work.plugin_kept[m.npluginstate + k] = d.work.plugin_number[d.work.plugin_remembered[k]]
+    d.work.plugin_is_kept = 1
+    return OK
+
+
+@stage
+def put_back(m: Model, d: Data) -> int:
+    """After a block of directions: put the memory back, with tangents of 0."""
+    _put_back(m, d)
+    return OK

@@ -1,20 +1,23 @@
-"""Programs of tangents: which stages of the pipeline have some, in which variant, and running them.
+"""Programs of tangents: which stages of a schedule have some, in which variant; their memory; running them.
 
-From the fields that vary (inputs) one walk forwards finds which fields vary with them, stage by stage; from the fields
+From the fields that vary (inputs) one walk forwards finds which fields vary with them, stage by stage. From the fields
 that are wanted (outputs) one walk backwards finds whose tangents are needed. A stage without any is left out: its
 results are in the data already. So directions of velocity run through no stage of the position.
+
+The tangents of a field are in its *shadow*, which has `LANES` numbers for each number of the field. Blocks of
+directions are worked on one after the other. Most fields have one shadow for all blocks, inputs and results one each.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from cardan.derive.shadows import LANES, Shadows
 from cardan.jit import addresses
+from cardan.jit.memory.struct import WORDS, StructMemory, aligned_buffer
 from cardan.jit.transform.run import block_runner
 from cardan.jit.transform.stages import access, needed, tangent_addresses, written
 from cardan.model import internals
@@ -25,6 +28,8 @@ if TYPE_CHECKING:
 
 Stage = Callable[..., Any]
 
+LANES = 8
+"""Directions of a block."""
 EACH_ITS_OWN = frozenset(
     (
         *("d.qpos", "d.qvel", "d.act", "d.time", "d.sensordata"),
@@ -32,6 +37,9 @@ EACH_ITS_OWN = frozenset(
     )
 )
 """Fields that several stages write, and none adds to what another one has written during a forward pass."""
+
+
+# what runs
 
 
 class Plain:
@@ -51,10 +59,168 @@ class Plain:
         self.partners = frozenset(partners)
 
 
+class Step(NamedTuple):
+    """A stage in a program of tangents.
+
+    Attributes:
+        stage: the stage.
+        active: fields that vary before it.
+        reads: active fields that it reads.
+        keep: fields whose tangents it writes, as far as they are needed.
+    """
+
+    stage: Stage | Plain
+    active: frozenset[str]
+    reads: frozenset[str]
+    keep: frozenset[str]
+
+
 def values_of(stages: Sequence[Stage | Plain]) -> list[Stage]:
     """The stages of a list as they are, without those that work on tangents."""
-    plain = [stage if isinstance(stage, Plain) else Plain(stage) for stage in stages]
-    return [stage.stage for stage in plain if not stage.reads]
+    return [
+        stage.stage if isinstance(stage, Plain) else stage
+        for stage in stages
+        if not (isinstance(stage, Plain) and stage.reads)
+    ]
+
+
+def steps_of(
+    stages: Sequence[Stage | Plain], inputs: Collection[str], outputs: Collection[str], all_run: bool
+) -> list[Step]:
+    """The steps of a program: those that are needed, with fields to keep in place of those that they write."""
+    return _with_partners(_needed_steps(_varying_steps(stages, frozenset(inputs)), frozenset(outputs)), all_run)
+
+
+def _varying_steps(stages: Sequence[Stage | Plain], active: frozenset[str]) -> list[Step]:
+    """Walk forwards: which fields vary, and which of them each stage reads and writes."""
+    steps: list[Step] = []
+    for stage in stages:
+        if isinstance(stage, Plain):
+            reads = stage.reads & active
+            if stage.reads and not reads:
+                continue
+            writes = stage.writes if reads else frozenset()
+        else:
+            reads, writes = (found := access(stage, active)).reads, found.writes
+        steps.append(Step(stage, active, reads, writes))
+        active |= writes
+    return steps
+
+
+def _needed_steps(steps: list[Step], wanted: frozenset[str]) -> list[Step]:
+    """Walk backwards: which of the written fields are wanted, or needed for what is."""
+    found: list[Step] = []
+    for stage, active, reads, writes in reversed(steps):
+        keep = writes & wanted
+        if isinstance(stage, Plain) and (keep or not stage.writes):
+            wanted |= reads
+            found.append(Step(stage, active, reads, keep))
+        elif keep and not isinstance(stage, Plain):
+            wanted |= needed(stage, active, keep)
+            found.append(Step(stage, active, reads, keep))
+        else:
+            found.append(Step(stage, active, frozenset(), frozenset()))
+    return found[::-1]
+
+
+def _sums(stage: Stage | Plain) -> frozenset[str]:
+    """Fields that a stage writes and another one may add to."""
+    if isinstance(stage, Plain):
+        return stage.partners
+    return frozenset(name for name in written(stage) - EACH_ITS_OWN if not name.startswith("d.work."))
+
+
+def _runs(step: Step, all_run: bool) -> bool:
+    """Whether a stage runs for its own sake."""
+    stage = step.stage
+    if isinstance(stage, Plain) and not stage.reads:
+        return all_run or not stage.partners
+    return bool(step.keep) or (all_run and not isinstance(stage, Plain))
+
+
+def _with_partners(steps: list[Step], all_run: bool) -> list[Step]:
+    """The steps that run for their own sake, and those that write a field together with one of them.
+
+    The latter have tangents of 0 if theirs depend on nothing that varies: some stages add to what the one before has
+    written.
+    """
+    runs = [_runs(step, all_run) for step in steps]
+    while True:
+        shared = frozenset().union(*(_sums(step.stage) for step, run in zip(steps, runs, strict=True) if run))
+        more = [run or bool(_sums(step.stage) & shared) for step, run in zip(steps, runs, strict=True)]
+        if more == runs:
+            break
+        runs = more
+    varying = frozenset().union(*(step.keep for step in steps))
+    found = []
+    for step, run in zip(steps, runs, strict=True):
+        stage, active, reads, keep = step
+        begun = frozenset() if isinstance(stage, Plain) or keep else _sums(stage) & varying
+        if run and begun:
+            found.append(Step(stage, active | begun, reads, begun))
+        elif run:
+            found.append(step if isinstance(stage, Plain) or keep else Step(Plain(stage), active, reads, keep))
+    return found
+
+
+# where it is in memory
+
+
+class Shadows:
+    """Shadows of fields of one structure.
+
+    Args:
+        memory: the structure.
+        blocks: number of blocks.
+        fields: names of the fields that have a shadow.
+        own: those of them that have a shadow of their own in each block.
+        common: shadows that are there already, (numbers, LANES), by field: one for all blocks.
+    """
+
+    def __init__(
+        self,
+        memory: StructMemory,
+        blocks: int,
+        fields: Collection[str],
+        own: Collection[str],
+        common: Mapping[str, np.ndarray] = MappingProxyType({}),
+    ) -> None:
+        self.memory = memory
+        self.tables = np.zeros((blocks, len(memory.struct.fields), WORDS), np.int64)
+        self.arrays: dict[str, np.ndarray] = {}
+        self._sizes: dict[str, int] = {}
+        self._own = frozenset(own)
+        for name in fields:
+            self._place(name, common.get(name))
+
+    def _size(self, name: str) -> int:
+        return 1 if self.memory.struct.by_name[name].is_scalar else int(self.memory.arrays[name].size)
+
+    def _place(self, name: str, common: np.ndarray | None = None) -> None:
+        """Let a field have a shadow (1 or blocks, numbers, LANES)."""
+        size, copies = self._size(name), len(self.tables) if name in self._own and common is None else 1
+        if common is None:
+            shape = (copies, max(size, 1), LANES)
+            array = np.ndarray(shape, np.float64, aligned_buffer(8 * int(np.prod(shape))).data)
+        else:
+            array = common[None]
+        self._sizes[name], self.arrays[name] = size, array
+        slot = self.memory.struct.slot[name]
+        self.tables[:, slot, 0] = array.ctypes.data + (np.arange(copies) * array.strides[0] if copies > 1 else 0)
+        self.tables[:, slot, 1:] = size, LANES
+
+    def start(self) -> None:
+        """Enlarge the shadows of fields that have grown, and set all tangents to 0."""
+        for name, size in self._sizes.items():
+            if self._size(name) != size:
+                self._place(name)
+        for array in self.arrays.values():
+            array[...] = 0.0
+
+    def columns(self, name: str, count: int) -> np.ndarray:
+        """The tangents of a field with a shadow in each block as a matrix: a row a number, a column a direction."""
+        array = self.arrays[name]
+        return array.transpose(1, 0, 2).reshape(array.shape[1], -1)[: self._sizes[name], :count]
 
 
 class TangentProgram:
@@ -72,7 +238,7 @@ class TangentProgram:
         common: shadows of fields of the data that several programs share, (numbers, LANES), by name.
 
     Attributes:
-        model, data: shadows of the fields.
+        shadows: those of the model, "m", and of the data, "d".
     """
 
     def __init__(
@@ -87,46 +253,50 @@ class TangentProgram:
         resets: Sequence[Stage] = (),
         common: Mapping[str, np.ndarray] = MappingProxyType({}),
     ) -> None:
-        self.m, self.d = m, d
-        self.blocks = blocks
-        steps = _forwards(stages, frozenset(inputs))
-        steps = _backwards(steps, frozenset(outputs), several)
-        own = {*inputs, *outputs}
-        used = own.union(*(_shadowed(step) for step in steps))
-        steps += [(stage, frozenset(used), frozenset(), written(stage) & used) for stage in resets]
-        self._table, self._code = _table(steps)
-        self._stages = [step[0].stage if isinstance(step[0], Plain) else step[0] for step in steps]
-        self.model, self.data = (
-            Shadows(
-                internals.memory(x),
-                self.blocks,
-                [name[2:] for name in sorted(used) if name.startswith(letter)],
-                [name[2:] for name in own if name.startswith(letter)],
-                common if x is d else {},
+        self.m, self.d, self.blocks = m, d, blocks
+        steps = steps_of(stages, inputs, outputs, several)
+        used = frozenset((*inputs, *outputs)).union(
+            *(
+                keep | (reads if isinstance(stage, Plain) else needed(stage, active, keep))
+                for stage, active, reads, keep in steps
             )
-            for letter, x in (("m.", m), ("d.", d))
         )
+        steps += [Step(stage, used, frozenset(), written(stage) & used) for stage in resets]
+        self._stages = [step.stage.stage if isinstance(step.stage, Plain) else step.stage for step in steps]
+        plain = iter(addresses([step.stage.stage for step in steps if isinstance(step.stage, Plain)]))
+        moving = [(step.stage, step.active, step.keep) for step in steps if not isinstance(step.stage, Plain)]
+        tangents = iter(tangent_addresses(moving, LANES))
+        self._code = [next(plain if isinstance(step.stage, Plain) else tangents) for step in steps]  # keeps it loaded
+        self._table = np.array(self._code, np.int64)
+        self.shadows = {
+            letter: Shadows(
+                internals.memory(structure),
+                blocks,
+                [name[2:] for name in sorted(used) if name.startswith(f"{letter}.")],
+                [name[2:] for name in {*inputs, *outputs} if name.startswith(f"{letter}.")],
+                common if letter == "d" else {},
+            )
+            for letter, structure in (("m", m), ("d", d))
+        }
 
     def start(self) -> None:
         """Set all tangents to 0, before those of the inputs are set."""
-        for shadows in (self.model, self.data):
-            shadows.follow()
-            shadows.clear()
+        for shadows in self.shadows.values():
+            shadows.start()
 
     def cleared(self, but: Collection[str] = ()) -> list[tuple[int, int]]:
         """Address and bytes of the tangents of all fields but some."""
-        pairs = [("m." + name, array) for name, array in self.model.arrays.items()]
-        pairs += [("d." + name, array) for name, array in self.data.arrays.items()]
+        pairs = [(f"{letter}.{name}", a) for letter, of in self.shadows.items() for name, a in of.arrays.items()]
         return [(array.ctypes.data, array.nbytes) for name, array in pairs if name not in but]
 
     def of_structure(self) -> list[tuple[int, int]]:
         """Address and bytes of the tangents of contacts and constraint rows: of what there may be more or less of."""
-        home, shadows = internals.memory(self.d).arrays.home, self.data.arrays
+        home, shadows = internals.memory(self.d).arrays.home, self.shadows["d"].arrays
         return [(array.ctypes.data, array.nbytes) for name, array in shadows.items() if home.get(name) is not None]
 
     def plant(self, field: str, seeds: np.ndarray) -> None:
         """Set the tangents of an input: (size of the field, n), along n directions."""
-        array = (self.model if field.startswith("m.") else self.data).arrays[field[2:]]
+        array = self.shadows[field[0]].arrays[field[2:]]
         full, rest = divmod(seeds.shape[1], LANES)
         if full:
             blocks = seeds[:, : full * LANES].reshape(len(seeds), full, LANES)
@@ -136,9 +306,10 @@ class TangentProgram:
 
     @property
     def segment(self) -> tuple[int, ...]:
-        """What native code takes to run this: see `jit.transform.run`."""
-        shadows = (self.model.address, self.data.address, self.model.stride, self.data.stride)
-        return (self._table.ctypes.data, len(self._table), *shadows, self.blocks)
+        """The arguments with which native code runs this: see `jit.transform.run`."""
+        tables = [shadows.tables for shadows in self.shadows.values()]
+        places = (*(table.ctypes.data for table in tables), *(table.strides[0] for table in tables))
+        return (self._table.ctypes.data, len(self._table), *places, self.blocks)
 
     def parted(self, stage: Stage) -> list[tuple[int, ...]]:
         """The same in two segments, the first one with all up to a stage; in one if that is not there."""
@@ -149,105 +320,10 @@ class TangentProgram:
         return [(address, first, *rest), (address + self._table.itemsize * first, count - first, *rest)]
 
     def run(self) -> int:
-        """Compute the tangents of the outputs from those of the inputs.
-
-        Returns:
-            0, or the status of a stage that stopped.
-        """
+        """Compute the tangents of the outputs from those of the inputs; returns 0, or the status of a stage."""
         table, count, *shadows = self.segment
         return block_runner()(table, count, self.m.address, self.d.address, *shadows)
 
     def columns(self, field: str, directions: int) -> np.ndarray:
         """The tangents of an output, (size of the field, directions)."""
-        shadows = self.model if field.startswith("m.") else self.data
-        return shadows.columns(field[2:], directions)
-
-
-Step = tuple[Stage | Plain, frozenset[str], frozenset[str], frozenset[str]]
-"""A stage, the fields that are active before it, those that it reads, and those that it writes."""
-
-
-def _forwards(stages: Sequence[Stage | Plain], active: frozenset[str]) -> list[Step]:
-    steps: list[Step] = []
-    for stage in stages:
-        if isinstance(stage, Plain):
-            reads = stage.reads & active
-            if stage.reads and not reads:
-                continue
-            writes = stage.writes if reads else frozenset()
-        else:
-            found = access(stage, active)
-            reads, writes = found.reads, found.writes
-        steps.append((stage, active, reads, writes))
-        active |= writes
-    return steps
-
-
-def _backwards(steps: list[Step], wanted: frozenset[str], all_run: bool) -> list[Step]:
-    """The steps that are needed, each with the fields to keep in place of those that it writes.
-
-    Those that write a field together with a step that is needed are needed as well, with tangents of 0 if theirs depend
-    on nothing that varies: some stages add to what the one before has written.
-    """
-    found: list[Step] = []
-    for stage, active, reads, writes in reversed(steps):
-        keep = writes & wanted
-        if isinstance(stage, Plain) and (keep or not stage.writes):
-            wanted |= reads
-            found.append((stage, active, reads, keep))
-        elif keep and not isinstance(stage, Plain):
-            wanted |= needed(stage, active, keep)
-            found.append((stage, active, reads, keep))
-        else:
-            found.append((stage, active, frozenset(), frozenset()))
-    return _with_partners(found[::-1], all_run)
-
-
-def _sums(stage: Stage | Plain) -> frozenset[str]:
-    """Fields that a stage writes and another one may add to."""
-    if isinstance(stage, Plain):
-        return stage.partners
-    return frozenset(name for name in written(stage) - EACH_ITS_OWN if not name.startswith("d.work."))
-
-
-def _runs(stage: Stage | Plain, keep: frozenset[str], all_run: bool) -> bool:
-    """Whether a stage runs for its own sake."""
-    if isinstance(stage, Plain) and not stage.reads:
-        return all_run or not stage.partners
-    return bool(keep) or (all_run and not isinstance(stage, Plain))
-
-
-def _with_partners(steps: list[Step], all_run: bool) -> list[Step]:
-    runs = [_runs(stage, keep, all_run) for stage, _, _, keep in steps]
-    while True:
-        shared = frozenset().union(*(_sums(step[0]) for step, run in zip(steps, runs, strict=True) if run))
-        more = [run or bool(_sums(step[0]) & shared) for step, run in zip(steps, runs, strict=True)]
-        if more == runs:
-            break
-        runs = more
-    varying = frozenset().union(*(keep for _, _, _, keep in steps))
-    return [_partner(step, varying) for step, run in zip(steps, runs, strict=True) if run]
-
-
-def _partner(step: Step, varying: frozenset[str]) -> Step:
-    """A step that runs: as it is, with tangents of 0 for what others add to, or without tangents."""
-    stage, active, reads, keep = step
-    if isinstance(stage, Plain) or keep:
-        return step
-    begun = _sums(stage) & varying
-    return (stage, active | begun, reads, begun) if begun else (Plain(stage), active, reads, keep)
-
-
-def _shadowed(step: Step) -> frozenset[str]:
-    """Fields whose shadows a step reads or writes."""
-    stage, active, reads, keep = step
-    return reads | keep if isinstance(stage, Plain) else keep | needed(stage, active, keep)
-
-
-def _table(steps: list[Step]) -> tuple[np.ndarray, list[int]]:
-    """Addresses of the stages, as an array and as objects that keep the code."""
-    plain = [stage.stage for stage, *_ in steps if isinstance(stage, Plain)]
-    moving = [(stage, active, keep) for stage, active, _, keep in steps if not isinstance(stage, Plain)]
-    as_they_are, tangents = iter(addresses(plain)), iter(tangent_addresses(moving, LANES))
-    code = [next(as_they_are if isinstance(stage, Plain) else tangents) for stage, *_ in steps]
-    return np.array(code, np.int64), code
+        return self.shadows[field[0]].columns(field[2:], directions)

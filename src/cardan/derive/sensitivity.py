@@ -1,4 +1,4 @@
-"""Derivatives of any field of the data by any real field that may change at run time."""
+"""Derivatives at one state: of any field by any real field, and of the inverse dynamics."""
 
 from __future__ import annotations
 
@@ -7,30 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cardan.derive.fields import Part, part
-from cardan.derive.linearisation import COPIED, Linearisation, linearisation
-from cardan.derive.plugins import check_results
-from cardan.model import internals
+from cardan.derive.inputs import READ, Part, part, seeds_of
+from cardan.derive.linearisation import Linearisation, linearisation
 
 if TYPE_CHECKING:
     from cardan.model.mjdata import MjData
     from cardan.model.mjmodel import MjModel
-
-READ = (*COPIED, "time")
-"""Fields of the data that a step starts from."""
-AFTER = {"step": "step", "forward": "forward"}
-
-
-def seeds_of(course: Linearisation, by: Part) -> np.ndarray:
-    """Directions along each number of an input: (size of the field, numbers)."""
-    if by.field == "d.qpos":
-        return course.space.basis(course.d.qpos)[:, by.numbers]
-    memory = internals.memory(course.m if by.field.startswith("m.") else course.d)
-    name = by.field[2:]
-    size = 1 if memory.struct.by_name[name].is_scalar else memory.arrays[name].size
-    result = np.zeros((size, len(by.numbers)))
-    result[by.numbers, np.arange(len(by.numbers))] = 1.0
-    return result
 
 
 def sensitivities(
@@ -50,46 +32,40 @@ def sensitivities(
         For each pair (result, input) an array with the shape of the result, then that of the input.
 
     Raises:
-        IndexError, TypeError, ValueError: a name stands for nothing (`derive.fields.part`).
+        IndexError, TypeError, ValueError: a name refers to nothing (`derive.inputs.part`).
         NotImplementedError: the model or the state has a feature without derivatives.
         RuntimeError: native code is switched off.
     """
-    if after not in AFTER:
+    if after not in ("step", "forward"):
         raise ValueError(f'derivatives: after must be "step" or "forward", not {after!r}')
-    with linearisation(m, AFTER[after], reach) as course:
+    with linearisation(m, after, reach) as course:
         course.start(d)
         results = [part(m, course.d, text) for text in of]
         inputs = [part(m, course.d, text) for text in by]
-        check_results(m, [result.field for result in results])
+        if m.npluginstate and any(result.field == "d.plugin_state" for result in results):
+            raise NotImplementedError("derivatives of plugin_state are not supported: only those by it are")
         fixed = [result.text for result in results if result.field.startswith("m.")]
         if fixed:
             raise ValueError(f"derivatives: {fixed[0]} belongs to the model, which no step changes")
-        unread = [given.text for given in inputs if given.field.startswith("d.") and given.field[2:] not in READ]
+        unread = [given.text for given in inputs if given.field.startswith("d.") and given.field not in READ]
         if unread:
             raise ValueError(f"derivatives: a step does not read {unread[0]}, it computes it or leaves it alone")
         outputs = tuple(dict.fromkeys(result.field for result in results))
+        # parameters of the model go through one program together, which compiles once for all
+        groups = [[given] for given in inputs if given.field.startswith("d.")]
+        groups += [[given for given in inputs if given.field.startswith("m.")]]
         found: dict[tuple[str, str], np.ndarray] = {}
-        for group in _groups(inputs):
+        for group in groups:
             tangents = _tangents(course, group, outputs)
             at = 0
             for given in group:
                 columns = slice(at, at + len(given.numbers))
                 at = columns.stop
                 for result in results:
-                    rows = (
-                        tangents[result.field][result.numbers, columns]
-                        if tangents
-                        else np.zeros((len(result.numbers), 0))
-                    )
+                    nothing = np.zeros((len(result.numbers), 0))
+                    rows = tangents[result.field][result.numbers, columns] if tangents else nothing
                     found[result.text, given.text] = rows.reshape(*result.shape, *given.shape).copy()
         return {(result.text, given.text): found[result.text, given.text] for given in inputs for result in results}
-
-
-def _groups(inputs: Sequence[Part]) -> list[list[Part]]:
-    """Inputs whose directions go through one program: parameters of the model together, which compiles once for all."""
-    parameters = [given for given in inputs if given.field.startswith("m.")]
-    alone = [[given] for given in inputs if not given.field.startswith("m.")]
-    return [*alone, *([parameters] if parameters else [])]
 
 
 def _tangents(course: Linearisation, group: Sequence[Part], outputs: Sequence[str]) -> dict[str, np.ndarray]:
@@ -100,8 +76,49 @@ def _tangents(course: Linearisation, group: Sequence[Part], outputs: Sequence[st
     seeds: dict[str, np.ndarray] = {}
     at = 0
     for given in group:
-        own = seeds_of(course, given)
+        own = seeds_of(course.space, course.d, given)
         columns = seeds.setdefault(given.field, np.zeros((len(own), total)))
         columns[:, at : at + own.shape[1]] = own
         at += own.shape[1]
     return course.tangents(dict(sorted(seeds.items())), outputs)
+
+
+def inverse_derivatives(
+    m: MjModel, d: MjData, actuation: bool, inputs: tuple[bool, bool, bool], sensors: bool
+) -> np.ndarray:
+    """Derivatives of the results of inverse dynamics by position, velocity and acceleration (spec: derivatives).
+
+    Args:
+        m: model.
+        d: data; it does not change.
+        actuation: whether to subtract `qfrc_actuator` from `qfrc_inverse`.
+        inputs: whether derivatives by positions, velocities and accelerations are wanted.
+        sensors: whether those of sensor data are.
+
+    Returns:
+        (3 nv, nv + nsensordata + nM): a row an input, columns for qfrc_inverse, sensor data and qM; zero where not
+        wanted.
+
+    Raises:
+        NotImplementedError: the model or the state has a feature without derivatives.
+        RuntimeError: native code is switched off.
+    """
+    kind = "inverse with actuation" if actuation else "inverse" if sensors else "inverse without sensors"
+    nv, ns = m.nv, m.nsensordata
+    result = np.zeros((3 * nv, nv + ns + m.nM))
+    with linearisation(m, kind) as course:
+        course.start(d)
+        seeds = (("d.qpos", course.space.basis(course.d.qpos)), ("d.qvel", np.eye(nv)), ("d.qacc", np.eye(nv)))
+        outputs = ("d.qfrc_inverse", "d.qM", *(("d.sensordata",) if sensors else ()))
+        outputs += ("d.qfrc_actuator",) if actuation else ()
+        for k, (name, directions) in enumerate(seeds):
+            if inputs[k] and nv:
+                found = course.tangents({name: directions}, outputs)
+                rows = result[k * nv : (k + 1) * nv]
+                rows[:, :nv] = found["d.qfrc_inverse"].T
+                if actuation:
+                    rows[:, :nv] -= found["d.qfrc_actuator"].T
+                if sensors:
+                    rows[:, nv : nv + ns] = found["d.sensordata"].T
+                rows[:, nv + ns :] = found["d.qM"].T
+    return result

@@ -1,15 +1,4 @@
-"""Gradients of trajectories: adjoint sweeps over recorded steps.
-
-For a loss of the states x_0 ... x_n and the sensor data s_0 ... s_(n-1), with x_(t+1) = f(x_t, u_t), the adjoint state
-is l_n = dL/dx_n and then, from the last step to the first ::
-
-    l_t = A_t' l_(t+1) + C_t' dL/ds_t + dL/dx_t          dL/du_t = B_t' l_(t+1) + D_t' dL/ds_t
-
-(Bryson and Ho, Applied Optimal Control, 1975, section 2.2.) The tape holds what each step starts from, a few numbers a
-degree of freedom; everything between is computed again when the sweep comes by. With checkpoints every k steps it holds
-that of each k-th step, and the steps between are simulated again, k at a time (Griewank and Walther, Evaluating
-Derivatives, 2008, section 12.2): memory for n / k + k steps, and the time of one more simulation.
-"""
+"""Tapes: the interface of recorded steps of one world, and shapes of losses and results (`derive.trajectory`)."""
 
 from __future__ import annotations
 
@@ -18,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cardan.derive.forward_sweep import named_inputs
+from cardan.derive.inputs import named_inputs
 from cardan.derive.jacobian import step_jacobian
-from cardan.derive.recorded import Feedback, Recorded
+from cardan.derive.trajectory import Feedback, Recorded
 
 if TYPE_CHECKING:
-    from cardan.derive.forward_sweep import By
+    from cardan.derive.inputs import By
     from cardan.model.mjdata import MjData
     from cardan.model.mjmodel import MjModel
 
@@ -109,10 +98,6 @@ class Tape:
 
         Args:
             sensors: whether C and D are wanted.
-
-        Raises:
-            NotImplementedError: the model or a state has a feature without derivatives.
-            RuntimeError: native code is switched off.
         """
         return split_jacobians(self.m, self._recorded.jacobians(sensors)[0], sensors)
 
@@ -123,7 +108,7 @@ class Tape:
         numbers cost about as much as one.
 
         Args:
-            by: names, as in `cardan.derivatives`; qpos, qvel and act stand for the first state. Or combinations, each a
+            by: names, as in `cardan.derivatives`; qpos, qvel and act are the first state. Or combinations, each a
                 single direction: for a name of your own how much of what changes, as in
                 ``{"load": {"body_mass[2]": 1.0, "body_inertia[2]": (0.1, 0.1, 0.2)}}``.
 
@@ -132,9 +117,8 @@ class Tape:
             and of the sensor data, (nstep, nsensordata, ...), with the shape of what is named in place of the dots.
 
         Raises:
-            IndexError, TypeError, ValueError: a name stands for nothing, or for what a step does not read.
+            IndexError, TypeError, ValueError: a name refers to nothing, or to what a step does not read.
             NotImplementedError: the model or a state has a feature without derivatives.
-            RuntimeError: native code is switched off.
         """
         return named_sensitivities(self._recorded, by, True)
 
@@ -179,13 +163,7 @@ def split_jacobians(m: MjModel, found: np.ndarray, sensors: bool) -> Jacobians:
 
 
 def named_sensitivities(recorded: Recorded, by: str | By, alone: bool) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """For each name the derivatives of states and sensor data, without the axis of the worlds if there is one alone.
-
-    Raises:
-        IndexError, TypeError, ValueError: a name stands for nothing, or for what a step does not read.
-        NotImplementedError: the model or a state has a feature without derivatives.
-        RuntimeError: native code is switched off.
-    """
+    """The results of `Tape.sensitivities` for recorded worlds; `alone`: without the axis of the one world."""
     m = recorded.m
     with step_jacobian(m, m.nsensordata > 0, recorded.reach) as jacobian:
         inputs = named_inputs(m, jacobian.course.d, (by,) if isinstance(by, str) else by)

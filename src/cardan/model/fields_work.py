@@ -336,7 +336,7 @@ WORK: tuple[Field, ...] = (
     Field("work.sample_frame", "f8", (6,), "signed distances: first point of a grid, then its sides or spacing"),
     Field("work.sample_count", "i8", (3,), "signed distances: numbers of grid points along x, y, z"),
     Field("work.sample_value", "f8", ("any",), "signed distances: distances at the grid points, z fastest"),
-    # derivatives of the solution by the implicit function theorem (derive/solver.py)
+    # derivatives of the solution by the implicit function theorem (derive/implicit.py)
     Field("work.imbalance", "f8", ("nv",), "derivatives: M qacc - qfrc_smooth - J' efc_force, 0 at the solution"),
     Field("work.solved", "f8", ("nv",), "derivatives: qacc, as a constant (its tangents are 0)"),
     Field("work.solution_adr", "i8", ("nv",), "derivatives: first entry of each row of the Hessian's factor"),

@@ -100,9 +100,8 @@ def _rows(part: Any, n: int, width: int, state: Any, at: int, out: bool) -> int:
 
 
 @kernel
-def _exchange(m: Model, d: Data, state: Any, spec: int, out: bool) -> None:
-    """Copy the parts of a state to `state` (`out`), or from it."""
-    at = 0
+def exchange_state(m: Model, d: Data, state: Any, at: int, spec: int, out: bool) -> int:
+    """Copy the parts of a state to `state` (`out`), or from it, from index `at` on; return the index after them."""
     if spec & TIME:
         if out:
             state[at] = d.time
@@ -120,11 +119,12 @@ def _exchange(m: Model, d: Data, state: Any, spec: int, out: bool) -> None:
     at = _rows(d.mocap_pos, m.nmocap if spec & MOCAP_POS else 0, 3, state, at, out)
     at = _rows(d.mocap_quat, m.nmocap if spec & MOCAP_QUAT else 0, 4, state, at, out)
     at = _vector(d.userdata, m.nuserdata if spec & USERDATA else 0, state, at, out)
-    at = _vector(d.plugin_state, m.npluginstate if spec & PLUGIN else 0, state, at, out)
+    return _vector(d.plugin_state, m.npluginstate if spec & PLUGIN else 0, state, at, out)
 
 
 @kernel
-def _size(m: Model, spec: int) -> int:
+def count_state(m: Model, spec: int) -> int:
+    """Return the size of a state with the parts of `spec` (as `state_size`)."""
     size = 1 if spec & TIME else 0
     size += m.nq if spec & QPOS else 0
     size += m.nv * ((1 if spec & QVEL else 0) + (1 if spec & WARMSTART else 0) + (1 if spec & QFRC_APPLIED else 0))
@@ -140,7 +140,7 @@ def _size(m: Model, spec: int) -> int:
 
 @kernel
 def _fits(m: Model, state: Any, spec: int) -> bool:
-    return 0 <= spec < (1 << NSTATE) and len(state) == _size(m, spec)
+    return 0 <= spec < (1 << NSTATE) and len(state) == count_state(m, spec)
 
 
 @kernel
@@ -148,7 +148,7 @@ def get_state(m: Model, d: Data, state: Any, spec: int) -> int:
     """Copy the parts of `spec` from `d` to `state` (state_size,); return 1 if `state` has another size."""
     if not _fits(m, state, spec):
         return 1
-    _exchange(m, d, state, spec, True)
+    exchange_state(m, d, state, 0, spec, True)
     return OK
 
 
@@ -157,5 +157,5 @@ def set_state(m: Model, d: Data, state: Any, spec: int) -> int:
     """Copy `state` (state_size,) to the parts of `spec` in `d`; return 1 if `state` has another size."""
     if not _fits(m, state, spec):
         return 1
-    _exchange(m, d, state, spec, False)
+    exchange_state(m, d, state, 0, spec, False)
     return OK

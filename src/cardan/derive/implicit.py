@@ -1,6 +1,7 @@
-"""Derivatives of the solver's result by the implicit function theorem (spec: computation, reduced primal problem).
+"""Derivatives by the implicit function theorem: of the solver's result, and of an integrator's acceleration.
 
-The solution a = qacc is where the gradient of the primal cost vanishes::
+**Solver** (spec: computation, reduced primal problem). The solution a = qacc is where the gradient of the primal cost
+vanishes::
 
     r(a, q) = M a - qfrc_smooth - J' f(J a - aref) = 0
 
@@ -11,9 +12,7 @@ of what the problem is made of (M, qfrc_smooth, J, aref, D, R, friction, ...) ::
 
 (Krantz and Parks, The Implicit Function Theorem, 2003, section 3.3.) H is the Newton solver's Hessian, factorised once
 at the solution, whatever solver found it. Rows at a kink of their cost belong to the zone that `constraint.update`
-says, so that the derivative there is one-sided, and always finite: M is positive definite.
-
-Four stages make it, and the tangents of two of them:
+says, so that the derivative there is one-sided, and always finite: M is positive definite. There are four stages:
 
 1. `factor_solution` factorises H. It has no tangents: H does not depend on the direction.
 2. `solution_imbalance` computes r at ``work.solved``, a copy of qacc without tangents, so that its tangents are dr.
@@ -21,13 +20,32 @@ Four stages make it, and the tangents of two of them:
 4. `solve_imbalance` is linear; its tangents are d(qacc).
 
 Those of `constraint.inverse.inv_constraint` then are the tangents of ``efc_force`` and ``qfrc_constraint``.
+
+**No-slip solver** (spec: modelling, solver settings). After the main solver it makes a few sweeps, and mostly stops
+long before they would converge. So its own code has tangents: the sweeps are differentiated as they were made. It
+reads the inverse inertia in constraint space, A + R, whose stage has tangents then, and the bias J qacc_smooth -
+aref, which `dual_bias` computes. The sweeps begin with the forces that the main solver had (`recall_forces`): if PGS
+has not converged, they differ from those of its acceleration, and a pass of RK4 that went on with the latter could go
+anywhere.
+
+**Integrators** (spec: computation, numerical integration). Euler with implicit damping and implicitfast step with the
+acceleration b that solves ::
+
+    (M - h D) b = qfrc_smooth + qfrc_constraint = M a        a = qacc
+
+with D the negative damping, or qDeriv. So the residual r = M (b - a) - h D b is 0, and (M - h D) db = - dr with dr at
+constant b. No tangents of a factor are needed, nor, since M a replaces the forces, those of the constraint forces.
+`factor_step` runs with the values. `euler_imbalance` and `implicitfast_imbalance` compute r at ``work.step_constant``,
+a copy of b without tangents; its value is made exactly 0; the tangents of `take_step` are those of the next state.
 """
 
 from __future__ import annotations
 
 from cardan.constraint.jacobian import mul_jac_vec
 from cardan.constraint.update import constraint_update, forces_at
-from cardan.dynamics.inertia import mul_m
+from cardan.dynamics.derivatives import implicit_entry, implicit_inertia
+from cardan.dynamics.inertia import factor_ld, mul_m, solve_ld
+from cardan.enums.codes import INT_IMPLICITFAST
 from cardan.jit import OK, kernel, stage
 from cardan.model.kernel_views import Data, Model
 from cardan.model.tables import GROW_SOLUTION
@@ -35,6 +53,8 @@ from cardan.solver.dense import change_dense_hessian, factor_dense, start_dense_
 from cardan.solver.islands import link_trees, number_islands, order_dofs, order_runs, tree_root
 from cardan.solver.newton import any_cone, prepare_island
 from cardan.solver.sparse import factor_sparse
+from cardan.step.advance import advance
+from cardan.step.euler import damped_inertia, has_damping
 
 GROW = int(GROW_SOLUTION)
 
@@ -77,7 +97,7 @@ def factor_solution(m: Model, d: Data) -> int:
             return status
         d.work.has_cone = 1 if any_cone(d, island) else 0
         n = int(d.work.island_ndof[island])
-        room = used + factor_room(d, n)
+        room = used + (n * (n - 1) // 2 if d.work.dense_island != 0 else (int(d.work.factor_nnz) - n) // 2)
         if room > len(d.work.solution_L):
             d.work.need = room
             return GROW
@@ -105,12 +125,6 @@ def all_islands(m: Model, d: Data) -> int:
     order_dofs(m, d, count)
     order_runs(d, count)
     return count
-
-
-@kernel
-def factor_room(d: Data, n: int) -> int:
-    """Entries, at most, of the factor of an island of `n` dofs."""
-    return n * (n - 1) // 2 if d.work.dense_island != 0 else (int(d.work.factor_nnz) - n) // 2
 
 
 @kernel
@@ -175,4 +189,108 @@ def solve_imbalance(m: Model, d: Data) -> int:
         x[i] -= value * d.work.solution_pivot[i]
     for i in range(m.nv):
         d.qacc[i] = d.work.solved[i] - x[i]
+    return OK
+
+
+@stage
+def dual_bias(m: Model, d: Data) -> int:
+    """``efc_b`` = J qacc_smooth - efc_aref, which the main solver computes on its way."""
+    mul_jac_vec(m, d, d.qacc_smooth, d.efc_b)
+    for i in range(d.nefc):
+        d.efc_b[i] -= d.efc_aref[i]
+    return OK
+
+
+@stage
+def keep_forces(m: Model, d: Data) -> int:
+    """Keep ``efc_force`` of the main solver in ``work.solved_force``, before `factor_solution` changes it."""
+    for i in range(d.nefc):
+        d.work.solved_force[i] = d.efc_force[i]
+    return OK
+
+
+@stage
+def recall_forces(m: Model, d: Data) -> int:
+    """``efc_force`` := that of `keep_forces`; its tangents stay."""
+    for i in range(d.nefc):
+        d.efc_force[i] = d.work.solved_force[i]
+    return OK
+
+
+@stage
+def factor_step(m: Model, d: Data) -> int:
+    """QH := M - h D and its factor, and the acceleration that the integrator steps with: ``work.step_constant``.
+
+    Euler without damping has its factor as well: of damping 0 there are derivatives.
+    """
+    b = d.work.step_constant
+    fast = m.opt.integrator == INT_IMPLICITFAST
+    if fast:
+        implicit_inertia(m, d)
+    else:
+        damped_inertia(m, d)
+    factor_ld(m, d, d.qH, d.qHDiagInv)
+    if fast or has_damping(m):
+        for i in range(m.nv):
+            b[i] = d.qfrc_smooth[i] + d.qfrc_constraint[i]
+        solve_ld(m, d.qH, d.qHDiagInv, b, 0)
+    else:
+        for i in range(m.nv):
+            b[i] = d.qacc[i]
+    return OK
+
+
+@stage
+def euler_imbalance(m: Model, d: Data) -> int:
+    """``work.step_imbalance`` of Euler: M (b - a) + h damping b; b - a without damping."""
+    left = d.work.step_imbalance
+    d.work.step_damped = 0
+    if has_damping(m):
+        d.work.step_damped = 1
+        for i in range(m.nv):
+            d.work.qacc_step[i] = d.work.step_constant[i] - d.qacc[i]
+        mul_m(m, d, left, d.work.qacc_step)
+        for i in range(m.nv):
+            left[i] += m.opt.timestep * m.dof_damping[i] * d.work.step_constant[i]
+    else:
+        for i in range(m.nv):
+            left[i] = d.work.step_constant[i] - d.qacc[i]
+    return OK
+
+
+@stage
+def implicitfast_imbalance(m: Model, d: Data) -> int:
+    """``work.step_imbalance`` of implicitfast: (M - h qDeriv) b - M a, with the entries of `implicit_inertia`."""
+    left, b = d.work.step_imbalance, d.work.step_constant
+    d.work.step_damped = 1
+    mul_m(m, d, left, d.qacc)
+    for i in range(m.nv):
+        left[i] = -left[i]
+    for dof in range(m.nv):
+        for adr in range(m.aux.M_rowadr[dof], m.aux.M_rowadr[dof + 1]):
+            entry = implicit_entry(m, d, dof, adr)
+            column = m.aux.M_colind[adr]
+            left[dof] += entry * b[column]
+            if column != dof:
+                left[column] += entry * b[dof]
+    return OK
+
+
+@stage
+def clear_step_imbalance(m: Model, d: Data) -> int:
+    """``work.step_imbalance`` := 0, its value up to rounding errors: only its tangents count."""
+    for i in range(m.nv):
+        d.work.step_imbalance[i] = 0.0
+    return OK
+
+
+@stage
+def take_step(m: Model, d: Data) -> int:
+    """Advance with the acceleration ``work.step_constant`` - (M - h D)^-1 ``work.step_imbalance``."""
+    change = d.work.step_imbalance
+    if d.work.step_damped != 0:
+        solve_ld(m, d.qH, d.qHDiagInv, change, 0)
+    for i in range(m.nv):
+        d.work.qacc_step[i] = d.work.step_constant[i] - change[i]
+    advance(m, d, d.work.qacc_step, d.qvel, d.act_dot)
     return OK

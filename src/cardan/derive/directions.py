@@ -1,21 +1,42 @@
-"""Small stages of programs of tangents."""
+"""Stages that bring directions into programs of tangents and results out of them, and compare what touches what.
+
+A Jacobian is computed in blocks of `LANES` directions: positions first, then velocities, activations, what plugins
+remember, and controls. Each direction is one lane of ``work.seed_lanes``, the tangents of ``work.seed_*``; the results
+are the tangents of ``work.outcome``.
+
+Small models with many actuators have all columns in one block (`begin_shared` to `end_shared`). Within a step of
+Euler's, activations and controls act on positions and velocities by the force of their own actuator alone, and on no
+activation except that actuator's. So derivatives of all forces by their activations need one direction, and so do those
+by the controls (Curtis, Powell, Reid: On the estimation of sparse Jacobian matrices, IMA J. Appl. Math. 1974). After
+the actuators' forces directions of joint forces replace those of the actuators, ::
+
+    dx / d act_i  =  sum_k  dx / d qfrc_k  moment_ik  d force_i / d act_i        x: position or velocity
+
+in the same lanes, as the next activations do not depend on joint forces. So 2 nv + max(2, nv) lanes are enough, in
+place of 2 nv + na + nu.
+"""
 
 from __future__ import annotations
 
-from cardan.derive.contact import pair_code
-from cardan.derive.shadows import LANES
-from cardan.derive.soft_contact import side_key
+from typing import TYPE_CHECKING
+
+from cardan.derive.contact import pair_code, side_key
+from cardan.derive.program import LANES, Plain
 from cardan.dynamics.actuation import MUSCLES_MADE, USERS_MADE
 from cardan.dynamics.kinematics import get_quat
+from cardan.enums import mjtIntegrator
 from cardan.enums.codes import JNT_BALL, JNT_FREE
 from cardan.jit import OK, kernel, stage
 from cardan.jit.transform.run import SCRIPT_BEGINS_AGAIN, SCRIPT_CLEARS
 from cardan.maths.quaternion import mul_quat, neg_quat
 from cardan.model.kernel_views import Data, Model
+from cardan.step.hooks import installed_hooks
+
+if TYPE_CHECKING:
+    from cardan.model.mjmodel import MjModel
 
 RESTRUCTURED = -20
 """Status of a comparison: programs of tangents must be others."""
-CLEARS, BEGINS_AGAIN = SCRIPT_CLEARS, SCRIPT_BEGINS_AGAIN
 CHANGED = 5
 """Number in ``work.kept_count`` that says whether contacts have changed in this pass."""
 
@@ -47,7 +68,7 @@ def _turn(d: Data, adr: int, dof: int) -> None:
 
 @kernel
 def group_end(m: Model, d: Data, column: int) -> int:
-    """The column after the last one of a group of blocks that run through the same program (`group_rows`)."""
+    """The column after the last one of a group of blocks that run through the same program (`jacobian`)."""
     end = int(d.work.end_column)
     if d.work.first_column >= 2 * m.nv:
         return end
@@ -89,7 +110,6 @@ def end_block(m: Model, d: Data) -> int:
 
 @kernel
 def _contacts_are_kept(m: Model, d: Data) -> bool:
-    """Whether contacts belong to the same geoms, elements and vertices as those that were kept."""
     if d.work.kept_count[0] != d.ncon:
         return False
     for con in range(d.ncon):
@@ -101,7 +121,7 @@ def _contacts_are_kept(m: Model, d: Data) -> bool:
 
 @kernel
 def _contacts_are_known(m: Model, d: Data) -> bool:
-    """Whether the programs at hand serve the contacts, and what they belong to finds room."""
+    """Whether the programs at hand serve the contacts, and there is room to keep what they belong to."""
     if d.ncon > len(d.work.kept_geom):
         return False
     for con in range(d.ncon):
@@ -115,7 +135,7 @@ def _contacts_are_known(m: Model, d: Data) -> bool:
 
 @stage
 def compare_contacts(m: Model, d: Data) -> int:
-    """Look whether contacts are of other geoms than before: then tangents of contacts and rows are to be cleared."""
+    """Compare contacts with those before: if they are of others, tangents of contacts and rows have to be cleared."""
     kept = d.work.kept_count
     kept[CHANGED] = 0
     if _contacts_are_kept(m, d):
@@ -127,12 +147,11 @@ def compare_contacts(m: Model, d: Data) -> int:
         for side in range(2):
             d.work.kept_geom[con, side] = side_key(m, d, con, side)
     d.work.kept_version += 1
-    return CLEARS
+    return SCRIPT_CLEARS
 
 
 @kernel
 def _rows_are_kept(d: Data) -> bool:
-    """Whether constraint rows belong to the same things as those that were kept."""
     kept = d.work.kept_count
     if kept[1] != d.nefc or kept[2] != d.ne or kept[3] != d.nf or kept[4] != d.nl:
         return False
@@ -144,9 +163,9 @@ def _rows_are_kept(d: Data) -> bool:
 
 @stage
 def compare_rows(m: Model, d: Data) -> int:
-    """Look whether constraint rows are of other things than before: which tangents are written changes.
+    """Compare what constraint rows belong to with before: if it is something else, other tangents are written.
 
-    Those of rows are cleared already if the contacts have changed, else all stages have to run again.
+    Those of rows are cleared already if the contacts have changed; otherwise all stages have to run again.
     """
     if _rows_are_kept(d):
         return OK
@@ -157,7 +176,7 @@ def compare_rows(m: Model, d: Data) -> int:
     for i in range(d.nefc):
         d.work.kept_row[i, 0], d.work.kept_row[i, 1] = d.efc_type[i], d.efc_id[i]
     d.work.kept_version += 1
-    return OK if kept[CHANGED] != 0 else BEGINS_AGAIN
+    return OK if kept[CHANGED] != 0 else SCRIPT_BEGINS_AGAIN
 
 
 @stage
@@ -221,4 +240,99 @@ def gather_sensors(m: Model, d: Data) -> int:
     at = 2 * m.nv + m.na + d.work.nmemory
     for i in range(m.nsensordata):
         d.work.outcome[at + i] = d.sensordata[i]
+    return OK
+
+
+def lanes_are_shared(m: MjModel) -> bool:
+    """Whether all columns by state and controls fit one block with shared lanes, and wouldn't fit otherwise."""
+    fits = m.nv > 0 and 2 * m.nv + max(2, m.nv) <= LANES < 2 * m.nv + m.na + m.nu
+    own = m.opt.integrator == mjtIntegrator.mjINT_EULER and not m.nplugin and not installed_hooks(m)
+    return bool(fits and own and (m.actuator_actnum <= 1).all() and not m.jnt_actfrclimited.any())
+
+
+@kernel
+def _clear_seeds(d: Data) -> None:
+    for row in range(len(d.work.seed_lanes)):
+        for lane in range(LANES):
+            d.work.seed_lanes[row, lane] = 0.0
+
+
+@stage
+def begin_shared(m: Model, d: Data) -> int:
+    """Set the directions: a lane for each position and velocity, one for all activations, one for all controls."""
+    _clear_seeds(d)
+    seeds, shared = d.work.seed_lanes, 2 * m.nv
+    for i in range(shared):
+        seeds[i, i] = 1.0
+    for i in range(m.na):
+        seeds[shared + i, shared] = 1.0
+    for i in range(m.nu):
+        seeds[shared + m.na + i, shared + 1] = 1.0
+    return OK
+
+
+@stage
+def _spread_forces(m: Model, d: Data) -> int:
+    """Go on with directions of joint forces, in the lanes of activations and controls.
+
+    The tangents of ``actuator_force`` and ``qfrc_actuator`` are behind those of ``work.outcome``. A limit of the force
+    on a joint, where one was set since this program was made, lets no force through.
+    """
+    lanes, first = d.work.outcome_lanes, len(d.work.outcome) + m.nu
+    for dof in range(m.nv):
+        for lane in range(2 * m.nv, LANES):
+            lanes[first + dof, lane] = 0.0
+        joint, force = m.dof_jntid[dof], d.qfrc_actuator[dof]
+        limited = m.jnt_actfrclimited[joint] != 0
+        if not limited or m.jnt_actfrcrange[joint, 0] < force < m.jnt_actfrcrange[joint, 1]:
+            lanes[first + dof, 2 * m.nv + dof] = 1.0
+    return OK
+
+
+SPREAD_FORCES = Plain(_spread_forces, reads=("d.actuator_force",), writes=("d.qfrc_actuator",))
+"""What follows `fwd_actuation`."""
+
+
+@kernel
+def _end_row(m: Model, d: Data, row: int, width: int) -> None:
+    """Write a row of a position or a velocity: by activations and controls, from joint forces."""
+    lanes, shared = d.work.outcome_lanes, 2 * m.nv
+    at = row * width + shared
+    for i in range(m.nu):
+        effect = 0.0
+        for k in range(m.aux.moment_rowadr[i], m.aux.moment_rowadr[i + 1]):
+            dof = m.aux.moment_colind[k]
+            effect += lanes[row, shared + dof] * d.actuator_moment[i, dof]
+        force = len(d.work.outcome) + i
+        if m.actuator_actnum[i] > 0:
+            d.work.jacobian[at + m.actuator_actadr[i]] = effect * lanes[force, shared]
+        d.work.jacobian[at + m.na + i] = effect * lanes[force, shared + 1]
+
+
+@kernel
+def _end_activation(m: Model, d: Data, actuator: int, width: int) -> None:
+    """Write a row of an activation: by its own actuator."""
+    lanes, shared = d.work.outcome_lanes, 2 * m.nv
+    act = m.actuator_actadr[actuator]
+    row = shared + act
+    for column in range(row * width + shared, (row + 1) * width):
+        d.work.jacobian[column] = 0.0
+    d.work.jacobian[row * width + shared + act] = lanes[row, shared]
+    d.work.jacobian[row * width + shared + m.na + actuator] = lanes[row, shared + 1]
+
+
+@stage
+def end_shared(m: Model, d: Data) -> int:
+    """Bring the results into ``work.jacobian``, and clear the directions."""
+    width = 2 * m.nv + m.na + m.nu
+    for row in range(len(d.work.outcome)):
+        for column in range(2 * m.nv):
+            d.work.jacobian[row * width + column] = d.work.outcome_lanes[row, column]
+    for row in range(2 * m.nv):
+        _end_row(m, d, row, width)
+    for i in range(m.nu):
+        if m.actuator_actnum[i] > 0:
+            _end_activation(m, d, i, width)
+    _clear_seeds(d)
+    d.work.column = width
     return OK

@@ -8,7 +8,7 @@ from derive.differences import Outcome, moved, richardson
 from solver.row_models import ISLANDS, ROWS, pile
 
 import cardan
-from cardan.derive.solver import factor_solution, solution_imbalance, solve_imbalance
+from cardan.derive.implicit import factor_solution, solution_imbalance, solve_imbalance
 from cardan.enums.codes import CNSTRSTATE_CONE, CNSTRSTATE_LINEARPOS, CNSTRSTATE_QUADRATIC, CNSTRSTATE_SATISFIED
 from cardan.jit import Program
 from cardan.step.run import run

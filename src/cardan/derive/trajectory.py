@@ -1,54 +1,73 @@
-"""Recorded steps of worlds: recording them, and going over them with Jacobians or tangents, a native call each.
+"""Derivatives along trajectories: recorded steps, and sweeps over them forwards and backwards, a native call each.
 
-The worlds have the same model and the same number of steps, and do not know of each other. With checkpoints every k
-steps, what is between them is recorded again when a sweep comes by, a *stretch* of k steps of all worlds at a time.
+For a loss of the states x_0 ... x_n and the sensor data s_0 ... s_(n-1), with x_(t+1) = f(x_t, u_t), the adjoint state
+is l_n = dL/dx_n and then, from the last step to the first ::
+
+    l_t = A_t' l_(t+1) + C_t' dL/ds_t + dL/dx_t          dL/du_t = B_t' l_(t+1) + D_t' dL/ds_t
+
+(Bryson and Ho, Applied Optimal Control, 1975, section 2.2.) This is for many inputs and one result. For a few inputs p
+and many results the sensitivity S_t of the state before step t is followed forwards ::
+
+    S_(t+1) = A_t S_t + P_t        dx_(t+1)/dp, and of the sensor data C_t S_t + Q_t
+
+(Dickinson and Gelinas, Sensitivity analysis of ordinary differential equation systems, J. Comp. Phys. 1976.) A step's
+tangents are computed along the columns of S_t and p together: eight parameters take one block of lanes, whatever the
+size of the state.
+
+A row has what a step starts from, a few numbers a degree of freedom; everything between is computed again when a sweep
+comes by. With checkpoints every k steps only each k-th step is kept, and the steps between are recorded again, a
+*stretch* of k steps of all worlds at a time (Griewank and Walther, Evaluating Derivatives, 2008, section 12.2): memory
+for n / k + k steps, and the time of one more simulation. Worlds have the same model and the same number of steps.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from cardan.derive.forward_sweep import Inputs, first_directions, in_blocks, in_columns, native_seeds, step_by_step
-from cardan.derive.jacobian import COLUMNS, Directions, StepJacobian, Wanted, step_jacobian
-from cardan.derive.plugin_memory import remembered_numbers
+from cardan.derive.inputs import Inputs
+from cardan.derive.jacobian import ALL, Directions, StepJacobian, Wanted, step_jacobian
+from cardan.derive.linearisation import MAKE_ROWS, linearisation
+from cardan.derive.plugins import remembered_numbers
+from cardan.derive.program import LANES
 from cardan.derive.recording import (
-    KEPT,
     begin_recorded,
     end_recorded,
     keep_jacobian,
-    kept_sizes,
     next_recorded,
     pull_back,
 )
-from cardan.derive.shadows import LANES
 from cardan.jit import Program
 from cardan.model import internals
 from cardan.model.mjdata import MjData
 from cardan.step import pipeline
 from cardan.step.programs import cached_program
 from cardan.step.run import attached, run
+from cardan.step.state import field_sizes
 
 if TYPE_CHECKING:
     from cardan.model.mjmodel import MjModel
 
-ALL = COLUMNS[True, True]
+FIRST: dict[str, Callable[[MjModel], int]] = {
+    "d.qpos": lambda m: 0,
+    "d.qvel": lambda m: m.nv,
+    "d.act": lambda m: 2 * m.nv,
+    "d.plugin_state": lambda m: 2 * m.nv + m.na,
+}
+"""Fields of the state, and where they begin in it."""
 
 
 @cache
-def _after(stage: Callable[..., Any]) -> Program:
-    """What is done after each step of a sweep."""
+def _program_of(stage: Callable[..., Any]) -> Program:
     return Program([stage])
 
 
-@dataclass(frozen=True)
-class Feedback:
+class Feedback(NamedTuple):
     """A linear feedback: controls + gains (x - states), clamped to the ranges of the controls.
 
     Attributes:
@@ -61,17 +80,18 @@ class Feedback:
 
 
 class Rows:
-    """Where fields stand in a row of what a step starts from (`derive.recording`).
+    """Where fields are in a row of what a step starts from (`derive.recording`).
 
     Args:
         m: model.
-        remembered: places of the numbers that its plugins remember (`derive.plugin_memory`).
+        remembered: places of the numbers that its plugins remember (`derive.plugins`).
     """
 
     def __init__(self, m: MjModel, remembered: np.ndarray) -> None:
-        ends = np.cumsum([0, 1, *kept_sizes(m)]).tolist()
+        sizes = field_sizes(m)
+        ends = np.cumsum([0, *sizes.values()]).tolist()
         self.width, self.remembered = ends[-1] + len(remembered), remembered
-        self.places = {name: slice(*ends[k : k + 2]) for k, name in enumerate(("time", *KEPT)) if ends[k + 1] > ends[k]}
+        self.places = {name: slice(ends[k], ends[k + 1]) for k, (name, size) in enumerate(sizes.items()) if size}
 
     def put(self, d: MjData, row: np.ndarray) -> None:
         """Set data as a row says."""
@@ -162,8 +182,8 @@ class Recorded:
         return rows
 
     def _row_of(self, d: MjData) -> np.ndarray:
-        fields = (np.asarray(getattr(d, name), float).reshape(-1) for name in KEPT)
-        return np.concatenate([[d.time], *fields, internals.array(d, "work.plugin_number")[self.layout.remembered]])
+        fields = (np.asarray(getattr(d, name), float).reshape(-1) for name in self.layout.places)
+        return np.concatenate([*fields, internals.array(d, "work.plugin_number")[self.layout.remembered]])
 
     def _jacobian(self, sensors: bool) -> AbstractContextManager[StepJacobian]:
         """The Jacobians of a step by all that goes over from one step to the next."""
@@ -224,7 +244,7 @@ class Recorded:
         arrays["tape_remembered"] = self.layout.remembered
         with attached(jacobian.course.d, {f"work.{name}": array.reshape(-1) for name, array in arrays.items()}):
             order = steps[::-1] if backwards else steps
-            jacobian.sweep(rows.reshape(-1), put, order, _after(after), wanted, seeds)
+            jacobian.sweep(rows.reshape(-1), put, order, _program_of(after), wanted, seeds)
 
     def gradient(self, by_states: np.ndarray, by_sensors: np.ndarray | None) -> tuple[np.ndarray, ...]:
         """Gradients of a loss by first states (worlds, nx), controls (worlds, nstep, nu), and first states of plugins.
@@ -269,24 +289,26 @@ class Recorded:
             inputs: what is differentiated by, n directions in all.
         """
         m, total = self.m, inputs.total
-        worlds, n, blocks = self.worlds, self.nstep, -(-total // LANES)
-        with self._jacobian(m.nsensordata > 0) as jacobian:
-            nx = 2 * m.nv + m.na
-            seeds = native_seeds(m, jacobian.course, inputs)
-            if seeds is None and self.nmemory:
+        fields = {given.field for given, _ in inputs.parts}
+        unlike = fields & {"d.time", "d.qacc_warmstart"}  # the native sweep puts others back
+        if unlike or any(f in fields and not internals.memory(m).arrays[f[2:]].all() for f in MAKE_ROWS):
+            if self.nmemory:
                 raise NotImplementedError(
                     "sensitivities: by friction losses that are 0, by time or by qacc_warmstart they are not supported "
                     "for models whose plugins have a state or remember evaluations"
                 )
-            if seeds is None:
-                found = [step_by_step(self, world, inputs) for world in range(worlds)]
-                return np.array([states for states, _ in found]), np.array([sensors for _, sensors in found])
-            state, control = first_directions(m, nx + self.nmemory, inputs)
+            found = [self._step_by_step(world, inputs) for world in range(self.worlds)]
+            return np.array([states for states, _ in found]), np.array([sensors for _, sensors in found])
+        worlds, n, blocks = self.worlds, self.nstep, -(-total // LANES)
+        with self._jacobian(m.nsensordata > 0) as jacobian:
+            course, nx = jacobian.course, 2 * m.nv + m.na
+            seeds = dict(sorted(inputs.seeds(course.space, course.d, (*FIRST, "d.ctrl")).items()))
+            state, control = self._first_directions(inputs)
             states = np.zeros((worlds, n + 1, blocks, len(state), LANES))
             sensors = np.zeros((worlds, n, blocks, m.nsensordata, LANES))
             states[:, 0] = in_blocks(state, blocks)
             wanted = Directions((*(jacobian.inputs if control.any() else jacobian.inputs[:-1]), *seeds), blocks)
-            internals.set_number(jacobian.course.d, "work.tape_blocks", blocks)
+            internals.set_number(course.d, "work.tape_blocks", blocks)
             for first, end in self.stretches() if total else []:
                 part = np.ascontiguousarray(states[:, first : end + 1])
                 sensed = np.ascontiguousarray(sensors[:, first:end])
@@ -295,3 +317,54 @@ class Recorded:
                 self._sweep(jacobian, wanted, (first, end), arrays, next_recorded, seeds=seeds)
                 states[:, first : end + 1], sensors[:, first:end] = part, sensed
         return in_columns(states, total)[..., :nx, :], in_columns(sensors, total)
+
+    def _first_directions(self, inputs: Inputs) -> tuple[np.ndarray, np.ndarray]:
+        """Directions of the first state (nx, total), and of the controls of all steps (nu, total)."""
+        m = self.m
+        state = np.zeros((2 * m.nv + m.na + self.nmemory, inputs.total))
+        control = np.zeros((m.nu, inputs.total))
+        for given, weights in inputs.parts:
+            if given.field in FIRST:
+                state[FIRST[given.field](m) + given.numbers] += weights
+            elif given.field == "d.ctrl":
+                control[given.numbers] += weights
+        return state, control
+
+    def _step_by_step(self, world: int, inputs: Inputs) -> tuple[np.ndarray, np.ndarray]:
+        """Derivatives of states (nstep + 1, nx, total) and sensor data (nstep, nsensordata, total), step by step.
+
+        So rows can be made on the way, where a parameter varies that is 0.
+        """
+        m, n, total = self.m, self.nstep, inputs.total
+        nv, nx = m.nv, 2 * m.nv + m.na
+        states, sensors = np.zeros((n + 1, nx, total)), np.zeros((n, m.nsensordata, total))
+        states[0] = self._first_directions(inputs)[0]
+        rows = {"d.qpos": slice(0, nv), "d.qvel": slice(nv, 2 * nv), "d.act": slice(2 * nv, nx)}
+        with linearisation(m, "step", self.reach) as course:
+            varying = {field: where for field, where in rows.items() if where.stop > where.start}
+            outputs = (*varying, *(("d.sensordata",) if m.nsensordata else ()))
+            for k in range(n if total else 0):
+                self.layout.put(course.d, self.row_at(world, k))
+                course.evaluate()
+                seeds = {field: states[k, where] for field, where in varying.items()}
+                if "d.qpos" in seeds:
+                    seeds["d.qpos"] = course.space.basis(course.d.qpos) @ seeds["d.qpos"]
+                found = course.tangents(seeds | inputs.seeds(course.space, course.d, tuple(rows)), outputs)
+                for name, where in varying.items():
+                    states[k + 1, where] = found[name]
+                if m.nsensordata:
+                    sensors[k] = found["d.sensordata"]
+        return states, sensors
+
+
+def in_blocks(columns: np.ndarray, blocks: int) -> np.ndarray:
+    """Columns (rows, n) as blocks (blocks, rows, LANES)."""
+    padded = np.zeros((len(columns), blocks * LANES))
+    padded[:, : columns.shape[1]] = columns
+    return np.ascontiguousarray(padded.reshape(len(columns), blocks, LANES).transpose(1, 0, 2))
+
+
+def in_columns(blocks: np.ndarray, total: int) -> np.ndarray:
+    """Blocks (..., blocks, rows, LANES) as columns (..., rows, total)."""
+    *outer, count, rows, lanes = blocks.shape
+    return np.swapaxes(blocks, -3, -2).reshape(*outer, rows, count * lanes)[..., :total]

@@ -1,0 +1,208 @@
+"""What derivatives are by: fields or parts of them by name, and their directions.
+
+``"qvel"`` is a field of the data, ``"body_mass"`` one of the model, ``"opt.gravity"`` a member of a group;
+``"geom_friction[3]"`` and ``"geom_friction[3, 0]"`` are a row and a number of a field. A direction of qpos is in the
+tangent space: a rotation changes by a rotation vector in its own frame, dq = q (0, w) / 2 (spec: computation, floating
+objects).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cardan.enums.codes import JNT_BALL, JNT_FREE
+from cardan.model import internals
+from cardan.model.tables import DATA, MODEL
+from cardan.step.state import STATE_FIELDS
+
+if TYPE_CHECKING:
+    from cardan.model.mjdata import MjData
+    from cardan.model.mjmodel import MjModel
+
+COPIED = tuple(name for _, name in STATE_FIELDS if name != "time")
+"""Fields of the data that the dynamics depend on, besides the time."""
+READ = (*(f"d.{name}" for name in COPIED), "d.time")
+"""Fields of the data that a step starts from."""
+Combination = Mapping[str, ArrayLike]
+"""Numbers that change together: how much of each field, or part of one, by name."""
+By = Sequence[str] | Mapping[str, Combination]
+"""What sensitivities are by: names, or combinations with names of the caller's own."""
+
+_NAME = re.compile(r"([A-Za-z_][\w.]*)(?:\[\s*(\d+(?:\s*,\s*\d+)*)\s*\])?")
+_HIDDEN = ("work.", "aux.")
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A field, or a part of it.
+
+    Attributes:
+        text: how the user calls it.
+        field: its name with the structure, ``d.qvel`` or ``m.body_mass``.
+        numbers: which numbers of the field, counted row by row; of qpos, which degrees of freedom.
+        shape: shape of the part.
+    """
+
+    text: str
+    field: str
+    numbers: np.ndarray
+    shape: tuple[int, ...]
+
+
+def part(m: MjModel, d: MjData, text: str) -> Part:
+    """The field, or part of a field, that a name refers to.
+
+    Args:
+        m: model.
+        d: data.
+        text: the name, with indices in brackets for a row or a number.
+
+    Raises:
+        IndexError: an index is too large.
+        TypeError: it is not a string.
+        ValueError: there is no such field, or it has no real numbers.
+    """
+    if not isinstance(text, str):
+        raise TypeError(f"derivatives: fields are named by strings, not {type(text).__name__}")
+    match = _NAME.fullmatch(text.strip())
+    if match is None:
+        raise ValueError(f'derivatives: {text!r} is no name of a field; "qvel" and "geom_friction[3]" would be')
+    name, indices = match.groups()
+    letter, owner, struct = ("d", d, DATA) if name in DATA.by_name else ("m", m, MODEL)
+    field = struct.by_name.get(name)
+    if field is None or name.startswith(_HIDDEN):
+        raise ValueError(f"derivatives: neither MjData nor MjModel has a field {name!r} (docs/fields.md lists them)")
+    if field.dtype != "f8":
+        raise ValueError(f"derivatives: {name} has no numbers of type float64, but {field.dtype}")
+    shape = (m.nv,) if name == "qpos" else () if field.is_scalar else internals.array(owner, name).shape
+    numbers = np.arange(int(np.prod(shape, dtype=int))).reshape(shape)
+    if indices:
+        where = tuple(int(k) for k in indices.split(","))
+        if len(where) > len(shape) or any(k >= n for k, n in zip(where, shape, strict=False)):
+            raise IndexError(f"derivatives: {text} is outside of {name}, whose shape is {shape}")
+        numbers = np.asarray(numbers[where])
+    return Part(text, f"{letter}.{name}", numbers.reshape(-1), numbers.shape)
+
+
+class TangentSpace:
+    """Directions of configurations: between tangents of qpos (nq) and those in the space of the velocities (nv)."""
+
+    def __init__(self, m: MjModel) -> None:
+        self.nq, self.nv = m.nq, m.nv
+        scalars: list[tuple[int, int]] = []
+        quats: list[tuple[int, int]] = []
+        for kind, adr, dof in zip(m.jnt_type.tolist(), m.jnt_qposadr.tolist(), m.jnt_dofadr.tolist(), strict=True):
+            if kind == JNT_FREE:
+                scalars += [(adr + k, dof + k) for k in range(3)]
+                quats.append((adr + 3, dof + 3))
+            elif kind == JNT_BALL:
+                quats.append((adr, dof))
+            else:
+                scalars.append((adr, dof))
+        self.scalar_adr, self.scalar_dof = np.array(scalars, np.intp).reshape(-1, 2).T
+        self.quat_adr, self.quat_dof = np.array(quats, np.intp).reshape(-1, 2).T
+
+    def _frames(self, qpos: np.ndarray) -> np.ndarray:
+        """For each quaternion q the matrix of w -> q (0, w): (n, 4, 3)."""
+        w, x, y, z = qpos[self.quat_adr[:, None] + np.arange(4)].T
+        rows = np.array([[-x, -y, -z], [w, -z, y], [z, w, -x], [-y, x, w]])
+        return rows.transpose(2, 0, 1)
+
+    def basis(self, qpos: np.ndarray) -> np.ndarray:
+        """Tangents of qpos along each dof: (nq, nv)."""
+        result = np.zeros((self.nq, self.nv))
+        result[self.scalar_adr, self.scalar_dof] = 1.0
+        if len(self.quat_adr):
+            rows = self.quat_adr[:, None, None] + np.arange(4)[:, None]
+            result[rows, self.quat_dof[:, None, None] + np.arange(3)] = 0.5 * self._frames(qpos)
+        return result
+
+    def coordinates(self, qpos: np.ndarray, tangents: np.ndarray) -> np.ndarray:
+        """Tangents of qpos, (nq, n), at a configuration with unit quaternions, in the space of velocities (nv, n)."""
+        result = np.zeros((self.nv, tangents.shape[1]))
+        result[self.scalar_dof] = tangents[self.scalar_adr]
+        if len(self.quat_adr):
+            parts = tangents[self.quat_adr[:, None] + np.arange(4)]
+            result[self.quat_dof[:, None] + np.arange(3)] = 2.0 * np.einsum("nij,nik->njk", self._frames(qpos), parts)
+        return result
+
+
+def seeds_of(space: TangentSpace, d: MjData, by: Part) -> np.ndarray:
+    """Directions along each number of an input: (size of the field, numbers)."""
+    if by.field == "d.qpos":
+        return space.basis(d.qpos)[:, by.numbers]
+    memory, name = internals.memory(d.model if by.field.startswith("m.") else d), by.field[2:]
+    size = 1 if memory.struct.by_name[name].is_scalar else memory.arrays[name].size
+    result = np.zeros((size, len(by.numbers)))
+    result[by.numbers, np.arange(len(by.numbers))] = 1.0
+    return result
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """Fields, or parts of them, that vary together along some directions.
+
+    Attributes:
+        parts: what varies, and how much its numbers change along each direction, (numbers, directions).
+        columns: directions of each name, and the shape of what it refers to.
+        total: number of directions.
+    """
+
+    parts: list[tuple[Part, np.ndarray]]
+    columns: dict[str, tuple[slice, tuple[int, ...]]]
+    total: int
+
+    def seeds(self, space: TangentSpace, d: MjData, but: tuple[str, ...] = ()) -> dict[str, np.ndarray]:
+        """Directions of each field, (size of the field, total), without those of some fields."""
+        seeds: dict[str, np.ndarray] = {}
+        for given, weights in self.parts:
+            if given.field not in but:
+                own = seeds_of(space, d, given) @ weights
+                seeds[given.field] = seeds.get(given.field, 0.0) + own
+        return seeds
+
+
+def named_inputs(m: MjModel, d: MjData, by: By) -> Inputs:
+    """The inputs that names refer to.
+
+    Raises:
+        IndexError, TypeError, ValueError: a name refers to nothing, or to what a step does not read; or weights are not
+            as many as what they belong to.
+    """
+    combined = by if isinstance(by, Mapping) else {}
+    groups: dict[str, list[Part]] = {}
+    columns: dict[str, tuple[slice, tuple[int, ...]]] = {}
+    total = 0
+    for name in by:
+        groups[name] = [part(m, d, text) for text in combined.get(name, (name,))]
+        for found in groups[name]:
+            if found.field.startswith("d.") and found.field not in READ:
+                raise ValueError(f"sensitivities: a step does not read {found.text}")
+        first = groups[name][0]
+        size, shape = (1, ()) if name in combined else (len(first.numbers), first.shape)
+        columns[name] = slice(total, total + size), shape
+        total += size
+    varying = []
+    for name, parts in groups.items():
+        for found in parts:
+            weights = np.zeros((len(found.numbers), total))
+            own = _weights(found, combined[name][found.text]) if name in combined else np.eye(len(weights))
+            weights[:, columns[name][0]] = own
+            varying.append((found, weights))
+    return Inputs(varying, columns, total)
+
+
+def _weights(given: Part, weights: ArrayLike) -> np.ndarray:
+    try:
+        return np.broadcast_to(np.asarray(weights, float), given.shape).reshape(-1, 1)
+    except ValueError:
+        wanted = f"a number or an array of shape {given.shape}"
+        raise ValueError(
+            f"sensitivities: weights of {given.text} should be {wanted}, got {np.shape(weights)}"
+        ) from None

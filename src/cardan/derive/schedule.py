@@ -1,0 +1,199 @@
+"""Schedules: what is computed when something is differentiated, as plain values.
+
+A schedule lists the stages of a simulation step, of the forward dynamics or of the inverse dynamics. From it follow
+
+- the plan of the values (`value_plan`): the same stages, and the factorisations of what is solved for;
+- the stages of tangents (`tangent_stages`): exact derivatives replace the broad phase and the solver's iterations:
+  contacts at their result (`derive.contact`), the solution by the implicit function theorem (`derive.implicit`).
+
+Nothing is compiled or run here. `derive.program` makes programs of the stages of tangents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from cardan.collision.detection import collision
+from cardan.constraint.contact import make_contact, make_soft_contact
+from cardan.constraint.make import clear_constraint, constraint_stages, record_use
+from cardan.constraint.project import projection_stages
+from cardan.constraint.update import inv_constraint, reference_constraint
+from cardan.derive import implicit
+from cardan.derive.contact import contact_stages, freeze_points
+from cardan.derive.directions import actuation_is_made, compare_contacts, compare_rows
+from cardan.derive.distant import collision_with_distance, soft_collision_with_distance, soften_distant
+from cardan.derive.plugins import plugin_tangents, recall
+from cardan.derive.program import Plain, Stage
+from cardan.dynamics.actuation import fwd_actuation
+from cardan.dynamics.bias import fwd_acceleration
+from cardan.enums import mjtIntegrator
+from cardan.soft.contacts import soft_collision
+from cardan.solver.choice import solver_stages
+from cardan.solver.gauss_seidel import solve_noslip
+from cardan.step import pipeline
+from cardan.step.euler import euler, implicitfast
+from cardan.step.finite_difference import save_start
+from cardan.step.plan import Plan, plan_of
+from cardan.step.plugin_stages import plugin_advance
+
+if TYPE_CHECKING:
+    from cardan.model.mjmodel import MjModel
+
+DETECTIONS: dict[Any, Stage] = {collision: collision_with_distance, soft_collision: soft_collision_with_distance}
+"""The stages of collision detection, and those with contacts at a distance."""
+IMBALANCES: dict[Any, Stage] = {euler: implicit.euler_imbalance, implicitfast: implicit.implicitfast_imbalance}
+"""Integrators that solve for their acceleration, and the residual that defines it."""
+SOLUTION = implicit.solution_imbalance, Plain(implicit.clear_imbalance), implicit.solve_imbalance, inv_constraint
+"""The tangents of qacc, and then those of the constraint forces."""
+FROZEN = (
+    *("cardan.collision.", "cardan.constraint.", "cardan.solver.islands", "cardan.step.checks"),
+    *("cardan.step.report", "cardan.step.timers", "cardan.dynamics.energy"),
+)
+"""Modules whose stages have no tangents: what they decide counts as it is."""
+COUNTERS = ("cardan.step.report.", "cardan.step.timers.")
+"""Those of them on which nothing depends."""
+
+ACTUATED = (*pipeline.INVERSE_POS, *pipeline.FORWARD_VEL, *pipeline.ACTUATOR_FORCES, *pipeline.INVERSE_ACC)
+KINDS: dict[str, tuple[tuple[Any, ...], tuple[Any, ...]]] = {
+    "step": (pipeline.FORWARD, pipeline.INTEGRATE),
+    "step without sensors": (pipeline.FORWARD_BARE, pipeline.INTEGRATE),
+    "forward": (pipeline.FORWARD, ()),
+    "inverse": ((*pipeline.INVERSE_POS, *pipeline.FORWARD_VEL, *pipeline.INVERSE_ACC), ()),
+    "inverse without sensors": (
+        (*pipeline.INVERSE_POS_BARE, *pipeline.FORWARD_VEL_BARE, *pipeline.INVERSE_ACC_BARE),
+        (),
+    ),
+    "inverse with actuation": (ACTUATED, ()),  # actuator forces come before the sensors that show them
+}
+"""What can be differentiated: lists of the pipeline that compute the values, and those that change the state then."""
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """What is differentiated.
+
+    Attributes:
+        plan: the plan of the pipeline that computes the values.
+        stages: stages of the dynamics.
+        after: stages that come after them and change the state.
+        solves: whether an acceleration is solved for.
+        several: whether a step makes several forward passes (the integrator RK4).
+    """
+
+    plan: Plan
+    stages: tuple[Any, ...]
+    after: tuple[Any, ...]
+    solves: bool
+    several: bool
+
+
+def schedule_of(m: MjModel, kind: str, distant: bool) -> Schedule:
+    """The schedule of one of `KINDS` for a model; `distant`: with contacts at a distance (`derive.distant`)."""
+    values, after = KINDS[kind]
+    plan = plan_of(m, (*values, save_start, *after))
+    first = plan.stages.index(save_start)
+    stages: list[Any] = []
+    for stage in plan.stages[:first]:
+        stages.append(DETECTIONS.get(stage, stage) if distant else stage)
+        if distant and stage in (make_contact, make_soft_contact):
+            stages.append(soften_distant)
+    changes = plan.stages[first + 1 : -1]  # the last one reports warnings
+    several = bool(after) and m.opt.integrator == mjtIntegrator.mjINT_RK4
+    return Schedule(plan, tuple(stages), changes, not kind.startswith("inverse"), several)
+
+
+def value_plan(schedule: Schedule, remembers: bool) -> Plan:
+    """The plan that computes the values, and what the implicit function theorem needs.
+
+    `remembers`: whether evaluations depend on what plugins remember (`derive.plugins`).
+    """
+    stages: list[Any] = [recall] if remembers else []
+    for stage in schedule.stages:
+        if stage is solve_noslip:  # the factor belongs to the main solver's solution, before sweeps change it
+            stages += [implicit.keep_forces, implicit.factor_solution]
+        stages.append(stage)
+    if schedule.solves and solve_noslip not in schedule.stages:
+        stages.append(implicit.factor_solution)
+    if any(stage in IMBALANCES for stage in schedule.after):
+        stages += [stage for stage in schedule.after if stage not in IMBALANCES and stage is not plugin_advance]
+        stages.append(implicit.factor_step)
+    if schedule.after:
+        stages.append(save_start)
+    return schedule.plan._replace(stages=(*stages, schedule.plan.stages[-1]))
+
+
+def tangent_stages(
+    m: MjModel,
+    schedule: Schedule,
+    codes: tuple[int, ...],
+    values: bool = False,
+    remembers: bool = False,
+    advance: bool = False,
+) -> list[Stage | Plain]:
+    """The stages that programs of tangents run.
+
+    Args:
+        m: model.
+        schedule: what is differentiated.
+        codes: numbers of the kinds of pairs that touch (`derive.contact.contact_codes`).
+        values: whether the values are not there yet. Then they are computed in the same pass, and what touches what is
+            compared with before (`derive.directions.compare_contacts`, `compare_rows`).
+        remembers: whether evaluations depend on what plugins remember.
+        advance: whether what plugins do at the end of a step counts.
+
+    Raises:
+        NotImplementedError: a callback in Python is among them.
+    """
+    found: list[Stage | Plain] = [Plain(recall)] if remembers else []
+    for stage in schedule.stages:
+        if stage is fwd_actuation:
+            found.append(Plain(actuation_is_made))
+        elif stage is fwd_acceleration and values:
+            found.append(Plain(compare_rows))
+        found += tangents_of(m, stage, codes, values)
+    if values:
+        found.append(Plain(save_start))
+    for stage in schedule.after:
+        found += tangents_of(m, stage, codes, values, advance)
+    return found
+
+
+def tangents_of(
+    m: MjModel, stage: Stage | int, codes: tuple[int, ...], values: bool, advance: bool = False
+) -> Sequence[Stage | Plain]:
+    """What programs of tangents run for a stage (arguments as in `tangent_stages`)."""
+    if isinstance(stage, int):
+        raise NotImplementedError(
+            "derivatives through callbacks in Python are not supported: only compiled ones have derivatives "
+            "(functions marked with cardan.kernel, or Numba functions)"
+        )
+    several = values or m.opt.integrator == mjtIntegrator.mjINT_RK4  # contacts and the solution have to be found
+    noslip = m.opt.noslip_iterations > 0
+    if stage in DETECTIONS or stage in DETECTIONS.values():
+        before = [*([Plain(stage)] if several else []), *([Plain(compare_contacts)] if values else [])]
+        return [*before, Plain(freeze_points), *contact_stages(m, codes)]
+    if stage is clear_constraint:
+        return [Plain(clear_constraint, partners=("d.efc_J",))]
+    if stage is record_use:
+        return []
+    if stage is soften_distant or stage is reference_constraint or stage in constraint_stages(m):
+        return [stage]
+    if stage in projection_stages(m):
+        return [stage] if noslip else [Plain(stage)] if several else []
+    if stage is solve_noslip:
+        return [Plain(implicit.recall_forces), implicit.dual_bias, stage]
+    if stage in solver_stages(m):
+        kept = [Plain(implicit.keep_forces)] if noslip else []
+        return [*([Plain(stage), *kept, Plain(implicit.factor_solution)] if several else []), *SOLUTION]
+    if stage in IMBALANCES:
+        factor = [Plain(implicit.factor_step)] if values else []
+        return [*factor, IMBALANCES[stage], Plain(implicit.clear_step_imbalance), implicit.take_step]
+    of_plugins = plugin_tangents(m, stage, advance)
+    if of_plugins is not None:
+        return of_plugins
+    module = f"{stage.__module__}."
+    if not module.startswith(FROZEN):
+        return [stage]
+    return [Plain(stage)] if values and not module.startswith(COUNTERS) else []
