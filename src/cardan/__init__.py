@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from cardan.api.collisions import *
     from cardan.api.defaults import *
     from cardan.api.derivatives import *
-    from cardan.api.distance import *
-    from cardan.api.gradients import *
     from cardan.api.loading import *
     from cardan.api.mjspec import *
     from cardan.api.mju_bands import *
@@ -22,10 +20,8 @@ if TYPE_CHECKING:
     from cardan.api.mju_quaternions import *
     from cardan.api.mju_scalars import *
     from cardan.api.mju_vectors import *
-    from cardan.api.muscles import *
     from cardan.api.names import *
     from cardan.api.pipeline import *
-    from cardan.api.plugins import *
     from cardan.api.rays import *
     from cardan.api.saving import *
     from cardan.api.state import *

@@ -15,10 +15,9 @@ _OF_OTHERS = {
 """Modules that have other names than the public ones."""
 
 _API = (
-    *("pipeline", "loading", "names", "state", "support", "saving", "rays", "derivatives", "gradients", "distance"),
-    "defaults",
-    *("mju_vectors", "mju_quaternions", "mju_scalars", "mju_matrices", "mju_bands", "mju_boxqp", "muscles"),
-    *("callbacks", "collisions", "plugins", "mjspec"),
+    *("pipeline", "loading", "names", "state", "support", "saving", "rays", "derivatives", "defaults"),
+    *("mju_vectors", "mju_quaternions", "mju_scalars", "mju_matrices", "mju_bands", "mju_boxqp"),
+    *("callbacks", "collisions", "mjspec"),
 )
 HOMES: tuple[str, ...] = (
     *("cardan.enums", "cardan.constants", *_OF_OTHERS, "cardan.model", *(f"cardan.api.{name}" for name in _API)),
@@ -78,7 +77,7 @@ def public_names() -> list[str]:
 
 def absent(name: str) -> str:
     """Return the error message for a missing name."""
-    from cardan.api.absent import absent_feature
+    from cardan.api.names import absent_feature
 
     feature = absent_feature(name)
     if feature is None:

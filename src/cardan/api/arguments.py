@@ -74,3 +74,116 @@ def writable_vector(name: str, argument: str, value: Any, size: int, what: str) 
     if value.ndim > 2 or (value.ndim == 2 and value.shape[1] != 1) or value.size != size:
         raise TypeError(f"{argument} size should equal {what}")
     return value
+
+
+_FLOAT64 = np.dtype(np.float64)
+
+
+def require(condition: bool, message: str) -> None:
+    """Raise TypeError with a message if the condition does not hold."""
+    if not condition:
+        raise TypeError(message)
+
+
+def same_size(first: str, a: np.ndarray, second: str, b: np.ndarray) -> None:
+    """Raise TypeError if two vectors have different sizes."""
+    require(a.size == b.size, f"{first} and {second} should have the same size")
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, np.ndarray):
+        return f"an array of {value.dtype} of shape {value.shape}" + ("" if value.flags.writeable else ", read-only")
+    return type(value).__name__
+
+
+def _is_vector(array: np.ndarray) -> bool:
+    """Whether an array has one dimension, or two dimensions and one column."""
+    return array.ndim == 1 or (array.ndim == 2 and array.shape[1] == 1)
+
+
+def _target(name: str, array: Any, dtype: type) -> np.ndarray:
+    """Return the argument `name`, unchanged, if results of type `dtype` can be written to it; else raise TypeError."""
+    if not (isinstance(array, np.ndarray) and array.dtype == dtype and array.flags.writeable):
+        raise TypeError(f"{name} should be a writeable array of {np.dtype(dtype).name}, got {_kind(array)}")
+    return array
+
+
+def target_vector(name: str, array: Any, dtype: type = np.float64) -> np.ndarray:
+    """Check a result vector: contiguous, with one dimension or one column. Return a view of it with shape (n,)."""
+    _target(name, array, dtype)
+    if not (array.flags.c_contiguous and _is_vector(array)):
+        raise TypeError(f"{name} should be a contiguous vector, got {_kind(array)}")
+    return array.reshape(-1)
+
+
+def target_of(name: str, array: Any, size: int, what: str = "", dtype: type = np.float64) -> np.ndarray:
+    """Check a result vector of `size` numbers, as `target_vector`; `what` names the size in the error."""
+    flat = target_vector(name, array, dtype)
+    if flat.size != size:
+        raise TypeError(f"{name} should be of size {what or size}, got shape {np.shape(array)}")
+    return flat
+
+
+def target_matrix(name: str, array: Any) -> np.ndarray:
+    """Check a result matrix: two-dimensional, stored row by row."""
+    _target(name, array, np.float64)
+    if array.ndim != 2 or not array.flags.c_contiguous:
+        raise TypeError(f"{name} should be a matrix stored in rows, got {_kind(array)}")
+    return array
+
+
+def target_shape(name: str, array: Any, shape: tuple[int, int], what: str) -> np.ndarray:
+    """Check a result matrix of the given shape; `what` names the shape in the error."""
+    if np.shape(array) != shape:
+        raise TypeError(f"{name} should be of shape {what}, got {np.shape(array)}")
+    return target_matrix(name, array)
+
+
+def vector(name: str, value: Any, dtype: type = np.float64) -> np.ndarray:
+    """Convert an input to a vector of any length, shape (n,)."""
+    try:
+        array = np.asarray(value, dtype)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} should be a vector of numbers, got {value!r}") from None
+    if not _is_vector(array):
+        raise TypeError(f"{name} should be a vector, got shape {array.shape}")
+    return array.reshape(-1)
+
+
+def vector_of(name: str, value: Any, size: int, what: str = "", dtype: type = np.float64) -> np.ndarray:
+    """Convert an input to a vector of `size` numbers; `what` names the size in the error."""
+    if type(value) is np.ndarray and value.dtype is _FLOAT64 and value.shape == (size,) and dtype is np.float64:
+        return value
+    array = vector(name, value, dtype)
+    if array.size != size:
+        raise TypeError(f"{name} should be of size {what or size}, got shape {np.shape(value)}")
+    return array
+
+
+def numbers(name: str, value: Any, size: int) -> Any:
+    """Convert an input of `size` numbers to a tuple, for kernels."""
+    if type(value) is np.ndarray and value.dtype is _FLOAT64 and value.shape == (size,):
+        return tuple(value.tolist())
+    return tuple(vector_of(name, value, size).tolist())
+
+
+def matrix(name: str, value: Any) -> np.ndarray:
+    """Convert an input to a matrix."""
+    try:
+        array = np.asarray(value, np.float64)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} should be a matrix of numbers, got {value!r}") from None
+    if array.ndim != 2:
+        raise TypeError(f"{name} should be a matrix, got shape {array.shape}")
+    return array
+
+
+def valid_id(name: str, index: int, n: int) -> int:
+    """Return an id if 0 <= index < n.
+
+    Raises:
+        IndexError: an element with this id does not exist.
+    """
+    if not 0 <= index < n:
+        raise IndexError(f"{name} {index} does not exist: valid ids are 0 to {n - 1}")
+    return int(index)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cache
+from collections.abc import Callable, Sequence
 from math import isfinite
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from cardan.api.arguments import check_pair, integer
-from cardan.api.array_arguments import require, target_shape, vector
+from cardan.api.arguments import check_pair, integer, require, target_shape, vector
 from cardan.api.native_call import native
 from cardan.enums import mjtIntegrator
 from cardan.errors import FatalError
@@ -24,10 +22,14 @@ from cardan.model.mjdata import MjData
 from cardan.model.mjmodel import MjModel
 from cardan.step.finite_difference_run import inverse_differences, transition_differences
 
+if TYPE_CHECKING:
+    from cardan.derive.tape import Tape
+
 F = TypeVar("F", bound=Callable[..., Any])
 Matrix = np.ndarray | None
 FLOAT64 = np.dtype(np.float64)
-Targets = tuple[tuple[str, Matrix, tuple[int, int], str], ...]
+Outputs = tuple[tuple[str, Matrix, int, int, str], ...]
+"""Matrices that results are written to: name, array or None, numbers of rows and columns, shape in words."""
 
 
 def _step_size(name: str, eps: Any) -> float:
@@ -46,21 +48,17 @@ def _step_size(name: str, eps: Any) -> float:
     return size
 
 
-def _check_targets(targets: Targets) -> None:
-    for name, array, shape, what in targets:
-        if array is not None:
-            target_shape(name, array, shape, what)
-
-
-def _fits(array: Matrix, rows: int, columns: int) -> bool:
-    """Whether a target is None, or a writable float64 array of the given shape. False means: check it in detail."""
-    if array is None:
-        return True
-    return array.__class__ is np.ndarray and array.shape == (rows, columns) and array.dtype is FLOAT64 and _open(array)
-
-
-def _open(array: np.ndarray) -> bool:
-    return array.flags.carray
+def _check(outputs: Outputs) -> None:
+    """Raise TypeError unless all matrices that are given are writable and of the right shape."""
+    for name, array, rows, columns, what in outputs:
+        fits = array is None or (
+            array.__class__ is np.ndarray
+            and array.shape == (rows, columns)
+            and array.dtype is FLOAT64
+            and array.flags.carray
+        )
+        if not fits:
+            target_shape(name, array, (rows, columns), what)
 
 
 def _write(target: Matrix, values: np.ndarray) -> None:
@@ -68,14 +66,17 @@ def _write(target: Matrix, values: np.ndarray) -> None:
         target[...] = values
 
 
-def _transition_targets(m: MjModel, A: Matrix, B: Matrix, C: Matrix, D: Matrix) -> Targets:
-    nx, ns = 2 * m.nv + m.na, m.nsensordata
-    state, control = "2*nv+na", "nu"
+# steps
+
+
+def _of_step(m: MjModel, A: Matrix, B: Matrix, C: Matrix, D: Matrix) -> Outputs:
+    sizes = internals.sizes(m)
+    nx, ns, nu = 2 * sizes["nv"] + sizes["na"], sizes["nsensordata"], sizes["nu"]
     return (
-        ("A", A, (nx, nx), f"({state}, {state})"),
-        ("B", B, (nx, m.nu), f"({state}, {control})"),
-        ("C", C, (ns, nx), f"(nsensordata, {state})"),
-        ("D", D, (ns, m.nu), f"(nsensordata, {control})"),
+        ("A", A, nx, nx, "(2*nv+na, 2*nv+na)"),
+        ("B", B, nx, nu, "(2*nv+na, nu)"),
+        ("C", C, ns, nx, "(nsensordata, 2*nv+na)"),
+        ("D", D, ns, nu, "(nsensordata, nu)"),
     )
 
 
@@ -111,7 +112,7 @@ def mjd_transitionFD(
     check_pair("mjd_transitionFD", m, d)
     nx = 2 * m.nv + m.na
     centered = integer("mjd_transitionFD", "flg_centered", flg_centered) != 0
-    _check_targets(_transition_targets(m, A, B, C, D))
+    _check(_of_step(m, A, B, C, D))
     by_state, by_control = A is not None or C is not None, B is not None or D is not None
     sensors = C is not None or D is not None
     size = _step_size("mjd_transitionFD", eps)
@@ -157,20 +158,19 @@ def mjd_transition(
         TypeError: an array has a wrong shape or type.
         ValueError: `contacts` or `reach` has an invalid value.
     """
-    reach_of, step_jacobian = _transition()
+    from cardan.derive.distant import reach_of
+    from cardan.derive.jacobian import step_jacobian
+
     check_pair("mjd_transition", m, d)
     distance = 0.0 if contacts == "exact" and reach is None else reach_of("mjd_transition", m, contacts, reach)
-    sizes = internals.sizes(m)
-    nx, ns, nu = 2 * sizes["nv"] + sizes["na"], sizes["nsensordata"], sizes["nu"]
-    if not (_fits(A, nx, nx) and _fits(B, nx, nu) and _fits(C, ns, nx) and _fits(D, ns, nu)):
-        _check_targets(_transition_targets(m, A, B, C, D))
+    outputs = _of_step(m, A, B, C, D)
+    _check(outputs)
+    nx, ns = outputs[0][2], outputs[2][2]
     sensed = C is not None or D is not None
     with step_jacobian(m, sensed and ns > 0, distance) as jacobian:
         result = jacobian.compute(d, A is not None or C is not None, B is not None or D is not None)
-        if A is not None:
-            A[...] = jacobian.A
-        if B is not None:
-            B[...] = jacobian.B
+        _write(A, jacobian.A)
+        _write(B, jacobian.B)
         if sensed:
             _write(C, result[nx:, :nx])
             _write(D, result[nx:, nx:])
@@ -180,46 +180,40 @@ def mjd_transition(
                 binding.activate()
 
 
-@cache
-def _transition() -> tuple[Any, Any]:
-    """Import the functions for exact Jacobians at their first use."""
-    from cardan.derive.distant import reach_of
-    from cardan.derive.jacobian import step_jacobian
-
-    return reach_of, step_jacobian
+# inverse dynamics
 
 
-def _inverse_targets(m: MjModel, forces: tuple[Matrix, ...], sensed: tuple[Matrix, ...], inertia: Matrix) -> Targets:
-    """List the result matrices of `mjd_inverseFD` with their shapes.
-
-    They are the derivatives of forces and of sensors by position, velocity and acceleration, and of qM by position.
-    """
+def _of_inverse(m: MjModel, given: tuple[Matrix, ...]) -> Outputs:
+    """The outputs of `mjd_inverseFD`: forces and sensors by position, velocity and acceleration, and qM by position."""
     nv, ns = m.nv, m.nsensordata
-    return (
-        *((f"DfD{x}", array, (nv, nv), "(nv, nv)") for x, array in zip("qva", forces, strict=True)),
-        *((f"DsD{x}", array, (nv, ns), "(nv, nsensordata)") for x, array in zip("qva", sensed, strict=True)),
-        ("DmDq", inertia, (nv, m.nM), "(nv, nM)"),
-    )
+    forces = [(f"DfD{x}", nv, "(nv, nv)") for x in "qva"]
+    sensors = [(f"DsD{x}", ns, "(nv, nsensordata)") for x in "qva"]
+    table = (*forces, *sensors, ("DmDq", m.nM, "(nv, nM)"))
+    return tuple((name, array, nv, n, what) for (name, n, what), array in zip(table, given, strict=True))
 
 
-def _check_invertible(name: str, m: MjModel) -> None:
+def _inverse(
+    name: str, m: MjModel, d: MjData, flg_actuation: int, eps: float | None, given: tuple[Matrix, ...]
+) -> None:
+    """Derivatives of inverse dynamics: exact, or by differences if `eps` is not None (see `mjd_inverseFD`)."""
+    check_pair(name, m, d)
+    outputs = _of_inverse(m, given)
+    _check(outputs)
+    actuation = integer(name, "flg_actuation", flg_actuation) != 0
     if m.opt.integrator == mjtIntegrator.mjINT_RK4:
         raise FatalError(f"{name}: RK4 integrator is not supported")
     if m.opt.noslip_iterations > 0:
         raise FatalError(f"{name}: noslip solver is not supported")
+    forces, sensed, inertia = given[:3], given[3:6], given[6]
+    q, v, a = (forces[k] is not None or sensed[k] is not None for k in range(3))
+    wanted = q or inertia is not None, v, a
+    sensors = any(array is not None for array in sensed)
+    if eps is not None:
+        result = inverse_differences(m, d, _step_size(name, eps), actuation, wanted, sensors)
+    else:
+        from cardan.derive.sensitivity import inverse_derivatives
 
-
-def _wanted(forces: tuple[Matrix, ...], sensed: tuple[Matrix, ...], inertia: Matrix) -> tuple[bool, bool, bool]:
-    """Whether derivatives by position, velocity and acceleration are requested."""
-    by_position, by_velocity, by_acceleration = (
-        force is not None or sensor is not None for force, sensor in zip(forces, sensed, strict=True)
-    )
-    return by_position or inertia is not None, by_velocity, by_acceleration
-
-
-def _write_inverse(
-    m: MjModel, result: np.ndarray, forces: tuple[Matrix, ...], sensed: tuple[Matrix, ...], inertia: Matrix
-) -> None:
+        result = inverse_derivatives(m, d, actuation, wanted, sensors and m.nsensordata > 0)
     nv, ns = m.nv, m.nsensordata
     for k in range(3):
         rows = result[k * nv : (k + 1) * nv]
@@ -264,16 +258,7 @@ def mjd_inverseFD(
         TypeError: an array has a wrong shape or type.
         ValueError: eps is 0 or not finite.
     """
-    name = "mjd_inverseFD"
-    check_pair(name, m, d)
-    forces, sensed = (DfDq, DfDv, DfDa), (DsDq, DsDv, DsDa)
-    _check_targets(_inverse_targets(m, forces, sensed, DmDq))
-    actuation = integer(name, "flg_actuation", flg_actuation) != 0
-    _check_invertible(name, m)
-    sensors = any(array is not None for array in sensed)
-    wanted = _wanted(forces, sensed, DmDq)
-    result = inverse_differences(m, d, _step_size(name, eps), actuation, wanted, sensors)
-    _write_inverse(m, result, forces, sensed, DmDq)
+    _inverse("mjd_inverseFD", m, d, flg_actuation, eps, (DfDq, DfDv, DfDa, DsDq, DsDv, DsDa, DmDq))
 
 
 def mjd_inverse(
@@ -290,14 +275,13 @@ def mjd_inverse(
 ) -> None:
     """Compute the Jacobians of `mj_inverse`, exact up to rounding, transposed: one row for each input.
 
-    It has the results of `mjd_inverseFD`, but does not use finite differences. Inputs are q (qpos, in the tangent
-    space), v (qvel) and a (qacc); results are f (qfrc_inverse), s (sensordata) and m (qM). `d` does not change.
+    It has the results of `mjd_inverseFD`, but does not use finite differences. `d` does not change.
 
     Args:
         m: model.
         d: data.
         flg_actuation: nonzero to subtract `qfrc_actuator` from `qfrc_inverse`.
-        DfDq: (nv, nv), or None.
+        DfDq: as in `mjd_inverseFD`, like all that follow.
         DfDv: (nv, nv), or None.
         DfDa: (nv, nv), or None.
         DsDq: (nv, nsensordata), or None.
@@ -311,17 +295,10 @@ def mjd_inverse(
         RuntimeError: native code is switched off (``CARDAN_JIT=0``).
         TypeError: an array has a wrong shape or type.
     """
-    from cardan.derive.sensitivity import inverse_derivatives
+    _inverse("mjd_inverse", m, d, flg_actuation, None, (DfDq, DfDv, DfDa, DsDq, DsDv, DsDa, DmDq))
 
-    name = "mjd_inverse"
-    check_pair(name, m, d)
-    forces, sensed = (DfDq, DfDv, DfDa), (DsDq, DsDv, DsDa)
-    _check_targets(_inverse_targets(m, forces, sensed, DmDq))
-    actuation = integer(name, "flg_actuation", flg_actuation) != 0
-    _check_invertible(name, m)
-    sensors = any(array is not None for array in sensed) and m.nsensordata > 0
-    result = inverse_derivatives(m, d, actuation, _wanted(forces, sensed, DmDq), sensors)
-    _write_inverse(m, result, forces, sensed, DmDq)
+
+# quaternions
 
 
 def mjd_subQuat(qa: Any, qb: Any, Da: Matrix, Db: Matrix) -> None:
@@ -373,4 +350,107 @@ def mjd_quatIntegrate(vel: Any, scale: float, Dquat: np.ndarray, Dvel: np.ndarra
     set3(Dscale, 0, velocity)
 
 
-__all__ = ["mjd_inverse", "mjd_inverseFD", "mjd_quatIntegrate", "mjd_subQuat", "mjd_transition", "mjd_transitionFD"]
+# any fields, and trajectories
+
+
+def derivatives(
+    m: MjModel,
+    d: MjData,
+    of: Sequence[str] = ("qpos", "qvel", "act", "sensordata"),
+    by: Sequence[str] = ("qpos", "qvel", "act", "ctrl"),
+    after: str = "step",
+    contacts: str = "exact",
+    reach: float | None = None,
+) -> dict[tuple[str, str], np.ndarray]:
+    """Compute derivatives of any real field of the data by any real field of data or model, exact up to rounding.
+
+    Inputs may be all values that a step reads: the state, controls, applied forces, and parameters of the model. A
+    parameter is changed alone, without `mj_setConst`. If a parameter switches something off at 0, the derivative at 0
+    is one-sided where possible. Fields that belong to the next state (qpos, qvel, act, time) are taken after the step.
+    All other results are the values that a step leaves in the data, which belong to the state before it.
+
+    Args:
+        m: model.
+        d: data; it does not change.
+        of: names of results, as ``"qvel"``, ``"sensordata[2]"`` or ``"xpos[3, 0]"``.
+        by: names of inputs, as ``"ctrl"``, ``"body_mass"``, ``"geom_friction[3]"`` or ``"opt.gravity"``.
+        after: "step" for derivatives of `mj_step`, "forward" for those of `mj_forward`.
+        contacts: "exact" or "smooth". If "smooth", geoms that don't touch, but are within `reach`, also contribute to
+            the derivatives (and to nothing else): possible contacts then have an effect; see docs/derivatives.md.
+        reach: largest distance of such geoms, m; None for the mean size of the model's bodies (``m.stat.meansize``).
+
+    Returns:
+        For each pair (result, input), an array whose shape is that of the result followed by that of the input.
+        Positions
+        (``"qpos"``) are in the tangent space, of shape (nv,), in results and inputs.
+
+    Raises:
+        IndexError: an index in a name is too large.
+        NotImplementedError: the model or the state has a feature without derivatives; the message names it.
+        RuntimeError: native code is switched off (``CARDAN_JIT=0``).
+        TypeError: a name is not a string, `m` is not a model, or `d` is not a data.
+        ValueError: a field does not exist, or `after`, `contacts` or `reach` has an invalid value.
+    """
+    from cardan.derive.distant import reach_of
+    from cardan.derive.sensitivity import sensitivities
+
+    check_pair("derivatives", m, d)
+    distance = reach_of("derivatives", m, contacts, reach)
+    results, inputs = (of,) if isinstance(of, str) else of, (by,) if isinstance(by, str) else by
+    return sensitivities(m, d, results, inputs, after, distance)
+
+
+def record(
+    m: MjModel,
+    d: MjData,
+    nstep: int,
+    controls: np.ndarray | None = None,
+    contacts: str = "exact",
+    reach: float | None = None,
+    every: int = 1,
+    feedback: tuple[np.ndarray, np.ndarray] | None = None,
+) -> Tape:
+    """Simulate some steps and store what gradients of the trajectory need.
+
+    ``tape.gradient(dL_dstate, dL_dsensors)`` then goes back through the steps with their exact Jacobians, and
+    ``tape.jacobians()`` returns the Jacobians. The tape stores the state and the inputs before each step, or before
+    each `every`-th step.
+
+    Args:
+        m: model; it must not be changed while the tape is in use.
+        d: data; it is stepped `nstep` times.
+        nstep: number of steps.
+        controls: controls of each step, (nstep, nu); None for the controls in `d`.
+        contacts: "exact" or "smooth". If "smooth", geoms that don't touch, but are within `reach`, also contribute to
+            the derivatives (and to nothing else): possible contacts then have an effect; see docs/derivatives.md.
+        reach: largest distance of such geoms, m; None for the mean size of the model's bodies (``m.stat.meansize``).
+        every: number of steps between two stored states. Values above 1 save memory, but gradients then simulate the
+            steps once more, and applied forces should be equal in all steps.
+        feedback: reference states before each step, (nstep, nq + nv + na), and gains (nstep, nu, 2 nv + na). The
+            applied controls are ``controls + gains (x - states)``, with the deviation in the tangent space, clamped to
+            the ranges of the controls; ``tape.controls`` holds them. Derivatives treat these controls as given.
+
+    Raises:
+        TypeError: `nstep` or `every` is not an integer, `m` is not a model, or `d` is not a data.
+        ValueError: `nstep` is negative, `every` is less than 1, an array has a wrong shape, or `contacts` or `reach`
+            has an invalid value.
+    """
+    from cardan.derive.distant import reach_of
+    from cardan.derive.tape import record as start
+
+    check_pair("record", m, d)
+    distance = reach_of("record", m, contacts, reach)
+    count, spacing = integer("record", "nstep", nstep), integer("record", "every", every)
+    return start(m, d, count, controls, distance, spacing, feedback)
+
+
+__all__ = [
+    "derivatives",
+    "mjd_inverse",
+    "mjd_inverseFD",
+    "mjd_quatIntegrate",
+    "mjd_subQuat",
+    "mjd_transition",
+    "mjd_transitionFD",
+    "record",
+]

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from cardan.api.arguments import check_pair
-from cardan.api.source import remember
+from cardan.api.saving import remember
 from cardan.compiler.compile import compile_tree
 from cardan.compiler.constants import run_position_stages, set_const
 from cardan.constants import mjMAXVFSNAME

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from cardan.api.array_arguments import matrix, require, target_matrix, target_of, target_vector, vector, vector_of
+from cardan.api.arguments import matrix, require, target_matrix, target_of, target_vector, vector, vector_of
 from cardan.api.mju_matrices import solve_factored
 from cardan.constants import mjMINVAL
 

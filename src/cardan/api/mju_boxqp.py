@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from cardan.api.array_arguments import matrix, require, target_matrix, target_vector, vector_of
+from cardan.api.arguments import matrix, require, target_matrix, target_vector, vector_of
 from cardan.errors import FatalError
 
 _ITERATIONS = 100

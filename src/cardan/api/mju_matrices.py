@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from cardan.api.array_arguments import matrix, require, target_matrix, target_vector, vector
+from cardan.api.arguments import matrix, require, target_matrix, target_vector, vector
 from cardan.api.native_call import native_by
 from cardan.constants import mjMINVAL
 from cardan.jit import kernel

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from cardan.api.array_arguments import numbers, target_of
+from cardan.api.arguments import numbers, target_of
 from cardan.api.native_call import native
 from cardan.errors import FatalError
 from cardan.jit.binding.arguments import Integer, Number, source, target

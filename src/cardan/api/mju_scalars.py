@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from cardan.api.arguments import text
-from cardan.api.array_arguments import matrix, require, target_of, target_vector, vector, vector_of
+from cardan.api.arguments import matrix, require, target_of, target_vector, text, vector, vector_of
 from cardan.constants import mjMAXVAL, mjMINVAL
 from cardan.enums import mjtObj
 from cardan.maths.pose import principal_axes

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from cardan.api.array_arguments import same_size, target_vector, vector
+from cardan.api.arguments import same_size, target_vector, vector
 from cardan.api.native_call import native
 from cardan.constants import mjMINVAL
 from cardan.jit import kernel

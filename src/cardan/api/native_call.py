@@ -8,7 +8,7 @@
 
 Each becomes a built-in function of CPython (`cardan.jit.binding.functions`). Arguments of the expected types are passed
 directly to the kernel. All others take the slow path in this module: they are checked and converted with the rules and
-errors of `cardan.api.array_arguments`, and passed to the same kernel.
+errors of `cardan.api.arguments`, and passed to the same kernel.
 """
 
 from __future__ import annotations
@@ -20,8 +20,10 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from cardan.api.arguments import check_model, check_pair, integer
-from cardan.api.array_arguments import (
+from cardan.api.arguments import (
+    check_model,
+    check_pair,
+    integer,
     matrix,
     require,
     target_matrix,

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from cardan.api.array_arguments import numbers, require, target_of, vector_of
+from cardan.api.arguments import numbers, require, target_of, vector_of
 from cardan.api.native_call import native_by
 from cardan.collision.ray import MISS
 from cardan.collision.ray_mesh import ray_triangle
@@ -27,9 +27,6 @@ from cardan.jit.binding.arguments import Integer, Number, element, source, targe
 from cardan.model.mjdata import MjData
 from cardan.model.mjmodel import MjModel
 from cardan.soft.rays import cast_at_flex
-
-__all__ = ["mj_multiRay", "mj_ray", "mj_rayHfield", "mj_rayMesh", "mju_rayFlex", "mju_rayGeom", "mju_raySkin"]
-
 
 GROUPS = source(NGROUP, dtype="u1", optional=True)
 ONE_ID = target(1, dtype="i4")
@@ -281,3 +278,6 @@ def mju_raySkin(nface: int, nvert: int, face: Any, vert: Any, pnt: Any, vec: Any
         point = np.asarray(p) + best * np.asarray(v)
         ids[0] = faces[hit][np.argmin(np.linalg.norm(points[faces[hit]] - point, axis=1))]
     return float(best)
+
+
+__all__ = ["mj_multiRay", "mj_ray", "mj_rayHfield", "mj_rayMesh", "mju_rayFlex", "mju_rayGeom", "mju_raySkin"]

@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 
 from cardan.api import support_kernels as kernels
-from cardan.api.arguments import check_model, check_pair
-from cardan.api.array_arguments import require, target_shape, target_vector, valid_id
+from cardan.api.arguments import check_model, check_pair, require, target_shape, target_vector, valid_id
 from cardan.api.native_call import native, native_by
 from cardan.constants import mjMINVAL, mjVERSION_HEADER
 from cardan.dynamics.jacobian import angular_momentum_matrix, is_sparse, jac_subtree_com

@@ -186,7 +186,7 @@ def record(
     every: int = 1,
     feedback: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> Tape:
-    """Simulate and record; see `cardan.api.gradients.record`."""
+    """Simulate and record; see `cardan.api.derivatives.record`."""
     if nstep < 0:
         raise ValueError(f"record: nstep must not be negative, got {nstep}")
     if every < 1:

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from cardan.api.arguments import check_model, integer
-from cardan.api.array_arguments import vector_of
+from cardan.api.arguments import check_model, integer, vector_of
 from cardan.enums import mjtGeom
 from cardan.errors import FatalError
 from cardan.model.mjmodel import MjModel

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from cardan.api.arguments import check_pair, integer
-from cardan.api.array_arguments import vector_of
+from cardan.api.arguments import check_pair, integer, vector_of
 from cardan.constants import mjMINVAL
 from cardan.enums import mjtCamera, mjtMouse
 from cardan.errors import FatalError

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from cardan.api.array_arguments import numbers, target_of, vector_of
+from cardan.api.arguments import numbers, target_of, vector_of
 from cardan.constants import mjMINVAL
 from cardan.errors import FatalError
 from cardan.maths.quaternion import mul_quat, neg_quat, quat2mat

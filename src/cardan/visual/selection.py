@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cardan.api.arguments import check_pair
-from cardan.api.array_arguments import require, target_of, target_vector
+from cardan.api.arguments import check_pair, require, target_of, target_vector
 from cardan.api.rays import mj_ray, mju_rayFlex, mju_raySkin
 from cardan.enums import mjtVisFlag
 from cardan.model.mjdata import MjData
