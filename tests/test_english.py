@@ -26,6 +26,7 @@ PACKAGES = (
     "api",
     "model",
     "visual",
+    "spec",
     "view",
     "cli",
     "as_mujoco",

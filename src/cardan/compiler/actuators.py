@@ -11,7 +11,7 @@ from cardan.enums import mjtTrn
 from cardan.enums.codes import TRN_SLIDERCRANK
 from cardan.plugins.registry import size_of
 from cardan.spec.actuator import SHORTCUT_ATTRIBUTES, SHORTCUTS, apply_shortcut
-from cardan.spec.overlay import overlay
+from cardan.spec.defaults import overlay
 from cardan.spec.schema.keywords import BIAS, DYN, GAIN
 
 if TYPE_CHECKING:

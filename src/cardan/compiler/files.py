@@ -10,8 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cardan.spec.asset_names import asset_folder, file_base
-from cardan.spec.tree import is_file
+from cardan.spec.tree import asset_folder, file_base, is_file
 
 if TYPE_CHECKING:
     from cardan.compiler.build import Build

@@ -12,7 +12,7 @@ from cardan.jit.memory.struct import scalars_of
 from cardan.model import internals
 from cardan.model.mjmodel import MjModel
 from cardan.model.tables import MODEL
-from cardan.spec.overlay import given_over
+from cardan.spec.defaults import given_over
 from cardan.spec.schema.keywords import CONE, DISABLE_FLAGS, ENABLE_FLAGS, INTEGRATOR, JACOBIAN, SOLVER
 from cardan.spec.tree import ModelTree
 

@@ -23,14 +23,13 @@ from cardan.mjcf.events import NotWellFormed, make_parser, mended, run_parser, w
 from cardan.mjcf.references import check_references
 from cardan.mjcf.rules import ABOUT, CLOSING_RULES, one_memory, rules_of
 from cardan.mjcf.values import known_values, parse_value
-from cardan.spec.asset_names import name_assets
 from cardan.spec.composite import expand_composites
 from cardan.spec.element import Element
 from cardan.spec.flexcomp import expand_flexcomps
 from cardan.spec.replicate import expand_replicates
 from cardan.spec.schema.language import DEFAULT, INCLUDE, SCHEMA
 from cardan.spec.schema.rows import Attribute, ElementRow, Type
-from cardan.spec.tree import ModelTree
+from cardan.spec.tree import ModelTree, name_assets
 
 _URDF_ROOT = "robot"
 _OUTSIDE = ("body", "frame")  # elements that the reference ignores if they are beside the world body

@@ -10,13 +10,30 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from cardan.spec.actuator import SHORTCUTS, apply_shortcut
-from cardan.spec.overlay import given_over, overlay
 
 if TYPE_CHECKING:
     from cardan.spec.element import Element
     from cardan.spec.schema.rows import ElementRow
 
 GLOBAL_CLASS = "main"
+
+
+def overlay(base: Mapping[str, Any], given: Mapping[str, Any], partial: frozenset[str]) -> dict[str, Any]:
+    """Return the ``given`` values laid over the ``base`` values (spec: modeling, "Default settings").
+
+    A given vector among the ``partial`` names that is shorter than the base replaces only its first values.
+    """
+    return {**base, **(given if partial.isdisjoint(given) else given_over(base, given, partial))}
+
+
+def given_over(base: Mapping[str, Any], given: Mapping[str, Any], partial: frozenset[str]) -> dict[str, Any]:
+    """Return only the ``given`` values, with vectors at full length as in `overlay`."""
+    values = {**given}
+    for name in given.keys() & partial:
+        below, above = base.get(name), given[name]
+        if below is not None and len(above) < len(below):
+            values[name] = above + below[len(above) :]
+    return values
 
 
 class DefaultClass:

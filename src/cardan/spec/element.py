@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from cardan.errors import MjcfError, UnsupportedFeature, suggestion
 from cardan.spec.actuator import SHORTCUTS, apply_shortcut
-from cardan.spec.overlay import overlay
+from cardan.spec.defaults import overlay
 
 if TYPE_CHECKING:
     from cardan.spec.defaults import DefaultClass
@@ -79,6 +79,12 @@ class Element:
         self.children.append(child)
         self.tree.changed()
         return child
+
+    def append(self, tag: str, given: Mapping[str, Any], origin: Element) -> Element:
+        """Append a child without checks, as macros make it; errors about it are reported at ``origin``."""
+        made = Element(self.row.children[tag], self.tree, self, dict(given), origin.source, origin.line)
+        self.children.append(made)
+        return made
 
     def child(self, tag: str) -> Element | None:
         """Return the first child with this tag, or None."""

@@ -1,8 +1,9 @@
-"""Elements that a macro makes many times: one model of them with blanks, and what stands in the blanks of each.
+"""Repeated elements: elements that a macro makes many times, stored as one model and the values that differ.
 
-A sheet of some hundred particles is some thousand elements, which differ in names and places alone. As long as nobody
-looks into such an element, it is a pattern and a few values: the compiler fills its columns from these, and reads the
-model once. Whoever asks for its attributes or children finds them, like those of any other element: they are made then.
+A sheet of some hundred particles has some thousand elements, which differ only in names and positions. Until a program
+accesses the attributes or children of such an element, it is a pattern and a few values. The compiler fills its columns
+from these values and reads the model once. On first access, attributes and children are made, like those of any other
+element.
 """
 
 from __future__ import annotations
@@ -15,19 +16,19 @@ from cardan.spec.element import Element
 OWN = -1
 """Number of the element itself among the parts of a pattern."""
 TIE = (OWN, "name"), (0, "site"), (1, "site")
-"""Blanks of tendons between two sites."""
+"""Blanks of a tendon between two sites."""
 
 
 class Pattern:
-    """What repeated elements have in common.
+    """Common content of repeated elements: a model with blanks, which are attributes that differ between elements.
 
     Attributes:
-        model: an element as they are, with its content; it stands beside them, but is no child of its parent. What is
-            inside has no content of its own; an ``inertial`` has no blanks.
-        blanks: which attributes differ: number of a part (`OWN`: the element itself) and name of the attribute.
-        names: where among the values of an element the names of parts stand, for parts whose names differ.
+        model: an element with its content. Its parent is that of the repeated elements, but the model is not among the
+            parent's children. Elements inside it have no content; an ``inertial`` has no blanks.
+        blanks: number of a part (`OWN`: the element itself) and name of the attribute, of each blank.
+        names: index of the name of a part among the values of an element, for parts whose names differ.
         varied: numbers of parts that differ in more than names.
-        moves_only: whether the element itself differs from others in name and place alone.
+        moves_only: whether elements, without their parts, differ only in name and position.
     """
 
     __slots__ = ("_places", "blanks", "model", "moves_only", "names", "varied")
@@ -42,15 +43,15 @@ class Pattern:
         self.varied = {number for number, name in self.blanks if number != OWN and name != "name"}
 
     def place(self, part: int, name: str) -> int | None:
-        """Where among the values of an element an attribute of a part stands; None where all have the model's."""
+        """Return the index of a part's attribute among the values of an element; None if all have the model's value."""
         return self._places.get((part, name))
 
     def part(self, number: int) -> Element:
-        """A part of the model, or the model itself."""
+        """Return a part of the model, or the model itself (`OWN`)."""
         return self.model if number == OWN else self.model.children[number]
 
     def differences(self, part: Element) -> dict[str, int]:
-        """In which attributes but the name a part differs, and where these stand among the values of an element."""
+        """Return the attributes in which a part differs, except its name, with their indices among the values."""
         return {
             name: place
             for (number, name), place in self._places.items()
@@ -58,11 +59,11 @@ class Pattern:
         }
 
     def varies(self, part: Element) -> bool:
-        """Whether a part differs in more than its name."""
+        """Return whether a part differs in more than its name."""
         return any(self.part(number) is part for number in self.varied)
 
     def parts(self) -> list[tuple[int, Element]]:
-        """The model and its content, with their numbers."""
+        """Return the model and its content, with their numbers."""
         return [(OWN, self.model), *enumerate(self.model.children)]
 
 
@@ -70,8 +71,8 @@ class Repeated(Element):
     """An element that repeats a pattern.
 
     Attributes:
-        pattern: the pattern, until somebody asks for the attributes or children: None from then on.
-        values: what stands in the blanks of the pattern.
+        pattern: the pattern; None after the first access to attributes or children.
+        values: a value for each blank of the pattern.
     """
 
     __slots__ = ("values",)
@@ -83,28 +84,22 @@ class Repeated(Element):
         self.pattern, self.values = pattern, values
 
     def __getattr__(self, name: str) -> Any:
-        """Make the attributes and children when they are asked for first."""
+        """Make the attributes and children on first access."""
         if name not in ("attributes", "children") or self.pattern is None:
             raise AttributeError(f"'{type(self).__name__}' has no '{name}' here")
-        self._write_out()
-        return getattr(self, name)
-
-    def _write_out(self) -> None:
-        """Become an element like any other."""
-        pattern, tree = self.pattern, self.tree
-        assert pattern is not None
-        model = pattern.model
+        pattern, tree, model = self.pattern, self.tree, self.pattern.model
         self.attributes = dict(model.attributes)
         self.children = [
             Element(part.row, tree, self, dict(part.attributes), part.source, part.line) for part in model.children
         ]
         self.pattern = None
-        for (number, name), value in zip(pattern.blanks, self.values, strict=True):
+        for (number, blank), value in zip(pattern.blanks, self.values, strict=True):
             part = self if number == OWN else self.children[number]
-            part.attributes[name] = value
+            part.attributes[blank] = value
+        return getattr(self, name)
 
     def varied_parts(self) -> dict[Element, Element]:
-        """Parts of this element that differ from the model's in more than names, by those of the model."""
+        """Return the parts of this element that differ from the model's in more than names, by the model's parts."""
         pattern = self.pattern
         assert pattern is not None
         own: dict[Element, Element] = {}
@@ -118,7 +113,7 @@ class Repeated(Element):
         return own
 
     def given(self, name: str) -> Any:
-        """Explicit value of one attribute, None when the element gives none."""
+        """Return the explicit value of one attribute, or None."""
         pattern = self.pattern
         if pattern is None:
             return self.attributes.get(name)
@@ -127,12 +122,12 @@ class Repeated(Element):
 
     @property
     def name(self) -> str | None:
-        """Name of the object, None when it has none."""
+        """Name of the object, None if it has none."""
         return self.given("name") or None
 
 
 def given_by(run: Sequence[Element], name: str) -> list[Any]:
-    """Explicit values of one attribute, None where there is none, of an element or of some that repeat one pattern."""
+    """Return the explicit value of one attribute, or None, of each element of a run (see `runs`)."""
     pattern = run[0].pattern
     place = None if pattern is None else pattern.place(OWN, name)
     if place is None:
@@ -141,12 +136,12 @@ def given_by(run: Sequence[Element], name: str) -> list[Any]:
 
 
 def repeated(model: Element, blanks: Sequence[tuple[int, str]], rows: Iterable[tuple[Any, ...]]) -> list[Element]:
-    """Elements like a model, one for each row of values that stand in its blanks.
+    """Return repeated elements, one for each row of values.
 
     Args:
-        model: see `Pattern`; its attributes that are blanks have any value.
+        model: see `Pattern`; the values of its blanks do not matter.
         blanks: see `Pattern`.
-        rows: a value for each blank, of each element.
+        rows: for each element, a value for each blank.
     """
     pattern = Pattern(model, blanks)
     return [Repeated(pattern, row) for row in rows]
@@ -156,9 +151,11 @@ Item = TypeVar("Item")
 
 
 def runs(items: Iterable[Item], element_of: Callable[[Item], Element]) -> list[list[Item]]:
-    """Things that stand for elements, in their order: those that follow one another and repeat one pattern together.
+    """Group consecutive items whose elements repeat one pattern; every other item is a group of its own.
 
-    Others are alone.
+    Args:
+        items: items in the order of their elements.
+        element_of: function that returns the element of an item.
     """
     found: list[list[Item]] = []
     last: Pattern | None = None

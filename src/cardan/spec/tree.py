@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from cardan.errors import MjcfError
-from cardan.spec.asset_names import file_base
 from cardan.spec.defaults import DefaultClass, Defaults
 from cardan.spec.element import Element
 from cardan.spec.schema.language import SCHEMA, entry_element
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
 
 WORLD = "world"  # name of the world body
 LARGEST_FILE = 2**28  # bytes of a file that a model may mention
+_ASSETS = ("texture", "hfield", "mesh", "skin")  # kinds that are named after their files
 
 
 class ModelTree:
@@ -42,7 +42,13 @@ class ModelTree:
         self.source = source
         self.folder = folder
         self.assets: dict[str, bytes] = dict(assets or {})
-        _check_assets(self.assets, source)
+        names: dict[str, str] = {}
+        for key, content in self.assets.items():
+            if not content:
+                raise MjcfError(f"the asset '{key}' is empty", source)
+            first = names.setdefault(file_base(key).lower(), key)
+            if first != key:
+                raise MjcfError(f"the assets '{first}' and '{key}' differ only in folder or case", source)
         self.include_folders: dict[str, Path] = {}  # folder of an included file, by the source of its elements
         self.root = Element(SCHEMA, self)
         self.defaults = Defaults()
@@ -80,7 +86,9 @@ class ModelTree:
             for element in level:
                 del element.parent, element.tree
                 if element.pattern is not None:
-                    inside += _resting(element.pattern, patterns)
+                    if element.pattern not in patterns:
+                        patterns.add(element.pattern)
+                        inside.append(element.pattern.model)
                 elif element.children:
                     inside += element.children
             level = inside
@@ -135,7 +143,14 @@ class ModelTree:
         ``LARGEST_FILE`` bytes, empty files and anything except regular files are rejected.
         """
         place = self.find_file(name, *folders)
-        return (self.assets[place], place) if isinstance(place, str) else (_content(place), place.resolve())
+        if isinstance(place, str):
+            return self.assets[place], place
+        size = place.stat().st_size
+        if not size:
+            raise OSError(f"file '{place}' is empty")
+        if size > LARGEST_FILE:
+            raise OSError(f"file '{place}' has {size} bytes; at most {LARGEST_FILE} are read")
+        return place.read_bytes(), place.resolve()
 
     def find_file(self, name: str, *folders: Path | None) -> str | Path:
         """Return the place of a file that the model mentions: its name in ``assets``, or its first path found.
@@ -191,7 +206,7 @@ class ModelTree:
         return found, repeats
 
     def outlines(self) -> list[Element]:
-        """All elements inside the world body, depth first; of repeated ones their model, where the first stands."""
+        """Return all elements inside the world body, depth first; repeated ones are represented once by their model."""
         found: list[Element] = []
         patterns: set[Pattern] = set()
         stack = self.worldbody.children[::-1]
@@ -209,10 +224,10 @@ class ModelTree:
     def take_names(
         self, rows: Mapping[ElementRow, list[Element]], repeats: Mapping[Pattern, list[Repeated]]
     ) -> Mapping[str, Mapping[str, Element]] | None:
-        """Learn the names of all elements, which are given as by `by_row`.
+        """Store the names of all elements, which are given in the form of `by_row`.
 
-        Returns the names by kind, each with its element or the repeated one around it; None if two of one kind share a
-        name.
+        Returns the elements by kind and name; for a part of a repeated element, the repeated element. If two elements
+        of one kind share a name, returns None and stores nothing.
         """
         names: dict[str, dict[str, Element]] = {"body": {WORLD: self.worldbody}}
         inside: set[str] = set()
@@ -269,38 +284,52 @@ class ModelTree:
         return entry_element(row.entry or "").attributes[name]
 
 
-def _check_assets(assets: dict[str, bytes], source: str | None) -> None:
-    """Raise MjcfError unless assets have content, and names that differ in more than folder and case."""
-    names: dict[str, str] = {}
-    for key, content in assets.items():
-        if not content:
-            raise MjcfError(f"the asset '{key}' is empty", source)
-        first = names.setdefault(file_base(key).lower(), key)
-        if first != key:
-            raise MjcfError(f"the assets '{first}' and '{key}' differ only in folder or case", source)
-
-
-def _resting(pattern: Pattern, patterns: set[Pattern]) -> list[Element]:
-    """What is inside a repeated element that is laid down: the model, once."""
-    if pattern in patterns:
-        return []
-    patterns.add(pattern)
-    return [pattern.model]
-
-
 def is_file(path: Path) -> bool:
-    """Whether a regular file of this path exists; a path that no system can have is none."""
+    """Return whether a regular file with this path exists; an impossible path is not a file."""
     try:
         return path.is_file()
     except (OSError, ValueError):
         return False
 
 
-def _content(path: Path) -> bytes:
-    """Content of a file. Raises OSError when it is empty, or larger than any model needs."""
-    size = path.stat().st_size
-    if not size:
-        raise OSError(f"file '{path}' is empty")
-    if size > LARGEST_FILE:
-        raise OSError(f"file '{path}' has {size} bytes; at most {LARGEST_FILE} are read")
-    return path.read_bytes()
+# --- names of files and assets ---------------------------------------------------------------------------------------
+
+
+def file_base(name: str) -> str:
+    """Return the last part of a path with slashes or backslashes."""
+    return name.replace("\\", "/").rsplit("/", 1)[-1]
+
+
+def file_stem(name: str) -> str:
+    """Return the last part of a path without its extension."""
+    base = file_base(name)
+    stem, dot, _ = base.rpartition(".")
+    return stem if dot else base
+
+
+def name_assets(tree: ModelTree) -> None:
+    """Name unnamed assets after their files; equal names get a number each: ``wood_0``, ``wood_1``.
+
+    Raises:
+        MjcfError: an asset has neither a name nor a file. Skins and a sky box need no name.
+    """
+    found: defaultdict[tuple[str, str], list[Element]] = defaultdict(list)
+    for section in ("asset", "deformable"):
+        for element in tree.section(section).children:
+            kind = element.row.kind or ""
+            if kind in _ASSETS and not element.name:
+                stem = file_stem(element.attributes.get("file") or "")
+                if not stem and kind != "skin" and element.attributes.get("type") != "skybox":
+                    raise element.error("required attribute missing: give a name, or a file to name it after", "name")
+                found[kind, stem].append(element)
+    for (_, stem), elements in found.items():
+        for number, element in enumerate(elements):
+            name = stem if len(elements) == 1 else f"{stem}_{number}"
+            if name:
+                element["name"] = name
+
+
+def asset_folder(settings: dict[str, Any], kind: str) -> str:
+    """Return the folder for files of a kind of asset, by the settings of ``compiler``; "" is the main file's folder."""
+    own = settings["texturedir" if kind == "texture" else "meshdir"]
+    return own if own is not None else settings["assetdir"] or ""

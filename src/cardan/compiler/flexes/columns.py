@@ -12,7 +12,7 @@ from cardan.errors import suggestion
 from cardan.maths.pose import IDENTITY, compose
 from cardan.maths.quaternion import quat2mat
 from cardan.maths.types import Pose
-from cardan.spec.flexcomp.simplices import oriented
+from cardan.spec.flexcomp.lattice import oriented
 from cardan.spec.schema.keywords import SELF_COLLIDE
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cardan.spec.flexcomp.simplices import edges_of
+from cardan.spec.flexcomp.lattice import edges_of
 
 # local vertices of each fragment; their orientation is outwards (3D), or that of the element (2D)
 _FRAGMENTS: dict[int, tuple[tuple[int, ...], ...]] = {

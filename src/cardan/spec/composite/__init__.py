@@ -1,11 +1,10 @@
 """The macro ``<composite>``: objects made of many bodies (spec: modeling, "Composite objects").
 
-``expand_composites`` puts bodies, joints, geoms, sites, tendons, constraints and skins in the place of each composite
-of a tree, as if the user had written them. ``request`` reads a composite; there is a module a family of types, with the
-types in the table of ``kinds``; ``plugin`` makes them elastic; ``skin`` and ``shell_skin`` make skins; ``builder`` adds
-elements to the tree.
+``expand_composites`` replaces each composite of a tree by bodies, joints, geoms, sites, tendons, constraints and skins,
+as if the user had written them. ``request`` reads a composite and adds elements for it. Each family of types has a
+module; ``expand`` has the table of types. ``skin`` makes the skins of sheets.
 
-What each type makes, in which order and under which names, was found by asking the reference.
+The elements of each type, their order and their names were derived from results of the reference.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def expand_composites(tree: ModelTree) -> None:
-    """Replace every ``composite`` element of the tree by what it stands for. Raises MjcfError."""
+    """Replace every ``composite`` element of the tree by the elements that it represents. Raises MjcfError."""
     macros = [element for element in tree.worldbody.descendants() if element.tag == "composite"]
     if macros:
         from cardan.spec.composite.expand import expand
@@ -25,6 +24,3 @@ def expand_composites(tree: ModelTree) -> None:
         for macro in macros:
             expand(macro)
         tree.changed()
-
-
-__all__ = ["expand_composites"]

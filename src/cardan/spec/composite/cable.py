@@ -1,33 +1,39 @@
-"""Inextensible elastic rods: the type ``cable``, a chain of bodies between the vertices of a curve.
+"""Chains of bodies: inextensible elastic rods along a curve (``cable``), closed chains (``loop``).
 
-The x axis of each body goes along its piece of the curve. From piece to piece the frames turn without twist (Bishop,
-"There is more than one way to frame a curve", American Mathematical Monthly 82, 1975): by the shortest rotation from
-one tangent to the next.
+The x axis of each body of a cable goes along its piece of the curve. From piece to piece the frames turn without twist
+(Bishop, "There is more than one way to frame a curve", American Mathematical Monthly 82, 1975): by the shortest
+rotation from one tangent to the next.
+
+The body around a loop is one of its links: its name determines which. From it, two open chains of bodies lead along a
+circle, in both directions; the first and the last link are connected (spec: modeling, "Composite objects").
 """
 
 from __future__ import annotations
 
+import re
+import warnings
 from collections.abc import Callable
 from itertools import pairwise
 from math import atan2, cos, pi, sin
 from typing import TYPE_CHECKING, Any
 
+from cardan.errors import MjcfError
 from cardan.maths.pose import mat2quat, unit_quat
 from cardan.maths.quaternion import axis_angle2quat, mul_quat, neg_quat, rot_vec_quat
 from cardan.maths.vector import MINVAL, add3, cross, dot3, norm3, scale3
-from cardan.spec.composite.plugin import add_plugin, plugin_of
-from cardan.spec.composite.request import Part, difference, single, size_of_geom
-from cardan.spec.composite.skin import BoneAt, is_finer, skin_sheet
+from cardan.spec.composite.request import STIFF, Part, difference, single
+from cardan.spec.composite.skin import Bone, is_finer, skin_sheet
+from cardan.spec.macro_plugin import give_plugin, plugin_of
 
 if TYPE_CHECKING:
-    from cardan.maths.pose import Quat
-    from cardan.maths.types import Vec3
+    from cardan.maths.types import Quat, Vec3
     from cardan.spec.composite.request import Composite
     from cardan.spec.element import Element
 
 PARALLEL = 1e-14  # square of the sine between pieces that count as parallel
+ALONG_X = (0.7071067811865476, 0.0, 0.7071067811865476, 0.0)  # takes the z axis to the x axis
 
-# coordinates of a curve by the word that the user writes: of the share along the curve and its three sizes
+# coordinates of a curve by the word that the user writes: functions of the share along the curve and its three sizes
 _CURVES: dict[str, Callable[[float, Vec3], float]] = {
     "s": lambda s, size: size[0] * s,
     "cos(s)": lambda s, size: size[1] * cos(pi * size[2] * s),
@@ -37,10 +43,21 @@ _CURVES: dict[str, Callable[[float, Vec3], float]] = {
 _NOT_OF_FREE = ("axis", "stiffness", "damping", "armature", "frictionloss", "range", "margin")
 _FIRST_JOINT = {"free": "free", "none": None}  # other words: a ball joint
 
+# joints of a link of a loop: kind, first part of the name, type, axis
+_LINK_JOINTS = (
+    ("main", "J0_", "hinge", (0.0, 1.0, 0.0)),
+    ("main", "J1_", "hinge", (0.0, 0.0, 1.0)),
+    ("twist", "JT", "hinge", (1.0, 0.0, 0.0)),
+    ("stretch", "JS", "slide", (1.0, 0.0, 0.0)),
+)
+
+
+# --- cables ----------------------------------------------------------------------------------------------------------
+
 
 def build_cable(composite: Composite) -> None:
-    """The chain of bodies, with contacts between neighbours excluded."""
-    macro, build = composite.macro, composite.build
+    """Add the chain of bodies, with contacts between neighbours excluded."""
+    macro, prefix = composite.macro, composite.prefix
     if composite.dimensions != 1:
         raise macro.error(f"a cable has one dimension, got the counts {composite.counts}", "count")
     if composite.spacing != 0.0:
@@ -48,7 +65,7 @@ def build_cable(composite: Composite) -> None:
     points = composite.points or _curve(composite)
     edges = [difference(first, second) for first, second in pairwise(points)]
     turns = _orientations(macro, edges)
-    build.relation("custom", "text", name=f"composite_{build.prefix}", data=f"rope_{build.prefix}")
+    composite.relation("custom", "text", name=f"composite_{prefix}", data=f"rope_{prefix}")
     bodies: list[Element] = []
     parent, pos = None, add3(composite.offset, points[0])
     for number, (edge, turn) in enumerate(zip(edges, turns, strict=True)):
@@ -57,16 +74,16 @@ def build_cable(composite: Composite) -> None:
         pos = (norm3(edge), 0.0, 0.0)
     names = [body.name or "" for body in bodies]
     for first, second in pairwise(names):
-        build.relation("contact", "exclude", body1=first, body2=second)
+        composite.relation("contact", "exclude", body1=first, body2=second)
     if composite.geom.values.get("type") == "box":
         _add_skin(composite, names)
-    plugin = plugin_of(composite)
+    plugin = plugin_of(macro)
     if plugin is not None:
-        add_plugin(composite, plugin, bodies)
+        give_plugin(plugin, f"composite{prefix}", bodies)
 
 
 def _curve(composite: Composite) -> list[Vec3]:
-    """Vertices on the curve whose coordinates the user named."""
+    """Return vertices on the curve whose coordinates the user named."""
     macro = composite.macro
     words = (macro["curve"] or "").split()
     if not 1 <= len(words) <= 3:
@@ -81,13 +98,10 @@ def _curve(composite: Composite) -> list[Vec3]:
     return [(x, y, z) for x, y, z in places]
 
 
-# --- frames ----------------------------------------------------------------------------------------------------------
-
-
 def _orientations(macro: Element, edges: list[Vec3]) -> list[Quat]:
-    """Orientation of each piece in the frame of the one before; of the first one in the frame around.
+    """Return the orientation of each piece in the frame of the previous one; of the first one in the frame around.
 
-    The first z axis is normal to the plane of the first two pieces. When these are parallel there is no such plane, and
+    The first z axis is normal to the plane of the first two pieces. If these are parallel, there is no such plane, and
     each piece is turned on its own, as in the reference.
     """
     lengths = [norm3(edge) for edge in edges]
@@ -103,15 +117,16 @@ def _orientations(macro: Element, edges: list[Vec3]) -> list[Quat]:
 
 
 def _toward(tangent: Vec3) -> Quat:
-    """The shortest rotation that takes the x axis to the tangent; for one backwards, after half a turn about z."""
+    """Return the shortest rotation that takes the x axis to the tangent; backwards, after half a turn about z."""
     x, y, z = tangent
     return unit_quat((1.0 + x, 0.0, -z, y) if x > 0.0 else (y, z, 0.0, 1.0 - x))
 
 
 def _without_twist(tangents: list[Vec3], normal: Vec3) -> list[Quat]:
-    """Orientations that turn from one to the next by the shortest rotations; the first has its z axis along ``normal``.
+    """Return orientations that turn from one to the next by the shortest rotations.
 
-    The y axis stays where it is between pieces that are parallel to rounding, as in the reference.
+    The first one has its z axis along ``normal``. The y axis does not change between pieces that are parallel to
+    rounding, as in the reference.
     """
     y = cross(scale3(normal, 1.0 / norm3(normal)), tangents[0])
     quats = [mat2quat(tangents[0], y, cross(tangents[0], y))]
@@ -124,50 +139,96 @@ def _without_twist(tangents: list[Vec3], normal: Vec3) -> list[Quat]:
     return quats
 
 
-# --- bodies ----------------------------------------------------------------------------------------------------------
-
-
 def _add_body(
     composite: Composite, parent: Element | None, number: int, count: int, pos: Vec3, quat: Quat, length: float
 ) -> Element:
-    """One piece with its joint, its geom, and a site if it is the first or the last."""
-    build = composite.build
+    """Add one piece with its joint, its geom, and a site if it is the first or the last."""
+    name = composite.name
     word = "_first" if number == 0 else "_last" if number == count - 1 else f"_{number}"
-    body = build.body(parent, build.name(f"B{word}"), pos=pos, quat=quat)
+    body = composite.body(parent, name(f"B{word}"), pos=pos, quat=quat)
     shape = "ball" if number else _FIRST_JOINT.get(composite.macro["initial"], "ball")
     if shape is not None:
         joint = composite.main_joint()
         left_out = _NOT_OF_FREE if shape == "free" else ("axis",)
         values = {name: value for name, value in joint.values.items() if name not in left_out}
-        composite.build.part(body, "joint", joint.origin, {**values, "name": build.name(f"J{word}"), "type": shape})
-    geom = composite.geom
-    composite.build.part(
-        body, "geom", geom.origin, {"name": build.name("G", number), **geom.values, **_shape(composite, length)}
-    )
+        composite.add(body, "joint", Part(joint.origin, values), name=name(f"J{word}"), type=shape)
+    place: dict[str, Any] = {"fromto": (0.0, 0.0, 0.0, length, 0.0, 0.0)}
+    if composite.geom.values.get("type") == "box":
+        size = composite.geom_size
+        place = {"size": (0.5 * length, size[1], size[2]), "pos": (0.5 * length, 0.0, 0.0)}
+    composite.add(body, "geom", composite.geom, name=name("G", number), **place)
     if number in (0, count - 1):
-        site = composite.site
         at = length if number == count - 1 else 0.0
-        values = {"name": build.name(f"S{word}"), **site.values, "pos": (at, 0.0, 0.0)}
-        composite.build.part(body, "site", site.origin, values)
+        composite.add(body, "site", composite.site, name=name(f"S{word}"), pos=(at, 0.0, 0.0))
     return body
 
 
-def _shape(composite: Composite, length: float) -> dict[str, Any]:
-    """Size and place of a geom along the x axis of its body."""
-    if composite.geom.values.get("type") != "box":
-        return {"fromto": (0.0, 0.0, 0.0, length, 0.0, 0.0)}
-    size = size_of_geom(composite)
-    return {"size": (0.5 * length, size[1], size[2]), "pos": (0.5 * length, 0.0, 0.0)}
-
-
 def _add_skin(composite: Composite, names: list[str]) -> None:
-    """The skin of a flat cable: across its width, with the thickness of the boxes.
+    """Add the skin of a flat cable: across its width, with the thickness of the boxes.
 
     The last row of vertices is bound behind the last body's frame by twice the first size, as in the reference.
     """
-    size = size_of_geom(composite)
+    size = composite.geom_size
     skin = composite.skin or Part(composite.macro, {})
     skin = Part(skin.origin, {**skin.values, "inflate": 2.0 * size[2]})
     across = (-size[1], 0.0, size[1]) if is_finer(skin) else (-size[1], size[1])
     rows = [(name, 0.0) for name in names] + [(names[-1], -2.0 * size[0])]
-    skin_sheet(composite, skin, [[BoneAt(name, (x, y, 0.0)) for y in across] for name, x in rows])
+    skin_sheet(composite, skin, [[Bone(name, (x, y, 0.0)) for y in across] for name, x in rows])
+
+
+# --- loops -----------------------------------------------------------------------------------------------------------
+
+
+def build_loop(composite: Composite) -> None:
+    """Add the links of the loop, and the constraint that closes it."""
+    macro, count = composite.macro, composite.counts[0]
+    if composite.dimensions != 1:
+        raise macro.error(f"a loop has one dimension, got the counts {composite.counts}", "count")
+    reason = "composites of the type 'loop' are deprecated: use 'cable'"
+    warnings.warn(str(MjcfError(reason, macro.source, macro.line, "composite")), stacklevel=2)
+    root = macro.parent
+    while root is not None and root.tag == "frame":
+        root = root.parent
+    root_name = (root.name if root is not None else None) or ""
+    first = _root_number(composite, root_name)
+    names = [composite.name("B", number) for number in range(count)]
+    names[first] = root_name
+    composite.add_geom_here(name=composite.name("G", first), quat=ALONG_X)
+    for numbers, side in ((range(first + 1, count), 1.0), (range(first - 1, -1, -1), -1.0)):
+        parent = None
+        for number in numbers:
+            parent = _add_link(composite, parent, number, side)
+    composite.relation("contact", "exclude", body1=names[0], body2=names[-1])
+    ends = {"body1": names[0], "body2": names[-1], "anchor": (-0.5 * composite.spacing, 0.0, 0.0)}
+    composite.relation("equality", "connect", **ends, **composite.smooth(STIFF))
+
+
+def _root_number(composite: Composite, name: str) -> int:
+    """Return the number of the link that is the body around; its name holds the number. Raises MjcfError."""
+    start = f"{composite.prefix}B"
+    found = re.fullmatch(r"\s*([+-]?\d+).*", name.removeprefix(start), re.DOTALL)
+    if not name.startswith(start) or found is None:
+        message = f"the body around a loop is one of its links: its name must be '{start}' and the link's number"
+        raise composite.macro.error(f"{message}, got '{name}'")
+    number = int(found[1])
+    if not 0 <= number < composite.counts[0]:
+        raise composite.macro.error(f"there is no link {number} in a loop of {composite.counts[0]}", "count")
+    return number
+
+
+def _add_link(composite: Composite, parent: Element | None, number: int, side: float) -> Element:
+    """Add a link at the end of a chain that leads away from the root, in the direction of ``side``."""
+    name, half = composite.name, 0.5 * composite.spacing
+    angle = 2.0 * pi / composite.counts[0]
+    pos: Vec3 = (side * half * (1.0 + cos(angle)), half * sin(angle), 0.0)
+    quat = (cos(0.5 * angle), 0.0, 0.0, side * sin(0.5 * angle))
+    body = composite.body(parent, name("B", number), pos=pos, quat=quat)
+    anchor = (-side * half, 0.0, 0.0)
+    for kind, start, shape, axis in _LINK_JOINTS:
+        joint = composite.main_joint() if kind == "main" else composite.joint(kind)
+        if joint is not None:
+            composite.add(body, "joint", joint, name=name(start, number), type=shape, axis=axis, pos=anchor)
+            if kind != "main":
+                composite.relation("equality", "joint", joint.origin, joint1=name(start, number))
+    composite.add(body, "geom", composite.geom, name=name("G", number), quat=ALONG_X)
+    return body

@@ -1,22 +1,76 @@
-"""Expanding the composites of a tree."""
+"""The table of composite types, and the expansion of one composite."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from cardan.spec.composite.kinds import KINDS, REMOVED, Kind
-from cardan.spec.composite.request import Composite, read_composite, size_of_geom
+from cardan.spec.composite.cable import build_cable, build_loop
+from cardan.spec.composite.particle import build_grid, build_particle
+from cardan.spec.composite.request import STIFF, Composite, Values, read_composite
+from cardan.spec.composite.shell import build_box, build_cylinder, build_ellipsoid
 from cardan.spec.composite.skin import is_finer
 
 if TYPE_CHECKING:
     from cardan.spec.element import Element
 
+_MOST_NESTED = 5000
+_ROUND = ("sphere", "capsule", "ellipsoid")
+_ROD = ("capsule", "cylinder", "box")
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One type of composite.
+
+    Attributes:
+        build: function that adds its elements.
+        shapes: types that its geoms may have, empty for all.
+        geom: values of its geoms that differ from the defaults of the language.
+        tendon_fix: ``solref`` and ``solimp`` of the constraint that holds its main tendons.
+        covers: whether a skin puts geoms and tendons into a group that is not shown.
+        spaced: whether the spacing must be at least the size of the geoms.
+        skinned: whether a finer skin needs at least 3 by 3 bodies.
+        most: largest number of bodies.
+        elastic: whether a plugin may act on its bodies.
+    """
+
+    build: Callable[[Composite], None]
+    shapes: tuple[str, ...] = _ROUND
+    geom: Values = field(default_factory=dict)
+    tendon_fix: Values = field(default_factory=lambda: STIFF)
+    covers: bool = True
+    spaced: bool = False
+    skinned: bool = True
+    most: int = 50_000
+    elastic: bool = False
+
+
+_SHELL: Values = {"contype": 0}
+
+KINDS: dict[str, Kind] = {
+    "particle": Kind(build_particle, (), {"condim": 1, "priority": 1}, {}, covers=False, spaced=True, elastic=True),
+    "grid": Kind(build_grid, spaced=True),
+    "loop": Kind(build_loop, covers=False, most=_MOST_NESTED),
+    "cable": Kind(build_cable, _ROD, covers=False, skinned=False, most=_MOST_NESTED, elastic=True),
+    "box": Kind(build_box, geom=_SHELL),
+    "cylinder": Kind(build_cylinder, geom=_SHELL),
+    "ellipsoid": Kind(build_ellipsoid, geom=_SHELL),
+}
+
+# types that the reference no longer makes, and the replacement that it recommends
+REMOVED: dict[str, str] = {"rope": "cable", "cloth": "flexcomp"}
+
 
 def expand(macro: Element) -> None:
-    """Put the elements of one composite in its place. Raises MjcfError."""
-    parent = macro.parent
-    assert parent is not None
-    _check_classes(macro)
+    """Replace one composite by its elements. Raises MjcfError."""
+    parent = around = macro.parent
+    while around is not None:
+        name = around.attributes.get("childclass")
+        if name and name not in macro.tree.defaults:
+            raise around.error(f"unknown default class '{name}'", "childclass")
+        around = around.parent
     word = macro["type"]
     if word in REMOVED:
         raise macro.error(f"composites of the type '{word}' are deprecated: use '{REMOVED[word]}'", "type")
@@ -24,23 +78,14 @@ def expand(macro: Element) -> None:
     composite = read_composite(macro, kind.geom, kind.tendon_fix, kind.covers)
     _check(composite, kind)
     kind.build(composite)
+    assert parent is not None
     at = parent.children.index(macro)
-    parent.children[at : at + 1] = composite.build.members
-
-
-def _check_classes(macro: Element) -> None:
-    """Raise MjcfError unless the default classes around the composite exist."""
-    around = macro.parent
-    while around is not None:
-        name = around.attributes.get("childclass")
-        if name and name not in macro.tree.defaults:
-            raise around.error(f"unknown default class '{name}'", "childclass")
-        around = around.parent
+    parent.children[at : at + 1] = composite.members
 
 
 def _check(composite: Composite, kind: Kind) -> None:
-    """Raise MjcfError for what no type, or not this type, may have."""
-    macro, geom = composite.macro, composite.geom
+    """Raise MjcfError for values that this type, or no type, accepts."""
+    macro, geom, skin = composite.macro, composite.geom, composite.skin
     bodies = composite.counts[0] * composite.counts[1] * composite.counts[2]
     if bodies > kind.most:
         raise macro.error(f"{bodies} bodies are more than {kind.most}", "count")
@@ -51,15 +96,13 @@ def _check(composite: Composite, kind: Kind) -> None:
     if kind.shapes and shape not in kind.shapes:
         words = ", ".join(kind.shapes)
         raise geom.origin.error(f"the geoms of a {macro['type']} may be {words}, not '{shape}'", "type")
-    if kind.skinned and composite.skin is not None and min(composite.counts[:2]) < 3 and is_finer(composite.skin):
-        raise composite.skin.origin.error(
-            f"a finer skin needs counts of at least 3 3, got {composite.counts}", "subgrid"
-        )
+    if kind.skinned and skin is not None and min(composite.counts[:2]) < 3 and is_finer(skin):
+        raise skin.origin.error(f"a finer skin needs counts of at least 3 3, got {composite.counts}", "subgrid")
     if len((macro["curve"] or "").split()) > 3:
         raise macro.error("a curve has at most three functions", "curve")
     if composite.points is None and not any(macro["size"]):
         raise macro.error("one of the sizes must not be 0", "size")
-    largest = max(size_of_geom(composite))
+    largest = max(composite.geom_size)
     if kind.spaced and composite.points is None and composite.spacing < largest:
         message = f"the spacing must be at least the size of the geoms, {largest:g}, got {composite.spacing:g}"
         raise macro.error(message, "spacing")

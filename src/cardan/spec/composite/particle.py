@@ -1,89 +1,107 @@
-"""Systems of particles, the type ``particle``: bodies with three sliders, or any joints, in a grid or anywhere.
+"""Bodies with sliders that tendons hold together: the types ``grid`` and ``particle``.
 
-Particles of a sheet are tied together along the edges of its triangles.
+A grid is a string or a sheet of spheres, with tendons of constant length to the neighbours. Particles may have any
+joints, and be in a grid or anywhere; those of a sheet are tied together along the edges of its triangles.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from math import pi
+from typing import TYPE_CHECKING, Any, cast
 
-from cardan.maths.vector import add3
-from cardan.spec.composite.grid import AT_HOME, add_sliders
-from cardan.spec.composite.plugin import add_plugin, plugin_of, sheet_densities, solid_elements
+import numpy as np
+
+from cardan.maths.vector import add3, cross
 from cardan.spec.composite.request import cells_of, single
-from cardan.spec.composite.shell_skin import skin_box
-from cardan.spec.composite.skin import BoneAt, Influence, add_skin, front_faces, skin_grid
+from cardan.spec.composite.shell import skin_box
+from cardan.spec.composite.skin import Bone, add_skin, skin_grid
+from cardan.spec.flexcomp.lattice import grid_elements
+from cardan.spec.macro_plugin import give_plugin, plugin_of
 from cardan.spec.repeated import OWN, repeated
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from cardan.maths.types import Vec3
     from cardan.spec.composite.request import Composite, Part
-    from cardan.spec.composite.skin import Face
     from cardan.spec.element import Element
 
-Sheet = tuple[list[tuple[BoneAt, Influence]], list["Face"], int]
+Face = tuple[int, int, int]
 
-_TIES = 4  # group of the tendons
+AXES = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+AT_HOME = (0.0, 0.0, 0.0)
+THICKNESS = "thickness"
+_TIES = 4  # group of the tendons between particles
+
+
+def add_sliders(composite: Composite, body: Element, names: Sequence[str] = ()) -> None:
+    """Add three sliders along the axes of the body."""
+    for number, axis in enumerate(AXES):
+        name = {"name": names[number]} if names else {}
+        composite.add(body, "joint", composite.main_joint(), **name, type="slide", axis=axis)
+
+
+# --- grids -----------------------------------------------------------------------------------------------------------
+
+
+def build_grid(composite: Composite) -> None:
+    """Add a string or a sheet of bodies with three sliders each, and tendons to the neighbours."""
+    name, (rows, columns) = composite.name, composite.counts[:2]
+    if composite.dimensions > 2:
+        raise composite.macro.error(f"a grid has one or two dimensions, got the counts {composite.counts}", "count")
+    if composite.skin is not None and composite.dimensions < 2:
+        raise composite.skin.origin.error("a skin needs a grid of two dimensions")
+    shear = composite.tendons.get("shear")
+    if shear is not None and composite.dimensions < 2:
+        raise shear.origin.error("shear needs a grid of two dimensions", "kind")
+    x, y, z = composite.offset
+    for i, j, _ in cells_of((rows, columns, 1)):
+        place = composite.spacing * (i - rows / 2), composite.spacing * (j - columns / 2)
+        body = composite.body(None, name("B", i, j), pos=(x + place[0], y + place[1], z))
+        if (i, j) not in composite.pins:
+            add_sliders(composite, body, [name("J", axis, i, j) for axis in range(3)])
+        composite.add(body, "geom", composite.geom, name=name("G", i, j), type="sphere")
+        composite.add(body, "site", composite.site, name=name("S", i, j), pos=AT_HOME)
+    main = composite.main_tendon()
+    for tendon, start, (down, right) in ((main, ("T", 0), (1, 0)), (main, ("T", 1), (0, 1)), (shear, ("TS",), (1, 1))):
+        if tendon is not None:
+            cells = [(i, j) for i, j, _ in cells_of((rows - down, columns - right, 1))]
+            ties = [(name(*start, i, j), name("S", i, j), name("S", i + down, j + right)) for i, j in cells]
+            composite.held_tendons(ties, tendon, tendon.values)
+    if composite.skin is not None:
+        skin_grid(composite, composite.skin, [[name("B", i, j) for j in range(columns)] for i in range(rows)])
+
+
+# --- particles -------------------------------------------------------------------------------------------------------
 
 
 def build_particle(composite: Composite) -> None:
-    """Particles, tied together in a sheet."""
-    build = composite.build
+    """Add particles, and tendons along the edges of the triangles of a sheet."""
     names, places = _places(composite)
     triangles = _triangles(composite, len(names))
-    site = build.name("S")
+    site = composite.name("S")
     sites = [f"{site}{number}" for number in range(len(names))]
     model = _body(composite, names[0], sites[0], places[0])
-    tendon = composite.main_tendon()
-    tie = build.name("T")
-    ties = [(f"{tie}{a}_{b}", sites[a], sites[b]) for a, b in _edges(triangles)]
-    build.held_tendons(ties, tendon, {**tendon.values, "group": _TIES})
+    tendon, tie = composite.main_tendon(), composite.name("T")
+    edges = {(min(a, b), max(a, b)) for p, q, r in triangles for a, b in ((p, q), (q, r), (r, p))}
+    ties = [(f"{tie}{a}_{b}", sites[a], sites[b]) for a, b in sorted(edges)]
+    composite.held_tendons(ties, tendon, {**tendon.values, "group": _TIES})
     if composite.skin is not None:
         _add_skin(composite, composite.skin, names, triangles)
-    plugin = plugin_of(composite)
+    plugin = plugin_of(composite.macro)
     densities = _make_elastic(composite, plugin, model, places, triangles) if plugin is not None else []
-    origin = composite.offset
-    blanks = [(OWN, "name"), (OWN, "pos"), (_number_of(model, "site"), "name")]
-    values: list[list[Any]] = [names, [add3(origin, place) for place in places], sites]
+    parts = [part.row.tag for part in model.children]
+    blanks = [(OWN, "name"), (OWN, "pos"), (parts.index("site"), "name")]
+    values: list[list[Any]] = [names, [add3(composite.offset, place) for place in places], sites]
     if densities:
-        blanks.append((_number_of(model, "geom"), "density"))
+        blanks.append((parts.index("geom"), "density"))
         values.append(densities)
-    build.members += repeated(model, blanks, zip(*values, strict=True))
-
-
-def _make_elastic(
-    composite: Composite, plugin: Element, body: Element, places: list[Vec3], triangles: list[Face]
-) -> list[float]:
-    """Give the model of all bodies the plugin: with the triangles of a sheet, or the tetrahedra of a solid.
-
-    Returns the densities of the bodies' geoms where the plugin sets them, which it does for a sheet.
-    """
-    if triangles:
-        add_plugin(composite, plugin, [body], [corner for triangle in triangles for corner in triangle])
-        densities = sheet_densities(composite, plugin, places, triangles)
-        body.children[_number_of(body, "geom")].attributes["density"] = densities[0]
-        return densities
-    if composite.points is None and composite.dimensions == 3:
-        add_plugin(composite, plugin, [body], solid_elements(composite.counts))
-    else:
-        add_plugin(composite, plugin, [body])
-    return []
-
-
-def _number_of(body: Element, tag: str) -> int:
-    """Number among the parts of a body of the only one with this tag."""
-    return [part.row.tag for part in body.children].index(tag)
-
-
-def _edges(triangles: list[Face]) -> list[tuple[int, int]]:
-    """Edges of triangles, ascending, their ends in order."""
-    ends = {(a, b) if a < b else (b, a) for p, q, r in triangles for a, b in ((p, q), (q, r), (r, p))}
-    return sorted(ends)
+    composite.members += repeated(model, blanks, zip(*values, strict=True))
 
 
 def _places(composite: Composite) -> tuple[list[str], list[Vec3]]:
-    """Names and positions of the bodies."""
-    name = composite.build.name("B")
+    """Return names and positions of the bodies."""
+    name = composite.name("B")
     if composite.points is not None:
         return [f"{name}{i}" for i in range(len(composite.points))], composite.points
     names = [f"{name}{i}_{j}_{k}" for i, j, k in cells_of(composite.counts)]
@@ -92,7 +110,7 @@ def _places(composite: Composite) -> tuple[list[str], list[Vec3]]:
 
 
 def _triangles(composite: Composite, bodies: int) -> list[Face]:
-    """Triangles of the sheet, by numbers of bodies: those that the user gave, or two a cell of a grid."""
+    """Return the triangles of the sheet, by numbers of bodies: those that the user gave, or two per cell of a grid."""
     numbers = composite.macro["face"]
     if numbers:
         if len(numbers) % 3:
@@ -100,41 +118,81 @@ def _triangles(composite: Composite, bodies: int) -> list[Face]:
         if min(numbers) < 1 or max(numbers) > bodies:
             raise composite.macro.error(f"vertices are numbered from 1 to {bodies}", "face")
         return [(a - 1, b - 1, c - 1) for a, b, c in zip(numbers[::3], numbers[1::3], numbers[2::3], strict=True)]
-    rows, columns = composite.counts[:2]
     if composite.points is not None or composite.dimensions != 2:
         return []
-    return [(a, b, c) for a, b, c in front_faces(rows, columns).tolist()]
+    return [(a, b, c) for a, b, c in grid_elements(composite.counts, 2).tolist()]
 
 
 def _body(composite: Composite, name: str, site_name: str, place: Vec3) -> Element:
-    """One body with its joints, geom and site, the model of all."""
-    build = composite.build
-    body = build.model_body(name, pos=add3(composite.offset, place))
+    """Return one body with its joints, geom and site, the model of all."""
+    body = composite.model_body(name, pos=add3(composite.offset, place))
     joints = composite.joints.get("particle")
     if joints is None:
         add_sliders(composite, body)
     for joint in joints or ():
-        composite.build.part(body, "joint", joint.origin, joint.values)
-    composite.build.part(body, "geom", composite.geom.origin, composite.geom.values)
-    site = composite.site
-    composite.build.part(body, "site", site.origin, {"name": site_name, **site.values, "pos": AT_HOME})
+        composite.add(body, "joint", joint)
+    composite.add(body, "geom", composite.geom)
+    composite.add(body, "site", composite.site, name=site_name, pos=AT_HOME)
     return body
 
 
 def _add_skin(composite: Composite, skin: Part, names: list[str], triangles: list[Face]) -> None:
-    """The skin of a sheet or a solid; loose particles have none."""
+    """Add the skin of a sheet or a solid; separate particles have none."""
     rows, columns = composite.counts[:2]
     if composite.points is None and composite.dimensions == 2:
         skin_grid(composite, skin, [names[i * columns : (i + 1) * columns] for i in range(rows)])
     elif composite.points is None and composite.dimensions == 3:
         skin_box(composite, skin)
     elif triangles:
-        add_skin(composite, skin, *_given_sheet(names, triangles))
+        # two sides over the user's triangles, without texture
+        back = len(names)
+        bones = [Bone(name, vertices=[i], weights=[1.0]) for i, name in enumerate(names * 2)]
+        behind = [(a + back, c + back, b + back) for a, b, c in triangles]
+        add_skin(composite, skin, bones, triangles + behind, 2 * back)
 
 
-def _given_sheet(names: list[str], triangles: list[Face]) -> Sheet:
-    """The two sides of a skin over the user's triangles, without texture."""
-    back = len(names)
-    bones = [(BoneAt(name), Influence([i], [1.0])) for i, name in enumerate(names * 2)]
-    behind = [(a + back, c + back, b + back) for a, b, c in triangles]
-    return bones, triangles + behind, 2 * back
+# --- elastic particles -----------------------------------------------------------------------------------------------
+
+
+def _make_elastic(
+    composite: Composite, plugin: Element, body: Element, places: list[Vec3], triangles: list[Face]
+) -> list[float]:
+    """Give the model of all bodies the plugin: with the triangles of a sheet, or the tetrahedra of a solid.
+
+    Returns:
+        Densities of the bodies' geoms, kg/m^3, if the bodies form a sheet: they give a sphere the mass of all triangles
+        around the particle.
+
+    Raises:
+        MjcfError: the plugin's thickness is not a number.
+    """
+    name = f"composite{composite.prefix}"
+    if not triangles:
+        solid = composite.points is None and composite.dimensions == 3
+        give_plugin(plugin, name, [body], grid_elements(composite.counts, 3).ravel().tolist() if solid else ())
+        return []
+    give_plugin(plugin, name, [body], [corner for triangle in triangles for corner in triangle])
+    config = next((config for config in plugin.all("config") if config["key"] == THICKNESS), plugin)
+    try:
+        thickness = float((config.attributes.get("value") or "").split()[0])
+    except (ValueError, IndexError):
+        raise config.error(f"the plugin of a sheet needs a number as its '{THICKNESS}'") from None
+    volume = 4.0 / 3.0 * pi * composite.geom_size[0] ** 3
+    density = composite.geom.values.get("density", 1000.0)
+    areas = _areas(np.array(places), np.array(triangles)).tolist()
+    densities = [density * thickness * area / volume if volume > 0.0 else density for area in areas]
+    geom = body.child("geom")
+    assert geom is not None
+    geom.attributes["density"] = densities[0]
+    return densities
+
+
+def _areas(points: np.ndarray, triangles: np.ndarray) -> np.ndarray:
+    """Return the sum of the areas of the triangles around each point; sides are in single precision, like vertices."""
+    origin = points[triangles[:, 0]]
+    with np.errstate(all="ignore"):  # an overflow is reported as a wrong mass
+        first, second = ((points[triangles[:, k]] - origin).astype(np.float32).astype(np.float64).T for k in (1, 2))
+        x, y, z = cross(cast("Any", first), cast("Any", second))  # each component is an array over the triangles
+        areas = np.zeros(len(points))
+        np.add.at(areas, triangles.ravel(), np.repeat(0.5 * np.sqrt(x * x + y * y + z * z), 3))
+    return areas

@@ -1,24 +1,31 @@
-"""What a composite element asks for: its numbers, and the values of the elements that it will be made of."""
+"""A composite element as numbers and parts, and how elements are added for it.
+
+The elements of a composite take nothing from default classes, as in the reference: they have the values that the
+composite gives, and otherwise the defaults of the language.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import pairwise
 from struct import pack, unpack
 from typing import TYPE_CHECKING, Any
 
 from cardan.maths.types import Vec3
-from cardan.spec.composite.builder import Builder
-from cardan.spec.overlay import overlay
+from cardan.spec.defaults import overlay
+from cardan.spec.element import Element
+from cardan.spec.repeated import OWN, TIE, repeated
+from cardan.spec.schema.body import BODY
 from cardan.spec.schema.shared import SOLIMP, SOLREF
 
 if TYPE_CHECKING:
-    from cardan.spec.element import Element
+    from cardan.spec.defaults import DefaultClass
 
 Values = dict[str, Any]
 
-COVERED = {"group": 3}  # where what a skin covers goes: a group that is not shown
+COVERED = {"group": 3}  # group of elements that a skin covers; it is not shown
 STIFF: Values = {"solref": (0.01, 1.0), "solimp": (0.99, 0.99)}
 
 _SOLVER = frozenset(("solref", "solimp"))
@@ -27,12 +34,12 @@ _NOT_OF_PARTS = frozenset(("kind", "solreffix", "solimpfix", "limited"))
 
 
 def single(value: float) -> float:
-    """A number rounded to single precision, in which the reference keeps vertices."""
+    """Return a number rounded to single precision, in which the reference stores vertices."""
     return unpack("f", pack("f", value))[0]
 
 
 def difference(first: Vec3, second: Vec3) -> Vec3:
-    """The vector between two vertices, in single precision like these."""
+    """Return the vector between two vertices, in single precision like these."""
     return single(second[0] - first[0]), single(second[1] - first[1]), single(second[2] - first[2])
 
 
@@ -53,23 +60,23 @@ class Part:
 
 @dataclass
 class Composite:
-    """One composite element, read.
+    """One composite element, and the elements that replace it.
 
     Attributes:
         macro: the element.
-        build: where its elements are added.
-        counts: number of bodies a dimension.
+        counts: number of bodies in each dimension.
         spacing: distance between neighbours, m.
-        offset: of the object from the frame around, m.
-        points: positions of the vertices that the user gave, m; None when the counts say where bodies are.
+        offset: offset of the object from the frame around, m.
+        points: positions of the vertices that the user gave, m; None if the counts determine them.
         joints: joints by kind, each in the user's order.
         tendons: tendons by kind.
-        geom, site: of each body.
-        skin: values of the skin, None when there is none.
+        geom, site: geom and site of each body.
+        skin: values of the skin, None if there is none.
+        pins: grid coordinates of bodies without joints.
+        members: bodies and geoms that replace the composite, in order.
     """
 
     macro: Element
-    build: Builder
     counts: tuple[int, int, int]
     spacing: float
     offset: Vec3
@@ -80,31 +87,133 @@ class Composite:
     site: Part
     skin: Part | None
     pins: set[tuple[int, int]]
+    members: list[Element] = field(default_factory=list)
+
+    # --- values ------------------------------------------------------------------------------------------------------
 
     @property
     def dimensions(self) -> int:
         """Number of dimensions in which there is more than one body."""
         return sum(count > 1 for count in self.counts)
 
+    @property
+    def geom_size(self) -> Vec3:
+        """The three numbers of the geoms' size, 0 for those that are not given."""
+        x, y, z = (*self.geom.values.get("size", ()), 0.0, 0.0, 0.0)[:3]
+        return x, y, z
+
     def joint(self, kind: str) -> Part | None:
-        """The joints of a kind of which there may be one only, None when there are none."""
+        """Return the joints of a kind that can be given once, or None if they are not given."""
         return next(iter(self.joints.get(kind, ())), None)
 
     def main_joint(self) -> Part:
-        """The joints that every body has."""
+        """Return the joints that every body has."""
         return self.joint("main") or Part(self.macro, dict(COVERED))
 
     def main_tendon(self) -> Part:
-        """The tendons between neighbours."""
+        """Return the tendons between neighbours."""
         return self.tendons.get("main") or Part(self.macro, {}, {})
 
     def smooth(self, base: Values) -> Values:
-        """``solref`` and ``solimp`` of the constraints between neighbours, over those of ``base``."""
+        """Return ``solref`` and ``solimp`` of the constraints between neighbours, laid over those of ``base``."""
         return _solver(self.macro, "smooth", base)
+
+    @cached_property
+    def prefix(self) -> str:
+        """Prefix of all names."""
+        return self.macro["prefix"] or ""
+
+    def name(self, *parts: object) -> str:
+        """Return the name of an element: the prefix, a letter and numbers: ``B0_2``."""
+        return f"{self.prefix}{parts[0]}" + "_".join(map(str, parts[1:]))
+
+    # --- elements ----------------------------------------------------------------------------------------------------
+
+    def body(self, parent: Element | None, name: str, **given: Any) -> Element:
+        """Add a body inside another one, or in place of the composite (None)."""
+        if parent is not None:
+            return parent.append("body", {"name": name, **given}, self.macro)
+        body = self.model_body(name, **given)
+        self.members.append(body)
+        return body
+
+    def model_body(self, name: str, **given: Any) -> Element:
+        """Return a body that will be repeated in place of the composite; the body itself is not added."""
+        return self._inside(self.macro.parent, "body", self.macro, {"name": name, **given})
+
+    def _inside(self, parent: Element | None, tag: str, origin: Element, given: Mapping[str, Any]) -> Element:
+        """Return a new element that refers to its parent, without adding it there."""
+        assert parent is not None
+        return Element(parent.row.children[tag], parent.tree, parent, dict(given), origin.source, origin.line)
+
+    @cached_property
+    def _set_entries(self) -> set[str | None]:
+        """The entries for which some default class sets attributes."""
+        return {entry for cls in self.macro.tree.defaults for entry in cls.entries}
+
+    @cached_property
+    def _class_inside(self) -> DefaultClass:
+        """The default class that applies inside all bodies of the composite."""
+        body = self.model_body("")
+        return Element(BODY.children["geom"], body.tree, body).default_class
+
+    def add(self, body: Element, tag: str, part: Part, **given: Any) -> None:
+        """Add a joint, a geom or a site to a body of the composite; ``given`` values replace those of the part."""
+        element = body.append(tag, {**part.values, **given}, part.origin)
+        if element.row.entry in self._set_entries:
+            _cover_class(element, self._class_inside)
+
+    def add_geom_here(self, **given: Any) -> None:
+        """Add a geom in place of the composite; it belongs to the body around."""
+        geom = self._inside(self.macro.parent, "geom", self.geom.origin, {**self.geom.values, **given})
+        _cover_class(geom, geom.default_class)
+        self.members.append(geom)
+
+    def relation(self, section: str, tag: str, origin: Element | None = None, **given: Any) -> Element:
+        """Add an element at the end of a section: a tendon, an equality constraint, a skin, ..."""
+        element = self.macro.tree.section(section).append(tag, given, origin or self.macro)
+        if element.row.entry in self._set_entries:
+            _cover_class(element, element.default_class)
+        return element
+
+    def held_tendons(self, ties: Sequence[tuple[str, str, str]], tendon: Part, given: Mapping[str, Any]) -> None:
+        """Add spatial tendons between two sites each, and constraints that hold their lengths.
+
+        Args:
+            ties: names of each tendon and of its sites.
+            tendon: origin of the tendons, and values of their constraints.
+            given: values of the tendons.
+        """
+        if not ties:
+            return
+        name, *sites = ties[0]
+        tree, origin = self.macro.tree, tendon.origin
+        model = self.relation("tendon", "spatial", origin, name=name, **given)
+        for site in sites:
+            model.append("site", {"site": site}, origin)
+        tree.section("tendon").children[-1:] = repeated(model, TIE, ties)
+        model = self.relation("equality", "tendon", origin, tendon1=name, **tendon.fix)
+        tree.section("equality").children[-1:] = repeated(model, ((OWN, "tendon1"),), ((tie[0],) for tie in ties))
+
+
+def _cover_class(element: Element, cls: DefaultClass) -> None:
+    """Give an element the language's value of each attribute that its default class sets to another value."""
+    row, given = element.row, element.attributes
+    changed = cls.changes(row)
+    if not changed:
+        return
+    if row.partial.isdisjoint(given):
+        given.update({name: row.defaults[name] for name in changed if name not in given})
+    else:
+        plain = overlay(row.defaults, given, row.partial)
+        given.update({name: plain[name] for name in changed})
+
+
+# --- reading ---------------------------------------------------------------------------------------------------------
 
 
 def _solver(element: Element, suffix: str, base: Values) -> Values:
-    """``solref`` and ``solimp`` as an element gives them under names with a suffix, over those of ``base``."""
+    """Return ``solref`` and ``solimp`` that an element gives under names with a suffix, laid over those of ``base``."""
     given = {name: element.attributes.get(name + suffix) for name in _SOLVER}
     given = {name: value for name, value in given.items() if value is not None}
     return overlay({"solref": SOLREF, "solimp": SOLIMP, **base} if given else base, given, _SOLVER)
@@ -115,7 +224,7 @@ def read_composite(macro: Element, geom: Values, tendon_fix: Values, covers: boo
 
     Args:
         macro: the element.
-        geom: values of its type's geoms, where they are not the language's.
+        geom: values of its type's geoms that differ from the defaults of the language.
         tendon_fix: ``solref`` and ``solimp`` of the constraint that holds its main tendons.
         covers: whether a skin puts geoms and tendons into a group that is not shown.
 
@@ -129,55 +238,40 @@ def read_composite(macro: Element, geom: Values, tendon_fix: Values, covers: boo
         kind = element["kind"]
         before = tendons.get(kind) or Part(macro, dict(hidden))
         tendons[kind] = _part(element, before.values, _solver(element, "fix", before.fix))
-    values = macro.resolved()
-    counts, points = _counts(macro, values), _points(macro)
-    if points is not None:
-        counts = (len(points), 1, 1)
-    return Composite(
-        macro,
-        Builder(macro),
-        counts,
-        values["spacing"] or 0.0,
-        values["offset"],
-        points,
-        _joints(macro),
-        tendons,
-        _part(macro.child("geom") or macro, {**hidden, **geom}),
-        _part(macro.child("site") or macro, COVERED),
-        None if skin is None else _part(skin, {}),
-        {_pin(element) for element in macro.all("pin")},
-    )
-
-
-def _part(element: Element, base: Mapping[str, Any], fix: Values | None = None) -> Part:
-    """What a sub-element gives, over the ``base`` values; the base alone for the composite itself."""
-    if element.tag == "composite":
-        return Part(element, dict(base), fix or {})
-    given = {name: value for name, value in element.attributes.items() if name not in _NOT_OF_PARTS}
-    return Part(element, {**base, **given}, fix or {})
-
-
-def _joints(macro: Element) -> dict[str, list[Part]]:
-    """The joints by kind."""
     joints: dict[str, list[Part]] = {}
     for element in macro.all("joint"):
         kind = element["kind"]
         if kind in joints and macro["type"] != "particle":
             raise element.error(f"there is another '{kind}' joint: only particles may have several", "kind")
         joints.setdefault(kind, []).append(_part(element, COVERED))
-    return joints
+    values = macro.resolved()
+    counts, points = _counts(macro, values), _points(macro)
+    if points is not None:
+        counts = (len(points), 1, 1)
+    return Composite(
+        macro,
+        counts,
+        values["spacing"] or 0.0,
+        values["offset"],
+        points,
+        joints,
+        tendons,
+        _part(macro.child("geom") or macro, {**hidden, **geom}),
+        _part(macro.child("site") or macro, COVERED),
+        None if skin is None else _part(skin, {}),
+        {((*element["coord"], 0)[0], (*element["coord"], 0)[1]) for element in macro.all("pin")},
+    )
 
 
-def _pin(element: Element) -> tuple[int, int]:
-    """Grid coordinates of a pinned body."""
-    coordinates = element["coord"]
-    return (coordinates[0], coordinates[1] if len(coordinates) > 1 else 0)
+def _part(element: Element, base: Mapping[str, Any], fix: Values | None = None) -> Part:
+    """Return the values of a sub-element, laid over ``base``; only ``base`` for the composite itself."""
+    given = element.attributes.items() if element.tag != "composite" else ()
+    return Part(element, {**base, **{name: value for name, value in given if name not in _NOT_OF_PARTS}}, fix or {})
 
 
 def _counts(macro: Element, values: Values) -> tuple[int, int, int]:
-    """Number of bodies a dimension; raises MjcfError unless they are positive, those of 1 last."""
-    given = values["count"]
-    padded = (*given, 1, 1)
+    """Return the number of bodies in each dimension; MjcfError unless all are positive and those of 1 come last."""
+    padded = (*values["count"], 1, 1)
     counts = (padded[0], padded[1], padded[2])
     if min(counts) < 1:
         raise macro.error(f"counts must be positive, got {counts}", "count")
@@ -188,7 +282,7 @@ def _counts(macro: Element, values: Values) -> tuple[int, int, int]:
 
 
 def _points(macro: Element) -> list[Vec3] | None:
-    """The user's vertices, None when there are none; numbers beyond the last full triple are left out."""
+    """Return the user's vertices, or None; numbers beyond the last full triple are left out."""
     numbers = macro["vertex"]
     if not numbers:
         return None
@@ -201,12 +295,6 @@ def _points(macro: Element) -> list[Vec3] | None:
 
 
 def cells_of(counts: tuple[int, int, int]) -> list[tuple[int, int, int]]:
-    """Grid coordinates of all bodies, the last coordinate changing first."""
+    """Return the grid coordinates of all bodies; the last coordinate changes first."""
     rows, columns, layers = counts
     return [(i, j, k) for i in range(rows) for j in range(columns) for k in range(layers)]
-
-
-def size_of_geom(composite: Composite) -> Vec3:
-    """The three numbers of the geoms' size, 0 where none is given."""
-    x, y, z = (*composite.geom.values.get("size", ()), 0.0, 0.0, 0.0)[:3]
-    return x, y, z

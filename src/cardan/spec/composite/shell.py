@@ -1,7 +1,7 @@
-"""Soft solids whose bodies form their outer shell: the types ``box``, ``cylinder`` and ``ellipsoid``.
+"""Soft solids whose bodies form their outer shell: the types ``box``, ``cylinder`` and ``ellipsoid``, and their skins.
 
-The bodies are children of the body around. Each has one slider; sliders are held at home, to their neighbours, and all
-together by a fixed tendon, which keeps the volume about constant (spec: modeling, "Composite objects").
+The bodies are children of the body around. Each has one slider. Constraints hold sliders at home and to their
+neighbours. A fixed tendon through all of them keeps the volume about constant (spec: modeling, "Composite objects").
 
 The specification lets each slider point away from the centre. In the reference they all point along the z axis of the
 body around, and so they do here: see docs/differences.md.
@@ -13,16 +13,15 @@ from collections.abc import Callable
 from math import sqrt
 from typing import TYPE_CHECKING
 
-from cardan.spec.composite.builder import add_plain
-from cardan.spec.composite.request import cells_of, size_of_geom
-from cardan.spec.composite.shell_skin import skin_box, skin_cylinder, skin_ellipsoid
+from cardan.spec.composite.request import cells_of
+from cardan.spec.composite.skin import Bone, add_skin
 
 if TYPE_CHECKING:
     from cardan.maths.types import Vec3
     from cardan.spec.composite.request import Composite, Part, Values
 
 Cell = tuple[int, int, int]
-Place = Callable[["Vec3"], "Vec3"]
+Face = tuple[int, int, int]
 
 OUTWARD = (0.0, 0.0, 1.0)
 HELD: Values = {"solimp": (0.9, 0.9)}
@@ -30,27 +29,27 @@ _STEPS = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
 
 
 def build_box(composite: Composite) -> None:
-    """A soft box."""
-    _build(composite, _on_box, skin_box)
+    """Add a soft box."""
+    _build(composite, lambda point: point, skin_box)
 
 
 def build_cylinder(composite: Composite) -> None:
-    """A soft elliptic cylinder along the z axis."""
-    _build(composite, _on_cylinder, skin_cylinder)
+    """Add a soft elliptic cylinder along the z axis; its skin has sharp edges at the two ends."""
+    _build(composite, _on_cylinder, lambda composite, skin: _add_skin(composite, skin, smooth=(0, 1)))
 
 
 def build_ellipsoid(composite: Composite) -> None:
-    """A soft ellipsoid."""
-    _build(composite, _on_ellipsoid, skin_ellipsoid)
+    """Add a soft ellipsoid, with a smooth skin."""
+    _build(composite, _on_ellipsoid, lambda composite, skin: _add_skin(composite, skin, smooth=(0, 1, 2)))
 
 
-def _on_box(point: Vec3) -> Vec3:
-    """The shell of the box from -1 to 1 as it is."""
-    return point
+def skin_box(composite: Composite, skin: Part) -> None:
+    """Add a skin with sharp edges around a grid of bodies."""
+    _add_skin(composite, skin, smooth=())
 
 
 def _on_cylinder(point: Vec3) -> Vec3:
-    """A point of the box in the cylinder inside it: squares about the axis become circles."""
+    """Return a point of the box in the cylinder inside the box: squares about the axis become circles."""
     x, y, z = point
     length = sqrt(x * x + y * y)
     scale = max(abs(x), abs(y)) / length if length else 0.0
@@ -58,66 +57,102 @@ def _on_cylinder(point: Vec3) -> Vec3:
 
 
 def _on_ellipsoid(point: Vec3) -> Vec3:
-    """A point of the box's shell, projected on the unit sphere."""
+    """Return a point of the box's shell, projected on the unit sphere."""
     x, y, z = point
     length = sqrt(x * x + y * y + z * z)
     return x / length, y / length, z / length
 
 
-def _build(composite: Composite, place: Place, skin: Callable[[Composite, Part], None]) -> None:
-    """The shell's bodies, the constraints between them, and the skin."""
-    macro, build = composite.macro, composite.build
+def _build(composite: Composite, place: Callable[[Vec3], Vec3], add_skin_to: Callable[[Composite, Part], None]) -> None:
+    """Add the shell's bodies, the constraints between them, and the skin.
+
+    ``place`` moves points of the shell of the box from -1 to 1 to the shell of the solid.
+    """
+    counts = composite.counts
     if composite.dimensions < 3:
-        kind = macro["type"]
-        raise macro.error(f"a soft {kind} needs counts above 1 in all dimensions, got {composite.counts}", "count")
-    radius = 2.0 * size_of_geom(composite)[0]
-    centre = {**composite.geom.values, "name": build.name("Gcenter"), "type": "sphere", "size": (radius, 0.0, 0.0)}
-    build.geom_here({**centre, "pos": (0.0, 0.0, 0.0)}, composite.geom.origin)
-    cells = [cell for cell in cells_of(composite.counts) if _is_outside(cell, composite.counts)]
+        message = f"a soft {composite.macro['type']} needs counts above 1 in all dimensions, got {counts}"
+        raise composite.macro.error(message, "count")
+    radius = 2.0 * composite.geom_size[0]
+    composite.add_geom_here(name=composite.name("Gcenter"), type="sphere", size=(radius, 0.0, 0.0), pos=(0.0, 0.0, 0.0))
+    cells = [cell for cell in cells_of(counts) if any(i in (0, n - 1) for i, n in zip(cell, counts, strict=True))]
     for cell in cells:
         _add_body(composite, cell, place)
     _hold_together(composite, cells)
     if composite.skin is not None:
-        skin(composite, composite.skin)
+        add_skin_to(composite, composite.skin)
 
 
-def _is_outside(cell: Cell, counts: Cell) -> bool:
-    """Whether grid coordinates lie on the shell."""
-    return any(index in (0, count - 1) for index, count in zip(cell, counts, strict=True))
-
-
-def _add_body(composite: Composite, cell: Cell, place: Place) -> None:
-    """One body with its slider and its geom, which ends at the shell."""
-    build = composite.build
+def _add_body(composite: Composite, cell: Cell, place: Callable[[Vec3], Vec3]) -> None:
+    """Add one body with its slider and its geom, which ends at the shell."""
+    name, size = composite.name, composite.geom_size
     half = [0.5 * composite.spacing * (count - 1) for count in composite.counts]
     unit = [2.0 * index / (count - 1) - 1.0 for index, count in zip(cell, composite.counts, strict=True)]
     x, y, z = place((unit[0], unit[1], unit[2]))
-    body = build.body(None, build.name("B", *cell), pos=(x * half[0], y * half[1], z * half[2]))
-    joint, geom = composite.main_joint(), composite.geom
-    slider = {**joint.values, "name": build.name("J", *cell), "type": "slide", "axis": OUTWARD}
-    composite.build.part(body, "joint", joint.origin, slider)
-    size = size_of_geom(composite)
-    is_capsule = geom.values.get("type") == "capsule"
-    shape = "capsule" if is_capsule else "sphere"
+    body = composite.body(None, name("B", *cell), pos=(x * half[0], y * half[1], z * half[2]))
+    composite.add(body, "joint", composite.main_joint(), name=name("J", *cell), type="slide", axis=OUTWARD)
+    is_capsule = composite.geom.values.get("type") == "capsule"
     depth = size[0] + size[1] if is_capsule else size[0]
-    values = {**geom.values, "name": build.name("G", *cell), "type": shape, "pos": (0.0, 0.0, -depth)}
-    composite.build.part(body, "geom", geom.origin, values)
+    shape = "capsule" if is_capsule else "sphere"
+    composite.add(body, "geom", composite.geom, name=name("G", *cell), type=shape, pos=(0.0, 0.0, -depth))
 
 
 def _hold_together(composite: Composite, cells: list[Cell]) -> None:
-    """Constraints that hold each slider at home and to its neighbours, and the sum of all where it is."""
-    build, joint, tendon = composite.build, composite.main_joint(), composite.main_tendon()
+    """Add constraints that hold each slider at home and to its neighbours, and keep the sum of all sliders."""
+    name, joint, tendon = composite.name, composite.main_joint(), composite.main_tendon()
     there = set(cells)
     smooth = composite.smooth(HELD)
     for cell in cells:
-        name = build.name("J", *cell)
-        build.relation("equality", "joint", joint.origin, joint1=name, **HELD)
+        slider = name("J", *cell)
+        composite.relation("equality", "joint", joint.origin, joint1=slider, **HELD)
         for step in _STEPS:
             other = (cell[0] + step[0], cell[1] + step[1], cell[2] + step[2])
             if other in there:
-                build.relation("equality", "joint", None, joint1=name, joint2=build.name("J", *other), **smooth)
-    whole = build.name("T")
-    element = build.relation("tendon", "fixed", tendon.origin, name=whole, **tendon.values)
+                composite.relation("equality", "joint", None, joint1=slider, joint2=name("J", *other), **smooth)
+    element = composite.relation("tendon", "fixed", tendon.origin, name=name("T"), **tendon.values)
     for cell in cells:
-        add_plain(element, "joint", tendon.origin, {"joint": build.name("J", *cell), "coef": 1.0})
-    build.relation("equality", "tendon", tendon.origin, tendon1=whole, **tendon.fix)
+        element.append("joint", {"joint": name("J", *cell), "coef": 1.0}, tendon.origin)
+    composite.relation("equality", "tendon", tendon.origin, tendon1=name("T"), **tendon.fix)
+
+
+# --- skins -----------------------------------------------------------------------------------------------------------
+
+# corners of a cell's two triangles so that they face outward: by whether rows and columns turn about the inside, and
+# whether the side is smooth
+_ORDERS: dict[tuple[bool, bool], tuple[Face, Face]] = {
+    (True, False): ((0, 2, 1), (0, 3, 2)),
+    (True, True): ((0, 3, 2), (0, 2, 1)),
+    (False, False): ((0, 1, 2), (0, 2, 3)),
+    (False, True): ((0, 1, 2), (0, 2, 3)),
+}
+_SHARED = -1  # in place of a side's number: a vertex that belongs to all sides that meet there
+
+
+def _add_skin(composite: Composite, skin: Part, smooth: tuple[int, ...]) -> None:
+    """Add a skin with a grid of vertices on each of the six sides.
+
+    If two sides meet in an edge, each has vertices of its own, so that the edge looks sharp. The sides across the
+    ``smooth`` axes come first and share vertices.
+    """
+    counts = composite.counts
+    shared = [cell for cell in cells_of(counts) if any(cell[axis] in (0, counts[axis] - 1) for axis in smooth)]
+    vertices: dict[tuple[Cell, int], int] = {(cell, _SHARED): number for number, cell in enumerate(shared)}
+    texcoords: dict[int, tuple[float, float]] = {}
+    bones: list[Bone] = []
+    faces: list[Face] = []
+    sides = [(across, end) for across in sorted((2, 1, 0), key=lambda axis: axis not in smooth) for end in (0, 1)]
+    for number, (across, end) in enumerate(sides):
+        row, column = (axis for axis in range(3) if axis != across)
+        ids: list[int] = []
+        for i in range(counts[row]):
+            for j in range(counts[column]):
+                at = {across: end * (counts[across] - 1), row: i, column: j}
+                cell = (at[0], at[1], at[2])
+                vertex = vertices.setdefault((cell, _SHARED if across in smooth else number), len(vertices))
+                texcoords[vertex] = (i / (counts[row] - 1), j / (counts[column] - 1))
+                ids.append(vertex)
+                bones.append(Bone(composite.name("B", *cell), vertices=[vertex], weights=[1.0]))
+        order, columns = _ORDERS[(end == 0) == (across != 1), across in smooth], counts[column]
+        for a in (i * columns + j for i in range(counts[row] - 1) for j in range(columns - 1)):
+            corners = (ids[a], ids[a + columns], ids[a + columns + 1], ids[a + 1])
+            faces += [(corners[p], corners[q], corners[r]) for p, q, r in order]
+    add_skin(composite, skin, bones, faces, len(vertices), [texcoords[vertex] for vertex in range(len(vertices))])

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def expand_flexcomps(tree: ModelTree) -> None:
-    """Replace every ``flexcomp`` element of the tree by what it stands for. Raises MjcfError."""
+    """Replace every ``flexcomp`` element of the tree by the elements that it represents. Raises MjcfError."""
     macros = [element for element in tree.worldbody.descendants() if element.tag == "flexcomp"]
     if macros:
         from cardan.spec.flexcomp.expand import Expansion
@@ -17,6 +17,3 @@ def expand_flexcomps(tree: ModelTree) -> None:
         for macro in macros:
             Expansion(macro).run()
         tree.changed()
-
-
-__all__ = ["expand_flexcomps"]

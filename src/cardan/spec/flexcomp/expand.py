@@ -1,8 +1,8 @@
 """From ``<flexcomp>`` to ordinary elements: bodies with joints, a flex, an equality constraint, a plugin instance.
 
 Point i becomes the body ``NAME_i``, a child of the flexcomp's body with three slides or, on closed surfaces, one that
-leads away from the parent's origin. Points that are pinned become vertices of the parent itself. What happens beyond
-the documentation was found by asking the reference.
+leads away from the parent's origin. Points that are pinned become vertices of the parent itself. Details that are not
+documented were derived from results of the reference.
 """
 
 from __future__ import annotations
@@ -18,12 +18,10 @@ from cardan.maths.pose import IDENTITY, compose, unit_quat
 from cardan.maths.quaternion import quat2mat
 from cardan.maths.types import Pose
 from cardan.spec.element import Element
-from cardan.spec.flexcomp.direct import direct
-from cardan.spec.flexcomp.files import gmsh, mesh
-from cardan.spec.flexcomp.lattice import Lattice, box, cylinder, disc, ellipsoid, grid
+from cardan.spec.flexcomp.given import direct, gmsh, mesh
+from cardan.spec.flexcomp.lattice import Lattice, box, cylinder, disc, ellipsoid, grid, oriented
 from cardan.spec.flexcomp.pins import pinned_points
-from cardan.spec.flexcomp.plugin import add_plugin
-from cardan.spec.flexcomp.simplices import oriented
+from cardan.spec.macro_plugin import give_flex_plugin
 from cardan.spec.orientation import orientation
 from cardan.spec.repeated import OWN, repeated
 from cardan.spec.tree import WORLD
@@ -40,7 +38,7 @@ _GENERATORS: dict[str, Callable[[Element, dict[str, Any]], Lattice]] = {
 }
 _TETRAHEDRON = 4  # vertices
 _SLIDES = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
-_PASSED = ("name", "group", "radius", "material", "rgba")  # what the flex takes over as it is
+_PASSED = ("name", "group", "radius", "material", "rgba")  # attributes that the flex takes over unchanged
 _EDGE_OF_FLEX = ("stiffness", "damping")
 _EDGE_OF_CONSTRAINT = ("solref", "solimp")
 
@@ -50,9 +48,9 @@ class Expansion:
 
     Attributes:
         macro: the element; values: its resolved attributes; settings: those of ``compiler``.
-        parent: the body that it stands in; frames: the frames between that body and the macro, outermost first.
-        lattice: points and elements as they are generated; point: the points where they belong, in the innermost frame.
-        pinned: which points are the parent's own; used: numbers of the points that become vertices.
+        parent: the body around it; frames: the frames between that body and the macro, outermost first.
+        lattice: points and elements as they are generated; point: the points after placing, in the innermost frame.
+        pinned: mask of the points that belong to the parent; used: numbers of the points that become vertices.
         elem: vertices of the elements; free: numbers of the points that get bodies.
     """
 
@@ -61,7 +59,15 @@ class Expansion:
         self.values = macro.resolved()
         self.settings = macro.tree.section("compiler").resolved()
         self._check()
-        self.parent, self.frames = _surroundings(macro)
+        frames: list[Element] = []
+        around = macro.parent
+        while around is not None and around.tag == "frame":
+            frames.insert(0, around)
+            around = around.parent
+        assert around is not None
+        if around.tag != "worldbody" and not around.name:
+            raise macro.error("the body around it needs a name, since the vertices refer to it")
+        self.parent, self.frames = around, frames
         self.lattice = _GENERATORS[self.values["type"]](macro, self.values)
         self.point = _moved(self._pose(macro), self.lattice.point)
         finite = np.isfinite(self.point).all(axis=1)
@@ -87,11 +93,11 @@ class Expansion:
             self._add_equality()
             if self.pinned[self.used].any():
                 bearers.append(self.parent)
-        add_plugin(self.macro, bearers, self.elem)
+        give_flex_plugin(self.macro, bearers, self.elem)
         siblings.children[at : at + 1] = self._bodies(model) if self.free else []
 
     def _check(self) -> None:
-        """Raise for values that no type can use."""
+        """Raise MjcfError for values that no type accepts."""
         values, macro = self.values, self.macro
         if values["dim"] not in (1, 2, 3):
             raise macro.error(f"must be 1, 2 or 3, found {values['dim']}", "dim")
@@ -102,37 +108,30 @@ class Expansion:
             raise macro.error(f"scales must be positive, found {min(values['scale']):g}", "scale")
 
     def _pose(self, element: Element) -> Pose:
-        """Pose of the macro or a frame in what is around it."""
+        """Return the pose of the macro or a frame relative to the element around."""
         values = element.resolved()
         return values["pos"], unit_quat(orientation(self.settings, element, values))
 
     # --- bodies ------------------------------------------------------------------------------------------------------
 
-    def _element(self, parent: Element, tag: str, attributes: dict[str, Any]) -> Element:
-        """A new element inside ``parent``, at the end of its children; messages name the macro's line."""
-        row = parent.row.children[tag]
-        element = Element(row, parent.tree, parent, attributes, self.macro.source, self.macro.line)
-        parent.children.append(element)
-        return element
-
     def _body_name(self, number: int) -> str:
         return f"{self.macro.name or ''}_{number}"
 
     def _model(self, parent: Element) -> Element:
-        """What the bodies are like: masses that slide, with the inertia of a small box."""
+        """Return the model of all bodies: a mass that slides, with the inertia of a small box."""
         values, macro = self.values, self.macro
         mass = values["mass"] / len(self.point)
         moment = mass * (2.0 * values["inertiabox"] * values["inertiabox"]) / 3.0
         inertial = {"pos": (0.0, 0.0, 0.0), "mass": mass, "diaginertia": (moment, moment, moment)}
         row, home = parent.row.children["body"], (0.0, 0.0, 0.0)
         body = Element(row, macro.tree, parent, {"name": "", "pos": home}, macro.source, macro.line)
-        self._element(body, "inertial", inertial)
+        body.append("inertial", inertial, macro)
         for axis in (home,) if self.lattice.closed else _SLIDES:
-            self._element(body, "joint", {"type": "slide", "pos": home, "axis": axis})
+            body.append("joint", {"type": "slide", "pos": home, "axis": axis}, macro)
         return body
 
     def _bodies(self, model: Element) -> list[Element]:
-        """The bodies of the points that are not pinned."""
+        """Return the bodies of the points that are not pinned."""
         names = [self._body_name(number) for number in self.free]
         points = [(x, y, z) for x, y, z in self.point[self.free].tolist()]
         model.attributes.update(name=names[0], pos=points[0])
@@ -143,57 +142,43 @@ class Expansion:
         blanks = (OWN, "name"), (OWN, "pos"), (model.children.index(slider), "axis")
         return repeated(model, blanks, zip(names, points, points, strict=True))
 
-    # --- what belongs to the whole -----------------------------------------------------------------------------------
+    # --- the flex and its constraint ---------------------------------------------------------------------------------
 
     def _add_flex(self) -> None:
-        """The flex: what the macro says of it, the bodies of its vertices, their positions, the elements."""
-        values, macro = self.values, self.macro
+        """Add the flex: attributes of the macro, the bodies of its vertices, their positions, the elements."""
+        values, macro, parent = self.values, self.macro, self.parent.name or WORLD
+        bodies = [parent if self.pinned[i] else self._body_name(i) for i in self.used.tolist()]
         given = {name: macro.attributes[name] for name in _PASSED if name in macro.attributes}
         attributes: dict[str, Any] = {
             **given,
             "dim": self.elem.shape[1] - 1,
             "flatskin": macro.attributes.get("flatskin", self.lattice.flat),
             "element": tuple(self.elem.ravel().tolist()),
-            "body": " ".join(self._vertex_bodies()) if self.free else self._parent_name(),
+            "body": " ".join(bodies) if self.free else parent,
         }
         pinned = self.pinned[self.used]
         if pinned.any():
             vertex = np.zeros((len(self.used), 3))
-            vertex[pinned] = self._in_body(self.point[self.used[pinned]])
+            pose = IDENTITY  # of the innermost frame in the parent
+            for frame in self.frames:
+                pose = compose(pose, self._pose(frame))
+            vertex[pinned] = _moved(pose, self.point[self.used[pinned]])
             attributes["vertex"] = tuple(vertex.ravel().tolist())
         if values["texcoord"]:
-            attributes["texcoord"] = self._texcoord(values["texcoord"])
-        flex = self._element(macro.tree.section("deformable"), "flex", attributes)
+            flat = values["texcoord"]
+            if len(flat) != 2 * len(self.point):
+                found = f"found {len(flat)} for {len(self.point)} points"
+                raise macro.error(f"expected two numbers for each point, {found}", "texcoord")
+            attributes["texcoord"] = tuple(np.array(flat).reshape(-1, 2)[self.used].ravel().tolist())
+        flex = macro.tree.section("deformable").append("flex", attributes, macro)
         contact, edge = macro.child("contact"), macro.child("edge")
         if contact is not None:
-            self._element(flex, "contact", dict(contact.attributes))
+            flex.append("contact", contact.attributes, macro)
         if edge is not None:
-            self._element(flex, "edge", {name: edge[name] for name in _EDGE_OF_FLEX if name in edge.attributes})
-
-    def _vertex_bodies(self) -> list[str]:
-        """Names of the bodies of all vertices."""
-        parent = self._parent_name()
-        return [parent if self.pinned[i] else self._body_name(i) for i in self.used.tolist()]
-
-    def _parent_name(self) -> str:
-        return self.parent.name or WORLD
-
-    def _in_body(self, point: np.ndarray) -> np.ndarray:
-        """Points of the innermost frame in the frame of the parent."""
-        pose = IDENTITY
-        for frame in self.frames:
-            pose = compose(pose, self._pose(frame))
-        return _moved(pose, point)
-
-    def _texcoord(self, flat: tuple[float, ...]) -> tuple[float, ...]:
-        """Texture coordinates of the points that become vertices."""
-        if len(flat) != 2 * len(self.point):
-            found = f"found {len(flat)} for {len(self.point)} points"
-            raise self.macro.error(f"expected two numbers for each point, {found}", "texcoord")
-        return tuple(np.array(flat).reshape(-1, 2)[self.used].ravel().tolist())
+            flex.append("edge", {name: edge[name] for name in _EDGE_OF_FLEX if name in edge.attributes}, macro)
 
     def _add_equality(self) -> None:
-        """The constraint that keeps the lengths of the edges, if it is asked for."""
+        """Add the constraint that keeps the lengths of the edges, if the macro has one."""
         edge = self.macro.child("edge")
         if edge is None or not edge["equality"]:
             return
@@ -201,24 +186,11 @@ class Expansion:
             raise self.macro.error("without a name no constraint can refer to its edges", "name")
         solver = {name: edge[name] for name in _EDGE_OF_CONSTRAINT}
         attributes = {"flex": self.macro.name, "active": True, **solver}
-        self._element(self.macro.tree.section("equality"), "flex", attributes)
-
-
-def _surroundings(macro: Element) -> tuple[Element, tuple[Element, ...]]:
-    """The body around a flexcomp, and the frames between them, outermost first."""
-    frames: list[Element] = []
-    around = macro.parent
-    while around is not None and around.tag == "frame":
-        frames.insert(0, around)
-        around = around.parent
-    assert around is not None
-    if around.tag != "worldbody" and not around.name:
-        raise macro.error("the body around it needs a name, since the vertices refer to it")
-    return around, tuple(frames)
+        self.macro.tree.section("equality").append("flex", attributes, self.macro)
 
 
 def _moved(pose: Pose, point: np.ndarray) -> np.ndarray:
-    """Points after a displacement (n, 3)."""
+    """Return points after a displacement (n, 3)."""
     if pose == IDENTITY:
         return point
     return np.array(pose[0]) + point @ np.array(quat2mat(pose[1])).reshape(3, 3).T

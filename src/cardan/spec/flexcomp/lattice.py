@@ -1,4 +1,4 @@
-"""Points and elements that a ``flexcomp`` makes by itself: grids, and surfaces of boxes projected on other shapes.
+"""Points and elements that a ``flexcomp`` generates: grids, and surfaces of boxes projected on other shapes.
 
 Vertices of a grid of (nx, ny, nz) points are numbered with the last coordinate running fastest. A closed surface has
 its centre as vertex 0; then come the lower and upper faces along z, and what is left of those along y and x.
@@ -26,14 +26,22 @@ _INWARD = ((0, 2, 3), (1, 0, 3))
 _OUTWARD = ((2, 0, 3), (0, 1, 3))
 
 
+# pairs of corners of an element, by dimension, in the order of its edges
+_EDGES: dict[int, tuple[tuple[int, int], ...]] = {
+    1: ((0, 1),),
+    2: ((1, 2), (2, 0), (0, 1)),
+    3: ((0, 1), (1, 2), (2, 0), (2, 3), (0, 3), (1, 3)),
+}
+
+
 class Lattice(NamedTuple):
-    """What a type of flexcomp consists of, before it is placed.
+    """Points and elements of a flexcomp before it is placed.
 
     Attributes:
         point: positions of the vertices, m (n, 3).
         elem: vertices of the elements (m, dim + 1).
-        closed: whether it is a surface around vertex 0, which belongs to the parent; bodies move towards the origin.
-        flat: whether it is drawn with flat shading unless the user says otherwise.
+        closed: whether it is a surface around vertex 0, which belongs to the parent; bodies slide towards the origin.
+        flat: whether it is drawn with flat shading by default.
     """
 
     point: np.ndarray
@@ -43,7 +51,7 @@ class Lattice(NamedTuple):
 
 
 def _checked_count(element: Element, values: dict[str, Any], least: int) -> tuple[int, int, int]:
-    """Numbers of points along each axis."""
+    """Return the checked numbers of points along each axis."""
     count = values["count"]
     if min(count) < least:
         raise element.error(f"numbers of points must be at least {least}, found {min(count)}", "count")
@@ -58,57 +66,58 @@ def _checked_count(element: Element, values: dict[str, Any], least: int) -> tupl
 
 
 def _centred(count: tuple[int, ...], spacing: tuple[float, ...]) -> np.ndarray:
-    """Points of a regular grid around the origin (n, 3)."""
+    """Return the points of a regular grid around the origin (n, 3)."""
     axes = [spacing[k] * (np.arange(count[k]) - 0.5 * (count[k] - 1)) for k in range(3)]
     return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 3)
 
 
 def grid(element: Element, values: dict[str, Any]) -> Lattice:
-    """A grid of points along 1, 2 or 3 axes."""
+    """Return a grid of points along 1, 2 or 3 axes."""
     dim = values["dim"]
     given = _checked_count(element, values, 1)
     count = (*given[:dim], 1, 1)[:3]
     least = min(count[:dim])
     if least < 2:
         raise element.error(f"a grid of dimension {dim} needs 2 points along each axis, found {least}", "count")
+    return Lattice(
+        _centred(count, values["spacing"]), grid_elements((count[0], count[1], count[2]), dim), flat=dim == 3
+    )
+
+
+def grid_elements(count: tuple[int, int, int], dim: int) -> np.ndarray:
+    """Return the elements of a grid of points along the first ``dim`` axes: segments, triangles or tetrahedra.
+
+    Args:
+        count: number of points along each axis.
+        dim: dimension, 1 to 3.
+
+    Returns:
+        numbers of the points at the corners of each element (nelem, dim + 1).
+    """
     number = np.arange(count[0] * count[1] * count[2]).reshape(count)
-    return Lattice(_centred(count, values["spacing"]), _CELLS[dim](number), flat=dim == 3)
-
-
-def _segments(number: np.ndarray) -> np.ndarray:
-    """Segments between neighbours."""
-    line = number[:, 0, 0]
-    return np.stack([line[:-1], line[1:]], axis=1)
-
-
-def _squares(number: np.ndarray) -> np.ndarray:
-    """Triangles of a plane grid."""
-    return _corners(number[:, :, 0])[:, _TRIANGLES].reshape(-1, 3)
-
-
-def _cubes(number: np.ndarray) -> np.ndarray:
-    """Tetrahedra of a grid in space."""
+    if dim == 1:
+        line = number[:, 0, 0]
+        return np.stack([line[:-1], line[1:]], axis=1)
+    if dim == 2:
+        return _corners(number[:, :, 0])[:, _TRIANGLES].reshape(-1, 3)
     steps = [slice(None, -1), slice(1, None)]
     corner = np.stack([number[i, j, k] for i in steps for j in steps for k in steps], axis=-1).reshape(-1, 8)
     return corner[:, _TETRAHEDRA].reshape(-1, 4)
 
 
-_CELLS: dict[int, Callable[[np.ndarray], np.ndarray]] = {1: _segments, 2: _squares, 3: _cubes}
-
-
 def _corners(number: np.ndarray) -> np.ndarray:
-    """The corners of the squares of a grid of vertex numbers: (squares, 4)."""
+    """Return the corners of the squares of a grid of vertex numbers: (squares, 4)."""
     return np.stack([number[:-1, :-1], number[:-1, 1:], number[1:, :-1], number[1:, 1:]], axis=-1).reshape(-1, 4)
 
 
 def disc(element: Element, values: dict[str, Any]) -> Lattice:
-    """A plane grid drawn into an ellipse, with diagonals that run outwards."""
+    """Return a plane grid deformed to an ellipse, with diagonals that run outwards."""
     nx, ny, _ = _checked_count(element, values, 1)
     if min(nx, ny) < 2:
         raise element.error(f"a disc needs 2 points along each axis, found {min(nx, ny)}", "count")
     point = _centred((nx, ny, 1), values["spacing"])
     half = np.abs(point).max(axis=0)
-    # the half sizes come in twice, as in the reference
+    # the half sizes are applied twice, as in the reference
     point = half * _onto_ellipsoid(point)
     corner = _corners(np.arange(nx * ny).reshape(nx, ny))
     i, j = np.divmod(np.arange(len(corner)), ny - 1)
@@ -118,35 +127,35 @@ def disc(element: Element, values: dict[str, Any]) -> Lattice:
 
 
 def _onto_ellipsoid(point: np.ndarray) -> np.ndarray:
-    """Points of cubes moved along their radius to the spheres inside these cubes."""
+    """Move points of cubes along their radius to the spheres inside these cubes."""
     length = np.linalg.norm(point, axis=1, keepdims=True)
     return point * (np.abs(point).max(axis=1, keepdims=True) / np.where(length > 0.0, length, 1.0))
 
 
 def _onto_cylinder(point: np.ndarray) -> np.ndarray:
-    """Points moved along their radius in the plane of x and y."""
+    """Move points along their radius in the plane of x and y."""
     return np.concatenate([_onto_ellipsoid(point[:, :2]), point[:, 2:]], axis=1)
 
 
 def box(element: Element, values: dict[str, Any]) -> Lattice:
-    """The surface of a box."""
+    """Return the surface of a box."""
     return _surface(element, values, lambda point: point, flat=True)
 
 
 def cylinder(element: Element, values: dict[str, Any]) -> Lattice:
-    """The surface of an elliptic cylinder along z."""
+    """Return the surface of an elliptic cylinder along z."""
     return _surface(element, values, _onto_cylinder, flat=True)
 
 
 def ellipsoid(element: Element, values: dict[str, Any]) -> Lattice:
-    """The surface of an ellipsoid."""
+    """Return the surface of an ellipsoid."""
     return _surface(element, values, _onto_ellipsoid, flat=False)
 
 
 def _surface(
     element: Element, values: dict[str, Any], project: Callable[[np.ndarray], np.ndarray], flat: bool
 ) -> Lattice:
-    """The surface of a box, projected from the cube between -1 and 1; tetrahedra join its triangles to the centre."""
+    """Project the surface of the cube from -1 to 1; tetrahedra join its triangles to the centre."""
     count = _checked_count(element, values, 2)
     number = np.zeros(count, np.int64)
     outer = [number[:, :, 0], number[:, :, -1], number[:, 0, 1:-1], number[:, -1, 1:-1]]
@@ -165,3 +174,32 @@ def _surface(
     triangles = np.concatenate([_corners(face)[:, cut].reshape(-1, 3) for face, cut in faces])
     centre = np.zeros((len(triangles), 1), np.int64)
     return Lattice(point, np.concatenate([centre, triangles], axis=1), closed=True, flat=flat)
+
+
+# --- simplices -------------------------------------------------------------------------------------------------------
+
+
+def edges_of(elem: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the edges of elements (nelem, dim + 1), in the order of their first use.
+
+    Returns:
+        vertices of the edges, the lower one first (nedge, 2), and the edges of each element (nelem, edges of one).
+    """
+    places = _EDGES[elem.shape[1] - 1]
+    pairs = np.sort(elem[:, places].reshape(-1, 2), axis=1).astype(np.int64)
+    key = pairs[:, 0] * (int(elem.max()) + 1) + pairs[:, 1]
+    _, first, inverse = np.unique(key, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    number = np.empty(len(order), np.int32)
+    number[order] = np.arange(len(order), dtype=np.int32)
+    return pairs[first[order]].astype(np.int32), number[inverse].reshape(len(elem), len(places))
+
+
+def oriented(elem: np.ndarray, point: np.ndarray) -> np.ndarray:
+    """Return tetrahedra (nelem, 4); two vertices are exchanged if the volume, by the order of vertices, is positive."""
+    corner = point[elem]
+    side = corner[:, 1:] - corner[:, :1]
+    inverted = (np.cross(side[:, 0], side[:, 1]) * side[:, 2]).sum(axis=1) > 0.0
+    elem = elem.copy()
+    elem[inverted, 1:3] = elem[inverted, 2:0:-1]
+    return elem

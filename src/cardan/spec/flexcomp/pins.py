@@ -1,4 +1,4 @@
-"""Which points of a ``flexcomp`` are fixed to its parent body: the elements ``pin``."""
+"""Points of a ``flexcomp`` that are fixed to its parent body: the elements ``pin``."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ if TYPE_CHECKING:
 
 
 def pinned_points(macro: Element, values: dict[str, Any], count: int) -> np.ndarray:
-    """A mask of the points that are pinned (count,), by all elements ``pin`` together.
+    """Return a mask of the points that are pinned by all elements ``pin`` together (count,).
 
-    All points of a rigid flexcomp are pinned: numbers that are not of its points get a warning there.
+    All points of a rigid flexcomp are pinned; numbers outside its range get only a warning.
 
     Args:
         macro: the flexcomp.
@@ -21,7 +21,7 @@ def pinned_points(macro: Element, values: dict[str, Any], count: int) -> np.ndar
         count: number of its points.
 
     Raises:
-        MjcfError: not whole rows of numbers, grid coordinates without a grid, or points that are not there.
+        MjcfError: incomplete rows of numbers, grid coordinates without a grid, or points that do not exist.
     """
     pinned = np.zeros(count, bool)
     for pin in macro.all("pin"):
@@ -32,20 +32,20 @@ def pinned_points(macro: Element, values: dict[str, Any], count: int) -> np.ndar
 
 
 def _pin_ids(pinned: np.ndarray, pin: Element, values: dict[str, Any], flat: tuple[int, ...]) -> None:
-    """Single points."""
+    """Pin single points."""
     if _in_range(pin, "id", min(flat), max(flat), values, len(pinned)):
         pinned[list(flat)] = True
 
 
 def _pin_ranges(pinned: np.ndarray, pin: Element, values: dict[str, Any], flat: tuple[int, ...]) -> None:
-    """Points between two numbers, both included; none when the first is the larger one."""
+    """Pin points between two numbers, both included; none if the first is the larger one."""
     for first, last in _table(pin, "range", flat, 2):
         if _in_range(pin, "range", min(first, last), max(first, last), values, len(pinned)):
             pinned[first : last + 1] = True
 
 
 def _pin_grid(pinned: np.ndarray, pin: Element, values: dict[str, Any], flat: tuple[int, ...]) -> None:
-    """Points by their coordinates in the grid."""
+    """Pin points by their coordinates in the grid."""
     grid = _grid(pinned, pin, "grid", values)
     for place in _table(pin, "grid", flat, grid.ndim):
         if _in_grid(pin, "grid", place, values, grid):
@@ -53,7 +53,7 @@ def _pin_grid(pinned: np.ndarray, pin: Element, values: dict[str, Any], flat: tu
 
 
 def _pin_grid_ranges(pinned: np.ndarray, pin: Element, values: dict[str, Any], flat: tuple[int, ...]) -> None:
-    """Boxes of the grid, between two points, both included."""
+    """Pin boxes of the grid, between two points, both included."""
     grid = _grid(pinned, pin, "gridrange", values)
     for row in _table(pin, "gridrange", flat, 2 * grid.ndim):
         low, high = row[: grid.ndim], row[grid.ndim :]
@@ -65,14 +65,14 @@ _SETTERS = {"id": _pin_ids, "range": _pin_ranges, "grid": _pin_grid, "gridrange"
 
 
 def _table(pin: Element, attribute: str, flat: tuple[int, ...], width: int) -> list[list[int]]:
-    """Rows of ``width`` numbers."""
+    """Return rows of ``width`` numbers."""
     if len(flat) % width:
         raise pin.error(f"the number of values must be a multiple of {width}, found {len(flat)}", attribute)
     return np.array(flat).reshape(-1, width).tolist()
 
 
 def _grid(pinned: np.ndarray, pin: Element, attribute: str, values: dict[str, Any]) -> np.ndarray:
-    """The mask by grid coordinates."""
+    """Return the mask by grid coordinates."""
     dim = values["dim"]
     if values["type"] != "grid" or dim == 1:
         found = f"this one is of type {values['type']} and dim {dim}"
@@ -81,7 +81,7 @@ def _grid(pinned: np.ndarray, pin: Element, attribute: str, values: dict[str, An
 
 
 def _in_range(pin: Element, attribute: str, low: int, high: int, values: dict[str, Any], count: int) -> bool:
-    """Whether these are numbers of points."""
+    """Return whether these are numbers of points."""
     if low < 0 or high >= count:
         found = low if low < 0 else high
         _complain(pin, attribute, f"points are 0 to {count - 1}, found {found}", values)
@@ -90,7 +90,7 @@ def _in_range(pin: Element, attribute: str, low: int, high: int, values: dict[st
 
 
 def _in_grid(pin: Element, attribute: str, place: list[int], values: dict[str, Any], grid: np.ndarray) -> bool:
-    """Whether this is a point of the grid."""
+    """Return whether this is a point of the grid."""
     for axis, (found, count) in enumerate(zip(place, grid.shape, strict=True)):
         if not 0 <= found < count:
             message = f"the grid has points 0 to {count - 1} along axis {axis}, found {found}"
@@ -100,7 +100,7 @@ def _in_grid(pin: Element, attribute: str, place: list[int], values: dict[str, A
 
 
 def _complain(pin: Element, attribute: str, message: str, values: dict[str, Any]) -> None:
-    """Raise, or warn if the flexcomp is rigid: the reference does not look at the numbers of pins there."""
+    """Raise MjcfError, or warn if the flexcomp is rigid: the reference ignores the numbers of its pins."""
     if not values["rigid"]:
         raise pin.error(message, attribute)
     pin.warn(f"{message}; ignored, all points of a rigid flexcomp are pinned", attribute)

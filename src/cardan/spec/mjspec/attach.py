@@ -15,13 +15,12 @@ from typing import TYPE_CHECKING, Any
 from cardan.errors import MjcfError
 from cardan.maths.pose import euler2quat
 from cardan.maths.vector import scale3
-from cardan.spec.asset_names import asset_folder
 from cardan.spec.element import Element
 from cardan.spec.mjspec.layout import KeysKept, key_pieces, layout, rewrite_key
 from cardan.spec.mjspec.trees import listed, names_of, referred
 from cardan.spec.schema.language import DEFAULT
 from cardan.spec.schema.rows import Type
-from cardan.spec.tree import WORLD
+from cardan.spec.tree import WORLD, asset_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

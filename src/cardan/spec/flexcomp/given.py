@@ -1,4 +1,4 @@
-"""Points and elements of a ``flexcomp`` that stand in a file: triangles of a mesh, elements of a GMSH file."""
+"""Points and elements that the user gives: in attributes of the ``flexcomp``, in a mesh or in a GMSH file."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ import numpy as np
 from cardan.formats.gmsh import read_gmsh
 from cardan.formats.meshes import reader
 from cardan.formats.raw import MeshDataError, checked
-from cardan.spec.asset_names import asset_folder
-from cardan.spec.flexcomp.direct import scaled
 from cardan.spec.flexcomp.lattice import Lattice
+from cardan.spec.tree import asset_folder
 
 if TYPE_CHECKING:
     from cardan.spec.element import Element
@@ -21,7 +20,7 @@ _TRIANGLES = 2
 
 
 def mesh(element: Element, values: dict[str, Any]) -> Lattice:
-    """The triangles of a mesh file; vertices at the same place count as one."""
+    """Return the triangles of a mesh file; vertices at the same place count as one."""
     if values["dim"] != _TRIANGLES:
         raise element.error(f"a mesh consists of triangles: dim must be 2, found {values['dim']}", "dim")
     content = _content(element, values)
@@ -36,7 +35,7 @@ def mesh(element: Element, values: dict[str, Any]) -> Lattice:
 
 
 def gmsh(element: Element, values: dict[str, Any]) -> Lattice:
-    """The elements of a GMSH file, whose dimension is that of the flex."""
+    """Return the elements of a GMSH file, whose dimension is that of the flex."""
     content = _content(element, values)
     try:
         point, elem = read_gmsh(content)
@@ -49,7 +48,7 @@ def gmsh(element: Element, values: dict[str, Any]) -> Lattice:
 
 
 def _content(element: Element, values: dict[str, Any]) -> bytes:
-    """Content of the file, which is looked up as those of mesh assets."""
+    """Return the content of the file, which is found like files of mesh assets."""
     name = values["file"]
     if not name:
         raise element.error(f"required attribute missing (type {values['type']} needs it)", "file")
@@ -64,9 +63,33 @@ def _content(element: Element, values: dict[str, Any]) -> bytes:
 
 
 def _merged(vertex: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Different vertices in the order of their appearance, and the number of each vertex among them."""
+    """Return the distinct vertices in order of appearance, and the number of each vertex among them."""
     _, first, inverse = np.unique(vertex, axis=0, return_index=True, return_inverse=True)
     order = np.argsort(first)
     number = np.empty(len(order), np.int64)
     number[order] = np.arange(len(order))
     return vertex[first[order]], number[inverse.ravel()]
+
+
+def direct(element: Element, values: dict[str, Any]) -> Lattice:
+    """Return the points and elements of the attributes ``point`` and ``element``."""
+    for name in ("point", "element"):
+        if not values[name]:
+            raise element.error("required attribute missing (type direct needs it)", name)
+    table: dict[str, np.ndarray] = {}
+    for name, width, kind in (("element", values["dim"] + 1, np.int64), ("point", 3, np.float64)):
+        flat = values[name]
+        if len(flat) % width:
+            raise element.error(f"the number of values must be a multiple of {width}, found {len(flat)}", name)
+        table[name] = np.array(flat, kind).reshape(-1, width)
+    return scaled(element, values, table["point"], table["element"])
+
+
+def scaled(element: Element, values: dict[str, Any], point: np.ndarray, elem: np.ndarray) -> Lattice:
+    """Return given points, scaled, with their elements. Raises MjcfError for elements with unknown points."""
+    wrong = (elem < 0) | (elem >= len(point))
+    if wrong.any():
+        row, column = np.argwhere(wrong)[0]
+        found = f"found {elem[row, column]}"
+        raise element.error(f"element {row} must name points 0 to {len(point) - 1}, {found}", "element")
+    return Lattice(point * np.array(values["scale"]), elem)

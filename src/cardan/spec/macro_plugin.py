@@ -1,0 +1,110 @@
+"""Plugins of the macros ``composite`` and ``flexcomp``: one instance for all bodies, which also gets the elements."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from cardan.errors import MjcfError, suggestion
+from cardan.spec.flexcomp.lattice import edges_of
+
+if TYPE_CHECKING:
+    from cardan.spec.element import Element
+
+
+def plugin_of(macro: Element) -> Element | None:
+    """Return the plugin's element of a macro, or None; further ones are ignored with a warning."""
+    plugins = list(macro.all("plugin"))
+    if len(plugins) > 1:
+        reason = f"ignored: a {macro.tag} has one plugin"
+        warnings.warn(str(MjcfError(reason, plugins[1].source, plugins[1].line, "plugin")), stacklevel=2)
+    return plugins[0] if plugins else None
+
+
+def _new_instance(plugin: Element, name: str, settings: Mapping[str, str]) -> Element:
+    """Add an instance with these settings and those of the macro's plugin element, after all other instances."""
+    word, tree = plugin["plugin"], plugin.tree
+    extension = tree.section("extension")
+    if not word:
+        raise plugin.error("plugin or instance must be given", "plugin")
+    if word not in {declared["plugin"] for declared in extension.all("plugin")}:
+        raise plugin.error(f"'{word}' is not declared: add <plugin plugin=\"{word}\"/> to <extension>", "plugin")
+    instance = extension.append("plugin", {"plugin": word}, plugin).append("instance", {"name": name}, plugin)
+    tree.macro_instances.add(name)
+    for key, value in settings.items():
+        instance.append("config", {"key": key, "value": value}, plugin)
+    for config in plugin.all("config"):
+        instance.append("config", config.attributes, config)
+    tree.changed()
+    return instance
+
+
+def give_plugin(plugin: Element, name: str, bodies: Sequence[Element], elements: Sequence[int] = ()) -> None:
+    """Give the bodies of a composite the plugin's instance, a new one unless the user names one.
+
+    Args:
+        plugin: the plugin's element in the composite.
+        name: name of a new instance.
+        bodies: the bodies.
+        elements: numbers of the bodies at the corners of the elastic elements, one element after the other.
+
+    Raises:
+        MjcfError: the plugin is not declared, or its elements are given twice.
+    """
+    if not plugin["instance"]:
+        own = next((config for config in plugin.all("config") if config["key"] == "face"), None)
+        if elements and own is not None:
+            raise own.error("the composite sets its faces itself", "key")
+        _new_instance(plugin, name, {"face": _text(elements)} if elements else {})
+    elif elements:
+        raise plugin.error("give the plugin and its settings here: a named instance has no elements", "instance")
+    for body in bodies:
+        body.append("plugin", {"instance": plugin["instance"] or name}, plugin)
+
+
+def give_flex_plugin(macro: Element, bodies: Sequence[Element], elem: np.ndarray) -> None:
+    """Give the bodies of a flexcomp its plugin, if it has one.
+
+    The settings ``face`` and ``edge`` of the instance are vertices and edges of the elements. The latter are filled up
+    with zeros to the length that the reference gives them.
+
+    Args:
+        macro: the flexcomp.
+        bodies: the bodies of its vertices.
+        elem: vertices of the elements (nelem, dim + 1).
+
+    Raises:
+        MjcfError: there are no bodies, or the plugin or its instance does not exist.
+    """
+    plugin = plugin_of(macro)
+    if plugin is None:
+        return
+    if not bodies:
+        raise plugin.error("a rigid flexcomp has no bodies on which a plugin could act")
+    name = plugin["instance"]
+    if not name:
+        instance = _new_instance(plugin, f"flexcomp_{macro.name or ''}", {})
+    else:
+        instance = macro.tree.find("plugin", name)
+        if instance is None:
+            known = suggestion(name, macro.tree.names("plugin"))
+            raise plugin.error(f"there is no plugin named '{name}'{known}", "instance")
+        holder = instance.parent
+        assert holder is not None
+        if plugin["plugin"] and plugin["plugin"] != holder["plugin"]:
+            raise plugin.error(f"instance '{name}' is one of {holder['plugin']}", "plugin")
+        instance.children = [part for part in instance.children if part["key"] not in ("face", "edge")]
+    _, edge = edges_of(elem)
+    padding = np.zeros(edge.size * (elem.shape[1] - 1), int)
+    for key, flat in (("face", elem.ravel()), ("edge", np.concatenate([edge.ravel(), padding]))):
+        instance.append("config", {"key": key, "value": _text(flat.tolist())}, plugin)
+    for body in bodies:
+        if body.child("plugin") is None:
+            body.append("plugin", {"instance": instance.name}, plugin)
+
+
+def _text(numbers: Sequence[int]) -> str:
+    return " ".join(map(str, numbers))
