@@ -36,7 +36,24 @@ PACKAGES = (
     "mjcf",
     "compiler",
 )
-PAGES: tuple[str, ...] = ()
+PAGES = (
+    "README.md",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "docs/architecture.md",
+    "docs/batch.md",
+    "docs/differences.md",
+    "docs/gpu.md",
+    "docs/how-to-add.md",
+    "docs/life-of-a-step.md",
+    "docs/mjspec.md",
+    "docs/parity.md",
+    "docs/performance.md",
+    "docs/pictures.md",
+    "docs/plugins.md",
+    "docs/status.md",
+    "docs/viewer.md",
+)
 LONGEST = 30  # words of a sentence in a docstring
 
 # pattern, and what to write instead
