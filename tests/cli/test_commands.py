@@ -15,7 +15,7 @@ import cardan
 from cardan.cli.app import app
 from cardan.cli.entries import all_entries
 from cardan.collision.table import COLLIDERS
-from cardan.sensor import all_sensor_stages
+from cardan.sensor.table import all_sensor_stages
 
 HUMANOID = str(Path(__file__).resolve().parents[2] / "examples" / "humanoid.xml")
 SLIDER = (

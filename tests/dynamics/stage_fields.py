@@ -8,8 +8,7 @@ from cardan.dynamics.inertia import crb, factor_m
 from cardan.dynamics.kinematics import camlight, kinematics
 from cardan.dynamics.muscle import muscles
 from cardan.dynamics.passive import passive
-from cardan.dynamics.spatial_tendon import spatial_tendon
-from cardan.dynamics.tendon import tendon_velocity
+from cardan.dynamics.tendon import spatial_tendon, tendon_velocity
 from cardan.dynamics.transmission import actuator_velocity, spatial_transmission, transmission
 from cardan.step.actuator_hooks import user_defaults
 

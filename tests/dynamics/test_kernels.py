@@ -12,14 +12,13 @@ from dynamics.states import forward
 from reference import data_from_reference, model_from_reference
 
 from cardan.dynamics.actuation import fwd_actuation
+from cardan.dynamics.com import object_acceleration, object_velocity
 from cardan.dynamics.derivatives import implicit_inertia, implicitfast_derivatives
 from cardan.dynamics.inertia import factor_ld, half_solve_m, mul_m, solve_ld, solve_m
 from cardan.dynamics.jacobian import apply_ft, jac
 from cardan.dynamics.kinematics import differentiate_pos, integrate_pos
-from cardan.dynamics.object import object_acceleration, object_velocity
 from cardan.jit import OK, Program, kernel, stage
-from cardan.maths.spatial import set6
-from cardan.maths.vector import get3
+from cardan.maths.vector import get3, set6
 from cardan.step.run import attached
 
 OBJECTS = {

@@ -8,8 +8,7 @@ from reference import data_from_reference, model_from_reference
 import cardan
 from cardan.enums import mjtSensor
 from cardan.jit import Program
-from cardan.sensor import needs_rne_post, needs_subtree_vel, sensor_stages
-from cardan.sensor.table import SENSORS
+from cardan.sensor.table import SENSORS, needs_rne_post, needs_subtree_vel, sensor_stages
 
 # sensors with tests of their own
 ELSEWHERE = {

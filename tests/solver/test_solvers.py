@@ -11,7 +11,7 @@ from solver.row_models import ROWS
 
 from cardan.api import pipeline
 from cardan.model.mjdata import MjData
-from cardan.solver.ellipsoid import minimize_in_ellipsoid
+from cardan.solver.gauss_seidel import minimize_in_ellipsoid
 
 SOLVERS = {"PGS": 0, "CG": 1, "Newton": 2}
 FIXED_PAIR = """

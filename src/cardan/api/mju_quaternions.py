@@ -15,7 +15,6 @@ from cardan.errors import FatalError
 from cardan.jit.binding.arguments import Integer, Number, source, target
 from cardan.maths import quaternion as q
 from cardan.maths.pose import euler2quat, mat2quat, z2quat
-from cardan.maths.spatial import set6
 from cardan.maths.vector import (
     MINVAL,
     add3,
@@ -30,6 +29,7 @@ from cardan.maths.vector import (
     scale3,
     set3,
     set4,
+    set6,
     set9,
     sub3,
 )

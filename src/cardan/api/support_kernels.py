@@ -10,16 +10,15 @@ from typing import Any
 
 from cardan.constraint.jacobian import mul_jac_t_vec, mul_jac_vec
 from cardan.constraint.update import constraint_update
+from cardan.dynamics.com import object_acceleration, object_velocity
 from cardan.dynamics.external import contact_force
 from cardan.dynamics.inertia import half_solve_m, mul_m, solve_m
 from cardan.dynamics.jacobian import apply_ft, jac, jac_point_axis
 from cardan.dynamics.kinematics import get_quat
-from cardan.dynamics.object import object_acceleration, object_velocity
 from cardan.enums import mjtJoint, mjtObj
 from cardan.jit import OK, kernel
 from cardan.maths.quaternion import mul_quat, normalize4, quat2mat
-from cardan.maths.spatial import set6
-from cardan.maths.vector import add3, get3, get4, get9, mul_mat_vec3, set3, set9
+from cardan.maths.vector import add3, get3, get4, get9, mul_mat_vec3, set3, set6, set9
 from cardan.model.kernel_views import Data, Model
 
 BODY, XBODY = int(mjtObj.mjOBJ_BODY), int(mjtObj.mjOBJ_XBODY)

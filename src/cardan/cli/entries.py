@@ -13,7 +13,7 @@ from cardan.enums import mjtStage
 from cardan.jit.binding.functions import Binding, KernelBinding
 from cardan.jit.front.stage import Entry, entry_of, is_entry
 from cardan.plugins import STOCK
-from cardan.sensor import all_sensor_stages
+from cardan.sensor.table import all_sensor_stages
 from cardan.step.plugin_stages import entries_of, plugin_sensors
 from cardan.step.sensor_hooks import user_cutoff
 from cardan.step.timers import counting_stages

@@ -19,8 +19,7 @@ from cardan.constants import mjMINVAL
 from cardan.dynamics.com import com_pos
 from cardan.dynamics.inertia import crb, factor_m
 from cardan.dynamics.kinematics import kinematics
-from cardan.dynamics.spatial_tendon import has_spatial_tendons, spatial_tendon
-from cardan.dynamics.tendon import tendon
+from cardan.dynamics.tendon import has_spatial_tendons, spatial_tendon, tendon
 from cardan.dynamics.transmission import has_spatial_transmissions, spatial_transmission, transmission
 from cardan.jit import Program
 from cardan.model import internals

@@ -9,9 +9,9 @@ friction[j] times direction j.
 from __future__ import annotations
 
 from math import sqrt
+from typing import Any
 
 from cardan.constraint.jacobian_rows import (
-    BANK_SIZE,
     FIRST,
     SECOND,
     UNION_SIZE,
@@ -51,79 +51,50 @@ NO_DOFS = 3  # contact.exclude: the bodies of the contact cannot move
 @stage
 def make_contact(m: Model, d: Data) -> int:
     """Add the rows of all contacts that are not excluded; write their efc_address and mu."""
-    start_rows(m, d)
-    enabled = is_enabled(m, d, DSBL_CONTACT) and m.nv > 0
-    for con in range(d.ncon):
-        d.contact.efc_address[con] = -1
-        d.contact.mu[con] = 0.0
-        if enabled and d.contact.exclude[con] == 0:
-            status = add_contact(m, d, con)
-            if status != OK:
-                return status
-    return OK
+    return make_contacts(m, d, None)
 
 
 @stage
 def make_soft_contact(m: Model, d: Data) -> int:
     """Add the rows of all contacts, as `make_contact`, in a model whose contacts may involve flexes."""
+    return make_contacts(m, d, True)
+
+
+@kernel
+def make_contacts(m: Model, d: Data, flexes: Any) -> int:
+    """Add the rows of all contacts; `flexes` is None if no contact has a flex, so that their code is left out."""
     start_rows(m, d)
     enabled = is_enabled(m, d, DSBL_CONTACT) and m.nv > 0
     for con in range(d.ncon):
         d.contact.efc_address[con] = -1
         d.contact.mu[con] = 0.0
         if enabled and d.contact.exclude[con] == 0:
-            status = add_soft_contact(m, d, con) if has_flex(d, con) else add_contact(m, d, con)
+            status = add_contact(m, d, con, flexes)
             if status != OK:
                 return status
     return OK
 
 
 @kernel
-def contact_kind(m: Model, d: Data, con: int) -> int:
-    """Type (mjtConstraint) of a contact's rows."""
+def add_contact(m: Model, d: Data, con: int, flexes: Any) -> int:
+    """Add the rows of a contact: the weighted sum of the rows for each of its bodies.
+
+    In sparse storage, a contact of bodies without dofs is excluded instead.
+    """
     if d.contact.dim[con] == 1:
-        return CNSTR_CONTACT_FRICTIONLESS
-    return CNSTR_CONTACT_PYRAMIDAL if m.opt.cone == CONE_PYRAMIDAL else CNSTR_CONTACT_ELLIPTIC
-
-
-@kernel
-def row_count(m: Model, d: Data, con: int, kind: int) -> int:
-    """Number of rows of a contact."""
+        kind = CNSTR_CONTACT_FRICTIONLESS
+    else:
+        kind = CNSTR_CONTACT_PYRAMIDAL if m.opt.cone == CONE_PYRAMIDAL else CNSTR_CONTACT_ELLIPTIC
     dim = int(d.contact.dim[con])
-    return 2 * (dim - 1) if kind == CNSTR_CONTACT_PYRAMIDAL else dim
-
-
-@kernel
-def add_contact(m: Model, d: Data, con: int) -> int:
-    """Add the rows of a contact of two geoms. In sparse storage, a contact of two fixed bodies is excluded instead."""
+    count = 2 * (dim - 1) if kind == CNSTR_CONTACT_PYRAMIDAL else dim
     body1, body2 = int(side_body(m, d, con, 0)), int(side_body(m, d, con, 1))
-    kind = contact_kind(m, d, con)
-    count = row_count(m, d, con, kind)
-    n = merge_chains(m, d, body1, body2)
-    if n == 0 and is_sparse(m):
-        d.contact.exclude[con] = NO_DOFS
-        return OK
-    row = open_rows(m, d, count, n, kind, con)
-    if row < 0:
-        return -row
-    w = stack_array(BANK_SIZE)
-    put_contact_wrenches(m, d, w, FIRST, body1, con, kind, -1.0)
-    put_contact_wrenches(m, d, w, SECOND, body2, con, kind, 1.0)
-    sum_banks(w, count)
-    fill_rows(m, d, w, n, row, count)
-    set_contact_rows(m, d, con, row, count, kind, m.body_invweight0[body1, 0] + m.body_invweight0[body2, 0])
-    return OK
-
-
-@kernel
-def add_soft_contact(m: Model, d: Data, con: int) -> int:
-    """Add the rows of a contact with flexes: the weighted sum of the rows for each of its bodies."""
     bodies = stack_int_array(MAX_BODIES)
     weights = stack_array(MAX_BODIES)
-    nbody = list_bodies(m, d, con, bodies, weights)
-    kind = contact_kind(m, d, con)
-    count = row_count(m, d, con, kind)
-    n = unite_chains(m, d, bodies, nbody)
+    nbody = 0  # of a contact with a flex
+    if flexes is not None:
+        if has_flex(d, con):
+            nbody = list_bodies(m, d, con, bodies, weights)
+    n = unite_chains(m, d, bodies, nbody) if nbody > 0 else merge_chains(m, d, body1, body2)
     if n == 0 and is_sparse(m):
         d.contact.exclude[con] = NO_DOFS
         return OK
@@ -131,11 +102,18 @@ def add_soft_contact(m: Model, d: Data, con: int) -> int:
     if row < 0:
         return -row
     w = stack_array(UNION_SIZE)
-    total = 0.0
-    for k in range(nbody):
-        put_contact_wrenches(m, d, w, k, int(bodies[k]), con, kind, weights[k])
-        total += abs(weights[k]) * m.body_invweight0[bodies[k], 0]
-    fill_union(m, d, w, bodies, nbody, n, row, count)
+    if nbody > 0:
+        total = 0.0
+        for k in range(nbody):
+            put_contact_wrenches(m, d, w, k, int(bodies[k]), con, kind, weights[k])
+            total += abs(weights[k]) * m.body_invweight0[bodies[k], 0]
+        fill_union(m, d, w, bodies, nbody, n, row, count)
+    else:
+        put_contact_wrenches(m, d, w, FIRST, body1, con, kind, -1.0)
+        put_contact_wrenches(m, d, w, SECOND, body2, con, kind, 1.0)
+        sum_banks(w, count)
+        fill_rows(m, d, w, n, row, count)
+        total = m.body_invweight0[body1, 0] + m.body_invweight0[body2, 0]
     set_contact_rows(m, d, con, row, count, kind, total)
     return OK
 
@@ -185,18 +163,13 @@ def set_contact_rows(m: Model, d: Data, con: int, row: int, count: int, kind: in
         d.efc_pos[i] = distance
         d.efc_margin[i] = margin
     if kind == CNSTR_CONTACT_PYRAMIDAL:
-        couple_pyramid(d, con, row, count)
+        # one R for all edges: that of the normal of an elliptic cone with the regularised friction mu
+        mu = d.contact.mu[con]
+        r = 2.0 * mu * mu * d.efc_R[row]
+        for i in range(row, row + count):
+            set_regularizer(d, i, r)
     elif kind == CNSTR_CONTACT_ELLIPTIC:
         couple_ellipse(m, d, con, row, count)
-
-
-@kernel
-def couple_pyramid(d: Data, con: int, row: int, count: int) -> None:
-    """Give all edges one R: that of the normal direction of an elliptic cone with the regularised friction mu."""
-    mu = d.contact.mu[con]
-    r = 2.0 * mu * mu * d.efc_R[row]
-    for i in range(row, row + count):
-        set_regularizer(d, i, r)
 
 
 @kernel

@@ -30,43 +30,10 @@ from cardan.dynamics.jacobian import arm_of
 from cardan.enums.codes import CNSTR_EQUALITY, DSBL_EQUALITY, EQ_CONNECT, EQ_FLEX, EQ_JOINT, EQ_TENDON, EQ_WELD
 from cardan.jit import OK, kernel, stack_array, stage
 from cardan.maths.quaternion import mul_quat, neg_quat
-from cardan.maths.types import Array1, Quat, Vec2, Vec3
+from cardan.maths.types import Array1, Vec2, Vec3
 from cardan.maths.vector import get2, get4, scale3, sub3
 from cardan.model.kernel_views import Data, Model
 from cardan.soft.edges import edge_moment, extension, first_place, next_place
-
-
-@kernel
-def add_edges(m: Model, d: Data, e: int) -> int:
-    """Add one row, with its parameters, for each flex edge whose length can change; the residual is its extension.
-
-    In dense storage, an edge that no dof moves has no row.
-    """
-    flex = m.eq_obj1id[e]
-    if m.flex_rigid[flex] != 0:
-        return OK
-    solref, solimp = get2(m.eq_solref, e), get_solimp(m.eq_solimp, e)
-    line, column = first_place(m, d, m.flex_edgeadr[flex])
-    after_line, after_column = line, column
-    for edge in range(m.flex_edgeadr[flex], m.flex_edgeadr[flex] + m.flex_edgenum[flex]):
-        line, column = after_line, after_column
-        after_line, after_column = next_place(m, edge, line, column)
-        if m.flexedge_rigid[edge] != 0:
-            continue
-        first, stop = int(m.aux.edge_rowadr[edge]), int(m.aux.edge_rowadr[edge + 1])
-        row = open_rows(m, d, 1, stop - first, CNSTR_EQUALITY, e)
-        if row < 0:
-            return -row
-        for k in range(first, stop):
-            dof = int(m.aux.edge_colind[k])
-            put_entry(m, d, row, k - first, dof, edge_moment(m, d, line, column, dof, k - first))
-        drop_empty_rows(m, d, row)
-        if d.nefc > row:
-            residual = extension(m, d, edge)
-            d.efc_pos[row] = residual
-            set_parameters(m, d, row, 1, residual, m.flexedge_invweight0[edge], solref, solimp)
-    return OK
-
 
 UNKNOWN_EQUALITY = -7  # status: type or objects of an active constraint were edited to invalid values
 
@@ -95,7 +62,22 @@ def make_equality(m: Model, d: Data) -> int:
             status = UNKNOWN_EQUALITY
         if status != OK:
             return status
-    set_equalities(m, d, start)
+    row = start
+    while row < d.nefc:
+        e = int(d.efc_id[row])
+        if m.eq_type[e] == EQ_FLEX:
+            row += 1  # each row has its own residual and parameters
+            continue
+        squared = 0.0
+        stop = row
+        while stop < d.nefc and d.efc_id[stop] == e:
+            squared += d.efc_pos[stop] * d.efc_pos[stop]
+            stop += 1
+        violation = sqrt(squared) if stop > row + 1 else d.efc_pos[row]
+        solref, solimp = get2(m.eq_solref, e), get_solimp(m.eq_solimp, e)
+        for i in range(row, stop):
+            set_parameters(m, d, i, 1, violation, inverse_weight(m, e, i - row), solref, solimp)
+        row = stop
     d.ne = d.nefc
     return OK
 
@@ -121,27 +103,6 @@ def has_objects(m: Model, e: int) -> bool:
     # joints and tendons may be held at a constant; a flex has no second object
     least = 0 if m.eq_type[e] == EQ_CONNECT or m.eq_type[e] == EQ_WELD else -1
     return object1 >= 0 and object1 < count and object2 >= least and (object2 < count or m.eq_type[e] == EQ_FLEX)
-
-
-@kernel
-def set_equalities(m: Model, d: Data, start: int) -> None:
-    """Set the parameters of all rows from `start` on; rows of one constraint share the norm of their residuals."""
-    row = start
-    while row < d.nefc:
-        e = int(d.efc_id[row])
-        if m.eq_type[e] == EQ_FLEX:
-            row += 1  # each row has its own residual and parameters
-            continue
-        squared = 0.0
-        stop = row
-        while stop < d.nefc and d.efc_id[stop] == e:
-            squared += d.efc_pos[stop] * d.efc_pos[stop]
-            stop += 1
-        violation = sqrt(squared) if stop > row + 1 else d.efc_pos[row]
-        solref, solimp = get2(m.eq_solref, e), get_solimp(m.eq_solimp, e)
-        for i in range(row, stop):
-            set_parameters(m, d, i, 1, violation, inverse_weight(m, e, i - row), solref, solimp)
-        row = stop
 
 
 @kernel
@@ -192,7 +153,11 @@ def add_anchors(m: Model, d: Data, e: int) -> int:
     for k in range(3):
         d.efc_pos[row + k] = gap[k]
     w = stack_array(BANK_SIZE)
-    put_anchor_wrenches(m, d, w, body1, body2, point1, point2)
+    arm1 = arm_of(m, d, point1, body1)
+    arm2 = arm_of(m, d, point2, body2)
+    for k in range(3):
+        put_point_wrench(w, FIRST, k, arm1, unit_axis(k), 1.0)
+        put_point_wrench(w, SECOND, k, arm2, unit_axis(k), -1.0)
     if weld:
         add_rotation(m, d, e, row + 3, w, body1, body2)
     sum_banks(w, count)
@@ -211,31 +176,13 @@ def add_rotation(m: Model, d: Data, e: int, row: int, w: Array1, body1: int, bod
     error = mul_quat(inverse2, quat1)
     for k in range(3):
         d.efc_pos[row + k] = scale * error[k + 1]
-    put_rotation_wrenches(w, quat1, inverse2, 0.5 * scale)
-
-
-@kernel
-def put_anchor_wrenches(m: Model, d: Data, w: Array1, body1: int, body2: int, point1: Vec3, point2: Vec3) -> None:
-    """Set the wrenches of rows 0 to 2: velocity of `point1` of body 1 minus velocity of `point2` of body 2."""
-    arm1 = arm_of(m, d, point1, body1)
-    arm2 = arm_of(m, d, point2, body2)
-    for k in range(3):
-        put_point_wrench(w, FIRST, k, arm1, unit_axis(k), 1.0)
-        put_point_wrench(w, SECOND, k, arm2, unit_axis(k), -1.0)
-
-
-@kernel
-def put_rotation_wrenches(w: Array1, quat1: Quat, inverse2: Quat, scale: float) -> None:
-    """Set the wrenches of rows 3 to 5.
-
-    They are `scale` times the vector part of inverse2 (w1 - w2) quat1, where w1 and w2 are the angular velocities.
-    """
     x = mul_quat(mul_quat(inverse2, (0.0, 1.0, 0.0, 0.0)), quat1)
     y = mul_quat(mul_quat(inverse2, (0.0, 0.0, 1.0, 0.0)), quat1)
     z = mul_quat(mul_quat(inverse2, (0.0, 0.0, 0.0, 1.0)), quat1)
+    # the vector part of inverse2 (w1 - w2) quat1, where w1 and w2 are the angular velocities
     none = (0.0, 0.0, 0.0)
     for k in range(3):
-        torque = scale3((x[k + 1], y[k + 1], z[k + 1]), scale)
+        torque = scale3((x[k + 1], y[k + 1], z[k + 1]), 0.5 * scale)
         put_wrench(w, FIRST, 3 + k, torque, none)
         put_wrench(w, SECOND, 3 + k, scale3(torque, -1.0), none)
 
@@ -243,8 +190,7 @@ def put_rotation_wrenches(w: Array1, quat1: Quat, inverse2: Quat, scale: float) 
 @kernel
 def quartic(m: Model, e: int, x: float) -> Vec2:
     """Value and derivative at x of the polynomial whose coefficients are the first five elements of `eq_data`."""
-    value = 0.0
-    slope = 0.0
+    value, slope = 0.0, 0.0
     for k in range(4, -1, -1):
         slope = slope * x + value
         value = value * x + m.eq_data[e, k]
@@ -298,4 +244,36 @@ def add_tendon_coupling(m: Model, d: Data, e: int) -> int:
         return -row
     put_tendon_entries(m, d, row, n, tendon1, tendon2)
     d.efc_pos[row] = tendon_offset(m, d, tendon1) - value
+    return OK
+
+
+@kernel
+def add_edges(m: Model, d: Data, e: int) -> int:
+    """Add one row, with its parameters, for each flex edge whose length can change; the residual is its extension.
+
+    In dense storage, an edge that no dof moves has no row.
+    """
+    flex = m.eq_obj1id[e]
+    if m.flex_rigid[flex] != 0:
+        return OK
+    solref, solimp = get2(m.eq_solref, e), get_solimp(m.eq_solimp, e)
+    line, column = first_place(m, d, m.flex_edgeadr[flex])
+    after_line, after_column = line, column
+    for edge in range(m.flex_edgeadr[flex], m.flex_edgeadr[flex] + m.flex_edgenum[flex]):
+        line, column = after_line, after_column
+        after_line, after_column = next_place(m, edge, line, column)
+        if m.flexedge_rigid[edge] != 0:
+            continue
+        first, stop = int(m.aux.edge_rowadr[edge]), int(m.aux.edge_rowadr[edge + 1])
+        row = open_rows(m, d, 1, stop - first, CNSTR_EQUALITY, e)
+        if row < 0:
+            return -row
+        for k in range(first, stop):
+            dof = int(m.aux.edge_colind[k])
+            put_entry(m, d, row, k - first, dof, edge_moment(m, d, line, column, dof, k - first))
+        drop_empty_rows(m, d, row)
+        if d.nefc > row:
+            residual = extension(m, d, edge)
+            d.efc_pos[row] = residual
+            set_parameters(m, d, row, 1, residual, m.flexedge_invweight0[edge], solref, solimp)
     return OK

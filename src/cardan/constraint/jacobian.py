@@ -14,34 +14,22 @@ from cardan.model.kernel_views import Data, Model
 @kernel
 def mul_jac_vec(m: Model, d: Data, vec: ConstArray1, res: Array1) -> None:
     """Set res (nefc,) to J vec, with vec (nv,)."""
+    values, columns = d.efc_J, d.efc_J_colind
     if is_sparse(m):
         for i in range(d.nefc):
-            res[i] = sparse_row_dot(d, i, vec)
+            start = int(d.efc_J_rowadr[i])
+            total = 0.0
+            for a in range(start, start + d.efc_J_rownnz[i]):
+                total += values[a] * vec[columns[a]]
+            res[i] = total
     else:
+        nv = int(m.nv)
         for i in range(d.nefc):
-            res[i] = dense_row_dot(d, i, vec, int(m.nv))
-
-
-@kernel
-def sparse_row_dot(d: Data, row: int, vec: ConstArray1) -> float:
-    """Product of row `row` of the CSR Jacobian and `vec`."""
-    values, columns = d.efc_J, d.efc_J_colind
-    start = int(d.efc_J_rowadr[row])
-    total = 0.0
-    for a in range(start, start + d.efc_J_rownnz[row]):
-        total += values[a] * vec[columns[a]]
-    return total
-
-
-@kernel
-def dense_row_dot(d: Data, row: int, vec: ConstArray1, nv: int) -> float:
-    """Product of row `row` of the dense Jacobian and `vec`."""
-    values = d.efc_J
-    start = row * nv
-    total = 0.0
-    for k in range(nv):
-        total += values[start + k] * vec[k]
-    return total
+            start = i * nv
+            total = 0.0
+            for k in range(nv):
+                total += values[start + k] * vec[k]
+            res[i] = total
 
 
 @kernel
@@ -49,46 +37,25 @@ def mul_jac_t_vec(m: Model, d: Data, vec: ConstArray1, res: Array1) -> None:
     """Set res (nv,) to J' vec, with vec (nefc,)."""
     for k in range(m.nv):
         res[k] = 0.0
-    sparse = is_sparse(m)
+    values, columns = d.efc_J, d.efc_J_colind
+    sparse, nv = is_sparse(m), int(m.nv)
     for i in range(d.nefc):
-        if vec[i] == 0.0:
+        scale = vec[i]
+        if scale == 0.0:
             continue
         if sparse:
-            add_sparse_row(d, i, vec[i], res)
+            start = int(d.efc_J_rowadr[i])
+            for a in range(start, start + d.efc_J_rownnz[i]):
+                res[columns[a]] += scale * values[a]
         else:
-            add_dense_row(d, i, vec[i], res, int(m.nv))
-
-
-@kernel
-def add_sparse_row(d: Data, row: int, scale: float, res: Array1) -> None:
-    """Add `scale` times row `row` of the CSR Jacobian to `res`."""
-    values, columns = d.efc_J, d.efc_J_colind
-    start = int(d.efc_J_rowadr[row])
-    for a in range(start, start + d.efc_J_rownnz[row]):
-        res[columns[a]] += scale * values[a]
-
-
-@kernel
-def add_dense_row(d: Data, row: int, scale: float, res: Array1, nv: int) -> None:
-    """Add `scale` times row `row` of the dense Jacobian to `res`."""
-    values = d.efc_J
-    start = row * nv
-    for k in range(nv):
-        res[k] += scale * values[start + k]
+            start = i * nv
+            for k in range(nv):
+                res[k] += scale * values[start + k]
 
 
 @stage
 def complete_sparse(m: Model, d: Data) -> int:
     """Complete the CSR Jacobian: compute its transpose, and the supernodes of both."""
-    transpose_jacobian(m, d)
-    find_supernodes(int(d.nefc), d.efc_J_rownnz, d.efc_J_rowadr, d.efc_J_colind, d.efc_J_rowsuper)
-    find_supernodes(int(m.nv), d.efc_JT_rownnz, d.efc_JT_rowadr, d.efc_JT_colind, d.efc_JT_rowsuper)
-    return OK
-
-
-@kernel
-def transpose_jacobian(m: Model, d: Data) -> None:
-    """Fill efc_JT and its rownnz, rowadr and colind from the CSR Jacobian."""
     counts, starts = d.efc_JT_rownnz, d.efc_JT_rowadr
     columns, values = d.efc_J_colind, d.efc_J
     for dof in range(m.nv):
@@ -109,6 +76,9 @@ def transpose_jacobian(m: Model, d: Data) -> None:
             rows[to] = i
             transposed[to] = values[a]
             counts[dof] += 1
+    find_supernodes(int(d.nefc), d.efc_J_rownnz, d.efc_J_rowadr, d.efc_J_colind, d.efc_J_rowsuper)
+    find_supernodes(int(m.nv), d.efc_JT_rownnz, d.efc_JT_rowadr, d.efc_JT_colind, d.efc_JT_rowsuper)
+    return OK
 
 
 @kernel

@@ -20,9 +20,8 @@ from cardan.dynamics.external import MAX_BODIES
 from cardan.dynamics.jacobian import is_sparse
 from cardan.dynamics.tendon import place_after, place_of
 from cardan.jit import kernel, stack_int_array
-from cardan.maths.spatial import get6
-from cardan.maths.types import Array1, IntArray1, Vec3
-from cardan.maths.vector import add3, cross, get3, get9, mul_mat_vec3, scale3
+from cardan.maths.types import Array1, IntArray1, Vec3, Vec6
+from cardan.maths.vector import add3, cross, get3, get6, get9, mul_mat_vec3, scale3
 from cardan.model.fields_arena import MAX_FRICTION
 from cardan.model.kernel_views import Data, Model
 
@@ -36,10 +35,8 @@ FIRST, SECOND, BOTH = 0, 1, 2
 def merge_chains(m: Model, d: Data, body1: int, body2: int) -> int:
     """List the dofs that move either body in `work.chain_dof`, last first, and their banks in `work.chain_bank`.
 
-    Dofs that move both bodies are included, even if they can't move one body relative to the other.
-
-    Returns:
-        The number of dofs.
+    Dofs that move both bodies are included, even if they can't move one relative to the other. Return the number of
+    dofs.
     """
     dof1 = int(m.aux.body_lastdof[body1])
     dof2 = int(m.aux.body_lastdof[body2])
@@ -83,6 +80,12 @@ def sum_banks(w: Array1, rows: int) -> None:
 
 
 @kernel
+def power(w: Array1, b: int, c: Vec6) -> float:
+    """Power of the wrench that starts at ``w[b]``, per unit velocity of a dof with the motion axis `c`."""
+    return w[b] * c[0] + w[b + 1] * c[1] + w[b + 2] * c[2] + w[b + 3] * c[3] + w[b + 4] * c[4] + w[b + 5] * c[5]
+
+
+@kernel
 def fill_rows(m: Model, d: Data, w: Array1, n: int, row: int, rows: int) -> None:
     """Write `rows` Jacobian rows from `row` on, for the `n` dofs of the last `merge_chains` and the wrenches `w`."""
     sparse = is_sparse(m)
@@ -95,10 +98,7 @@ def fill_rows(m: Model, d: Data, w: Array1, n: int, row: int, rows: int) -> None
         column = k if sparse else dof
         c = get6(d.cdof, dof)
         for r in range(rows):
-            b = bank + 6 * r
-            values[start + r * stride + column] = (
-                w[b] * c[0] + w[b + 1] * c[1] + w[b + 2] * c[2] + w[b + 3] * c[3] + w[b + 4] * c[4] + w[b + 5] * c[5]
-            )
+            values[start + r * stride + column] = power(w, bank + 6 * r, c)
     if sparse:
         columns = d.efc_J_colind
         for r in range(rows):
@@ -151,18 +151,6 @@ def unite_chains(m: Model, d: Data, bodies: IntArray1, nbody: int) -> int:
 
 
 @kernel
-def add_power(d: Data, w: Array1, body: int, dof: int, start: int, stride: int, rows: int) -> None:
-    """Add the power of a body's wrenches on the axis of a dof to `rows` Jacobian entries, `stride` apart."""
-    values = d.efc_J
-    c = get6(d.cdof, dof)
-    for r in range(rows):
-        b = body * BANK + 6 * r
-        values[start + r * stride] += (
-            w[b] * c[0] + w[b + 1] * c[1] + w[b + 2] * c[2] + w[b + 3] * c[3] + w[b + 4] * c[4] + w[b + 5] * c[5]
-        )
-
-
-@kernel
 def fill_union(m: Model, d: Data, w: Array1, bodies: IntArray1, nbody: int, n: int, row: int, rows: int) -> None:
     """Write `rows` Jacobian rows from `row` on, for the `n` dofs of the last `unite_chains` and the wrenches `w`."""
     dofs = stack_int_array(MAX_BODIES)
@@ -178,27 +166,19 @@ def fill_union(m: Model, d: Data, w: Array1, bodies: IntArray1, nbody: int, n: i
                 d.efc_J_colind[column + r * stride] = dof
         for body in range(nbody):
             if dofs[body] == dof:
-                add_power(d, w, body, dof, column, stride, rows)
+                values = d.efc_J
+                c = get6(d.cdof, dof)
+                for r in range(rows):
+                    values[column + r * stride] += power(w, body * BANK + 6 * r, c)
         dof = pass_dof(m, nbody, dofs, dof)
 
 
 @kernel
 def combine_tendons(m: Model, d: Data, tendon1: int, scale1: float, tendon2: int, scale2: float) -> int:
-    """Compute ``scale1 ten_J[tendon1] + scale2 ten_J[tendon2]`` by increasing dof.
+    """Compute ``scale1 ten_J[tendon1] + scale2 ten_J[tendon2]`` by increasing dof; `tendon2` may be -1.
 
-    The dofs are written to `work.chain_dof`, the values to `work.chain_value`.
-
-    Args:
-        m: the model.
-        d: the data.
-        tendon1: id of a tendon.
-        scale1: factor of the first tendon.
-        tendon2: id of the second tendon, or -1.
-        scale2: factor of the second tendon.
-
-    Returns:
-        The number of dofs. In sparse storage, these are the dofs that either row stores; in dense storage, it is 0 if
-        all values are 0.
+    The dofs are written to `work.chain_dof`, the values to `work.chain_value`. Return the number of dofs: in sparse
+    storage, those that either row stores; in dense storage, 0 if all values are 0.
     """
     if not is_sparse(m):
         effective = False

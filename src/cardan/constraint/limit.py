@@ -53,9 +53,18 @@ def make_tendon_limit(m: Model, d: Data) -> int:
         return OK
     for tendon in range(m.ntendon):
         if m.tendon_limited[tendon] != 0:
-            status = add_tendon_limits(m, d, tendon)
-            if status != OK:
-                return status
+            for side in range(2):
+                sign = 1.0 - 2.0 * side
+                distance = sign * (d.ten_length[tendon] - m.tendon_range[tendon, side])
+                if distance < m.tendon_margin[tendon]:
+                    n = combine_tendons(m, d, tendon, sign, -1, 0.0)
+                    if n == 0:
+                        continue
+                    row = open_rows(m, d, 1, n, CNSTR_LIMIT_TENDON, tendon)
+                    if row < 0:
+                        return -row
+                    put_tendon_entries(m, d, row, n, tendon, -1)
+                    d.efc_pos[row] = distance
     for row in range(start, d.nefc):
         tendon = int(d.efc_id[row])
         solref, solimp = get2(m.tendon_solref_lim, tendon), get_solimp(m.tendon_solimp_lim, tendon)
@@ -102,24 +111,6 @@ def add_ball_limit(m: Model, d: Data, joint: int) -> int:
     for k in range(3):
         put_entry(m, d, row, k, int(m.jnt_dofadr[joint]) + k, -axis[k])
     d.efc_pos[row] = distance
-    return OK
-
-
-@kernel
-def add_tendon_limits(m: Model, d: Data, tendon: int) -> int:
-    """Add the rows of the active lower (side 0) and upper (side 1) limits of a tendon, if a dof moves it."""
-    for side in range(2):
-        sign = 1.0 - 2.0 * side
-        distance = sign * (d.ten_length[tendon] - m.tendon_range[tendon, side])
-        if distance < m.tendon_margin[tendon]:
-            n = combine_tendons(m, d, tendon, sign, -1, 0.0)
-            if n == 0:
-                continue
-            row = open_rows(m, d, 1, n, CNSTR_LIMIT_TENDON, tendon)
-            if row < 0:
-                return -row
-            put_tendon_entries(m, d, row, n, tendon, -1)
-            d.efc_pos[row] = distance
     return OK
 
 

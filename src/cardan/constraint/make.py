@@ -45,41 +45,17 @@ def record_use(m: Model, d: Data) -> int:
     return OK
 
 
-def _always(m: Any) -> bool:
-    return True
-
-
-def _has_equalities(m: Any) -> bool:
-    return m.neq > 0 and m.nv > 0
-
-
-def _has_joints(m: Any) -> bool:
-    return m.nv > 0
-
-
-def _has_tendons(m: Any) -> bool:
-    return m.ntendon > 0
-
-
-def _has_flexes(m: Any) -> bool:
-    return m.nflex > 0
-
-
-def _only_geoms(m: Any) -> bool:
-    return m.nflex == 0
-
-
 MAKE_CONSTRAINT: tuple[tuple[Callable[[Any], bool], Callable[[Any, Any], int]], ...] = (
-    (_always, clear_constraint),
-    (_has_equalities, make_equality),
-    (_has_joints, make_friction),
-    (_has_tendons, make_tendon_friction),
-    (_has_joints, make_limit),
-    (_has_tendons, make_tendon_limit),
-    (_only_geoms, make_contact),
-    (_has_flexes, make_soft_contact),
+    (lambda m: True, clear_constraint),
+    (lambda m: m.neq > 0 and m.nv > 0, make_equality),
+    (lambda m: m.nv > 0, make_friction),
+    (lambda m: m.ntendon > 0, make_tendon_friction),
+    (lambda m: m.nv > 0, make_limit),
+    (lambda m: m.ntendon > 0, make_tendon_limit),
+    (lambda m: m.nflex == 0, make_contact),
+    (lambda m: m.nflex > 0, make_soft_contact),
     (is_sparse, complete_sparse),
-    (_always, record_use),
+    (lambda m: True, record_use),
 )
 
 

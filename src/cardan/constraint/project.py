@@ -47,24 +47,8 @@ def project_dense(m: Model, d: Data) -> int:
         return request(d, n * nv, NEED_HALF)
     if n * n > len(d.work.AR):
         return request(d, n * n, NEED_AR)
-    half_columns(m, d, n)
-    for first in range(0, n, BLOCK):
-        for i in range(first, n):
-            multiply_dense_row(d, i, first, n, nv)
-    for i in range(n):
-        d.work.AR_diagonal[i] = i * n + i
-        d.work.AR[i * n + i] += d.efc_R[i]
-    for i in range(n):
-        for j in range(n):
-            d.efc_AR[i, j] = d.work.AR[i * n + j]
-    return OK
-
-
-@kernel
-def half_columns(m: Model, d: Data, n: int) -> None:
-    """Write the transpose of B to ``work.half``: the `n` entries of each dof are contiguous and processed together."""
+    # transpose of B: the entries of each dof are contiguous and processed together
     half = d.work.half
-    nv = int(m.nv)
     for i in range(n):
         for k in range(nv):
             half[k * n + i] = d.efc_J[i * nv + k]
@@ -78,6 +62,16 @@ def half_columns(m: Model, d: Data, n: int) -> None:
         scale = d.qLDiagSqrtInv[dof]
         for i in range(n):
             half[source + i] *= scale
+    for first in range(0, n, BLOCK):
+        for i in range(first, n):
+            multiply_dense_row(d, i, first, n, nv)
+    for i in range(n):
+        d.work.AR_diagonal[i] = i * n + i
+        d.work.AR[i * n + i] += d.efc_R[i]
+    for i in range(n):
+        for j in range(n):
+            d.efc_AR[i, j] = d.work.AR[i * n + j]
+    return OK
 
 
 @kernel
@@ -118,7 +112,19 @@ def project_sparse(m: Model, d: Data) -> int:
             return request(d, (total + 2 * int(m.nv) + 1) * n // (i + 1), NEED_HALF)
         d.work.half_adr[i] = total
         half_pattern(m, d, i)
-        half_values(m, d, i)
+        # entries of the row of B
+        row = d.work.half_row
+        start = int(d.efc_J_rowadr[i])
+        for k in range(start, start + d.efc_J_rownnz[i]):
+            row[d.efc_J_colind[k]] = d.efc_J[k]
+        for k in range(total + d.work.half_nnz[i] - 1, total - 1, -1):
+            dof = int(d.work.half_col[k])
+            value = row[dof]
+            row[dof] = 0.0
+            if value != 0.0:
+                for a in range(m.aux.M_rowadr[dof] + 1, m.aux.M_rowadr[dof + 1]):
+                    row[m.aux.M_colind[a]] -= d.qLD[a] * value
+            d.work.half[k] = value * d.qLDiagSqrtInv[dof]
         total += int(d.work.half_nnz[i])
     list_rows(m, d, n)
     size = place_products(m, d, n)
@@ -126,7 +132,15 @@ def project_sparse(m: Model, d: Data) -> int:
         return request(d, size, NEED_AR)
     for i in range(n):
         multiply_row(m, d, i)
-    publish_sparse(d, n)
+    # efc_AR and efc_AR_colind are (nefc, nefc) arrays, but are filled as if they were one long row
+    i, j = 0, 0
+    for a in range(d.efc_AR_rowadr[n - 1] + d.efc_AR_rownnz[n - 1] if n > 0 else 0):
+        d.efc_AR[i, j] = d.work.AR[a]
+        d.efc_AR_colind[i, j] = d.work.AR_col[a]
+        j += 1
+        if j == n:
+            i += 1
+            j = 0
     return OK
 
 
@@ -144,38 +158,14 @@ def half_pattern(m: Model, d: Data, i: int) -> None:
         dof = int(m.dof_parentid[d.efc_J_colind[k]])
         while dof >= 0 and d.work.mark[dof] != i:
             d.work.mark[dof] = i
-            insert_column(d, adr, nnz, dof)
+            at = adr + nnz
+            while at > adr and d.work.half_col[at - 1] > dof:
+                d.work.half_col[at] = d.work.half_col[at - 1]
+                at -= 1
+            d.work.half_col[at] = dof
             nnz += 1
             dof = int(m.dof_parentid[dof])
     d.work.half_nnz[i] = nnz
-
-
-@kernel
-def insert_column(d: Data, adr: int, nnz: int, dof: int) -> None:
-    """Insert `dof` in its place among `nnz` increasing columns from `adr` on."""
-    k = adr + nnz
-    while k > adr and d.work.half_col[k - 1] > dof:
-        d.work.half_col[k] = d.work.half_col[k - 1]
-        k -= 1
-    d.work.half_col[k] = dof
-
-
-@kernel
-def half_values(m: Model, d: Data, i: int) -> None:
-    """Compute the entries of row `i` of B."""
-    row = d.work.half_row
-    start = int(d.efc_J_rowadr[i])
-    for k in range(start, start + d.efc_J_rownnz[i]):
-        row[d.efc_J_colind[k]] = d.efc_J[k]
-    adr = int(d.work.half_adr[i])
-    for k in range(adr + d.work.half_nnz[i] - 1, adr - 1, -1):
-        dof = int(d.work.half_col[k])
-        value = row[dof]
-        row[dof] = 0.0
-        if value != 0.0:
-            for a in range(m.aux.M_rowadr[dof] + 1, m.aux.M_rowadr[dof + 1]):
-                row[m.aux.M_colind[a]] -= d.qLD[a] * value
-        d.work.half[k] = value * d.qLDiagSqrtInv[dof]
 
 
 @kernel
@@ -295,17 +285,3 @@ def append_product(d: Data, i: int, j: int, value: float) -> None:
     d.work.AR[a] = value
     d.work.AR_col[a] = j
     d.work.AR_next[i] += 1
-
-
-@kernel
-def publish_sparse(d: Data, n: int) -> None:
-    """Copy to efc_AR and efc_AR_colind, which are (nefc, nefc) arrays, but are filled as if they were one long row."""
-    i = 0
-    j = 0
-    for a in range(d.efc_AR_rowadr[n - 1] + d.efc_AR_rownnz[n - 1] if n > 0 else 0):
-        d.efc_AR[i, j] = d.work.AR[a]
-        d.efc_AR_colind[i, j] = d.work.AR_col[a]
-        j += 1
-        if j == n:
-            i += 1
-            j = 0

@@ -16,8 +16,7 @@ from cardan.maths.vector import MINVAL
 from cardan.model.kernel_views import Data, Model
 from cardan.model.tables import COUNT_BYTES, GROW_EFC, GROW_NNZJ, bytes_of_one
 
-DEFAULT_TIMECONST = 0.02
-DEFAULT_DAMPRATIO = 1.0
+CONTACT_BYTES, ROW_BYTES, ENTRY_BYTES = bytes_of_one("ncon"), bytes_of_one("nefc"), bytes_of_one("nnzJ")
 MIN_IMPEDANCE = float(mjMINIMP)
 MAX_IMPEDANCE = float(mjMAXIMP)
 
@@ -30,11 +29,9 @@ def clip_impedance(value: float) -> float:
 
 @kernel
 def impedance(solimp: Vec5, violation: float) -> Vec2:
-    """Compute the impedance d(r) at the violation r, and its derivative by r.
+    """Compute the impedance d(r) at the violation r (m or rad), and its derivative by r.
 
-    Args:
-        solimp: (d0, dwidth, width, midpoint, power); clipped here to the ranges that the spec allows.
-        violation: r (m or rad); the function is even in r.
+    The function is even in r. `solimp` is clipped here to the ranges that the spec allows.
     """
     dmin = clip_impedance(solimp[0])
     dmax = clip_impedance(solimp[1])
@@ -80,11 +77,9 @@ def stiffness_damping(m: Model, solref: Vec2, solimp: Vec5) -> Vec2:
     dmax = clip_impedance(solimp[1])
     if solref[0] <= 0.0 and solref[1] <= 0.0:
         return -solref[0] / max(dmax * dmax, MINVAL), -solref[1] / max(dmax, MINVAL)
-    timeconst = solref[0]
-    dampratio = solref[1]
+    timeconst, dampratio = solref
     if timeconst <= 0.0 or dampratio <= 0.0:
-        timeconst = DEFAULT_TIMECONST
-        dampratio = DEFAULT_DAMPRATIO
+        timeconst, dampratio = 0.02, 1.0
     if m.opt.disableflags & DSBL_REFSAFE == 0:
         timeconst = max(timeconst, 2.0 * m.opt.timestep)
     decay = dmax * timeconst
@@ -95,9 +90,6 @@ def stiffness_damping(m: Model, solref: Vec2, solimp: Vec5) -> Vec2:
 def regularizer(imp: float, diag: float) -> float:
     """Regulariser R: (1 - d) / d times the approximate diagonal of J M^-1 J', at least mjMINVAL."""
     return max((1.0 - imp) * diag / imp, MINVAL)
-
-
-CONTACT_BYTES, ROW_BYTES, ENTRY_BYTES = bytes_of_one("ncon"), bytes_of_one("nefc"), bytes_of_one("nnzJ")
 
 
 @kernel
@@ -125,22 +117,10 @@ def arena_use(ncon: int, nefc: int, nnz: int) -> int:
 
 
 @kernel
-def do_without_rows(m: Model, d: Data) -> int:
-    """Handle a reached memory limit: this step has no constraints, and a warning is counted. Return as `open_rows`.
-
-    The stage then runs again without an enlargement (``work.need`` is 0), and makes no rows (spec: modeling, memory).
-    """
-    d.ne, d.nf, d.nl, d.nefc, d.nnzJ = 0, 0, 0, 0, 0
-    d.work.rows_full = 1
-    d.warning.number[WARN_CNSTRFULL] += 1
-    d.warning.lastinfo[WARN_CNSTRFULL] = m.narena
-    d.work.need = 0
-    return -GROW_EFC
-
-
-@kernel
 def open_rows(m: Model, d: Data, count: int, nnz: int, kind: int, index: int) -> int:
-    """Append `count` rows of `nnz` structural non-zeros each, with efc_pos, efc_margin and efc_frictionloss set to 0.
+    """Append `count` rows, with efc_pos, efc_margin and efc_frictionloss set to 0; return the number of the first row.
+
+    If memory is short, return -GROW_EFC or -GROW_NNZJ; `work.need` is then the required capacity.
 
     Args:
         m: the model.
@@ -149,17 +129,19 @@ def open_rows(m: Model, d: Data, count: int, nnz: int, kind: int, index: int) ->
         nnz: number of columns of each row in sparse storage.
         kind: mjtConstraint.
         index: id of the equality, dof, joint, tendon or contact.
-
-    Returns:
-        The number of the first row, or -GROW_EFC or -GROW_NNZJ if memory is short; `work.need` is then the required
-        capacity.
     """
     sparse = is_sparse(m)
     row = int(d.nefc)
     start = int(d.nnzJ)
     entries = count * (nnz if sparse else int(m.nv))
     if m.narena > 0 and arena_use(d.ncon, row + count, start + entries) > m.narena:
-        return do_without_rows(m, d)
+        # memory limit reached: no constraints in this step; the stage runs again without an enlargement (spec: memory)
+        d.ne, d.nf, d.nl, d.nefc, d.nnzJ = 0, 0, 0, 0, 0
+        d.work.rows_full = 1
+        d.warning.number[WARN_CNSTRFULL] += 1
+        d.warning.lastinfo[WARN_CNSTRFULL] = m.narena
+        d.work.need = 0
+        return -GROW_EFC
     if row + count > len(d.efc_type):
         d.work.need = row + count
         return -GROW_EFC

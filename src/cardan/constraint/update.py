@@ -45,15 +45,12 @@ from cardan.model.kernel_views import Data, Model
 
 @kernel
 def constraint_update(d: Data, jar: ConstArray1, with_hessian: int) -> float:
-    """Compute forces, states and cost of all constraint rows at the residual acceleration `jar` (see the module).
+    """Compute forces, states and cost of all constraint rows at the residual acceleration `jar` (nefc,).
 
-    Args:
-        d: the data; efc_force, efc_state and contact.H are written.
-        jar: J qacc - efc_aref (nefc numbers or more).
-        with_hessian: if not 0, also write `contact.H` of the contacts in state CONE.
-
-    Returns:
-        The sum of the costs.
+    Writes efc_force and efc_state; all rows of an elliptic contact have the same state. If `with_hessian` is not 0, it
+    also writes ``contact.H`` of the elliptic contacts in state CONE: the n x n Hessian of s by the contact's jar, row
+    by row in the first n n of the 36 numbers. In all other states the Hessian of s is diagonal: D for QUADRATIC, else
+    0.
     """
     bilateral = int(d.ne + d.nf)
     cost = update_equality(d, jar, 0, d.ne)

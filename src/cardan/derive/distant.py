@@ -36,9 +36,8 @@ from cardan.jit import CALLBACK_FAILED, OK, call_collider, exact, kernel, stage
 from cardan.maths.types import ConstArray1
 from cardan.model.kernel_views import Data, Model
 from cardan.model.tables import GROW_CON
-from cardan.soft.boxes import find_elements, find_near_element, geom_center, geom_half, is_active
 from cardan.soft.contacts import flexes_meet, geom_meets_flex, on_body, plane_vertex, share_body, soft_collision
-from cardan.soft.flex import load_element
+from cardan.soft.flex import find_elements, find_near_element, geom_center, geom_half, is_active, load_element
 from cardan.soft.near import element_element, geom_element
 
 if TYPE_CHECKING:

@@ -10,18 +10,23 @@ from __future__ import annotations
 from math import exp
 
 from cardan.dynamics.passive import has_gravcomp
-from cardan.enums import mjtBias, mjtDyn, mjtGain
 from cardan.enums.codes import (
     BIAS_AFFINE,
+    BIAS_MUSCLE,
     BIAS_NONE,
+    BIAS_USER,
     DSBL_ACTUATION,
     DSBL_CLAMPCTRL,
     DSBL_PASSIVE,
     DYN_FILTER,
     DYN_FILTEREXACT,
     DYN_INTEGRATOR,
+    DYN_MUSCLE,
+    DYN_USER,
     GAIN_AFFINE,
     GAIN_FIXED,
+    GAIN_MUSCLE,
+    GAIN_USER,
     WARN_BADCTRL,
 )
 from cardan.jit import OK, kernel, stage
@@ -33,8 +38,6 @@ MAXVAL = 1e10
 LAST_GROUP = 30
 MUSCLES_MADE, USERS_MADE = 1, 2  # bits of work.actuation_made
 ACTUATION_STALE = -6  # status: the types of actuators were edited, so the program lacks an earlier stage
-_MUSCLE = (int(mjtDyn.mjDYN_MUSCLE), int(mjtGain.mjGAIN_MUSCLE), int(mjtBias.mjBIAS_MUSCLE))
-_USER = (int(mjtDyn.mjDYN_USER), int(mjtGain.mjGAIN_USER), int(mjtBias.mjBIAS_USER))
 
 
 @kernel
@@ -64,8 +67,7 @@ def actuator_disabled(m: Model, actuator: int) -> bool:
 def limit_controls(m: Model, d: Data) -> int:
     """Copy the controls, limited to their ranges, to `work.ctrl`; if one of them is bad, set all of them to zero.
 
-    Returns:
-        The smallest id of an actuator with a bad control, or -1.
+    Return the smallest id of an actuator with a bad control, or -1.
     """
     limit = not m.opt.disableflags & DSBL_CLAMPCTRL
     bad = -1
@@ -80,15 +82,6 @@ def limit_controls(m: Model, d: Data) -> int:
         for i in range(m.nu):
             d.work.ctrl[i] = 0.0
     return bad
-
-
-@kernel
-def _read_controls(m: Model, d: Data) -> None:
-    """Limit the controls, and count a warning if one of them is bad."""
-    bad = limit_controls(m, d)
-    if bad >= 0:
-        d.warning.number[WARN_BADCTRL] += 1
-        d.warning.lastinfo[WARN_BADCTRL] = bad
 
 
 @kernel
@@ -142,26 +135,19 @@ def _force(m: Model, d: Data, actuator: int) -> float:
     if m.actuator_plugin[actuator] >= 0:
         force = d.actuator_force[actuator]
     else:
-        force = _gain_force(m, d, actuator)
+        if m.actuator_gaintype[actuator] == GAIN_FIXED:
+            gain = m.actuator_gainprm[actuator, 0]
+        elif m.actuator_gaintype[actuator] == GAIN_AFFINE:
+            gain = _affine(d, actuator, m.actuator_gainprm)
+        else:
+            gain = d.work.actuator_gain[actuator]
+        force = gain * actuator_input(m, d, actuator)
+        if m.actuator_biastype[actuator] == BIAS_AFFINE:
+            force += _affine(d, actuator, m.actuator_biasprm)
+        elif m.actuator_biastype[actuator] != BIAS_NONE:
+            force += d.work.actuator_bias[actuator]
     if m.actuator_forcelimited[actuator]:
         force = clamp(force, m.actuator_forcerange[actuator, 0], m.actuator_forcerange[actuator, 1])
-    return force
-
-
-@kernel
-def _gain_force(m: Model, d: Data, actuator: int) -> float:
-    """Gain times input plus bias."""
-    if m.actuator_gaintype[actuator] == GAIN_FIXED:
-        gain = m.actuator_gainprm[actuator, 0]
-    elif m.actuator_gaintype[actuator] == GAIN_AFFINE:
-        gain = _affine(d, actuator, m.actuator_gainprm)
-    else:
-        gain = d.work.actuator_gain[actuator]
-    force = gain * actuator_input(m, d, actuator)
-    if m.actuator_biastype[actuator] == BIAS_AFFINE:
-        force += _affine(d, actuator, m.actuator_biasprm)
-    elif m.actuator_biastype[actuator] != BIAS_NONE:
-        force += d.work.actuator_bias[actuator]
     return force
 
 
@@ -171,41 +157,11 @@ def _kinds_to_make(m: Model) -> int:
     kinds = 0
     for i in range(m.nu):
         dyn, gain, bias = m.actuator_dyntype[i], m.actuator_gaintype[i], m.actuator_biastype[i]
-        if dyn == _MUSCLE[0] or gain == _MUSCLE[1] or bias == _MUSCLE[2]:
+        if dyn == DYN_MUSCLE or gain == GAIN_MUSCLE or bias == BIAS_MUSCLE:
             kinds |= MUSCLES_MADE
-        if dyn == _USER[0] or gain == _USER[1] or bias == _USER[2]:
+        if dyn == DYN_USER or gain == GAIN_USER or bias == BIAS_USER:
             kinds |= USERS_MADE
     return kinds
-
-
-@kernel
-def _actuator_forces(m: Model, d: Data) -> None:
-    """Write activation rates and forces of all actuators, and add their joint forces."""
-    for i in range(m.nu):
-        first = m.actuator_actadr[i]
-        for act in range(first, first + (m.actuator_actnum[i] if m.actuator_plugin[i] < 0 else 0)):
-            set_activation_rate(m, d, i, act)
-        force = 0.0
-        if not actuator_disabled(m, i):
-            force = _force(m, d, i)
-        d.actuator_force[i] = force
-        for k in range(m.aux.moment_rowadr[i], m.aux.moment_rowadr[i + 1]):
-            dof = m.aux.moment_colind[k]
-            d.qfrc_actuator[dof] += d.actuator_moment[i, dof] * force
-
-
-@kernel
-def _joint_limits(m: Model, d: Data) -> None:
-    """Add the gravity compensation that actuators apply, then limit the total actuator force on each joint."""
-    if has_gravcomp(m) and not m.opt.disableflags & DSBL_PASSIVE:
-        for dof in range(m.nv):
-            if m.jnt_actgravcomp[m.dof_jntid[dof]]:
-                d.qfrc_actuator[dof] += d.qfrc_gravcomp[dof]
-    for joint in range(m.njnt):
-        if m.jnt_actfrclimited[joint]:
-            dof = m.jnt_dofadr[joint]
-            low, high = m.jnt_actfrcrange[joint, 0], m.jnt_actfrcrange[joint, 1]
-            d.qfrc_actuator[dof] = clamp(d.qfrc_actuator[dof], low, high)
 
 
 @stage
@@ -226,7 +182,28 @@ def fwd_actuation(m: Model, d: Data) -> int:
     if _kinds_to_make(m) & ~d.work.actuation_made:
         return ACTUATION_STALE
     d.work.actuation_made = 0
-    _read_controls(m, d)
-    _actuator_forces(m, d)
-    _joint_limits(m, d)
+    bad = limit_controls(m, d)
+    if bad >= 0:
+        d.warning.number[WARN_BADCTRL] += 1
+        d.warning.lastinfo[WARN_BADCTRL] = bad
+    for i in range(m.nu):
+        first = m.actuator_actadr[i]
+        for act in range(first, first + (m.actuator_actnum[i] if m.actuator_plugin[i] < 0 else 0)):
+            set_activation_rate(m, d, i, act)
+        force = 0.0
+        if not actuator_disabled(m, i):
+            force = _force(m, d, i)
+        d.actuator_force[i] = force
+        for k in range(m.aux.moment_rowadr[i], m.aux.moment_rowadr[i + 1]):
+            dof = m.aux.moment_colind[k]
+            d.qfrc_actuator[dof] += d.actuator_moment[i, dof] * force
+    if has_gravcomp(m) and not m.opt.disableflags & DSBL_PASSIVE:
+        for dof in range(m.nv):
+            if m.jnt_actgravcomp[m.dof_jntid[dof]]:
+                d.qfrc_actuator[dof] += d.qfrc_gravcomp[dof]
+    for joint in range(m.njnt):
+        if m.jnt_actfrclimited[joint]:
+            dof = m.jnt_dofadr[joint]
+            low, high = m.jnt_actfrcrange[joint, 0], m.jnt_actfrcrange[joint, 1]
+            d.qfrc_actuator[dof] = clamp(d.qfrc_actuator[dof], low, high)
     return OK

@@ -11,9 +11,8 @@ from cardan.dynamics.inertia import solve_m
 from cardan.dynamics.jacobian import apply_ft
 from cardan.enums.codes import DSBL_GRAVITY
 from cardan.jit import OK, kernel, stage
-from cardan.maths.spatial import add6, add_scaled6, cross_force, dot6, get6, get10, mul_inertia, set6
 from cardan.maths.types import Array1, Array2, Vec6
-from cardan.maths.vector import get3
+from cardan.maths.vector import add6, add_scaled6, cross_force, dot6, get3, get6, get10, mul_inertia, set6
 from cardan.model.kernel_views import Data, Model
 
 
@@ -48,13 +47,9 @@ def _inertial_force(d: Data, body: int, acceleration: Vec6) -> Vec6:
 
 @kernel
 def newton_euler(m: Model, d: Data, result: Array1, with_acceleration: bool) -> None:
-    """Compute the joint forces that balance velocity and gravity, and `qacc` if requested (without armature).
+    """Write the joint forces (nv,) that balance velocity and gravity, without armature, to `result`.
 
-    Args:
-        m: model.
-        d: data with cinert, cdof, cvel, cdof_dot, qvel (and qacc).
-        result: joint forces (nv,), written.
-        with_acceleration: whether `qacc` is included; if not, it is taken as 0.
+    If `with_acceleration` is not set, `qacc` is taken as 0. Reads cinert, cdof, cvel, cdof_dot, qvel (and qacc).
     """
     cacc = d.work.rne_cacc
     cfrc = d.work.rne_cfrc

@@ -1,16 +1,32 @@
-"""Quantities in the frames centred at the trees' centres of mass: inertias, motion axes, velocities.
+"""Quantities in the frames centred at the trees' centres of mass: inertias, motion axes, velocities; those of objects.
 
 All spatial quantities (rotation first, then translation) have the orientation of the world and are taken about the
 centre of mass of the body's kinematic tree (spec: computation, general framework; Featherstone 2008, chapter 2).
+Velocities and accelerations of objects (bodies, geoms, sites, cameras) are taken at the object's centre, in the world's
+orientation or in the object's own (spec: mj_objectVelocity, mj_objectAcceleration).
 """
 
 from __future__ import annotations
 
-from cardan.enums.codes import JNT_BALL, JNT_FREE, JNT_SLIDE
+from cardan.enums.codes import JNT_BALL, JNT_FREE, JNT_SLIDE, OBJ_BODY, OBJ_GEOM, OBJ_SITE, OBJ_XBODY
 from cardan.jit import OK, kernel, stage
-from cardan.maths.spatial import add_scaled6, cross_motion, get6, set6, set10
 from cardan.maths.types import Inertia, Mat3, Vec3, Vec6
-from cardan.maths.vector import MINVAL, cross, get3, get9, scale3, set3, sub3
+from cardan.maths.vector import (
+    MINVAL,
+    add3,
+    add_scaled6,
+    cross,
+    cross_motion,
+    get3,
+    get6,
+    get9,
+    mul_mat_t_vec3,
+    scale3,
+    set3,
+    set6,
+    set10,
+    sub3,
+)
 from cardan.model.kernel_views import Data, Model
 
 
@@ -60,16 +76,6 @@ def _spatial_inertia(mat: Mat3, inertia: Vec3, mass: float, r: Vec3) -> Inertia:
 
 
 @kernel
-def _cinert(m: Model, d: Data) -> None:
-    """Compute the inertia of each body about the centre of mass of its tree."""
-    set10(d.cinert, 0, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
-    for body in range(1, m.nbody):
-        offset = sub3(get3(d.xipos, body), get3(d.subtree_com, m.body_rootid[body]))
-        inertia = get3(m.body_inertia, body)
-        set10(d.cinert, body, _spatial_inertia(get9(d.ximat, body), inertia, m.body_mass[body], offset))
-
-
-@kernel
 def _rotation_about(axis: Vec3, offset: Vec3) -> Vec6:
     """Motion vector of a rotation about `axis`, where `offset` goes from a point of the axis to the reference point."""
     v = cross(axis, offset)
@@ -85,14 +91,6 @@ def _set_body_rotations(d: Data, dof: int, body: int, offset: Vec3) -> None:
 
 
 @kernel
-def _set_translations(d: Data, dof: int) -> None:
-    """Set the motion vectors of the three translations along the world's axes."""
-    set6(d.cdof, dof, (0.0, 0.0, 0.0, 1.0, 0.0, 0.0))
-    set6(d.cdof, dof + 1, (0.0, 0.0, 0.0, 0.0, 1.0, 0.0))
-    set6(d.cdof, dof + 2, (0.0, 0.0, 0.0, 0.0, 0.0, 1.0))
-
-
-@kernel
 def _cdof(m: Model, d: Data) -> None:
     """Compute the motion vector of each degree of freedom."""
     for joint in range(m.njnt):
@@ -101,7 +99,9 @@ def _cdof(m: Model, d: Data) -> None:
         kind = m.jnt_type[joint]
         offset = sub3(get3(d.subtree_com, m.body_rootid[body]), get3(d.xanchor, joint))
         if kind == JNT_FREE:
-            _set_translations(d, dof)
+            set6(d.cdof, dof, (0.0, 0.0, 0.0, 1.0, 0.0, 0.0))
+            set6(d.cdof, dof + 1, (0.0, 0.0, 0.0, 0.0, 1.0, 0.0))
+            set6(d.cdof, dof + 2, (0.0, 0.0, 0.0, 0.0, 0.0, 1.0))
             _set_body_rotations(d, dof + 3, body, offset)
         elif kind == JNT_BALL:
             _set_body_rotations(d, dof, body, offset)
@@ -118,7 +118,11 @@ def com_pos(m: Model, d: Data) -> int:
     Reads xipos, ximat, xmat, xanchor, xaxis; writes subtree_com (nbody, 3), cinert (nbody, 10), cdof (nv, 6).
     """
     _subtree_com(m, d)
-    _cinert(m, d)
+    set10(d.cinert, 0, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
+    for body in range(1, m.nbody):
+        arm = sub3(get3(d.xipos, body), get3(d.subtree_com, m.body_rootid[body]))
+        inertia = get3(m.body_inertia, body)
+        set10(d.cinert, body, _spatial_inertia(get9(d.ximat, body), inertia, m.body_mass[body], arm))
     _cdof(m, d)
     return OK
 
@@ -142,24 +146,6 @@ def _add_rotations(d: Data, velocity: Vec6, dof: int) -> Vec6:
     return _add_dofs(d, velocity, dof, 3)
 
 
-@kernel
-def _add_joint(m: Model, d: Data, velocity: Vec6, joint: int) -> Vec6:
-    """Add the motion of one joint to the velocity of a body, and write the joint's `cdof_dot`."""
-    dof = m.jnt_dofadr[joint]
-    kind = m.jnt_type[joint]
-    if kind == JNT_FREE:
-        for k in range(dof, dof + 3):
-            set6(d.cdof_dot, k, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
-        velocity = _add_rotations(d, _add_dofs(d, velocity, dof, 3), dof + 3)
-    elif kind == JNT_BALL:
-        velocity = _add_rotations(d, velocity, dof)
-    else:
-        axis = get6(d.cdof, dof)
-        set6(d.cdof_dot, dof, cross_motion(velocity, axis))
-        velocity = add_scaled6(velocity, axis, d.qvel[dof])
-    return velocity
-
-
 @stage
 def com_vel(m: Model, d: Data) -> int:
     """Compute velocities of bodies and rates of change of motion axes (Featherstone 2008, section 5.3, forward pass).
@@ -171,6 +157,108 @@ def com_vel(m: Model, d: Data) -> int:
         velocity = get6(d.cvel, m.body_parentid[body])
         first = m.body_jntadr[body]
         for joint in range(first, first + m.body_jntnum[body]):
-            velocity = _add_joint(m, d, velocity, joint)
+            dof = m.jnt_dofadr[joint]
+            kind = m.jnt_type[joint]
+            if kind == JNT_FREE:
+                for k in range(dof, dof + 3):
+                    set6(d.cdof_dot, k, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
+                velocity = _add_rotations(d, _add_dofs(d, velocity, dof, 3), dof + 3)
+            elif kind == JNT_BALL:
+                velocity = _add_rotations(d, velocity, dof)
+            else:
+                axis = get6(d.cdof, dof)
+                set6(d.cdof_dot, dof, cross_motion(velocity, axis))
+                velocity = add_scaled6(velocity, axis, d.qvel[dof])
         set6(d.cvel, body, velocity)
     return OK
+
+
+@kernel
+def object_body(m: Model, kind: int, k: int) -> int:
+    """Body to which an object belongs."""
+    if kind in (OBJ_BODY, OBJ_XBODY):
+        return k
+    if kind == OBJ_GEOM:
+        return m.geom_bodyid[k]
+    if kind == OBJ_SITE:
+        return m.site_bodyid[k]
+    return m.cam_bodyid[k]
+
+
+@kernel
+def object_pos(d: Data, kind: int, k: int) -> Vec3:
+    """Centre of an object in the world frame; for a body (`mjOBJ_BODY`), that of its inertial frame."""
+    if kind == OBJ_BODY:
+        return get3(d.xipos, k)
+    if kind == OBJ_XBODY:
+        return get3(d.xpos, k)
+    if kind == OBJ_GEOM:
+        return get3(d.geom_xpos, k)
+    if kind == OBJ_SITE:
+        return get3(d.site_xpos, k)
+    return get3(d.cam_xpos, k)
+
+
+@kernel
+def object_mat(d: Data, kind: int, k: int) -> Mat3:
+    """Orientation of an object, a 3 x 3 matrix; for a body (`mjOBJ_BODY`), that of its inertial frame."""
+    if kind == OBJ_BODY:
+        return get9(d.ximat, k)
+    if kind == OBJ_XBODY:
+        return get9(d.xmat, k)
+    if kind == OBJ_GEOM:
+        return get9(d.geom_xmat, k)
+    if kind == OBJ_SITE:
+        return get9(d.site_xmat, k)
+    return get9(d.cam_xmat, k)
+
+
+@kernel
+def _shifted(m: Model, d: Data, spatial: Vec6, body: int, point: Vec3) -> Vec6:
+    """Transform a body's motion vector from the centre of mass of its tree to a point."""
+    arm = sub3(point, get3(d.subtree_com, m.body_rootid[body]))
+    angular = (spatial[0], spatial[1], spatial[2])
+    linear = add3((spatial[3], spatial[4], spatial[5]), cross(angular, arm))
+    return (angular[0], angular[1], angular[2], linear[0], linear[1], linear[2])
+
+
+@kernel
+def _in_frame(mat: Mat3, spatial: Vec6) -> Vec6:
+    """Express a spatial vector in the orientation of a frame."""
+    angular = mul_mat_t_vec3(mat, (spatial[0], spatial[1], spatial[2]))
+    linear = mul_mat_t_vec3(mat, (spatial[3], spatial[4], spatial[5]))
+    return (angular[0], angular[1], angular[2], linear[0], linear[1], linear[2])
+
+
+@kernel
+def velocity_at(m: Model, d: Data, body: int, point: Vec3) -> Vec6:
+    """Velocity of a body at a point (world frame)."""
+    return _shifted(m, d, get6(d.cvel, body), body, point)
+
+
+@kernel
+def object_velocity(m: Model, d: Data, kind: int, k: int, local: bool) -> Vec6:
+    """Velocity of an object at its centre, in its own orientation if `local`, else in the world's. Needs `com_vel`."""
+    velocity = velocity_at(m, d, object_body(m, kind, k), object_pos(d, kind, k))
+    if local:
+        return _in_frame(object_mat(d, kind, k), velocity)
+    return velocity
+
+
+@kernel
+def object_acceleration(m: Model, d: Data, kind: int, k: int, local: bool) -> Vec6:
+    """Acceleration of an object at its centre, in its own orientation if `local`, else in the world's.
+
+    Needs `rne_post_constraint`.
+    """
+    body = object_body(m, kind, k)
+    point = object_pos(d, kind, k)
+    velocity = velocity_at(m, d, body, point)
+    spatial = _shifted(m, d, get6(d.cacc, body), body, point)
+    # from the spatial acceleration to that of the material point
+    turn = cross((velocity[0], velocity[1], velocity[2]), (velocity[3], velocity[4], velocity[5]))
+    linear = add3((spatial[3], spatial[4], spatial[5]), turn)
+    acceleration = (spatial[0], spatial[1], spatial[2], linear[0], linear[1], linear[2])
+    if local:
+        return _in_frame(object_mat(d, kind, k), acceleration)
+    return acceleration

@@ -1,67 +1,73 @@
 """Derivatives of smooth forces by velocity, for the implicit integrators (spec: computation, numerical integration).
 
-This module adds the derivatives of dampers and actuators; `fluid_derivatives` and `coriolis_derivatives` add theirs.
+This module adds the derivatives of dampers, actuators, Coriolis and centripetal forces; `fluid` adds its own.
 `qDeriv` is stored in compressed rows. Row i has entries for the ancestors and descendants of dof i in the tree
 (`D_rownnz`, `D_rowadr`, `D_colind`). Entries that couple dofs of different branches are left out.
 
 Matrices with this pattern are factorised as A = U L from the leaves to the root, which creates no fill-in. U is upper
 triangular with a unit diagonal, L lower triangular; the stored diagonal is that of L.
+
+*Coriolis and centripetal forces.* The force on body b is ``I a + v x* I v``. Let S_j be the axis of dof j, and P_j the
+part of the derivative of accelerations that is common to all bodies of the subtree of j. Then
+
+    d v / d qvel_j = S_j,     d a / d qvel_j = P_j - v x S_j,
+    d force / d qvel_j = I P_j + B S_j,     B = v x* I - I v x + (. x* I v),
+
+so that composite inertias and composite matrices B determine all entries (Singh, Russell and Wensing, "Efficient
+analytical derivatives of rigid-body dynamics using spatial vector algebra", 2022).
+
+*Composite matrices* also serve the derivatives of fluid forces. Let the force on body b change by ``B_b dv_b``, about
+the centre of mass of the tree. Then, for a dof i and its ancestor j, the joint force i changes by ``S_i' B S_j`` per
+unit of velocity j. Here B is the sum of the B_b of the subtree of dof i, which is formed as in the composite rigid body
+algorithm (Featherstone 2008, section 6.2).
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 from cardan.dynamics.actuation import actuator_disabled, is_bad
 from cardan.dynamics.inertia import sound_pivot
 from cardan.dynamics.tendon import tendon_moment
-from cardan.enums.codes import BIAS_AFFINE, DSBL_ACTUATION, DSBL_PASSIVE, GAIN_AFFINE, GAIN_MUSCLE
+from cardan.enums.codes import BIAS_AFFINE, DSBL_ACTUATION, DSBL_PASSIVE, GAIN_AFFINE, GAIN_MUSCLE, JNT_BALL, JNT_FREE
 from cardan.jit import OK, kernel, stage
-from cardan.maths.types import Array1, ConstArray1
-from cardan.maths.vector import MINVAL
+from cardan.maths.types import Array1, ConstArray1, ConstIntArray1, Vec6
+from cardan.maths.vector import (
+    MINVAL,
+    add6,
+    add_scaled6,
+    cross_force,
+    cross_motion,
+    dot6,
+    get6,
+    get10,
+    mul_inertia,
+    set6,
+)
 from cardan.model.kernel_views import Data, Model
 
 
 @kernel
-def _diagonal(m: Model, dof: int) -> int:
-    """Address of the diagonal entry of row `dof` in qDeriv."""
-    return m.aux.M_to_D[m.aux.M_rowadr[dof]]
+def _actuator_moment(m: Model, d: Data, actuator: int, k: int) -> float:
+    """Derivative of an actuator's length by the position of the dof ``m.aux.moment_colind[k]``."""
+    return d.actuator_moment[actuator, m.aux.moment_colind[k]]
 
 
 @kernel
-def _next_entry(m: Model, row: int, column: int, k: int) -> int:
-    """Return the first entry of a row of qDeriv, from `k` on, whose column is at least `column`, or the row's end."""
-    while k < m.aux.D_rowadr[row + 1] and m.aux.D_colind[k] < column:
-        k += 1
-    return k
+def _add_outer(m: Model, d: Data, i: int, adr: ConstIntArray1, dofs: ConstIntArray1, moment: Any, slope: float) -> None:
+    """Add J' slope J to the entries that qDeriv stores, for the row `i` of the moments of actuators or tendons.
 
-
-@kernel
-def _add_actuator(m: Model, d: Data, actuator: int, slope: float) -> None:
-    """Add moment' slope moment to the entries that qDeriv stores."""
-    start, stop = m.aux.moment_rowadr[actuator], m.aux.moment_rowadr[actuator + 1]
-    for i in range(start, stop):
-        row = m.aux.moment_colind[i]
-        scaled = slope * d.actuator_moment[actuator, row]
-        k = m.aux.D_rowadr[row]
-        for j in range(start, stop):
-            column = m.aux.moment_colind[j]
-            k = _next_entry(m, row, column, k)
-            if k < m.aux.D_rowadr[row + 1] and m.aux.D_colind[k] == column:
-                d.qDeriv[k] += scaled * d.actuator_moment[actuator, column]
-
-
-@kernel
-def _add_tendon(m: Model, d: Data, tendon: int, slope: float) -> None:
-    """Add J' slope J to the entries that qDeriv stores."""
-    start, stop = m.aux.ten_rowadr[tendon], m.aux.ten_rowadr[tendon + 1]
-    for i in range(start, stop):
-        row = m.aux.ten_colind[i]
-        scaled = slope * tendon_moment(m, d, tendon, i)
-        k = m.aux.D_rowadr[row]
-        for j in range(start, stop):
-            column = m.aux.ten_colind[j]
-            k = _next_entry(m, row, column, k)
-            if k < m.aux.D_rowadr[row + 1] and m.aux.D_colind[k] == column:
-                d.qDeriv[k] += scaled * tendon_moment(m, d, tendon, j)
+    The row has the dofs ``dofs[adr[i]]`` to ``dofs[adr[i + 1] - 1]`` and the entries `moment`.
+    """
+    for a in range(adr[i], adr[i + 1]):
+        row = dofs[a]
+        scaled = slope * moment(m, d, i, a)
+        k, end = m.aux.D_rowadr[row], m.aux.D_rowadr[row + 1]
+        for b in range(adr[i], adr[i + 1]):
+            while k < end and m.aux.D_colind[k] < dofs[b]:
+                k += 1
+            if k < end and m.aux.D_colind[k] == dofs[b]:
+                d.qDeriv[k] += scaled * moment(m, d, i, b)
 
 
 @kernel
@@ -75,37 +81,6 @@ def _gain_input(m: Model, d: Data, actuator: int) -> float:
     return d.ctrl[actuator]
 
 
-@kernel
-def _force_slope(m: Model, d: Data, actuator: int) -> float:
-    """Derivative of an actuator's force by its velocity."""
-    slope = 0.0
-    if m.actuator_biastype[actuator] == BIAS_AFFINE:
-        slope += m.actuator_biasprm[actuator, 2]
-    if m.actuator_gaintype[actuator] == GAIN_AFFINE:
-        slope += m.actuator_gainprm[actuator, 2] * _gain_input(m, d, actuator)
-    elif m.actuator_gaintype[actuator] == GAIN_MUSCLE:
-        slope += d.work.actuator_gain_slope[actuator] * _gain_input(m, d, actuator)
-    return slope
-
-
-@kernel
-def _actuator_derivatives(m: Model, d: Data) -> None:
-    for actuator in range(m.nu):
-        if not actuator_disabled(m, actuator):
-            slope = _force_slope(m, d, actuator)
-            if slope != 0.0:
-                _add_actuator(m, d, actuator, slope)
-
-
-@kernel
-def _damper_derivatives(m: Model, d: Data) -> None:
-    for dof in range(m.nv):
-        d.qDeriv[_diagonal(m, dof)] -= m.dof_damping[dof]
-    for tendon in range(m.ntendon):
-        if m.tendon_damping[tendon] > 0.0:
-            _add_tendon(m, d, tendon, -m.tendon_damping[tendon])
-
-
 @stage
 def implicitfast_derivatives(m: Model, d: Data) -> int:
     """Compute the derivative of passive and actuator forces by velocity.
@@ -115,9 +90,24 @@ def implicitfast_derivatives(m: Model, d: Data) -> int:
     for k in range(m.nD):
         d.qDeriv[k] = 0.0
     if not m.opt.disableflags & DSBL_ACTUATION:
-        _actuator_derivatives(m, d)
+        for actuator in range(m.nu):
+            if not actuator_disabled(m, actuator):
+                slope = 0.0
+                if m.actuator_biastype[actuator] == BIAS_AFFINE:
+                    slope += m.actuator_biasprm[actuator, 2]
+                if m.actuator_gaintype[actuator] == GAIN_AFFINE:
+                    slope += m.actuator_gainprm[actuator, 2] * _gain_input(m, d, actuator)
+                elif m.actuator_gaintype[actuator] == GAIN_MUSCLE:
+                    slope += d.work.actuator_gain_slope[actuator] * _gain_input(m, d, actuator)
+                if slope != 0.0:
+                    _add_outer(m, d, actuator, m.aux.moment_rowadr, m.aux.moment_colind, _actuator_moment, slope)
     if not m.opt.disableflags & DSBL_PASSIVE:
-        _damper_derivatives(m, d)
+        for dof in range(m.nv):
+            d.qDeriv[m.aux.M_to_D[m.aux.M_rowadr[dof]]] -= m.dof_damping[dof]
+        for tendon in range(m.ntendon):
+            if m.tendon_damping[tendon] > 0.0:
+                damping = m.tendon_damping[tendon]
+                _add_outer(m, d, tendon, m.aux.ten_rowadr, m.aux.ten_colind, tendon_moment, -damping)
     return OK
 
 
@@ -180,3 +170,141 @@ def solve_lu(m: Model, lu: ConstArray1, x: Array1) -> None:
         for adr in range(start + 1, m.aux.M_rowadr[i + 1]):
             value -= lu[m.aux.M_to_D[adr]] * x[m.aux.M_colind[adr]]
         x[i] = value / lu[m.aux.M_to_D[start]]
+
+
+@kernel
+def unit6(k: int) -> Vec6:
+    """Unit vector of six elements along axis `k`."""
+    return (
+        1.0 if k == 0 else 0.0,
+        1.0 if k == 1 else 0.0,
+        1.0 if k == 2 else 0.0,
+        1.0 if k == 3 else 0.0,
+        1.0 if k == 4 else 0.0,
+        1.0 if k == 5 else 0.0,
+    )
+
+
+@kernel
+def clear_matrices(m: Model, d: Data) -> None:
+    """Set the matrices of all bodies to zero."""
+    for body in range(m.nbody):
+        for k in range(36):
+            d.work.composite[body, k] = 0.0
+
+
+@kernel
+def add_to_parents(m: Model, d: Data) -> None:
+    """Add the matrices of bodies to those of their parents, which gives the sums over subtrees: a backward pass."""
+    for body in range(m.nbody - 1, 0, -1):
+        parent = m.body_parentid[body]
+        if parent > 0:
+            for k in range(36):
+                d.work.composite[parent, k] += d.work.composite[body, k]
+
+
+@kernel
+def _sum(d: Data, body: int, start: int, stride: int, vector: Vec6) -> float:
+    """Scalar product of six elements of the body's matrix, `stride` apart, and a vector."""
+    total = 0.0
+    for k in range(6):
+        total += d.work.composite[body, start + k * stride] * vector[k]
+    return total
+
+
+@kernel
+def mul_matrix(d: Data, body: int, vector: Vec6, transposed: bool) -> Vec6:
+    """Product B vector, or B' vector, for the matrix B of a body."""
+    row, step = (1, 6) if transposed else (6, 1)
+    return (
+        _sum(d, body, 0, step, vector),
+        _sum(d, body, row, step, vector),
+        _sum(d, body, 2 * row, step, vector),
+        _sum(d, body, 3 * row, step, vector),
+        _sum(d, body, 4 * row, step, vector),
+        _sum(d, body, 5 * row, step, vector),
+    )
+
+
+@kernel
+def add_projection(m: Model, d: Data) -> None:
+    """Add S_i' B S_j to qDeriv for all pairs of dofs of which one is an ancestor of the other."""
+    for dof in range(m.nv):
+        body = m.dof_bodyid[dof]
+        axis = get6(d.cdof, dof)
+        column, row = mul_matrix(d, body, axis, False), mul_matrix(d, body, axis, True)
+        start = m.aux.M_rowadr[dof]
+        d.qDeriv[m.aux.M_to_D[start]] += dot6(axis, column)
+        for adr in range(start + 1, m.aux.M_rowadr[dof + 1]):
+            other = get6(d.cdof, m.aux.M_colind[adr])
+            d.qDeriv[m.aux.M_to_D[adr]] += dot6(row, other)
+            d.qDeriv[m.aux.M_to_DT[adr]] += dot6(other, column)
+
+
+@kernel
+def _add_rotations(d: Data, velocity: Vec6, dof: int) -> Vec6:
+    """Add the three rotations of a ball or free joint to `velocity`, and write their P."""
+    for k in range(dof, dof + 3):
+        velocity = add_scaled6(velocity, get6(d.cdof, k), d.qvel[k])
+    for k in range(dof, dof + 3):
+        own = cross_motion(velocity, get6(d.cdof, k))
+        set6(d.work.axis_rate, k, add6(get6(d.cdof_dot, k), own))
+    return velocity
+
+
+@kernel
+def _add_joint(m: Model, d: Data, velocity: Vec6, joint: int) -> Vec6:
+    """Add the motion of a joint to `velocity`, and write the P of its dofs."""
+    dof = m.jnt_dofadr[joint]
+    kind = m.jnt_type[joint]
+    if kind == JNT_FREE:
+        for k in range(dof, dof + 3):
+            set6(d.work.axis_rate, k, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
+            velocity = add_scaled6(velocity, get6(d.cdof, k), d.qvel[k])
+        return _add_rotations(d, velocity, dof + 3)
+    if kind == JNT_BALL:
+        return _add_rotations(d, velocity, dof)
+    set6(d.work.axis_rate, dof, add6(get6(d.cdof_dot, dof), get6(d.cdof_dot, dof)))
+    return add_scaled6(velocity, get6(d.cdof, dof), d.qvel[dof])
+
+
+@kernel
+def _body_matrix(d: Data, body: int) -> None:
+    """Compute the matrix B of a body, column by column."""
+    inertia, velocity = get10(d.cinert, body), get6(d.cvel, body)
+    momentum = mul_inertia(inertia, velocity)
+    for k in range(6):
+        axis = unit6(k)
+        column = add6(cross_force(velocity, mul_inertia(inertia, axis)), cross_force(axis, momentum))
+        column = add_scaled6(column, mul_inertia(inertia, cross_motion(velocity, axis)), -1.0)
+        for row in range(6):
+            d.work.composite[body, 6 * row + k] = column[row]
+
+
+@stage
+def coriolis_derivatives(m: Model, d: Data) -> int:
+    """Subtract the derivative of qfrc_bias by qvel from qDeriv. Reads cinert, crb, cvel, cdof, cdof_dot, qvel."""
+    clear_matrices(m, d)
+    # P of all dofs
+    for body in range(1, m.nbody):
+        velocity = get6(d.cvel, m.body_parentid[body])
+        first = m.body_jntadr[body]
+        for joint in range(first, first + m.body_jntnum[body]):
+            velocity = _add_joint(m, d, velocity, joint)
+    for body in range(1, m.nbody):
+        _body_matrix(d, body)
+    add_to_parents(m, d)
+    for dof in range(m.nv):
+        body = m.dof_bodyid[dof]
+        inertia = get10(d.crb, body)
+        axis, rate = get6(d.cdof, dof), get6(d.work.axis_rate, dof)
+        column = add6(mul_inertia(inertia, rate), mul_matrix(d, body, axis, False))
+        row, row_rate = mul_matrix(d, body, axis, True), mul_inertia(inertia, axis)
+        start = m.aux.M_rowadr[dof]
+        d.qDeriv[m.aux.M_to_D[start]] -= dot6(axis, column)
+        for adr in range(start + 1, m.aux.M_rowadr[dof + 1]):
+            j = m.aux.M_colind[adr]
+            other = get6(d.cdof, j)
+            d.qDeriv[m.aux.M_to_D[adr]] -= dot6(row, other) + dot6(row_rate, get6(d.work.axis_rate, j))
+            d.qDeriv[m.aux.M_to_DT[adr]] -= dot6(other, column)
+    return OK

@@ -2,34 +2,13 @@
 
 from __future__ import annotations
 
-from cardan.dynamics.object import velocity_at
+from cardan.dynamics.com import velocity_at
 from cardan.dynamics.passive import rotation_from_rest, tendon_extension, translation_from_rest
 from cardan.enums.codes import DSBL_GRAVITY, DSBL_PASSIVE, JNT_BALL, JNT_FREE
 from cardan.jit import OK, kernel, stage
 from cardan.maths.types import Vec3
-from cardan.maths.vector import (
-    MINVAL,
-    add3,
-    cross,
-    dot3,
-    get3,
-    get9,
-    mul_mat_t_vec3,
-    mul_mat_vec3,
-    scale3,
-    set3,
-    sub3,
-)
+from cardan.maths.vector import MINVAL, add3, cross, dot3, get3, get9, mul_mat_t_vec3, mul_mat_vec3, scale3, set3, sub3
 from cardan.model.kernel_views import Data, Model
-
-
-@kernel
-def _gravity_energy(m: Model, d: Data) -> float:
-    gravity = (m.opt.gravity[0], m.opt.gravity[1], m.opt.gravity[2])
-    energy = 0.0
-    for body in range(1, m.nbody):
-        energy -= m.body_mass[body] * dot3(gravity, get3(d.xipos, body))
-    return energy
 
 
 @kernel
@@ -48,27 +27,22 @@ def _joint_displacement2(m: Model, d: Data, joint: int) -> float:
     return shift1 * shift1
 
 
-@kernel
-def _spring_energy(m: Model, d: Data) -> float:
-    energy = 0.0
-    for joint in range(m.njnt):
-        if m.jnt_stiffness[joint] != 0.0:
-            energy += 0.5 * m.jnt_stiffness[joint] * _joint_displacement2(m, d, joint)
-    for tendon in range(m.ntendon):
-        extension = tendon_extension(m, d, tendon)
-        energy += 0.5 * m.tendon_stiffness[tendon] * extension * extension
-    return energy
-
-
 @stage
 def energy_pos(m: Model, d: Data) -> int:
     """Compute the potential energy of gravity and springs, energy[0]. Reads xipos, qpos, ten_length."""
-    energy = 0.0
+    gravity_energy, spring_energy = 0.0, 0.0
     if not m.opt.disableflags & DSBL_GRAVITY:
-        energy += _gravity_energy(m, d)
+        gravity = (m.opt.gravity[0], m.opt.gravity[1], m.opt.gravity[2])
+        for body in range(1, m.nbody):
+            gravity_energy -= m.body_mass[body] * dot3(gravity, get3(d.xipos, body))
     if not m.opt.disableflags & DSBL_PASSIVE:
-        energy += _spring_energy(m, d)
-    d.energy[0] = energy
+        for joint in range(m.njnt):
+            if m.jnt_stiffness[joint] != 0.0:
+                spring_energy += 0.5 * m.jnt_stiffness[joint] * _joint_displacement2(m, d, joint)
+        for tendon in range(m.ntendon):
+            extension = tendon_extension(m, d, tendon)
+            spring_energy += 0.5 * m.tendon_stiffness[tendon] * extension * extension
+    d.energy[0] = gravity_energy + spring_energy
     return OK
 
 
@@ -87,22 +61,6 @@ def energy_vel(m: Model, d: Data) -> int:
 
 
 @kernel
-def _linear_momentum(m: Model, d: Data) -> None:
-    """Store intermediate results: momenta of subtrees in `subtree_linvel`, spins of bodies in `subtree_angmom`."""
-    for body in range(m.nbody):
-        velocity = velocity_at(m, d, body, get3(d.xipos, body))
-        mat = get9(d.ximat, body)
-        spin = mul_mat_t_vec3(mat, (velocity[0], velocity[1], velocity[2]))
-        inertia = get3(m.body_inertia, body)
-        momentum = (inertia[0] * spin[0], inertia[1] * spin[1], inertia[2] * spin[2])
-        set3(d.subtree_angmom, body, mul_mat_vec3(mat, momentum))
-        set3(d.subtree_linvel, body, scale3((velocity[3], velocity[4], velocity[5]), m.body_mass[body]))
-    for body in range(m.nbody - 1, 0, -1):
-        parent = m.body_parentid[body]
-        set3(d.subtree_linvel, parent, add3(get3(d.subtree_linvel, parent), get3(d.subtree_linvel, body)))
-
-
-@kernel
 def _moment_about(d: Data, mass: float, point: Vec3, velocity: Vec3, body: int) -> Vec3:
     """Angular momentum of a moving point mass about the moving centre of mass of a subtree."""
     arm = sub3(point, get3(d.subtree_com, body))
@@ -115,7 +73,18 @@ def subtree_vel(m: Model, d: Data) -> int:
 
     Reads cvel, xipos, ximat, subtree_com; writes subtree_linvel, subtree_angmom (nbody, 3), world frame.
     """
-    _linear_momentum(m, d)
+    # intermediate results: momenta of subtrees in `subtree_linvel`, spins of bodies in `subtree_angmom`
+    for body in range(m.nbody):
+        velocity = velocity_at(m, d, body, get3(d.xipos, body))
+        mat = get9(d.ximat, body)
+        spin = mul_mat_t_vec3(mat, (velocity[0], velocity[1], velocity[2]))
+        inertia = get3(m.body_inertia, body)
+        momentum = (inertia[0] * spin[0], inertia[1] * spin[1], inertia[2] * spin[2])
+        set3(d.subtree_angmom, body, mul_mat_vec3(mat, momentum))
+        set3(d.subtree_linvel, body, scale3((velocity[3], velocity[4], velocity[5]), m.body_mass[body]))
+    for body in range(m.nbody - 1, 0, -1):
+        parent = m.body_parentid[body]
+        set3(d.subtree_linvel, parent, add3(get3(d.subtree_linvel, parent), get3(d.subtree_linvel, body)))
     for body in range(m.nbody):
         set3(d.subtree_linvel, body, scale3(get3(d.subtree_linvel, body), 1.0 / max(MINVAL, m.body_subtreemass[body])))
     for body in range(m.nbody - 1, -1, -1):

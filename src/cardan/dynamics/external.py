@@ -13,9 +13,8 @@ from math import sqrt
 
 from cardan.enums.codes import CONE_PYRAMIDAL, EQ_CONNECT, EQ_WELD
 from cardan.jit import kernel
-from cardan.maths.spatial import set6
 from cardan.maths.types import Array1, IntArray1, Vec3, Vec6
-from cardan.maths.vector import MINVAL, add3, cross, get3, get9, mul_mat_t_vec3, mul_mat_vec3, norm3, scale3, sub3
+from cardan.maths.vector import MINVAL, add3, cross, get3, get9, mul_mat_t_vec3, mul_mat_vec3, norm3, scale3, set6, sub3
 from cardan.model.kernel_views import Data, Model
 
 MAX_BODIES = 8
@@ -36,49 +35,10 @@ def has_flex(d: Data, con: int) -> bool:
 
 
 @kernel
-def other_vertex(d: Data, con: int, side: int) -> int:
-    """Vertex on the other side of a contact if it belongs to the same flex, else -1."""
-    return d.contact.vert[con, 1 - side] if d.contact.flex[con, 1 - side] == d.contact.flex[con, side] else -1
-
-
-@kernel
-def list_element(m: Model, d: Data, con: int, side: int, n: int, bodies: IntArray1, weights: Array1) -> int:
-    """Append the bodies of a flex element's vertices and their weights; return the new number of bodies.
-
-    If a vertex of the element is the other side of the contact, it is left out.
-    """
-    flex = d.contact.flex[con, side]
-    count = m.flex_dim[flex] + 1
-    adr = m.flex_elemdataadr[flex] + d.contact.elem[con, side] * count
-    pos, left_out = get3(d.contact.pos, con), other_vertex(d, con, side)
-    first, total = n, 0.0
-    for k in range(adr, adr + count):
-        if m.flex_elem[k] != left_out:
-            vertex = m.flex_vertadr[flex] + m.flex_elem[k]
-            weight = 1.0 / max(MINVAL, norm3(sub3(get3(d.flexvert_xpos, vertex), pos)))
-            bodies[n] = m.flex_vertbodyid[vertex]
-            weights[n] = weight
-            total += weight * weight
-            n += 1
-    scale = 1.0 / sqrt(total)
-    for k in range(first, n):
-        weights[k] *= scale
-    return n
-
-
-@kernel
 def list_bodies(m: Model, d: Data, con: int, bodies: IntArray1, weights: Array1) -> int:
     """List the bodies of both sides of a contact, with their weights; those of the first side are negative.
 
-    Args:
-        m: model.
-        d: data.
-        con: contact.
-        bodies: buffer for `MAX_BODIES` body ids.
-        weights: buffer for their weights.
-
-    Returns:
-        The number of bodies; a body may occur twice.
+    `bodies` and `weights` have room for `MAX_BODIES`. Return the number of bodies; a body may occur twice.
     """
     n = 0
     for side in range(2):
@@ -91,7 +51,23 @@ def list_bodies(m: Model, d: Data, con: int, bodies: IntArray1, weights: Array1)
             weights[n] = 1.0
             n += 1
         else:
-            n = list_element(m, d, con, side, n, bodies, weights)
+            flex = d.contact.flex[con, side]
+            count = m.flex_dim[flex] + 1
+            adr = m.flex_elemdataadr[flex] + d.contact.elem[con, side] * count
+            pos = get3(d.contact.pos, con)
+            left_out = d.contact.vert[con, 1 - side] if d.contact.flex[con, 1 - side] == flex else -1
+            first, total = n, 0.0
+            for k in range(adr, adr + count):
+                if m.flex_elem[k] != left_out:
+                    vertex = m.flex_vertadr[flex] + m.flex_elem[k]
+                    weight = 1.0 / max(MINVAL, norm3(sub3(get3(d.flexvert_xpos, vertex), pos)))
+                    bodies[n] = m.flex_vertbodyid[vertex]
+                    weights[n] = weight
+                    total += weight * weight
+                    n += 1
+            scale = 1.0 / sqrt(total)
+            for k in range(first, n):
+                weights[k] *= scale
         if side == 0:
             for k in range(first, n):
                 weights[k] = -weights[k]
@@ -155,69 +131,10 @@ def _add_pair(m: Model, d: Data, body1: int, body2: int, point1: Vec3, point2: V
 
 
 @kernel
-def _add_applied(m: Model, d: Data) -> None:
-    """Add the forces of `xfrc_applied`, which act at the centres of mass of the bodies."""
-    for body in range(m.nbody):
-        set6(d.cfrc_ext, body, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
-    for body in range(1, m.nbody):
-        applied = d.xfrc_applied
-        force = (applied[body, 0], applied[body, 1], applied[body, 2])
-        torque = (applied[body, 3], applied[body, 4], applied[body, 5])
-        _add_wrench(m, d, body, get3(d.xipos, body), force, torque)
-
-
-@kernel
-def _add_contact(m: Model, d: Data, contact: int) -> None:
-    body1, body2 = side_body(m, d, contact, 0), side_body(m, d, contact, 1)
-    local = contact_force(m, d, contact)
-    frame = get9(d.contact.frame, contact)
-    force = mul_mat_t_vec3(frame, (local[0], local[1], local[2]))
-    torque = mul_mat_t_vec3(frame, (local[3], local[4], local[5]))
-    point = get3(d.contact.pos, contact)
-    _add_pair(m, d, body1, body2, point, point, force, torque)
-
-
-@kernel
 def _body_point(m: Model, d: Data, eq: int, body: int, first: int) -> Vec3:
     """World position of the anchor that is stored at `eq_data[eq, first]` in a body's frame."""
     local = (m.eq_data[eq, first], m.eq_data[eq, first + 1], m.eq_data[eq, first + 2])
     return add3(mul_mat_vec3(get9(d.xmat, body), local), get3(d.xpos, body))
-
-
-@kernel
-def _add_connect(m: Model, d: Data, eq: int, row: int) -> None:
-    """Add the force of a connect constraint, whose anchors are eq_data[0:3] in body 1 and eq_data[3:6] in body 2."""
-    body1, body2 = m.eq_obj1id[eq], m.eq_obj2id[eq]
-    force = (-d.efc_force[row], -d.efc_force[row + 1], -d.efc_force[row + 2])
-    point1, point2 = _body_point(m, d, eq, body1, 0), _body_point(m, d, eq, body2, 3)
-    _add_pair(m, d, body1, body2, point1, point2, force, (0.0, 0.0, 0.0))
-
-
-@kernel
-def _add_weld(m: Model, d: Data, eq: int, row: int) -> None:
-    """Add the wrench of a weld constraint, whose anchors are eq_data[3:6] in body 1 and eq_data[0:3] in body 2."""
-    body1, body2 = m.eq_obj1id[eq], m.eq_obj2id[eq]
-    force = (-d.efc_force[row], -d.efc_force[row + 1], -d.efc_force[row + 2])
-    torque = (-d.efc_force[row + 3], -d.efc_force[row + 4], -d.efc_force[row + 5])
-    point1, point2 = _body_point(m, d, eq, body1, 3), _body_point(m, d, eq, body2, 0)
-    _add_pair(m, d, body1, body2, point1, point2, force, torque)
-
-
-@kernel
-def _add_equalities(m: Model, d: Data) -> None:
-    """Add the forces of the connect and weld constraints, found by a walk over the equality rows."""
-    row = 0
-    while row < d.ne:
-        eq = d.efc_id[row]
-        kind = m.eq_type[eq]
-        if kind == EQ_CONNECT:
-            _add_connect(m, d, eq, row)
-            row += 3
-        elif kind == EQ_WELD:
-            _add_weld(m, d, eq, row)
-            row += 6
-        else:
-            row += 1
 
 
 @kernel
@@ -226,8 +143,39 @@ def add_external_forces(m: Model, d: Data) -> None:
 
     Contacts with flexes are left out.
     """
-    _add_applied(m, d)
+    for body in range(m.nbody):
+        set6(d.cfrc_ext, body, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
+    for body in range(1, m.nbody):
+        applied = d.xfrc_applied
+        force = (applied[body, 0], applied[body, 1], applied[body, 2])
+        torque = (applied[body, 3], applied[body, 4], applied[body, 5])
+        _add_wrench(m, d, body, get3(d.xipos, body), force, torque)
     for contact in range(d.ncon):
         if d.contact.efc_address[contact] >= 0 and not has_flex(d, contact):
-            _add_contact(m, d, contact)
-    _add_equalities(m, d)
+            body1, body2 = side_body(m, d, contact, 0), side_body(m, d, contact, 1)
+            local = contact_force(m, d, contact)
+            frame = get9(d.contact.frame, contact)
+            force = mul_mat_t_vec3(frame, (local[0], local[1], local[2]))
+            torque = mul_mat_t_vec3(frame, (local[3], local[4], local[5]))
+            point = get3(d.contact.pos, contact)
+            _add_pair(m, d, body1, body2, point, point, force, torque)
+    row = 0
+    while row < d.ne:
+        eq = d.efc_id[row]
+        kind = m.eq_type[eq]
+        body1, body2 = m.eq_obj1id[eq], m.eq_obj2id[eq]
+        if kind == EQ_CONNECT:
+            # anchors: eq_data[0:3] in body 1 and eq_data[3:6] in body 2
+            force = (-d.efc_force[row], -d.efc_force[row + 1], -d.efc_force[row + 2])
+            point1, point2 = _body_point(m, d, eq, body1, 0), _body_point(m, d, eq, body2, 3)
+            _add_pair(m, d, body1, body2, point1, point2, force, (0.0, 0.0, 0.0))
+            row += 3
+        elif kind == EQ_WELD:
+            # anchors: eq_data[3:6] in body 1 and eq_data[0:3] in body 2
+            force = (-d.efc_force[row], -d.efc_force[row + 1], -d.efc_force[row + 2])
+            torque = (-d.efc_force[row + 3], -d.efc_force[row + 4], -d.efc_force[row + 5])
+            point1, point2 = _body_point(m, d, eq, body1, 3), _body_point(m, d, eq, body2, 0)
+            _add_pair(m, d, body1, body2, point1, point2, force, torque)
+            row += 6
+        else:
+            row += 1

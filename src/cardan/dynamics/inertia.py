@@ -11,23 +11,9 @@ from math import sqrt
 
 from cardan.enums.codes import WARN_INERTIA
 from cardan.jit import OK, kernel, stage
-from cardan.maths.spatial import dot6, get6, get10, mul_inertia
 from cardan.maths.types import Array1
-from cardan.maths.vector import MINVAL
+from cardan.maths.vector import MINVAL, dot6, get6, get10, mul_inertia
 from cardan.model.kernel_views import Data, Model
-
-
-@kernel
-def _composite_inertias(m: Model, d: Data) -> None:
-    """Compute the inertia of each subtree as one rigid body: a backward pass."""
-    for body in range(m.nbody):
-        for k in range(10):
-            d.crb[body, k] = d.cinert[body, k]
-    for body in range(m.nbody - 1, 0, -1):
-        parent = m.body_parentid[body]
-        if parent > 0:
-            for k in range(10):
-                d.crb[parent, k] += d.crb[body, k]
 
 
 @stage
@@ -36,7 +22,15 @@ def crb(m: Model, d: Data) -> int:
 
     Reads cinert, cdof; writes crb (nbody, 10), qM (nM,).
     """
-    _composite_inertias(m, d)
+    # backward pass: inertias of the subtrees as rigid bodies
+    for body in range(m.nbody):
+        for k in range(10):
+            d.crb[body, k] = d.cinert[body, k]
+    for body in range(m.nbody - 1, 0, -1):
+        parent = m.body_parentid[body]
+        if parent > 0:
+            for k in range(10):
+                d.crb[parent, k] += d.crb[body, k]
     for dof in range(m.nv):
         force = mul_inertia(get10(d.crb, m.dof_bodyid[dof]), get6(d.cdof, dof))
         start = m.aux.M_rowadr[dof]
@@ -103,13 +97,9 @@ def _eliminate_two(m: Model, d: Data, ld: Array1, diag_inv: Array1, k: int) -> N
 
 @kernel
 def factor_ld(m: Model, d: Data, ld: Array1, diag_inv: Array1) -> None:
-    """Factorise a matrix with the structure of `qM` in place: L' D L, with D on the diagonal and L below it.
+    """Factorise a matrix `ld` (nM,) with the structure of `qM` in place: L' D L, with D on the diagonal, L below it.
 
-    Args:
-        m: model.
-        d: data; its warning INERTIA counts pivots below `MINVAL`, which are raised to `MINVAL`.
-        ld: entries of the matrix (nM,), replaced by its factors.
-        diag_inv: reciprocals of D (nv,), written.
+    Writes the reciprocals of D to `diag_inv` (nv,). The warning INERTIA counts pivots below `MINVAL`, which are raised.
     """
     k = m.nv - 1
     while k >= 0:
@@ -146,22 +136,17 @@ def solve_lt(m: Model, ld: Array1, x: Array1, at: int) -> None:
 
 
 @kernel
-def _solve_l(m: Model, ld: Array1, x: Array1, at: int) -> None:
-    """Replace x by L^-1 x, from the root to the leaves."""
-    for i in range(m.nv):
-        value = x[at + i]
-        for adr in range(m.aux.M_rowadr[i] + 1, m.aux.M_rowadr[i + 1]):
-            value -= ld[adr] * x[at + m.aux.M_colind[adr]]
-        x[at + i] = value
-
-
-@kernel
 def solve_ld(m: Model, ld: Array1, diag_inv: Array1, x: Array1, at: int) -> None:
     """Replace x by (L' D L)^-1 x, with factors from `factor_ld`; x is the nv numbers from `x[at]` on."""
     solve_lt(m, ld, x, at)
     for i in range(m.nv):
         x[at + i] *= diag_inv[i]
-    _solve_l(m, ld, x, at)
+    # L^-1, from the root to the leaves
+    for i in range(m.nv):
+        value = x[at + i]
+        for adr in range(m.aux.M_rowadr[i] + 1, m.aux.M_rowadr[i + 1]):
+            value -= ld[adr] * x[at + m.aux.M_colind[adr]]
+        x[at + i] = value
 
 
 @kernel

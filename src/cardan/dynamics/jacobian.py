@@ -111,17 +111,6 @@ def in_subtree(m: AnyModel, body: int, root: int) -> bool:
 
 
 @kernel
-def _add_com_jacobian(m: Model, d: Data, jacp: Array2, body: int, weight: float) -> None:
-    arm = arm_of(m, d, get3(d.xipos, body), body)
-    dof = m.aux.body_lastdof[body]
-    while dof >= 0:
-        column = point_column(d, dof, arm)
-        for k in range(3):
-            jacp[k, dof] += weight * column[k]
-        dof = m.dof_parentid[dof]
-
-
-@kernel
 def jac_subtree_com(m: Model, d: Data, jacp: Array2, root: int) -> None:
     """Compute the Jacobian (3, nv) of the centre of mass of a body's subtree; do nothing if `jacp` has no rows."""
     if len(jacp) == 0:
@@ -129,23 +118,14 @@ def jac_subtree_com(m: Model, d: Data, jacp: Array2, root: int) -> None:
     _clear(m, jacp)
     for body in range(root, m.nbody):
         if m.body_mass[body] > 0.0 and in_subtree(m, body, root):
-            _add_com_jacobian(m, d, jacp, body, m.body_mass[body] / m.body_subtreemass[root])
-
-
-@kernel
-def _add_angular_momentum(m: Model, d: Data, mat: Array2, body: int, root: int) -> None:
-    """Add the angular momentum of one body about the centre of mass of a subtree, per unit velocity of each dof."""
-    arm = arm_of(m, d, get3(d.xipos, body), body)
-    lever = scale3(sub3(get3(d.xipos, body), get3(d.subtree_com, root)), m.body_mass[body])
-    frame, inertia = get9(d.ximat, body), get3(m.body_inertia, body)
-    dof = m.aux.body_lastdof[body]
-    while dof >= 0:
-        local = mul_mat_t_vec3(frame, rotation_column(d, dof))
-        spin = mul_mat_vec3(frame, (inertia[0] * local[0], inertia[1] * local[1], inertia[2] * local[2]))
-        column = add3(spin, cross(lever, point_column(d, dof, arm)))
-        for k in range(3):
-            mat[k, dof] += column[k]
-        dof = m.dof_parentid[dof]
+            share = m.body_mass[body] / m.body_subtreemass[root]
+            arm = arm_of(m, d, get3(d.xipos, body), body)
+            dof = m.aux.body_lastdof[body]
+            while dof >= 0:
+                column = point_column(d, dof, arm)
+                for k in range(3):
+                    jacp[k, dof] += share * column[k]
+                dof = m.dof_parentid[dof]
 
 
 @kernel
@@ -154,7 +134,17 @@ def angular_momentum_matrix(m: Model, d: Data, mat: Array2, root: int) -> None:
     _clear(m, mat)
     for body in range(root, m.nbody):
         if in_subtree(m, body, root):
-            _add_angular_momentum(m, d, mat, body, root)
+            arm = arm_of(m, d, get3(d.xipos, body), body)
+            lever = scale3(sub3(get3(d.xipos, body), get3(d.subtree_com, root)), m.body_mass[body])
+            frame, inertia = get9(d.ximat, body), get3(m.body_inertia, body)
+            dof = m.aux.body_lastdof[body]
+            while dof >= 0:
+                local = mul_mat_t_vec3(frame, rotation_column(d, dof))
+                spin = mul_mat_vec3(frame, (inertia[0] * local[0], inertia[1] * local[1], inertia[2] * local[2]))
+                column = add3(spin, cross(lever, point_column(d, dof, arm)))
+                for k in range(3):
+                    mat[k, dof] += column[k]
+                dof = m.dof_parentid[dof]
 
 
 @kernel

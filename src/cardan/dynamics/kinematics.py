@@ -19,7 +19,7 @@ from cardan.maths.quaternion import (
     rot_vec_quat,
     sub_quat,
 )
-from cardan.maths.types import Array1, Array2, ConstArray1, Mat3, Quat, Vec3, Vec4
+from cardan.maths.types import Array1, Array2, ConstArray1, Quat, Vec3, Vec4
 from cardan.maths.vector import (
     add3,
     add_scaled3,
@@ -36,77 +36,6 @@ from cardan.maths.vector import (
     sub3,
 )
 from cardan.model.kernel_views import AnyModel, Data, Model
-
-
-@kernel
-def _position(d: Data, mode: int, body: int, local: Vec3, pos0: Vec3, poscom0: Vec3) -> Vec3:
-    """World position of a camera or light that is fixed in its body's frame, or tracks the body or its subtree."""
-    if mode == CAMLIGHT_TRACK:
-        return add3(get3(d.xpos, body), pos0)
-    if mode == CAMLIGHT_TRACKCOM:
-        return add3(get3(d.subtree_com, body), poscom0)
-    return add3(mul_mat_vec3(get9(d.xmat, body), local), get3(d.xpos, body))
-
-
-@kernel
-def _target(d: Data, mode: int, body: int) -> Vec3:
-    """Point that a camera or light in a target mode looks at."""
-    if mode == CAMLIGHT_TARGETBODY:
-        return get3(d.xpos, body)
-    return get3(d.subtree_com, body)
-
-
-@kernel
-def _look_away(z: Vec3) -> Mat3:
-    """Orientation of a camera whose z axis (opposite to the viewing direction) is `z`, with its y axis upwards."""
-    x = normalize3(cross((0.0, 0.0, 1.0), z))
-    y = normalize3(cross(z, x))
-    return (x[0], y[0], z[0], x[1], y[1], z[1], x[2], y[2], z[2])
-
-
-@kernel
-def _camera(m: Model, d: Data, cam: int) -> None:
-    body, mode = m.cam_bodyid[cam], m.cam_mode[cam]
-    pos = _position(d, mode, body, get3(m.cam_pos, cam), get3(m.cam_pos0, cam), get3(m.cam_poscom0, cam))
-    set3(d.cam_xpos, cam, pos)
-    if mode in (CAMLIGHT_TRACK, CAMLIGHT_TRACKCOM):
-        set9(d.cam_xmat, cam, get9(m.cam_mat0, cam))
-    elif mode >= CAMLIGHT_TARGETBODY and m.cam_targetbodyid[cam] >= 0:
-        backward = normalize3(sub3(pos, _target(d, mode, m.cam_targetbodyid[cam])))
-        set9(d.cam_xmat, cam, _look_away(backward))
-    else:
-        set9(d.cam_xmat, cam, quat2mat(mul_quat(get4(d.xquat, body), get4(m.cam_quat, cam))))
-
-
-@kernel
-def _light(m: Model, d: Data, light: int) -> None:
-    body, mode = m.light_bodyid[light], m.light_mode[light]
-    pos = _position(d, mode, body, get3(m.light_pos, light), get3(m.light_pos0, light), get3(m.light_poscom0, light))
-    set3(d.light_xpos, light, pos)
-    if mode in (CAMLIGHT_TRACK, CAMLIGHT_TRACKCOM):
-        direction = get3(m.light_dir0, light)
-    elif mode >= CAMLIGHT_TARGETBODY and m.light_targetbodyid[light] >= 0:
-        direction = sub3(_target(d, mode, m.light_targetbodyid[light]), pos)
-    else:
-        direction = rot_vec_quat(get3(m.light_dir, light), get4(d.xquat, body))
-    set3(d.light_xdir, light, normalize3(direction))
-
-
-@stage
-def camlight(m: Model, d: Data) -> int:
-    """Compute the poses of cameras and lights in the world frame.
-
-    Reads xpos, xquat, xmat, subtree_com; writes cam_xpos, cam_xmat, light_xpos, light_xdir.
-    """
-    for cam in range(m.ncam):
-        _camera(m, d, cam)
-    for light in range(m.nlight):
-        _light(m, d, light)
-    return OK
-
-
-__all__ = ["camlight", "get_quat", "kinematics"]
-
 
 # values of geom_sameframe and site_sameframe
 BODY_FRAME = 1
@@ -131,19 +60,8 @@ def _normalize_qpos_quat(d: Data, adr: int) -> Vec4:
 
 
 @kernel
-def _free_joint_pose(m: Model, d: Data, joint: int) -> tuple[Vec3, Vec4]:
-    """Pose of a body with a free joint, from `qpos`."""
-    adr = m.jnt_qposadr[joint]
-    pos = (d.qpos[adr], d.qpos[adr + 1], d.qpos[adr + 2])
-    quat = _normalize_qpos_quat(d, adr + 3)
-    set3(d.xanchor, joint, pos)
-    set3(d.xaxis, joint, get3(m.jnt_axis, joint))
-    return pos, quat
-
-
-@kernel
-def _pose_at_parent(m: Model, d: Data, body: int) -> tuple[Vec3, Vec4]:
-    """Pose of a body before its joints move it: fixed in the parent's frame, or taken from the mocap fields."""
+def _moved_pose(m: Model, d: Data, body: int) -> tuple[Vec3, Vec4]:
+    """Pose of a body after the motion of all of its ball, slide and hinge joints."""
     parent = m.body_parentid[body]
     mocap = m.body_mocapid[body]
     pos = get3(m.body_pos, body)
@@ -155,75 +73,27 @@ def _pose_at_parent(m: Model, d: Data, body: int) -> tuple[Vec3, Vec4]:
     if parent > 0:
         pos = add3(mul_mat_vec3(get9(d.xmat, parent), pos), get3(d.xpos, parent))
         quat = mul_quat(get4(d.xquat, parent), quat)
-    return pos, quat
-
-
-@kernel
-def _move_by_joint(m: Model, d: Data, joint: int, pos: Vec3, quat: Quat) -> tuple[Vec3, Vec4]:
-    """Pose of a body after the motion of one ball, slide or hinge joint."""
-    adr = m.jnt_qposadr[joint]
-    kind = m.jnt_type[joint]
-    local = get3(m.jnt_pos, joint)
-    axis = get3(m.jnt_axis, joint)
-    xaxis = rot_vec_quat(axis, quat)
-    anchor = add3(rot_vec_quat(local, quat), pos)
-    if kind == JNT_SLIDE:
-        pos = add_scaled3(pos, xaxis, d.qpos[adr] - m.qpos0[adr])
-    else:
-        if kind == JNT_BALL:
-            turn = _normalize_qpos_quat(d, adr)
-        else:
-            turn = axis_angle2quat(axis, d.qpos[adr] - m.qpos0[adr])
-        quat = mul_quat(quat, turn)
-        # the anchor does not move
-        pos = sub3(anchor, rot_vec_quat(local, quat))
-    set3(d.xanchor, joint, anchor)
-    set3(d.xaxis, joint, xaxis)
-    return pos, quat
-
-
-@kernel
-def _moved_pose(m: Model, d: Data, body: int) -> tuple[Vec3, Vec4]:
-    """Pose of a body after the motion of all of its ball, slide and hinge joints."""
-    pos, quat = _pose_at_parent(m, d, body)
     first = m.body_jntadr[body]
     for joint in range(first, first + m.body_jntnum[body]):
-        pos, quat = _move_by_joint(m, d, joint, pos, quat)
-    return pos, normalize4(quat)
-
-
-@kernel
-def _set_body_pose(m: Model, d: Data, body: int, pos: Vec3, quat: Quat) -> None:
-    """Store the pose of a body and of its inertial frame."""
-    mat = quat2mat(quat)
-    set3(d.xpos, body, pos)
-    set4(d.xquat, body, quat)
-    set9(d.xmat, body, mat)
-    if m.body_sameframe[body]:
-        set3(d.xipos, body, pos)
-        set9(d.ximat, body, mat)
-    else:
-        set3(d.xipos, body, add3(mul_mat_vec3(mat, get3(m.body_ipos, body)), pos))
-        set9(d.ximat, body, quat2mat(mul_quat(quat, get4(m.body_iquat, body))))
-
-
-@kernel
-def _body_kinematics(m: Model, d: Data) -> None:
-    """Compute the poses of all bodies and joints, from the root of the tree to its leaves."""
-    zero = (0.0, 0.0, 0.0)
-    unit = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
-    set3(d.xpos, 0, zero)
-    set4(d.xquat, 0, (1.0, 0.0, 0.0, 0.0))
-    set9(d.xmat, 0, unit)
-    set3(d.xipos, 0, zero)
-    set9(d.ximat, 0, unit)
-    for body in range(1, m.nbody):
-        joint = m.body_jntadr[body]
-        if joint >= 0 and m.jnt_type[joint] == JNT_FREE:
-            pos, quat = _free_joint_pose(m, d, joint)
+        adr = m.jnt_qposadr[joint]
+        kind = m.jnt_type[joint]
+        local = get3(m.jnt_pos, joint)
+        axis = get3(m.jnt_axis, joint)
+        xaxis = rot_vec_quat(axis, quat)
+        anchor = add3(rot_vec_quat(local, quat), pos)
+        if kind == JNT_SLIDE:
+            pos = add_scaled3(pos, xaxis, d.qpos[adr] - m.qpos0[adr])
         else:
-            pos, quat = _moved_pose(m, d, body)
-        _set_body_pose(m, d, body, pos, quat)
+            if kind == JNT_BALL:
+                turn = _normalize_qpos_quat(d, adr)
+            else:
+                turn = axis_angle2quat(axis, d.qpos[adr] - m.qpos0[adr])
+            quat = mul_quat(quat, turn)
+            # the anchor does not move
+            pos = sub3(anchor, rot_vec_quat(local, quat))
+        set3(d.xanchor, joint, anchor)
+        set3(d.xaxis, joint, xaxis)
+    return pos, normalize4(quat)
 
 
 @kernel
@@ -249,13 +119,94 @@ def kinematics(m: Model, d: Data) -> int:
     xanchor, xaxis, geom_xpos, geom_xmat, site_xpos, site_xmat. On x86, results equal the reference's to the last bit:
     if hulls have parallel faces, the last bit decides which of several deepest points becomes the contact.
     """
-    _body_kinematics(m, d)
+    zero = (0.0, 0.0, 0.0)
+    unit = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
+    set3(d.xpos, 0, zero)
+    set4(d.xquat, 0, (1.0, 0.0, 0.0, 0.0))
+    set9(d.xmat, 0, unit)
+    set3(d.xipos, 0, zero)
+    set9(d.ximat, 0, unit)
+    # bodies and joints, from the root of the tree to its leaves
+    for body in range(1, m.nbody):
+        joint = m.body_jntadr[body]
+        if joint >= 0 and m.jnt_type[joint] == JNT_FREE:
+            adr = m.jnt_qposadr[joint]
+            pos = (d.qpos[adr], d.qpos[adr + 1], d.qpos[adr + 2])
+            quat = _normalize_qpos_quat(d, adr + 3)
+            set3(d.xanchor, joint, pos)
+            set3(d.xaxis, joint, get3(m.jnt_axis, joint))
+        else:
+            pos, quat = _moved_pose(m, d, body)
+        mat = quat2mat(quat)
+        set3(d.xpos, body, pos)
+        set4(d.xquat, body, quat)
+        set9(d.xmat, body, mat)
+        if m.body_sameframe[body]:
+            set3(d.xipos, body, pos)
+            set9(d.ximat, body, mat)
+        else:
+            set3(d.xipos, body, add3(mul_mat_vec3(mat, get3(m.body_ipos, body)), pos))
+            set9(d.ximat, body, quat2mat(mul_quat(quat, get4(m.body_iquat, body))))
     for geom in range(m.ngeom):
         pos, quat = get3(m.geom_pos, geom), get4(m.geom_quat, geom)
         _place(d.geom_xpos, d.geom_xmat, d, geom, m.geom_bodyid[geom], m.geom_sameframe[geom], pos, quat)
     for site in range(m.nsite):
         pos, quat = get3(m.site_pos, site), get4(m.site_quat, site)
         _place(d.site_xpos, d.site_xmat, d, site, m.site_bodyid[site], m.site_sameframe[site], pos, quat)
+    return OK
+
+
+@kernel
+def _position(d: Data, mode: int, body: int, local: Vec3, pos0: Vec3, poscom0: Vec3) -> Vec3:
+    """World position of a camera or light that is fixed in its body's frame, or tracks the body or its subtree."""
+    if mode == CAMLIGHT_TRACK:
+        return add3(get3(d.xpos, body), pos0)
+    if mode == CAMLIGHT_TRACKCOM:
+        return add3(get3(d.subtree_com, body), poscom0)
+    return add3(mul_mat_vec3(get9(d.xmat, body), local), get3(d.xpos, body))
+
+
+@kernel
+def _target(d: Data, mode: int, body: int) -> Vec3:
+    """Point that a camera or light in a target mode looks at."""
+    if mode == CAMLIGHT_TARGETBODY:
+        return get3(d.xpos, body)
+    return get3(d.subtree_com, body)
+
+
+@stage
+def camlight(m: Model, d: Data) -> int:
+    """Compute the poses of cameras and lights in the world frame.
+
+    Reads xpos, xquat, xmat, subtree_com; writes cam_xpos, cam_xmat, light_xpos, light_xdir.
+    """
+    for cam in range(m.ncam):
+        body, mode = m.cam_bodyid[cam], m.cam_mode[cam]
+        pos = _position(d, mode, body, get3(m.cam_pos, cam), get3(m.cam_pos0, cam), get3(m.cam_poscom0, cam))
+        set3(d.cam_xpos, cam, pos)
+        if mode in (CAMLIGHT_TRACK, CAMLIGHT_TRACKCOM):
+            set9(d.cam_xmat, cam, get9(m.cam_mat0, cam))
+        elif mode >= CAMLIGHT_TARGETBODY and m.cam_targetbodyid[cam] >= 0:
+            # z opposite to the viewing direction, y upwards
+            z = normalize3(sub3(pos, _target(d, mode, m.cam_targetbodyid[cam])))
+            x = normalize3(cross((0.0, 0.0, 1.0), z))
+            y = normalize3(cross(z, x))
+            set9(d.cam_xmat, cam, (x[0], y[0], z[0], x[1], y[1], z[1], x[2], y[2], z[2]))
+        else:
+            set9(d.cam_xmat, cam, quat2mat(mul_quat(get4(d.xquat, body), get4(m.cam_quat, cam))))
+    for light in range(m.nlight):
+        body, mode = m.light_bodyid[light], m.light_mode[light]
+        pos = _position(
+            d, mode, body, get3(m.light_pos, light), get3(m.light_pos0, light), get3(m.light_poscom0, light)
+        )
+        set3(d.light_xpos, light, pos)
+        if mode in (CAMLIGHT_TRACK, CAMLIGHT_TRACKCOM):
+            direction = get3(m.light_dir0, light)
+        elif mode >= CAMLIGHT_TARGETBODY and m.light_targetbodyid[light] >= 0:
+            direction = sub3(_target(d, mode, m.light_targetbodyid[light]), pos)
+        else:
+            direction = rot_vec_quat(get3(m.light_dir, light), get4(d.xquat, body))
+        set3(d.light_xdir, light, normalize3(direction))
     return OK
 
 

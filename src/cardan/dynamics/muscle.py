@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from cardan.dynamics.actuation import MUSCLES_MADE, clamp, limit_controls
 from cardan.enums.codes import BIAS_MUSCLE, DYN_MUSCLE, GAIN_MUSCLE
 from cardan.jit import OK, kernel, stage
-from cardan.maths.types import ConstArray2, Mat3, Vec2, Vec3
-from cardan.maths.vector import MINVAL
+from cardan.maths.types import Mat3, Vec2, Vec3
+from cardan.maths.vector import MINVAL, get9
 from cardan.model.kernel_views import Data, Model
 
 if TYPE_CHECKING:
@@ -33,12 +33,10 @@ def sigmoid(x: float) -> float:
 
 @kernel
 def muscle_dynamics(ctrl: float, act: float, timeconst: Vec3) -> float:
-    """Rate of change of a muscle's activation.
+    """Rate of change of a muscle's activation `act`.
 
-    Args:
-        ctrl: control; limited to [0, 1] here.
-        act: activation; limited to [0, 1] to compute the time constants.
-        timeconst: time constants of activation and deactivation (s), and width of the transition between them.
+    The control and, for the time constants, `act` are limited to [0, 1] here. `timeconst` holds the time constants of
+    activation and deactivation (s), and the width of the transition between them.
     """
     clamped = clamp(act, 0.0, 1.0)
     rising = timeconst[0] * (0.5 + 1.5 * clamped)
@@ -150,22 +148,6 @@ def muscle_bias(length: float, lengthrange: Vec2, acc0: float, prm: Mat3) -> flo
     return -_peak_force(prm, acc0) * prm[7] * (0.5 + x)
 
 
-@kernel
-def _nine(prm: ConstArray2, actuator: int) -> Mat3:
-    """Return the nine parameters of a muscle, from `actuator_gainprm` or `actuator_biasprm`."""
-    return (
-        prm[actuator, 0],
-        prm[actuator, 1],
-        prm[actuator, 2],
-        prm[actuator, 3],
-        prm[actuator, 4],
-        prm[actuator, 5],
-        prm[actuator, 6],
-        prm[actuator, 7],
-        prm[actuator, 8],
-    )
-
-
 @stage
 def muscles(m: Model, d: Data) -> int:
     """Compute activation rates, gains and biases of muscles.
@@ -184,11 +166,11 @@ def muscles(m: Model, d: Data) -> int:
             act = m.actuator_actadr[i] + m.actuator_actnum[i] - 1
             d.act_dot[act] = muscle_dynamics(d.work.ctrl[i], d.act[act], timeconst)
         if m.actuator_gaintype[i] == GAIN_MUSCLE:
-            nine = _nine(m.actuator_gainprm, i)
+            nine = get9(m.actuator_gainprm, i)
             d.work.actuator_gain[i] = muscle_gain(length, velocity, lengthrange, acc0, nine)
             d.work.actuator_gain_slope[i] = muscle_gain_slope(length, velocity, lengthrange, acc0, nine)
         if m.actuator_biastype[i] == BIAS_MUSCLE:
-            d.work.actuator_bias[i] = muscle_bias(length, lengthrange, acc0, _nine(m.actuator_biasprm, i))
+            d.work.actuator_bias[i] = muscle_bias(length, lengthrange, acc0, get9(m.actuator_biasprm, i))
     return OK
 
 

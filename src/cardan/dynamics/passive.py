@@ -52,16 +52,6 @@ def has_gravcomp(m: Model) -> bool:
 
 
 @kernel
-def _clear(m: Model, d: Data) -> None:
-    for dof in range(m.nv):
-        d.qfrc_spring[dof] = 0.0
-        d.qfrc_damper[dof] = 0.0
-        d.qfrc_gravcomp[dof] = 0.0
-        d.qfrc_fluid[dof] = 0.0
-        d.qfrc_passive[dof] = 0.0
-
-
-@kernel
 def _set_spring3(d: Data, dof: int, stiffness: float, displacement: Vec3) -> None:
     for k in range(3):
         d.qfrc_spring[dof + k] = -stiffness * displacement[k]
@@ -81,9 +71,27 @@ def _joint_spring(m: Model, d: Data, joint: int, stiffness: float) -> None:
         d.qfrc_spring[dof] = -stiffness * (d.qpos[adr] - m.qpos_spring[adr])
 
 
-@kernel
-def _tendon_forces(m: Model, d: Data) -> None:
-    """Add the forces of springs and dampers of tendons."""
+@stage
+def passive(m: Model, d: Data) -> int:
+    """Compute the passive forces.
+
+    Reads qpos, qvel, ten_length, ten_J, ten_velocity, xipos, cdof; writes qfrc_spring, qfrc_damper, qfrc_gravcomp,
+    qfrc_fluid (zero) and their sum qfrc_passive (nv,). Actuators apply the gravity compensation of joints with
+    `jnt_actgravcomp`, so that the sum leaves it out.
+    """
+    for dof in range(m.nv):
+        d.qfrc_spring[dof] = 0.0
+        d.qfrc_damper[dof] = 0.0
+        d.qfrc_gravcomp[dof] = 0.0
+        d.qfrc_fluid[dof] = 0.0
+        d.qfrc_passive[dof] = 0.0
+    if m.opt.disableflags & DSBL_PASSIVE:
+        return OK
+    for joint in range(m.njnt):
+        if m.jnt_stiffness[joint] != 0.0:
+            _joint_spring(m, d, joint, m.jnt_stiffness[joint])
+    for dof in range(m.nv):
+        d.qfrc_damper[dof] = -m.dof_damping[dof] * d.qvel[dof]
     for tendon in range(m.ntendon):
         stiffness, damping = m.tendon_stiffness[tendon], m.tendon_damping[tendon]
         if stiffness == 0.0 and damping == 0.0:
@@ -95,38 +103,14 @@ def _tendon_forces(m: Model, d: Data) -> None:
             moment = tendon_moment(m, d, tendon, k)
             d.qfrc_spring[dof] += moment * spring
             d.qfrc_damper[dof] += moment * damper
-
-
-@kernel
-def _gravcomp(m: Model, d: Data) -> None:
-    """Compute the joint forces that compensate gravity at the centres of mass of bodies."""
-    gravity = (m.opt.gravity[0], m.opt.gravity[1], m.opt.gravity[2])
-    for body in range(1, m.nbody):
-        if m.body_gravcomp[body] != 0.0:
-            force = scale3(gravity, -m.body_mass[body] * m.body_gravcomp[body])
-            apply_ft(m, d, force, (0.0, 0.0, 0.0), get3(d.xipos, body), body, d.qfrc_gravcomp)
-
-
-@stage
-def passive(m: Model, d: Data) -> int:
-    """Compute the passive forces.
-
-    Reads qpos, qvel, ten_length, ten_J, ten_velocity, xipos, cdof; writes qfrc_spring, qfrc_damper, qfrc_gravcomp,
-    qfrc_fluid (zero) and their sum qfrc_passive (nv,). Actuators apply the gravity compensation of joints with
-    `jnt_actgravcomp`, so that the sum leaves it out.
-    """
-    _clear(m, d)
-    if m.opt.disableflags & DSBL_PASSIVE:
-        return OK
-    for joint in range(m.njnt):
-        if m.jnt_stiffness[joint] != 0.0:
-            _joint_spring(m, d, joint, m.jnt_stiffness[joint])
-    for dof in range(m.nv):
-        d.qfrc_damper[dof] = -m.dof_damping[dof] * d.qvel[dof]
-    _tendon_forces(m, d)
     compensate = has_gravcomp(m)
     if compensate:
-        _gravcomp(m, d)
+        # forces at the centres of mass
+        gravity = (m.opt.gravity[0], m.opt.gravity[1], m.opt.gravity[2])
+        for body in range(1, m.nbody):
+            if m.body_gravcomp[body] != 0.0:
+                lift = scale3(gravity, -m.body_mass[body] * m.body_gravcomp[body])
+                apply_ft(m, d, lift, (0.0, 0.0, 0.0), get3(d.xipos, body), body, d.qfrc_gravcomp)
     for dof in range(m.nv):
         force = d.qfrc_spring[dof] + d.qfrc_damper[dof]
         if compensate and not m.jnt_actgravcomp[m.dof_jntid[dof]]:

@@ -12,9 +12,8 @@ from math import sqrt
 from typing import TYPE_CHECKING
 
 from cardan.dynamics.external import has_flex, side_body
-from cardan.dynamics.jacobian import arm_of
+from cardan.dynamics.jacobian import arm_of, dof_rate
 from cardan.dynamics.kinematics import get_quat
-from cardan.dynamics.spatial_tendon import dof_rate
 from cardan.dynamics.tendon import tendon_moment
 from cardan.enums.codes import (
     JNT_BALL,
@@ -71,46 +70,6 @@ def _turned_gear(m: Model, actuator: int, first: int, quat: Quat) -> Vec3:
     return axis
 
 
-@kernel
-def _ball_transmission(m: Model, d: Data, actuator: int, joint: int) -> None:
-    """Set the length, along the gear axis of the joint's rotation vector, and the moments of a ball joint."""
-    quat = normalize4(get_quat(d.qpos, m.jnt_qposadr[joint]))
-    axis = _turned_gear(m, actuator, 0, quat)
-    d.actuator_length[actuator] = dot3(axis, quat2vel(quat, 1.0))
-    _set_moment(d, actuator, m.jnt_dofadr[joint], axis)
-
-
-@kernel
-def _free_transmission(m: Model, d: Data, actuator: int, joint: int) -> None:
-    """Set the moments of a free joint: force in the world frame, torque in the body's or parent's. The length is 0."""
-    quat = normalize4(get_quat(d.qpos, m.jnt_qposadr[joint] + 3))
-    dof = m.jnt_dofadr[joint]
-    d.actuator_length[actuator] = 0.0
-    _set_moment(d, actuator, dof, _gear(m, actuator, 0))
-    _set_moment(d, actuator, dof + 3, _turned_gear(m, actuator, 3, quat))
-
-
-@kernel
-def _joint_transmission(m: Model, d: Data, actuator: int, joint: int) -> None:
-    kind = m.jnt_type[joint]
-    if kind == JNT_FREE:
-        _free_transmission(m, d, actuator, joint)
-    elif kind == JNT_BALL:
-        _ball_transmission(m, d, actuator, joint)
-    else:
-        gear = m.actuator_gear[actuator, 0]
-        d.actuator_length[actuator] = d.qpos[m.jnt_qposadr[joint]] * gear
-        d.actuator_moment[actuator, m.jnt_dofadr[joint]] = gear
-
-
-@kernel
-def _tendon_transmission(m: Model, d: Data, actuator: int, tendon: int) -> None:
-    gear = m.actuator_gear[actuator, 0]
-    d.actuator_length[actuator] = d.ten_length[tendon] * gear
-    for k in range(m.aux.ten_rowadr[tendon], m.aux.ten_rowadr[tendon + 1]):
-        d.actuator_moment[actuator, m.aux.ten_colind[k]] = gear * tendon_moment(m, d, tendon, k)
-
-
 @stage
 def transmission(m: Model, d: Data) -> int:
     """Compute lengths and moment arms of actuators.
@@ -121,9 +80,27 @@ def transmission(m: Model, d: Data) -> int:
         kind = m.actuator_trntype[actuator]
         target = m.actuator_trnid[actuator, 0]
         if kind in (TRN_JOINT, TRN_JOINTINPARENT):
-            _joint_transmission(m, d, actuator, target)
+            joint_type = m.jnt_type[target]
+            if joint_type == JNT_FREE:
+                quat = normalize4(get_quat(d.qpos, m.jnt_qposadr[target] + 3))
+                dof = m.jnt_dofadr[target]
+                d.actuator_length[actuator] = 0.0
+                _set_moment(d, actuator, dof, _gear(m, actuator, 0))
+                _set_moment(d, actuator, dof + 3, _turned_gear(m, actuator, 3, quat))
+            elif joint_type == JNT_BALL:
+                quat = normalize4(get_quat(d.qpos, m.jnt_qposadr[target]))
+                axis = _turned_gear(m, actuator, 0, quat)
+                d.actuator_length[actuator] = dot3(axis, quat2vel(quat, 1.0))
+                _set_moment(d, actuator, m.jnt_dofadr[target], axis)
+            else:
+                gear = m.actuator_gear[actuator, 0]
+                d.actuator_length[actuator] = d.qpos[m.jnt_qposadr[target]] * gear
+                d.actuator_moment[actuator, m.jnt_dofadr[target]] = gear
         elif kind == TRN_TENDON:
-            _tendon_transmission(m, d, actuator, target)
+            gear = m.actuator_gear[actuator, 0]
+            d.actuator_length[actuator] = d.ten_length[target] * gear
+            for k in range(m.aux.ten_rowadr[target], m.aux.ten_rowadr[target + 1]):
+                d.actuator_moment[actuator, m.aux.ten_colind[k]] = gear * tendon_moment(m, d, target, k)
     return OK
 
 
@@ -137,12 +114,6 @@ def actuator_velocity(m: Model, d: Data) -> int:
             velocity += d.actuator_moment[actuator, dof] * d.qvel[dof]
         d.actuator_velocity[actuator] = velocity
     return OK
-
-
-@kernel
-def _clear_moment(m: Model, d: Data, actuator: int) -> None:
-    for k in range(m.aux.moment_rowadr[actuator], m.aux.moment_rowadr[actuator + 1]):
-        d.actuator_moment[actuator, m.aux.moment_colind[k]] = 0.0
 
 
 @kernel
@@ -263,7 +234,8 @@ def spatial_transmission(m: Model, d: Data) -> int:
         kind = m.actuator_trntype[actuator]
         target, other = m.actuator_trnid[actuator, 0], m.actuator_trnid[actuator, 1]
         if kind in (TRN_SITE, TRN_SLIDERCRANK, TRN_BODY):
-            _clear_moment(m, d, actuator)
+            for k in range(m.aux.moment_rowadr[actuator], m.aux.moment_rowadr[actuator + 1]):
+                d.actuator_moment[actuator, m.aux.moment_colind[k]] = 0.0
         if kind == TRN_SITE:
             _site_transmission(m, d, actuator, target, other)
         elif kind == TRN_SLIDERCRANK:

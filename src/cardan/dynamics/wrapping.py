@@ -68,12 +68,9 @@ def _difference(a: Vec2, b: Vec2) -> Vec2:
 def _way_round(between: Vec2, taken: Vec2, size: float, radius: float, shorter: float) -> int:
     """Return whether a path around the circle exists in one direction: GOES_NOT, GOES or GOES_ON.
 
-    Args:
-        between: vector at the angle from one end to the other in this direction, from 0 to 2 pi.
-        taken: vector at the angle that the two tangents cover, from 0 to pi.
-        size: product of the lengths of these two vectors.
-        radius: radius of the circle.
-        shorter: length of the shorter tangent.
+    `between` is a vector at the angle from one end to the other in this direction, from 0 to 2 pi. `taken` is a vector
+    at the angle that the two tangents cover, from 0 to pi. `size` is the product of the lengths of these two vectors,
+    `shorter` the length of the shorter tangent.
     """
     arc = _difference(between, taken)
     if between[1] < 0.0 or arc[1] >= 0.0 or (arc[0] > 0.0 and arc[1] > -GRAZING * size):
@@ -88,14 +85,10 @@ def _counterclockwise(
 ) -> bool:
     """Whether to go counterclockwise: the shorter path, or the one whose arc is nearer to the direction of `side`.
 
-    Args:
-        left: result of `_way_round` for the counterclockwise path.
-        right: result of `_way_round` for the clockwise path.
-        sine: sine of the angle from one end to the other, counterclockwise.
-        middle: sum of the two tangent points' parts along `p0` and `p1`, which both paths have in common.
-        across: sum of their perpendicular parts, for the counterclockwise path.
-        side: point on the side to take.
-        has_side: whether `side` is given.
+    `left` and `right` are the results of `_way_round` for the counterclockwise and the clockwise path. `sine` belongs
+    to the angle from one end to the other, counterclockwise. `middle` is the sum of the two tangent points' parts along
+    `p0` and `p1`, which both paths have in common; `across` is the sum of their perpendicular parts for the
+    counterclockwise path.
     """
     if left == GOES_NOT or right == GOES_NOT:
         return right == GOES_NOT
@@ -150,16 +143,12 @@ def _wrap_around(p0: Vec2, p1: Vec2, side: Vec2, has_side: bool, radius: float) 
 def _incidence(near0: float, near1: float, between: float) -> float:
     """Return 1 - z for the sine z of the angle of incidence where a path touches the circle; negative if none is found.
 
-    By the law of sines in the triangle of centre, touching point and an end, the angle at the centre is asin(z) -
-    asin(near z). The two angles must add up to the angle between the ends. As in the reference, Newton's method starts
-    at 1 - z = 1e-7 and stops when the angles agree to `TOUCH_TOLERANCE`. The iteration can only decrease z, so a path
-    closer to a straight line is not found. The unknown is 1 - z, because near z = 1 it has more significant digits than
-    z.
-
-    Args:
-        near0: radius divided by the distance of the first end from the centre.
-        near1: radius divided by the distance of the second end from the centre.
-        between: angle between the two ends, seen from the centre (rad).
+    `near0` and `near1` are the radius divided by the distances of the ends from the centre, and `between` is the angle
+    between the ends, seen from the centre (rad). By the law of sines in the triangle of centre, touching point and an
+    end, the angle at the centre is asin(z) - asin(near z). The two angles must add up to the angle between the ends. As
+    in the reference, Newton's method starts at 1 - z = 1e-7 and stops when the angles agree to `TOUCH_TOLERANCE`. The
+    iteration can only decrease z, so a path closer to a straight line is not found. The unknown is 1 - z, because near
+    z = 1 it has more significant digits than z.
     """
     lacking = FLATTEST * FLATTEST
     for _ in range(TOUCH_STEPS):
@@ -212,9 +201,8 @@ def _wrap_through(p0: Vec2, p1: Vec2, radius: float) -> PlanePath:
 def _wrap_circle(p0: Vec2, p1: Vec2, side: Vec2, has_side: bool, radius: float) -> PlanePath:
     """Path from `p0` to `p1` past a circle around the origin.
 
-    Returns:
-        Angle of the arc, or a negative number if the path is the straight segment; the coordinates of the two points
-        where the path meets and leaves the circle; the lengths of the path before and after the arc.
+    Return the angle of the arc, or a negative number if the path is the straight segment; the coordinates of the two
+    points where the path meets and leaves the circle; the lengths of the path before and after the arc.
     """
     within = radius * radius
     if _dot(p0, p0) < within or _dot(p1, p1) < within or radius < MINVAL:

@@ -126,16 +126,11 @@ def _rotation(tau: float, axis: int, sign: float) -> Quat | None:
 
 
 def principal_axes(full: tuple[float, ...]) -> tuple[Vec3, Quat]:
-    """Compute the eigenvalues and eigenvectors of a symmetric matrix, by Jacobi rotations accumulated in a quaternion.
+    """Compute the principal axes of a symmetric matrix (xx, yy, zz, xy, xz, yz).
 
-    Each rotation eliminates the largest off-diagonal element (Golub and Van Loan, Matrix Computations, section 8.5).
+    Return the eigenvalues, largest first, and the quaternion of the rotation whose columns are the eigenvectors. Each
+    Jacobi rotation eliminates the largest off-diagonal element (Golub and Van Loan, Matrix Computations, section 8.5).
     The axes of round bodies depend on the last bit, so the operations have the same order as in the reference.
-
-    Args:
-        full: the matrix as (xx, yy, zz, xy, xz, yz).
-
-    Returns:
-        The eigenvalues, largest first, and the quaternion of the rotation whose columns are the eigenvectors.
     """
     quat: Quat = (1.0, 0.0, 0.0, 0.0)
     turned = full
@@ -152,11 +147,7 @@ def principal_axes(full: tuple[float, ...]) -> tuple[Vec3, Quat]:
             break
         quat = _unit(mul_quat(quat, rotation))
         turned = rotate_symmetric(full, quat)
-    return _sorted([turned[0], turned[1], turned[2]], quat)
-
-
-def _sorted(values: list[float], quat: Quat) -> tuple[Vec3, Quat]:
-    """Sort the eigenvalues in descending order; quarter turns exchange the axes of `quat` accordingly."""
+    values = [turned[0], turned[1], turned[2]]
     for k in (0, 1, 0):
         if values[k] + _EPS < values[k + 1]:
             values[k], values[k + 1] = values[k + 1], values[k]

@@ -23,7 +23,7 @@ Vec6 = tuple[float, float, float, float, float, float]
 Mat3 = tuple[float, float, float, float, float, float, float, float, float]
 """Matrix of 3 x 3 numbers, row by row."""
 Inertia = tuple[float, float, float, float, float, float, float, float, float, float]
-"""Spatial inertia, in the order of `cinert` (see `cardan.maths.spatial`)."""
+"""Spatial inertia, in the order of `cinert` (see `cardan.maths.vector`)."""
 
 if TYPE_CHECKING:
     from typing import Protocol, TypeVar

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cardan.dynamics.object import object_body
+from cardan.dynamics.com import object_body
 from cardan.enums.codes import (
     DATATYPE_POSITIVE,
     DATATYPE_REAL,
@@ -14,7 +14,7 @@ from cardan.enums.codes import (
 )
 from cardan.jit import kernel
 from cardan.maths.quaternion import mul_quat
-from cardan.maths.types import Vec3, Vec4, Vec6
+from cardan.maths.types import Vec3, Vec4
 from cardan.maths.vector import get4
 from cardan.model.kernel_views import Data, Model
 
@@ -85,15 +85,3 @@ def object_quaternion(m: Model, d: Data, kind: int, i: int) -> Vec4:
     if kind == OBJ_SITE:
         return mul_quat(body, get4(m.site_quat, i))
     return mul_quat(body, get4(m.cam_quat, i))
-
-
-@kernel
-def angular(spatial: Vec6) -> Vec3:
-    """Rotational part of a spatial vector."""
-    return (spatial[0], spatial[1], spatial[2])
-
-
-@kernel
-def linear(spatial: Vec6) -> Vec3:
-    """Translational part of a spatial vector."""
-    return (spatial[3], spatial[4], spatial[5])

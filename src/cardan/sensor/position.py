@@ -11,7 +11,7 @@ from numpy import float32
 
 from cardan.collision.distance import geom_distance
 from cardan.collision.ray_scene import ray_scene
-from cardan.dynamics.object import object_mat, object_pos
+from cardan.dynamics.com import object_mat, object_pos
 from cardan.enums.codes import CNSTR_LIMIT_JOINT, CNSTR_LIMIT_TENDON, OBJ_GEOM
 from cardan.jit import kernel
 from cardan.maths.quaternion import mul_quat, neg_quat, normalize4
@@ -164,27 +164,21 @@ def clock(m: Model, d: Data, i: int) -> None:
 
 
 @kernel
-def _first_geom(m: Model, kind: int, id: int) -> int:
-    """Id of the geom, or of the body's first geom."""
-    return id if kind == OBJ_GEOM else m.body_geomadr[id]
-
-
-@kernel
-def _geom_count(m: Model, kind: int, id: int) -> int:
-    """Number of geoms of the object: 1 for a geom."""
-    return 1 if kind == OBJ_GEOM else m.body_geomnum[id]
+def _geom_range(m: Model, kind: int, k: int) -> tuple[int, int]:
+    """First and last (exclusive) geom of an object: a geom or a body."""
+    if kind == OBJ_GEOM:
+        return k, k + 1
+    return m.body_geomadr[k], m.body_geomadr[k] + m.body_geomnum[k]
 
 
 @kernel
 def closest_geoms(m: Model, d: Data, i: int) -> tuple[float, Vec3, Vec3]:
     """Find the smallest distance between the geoms of sensor `i`; return it and the two end points."""
-    best = m.sensor_cutoff[i]
-    start = (0.0, 0.0, 0.0)
-    end = (0.0, 0.0, 0.0)
-    first1 = _first_geom(m, m.sensor_objtype[i], m.sensor_objid[i])
-    first2 = _first_geom(m, m.sensor_reftype[i], m.sensor_refid[i])
-    for geom1 in range(first1, first1 + _geom_count(m, m.sensor_objtype[i], m.sensor_objid[i])):
-        for geom2 in range(first2, first2 + _geom_count(m, m.sensor_reftype[i], m.sensor_refid[i])):
+    best, start, end = m.sensor_cutoff[i], (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+    first1, end1 = _geom_range(m, m.sensor_objtype[i], m.sensor_objid[i])
+    first2, end2 = _geom_range(m, m.sensor_reftype[i], m.sensor_refid[i])
+    for geom1 in range(first1, end1):
+        for geom2 in range(first2, end2):
             dist = geom_distance(m, d, geom1, geom2, best)
             if dist < best:
                 best = dist

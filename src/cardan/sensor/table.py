@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from cardan.enums import mjtDataType, mjtSensor, mjtStage
-from cardan.enums.codes import DSBL_SENSOR
+from cardan.enums.codes import DSBL_SENSOR, SENS_PLUGIN, SENS_USER
 from cardan.jit import OK, stage
 from cardan.model.kernel_views import Data, Model
-from cardan.sensor import acceleration, position, velocity
-from cardan.sensor.acceleration import touch
+from cardan.sensor import motion, position
+from cardan.sensor.motion import touch
 from cardan.sensor.output import apply_cutoff
 from cardan.sensor.position import rangefinder
 
@@ -75,35 +75,32 @@ SENSORS: tuple[SensorKind, ...] = (
     _kind("GEOMNORMAL", _POS, 3, position.normal, _AXIS),
     _kind("GEOMFROMTO", _POS, 6, position.fromto),
     _kind("CLOCK", _POS, 1, position.clock),
-    _kind("VELOCIMETER", _VEL, 3, velocity.velocimeter),
-    _kind("GYRO", _VEL, 3, velocity.gyro),
-    _kind("JOINTVEL", _VEL, 1, velocity.jointvel),
-    _kind("TENDONVEL", _VEL, 1, velocity.tendonvel),
-    _kind("ACTUATORVEL", _VEL, 1, velocity.actuatorvel),
-    _kind("BALLANGVEL", _VEL, 3, velocity.ballangvel),
-    _kind("JOINTLIMITVEL", _VEL, 1, velocity.jointlimitvel),
-    _kind("TENDONLIMITVEL", _VEL, 1, velocity.tendonlimitvel),
-    _kind("FRAMELINVEL", _VEL, 3, velocity.framelinvel),
-    _kind("FRAMEANGVEL", _VEL, 3, velocity.frameangvel),
-    _kind("SUBTREELINVEL", _VEL, 3, velocity.subtreelinvel, needs=SUBTREE_VEL),
-    _kind("SUBTREEANGMOM", _VEL, 3, velocity.subtreeangmom, needs=SUBTREE_VEL),
+    _kind("VELOCIMETER", _VEL, 3, motion.velocimeter),
+    _kind("GYRO", _VEL, 3, motion.gyro),
+    _kind("JOINTVEL", _VEL, 1, motion.jointvel),
+    _kind("TENDONVEL", _VEL, 1, motion.tendonvel),
+    _kind("ACTUATORVEL", _VEL, 1, motion.actuatorvel),
+    _kind("BALLANGVEL", _VEL, 3, motion.ballangvel),
+    _kind("JOINTLIMITVEL", _VEL, 1, motion.jointlimitvel),
+    _kind("TENDONLIMITVEL", _VEL, 1, motion.tendonlimitvel),
+    _kind("FRAMELINVEL", _VEL, 3, motion.framelinvel),
+    _kind("FRAMEANGVEL", _VEL, 3, motion.frameangvel),
+    _kind("SUBTREELINVEL", _VEL, 3, motion.subtreelinvel, needs=SUBTREE_VEL),
+    _kind("SUBTREEANGMOM", _VEL, 3, motion.subtreeangmom, needs=SUBTREE_VEL),
     _kind("TOUCH", _ACC, 1, touch, _POSITIVE),
-    _kind("ACCELEROMETER", _ACC, 3, acceleration.accelerometer, needs=RNE_POST),
-    _kind("FORCE", _ACC, 3, acceleration.force, needs=RNE_POST),
-    _kind("TORQUE", _ACC, 3, acceleration.torque, needs=RNE_POST),
-    _kind("ACTUATORFRC", _ACC, 1, acceleration.actuatorfrc),
-    _kind("JOINTACTFRC", _ACC, 1, acceleration.jointactuatorfrc),
-    _kind("JOINTLIMITFRC", _ACC, 1, acceleration.jointlimitfrc),
-    _kind("TENDONLIMITFRC", _ACC, 1, acceleration.tendonlimitfrc),
-    _kind("FRAMELINACC", _ACC, 3, acceleration.framelinacc, needs=RNE_POST),
-    _kind("FRAMEANGACC", _ACC, 3, acceleration.frameangacc, needs=RNE_POST),
+    _kind("ACCELEROMETER", _ACC, 3, motion.accelerometer, needs=RNE_POST),
+    _kind("FORCE", _ACC, 3, motion.force, needs=RNE_POST),
+    _kind("TORQUE", _ACC, 3, motion.torque, needs=RNE_POST),
+    _kind("ACTUATORFRC", _ACC, 1, motion.actuatorfrc),
+    _kind("JOINTACTFRC", _ACC, 1, motion.jointactuatorfrc),
+    _kind("JOINTLIMITFRC", _ACC, 1, motion.jointlimitfrc),
+    _kind("TENDONLIMITFRC", _ACC, 1, motion.tendonlimitfrc),
+    _kind("FRAMELINACC", _ACC, 3, motion.framelinacc, needs=RNE_POST),
+    _kind("FRAMEANGACC", _ACC, 3, motion.frameangacc, needs=RNE_POST),
 )
 
 
 Stage = Callable[[Any, Any], int]
-
-OPEN_ENDED = (int(mjtSensor.mjSENS_USER), int(mjtSensor.mjSENS_PLUGIN))  # what these read is unknown
-STAGE_VEL, STAGE_ACC = int(mjtStage.mjSTAGE_VEL), int(mjtStage.mjSTAGE_ACC)
 
 
 @cache
@@ -125,12 +122,7 @@ def _stage_of(kind: SensorKind) -> Stage:
 
 
 def sensor_stages(m: MjModel, when: int) -> list[Stage]:
-    """Return the stages of the model's sensors that are due at a part of the pipeline.
-
-    Args:
-        m: the model.
-        when: `mjSTAGE_POS`, `mjSTAGE_VEL` or `mjSTAGE_ACC`.
-    """
+    """Return the stages of the model's sensors at `when`: `mjSTAGE_POS`, `mjSTAGE_VEL` or `mjSTAGE_ACC`."""
     types = set(m.sensor_type.tolist())
     return [_stage_of(kind) for kind in SENSORS if kind.stage == when and kind.type in types]
 
@@ -142,7 +134,7 @@ def all_sensor_stages() -> list[Stage]:
 
 def _uses(m: MjModel, need: str, when: int) -> bool:
     own = np.isin(m.sensor_type, [kind.type for kind in SENSORS if kind.needs == need])
-    users = np.isin(m.sensor_type, OPEN_ENDED) & (m.sensor_needstage == when)
+    users = np.isin(m.sensor_type, (SENS_USER, SENS_PLUGIN)) & (m.sensor_needstage == int(when))
     return bool((own | users).any())
 
 
@@ -151,9 +143,9 @@ def needs_rne_post(m: MjModel) -> bool:
 
     User and plugin sensors may read any result, so they count as needing everything at their stage.
     """
-    return _uses(m, RNE_POST, STAGE_ACC)
+    return _uses(m, RNE_POST, _ACC)
 
 
 def needs_subtree_vel(m: MjModel) -> bool:
     """Whether a sensor of the model may need subtree momenta (`subtree_vel` before the velocity sensors)."""
-    return _uses(m, SUBTREE_VEL, STAGE_VEL)
+    return _uses(m, SUBTREE_VEL, _VEL)

@@ -20,8 +20,7 @@ from cardan.jit import OK, exact, kernel, stage
 from cardan.maths.types import Vec3
 from cardan.maths.vector import add_scaled3, get3
 from cardan.model.kernel_views import Data, Model
-from cardan.soft.boxes import find_elements, find_near_element, geom_center, geom_half, is_active
-from cardan.soft.flex import on_body, share_body
+from cardan.soft.flex import find_elements, find_near_element, geom_center, geom_half, is_active, on_body, share_body
 from cardan.soft.inside import collide_itself
 from cardan.soft.near import append_contacts, element_element, geom_element
 
@@ -53,42 +52,25 @@ def plane_vertex(m: Model, d: Data, plane: int, flex: int, vertex: int, normal: 
 
 
 @kernel
-def collide_plane(m: Model, d: Data, plane: int, flex: int) -> int:
-    """Append the contacts of a plane and a flex's vertices within its margin; return a status."""
-    normal = axis_z(d.geom_xmat, plane)
-    for vertex in range(m.flex_vertnum[flex]):
-        found = plane_vertex(m, d, plane, flex, vertex, normal)
-        if found > 0:
-            status = append_contacts(m, d, found, plane, -1, -1, flex_side(flex), -1, vertex)
-            if status != OK:
-                return status
-    return OK
-
-
-@kernel
 def collide_geom(m: Model, d: Data, geom: int, flex: int) -> int:
     """Append all contacts of a geom with a flex; return a status."""
     side = flex_side(flex)
     d.work.near_margin = pair_margin(m, geom, side)
     if m.geom_type[geom] == GEOM_PLANE:
-        return collide_plane(m, d, geom, flex)
+        normal = axis_z(d.geom_xmat, geom)
+        for vertex in range(m.flex_vertnum[flex]):
+            found = plane_vertex(m, d, geom, flex, vertex, normal)
+            if found > 0:
+                status = append_contacts(m, d, found, geom, -1, -1, flex_side(flex), -1, vertex)
+                if status != OK:
+                    return status
+        return OK
     n = find_elements(m, d, flex, geom_center(m, d, geom), geom_half(m, d, geom, d.work.near_margin))
     for i in range(n):
         element = d.work.found_element[i]
         if not on_body(m, flex, element, m.geom_bodyid[geom]):
             found = geom_element(m, d, geom, flex, element)
             status = append_contacts(m, d, found, geom, -1, -1, side, element, -1)
-            if status != OK:
-                return status
-    return OK
-
-
-@kernel
-def collide_body(m: Model, d: Data, body: int, flex: int) -> int:
-    """Append all contacts of a body's geoms with a flex, in the order of the geoms; return a status."""
-    for geom in range(m.body_geomadr[body], m.body_geomadr[body] + m.body_geomnum[body]):
-        if geom_meets_flex(m, geom, flex):
-            status = collide_geom(m, d, geom, flex)
             if status != OK:
                 return status
     return OK
@@ -115,41 +97,22 @@ def collide_flexes(m: Model, d: Data, flex1: int, flex2: int) -> int:
 
 
 @kernel
-def first_body(m: Model, d: Data, k: int) -> int:
-    """Lower of the two body ids of a pair of geoms."""
-    return min(m.geom_bodyid[d.work.candidate[k, 0]], m.geom_bodyid[d.work.candidate[k, 1]])
-
-
-@kernel
 def collide_with_bodies(m: Model, d: Data, ncandidate: int) -> int:
     """Append all contacts of geoms with each other and with flexes; return a status."""
-    k = 0
+    k, pair = 0, d.work.candidate
     for body in range(m.nbody):
-        while k < ncandidate and first_body(m, d, k) <= body:
-            status = collide_candidate(m, d, d.work.candidate[k, 0], d.work.candidate[k, 1], d.work.candidate[k, 2])
+        while k < ncandidate and min(m.geom_bodyid[pair[k, 0]], m.geom_bodyid[pair[k, 1]]) <= body:
+            status = collide_candidate(m, d, pair[k, 0], pair[k, 1], pair[k, 2])
             if status != OK:
                 return status
             k += 1
         if m.body_geomnum[body] > 0:
             for flex in range(m.nflex):
-                status = collide_body(m, d, body, flex)
-                if status != OK:
-                    return status
-    return OK
-
-
-@kernel
-def collide_between_flexes(m: Model, d: Data) -> int:
-    """Append all contacts of flexes with each other and with themselves; return a status."""
-    for flex1 in range(m.nflex):
-        for flex2 in range(flex1 + 1, m.nflex):
-            status = collide_flexes(m, d, flex1, flex2)
-            if status != OK:
-                return status
-    for flex in range(m.nflex):
-        status = collide_itself(m, d, flex)
-        if status != OK:
-            return status
+                for geom in range(m.body_geomadr[body], m.body_geomadr[body] + m.body_geomnum[body]):
+                    if geom_meets_flex(m, geom, flex):
+                        status = collide_geom(m, d, geom, flex)
+                        if status != OK:
+                            return status
     return OK
 
 
@@ -169,6 +132,15 @@ def soft_collision(m: Model, d: Data) -> int:
     status, ncandidate = find_candidates(m, d)
     if status == OK:
         status = collide_with_bodies(m, d, ncandidate)
-    if status == OK:
-        status = collide_between_flexes(m, d)
-    return status
+    if status != OK:
+        return status
+    for flex1 in range(m.nflex):
+        for flex2 in range(flex1 + 1, m.nflex):
+            status = collide_flexes(m, d, flex1, flex2)
+            if status != OK:
+                return status
+    for flex in range(m.nflex):
+        status = collide_itself(m, d, flex)
+        if status != OK:
+            return status
+    return OK

@@ -59,20 +59,6 @@ def vertex_torque(m: Model, d: Data, flex: int, edge: int, k: int, axis: Vec3) -
 
 
 @kernel
-def length_rate(d: Data, dof: int, side: int, axis: Vec3, torque1: Vec3, torque2: Vec3) -> float:
-    """Derivative of the length of an edge along the unit vector `axis` by a dof that moves the vertices of `side`.
-
-    `torque1` and `torque2` are the torques at its two vertices, see `vertex_torque`.
-    """
-    rate = 0.0
-    if side != FIRST:
-        rate += dof_rate(d, dof, axis, torque2)
-    if side != SECOND:
-        rate -= dof_rate(d, dof, axis, torque1)
-    return rate
-
-
-@kernel
 def first_place(m: Model, d: Data, edge: int) -> tuple[int, int]:
     """Line and column of ``flexedge_J`` where the row of an edge starts, in either storage format."""
     return place_of(m, d.flexedge_J_rowadr[edge]) if is_sparse(m) else (edge, 0)
@@ -126,26 +112,25 @@ def put_edge_row(m: Model, d: Data, flex: int, edge: int, line: int, column: int
         for dof in range(m.nv):
             d.flexedge_J[edge, dof] = 0.0
     if m.aux.edge_threes[edge] == SLIDES and in_threes(m, edge, column):
-        put_sliding_row(m, d, edge, line, column, axis)
+        # the components of the axis along the slides
+        for k in range(start, stop, 3):
+            dof = m.aux.edge_colind[k]
+            sign = -1.0 if m.aux.edge_side[k] == FIRST else 1.0
+            for i in range(3):
+                slide = (d.cdof[dof + i, 3], d.cdof[dof + i, 4], d.cdof[dof + i, 5])
+                put_moment(m, d, edge, line, column + k - start + i, dof + i, sign * dot3(axis, slide))
         return
     torque1 = vertex_torque(m, d, flex, edge, 0, axis)
     torque2 = vertex_torque(m, d, flex, edge, 1, axis)
     for k in range(start, stop):
-        dof = m.aux.edge_colind[k]
-        put_moment(m, d, edge, line, column, dof, length_rate(d, dof, m.aux.edge_side[k], axis, torque1, torque2))
+        dof, side = m.aux.edge_colind[k], m.aux.edge_side[k]
+        rate = 0.0
+        if side != FIRST:
+            rate += dof_rate(d, dof, axis, torque2)
+        if side != SECOND:
+            rate -= dof_rate(d, dof, axis, torque1)
+        put_moment(m, d, edge, line, column, dof, rate)
         line, column = place_after(m, line, column, 1)
-
-
-@kernel
-def put_sliding_row(m: Model, d: Data, edge: int, line: int, column: int, axis: Vec3) -> None:
-    """Write a row whose dofs are slides in threes: the components of `axis` along the slides."""
-    start, stop = m.aux.edge_rowadr[edge], m.aux.edge_rowadr[edge + 1]
-    for k in range(start, stop, 3):
-        dof = m.aux.edge_colind[k]
-        sign = -1.0 if m.aux.edge_side[k] == FIRST else 1.0
-        for i in range(3):
-            slide = (d.cdof[dof + i, 3], d.cdof[dof + i, 4], d.cdof[dof + i, 5])
-            put_moment(m, d, edge, line, column + k - start + i, dof + i, sign * dot3(axis, slide))
 
 
 @stage
@@ -169,25 +154,6 @@ def edges(m: Model, d: Data) -> int:
     return OK
 
 
-@kernel
-def edge_rate(m: Model, d: Data, edge: int, line: int, column: int) -> float:
-    """Rate of change of an edge's length: its row of the Jacobian, at `line`, `column`, times qvel."""
-    velocity = 0.0
-    start, stop = m.aux.edge_rowadr[edge], m.aux.edge_rowadr[edge + 1]
-    if in_threes(m, edge, column):
-        for k in range(start, stop, 3):
-            dof = m.aux.edge_colind[k]
-            at = column + k - start if is_sparse(m) else dof
-            velocity += d.flexedge_J[line, at] * d.qvel[dof]
-            velocity += d.flexedge_J[line, at + 1] * d.qvel[dof + 1]
-            velocity += d.flexedge_J[line, at + 2] * d.qvel[dof + 2]
-        return velocity
-    for k in range(start, stop):
-        dof = m.aux.edge_colind[k]
-        velocity += edge_moment(m, d, line, column, dof, k - start) * d.qvel[dof]
-    return velocity
-
-
 @stage
 def edge_velocity(m: Model, d: Data) -> int:
     """Compute rates of change of edge lengths: flexedge_velocity (nflexedge,) = flexedge_J qvel."""
@@ -195,7 +161,20 @@ def edge_velocity(m: Model, d: Data) -> int:
         if edges_used(m, flex):
             line, column = first_place(m, d, m.flex_edgeadr[flex])
             for edge in range(m.flex_edgeadr[flex], m.flex_edgeadr[flex] + m.flex_edgenum[flex]):
-                d.flexedge_velocity[edge] = edge_rate(m, d, edge, line, column)
+                velocity = 0.0
+                start, stop = m.aux.edge_rowadr[edge], m.aux.edge_rowadr[edge + 1]
+                if in_threes(m, edge, column):
+                    for k in range(start, stop, 3):
+                        dof = m.aux.edge_colind[k]
+                        at = column + k - start if is_sparse(m) else dof
+                        velocity += d.flexedge_J[line, at] * d.qvel[dof]
+                        velocity += d.flexedge_J[line, at + 1] * d.qvel[dof + 1]
+                        velocity += d.flexedge_J[line, at + 2] * d.qvel[dof + 2]
+                else:
+                    for k in range(start, stop):
+                        dof = m.aux.edge_colind[k]
+                        velocity += edge_moment(m, d, line, column, dof, k - start) * d.qvel[dof]
+                d.flexedge_velocity[edge] = velocity
                 line, column = next_place(m, edge, line, column)
     return OK
 
@@ -283,7 +262,14 @@ def add_edge_derivative(m: Model, d: Data, edge: int, line: int, column: int, sl
     if in_threes(m, edge, column):
         for k in range(start, stop, 3):
             dof = m.aux.edge_colind[k]
-            add_block(m, d, dof, line, column + k - start if is_sparse(m) else dof, slope)
+            at = column + k - start if is_sparse(m) else dof
+            x, y, z = d.flexedge_J[line, at], d.flexedge_J[line, at + 1], d.flexedge_J[line, at + 2]
+            for row in range(3):
+                entry = derivative_entry(m, dof + row, dof)
+                moment = slope * d.flexedge_J[line, at + row]
+                d.qDeriv[entry] += moment * x
+                d.qDeriv[entry + 1] += moment * y
+                d.qDeriv[entry + 2] += moment * z
         return
     for i in range(start, stop):
         dof, side = m.aux.edge_colind[i], m.aux.edge_side[i]
@@ -293,18 +279,6 @@ def add_edge_derivative(m: Model, d: Data, edge: int, line: int, column: int, sl
             if side == m.aux.edge_side[j] or side == BOTH or m.aux.edge_side[j] == BOTH:
                 moment = edge_moment(m, d, line, column, other, j - start)
                 d.qDeriv[derivative_entry(m, dof, other)] += scaled * moment
-
-
-@kernel
-def add_block(m: Model, d: Data, dof: int, line: int, at: int, slope: float) -> None:
-    """Add the block of J' slope J for the chain of three dofs from `dof` on, whose moments start at `line`, `at`."""
-    x, y, z = d.flexedge_J[line, at], d.flexedge_J[line, at + 1], d.flexedge_J[line, at + 2]
-    for i in range(3):
-        entry = derivative_entry(m, dof + i, dof)
-        scaled = slope * d.flexedge_J[line, at + i]
-        d.qDeriv[entry] += scaled * x
-        d.qDeriv[entry + 1] += scaled * y
-        d.qDeriv[entry + 2] += scaled * z
 
 
 @stage

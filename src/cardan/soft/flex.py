@@ -3,6 +3,10 @@
 A flex is a set of points (vertices), which are fixed to bodies, and of elements between them: segments, triangles or
 tetrahedra, enlarged by a radius. Edges are handled in `soft.edges`. In collisions, elements are convex shapes with a
 support function, or capsules.
+
+The mid phase searches for the elements that may touch a box. Trees are stored depth first, with links to the node after
+each subtree, so that traversal needs no stack (B. Smits, Efficiency Issues for Ray Tracing, Journal of Graphics Tools
+3(2), 1998).
 """
 
 from __future__ import annotations
@@ -11,7 +15,7 @@ from typing import Any
 
 from cardan.enums.codes import GEOM_FLEX
 from cardan.jit import OK, kernel, stage
-from cardan.maths.types import Mat3, Vec3
+from cardan.maths.types import ConstArray2, Mat3, Vec3
 from cardan.maths.vector import add3, get3, get9, mul_mat_t_vec3, mul_mat_vec3, scale3, set3, sub3
 from cardan.model.kernel_views import Data, Model
 
@@ -37,47 +41,6 @@ def element_vertex(m: Model, flex: int, element: int, k: int) -> int:
     return m.flex_vertadr[flex] + m.flex_elem[adr + k]
 
 
-@kernel
-def set_element_box(m: Model, d: Data, flex: int, element: int) -> None:
-    """Compute the box around an element, including the radius."""
-    radius = m.flex_radius[flex]
-    low = get3(d.flexvert_xpos, element_vertex(m, flex, element, 0))
-    high = low
-    for k in range(1, m.flex_dim[flex] + 1):
-        p = get3(d.flexvert_xpos, element_vertex(m, flex, element, k))
-        low = (min(low[0], p[0]), min(low[1], p[1]), min(low[2], p[2]))
-        high = (max(high[0], p[0]), max(high[1], p[1]), max(high[2], p[2]))
-    row = m.flex_elemadr[flex] + element
-    for k in range(3):
-        d.flexelem_aabb[row, k] = 0.5 * (low[k] + high[k])
-        d.flexelem_aabb[row, 3 + k] = 0.5 * (high[k] - low[k]) + radius
-
-
-@kernel
-def unite_boxes(d: Data, node: int, left: int, right: int) -> None:
-    """Compute the box of a node of a dynamic tree from the boxes of its two children."""
-    box = d.bvh_aabb_dyn
-    for k in range(3):
-        low = min(box[left, k] - box[left, 3 + k], box[right, k] - box[right, 3 + k])
-        high = max(box[left, k] + box[left, 3 + k], box[right, k] + box[right, 3 + k])
-        box[node, k] = 0.5 * (low + high)
-        box[node, 3 + k] = 0.5 * (high - low)
-
-
-@kernel
-def set_tree_boxes(m: Model, d: Data, flex: int) -> None:
-    """Compute the boxes of a flex's bounding tree, from the leaves up; children come after their parents."""
-    start = m.flex_bvhadr[flex]
-    first = start - m.nbvhstatic
-    for k in range(m.flex_bvhnum[flex] - 1, -1, -1):
-        element = m.bvh_nodeid[start + k]
-        if element >= 0:
-            for i in range(6):
-                d.bvh_aabb_dyn[first + k, i] = d.flexelem_aabb[m.flex_elemadr[flex] + element, i]
-        else:
-            unite_boxes(d, first + k, first + m.bvh_child[start + k, 0], first + m.bvh_child[start + k, 1])
-
-
 @stage
 def flex(m: Model, d: Data) -> int:
     """Compute vertices, boxes and bounding trees of all flexes.
@@ -88,9 +51,36 @@ def flex(m: Model, d: Data) -> int:
         centered = m.flex_centered[f] != 0
         for vertex in range(m.flex_vertadr[f], m.flex_vertadr[f] + m.flex_vertnum[f]):
             set3(d.flexvert_xpos, vertex, vertex_position(m, d, vertex, centered))
+        # boxes of the elements
         for element in range(m.flex_elemnum[f]):
-            set_element_box(m, d, f, element)
-        set_tree_boxes(m, d, f)
+            radius = m.flex_radius[f]
+            low = get3(d.flexvert_xpos, element_vertex(m, f, element, 0))
+            high = low
+            for k in range(1, m.flex_dim[f] + 1):
+                p = get3(d.flexvert_xpos, element_vertex(m, f, element, k))
+                low = (min(low[0], p[0]), min(low[1], p[1]), min(low[2], p[2]))
+                high = (max(high[0], p[0]), max(high[1], p[1]), max(high[2], p[2]))
+            row = m.flex_elemadr[f] + element
+            for k in range(3):
+                d.flexelem_aabb[row, k] = 0.5 * (low[k] + high[k])
+                d.flexelem_aabb[row, 3 + k] = 0.5 * (high[k] - low[k]) + radius
+        # boxes of the bounding tree, from the leaves up; children come after their parents
+        start = m.flex_bvhadr[f]
+        first = start - m.nbvhstatic
+        for k in range(m.flex_bvhnum[f] - 1, -1, -1):
+            element = m.bvh_nodeid[start + k]
+            if element >= 0:
+                for i in range(6):
+                    d.bvh_aabb_dyn[first + k, i] = d.flexelem_aabb[m.flex_elemadr[f] + element, i]
+            else:
+                left = first + m.bvh_child[start + k, 0]
+                right = first + m.bvh_child[start + k, 1]
+                box = d.bvh_aabb_dyn
+                for i in range(3):
+                    lower = min(box[left, i] - box[left, 3 + i], box[right, i] - box[right, 3 + i])
+                    upper = max(box[left, i] + box[left, 3 + i], box[right, i] + box[right, 3 + i])
+                    box[first + k, i] = 0.5 * (lower + upper)
+                    box[first + k, 3 + i] = 0.5 * (upper - lower)
     return OK
 
 
@@ -150,3 +140,88 @@ def share_body(m: Model, flex1: int, element1: int, flex2: int, element2: int) -
         if on_body(m, flex2, element2, m.flex_vertbodyid[element_vertex(m, flex1, element1, k)]):
             return True
     return False
+
+
+@kernel
+def geom_center(m: Model, d: Data, geom: int) -> Vec3:
+    """Centre of the box around a geom, world frame."""
+    local = (m.geom_aabb[geom, 0], m.geom_aabb[geom, 1], m.geom_aabb[geom, 2])
+    return add3(get3(d.geom_xpos, geom), mul_mat_vec3(get9(d.geom_xmat, geom), local))
+
+
+@kernel
+def geom_half(m: Model, d: Data, geom: int, margin: float) -> Vec3:
+    """Half sizes of a box around a geom along the world axes, with a margin on each side."""
+    x, y, z = m.geom_aabb[geom, 3], m.geom_aabb[geom, 4], m.geom_aabb[geom, 5]
+    r = get9(d.geom_xmat, geom)
+    return (
+        abs(r[0]) * x + abs(r[1]) * y + abs(r[2]) * z + margin,
+        abs(r[3]) * x + abs(r[4]) * y + abs(r[5]) * z + margin,
+        abs(r[6]) * x + abs(r[7]) * y + abs(r[8]) * z + margin,
+    )
+
+
+@kernel
+def meets_row(boxes: ConstArray2, row: int, center: Vec3, half: Vec3) -> bool:
+    """Whether a box overlaps the box in a row of an (n, 6) array."""
+    return (
+        abs(center[0] - boxes[row, 0]) <= half[0] + boxes[row, 3]
+        and abs(center[1] - boxes[row, 1]) <= half[1] + boxes[row, 4]
+        and abs(center[2] - boxes[row, 2]) <= half[2] + boxes[row, 5]
+    )
+
+
+@kernel
+def is_active(m: Model, flex: int, element: int) -> bool:
+    """Whether an element is in one of the layers that collide."""
+    return m.flex_elemlayer[m.flex_elemadr[flex] + element] < m.flex_activelayers[flex]
+
+
+@kernel
+def find_elements(m: Model, d: Data, flex: int, center: Vec3, half: Vec3) -> int:
+    """Find the elements of a flex that can collide and whose boxes overlap a box; return their number.
+
+    They are listed in ascending order in ``d.work.found_element``.
+    """
+    n = 0
+    node = m.flex_bvhadr[flex] - m.nbvhstatic
+    if m.flex_bvhnum[flex] > 0 and m.aux.flex_bvh_next[node] >= 0:
+        end = node + m.flex_bvhnum[flex]
+        while node < end:
+            if meets_row(d.bvh_aabb_dyn, node, center, half):
+                element = m.bvh_nodeid[m.nbvhstatic + node]
+                d.bvh_active[m.nbvhstatic + node] = 1
+                if element >= 0 and is_active(m, flex, element):
+                    d.work.found_element[n] = element
+                    n += 1
+                node += 1
+            else:
+                node = m.aux.flex_bvh_next[node]
+        # Shell sort
+        gap = 1
+        while 3 * gap + 1 < n:
+            gap = 3 * gap + 1
+        while gap >= 1:
+            for i in range(gap, n):
+                element = d.work.found_element[i]
+                j = i
+                while j >= gap and d.work.found_element[j - gap] > element:
+                    d.work.found_element[j] = d.work.found_element[j - gap]
+                    j -= gap
+                d.work.found_element[j] = element
+            gap //= 3
+        return n
+    for element in range(m.flex_elemnum[flex]):
+        row = m.flex_elemadr[flex] + element
+        if is_active(m, flex, element) and meets_row(d.flexelem_aabb, row, center, half):
+            d.work.found_element[n] = element
+            n += 1
+    return n
+
+
+@kernel
+def find_near_element(m: Model, d: Data, flex: int, element: int, other: int, margin: float) -> int:
+    """Find the elements of another flex within a margin of the box of an element (`find_elements`)."""
+    row, box = m.flex_elemadr[flex] + element, d.flexelem_aabb
+    half = (box[row, 3] + margin, box[row, 4] + margin, box[row, 5] + margin)
+    return find_elements(m, d, other, (box[row, 0], box[row, 1], box[row, 2]), half)

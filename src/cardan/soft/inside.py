@@ -21,8 +21,15 @@ from cardan.jit import OK, kernel, stack_int_array
 from cardan.maths.types import IntArray1, Vec3
 from cardan.maths.vector import add_scaled3, cross, dot3, get3, normalize3, sub3
 from cardan.model.kernel_views import Data, Model
-from cardan.soft.boxes import is_active, meets_row
-from cardan.soft.flex import element_point, element_vertex, segment_half, segment_middle, share_body
+from cardan.soft.flex import (
+    element_point,
+    element_vertex,
+    is_active,
+    meets_row,
+    segment_half,
+    segment_middle,
+    share_body,
+)
 from cardan.soft.near import NO_GEOM, append_contacts, element_element, point_triangle
 
 DEEPEST_TREE = 60
@@ -70,20 +77,6 @@ def vertex_face(m: Model, d: Data, flex: int, element: int, face: int) -> int:
 
 
 @kernel
-def collide_face(m: Model, d: Data, flex: int, element: int, face: int) -> int:
-    """Append the contact of a face and its opposite vertex as a self-contact of the flex; return a status."""
-    found = vertex_face(m, d, flex, element, face)
-    if found == 0:
-        return OK
-    vertex = element_vertex(m, flex, element, OPPOSITE[face]) - m.flex_vertadr[flex]
-    first = d.ncon
-    status = append_inside(m, d, found, flex, element, -1, -1, vertex)
-    if d.ncon > first:
-        d.contact.dim[first] = 1
-    return status
-
-
-@kernel
 def is_thick(a: Vec3, b: Vec3, c: Vec3, e: Vec3, reach: float) -> bool:
     """Whether the height of all vertices of a tetrahedron above their opposite faces is more than `reach`.
 
@@ -111,9 +104,15 @@ def collide_tetrahedra(m: Model, d: Data, flex: int) -> int:
         if is_thick(a, b, c, e, reach):
             continue
         for face in range(4):
-            status = collide_face(m, d, flex, element, face)
-            if status != OK:
-                return status
+            found = vertex_face(m, d, flex, element, face)
+            if found > 0:
+                vertex = element_vertex(m, flex, element, OPPOSITE[face]) - m.flex_vertadr[flex]
+                first = d.ncon
+                status = append_inside(m, d, found, flex, element, -1, -1, vertex)
+                if d.ncon > first:
+                    d.contact.dim[first] = 1
+                if status != OK:
+                    return status
     return OK
 
 
@@ -144,15 +143,6 @@ def collide_listed(m: Model, d: Data, flex: int) -> int:
 
 
 @kernel
-def boxes_meet(m: Model, d: Data, flex: int, element1: int, element2: int) -> bool:
-    """Whether the boxes of two elements overlap."""
-    row1, row2 = m.flex_elemadr[flex] + element1, m.flex_elemadr[flex] + element2
-    box = d.flexelem_aabb
-    center = (box[row1, 0], box[row1, 1], box[row1, 2])
-    return meets_row(box, row2, center, (box[row1, 3], box[row1, 4], box[row1, 5]))
-
-
-@kernel
 def collide_elements(m: Model, d: Data, flex: int, element1: int, element2: int) -> int:
     """Append the contacts of two elements of a flex whose boxes overlap, unless they share a body; return a status."""
     if share_body(m, flex, element1, flex, element2):
@@ -161,31 +151,7 @@ def collide_elements(m: Model, d: Data, flex: int, element1: int, element2: int)
     return append_inside(m, d, found, flex, element1, -1, element2, -1)
 
 
-@kernel
-def collide_all(m: Model, d: Data, flex: int) -> int:
-    """Check all pairs of elements one by one; return a status."""
-    for element1 in range(m.flex_elemnum[flex]):
-        if is_active(m, flex, element1):
-            for element2 in range(element1 + 1, m.flex_elemnum[flex]):
-                if is_active(m, flex, element2) and boxes_meet(m, d, flex, element1, element2):
-                    status = collide_elements(m, d, flex, element1, element2)
-                    if status != OK:
-                        return status
-    return OK
-
-
 # sweep --------------------------------------------------------------------------
-
-
-@kernel
-def list_active(m: Model, d: Data, flex: int) -> int:
-    """List the elements that can collide in ``element_order``; return their number."""
-    n = 0
-    for element in range(m.flex_elemnum[flex]):
-        if is_active(m, flex, element):
-            d.work.element_order[n] = element
-            n += 1
-    return n
 
 
 @kernel
@@ -209,15 +175,6 @@ def sweep_axis(m: Model, d: Data, flex: int) -> int:
 
 
 @kernel
-def lower_end(m: Model, d: Data, flex: int, element: int, axis: int) -> float:
-    """Lower end of an element along an axis, exactly equal for elements that share their lowest vertex."""
-    low = inf
-    for k in range(m.flex_dim[flex] + 1):
-        low = min(low, d.flexvert_xpos[element_vertex(m, flex, element, k), axis])
-    return low - m.flex_radius[flex]
-
-
-@kernel
 def begins_later(d: Data, i: int, key: float, element: int) -> bool:
     """Whether position `i` of the sweep is after an element that begins at `key`; ties are resolved by element id."""
     other = d.work.element_key[i]
@@ -228,7 +185,11 @@ def begins_later(d: Data, i: int, key: float, element: int) -> bool:
 def sort_elements(m: Model, d: Data, flex: int, n: int, axis: int) -> None:
     """Sort the listed elements by their lower ends along an axis (Shell sort)."""
     for i in range(n):
-        d.work.element_key[i] = lower_end(m, d, flex, d.work.element_order[i], axis)
+        element = d.work.element_order[i]
+        low = inf
+        for k in range(m.flex_dim[flex] + 1):
+            low = min(low, d.flexvert_xpos[element_vertex(m, flex, element, k), axis])
+        d.work.element_key[i] = low - m.flex_radius[flex]
     gap = 1
     while 3 * gap + 1 < n:
         gap = 3 * gap + 1
@@ -246,26 +207,11 @@ def sort_elements(m: Model, d: Data, flex: int, n: int, axis: int) -> None:
 
 
 @kernel
-def line_up_boxes(m: Model, d: Data, flex: int, n: int, axis: int) -> None:
-    """Copy the boxes in the order of the sweep: upper end on its axis, then lower and upper ends on the two others."""
-    box, first = d.flexelem_aabb, m.flex_elemadr[flex]
-    y, z = (axis + 1) % 3, (axis + 2) % 3
-    for i in range(n):
-        row = first + d.work.element_order[i]
-        d.work.element_bounds[i, 0] = box[row, axis] + box[row, 3 + axis]
-        d.work.element_bounds[i, 1] = box[row, y] - box[row, 3 + y]
-        d.work.element_bounds[i, 2] = box[row, y] + box[row, 3 + y]
-        d.work.element_bounds[i, 3] = box[row, z] - box[row, 3 + z]
-        d.work.element_bounds[i, 4] = box[row, z] + box[row, 3 + z]
-
-
-@kernel
 def lay_bins(d: Data, n: int, side: int) -> tuple[float, float, int]:
     """Create empty bins along an axis across the sweep; `side` is the column of the lower ends on this axis.
 
-    Returns:
-        Lowest end, bin width, and number of bins. No box is longer than a bin. If the values are not finite, there is
-        one bin.
+    Return lowest end, bin width, and number of bins. No box is longer than a bin. If values are not finite, there is
+    one.
     """
     bounds = d.work.element_bounds
     low, high, width = inf, -inf, 0.0
@@ -291,23 +237,10 @@ def bin_at(place: float, low: float, width: float, number: int) -> int:
 
 
 @kernel
-def overlaps(d: Data, i: int, j: int) -> bool:
-    """Whether the boxes at two positions of the sweep overlap on the two other axes."""
-    bounds = d.work.element_bounds
-    return (
-        bounds[j, 1] <= bounds[i, 2]
-        and bounds[j, 2] >= bounds[i, 1]
-        and bounds[j, 3] <= bounds[i, 4]
-        and bounds[j, 4] >= bounds[i, 3]
-    )
-
-
-@kernel
 def look_into_bin(d: Data, i: int, k: int, hits: int) -> int:
     """Add the elements in bin `k` that overlap position `i` to the hits; remove elements that have ended from the bin.
 
-    Returns:
-        The number of hits; ``d.work.element_active`` lists their positions in descending order.
+    Return the number of hits; ``d.work.element_active`` lists their positions in descending order.
     """
     start = d.work.element_key[i]
     before, j = -1, d.work.bin_element[k]
@@ -320,7 +253,13 @@ def look_into_bin(d: Data, i: int, k: int, hits: int) -> int:
                 d.work.element_next[before] = after
         else:
             before = j
-            if overlaps(d, i, j):
+            bounds = d.work.element_bounds
+            if (
+                bounds[j, 1] <= bounds[i, 2]
+                and bounds[j, 2] >= bounds[i, 1]
+                and bounds[j, 3] <= bounds[i, 4]
+                and bounds[j, 4] >= bounds[i, 3]
+            ):
                 at = hits
                 while at > 0 and d.work.element_active[at - 1] < j:
                     d.work.element_active[at] = d.work.element_active[at - 1]
@@ -337,12 +276,25 @@ def collide_sweep(m: Model, d: Data, flex: int) -> int:
 
     Active elements are in bins across the sweep, by their lower ends, so that few are compared. Return a status.
     """
-    n = list_active(m, d, flex)
+    n = 0
+    for element in range(m.flex_elemnum[flex]):
+        if is_active(m, flex, element):
+            d.work.element_order[n] = element
+            n += 1
     if n < 2:
         return OK
     axis = sweep_axis(m, d, flex)
     sort_elements(m, d, flex, n, axis)
-    line_up_boxes(m, d, flex, n, axis)
+    # boxes in the order of the sweep: upper end on its axis, then lower and upper ends on the two others
+    box, first = d.flexelem_aabb, m.flex_elemadr[flex]
+    y, z = (axis + 1) % 3, (axis + 2) % 3
+    for i in range(n):
+        row = first + d.work.element_order[i]
+        d.work.element_bounds[i, 0] = box[row, axis] + box[row, 3 + axis]
+        d.work.element_bounds[i, 1] = box[row, y] - box[row, 3 + y]
+        d.work.element_bounds[i, 2] = box[row, y] + box[row, 3 + y]
+        d.work.element_bounds[i, 3] = box[row, z] - box[row, 3 + z]
+        d.work.element_bounds[i, 4] = box[row, z] + box[row, 3 + z]
     side = 1 if extent(m, d, flex, (axis + 1) % 3) >= extent(m, d, flex, (axis + 2) % 3) else 3
     low, width, number = lay_bins(d, n, side)
     for i in range(n):
@@ -436,25 +388,6 @@ def collide_tree(m: Model, d: Data, flex: int) -> int:
 
 
 @kernel
-def has_tree(m: Model, flex: int) -> bool:
-    """Whether the tree of a flex can be traversed against itself."""
-    return m.flex_bvhnum[flex] > 0 and m.aux.flex_bvh_depth[flex] <= DEEPEST_TREE
-
-
-@kernel
-def collide_pairs(m: Model, d: Data, flex: int) -> int:
-    """Append contacts between elements of a flex, by the method that the flex specifies; return a status."""
-    method = m.flex_selfcollide[flex]
-    if method == FLEXSELF_NONE:
-        return OK
-    if method == FLEXSELF_NARROW:
-        return collide_all(m, d, flex)
-    if has_tree(m, flex) and (method == FLEXSELF_BVH or (method == FLEXSELF_AUTO and m.flex_dim[flex] == 3)):
-        return collide_tree(m, d, flex)
-    return collide_sweep(m, d, flex)
-
-
-@kernel
 def collide_itself(m: Model, d: Data, flex: int) -> int:
     """Append all self-contacts of a flex, internal contacts first; return a status.
 
@@ -467,4 +400,23 @@ def collide_itself(m: Model, d: Data, flex: int) -> int:
         status = collide_tetrahedra(m, d, flex) if m.flex_dim[flex] == 3 else collide_listed(m, d, flex)
         if status != OK:
             return status
-    return collide_pairs(m, d, flex)
+    method = m.flex_selfcollide[flex]
+    if method == FLEXSELF_NONE:
+        return OK
+    if method == FLEXSELF_NARROW:
+        for element1 in range(m.flex_elemnum[flex]):
+            if is_active(m, flex, element1):
+                for element2 in range(element1 + 1, m.flex_elemnum[flex]):
+                    row1, row2 = m.flex_elemadr[flex] + element1, m.flex_elemadr[flex] + element2
+                    box = d.flexelem_aabb
+                    center = (box[row1, 0], box[row1, 1], box[row1, 2])
+                    half = (box[row1, 3], box[row1, 4], box[row1, 5])
+                    if is_active(m, flex, element2) and meets_row(box, row2, center, half):
+                        status = collide_elements(m, d, flex, element1, element2)
+                        if status != OK:
+                            return status
+        return OK
+    has_tree = m.flex_bvhnum[flex] > 0 and m.aux.flex_bvh_depth[flex] <= DEEPEST_TREE
+    if has_tree and (method == FLEXSELF_BVH or (method == FLEXSELF_AUTO and m.flex_dim[flex] == 3)):
+        return collide_tree(m, d, flex)
+    return collide_sweep(m, d, flex)

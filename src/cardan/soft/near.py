@@ -52,22 +52,6 @@ def closest_on_triangle(p: Vec3, a: Vec3, b: Vec3, c: Vec3) -> Vec3:
 
 
 @kernel
-def sphere_triangle(d: Data, center: Vec3, radius: float, a: Vec3, b: Vec3, c: Vec3, thickness: float) -> int:
-    """Find the contact of a sphere with the triangle (a, b, c) enlarged by `thickness`; return the number of contacts.
-
-    The normal points from the sphere to the triangle. If the centre is on the triangle, the normal is the x axis.
-    """
-    between = sub3(closest_on_triangle(center, a, b, c), center)
-    length = norm3(between)
-    dist = length - radius - thickness
-    if dist > d.work.near_margin:
-        return 0
-    normal = scale3(between, 1.0 / length) if length >= MINVAL else (1.0, 0.0, 0.0)
-    put_contact(d, 0, dist, add_scaled3(center, normal, radius + 0.5 * dist), normal)
-    return 1
-
-
-@kernel
 def separates(axis: Vec3, a: Vec3, b: Vec3, c: Vec3, e: Vec3, f: Vec3, g: Vec3, reach: float) -> bool:
     """Whether two triangles are farther apart along `axis` (of any length) than `reach`."""
     a_, b_, c_ = dot3(axis, a), dot3(axis, b), dot3(axis, c)
@@ -87,12 +71,6 @@ def apart_beside(a: Vec3, b: Vec3, c: Vec3, e: Vec3, f: Vec3, g: Vec3, reach: fl
         or separates(cross(normal, ca), a, b, c, e, f, g, reach)
         or separates(normal, a, b, c, e, f, g, reach)
     )
-
-
-@kernel
-def triangles_apart(a: Vec3, b: Vec3, c: Vec3, e: Vec3, f: Vec3, g: Vec3, reach: float) -> bool:
-    """Whether two triangles are certainly farther apart than `reach`, as a quick test before the convex collision."""
-    return apart_beside(a, b, c, e, f, g, reach) or apart_beside(e, f, g, a, b, c, reach)
 
 
 NO_GEOM = -1
@@ -115,13 +93,6 @@ def convex_contact(m: Model, d: Data, k: int) -> int:
 
 
 @kernel
-def turn_contacts(d: Data, n: int) -> None:
-    """Reverse the normals of the first `n` contacts of the pair, because its sides were swapped."""
-    for k in range(n):
-        put_contact(d, k, d.work.near_dist[k], get3(d.work.near_pos, k), scale3(get3(d.work.near_frame, k), -1.0))
-
-
-@kernel
 def geom_segment(m: Model, d: Data, geom: int, flex: int, element: int) -> int:
     """Find the contacts of a sphere, capsule or box and a segment; return their number."""
     middle, half = segment_middle(m, d, flex, element), segment_half(m, d, flex, element)
@@ -132,7 +103,8 @@ def geom_segment(m: Model, d: Data, geom: int, flex: int, element: int) -> int:
     if m.geom_type[geom] == GEOM_CAPSULE:
         return capsules_contact(d, geom, center, half_axis(m, d, geom), size, NO_GEOM, middle, half, radius)
     n = capsule_box_contacts(m, d, middle, half, radius, geom)
-    turn_contacts(d, n)
+    for k in range(n):
+        put_contact(d, k, d.work.near_dist[k], get3(d.work.near_pos, k), scale3(get3(d.work.near_frame, k), -1.0))
     return n
 
 
@@ -171,7 +143,14 @@ def point_triangle(m: Model, d: Data, center: Vec3, radius: float, flex: int, el
     """Find the contact of a sphere and a triangle of a flex; return the number of contacts."""
     a, b = element_point(m, d, flex, element, 0), element_point(m, d, flex, element, 1)
     c = element_point(m, d, flex, element, 2)
-    return sphere_triangle(d, center, radius, a, b, c, m.flex_radius[flex])
+    between = sub3(closest_on_triangle(center, a, b, c), center)
+    length = norm3(between)
+    dist = length - radius - m.flex_radius[flex]
+    if dist > d.work.near_margin:
+        return 0
+    normal = scale3(between, 1.0 / length) if length >= MINVAL else (1.0, 0.0, 0.0)
+    put_contact(d, 0, dist, add_scaled3(center, normal, radius + 0.5 * dist), normal)
+    return 1
 
 
 @kernel
@@ -181,7 +160,7 @@ def are_apart(m: Model, d: Data, flex1: int, element1: int, flex2: int, element2
     e, f = element_point(m, d, flex2, element2, 0), element_point(m, d, flex2, element2, 1)
     c, g = element_point(m, d, flex1, element1, 2), element_point(m, d, flex2, element2, 2)
     reach = (m.flex_radius[flex1] + m.flex_radius[flex2] + d.work.near_margin) * ROUND
-    return triangles_apart(a, b, c, e, f, g, reach)
+    return apart_beside(a, b, c, e, f, g, reach) or apart_beside(e, f, g, a, b, c, reach)
 
 
 @kernel

@@ -32,37 +32,20 @@ def closer(point: Vec3, a: Vec3, b: Vec3) -> bool:
 
 
 @kernel
-def ray_segment(a: Vec3, b: Vec3, radius: float, p: Vec3, v: Vec3) -> float:
-    """Distance along a ray to the capsule around the segment from `a` to `b`."""
-    axis = normalize3(sub3(b, a))
-    x = default_tangent(axis)
-    y = cross(axis, x)
-    start = sub3(p, scale3(add3(a, b), 0.5))
-    size = (radius, 0.5 * norm3(sub3(b, a)), 0.0)
-    return ray_capsule(
-        size, (dot3(x, start), dot3(y, start), dot3(axis, start)), (dot3(x, v), dot3(y, v), dot3(axis, v))
-    )
-
-
-@kernel
-def ray_vertices(m: Model, d: Data, flex: int, p: Vec3, v: Vec3, hit: Hit) -> Hit:
-    """Return the nearer of `hit` (distance, vertex) and the ray's hit of the spheres around a flex's vertices."""
-    best, vertex = hit
-    for k in range(m.flex_vertadr[flex], m.flex_vertadr[flex] + m.flex_vertnum[flex]):
-        x = ray_sphere(m.flex_radius[flex], sub3(p, get3(d.flexvert_xpos, k)), v)
-        if x >= 0.0 and (best < 0.0 or x < best):
-            best, vertex = x, k
-    return best, vertex
-
-
-@kernel
 def ray_edges(m: Model, d: Data, flex: int, p: Vec3, v: Vec3, hit: Hit) -> Hit:
     """Return the nearer of `hit` (distance, vertex) and the ray's hit of the capsules around a flex's edges."""
     best, vertex = hit
     for edge in range(m.flex_edgeadr[flex], m.flex_edgeadr[flex] + m.flex_edgenum[flex]):
         first, second = edge_vertex(m, flex, edge, 0), edge_vertex(m, flex, edge, 1)
         a, b = get3(d.flexvert_xpos, first), get3(d.flexvert_xpos, second)
-        x = ray_segment(a, b, m.flex_radius[flex], p, v)
+        axis = normalize3(sub3(b, a))
+        across = default_tangent(axis)
+        y = cross(axis, across)
+        start = sub3(p, scale3(add3(a, b), 0.5))
+        size = (m.flex_radius[flex], 0.5 * norm3(sub3(b, a)), 0.0)
+        x = ray_capsule(
+            size, (dot3(across, start), dot3(y, start), dot3(axis, start)), (dot3(across, v), dot3(y, v), dot3(axis, v))
+        )
         if x >= 0.0 and (best < 0.0 or x < best):
             best, vertex = x, first if closer(add_scaled3(p, v, x), a, b) else second
     return best, vertex
@@ -114,14 +97,17 @@ def ray_flex(m: Model, d: Data, flex: int, layer: int, seen: int, p: Vec3, v: Ve
         v: direction of the ray.
 
     Returns:
-        Distance in units of `v`, or `MISS`; and the vertex, numbered over all flexes, that is closest to the hit point,
-        or
-        `NO_VERTEX`.
+        Distance in units of `v`, or `MISS`; vertex closest to the hit, numbered over all flexes, or `NO_VERTEX`.
     """
     skin = (seen & SKIN) != 0 and m.flex_dim[flex] > 1
     hit = (MISS, NO_VERTEX)
     if skin or seen & VERTICES:
-        hit = ray_vertices(m, d, flex, p, v, hit)
+        best, vertex = hit
+        for k in range(m.flex_vertadr[flex], m.flex_vertadr[flex] + m.flex_vertnum[flex]):
+            x = ray_sphere(m.flex_radius[flex], sub3(p, get3(d.flexvert_xpos, k)), v)
+            if x >= 0.0 and (best < 0.0 or x < best):
+                best, vertex = x, k
+        hit = best, vertex
     if skin or seen & EDGES:
         hit = ray_edges(m, d, flex, p, v, hit)
     if skin:

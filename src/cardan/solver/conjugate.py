@@ -18,29 +18,11 @@ from cardan.enums.codes import DSBL_WARMSTART, ENBL_ISLAND
 from cardan.jit import OK, kernel, stage
 from cardan.maths.vector import MINVAL
 from cardan.model.kernel_views import Data, Model
-from cardan.model.tables import GROW_J
-from cardan.solver.islands import partition
-from cardan.solver.jacobian import DENSE_MAX, gather_jacobian, multiply_jacobian, place_rows
+from cardan.solver.islands import dof_range, partition
+from cardan.solver.jacobian import DENSE_MAX, load_jacobian, multiply_jacobian
 from cardan.solver.linesearch import line_search
-from cardan.solver.primal import (
-    choose_start,
-    dof_range,
-    inertia_cost,
-    move,
-    scatter,
-    update_gradient,
-    update_rows,
-)
-from cardan.solver.statistics import (
-    close_island,
-    close_slot,
-    open_slot,
-    record_iteration,
-    record_state,
-    reset_statistics,
-)
-
-NEED_J = int(GROW_J)
+from cardan.solver.primal import choose_start, scatter, take_step, update_gradient
+from cardan.solver.statistics import close_island, close_slot, open_slot, record_iteration, reset_statistics
 
 
 @stage
@@ -56,12 +38,14 @@ def solve_conjugate(m: Model, d: Data) -> int:
         reset_statistics(d)
         count = partition(m, d, not apart)
         for island in range(count):
-            status = place_island(m, d, island)
+            d.work.dense_island = 1 if d.work.island_ndof[island] <= DENSE_MAX and not is_sparse(m) else 0
+            status = load_jacobian(m, d, island)
             if status != OK:
                 return status
             if apart:
                 open_slot(d, island)
-            descend(m, d, island, island_scale(m, d, island) if apart else problem_scale(m))
+            scale = island_scale(m, d, island) if apart else 1.0 / (m.stat.meaninertia * max(1, m.nv))
+            descend(m, d, island, scale)
             scatter(d, island)
             if apart:
                 close_slot(d)
@@ -73,24 +57,6 @@ def solve_conjugate(m: Model, d: Data) -> int:
     for i in range(m.nv):
         d.qacc_warmstart[i] = d.qacc[i]
     return OK
-
-
-@kernel
-def place_island(m: Model, d: Data, island: int) -> int:
-    """Gather the island's Jacobian; return OK or a request to enlarge memory."""
-    d.work.dense_island = 1 if d.work.island_ndof[island] <= DENSE_MAX and not is_sparse(m) else 0
-    size = place_rows(m, d, island)
-    if size > len(d.work.J):
-        d.work.need = size
-        return NEED_J
-    gather_jacobian(m, d, island)
-    return OK
-
-
-@kernel
-def problem_scale(m: Model) -> float:
-    """Factor that makes costs and gradients of the whole problem comparable with `opt.tolerance`."""
-    return 1.0 / (m.stat.meaninertia * max(1, m.nv))
 
 
 @kernel
@@ -121,36 +87,23 @@ def descend(m: Model, d: Data, island: int, scale: float) -> None:
         if step == 0.0:
             break
         # move, and measure the improvement
-        move(d, island, step)
         previous = cost
-        cost = update_rows(d, island) + inertia_cost(d, island)
-        squared = update_gradient(m, d, island) * scale * scale
+        cost, squared = take_step(m, d, island, step, scale)
         improvement = scale * (previous - cost)
-        record_iteration(d, k, improvement, scale * slope, neval)
-        record_state(d, island, k, squared, 0)
+        record_iteration(d, island, k, improvement, scale * slope, neval, squared, 0)
         count = k + 1
         if not (improvement >= m.opt.tolerance and sqrt(squared) >= m.opt.tolerance):
             break
-        reduction = turn(m, d, island, reduction)
+        # next direction: -z + beta times the previous one
+        before, overlap = reduction, 0.0
+        for p in range(first, first + n):
+            overlap += d.work.grad[p] * d.work.precond[p]
+        reduction = precondition(m, d, island)
+        beta = max(0.0, (reduction - overlap) / max(before, MINVAL))
+        for p in range(first, first + n):
+            d.work.search[p] = beta * d.work.search[p] - d.work.precond[p]
+            d.work.Mv[p] = beta * d.work.Mv[p] - d.work.grad[p]
     close_island(d, island, count, squared)
-
-
-@kernel
-def turn(m: Model, d: Data, island: int, before: float) -> float:
-    """Compute the next search direction, -z + beta times the previous one, and M times it.
-
-    Return grad' z; `before` is its previous value.
-    """
-    first, n = dof_range(d, island)
-    overlap = 0.0
-    for p in range(first, first + n):
-        overlap += d.work.grad[p] * d.work.precond[p]
-    reduction = precondition(m, d, island)
-    beta = max(0.0, (reduction - overlap) / max(before, MINVAL))
-    for p in range(first, first + n):
-        d.work.search[p] = beta * d.work.search[p] - d.work.precond[p]
-        d.work.Mv[p] = beta * d.work.Mv[p] - d.work.grad[p]
-    return reduction
 
 
 @kernel

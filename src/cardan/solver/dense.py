@@ -13,7 +13,7 @@ from cardan.enums.codes import CNSTRSTATE_CONE, CNSTRSTATE_QUADRATIC, CNSTRSTATE
 from cardan.jit import kernel, stack_array
 from cardan.maths.vector import MINVAL
 from cardan.model.kernel_views import Data, Model
-from cardan.solver.islands import RUN_ELLIPTIC
+from cardan.solver.islands import RUN_ELLIPTIC, dof_range, run_range
 from cardan.solver.jacobian import DENSE_MAX, LONE
 from cardan.solver.panels import least_pivot
 
@@ -24,8 +24,7 @@ FEW_DIGITS = 1e-12
 @kernel
 def start_dense_hessian(m: Model, d: Data, island: int) -> None:
     """Write the island's inertia matrix to ``work.H``; `change_dense_hessian` adds all rows later."""
-    first = int(d.work.island_dof[island])
-    n = int(d.work.island_ndof[island])
+    first, n = dof_range(d, island)
     for k in range(n * n):
         d.work.H[k] = 0.0
     for p in range(n):
@@ -33,8 +32,8 @@ def start_dense_hessian(m: Model, d: Data, island: int) -> None:
         base = p * n + p - i
         for k in range(m.aux.M_rowadr[i], m.aux.M_rowadr[i + 1]):
             d.work.H[base + m.aux.M_colind[k]] = d.qM[k]
-    begin = int(d.work.island_run[island])
-    for run in range(begin, begin + d.work.island_nrun[island]):
+    begin, end = run_range(d, island)
+    for run in range(begin, end):
         i = int(d.work.run_order[run])
         for r in range(d.work.run_start[i], d.work.run_stop[i]):
             d.work.row_state[r] = CNSTRSTATE_SATISFIED
@@ -44,8 +43,8 @@ def start_dense_hessian(m: Model, d: Data, island: int) -> None:
 def change_dense_hessian(d: Data, island: int) -> None:
     """Add the rows that entered the quadratic zone since ``row_state`` to ``work.H``; subtract those that left it."""
     n = int(d.work.island_ndof[island])
-    begin = int(d.work.island_run[island])
-    for run in range(begin, begin + d.work.island_nrun[island]):
+    begin, end = run_range(d, island)
+    for run in range(begin, end):
         i = d.work.run_order[run]
         for r in range(d.work.run_start[i], d.work.run_stop[i]):
             now = 1 if d.efc_state[r] == CNSTRSTATE_QUADRATIC else 0
@@ -80,7 +79,15 @@ def factor_dense(m: Model, d: Data, island: int) -> None:
     for k in range(n * n):
         d.work.L[k] = d.work.H[k]
     if d.work.has_cone != 0:
-        add_dense_cones(d, island, n)
+        # elliptic contacts in the zone CONE
+        begin, end = run_range(d, island)
+        for run in range(begin, end):
+            b = d.work.run_order[run]
+            start = int(d.work.run_start[b])
+            if d.work.run_kind[b] == RUN_ELLIPTIC and d.efc_state[start] == CNSTRSTATE_CONE:
+                con = int(d.efc_id[start])
+                for a in range(d.contact.dim[con]):
+                    add_dense_cone_row(d, con, start, a, n)
     d.work.factor_nnz = n
     for i in range(n - 1, -1, -1):
         dof = int(d.work.dof_at[d.work.island_dof[island] + i])
@@ -89,27 +96,21 @@ def factor_dense(m: Model, d: Data, island: int) -> None:
 
 
 @kernel
-def least_for_row(d: Data, n: int, i: int) -> float:
-    """Lower bound of the pivot of dof `i`: no 2 x 2 determinant with it may become negative."""
-    found = 0.0
-    for k in range(i):
-        entry = d.work.L[i * n + k]
-        found = max(found, entry * entry / max(d.work.L[k * n + k], MINVAL))
-    return found
-
-
-@kernel
 def eliminate_dense(d: Data, n: int, i: int, least: float) -> int:
     """Eliminate dof `i`, whose pivot is raised to at least `least`, from the rows above it.
 
-    Returns:
-        The number of non-zero entries before the diagonal.
+    Return the number of non-zero entries before the diagonal.
     """
     row = stack_array(DENSE_MAX)
     base = i * n
     pivot = max(d.work.L[base + i], least, MINVAL)
     if d.work.L[base + i] < FEW_DIGITS * d.work.H[base + i]:
-        pivot = max(pivot, least_for_row(d, n, i))
+        # no 2 x 2 determinant with the pivot may become negative
+        found = 0.0
+        for k in range(i):
+            entry = d.work.L[base + k]
+            found = max(found, entry * entry / max(d.work.L[k * n + k], MINVAL))
+        pivot = max(pivot, found)
     inverse = 1.0 / pivot
     d.work.L[base + i] = inverse
     for k in range(i):
@@ -126,29 +127,8 @@ def eliminate_dense(d: Data, n: int, i: int, least: float) -> int:
 
 
 @kernel
-def add_dense_cones(d: Data, island: int, n: int) -> None:
-    """Add J' (contact.H) J of the elliptic contacts in the zone CONE to ``work.L``."""
-    begin = int(d.work.island_run[island])
-    for run in range(begin, begin + d.work.island_nrun[island]):
-        i = d.work.run_order[run]
-        start = int(d.work.run_start[i])
-        if d.work.run_kind[i] == RUN_ELLIPTIC and d.efc_state[start] == CNSTRSTATE_CONE:
-            con = int(d.efc_id[start])
-            for a in range(d.contact.dim[con]):
-                add_dense_cone_row(d, con, start, a, n)
-
-
-@kernel
 def add_dense_cone_row(d: Data, con: int, start: int, a: int, n: int) -> None:
-    """Add (row `a` of contact.H times J)' times row `a` of J to ``work.L``, for one elliptic contact.
-
-    Args:
-        d: data.
-        con: id of the contact.
-        start: first constraint row of the contact.
-        a: row within the contact.
-        n: dofs of the island.
-    """
+    """Add (row `a` of contact.H times J)' times row `a` of J to ``work.L``, for the elliptic contact at row `start`."""
     row = stack_array(DENSE_MAX)
     dim = int(d.contact.dim[con])
     source = int(d.work.row_adr[start + a])
@@ -168,8 +148,7 @@ def add_dense_cone_row(d: Data, con: int, start: int, a: int, n: int) -> None:
 def solve_dense(d: Data, island: int) -> None:
     """Compute ``search`` = - H^-1 ``grad``."""
     x = stack_array(DENSE_MAX)
-    first = int(d.work.island_dof[island])
-    n = int(d.work.island_ndof[island])
+    first, n = dof_range(d, island)
     for k in range(n):
         x[k] = -d.work.grad[first + k]
     # L' y = b, from the last dof to the first

@@ -68,13 +68,8 @@ def set_force(d: Data, i: int, force: float, sparse: bool) -> None:
 def load_block(d: Data, start: int, n: int, regularized: bool, block: Array1, residual: Array1) -> None:
     """Extract the part of the problem that belongs to rows `start` to `start + n`, which touch the same trees.
 
-    Args:
-        d: data.
-        start: first row.
-        n: number of rows.
-        regularized: whether R is included.
-        block: written; the part of A + R, or of A, n x n row by row.
-        residual: written; derivatives of the cost (n).
+    Writes `block`, the part of A + R (of A, unless `regularized`), n x n row by row, and `residual`, the derivatives of
+    the cost.
     """
     for a in range(n):
         i = start + a
@@ -146,9 +141,7 @@ def dual_state(d: Data, i: int) -> int:
 @kernel
 def update_states(d: Data) -> tuple[int, int]:
     """Write efc_state from efc_force; return how many rows have force, and how many changed state."""
-    active = 0
-    changed = 0
-    i = 0
+    active, changed, i = 0, 0, 0
     while i < d.nefc:
         state = dual_state(d, i)
         count = int(d.contact.dim[d.efc_id[i]]) if d.efc_type[i] == CNSTR_CONTACT_ELLIPTIC else 1

@@ -2,7 +2,7 @@
 
 PGS sweeps over the rows of the dual problem (see `dual`), and sets the force of each row to its best admissible value
 while all others are fixed. An elliptic contact is one block. First, all its forces are scaled along the ray from the
-tip of the cone. Then the friction forces are optimised in the ellipsoid that the normal force allows (see `ellipsoid`).
+tip of the cone. Then the friction forces are optimised in the ellipsoid that the normal force allows.
 
 The no-slip solver is a modified PGS that suppresses slip. It runs after the main solver, and updates only friction
 forces. These are friction loss, the friction of elliptic contacts with their normal force fixed, and opposite edges of
@@ -10,6 +10,8 @@ pyramids with their sum, the normal force, fixed. The regulariser R is left out,
 """
 
 from __future__ import annotations
+
+from math import sqrt
 
 from cardan.constraint.jacobian import mul_jac_vec
 from cardan.constraint.rows import is_sparse
@@ -29,7 +31,129 @@ from cardan.solver.dual import (
     update_row,
     update_states,
 )
-from cardan.solver.ellipsoid import MATRIX, minimize_in_ellipsoid
+
+MATRIX = MAX_FRICTION * MAX_FRICTION  # number of elements of the largest matrix
+
+STEPS = 20  # maximum number of Newton steps
+NEAR = 1e-10  # the steps end when the excess of |y|^2 and the change of lambda are below this
+
+
+@kernel
+def minimize_in_ellipsoid(a: Array1, b: Array1, scale: Array1, radius: float, n: int, x: Array1) -> None:
+    """Minimise 1/2 x' A x + b' x over the ellipsoid sum (x_i / s_i)^2 <= r^2, in up to 5 dimensions (`n`).
+
+    In y = x / s the ellipsoid is a ball. The minimum solves (P + lambda) y = -q with P = S A S, q = S b, and either
+    lambda = 0 or |y| = r. In the second case, Newton's method finds the root of |y(lambda)|^2 - r^2, starting from 0
+    (Boyd and Vandenberghe, Convex Optimization, appendix B). `scale` holds s, `radius` is r. The minimum is written to
+    `x`; it is 0 if A is singular.
+    """
+    if n == 2:
+        minimize_in_ellipse(a, b, scale, radius, x)
+        return
+    factor = stack_array(MATRIX)
+    change = stack_array(MAX_FRICTION)
+    multiplier = 0.0
+    for _ in range(STEPS):
+        if not factor_scaled(a, scale, multiplier, n, factor):
+            for i in range(n):
+                x[i] = 0.0
+            return
+        for i in range(n):
+            x[i] = -b[i] * scale[i]
+        solve_factored(factor, n, x)
+        squared = 0.0
+        for i in range(n):
+            squared += x[i] * x[i]
+            change[i] = x[i]
+        excess = squared - radius * radius
+        if excess < NEAR:
+            break
+        # d|y|^2 / dlambda = -2 y' (P + lambda)^-1 y
+        solve_factored(factor, n, change)
+        rate = 0.0
+        for i in range(n):
+            rate += 2.0 * x[i] * change[i]
+        step = excess / max(rate, MINVAL)
+        if step < NEAR:
+            break
+        multiplier += step
+    # if the constraint is active, move to the boundary; convert y to x
+    shrink = 1.0
+    if multiplier > 0.0:
+        squared = 0.0
+        for i in range(n):
+            squared += x[i] * x[i]
+        shrink = radius / max(sqrt(squared), MINVAL)
+    for i in range(n):
+        x[i] *= scale[i] * shrink
+
+
+@kernel
+def minimize_in_ellipse(a: Array1, b: Array1, scale: Array1, radius: float, x: Array1) -> None:
+    """Solve `minimize_in_ellipsoid` in two dimensions; everything except the multiplier is in closed form."""
+    s0, s1 = scale[0], scale[1]
+    p00, p01, p11 = a[0] * s0 * s0, a[1] * s0 * s1, a[3] * s1 * s1
+    q0, q1 = b[0] * s0, b[1] * s1
+    multiplier, squared, y0, y1 = 0.0, 0.0, 0.0, 0.0
+    for _ in range(STEPS):
+        d0 = p00 + multiplier
+        d1 = p11 + multiplier
+        determinant = d0 * d1 - p01 * p01
+        if not (d0 > NEAR and determinant > NEAR * d0):
+            x[0] = 0.0
+            x[1] = 0.0
+            return
+        inverse = 1.0 / determinant
+        y0 = (p01 * q1 - d1 * q0) * inverse
+        y1 = (p01 * q0 - d0 * q1) * inverse
+        squared = y0 * y0 + y1 * y1
+        excess = squared - radius * radius
+        if excess < NEAR:
+            break
+        # d|y|^2 / dlambda = -2 y' (P + lambda)^-1 y
+        rate = 2.0 * (d1 * y0 * y0 - 2.0 * p01 * y0 * y1 + d0 * y1 * y1) * inverse
+        step = excess / max(rate, MINVAL)
+        if step < NEAR:
+            break
+        multiplier += step
+    shrink = radius / max(sqrt(squared), MINVAL) if multiplier > 0.0 else 1.0
+    x[0] = y0 * s0 * shrink
+    x[1] = y1 * s1 * shrink
+
+
+@kernel
+def factor_scaled(a: Array1, scale: Array1, multiplier: float, n: int, factor: Array1) -> bool:
+    """Factorise S A S + `multiplier` = L D^-1 L' (lower triangle); return False if it is not positive definite.
+
+    L and D have the same diagonal; the diagonal of `factor` holds its reciprocals.
+    """
+    for i in range(n):
+        for j in range(i + 1):
+            value = a[i * n + j] * scale[i] * scale[j]
+            for k in range(j):
+                value -= factor[i * n + k] * factor[j * n + k] * factor[k * n + k]
+            factor[i * n + j] = value
+        pivot = factor[i * n + i] + multiplier
+        if not pivot > NEAR:
+            return False
+        factor[i * n + i] = 1.0 / pivot
+    return True
+
+
+@kernel
+def solve_factored(factor: Array1, n: int, x: Array1) -> None:
+    """Replace `x` by the solution of the factorised system with right-hand side `x`."""
+    for i in range(n):
+        value = x[i]
+        for k in range(i):
+            value -= factor[i * n + k] * x[k]
+        x[i] = value * factor[i * n + i]
+    for i in range(n - 1, -1, -1):
+        total = 0.0
+        for k in range(i + 1, n):
+            total += factor[k * n + i] * x[k]
+        x[i] -= total * factor[i * n + i]
+
 
 CONTACT_MATRIX = MAX_CONDIM * MAX_CONDIM
 
@@ -50,7 +174,23 @@ def solve_gauss_seidel(m: Model, d: Data) -> int:
         last = int(d.nefc) - 1
         d.solver_nisland = 1
         d.solver_nnz[0] = d.efc_AR_rowadr[last] + d.efc_AR_rownnz[last] if sparse else d.nefc * d.nefc
-        start_forces(m, d, sparse)
+        # start from the forces that belong to qacc_warmstart if their cost is below that of zero forces
+        mul_jac_vec(m, d, d.qacc_smooth, d.efc_b)
+        mul_jac_vec(m, d, d.qacc_warmstart, d.work.jar)
+        for i in range(d.nefc):
+            d.efc_b[i] -= d.efc_aref[i]
+            d.work.jar[i] -= d.efc_aref[i]
+        constraint_update(d, d.work.jar, 0)
+        cost = 1.0
+        if m.opt.disableflags & DSBL_WARMSTART == 0:
+            start_residuals(d, sparse)
+            cost = 0.0
+            for i in range(d.nefc):
+                cost += 0.5 * d.efc_force[i] * (d.work.jar[i] + d.efc_b[i])
+        if not cost <= 0.0:
+            for i in range(d.nefc):
+                d.efc_force[i] = 0.0
+                d.work.jar[i] = d.efc_b[i]
         update_states(d)
         scale = 1.0 / (m.stat.meaninertia * max(1, m.nv))
         for _ in range(m.opt.iterations):
@@ -65,31 +205,9 @@ def solve_gauss_seidel(m: Model, d: Data) -> int:
 
 
 @kernel
-def start_forces(m: Model, d: Data, sparse: bool) -> None:
-    """Compute efc_b; start from the forces that belong to qacc_warmstart if their cost is below that of zero forces."""
-    mul_jac_vec(m, d, d.qacc_smooth, d.efc_b)
-    mul_jac_vec(m, d, d.qacc_warmstart, d.work.jar)
-    for i in range(d.nefc):
-        d.efc_b[i] -= d.efc_aref[i]
-        d.work.jar[i] -= d.efc_aref[i]
-    constraint_update(d, d.work.jar, 0)
-    cost = 1.0
-    if m.opt.disableflags & DSBL_WARMSTART == 0:
-        start_residuals(d, sparse)
-        cost = 0.0
-        for i in range(d.nefc):
-            cost += 0.5 * d.efc_force[i] * (d.work.jar[i] + d.efc_b[i])
-    if not cost <= 0.0:
-        for i in range(d.nefc):
-            d.efc_force[i] = 0.0
-            d.work.jar[i] = d.efc_b[i]
-
-
-@kernel
 def sweep(d: Data, sparse: bool) -> float:
     """Update the forces of all rows, one constraint after the other; return the decrease of the cost."""
-    decrease = 0.0
-    i = 0
+    decrease, i = 0.0, 0
     while i < d.nefc:
         if d.efc_type[i] == CNSTR_CONTACT_ELLIPTIC:
             decrease += update_contact(d, i, sparse)
@@ -117,24 +235,18 @@ def update_contact(d: Data, start: int, sparse: bool) -> float:
         for a in range(1, dim):
             forces[a] = 0.0
     else:
-        scale_along_ray(block, residual, forces, dim)
+        # scale the forces by the best non-negative factor
+        curvature, slope = 0.0, 0.0
+        for a in range(dim):
+            slope += forces[a] * residual[a]
+            for b in range(dim):
+                curvature += forces[a] * block[a * dim + b] * forces[b]
+        if curvature >= MINVAL:
+            factor = max(0.0, 1.0 - slope / curvature)
+            for a in range(dim):
+                forces[a] *= factor
     slice_cone(d, con, start, block, residual, forces)
     return accept(d, start, dim, sparse, block, residual, forces)
-
-
-@kernel
-def scale_along_ray(block: Array1, residual: Array1, forces: Array1, n: int) -> None:
-    """Scale `forces` by the best non-negative factor."""
-    curvature = 0.0
-    slope = 0.0
-    for a in range(n):
-        slope += forces[a] * residual[a]
-        for b in range(n):
-            curvature += forces[a] * block[a * n + b] * forces[b]
-    if curvature >= MINVAL:
-        factor = max(0.0, 1.0 - slope / curvature)
-        for a in range(n):
-            forces[a] *= factor
 
 
 @kernel

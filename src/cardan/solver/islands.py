@@ -18,6 +18,7 @@ from cardan.jit import OK, kernel, stage
 from cardan.model.kernel_views import Data, Model
 from cardan.model.tables import GROW_ISLAND
 
+NEED_ISLAND = int(GROW_ISLAND)
 # kinds of runs, by the rule of `constraint.update` that their rows follow
 RUN_EQUALITY, RUN_FRICTION, RUN_ONE_SIDED, RUN_ELLIPTIC = range(4)
 
@@ -36,6 +37,19 @@ def partition(m: Model, d: Data, whole: bool) -> int:
     order_dofs(m, d, count)
     order_runs(d, count)
     return count
+
+
+@kernel
+def dof_range(d: Data, island: int) -> tuple[int, int]:
+    """First position and number of the dofs of an island."""
+    return int(d.work.island_dof[island]), int(d.work.island_ndof[island])
+
+
+@kernel
+def run_range(d: Data, island: int) -> tuple[int, int]:
+    """First and last (exclusive) position in `run_order` of the runs of an island."""
+    first = int(d.work.island_run[island])
+    return first, first + int(d.work.island_nrun[island])
 
 
 @kernel
@@ -69,29 +83,32 @@ def link_trees(m: Model, d: Data, whole: bool) -> None:
         elif sparse:
             tree = link_sparse_row(m, d, r)
         else:
-            tree = link_dense_row(m, d, r)
+            tree = int(m.ntree)
+            for i in range(m.nv):
+                if d.efc_J[r * m.nv + i] != 0.0:
+                    other = int(m.dof_treeid[i])
+                    if tree == m.ntree:
+                        tree = other
+                        if m.ntree == 1:
+                            break
+                    elif other != tree:
+                        link(d, tree, other)
         d.work.row_tree[r] = tree
         # the rows of an elliptic contact are in one island
         if d.efc_type[r] == CNSTR_CONTACT_ELLIPTIC and d.contact.efc_address[d.efc_id[r]] < r:
-            join_contact(m, d, r)
+            # an empty row takes the tree of the other row
+            before = int(d.work.row_tree[r - 1])
+            if tree == m.ntree:
+                d.work.row_tree[r] = before
+            elif before == m.ntree:
+                k = r - 1
+                while k >= d.contact.efc_address[d.efc_id[r]]:
+                    d.work.row_tree[k] = tree
+                    k -= 1
+            elif before != tree:
+                link(d, before, tree)
     for r in range(d.nefc):
         d.work.tree_nrow[tree_root(d, int(d.work.row_tree[r]))] += 1
-
-
-@kernel
-def join_contact(m: Model, d: Data, r: int) -> None:
-    """Unite the trees of row `r` with those of the previous row; an empty row takes the tree of the other row."""
-    before = int(d.work.row_tree[r - 1])
-    tree = int(d.work.row_tree[r])
-    if tree == m.ntree:
-        d.work.row_tree[r] = before
-    elif before == m.ntree:
-        k = r - 1
-        while k >= d.contact.efc_address[d.efc_id[r]]:
-            d.work.row_tree[k] = tree
-            k -= 1
-    elif before != tree:
-        link(d, before, tree)
 
 
 @kernel
@@ -106,23 +123,6 @@ def link_sparse_row(m: Model, d: Data, r: int) -> int:
         for k in range(adr + 1, adr + nnz):
             tree = int(m.dof_treeid[d.efc_J_colind[k]])
             if tree != first:
-                link(d, first, tree)
-    return first
-
-
-@kernel
-def link_dense_row(m: Model, d: Data, r: int) -> int:
-    """Unite the trees of a dense row; return one of them (ntree for an empty row)."""
-    first = int(m.ntree)
-    adr = r * m.nv
-    for i in range(m.nv):
-        if d.efc_J[adr + i] != 0.0:
-            tree = int(m.dof_treeid[i])
-            if first == m.ntree:
-                first = tree
-                if m.ntree == 1:
-                    break
-            elif tree != first:
                 link(d, first, tree)
     return first
 
@@ -181,30 +181,7 @@ def row_kind(d: Data, r: int) -> int:
 @kernel
 def order_runs(d: Data, count: int) -> None:
     """Split the rows into runs of one kind and one island (an elliptic contact is a run); sort the runs by island."""
-    nrun = find_runs(d)
-    total = 0
-    for k in range(count):
-        d.work.island_run[k] = total
-        total += d.work.island_nrun[k]
-        d.work.island_nrun[k] = 0
-    for i in range(nrun):
-        k = row_island(d, int(d.work.run_start[i]))
-        d.work.run_order[d.work.island_run[k] + d.work.island_nrun[k]] = i
-        d.work.island_nrun[k] += 1
-
-
-@kernel
-def row_island(d: Data, r: int) -> int:
-    """Island of a row."""
-    return int(d.work.tree_island[d.work.row_tree[r]])
-
-
-@kernel
-def find_runs(d: Data) -> int:
-    """Split the rows into runs and count them by island; return their number."""
-    nrun = 0
-    stop = 0
-    last = -1
+    nrun, stop, last = 0, 0, -1
     for r in range(d.nefc):
         if r < stop:
             continue
@@ -222,10 +199,21 @@ def find_runs(d: Data) -> int:
         d.work.island_nrun[island] += 1
         last = island
         nrun += 1
-    return nrun
+    total = 0
+    for k in range(count):
+        d.work.island_run[k] = total
+        total += d.work.island_nrun[k]
+        d.work.island_nrun[k] = 0
+    for i in range(nrun):
+        k = row_island(d, int(d.work.run_start[i]))
+        d.work.run_order[d.work.island_run[k] + d.work.island_nrun[k]] = i
+        d.work.island_nrun[k] += 1
 
 
-NEED_ISLAND = int(GROW_ISLAND)
+@kernel
+def row_island(d: Data, r: int) -> int:
+    """Island of a row."""
+    return int(d.work.tree_island[d.work.row_tree[r]])
 
 
 @stage
@@ -240,14 +228,6 @@ def find_islands(m: Model, d: Data) -> int:
     if d.nisland > len(d.island_dofnum):
         d.work.need = d.nisland
         return NEED_ISLAND
-    list_dofs(m, d)
-    list_constraints(d)
-    return OK
-
-
-@kernel
-def list_dofs(m: Model, d: Data) -> None:
-    """Write the arrays of dofs."""
     total = 0
     for island in range(d.nisland):
         d.island_dofadr[island] = d.work.island_dof[island]
@@ -258,6 +238,8 @@ def list_dofs(m: Model, d: Data) -> None:
         d.dof_island[i] = island
         d.dof_islandind[i] = d.work.dof_position[i] - d.work.island_dof[island] if island >= 0 else -1
         d.island_dofind[i] = d.work.dof_at[i] if i < total else -1
+    list_constraints(d)
+    return OK
 
 
 @kernel

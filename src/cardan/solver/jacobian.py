@@ -10,17 +10,43 @@ its column; their ``row_nnz`` is `LONE`.
 from __future__ import annotations
 
 from cardan.constraint.rows import is_sparse
-from cardan.enums import mjtJoint
-from cardan.enums.codes import CNSTR_CONTACT_ELLIPTIC, CNSTR_FRICTION_DOF, CNSTR_LIMIT_JOINT
-from cardan.jit import kernel, stack_array
-from cardan.maths.types import Array1, ConstArray1, Vec3
+from cardan.enums.codes import CNSTR_CONTACT_ELLIPTIC, CNSTR_FRICTION_DOF, CNSTR_LIMIT_JOINT, JNT_BALL, JNT_FREE
+from cardan.jit import OK, kernel, stack_array
+from cardan.maths.types import Array1, ConstArray1
 from cardan.model.kernel_views import Data, Model
+from cardan.model.tables import GROW_J
+from cardan.solver.islands import dof_range, run_range
 
+NEED_J = int(GROW_J)
 # largest island that is solved with dense matrices; also the length of the stack arrays below
 DENSE_MAX = 128
 LONE = -1
 """Value of ``row_nnz`` for a row of a dense island that is stored as one entry."""
-HINGE, SLIDE = int(mjtJoint.mjJNT_HINGE), int(mjtJoint.mjJNT_SLIDE)
+
+
+@kernel
+def load_jacobian(m: Model, d: Data, island: int) -> int:
+    """Copy the island's part of the Jacobian to ``work.J``; return OK or a request to enlarge memory."""
+    dense_island = d.work.dense_island != 0
+    full_rows = dense_island or not is_sparse(m)
+    n = int(d.work.island_ndof[island])
+    size = 0
+    begin, end = run_range(d, island)
+    for run in range(begin, end):
+        k = d.work.run_order[run]
+        for r in range(d.work.run_start[k], d.work.run_stop[k]):
+            d.work.row_adr[r] = size
+            if dense_island and lone_dof(m, d, r) >= 0:
+                d.work.row_nnz[r] = LONE
+                size += 1
+            else:
+                d.work.row_nnz[r] = n if full_rows else int(d.efc_J_rownnz[r])
+                size += d.work.row_nnz[r]
+    if size > len(d.work.J):
+        d.work.need = size
+        return NEED_J
+    gather_jacobian(m, d, island)
+    return OK
 
 
 @kernel
@@ -29,44 +55,48 @@ def gather_jacobian(m: Model, d: Data, island: int) -> None:
     dense_rows = not is_sparse(m)
     dense_island = d.work.dense_island != 0
     by_number = dense_island or is_by_number(d, island)
-    begin = int(d.work.island_run[island])
-    for run in range(begin, begin + d.work.island_nrun[island]):
+    begin, end = run_range(d, island)
+    for run in range(begin, end):
         k = d.work.run_order[run]
         for r in range(int(d.work.run_start[k]), int(d.work.run_stop[k])):
             adr = int(d.work.row_adr[r])
             if d.work.row_nnz[r] == LONE:
-                copy_lone(m, d, island, r, adr)
+                dof = lone_dof(m, d, r)
+                source = int(d.efc_J_rowadr[r]) if is_sparse(m) else r * int(m.nv) + dof
+                d.work.J[adr] = d.efc_J[source]
+                d.work.J_col[adr] = d.work.dof_position[dof] - d.work.island_dof[island]
             elif dense_island and dense_rows:
-                dense_from_dense(m, d, island, r, adr)
+                first, n = dof_range(d, island)
+                source = r * int(m.nv)
+                if n == m.nv:
+                    for p in range(n):
+                        d.work.J[adr + p] = d.efc_J[source + p]
+                else:
+                    for p in range(n):
+                        d.work.J[adr + p] = d.efc_J[source + d.work.dof_at[first + p]]
             elif dense_island:
-                dense_from_sparse(d, island, r, adr)
+                n = int(d.work.island_ndof[island])
+                base = adr - int(d.work.island_dof[island])
+                for p in range(n):
+                    d.work.J[adr + p] = 0.0
+                source = int(d.efc_J_rowadr[r])
+                for p in range(source, source + d.efc_J_rownnz[r]):
+                    d.work.J[base + d.work.dof_position[d.efc_J_colind[p]]] = d.efc_J[p]
             elif dense_rows:
-                sparse_from_dense(m, d, island, r, adr)
+                first = int(d.work.island_dof[island])
+                source = r * int(m.nv)
+                nnz = 0
+                for p in range(d.work.island_ndof[island]):
+                    dof = d.work.dof_at[first + p]
+                    if is_coupled(m, d, r, dof):
+                        d.work.J[adr + nnz] = d.efc_J[source + dof]
+                        d.work.J_col[adr + nnz] = p
+                        nnz += 1
+                d.work.row_nnz[r] = nnz
             else:
                 sparse_from_sparse(d, island, r, adr, by_number)
             if not dense_island:
                 d.work.row_blocks[r] = count_blocks(d, adr, int(d.work.row_nnz[r]))
-
-
-@kernel
-def place_rows(m: Model, d: Data, island: int) -> int:
-    """Assign each row of the island its address and length; return the total length."""
-    dense_island = d.work.dense_island != 0
-    full_rows = dense_island or not is_sparse(m)
-    n = int(d.work.island_ndof[island])
-    total = 0
-    begin = int(d.work.island_run[island])
-    for run in range(begin, begin + d.work.island_nrun[island]):
-        k = d.work.run_order[run]
-        for r in range(d.work.run_start[k], d.work.run_stop[k]):
-            d.work.row_adr[r] = total
-            if dense_island and lone_dof(m, d, r) >= 0:
-                d.work.row_nnz[r] = LONE
-                total += 1
-            else:
-                d.work.row_nnz[r] = n if full_rows else int(d.efc_J_rownnz[r])
-                total += d.work.row_nnz[r]
-    return total
 
 
 @kernel
@@ -76,59 +106,9 @@ def lone_dof(m: Model, d: Data, r: int) -> int:
         return int(d.efc_id[r])
     if d.efc_type[r] == CNSTR_LIMIT_JOINT:
         joint = d.efc_id[r]
-        if m.jnt_type[joint] == HINGE or m.jnt_type[joint] == SLIDE:
+        if m.jnt_type[joint] != JNT_BALL and m.jnt_type[joint] != JNT_FREE:
             return int(m.jnt_dofadr[joint])
     return -1
-
-
-@kernel
-def copy_lone(m: Model, d: Data, island: int, r: int, adr: int) -> None:
-    """Copy the only entry of row `r` to `adr`."""
-    dof = lone_dof(m, d, r)
-    source = int(d.efc_J_rowadr[r]) if is_sparse(m) else r * int(m.nv) + dof
-    d.work.J[adr] = d.efc_J[source]
-    d.work.J_col[adr] = d.work.dof_position[dof] - d.work.island_dof[island]
-
-
-@kernel
-def dense_from_dense(m: Model, d: Data, island: int, r: int, adr: int) -> None:
-    """Copy dense row `r` to a dense row at `adr`."""
-    first = int(d.work.island_dof[island])
-    n = int(d.work.island_ndof[island])
-    source = r * int(m.nv)
-    if n == m.nv:
-        for k in range(n):
-            d.work.J[adr + k] = d.efc_J[source + k]
-    else:
-        for k in range(n):
-            d.work.J[adr + k] = d.efc_J[source + d.work.dof_at[first + k]]
-
-
-@kernel
-def dense_from_sparse(d: Data, island: int, r: int, adr: int) -> None:
-    """Expand compressed row `r` to a dense row at `adr`."""
-    n = int(d.work.island_ndof[island])
-    base = adr - int(d.work.island_dof[island])
-    for k in range(n):
-        d.work.J[adr + k] = 0.0
-    source = int(d.efc_J_rowadr[r])
-    for k in range(source, source + d.efc_J_rownnz[r]):
-        d.work.J[base + d.work.dof_position[d.efc_J_colind[k]]] = d.efc_J[k]
-
-
-@kernel
-def sparse_from_dense(m: Model, d: Data, island: int, r: int, adr: int) -> None:
-    """Compress dense row `r`, and store it at `adr`."""
-    first = int(d.work.island_dof[island])
-    source = r * int(m.nv)
-    nnz = 0
-    for k in range(d.work.island_ndof[island]):
-        dof = d.work.dof_at[first + k]
-        if is_coupled(m, d, r, dof):
-            d.work.J[adr + nnz] = d.efc_J[source + dof]
-            d.work.J_col[adr + nnz] = k
-            nnz += 1
-    d.work.row_nnz[r] = nnz
 
 
 @kernel
@@ -218,67 +198,40 @@ def count_blocks(d: Data, adr: int, nnz: int) -> int:
 def multiply_jacobian(d: Data, island: int, vector: ConstArray1, result: Array1) -> None:
     """Compute `result` (over rows) = J `vector` (over dofs, island order), for the rows of an island."""
     if d.work.dense_island != 0:
-        multiply_dense(d, island, vector, result)
+        first, n = dof_range(d, island)
+        begin, end = run_range(d, island)
+        for run in range(begin, end):
+            i = d.work.run_order[run]
+            for r in range(d.work.run_start[i], d.work.run_stop[i]):
+                adr = int(d.work.row_adr[r])
+                if d.work.row_nnz[r] == LONE:
+                    result[r] = d.work.J[adr] * vector[first + d.work.J_col[adr]]
+                else:
+                    total = 0.0
+                    for k in range(n):
+                        total += d.work.J[adr + k] * vector[first + k]
+                    result[r] = total
     else:
-        multiply_sparse(d, island, vector, result)
-
-
-@kernel
-def multiply_dense(d: Data, island: int, vector: ConstArray1, result: Array1) -> None:
-    """Compute `multiply_jacobian` for a dense island."""
-    first = int(d.work.island_dof[island])
-    n = int(d.work.island_ndof[island])
-    begin = int(d.work.island_run[island])
-    for run in range(begin, begin + d.work.island_nrun[island]):
-        i = d.work.run_order[run]
-        for r in range(d.work.run_start[i], d.work.run_stop[i]):
-            adr = int(d.work.row_adr[r])
-            if d.work.row_nnz[r] == LONE:
-                result[r] = d.work.J[adr] * vector[first + d.work.J_col[adr]]
-            else:
-                total = 0.0
-                for k in range(n):
-                    total += d.work.J[adr + k] * vector[first + k]
-                result[r] = total
-
-
-@kernel
-def multiply_sparse(d: Data, island: int, vector: ConstArray1, result: Array1) -> None:
-    """Compute `multiply_jacobian` for a sparse island."""
-    first = int(d.work.island_dof[island])
-    begin = int(d.work.island_run[island])
-    for run in range(begin, begin + d.work.island_nrun[island]):
-        i = d.work.run_order[run]
-        for r in range(d.work.run_start[i], d.work.run_stop[i]):
-            if d.work.row_blocks[r] > 0:
-                result[r] = blocks_product(d, r, first, vector)
-            else:
-                result[r] = row_product(d, r, first, vector)
-
-
-@kernel
-def row_product(d: Data, r: int, first: int, vector: ConstArray1) -> float:
-    """Product of compressed row `r` and the part of `vector` that starts at `first`."""
-    adr = int(d.work.row_adr[r])
-    total = 0.0
-    for k in range(adr, adr + d.work.row_nnz[r]):
-        total += d.work.J[k] * vector[first + d.work.J_col[k]]
-    return total
-
-
-@kernel
-def blocks_product(d: Data, r: int, first: int, vector: ConstArray1) -> float:
-    """Product of row `r`, made of blocks of three columns, and the part of `vector` that starts at `first`."""
-    adr = int(d.work.row_adr[r])
-    x = 0.0
-    y = 0.0
-    z = 0.0
-    for k in range(adr, adr + 3 * d.work.row_blocks[r], 3):
-        p = first + d.work.J_col[k]
-        x += d.work.J[k] * vector[p]
-        y += d.work.J[k + 1] * vector[p + 1]
-        z += d.work.J[k + 2] * vector[p + 2]
-    return x + y + z
+        first = int(d.work.island_dof[island])
+        begin, end = run_range(d, island)
+        for run in range(begin, end):
+            i = d.work.run_order[run]
+            for r in range(d.work.run_start[i], d.work.run_stop[i]):
+                if d.work.row_blocks[r] > 0:
+                    adr = int(d.work.row_adr[r])
+                    x, y, z = 0.0, 0.0, 0.0
+                    for k in range(adr, adr + 3 * d.work.row_blocks[r], 3):
+                        p = first + d.work.J_col[k]
+                        x += d.work.J[k] * vector[p]
+                        y += d.work.J[k + 1] * vector[p + 1]
+                        z += d.work.J[k + 2] * vector[p + 2]
+                    result[r] = x + y + z
+                else:
+                    adr = int(d.work.row_adr[r])
+                    total = 0.0
+                    for k in range(adr, adr + d.work.row_nnz[r]):
+                        total += d.work.J[k] * vector[first + d.work.J_col[k]]
+                    result[r] = total
 
 
 @kernel
@@ -287,21 +240,52 @@ def multiply_jacobian_transposed(m: Model, d: Data, island: int, vector: ConstAr
     if d.work.dense_island != 0:
         multiply_dense_transposed(d, island, vector, result)
     elif is_sparse(m):
-        multiply_by_columns(d, island, vector, result)
+        p = int(d.work.island_dof[island])
+        stop = p + int(d.work.island_ndof[island])
+        while p < stop:
+            dof = int(d.work.dof_at[p])
+            nnz = int(d.efc_JT_rownnz[dof])
+            if nnz > 0 and d.efc_JT_rowsuper[dof] >= 2 and p + 2 < stop and d.work.dof_at[p + 2] == dof + 2:
+                adr = int(d.efc_JT_rowadr[dof])
+                x, y, z = 0.0, 0.0, 0.0
+                for k in range(adr, adr + nnz):
+                    f = vector[d.efc_JT_colind[k]]
+                    x += d.efc_JT[k] * f
+                    y += d.efc_JT[k + nnz] * f
+                    z += d.efc_JT[k + 2 * nnz] * f
+                result[p], result[p + 1], result[p + 2] = x, y, z
+                p += 3
+            else:
+                adr = int(d.efc_JT_rowadr[dof])
+                total = 0.0
+                for k in range(adr, adr + nnz):
+                    total += d.efc_JT[k] * vector[d.efc_JT_colind[k]]
+                result[p] = total
+                p += 1
     else:
-        multiply_sparse_transposed(d, island, vector, result)
+        first = int(d.work.island_dof[island])
+        for p in range(first, first + d.work.island_ndof[island]):
+            result[p] = 0.0
+        begin, end = run_range(d, island)
+        for run in range(begin, end):
+            i = d.work.run_order[run]
+            for r in range(d.work.run_start[i], d.work.run_stop[i]):
+                f = vector[r]
+                if f != 0.0:
+                    adr = int(d.work.row_adr[r])
+                    for k in range(adr, adr + d.work.row_nnz[r]):
+                        result[first + d.work.J_col[k]] += f * d.work.J[k]
 
 
 @kernel
 def multiply_dense_transposed(d: Data, island: int, vector: ConstArray1, result: Array1) -> None:
     """Compute `multiply_jacobian_transposed` for a dense island."""
     total = stack_array(DENSE_MAX)
-    first = int(d.work.island_dof[island])
-    n = int(d.work.island_ndof[island])
+    first, n = dof_range(d, island)
     for k in range(n):
         total[k] = 0.0
-    begin = int(d.work.island_run[island])
-    for run in range(begin, begin + d.work.island_nrun[island]):
+    begin, end = run_range(d, island)
+    for run in range(begin, end):
         i = d.work.run_order[run]
         for r in range(d.work.run_start[i], d.work.run_stop[i]):
             f = vector[r]
@@ -313,61 +297,3 @@ def multiply_dense_transposed(d: Data, island: int, vector: ConstArray1, result:
                     total[k] += f * d.work.J[adr + k]
     for k in range(n):
         result[first + k] = total[k]
-
-
-@kernel
-def multiply_sparse_transposed(d: Data, island: int, vector: ConstArray1, result: Array1) -> None:
-    """Compute `multiply_jacobian_transposed` for a sparse island in a model with a dense Jacobian."""
-    first = int(d.work.island_dof[island])
-    for p in range(first, first + d.work.island_ndof[island]):
-        result[p] = 0.0
-    begin = int(d.work.island_run[island])
-    for run in range(begin, begin + d.work.island_nrun[island]):
-        i = d.work.run_order[run]
-        for r in range(d.work.run_start[i], d.work.run_stop[i]):
-            f = vector[r]
-            if f != 0.0:
-                adr = int(d.work.row_adr[r])
-                for k in range(adr, adr + d.work.row_nnz[r]):
-                    result[first + d.work.J_col[k]] += f * d.work.J[k]
-
-
-@kernel
-def multiply_by_columns(d: Data, island: int, vector: ConstArray1, result: Array1) -> None:
-    """Compute `multiply_jacobian_transposed` for a sparse island by ``efc_JT``; dofs with the same rows in threes."""
-    p = int(d.work.island_dof[island])
-    stop = p + int(d.work.island_ndof[island])
-    while p < stop:
-        dof = int(d.work.dof_at[p])
-        nnz = int(d.efc_JT_rownnz[dof])
-        if nnz > 0 and d.efc_JT_rowsuper[dof] >= 2 and p + 2 < stop and d.work.dof_at[p + 2] == dof + 2:
-            result[p], result[p + 1], result[p + 2] = three_columns(d, dof, nnz, vector)
-            p += 3
-        else:
-            result[p] = column_product(d, dof, nnz, vector)
-            p += 1
-
-
-@kernel
-def column_product(d: Data, dof: int, nnz: int, vector: ConstArray1) -> float:
-    """Product of column `dof` of the Jacobian and `vector` (over rows)."""
-    adr = int(d.efc_JT_rowadr[dof])
-    total = 0.0
-    for k in range(adr, adr + nnz):
-        total += d.efc_JT[k] * vector[d.efc_JT_colind[k]]
-    return total
-
-
-@kernel
-def three_columns(d: Data, dof: int, nnz: int, vector: ConstArray1) -> Vec3:
-    """Products of columns `dof` to `dof` + 2 of the Jacobian, which have the same pattern, and `vector`."""
-    adr = int(d.efc_JT_rowadr[dof])
-    x = 0.0
-    y = 0.0
-    z = 0.0
-    for k in range(adr, adr + nnz):
-        f = vector[d.efc_JT_colind[k]]
-        x += d.efc_JT[k] * f
-        y += d.efc_JT[k + nnz] * f
-        z += d.efc_JT[k + 2 * nnz] * f
-    return x, y, z

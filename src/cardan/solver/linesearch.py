@@ -16,8 +16,8 @@ from cardan.jit import kernel
 from cardan.maths.types import Vec2
 from cardan.maths.vector import MINVAL
 from cardan.model.kernel_views import Data, Model
-from cardan.solver.islands import RUN_ELLIPTIC, RUN_EQUALITY, RUN_FRICTION, RUN_ONE_SIDED
-from cardan.solver.primal import direction_products, run_range
+from cardan.solver.islands import RUN_ELLIPTIC, RUN_EQUALITY, RUN_FRICTION, RUN_ONE_SIDED, run_range
+from cardan.solver.primal import direction_products
 
 ROUNDING = 1e-14  # relative change of a step that is negligible
 
@@ -61,11 +61,9 @@ def bracketed_newton(
     is replaced by a bisection (Press et al., Numerical Recipes, section 9.4), so that the bracket shrinks at least
     linearly. The iteration ends if the slope is small enough, or the step is known to rounding.
     """
-    low = 0.0
-    high = -1.0
+    low, high = 0.0, -1.0
     step = first
-    slope = 0.0
-    count = 0
+    slope, count = 0.0, 0
     last, before_last = math.inf, math.inf
     limit = max(m.opt.ls_iterations, 0) + 1
     while count < limit:
@@ -108,49 +106,38 @@ def prepare_cones(d: Data, island: int) -> None:
     for run in range(begin, end):
         k = d.work.run_order[run]
         if d.work.run_kind[k] == RUN_ELLIPTIC:
-            prepare_cone(d, int(d.work.run_start[k]))
-
-
-@kernel
-def prepare_cone(d: Data, row: int) -> None:
-    """Compute the coefficients (``work.cone_ray``) along the ray of the elliptic contact whose first row is `row`."""
-    con = int(d.efc_id[row])
-    mu = d.contact.mu[con]
-    slope = d.efc_D[row] * d.work.jar[row] * d.work.jv[row]
-    second = d.efc_D[row] * d.work.jv[row] * d.work.jv[row]
-    uu = 0.0
-    uv = 0.0
-    vv = 0.0
-    for j in range(1, d.contact.dim[con]):
-        r = row + j
-        slope += d.efc_D[r] * d.work.jar[r] * d.work.jv[r]
-        second += d.efc_D[r] * d.work.jv[r] * d.work.jv[r]
-        u = d.work.jar[r] * d.contact.friction[con, j - 1]
-        v = d.work.jv[r] * d.contact.friction[con, j - 1]
-        uu += u * u
-        uv += u * v
-        vv += v * v
-    ray = d.work.cone_ray
-    ray[con, RAY_SLOPE] = slope
-    ray[con, RAY_CURVATURE] = second
-    ray[con, RAY_N0] = d.work.jar[row] * mu
-    ray[con, RAY_N1] = d.work.jv[row] * mu
-    ray[con, RAY_UU] = uu
-    ray[con, RAY_UV] = uv
-    ray[con, RAY_VV] = vv
-    ray[con, RAY_WEIGHT] = d.efc_D[row] / (mu * mu * (1.0 + mu * mu))
+            row = int(d.work.run_start[k])
+            con = int(d.efc_id[row])
+            mu = d.contact.mu[con]
+            slope = d.efc_D[row] * d.work.jar[row] * d.work.jv[row]
+            second = d.efc_D[row] * d.work.jv[row] * d.work.jv[row]
+            uu, uv, vv = 0.0, 0.0, 0.0
+            for j in range(1, d.contact.dim[con]):
+                r = row + j
+                slope += d.efc_D[r] * d.work.jar[r] * d.work.jv[r]
+                second += d.efc_D[r] * d.work.jv[r] * d.work.jv[r]
+                u = d.work.jar[r] * d.contact.friction[con, j - 1]
+                v = d.work.jv[r] * d.contact.friction[con, j - 1]
+                uu += u * u
+                uv += u * v
+                vv += v * v
+            ray = d.work.cone_ray
+            ray[con, RAY_SLOPE] = slope
+            ray[con, RAY_CURVATURE] = second
+            ray[con, RAY_N0] = d.work.jar[row] * mu
+            ray[con, RAY_N1] = d.work.jv[row] * mu
+            ray[con, RAY_UU] = uu
+            ray[con, RAY_UV] = uv
+            ray[con, RAY_VV] = vv
+            ray[con, RAY_WEIGHT] = d.efc_D[row] / (mu * mu * (1.0 + mu * mu))
 
 
 @kernel
 def evaluate_ray(d: Data, island: int, linear: float, curvature: float, step: float) -> Vec2:
     """Compute the first and second derivative of the cost along the ray at `step`.
 
-    Args:
-        d: data.
-        island: number of the island.
-        linear: slope at 0 of the part that is quadratic everywhere (inertia and equality rows).
-        curvature: second derivative of that part.
-        step: distance along the ray.
+    The part that is quadratic everywhere (inertia and equality rows) has the slope `linear` at 0 and the given
+    `curvature`.
     """
     slope = linear + step * curvature
     begin, end = run_range(d, island)
@@ -159,50 +146,34 @@ def evaluate_ray(d: Data, island: int, linear: float, curvature: float, step: fl
         kind = d.work.run_kind[k]
         start = int(d.work.run_start[k])
         if kind == RUN_ONE_SIDED:
-            first, second = one_sided_ray(d, start, int(d.work.run_stop[k]), step)
+            weight, jar, jv = d.efc_D, d.work.jar, d.work.jv
+            first, second = 0.0, 0.0
+            for r in range(start, (int(d.work.run_stop[k]))):
+                x = jar[r] + step * jv[r]
+                weighted = weight[r] * jv[r]
+                weighted = weighted if x < 0.0 else 0.0
+                first += weighted * x
+                second += weighted * jv[r]
         elif kind == RUN_ELLIPTIC:
             first, second = cone_ray(d, int(d.efc_id[start]), step)
         elif kind == RUN_FRICTION:
-            first, second = friction_ray(d, start, int(d.work.run_stop[k]), step)
+            weight, loss, softness, jar, jv = d.efc_D, d.efc_frictionloss, d.efc_R, d.work.jar, d.work.jv
+            first, second = 0.0, 0.0
+            for r in range(start, (int(d.work.run_stop[k]))):
+                # no branches: outside the quadratic zone, the force is at its bound
+                x = jar[r] + step * jv[r]
+                edge = softness[r] * loss[r]
+                weighted = weight[r] * jv[r]
+                inside = -edge < x < edge
+                bound = loss[r] * jv[r]
+                bound = bound if x > 0.0 else -bound
+                first += weighted * x if inside else bound
+                second += weighted * jv[r] if inside else 0.0
         else:
             first, second = 0.0, 0.0
         slope += first
         curvature += second
     return slope, curvature
-
-
-@kernel
-def one_sided_ray(d: Data, start: int, stop: int, step: float) -> Vec2:
-    """Derivatives along the ray of the costs of limits, frictionless contacts and pyramid edges `start` to `stop`."""
-    weight, jar, jv = d.efc_D, d.work.jar, d.work.jv
-    first = 0.0
-    second = 0.0
-    for r in range(start, stop):
-        x = jar[r] + step * jv[r]
-        weighted = weight[r] * jv[r]
-        weighted = weighted if x < 0.0 else 0.0
-        first += weighted * x
-        second += weighted * jv[r]
-    return first, second
-
-
-@kernel
-def friction_ray(d: Data, start: int, stop: int, step: float) -> Vec2:
-    """Derivatives along the ray of the costs (Huber) of friction loss rows `start` to `stop`."""
-    weight, loss, softness, jar, jv = d.efc_D, d.efc_frictionloss, d.efc_R, d.work.jar, d.work.jv
-    first = 0.0
-    second = 0.0
-    for r in range(start, stop):
-        # no branches: outside the quadratic zone, the force is at its bound
-        x = jar[r] + step * jv[r]
-        edge = softness[r] * loss[r]
-        weighted = weight[r] * jv[r]
-        inside = -edge < x < edge
-        bound = loss[r] * jv[r]
-        bound = bound if x > 0.0 else -bound
-        first += weighted * x if inside else bound
-        second += weighted * jv[r] if inside else 0.0
-    return first, second
 
 
 @kernel

@@ -19,39 +19,31 @@ from cardan.constraint.rows import is_sparse
 from cardan.enums.codes import CNSTRSTATE_CONE, DSBL_WARMSTART
 from cardan.jit import OK, kernel, side_by_side, stage
 from cardan.model.kernel_views import Data, Model
-from cardan.model.tables import GROW_H, GROW_J
+from cardan.model.tables import GROW_H
 from cardan.solver.dense import change_dense_hessian, factor_dense, solve_dense, start_dense_hessian
-from cardan.solver.islands import RUN_ELLIPTIC, partition
-from cardan.solver.jacobian import DENSE_MAX, gather_jacobian, multiply_jacobian, place_rows
+from cardan.solver.islands import RUN_ELLIPTIC, dof_range, partition, run_range
+from cardan.solver.jacobian import DENSE_MAX, load_jacobian, multiply_jacobian
 from cardan.solver.linesearch import add_equality, bracketed_newton, evaluate_ray, line_search, prepare_cones
 from cardan.solver.ordering import order_trees
 from cardan.solver.primal import (
     ROUNDING,
     choose_start,
-    dof_range,
     inertia_cost,
     is_stiff,
-    load_vectors,
+    load_smooth_point,
     move,
     multiply_inertia,
     promised_gain,
-    run_range,
-    save_smooth_residual,
     scatter,
     set_force_from_inertia,
     set_residual,
+    take_step,
     update_gradient,
     update_rows,
 )
 from cardan.solver.rank_one import change_factor
 from cardan.solver.sparse import analyse, factor_sparse, solve_sparse
-from cardan.solver.statistics import (
-    close_island,
-    close_slot,
-    record_iteration,
-    record_state,
-    reset_statistics,
-)
+from cardan.solver.statistics import close_island, close_slot, record_iteration, reset_statistics
 
 NEAR = 1e-3  # the start may miss the best point by this share of the distance
 
@@ -63,35 +55,13 @@ def start_between(m: Model, d: Data, island: int) -> float:
     Writes x, Mx, jar, the rows' forces and states, and ``efc_b`` = J qacc_smooth - efc_aref. If the warm start is not
     finite, it is ignored.
     """
-    curvature = aim_at_warmstart(m, d, island)
-    if not curvature < math.inf:
-        return choose_start(m, d, island, False)
-    linear, curvature = add_equality(d, island, 0.0, curvature)
-    prepare_cones(d, island)
-    tolerance = NEAR * curvature
-    step = 1.0
-    slope, _ = evaluate_ray(d, island, linear, curvature, 1.0)
-    if slope > tolerance:
-        step, _, _ = bracketed_newton(m, d, island, linear, curvature, tolerance, 0.0)
-    move(d, island, step)
-    return update_rows(d, island) + inertia_cost(d, island)
-
-
-@kernel
-def aim_at_warmstart(m: Model, d: Data, island: int) -> float:
-    """Set x to `qacc_smooth`, and the search direction to `qacc_warmstart` minus x; compute its products.
-
-    Returns:
-        Second derivative, along this direction, of the inertia's part of the cost.
-    """
-    load_vectors(d, island)
+    load_smooth_point(d, island)
     first, n = dof_range(d, island)
-    set_residual(d, island, d.work.x_smooth)
-    save_smooth_residual(d, island)
     for p in range(first, first + n):
         d.work.x[p] = d.qacc_warmstart[d.work.dof_at[p]]
     multiply_inertia(m, d, island, d.work.x, d.work.Mx)
     set_residual(d, island, d.work.x)
+    # search direction from `qacc_smooth` to `qacc_warmstart`
     curvature = 0.0
     for p in range(first, first + n):
         d.work.search[p] = d.work.x[p] - d.work.x_smooth[p]
@@ -105,10 +75,19 @@ def aim_at_warmstart(m: Model, d: Data, island: int) -> float:
         for r in range(d.work.run_start[k], d.work.run_stop[k]):
             d.work.jv[r] = d.work.jar[r] - d.efc_b[r]
             d.work.jar[r] = d.efc_b[r]
-    return curvature
+    if not curvature < math.inf:
+        return choose_start(m, d, island, False)
+    linear, curvature = add_equality(d, island, 0.0, curvature)
+    prepare_cones(d, island)
+    tolerance = NEAR * curvature
+    step = 1.0
+    slope, _ = evaluate_ray(d, island, linear, curvature, 1.0)
+    if slope > tolerance:
+        step, _, _ = bracketed_newton(m, d, island, linear, curvature, tolerance, 0.0)
+    move(d, island, step)
+    return update_rows(d, island) + inertia_cost(d, island)
 
 
-NEED_J = int(GROW_J)
 NEED_H = int(GROW_H)
 
 
@@ -127,17 +106,12 @@ def solve_small(m: Model, d: Data) -> int:
 
 @kernel
 def solve_islands(m: Model, d: Data, large: Any) -> int:
-    """Compute acceleration and constraint forces.
+    """Compute acceleration and constraint forces; return OK or a request to enlarge the memory of an island's matrices.
 
     Reads qM, qacc_smooth, qfrc_smooth, the rows (efc_J, efc_D, efc_R, efc_aref, efc_frictionloss, ...) and
-    qacc_warmstart. Writes qacc, qfrc_constraint, efc_force, efc_state, efc_b, contact.H, qacc_warmstart and the
-    solver statistics.
-
-    `large` is None if no island can have more than `DENSE_MAX` degrees of freedom. The compiler then removes the
-    branches for sparse matrices from the stage.
-
-    Returns:
-        OK, or a request to enlarge the memory of an island's matrices.
+    qacc_warmstart. Writes qacc, qfrc_constraint, efc_force, efc_state, efc_b, contact.H, qacc_warmstart and the solver
+    statistics. `large` is None if no island can have more than `DENSE_MAX` degrees of freedom: the compiler then
+    removes the branches for sparse matrices from the stage.
     """
     for i in range(m.nv):
         d.qacc[i] = d.qacc_smooth[i]
@@ -180,8 +154,7 @@ def solve_island(m: Model, d: Data, island: int, large: Any) -> int:
     total = max(m.opt.tolerance, 0.0)
     tolerance = total * share
     stiff = is_stiff(d, island)
-    promised = 0.0
-    count = 0
+    promised, count = 0.0, 0
     for k in range(m.opt.iterations):
         # search direction
         refresh_factor(m, d, island, k, large)
@@ -194,14 +167,11 @@ def solve_island(m: Model, d: Data, island: int, large: Any) -> int:
         if step == 0.0:
             break
         # move, and measure the improvement
-        move(d, island, step)
         previous = cost
-        cost = update_rows(d, island) + inertia_cost(d, island)
-        squared = update_gradient(m, d, island) * scale * scale
+        cost, squared = take_step(m, d, island, step, scale)
         gain = step * promised if stiff else previous - cost
         improvement = scale * gain
-        record_iteration(d, k, improvement, scale * slope, neval)
-        record_state(d, island, k, squared, 1)
+        record_iteration(d, island, k, improvement, scale * slope, neval, squared, 1)
         count = k + 1
         if not (improvement >= tolerance and squared >= tolerance * total):
             break
@@ -219,11 +189,9 @@ def prepare_island(m: Model, d: Data, island: int, large: Any) -> int:
     """Gather the island's Jacobian and find the pattern of its Hessian; return OK or a request to enlarge memory."""
     n = int(d.work.island_ndof[island])
     d.work.dense_island = 1 if n <= DENSE_MAX else 0
-    size = place_rows(m, d, island)
-    if size > len(d.work.J):
-        d.work.need = size
-        return NEED_J
-    gather_jacobian(m, d, island)
+    status = load_jacobian(m, d, island)
+    if status != OK:
+        return status
     if large is not None:
         if d.work.dense_island == 0:
             return analyse(m, d, island)

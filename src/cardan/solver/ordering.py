@@ -19,6 +19,7 @@ from cardan.constraint.rows import is_sparse
 from cardan.jit import OK, kernel
 from cardan.model.kernel_views import Data, Model
 from cardan.model.tables import GROW_H
+from cardan.solver.islands import run_range
 
 NEED_H = int(GROW_H)
 WORD = 32
@@ -36,25 +37,9 @@ def order_trees(m: Model, d: Data, island: int) -> int:
     """
     if not is_sparse(m):
         return OK
-    count = list_trees(m, d, island)
-    words = (count + WORD - 1) // WORD
-    if 2 * count * words > len(d.work.L_col):
-        d.work.need = 2 * count * words
-        return NEED_H
-    links = find_links(m, d, island, count, words)
-    # rings and rows of bodies have little fill-in in the order by number
-    if natural_links(d, count, words) > 2 * links:
-        eliminate_trees(d, count, words)
-        place_trees(m, d, island, count)
-    return OK
-
-
-@kernel
-def list_trees(m: Model, d: Data, island: int) -> int:
-    """Number the trees of an island in the order of their dofs; return the number of trees."""
+    # number the trees in the order of their dofs
     first = int(d.work.island_dof[island])
-    count = 0
-    last = -1
+    count, last = 0, -1
     for p in range(first, first + d.work.island_ndof[island]):
         dof = int(d.work.dof_at[p])
         tree = int(m.dof_treeid[dof])
@@ -63,7 +48,25 @@ def list_trees(m: Model, d: Data, island: int) -> int:
             d.work.tree_nrow[count] = dof
             count += 1
             last = tree
-    return count
+    words = (count + WORD - 1) // WORD
+    if 2 * count * words > len(d.work.L_col):
+        d.work.need = 2 * count * words
+        return NEED_H
+    links = find_links(m, d, island, count, words)
+    # rings and rows of bodies have little fill-in in the order by number
+    if natural_links(d, count, words) > 2 * links:
+        eliminate_trees(d, count, words)
+        # arrange the dofs so that the tree that is eliminated first is last
+        p = first
+        for step in range(count - 1, -1, -1):
+            dof = int(d.work.tree_nrow[d.work.row_head[step]])
+            tree = m.dof_treeid[dof]
+            while dof < m.nv and m.dof_treeid[dof] == tree:
+                d.work.dof_at[p] = dof
+                d.work.dof_position[dof] = p
+                p += 1
+                dof += 1
+    return OK
 
 
 @kernel
@@ -71,8 +74,8 @@ def find_links(m: Model, d: Data, island: int, count: int, words: int) -> int:
     """Set the bits of all pairs of trees that share a constraint row; return the number of pairs."""
     for k in range(count * words):
         d.work.L_col[k] = 0
-    begin = int(d.work.island_run[island])
-    for run in range(begin, begin + d.work.island_nrun[island]):
+    begin, end = run_range(d, island)
+    for run in range(begin, end):
         b = d.work.run_order[run]
         for r in range(d.work.run_start[b], d.work.run_stop[b]):
             # rows with the columns of the previous row add no links
@@ -194,17 +197,3 @@ def set_key(d: Data, a: int, count: int, words: int) -> None:
     for w in range(words):
         links += number_of_bits(int(d.work.L_col[a * words + w]))
     d.work.mark[a] = links * count + count - 1 - a
-
-
-@kernel
-def place_trees(m: Model, d: Data, island: int, count: int) -> None:
-    """Arrange the dofs of an island so that the tree that is eliminated first is last."""
-    p = int(d.work.island_dof[island])
-    for step in range(count - 1, -1, -1):
-        dof = int(d.work.tree_nrow[d.work.row_head[step]])
-        tree = m.dof_treeid[dof]
-        while dof < m.nv and m.dof_treeid[dof] == tree:
-            d.work.dof_at[p] = dof
-            d.work.dof_position[dof] = p
-            p += 1
-            dof += 1

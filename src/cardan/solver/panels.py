@@ -75,7 +75,11 @@ def is_alike(d: Data, i: int) -> bool:
 @kernel
 def factor_panel(m: Model, d: Data, island: int, first: int, last: int) -> None:
     """Compute rows `first` to `last` of the factor, which form a panel; ``panel`` is 0 before and after."""
-    spread_inertia(m, d, island, first, last)
+    for j in range(first, last + 1):
+        dof = int(d.work.dof_at[d.work.island_dof[island] + j])
+        shift = j - dof
+        for k in range(m.aux.M_rowadr[dof], m.aux.M_rowadr[dof + 1]):
+            d.work.panel[m.aux.M_colind[k] + shift, j - first] = d.qM[k]
     spread_constraints(d, first, last)
     least = stack_array(WIDTH)
     for lane in range(last - first + 1):
@@ -83,17 +87,15 @@ def factor_panel(m: Model, d: Data, island: int, first: int, last: int) -> None:
         least[lane] = least_pivot(m, d, dof, d.work.panel[first + lane, lane])
     reduce_panel(d, first, last)
     eliminate_panel(d, first, last, least)
-    store_panel(d, first, last)
-
-
-@kernel
-def spread_inertia(m: Model, d: Data, island: int, first: int, last: int) -> None:
-    """Write the inertia matrix to ``panel``."""
+    source = int(d.work.L_adr[last])
     for j in range(first, last + 1):
-        dof = int(d.work.dof_at[d.work.island_dof[island] + j])
-        shift = j - dof
-        for k in range(m.aux.M_rowadr[dof], m.aux.M_rowadr[dof + 1]):
-            d.work.panel[m.aux.M_colind[k] + shift, j - first] = d.qM[k]
+        adr = int(d.work.L_adr[j])
+        for k in range(d.work.L_nnz[j]):
+            d.work.L[adr + k] = d.work.panel[d.work.L_col[source + k], j - first]
+    for k in range(source, source + d.work.L_nnz[last]):
+        column = d.work.L_col[k]
+        for lane in range(WIDTH):
+            d.work.panel[column, lane] = 0.0
 
 
 @kernel
@@ -207,17 +209,3 @@ def eliminate_panel(d: Data, first: int, last: int, least: Array1) -> None:
             value = d.work.panel[column, a]
             for lane in range(WIDTH):
                 d.work.panel[column, lane] -= c[lane] * value
-
-
-@kernel
-def store_panel(d: Data, first: int, last: int) -> None:
-    """Move ``panel`` to its rows of the factor, and set it to 0."""
-    source = int(d.work.L_adr[last])
-    for j in range(first, last + 1):
-        adr = int(d.work.L_adr[j])
-        for k in range(d.work.L_nnz[j]):
-            d.work.L[adr + k] = d.work.panel[d.work.L_col[source + k], j - first]
-    for k in range(source, source + d.work.L_nnz[last]):
-        column = d.work.L_col[k]
-        for lane in range(WIDTH):
-            d.work.panel[column, lane] = 0.0

@@ -23,33 +23,29 @@ from math import sqrt
 from cardan.constraint.update import update_elliptic, update_equality, update_friction, update_one_sided
 from cardan.enums.codes import CNSTRSTATE_QUADRATIC, CNSTRSTATE_SATISFIED
 from cardan.jit import kernel
-from cardan.maths.types import Array1, Vec4
+from cardan.maths.types import Array1, Vec2, Vec4
 from cardan.model.kernel_views import Data, Model
-from cardan.solver.islands import RUN_EQUALITY, RUN_FRICTION, RUN_ONE_SIDED
+from cardan.solver.islands import RUN_EQUALITY, RUN_FRICTION, RUN_ONE_SIDED, dof_range, run_range
 from cardan.solver.jacobian import multiply_jacobian, multiply_jacobian_transposed
 
 
 @kernel
-def load_vectors(d: Data, island: int) -> None:
-    """Copy `qacc_smooth` and `qfrc_smooth` of the island's dofs into island order."""
+def load_smooth_point(d: Data, island: int) -> None:
+    """Load x_smooth and f_smooth (island order) from `qacc_smooth` and `qfrc_smooth`, and set ``jar`` and ``efc_b``.
+
+    Both are the residual J qacc_smooth - efc_aref.
+    """
     first, n = dof_range(d, island)
     for p in range(first, first + n):
         i = d.work.dof_at[p]
         d.work.x_smooth[p] = d.qacc_smooth[i]
         d.work.f_smooth[p] = d.qfrc_smooth[i]
-
-
-@kernel
-def dof_range(d: Data, island: int) -> tuple[int, int]:
-    """First position and number of the dofs of an island."""
-    return int(d.work.island_dof[island]), int(d.work.island_ndof[island])
-
-
-@kernel
-def run_range(d: Data, island: int) -> tuple[int, int]:
-    """First and last (exclusive) position in `run_order` of the runs of an island."""
-    first = int(d.work.island_run[island])
-    return first, first + int(d.work.island_nrun[island])
+    set_residual(d, island, d.work.x_smooth)
+    begin, end = run_range(d, island)
+    for run in range(begin, end):
+        k = d.work.run_order[run]
+        for r in range(d.work.run_start[k], d.work.run_stop[k]):
+            d.efc_b[r] = d.work.jar[r]
 
 
 @kernel
@@ -130,10 +126,8 @@ def choose_start(m: Model, d: Data, island: int, warm: bool) -> float:
 
     Writes x, Mx, jar, the rows' forces and states, and ``efc_b`` = J qacc_smooth - efc_aref.
     """
-    load_vectors(d, island)
+    load_smooth_point(d, island)
     first, n = dof_range(d, island)
-    set_residual(d, island, d.work.x_smooth)
-    save_smooth_residual(d, island)
     cost = update_rows(d, island)
     if warm:
         # cost at the warm start
@@ -144,32 +138,16 @@ def choose_start(m: Model, d: Data, island: int, warm: bool) -> float:
         warm_cost = update_rows(d, island) + inertia_cost(d, island)
         if warm_cost < cost:
             return warm_cost
-        load_smooth_residual(d, island)
+        begin, end = run_range(d, island)
+        for run in range(begin, end):
+            k = d.work.run_order[run]
+            for r in range(d.work.run_start[k], d.work.run_stop[k]):
+                d.work.jar[r] = d.efc_b[r]
         cost = update_rows(d, island)
     for p in range(first, first + n):
         d.work.x[p] = d.work.x_smooth[p]
         d.work.Mx[p] = d.work.f_smooth[p]
     return cost
-
-
-@kernel
-def save_smooth_residual(d: Data, island: int) -> None:
-    """Copy ``jar``, which is the residual at qacc_smooth, to ``efc_b``."""
-    begin, end = run_range(d, island)
-    for run in range(begin, end):
-        k = d.work.run_order[run]
-        for r in range(d.work.run_start[k], d.work.run_stop[k]):
-            d.efc_b[r] = d.work.jar[r]
-
-
-@kernel
-def load_smooth_residual(d: Data, island: int) -> None:
-    """Copy ``efc_b`` to ``jar``."""
-    begin, end = run_range(d, island)
-    for run in range(begin, end):
-        k = d.work.run_order[run]
-        for r in range(d.work.run_start[k], d.work.run_stop[k]):
-            d.work.jar[r] = d.efc_b[r]
 
 
 @kernel
@@ -188,6 +166,14 @@ def move(d: Data, island: int, step: float) -> None:
 
 
 @kernel
+def take_step(m: Model, d: Data, island: int, step: float, scale: float) -> Vec2:
+    """Move by `step` along the search direction; return the cost there, and the squared norm of the scaled gradient."""
+    move(d, island, step)
+    cost = update_rows(d, island) + inertia_cost(d, island)
+    return cost, update_gradient(m, d, island) * scale * scale
+
+
+@kernel
 def scatter(d: Data, island: int) -> None:
     """Write the island's solution to qacc and qfrc_constraint."""
     first, n = dof_range(d, island)
@@ -200,9 +186,7 @@ def scatter(d: Data, island: int) -> None:
 @kernel
 def count_states(d: Data, island: int) -> tuple[int, int, int]:
     """Count an island's rows: with force (not SATISFIED), with a new state after the last move, with a new Hessian."""
-    active = 0
-    changed = 0
-    updates = 0
+    active, changed, updates = 0, 0, 0
     begin, end = run_range(d, island)
     for run in range(begin, end):
         k = d.work.run_order[run]
@@ -218,10 +202,7 @@ def count_states(d: Data, island: int) -> tuple[int, int, int]:
 def direction_products(d: Data, island: int) -> Vec4:
     """Products with the search direction v: slope of the cost at x, v' (Mx - qfrc_smooth), v' M v and the norm of v."""
     first, n = dof_range(d, island)
-    slope = 0.0
-    linear = 0.0
-    curvature = 0.0
-    squared = 0.0
+    slope, linear, curvature, squared = 0.0, 0.0, 0.0, 0.0
     for p in range(first, first + n):
         v = d.work.search[p]
         slope += v * d.work.grad[p]

@@ -15,8 +15,8 @@ from cardan.enums.codes import CNSTRSTATE_QUADRATIC
 from cardan.jit import kernel, stack_array
 from cardan.maths.types import Vec3
 from cardan.model.kernel_views import Data
+from cardan.solver.islands import run_range
 from cardan.solver.jacobian import DENSE_MAX, LONE
-from cardan.solver.primal import run_range
 
 LOST = 0.01  # if a pivot shrinks below this share, it has lost two digits
 COST = 4  # cost of an update per entry, in units of the factorisation's cost per entry
@@ -31,34 +31,20 @@ def sign_of_change(d: Data, r: int) -> int:
 
 
 @kernel
-def count_changes(d: Data, island: int) -> int:
-    """Number of rows of the island that entered or left the quadratic zone in the last move."""
-    count = 0
+def change_factor(d: Data, island: int, large: Any) -> bool:
+    """Update ``work.L``, without cone terms, for the current states of the rows; `large` as in `newton.solve_islands`.
+
+    Return False if the factor has to be recomputed: too many changes, or a pivot was lost.
+    """
+    changes = 0
     begin, end = run_range(d, island)
     for run in range(begin, end):
         k = d.work.run_order[run]
         for r in range(d.work.run_start[k], d.work.run_stop[k]):
-            count += 1 if sign_of_change(d, r) != 0 else 0
-    return count
-
-
-@kernel
-def change_factor(d: Data, island: int, large: Any) -> bool:
-    """Update ``work.L``, without cone terms, for the current states of the rows.
-
-    Args:
-        d: data.
-        island: number of the island.
-        large: None if all islands are dense.
-
-    Returns:
-        False if the factor has to be recomputed: too many changes, or a pivot was lost.
-    """
-    changes = count_changes(d, island)
-    if changes * COST * factor_size(d, island, large) > factor_work(d, island, large):
+            changes += 1 if sign_of_change(d, r) != 0 else 0
+    if not is_cheaper(d, island, changes, large):
         return False
     n = int(d.work.island_ndof[island])
-    begin, end = run_range(d, island)
     for run in range(begin, end):
         k = d.work.run_order[run]
         for r in range(d.work.run_start[k], d.work.run_stop[k]):
@@ -76,40 +62,26 @@ def change_factor(d: Data, island: int, large: Any) -> bool:
 
 
 @kernel
-def factor_size(d: Data, island: int, large: Any) -> int:
-    """Number of entries of the factor, which is the most that one update can reach."""
+def is_cheaper(d: Data, island: int, changes: int, large: Any) -> bool:
+    """Whether updates for `changes` rows need at most as many products as a factorisation.
+
+    An update reaches at most all entries of the factor.
+    """
     n = int(d.work.island_ndof[island])
-    size = n * (n + 1) // 2
+    size, work = n * (n + 1) // 2, n * (n + 1) * (2 * n + 1) // 6
     if large is not None:
         if d.work.dense_island == 0:
-            size = int(d.work.factor_nnz + n) // 2
-    return size
-
-
-@kernel
-def factor_work(d: Data, island: int, large: Any) -> int:
-    """Number of products that a factorisation computes."""
-    n = int(d.work.island_ndof[island])
-    work = n * (n + 1) * (2 * n + 1) // 6
-    if large is not None:
-        if d.work.dense_island == 0:
-            work = 0
+            size, work = int(d.work.factor_nnz + n) // 2, 0
             for i in range(n):
                 work += d.work.L_nnz[i] * d.work.L_nnz[i]
-    return work // 2
+    return changes * COST * size <= work // 2
 
 
 @kernel
 def change_pivot(inverse: float, p: float, weight: float) -> Vec3:
-    """Compute a pivot after an update of rank one.
+    """Compute a pivot, given by its reciprocal, after an update with the entry `p` of its vector.
 
-    Args:
-        inverse: reciprocal of the pivot.
-        p: entry of the update's vector at the pivot.
-        weight: weight of the update.
-
-    Returns:
-        New reciprocal (0 if the pivot is lost), ratio of new to old pivot, weight of the update of the remaining rows.
+    Return the new reciprocal (0 if the pivot is lost), ratio of new to old pivot, weight of the update of further rows.
     """
     ratio = 1.0 + weight * p * p * inverse
     if ratio < LOST:

@@ -19,6 +19,7 @@ from cardan.jit import OK, kernel
 from cardan.maths.vector import MINVAL
 from cardan.model.kernel_views import Data, Model
 from cardan.model.tables import GROW_H
+from cardan.solver.islands import dof_range, run_range
 from cardan.solver.panels import WIDTH, factor_panel, find_panels, least_pivot
 
 GROW = int(GROW_H)
@@ -28,8 +29,19 @@ GROW = int(GROW_H)
 def analyse(m: Model, d: Data, island: int) -> int:
     """Find the pattern of the factor; return OK, or a request to enlarge ``work.L``."""
     transpose_jacobian(d, island)
-    chain_rows(d, island)
     n = int(d.work.island_ndof[island])
+    # list the constraint rows by their last column
+    for i in range(n):
+        d.work.row_head[i] = -1
+    begin, end = run_range(d, island)
+    for run in range(begin, end):
+        b = d.work.run_order[run]
+        for r in range(d.work.run_start[b], d.work.run_stop[b]):
+            nnz = int(d.work.row_nnz[r])
+            if nnz > 0:
+                last = d.work.J_col[d.work.row_adr[r] + nnz - 1]
+                d.work.row_next[r] = d.work.row_head[last]
+                d.work.row_head[last] = r
     for i in range(n):
         d.work.mark[i] = -1
         d.work.L_child[i] = -1
@@ -42,7 +54,14 @@ def analyse(m: Model, d: Data, island: int) -> int:
         d.work.L_adr[i] = total
         d.work.L_nnz[i] = 0
         row_pattern(m, d, island, i)
-        hang_on_parent(d, i)
+        # parent in the elimination tree: the last column before the diagonal
+        parent = -1
+        for k in range(d.work.L_adr[i], d.work.L_adr[i] + d.work.L_nnz[i]):
+            if d.work.L_col[k] != i:
+                parent = max(parent, d.work.L_col[k])
+        if parent >= 0:
+            d.work.L_next[i] = d.work.L_child[parent]
+            d.work.L_child[parent] = i
         total += d.work.L_nnz[i]
     d.work.factor_nnz = 2 * total - n
     transpose_pattern(d, n)
@@ -56,8 +75,7 @@ def transpose_jacobian(d: Data, island: int) -> None:
     n = int(d.work.island_ndof[island])
     for i in range(n):
         d.work.JT_nnz[i] = 0
-    begin = int(d.work.island_run[island])
-    end = begin + int(d.work.island_nrun[island])
+    begin, end = run_range(d, island)
     for run in range(begin, end):
         b = d.work.run_order[run]
         for r in range(d.work.run_start[b], d.work.run_stop[b]):
@@ -77,22 +95,6 @@ def transpose_jacobian(d: Data, island: int) -> None:
                 d.work.JT_row[entry] = r
                 d.work.JT_entry[entry] = k
                 d.work.JT_nnz[i] += 1
-
-
-@kernel
-def chain_rows(d: Data, island: int) -> None:
-    """Append each constraint row to the list of its last column (``row_head``, ``row_next``)."""
-    for i in range(d.work.island_ndof[island]):
-        d.work.row_head[i] = -1
-    begin = int(d.work.island_run[island])
-    for run in range(begin, begin + d.work.island_nrun[island]):
-        b = d.work.run_order[run]
-        for r in range(d.work.run_start[b], d.work.run_stop[b]):
-            nnz = int(d.work.row_nnz[r])
-            if nnz > 0:
-                last = d.work.J_col[d.work.row_adr[r] + nnz - 1]
-                d.work.row_next[r] = d.work.row_head[last]
-                d.work.row_head[last] = r
 
 
 @kernel
@@ -125,18 +127,6 @@ def add_column(d: Data, i: int, column: int) -> None:
         d.work.mark[column] = i
         d.work.L_col[d.work.L_adr[i] + d.work.L_nnz[i]] = column
         d.work.L_nnz[i] += 1
-
-
-@kernel
-def hang_on_parent(d: Data, i: int) -> None:
-    """Make `i` a child, in the elimination tree, of the last column before the diagonal of its row."""
-    parent = -1
-    for k in range(d.work.L_adr[i], d.work.L_adr[i] + d.work.L_nnz[i]):
-        if d.work.L_col[k] != i:
-            parent = max(parent, d.work.L_col[k])
-    if parent >= 0:
-        d.work.L_next[i] = d.work.L_child[parent]
-        d.work.L_child[parent] = i
 
 
 @kernel
@@ -182,34 +172,37 @@ def factor_sparse(m: Model, d: Data, island: int) -> None:
         if first < j:
             factor_panel(m, d, island, first, j)
         else:
-            spread_row(m, d, island, j)
-            least = least_pivot(m, d, int(d.work.dof_at[d.work.island_dof[island] + j]), d.work.dense_row[j])
-            reduce_row(d, j)
-            store_row(d, j, least)
+            # row j of the Hessian
+            dof = int(d.work.dof_at[d.work.island_dof[island] + j])
+            shift = j - dof
+            for k in range(m.aux.M_rowadr[dof], m.aux.M_rowadr[dof + 1]):
+                d.work.dense_row[m.aux.M_colind[k] + shift] = d.qM[k]
+            for t in range(d.work.JT_adr[j], d.work.JT_adr[j] + d.work.JT_nnz[j]):
+                r = int(d.work.JT_row[t])
+                entry = int(d.work.JT_entry[t])
+                if d.efc_state[r] == CNSTRSTATE_QUADRATIC:
+                    weight = d.efc_D[r] * d.work.J[entry]
+                    for k in range(d.work.row_adr[r], entry + 1):
+                        d.work.dense_row[d.work.J_col[k]] += weight * d.work.J[k]
+                elif d.efc_state[r] == CNSTRSTATE_CONE:
+                    spread_cone(d, r, entry)
+            least = least_pivot(m, d, dof, d.work.dense_row[j])
+            # subtract the rows below that contain column j
+            adr = int(d.work.LT_adr[j])
+            for t in range(adr + 1, adr + d.work.LT_nnz[j]):
+                i = int(d.work.LT_row[t])
+                entry = int(d.work.LT_entry[t])
+                c = d.work.L[entry] * d.work.Ldiag_inv[i]
+                for k in range(d.work.L_adr[i], entry + 1):
+                    d.work.dense_row[d.work.L_col[k]] -= c * d.work.L[k]
+            adr = int(d.work.L_adr[j])
+            end = adr + int(d.work.L_nnz[j])
+            for k in range(adr, end):
+                column = d.work.L_col[k]
+                d.work.L[k] = d.work.dense_row[column]
+                d.work.dense_row[column] = 0.0
+            d.work.Ldiag_inv[j] = 1.0 / max(d.work.L[end - 1], least, MINVAL)
         j = first - 1
-
-
-@kernel
-def spread_row(m: Model, d: Data, island: int, j: int) -> None:
-    """Write row `j` of the Hessian (columns up to j) to ``dense_row``, which must be 0."""
-    dof = int(d.work.dof_at[d.work.island_dof[island] + j])
-    shift = j - dof
-    for k in range(m.aux.M_rowadr[dof], m.aux.M_rowadr[dof + 1]):
-        d.work.dense_row[m.aux.M_colind[k] + shift] = d.qM[k]
-    for t in range(d.work.JT_adr[j], d.work.JT_adr[j] + d.work.JT_nnz[j]):
-        r = int(d.work.JT_row[t])
-        entry = int(d.work.JT_entry[t])
-        if d.efc_state[r] == CNSTRSTATE_QUADRATIC:
-            spread_outer(d, r, entry, d.efc_D[r] * d.work.J[entry])
-        elif d.efc_state[r] == CNSTRSTATE_CONE:
-            spread_cone(d, r, entry)
-
-
-@kernel
-def spread_outer(d: Data, r: int, entry: int, weight: float) -> None:
-    """Add `weight` times the entries of constraint row `r` up to `entry` to ``dense_row``."""
-    for k in range(d.work.row_adr[r], entry + 1):
-        d.work.dense_row[d.work.J_col[k]] += weight * d.work.J[k]
 
 
 @kernel
@@ -230,34 +223,9 @@ def spread_cone(d: Data, r: int, entry: int) -> None:
 
 
 @kernel
-def reduce_row(d: Data, j: int) -> None:
-    """Subtract from ``dense_row`` the rows below j that contain column j."""
-    adr = int(d.work.LT_adr[j])
-    for t in range(adr + 1, adr + d.work.LT_nnz[j]):
-        i = int(d.work.LT_row[t])
-        entry = int(d.work.LT_entry[t])
-        c = d.work.L[entry] * d.work.Ldiag_inv[i]
-        for k in range(d.work.L_adr[i], entry + 1):
-            d.work.dense_row[d.work.L_col[k]] -= c * d.work.L[k]
-
-
-@kernel
-def store_row(d: Data, j: int, least: float) -> None:
-    """Move ``dense_row`` to row `j` of the factor, with a pivot of at least `least`, and set it to 0."""
-    adr = int(d.work.L_adr[j])
-    end = adr + int(d.work.L_nnz[j])
-    for k in range(adr, end):
-        column = d.work.L_col[k]
-        d.work.L[k] = d.work.dense_row[column]
-        d.work.dense_row[column] = 0.0
-    d.work.Ldiag_inv[j] = 1.0 / max(d.work.L[end - 1], least, MINVAL)
-
-
-@kernel
 def solve_sparse(d: Data, island: int) -> None:
     """Compute ``search`` = - H^-1 ``grad``."""
-    first = int(d.work.island_dof[island])
-    n = int(d.work.island_ndof[island])
+    first, n = dof_range(d, island)
     x = d.work.search
     for p in range(first, first + n):
         x[p] = -d.work.grad[p]

@@ -55,42 +55,30 @@ def slot_iterations(d: Data) -> int:
 
 
 @kernel
-def record_iteration(d: Data, k: int, improvement: float, slope: float, neval: int) -> None:
-    """Add an island's iteration to entry `k`: scaled cost reduction, slope after the line search, evaluations."""
-    open_iteration(d, k)
+def record_iteration(
+    d: Data, island: int, k: int, improvement: float, slope: float, neval: int, squared: float, has_hessian: int
+) -> None:
+    """Add an island's iteration to entry `k`: scaled cost reduction, slope after the line search, evaluations, ...
+
+    `squared` is the squared norm of the scaled gradient, `has_hessian` 1 for solvers that update a Hessian, else 0.
+    """
     i = entry_of(d, k)
+    if d.work.statistics_slot < NISLAND and k >= slot_iterations(d):
+        # the first island with this iteration
+        d.solver_niter[d.work.statistics_slot] = k + 1
+        if i >= 0:
+            d.work.statistics_used = max(d.work.statistics_used, i + 1)
+            d.solver.improvement[i] = 0.0
+            d.solver.gradient[i] = d.work.done_gradient
+            d.solver.lineslope[i] = 0.0
+            d.solver.nactive[i] = d.work.done_nactive
+            d.solver.nchange[i] = 0
+            d.solver.neval[i] = 0
+            d.solver.nupdate[i] = 0
     if i >= 0:
         d.solver.improvement[i] += improvement
         d.solver.lineslope[i] = max(d.solver.lineslope[i], abs(slope))
         d.solver.neval[i] = max(d.solver.neval[i], neval)
-
-
-@kernel
-def open_iteration(d: Data, k: int) -> None:
-    """Create entry `k` if it does not exist."""
-    if d.work.statistics_slot >= NISLAND or k < slot_iterations(d):
-        return
-    d.solver_niter[d.work.statistics_slot] = k + 1
-    i = entry_of(d, k)
-    if i >= 0:
-        d.work.statistics_used = max(d.work.statistics_used, i + 1)
-        d.solver.improvement[i] = 0.0
-        d.solver.gradient[i] = d.work.done_gradient
-        d.solver.lineslope[i] = 0.0
-        d.solver.nactive[i] = d.work.done_nactive
-        d.solver.nchange[i] = 0
-        d.solver.neval[i] = 0
-        d.solver.nupdate[i] = 0
-
-
-@kernel
-def record_state(d: Data, island: int, k: int, squared: float, has_hessian: int) -> None:
-    """Add the island's squared scaled gradient norm, active and changed rows to entry `k`.
-
-    `has_hessian` is 1 for solvers with a Hessian, whose updates are counted, else 0.
-    """
-    i = entry_of(d, k)
-    if i >= 0:
         active, changed, updates = count_states(d, island)
         d.solver.gradient[i] += squared
         d.solver.nactive[i] += active

@@ -17,17 +17,14 @@ from cardan.constraint.update import inv_constraint, reference_constraint
 from cardan.dynamics.actuation import fwd_actuation
 from cardan.dynamics.bias import fwd_acceleration, rne, rne_post_constraint
 from cardan.dynamics.com import com_pos, com_vel
-from cardan.dynamics.coriolis_derivatives import coriolis_derivatives
-from cardan.dynamics.derivatives import implicitfast_derivatives
+from cardan.dynamics.derivatives import coriolis_derivatives, implicitfast_derivatives
 from cardan.dynamics.energy import energy_pos, energy_vel, subtree_vel
-from cardan.dynamics.fluid import fluid, has_fluid
-from cardan.dynamics.fluid_derivatives import fluid_derivatives
+from cardan.dynamics.fluid import fluid, fluid_derivatives, has_fluid
 from cardan.dynamics.inertia import crb, factor_m
 from cardan.dynamics.kinematics import camlight, kinematics
 from cardan.dynamics.muscle import has_muscles, muscles
 from cardan.dynamics.passive import passive
-from cardan.dynamics.spatial_tendon import has_spatial_tendons, spatial_tendon
-from cardan.dynamics.tendon import tendon, tendon_velocity
+from cardan.dynamics.tendon import has_spatial_tendons, spatial_tendon, tendon, tendon_velocity
 from cardan.dynamics.transmission import (
     actuator_velocity,
     has_spatial_transmissions,
@@ -38,7 +35,7 @@ from cardan.enums import mjtDisableBit, mjtEnableBit, mjtIntegrator, mjtStage
 from cardan.errors import FatalError
 from cardan.model.mjmodel import MjModel
 from cardan.model.reset import reset_data
-from cardan.sensor import needs_rne_post, needs_subtree_vel, sensor_stages
+from cardan.sensor.table import needs_rne_post, needs_subtree_vel, sensor_stages
 from cardan.soft.contacts import soft_collision
 from cardan.soft.edges import edge_derivatives, edge_energy, edge_forces, edge_velocity, edges, has_edges
 from cardan.soft.flex import flex, has_flexes

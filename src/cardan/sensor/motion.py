@@ -1,12 +1,15 @@
-"""Sensors of the acceleration stage (spec: modeling, sensor). Each function computes sensor `i` of its type."""
+"""Sensors of the velocity and acceleration stages (spec: modeling, sensor).
+
+Each function computes sensor `i` of its type.
+"""
 
 from __future__ import annotations
 
 from math import inf, sqrt
 
+from cardan.dynamics.com import object_acceleration, object_body, object_mat, object_pos, object_velocity, velocity_at
 from cardan.dynamics.external import contact_force, side_body
 from cardan.dynamics.jacobian import arm_of
-from cardan.dynamics.object import object_acceleration
 from cardan.enums.codes import (
     CNSTR_LIMIT_JOINT,
     CNSTR_LIMIT_TENDON,
@@ -17,11 +20,10 @@ from cardan.enums.codes import (
     OBJ_SITE,
 )
 from cardan.jit import kernel
-from cardan.maths.spatial import get6
 from cardan.maths.types import Vec2, Vec3
-from cardan.maths.vector import MINVAL, cross, get3, get9, mul_mat_t_vec3, scale3, sub3
+from cardan.maths.vector import MINVAL, angular, cross, get3, get6, get9, linear, mul_mat_t_vec3, scale3, sub3
 from cardan.model.kernel_views import Data, Model
-from cardan.sensor.output import angular, limit_row, linear, put1, put3
+from cardan.sensor.output import limit_row, put1, put3
 
 
 @kernel
@@ -142,14 +144,6 @@ def _ahead(span: Vec2) -> bool:
 
 
 @kernel
-def _meets_box(p: Vec3, v: Vec3, size: Vec3) -> bool:
-    x = _span_slab(p[0], v[0], size[0])
-    y = _span_slab(p[1], v[1], size[1])
-    z = _span_slab(p[2], v[2], size[2])
-    return _ahead((max(x[0], y[0], z[0]), min(x[1], y[1], z[1])))
-
-
-@kernel
 def ray_meets_volume(kind: int, size: Vec3, p: Vec3, v: Vec3) -> bool:
     """Whether the ray p + v t, t >= 0, given in the frame of a primitive solid, hits it."""
     if kind == GEOM_SPHERE:
@@ -163,7 +157,10 @@ def ray_meets_volume(kind: int, size: Vec3, p: Vec3, v: Vec3) -> bool:
     if kind == GEOM_CAPSULE:
         ends = _ahead(_span_ball(p, v, size[1], size[0])) or _ahead(_span_ball(p, v, -size[1], size[0]))
         return ends or _ahead(_span_cylinder(p, v, size[0], size[1]))
-    return _meets_box(p, v, size)
+    x = _span_slab(p[0], v[0], size[0])
+    y = _span_slab(p[1], v[1], size[1])
+    z = _span_slab(p[2], v[2], size[2])
+    return _ahead((max(x[0], y[0], z[0]), min(x[1], y[1], z[1])))
 
 
 @kernel
@@ -193,3 +190,97 @@ def touch(m: Model, d: Data, i: int) -> None:
                 if f > 0.0 and _presses_on(m, d, con, site, 1.0 if first else -1.0):
                     total += f
     put1(m, d, i, total)
+
+
+@kernel
+def velocimeter(m: Model, d: Data, i: int) -> None:
+    """Linear velocity of a site in its own frame, m/s."""
+    put3(m, d, i, linear(object_velocity(m, d, OBJ_SITE, m.sensor_objid[i], True)))
+
+
+@kernel
+def gyro(m: Model, d: Data, i: int) -> None:
+    """Angular velocity of a site in its own frame, rad/s."""
+    put3(m, d, i, angular(object_velocity(m, d, OBJ_SITE, m.sensor_objid[i], True)))
+
+
+@kernel
+def jointvel(m: Model, d: Data, i: int) -> None:
+    """Velocity of a hinge (rad/s) or slide (m/s) joint."""
+    put1(m, d, i, d.qvel[m.jnt_dofadr[m.sensor_objid[i]]])
+
+
+@kernel
+def tendonvel(m: Model, d: Data, i: int) -> None:
+    """Velocity of a tendon."""
+    put1(m, d, i, d.ten_velocity[m.sensor_objid[i]])
+
+
+@kernel
+def actuatorvel(m: Model, d: Data, i: int) -> None:
+    """Velocity of an actuator's transmission."""
+    put1(m, d, i, d.actuator_velocity[m.sensor_objid[i]])
+
+
+@kernel
+def ballangvel(m: Model, d: Data, i: int) -> None:
+    """Angular velocity of a ball joint in the child's frame, rad/s."""
+    a = m.jnt_dofadr[m.sensor_objid[i]]
+    put3(m, d, i, (d.qvel[a], d.qvel[a + 1], d.qvel[a + 2]))
+
+
+@kernel
+def _limit_velocity(m: Model, d: Data, i: int, kind: int) -> None:
+    row = limit_row(d, kind, m.sensor_objid[i])
+    put1(m, d, i, d.efc_vel[row] if row >= 0 else 0.0)
+
+
+@kernel
+def jointlimitvel(m: Model, d: Data, i: int) -> None:
+    """Velocity of a joint's distance from its limit; 0 if the limit is inactive."""
+    _limit_velocity(m, d, i, CNSTR_LIMIT_JOINT)
+
+
+@kernel
+def tendonlimitvel(m: Model, d: Data, i: int) -> None:
+    """Velocity of a tendon's distance from its limit; 0 if the limit is inactive."""
+    _limit_velocity(m, d, i, CNSTR_LIMIT_TENDON)
+
+
+@kernel
+def framelinvel(m: Model, d: Data, i: int) -> None:
+    """Linear velocity of an object, relative to the rotating frame of the reference object if there is one, m/s."""
+    kind = m.sensor_objtype[i]
+    k = m.sensor_objid[i]
+    v = linear(object_velocity(m, d, kind, k, False))
+    ref = m.sensor_refid[i]
+    if ref >= 0:
+        # minus the velocity of the reference body's point that coincides with the object
+        refkind = m.sensor_reftype[i]
+        carried = linear(velocity_at(m, d, object_body(m, refkind, ref), object_pos(d, kind, k)))
+        v = mul_mat_t_vec3(object_mat(d, refkind, ref), sub3(v, carried))
+    put3(m, d, i, v)
+
+
+@kernel
+def frameangvel(m: Model, d: Data, i: int) -> None:
+    """Angular velocity of an object, relative to the reference object if there is one, in its frame, rad/s."""
+    w = angular(object_velocity(m, d, m.sensor_objtype[i], m.sensor_objid[i], False))
+    ref = m.sensor_refid[i]
+    if ref >= 0:
+        kind = m.sensor_reftype[i]
+        carried = angular(object_velocity(m, d, kind, ref, False))
+        w = mul_mat_t_vec3(object_mat(d, kind, ref), sub3(w, carried))
+    put3(m, d, i, w)
+
+
+@kernel
+def subtreelinvel(m: Model, d: Data, i: int) -> None:
+    """Velocity of the centre of mass of a subtree in the world frame, m/s (needs `subtree_vel`)."""
+    put3(m, d, i, get3(d.subtree_linvel, m.sensor_objid[i]))
+
+
+@kernel
+def subtreeangmom(m: Model, d: Data, i: int) -> None:
+    """Angular momentum of a subtree about its centre of mass in the world frame, kg m^2/s (needs `subtree_vel`)."""
+    put3(m, d, i, get3(d.subtree_angmom, m.sensor_objid[i]))
