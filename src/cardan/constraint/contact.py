@@ -76,17 +76,23 @@ def make_contacts(m: Model, d: Data, flexes: Any) -> int:
 
 
 @kernel
+def contact_rows(m: Model, d: Data, con: int) -> tuple[int, int]:
+    """Type (mjtConstraint) and number of the rows of a contact."""
+    dim = int(d.contact.dim[con])
+    if dim == 1:
+        return CNSTR_CONTACT_FRICTIONLESS, 1
+    if m.opt.cone == CONE_PYRAMIDAL:
+        return CNSTR_CONTACT_PYRAMIDAL, 2 * (dim - 1)
+    return CNSTR_CONTACT_ELLIPTIC, dim
+
+
+@kernel
 def add_contact(m: Model, d: Data, con: int, flexes: Any) -> int:
     """Add the rows of a contact: the weighted sum of the rows for each of its bodies.
 
     In sparse storage, a contact of bodies without dofs is excluded instead.
     """
-    if d.contact.dim[con] == 1:
-        kind = CNSTR_CONTACT_FRICTIONLESS
-    else:
-        kind = CNSTR_CONTACT_PYRAMIDAL if m.opt.cone == CONE_PYRAMIDAL else CNSTR_CONTACT_ELLIPTIC
-    dim = int(d.contact.dim[con])
-    count = 2 * (dim - 1) if kind == CNSTR_CONTACT_PYRAMIDAL else dim
+    kind, count = contact_rows(m, d, con)
     body1, body2 = int(side_body(m, d, con, 0)), int(side_body(m, d, con, 1))
     bodies = stack_int_array(MAX_BODIES)
     weights = stack_array(MAX_BODIES)

@@ -29,7 +29,7 @@ from cardan.collision.detection import NO_CONTACT, collision, complete_contact, 
 from cardan.collision.distance import are_apart, is_curved, leave_cores, load_core, put_closest, set_gap, smooth_gap
 from cardan.collision.gjk import find_closest
 from cardan.collision.midphase import spheres_apart
-from cardan.constraint.contact import contact_kind, row_count
+from cardan.constraint.contact import contact_rows
 from cardan.constraint.rows import MIN_IMPEDANCE, set_regularizer
 from cardan.enums.codes import GEOM_BOX, GEOM_CAPSULE, GEOM_HFIELD, GEOM_PLANE, GEOM_SPHERE
 from cardan.jit import CALLBACK_FAILED, OK, call_collider, exact, kernel, stage
@@ -442,7 +442,7 @@ def soften_distant(m: Model, d: Data) -> int:
             impedance = max(NEAR * share * share, MIN_IMPEDANCE)
             before = d.efc_KBIP[row, 2]
             scale = (1.0 - impedance) / impedance * before / (1.0 - before)
-            for i in range(row, row + row_count(m, d, con, contact_kind(m, d, con))):
+            for i in range(row, row + contact_rows(m, d, con)[1]):
                 d.efc_KBIP[i, 1] = 0.0
                 d.efc_KBIP[i, 2] = impedance
                 d.efc_margin[i] = d.contact.includemargin[con] + reach
