@@ -11,7 +11,7 @@ import numpy as np
 from cardan.api.arguments import check_model, check_pair
 from cardan.errors import FatalError, MjcfError
 from cardan.files import FileName, write_file
-from cardan.mjcf.canonical.numbers import statistics
+from cardan.mjcf.canonical.scribe import statistics
 from cardan.mjcf.canonical.tree import canonical_tree
 from cardan.mjcf.docs import schema_page, schema_text
 from cardan.mjcf.writer import write_tree

@@ -16,7 +16,7 @@ from cardan.compiler.build import KINDS
 from cardan.compiler.geoms import add_geoms
 from cardan.compiler.inertia import set_inertia
 from cardan.compiler.nodes import Body
-from cardan.mjcf.references import resolve
+from cardan.mjcf.checks import resolve
 
 if TYPE_CHECKING:
     from cardan.compiler.build import Build

@@ -1,34 +1,188 @@
-"""Checks of a tree that a program built; the reader performs the same checks while it reads."""
+"""Checks of whole trees: references to objects by name; all rules, for trees that a program built."""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
+from functools import cache
 from typing import TYPE_CHECKING
 
-from cardan.mjcf.references import check_references
+from cardan.errors import MjcfError, suggestion
 from cardan.mjcf.rules import CLOSING_RULES, rules_of
+from cardan.spec.schema.keywords import OBJECT_KIND
+from cardan.spec.schema.language import entry_element
+from cardan.spec.schema.rows import Attribute, ElementRow
 
 if TYPE_CHECKING:
     from cardan.spec.element import Element
+    from cardan.spec.repeated import Pattern, Repeated
     from cardan.spec.tree import ModelTree
+
+
+# sections whose names are not objects of the model; classes are checked through the elements that use them
+_NOT_CHECKED = ("default",)
+# kinds of objects that compiler discardvisual drops; references to them are not checked
+_DISCARDED = ("material",)
+
+
+def resolve(element: Element, row: Attribute, name: str) -> Element | None:
+    """Return the object named ``name`` to which the attribute ``row`` of an element refers, or None."""
+    return element.tree.find(referred_kind(element, row), name)
+
+
+def referred_kind(element: Element, row: Attribute) -> str:
+    """Return the kind of the object that the attribute refers to. Raises MjcfError if the kind is not given."""
+    kind = row.kind or ""
+    if not kind.startswith("@"):
+        return kind
+    holder = kind[1:]
+    word = element.attributes.get(holder)
+    if word is None:
+        raise element.error(f"{row.name} needs {holder}", holder)
+    return OBJECT_KIND[word]
+
+
+def check_references(tree: ModelTree) -> None:
+    """Check names and references of a whole tree. Raises MjcfError for a repeated name or an unknown one."""
+    if not _all_fine(tree):
+        _check_each(tree)
+
+
+def _all_fine(tree: ModelTree) -> bool:
+    """Return whether all names and references are certainly right. A fast check of all elements of a row at once."""
+    rows, repeats = tree.by_row()
+    names = tree.take_names(rows, repeats)
+    if names is None or _doubtful(tree):
+        return False
+    for row, elements in rows.items():
+        for reference in () if row.is_entry else row.references:
+            kind, name = reference.kind or "", reference.name
+            if kind.startswith("@"):
+                if not all(_is_there(names, element, name, kind[1:]) for element in elements):
+                    return False
+                continue
+            referred = {word for element in elements if (word := element.attributes.get(name)) is not None}
+            known = tree.defaults if kind == "default" else names.get(kind, ())
+            if not all(word in known for word in referred):
+                return False
+    return all(_are_there(tree, names, *repeat) for repeat in repeats.items())
+
+
+def _are_there(
+    tree: ModelTree, names: Mapping[str, Collection[str]], pattern: Pattern, elements: list[Repeated]
+) -> bool:
+    """Return whether the objects and default classes that repeated elements refer to exist."""
+    for number, part in pattern.parts():
+        for reference in part.row.references:
+            name = part.attributes.get(reference.name)
+            if name is None:
+                continue
+            kind, place = referred_kind(part, reference), pattern.place(number, reference.name)
+            known = tree.defaults if kind == "default" else names.get(kind, ())
+            referred = {name} if place is None else {one.values[place] for one in elements}
+            if not all(word in known for word in referred):
+                return False
+    return True
+
+
+def _is_there(names: Mapping[str, Collection[str]], element: Element, name: str, holder: str) -> bool:
+    """Return whether a reference is absent or its object exists; another attribute holds the kind of the object."""
+    referred = element.attributes.get(name)
+    kind = OBJECT_KIND.get(element.attributes.get(holder) or "")
+    return referred is None or (kind is not None and referred in names.get(kind, ()))
+
+
+def _check_each(tree: ModelTree) -> None:
+    """Check one element after the other, so that the first mistake in the text is reported."""
+    elements = tree.named()
+    discarded = _DISCARDED if tree.section("compiler")["discardvisual"] else ()
+    entries = _doubtful(tree)
+    for element in elements:
+        row = element.row
+        if not row.references or (element.parent and element.parent.row.tag in _NOT_CHECKED):
+            continue
+        # default classes first, since other values depend on them
+        for reference in row.references:
+            cls = element.attributes.get(reference.name) if reference.kind == "default" else None
+            if cls is not None and cls not in tree.defaults:
+                known = suggestion(cls, tree.defaults.names())
+                raise element.error(f"unknown default class '{cls}'{known}", reference.name)
+        inherited = _inherited(element) if row.entry in entries else {}
+        _check_element(element, _plan(row), inherited, discarded)
+
+
+@cache
+def _plan(row: ElementRow) -> tuple[Attribute, ...]:
+    """Return the references of a row, except those to default classes."""
+    return tuple(reference for reference in row.references if reference.kind != "default")
+
+
+def _doubtful(tree: ModelTree) -> set[str]:
+    """Return the entries for which a default class names an unknown object; their elements need single checks."""
+    return {
+        entry
+        for cls in tree.defaults
+        for entry, values in cls.entries.items()
+        for reference in _plan(entry_element(entry))
+        if values.get(reference.name) and tree.find(reference.kind or "", values[reference.name]) is None
+    }
+
+
+def _check_element(
+    element: Element, plan: tuple[Attribute, ...], inherited: dict[str, str], discarded: tuple[str, ...]
+) -> None:
+    """Check the references of one element, except those to kinds of objects that are ``discarded``.
+
+    ``inherited`` holds the values of its default class.
+    """
+    given, row = element.attributes, element.row
+    for reference in plan:
+        name = given.get(reference.name)
+        if reference.kind in discarded:
+            continue
+        if name or (name is not None and (reference.required or row.kind == "sensor")):
+            _check_name(element, reference, name)
+        elif name is None and inherited.get(reference.name):
+            origin = f" (from default class '{element.default_class.name}')"
+            _check_name(element, reference, inherited[reference.name], origin)
+
+
+def _inherited(element: Element) -> dict[str, str]:
+    """Return the values of the element's default class.
+
+    Raises:
+        MjcfError: the class does not exist; the error is about the element that names it.
+    """
+    try:
+        return element.default_class.entries.get(element.row.entry or "", {})
+    except KeyError as missing:
+        name = str(missing.args[0])
+    at: Element | None = element
+    while at is not None:
+        for attribute in ("class", "childclass"):
+            if at.attributes.get(attribute) == name:
+                known = suggestion(name, element.tree.defaults.names())
+                raise at.error(f"unknown default class '{name}'{known}", attribute)
+        at = at.parent
+    raise MjcfError(f"unknown default class '{name}'")
+
+
+def _check_name(element: Element, row: Attribute, name: str, origin: str = "") -> None:
+    """Raise MjcfError unless the object exists."""
+    if resolve(element, row, name) is None:
+        kind = referred_kind(element, row)
+        hint = suggestion(name, element.tree.names(kind))
+        raise element.error(f"there is no {kind} named '{name}'{origin}{hint}", row.name)
 
 
 def check_tree(tree: ModelTree) -> None:
     """Check required attributes, the rules of each element, names and references. Raises MjcfError."""
     for section in tree.root.children:
         if section.tag != "default":
-            _check(section)
-            for element in section.descendants():
-                _check(element)
+            for element in (section, *section.descendants()):
+                for name in element.row.required:
+                    if name not in element.attributes:
+                        raise element.error("required attribute missing", name)
+                closing = CLOSING_RULES.get(element.tag)
+                for rule in (*rules_of(element.row), *([closing] if closing else [])):
+                    rule(element)
     check_references(tree)
-
-
-def _check(element: Element) -> None:
-    """Check one element by its row in the table of the language."""
-    for name in element.row.required:
-        if name not in element.attributes:
-            raise element.error("required attribute missing", name)
-    for rule in rules_of(element.row):
-        rule(element)
-    closing = CLOSING_RULES.get(element.tag)
-    if closing is not None:
-        closing(element)

@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from cardan.errors import FROM_STRING, MjcfError, UnsupportedFeature, suggestion
+from cardan.mjcf.checks import check_references
 from cardan.mjcf.events import NotWellFormed, make_parser, mended, run_parser, well_formed
-from cardan.mjcf.references import check_references
 from cardan.mjcf.rules import ABOUT, CLOSING_RULES, one_memory, rules_of
 from cardan.mjcf.values import known_values, parse_value
 from cardan.spec.composite import expand_composites

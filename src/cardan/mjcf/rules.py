@@ -1,7 +1,7 @@
 """MJCF rules beyond single attributes: attributes that exclude or require each other, allowed parents, bounds.
 
-Each rule is a small function of an element that raises MjcfError if the element breaks the rule. ``RULES`` holds the
-rules that can be checked when the attributes of the element are known; ``CLOSING_RULES`` those that need its children.
+Each rule is a function of an element that raises MjcfError if the element breaks the rule. `rules_of` returns those
+that can be checked when the attributes of the element are known; ``CLOSING_RULES`` holds those that need its children.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def one_orientation(element: Element) -> None:
         raise element.error(f"{' and '.join(found)} exclude each other: give one orientation", found[1])
     quat = element.attributes.get("quat")
     if quat is not None and not any(quat):
-        raise element.error("a quaternion of zero length is no orientation", "quat")
+        raise element.error("a quaternion of zero length has no orientation", "quat")
 
 
 def no_turned_fullinertia(element: Element) -> None:
@@ -117,26 +117,23 @@ def reference_frame(element: Element) -> None:
 def camera_intrinsics(element: Element) -> None:
     """Check that focal length and principal point have a sensor size, and a sensor size a resolution and no fovy."""
     if _given(element, ("focal", "focalpixel", "principal", "principalpixel")):
-        _need(element, "sensorsize", "focal lengths and principal points")
+        if "sensorsize" not in element.attributes:
+            reason = "focal lengths and principal points need it"
+            raise element.error(f"required attribute missing ({reason})", "sensorsize")
     if "sensorsize" in element.attributes:
-        _need(element, "resolution", "sensorsize")
+        if "resolution" not in element.attributes:
+            raise element.error("required attribute missing (sensorsize need it)", "resolution")
         if "fovy" in element.attributes:
             raise element.error("fovy and sensorsize exclude each other", "fovy")
 
 
-def _need(element: Element, name: str, reason: str) -> None:
-    """Raise MjcfError unless the element gives the attribute."""
-    if name not in element.attributes:
-        raise element.error(f"required attribute missing ({reason} need it)", name)
-
-
-def positive(name: str) -> Rule:
-    """Return a rule: the attribute `name` is positive if it is given."""
+def refuse(name: str, wrong: Callable[[Any], bool], message: str) -> Rule:
+    """Return a rule that raises MjcfError if the attribute ``name`` has a wrong value; ``message`` may contain it."""
 
     def rule(element: Element) -> None:
         value = element.attributes.get(name)
-        if value is not None and not value > 0:
-            raise element.error(f"must be positive, found {value:g}", name)
+        if value is not None and wrong(value):
+            raise element.error(message.format(value), name)
 
     return rule
 
@@ -148,12 +145,6 @@ def euler_sequence(element: Element) -> None:
         raise element.error(f"expected three of the letters x, y, z, X, Y, Z, found '{word}'", "eulerseq")
     if set(word) - set("xyzXYZ"):
         element.warn(f"expected three of the letters x, y, z, X, Y, Z, found '{word}'", "eulerseq")
-
-
-def local_coordinates(element: Element) -> None:
-    """Check that coordinates are local; global coordinates are no longer part of the language."""
-    if element.attributes.get("coordinate") == "global":
-        raise element.error("global coordinates are no longer part of MJCF; use 'local'", "coordinate")
 
 
 def bounded_count(element: Element) -> None:
@@ -205,12 +196,6 @@ def numeric_size(element: Element) -> None:
         raise element.error(f"{len(data)} numbers are more than the size, which is {size}", "data")
 
 
-def some_text(element: Element) -> None:
-    """Check that a text field is not empty."""
-    if not element.attributes["data"]:
-        raise element.error("the text must not be empty", "data")
-
-
 def needs_name(element: Element) -> None:
     """Check that a material has a name, since it is useless without references to it."""
     if not element.name:
@@ -229,53 +214,42 @@ def texture_grid(element: Element) -> None:
         raise element.error(f"{len(layout)} letters, but gridsize has {rows * columns} cells", "gridlayout")
 
 
-def media_type_format(element: Element) -> None:
-    """Check that the media type of a mesh consists of a type and a subtype."""
-    given = element.attributes.get("content_type")
-    if given and not all(given.partition("/")):
-        raise element.error(f"expected a media type like 'model/obj', found '{given}'", "content_type")
-
-
-def no_empty_file(element: Element) -> None:
-    """Check that the file name of a height field is not empty."""
-    if element.attributes.get("file") == "":
-        raise element.error("the name of the file is empty", "file")
-
-
-def skin_group(element: Element) -> None:
-    """Check that the group of a skin is 0 to 5; the viewer shows no other groups."""
-    group = element.attributes.get("group", 0)
-    if not 0 <= group < mjNGROUP:
-        raise element.error(f"groups of skins are 0 to {mjNGROUP - 1}, found {group}", "group")
-
-
 def needs_content(element: Element) -> None:
     """Check that a tuple has elements and a fixed tendon has joints."""
     if not element.children:
         inside = next(iter(element.row.children))
-        raise element.error(f"empty: at least one <{inside}> must stand inside")
+        raise element.error(f"empty: it needs at least one <{inside}>")
 
+
+_POSITIVE = "must be positive, found {:g}"
+_GROUPS = f"groups of skins are 0 to {mjNGROUP - 1}, found {{}}"  # the viewer shows no other groups
 
 _BY_TAG: dict[str, tuple[Rule, ...]] = {
     "inertial": (in_moving_body, no_turned_fullinertia),
     "joint": (in_moving_body,),
     "freejoint": (in_moving_body,),
     "camera": (camera_intrinsics,),
-    "statistic": (positive("extent"),),
-    "global": (positive("realtime"),),
-    "map": (positive("znear"),),
-    "compiler": (euler_sequence, local_coordinates),
+    "statistic": (refuse("extent", lambda value: not value > 0, _POSITIVE),),
+    "global": (refuse("realtime", lambda value: not value > 0, _POSITIVE),),
+    "map": (refuse("znear", lambda value: not value > 0, _POSITIVE),),
+    "compiler": (
+        euler_sequence,
+        refuse("coordinate", lambda word: word == "global", "global coordinates are no longer in MJCF; use 'local'"),
+    ),
     "size": (bounded_sizes,),
     "replicate": (bounded_count,),
     "option": (actuator_groups,),
     "numeric": (numeric_size,),
-    "text": (some_text,),
+    "text": (refuse("data", lambda text: not text, "the text must not be empty"),),
     "texture": (texture_grid,),
-    "mesh": (media_type_format,),
-    "hfield": (no_empty_file,),
-    "skin": (skin_group,),
+    "mesh": (
+        refuse("content_type", lambda word: word and not all(word.partition("/")),
+               "expected a media type like 'model/obj', found '{}'"),
+    ),
+    "hfield": (refuse("file", lambda path: path == "", "the name of the file is empty"),),
+    "skin": (refuse("group", lambda group: not 0 <= group < mjNGROUP, _GROUPS),),
     "material": (needs_name,),
-}
+}  # fmt: skip
 
 # rules of every element that has the attribute
 _BY_ATTRIBUTE: dict[str, Rule] = {

@@ -20,8 +20,7 @@ from cardan.maths.pose import euler2quat, rotate_symmetric, z2quat
 from cardan.maths.quaternion import neg_quat, rot_vec_quat
 from cardan.maths.vector import norm3, scale3
 from cardan.mjcf.rules import rules_of
-from cardan.mjcf.urdf_language import ROBOT
-from cardan.mjcf.urdf_nodes import Node, read_nodes
+from cardan.mjcf.urdf_nodes import ROBOT, Node, read_nodes
 from cardan.spec.element import Element
 from cardan.spec.tree import WORLD
 

@@ -1,4 +1,8 @@
-"""URDF text to nodes: the elements in the table of the language, with typed values. All other elements are skipped."""
+"""The URDF language as a table, and URDF text to nodes: the elements in the table, with typed values.
+
+URDF is open: elements and attributes that are not in the table (transmissions, plugins, sensors of other programs) are
+skipped, as in the reference.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +14,117 @@ from typing import Any
 from cardan.errors import MjcfError, suggestion
 from cardan.mjcf.events import make_parser, run_parser
 from cardan.mjcf.values import known_values, parse_value
-from cardan.spec.schema.rows import ElementRow, Type
+from cardan.spec.schema.rows import ElementRow, Type, element, file, keyword, real, reals
+from cardan.spec.schema.rows import text as word
+from cardan.spec.schema.settings import COMPILER, OPTION, SIZE
+
+JOINT_TYPES = {
+    "revolute": 0, "continuous": 1, "prismatic": 2, "fixed": 3, "floating": 4, "planar": 5,
+}  # fmt: skip
+
+_ONE: dict[str, Any] = {"multiplicity": "?"}
+_ORIGIN = element(
+    "origin",
+    "pose of the frame",
+    reals("xyz", 3, (0.0, 0.0, 0.0), "position, m"),
+    reals("rpy", 3, (0.0, 0.0, 0.0), "roll, pitch, yaw: angles about fixed axes x, y, z"),
+    **_ONE,
+)
+_GEOMETRY = element(
+    "geometry",
+    "shape; of several the first in the order of this table counts",
+    children=[
+        element("box", "box", reals("size", 3, None, "sides, m", required=True), **_ONE),
+        element("cylinder", "cylinder", real("radius", None, "radius, m", required=True),
+                real("length", None, "length, m", required=True), **_ONE),
+        element("sphere", "sphere", real("radius", None, "radius, m", required=True), **_ONE),
+        element("capsule", "capsule", real("radius", None, "radius, m", required=True),
+                real("length", None, "length of the cylinder, m", required=True), **_ONE),
+        element("mesh", "mesh", file("filename", "mesh file", required=True),
+                reals("scale", 3, (1.0, 1.0, 1.0), "scale"), **_ONE),
+    ],
+    multiplicity="!",
+)  # fmt: skip
+
+
+def _material(**more: Any) -> ElementRow:
+    """Return the row of a material, which can be a sibling of links or a child of a visual."""
+    colour = element("color", "colour", reals("rgba", 4, None, "colour and opacity", required=True), **_ONE)
+    return element("material", "colour of a shape", word("name", "name of the material"),
+                   children=[colour], **more)  # fmt: skip
+
+
+def _shape(tag: str, meaning: str) -> ElementRow:
+    """Return the row of a visual or a collision shape."""
+    return element(tag, meaning, word("name", "name of the shape"), children=[_ORIGIN, _GEOMETRY, _material(**_ONE)])
+
+
+_INERTIAL = element(
+    "inertial",
+    "mass and inertia",
+    children=[
+        _ORIGIN,
+        element("mass", "mass", real("value", None, "mass, kg", required=True), multiplicity="!"),
+        element(
+            "inertia",
+            "inertia matrix in the inertial frame, kg m^2",
+            *(real(name, None, "entry of the matrix", required=True)
+              for name in ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")),
+            multiplicity="!",
+        ),
+    ],
+    **_ONE,
+)  # fmt: skip
+
+_LINK = element(
+    "link",
+    "rigid body",
+    word("name", "name of the link", required=True),
+    children=[_INERTIAL, _shape("visual", "shape that is drawn"), _shape("collision", "shape that collides")],
+)
+
+
+def _link_reference(tag: str) -> ElementRow:
+    """Return the row of an element that names a link."""
+    return element(tag, f"{tag} link", word("link", "name of the link", required=True), multiplicity="!")
+
+
+_JOINT = element(
+    "joint",
+    "joint between two links",
+    word("name", "name of the joint", required=True),
+    keyword("type", JOINT_TYPES, None, "kind of joint", required=True),
+    children=[
+        _ORIGIN,
+        _link_reference("parent"),
+        _link_reference("child"),
+        element("axis", "axis of motion", reals("xyz", 3, None, "axis in the joint's frame", required=True), **_ONE),
+        element("limit", "limits", real("lower", 0.0, "lower limit, rad or m"), real("upper", 0.0, "upper limit"),
+                real("effort", 0.0, "largest force or torque; 0: no limit"), **_ONE),
+        element("dynamics", "passive forces", real("damping", 0.0, "damping coefficient"),
+                real("friction", 0.0, "dry friction"), **_ONE),
+        element("mimic", "position that follows another joint", word("joint", "the other joint"),
+                real("multiplier", 1.0, "factor"), real("offset", 0.0, "offset"), **_ONE),
+    ],
+)  # fmt: skip
+
+ROBOT = element(
+    "robot",
+    "the model",
+    word("name", "name of the model"),
+    children=[
+        element("mujoco", "settings of the engine", children=[COMPILER, OPTION, SIZE], **_ONE),
+        _material(),
+        _LINK,
+        _JOINT,
+    ],
+    multiplicity="!",
+)
+
+
+# --- nodes ------------------------------------------------------------------------------------------------------------
 
 _SETTINGS = ("compiler", "option", "size")
-
-
 _NOTHING: dict[str, Any] = {}
 
 
@@ -90,26 +200,21 @@ class Node:
         known, self.given = known_values(self.row), {}
         for name, text in self.texts.items():
             value = known[name].read(text) if name in known else None
-            if value is not None:
+            attribute = self.row.attributes.get(name)
+            if value is None and attribute is not None:
+                # not in simple notation
+                try:
+                    value = parse_value(attribute, text)
+                except ValueError as error:
+                    raise self.error(str(error), name) from None
+                if attribute.type is Type.FILE and not text:
+                    raise self.error("the file name must not be empty", name)
+            if attribute is not None:
                 self.given[name] = value
-            else:
-                self._look_closer(name, text)
-        self.values = {**self.row.defaults, **self.given}
-
-    def _look_closer(self, name: str, text: str) -> None:
-        """Convert an attribute that is unknown or not in simple notation."""
-        attribute = self.row.attributes.get(name)
-        if attribute is None:
-            if self.row.tag in _SETTINGS:
+            elif self.row.tag in _SETTINGS:
                 hint = suggestion(name, self.row.attributes)
                 warnings.warn(f"{self.error('unknown attribute is ignored' + hint, name)}", stacklevel=2)
-            return
-        try:
-            self.given[name] = parse_value(attribute, text)
-        except ValueError as error:
-            raise self.error(str(error), name) from None
-        if attribute.type is Type.FILE and not text:
-            raise self.error("the file name must not be empty", name)
+        self.values = {**self.row.defaults, **self.given}
 
     def _check_children(self, skip: tuple[str, str]) -> None:
         """Check that each kind of child occurs as often as its row requires and allows."""

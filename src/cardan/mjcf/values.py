@@ -22,18 +22,6 @@ def parse_value(row: Attribute, text: str) -> Any:
     return _PARSERS[row.type](row, text)
 
 
-def plain_readers(row: ElementRow) -> dict[str, Callable[[str], Any]]:
-    """Return fast readers for the attributes of an element, by name. They read only simple notation.
-
-    A reader returns None if it cannot read a text. `parse_value` then finds the value or raises an error.
-    """
-    return {
-        name: _PLAIN[attribute.type](attribute)
-        for name, attribute in row.attributes.items()
-        if attribute.type in _PLAIN and not (attribute.later or attribute.later_keywords or attribute.repeat)
-    }
-
-
 _SHORT = 40  # longest text, in characters, whose value is cached
 _MANY = 2000  # number of cached values for each attribute
 
@@ -42,7 +30,7 @@ class Known(dict[str, Any]):
     """Cache of the values of an attribute, by text. Missing values are read on demand; only short texts are cached.
 
     Args:
-        reader: the fast reader of the attribute (see `plain_readers`).
+        reader: the fast reader of the attribute (see `known_values`).
     """
 
     __slots__ = ("_reader",)
@@ -71,8 +59,16 @@ class Known(dict[str, Any]):
 
 @cache
 def known_values(row: ElementRow) -> dict[str, Known]:
-    """Return the caches of values of all attributes of an element that have a fast reader, by name."""
-    return {name: Known(reader) for name, reader in plain_readers(row).items()}
+    """Return the caches of values of the attributes of an element that have a fast reader, by name.
+
+    Fast readers read only simple notation. A reader returns None if it cannot read a text. `parse_value` then finds the
+    value or raises an error.
+    """
+    return {
+        name: Known(_PLAIN[attribute.type](attribute))
+        for name, attribute in row.attributes.items()
+        if attribute.type in _PLAIN and not (attribute.later or attribute.later_keywords or attribute.repeat)
+    }
 
 
 def _plain_real(row: Attribute) -> Callable[[str], Any]:
@@ -95,35 +91,18 @@ def _plain_real(row: Attribute) -> Callable[[str], Any]:
     return read
 
 
-def _plain_int(row: Attribute) -> Callable[[str], Any]:
-    """Return a reader of a single integer with few digits."""
-    return lambda text: int(text) if row.scalar and text.isdecimal() and text.isascii() and len(text) < 9 else None
-
-
-def _plain_word(row: Attribute) -> Callable[[str], Any]:
-    """Return a reader of keywords."""
-    words = {word: word for word in row.keywords}
-    return words.get
-
-
-def _plain_bool(row: Attribute) -> Callable[[str], Any]:
-    """Return a reader of flags."""
-    return row.keywords.get
-
-
-def _plain_text(row: Attribute) -> Callable[[str], Any]:
-    """Return a reader of texts that are not empty."""
-    return lambda text: text or None
-
-
 _PLAIN: dict[Type, Callable[[Attribute], Callable[[str], Any]]] = {
     Type.REAL: _plain_real,
-    Type.INT: _plain_int,
-    Type.BOOL: _plain_bool,
-    Type.KEYWORD: _plain_word,
-    Type.STRING: _plain_text,
-    Type.REFERENCE: _plain_text,
-    Type.FILE: _plain_text,
+    # a single integer with few digits
+    Type.INT: lambda row: (
+        lambda text: int(text) if row.scalar and text.isdecimal() and text.isascii() and len(text) < 9 else None
+    ),
+    Type.BOOL: lambda row: row.keywords.get,
+    Type.KEYWORD: lambda row: {word: word for word in row.keywords}.get,
+    # texts that are not empty
+    Type.STRING: lambda row: lambda text: text or None,
+    Type.REFERENCE: lambda row: lambda text: text or None,
+    Type.FILE: lambda row: lambda text: text or None,
 }
 
 
@@ -201,16 +180,6 @@ def _parse_keyword(row: Attribute, text: str) -> str:
     return text
 
 
-def _parse_bool(row: Attribute, text: str) -> bool:
-    """Parse one of the attribute's two keywords as a bool."""
-    return row.keywords[_parse_keyword(row, text)]
-
-
-def _parse_text(row: Attribute, text: str) -> str:
-    """Return the text unchanged."""
-    return text
-
-
 def _parse_memory(row: Attribute, text: str) -> int:
     """Parse a number of bytes with an optional suffix; -1 means automatic."""
     token = text.strip()
@@ -230,10 +199,10 @@ def _parse_memory(row: Attribute, text: str) -> int:
 _PARSERS: dict[Type, Callable[[Attribute, str], Any]] = {
     Type.REAL: _parse_real,
     Type.INT: _parse_int,
-    Type.BOOL: _parse_bool,
+    Type.BOOL: lambda row, text: row.keywords[_parse_keyword(row, text)],
     Type.KEYWORD: _parse_keyword,
-    Type.STRING: _parse_text,
-    Type.REFERENCE: _parse_text,
-    Type.FILE: _parse_text,
+    Type.STRING: lambda row, text: text,
+    Type.REFERENCE: lambda row, text: text,
+    Type.FILE: lambda row, text: text,
     Type.MEMORY: _parse_memory,
 }

@@ -62,26 +62,21 @@ def _says_nothing(element: Element) -> bool:
 
 
 def _start_tag(element: Element) -> str:
-    """Return the start tag with all attributes, without its closing bracket."""
+    """Return the start tag with all attributes, without its closing bracket. Raises MjcfError."""
     words = [f"<{element.tag}"]
     for name, row in element.row.attributes.items():
         value = element.attributes.get(name)
-        if value is not None:
-            text = _text(element, row, value)
-            words.append(f"{name}={quoteattr(text, _ESCAPES)}")
+        if value is None:
+            continue
+        values = value if isinstance(value, tuple | list | array) else (value,)
+        try:
+            text = " ".join(_FORMATS[row.type](row, item) for item in values)
+        except ValueError as error:
+            raise element.error(str(error), name) from None
+        if _NOT_IN_XML.search(text):
+            raise element.error("the text holds characters that XML does not have", name)
+        words.append(f"{name}={quoteattr(text, _ESCAPES)}")
     return " ".join(words)
-
-
-def _text(element: Element, row: Attribute, value: Any) -> str:
-    """Return an attribute's value as text. Raises MjcfError if the value has no text form."""
-    values = value if isinstance(value, tuple | list | array) else (value,)
-    try:
-        text = " ".join(_FORMATS[row.type](row, item) for item in values)
-    except ValueError as error:
-        raise element.error(str(error), row.name) from None
-    if _NOT_IN_XML.search(text):
-        raise element.error("the text holds characters that XML does not have", row.name)
-    return text
 
 
 def format_real(value: float) -> str:
@@ -92,29 +87,13 @@ def format_real(value: float) -> str:
     return repr(number).removesuffix(".0")
 
 
-def _format_real(row: Attribute, value: Any) -> str:
-    return format_real(value)
-
-
-def _format_int(row: Attribute, value: Any) -> str:
-    return str(int(value))
-
-
-def _format_bool(row: Attribute, value: Any) -> str:
-    return next(word for word, meaning in row.keywords.items() if meaning is bool(value))
-
-
-def _format_text(row: Attribute, value: Any) -> str:
-    return str(value)
-
-
 _FORMATS: dict[Type, Callable[[Attribute, Any], str]] = {
-    Type.REAL: _format_real,
-    Type.INT: _format_int,
-    Type.BOOL: _format_bool,
-    Type.MEMORY: _format_int,
-    Type.KEYWORD: _format_text,
-    Type.STRING: _format_text,
-    Type.REFERENCE: _format_text,
-    Type.FILE: _format_text,
+    Type.REAL: lambda row, value: format_real(value),
+    Type.INT: lambda row, value: str(int(value)),
+    Type.BOOL: lambda row, value: next(word for word, meaning in row.keywords.items() if meaning is bool(value)),
+    Type.MEMORY: lambda row, value: str(int(value)),
+    Type.KEYWORD: lambda row, value: str(value),
+    Type.STRING: lambda row, value: str(value),
+    Type.REFERENCE: lambda row, value: str(value),
+    Type.FILE: lambda row, value: str(value),
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from cardan.errors import MjcfError, UnsupportedFeature, suggestion
@@ -80,9 +80,12 @@ class Element:
         self.tree.changed()
         return child
 
-    def append(self, tag: str, given: Mapping[str, Any], origin: Element) -> Element:
-        """Append a child without checks, as macros make it; errors about it are reported at ``origin``."""
-        made = Element(self.row.children[tag], self.tree, self, dict(given), origin.source, origin.line)
+    def append(self, tag: str, given: dict[str, Any], origin: Element) -> Element:
+        """Append a child without checks, as macros make it; errors about it are reported at ``origin``.
+
+        The child owns the dict of ``given`` attributes.
+        """
+        made = Element(self.row.children[tag], self.tree, self, given, origin.source, origin.line)
         self.children.append(made)
         return made
 

@@ -37,7 +37,7 @@ def _new_instance(plugin: Element, name: str, settings: Mapping[str, str]) -> El
     for key, value in settings.items():
         instance.append("config", {"key": key, "value": value}, plugin)
     for config in plugin.all("config"):
-        instance.append("config", config.attributes, config)
+        instance.append("config", dict(config.attributes), config)
     tree.changed()
     return instance
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from cardan.errors import MjcfError
-from cardan.mjcf.canonical.numbers import plain
-from cardan.mjcf.canonical.origins import Origins
 from cardan.model import internals
 from cardan.model.named import NAME_FIELDS, SHORT_KINDS, read_names
+from cardan.model.tables import MODEL
 from cardan.spec.element import Element
 from cardan.spec.schema.keywords import TRISTATE, Words
 from cardan.spec.schema.rows import Attribute, ElementRow, Type
@@ -17,6 +19,7 @@ from cardan.spec.tree import ModelTree
 
 if TYPE_CHECKING:
     from cardan.model.mjmodel import MjModel
+
 
 Values = dict[str, Any]
 
@@ -170,3 +173,100 @@ def _shortened(row: Attribute, value: Any, inferred: Any) -> Any:
     while count > row.low and value[count - 1] == inferred[count - 1]:
         count -= 1
     return value[:count]
+
+
+def plain(value: Any) -> Any:
+    """Convert a field's value to numbers, or tuples of numbers.
+
+    Single-precision numbers become the double with the same shortest text.
+    """
+    array = np.asarray(value)
+    if array.dtype == np.float32:
+        array = np.array([float(str(item)) for item in array.ravel()]).reshape(array.shape)
+    found = array.tolist()
+    return tuple(found) if isinstance(found, list) else found
+
+
+def statistics(m: Any) -> dict[str, Any]:
+    """Return the statistics of a model in the form that the canonical tree compares."""
+    memory = internals.memory(m)
+    return {
+        field.name.removeprefix("stat."): (
+            memory.scalars[field.name].item() if field.is_scalar else plain(memory.arrays[field.name])
+        )
+        for field in MODEL.members("stat.")
+    }
+
+
+# --- origins ----------------------------------------------------------------------------------------------------------
+
+
+_SECTIONS = {
+    "pair": "contact",
+    "equality": "equality",
+    "tendon": "tendon",
+    "actuator": "actuator",
+    "sensor": "sensor",
+    "key": "keyframe",
+    "texture": "asset",
+    "material": "asset",
+    "mesh": "asset",
+    "hfield": "asset",
+    "skin": "asset",
+}
+# sections whose objects the compiler sorts
+_SORTED = ("pair",)
+
+
+class Origins:
+    """Elements of a source tree by kind and id."""
+
+    def __init__(self, source: ModelTree, names: dict[str, list[str]]) -> None:
+        self._source = source
+        self._names = names
+        self._in_order: dict[str, list[Element]] = {}
+        for element in _bodies(source.worldbody):
+            self._enter(element)
+            for part, _ in element.content():
+                if part.tag != "body":
+                    self._enter(part)
+        for kind, section in _SECTIONS.items():
+            for element in source.section(section).children:
+                if element.row.kind == kind:
+                    self._enter(element)
+
+    def _enter(self, element: Element) -> None:
+        """Append an element to those of its kind."""
+        kind = "body" if element.tag == "worldbody" else element.row.kind
+        if kind:
+            self._in_order.setdefault(kind, []).append(element)
+
+    def find(self, kind: str, number: int) -> Element | None:
+        """Return the element of an object, or None if it is not known."""
+        names, elements = self._names[kind], self._in_order.get(kind, [])
+        if names[number]:
+            found = self._source.find(kind, names[number])
+            if found is not None:
+                return found
+        if len(names) != len(elements) or kind in _SORTED:
+            return None
+        return elements[number]
+
+    def all(self, kind: str) -> list[Element]:
+        """Return all elements of a kind, in the order of the source."""
+        return self._in_order.get(kind, [])
+
+
+def _bodies(world: Element) -> Iterator[Element]:
+    """Return the world and all bodies, depth first."""
+    stack = [world]
+    while stack:
+        body = stack.pop()
+        yield body
+        stack.extend([child for child, _ in body.content("body")][::-1])
+
+
+def asset_name(element: Element) -> str | None:
+    """Return the name of an asset: the given name, or the name of its file without folder and extension."""
+    path = element.attributes.get("file")
+    return element.name or (Path(path.replace("\\", "/")).stem if path else None)

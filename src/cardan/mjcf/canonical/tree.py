@@ -1,13 +1,12 @@
-"""The canonical tree as a whole."""
+"""Canonical tree, settings (``compiler``, ``option``, ``size``, ``visual``, ``statistic``) and default classes."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from cardan.mjcf.canonical.assets import put_assets, put_custom
+from cardan.mjcf.canonical.assets import put_assets, put_custom, put_flexes
 from cardan.mjcf.canonical.bodies import put_bodies
-from cardan.mjcf.canonical.flexes import put_flexes
 from cardan.mjcf.canonical.relations import (
     put_actuators,
     put_contacts,
@@ -16,12 +15,147 @@ from cardan.mjcf.canonical.relations import (
     put_sensors,
     put_tendons,
 )
-from cardan.mjcf.canonical.scribe import Scribe
-from cardan.mjcf.canonical.settings import put_defaults, put_settings
+from cardan.mjcf.canonical.scribe import Scribe, Values, plain, word_of
+from cardan.model import internals
+from cardan.model.tables import SIZE_NAMES
+from cardan.spec.defaults import DefaultClass
+from cardan.spec.element import Element
+from cardan.spec.schema.keywords import DISABLE_FLAGS, ENABLE_FLAGS
+from cardan.spec.schema.language import DEFAULT
+from cardan.spec.schema.rows import ElementRow, Type
+from cardan.spec.schema.shared import ORIENTATION
 from cardan.spec.tree import ModelTree
 
 if TYPE_CHECKING:
     from cardan.model.mjmodel import MjModel
+
+
+# compiler settings without effect on a compiled model, except those on files and on the search for length ranges
+_KEPT = ("meshdir", "texturedir", "assetdir", "strippath", "convexhull", "exactmeshinertia", "fitaabb")
+# values of default classes that the compiler converts; elements give the result instead
+_TURNED = {row.name for row in ORIENTATION} | {
+    "fromto", "springdamper", "mesh", "hfield", "fitscale", "inheritrange",
+    "focal", "focalpixel", "principal", "principalpixel", "sensorsize",
+}  # fmt: skip
+_MEMORY = ("memory", "njmax", "nconmax", "nstack")
+_GROUPS = 31
+
+
+def put_settings(scribe: Scribe, statistic: dict[str, Any]) -> None:
+    """Add all settings. ``statistic`` are the statistics that the compiler computed, which need not be written."""
+    tree, m = scribe.tree, scribe.m
+    _put_compiler(scribe)
+    _put_option(scribe)
+    _put_sizes(scribe)
+    for part in tree.section("visual").children:
+        prefix = "vis.global_." if part.tag == "global" else f"vis.{part.tag}."
+        _set(part, {name: _group_value(scribe, part.row, name, prefix) for name in part.row.attributes})
+    given = scribe.source.section("statistic").attributes
+    section = tree.section("statistic")
+    for name in section.row.attributes:
+        value = plain(getattr(m.stat, name))
+        if name in given or value != statistic.get(name):
+            section.attributes[name] = value
+
+
+def _set(element: Element, values: Values) -> None:
+    """Set the values of a settings element that are not defaults."""
+    for name, value in values.items():
+        if value != element.row.defaults[name]:
+            element.attributes[name] = value
+
+
+def _group_value(scribe: Scribe, row: ElementRow, name: str, prefix: str) -> Any:
+    """Return the value of a setting from a group of the model (``opt.``, ``vis.map.``, ...)."""
+    attribute, field, memory = row.attributes[name], prefix + name, internals.memory(scribe.m)
+    value = plain(memory.scalars[field][0] if field in memory.scalars else memory.arrays[field])
+    if attribute.type is Type.KEYWORD:
+        return word_of(attribute, value)
+    return bool(value) if attribute.type is Type.BOOL else value
+
+
+def _put_compiler(scribe: Scribe) -> None:
+    """Add the settings that matter when the canonical text is read."""
+    source, section = scribe.source.section("compiler"), scribe.tree.section("compiler")
+    section.attributes["angle"] = "radian"
+    _set(section, {name: source.attributes.get(name, section.row.defaults[name]) for name in _KEPT})
+    for part in source.children:
+        target = section.child(part.tag)
+        if target is not None and "mode" in part.attributes:
+            target.attributes["mode"] = part.attributes["mode"]
+
+
+def _put_option(scribe: Scribe) -> None:
+    """Add options, and flags that differ from their defaults."""
+    opt, section = scribe.m.opt, scribe.tree.section("option")
+    names = [name for name in section.row.attributes if name != "actuatorgroupdisable"]
+    _set(section, {name: _group_value(scribe, section.row, name, "opt.") for name in names})
+    groups = tuple(group for group in range(_GROUPS) if opt.disableactuator >> group & 1)
+    if groups:
+        section.attributes["actuatorgroupdisable"] = groups
+    flag = section.child("flag")
+    assert flag is not None
+    _set(flag, {name: not opt.disableflags & bit for name, bit in DISABLE_FLAGS.items()})
+    _set(flag, {name: bool(opt.enableflags & bit) for name, bit in ENABLE_FLAGS.items()})
+
+
+def _put_sizes(scribe: Scribe) -> None:
+    """Add the memory as the user gave it, and lengths that do not follow from elements."""
+    given, section = scribe.source.section("size").attributes, scribe.tree.section("size")
+    _set(section, {name: given[name] for name in _MEMORY if name in given})
+    for name in section.row.attributes:
+        size = getattr(scribe.m, name) if name in SIZE_NAMES and name not in _MEMORY else 0
+        if size:
+            section.attributes[name] = size
+
+
+# --- default classes -------------------------------------------------------------------------------------------------
+
+
+def put_defaults(scribe: Scribe) -> None:
+    """Add the default classes of the source, with the values that are still valid in canonical form."""
+    defaults = scribe.source.defaults
+    top = Element(DEFAULT, scribe.tree, scribe.tree.root)
+    stack: list[tuple[DefaultClass, Element]] = [(defaults.main, top)]
+    while stack:
+        cls, section = stack.pop()
+        section.attributes["class"] = cls.name
+        _put_class(scribe, cls, section)
+        for child in cls.children:
+            inside = Element(DEFAULT, scribe.tree, section)
+            section.children.append(inside)
+            stack.append((child, inside))
+    if top.children:
+        scribe.tree.root.children.append(top)
+    scribe.tree.defaults.define(top)
+
+
+def _put_class(scribe: Scribe, cls: DefaultClass, section: Element) -> None:
+    """Add the entries of one class that differ from those of its parent."""
+    below = cls.parent.entries if cls.parent else {}
+    for entry in DEFAULT.children:
+        own, inherited = cls.entries.get(entry, {}), below.get(entry, {})
+        row = DEFAULT.children[entry]
+        # undo values that the parent received after this class was made
+        values = {name: row.defaults.get(name) for name in inherited.keys() - own.keys()} | {
+            name: value for name, value in own.items() if name not in inherited or inherited[name] != value
+        }
+        kept = {name: values[name] for name in row.attributes if _holds(scribe, row, name, values.get(name))}
+        if kept:
+            section.children.append(Element(row, scribe.tree, section, kept))
+
+
+def _holds(scribe: Scribe, row: ElementRow, name: str, value: Any) -> bool:
+    """Return whether a default value can be kept in the canonical text."""
+    if value is None or name in _TURNED:
+        return False
+    attribute = row.attributes[name]
+    if attribute.type is Type.REFERENCE:
+        return value in scribe.names.get(attribute.kind or "", ())
+    return True
+
+
+# --- the whole tree ---------------------------------------------------------------------------------------------------
 
 
 def canonical_tree(m: MjModel, source: ModelTree, statistic: Mapping[str, Any] | None = None) -> ModelTree:

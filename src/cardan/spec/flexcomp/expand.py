@@ -79,7 +79,7 @@ class Expansion:
         self.used = np.unique(self.lattice.elem)
         elem = np.searchsorted(self.used, self.lattice.elem)
         self.elem = oriented(elem, self.point[self.used]) if elem.shape[1] == _TETRAHEDRON else elem
-        self.free = self.used[~self.pinned[self.used]].tolist()
+        self.free = self.used[~self.pinned[self.used]]
 
     def run(self) -> None:
         """Replace the macro by bodies, and add the rest to its sections."""
@@ -88,13 +88,13 @@ class Expansion:
         at = siblings.children.index(self.macro)
         model = self._model(siblings)
         self._add_flex()
-        bearers = [model] if self.free else []
-        if self.free:
+        bearers = [model] if len(self.free) else []
+        if len(self.free):
             self._add_equality()
             if self.pinned[self.used].any():
                 bearers.append(self.parent)
         give_flex_plugin(self.macro, bearers, self.elem)
-        siblings.children[at : at + 1] = self._bodies(model) if self.free else []
+        siblings.children[at : at + 1] = self._bodies(model) if len(self.free) else []
 
     def _check(self) -> None:
         """Raise MjcfError for values that no type accepts."""
@@ -114,8 +114,10 @@ class Expansion:
 
     # --- bodies ------------------------------------------------------------------------------------------------------
 
-    def _body_name(self, number: int) -> str:
-        return f"{self.macro.name or ''}_{number}"
+    def _names(self, points: np.ndarray) -> list[str]:
+        """Return the names of the bodies of some points."""
+        start = f"{self.macro.name or ''}_"
+        return [f"{start}{number}" for number in points.tolist()]
 
     def _model(self, parent: Element) -> Element:
         """Return the model of all bodies: a mass that slides, with the inertia of a small box."""
@@ -132,7 +134,7 @@ class Expansion:
 
     def _bodies(self, model: Element) -> list[Element]:
         """Return the bodies of the points that are not pinned."""
-        names = [self._body_name(number) for number in self.free]
+        names = self._names(self.free)
         points = [(x, y, z) for x, y, z in self.point[self.free].tolist()]
         model.attributes.update(name=names[0], pos=points[0])
         if not self.lattice.closed:
@@ -147,14 +149,16 @@ class Expansion:
     def _add_flex(self) -> None:
         """Add the flex: attributes of the macro, the bodies of its vertices, their positions, the elements."""
         values, macro, parent = self.values, self.macro, self.parent.name or WORLD
-        bodies = [parent if self.pinned[i] else self._body_name(i) for i in self.used.tolist()]
+        pinned = self.pinned[self.used]
+        names = self._names(self.used)
+        bodies = [parent if is_pinned else name for is_pinned, name in zip(pinned.tolist(), names, strict=True)]
         given = {name: macro.attributes[name] for name in _PASSED if name in macro.attributes}
         attributes: dict[str, Any] = {
             **given,
             "dim": self.elem.shape[1] - 1,
             "flatskin": macro.attributes.get("flatskin", self.lattice.flat),
             "element": tuple(self.elem.ravel().tolist()),
-            "body": " ".join(bodies) if self.free else parent,
+            "body": " ".join(bodies) if len(self.free) else parent,
         }
         pinned = self.pinned[self.used]
         if pinned.any():
@@ -173,7 +177,7 @@ class Expansion:
         flex = macro.tree.section("deformable").append("flex", attributes, macro)
         contact, edge = macro.child("contact"), macro.child("edge")
         if contact is not None:
-            flex.append("contact", contact.attributes, macro)
+            flex.append("contact", dict(contact.attributes), macro)
         if edge is not None:
             flex.append("edge", {name: edge[name] for name in _EDGE_OF_FLEX if name in edge.attributes}, macro)
 

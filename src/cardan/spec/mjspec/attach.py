@@ -61,9 +61,9 @@ class Attachment:
         keys = list(self.child.section("keyframe").children)
         for root in (*roots, *others, *keys):
             for element in (root, *root.descendants()):
-                kind, name = element.row.kind, self.renamed(element.name or "")
-                if kind and element.name and self.parent.find(kind, name) is not None:
-                    message = f"the model has a {kind} named '{name}' already; attach with another prefix"
+                kind, name = element.row.kind, element.name
+                if kind and name and self.parent.find(kind, self.renamed(name)) is not None:
+                    message = f"the model has a {kind} named '{self.renamed(name)}' already; attach with another prefix"
                     raise element.error(message, "name")
         for cls in self.child.defaults:
             self.classes[cls.name] = self._copied_class(cls)
@@ -174,14 +174,12 @@ class Attachment:
         for row in element.row.lists:
             names = given.get(row.name, "").split()
             given[row.name] = " ".join(name if name == WORLD else self.renamed(name) for name in names)
-        # inside the kinematic tree, classes are inherited from the elements around
-        around = element
-        while around.parent is not None and around.tag != "worldbody":
-            around = around.parent
-        inherits = around.tag == "worldbody"
-        if element.row.entry and "class" in element.row.attributes and "class" not in given and not inherits:
-            name = self.classes[self.child.defaults.main.name]
-            if name != self.parent.defaults.main.name:
+        if element.row.entry and "class" in element.row.attributes and "class" not in given:
+            # inside the kinematic tree, classes are inherited from the elements around
+            around, name = element, self.classes[self.child.defaults.main.name]
+            while around.parent is not None and around.tag != "worldbody":
+                around = around.parent
+            if around.tag != "worldbody" and name != self.parent.defaults.main.name:
                 given["class"] = name
         for row in element.row.attributes.values():
             if row.type is Type.FILE and (file := given.get(row.name)) and self.child.asset_key(file) is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from cardan.errors import MjcfError, suggestion
@@ -108,10 +109,12 @@ class Struct:
         return f"{type(self).__name__} has no attribute '{name}'" + suggestion(name, self.attribute_names())
 
     @classmethod
-    def attribute_names(cls) -> list[str]:
+    @cache
+    def attribute_names(cls) -> tuple[str, ...]:
         """Names of the attributes that can be set."""
         names = {name: item for base in cls.__mro__ for name, item in vars(base).items()}
-        return sorted(n for n, item in names.items() if isinstance(item, Field | property) and not n.startswith("_"))
+        found = (n for n, item in names.items() if isinstance(item, Field | property) and not n.startswith("_"))
+        return tuple(sorted(found))
 
     def part(self, tag: str, make: bool = False) -> Any:
         """Return the child element with a tag; if there is none, None or, with ``make``, a new one."""
