@@ -25,19 +25,15 @@ was derived from outputs of the reference.
 from __future__ import annotations
 
 import ctypes
+import re
 import sys
 from functools import cache
-from math import inf
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from cardan.compiler.meshes.qhull_text import facets_in, order_in
 from cardan.formats.raw import MeshDataError
-from cardan.jit import Field, Struct, StructMemory, kernel
-from cardan.jit.driver.direct import call, native_over
-from cardan.maths.vector import cross, dot3, get3, norm3, sub3
 
 OPTIONS = "Qt"
 """Triangulate flat faces with more than three corners."""
@@ -46,8 +42,15 @@ FLAT = "the mesh has no convex hull: its vertices lie in a plane, or nearly"
 _LIBRARIES = ("libqhull_r.so", "libqhull_r.dylib")
 _STATE = 1 << 16  # bytes for Qhull's own structure, which needs 9,000
 _MERGED = b"Number of merged facets"
+_LISTS = re.compile(rb"all facets:([\d\s]*).*?all vertices:([\d\s]*)", re.DOTALL)
+_COORDINATES = re.compile(rb"\(v(\d+)\):.*\n(?:\s*neighbors:)?")  # between a vertex and its facets
+_LARGEST = 2**31 - 1
 _THIN = 1e-9  # triangles with a smaller height, relative to the hull's size, have no well-defined side
 _CLEAR = 1e-5  # smallest height of the middle above a facet, relative to the hull's size, with an unambiguous sign
+
+
+Around = tuple[np.ndarray, np.ndarray]
+"""Facets around vertices, one vertex after the other (3 m,); first place and number of those of each vertex (n, 2)."""
 
 
 class Facets(NamedTuple):
@@ -57,14 +60,13 @@ class Facets(NamedTuple):
         facet: vertices of the triangles, in Qhull's order, which is independent of orientation (m, 3), int32.
         inward: whether a triangle's corners are clockwise from outside (m,).
         vertex: indices of the vertices (n,), int32.
-        around: the facets around vertices, and where those of each vertex begin, (3 m,) and (n,), int32; None if the
-            facets of each vertex are in the order of the list.
+        around: the facets around vertices, int32; None if the facets of each vertex are in the order of the list.
     """
 
     facet: np.ndarray
     inward: np.ndarray
     vertex: np.ndarray
-    around: tuple[np.ndarray, np.ndarray] | None
+    around: Around | None
 
 
 class _Answer(NamedTuple):
@@ -73,17 +75,6 @@ class _Answer(NamedTuple):
     facets: bytes
     lists: bytes
     vertices: bytes
-
-
-SIDES = Struct(
-    "HullSides",
-    [
-        Field("point", "f8", ("any", 3), "points"),
-        Field("facet", "i4", ("any", 3), "triangles of their hull"),
-        Field("height", "f8", ("any",), "of each triangle above the middle of the hull, times twice its area"),
-    ],
-    readonly=False,
-)
 
 
 def facets_of(points: np.ndarray) -> Facets:
@@ -223,13 +214,19 @@ def _print_vertices(qhull: Any, state: Any, stream: _Stream) -> None:
 def _heights(points: np.ndarray, facet: np.ndarray) -> tuple[np.ndarray, bool]:
     """Return heights of triangles above the hull's middle, seen from the side where corners are counter-clockwise.
 
-    The heights are multiplied by twice the triangles' area. The second result is whether all signs are unambiguous.
+    The heights are multiplied by twice the triangles' area. The second result is whether all signs are unambiguous: no
+    triangle is thin, nor is its plane close to the middle.
     """
-    memory, height = StructMemory(SIDES, {}), np.empty(len(facet))
-    memory.attach("point", points)
-    memory.attach("facet", facet)
-    memory.attach("height", height)
-    return height, not call(find_heights, memory, memory)
+    corner = points.T[:, facet.T]  # coordinates, corners, triangles: sums over the first axis are the fastest
+    a, first, second = corner[:, 0], corner[:, 1] - corner[:, 0], corner[:, 2] - corner[:, 0]
+    normal = np.empty_like(a)
+    for k, i, j in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+        normal[k] = first[i] * second[j] - first[j] * second[i]
+    size = np.ptp(corner.reshape(3, -1), axis=1).max()
+    height = ((a - corner.mean(axis=(1, 2))[:, None]) * normal).sum(axis=0)
+    area, one, other = (np.sqrt((rows * rows).sum(axis=0)) for rows in (normal, first, second))
+    clear = (area > _THIN * size * np.maximum(one, other)) & (np.abs(height) > _CLEAR * size * area)
+    return height, bool(clear.all())
 
 
 def _above_planes(qhull: Any, points: np.ndarray, facet: np.ndarray) -> np.ndarray | None:
@@ -289,35 +286,63 @@ def _last_cones(facet: np.ndarray) -> np.ndarray:
     return vertex[place[first[vertex[place]] == place]]
 
 
-@kernel
-def _middle(s: Any, axis: int) -> tuple[float, float]:
-    """Return a coordinate of the mean of the triangles' corners, and their spread along the axis."""
-    total, low, high = 0.0, inf, -inf
-    for i in range(len(s.facet)):
-        for k in range(3):
-            x = s.point[s.facet[i, k], axis]
-            total += x
-            low = min(low, x)
-            high = max(high, x)
-    return total / (3.0 * len(s.facet)), high - low
+# --- Qhull's text (the manual of Qhull, "Output formats") ------------------------------------------------------------
 
 
-@native_over("HullSides", "HullSides")
-def find_heights(s: Any, _same: Any, _unused: int, _neither: int) -> int:
-    """Compute heights of the triangles; returns whether the sign of any of them is ambiguous.
+def facets_in(text: bytes) -> np.ndarray | None:
+    """Parse triangles in the format ``Fv``: (m, 3) point indices, int32; None if the text has another form."""
+    count, _, rest = text.partition(b"\n")
+    row = _integers(rest)
+    if row is None or not count.strip().isdigit() or len(row) != 4 * int(count) or (row[::4] != 3).any():
+        return None
+    return np.ascontiguousarray(row.reshape(-1, 4)[:, 1:])
 
-    The sign is ambiguous if the triangle is thin or close to the middle. A triangle is thin if its height above its
-    longer side at the first corner is small.
+
+def order_in(lists: bytes, vertices: bytes, facet: np.ndarray) -> tuple[np.ndarray, Around | None] | None:
+    """Parse the order of the vertices, and the facets around them, of a hull whose triangles are known.
+
+    Args:
+        lists: text with the names of all facets and of all vertices, each list after its title.
+        vertices: the vertices, each with the names of the facets around it, like ``- p7(v1): 0 0 0``, ``neighbors: f3
+            f5``. A tetrahedron has no neighbours.
+        facet: point indices of the triangles (m, 3).
+
+    Returns:
+        point indices of the vertices (n,), and the facets around them (`Facets.around`), or None if these are
+        incomplete. The whole result is None if the text has another form or is inconsistent.
     """
-    (x, width), (y, depth), (z, rise) = _middle(s, 0), _middle(s, 1), _middle(s, 2)
-    size = max(width, depth, rise)
-    doubtful = 0
-    for i in range(len(s.facet)):
-        a, b, c = get3(s.point, s.facet[i, 0]), get3(s.point, s.facet[i, 1]), get3(s.point, s.facet[i, 2])
-        first, second = sub3(b, a), sub3(c, a)
-        normal = cross(first, second)
-        height, area = dot3(sub3(a, (x, y, z)), normal), norm3(normal)
-        s.height[i] = height
-        if not (area > _THIN * size * max(norm3(first), norm3(second)) and abs(height) > _CLEAR * size * area):
-            doubtful = 1
-    return doubtful
+    # rows of -1, point, name, names of the facets around it
+    row = _integers(_COORDINATES.sub(rb" \1", vertices).replace(b"- p", b" -1 ").replace(b"f", b" "))
+    named = _LISTS.search(lists)
+    if row is None or not len(row) or row[0] >= 0 or named is None:
+        return None
+    start = np.flatnonzero(row < 0)
+    count = np.diff(start, append=len(row)).astype(np.int32) - 3
+    facet_name, vertex_name = map(_integers, named.groups())
+    if count.min() < 0 or facet_name is None or vertex_name is None or len(vertex_name) != len(start):
+        return None
+    point, name = row[start + 1], row[start + 2]
+    near = np.delete(row, np.concatenate((start, start + 1, start + 2)))
+    row_of, number = _places(name, vertex_name), _places(facet_name, near)
+    if row_of is None or number is None or _places(point, facet.ravel()) is None:
+        return None
+    if not len(start) == len(np.unique(point)) == len(np.unique(row_of)):
+        return None
+    begin = np.stack((np.cumsum(count, dtype=np.int32) - count, count), axis=1)[row_of]
+    return point[row_of], (number, begin) if len(near) == facet.size else None
+
+
+def _integers(text: bytes) -> np.ndarray | None:
+    """Parse integers between white space, int32; None if the text contains anything else."""
+    if text.translate(None, b"0123456789- \t\n"):
+        return None
+    found = np.fromstring(text, np.int64, sep=" ")  # in a quarter of the time of `np.array(text.split(), np.int64)`
+    return found.astype(np.int32) if found.max(initial=0) <= _LARGEST else None
+
+
+def _places(names: np.ndarray, wanted: np.ndarray) -> np.ndarray | None:
+    """Return the indices of the wanted names, int32; None if one does not exist."""
+    place = np.full(max(names.max(initial=0), wanted.max(initial=0)) + 1, -1, np.int32)
+    place[names] = np.arange(len(names))
+    found = place[wanted]
+    return None if (found < 0).any() else found
