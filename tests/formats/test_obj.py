@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cardan.formats import obj
-from cardan.formats.obj import read_obj
-from cardan.formats.obj_scan import scan_obj
+from cardan.formats.obj import read_obj, scan_obj
 from cardan.formats.raw import MeshDataError, RawMesh
 
 TABLES = ("vertex", "face", "normal", "texcoord", "face_normal", "face_texcoord")
