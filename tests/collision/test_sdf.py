@@ -11,7 +11,7 @@ import pytest
 
 import cardan
 from cardan.collision.sdf.mesh_distance import STRIDE, from_face, mesh_faces, nearest_face
-from cardan.compiler.meshes.marching_cubes import marching_cubes
+from cardan.compiler.meshes.implicit import marching_cubes
 from cardan.errors import MjcfError
 from cardan.jit import jit_enabled
 from cardan.plugins import PLUGINS

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import cardan
-from cardan.compiler.random_dots import MOST, ORDER, random_numbers
+from cardan.compiler.textures import MOST, ORDER, random_numbers
 
 TEXTURES = """<mujoco><asset>
 <texture name="sky" type="skybox" builtin="gradient" rgb1=".4 .6 .8" rgb2="0 0 0" width="60" height="60" mark="random"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cardan.compiler.resolved import Resolved
+from cardan.compiler.columns import Resolved
 from cardan.mjcf.reader import read_string
 from cardan.spec.element import Element
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
-from cardan.compiler.resolved import Resolved, classes_of
+from cardan.compiler.columns import Resolved, classes_of
 from cardan.enums import mjtTrn
 from cardan.enums.codes import TRN_SLIDERCRANK
 from cardan.plugins.registry import size_of

@@ -14,10 +14,10 @@ from cardan.model.named import NAME_FIELDS, SHORT_KINDS
 from cardan.model.tables import MODEL
 
 if TYPE_CHECKING:
+    from cardan.compiler.columns import Resolved
     from cardan.compiler.meshes.mesh import Mesh
     from cardan.compiler.nodes import Body
     from cardan.compiler.plugins import Instance
-    from cardan.compiler.resolved import Resolved
     from cardan.spec.element import Element
     from cardan.spec.tree import ModelTree
 

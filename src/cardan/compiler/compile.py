@@ -8,29 +8,24 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cardan.compiler.actuators import add_actuators
-from cardan.compiler.arena import put_memory
-from cardan.compiler.assets import add_assets
-from cardan.compiler.bodies import add_bodies, put_bodies
+from cardan.compiler.assets import add_assets, put_paths
+from cardan.compiler.bodies import add_bodies, put_bodies, put_topology
 from cardan.compiler.build import KINDS, Build
 from cardan.compiler.bvh import fill_trees, find_body_trees, reserve_trees
 from cardan.compiler.columns import fill_columns
 from cardan.compiler.constants import USUAL_STAGES, complete_constants
-from cardan.compiler.extras import add_custom, add_keyframes, put_tuples
-from cardan.compiler.files import put_paths
-from cardan.compiler.geoms import add_geoms, put_sameframes
+from cardan.compiler.geoms import add_geoms, add_sites, put_sameframes
 from cardan.compiler.inertia import check_moving, fuse_inertia, scale_total_mass, set_inertia
 from cardan.compiler.initial import find_constants, find_statistics
 from cardan.compiler.joints import add_joints
-from cardan.compiler.names import fill_name_tables, find_places, put_names
+from cardan.compiler.names import add_custom, add_keyframes, fill_name_tables, find_places, put_names, put_tuples
 from cardan.compiler.nodes import ELEMENT_OF
 from cardan.compiler.plugins import add_own_instances, add_plugins, plugin_id
 from cardan.compiler.reductions import inertias_of_whole, plan_reductions
 from cardan.compiler.relations import add_contacts, add_equalities
 from cardan.compiler.sensors import add_sensors
-from cardan.compiler.settings import put_settings
-from cardan.compiler.sites import add_sites
+from cardan.compiler.settings import put_memory, put_settings
 from cardan.compiler.tendons import add_tendons
-from cardan.compiler.topology import put_topology
 from cardan.compiler.views import add_views, resolve_targets
 from cardan.errors import MjcfError, PluginError
 from cardan.jit.cache.helper import expect, expecting

@@ -6,29 +6,122 @@ inverse weights, lengths, anchors and statistics are computed from their results
 
 from __future__ import annotations
 
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cardan.compiler.equalities import set_equality_data
-from cardan.compiler.initial import set_means
-from cardan.compiler.scratch import Scratch
+from cardan.compiler.initial import MASSLESS, NOT_FINITE, ONLY_SLIDES, find_constants, initial_memory, set_means
+from cardan.compiler.mobility import weigh_rows
+from cardan.compiler.relations import set_equality_data
 from cardan.compiler.settings import put_fields
-from cardan.compiler.weights import Inertia
 from cardan.constants import mjMINVAL
 from cardan.dynamics.com import com_pos
 from cardan.dynamics.inertia import crb, factor_m
 from cardan.dynamics.kinematics import kinematics
 from cardan.dynamics.tendon import has_spatial_tendons, spatial_tendon, tendon
 from cardan.dynamics.transmission import has_spatial_transmissions, spatial_transmission, transmission
+from cardan.errors import FatalError, MjcfError
 from cardan.jit import Program
+from cardan.jit.driver.direct import call
+from cardan.jit.memory.struct import StructMemory, address_of
+from cardan.jit.memory.view import InterpretedView
 from cardan.model import internals
 from cardan.model.mjdata import MjData
+from cardan.model.reset import start_data
+from cardan.model.tables import CAPACITIES, DATA
 from cardan.plugins.registry import looks_at_data, make_instance
 
 if TYPE_CHECKING:
     from cardan.compiler.build import Build
+    from cardan.model.mjdata import MjData
     from cardan.model.mjmodel import MjModel
+
+
+FloatArray = np.ndarray
+
+
+class Inertia:
+    """The joint-space inertia of a data, with the factors computed by `factor_m`.
+
+    Attributes:
+        memory: the structure of the initial configuration (`initial`).
+    """
+
+    def __init__(self, m: MjModel, d: MjData | Scratch) -> None:
+        self._model = m
+        self.memory = initial_memory(m, d)
+
+    def weights(self, rows: FloatArray) -> FloatArray:
+        """Compute J M^-1 J' for each single row of J (n, nv)."""
+        row, weight = np.array(rows, np.float64, order="C"), np.zeros(len(rows))
+        self.memory.attach("row", row.reshape(-1))
+        self.memory.attach("row_weight", weight)
+        call(weigh_rows, internals.memory(self._model), self.memory, len(row))
+        return _finite(weight)
+
+    def set_constants(self) -> None:
+        """Set masses, inverse weights of dofs, bodies and tendons, lengths of tendons and transmissions, view poses.
+
+        Fields: ``body_subtreemass``, ``dof_M0``, ``dof_invweight0``, ``body_invweight0``, ``tendon_length0``,
+        ``tendon_invweight0``, ``actuator_length0``, ``actuator_acc0``, ``cam_*0``, ``light_*0``. The inverse weight of
+        dofs is the diagonal of M^-1, averaged over the translations and over the rotations of a free or ball joint. The
+        inverse weight of a body is the mean translational and rotational one at its centre of mass.
+
+        Raises:
+            FatalError: a moving body has no mass.
+            MjcfError: the inertia has no inverse.
+        """
+        m = self._model
+        wrong = call(find_constants, internals.memory(m), self.memory)
+        if wrong == MASSLESS:
+            sliding = np.flatnonzero((m.body_simple == ONLY_SLIDES) & (m.body_mass == 0.0))
+            body = sliding[sliding > 0][0]
+            raise FatalError(f"mj_setConst: moving body {body} has mass 0; it must be positive")
+        if wrong == NOT_FINITE:
+            raise _no_inverse()
+
+
+def _finite(values: FloatArray) -> FloatArray:
+    """Return the numbers if they are finite. Raises MjcfError otherwise."""
+    if not np.isfinite(values).all():
+        raise _no_inverse()
+    return values
+
+
+def _no_inverse() -> MjcfError:
+    """Return the error about an inertia that cannot be inverted."""
+    return MjcfError(
+        "the inertia of a kinematic tree is so far from positive definite that its inverse overflows; "
+        "is an armature negative?"
+    )
+
+
+@cache
+def _start() -> Program:
+    """Return the kernel that sets the default state, which includes mocap poses."""
+    return Program([start_data])
+
+
+class Scratch:
+    """A data without contacts and constraints. Its attributes are the fields of fixed size."""
+
+    def __init__(self, m: MjModel) -> None:
+        self._memory = StructMemory(DATA, internals.sizes(m) | dict.fromkeys(CAPACITIES, 0))
+        self._memory.attach("work.plugin_handle", np.zeros(0))
+        self.address = self._memory.address
+        self._resume = np.zeros(5, np.int64)
+        self._resume_address = address_of(self._resume)
+        _start().run(m, self)
+
+    @cached_property
+    def view(self) -> InterpretedView:
+        """Return the data in the form that stages receive if compilation is disabled."""
+        return InterpretedView(self._memory)
+
+    def __getattr__(self, name: str) -> np.ndarray:
+        return self._memory.arrays[name]
+
 
 USUAL_STAGES = (kinematics, com_pos, tendon, crb, factor_m, transmission)
 """Position stages that nearly all models need."""

@@ -14,7 +14,7 @@ from cardan.maths.vector import add3
 
 if TYPE_CHECKING:
     from cardan.compiler.build import Build
-    from cardan.compiler.resolved import Resolved
+    from cardan.compiler.columns import Resolved
     from cardan.spec.element import Element
 
 
@@ -196,7 +196,7 @@ def _mesh(build: Build, values: dict[str, Any], element: Element, pose: Pose) ->
 
 def _fitted(build: Build, values: dict[str, Any], element: Element, pose: Pose) -> Placed:
     """Return a primitive shape in place of a mesh."""
-    from cardan.compiler.meshes.fitting import fit
+    from cardan.compiler.meshes.mesh import fit
 
     mesh = build.meshes[values["mesh"]]
     mesh.pose, size = fit(element, mesh, values, build.settings["fitaabb"])

@@ -1,4 +1,7 @@
-"""Images in files: PNG, decoded by Pillow to eight bits a channel."""
+"""Images in files: PNG, decoded by Pillow to eight bits a channel, and textures made from them.
+
+A texture has one image, a grid of cube faces, or one file for each face (spec: modeling, "texture").
+"""
 
 from __future__ import annotations
 
@@ -6,16 +9,23 @@ import io
 import struct
 import warnings
 import zlib
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cardan.compiler.assets import media_type, read_asset
+from cardan.errors import MjcfError
+
 if TYPE_CHECKING:
-    from PIL.Image import Image
+    from PIL.Image import Image as Picture
+
+    from cardan.compiler.build import Build
+    from cardan.spec.element import Element
 
 LARGEST_IMAGE = 2**25  # largest number of pixels of an image, so that a few bytes cannot fill the memory
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
-_HEADER = struct.Struct(">8sI4sII")  # signature, length and name of the first chunk, width, height
+_PNG_HEADER = struct.Struct(">8sI4sII")  # signature, length and name of the first chunk, width, height
 _DEEP = ("I;16", "I;16B", "I;16L", "I")  # modes of images with 16 bits of grey
 _BROKEN = (OSError, ValueError, SyntaxError, EOFError, KeyError, IndexError, TypeError, struct.error, zlib.error)
 
@@ -45,14 +55,14 @@ def png_grey(content: bytes) -> np.ndarray:
     return _bytes((image if image.mode == "RGB" else image.convert("RGB")).getchannel(0))
 
 
-def _bytes(image: Image) -> np.ndarray:
+def _bytes(image: Picture) -> np.ndarray:
     """Return the pixels: (height, width), or (height, width, channels), uint8, read-only."""
     bands = image.getbands()
     shape = (image.height, image.width, len(bands)) if len(bands) > 1 else (image.height, image.width)
     return np.frombuffer(image.tobytes(), np.uint8).reshape(shape)
 
 
-def _high_bytes(image: Image) -> np.ndarray:
+def _high_bytes(image: Picture) -> np.ndarray:
     """Return the upper eight of sixteen bits."""
     return (np.asarray(image).astype(np.int64) >> 8).astype(np.uint8)
 
@@ -67,16 +77,16 @@ def check_image_size(width: int, height: int) -> None:
 
 def png_size(content: bytes) -> tuple[int, int]:
     """Return width and height from the header of a PNG image. Raises ValueError for a broken file."""
-    if len(content) < _HEADER.size or not content.startswith(_SIGNATURE):
+    if len(content) < _PNG_HEADER.size or not content.startswith(_SIGNATURE):
         raise ValueError("this is no PNG image")
-    _, _, name, width, height = _HEADER.unpack_from(content)
+    _, _, name, width, height = _PNG_HEADER.unpack_from(content)
     if name != b"IHDR":
         raise ValueError("broken PNG image: the header is missing")
     check_image_size(width, height)
     return width, height
 
 
-def _decoded(content: bytes) -> Image:
+def _decoded(content: bytes) -> Picture:
     """Return the decoded image, after checking its size."""
     from PIL.PngImagePlugin import PngImageFile  # `Image.open` would also import the readers of other formats
 
@@ -89,3 +99,167 @@ def _decoded(content: bytes) -> Image:
     except _BROKEN as error:
         raise ValueError(f"broken PNG image: {error}") from None
     return image
+
+
+Image = np.ndarray  # (height, width, 3) uint8
+
+_PNG, _BINARY = "image/png", "image/vnd.mujoco.texture"
+_TYPES = {".png": _PNG, "": _BINARY}
+_HEADER = struct.Struct("<ii")  # width and height
+_FACES = "RLUDFB"  # right, left, up, down, front, back: the order of the faces in the model
+_FACE_FILES = ("fileright", "fileleft", "fileup", "filedown", "filefront", "fileback")
+_UNUSED = "."
+_LARGEST_GRID = 12
+
+
+def as_bytes(colour: Any) -> np.ndarray:
+    """Return a colour between 0 and 1 as bytes."""
+    return (np.asarray(colour) * 255.0).astype(np.uint8)
+
+
+def uniform(colour: Any, *shape: int) -> Image:
+    """Return pixels of one colour, (*shape, 3) uint8. Whole rows are copied, which is faster than single pixels."""
+    image = np.empty((*shape, 3), np.uint8)
+    image[...] = np.tile(as_bytes(colour), (shape[-1], 1))
+    return image
+
+
+def texture_from_files(build: Build, element: Element, values: dict[str, Any]) -> Image:
+    """Return the image of a texture that has no builtin pattern.
+
+    A cube has one image, which is repeated on its sides, or six faces stacked vertically.
+    """
+    flat = values["type"] == "2d"
+    if not values["file"]:
+        if flat:
+            raise element.error("needs a file, or a builtin pattern", "file")
+        return _separate_faces(build, element, values)
+    if not flat and values["gridsize"] != (1, 1):
+        return _grid_faces(build, element, values)
+    image = _load(build, element, "file", values)
+    if not flat:
+        _check_grid(element, image.shape[1], image.shape[0], values["gridsize"])
+    return image
+
+
+def _load(
+    build: Build,
+    element: Element,
+    attribute: str,
+    values: dict[str, Any],
+    part: Callable[[int, int], Box] | None = None,
+) -> Image:
+    """Return the image of one file, or a part of it, flipped as the user specifies.
+
+    ``part`` computes the part's place in the flipped image from the image's width and height.
+    """
+    name = values[attribute]
+    kind = media_type(element, name, _TYPES)
+    content = read_asset(build, element, attribute)
+    box = None
+    try:
+        if kind != _PNG:
+            image = _read_binary(content)
+            if part is not None:
+                left, top, right, bottom = _unflipped(part(image.shape[1], image.shape[0]), image.shape, values)
+                image = image[top:bottom, left:right]
+        else:
+            width, height = png_size(content)
+            if part is not None:
+                box = _unflipped(part(width, height), (height, width), values)
+            image = png_colours(content, box)
+    except MjcfError:  # raised by `part`
+        raise
+    except ValueError as error:
+        raise element.error(f"'{name}': {error}", attribute) from None
+    image = image[:, ::-1] if values["hflip"] else image
+    return image[::-1] if values["vflip"] else image
+
+
+def _unflipped(box: Box, shape: tuple[int, ...], values: dict[str, Any]) -> Box:
+    """Return the place of a part of an image in the original image, before it is flipped."""
+    left, top, right, bottom = box
+    if values["hflip"]:
+        left, right = shape[1] - right, shape[1] - left
+    if values["vflip"]:
+        top, bottom = shape[0] - bottom, shape[0] - top
+    return left, top, right, bottom
+
+
+def _read_binary(content: bytes) -> Image:
+    """Read an image in the binary format: width, height (int32), then three bytes a pixel, row by row."""
+    if len(content) < _HEADER.size:
+        raise ValueError("the file is too short for a texture's header (what has no extension png is read as binary)")
+    width, height = _HEADER.unpack_from(content)
+    check_image_size(width, height)
+    wanted = _HEADER.size + 3 * width * height
+    if len(content) != wanted:
+        raise ValueError(
+            f"a binary texture (what has no extension png) of {width} x {height} pixels takes {wanted} bytes, "
+            f"but the file has {len(content)}"
+        )
+    return np.frombuffer(content, np.uint8, offset=_HEADER.size).reshape(height, width, 3)
+
+
+def _check_grid(element: Element, width: int, height: int, gridsize: tuple[int, int]) -> None:
+    """Check that the image is a grid of at most twelve squares."""
+    rows, columns = gridsize
+    if rows < 1 or columns < 1 or rows * columns > _LARGEST_GRID:
+        raise element.error(f"must be positive, at most {_LARGEST_GRID} cells, found {rows} x {columns}", "gridsize")
+    if height % rows or width % columns or height // rows != width // columns:
+        raise element.error(
+            f"{width} x {height} pixels are no {rows} rows and {columns} columns of squares", "gridsize"
+        )
+
+
+def _grid_faces(build: Build, element: Element, values: dict[str, Any]) -> Image:
+    """Return faces cut from the cells of an image; faces that the layout leaves out have the first colour.
+
+    Only the part of the image that contains these cells is converted to an array.
+    """
+    layout, (rows, columns) = values["gridlayout"], values["gridsize"]
+    cells = [(divmod(cell, columns), word) for cell, word in enumerate(layout[: columns * rows]) if word != _UNUSED]
+    side = 0
+
+    def part(width: int, height: int) -> Box:
+        nonlocal side
+        _check_grid(element, width, height, values["gridsize"])
+        for _, letter in cells:
+            if letter not in _FACES:
+                raise element.error(f"'{letter}' is none of {_UNUSED}{_FACES}", "gridlayout")
+        side = width // columns
+        lines, files = [place[0] for place, _ in cells] or [0], [place[1] for place, _ in cells] or [0]
+        return min(files) * side, min(lines) * side, (max(files) + 1) * side, (max(lines) + 1) * side
+
+    image = _load(build, element, "file", values, part)
+    faces = _plain_faces(side, values)
+    top, left = (min((place[axis] for place, _ in cells), default=0) for axis in range(2))
+    for (row, column), letter in cells:
+        y, x = (row - top) * side, (column - left) * side
+        faces[_FACES.index(letter)] = image[y : y + side, x : x + side]
+    return faces.reshape(-1, side, 3)
+
+
+def _separate_faces(build: Build, element: Element, values: dict[str, Any]) -> Image:
+    """Return faces from a file each; faces without a file have the first colour."""
+    given = [(face, name) for face, name in enumerate(_FACE_FILES) if values[name]]
+    if not given:
+        raise element.error("needs a file, files of its faces, or a builtin pattern", "file")
+    faces = None
+    for face, attribute in given:
+        image = _load(build, element, attribute, values)
+        height, side = image.shape[:2]
+        if height != side:
+            raise element.error(f"the image of a face must be square, found {side} x {height}", attribute)
+        if faces is None:
+            faces = _plain_faces(side, values)
+        if faces.shape[1] != side:
+            raise element.error(f"all faces must have one size, found {faces.shape[1]} and {side}", attribute)
+        faces[face] = image
+    assert faces is not None
+    return faces.reshape(-1, faces.shape[1], 3)
+
+
+def _plain_faces(side: int, values: dict[str, Any]) -> Image:
+    """Return six faces of the first colour: (face, row, column, channel)."""
+    return uniform(values["rgb1"], 6, side, side)

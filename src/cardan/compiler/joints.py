@@ -5,9 +5,9 @@ from __future__ import annotations
 from itertools import accumulate, chain
 from typing import TYPE_CHECKING, Any
 
+from cardan.compiler.columns import Resolved, bases_of
 from cardan.compiler.nodes import Joint, attached, from_columns
 from cardan.compiler.orientation import SHORTEST, frames_pose
-from cardan.compiler.resolved import Resolved, bases_of
 from cardan.maths.pose import compose
 from cardan.maths.quaternion import rot_vec_quat
 from cardan.maths.types import Vec3

@@ -1,4 +1,4 @@
-"""Names of all objects, and the hash tables that find them (mjModel.names, mjModel.names_map).
+"""Names of all objects with their hash tables (mjModel.names, mjModel.names_map), custom fields, and keyframes.
 
 Every kind of object has a hash table with twice as many slots as objects. An id is stored in the slot given by the
 hash of its name or, if that slot is taken, in the next free one. The hash is Bernstein's, in the exclusive-or form, on
@@ -8,7 +8,8 @@ hash of its name or, if that slot is taken, in the next free one. The hash is Be
 from __future__ import annotations
 
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any
+from math import isnan
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -16,12 +17,16 @@ from cardan.compiler.build import KINDS
 from cardan.jit import Field, Struct, StructMemory, kernel
 from cardan.jit.driver.direct import call, native_over
 from cardan.jit.memory.struct import Link
+from cardan.maths.quaternion import normalize4
+from cardan.maths.types import Quat
 from cardan.model import internals
 from cardan.model.kernel_views import Model
+from cardan.spec.schema.keywords import OBJECT, OBJECT_KIND
 
 if TYPE_CHECKING:
     from cardan.compiler.build import Build
     from cardan.model.mjmodel import MjModel
+    from cardan.spec.element import Element
 
 _START, _FACTOR = 5381, 33
 _HALF = 2**32
@@ -93,3 +98,107 @@ def _hash(m: Model, at: int, size: int) -> Any:
         low = low % _HALF ^ (m.names[at] & 255)
         at += 1
     return (high % size * (_HALF % size) + low) % size, at
+
+
+def add_custom(build: Build) -> None:
+    """Add numeric and text fields, and the names of tuples. Tuples are filled later: they may refer to any object."""
+    section = build.tree.section("custom")
+    for element in section.all("numeric"):
+        _add_numeric(build, element)
+    for element in section.all("text"):
+        _add_text(build, element)
+    for element in section.all("tuple"):
+        build.enter("tuple", element.name)
+
+
+def _add_numeric(build: Build, element: Element) -> None:
+    """Add numeric fields, padded with zeros to their size."""
+    values = element.resolved()
+    data = values["data"]
+    size = len(data) if values["size"] is None else values["size"]
+    column = build.columns["numeric_data"]
+    build.enter("numeric", element.name)
+    build.put(numeric_adr=len(column), numeric_size=size)
+    column.extend((*data, *[0.0] * (size - len(data))))
+
+
+def _add_text(build: Build, element: Element) -> None:
+    """Add text fields, terminated by a zero."""
+    column = build.columns["text_data"]
+    data = element.attributes["data"].encode() + b"\0"
+    build.enter("text", element.name)
+    build.put(text_adr=len(column), text_size=len(data))
+    column.extend(data)
+
+
+def put_tuples(build: Build) -> None:
+    """Fill the tuples, after all objects are known."""
+    for element in build.tree.section("custom").all("tuple"):
+        build.put(tuple_adr=len(build.columns["tuple_objtype"]), tuple_size=len(element.children))
+        for part in element.children:
+            values = part.resolved()
+            word = values["objtype"]
+            build.put(
+                tuple_objtype=OBJECT[word],
+                tuple_objid=build.ids[OBJECT_KIND[word]][values["objname"]],
+                tuple_objprm=values["prm"],
+            )
+
+
+def add_keyframes(build: Build) -> None:
+    """Add keyframes, in the user's order; missing parts are those of the initial configuration."""
+    defaults = _initial_state(build)
+    wanted = build.size["nkey"]
+    elements = list(build.tree.section("keyframe").children)
+    for element in elements:
+        values = element.resolved()
+        build.enter("key", element.name)
+        row: dict[str, Any] = {"key_time": values["time"]}
+        for part, default in defaults.items():
+            row[f"key_{part}"] = _state(element, part, values[part], default)
+        row["key_qpos"] = _unit_quaternions(row["key_qpos"], _joint_quaternions(build))
+        row["key_mquat"] = _unit_quaternions(row["key_mquat"], range(0, len(row["key_mquat"]), 4))
+        build.put(**row)
+    for _ in range(wanted - len(elements)):
+        build.enter("key", None)
+        build.put(key_time=0.0, **{f"key_{part}": default for part, default in defaults.items()})
+
+
+def _initial_state(build: Build) -> dict[str, tuple[float, ...]]:
+    """Return the values that replace the missing parts of a keyframe."""
+    columns = build.columns
+    mocap = [body for body, number in zip(build.bodies, columns["body_mocapid"], strict=True) if number >= 0]
+    return {
+        "qpos": tuple(columns["qpos0"]),
+        "qvel": (0.0,) * len(columns["dof_bodyid"]),
+        "act": (0.0,) * build.sizes.get("na", 0),
+        "mpos": tuple(value for body in mocap for value in body.pos),
+        "mquat": tuple(value for body in mocap for value in body.quat),
+        "ctrl": (0.0,) * build.count("actuator"),
+    }
+
+
+def _state(
+    element: Element, part: str, given: tuple[float, ...] | None, default: tuple[float, ...]
+) -> tuple[float, ...]:
+    """Return one part of a keyframe, of the size that the model requires. Entries that are NaN count as missing."""
+    if not given:
+        return default
+    if len(given) != len(default):
+        raise element.error(f"{len(given)} values, but the model has {len(default)}", part)
+    return tuple(initial if isnan(value) else value for value, initial in zip(given, default, strict=True))
+
+
+def _joint_quaternions(build: Build) -> list[int]:
+    """Return the addresses in ``qpos`` of the quaternions of free and ball joints."""
+    shift = {"free": 3, "ball": 0}
+    adr = build.columns["jnt_qposadr"]
+    return [adr[j.id] + shift[j.type] for body in build.bodies for j in body.joints if j.type in shift]
+
+
+def _unit_quaternions(values: tuple[float, ...], addresses: Any) -> tuple[float, ...]:
+    """Return the values with the quaternions at the addresses normalised."""
+    changed = list(values)
+    for adr in addresses:
+        changed[adr : adr + 4] = normalize4(cast("Quat", values[adr : adr + 4]))
+    return tuple(changed)

@@ -13,7 +13,7 @@ from cardan.spec.schema.shared import ORIENTATION
 
 if TYPE_CHECKING:
     from cardan.compiler.build import Build
-    from cardan.compiler.resolved import Resolved
+    from cardan.compiler.columns import Resolved
     from cardan.spec.element import Element
 
 _WAYS = tuple(row.name for row in ORIENTATION if row.default is None)

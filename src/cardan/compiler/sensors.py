@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from cardan.compiler.columns import Resolved
 from cardan.compiler.plugins import Instance
-from cardan.compiler.resolved import Resolved
 from cardan.enums import mjtDataType, mjtSensor, mjtStage
 from cardan.plugins.registry import size_of
 from cardan.sensor.table import SENSORS as KINDS

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, cast
 
-from cardan.compiler.resolved import Resolved
+from cardan.compiler.columns import Resolved
 from cardan.enums import mjtGeom, mjtWrap
 from cardan.spec.repeated import TIE, runs
 

@@ -6,20 +6,57 @@ The formulas of the gradient were derived from outputs of the reference.
 from __future__ import annotations
 
 from functools import lru_cache
-from math import pi
+from math import isqrt, pi
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cardan.compiler.files import asset_name
-from cardan.compiler.images import check_image_size
-from cardan.compiler.random_dots import MOST, random_numbers
-from cardan.compiler.texture_files import as_bytes, texture_from_files, uniform
+from cardan.compiler.assets import asset_name
+from cardan.compiler.images import as_bytes, check_image_size, texture_from_files, uniform
 from cardan.spec.schema.keywords import TEXTURE
 
 if TYPE_CHECKING:
     from cardan.compiler.build import Build
     from cardan.spec.element import Element
+
+
+ORDER, LAG = 31, 3
+SKIPPED = 341
+"""Count of numbers that are discarded at the beginning."""
+MOST = 2147483647
+"""Largest number, and the modulus of the first ones."""
+
+
+def random_numbers(count: int, seed: int) -> np.ndarray:
+    """Return numbers from 0 to `MOST`, (count,) uint32, as `rand` in C libraries of Linux makes them.
+
+    Each number is the sum, modulo 2^32, of the numbers 3 and 31 places before it; its lowest bit is dropped. The first
+    31 come from the generator of Park and Miller (1988), "Random number generators: good ones are hard to find". The
+    sequence is divided into runs of equal length, which are generated side by side.
+    """
+    first = [seed]
+    while len(first) < ORDER:
+        first.append(16807 * first[-1] % MOST)
+    total = count + SKIPPED - ORDER
+    length = 3 * isqrt(total) + 1  # more, shorter runs would spend most time on their starts
+    state = _starts(np.array(first[LAG:] + first[:LAG], np.uint32)[:, None], length, -(-total // length))
+    word = np.empty((ORDER + length, state.shape[1]), np.uint32)
+    word[:ORDER] = state
+    for k in range(ORDER, len(word)):
+        np.add(word[k - ORDER], word[k - LAG], out=word[k])
+    return word[ORDER:].T.ravel()[SKIPPED - ORDER : total] >> 1
+
+
+def _starts(state: np.ndarray, length: int, runs: int) -> np.ndarray:
+    """Return the `ORDER` numbers before each run, (ORDER, runs), from those before the first run."""
+    step = np.eye(ORDER, k=1, dtype=np.uint32)
+    step[-1, [0, -LAG]] = 1
+    advance = np.linalg.matrix_power(step, length)
+    while state.shape[1] < runs:  # double the number of runs
+        state = np.hstack([state, advance @ state])
+        advance = advance @ advance
+    return state[:, :runs]
+
 
 Image = np.ndarray  # (height, width, 3) uint8
 Colour = tuple[float, float, float]

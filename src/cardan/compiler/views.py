@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
+import sys
+from functools import cache
 from math import pi
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +12,6 @@ import numpy as np
 
 from cardan.compiler.orientation import SHORTEST, element_pose, frames_pose
 from cardan.compiler.settings import part
-from cardan.compiler.single import arctan2
 from cardan.maths.pose import compose
 from cardan.maths.quaternion import rot_vec_quat
 from cardan.maths.vector import norm3, scale3
@@ -18,6 +20,22 @@ from cardan.spec.schema.keywords import CAMLIGHT
 if TYPE_CHECKING:
     from cardan.compiler.build import Build
     from cardan.compiler.nodes import Body, Placed
+
+
+@cache
+def _arctan2() -> Any:
+    function = ctypes.CDLL("ucrtbase" if sys.platform == "win32" else None).atan2f
+    function.restype, function.argtypes = ctypes.c_float, (ctypes.c_float, ctypes.c_float)
+    return function
+
+
+def arctan2(y: float, x: float) -> float:
+    """Return the angle of the point (x, y) to the x axis (rad), all in single precision, by the C library.
+
+    NumPy's functions round differently on different processors.
+    """
+    return _arctan2()(y, x)
+
 
 _LARGEST_FOVY = 180.0
 

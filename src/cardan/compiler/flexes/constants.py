@@ -12,8 +12,7 @@ from cardan.soft.edges import edges
 from cardan.soft.flex import flex as flex_stage
 
 if TYPE_CHECKING:
-    from cardan.compiler.scratch import Scratch
-    from cardan.compiler.weights import Inertia
+    from cardan.compiler.constants import Inertia, Scratch
     from cardan.model.mjdata import MjData
     from cardan.model.mjmodel import MjModel
 

@@ -7,12 +7,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from cardan.compiler.box_tree import BoxTree, box_tree
 from cardan.compiler.meshes.mesh import Mesh
-from cardan.compiler.meshes.volumes import face_tree
 from cardan.threads import Crew, processors
 
 if TYPE_CHECKING:
     from cardan.compiler.build import Build
+    from cardan.compiler.meshes.surface import Surface
+
+
+def face_tree(surface: Surface) -> BoxTree:
+    """Build the tree over all faces."""
+    return box_tree(*surface.boxes())
 
 
 _SMALL = 100  # hulls of at most this many vertices are computed without a thread

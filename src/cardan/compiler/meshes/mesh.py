@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from cardan.compiler.files import asset_name, asset_path, read_asset
+from cardan.compiler.assets import asset_name, asset_path, read_asset
 from cardan.compiler.meshes.implicit import implicit_mesh
 from cardan.compiler.meshes.kept import ReadMesh, mesh_of_file
 from cardan.compiler.meshes.normals import renormalized, vertex_normals
-from cardan.compiler.meshes.orientation import turned_edge
 from cardan.compiler.meshes.surface import Surface, moved, turned
 from cardan.compiler.plugins import instance_of
 from cardan.constants import mjMINVAL
@@ -23,10 +22,26 @@ from cardan.formats.raw import MeshDataError, RawMesh, from_lists
 from cardan.maths.pose import IDENTITY, principal_axes
 from cardan.maths.quaternion import neg_quat, normalize4, quat2mat
 from cardan.maths.types import Pose, Quat, Vec3
+from cardan.maths.vector import add3
 
 if TYPE_CHECKING:
     from cardan.compiler.build import Build
     from cardan.spec.element import Element
+
+
+def turned_edge(face: np.ndarray) -> tuple[int, int] | None:
+    """Return two vertices that two faces connect in the same direction, so that one face is reversed; else None.
+
+    Faces with a repeated vertex have no direction.
+    """
+    start = face[(face != np.roll(face, 1, axis=1)).all(axis=1)].astype(np.int64)
+    edge = (start << 32 | start[:, [1, 2, 0]]).ravel()
+    edge = np.sort(edge)
+    twice = np.flatnonzero(edge[1:] == edge[:-1])
+    if not len(twice):
+        return None
+    first = int(edge[twice[0]])
+    return first >> 32, first & 0xFFFFFFFF
 
 
 _DENSITY = 1000.0  # kg/m^3
@@ -255,3 +270,62 @@ def _turn_faces(raw: RawMesh) -> None:
 
 def _matrix(quat: Any) -> np.ndarray:
     return np.array(quat2mat(quat)).reshape(3, 3)
+
+
+def fit(element: Element, mesh: Mesh, values: dict[str, Any], to_box: bool) -> tuple[Pose, Vec3]:
+    """Return pose, in the file's coordinates, and sizes of the primitive shape that replaces a mesh.
+
+    The shape has the inertia box of the mesh, or, with ``to_box``, encloses its bounding box (compiler fitaabb).
+    """
+    word, scale = values["type"], values["fitscale"]
+    if word not in _BY_INERTIA:
+        raise element.error(f"a {word} cannot be fitted to a mesh: use {', '.join(_BY_INERTIA)}", "type")
+    position, quat = mesh.solid.pose
+    if to_box:
+        # the shift is not rotated, as in the reference
+        position = add3(position, mesh.centre)
+        size = _BY_BOX[word](mesh.vertex.astype(np.float64) - mesh.centre, mesh.half)
+    elif mesh.solid.volume <= 0.0:
+        raise element.error("the volume of the mesh is too small to fit a shape to it", "mesh")
+    else:
+        size = _BY_INERTIA[word](mesh.solid.box)
+    return (position, quat), (size[0] * scale, size[1] * scale, size[2] * scale)
+
+
+_BY_INERTIA: dict[str, Callable[[Vec3], Vec3]] = {
+    "sphere": lambda box: (sum(box) / 3.0, 0.0, 0.0),
+    "capsule": lambda box: ((box[0] + box[1]) / 2.0, max(0.0, box[2] - (box[0] + box[1]) / 4.0), 0.0),
+    "ellipsoid": lambda box: box,
+    "cylinder": lambda box: ((box[0] + box[1]) / 2.0, box[2], 0.0),
+    "box": lambda box: box,
+}
+
+
+def _around_sphere(vertex: np.ndarray, half: Vec3) -> Vec3:
+    return (float(np.sqrt((vertex * vertex).sum(axis=1).max())), 0.0, 0.0)
+
+
+def _around_capsule(vertex: np.ndarray, half: Vec3) -> Vec3:
+    squares = vertex[:, 0] ** 2 + vertex[:, 1] ** 2
+    radius = float(np.sqrt(squares.max()))
+    # a vertex may be in one of the two round ends
+    inside = np.sqrt(np.maximum(0.0, radius * radius - squares))
+    return (radius, max(0.0, float((np.abs(vertex[:, 2]) - inside).max())), 0.0)
+
+
+def _around_cylinder(vertex: np.ndarray, half: Vec3) -> Vec3:
+    radius = float(np.sqrt((vertex[:, 0] ** 2 + vertex[:, 1] ** 2).max()))
+    return (radius, float(np.abs(vertex[:, 2]).max()), 0.0)
+
+
+def _half(vertex: np.ndarray, half: Vec3) -> Vec3:
+    return half
+
+
+_BY_BOX: dict[str, Callable[[np.ndarray, Vec3], Vec3]] = {
+    "sphere": _around_sphere,
+    "capsule": _around_capsule,
+    "ellipsoid": _half,
+    "cylinder": _around_cylinder,
+    "box": _half,
+}
