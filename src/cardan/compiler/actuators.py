@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
-from cardan.compiler.columns import Resolved, classes_of
+from cardan.compiler.columns import Resolved, classes_of, table
 from cardan.enums import mjtTrn
 from cardan.enums.codes import TRN_SLIDERCRANK
 from cardan.plugins.registry import size_of
@@ -31,11 +31,14 @@ _TRANSMISSIONS: tuple[tuple[str, int, str, str | None], ...] = (
 _SCALAR_JOINTS = (2, 3)  # slide, hinge
 _NOT_NEGATIVE_CONTROLS = ("damper", "adhesion")
 
-_AS_GIVEN = (
-    *("actearly", "actrange", "biasprm", "cranklength", "ctrlrange", "dynprm"),
+_ACTUATOR = table(
+    *("actuator", "actearly", "actrange", "biasprm", "cranklength", "ctrlrange", "dynprm"),
     *("forcerange", "gainprm", "gear", "group"),
+    dyntype=("dyntype", DYN),
+    gaintype=("gaintype", GAIN),
+    biastype=("biastype", BIAS),
 )
-"""Attributes in the general form whose values are copied to columns of the model."""
+"""Columns that copy attributes in the general form."""
 _SERVO_DYNAMICS = ("none", "filterexact", "integrator")
 _MOST_ACTIVATIONS = 100_000
 
@@ -56,13 +59,9 @@ def add_actuators(build: Build) -> None:
             actnum[number] += size_of(plugin.plugin.actdim, plugin.config)
     first = [*accumulate(actnum, initial=build.sizes.get("na", 0))]
     build.sizes["na"] = first.pop()
-    columns: dict[str, list[Any]] = {f"actuator_{name}": actuators[name] for name in _AS_GIVEN}
-    columns |= {
+    columns = actuators.columns(_ACTUATOR) | {
         "actuator_trntype": [code for code, _, _ in targets],
         "actuator_trnid": [(target, other) for _, target, other in targets],
-        "actuator_dyntype": [DYN[word] for word in actuators["dyntype"]],
-        "actuator_gaintype": [GAIN[word] for word in actuators["gaintype"]],
-        "actuator_biastype": [BIAS[word] for word in actuators["biastype"]],
         "actuator_actadr": [adr if count else -1 for adr, count in zip(first, actnum, strict=True)],
         "actuator_actnum": actnum,
         "actuator_lengthrange": actuators.get("lengthrange", (0.0, 0.0)),

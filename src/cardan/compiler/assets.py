@@ -10,11 +10,17 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cardan.compiler.columns import Resolved, table
 from cardan.spec.tree import asset_folder, file_base, is_file
 
 if TYPE_CHECKING:
     from cardan.compiler.build import Build
     from cardan.spec.element import Element
+
+_MATERIAL = table(
+    *("mat", "texuniform", "texrepeat", "emission", "specular"),
+    *("shininess", "reflectance", "metallic", "roughness", "rgba"),
+)
 
 
 def add_assets(build: Build) -> None:
@@ -37,24 +43,14 @@ def add_assets(build: Build) -> None:
 
 def _add_materials(build: Build) -> None:
     """Add columns ``mat_*`` of the materials that are kept."""
-    for element in build.tree.section("asset").all("material"):
-        if build.dropped(element):
-            continue
-        values = element.resolved()
-        build.enter("material", element.name)
-        build.put(
-            mat_texid=build.ids["texture"].get(values["texture"] or "", -1),
-            mat_texuniform=values["texuniform"],
-            mat_texrepeat=values["texrepeat"],
-            mat_emission=values["emission"],
-            mat_specular=values["specular"],
-            mat_shininess=values["shininess"],
-            mat_reflectance=values["reflectance"],
-            mat_metallic=values["metallic"],
-            mat_roughness=values["roughness"],
-            mat_rgba=values["rgba"],
-        )
+    elements = [element for element in build.tree.section("asset").all("material") if not build.dropped(element)]
+    if elements:
+        materials = Resolved(elements)
+        build.enter_all("material", [element.name for element in elements])
+        build.columns.update(materials.columns(_MATERIAL), mat_texid=build.references("texture", materials["texture"]))
 
+
+# --- files -----------------------------------------------------------------------------------------------------------
 
 _PATHS = ("hfield", "mesh", "skin", "tex")  # first words of fields, in the order of the paths in the model
 

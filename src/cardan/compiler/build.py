@@ -16,7 +16,7 @@ from cardan.model.tables import MODEL
 if TYPE_CHECKING:
     from cardan.compiler.columns import Resolved
     from cardan.compiler.meshes.mesh import Mesh
-    from cardan.compiler.nodes import Body
+    from cardan.compiler.nodes import Attached, Body
     from cardan.compiler.plugins import Instance
     from cardan.spec.element import Element
     from cardan.spec.tree import ModelTree
@@ -106,24 +106,19 @@ class Build:
         for field, value in values.items():
             columns[field].append(value)
 
-    def put_alike(self, rows: Sequence[dict[str, Any]]) -> None:
-        """Fill columns with rows, field by field. Rows may be the same dict; each different dict is read once.
+    def put_attached(self, kind: str, prefix: str, found: Attached, columns: dict[str, list[Any]]) -> int:
+        """Enter the objects of one kind on all bodies, and fill their columns; returns the id of the first.
 
-        The columns contain nothing else.
+        Args:
+            kind: kind of the objects.
+            prefix: first word of their fields.
+            found: the objects.
+            columns: columns of their elements.
         """
-        if not rows:
-            return
-        distinct = {id(row): row for row in rows}
-        if 2 * len(distinct) > len(rows):
-            for field in rows[0]:
-                self.columns[field] = [row[field] for row in rows]
-            return
-        numbers = dict(zip(distinct, range(len(distinct)), strict=True))
-        which = [numbers[id(row)] for row in rows]
-        for field in rows[0]:
-            values = [row[field] for row in distinct.values()]
-            same = all(value is values[0] for value in values)
-            self.columns[field] = values[:1] * len(rows) if same else [*map(values.__getitem__, which)]
+        first = self.enter_all(kind, found.names)
+        self.columns.update({name: found.repeated(column) for name, column in columns.items()})
+        self.columns[f"{prefix}_bodyid"] = [body.id for body in found.bodies]
+        return first
 
     def add_block(self, field: str, rows: np.ndarray) -> int:
         """Append bulk data to a field that is too large for a column; return the address of its first row.
@@ -142,10 +137,6 @@ class Build:
     def dropped(self, element: Element) -> bool:
         """Return whether the compiler leaves the element out because it is only visual (``discardvisual``)."""
         return element in self.discarded
-
-    def user(self, part: str, element: Element, values: Any) -> None:
-        """Append the user values of an element; ``part`` is the field's first word (``body``, ``jnt``, ...)."""
-        self.columns[f"{part}_user"].append(self.checked_user(part, element, values) if values else ())
 
     def checked_user(self, part: str, element: Element, values: Any) -> Any:
         """Return the user values of an element. Raises MjcfError if there are more than the model allows."""

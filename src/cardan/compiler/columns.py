@@ -86,6 +86,24 @@ def _packer(code: str, count: int) -> Struct:
     return Struct(f"{count}{code}")
 
 
+Table = dict[str, tuple[str, Mapping[str, int] | None]]
+"""Columns of the model that copy attributes: field, attribute, numbers of the attribute's keywords."""
+
+
+def table(prefix: str, *same: str, **others: str | tuple[str, Mapping[str, int]]) -> Table:
+    """Describe the columns of a kind of element that copy attributes (see `Resolved.columns`).
+
+    Args:
+        prefix: first word of the fields, like ``geom``.
+        same: attributes whose field has the same name after the prefix.
+        others: attributes of fields with other names; for keywords, attribute and numbers.
+    """
+    rows: Table = {f"{prefix}_{name}": (name, None) for name in same}
+    for field, source in others.items():
+        rows[f"{prefix}_{field}"] = (source, None) if isinstance(source, str) else source
+    return rows
+
+
 class Resolved:
     """Values of attributes of several elements: explicit, else from the default class, else from the language.
 
@@ -130,10 +148,17 @@ class Resolved:
             ]
         return self._completed(name, column) if name in self._partial else column
 
+    def columns(self, table: Table) -> dict[str, list[Any]]:
+        """Return the columns that a table describes."""
+        return {
+            field: self[name] if numbers is None else [*map(numbers.__getitem__, self[name])]
+            for field, (name, numbers) in table.items()
+        }
+
     def _completed(self, name: str, column: list[Any]) -> list[Any]:
         """Return vectors at full length: a shorter one replaces the first values of the default (`overlay`)."""
         for i, value in enumerate(column):
-            below = self._bases[i][name]
+            below = self._bases[i].get(name)
             if below is not None and value is not None and len(value) < len(below):
                 column[i] = value + below[len(value) :]
         return column
@@ -142,10 +167,11 @@ class Resolved:
         """Return the values of an attribute, one for each element; ``missing`` for elements without it."""
         if name not in self._explicit and not any(name in base for base in self._distinct):
             return [missing] * len(self._bases)
-        return [
+        column = [
             given[name] if name in given else base.get(name, missing)
             for given, base in zip(self.given, self._bases, strict=True)
         ]
+        return self._completed(name, column) if name in self._partial else column
 
     def any(self, name: str) -> bool:
         """Return False only if the attribute has a false value in all elements (True may be a false alarm)."""

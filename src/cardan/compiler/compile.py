@@ -26,7 +26,7 @@ from cardan.compiler.relations import add_contacts, add_equalities
 from cardan.compiler.sensors import add_sensors
 from cardan.compiler.settings import put_memory, put_settings
 from cardan.compiler.tendons import add_tendons
-from cardan.compiler.views import add_views, resolve_targets
+from cardan.compiler.views import add_cameras, add_lights
 from cardan.errors import MjcfError, PluginError
 from cardan.jit.cache.helper import expect, expecting
 from cardan.jit.memory.struct import layout_of
@@ -125,7 +125,8 @@ def _build_bodies(build: Build) -> None:
     add_joints(build)
     add_geoms(build, build.bodies)
     add_sites(build, build.bodies)
-    add_views(build)
+    add_cameras(build)
+    add_lights(build)
     for run in runs(build.bodies, ELEMENT_OF):
         body, others = run[0], run[1:]
         if build.own_instances:
@@ -141,7 +142,6 @@ def _build_bodies(build: Build) -> None:
     for body in build.bodies:
         check_moving(body)
     scale_total_mass(build)
-    resolve_targets(build)
     put_bodies(build)
     put_sameframes(build)
     put_topology(build)

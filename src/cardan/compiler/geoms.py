@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from cardan.compiler.columns import Resolved
+from cardan.compiler.columns import Resolved, table
 from cardan.compiler.figures import Figure, figures, masses, placed_shapes
 from cardan.compiler.nodes import Geom, attached, from_columns
 from cardan.compiler.plugins import instance_of
@@ -19,11 +19,13 @@ if TYPE_CHECKING:
 
 _CONDIMS = {1, 3, 4, 6}
 _NO_FLUID = (0.0,) * 12
-_AS_GIVEN = (
+_GEOM = table(
+    "geom",
     *("contype", "conaffinity", "friction", "gap", "group", "margin"),
     *("priority", "rgba", "solimp", "solmix", "solref"),
+    type=("type", GEOM),
 )
-"""Attributes whose values are copied to columns of the model."""
+_SITE = table("site", "group", "rgba", type=("type", GEOM))
 
 
 def add_geoms(build: Build, bodies: Sequence[Body]) -> None:
@@ -32,10 +34,7 @@ def add_geoms(build: Build, bodies: Sequence[Body]) -> None:
     if not found.elements:
         return
     columns, geoms = _columns(build, found)
-    first = build.enter_all("geom", found.names)
-    for name, column in columns.items():
-        build.columns[name] = found.repeated(column)
-    build.columns["geom_bodyid"] = [body.id for body in found.bodies]
+    first = build.put_attached("geom", "geom", found, columns)
     geoms = from_columns(Geom, range(first, first + len(found.names)), *map(found.repeated, geoms))
     start = 0
     for body, count in found.counts:
@@ -53,14 +52,13 @@ def _columns(build: Build, found: Attached) -> tuple[dict[str, list[Any]], list[
     for number, which in enumerate(found.which or range(len(found.elements))):
         if which in shapes.parts:
             build.mesh_poses[number] = shapes.parts[which]
-    columns: dict[str, list[Any]] = {f"geom_{name}": geoms[name] for name in _AS_GIVEN}
+    columns = geoms.columns(_GEOM)
     groups = columns["geom_group"]
     low, high = build.settings["inertiagrouprange"]
     counts = [infers and low <= group <= high for infers, group in zip(found.marks, groups, strict=True)]
     mass, inertia = masses(geoms, shapes.figures, counts)
     pos, quat = ([*column] for column in zip(*shapes.poses, strict=True))
     columns |= {
-        "geom_type": [GEOM[word] for word in words],
         "geom_condim": condims(geoms),
         "geom_dataid": [figure.dataid for figure in shapes.figures],
         "geom_plugin": plugins,
@@ -171,17 +169,11 @@ def add_sites(build: Build, bodies: Sequence[Body]) -> None:
         if (word, size) not in known:
             check_size(element, word, size)
             known.add((word, size))
-    columns: dict[str, list[Any]] = {
-        "site_type": [GEOM[word] for word in words],
-        "site_group": sites["group"],
+    columns = sites.columns(_SITE) | {
         "site_size": sizes,
         "site_pos": [pos for pos, _ in poses],
         "site_quat": [quat for _, quat in poses],
         "site_matid": build.references("material", sites["material"]),
-        "site_rgba": sites["rgba"],
         "site_user": build.users("site", sites),
     }
-    build.enter_all("site", found.names)
-    for name, column in columns.items():
-        build.columns[name] = found.repeated(column)
-    build.columns["site_bodyid"] = [body.id for body in found.bodies]
+    build.put_attached("site", "site", found, columns)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import accumulate, chain
 from typing import TYPE_CHECKING, Any
 
-from cardan.compiler.columns import Resolved, bases_of
+from cardan.compiler.columns import Resolved, bases_of, table
 from cardan.compiler.nodes import Joint, attached, from_columns
 from cardan.compiler.orientation import SHORTEST, frames_pose
 from cardan.maths.pose import compose
@@ -25,14 +25,15 @@ _LARGEST_DOFS = 6
 _SCALAR = frozenset(("slide", "hinge"))
 _FREE: dict[str, Any] = {**JOINT_ROW.defaults, "type": "free", "limited": "false"}
 _ORIGIN, _UP, _UNTURNED = (0.0, 0.0, 0.0), (0.0, 0.0, 1.0), (1.0, 0.0, 0.0, 0.0)
-_OF_DOFS = {
-    "dof_solref": "solreffriction",
-    "dof_solimp": "solimpfriction",
-    "dof_frictionloss": "frictionloss",
-    "dof_armature": "armature",
-    "dof_damping": "damping",
-}
-"""Attributes of joints that are columns of their degrees of freedom."""
+_JOINT = table(
+    *("jnt", "group", "margin", "stiffness"),
+    type=("type", JOINT),
+    actgravcomp="actuatorgravcomp",
+    actfrcrange="actuatorfrcrange",
+    solref="solreflimit",
+    solimp="solimplimit",
+)
+_DOF = table("dof", "armature", "damping", "frictionloss", solref="solreffriction", solimp="solimpfriction")
 
 
 def add_joints(build: Build) -> None:
@@ -43,16 +44,13 @@ def add_joints(build: Build) -> None:
     joints = Resolved(found.elements, bases_of(found.elements, {"freejoint": _FREE}))
     words = joints["type"]
     columns, (pos, axis) = _joint_columns(build, found, joints, words)
-    columns = {name: found.repeated(column) for name, column in columns.items()}
     initial, rest = _positions(build, joints, words)
     types = found.repeated(words)
     widths = [*map(DOFS.__getitem__, types)]
     dofs = [*accumulate(widths, initial=0)]
     places = [*accumulate(map(_POSITIONS.__getitem__, types), initial=0)]
-    first = build.enter_all("joint", found.names)
+    first = build.put_attached("joint", "jnt", found, columns)
     build.columns.update(
-        columns,
-        jnt_bodyid=[body.id for body in found.bodies],
         jnt_qposadr=places[:-1],
         jnt_dofadr=dofs[:-1],
         qpos0=_placed_positions(found, found.repeated(initial)),
@@ -75,18 +73,12 @@ def _joint_columns(
         (bounds[0] * unit, bounds[1] * unit) if holds and word in ("hinge", "ball") else bounds
         for bounds, holds, word in zip(joints["range"], limited, words, strict=True)
     ]
-    columns: dict[str, list[Any]] = {f"jnt_{name}": joints[name] for name in ("group", "margin", "stiffness")}
-    columns |= {
-        "jnt_type": [JOINT[word] for word in words],
+    columns = joints.columns(_JOINT) | {
         "jnt_limited": limited,
         "jnt_actfrclimited": _force_limits(build, joints, words),
-        "jnt_actgravcomp": joints["actuatorgravcomp"],
-        "jnt_solref": joints["solreflimit"],
-        "jnt_solimp": joints["solimplimit"],
         "jnt_pos": pos,
         "jnt_axis": axis,
         "jnt_range": ranges,
-        "jnt_actfrcrange": joints["actuatorfrcrange"],
         "jnt_user": build.users("jnt", joints),
         "springdamper": _springdampers(joints),
     }
@@ -106,7 +98,7 @@ def _put_dofs(build: Build, found: Attached, joints: Resolved, widths: list[int]
     """Fill the columns of degrees of freedom."""
     owner = [number for number, width in enumerate(widths) for _ in range(width)]
     scalar = len(owner) == len(widths)
-    columns = {name: found.repeated(joints[attribute]) for name, attribute in _OF_DOFS.items()}
+    columns = {name: found.repeated(column) for name, column in joints.columns(_DOF).items()}
     if not scalar:
         columns = {name: [*map(column.__getitem__, owner)] for name, column in columns.items()}
     bodies = build.columns["jnt_bodyid"]

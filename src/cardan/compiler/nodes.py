@@ -20,16 +20,6 @@ Row = TypeVar("Row", bound=NamedTuple)
 Placed = tuple["Element", tuple["Element", ...]]  # an element with the frames around it, outermost first
 
 
-def unnamed(element: Element, *others: str) -> tuple[tuple[str, Any], ...]:
-    """Return the explicit attributes of an element without its name and `others`; similar elements share them."""
-    given = element.attributes
-    if "name" in given or others:
-        given = given.copy()
-        for name in ("name", *others):
-            given.pop(name, None)
-    return tuple(given.items())
-
-
 class Geom(NamedTuple):
     """Properties of a geom that its body needs: pose in the body, mass, contacts."""
 

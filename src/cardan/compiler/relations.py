@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from cardan.compiler.columns import Resolved
+from cardan.compiler.columns import Resolved, table
 from cardan.compiler.geoms import condims
-from cardan.compiler.nodes import unnamed
 from cardan.enums import mjtEq
 from cardan.maths.quaternion import mul_quat, neg_quat, normalize4, rot_vec_quat
 from cardan.maths.vector import add3, sub3
@@ -19,8 +18,8 @@ if TYPE_CHECKING:
     from cardan.model.mjdata import MjData
     from cardan.model.mjmodel import MjModel
     from cardan.spec.element import Element
-_AS_GIVEN = ("friction", "gap", "margin", "solimp", "solref", "solreffriction")
-"""Attributes of pairs that are copied to columns of the model."""
+_PAIR = table("pair", "friction", "gap", "margin", "solimp", "solref", "solreffriction")
+_EQUALITY = table("eq", "solref", "solimp", active0="active")
 
 
 def add_contacts(build: Build) -> None:
@@ -42,8 +41,7 @@ def _add_pairs(build: Build, elements: list[Element]) -> None:
     pairs, ids, bodyid = Resolved(elements), build.ids["geom"], build.columns["geom_bodyid"]
     geoms = [sorted((ids[one], ids[other])) for one, other in zip(pairs["geom1"], pairs["geom2"], strict=True)]
     signatures = [_signature(bodyid[one], bodyid[other]) for one, other in geoms]
-    columns: dict[str, list[Any]] = {f"pair_{name}": pairs[name] for name in _AS_GIVEN}
-    columns |= {
+    columns = pairs.columns(_PAIR) | {
         "pair_dim": condims(pairs),
         "pair_geom1": [one for one, _ in geoms],
         "pair_geom2": [other for _, other in geoms],
@@ -83,25 +81,17 @@ _PROPORTIONAL = (0.0, 1.0, 0.0, 0.0, 0.0)
 _SCALAR_JOINTS = (JOINT["slide"], JOINT["hinge"])
 
 
-def _data(tag: str, values: dict[str, Any]) -> tuple[float, ...]:
-    """Return the given part of a row of ``eq_data``; the rest follows from the initial configuration."""
-    if tag == "connect":
-        return (*values["anchor"], *[0.0] * 7, 1.0)
-    if tag == "weld":
-        return (*values["anchor"], *values["relpose"], values["torquescale"])
-    return (*values.get("polycoef", _PROPORTIONAL), *[0.0] * 5, 1.0)
-
-
 def add_equalities(build: Build) -> None:
-    """Add equality constraints, in the user's order; equal attributes are processed once."""
-    known: dict[Any, dict[str, Any]] = {}
-    kinds: list[dict[str, Any]] = []
+    """Add equality constraints, in the user's order."""
+    elements = build.tree.section("equality").children
+    if not elements:
+        return
+    read: list[Element] = []  # of elements that repeat a pattern, the pattern's model
+    which: list[int] = []  # index there of each element
     objects1, objects2 = build.columns["eq_obj1id"], build.columns["eq_obj2id"]
-    rows = 0
-    for run in runs(build.tree.section("equality").children, lambda element: element):
+    for run in runs(elements, lambda element: element):
         element = run[0]
-        tag, pattern = element.row.tag, element.pattern
-        kind, first, second, missing = _OBJECTS[tag]
+        kind, first, second, missing = _OBJECTS[element.row.tag]
         ids = build.ids[kind]
         own1 = [ids[name] for name in given_by(run, first)]
         own2 = [ids[name] if name else missing for name in given_by(run, second)]
@@ -114,27 +104,30 @@ def add_equalities(build: Build) -> None:
                 _check_deforms(build, one, obj1)
                 build.columns["flex_edgeequality"][obj1] = 1
         build.enter_all("equality", given_by(run, "name"))
-        rows += _ROWS[tag] * len(run)
         objects1 += own1
         objects2 += own2
-        key = pattern or (element.row, id(element.default_class), unnamed(element, first, second))
-        if key not in known:
-            known[key] = _equality(element if pattern is None else pattern.model)
-        kinds += [known[key]] * len(run)
-    build.sizes["nemax"] = rows
-    build.put_alike(kinds)
-
-
-def _equality(element: Element) -> dict[str, Any]:
-    """Return the columns of a constraint that do not depend on its objects."""
-    values = element.resolved()
-    return {
-        "eq_type": EQ_CODES[element.tag],
-        "eq_active0": values["active"],
-        "eq_solref": values["solref"],
-        "eq_solimp": values["solimp"],
-        "eq_data": _data(element.tag, values),
+        which += [len(read)] * len(run)
+        read.append(element if element.pattern is None else element.pattern.model)
+    equalities = Resolved(read)
+    columns = equalities.columns(_EQUALITY) | {
+        "eq_type": [EQ_CODES[element.row.tag] for element in read],
+        "eq_data": _data(equalities),
     }
+    build.columns.update({name: [*map(column.__getitem__, which)] for name, column in columns.items()})
+    build.sizes["nemax"] = sum(_ROWS[element.row.tag] for element in elements)
+
+
+def _data(equalities: Resolved) -> list[tuple[float, ...]]:
+    """Return the given part of ``eq_data``; the rest follows from the initial configuration."""
+    names = {"anchor": None, "relpose": None, "torquescale": 1.0, "polycoef": _PROPORTIONAL}
+    values = [equalities.get(name, missing) for name, missing in names.items()]
+    rows: list[tuple[float, ...]] = []
+    for anchor, pose, scale, coefficients in zip(*values, strict=True):
+        if anchor is None:
+            rows.append((*coefficients, *[0.0] * 5, 1.0))
+        else:
+            rows.append((*anchor, *([0.0] * 7 if pose is None else pose), scale))
+    return rows
 
 
 def _check_deforms(build: Build, element: Element, flex: int) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, cast
 
-from cardan.compiler.columns import Resolved
+from cardan.compiler.columns import Resolved, table
 from cardan.enums import mjtGeom, mjtWrap
 from cardan.spec.repeated import TIE, runs
 
@@ -21,8 +21,14 @@ _OBSTACLES: dict[int, int] = {
     int(mjtGeom.mjGEOM_SPHERE): int(mjtWrap.mjWRAP_SPHERE),
     int(mjtGeom.mjGEOM_CYLINDER): int(mjtWrap.mjWRAP_CYLINDER),
 }
-_AS_GIVEN = ("damping", "frictionloss", "group", "margin", "range", "rgba", "stiffness")
-"""Attributes whose values are copied to columns of the model."""
+_TENDON = table(
+    *("tendon", "damping", "frictionloss", "group", "margin", "range", "rgba", "stiffness", "width"),
+    solref_lim="solreflimit",
+    solimp_lim="solimplimit",
+    solref_fri="solreffriction",
+    solimp_fri="solimpfriction",
+    lengthspring="springlength",
+)
 
 
 def add_tendons(build: Build) -> None:
@@ -143,15 +149,8 @@ def _columns(build: Build, tendons: Resolved) -> dict[str, list[Any]]:
         if high < low:
             reason = f"the lower length must not be above the upper one, found {low:g} {high:g}"
             raise element.error(reason, "springlength")
-    columns: dict[str, list[Any]] = {f"tendon_{name}": tendons[name] for name in _AS_GIVEN}
-    return columns | {
+    return tendons.columns(_TENDON) | {
         "tendon_matid": build.references("material", tendons.get("material", None)),
         "tendon_limited": build.limits(tendons, "range", "limited"),
-        "tendon_width": widths,
-        "tendon_solref_lim": tendons["solreflimit"],
-        "tendon_solimp_lim": tendons["solimplimit"],
-        "tendon_solref_fri": tendons["solreffriction"],
-        "tendon_solimp_fri": tendons["solimpfriction"],
-        "tendon_lengthspring": lengths,
         "tendon_user": build.users("tendon", tendons),
     }

@@ -10,16 +10,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cardan.compiler.columns import Resolved, table
+from cardan.compiler.nodes import attached
 from cardan.compiler.orientation import SHORTEST, element_pose, frames_pose
 from cardan.compiler.settings import part
 from cardan.maths.pose import compose
 from cardan.maths.quaternion import rot_vec_quat
+from cardan.maths.types import Vec3
 from cardan.maths.vector import norm3, scale3
 from cardan.spec.schema.keywords import CAMLIGHT
 
 if TYPE_CHECKING:
     from cardan.compiler.build import Build
-    from cardan.compiler.nodes import Body, Placed
 
 
 @cache
@@ -40,15 +42,35 @@ def arctan2(y: float, x: float) -> float:
 _LARGEST_FOVY = 180.0
 
 
-def add_views(build: Build) -> None:
-    """Add the cameras and lights of all bodies."""
-    for body in build.bodies:
-        if "camera" in body.content:
-            for placed in body.content["camera"]:
-                _add_camera(build, body, placed)
-        if "light" in body.content:
-            for placed in body.content["light"]:
-                _add_light(build, body, placed)
+_CAMERA = table("cam", "resolution", "sensorsize", "ipd", mode=("mode", CAMLIGHT))
+_LIGHT = table(
+    *("light", "directional", "castshadow", "bulbradius", "active", "attenuation"),
+    *("cutoff", "exponent", "ambient", "diffuse", "specular"),
+    mode=("mode", CAMLIGHT),
+)
+
+
+def add_cameras(build: Build) -> None:
+    """Add the cameras of all bodies: columns ``cam_*``."""
+    found = attached(build.bodies, "camera")
+    if not found.elements:
+        return
+    cameras = Resolved(found.elements)
+    values = [element.resolved() for element in found.elements]
+    intrinsics = [_intrinsics(build, own) for own in values]
+    for element, (_, fovy) in zip(found.elements, intrinsics, strict=True):
+        if fovy >= _LARGEST_FOVY:
+            raise element.error(f"must be below {_LARGEST_FOVY:g} degrees, found {fovy:g}", "fovy")
+    poses = [element_pose(build, *row) for row in zip(found.elements, values, found.frames, strict=True)]
+    columns = cameras.columns(_CAMERA) | {
+        "cam_targetbodyid": build.references("body", cameras["target"]),
+        "cam_intrinsic": [lengths for lengths, _ in intrinsics],
+        "cam_fovy": [fovy for _, fovy in intrinsics],
+        "cam_pos": [pos for pos, _ in poses],
+        "cam_quat": [quat for _, quat in poses],
+        "cam_user": build.users("cam", cameras),
+    }
+    build.put_attached("camera", "cam", found, columns)
 
 
 def _intrinsics(build: Build, values: dict[str, Any]) -> tuple[tuple[float, ...], float]:
@@ -71,60 +93,23 @@ def _field_of_view(height: float, focal: float) -> float:
     return 2.0 * arctan2(float(np.float32(height)) / 2.0, focal) * 180.0 / pi
 
 
-def _add_camera(build: Build, body: Body, placed: Placed) -> None:
-    """Add one camera: columns ``cam_*``."""
-    element, frames = placed
-    values = element.resolved()
-    pos, quat = element_pose(build, element, values, frames)
-    intrinsic, fovy = _intrinsics(build, values)
-    if fovy >= _LARGEST_FOVY:
-        raise element.error(f"must be below {_LARGEST_FOVY:g} degrees, found {fovy:g}", "fovy")
-    build.enter("camera", element.name)
-    build.put(
-        cam_mode=CAMLIGHT[values["mode"]],
-        cam_bodyid=body.id,
-        cam_target=values["target"],
-        cam_resolution=values["resolution"],
-        cam_sensorsize=values["sensorsize"],
-        cam_intrinsic=intrinsic,
-        cam_pos=pos,
-        cam_quat=quat,
-        cam_fovy=fovy,
-        cam_ipd=values["ipd"],
-    )
-    build.user("cam", element, values["user"])
-
-
-def _add_light(build: Build, body: Body, placed: Placed) -> None:
-    """Add one light: columns ``light_*``."""
-    element, frames = placed
-    values = element.resolved()
-    pose = frames_pose(build, frames)
-    length = norm3(values["dir"])
-    if length <= SHORTEST:
-        raise element.error("a direction of zero length is none", "dir")
-    build.enter("light", element.name)
-    build.put(
-        light_mode=CAMLIGHT[values["mode"]],
-        light_bodyid=body.id,
-        light_target=values["target"],
-        light_directional=values["directional"],
-        light_castshadow=values["castshadow"],
-        light_bulbradius=values["bulbradius"],
-        light_active=values["active"],
-        light_pos=compose(pose, (values["pos"], (1.0, 0.0, 0.0, 0.0)))[0],
-        light_dir=rot_vec_quat(scale3(values["dir"], 1.0 / length), pose[1]),
-        light_attenuation=values["attenuation"],
-        light_cutoff=values["cutoff"],
-        light_exponent=values["exponent"],
-        light_ambient=values["ambient"],
-        light_diffuse=values["diffuse"],
-        light_specular=values["specular"],
-    )
-
-
-def resolve_targets(build: Build) -> None:
-    """Set the target bodies of cameras and lights, after all bodies are known."""
-    for word in ("cam", "light"):
-        names = build.columns.pop(f"{word}_target", [])
-        build.columns[f"{word}_targetbodyid"] = [build.ids["body"].get(name or "", -1) for name in names]
+def add_lights(build: Build) -> None:
+    """Add the lights of all bodies: columns ``light_*``."""
+    found = attached(build.bodies, "light")
+    if not found.elements:
+        return
+    lights = Resolved(found.elements)
+    places: list[Vec3] = []
+    directions: list[Vec3] = []
+    for element, frames, pos, direction in zip(found.elements, found.frames, lights["pos"], lights["dir"], strict=True):
+        pose, length = frames_pose(build, frames), norm3(direction)
+        if length <= SHORTEST:
+            raise element.error("a direction of zero length is none", "dir")
+        places.append(compose(pose, (pos, (1.0, 0.0, 0.0, 0.0)))[0])
+        directions.append(rot_vec_quat(scale3(direction, 1.0 / length), pose[1]))
+    columns = lights.columns(_LIGHT) | {
+        "light_targetbodyid": build.references("body", lights["target"]),
+        "light_pos": places,
+        "light_dir": directions,
+    }
+    build.put_attached("light", "light", found, columns)
