@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cardan.compiler.actuators import add_actuators
-from cardan.compiler.assets import add_assets, put_paths
 from cardan.compiler.bodies import add_bodies, put_bodies, put_topology
 from cardan.compiler.build import KINDS, Build
 from cardan.compiler.bvh import fill_trees, find_body_trees, reserve_trees
-from cardan.compiler.columns import fill_columns
+from cardan.compiler.columns import Resolved, fill_columns, table
 from cardan.compiler.constants import USUAL_STAGES, complete_constants
+from cardan.compiler.files import put_paths
 from cardan.compiler.geoms import add_geoms, add_sites, put_sameframes
 from cardan.compiler.inertia import check_moving, fuse_inertia, scale_total_mass, set_inertia
 from cardan.compiler.initial import find_constants, find_statistics
@@ -60,6 +60,11 @@ _NATIVE = (find_constants, find_body_trees, find_topology, find_statistics, find
 """Native functions used in the compilation of nearly every model."""
 _USERS = ("body", "jnt", "geom", "site", "cam", "tendon", "actuator", "sensor")
 
+_MATERIAL = table(
+    *("mat", "texuniform", "texrepeat", "emission", "specular"),
+    *("shininess", "reflectance", "metallic", "roughness", "rgba"),
+)
+
 
 def compile_tree(tree: ModelTree) -> MjModel:
     """Compile a model tree.
@@ -82,7 +87,7 @@ def _compiled(tree: ModelTree) -> MjModel:
     build = Build(tree)
     plan_reductions(build)
     add_plugins(build)
-    add_assets(build)
+    _add_assets(build)
     add_own_instances(build)
     _build_bodies(build)
     _add_surfaces(build)
@@ -116,6 +121,33 @@ def _stages_of_step(m: MjModel) -> list[Callable[..., Any]]:
     from cardan.step.programs import functions_ahead
 
     return functions_ahead(m, STEP)
+
+
+def _add_assets(build: Build) -> None:
+    """Add meshes, height fields, textures and materials, in the user's order."""
+    kinds = {element.tag for element in build.tree.section("asset").children}
+    if "mesh" in kinds:
+        from cardan.compiler.meshes.columns import add_meshes
+
+        add_meshes(build)
+    if "hfield" in kinds:
+        from cardan.compiler.heightfields import add_heightfields
+
+        add_heightfields(build)
+    if "texture" in kinds:
+        from cardan.compiler.textures import add_textures
+
+        add_textures(build)
+    _add_materials(build)
+
+
+def _add_materials(build: Build) -> None:
+    """Add columns ``mat_*`` of the materials that are kept."""
+    elements = [element for element in build.tree.section("asset").all("material") if not build.dropped(element)]
+    if elements:
+        materials = Resolved(elements)
+        build.enter_all("material", [element.name for element in elements])
+        build.columns.update(materials.columns(_MATERIAL), mat_texid=build.references("texture", materials["texture"]))
 
 
 def _build_bodies(build: Build) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cardan.compiler.assets import asset_name, media_type, read_asset
+from cardan.compiler.files import asset_name, media_type, read_asset
 from cardan.compiler.images import png_grey
 from cardan.maths.types import Vec3
 

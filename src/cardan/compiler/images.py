@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cardan.compiler.assets import media_type, read_asset
+from cardan.compiler.files import media_type, read_asset
 from cardan.errors import MjcfError
 
 if TYPE_CHECKING:

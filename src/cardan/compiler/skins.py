@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
-from cardan.compiler.assets import asset_name, read_asset
+from cardan.compiler.files import asset_name, read_asset
 from cardan.errors import suggestion
 from cardan.maths.quaternion import normalize4
 from cardan.maths.types import Quat

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cardan.compiler.assets import asset_name
+from cardan.compiler.files import asset_name
 from cardan.compiler.images import as_bytes, check_image_size, texture_from_files, uniform
 from cardan.spec.schema.keywords import TEXTURE
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from cardan.compiler.assets import asset_name, asset_path, read_asset
+from cardan.compiler.files import asset_name, asset_path, read_asset
 from cardan.compiler.meshes.implicit import implicit_mesh
 from cardan.compiler.meshes.kept import ReadMesh, mesh_of_file
 from cardan.compiler.meshes.normals import renormalized, vertex_normals

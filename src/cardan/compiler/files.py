@@ -1,4 +1,4 @@
-"""Assets (spec: modeling, "asset"), the files of assets, and the paths that the model stores (spec: "compiler").
+"""Files of assets: where they are looked up, and the paths that the model stores (spec: modeling, "compiler").
 
 A file is looked up in the user's ``assets`` by the last part of its name, then in the folder that ``compiler``
 names for its kind, relative to the main file. If it is not found and is named in an included document, it is also
@@ -10,47 +10,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cardan.compiler.columns import Resolved, table
 from cardan.spec.tree import asset_folder, file_base, is_file
 
 if TYPE_CHECKING:
     from cardan.compiler.build import Build
     from cardan.spec.element import Element
-
-_MATERIAL = table(
-    *("mat", "texuniform", "texrepeat", "emission", "specular"),
-    *("shininess", "reflectance", "metallic", "roughness", "rgba"),
-)
-
-
-def add_assets(build: Build) -> None:
-    """Add meshes, height fields, textures and materials, in the user's order."""
-    kinds = {element.tag for element in build.tree.section("asset").children}
-    if "mesh" in kinds:
-        from cardan.compiler.meshes.columns import add_meshes
-
-        add_meshes(build)
-    if "hfield" in kinds:
-        from cardan.compiler.heightfields import add_heightfields
-
-        add_heightfields(build)
-    if "texture" in kinds:
-        from cardan.compiler.textures import add_textures
-
-        add_textures(build)
-    _add_materials(build)
-
-
-def _add_materials(build: Build) -> None:
-    """Add columns ``mat_*`` of the materials that are kept."""
-    elements = [element for element in build.tree.section("asset").all("material") if not build.dropped(element)]
-    if elements:
-        materials = Resolved(elements)
-        build.enter_all("material", [element.name for element in elements])
-        build.columns.update(materials.columns(_MATERIAL), mat_texid=build.references("texture", materials["texture"]))
-
-
-# --- files -----------------------------------------------------------------------------------------------------------
 
 _PATHS = ("hfield", "mesh", "skin", "tex")  # first words of fields, in the order of the paths in the model
 
