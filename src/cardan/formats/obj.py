@@ -6,9 +6,9 @@ NumPy 5.2 s (1.8 s if lines of a kind are converted together). The first load of
 s of processor time instead of 2.3 s.
 
 The kernel computes a number from its first 18 digits and a power of ten, with an error of less than two units in the
-last place of double precision. If this leaves the single-precision result open, or if a line does not have the plain
-form, the file is read line by line in Python, with remarks on its errors. (W. D. Clinger, How to read floating point
-numbers accurately, PLDI 1990.)
+last place of double precision. A file is read line by line in Python, with remarks on its errors, in two cases: this
+leaves a single-precision result open, or a line does not have the plain form. (W. D. Clinger, How to read floating
+point numbers accurately, PLDI 1990.)
 """
 
 from __future__ import annotations
