@@ -56,7 +56,7 @@ class Worker:
         self.d = MjData(self.m)
         check_no_memory(self.m, self.d, "step: differentiable steps")
         self._fresh = MjData(self.m)
-        self.parts = [part(self.m, self.d, name) for name in names]
+        self.parts = [part(self.d, name) for name in names]
         self.space = TangentSpace(self.m)
         self._starts = np.cumsum([0, m.nq, m.nv, m.na])
         self.lengths = np.zeros(0)  # of the quaternions that the world was given
@@ -186,7 +186,7 @@ class DifferentiableStep(Locked):
         scout = MjData(m)
         self.shapes = {}
         for name in names:
-            found = part(m, scout, name)
+            found = part(scout, name)
             field = found.field[2:]
             if found.field.startswith("d.") and (field not in COPIED or field in (*STATE, "ctrl")):
                 raise ValueError(f"step: {name} can't be a parameter: states and controls are arguments of their own")

@@ -147,11 +147,9 @@ def contact_codes(m: MjModel, d: MjData) -> tuple[int, ...]:
 
 
 def all_codes(m: MjModel, distant: bool) -> tuple[int, ...]:
-    """Numbers of all kinds of pairs that a model may have: of geoms, as far as their functions are ready, and flexes.
+    """Numbers of all kinds of pairs that a model may have: of geoms with functions that are ready, and of flexes.
 
-    Args:
-        m: model.
-        distant: whether contacts at a distance are among them.
+    `distant`: with contacts at a distance.
     """
     dims = {int(dim) for dim in m.flex_dim}
     found = {int(kind_with_geom(int(kind), dim)) for kind in set(m.geom_type.tolist()) for dim in dims}
@@ -397,15 +395,9 @@ def repeat_soft(m: Model, d: Data, con: int, end: int, near: Function) -> None:
 
 @cache
 def contacts_again(codes: tuple[int, ...], function: Function, name: str = "") -> Stage:
-    """The stage that computes again the contacts of some kinds of pairs.
+    """The stage that computes again the contacts of some kinds of pairs (`codes`), except the ids of their sides.
 
-    It reads the poses and parameters of geoms and flexes. It writes everything of these contacts except the ids of what
-    they belong to.
-
-    Args:
-        codes: numbers of the kinds.
-        function: collision function of geoms, or near phase of pairs with a flex.
-        name: name of the stage; that of the function if not given.
+    `function` is a collision function of geoms, or the near phase of pairs with a flex.
     """
     repeat: Function = repeat_soft if codes[0] >= FIRST else repeat_geoms
 

@@ -118,21 +118,7 @@ def distant_pair_margin(d: Data, con: int) -> float:
 def note(
     m: Model, d: Data, found: int, append: bool, sides: IntPair, pair: int, elements: IntPair, vertex: int
 ) -> tuple[int, float]:
-    """The least distance of what the near phase found; append it as contacts at a distance, if that is wanted.
-
-    Args:
-        m: model.
-        d: data.
-        found: number of contacts of the near phase.
-        append: whether to append them.
-        sides: both sides of the pair.
-        pair: the explicit pair that they are, or -1.
-        elements: elements of both sides, or -1.
-        vertex: vertex of the second side, or -1.
-
-    Returns:
-        A status, and the least of the distances.
-    """
+    """The least distance that the near phase found; if `append`, append contacts of these sides and elements."""
     if found <= 0:
         return OK, FAR
     least = least_distance(d.work.near_dist, 0, found)
@@ -154,23 +140,11 @@ def note(
 
 @kernel
 def add_nearest(m: Model, d: Data, scan: Scan, side1: int, side2: int, pair: int, address: int, margin: float) -> int:
-    """Append the contacts where two sides that don't touch are nearest, if they are within reach.
+    """Append the contacts where two sides that don't touch are nearest, if they are within reach; returns a status.
 
     A collision function gives a few of the contacts within a margin, not the nearest, and distances of convex shapes
-    are the more certain the nearer the margin is: it is drawn in.
-
-    Args:
-        m: model.
-        d: data.
-        scan: looks at the pair within ``work.near_margin``; it returns a status and the least distance.
-        side1: a geom, or `flex_side` of a flex.
-        side2: another.
-        pair: the explicit pair that they are, or -1.
-        address: of the collision function of two geoms.
-        margin: margin of real contacts, m.
-
-    Returns:
-        A status.
+    are the more certain the nearer the margin is. So it is drawn in, from `margin` and the reach on. `scan` looks at
+    the pair within ``work.near_margin``, for two geoms by the function at `address`.
     """
     least, nearest = FAR, margin + d.work.reach
     for _ in range(SEARCHES):
@@ -284,8 +258,7 @@ def has_formula(m: Model, geom: int, flex: int) -> bool:
 def find_gap(m: Model, d: Data, radii: float) -> int:
     """Find where the cores in ``d.work.shape_*`` are nearest, within the margin and the radii around them.
 
-    Returns:
-        The number of vertices of the last simplex; 0 if they are not apart, or farther apart.
+    Returns the number of vertices of the last simplex; 0 if they are not apart, or farther apart.
     """
     d.work.shape_inflate = 0.0
     found, n = find_closest(m, d, d.work.near_margin + radii)

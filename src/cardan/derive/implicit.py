@@ -79,9 +79,6 @@ def factor_solution(m: Model, d: Data) -> int:
     Reads qM, qacc and the rows; writes efc_force, efc_state and contact.H. Rows of the factor are numbered by dof; each
     has the entries before its diagonal, and the diagonal's reciprocal. Every tree is in an island, so that the factor
     holds all dofs, also those that no constraint touches.
-
-    Returns:
-        OK, or a request to enlarge memory.
     """
     for i in range(m.nv):
         d.work.solved[i] = d.qacc[i]

@@ -55,11 +55,10 @@ class Part:
     shape: tuple[int, ...]
 
 
-def part(m: MjModel, d: MjData, text: str) -> Part:
+def part(d: MjData, text: str) -> Part:
     """The field, or part of a field, that a name refers to.
 
     Args:
-        m: model.
         d: data.
         text: the name, with indices in brackets for a row or a number.
 
@@ -74,13 +73,13 @@ def part(m: MjModel, d: MjData, text: str) -> Part:
     if match is None:
         raise ValueError(f'derivatives: {text!r} is no name of a field; "qvel" and "geom_friction[3]" would be')
     name, indices = match.groups()
-    letter, owner, struct = ("d", d, DATA) if name in DATA.by_name else ("m", m, MODEL)
+    letter, owner, struct = ("d", d, DATA) if name in DATA.by_name else ("m", d.model, MODEL)
     field = struct.by_name.get(name)
     if field is None or name.startswith(_HIDDEN):
         raise ValueError(f"derivatives: neither MjData nor MjModel has a field {name!r} (docs/fields.md lists them)")
     if field.dtype != "f8":
         raise ValueError(f"derivatives: {name} has no numbers of type float64, but {field.dtype}")
-    shape = (m.nv,) if name == "qpos" else () if field.is_scalar else internals.array(owner, name).shape
+    shape = (d.model.nv,) if name == "qpos" else () if field.is_scalar else internals.array(owner, name).shape
     numbers = np.arange(int(np.prod(shape, dtype=int))).reshape(shape)
     if indices:
         where = tuple(int(k) for k in indices.split(","))
@@ -168,7 +167,7 @@ class Inputs:
         return seeds
 
 
-def named_inputs(m: MjModel, d: MjData, by: By) -> Inputs:
+def named_inputs(d: MjData, by: By) -> Inputs:
     """The inputs that names refer to.
 
     Raises:
@@ -180,7 +179,7 @@ def named_inputs(m: MjModel, d: MjData, by: By) -> Inputs:
     columns: dict[str, tuple[slice, tuple[int, ...]]] = {}
     total = 0
     for name in by:
-        groups[name] = [part(m, d, text) for text in combined.get(name, (name,))]
+        groups[name] = [part(d, text) for text in combined.get(name, (name,))]
         for found in groups[name]:
             if found.field.startswith("d.") and found.field not in READ:
                 raise ValueError(f"sensitivities: a step does not read {found.text}")

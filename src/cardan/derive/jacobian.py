@@ -127,7 +127,9 @@ class StepJacobian:
         self._restore = Program([restore_recorded])
         # fields that are taken over: distance of the slot from the first one, bytes of a number (0: a scalar); with
         # what plugins remember comes the mark that it is new: nobody except programs of tangents ever sets it
-        fields = ("time", *COPIED) + (("work.plugin_is_kept", "work.plugin_number") if course.remembers else ())
+        fields = ("time", *COPIED) + (
+            ("work.plugin_is_kept", "work.plugin_number") if course.schedule.remembers else ()
+        )
         kinds = [(8 * WORDS * DATA.slot[name], DATA.by_name[name]) for name in fields]
         self._copies = np.array([(at, 0 if f.is_scalar else f.numpy_dtype.itemsize) for at, f in kinds], np.int64)
         self._column, self._first, self._end = (
@@ -135,7 +137,7 @@ class StepJacobian:
         )
         self._runner = script_runner()
         self._native = not (course.schedule.several or course.values.needs_objects)
-        self._copies_fit = not (course.remembers and made_by_the_user(m))
+        self._copies_fit = not (course.schedule.remembers and made_by_the_user(m))
         self._scripts: dict[tuple[Wanted, tuple[int, ...], bool], Script] = {}
         self._ready: dict[Wanted, Script] = {}
         self._seeds: Mapping[str, np.ndarray] = {}
@@ -371,12 +373,8 @@ class StepJacobian:
     ) -> TangentProgram:
         """The tangents of a step along directions of some inputs; one program for as long as the same kinds touch.
 
-        Args:
-            inputs: fields that vary.
-            ends: the stages that set the directions of a block, and that take its results.
-            blocks: number of blocks that have shadows of their own.
-            values: whether it computes the values as well.
-            common: shadows of fields of the data that it has from another program with the same inputs.
+        `ends` are the stages that set the directions of a block, and that take its results; `blocks` the number of
+        blocks with shadows of their own; `common` shadows from another program with the same inputs.
         """
         course, kept = self.course, self.course.nmemory > 0
         stages: list[Stage | Plain] = [Plain(ends[0]), directions.plant_seeds, *([plant_memory] if kept else [])]
@@ -388,7 +386,7 @@ class StepJacobian:
         stages += [*([gather_memory] if kept else []), *([directions.gather_sensors] if self.sensors else [])]
         stages.append(Plain(ends[1]))
         whole = values or course.schedule.several or any(name in MAKE_ROWS for name in inputs)
-        resets = (restore_start, put_back) if course.remembers else (restore_start,)
+        resets = (restore_start, put_back) if course.schedule.remembers else (restore_start,)
         common = {**common, **self._common}
         return TangentProgram(course.m, course.d, stages, inputs, ("d.work.outcome",), blocks, whole, resets, common)
 

@@ -19,9 +19,9 @@ import numpy as np
 from cardan.derive.contact import all_codes, contact_codes
 from cardan.derive.directions import RESTRUCTURED, compare_contacts, compare_rows, keep_next_position
 from cardan.derive.inputs import COPIED, TangentSpace
-from cardan.derive.plugins import begin_memory, check_numbers, evaluations_matter, put_back
+from cardan.derive.plugins import begin_memory, check_numbers, put_back
 from cardan.derive.program import LANES, Plain, Stage, TangentProgram, values_of
-from cardan.derive.schedule import schedule_of, tangent_stages, value_plan
+from cardan.derive.schedule import schedule_of, tangent_stages
 from cardan.jit import Program, jit_enabled
 from cardan.model import internals
 from cardan.model.mjdata import MjData
@@ -69,7 +69,6 @@ class Linearisation:
     Attributes:
         d: data of its own, with the values.
         schedule: what is differentiated.
-        remembers: whether evaluations depend on what plugins remember.
         values: the program that computes the values.
         nmemory: numbers that plugins keep, if they belong to the state.
         codes: numbers of the kinds of pairs that have touched (`derive.contact.contact_codes`).
@@ -84,14 +83,13 @@ class Linearisation:
             )
         self.m, self._distant = m, distant
         self.space = TangentSpace(m)
-        self.schedule = schedule_of(m, kind, distant)
+        self.schedule = schedule_of(m, kind, distant, extended)
+        self.values = internals.programs(m).of(
+            ("values", kind, distant, extended), hooks.version, lambda: make_program(m, self.schedule.values)
+        )
         self.d = MjData(m)
-        remembered = begin_memory(m, self.d)
-        self.nmemory = m.npluginstate + remembered if extended else 0
-        self.remembers = evaluations_matter(m, self.d) or self.nmemory > 0
-        plan = value_plan(self.schedule, self.remembers)
-        name = "values", kind, distant, self.remembers
-        self.values = internals.programs(m).of(name, hooks.version, lambda: make_program(m, plan))
+        self._remembered = begin_memory(m, self.d)
+        self.nmemory = m.npluginstate + self._remembered if extended else 0
         memory, self.next_qpos = internals.memory(self.d), np.zeros(m.nq)
         memory.attach("work.fd_qpos", self.next_qpos)
         memory.attach("work.fd_start", np.zeros(start_size(m)))
@@ -102,7 +100,7 @@ class Linearisation:
 
     def tangent_stages(self, values: bool = False) -> list[Stage | Plain]:
         """The stages that programs of tangents run (`derive.schedule.tangent_stages`)."""
-        return tangent_stages(self.m, self.schedule, self.codes, values, self.remembers, self.nmemory > 0)
+        return tangent_stages(self.m, self.schedule, self.codes, values)
 
     def start(self, d: MjData) -> None:
         """Take over the state and the inputs of `d`, and evaluate."""
@@ -113,9 +111,10 @@ class Linearisation:
                 getattr(own, name)[...] = getattr(d, name)
         else:
             internals.copy_values(own, d)  # slopes of muscles are those of the last forward dynamics
-        if self.remembers:
-            numbers, given = (internals.array(x, "work.plugin_number") for x in (own, d))
+        numbers, given = (internals.array(x, "work.plugin_number") for x in (own, d))
+        if self._remembered:
             check_numbers(numbers, given)
+        if self.schedule.remembers and numbers.shape == given.shape:
             numbers[...] = given
         self.evaluate()
 
@@ -175,7 +174,7 @@ class Linearisation:
         if program is None:
             stages = [*self.tangent_stages(), *((Plain(keep_next_position), Plain(restore_start)) if steps else ())]
             whole = self.schedule.several or any(name in MAKE_ROWS for name in inputs)
-            resets = (put_back,) if self.remembers else ()
+            resets = (put_back,) if self.schedule.remembers else ()
             with BUILDING.lock:
                 program = TangentProgram(self.m, self.d, stages, inputs, outputs, blocks, whole, resets)
             self._programs[key] = program

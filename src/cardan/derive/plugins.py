@@ -33,6 +33,7 @@ from cardan.step.plugin_stages import (
     COMPUTE_ACTUATOR,
     COMPUTE_PASSIVE,
     SENSOR_SLOTS,
+    SLOTS,
     begin_plugin_actuators,
     bound_plugin_sensors,
     entries_of,
@@ -45,6 +46,7 @@ from cardan.step.plugin_stages import (
 if TYPE_CHECKING:
     from cardan.model.mjdata import MjData
     from cardan.model.mjmodel import MjModel
+    from cardan.step.plan import Plan
 
 WHENS = (mjtStage.mjSTAGE_POS, mjtStage.mjSTAGE_VEL, mjtStage.mjSTAGE_ACC)
 STOCK = "cardan.plugins."
@@ -79,14 +81,7 @@ def sensors_bounded(when: int) -> Stage:
 
 @cache
 def calls(function: Stage, first: int, end: int, argument: int) -> Stage:
-    """The stage that calls a function of a plugin for the instances from `first` to `end`.
-
-    Args:
-        function: compiled function of (m, d, instance, argument).
-        first: the first instance.
-        end: the one after the last.
-        argument: what it is called for.
-    """
+    """The stage that calls a function of (m, d, instance, argument) of a plugin for instances `first` to `end` - 1."""
 
     def called(m: Model, d: Data) -> int:
         for instance in range(first, min(end, m.nplugin)):
@@ -98,12 +93,7 @@ def calls(function: Stage, first: int, end: int, argument: int) -> Stage:
 
 
 def calls_of(m: MjModel, slot: int, argument: int) -> list[Stage]:
-    """The stages that call a kind of function of all plugins of a model, one for each run of consecutive instances.
-
-    Args:
-        m: model.
-        slot: the kind.
-        argument: what it is called for.
+    """The stages that call a kind of function (`slot`) of all plugins, one for each run of consecutive instances.
 
     Raises:
         NotImplementedError: a function is Python's.
@@ -128,16 +118,7 @@ def calls_of(m: MjModel, slot: int, argument: int) -> list[Stage]:
 
 
 def plugin_tangents(m: MjModel, stage: Stage, advance: bool) -> list[Stage] | None:
-    """The stages with tangents that replace a stage of plugins; None if it is not one of them.
-
-    Args:
-        m: model.
-        stage: the stage.
-        advance: whether what plugins do at the end of a step counts.
-
-    Raises:
-        NotImplementedError: a function is Python's.
-    """
+    """The stages that replace a stage of plugins; None if it is not one of them (`advance`: see `schedule`)."""
     if stage is plugin_advance:
         return calls_of(m, ADVANCE, 0) if advance else []
     if stage is plugin_passive:
@@ -154,11 +135,26 @@ def plugin_tangents(m: MjModel, stage: Stage, advance: bool) -> list[Stage] | No
 
 
 @cache
-def memory_written(plugin: Plugin, slots: tuple[int, ...]) -> frozenset[str]:
-    """Which of numbers and states the compiled functions of some kinds write."""
-    entries = [entries_of(plugin).get(slot) for slot in slots]
-    fields = [written(calls(entry, 0, 1, 0)) for entry in entries if entry is not None and not isinstance(entry, int)]
-    return frozenset().union(*fields) & {NUMBER, STATE}
+def memory_written(function: Stage) -> frozenset[str]:
+    """Which of numbers and states a compiled function of a plugin writes."""
+    return written(calls(function, 0, 1, 0)) & {NUMBER, STATE}
+
+
+def writes_memory(plan: Plan, extended: bool) -> bool:
+    """Whether plugins may leave something for the next evaluation; or, if `extended`, for the next step."""
+    slots = STEPPED if extended else EVALUATED
+    functions = dict(plan.tables).get("aux.plugin_call", ())
+    return any(
+        memory_written(function)
+        for place, function in functions
+        if place % SLOTS in slots and not isinstance(function, int)
+    )
+
+
+def _written_by(m: MjModel, instance: int, slots: tuple[int, ...]) -> frozenset[str]:
+    entries = [entries_of(plugin_of(m, instance)).get(slot) for slot in slots]
+    found = [memory_written(entry) for entry in entries if entry is not None and not isinstance(entry, int)]
+    return frozenset().union(*found)
 
 
 def remembered_numbers(m: MjModel, d: MjData, slots: tuple[int, ...] = STEPPED) -> np.ndarray:
@@ -169,23 +165,12 @@ def remembered_numbers(m: MjModel, d: MjData, slots: tuple[int, ...] = STEPPED) 
     places, starts = arrays["work.plugin_remembered"], arrays["work.plugin_start"][::2]
     if not len(places):
         return places
-    writes = [NUMBER in memory_written(plugin_of(m, k), slots) for k in range(m.nplugin)]
+    writes = [NUMBER in _written_by(m, k, slots) for k in range(m.nplugin)]
     return places[np.array(writes)[np.searchsorted(starts, places, side="right") - 1]].copy()
 
 
-def evaluations_matter(m: MjModel, d: MjData) -> bool:
-    """Whether an evaluation of the dynamics depends on what the one before has left."""
-    plugins = [plugin_of(m, k) for k in range(m.nplugin)]
-    return len(remembered_numbers(m, d, EVALUATED)) > 0 or any(STATE in memory_written(p, EVALUATED) for p in plugins)
-
-
 def check_no_memory(m: MjModel, d: MjData, what: str) -> None:
-    """Refuse models whose plugins have a state, or remember evaluations.
-
-    Args:
-        m: model.
-        d: data of it.
-        what: what does not work with them, for the message.
+    """Refuse models whose plugins have a state, or remember evaluations; `what` does not work with them.
 
     Raises:
         NotImplementedError: they have, or do.
@@ -193,7 +178,7 @@ def check_no_memory(m: MjModel, d: MjData, what: str) -> None:
     names = ", ".join(sorted({plugin_of(m, k).name for k in range(m.nplugin)}))
     if m.npluginstate:
         raise NotImplementedError(f"{what} of models whose plugins have a state ({names}) are not supported")
-    if evaluations_matter(m, d):
+    if len(remembered_numbers(m, d, EVALUATED)):
         raise NotImplementedError(f"{what} of models whose plugins remember evaluations ({names}) are not supported")
 
 
@@ -212,11 +197,7 @@ def begin_memory(m: MjModel, d: MjData) -> int:
 
 
 def check_numbers(own: np.ndarray, other: np.ndarray) -> None:
-    """Refuse numbers of plugins that are not as many as those of other data of the same model.
-
-    Raises:
-        ValueError: `init` has made another number of numbers.
-    """
+    """Refuse numbers of plugins that are not as many as those of other data of the same model."""
     if own.shape != other.shape:
         raise ValueError(
             f"derivatives: a plugin's init made {len(other)} numbers for this data and {len(own)} for others of its "

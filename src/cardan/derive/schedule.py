@@ -2,7 +2,7 @@
 
 A schedule lists the stages of a simulation step, of the forward dynamics or of the inverse dynamics. From it follow
 
-- the plan of the values (`value_plan`): the same stages, and the factorisations of what is solved for;
+- the plan of the values: the same stages, and the factorisations of what is solved for;
 - the stages of tangents (`tangent_stages`): exact derivatives replace the broad phase and the solver's iterations:
   contacts at their result (`derive.contact`), the solution by the implicit function theorem (`derive.implicit`).
 
@@ -24,7 +24,7 @@ from cardan.derive import implicit
 from cardan.derive.contact import contact_stages, freeze_points
 from cardan.derive.directions import actuation_is_made, compare_contacts, compare_rows
 from cardan.derive.distant import collision_with_distance, soft_collision_with_distance, soften_distant
-from cardan.derive.plugins import plugin_tangents, recall
+from cardan.derive.plugins import plugin_tangents, recall, writes_memory
 from cardan.derive.program import Plain, Stage
 from cardan.dynamics.actuation import fwd_actuation
 from cardan.dynamics.bias import fwd_acceleration
@@ -75,53 +75,58 @@ class Schedule:
     """What is differentiated.
 
     Attributes:
-        plan: the plan of the pipeline that computes the values.
+        values: the plan that computes the values, and what the implicit function theorem needs.
         stages: stages of the dynamics.
         after: stages that come after them and change the state.
         solves: whether an acceleration is solved for.
         several: whether a step makes several forward passes (the integrator RK4).
+        remembers: whether evaluations depend on what plugins remember (`derive.plugins`).
+        extended: whether what plugins keep from step to step belongs to the state.
     """
 
-    plan: Plan
+    values: Plan
     stages: tuple[Any, ...]
     after: tuple[Any, ...]
     solves: bool
     several: bool
+    remembers: bool
+    extended: bool
 
 
-def schedule_of(m: MjModel, kind: str, distant: bool) -> Schedule:
-    """The schedule of one of `KINDS` for a model; `distant`: with contacts at a distance (`derive.distant`)."""
-    values, after = KINDS[kind]
-    plan = plan_of(m, (*values, save_start, *after))
+def schedule_of(m: MjModel, kind: str, distant: bool, extended: bool) -> Schedule:
+    """The schedule of one of `KINDS` for a model.
+
+    Args:
+        m: model.
+        kind: what is differentiated.
+        distant: whether contacts at a distance take part (`derive.distant`).
+        extended: whether what plugins keep from step to step belongs to the state (`derive.plugins`).
+    """
+    dynamics, changes = KINDS[kind]
+    plan = plan_of(m, (*dynamics, save_start, *changes))
+    remembers = writes_memory(plan, extended) or (extended and m.npluginstate > 0)
     first = plan.stages.index(save_start)
     stages: list[Any] = []
     for stage in plan.stages[:first]:
         stages.append(DETECTIONS.get(stage, stage) if distant else stage)
         if distant and stage in (make_contact, make_soft_contact):
             stages.append(soften_distant)
-    changes = plan.stages[first + 1 : -1]  # the last one reports warnings
-    several = bool(after) and m.opt.integrator == mjtIntegrator.mjINT_RK4
-    return Schedule(plan, tuple(stages), changes, not kind.startswith("inverse"), several)
-
-
-def value_plan(schedule: Schedule, remembers: bool) -> Plan:
-    """The plan that computes the values, and what the implicit function theorem needs.
-
-    `remembers`: whether evaluations depend on what plugins remember (`derive.plugins`).
-    """
-    stages: list[Any] = [recall] if remembers else []
-    for stage in schedule.stages:
+    after, report = plan.stages[first + 1 : -1], plan.stages[-1]
+    solves, several = not kind.startswith("inverse"), bool(after) and m.opt.integrator == mjtIntegrator.mjINT_RK4
+    values: list[Any] = [recall] if remembers else []
+    for stage in stages:
         if stage is solve_noslip:  # the factor belongs to the main solver's solution, before sweeps change it
-            stages += [implicit.keep_forces, implicit.factor_solution]
-        stages.append(stage)
-    if schedule.solves and solve_noslip not in schedule.stages:
-        stages.append(implicit.factor_solution)
-    if any(stage in IMBALANCES for stage in schedule.after):
-        stages += [stage for stage in schedule.after if stage not in IMBALANCES and stage is not plugin_advance]
-        stages.append(implicit.factor_step)
-    if schedule.after:
-        stages.append(save_start)
-    return schedule.plan._replace(stages=(*stages, schedule.plan.stages[-1]))
+            values += [implicit.keep_forces, implicit.factor_solution]
+        values.append(stage)
+    if solves and solve_noslip not in stages:
+        values.append(implicit.factor_solution)
+    if any(stage in IMBALANCES for stage in after):
+        values += [stage for stage in after if stage not in IMBALANCES and stage is not plugin_advance]
+        values.append(implicit.factor_step)
+    if after:
+        values.append(save_start)
+    plan = plan._replace(stages=(*values, report))
+    return Schedule(plan, tuple(stages), after, solves, several, remembers, extended)
 
 
 def tangent_stages(
@@ -129,8 +134,6 @@ def tangent_stages(
     schedule: Schedule,
     codes: tuple[int, ...],
     values: bool = False,
-    remembers: bool = False,
-    advance: bool = False,
 ) -> list[Stage | Plain]:
     """The stages that programs of tangents run.
 
@@ -140,13 +143,11 @@ def tangent_stages(
         codes: numbers of the kinds of pairs that touch (`derive.contact.contact_codes`).
         values: whether the values are not there yet. Then they are computed in the same pass, and what touches what is
             compared with before (`derive.directions.compare_contacts`, `compare_rows`).
-        remembers: whether evaluations depend on what plugins remember.
-        advance: whether what plugins do at the end of a step counts.
 
     Raises:
         NotImplementedError: a callback in Python is among them.
     """
-    found: list[Stage | Plain] = [Plain(recall)] if remembers else []
+    found: list[Stage | Plain] = [Plain(recall)] if schedule.remembers else []
     for stage in schedule.stages:
         if stage is fwd_actuation:
             found.append(Plain(actuation_is_made))
@@ -156,14 +157,14 @@ def tangent_stages(
     if values:
         found.append(Plain(save_start))
     for stage in schedule.after:
-        found += tangents_of(m, stage, codes, values, advance)
+        found += tangents_of(m, stage, codes, values, schedule.extended)
     return found
 
 
 def tangents_of(
     m: MjModel, stage: Stage | int, codes: tuple[int, ...], values: bool, advance: bool = False
 ) -> Sequence[Stage | Plain]:
-    """What programs of tangents run for a stage (arguments as in `tangent_stages`)."""
+    """What programs of tangents run for a stage; `advance`: also for what plugins do at the end of a step."""
     if isinstance(stage, int):
         raise NotImplementedError(
             "derivatives through callbacks in Python are not supported: only compiled ones have derivatives "

@@ -18,30 +18,13 @@ if TYPE_CHECKING:
 def sensitivities(
     m: MjModel, d: MjData, of: Sequence[str], by: Sequence[str], after: str = "step", reach: float = 0.0
 ) -> dict[tuple[str, str], np.ndarray]:
-    """Derivatives of fields by fields.
-
-    Args:
-        m: model.
-        d: data; it does not change.
-        of: names of results.
-        by: names of inputs.
-        after: "step" or "forward".
-        reach: distance up to which contacts take part that aren't made (`derive.distant`); 0 for none.
-
-    Returns:
-        For each pair (result, input) an array with the shape of the result, then that of the input.
-
-    Raises:
-        IndexError, TypeError, ValueError: a name refers to nothing (`derive.inputs.part`).
-        NotImplementedError: the model or the state has a feature without derivatives.
-        RuntimeError: native code is switched off.
-    """
+    """Derivatives of fields by fields; arguments and results as in `cardan.derivatives`, `reach` a distance or 0."""
     if after not in ("step", "forward"):
         raise ValueError(f'derivatives: after must be "step" or "forward", not {after!r}')
     with linearisation(m, after, reach) as course:
         course.start(d)
-        results = [part(m, course.d, text) for text in of]
-        inputs = [part(m, course.d, text) for text in by]
+        results = [part(course.d, text) for text in of]
+        inputs = [part(course.d, text) for text in by]
         if m.npluginstate and any(result.field == "d.plugin_state" for result in results):
             raise NotImplementedError("derivatives of plugin_state are not supported: only those by it are")
         fixed = [result.text for result in results if result.field.startswith("m.")]
@@ -98,10 +81,6 @@ def inverse_derivatives(
     Returns:
         (3 nv, nv + nsensordata + nM): a row an input, columns for qfrc_inverse, sensor data and qM; zero where not
         wanted.
-
-    Raises:
-        NotImplementedError: the model or the state has a feature without derivatives.
-        RuntimeError: native code is switched off.
     """
     kind = "inverse with actuation" if actuation else "inverse" if sensors else "inverse without sensors"
     nv, ns = m.nv, m.nsensordata

@@ -166,7 +166,7 @@ def named_sensitivities(recorded: Recorded, by: str | By, alone: bool) -> dict[s
     """The results of `Tape.sensitivities` for recorded worlds; `alone`: without the axis of the one world."""
     m = recorded.m
     with step_jacobian(m, m.nsensordata > 0, recorded.reach) as jacobian:
-        inputs = named_inputs(m, jacobian.course.d, (by,) if isinstance(by, str) else by)
+        inputs = named_inputs(jacobian.course.d, (by,) if isinstance(by, str) else by)
     states, sensors = recorded.sensitivities(inputs)
     if alone:
         states, sensors = states[0], sensors[0]

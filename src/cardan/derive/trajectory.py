@@ -80,12 +80,7 @@ class Feedback(NamedTuple):
 
 
 class Rows:
-    """Where fields are in a row of what a step starts from (`derive.recording`).
-
-    Args:
-        m: model.
-        remembered: places of the numbers that its plugins remember (`derive.plugins`).
-    """
+    """Where fields are in a row of what a step starts from; `remembered`: places of what plugins remember."""
 
     def __init__(self, m: MjModel, remembered: np.ndarray) -> None:
         sizes = field_sizes(m)
@@ -219,17 +214,7 @@ class Recorded:
         backwards: bool = False,
         seeds: Mapping[str, np.ndarray] = MappingProxyType({}),
     ) -> None:
-        """Go over a stretch of steps of all worlds, with arrays in private fields of the data that works.
-
-        Args:
-            jacobian: what computes the derivatives.
-            wanted: which ones.
-            stretch: first and last step, exclusive.
-            arrays: the arrays, by names of fields.
-            after: the stage that is done after each step.
-            backwards: whether to begin at the end.
-            seeds: directions of inputs beside the state.
-        """
+        """Go over a stretch of steps of all worlds, with arrays in private fields of the data; then comes `after`."""
         first, end = stretch
         rows, n = self.rows, end - first
         if self.every > 1:
@@ -249,9 +234,7 @@ class Recorded:
     def gradient(self, by_states: np.ndarray, by_sensors: np.ndarray | None) -> tuple[np.ndarray, ...]:
         """Gradients of a loss by first states (worlds, nx), controls (worlds, nstep, nu), and first states of plugins.
 
-        Args:
-            by_states: derivatives of the loss by the states (worlds, nstep + 1, nx).
-            by_sensors: those by the sensor data (worlds, nstep, nsensordata), or None.
+        Its derivatives by states and sensor data are (worlds, nstep + 1, nx), (worlds, nstep, nsensordata) or None.
         """
         m, nx = self.m, by_states.shape[-1]
         if self.nmemory:
@@ -283,11 +266,7 @@ class Recorded:
         return found
 
     def sensitivities(self, inputs: Inputs) -> tuple[np.ndarray, np.ndarray]:
-        """Derivatives of states (worlds, nstep + 1, nx, n) and sensor data (worlds, nstep, nsensordata, n).
-
-        Args:
-            inputs: what is differentiated by, n directions in all.
-        """
+        """Derivatives by n inputs of states (worlds, nstep + 1, nx, n), sensor data (worlds, nstep, nsensordata, n)."""
         m, total = self.m, inputs.total
         fields = {given.field for given, _ in inputs.parts}
         unlike = fields & {"d.time", "d.qacc_warmstart"}  # the native sweep puts others back
