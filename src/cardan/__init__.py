@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from cardan.api.mju_vectors import *
     from cardan.api.names import *
     from cardan.api.pipeline import *
+    from cardan.api.products import *
     from cardan.api.rays import *
     from cardan.api.saving import *
     from cardan.api.state import *

@@ -15,7 +15,7 @@ _OF_OTHERS = {
 """Modules that have other names than the public ones."""
 
 _API = (
-    *("pipeline", "loading", "names", "state", "support", "saving", "rays", "derivatives", "defaults"),
+    *("pipeline", "loading", "names", "state", "support", "products", "saving", "rays", "derivatives", "defaults"),
     *("mju_vectors", "mju_quaternions", "mju_scalars", "mju_matrices", "mju_bands", "mju_boxqp"),
     *("callbacks", "collisions", "mjspec"),
 )

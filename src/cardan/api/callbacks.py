@@ -13,8 +13,9 @@ from __future__ import annotations
 import ctypes
 import os
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from cardan import plugins
 from cardan.api.arguments import check_model, check_pair, integer
@@ -30,6 +31,7 @@ from cardan.step.hooks import hooks, hooks_of
 from cardan.step.report import handler
 
 Callback = Callable[..., Any] | None
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 C_FUNCTION = ctypes.CFUNCTYPE(None).__mro__[1]
@@ -89,98 +91,85 @@ def get_callback(m: MjModel, name: str) -> Callback:
     return hooks_of(m).get(_place("get_callback", name))
 
 
-def set_mjcb_control(function: Callback) -> None:
-    """Install the callback that sets controls and applied forces. Each forward dynamics calls it; None removes it."""
-    hooks.set("control", _of_structures("set_mjcb_control", function))
+def _of_all(place: str, installs: str, returns: str) -> tuple[Callable[[Callback], None], Callable[[], Callback]]:
+    """Make the setter and getter of a callback of all models.
+
+    Args:
+        place: name of the callback.
+        installs: docstring of the setter.
+        returns: what the getter returns, for its docstring.
+    """
+    check = _checked if place == "time" else partial(_of_structures, f"set_mjcb_{place}")
+
+    def put(function: Callback) -> None:
+        hooks.set(place, check(function))
+
+    def get() -> Callback:
+        return hooks.get(place)
+
+    return _named(put, f"set_mjcb_{place}", installs), _named(get, f"get_mjcb_{place}", f"Return {returns}, or None.")
 
 
-def get_mjcb_control() -> Callback:
-    """Return the control callback, or None."""
-    return hooks.get("control")
+def _named(function: F, name: str, doc: str) -> F:
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = doc
+    return function
 
 
-def set_mjcb_passive(function: Callback) -> None:
-    """Install the callback that adds forces to `d.qfrc_passive`; None removes it."""
-    hooks.set("passive", _of_structures("set_mjcb_passive", function))
-
-
-def get_mjcb_passive() -> Callback:
-    """Return the callback of passive forces, or None."""
-    return hooks.get("passive")
-
-
-def set_mjcb_act_dyn(function: Callback) -> None:
+set_mjcb_control, get_mjcb_control = _of_all(
+    "control",
+    "Install the callback that sets controls and applied forces. Each forward dynamics calls it; None removes it.",
+    "the control callback",
+)
+set_mjcb_passive, get_mjcb_passive = _of_all(
+    "passive",
+    "Install the callback that adds forces to `d.qfrc_passive`; None removes it.",
+    "the callback of passive forces",
+)
+set_mjcb_act_dyn, get_mjcb_act_dyn = _of_all(
+    "act_dyn",
     """Install the callback (m, d, actuator) -> rate of change of the activation of user-defined actuators.
 
     If an actuator has several activations, the result is ignored: the callback writes `d.act_dot` itself.
-    """
-    hooks.set("act_dyn", _of_structures("set_mjcb_act_dyn", function))
-
-
-def get_mjcb_act_dyn() -> Callback:
-    """Return the callback of activation dynamics, or None."""
-    return hooks.get("act_dyn")
-
-
-def set_mjcb_act_gain(function: Callback) -> None:
-    """Install the callback (m, d, actuator) -> gain of user-defined actuators; without it, gains are 1."""
-    hooks.set("act_gain", _of_structures("set_mjcb_act_gain", function))
-
-
-def get_mjcb_act_gain() -> Callback:
-    """Return the callback of gains, or None."""
-    return hooks.get("act_gain")
-
-
-def set_mjcb_act_bias(function: Callback) -> None:
-    """Install the callback (m, d, actuator) -> bias of user-defined actuators; without it, biases are 0."""
-    hooks.set("act_bias", _of_structures("set_mjcb_act_bias", function))
-
-
-def get_mjcb_act_bias() -> Callback:
-    """Return the callback of biases, or None."""
-    return hooks.get("act_bias")
-
-
-def set_mjcb_contactfilter(function: Callback) -> None:
+    """,
+    "the callback of activation dynamics",
+)
+set_mjcb_act_gain, get_mjcb_act_gain = _of_all(
+    "act_gain",
+    "Install the callback (m, d, actuator) -> gain of user-defined actuators; without it, gains are 1.",
+    "the callback of gains",
+)
+set_mjcb_act_bias, get_mjcb_act_bias = _of_all(
+    "act_bias",
+    "Install the callback (m, d, actuator) -> bias of user-defined actuators; without it, biases are 0.",
+    "the callback of biases",
+)
+set_mjcb_contactfilter, get_mjcb_contactfilter = _of_all(
+    "contactfilter",
     """Install the contact filter (m, d, geom1, geom2) -> int, which excludes a pair by a result other than 0.
 
     The filter is called for the pairs that passed the filters before the near phase, except explicit pairs. If the mid
     phase is disabled, it replaces the test of the geoms' contype and conaffinity. None removes the filter.
-    """
-    hooks.set("contactfilter", _of_structures("set_mjcb_contactfilter", function))
-
-
-def get_mjcb_contactfilter() -> Callback:
-    """Return the contact filter, or None."""
-    return hooks.get("contactfilter")
-
-
-def set_mjcb_sensor(function: Callback) -> None:
+    """,
+    "the contact filter",
+)
+set_mjcb_sensor, get_mjcb_sensor = _of_all(
+    "sensor",
     """Install the callback (m, d, stage) that writes the values of user sensors into `d.sensordata`; None removes it.
 
     It is called after each stage (`mjtStage`: position, velocity, acceleration) for which a model has user sensors.
-    """
-    hooks.set("sensor", _of_structures("set_mjcb_sensor", function))
-
-
-def get_mjcb_sensor() -> Callback:
-    """Return the callback of user sensors, or None."""
-    return hooks.get("sensor")
-
-
-def set_mjcb_time(function: Callback) -> None:
+    """,
+    "the callback of user sensors",
+)
+set_mjcb_time, get_mjcb_time = _of_all(
+    "time",
     """Install a clock: a function without arguments that returns the time, in any unit; None removes it.
 
     With a clock, `d.timer[...].duration` adds up the time taken by each part of the pipeline, in the clock's unit.
     Without a clock, only the numbers of runs are counted.
-    """
-    hooks.set("time", _checked(function))
-
-
-def get_mjcb_time() -> Callback:
-    """Return the clock, or None."""
-    return hooks.get("time")
+    """,
+    "the clock",
+)
 
 
 def set_mju_user_warning(function: Callback) -> None:
@@ -207,11 +196,8 @@ def _memory(name: str) -> tuple[Callable[[Callback], None], Callable[[], Callbac
     def get() -> Callback:
         return None
 
-    put.__name__ = put.__qualname__ = f"set_{name}"
-    get.__name__ = get.__qualname__ = f"get_{name}"
-    put.__doc__ = "Accept None; raise TypeError for anything else: Cardan allocates its memory through NumPy."
-    get.__doc__ = "Return None: Cardan allocates its memory through NumPy."
-    return put, get
+    doc = "Accept None; raise TypeError for anything else: Cardan allocates its memory through NumPy."
+    return _named(put, f"set_{name}", doc), _named(get, f"get_{name}", "Return None: Cardan's memory is NumPy's.")
 
 
 set_mju_user_malloc, get_mju_user_malloc = _memory("mju_user_malloc")
@@ -275,40 +261,11 @@ def _instance(function: str, m: MjModel, instance: int) -> int:
     return number
 
 
-__all__ = [
-    "PLUGINS_DIR",
-    "PLUGIN_HANDLES",
-    "get_callback",
-    "get_mjcb_act_bias",
-    "get_mjcb_act_dyn",
-    "get_mjcb_act_gain",
-    "get_mjcb_contactfilter",
-    "get_mjcb_control",
-    "get_mjcb_passive",
-    "get_mjcb_sensor",
-    "get_mjcb_time",
-    "get_mju_user_free",
-    "get_mju_user_malloc",
-    "get_mju_user_warning",
-    "mj_loadAllPluginLibraries",
-    "mj_loadPluginLibrary",
-    "mj_resetCallbacks",
-    "plugin_config",
-    "plugin_data",
-    "plugin_number",
-    "register_plugin",
-    "register_sdf",
-    "set_callback",
-    "set_mjcb_act_bias",
-    "set_mjcb_act_dyn",
-    "set_mjcb_act_gain",
-    "set_mjcb_contactfilter",
-    "set_mjcb_control",
-    "set_mjcb_passive",
-    "set_mjcb_sensor",
-    "set_mjcb_time",
-    "set_mju_user_free",
-    "set_mju_user_malloc",
-    "set_mju_user_warning",
-    "set_plugin_number",
-]
+__all__ = ["PLUGINS_DIR", "PLUGIN_HANDLES", "get_callback", "get_mjcb_act_bias", "get_mjcb_act_dyn"]
+__all__ += ["get_mjcb_act_gain", "get_mjcb_contactfilter", "get_mjcb_control", "get_mjcb_passive", "get_mjcb_sensor"]
+__all__ += ["get_mjcb_time", "get_mju_user_free", "get_mju_user_malloc", "get_mju_user_warning"]
+__all__ += ["mj_loadAllPluginLibraries", "mj_loadPluginLibrary", "mj_resetCallbacks", "plugin_config", "plugin_data"]
+__all__ += ["plugin_number", "register_plugin", "register_sdf", "set_callback", "set_mjcb_act_bias"]
+__all__ += ["set_mjcb_act_dyn", "set_mjcb_act_gain", "set_mjcb_contactfilter", "set_mjcb_control", "set_mjcb_passive"]
+__all__ += ["set_mjcb_sensor", "set_mjcb_time", "set_mju_user_free", "set_mju_user_malloc", "set_mju_user_warning"]
+__all__ += ["set_plugin_number"]

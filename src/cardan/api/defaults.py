@@ -139,17 +139,6 @@ def mj_setLengthRange(m: MjModel, d: MjData, index: int, opt: MjLROpt) -> None:
         raise ValueError(f"mj_setLengthRange: actuator {actuator}: {error}") from None
 
 
-__all__ = [
-    "MjLROpt",
-    "mj_defaultLROpt",
-    "mj_defaultOption",
-    "mj_defaultSolRefImp",
-    "mj_defaultVisual",
-    "mj_setLengthRange",
-    "mju_muscleBias",
-    "mju_muscleDynamics",
-    "mju_muscleGain",
-    "mju_warningText",
-    "mju_writeLog",
-    "mju_writeNumBytes",
-]
+__all__ = ["MjLROpt", "mj_defaultLROpt", "mj_defaultOption", "mj_defaultSolRefImp", "mj_defaultVisual"]
+__all__ += ["mj_setLengthRange", "mju_muscleBias", "mju_muscleDynamics", "mju_muscleGain", "mju_warningText"]
+__all__ += ["mju_writeLog", "mju_writeNumBytes"]

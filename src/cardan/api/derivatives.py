@@ -444,13 +444,5 @@ def record(
     return start(m, d, count, controls, distance, spacing, feedback)
 
 
-__all__ = [
-    "derivatives",
-    "mjd_inverse",
-    "mjd_inverseFD",
-    "mjd_quatIntegrate",
-    "mjd_subQuat",
-    "mjd_transition",
-    "mjd_transitionFD",
-    "record",
-]
+__all__ = ["derivatives", "mjd_inverse", "mjd_inverseFD", "mjd_quatIntegrate", "mjd_subQuat", "mjd_transition"]
+__all__ += ["mjd_transitionFD", "record"]

@@ -163,12 +163,4 @@ def _carry_over(before: Part, after: Part, old: np.ndarray, new: np.ndarray) -> 
             target[row] = rows[int(source)]
 
 
-__all__ = [
-    "MjSpec",
-    "mjtBuiltin",
-    "mjtGeomInertia",
-    "mjtInertiaFromGeom",
-    "mjtLimited",
-    "mjtMark",
-    "mjtOrientation",
-]
+__all__ = ["MjSpec", "mjtBuiltin", "mjtGeomInertia", "mjtInertiaFromGeom", "mjtLimited", "mjtMark", "mjtOrientation"]

@@ -140,11 +140,5 @@ def mju_cholSolveBand(res: np.ndarray, mat: Any, vec: Any, ntotal: int, nband: i
     out[:] = solve_factored(lower, v)
 
 
-__all__ = [
-    "mju_band2Dense",
-    "mju_bandDiag",
-    "mju_bandMulMatVec",
-    "mju_cholFactorBand",
-    "mju_cholSolveBand",
-    "mju_dense2Band",
-]
+__all__ = ["mju_band2Dense", "mju_bandDiag", "mju_bandMulMatVec", "mju_cholFactorBand", "mju_cholSolveBand"]
+__all__ += ["mju_dense2Band"]

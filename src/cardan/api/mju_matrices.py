@@ -337,18 +337,6 @@ def mju_cholUpdate(mat: np.ndarray, x: np.ndarray, flg_plus: int) -> int:  # pyr
     """
 
 
-__all__ = [
-    "mju_cholFactor",
-    "mju_cholSolve",
-    "mju_cholUpdate",
-    "mju_eye",
-    "mju_mulMatMat",
-    "mju_mulMatMatT",
-    "mju_mulMatTMat",
-    "mju_mulMatTVec",
-    "mju_mulMatVec",
-    "mju_mulVecMatVec",
-    "mju_sqrMatTD",
-    "mju_symmetrize",
-    "mju_transpose",
-]
+__all__ = ["mju_cholFactor", "mju_cholSolve", "mju_cholUpdate", "mju_eye", "mju_mulMatMat", "mju_mulMatMatT"]
+__all__ += ["mju_mulMatTMat", "mju_mulMatTVec", "mju_mulMatVec", "mju_mulVecMatVec", "mju_sqrMatTD", "mju_symmetrize"]
+__all__ += ["mju_transpose"]

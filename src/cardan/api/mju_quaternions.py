@@ -191,24 +191,7 @@ def mju_transformSpatial(res: np.ndarray, vec: Any, flg_force: int, newpos: Any,
     set6(res, 0, (rotational[0], rotational[1], rotational[2], linear[0], linear[1], linear[2]))
 
 
-__all__ = [
-    "mju_axisAngle2Quat",
-    "mju_derivQuat",
-    "mju_euler2Quat",
-    "mju_mat2Quat",
-    "mju_mulPose",
-    "mju_mulQuat",
-    "mju_mulQuatAxis",
-    "mju_negPose",
-    "mju_negQuat",
-    "mju_quat2Mat",
-    "mju_quat2Vel",
-    "mju_quatIntegrate",
-    "mju_quatZ2Vec",
-    "mju_rotVecMat",
-    "mju_rotVecMatT",
-    "mju_rotVecQuat",
-    "mju_subQuat",
-    "mju_transformSpatial",
-    "mju_trnVecPose",
-]
+__all__ = ["mju_axisAngle2Quat", "mju_derivQuat", "mju_euler2Quat", "mju_mat2Quat", "mju_mulPose", "mju_mulQuat"]
+__all__ += ["mju_mulQuatAxis", "mju_negPose", "mju_negQuat", "mju_quat2Mat", "mju_quat2Vel", "mju_quatIntegrate"]
+__all__ += ["mju_quatZ2Vec", "mju_rotVecMat", "mju_rotVecMatT", "mju_rotVecQuat", "mju_subQuat"]
+__all__ += ["mju_transformSpatial", "mju_trnVecPose"]

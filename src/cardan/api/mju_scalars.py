@@ -165,22 +165,6 @@ def mju_printMatSparse(mat: Any, rownnz: Any, rowadr: Any, colind: Any) -> None:
     print()
 
 
-__all__ = [
-    "mju_Halton",
-    "mju_clip",
-    "mju_decodePyramid",
-    "mju_eig3",
-    "mju_encodePyramid",
-    "mju_isBad",
-    "mju_max",
-    "mju_min",
-    "mju_printMat",
-    "mju_printMatSparse",
-    "mju_round",
-    "mju_sigmoid",
-    "mju_sign",
-    "mju_springDamper",
-    "mju_standardNormal",
-    "mju_str2Type",
-    "mju_type2Str",
-]
+__all__ = ["mju_Halton", "mju_clip", "mju_decodePyramid", "mju_eig3", "mju_encodePyramid", "mju_isBad", "mju_max"]
+__all__ += ["mju_min", "mju_printMat", "mju_printMatSparse", "mju_round", "mju_sigmoid", "mju_sign"]
+__all__ += ["mju_springDamper", "mju_standardNormal", "mju_str2Type", "mju_type2Str"]

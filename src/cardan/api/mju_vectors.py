@@ -319,45 +319,9 @@ def mju_n2d(res: np.ndarray, vec: Any) -> None:
     _convert(res, vec, np.float64, np.float64)
 
 
-__all__ = [
-    "mju_L1",
-    "mju_add",
-    "mju_add3",
-    "mju_addScl",
-    "mju_addScl3",
-    "mju_addTo",
-    "mju_addTo3",
-    "mju_addToScl",
-    "mju_addToScl3",
-    "mju_copy",
-    "mju_copy3",
-    "mju_copy4",
-    "mju_cross",
-    "mju_d2n",
-    "mju_dist3",
-    "mju_dot",
-    "mju_dot3",
-    "mju_f2n",
-    "mju_fill",
-    "mju_insertionSort",
-    "mju_insertionSortInt",
-    "mju_isZero",
-    "mju_n2d",
-    "mju_n2f",
-    "mju_norm",
-    "mju_norm3",
-    "mju_normalize",
-    "mju_normalize3",
-    "mju_normalize4",
-    "mju_scl",
-    "mju_scl3",
-    "mju_sub",
-    "mju_sub3",
-    "mju_subFrom",
-    "mju_subFrom3",
-    "mju_sum",
-    "mju_unit4",
-    "mju_zero",
-    "mju_zero3",
-    "mju_zero4",
-]
+__all__ = ["mju_L1", "mju_add", "mju_add3", "mju_addScl", "mju_addScl3", "mju_addTo", "mju_addTo3", "mju_addToScl"]
+__all__ += ["mju_addToScl3", "mju_copy", "mju_copy3", "mju_copy4", "mju_cross", "mju_d2n", "mju_dist3", "mju_dot"]
+__all__ += ["mju_dot3", "mju_f2n", "mju_fill", "mju_insertionSort", "mju_insertionSortInt", "mju_isZero", "mju_n2d"]
+__all__ += ["mju_n2f", "mju_norm", "mju_norm3", "mju_normalize", "mju_normalize3", "mju_normalize4", "mju_scl"]
+__all__ += ["mju_scl3", "mju_sub", "mju_sub3", "mju_subFrom", "mju_subFrom3", "mju_sum", "mju_unit4", "mju_zero"]
+__all__ += ["mju_zero3", "mju_zero4"]

@@ -219,53 +219,11 @@ def mj_resetDataDebug(m: MjModel, d: MjData, debug_value: int) -> None:
         computed = computed or field.name == "plugin_data"
 
 
-__all__ = [
-    "mj_Euler",
-    "mj_RungeKutta",
-    "mj_camlight",
-    "mj_checkAcc",
-    "mj_checkPos",
-    "mj_checkVel",
-    "mj_collision",
-    "mj_comPos",
-    "mj_comVel",
-    "mj_compareFwdInv",
-    "mj_crb",
-    "mj_energyPos",
-    "mj_energyVel",
-    "mj_factorM",
-    "mj_flex",
-    "mj_forward",
-    "mj_forwardSkip",
-    "mj_fwdAcceleration",
-    "mj_fwdActuation",
-    "mj_fwdConstraint",
-    "mj_fwdPosition",
-    "mj_fwdVelocity",
-    "mj_implicit",
-    "mj_invConstraint",
-    "mj_invPosition",
-    "mj_invVelocity",
-    "mj_inverse",
-    "mj_inverseSkip",
-    "mj_island",
-    "mj_kinematics",
-    "mj_makeConstraint",
-    "mj_passive",
-    "mj_projectConstraint",
-    "mj_referenceConstraint",
-    "mj_resetData",
-    "mj_resetDataDebug",
-    "mj_resetDataKeyframe",
-    "mj_rne",
-    "mj_rnePostConstraint",
-    "mj_sensorAcc",
-    "mj_sensorPos",
-    "mj_sensorVel",
-    "mj_step",
-    "mj_step1",
-    "mj_step2",
-    "mj_subtreeVel",
-    "mj_tendon",
-    "mj_transmission",
-]
+__all__ = ["mj_Euler", "mj_RungeKutta", "mj_camlight", "mj_checkAcc", "mj_checkPos", "mj_checkVel", "mj_collision"]
+__all__ += ["mj_comPos", "mj_comVel", "mj_compareFwdInv", "mj_crb", "mj_energyPos", "mj_energyVel", "mj_factorM"]
+__all__ += ["mj_flex", "mj_forward", "mj_forwardSkip", "mj_fwdAcceleration", "mj_fwdActuation", "mj_fwdConstraint"]
+__all__ += ["mj_fwdPosition", "mj_fwdVelocity", "mj_implicit", "mj_invConstraint", "mj_invPosition", "mj_invVelocity"]
+__all__ += ["mj_inverse", "mj_inverseSkip", "mj_island", "mj_kinematics", "mj_makeConstraint", "mj_passive"]
+__all__ += ["mj_projectConstraint", "mj_referenceConstraint", "mj_resetData", "mj_resetDataDebug"]
+__all__ += ["mj_resetDataKeyframe", "mj_rne", "mj_rnePostConstraint", "mj_sensorAcc", "mj_sensorPos", "mj_sensorVel"]
+__all__ += ["mj_step", "mj_step1", "mj_step2", "mj_subtreeVel", "mj_tendon", "mj_transmission"]

@@ -213,13 +213,5 @@ def mj_printSchema(flg_html: bool, flg_pad: bool) -> str:
 register_reader("binary_path", load_binary)
 register_reader("to_xml", to_xml)
 
-__all__ = [
-    "mj_printData",
-    "mj_printFormattedData",
-    "mj_printFormattedModel",
-    "mj_printModel",
-    "mj_printSchema",
-    "mj_saveLastXML",
-    "mj_saveModel",
-    "mj_sizeModel",
-]
+__all__ = ["mj_printData", "mj_printFormattedData", "mj_printFormattedModel", "mj_printModel", "mj_printSchema"]
+__all__ += ["mj_saveLastXML", "mj_saveModel", "mj_sizeModel"]

@@ -82,10 +82,4 @@ def last_good_state(d: MjData) -> np.ndarray | None:
     return lost[1:].copy() if lost[0] else None
 
 
-__all__ = [
-    "last_good_state",
-    "mj_copyData",
-    "mj_getState",
-    "mj_setState",
-    "mj_stateSize",
-]
+__all__ = ["last_good_state", "mj_copyData", "mj_getState", "mj_setState", "mj_stateSize"]

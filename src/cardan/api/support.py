@@ -1,7 +1,9 @@
-"""Support functions of MuJoCo's interface: Jacobians, products with M and J, motion of objects, configurations.
+"""Support functions of MuJoCo's interface: Jacobians, motion of objects and forces on them, configurations.
 
 Spec: programming, API reference, "Support". All functions read results of the pipeline in `d` and write into arrays of
-the caller (see `array_arguments`). They raise IndexError for ids that don't exist.
+the caller (see `arguments`). They raise IndexError for ids that don't exist. Each function is a table of its arguments;
+the kernel before it has the same parameters (see `native_call`): a vector of fixed size is a table with one row, and an
+optional array that is None is a table without rows.
 """
 
 from __future__ import annotations
@@ -11,29 +13,41 @@ from typing import Any
 
 import numpy as np
 
-from cardan.api import support_kernels as kernels
-from cardan.api.arguments import check_model, check_pair, require, target_shape, target_vector, valid_id
+from cardan.api.arguments import check_model, valid_id
 from cardan.api.native_call import native, native_by
 from cardan.constants import mjMINVAL, mjVERSION_HEADER
-from cardan.dynamics.jacobian import angular_momentum_matrix, is_sparse, jac_subtree_com
-from cardan.dynamics.kinematics import differentiate_pos, integrate_pos
+from cardan.dynamics.com import object_acceleration, object_velocity
+from cardan.dynamics.external import contact_force
+from cardan.dynamics.jacobian import angular_momentum_matrix, apply_ft, is_sparse, jac, jac_point_axis, jac_subtree_com
+from cardan.dynamics.kinematics import differentiate_pos, get_quat, integrate_pos
 from cardan.enums import mjtCone, mjtObj, mjtSolver
+from cardan.enums.codes import JNT_BALL, JNT_FREE, OBJ_BODY, OBJ_GEOM, OBJ_SITE, OBJ_XBODY
 from cardan.errors import FatalError
-from cardan.jit.binding.arguments import ANY, Integer, Number, element, source, target
-from cardan.model import internals
+from cardan.jit import OK, kernel
+from cardan.jit.binding.arguments import Integer, Number, element, source, target
+from cardan.maths.quaternion import mul_quat, normalize4, quat2mat
+from cardan.maths.vector import add3, get3, get4, get9, mul_mat_vec3, set3, set6, set9
+from cardan.model.kernel_views import Data, Model
 from cardan.model.mjdata import MjData
 from cardan.model.mjmodel import MjModel
 
 _MOVING = (mjtObj.mjOBJ_BODY, mjtObj.mjOBJ_XBODY, mjtObj.mjOBJ_GEOM, mjtObj.mjOBJ_SITE, mjtObj.mjOBJ_CAMERA)
 _COUNT = dict(zip(map(int, _MOVING), ("nbody", "nbody", "ngeom", "nsite", "ncam"), strict=True))
-
 Jacobian = np.ndarray | None
-
 JACOBIAN = target(3, "nv", optional=True)
 BODY = element("body", "nbody")
+CAMERA = int(mjtObj.mjOBJ_CAMERA)
+REFUSED = 1
+ZERO6 = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+OWN_FRAME = 1
 
 
-@native_by(kernels.point_jacobian, jacp=JACOBIAN, jacr=JACOBIAN, point=source(3), body=BODY)
+@kernel
+def _point_jacobian(m: Model, d: Data, jacp: Any, jacr: Any, point: Any, body: int) -> None:
+    jac(m, d, jacp, jacr, get3(point, 0), body)
+
+
+@native_by(_point_jacobian, jacp=JACOBIAN, jacr=JACOBIAN, point=source(3), body=BODY)
 def mj_jac(m: MjModel, d: MjData, jacp: Jacobian, jacr: Jacobian, point: Any, body: int) -> None:
     """Jacobians of a point (world frame) that is fixed to a body.
 
@@ -47,22 +61,42 @@ def mj_jac(m: MjModel, d: MjData, jacp: Jacobian, jacr: Jacobian, point: Any, bo
     """
 
 
-@native_by(kernels.body_jacobian, jacp=JACOBIAN, jacr=JACOBIAN, body=BODY)
+@kernel
+def _body_jacobian(m: Model, d: Data, jacp: Any, jacr: Any, body: int) -> None:
+    jac(m, d, jacp, jacr, get3(d.xpos, body), body)
+
+
+@native_by(_body_jacobian, jacp=JACOBIAN, jacr=JACOBIAN, body=BODY)
 def mj_jacBody(m: MjModel, d: MjData, jacp: Jacobian, jacr: Jacobian, body: int) -> None:
     """Jacobians of the origin of a body's frame; arguments as in `mj_jac`."""
 
 
-@native_by(kernels.body_com_jacobian, jacp=JACOBIAN, jacr=JACOBIAN, body=BODY)
+@kernel
+def _body_com_jacobian(m: Model, d: Data, jacp: Any, jacr: Any, body: int) -> None:
+    jac(m, d, jacp, jacr, get3(d.xipos, body), body)
+
+
+@native_by(_body_com_jacobian, jacp=JACOBIAN, jacr=JACOBIAN, body=BODY)
 def mj_jacBodyCom(m: MjModel, d: MjData, jacp: Jacobian, jacr: Jacobian, body: int) -> None:
     """Jacobians of a body's centre of mass; arguments as in `mj_jac`."""
 
 
-@native_by(kernels.geom_jacobian, jacp=JACOBIAN, jacr=JACOBIAN, geom=element("geom", "ngeom"))
+@kernel
+def _geom_jacobian(m: Model, d: Data, jacp: Any, jacr: Any, geom: int) -> None:
+    jac(m, d, jacp, jacr, get3(d.geom_xpos, geom), m.geom_bodyid[geom])
+
+
+@native_by(_geom_jacobian, jacp=JACOBIAN, jacr=JACOBIAN, geom=element("geom", "ngeom"))
 def mj_jacGeom(m: MjModel, d: MjData, jacp: Jacobian, jacr: Jacobian, geom: int) -> None:
     """Jacobians of a geom's centre; arguments as in `mj_jac`."""
 
 
-@native_by(kernels.site_jacobian, jacp=JACOBIAN, jacr=JACOBIAN, site=element("site", "nsite"))
+@kernel
+def _site_jacobian(m: Model, d: Data, jacp: Any, jacr: Any, site: int) -> None:
+    jac(m, d, jacp, jacr, get3(d.site_xpos, site), m.site_bodyid[site])
+
+
+@native_by(_site_jacobian, jacp=JACOBIAN, jacr=JACOBIAN, site=element("site", "nsite"))
 def mj_jacSite(m: MjModel, d: MjData, jacp: Jacobian, jacr: Jacobian, site: int) -> None:
     """Jacobians of a site; arguments as in `mj_jac`."""
 
@@ -72,7 +106,12 @@ def mj_jacSubtreeCom(m: MjModel, d: MjData, jacp: Jacobian, body: int) -> None:
     """Translational Jacobian (3, nv) of the centre of mass of a body's subtree."""
 
 
-@native_by(kernels.point_axis_jacobian, jacPoint=JACOBIAN, jacAxis=JACOBIAN, point=source(3), axis=source(3), body=BODY)
+@kernel
+def _point_axis_jacobian(m: Model, d: Data, jacPoint: Any, jacAxis: Any, point: Any, axis: Any, body: int) -> None:
+    jac_point_axis(m, d, jacPoint, jacAxis, get3(point, 0), get3(axis, 0), body)
+
+
+@native_by(_point_axis_jacobian, jacPoint=JACOBIAN, jacAxis=JACOBIAN, point=source(3), axis=source(3), body=BODY)
 def mj_jacPointAxis(
     m: MjModel, d: MjData, jacPoint: Jacobian, jacAxis: Jacobian, point: Any, axis: Any, body: int
 ) -> None:
@@ -95,8 +134,29 @@ def _moves(function: str) -> Callable[..., None]:
     return check
 
 
+@kernel
+def _object_exists(m: Model, objtype: int, objid: int) -> bool:
+    if objid < 0:
+        return False
+    if objtype in (OBJ_BODY, OBJ_XBODY):
+        return objid < m.nbody
+    if objtype == OBJ_GEOM:
+        return objid < m.ngeom
+    if objtype == OBJ_SITE:
+        return objid < m.nsite
+    return objtype == CAMERA and objid < m.ncam
+
+
+@kernel
+def _velocity_of_object(m: Model, d: Data, objtype: int, objid: int, res: Any, flg_local: int) -> int:
+    if not _object_exists(m, objtype, objid):
+        return REFUSED
+    set6(res, 0, object_velocity(m, d, objtype, objid, flg_local != 0))
+    return OK
+
+
 @native_by(
-    kernels.velocity_of_object,
+    _velocity_of_object,
     check=_moves("mj_objectVelocity"),
     refuses=True,
     objtype=Integer(),
@@ -120,8 +180,16 @@ def mj_objectVelocity(m: MjModel, d: MjData, objtype: int, objid: int, res: np.n
     """
 
 
+@kernel
+def _acceleration_of_object(m: Model, d: Data, objtype: int, objid: int, res: Any, flg_local: int) -> int:
+    if not _object_exists(m, objtype, objid):
+        return REFUSED
+    set6(res, 0, object_acceleration(m, d, objtype, objid, flg_local != 0))
+    return OK
+
+
 @native_by(
-    kernels.acceleration_of_object,
+    _acceleration_of_object,
     check=_moves("mj_objectAcceleration"),
     refuses=True,
     objtype=Integer(),
@@ -133,7 +201,12 @@ def mj_objectAcceleration(m: MjModel, d: MjData, objtype: int, objid: int, res: 
     """Acceleration of an object minus gravity, after `mj_rnePostConstraint`; arguments as in `mj_objectVelocity`."""
 
 
-@native_by(kernels.contact_wrench, id=Integer(), result=target(6))
+@kernel
+def _contact_wrench(m: Model, d: Data, id: int, result: Any) -> None:
+    set6(result, 0, contact_force(m, d, id) if 0 <= id < d.ncon else ZERO6)
+
+
+@native_by(_contact_wrench, id=Integer(), result=target(6))
 def mj_contactForce(m: MjModel, d: MjData, id: int, result: np.ndarray) -> None:
     """Force and torque (6,) of a contact in the contact's frame; 0 if the contact does not exist or is not active."""
 
@@ -143,8 +216,16 @@ def _check_body(m: MjModel, body: int, **_: Any) -> None:
         raise FatalError(f"mj_applyFT: invalid body {body}")
 
 
+@kernel
+def _external_force(m: Model, d: Data, force: Any, torque: Any, point: Any, body: int, qfrc_target: Any) -> int:
+    if body < 0 or body >= m.nbody:
+        return REFUSED
+    apply_ft(m, d, get3(force, 0), get3(torque, 0), get3(point, 0), body, qfrc_target)
+    return OK
+
+
 @native_by(
-    kernels.external_force,
+    _external_force,
     check=_check_body,
     refuses=True,
     force=source(3),
@@ -170,122 +251,6 @@ def mj_applyFT(m: MjModel, d: MjData, force: Any, torque: Any, point: Any, body:
     """
 
 
-@native_by(kernels.inertia_times, res=target("nv", apart=True), vec=source("nv"))
-def mj_mulM(m: MjModel, d: MjData, res: np.ndarray, vec: Any) -> None:
-    """Multiply a vector by the inertia matrix in joint space: res = M vec.
-
-    Args:
-        m: model.
-        d: data, after `mj_crb`.
-        res: (nv,), written.
-        vec: (nv,).
-    """
-
-
-@native_by(kernels.inertia_half_times, res=target("nv", apart=True), vec=source("nv"))
-def mj_mulM2(m: MjModel, d: MjData, res: np.ndarray, vec: Any) -> None:
-    """Compute res = D^1/2 L vec (nv,), where M = L' D L: |res|^2 = vec' M vec."""
-
-
-def _check_sides(m: MjModel, x: Any, y: Any, **_: Any) -> None:
-    require(np.shape(x)[-1:] == (m.nv,) and np.ndim(x) == 2, "the last dimension of x should be of size nv")
-    require(np.shape(y)[-1:] == (m.nv,) and np.ndim(y) == 2, "the last dimension of y should be of size nv")
-    require(len(x) == len(y), "the first dimension of x and y should be of the same size")
-
-
-@native_by(kernels.inertia_solve, check=_check_sides, x=target(ANY, "nv"), y=source("x", "nv"))
-def mj_solveM(m: MjModel, d: MjData, x: np.ndarray, y: Any) -> None:
-    """Compute x = M^-1 y, for n right-hand sides in rows (n, nv)."""
-
-
-@native_by(kernels.inertia_half_solve, check=_check_sides, x=target(ANY, "nv"), y=source("x", "nv"))
-def mj_solveM2(m: MjModel, d: MjData, x: np.ndarray, y: Any) -> None:
-    """Compute x = D^-1/2 L'^-1 y, for n right-hand sides in rows (n, nv), where M = L' D L: |x|^2 = y' M^-1 y."""
-
-
-@native_by(kernels.dense_inertia, dst=target("nv", "nv", apart=True), M=source("nM"))
-def mj_fullM(m: MjModel, dst: np.ndarray, M: Any) -> None:
-    """Expand an inertia matrix in the storage of `qM` (nM,) to a dense symmetric matrix (nv, nv)."""
-
-
-def _entries(m: MjModel) -> tuple[np.ndarray, np.ndarray]:
-    """Row and column of each entry of `qM`; computed once for each model."""
-    kept = internals.kept(m)
-    if "inertia_entries" not in kept:
-        rows = np.repeat(np.arange(m.nv), np.diff(internals.array(m, "aux.M_rowadr")))
-        kept["inertia_entries"] = rows, internals.array(m, "aux.M_colind")
-    return kept["inertia_entries"]
-
-
-def mj_addM(m: MjModel, d: MjData, dst: np.ndarray, rownnz: Any, rowadr: Any, colind: Any) -> None:
-    """Add the inertia matrix to a sparse matrix whose rows have room for more entries, or to a dense matrix.
-
-    Args:
-        m: model.
-        d: data, after `mj_crb`.
-        dst: values (n,), updated; or a dense matrix (nv, nv), if all of the following are None.
-        rownnz: number of entries of each row (nv,), int32. Updated, as rows get the entries of M that they lack.
-        rowadr: address of each row in `dst` (nv,), int32.
-        colind: column of each value (n,), int32, ascending in each row. Updated.
-
-    Raises:
-        TypeError: sizes are inconsistent.
-        ValueError: a row has no room for the entries of M.
-    """
-    check_pair("mj_addM", m, d)
-    rows, columns = _entries(m)
-    whole = np.zeros((m.nv, m.nv))
-    whole[rows, columns] = whole[columns, rows] = d.qM
-    if rownnz is None and rowadr is None and colind is None:
-        target_shape("dst", dst, (m.nv, m.nv), "(nv, nv)")[...] += whole
-        return
-    values = target_vector("dst", dst)
-    counts, starts, places = (
-        target_vector(name, array, np.int32)
-        for name, array in (("rownnz", rownnz), ("rowadr", rowadr), ("colind", colind))
-    )
-    require(counts.size == m.nv, "rownnz should be of size nv")
-    require(starts.size == m.nv, "rowadr should be of size nv")
-    require(places.size == values.size, "colind should be of the same size as dst")
-    pattern = np.zeros((m.nv, m.nv), bool)
-    pattern[rows, columns] = pattern[columns, rows] = True
-    for i in range(m.nv):
-        room = min([int(a) for a in starts if a > starts[i]], default=values.size)
-        start, stop = int(starts[i]), int(starts[i] + counts[i])
-        require(0 <= start <= stop <= room, f"row {i} of dst should be within dst and end before the next row")
-        require(bool(((places[start:stop] >= 0) & (places[start:stop] < m.nv)).all()), "columns should be below nv")
-        whole[i, places[start:stop]] += values[start:stop]
-        pattern[i, places[start:stop]] = True
-        merged = np.flatnonzero(pattern[i])
-        if start + merged.size > room:
-            raise ValueError(f"mj_addM: row {i} of dst needs room for {merged.size} entries, has {room - start}")
-        values[start : start + merged.size], places[start : start + merged.size] = whole[i, merged], merged
-        counts[i] = merged.size
-
-
-@native_by(kernels.jacobian_times, res=target("nefc", apart=True), vec=source("nv"))
-def mj_mulJacVec(m: MjModel, d: MjData, res: np.ndarray, vec: Any) -> None:
-    """Multiply the constraint Jacobian J by a vector: res (nefc,) = J vec (nv,)."""
-
-
-@native_by(kernels.jacobian_transposed_times, res=target("nv", apart=True), vec=source("nefc"))
-def mj_mulJacTVec(m: MjModel, d: MjData, res: np.ndarray, vec: Any) -> None:
-    """Multiply the transposed constraint Jacobian J by a vector: res (nv,) = J' vec (nefc,)."""
-
-
-@native_by(kernels.forces_of_residual, jar=source("nefc"), cost=target(1, optional=True), flg_coneHessian=Integer())
-def mj_constraintUpdate(m: MjModel, d: MjData, jar: Any, cost: np.ndarray | None, flg_coneHessian: int) -> None:
-    """Compute the constraint state, `efc_force` and `qfrc_constraint` for the residual jar = J a - aref.
-
-    Args:
-        m: model.
-        d: data, after `mj_referenceConstraint`.
-        jar: the residual (nefc,).
-        cost: cost of the constraints (1,), written; or None.
-        flg_coneHessian: whether to compute the Hessians of elliptic cones as well.
-    """
-
-
 @native_by(integrate_pos, qpos=target("nq"), qvel=source("nv"), dt=Number())
 def mj_integratePos(m: MjModel, qpos: np.ndarray, qvel: Any, dt: float) -> None:
     """Integrate `qpos` (nq,) in place for the time `dt` with the velocity `qvel` (nv,)."""
@@ -296,13 +261,37 @@ def mj_differentiatePos(m: MjModel, qvel: np.ndarray, dt: float, qpos1: Any, qpo
     """Velocity `qvel` (nv,) that moves `qpos1` to `qpos2` (nq,) in the time `dt`; infinite if `dt` is 0."""
 
 
-@native_by(kernels.unit_quaternions, qpos=target("nq"))
+@kernel
+def _unit_quaternions(m: Model, qpos: Any) -> None:
+    for joint in range(m.njnt):
+        if m.jnt_type[joint] in (JNT_FREE, JNT_BALL):
+            adr = m.jnt_qposadr[joint] + (3 if m.jnt_type[joint] == JNT_FREE else 0)
+            quat = normalize4(get_quat(qpos, adr))
+            for k in range(4):
+                qpos[adr + k] = quat[k]
+
+
+@native_by(_unit_quaternions, qpos=target("nq"))
 def mj_normalizeQuat(m: MjModel, qpos: np.ndarray) -> None:
     """Normalise all quaternions in `qpos` (nq,)."""
 
 
+@kernel
+def _pose_in_world(d: Data, xpos: Any, xmat: Any, pos: Any, quat: Any, body: int, sameframe: int) -> None:
+    if sameframe == 0:
+        place, turn = get3(pos, 0), get4(quat, 0)
+        set3(xpos, 0, add3(mul_mat_vec3(get9(d.xmat, body), place), get3(d.xpos, body)))
+        set9(xmat, 0, quat2mat(mul_quat(get4(d.xquat, body), turn)))
+    elif sameframe == OWN_FRAME:
+        set3(xpos, 0, get3(d.xpos, body))
+        set9(xmat, 0, get9(d.xmat, body))
+    else:
+        set3(xpos, 0, get3(d.xipos, body))
+        set9(xmat, 0, get9(d.ximat, body))
+
+
 @native_by(
-    kernels.pose_in_world,
+    _pose_in_world,
     xpos=target(3),
     xmat=target(9),
     pos=source(3),
@@ -371,37 +360,7 @@ def mj_versionString() -> str:
     return ".".join(str(mjVERSION_HEADER))
 
 
-__all__ = [
-    "mj_addM",
-    "mj_angmomMat",
-    "mj_applyFT",
-    "mj_constraintUpdate",
-    "mj_contactForce",
-    "mj_differentiatePos",
-    "mj_fullM",
-    "mj_getTotalmass",
-    "mj_integratePos",
-    "mj_isDual",
-    "mj_isPyramidal",
-    "mj_isSparse",
-    "mj_jac",
-    "mj_jacBody",
-    "mj_jacBodyCom",
-    "mj_jacGeom",
-    "mj_jacPointAxis",
-    "mj_jacSite",
-    "mj_jacSubtreeCom",
-    "mj_local2Global",
-    "mj_mulJacTVec",
-    "mj_mulJacVec",
-    "mj_mulM",
-    "mj_mulM2",
-    "mj_normalizeQuat",
-    "mj_objectAcceleration",
-    "mj_objectVelocity",
-    "mj_setTotalmass",
-    "mj_solveM",
-    "mj_solveM2",
-    "mj_version",
-    "mj_versionString",
-]
+__all__ = ["mj_angmomMat", "mj_applyFT", "mj_contactForce", "mj_differentiatePos", "mj_getTotalmass"]
+__all__ += ["mj_integratePos", "mj_isDual", "mj_isPyramidal", "mj_isSparse", "mj_jac", "mj_jacBody", "mj_jacBodyCom"]
+__all__ += ["mj_jacGeom", "mj_jacPointAxis", "mj_jacSite", "mj_jacSubtreeCom", "mj_local2Global", "mj_normalizeQuat"]
+__all__ += ["mj_objectAcceleration", "mj_objectVelocity", "mj_setTotalmass", "mj_version", "mj_versionString"]

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from cardan.api.arguments import check_pair
-from cardan.api.support import mj_jac, mj_jacBody, mj_objectVelocity, mj_solveM2
+from cardan.api.products import mj_solveM2
+from cardan.api.support import mj_jac, mj_jacBody, mj_objectVelocity
 from cardan.constants import mjMINVAL
 from cardan.enums import mjtPertBit
 from cardan.enums.codes import JNT_FREE, OBJ_XBODY
