@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from reference import data_from_reference, model_from_reference
 
-from cardan.api import support
+import cardan
 from cardan.errors import FatalError
 
 XML = """<mujoco><compiler autolimits="true"/><option cone="{cone}" jacobian="{jacobian}" timestep="0.003"/>
@@ -47,7 +47,7 @@ def compare(pair, name, outputs, *arguments, data=True):
     ref, ref_data, m, d = pair
     theirs, ours = [o.copy() for o in outputs], [o.copy() for o in outputs]
     getattr(mujoco, name)(ref, *([ref_data] if data else []), *place(theirs, arguments))
-    getattr(support, name)(m, *([d] if data else []), *place(ours, arguments))
+    getattr(cardan, name)(m, *([d] if data else []), *place(ours, arguments))
     for own, their in zip(ours, theirs, strict=True):
         np.testing.assert_allclose(own, their, rtol=1e-9, atol=1e-11)
 
@@ -89,7 +89,7 @@ def test_motion_of_objects(pair):
                 for local in (0, 1):
                     compare(pair, name, [np.zeros(6)], kind, i, OUT, local)
         with pytest.raises(FatalError, match=f"{name}: invalid object type 3"):
-            getattr(support, name)(*pair[2:], 3, 0, np.zeros(6), 0)
+            getattr(cardan, name)(*pair[2:], 3, 0, np.zeros(6), 0)
 
 
 def test_contact_forces(pair):
@@ -103,7 +103,7 @@ def test_applied_forces(pair):
         vectors = rng.normal(size=(3, 3))
         compare(pair, "mj_applyFT", [rng.normal(size=pair[2].nv)], *vectors, body, OUT)
     with pytest.raises(FatalError, match="mj_applyFT: invalid body 9"):
-        support.mj_applyFT(*pair[2:], np.zeros(3), np.zeros(3), np.zeros(3), 9, np.zeros(pair[2].nv))
+        cardan.mj_applyFT(*pair[2:], np.zeros(3), np.zeros(3), np.zeros(3), 9, np.zeros(pair[2].nv))
 
 
 def test_inertia(pair):
@@ -119,10 +119,10 @@ def test_square_root_of_the_inertia(pair):
     # (docs/differences.md)
     m, d = pair[2:]
     vec, root, product, back = rng.normal(size=m.nv), np.zeros(m.nv), np.zeros(m.nv), np.zeros((1, m.nv))
-    support.mj_mulM2(m, d, root, vec)
-    support.mj_mulM(m, d, product, vec)
+    cardan.mj_mulM2(m, d, root, vec)
+    cardan.mj_mulM(m, d, product, vec)
     assert root @ root == pytest.approx(vec @ product, rel=1e-12)
-    support.mj_solveM2(m, d, back, product[None])
+    cardan.mj_solveM2(m, d, back, product[None])
     np.testing.assert_allclose(back[0], root, rtol=1e-9, atol=1e-12)
 
 
@@ -159,7 +159,7 @@ def test_local_to_global(pair):
             pos, quat = rng.normal(size=3), np.array([0.5, 0.5, -0.5, 0.5])
             theirs, ours = (np.zeros(3), np.zeros(9)), (np.zeros(3), np.zeros(9))
             mujoco.mj_local2Global(ref_data, *theirs, pos, quat, body, sameframe)
-            support.mj_local2Global(d, *ours, pos, quat, body, sameframe)
+            cardan.mj_local2Global(d, *ours, pos, quat, body, sameframe)
             for own, their in zip(ours, theirs, strict=True):
                 np.testing.assert_allclose(own, their, atol=1e-12)
 
@@ -168,16 +168,16 @@ def test_questions(pair):
     ref, _, m, _ = pair
     for name in ("mj_isSparse", "mj_isPyramidal", "mj_isDual", "mj_getTotalmass"):
         expected = getattr(mujoco, name)(ref)
-        assert type(getattr(support, name)(m)) is type(expected)
-        assert getattr(support, name)(m) == pytest.approx(expected, rel=1e-12)
-    assert support.mj_version() == mujoco.mj_version()
-    assert support.mj_versionString() == mujoco.mj_versionString()
+        assert type(getattr(cardan, name)(m)) is type(expected)
+        assert getattr(cardan, name)(m) == pytest.approx(expected, rel=1e-12)
+    assert cardan.mj_version() == mujoco.mj_version()
+    assert cardan.mj_versionString() == mujoco.mj_versionString()
 
 
 def test_total_mass():
     ref, _, m, _ = pair_of()
     mujoco.mj_setTotalmass(ref, 17.0)
-    support.mj_setTotalmass(m, 17.0)
+    cardan.mj_setTotalmass(m, 17.0)
     for name in ("body_mass", "body_inertia", "body_subtreemass"):
         np.testing.assert_allclose(getattr(m, name), getattr(ref, name), rtol=1e-12)
 
@@ -204,7 +204,7 @@ def test_wrong_arrays_are_refused_as_by_the_reference(name, arguments, message):
     ref, ref_data, m, d = pair_of()
     assert m.nv == 12
     with pytest.raises(TypeError, match=message):
-        getattr(support, name)(m, d, *arguments)
+        getattr(cardan, name)(m, d, *arguments)
     with pytest.raises(TypeError):
         getattr(mujoco, name)(ref, ref_data, *arguments)
 
@@ -217,4 +217,4 @@ def test_ids_that_do_not_exist():
         ("mj_jacSite", (None, None, 1)),
     ):
         with pytest.raises(IndexError, match="does not exist"):
-            getattr(support, name)(m, d, *arguments)
+            getattr(cardan, name)(m, d, *arguments)

@@ -148,8 +148,7 @@ def mjd_transition(
         B: (2 nv + na, nu), or None.
         C: (nsensordata, 2 nv + na), or None.
         D: (nsensordata, nu), or None.
-        contacts: "exact" or "smooth". If "smooth", geoms that don't touch, but are within `reach`, also contribute to
-            the derivatives (and to nothing else): possible contacts then have an effect; see docs/derivatives.md.
+        contacts: "exact"; or "smooth": geoms that don't touch contribute to derivatives, too (docs/derivatives.md).
         reach: largest distance of such geoms, m; None for the mean size of the model's bodies (``m.stat.meansize``).
 
     Raises:
@@ -375,8 +374,7 @@ def derivatives(
         of: names of results, as ``"qvel"``, ``"sensordata[2]"`` or ``"xpos[3, 0]"``.
         by: names of inputs, as ``"ctrl"``, ``"body_mass"``, ``"geom_friction[3]"`` or ``"opt.gravity"``.
         after: "step" for derivatives of `mj_step`, "forward" for those of `mj_forward`.
-        contacts: "exact" or "smooth". If "smooth", geoms that don't touch, but are within `reach`, also contribute to
-            the derivatives (and to nothing else): possible contacts then have an effect; see docs/derivatives.md.
+        contacts: "exact"; or "smooth": geoms that don't touch contribute to derivatives, too (docs/derivatives.md).
         reach: largest distance of such geoms, m; None for the mean size of the model's bodies (``m.stat.meansize``).
 
     Returns:
@@ -421,8 +419,7 @@ def record(
         d: data; it is stepped `nstep` times.
         nstep: number of steps.
         controls: controls of each step, (nstep, nu); None for the controls in `d`.
-        contacts: "exact" or "smooth". If "smooth", geoms that don't touch, but are within `reach`, also contribute to
-            the derivatives (and to nothing else): possible contacts then have an effect; see docs/derivatives.md.
+        contacts: "exact"; or "smooth": geoms that don't touch contribute to derivatives, too (docs/derivatives.md).
         reach: largest distance of such geoms, m; None for the mean size of the model's bodies (``m.stat.meansize``).
         every: number of steps between two stored states. Values above 1 save memory, but gradients then simulate the
             steps once more, and applied forces should be equal in all steps.

@@ -96,46 +96,38 @@ def mju_mulVecMatVec(vec1: Any, mat: Any, vec2: Any) -> float:  # pyright: ignor
     """Return vec1' mat vec2, for a square matrix."""
 
 
-def _multiply(res: Any, a: np.ndarray, b: np.ndarray, texts: tuple[str, str, str]) -> None:
+def _multiply(res: Any, mat1: Any, mat2: Any, turned1: bool = False, turned2: bool = False) -> None:
+    """Compute the product of two matrices, each transposed or not."""
+    a, b = matrix("mat1", mat1), matrix("mat2", mat2)
+    outer1, inner1 = ("columns", "rows") if turned1 else ("rows", "columns")
+    inner2, outer2 = ("columns", "rows") if turned2 else ("rows", "columns")
+    a, b = a.T if turned1 else a, b.T if turned2 else b
+    of_rows = f"#rows in res should equal #{outer1} in mat1"
+    of_columns = f"#columns in res should equal #{outer2} in mat2"
+    if turned1:
+        require(np.shape(res)[:1] == a.shape[:1], of_rows)
+    if turned2:
+        require(np.shape(res)[-1:] == b.shape[1:], of_columns)
     out = target_matrix("res", res)
-    require(a.shape[1] == b.shape[0], texts[0])
-    require(out.shape[0] == a.shape[0], texts[1])
-    require(out.shape[1] == b.shape[1], texts[2])
+    require(a.shape[1] == b.shape[0], f"#{inner1} in mat1 should equal #{inner2} in mat2")
+    require(out.shape[0] == a.shape[0], of_rows)
+    require(out.shape[1] == b.shape[1], of_columns)
     out[...] = a @ b
 
 
 def mju_mulMatMat(res: np.ndarray, mat1: Any, mat2: Any) -> None:
     """Compute res = mat1 mat2."""
-    texts = (
-        "#columns in mat1 should equal #rows in mat2",
-        "#rows in res should equal #rows in mat1",
-        "#columns in res should equal #columns in mat2",
-    )
-    _multiply(res, matrix("mat1", mat1), matrix("mat2", mat2), texts)
+    _multiply(res, mat1, mat2)
 
 
 def mju_mulMatMatT(res: np.ndarray, mat1: Any, mat2: Any) -> None:
     """Compute res = mat1 mat2'."""
-    texts = (
-        "#columns in mat1 should equal #columns in mat2",
-        "#rows in res should equal #rows in mat1",
-        "#columns in res should equal #rows in mat2",
-    )
-    a, b = matrix("mat1", mat1), matrix("mat2", mat2)
-    require(np.shape(res)[-1:] == b.shape[:1], texts[2])
-    _multiply(res, a, b.T, texts)
+    _multiply(res, mat1, mat2, turned2=True)
 
 
 def mju_mulMatTMat(res: np.ndarray, mat1: Any, mat2: Any) -> None:
     """Compute res = mat1' mat2."""
-    texts = (
-        "#rows in mat1 should equal #rows in mat2",
-        "#rows in res should equal #columns in mat1",
-        "#columns in res should equal #columns in mat2",
-    )
-    a, b = matrix("mat1", mat1), matrix("mat2", mat2)
-    require(np.shape(res)[:1] == a.shape[1:], texts[1])
-    _multiply(res, a.T, b, texts)
+    _multiply(res, mat1, mat2, turned1=True)
 
 
 def _check_sqr_mat_t_d(res: Any, mat: Any, diag: Any) -> None:
