@@ -38,6 +38,12 @@ REFERENCE = "mujoco"
 SLOW_TO_IMPORT = ("mujoco", "scipy", "matplotlib", "ray", "viser", "websockets", "torch", "jax")
 
 
+@functools.cache
+def tree_of(file: Path) -> ast.Module:
+    """The syntax tree of a source file."""
+    return ast.parse(file.read_text())
+
+
 def module_name(file: Path) -> str:
     """Dotted name of a source file; a package has the name of its folder."""
     parts = file.relative_to(SOURCE).with_suffix("").parts
@@ -67,7 +73,7 @@ def imported_names(file: Path, types: bool = True) -> tuple[str, ...]:
     Imports that only a type checker reads count with `types`.
     """
     package, found = module_name(file).split(".")[: None if file.name == "__init__.py" else -1], []
-    tree = ast.parse(file.read_text())
+    tree = tree_of(file)
     for node in ast.walk(tree) if types else nodes_that_run(tree):
         if isinstance(node, ast.Import):
             found += [alias.name for alias in node.names]
@@ -78,6 +84,7 @@ def imported_names(file: Path, types: bool = True) -> tuple[str, ...]:
     return tuple(found)
 
 
+@functools.cache
 def imported_modules(file: Path, types: bool = True) -> set[str]:
     """Modules of the package that a file imports, those for types included or not."""
     found = set()
@@ -148,7 +155,7 @@ def test_files_and_functions_stay_short():
         text, place = file.read_text(), file.relative_to(PACKAGE).as_posix()
         if len(text.splitlines()) > LONGEST_FILE:
             long.append(f"{place}: {len(text.splitlines())} lines")
-        functions = [n for n in ast.walk(ast.parse(text)) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)]
+        functions = [n for n in ast.walk(tree_of(file)) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)]
         lengths = {function.name: (function.end_lineno or 0) - function.lineno + 1 for function in functions}
         long += [f"{place}: {name}, {length} lines" for name, length in lengths.items() if length > LONGEST_FUNCTION]
     assert not long, "\n".join(long)
@@ -162,7 +169,7 @@ PLAIN_WRITERS = {"files.py", "jit/target/ptxas.py", "view/capture.py"}
 
 def writes_of(file: Path) -> Iterator[str]:
     """Calls in a file that write, or move, files by other means than `cardan.files`."""
-    for node in ast.walk(ast.parse(file.read_text())):
+    for node in ast.walk(tree_of(file)):
         if isinstance(node, ast.Call):
             called = ast.unparse(node.func)
             given = [*node.args, *(keyword.value for keyword in node.keywords)]
@@ -179,6 +186,11 @@ def test_files_are_written_in_one_place():
 OWNER = {"self", "cls"}
 
 
+def is_owner(node: ast.AST) -> bool:
+    """Whether an expression is the object or the class to which a method belongs."""
+    return isinstance(node, ast.Name) and node.id in OWNER
+
+
 def is_private(name: str) -> bool:
     """Whether an attribute is private, other than a special method or a method of named tuples."""
     return name.startswith("_") and not name.endswith("__") and name not in {"_replace", "_fields", "_asdict"}
@@ -191,8 +203,8 @@ def private_attributes_made(tree: ast.AST) -> Iterator[str]:
             if isinstance(node, ast.FunctionDef):
                 yield node.name
             elif isinstance(node, ast.AnnAssign):
-                yield ast.unparse(node.target)
-            elif isinstance(node, ast.Attribute) and ast.unparse(node.value) in OWNER:
+                yield getattr(node.target, "id", getattr(node.target, "attr", ""))
+            elif isinstance(node, ast.Attribute) and is_owner(node.value):
                 yield node.attr
 
 
@@ -207,7 +219,7 @@ PRIVATE_OF_OTHERS = {
 
 
 def test_private_attributes_stay_in_their_package():
-    trees = {file: ast.parse(file.read_text()) for file in FILES}
+    trees = {file: tree_of(file) for file in FILES}
     made: dict[str, set[str]] = {}
     for file, tree in trees.items():
         for name in filter(is_private, private_attributes_made(tree)):
@@ -216,7 +228,7 @@ def test_private_attributes_stay_in_their_package():
     for file, tree in trees.items():
         place, part = file.relative_to(PACKAGE).as_posix(), part_of(module_name(file))
         for node in ast.walk(tree):
-            if not isinstance(node, ast.Attribute) or not is_private(node.attr) or ast.unparse(node.value) in OWNER:
+            if not isinstance(node, ast.Attribute) or not is_private(node.attr) or is_owner(node.value):
                 continue
             if part not in made.get(node.attr, {part}) and (place, node.attr) not in PRIVATE_OF_OTHERS:
                 found.append(f"{place}:{node.lineno}: {ast.unparse(node)}")
