@@ -22,10 +22,9 @@ from wheels.kernels import compile_driver
 from benchmarks.scenes import HUMANOID, WIDE
 from benchmarks.timing import paired_ratio, save
 from cardan.cli.entries import all_entries
-from cardan.jit.cache.archive import sources, write_archive
-from cardan.jit.cache.packaged import PACKAGE
+from cardan.jit.cache.packaged import PACKAGE, sources, write_archive
 from cardan.jit.driver.program import stored_object
-from cardan.jit.target.platforms import PLATFORMS, host_platform, runs
+from cardan.jit.target.processor import PLATFORMS, host_platform, runs
 
 PAIRS = 5
 """Of the models in the table; all others are measured once."""

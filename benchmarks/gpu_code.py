@@ -26,10 +26,8 @@ from cardan.cli.entries import all_entries
 from cardan.collision.detection import collision
 from cardan.jit.cache.store import cache_folder
 from cardan.jit.front.compile import linked_module
-from cardan.jit.front.form import CALL, DOUBLE, INTERLEAVED, SINGLE, Form
-from cardan.jit.front.stage import COLLIDER_ABI, STAGE_ABI, Entry, entry_of
-from cardan.jit.target.ptx import ARCHITECTURES, Code, ptx
-from cardan.jit.target.ptxas import assemble
+from cardan.jit.front.stage import CALL, COLLIDER_ABI, DOUBLE, INTERLEAVED, SINGLE, STAGE_ABI, Entry, Form, entry_of
+from cardan.jit.target.ptx import ARCHITECTURES, Code, assemble, ptx
 from cardan.model.forms import model_in
 from cardan.soft.contacts import soft_collision
 from cardan.step.pipeline import PROGRAMS

@@ -17,13 +17,11 @@ from tests.jit.fake_cuda import FakeDriver
 
 from cardan.batch.gpu import code, transfers
 from cardan.jit.driver import cuda
-from cardan.jit.driver.lanes import entry_in, lane_object
-from cardan.jit.driver.llvm import Engine
-from cardan.jit.front.form import WORLD_COUNT, WORLD_INDEX
-from cardan.jit.target.lanes import LANE, LANE_WORDS, call_by_number
-from cardan.jit.target.moving import PARAMETERS, move_text
+from cardan.jit.driver.lanes import LANE, LANE_WORDS, entry_in, lane_object
+from cardan.jit.driver.loader import Engine
+from cardan.jit.front.stage import WORLD_COUNT, WORLD_INDEX
+from cardan.jit.target.gpu_kernels import KERNEL, PARAMETERS, kernel_text, move_text, switch
 from cardan.jit.target.processor import assemble
-from cardan.jit.target.ptx import KERNEL, kernel_text
 
 STAGE_WORDS = 5
 READERS = f"""
@@ -85,7 +83,7 @@ def stage_grid(stages, form, called):
     engine = Engine()
     for entry in {e.symbol: e for e in entries.values()}.values():
         engine.add(lane_object(entry, form))
-    text = LANE_WORDS + READERS + call_by_number([entries[f].symbol for f in called])
+    text = LANE_WORDS + READERS + switch([entries[f].symbol for f in called])
     text += "\n" + kernel_text([entries[f].symbol for f in stages])
     engine.add(assemble(text + grid_text(STAGE_WORDS, ("ptr", "i64", "i64", "i64", "ptr"))))
     return _function(engine, STAGE_WORDS)

@@ -12,7 +12,7 @@ import cardan
 from cardan.batch.lanes import LaneWorlds
 from cardan.jit import Program
 from cardan.jit.driver.lanes import LaneCode
-from cardan.jit.front.form import HERE, INTERLEAVED, Form
+from cardan.jit.front.stage import HERE, INTERLEAVED, Form
 from cardan.model.derived import ADDRESSES
 from cardan.model.forms import model_in
 from cardan.model.tables import COUNTERS, DATA

@@ -16,7 +16,7 @@ import numpy as np
 
 import cardan
 from cardan.batch import Batch
-from cardan.jit.front.form import SINGLE, Form
+from cardan.jit.front.stage import SINGLE, Form
 from cardan.model.forms import model_in
 
 SMOOTH = (

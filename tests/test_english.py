@@ -35,6 +35,8 @@ PACKAGES = (
     "enums",
     "mjcf",
     "compiler",
+    "jit",
+    "tangents",
 )
 PAGES = (
     "README.md",

@@ -205,7 +205,7 @@ def test_the_error_of_a_bad_value_names_the_valid_ones():
 def test_members_are_compile_time_numbers_in_compiled_code():
     import numba
 
-    import cardan.jit.front.enumerations  # noqa: F401 (as Cardan does before it compiles)
+    import cardan.jit.front.native  # noqa: F401 (as Cardan does before it compiles)
 
     box, limit = enums.mjtGeom.mjGEOM_BOX, enums.mjtDisableBit.mjDSBL_LIMIT
 

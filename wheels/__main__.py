@@ -8,9 +8,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from cardan.jit.cache.archive import sources, write_archive
-from cardan.jit.cache.packaged import PACKAGE
-from cardan.jit.target.platforms import PLATFORMS, host_platform
+from cardan.jit.cache.packaged import PACKAGE, sources, write_archive
+from cardan.jit.target.processor import PLATFORMS, host_platform
 from wheels.kernels import compile_all, differentiable, entries
 from wheels.pack import ROOT, build_pure, build_sdist, for_platform
 

@@ -22,14 +22,13 @@ from cardan.derive.contact import all_contact_stages
 from cardan.jit.binding.glue import program_glue
 from cardan.jit.binding.objects import CALL, GUARD, PROGRAM, TABLE_NAME
 from cardan.jit.cache import store as disk
-from cardan.jit.cache.archive import ScalarForms
 from cardan.jit.cache.fingerprint import fingerprint
-from cardan.jit.driver.program import DRIVER, DRIVER_SYMBOLS
+from cardan.jit.cache.packaged import ScalarForms
+from cardan.jit.driver.program import DRIVER_SYMBOLS, driver_module
 from cardan.jit.front.compile import emit, link_entry, only, retargeted, symbols_of
-from cardan.jit.front.form import Form
-from cardan.jit.front.stage import STAGE_ABI, Entry, entry_of
-from cardan.jit.target.platforms import Platform, foreign_machine
-from cardan.jit.transform.stages import scalar_form
+from cardan.jit.front.stage import STAGE_ABI, Entry, Form, entry_of
+from cardan.jit.target.processor import Platform, foreign_machine
+from cardan.tangents.stages import scalar_form
 from wheels.symbols import check_object
 
 DIFFERENTIABLE = ("constraint", "derive", "dynamics", "sensor", "soft.edges", "soft.flex", "solver.noslip", "step")
@@ -58,7 +57,9 @@ def compile_driver(target: Target) -> dict[str, bytes]:
     """The object files of what runs programs: the driver's functions, and the function for calls from Python."""
     platform, level = target
     machine = foreign_machine(platform, level)
-    pieces: dict[str, tuple[str, tuple[str, ...]]] = {symbol: (DRIVER, (symbol,)) for symbol in DRIVER_SYMBOLS}
+    pieces: dict[str, tuple[str, tuple[str, ...]]] = {
+        symbol: (str(driver_module()), (symbol,)) for symbol in DRIVER_SYMBOLS
+    }
     pieces[PROGRAM] = program_glue(), (PROGRAM + CALL, PROGRAM + TABLE_NAME, PROGRAM + GUARD)
     objects = {}
     for name, (assembly, symbols) in pieces.items():

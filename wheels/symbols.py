@@ -10,7 +10,7 @@ import struct
 from collections.abc import Collection, Iterator
 
 from cardan.jit.front.compile import BOTH_PRECISIONS
-from cardan.jit.target.platforms import Platform
+from cardan.jit.target.processor import Platform
 
 ELF_MACHINES = {"x86_64": 62, "aarch64": 183}
 MACH_MAGIC, MACH_ARM64 = 0xFEEDFACF, 0x0100000C

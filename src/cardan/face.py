@@ -31,7 +31,7 @@ SUBMODULES = ("rollout", "viewer")
 _PARTS = (
     *("api", "batch", "collision", "compiler", "constants", "constraint", "derive", "dynamics", "enums", "errors"),
     *("formats", "jit", "maths", "mjcf", "model", "plugins", "render", "sensor", "soft", "solver", "spec", "step"),
-    *("view", "visual", "torch", "jax"),
+    *("tangents", "view", "visual", "torch", "jax"),
 )
 """Folders and modules that programs may access as attributes of the package without importing them."""
 

@@ -345,27 +345,39 @@ def least_squares(
         column = np.clip(column, *limits)
     run = _Run(residual, norm, limits, column, mu_factor, (mu_min, mu_max), tol, Verbosity(verbose), said)
     began = time.perf_counter()
-    run.r = run.residual_at(run.x)
-    run.value = float(norm.value(run.r))
-    status = Status.MAX_ITER
-    for iteration in range(max_iter):
-        matrix = _jacobian_at(run, jacobian, eps)
-        if check_derivatives and iteration == 0:
-            if jacobian is not None:
-                run.n_res = check_jacobian(residual, run.x, run.r, matrix, eps, run.n_res, limits, output)
-            check_norm(run.r, norm, eps, output)
-        taken = len(run.trace)
-        ended = _iterate(run, matrix)
-        if iter_callback is not None and len(run.trace) > taken:
-            iter_callback(run.trace)
-        if ended is not None:
-            status = ended
-            break
+    status = _minimise(run, jacobian, eps, max_iter, iter_callback, output, check_derivatives)
     run.trace.append(IterLog(run.x.copy(), run.value, 0.0, run.mu))
     if iter_callback is not None:
         iter_callback(run.trace)
     _say_end(run, status, time.perf_counter() - began)
     return run.x.reshape(start.shape), run.trace
+
+
+def _minimise(
+    run: _Run,
+    jacobian: Jacobian | None,
+    eps: float,
+    max_iter: int,
+    iter_callback: Callable[[list[IterLog]], None] | None,
+    output: TextIO | None,
+    check_derivatives: bool,
+) -> Status:
+    """Iterate until a step is too short or too many were taken; return the reason to end."""
+    run.r = run.residual_at(run.x)
+    run.value = float(run.norm.value(run.r))
+    for iteration in range(max_iter):
+        matrix = _jacobian_at(run, jacobian, eps)
+        if check_derivatives and iteration == 0:
+            if jacobian is not None:
+                run.n_res = check_jacobian(run.residual, run.x, run.r, matrix, eps, run.n_res, run.bounds, output)
+            check_norm(run.r, run.norm, eps, output)
+        taken = len(run.trace)
+        ended = _iterate(run, matrix)
+        if iter_callback is not None and len(run.trace) > taken:
+            iter_callback(run.trace)
+        if ended is not None:
+            return ended
+    return Status.MAX_ITER
 
 
 def _checked_bounds(x: np.ndarray, bounds: Sequence[np.ndarray] | None) -> tuple[np.ndarray, np.ndarray] | None:

@@ -27,7 +27,7 @@ from cardan.batch.gpu.memory import BLOCKS, block_size
 from cardan.enums import mjtStage, mjtState, mjtWarning
 from cardan.jit import jit_enabled
 from cardan.jit.driver.cuda import CudaError, GpuMemoryError
-from cardan.jit.front.form import INTERLEAVED, SINGLE, Form
+from cardan.jit.front.stage import INTERLEAVED, SINGLE, Form
 from cardan.jit.target.ptx import KERNEL, PtxError, find_libdevice
 from cardan.step.checks import clear_energy
 from cardan.step.report import SimulationWarning

@@ -17,7 +17,7 @@ from tests.verdicts import FULL
 import cardan
 from cardan.batch.lanes import LaneWorlds
 from cardan.jit import jit_enabled
-from cardan.jit.layout.lanes import Lanes
+from cardan.jit.memory.lanes import Lanes
 from cardan.model.tables import CAPACITIES, DATA
 from cardan.step.pipeline import PROGRAMS
 

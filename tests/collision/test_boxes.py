@@ -9,7 +9,7 @@ from collision.harness import Pair, random_quat
 from collision.shapes import extents
 
 import cardan
-from cardan.jit.mode import jit_enabled
+from cardan.jit.front.stage import jit_enabled
 
 SIZES = {"sphere": ".1", "capsule": ".1 .2", "cylinder": ".1 .2", "box": ".1 .15 .2"}
 KINDS = [("box", "box"), ("sphere", "box"), ("sphere", "cylinder"), ("capsule", "box")]

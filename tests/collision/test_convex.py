@@ -10,7 +10,7 @@ from collision.harness import Pair, random_quat
 from collision.shapes import KINDS, extents, place_randomly, two_geoms
 
 from cardan.constants import mjENBL_NATIVECCD
-from cardan.jit.mode import jit_enabled
+from cardan.jit.front.stage import jit_enabled
 
 ALL_PAIRS = [
     pair

@@ -9,7 +9,7 @@ from collision.shapes import KINDS, geom, two_geoms
 
 import cardan
 from cardan.collision.culling import boxes_apart
-from cardan.jit.mode import jit_enabled
+from cardan.jit.front.stage import jit_enabled
 
 POSES = 100 if jit_enabled else 20
 STEPS = 60 if jit_enabled else 2

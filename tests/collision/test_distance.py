@@ -10,7 +10,7 @@ from collision.harness import Pair, run
 from collision.shapes import KINDS, extents, place_randomly, two_geoms
 
 import cardan
-from cardan.jit.mode import jit_enabled
+from cardan.jit.front.stage import jit_enabled
 
 PAIRS = list(itertools.combinations_with_replacement(KINDS, 2))
 CURVED = {"ellipsoid", "cylinder"}

@@ -8,7 +8,7 @@ import pytest
 import cardan
 from cardan.collision import hull_search
 from cardan.collision.support import load_geom
-from cardan.jit.mode import jit_enabled
+from cardan.jit.front.stage import jit_enabled
 from cardan.model.fields_work import LARGEST_SCAN, SCAN_WIDTH
 
 SEARCHES = 150 if jit_enabled else 40

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import cardan
-from cardan.jit.mode import jit_enabled
+from cardan.jit.front.stage import jit_enabled
 
 pytestmark = pytest.mark.skipif(not jit_enabled, reason="ten thousand contacts take long in the interpreter")
 GRAVITY = 9.81

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from collision.harness import Pair, random_quat, run
 
-from cardan.jit.mode import jit_enabled
+from cardan.jit.front.stage import jit_enabled
 
 NGEOM = 500 if jit_enabled else 24
 NBALL = 200 if jit_enabled else 30

@@ -8,7 +8,7 @@ import pytest
 
 import cardan
 from cardan.collision.ray_mesh import ray_triangle
-from cardan.jit.mode import jit_enabled
+from cardan.jit.front.stage import jit_enabled
 
 RAYS = 200 if jit_enabled else 10
 SPHERE = '<mujoco><worldbody><geom size=".5"/></worldbody></mujoco>'

@@ -10,7 +10,7 @@ import pytest
 from collision.harness import Pair, random_quat
 from collision.shapes import ASSET, KINDS, geom
 
-from cardan.jit.mode import jit_enabled
+from cardan.jit.front.stage import jit_enabled
 
 POSES = 150 if jit_enabled else 5
 PAIRS = list(itertools.combinations_with_replacement(("plane", *KINDS), 2))[1:]

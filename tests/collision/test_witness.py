@@ -13,7 +13,7 @@ from collision.harness import Pair, random_quat
 from collision.shapes import KINDS, extents, two_geoms
 
 from cardan.constants import mjENBL_NATIVECCD
-from cardan.jit.mode import jit_enabled
+from cardan.jit.front.stage import jit_enabled
 
 POSES = 120 if jit_enabled else 5
 LEAST = 4 if jit_enabled else 0

@@ -10,10 +10,9 @@ from cardan.dynamics.kinematics import kinematics
 from cardan.jit import jit_enabled
 from cardan.jit.binding.arguments import CallAbi
 from cardan.jit.cache.fingerprint import fingerprint
-from cardan.jit.driver.loader import target_machine
-from cardan.jit.front.form import DOUBLE, HERE, INTERLEAVED, SINGLE, WORLD, Form
-from cardan.jit.front.stage import entry_of
-from cardan.jit.transform.precision import single_constant
+from cardan.jit.front.precision import single_constant
+from cardan.jit.front.stage import DOUBLE, HERE, INTERLEAVED, SINGLE, WORLD, Form, entry_of
+from cardan.jit.target.processor import target_machine
 
 ENTRY = entry_of(kinematics)
 

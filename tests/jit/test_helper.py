@@ -16,13 +16,12 @@ import pytest
 from cardan.compiler.bvh import find_body_trees
 from cardan.compiler.names import find_places
 from cardan.jit import jit_enabled, stage
-from cardan.jit.cache import helper, store, worker
+from cardan.jit.cache import helper, store
 from cardan.jit.cache.fingerprint import fingerprint
-from cardan.jit.cache.once import compile_if_free
-from cardan.jit.cache.pruning import STAMP
+from cardan.jit.cache.helper import compile_if_free
+from cardan.jit.cache.store import STAMP
 from cardan.jit.driver import program
-from cardan.jit.front.form import HERE
-from cardan.jit.front.stage import entry_of
+from cardan.jit.front.stage import HERE, entry_of
 from cardan.model.reset import start_data
 from cardan.step.checks import check_acc, check_pos
 from cardan.step.report import report_warnings
@@ -53,7 +52,7 @@ def processes_with(folder):
     for process in Path("/proc").iterdir():
         try:
             theirs = process.name.isdigit() and str(folder).encode() in (process / "environ").read_bytes()
-            if theirs and b"cache.worker" in (process / "cmdline").read_bytes():
+            if theirs and b"cache.helper" in (process / "cmdline").read_bytes():
                 found.append(process.name)
         except OSError:
             continue
@@ -202,18 +201,18 @@ def test_a_helper_that_cannot_start_costs_nothing(crew, monkeypatch):
 
 
 def test_the_largest_stage_comes_first():
-    tasks = worker.Tasks()
+    tasks = helper.Tasks()
     small = entries(report_warnings, find_places, check_acc)
-    tasks.read(io.BytesIO("".join(helper._task(entry, HERE) + "\n" for entry in small).encode()))
+    tasks.read(io.BytesIO("".join(helper._line(entry, HERE) + "\n" for entry in small).encode()))
     first = [tasks.take(), tasks.take()]
-    tasks.read(io.BytesIO((helper._task(entry_of(find_body_trees), HERE) + "\n").encode()))
+    tasks.read(io.BytesIO((helper._line(entry_of(find_body_trees), HERE) + "\n").encode()))
     order = [task and task.entry.function for task in (*first, tasks.take(), tasks.take())]
     assert order == [find_places, check_acc, find_body_trees, report_warnings]
 
 
 def test_a_helper_without_work_ends(monkeypatch):
-    monkeypatch.setattr(worker, "PATIENCE", 0.01)
-    assert worker.Tasks().take() is None
+    monkeypatch.setattr(helper, "PATIENCE", 0.01)
+    assert helper.Tasks().take() is None
 
 
 def test_a_stage_that_another_process_compiles_is_left_to_it(tmp_path, monkeypatch):
@@ -238,8 +237,8 @@ def test_the_running_process_passes_by_what_others_compile(monkeypatch):
         return "", b""
 
     monkeypatch.setattr("cardan.jit.cache.helper.help_with", lambda *args: None)
-    monkeypatch.setattr("cardan.jit.cache.once.compile_if_free", elsewhere)
-    monkeypatch.setattr("cardan.jit.cache.once.compile_into_cache", waits)
+    monkeypatch.setattr("cardan.jit.cache.helper.compile_if_free", elsewhere)
+    monkeypatch.setattr("cardan.jit.cache.helper.compile_into_cache", waits)
     monkeypatch.setattr("cardan.jit.driver.loader.load_object", lambda symbol, code: 1)
     monkeypatch.setattr(program, "_ADDRESSES", {HERE: {}})
     program._compile_cold(entries(check_acc, check_pos), HERE)
@@ -262,7 +261,7 @@ def test_a_helper_compiles_into_the_cache_and_ends_with_its_input(tmp_path, monk
     entry = entry_of(check_acc)
     with a_helper(tmp_path) as one:
         assert one._process.returncode == 0  # the helper is nobody's child
-        assert one.tell([helper._task(entry, HERE)])
+        assert one.tell([helper._line(entry, HERE)])
         assert waits_for(lambda: store.holds(entry.name, fingerprint(entry)))
         assert processes_with(tmp_path)
         symbol, code = store.read(entry.name, fingerprint(entry)) or ("", b"")

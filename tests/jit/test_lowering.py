@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import gc
+
 import pytest
 
+import cardan
 from cardan.jit import collider, jit_enabled, kernel
 from cardan.jit.driver.loader import ctypes_function, load_object
 from cardan.jit.front.stage import entry_of
@@ -49,6 +52,20 @@ def looks_anywhere(m, d, geom1, geom2):
 def raises_an_error(m, d, geom1, geom2):
     if geom1 == geom2:
         raise ValueError("equal")
+    return 0
+
+
+@kernel
+def with_a_function_inside(x):
+    def doubled(y):
+        return 2.0 * y
+
+    return doubled(x) + 1.0
+
+
+@collider
+def measure(m, d, geom1, geom2):
+    d.time = with_a_function_inside(float(geom1)) + max(geom1, geom2)
     return 0
 
 
@@ -106,3 +123,33 @@ def test_searches_of_the_optimiser_are_as_long_as_before_afterwards(monkeypatch)
     with front._shorter_searches():
         pass
     assert seen[len(seen) // 2 :] == ["-memdep-block-number-limit=200", "-memdep-block-scan-limit=100"]
+
+
+def test_numba_is_left_as_it_was_and_functions_inside_are_compiled():
+    from numba.core import base
+    from numba.core.callconv import CPUCallConv
+    from numba.core.codegen import JITCodeLibrary
+    from numba.core.cpu import CPUContext
+
+    from cardan.jit.front.compile import compile_entry
+
+    thresholds = gc.get_threshold()
+    places = [(base, "user_function"), (CPUCallConv, "return_user_exc"), (CPUCallConv, "return_status_propagate")]
+    places += [(CPUContext, "get_executable"), (CPUCallConv, "return_dynamic_user_exc")]
+    places += [(JITCodeLibrary, "_optimize_functions"), (JITCodeLibrary, "add_ir_module")]
+    before = [getattr(place, name) for place, name in places]
+    symbol, code = compile_entry(entry_of(measure))
+    assert symbol.encode() in code
+    assert [getattr(place, name) for place, name in places] == before
+    assert gc.get_threshold() == thresholds
+
+
+def test_functions_of_the_interface_are_compiled():
+    """What calls their kernels is made from text and belongs to no module."""
+    from cardan.jit.binding.functions import Binding, KernelBinding
+    from cardan.jit.front.compile import compile_entry
+
+    assert cardan.mju_dot3
+    compiled = (binding.entry for binding in Binding.all.values() if isinstance(binding, KernelBinding))
+    symbol, code = compile_entry(next(entry for entry in compiled if entry.name.endswith("mju_dot3")))
+    assert symbol.encode() in code

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from cardan.jit import Field, Struct, StructMemory
-from cardan.jit.memory.struct import Link, address_of, buffer_without, layout_of
+from cardan.jit.memory.layout import address_of, buffer_without, layout_of
+from cardan.jit.memory.struct import Link
 
 STRUCT = Struct(
     "MemoryTest",

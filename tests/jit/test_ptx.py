@@ -12,12 +12,10 @@ from cardan.collision.capsule import capsule_capsule
 from cardan.dynamics.kinematics import kinematics
 from cardan.jit import jit_enabled
 from cardan.jit.driver.loader import ctypes_function, load_assembly
-from cardan.jit.front.form import DOUBLE, INTERLEAVED, SINGLE, WORLD_COUNT, WORLD_INDEX, Form
-from cardan.jit.front.stage import entry_of
-from cardan.jit.target import moving
+from cardan.jit.front.stage import DOUBLE, INTERLEAVED, SINGLE, WORLD_COUNT, WORLD_INDEX, Form, entry_of
+from cardan.jit.target import gpu_kernels as moving
 from cardan.jit.target import ptx as target
-from cardan.jit.target.ptx import ARCHITECTURES, KERNEL, Code, PtxError, find_libdevice, ptx
-from cardan.jit.target.ptxas import assemble, find_ptxas
+from cardan.jit.target.ptx import ARCHITECTURES, KERNEL, Code, PtxError, assemble, find_libdevice, find_ptxas, ptx
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -151,7 +149,7 @@ own:
   ret i64 %request
 }}
 """
-    kernel = target.kernel_text(["asks"]).replace('declare i64 @"asks"(i64, i64)', "")
+    kernel = moving.kernel_text(["asks"]).replace('declare i64 @"asks"(i64, i64)', "")
     run = ctypes_function(load_assembly("run", text + kernel), None, *[ctypes.c_int64] * 5)
     requests, runs = data = np.array([[0, 7, 0, 0], [0, 0, 0, 0]])
     words = np.zeros(13, np.int64)  # three rows, and the flag

@@ -13,7 +13,8 @@ PROGRAM = """
 from numba import njit
 from cardan.jit import collider, kernel
 from cardan.jit.front.compile import compile_entry
-from cardan.jit.front.stage import dispatcher_of, entry_of
+from cardan.jit.front.lowering import dispatcher_of
+from cardan.jit.front.stage import entry_of
 import cardan
 
 @kernel

@@ -10,7 +10,7 @@ import pytest
 
 from cardan.jit import OK, Program, collider, jit_enabled, kernel, stack_array, stage
 from cardan.jit.driver.program import PAUSED
-from cardan.jit.front.pointers import call_collider, register_function
+from cardan.jit.memory.view import call_collider, register_function
 from cardan.model.mjdata import MjData
 from cardan.model.mjmodel import MjModel
 from cardan.model.tables import GROW_CON

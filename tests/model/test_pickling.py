@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from cardan.jit.memory.fields import Field
-from cardan.jit.memory.struct import Struct, StructMemory
+from cardan.jit.memory.fields import Field, Struct
+from cardan.jit.memory.struct import StructMemory
 from cardan.model.pickling import packed, unpack
 
 ROWS = [

@@ -20,10 +20,9 @@ from wheels.pack import build_pure, for_platform
 
 from cardan.jit import jit_enabled
 from cardan.jit.cache import store as disk
-from cardan.jit.cache.archive import sources, write_archive
 from cardan.jit.cache.fingerprint import fingerprint
-from cardan.jit.cache.packaged import PACKAGE
-from cardan.jit.target.platforms import PLATFORMS, Platform, host_platform, runs
+from cardan.jit.cache.packaged import PACKAGE, sources, write_archive
+from cardan.jit.target.processor import PLATFORMS, Platform, host_platform, runs
 
 ROOT = Path(__file__).resolve().parents[2]
 WORKLOAD = Path(__file__).with_name("workload.py")

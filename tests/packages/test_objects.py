@@ -8,7 +8,7 @@ from wheels.kernels import compile_driver
 from wheels.symbols import ObjectError, check_object, elf_symbols, mach_symbols
 
 from cardan.jit.front.compile import KernelError, emit, retargeted
-from cardan.jit.target.platforms import PLATFORMS, foreign_machine
+from cardan.jit.target.processor import PLATFORMS, foreign_machine
 
 TARGETS = [(platform, level) for platform in PLATFORMS.values() for level in platform.levels]
 NAMES = [f"{platform.name}, {level}" for platform, level in TARGETS]

@@ -14,7 +14,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[1] / "collision"))
 from harness import Pair, random_quat
 
-from cardan.jit.mode import jit_enabled
+from cardan.jit.front.stage import jit_enabled
 
 POSES = (6000 if os.environ.get("CARDAN_FULL_TESTS") else 1000) if jit_enabled else 25
 SIZE1, SIZE2 = np.array([0.3, 0.2, 0.25]), np.array([0.2, 0.35, 0.15])

@@ -16,7 +16,7 @@ from harness import Pair, random_quat
 from models import model_path
 
 from cardan.collision.table import COLLIDERS
-from cardan.jit.mode import jit_enabled
+from cardan.jit.front.stage import jit_enabled
 
 POSES = (10_000 if os.environ.get("CARDAN_FULL_TESTS") else 1000) if jit_enabled else 25
 SIZES = {

@@ -20,7 +20,7 @@ from collision.shapes import ASSET, KINDS, place_randomly, two_geoms
 
 from cardan.collision.convex import convex_convex
 from cardan.collision.table import COLLIDERS
-from cardan.jit.mode import jit_enabled
+from cardan.jit.front.stage import jit_enabled
 
 POSES = 1000 if jit_enabled else 15
 TYPES = {kind: getattr(mujoco.mjtGeom, f"mjGEOM_{kind.upper()}") for kind in KINDS}

@@ -14,7 +14,7 @@ from collision.harness import Pair, random_quat
 from collision.shapes import ASSET, KINDS, geom
 
 import cardan
-from cardan.jit.mode import jit_enabled
+from cardan.jit.front.stage import jit_enabled
 
 POSES = 150 if jit_enabled else 2
 FLAT = ("cylinder", "box", "mesh")

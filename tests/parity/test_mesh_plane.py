@@ -11,7 +11,7 @@ import pytest
 import cardan
 from cardan.api.loading import load_string
 from cardan.compiler.meshes.qhull import library
-from cardan.jit.mode import jit_enabled
+from cardan.jit.front.stage import jit_enabled
 
 POSES = (10_000 if os.environ.get("CARDAN_FULL_TESTS") else 500) if jit_enabled else 20
 FLAT = pytest.param(True, marks=pytest.mark.skipif(library() is None, reason="cmeel-qhull is not installed"))

@@ -8,7 +8,7 @@ import pytest
 from reference import data_from_reference, model_from_reference
 
 import cardan
-from cardan.jit.mode import jit_enabled
+from cardan.jit.front.stage import jit_enabled
 
 RAYS = 1000 if jit_enabled else 40
 TYPES = {"PLANE": (1, 0.7, 1), "SPHERE": (0.4, 0, 0), "CAPSULE": (0.2, 0.4, 0), "ELLIPSOID": (0.3, 0.2, 0.5),

@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from collision.shapes import ASSET, geom
 
 import cardan
-from cardan.jit.mode import jit_enabled
+from cardan.jit.front.stage import jit_enabled
 
 pytestmark = pytest.mark.skipif(not jit_enabled, reason="thousands of steps take long in the interpreter")
 SETTLE, HOLD = 1500, 5000

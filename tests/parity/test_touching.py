@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "collision"))
 from harness import Pair
 
 import cardan
-from cardan.jit.mode import jit_enabled
+from cardan.jit.front.stage import jit_enabled
 
 POSES = (1000 if os.environ.get("CARDAN_FULL_TESTS") else 120) if jit_enabled else 8
 MODELS = 4

@@ -14,7 +14,7 @@ import pytest
 from marks import takes_minutes_interpreted
 
 import cardan
-from cardan.jit.binding.programs import ProgramTable
+from cardan.jit.binding.functions import ProgramTable
 
 XML = """<mujoco><worldbody><geom type="plane" size="9 9 1"/><body pos="0 0 .1"><freejoint/><geom size=".2"/></body>
 </worldbody></mujoco>"""

@@ -25,7 +25,7 @@ from cardan.batch.worlds import COUNTS
 from cardan.enums import mjtStage, mjtState, mjtWarning
 from cardan.enums.codes import STAGE_ACC
 from cardan.errors import FatalError
-from cardan.jit.front.form import DOUBLE, SINGLE, Form
+from cardan.jit.front.stage import DOUBLE, SINGLE, Form
 from cardan.model import internals
 from cardan.model.mjdata import ARRAYS, MjData
 from cardan.model.mjmodel import MjModel

@@ -21,7 +21,7 @@ from cardan.batch.worlds import BYTES, COUNT, COUNTS, TIME, WORDS
 from cardan.enums import mjtStage, mjtState
 from cardan.errors import FatalError
 from cardan.jit import Program, jit_enabled
-from cardan.jit.front.form import HERE, Form
+from cardan.jit.front.stage import HERE, Form
 from cardan.model import internals
 from cardan.model.forms import data_in_double
 from cardan.model.mjdata import MjData

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from cardan.jit.driver.lanes import LaneCode
-from cardan.jit.front.form import DOUBLE, INTERLEAVED, Form
-from cardan.jit.layout.lanes import Lanes
+from cardan.jit.front.stage import DOUBLE, INTERLEAVED, Form
+from cardan.jit.memory.lanes import Lanes
 from cardan.jit.memory.struct import StructMemory
 from cardan.model import internals
 from cardan.model.forms import model_in

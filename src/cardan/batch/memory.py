@@ -12,7 +12,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from cardan.jit.memory.struct import ALIGNMENT, WORDS, StructMemory, aligned_buffer, layout_of, scalars_of
+from cardan.jit.memory.fields import WORDS
+from cardan.jit.memory.layout import ALIGNMENT, aligned_buffer, layout_of, scalars_of
+from cardan.jit.memory.struct import StructMemory
 from cardan.model import internals
 from cardan.model.mjdata import MjData, attach_private, data_sizes, private_sizes
 from cardan.model.mjmodel import MjModel

@@ -13,8 +13,10 @@ from difflib import get_close_matches
 import numpy as np
 
 from cardan.errors import FatalError
-from cardan.jit.front.form import HERE, Form
-from cardan.jit.memory.struct import WORDS, StructMemory, scalars_of
+from cardan.jit.front.stage import HERE, Form
+from cardan.jit.memory.fields import WORDS
+from cardan.jit.memory.layout import scalars_of
+from cardan.jit.memory.struct import StructMemory
 from cardan.model import internals
 from cardan.model.forms import model_in
 from cardan.model.mjdata import ARRAYS as ARRAYS_OF_DATA

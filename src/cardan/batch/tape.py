@@ -18,7 +18,7 @@ from cardan.derive.linearisation import lent
 from cardan.derive.plugins import check_numbers, remembered_numbers
 from cardan.derive.tape import STATE, Gradient, Jacobians, loss_slopes, named_sensitivities, split_jacobians
 from cardan.derive.trajectory import Recorded, Rows
-from cardan.jit.front.form import HERE
+from cardan.jit.front.stage import HERE
 from cardan.model import internals
 from cardan.model.mjdata import MjData
 from cardan.step.programs import program

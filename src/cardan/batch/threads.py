@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from cardan.jit import Program, jit_enabled
-from cardan.jit.driver.many import NO_WORLD, resume_world, run_worlds
 from cardan.jit.driver.program import PAUSED
+from cardan.jit.driver.scripts import NO_WORLD, resume_world, run_worlds
 from cardan.step.run import answer, run
 from cardan.threads import Crew, Job
 
@@ -50,7 +50,7 @@ class Walk:
     Args:
         programs: the programs that worlds need.
         kinds: which of them each world needs (k,).
-        entries: the list of worlds for native code (`cardan.jit.driver.many`).
+        entries: the list of worlds for native code (`cardan.jit.driver.scripts`).
         worlds: their ids.
         n: repetitions.
     """

@@ -13,11 +13,9 @@ from cardan.cli.entries import all_entries
 from cardan.cli.loading import load_model
 from cardan.jit import addresses
 from cardan.jit.binding.functions import program_code
-from cardan.jit.cache.pruning import prune
-from cardan.jit.cache.store import cache_folder
+from cardan.jit.cache.store import cache_folder, prune
 from cardan.jit.driver.program import stored_object
-from cardan.jit.front.stage import Abi
-from cardan.jit.mode import jit_enabled
+from cardan.jit.front.stage import Abi, jit_enabled
 from cardan.step.programs import program
 
 PROGRAMS = ("mj_step", "mj_step1", "mj_step2", "mj_forward", "mj_inverse")

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cardan.jit import Field, Struct, StructMemory, kernel
-from cardan.jit.driver.direct import call, native_over
+from cardan.jit.driver.program import call, native_over
 
 _FLAT = 1e-14  # shorter sides are widened by this on both sides
 _SAME = 1e-14  # centres that differ by at most this count as equal

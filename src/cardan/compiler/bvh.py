@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from cardan.compiler.shapes import PLANE_HALF
 from cardan.jit import Field, Struct, StructMemory, kernel
-from cardan.jit.driver.direct import call, native_over
+from cardan.jit.driver.program import call, native_over
 from cardan.jit.front.stage import exact
 from cardan.jit.memory.struct import Link
 from cardan.maths.quaternion import mul_quat, neg_quat, quat2mat, rot_vec_quat

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cardan.jit.memory.struct import fields_of
+from cardan.jit.memory.layout import fields_of
 from cardan.model.tables import MODEL
 
 if TYPE_CHECKING:

@@ -29,7 +29,7 @@ from cardan.compiler.tendons import add_tendons
 from cardan.compiler.views import add_cameras, add_lights
 from cardan.errors import MjcfError, PluginError
 from cardan.jit.cache.helper import expect, expecting
-from cardan.jit.memory.struct import layout_of
+from cardan.jit.memory.layout import layout_of
 from cardan.model import internals
 from cardan.model.mjmodel import SIZES, MjModel
 from cardan.model.reset import start_data

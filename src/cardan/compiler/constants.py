@@ -23,8 +23,9 @@ from cardan.dynamics.tendon import has_spatial_tendons, spatial_tendon, tendon
 from cardan.dynamics.transmission import has_spatial_transmissions, spatial_transmission, transmission
 from cardan.errors import FatalError, MjcfError
 from cardan.jit import Program
-from cardan.jit.driver.direct import call
-from cardan.jit.memory.struct import StructMemory, address_of
+from cardan.jit.driver.program import call
+from cardan.jit.memory.layout import address_of
+from cardan.jit.memory.struct import StructMemory
 from cardan.jit.memory.view import InterpretedView
 from cardan.model import internals
 from cardan.model.mjdata import MjData

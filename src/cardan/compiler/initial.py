@@ -16,7 +16,7 @@ from cardan.constants import mjMINVAL
 from cardan.enums import mjtJoint
 from cardan.enums.codes import GEOM_PLANE
 from cardan.jit import Field, Struct, StructMemory, kernel
-from cardan.jit.driver.direct import call, native_over
+from cardan.jit.driver.program import call, native_over
 from cardan.jit.memory.struct import Link
 from cardan.maths.quaternion import mul_quat, quat2mat, rot_vec_quat
 from cardan.maths.vector import add3, get3, get4, norm3, set3, set9, sub3

@@ -18,7 +18,7 @@ from cardan.constants import mjMINVAL
 from cardan.dynamics.inertia import solve_ld, solve_lt
 from cardan.dynamics.jacobian import is_sparse
 from cardan.jit import kernel
-from cardan.jit.driver.direct import native_over
+from cardan.jit.driver.program import native_over
 from cardan.maths.vector import add6, add_scaled6, dot6, get6, get10, mul_inertia, set6
 from cardan.model.kernel_views import Model
 

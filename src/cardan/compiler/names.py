@@ -15,7 +15,7 @@ import numpy as np
 
 from cardan.compiler.build import KINDS
 from cardan.jit import Field, Struct, StructMemory, kernel
-from cardan.jit.driver.direct import call, native_over
+from cardan.jit.driver.program import call, native_over
 from cardan.jit.memory.struct import Link
 from cardan.maths.quaternion import normalize4
 from cardan.maths.types import Quat

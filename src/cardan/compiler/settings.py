@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from cardan.compiler.columns import fill_columns
-from cardan.jit.memory.struct import scalars_of
+from cardan.jit.memory.layout import scalars_of
 from cardan.model import internals
 from cardan.model.mjmodel import MjModel
 from cardan.model.tables import MODEL

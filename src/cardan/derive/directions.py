@@ -27,7 +27,7 @@ from cardan.dynamics.kinematics import get_quat
 from cardan.enums import mjtIntegrator
 from cardan.enums.codes import JNT_BALL, JNT_FREE
 from cardan.jit import OK, kernel, stage
-from cardan.jit.transform.run import SCRIPT_BEGINS_AGAIN, SCRIPT_CLEARS
+from cardan.jit.driver.scripts import SCRIPT_BEGINS_AGAIN, SCRIPT_CLEARS
 from cardan.maths.quaternion import mul_quat, neg_quat
 from cardan.model.kernel_views import Data, Model
 from cardan.step.hooks import installed_hooks

@@ -26,8 +26,9 @@ from cardan.derive.recording import begin_directions, end_directions, restore_re
 from cardan.dynamics.actuation import fwd_actuation
 from cardan.jit import Program
 from cardan.jit.binding.ready import FRAME_WORDS
-from cardan.jit.memory.struct import WORDS, address_of, aligned_buffer
-from cardan.jit.transform.run import SCRIPT_SECOND, script_runner
+from cardan.jit.driver.scripts import SCRIPT_SECOND, script_runner
+from cardan.jit.memory.fields import WORDS
+from cardan.jit.memory.layout import address_of, aligned_buffer
 from cardan.model import internals
 from cardan.model.tables import DATA
 from cardan.step.finite_difference import restore_start
@@ -74,7 +75,7 @@ class Script:
     Attributes:
         programs: the programs of tangents.
         segments: the segments; the first one and the last one are for recorded steps alone.
-        frame: the words that native code reads (`jit.transform.run.script_runner`); its address is `address`.
+        frame: the words that native code reads (`jit.driver.scripts.script_runner`); its address is `address`.
         first: the first direction, counted through all inputs; `end` is the one after the last.
         version: the number of the structure that the tangents were cleared for.
         cleared: what is cleared where contacts change, then what is where rows do: address and bytes of each array.

@@ -23,7 +23,6 @@ from cardan.derive.program import Stage
 from cardan.enums import mjtStage
 from cardan.enums.codes import PLUGIN_ACTUATOR, PLUGIN_PASSIVE, PLUGIN_SENSOR
 from cardan.jit import OK, kernel, stage
-from cardan.jit.transform.stages import written
 from cardan.model import internals
 from cardan.model.kernel_views import Data, Model
 from cardan.plugins.registry import Plugin, plugin_of
@@ -42,6 +41,7 @@ from cardan.step.plugin_stages import (
     plugin_passive,
     plugin_sensors,
 )
+from cardan.tangents.stages import written
 
 if TYPE_CHECKING:
     from cardan.model.mjdata import MjData

@@ -17,10 +17,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from cardan.jit import addresses
-from cardan.jit.memory.struct import WORDS, StructMemory, aligned_buffer
-from cardan.jit.transform.run import block_runner
-from cardan.jit.transform.stages import access, needed, tangent_addresses, written
+from cardan.jit.driver.scripts import block_runner
+from cardan.jit.memory.fields import WORDS
+from cardan.jit.memory.layout import aligned_buffer
+from cardan.jit.memory.struct import StructMemory
 from cardan.model import internals
+from cardan.tangents.stages import access, needed, tangent_addresses, written
 
 if TYPE_CHECKING:
     from cardan.model.mjdata import MjData
@@ -306,7 +308,7 @@ class TangentProgram:
 
     @property
     def segment(self) -> tuple[int, ...]:
-        """The arguments with which native code runs this: see `jit.transform.run`."""
+        """The arguments with which native code runs this: see `jit.driver.scripts`."""
         tables = [shadows.tables for shadows in self.shadows.values()]
         places = (*(table.ctypes.data for table in tables), *(table.strides[0] for table in tables))
         return (self._table.ctypes.data, len(self._table), *places, self.blocks)

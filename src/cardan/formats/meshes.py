@@ -13,7 +13,7 @@ from numpy import float32
 from cardan.formats.obj import read_obj
 from cardan.formats.raw import LARGEST_COUNT, Floats, Indices, MeshDataError, RawMesh, only_triangles
 from cardan.jit import Field, Struct, StructMemory, exact
-from cardan.jit.driver.direct import call, native_over
+from cardan.jit.driver.program import call, native_over
 
 CORNERS = Struct(
     "Corners",

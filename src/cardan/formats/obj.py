@@ -21,7 +21,7 @@ import numpy as np
 from cardan.formats.polygons import LARGEST, triangulate
 from cardan.formats.raw import MeshDataError, RawMesh
 from cardan.jit import Field, Struct, StructMemory, kernel
-from cardan.jit.driver.direct import call, native_over
+from cardan.jit.driver.program import call, native_over
 
 _LINE = re.compile(rb"^[ \t]*(v|vn|vt|[flpog])[ \t]+([^\n#]*)", re.MULTILINE)
 _CONTINUED = re.compile(rb"\\\n")

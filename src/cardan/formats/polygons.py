@@ -13,7 +13,7 @@ import numpy as np
 from numpy import float32
 
 from cardan.jit import Field, Struct, StructMemory, exact, kernel
-from cardan.jit.driver.direct import call, native_over
+from cardan.jit.driver.program import call, native_over
 
 POLYGONS = Struct(
     "Polygons",

@@ -1,7 +1,6 @@
 """How a Python function becomes a native stage: struct views, stage decorators, disk cache, driver."""
 
 from cardan.jit.driver.program import Program, addresses
-from cardan.jit.front.pointers import call_collider, call_stage, stack_array, stack_int_array
 from cardan.jit.front.stage import (
     CALLBACK_FAILED,
     COLLIDER_MISSING,
@@ -10,13 +9,14 @@ from cardan.jit.front.stage import (
     collider,
     entry,
     exact,
+    jit_enabled,
     kernel,
     side_by_side,
     stage,
 )
-from cardan.jit.memory.fields import Field
-from cardan.jit.memory.struct import Struct, StructMemory
-from cardan.jit.mode import jit_enabled
+from cardan.jit.memory.fields import Field, Struct
+from cardan.jit.memory.struct import StructMemory
+from cardan.jit.memory.view import call_collider, call_stage, stack_array, stack_int_array
 
 __all__ = [
     "CALLBACK_FAILED",

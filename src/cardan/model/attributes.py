@@ -9,8 +9,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from cardan.jit.memory.fields import Field
-from cardan.jit.memory.struct import Struct, StructMemory
+from cardan.jit.memory.fields import Field, Struct
+from cardan.jit.memory.struct import StructMemory
 
 
 def number_of(name: str, value: Any, kind: str) -> Any:

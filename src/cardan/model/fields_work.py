@@ -351,7 +351,7 @@ WORK: tuple[Field, ...] = (
     Field("work.seed_ctrl", "f8", ("nu",), "derivatives: 0; its tangents are directions of the controls"),
     Field("work.outcome", "f8", ("any",), "derivatives: the state after a step, in the tangent space, and sensor data"),
     Field("work.reach", "f8", (), "derivatives: largest distance at which geoms get contacts without touching, m"),
-    # if worlds are stored side by side, work.buffer contains only real numbers (jit/layout/lanes.py)
+    # if worlds are stored side by side, work.buffer contains only real numbers (jit/memory/lanes.py)
     Field("work.buffer_i8", "i8", ("any",), "reset: 8-byte integers of the arrays of fixed size"),
     Field("work.buffer_i4", "i4", ("any",), "reset: 4-byte integers of the arrays of fixed size"),
     Field("work.buffer_u1", "u1", ("any",), "reset: bytes of the arrays of fixed size"),

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from cardan.jit.front.form import SINGLE, Form
+from cardan.jit.front.precision import single_constant
+from cardan.jit.front.stage import SINGLE, Form
 from cardan.jit.memory.struct import StructMemory
-from cardan.jit.transform.precision import single_constant
 from cardan.model.derived import ADDRESSES, DERIVATIONS
 from cardan.model.fields_work import DERIVED
 from cardan.model.mjdata import MjData, private_sizes

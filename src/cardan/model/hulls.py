@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cardan.jit import Field, Struct, StructMemory, kernel
-from cardan.jit.driver.direct import call, native_over
+from cardan.jit.driver.program import call, native_over
 from cardan.maths.vector import cross, dot3, get3, norm3, scale3, set3, sub3
 from cardan.model.fields_work import LARGEST_SCAN, SCAN_WIDTH
 from cardan.model.kernel_views import Model

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 if TYPE_CHECKING:
-    from cardan.jit.binding.programs import ProgramTable
-    from cardan.jit.front.form import Form
+    from cardan.jit.binding.functions import ProgramTable
+    from cardan.jit.front.stage import Form
     from cardan.jit.memory.struct import StructMemory
     from cardan.model.mjdata import MjData
     from cardan.model.mjmodel import LaterCode, MjModel

@@ -33,7 +33,7 @@ SMALLEST_CAPACITY = INITIAL_CAPACITY | {"ncon": 1, "nefc": 1, "nnzJ": 16}
 mjNTIMER = int(mjtTimer.mjNTIMER)
 PLUGIN_BUFFERS = ("plugin_number", "plugin_index", "plugin_start", "plugin_handle", "plugin_remembered")
 OTHER_BUFFERS = ("buffer_i8", "buffer_i4", "buffer_u1")
-"""Buffers of integers, if worlds are stored side by side (`cardan.jit.layout.lanes`); else empty."""
+"""Buffers of integers, if worlds are stored side by side (`cardan.jit.memory.lanes`); else empty."""
 
 
 class MjContact(Record):

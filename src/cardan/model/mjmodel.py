@@ -12,11 +12,12 @@ from typing import Any, Self
 import numpy as np
 
 from cardan.files import FileName
+from cardan.jit.binding.functions import ProgramTable
 from cardan.jit.binding.objects import FIRST_PROGRAM, MODEL_ADDRESS, MOST_PROGRAMS, PROGRAM_WORDS, Native
-from cardan.jit.binding.programs import ProgramTable
 from cardan.jit.driver.program import addresses
-from cardan.jit.front.form import HERE, Form
-from cardan.jit.memory.struct import StructMemory, buffer_without, scalars_of
+from cardan.jit.front.stage import HERE, Form
+from cardan.jit.memory.layout import buffer_without, scalars_of
+from cardan.jit.memory.struct import StructMemory
 from cardan.jit.memory.view import InterpretedView
 from cardan.model.attributes import (
     ArrayAttribute,

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cardan.enums import mjtObj
-from cardan.jit.memory.fields import Field
-from cardan.jit.memory.struct import Struct, StructMemory
+from cardan.jit.memory.fields import Field, Struct
+from cardan.jit.memory.struct import StructMemory
 from cardan.model.declared import DataFields, ModelFields
 from cardan.model.tables import DATA, MODEL
 

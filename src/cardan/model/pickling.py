@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from cardan.jit.memory.fields import Field
-from cardan.jit.memory.struct import Struct, StructMemory, layout_of, scalars_of
+from cardan.jit.memory.fields import Field, Struct
+from cardan.jit.memory.layout import layout_of, scalars_of
+from cardan.jit.memory.struct import StructMemory
 
 
 def packed(memory: StructMemory) -> dict[str, Any]:

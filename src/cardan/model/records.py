@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from cardan.jit.memory.fields import Field, dimension
-from cardan.jit.memory.struct import Struct, StructMemory
+from cardan.jit.memory.fields import Field, Struct, dimension
+from cardan.jit.memory.struct import StructMemory
 from cardan.model.attributes import listing, not_settable, number_of
 
 Columns = dict[str, np.ndarray]

@@ -12,8 +12,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from cardan.files import write_file
-from cardan.jit.memory.fields import Field
-from cardan.jit.memory.struct import Struct
+from cardan.jit.memory.fields import Field, Struct
 from cardan.model.mjmodel import TEXT_FIELDS, VISUAL_GROUPS
 from cardan.model.named import KINDS, Kind, fields_of
 from cardan.model.tables import DATA, DATA_TABLES, MODEL, MODEL_TABLES, Tables

@@ -7,8 +7,8 @@ from itertools import chain
 from math import prod
 from types import ModuleType
 
-from cardan.jit.memory.fields import Field
-from cardan.jit.memory.struct import Struct, fields_of
+from cardan.jit.memory.fields import Field, Struct
+from cardan.jit.memory.layout import fields_of
 from cardan.model import fields_arena as arena
 from cardan.model import fields_assets as assets
 from cardan.model import fields_bodies as bodies

@@ -14,7 +14,7 @@ import numpy as np
 from cardan.enums import mjtTrn
 from cardan.enums.codes import TRN_TENDON, WRAP_JOINT, WRAP_PULLEY, WRAP_SITE
 from cardan.jit import Field, Struct, StructMemory, kernel
-from cardan.jit.driver.direct import call, native_over
+from cardan.jit.driver.program import call, native_over
 from cardan.model.kernel_views import Model
 from cardan.model.sparsity import DOFS_OF_JOINT, derived, dof_chain, once
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cardan.jit import Field, Struct, StructMemory, kernel
-from cardan.jit.driver.direct import call, native_over
+from cardan.jit.driver.program import call, native_over
 from cardan.jit.memory.struct import Link
 from cardan.model.fields_work import DERIVED
 from cardan.model.kernel_views import Model

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cardan.jit.driver.direct import call, native_over
+from cardan.jit.driver.program import call, native_over
 
 picture_stage = native_over("Assets", "Frame", side_by_side=True)
 """Decorator of a kernel of ``(a, f, i, j)`` that `call` runs natively."""

@@ -13,7 +13,7 @@ from typing import Any
 from cardan.constants import mjMAXVAL
 from cardan.enums.codes import WARN_BADQACC, WARN_BADQPOS, WARN_BADQVEL
 from cardan.jit import OK, Program, kernel, stage
-from cardan.jit.front.form import Form
+from cardan.jit.front.stage import Form
 from cardan.model import internals
 from cardan.model.kernel_views import Data, Model
 from cardan.model.reset import reset_data

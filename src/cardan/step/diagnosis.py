@@ -15,7 +15,8 @@ import numpy as np
 from cardan.constants import mjMAXVAL
 from cardan.enums import mjtConstraint, mjtObj
 from cardan.jit import Field
-from cardan.jit.memory.struct import Struct, home_of
+from cardan.jit.memory.fields import Struct
+from cardan.jit.memory.layout import home_of
 from cardan.model import internals
 from cardan.model.named import KIND_OF_OBJECT, name_book
 from cardan.model.tables import DATA

@@ -18,8 +18,8 @@ import numpy as np
 from cardan.jit import CALLBACK_FAILED, OK, addresses, collider, jit_enabled, stage
 from cardan.jit.binding.functions import escaped, guarded
 from cardan.jit.driver.loader import Address
-from cardan.jit.front.pointers import register_function
 from cardan.jit.front.stage import is_kernel
+from cardan.jit.memory.view import register_function
 from cardan.model import internals
 from cardan.step import actuator_hooks, collision_hooks, plugin_hooks, sensor_hooks, timers
 

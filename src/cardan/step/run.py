@@ -20,8 +20,10 @@ from cardan.enums.model import mjtEq
 from cardan.errors import FatalError
 from cardan.jit import CALLBACK_FAILED, COLLIDER_MISSING, Program
 from cardan.jit.driver.program import PAUSED
-from cardan.jit.front.form import HERE, Form
-from cardan.jit.memory.struct import WORDS, Shared, Struct, address_of
+from cardan.jit.front.stage import HERE, Form
+from cardan.jit.memory.fields import WORDS, Struct
+from cardan.jit.memory.layout import address_of
+from cardan.jit.memory.struct import Shared
 from cardan.model import internals
 from cardan.model.mjdata import ArenaHeld
 from cardan.model.tables import CAPACITIES

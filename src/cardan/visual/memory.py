@@ -18,7 +18,7 @@ import numpy as np
 
 from cardan.enums.codes import CAMERA_TRACKING
 from cardan.jit import jit_enabled
-from cardan.jit.memory.struct import WORDS
+from cardan.jit.memory.fields import WORDS
 from cardan.model import internals
 from cardan.model.tables import DATA
 from cardan.visual import fields

@@ -25,7 +25,7 @@ from cardan.batch.stages import load_state, save_state
 from cardan.enums import mjtState
 from cardan.errors import FatalError
 from cardan.jit.driver.cuda import Gpu
-from cardan.jit.front.form import INTERLEAVED, Form
+from cardan.jit.front.stage import INTERLEAVED, Form
 from cardan.model import internals
 from cardan.model.mjdata import MjData
 from cardan.model.mjmodel import MjModel

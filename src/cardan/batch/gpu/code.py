@@ -7,8 +7,7 @@ from typing import Any
 
 from cardan.jit.cache import store as disk
 from cardan.jit.cache.fingerprint import derived_key, fingerprint
-from cardan.jit.front.form import CALL, Form
-from cardan.jit.front.stage import Entry, entry_of
+from cardan.jit.front.stage import CALL, Entry, Form, entry_of
 from cardan.jit.target.ptx import NOTHING, Code, ptx
 
 Functions = Sequence[Callable[..., Any]]

@@ -10,8 +10,9 @@ from cardan.batch.gpu.arrays import DeviceArray, c_strides
 from cardan.batch.gpu.transfers import Transfers
 from cardan.constants import mjNSOLVER
 from cardan.jit.driver.cuda import GpuMemoryError, Memory
-from cardan.jit.layout.lanes import BUFFERS, LaneLayout, groups, lane_layout
-from cardan.jit.memory.struct import WORDS, StructMemory
+from cardan.jit.memory.fields import WORDS
+from cardan.jit.memory.lanes import BUFFERS, LaneLayout, groups, lane_layout
+from cardan.jit.memory.struct import StructMemory
 from cardan.model import internals
 from cardan.model.mjdata import MjData, data_sizes, private_sizes
 from cardan.model.mjmodel import MjModel

@@ -16,8 +16,9 @@ from cardan.batch.gpu.arrays import DeviceArray, c_strides
 from cardan.batch.gpu.transfers import Transfers
 from cardan.batch.models import WorldModels
 from cardan.jit.driver.cuda import Memory
-from cardan.jit.front.form import Form
-from cardan.jit.memory.struct import WORDS, scalars_of
+from cardan.jit.front.stage import Form
+from cardan.jit.memory.fields import WORDS
+from cardan.jit.memory.layout import scalars_of
 from cardan.model import internals
 from cardan.model.derived import ADDRESSES
 from cardan.model.forms import model_in

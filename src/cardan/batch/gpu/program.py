@@ -11,7 +11,7 @@ from cardan.batch.gpu import code
 from cardan.batch.gpu.memory import GpuMemories
 from cardan.batch.gpu.models import GpuModels
 from cardan.jit.driver.cuda import Graph
-from cardan.jit.front.form import Form
+from cardan.jit.front.stage import Form
 from cardan.model import internals
 
 AT, STATUS, LEFT = range(3)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from cardan.jit.driver.cuda import Gpu, Memory
-from cardan.jit.target.moving import ITEM_SIZES, move_text
+from cardan.jit.target.gpu_kernels import ITEM_SIZES, move_text
 from cardan.jit.target.ptx import ptx_of_text
 
 THREADS = 128

@@ -15,7 +15,7 @@ import numpy as np
 
 from cardan.compiler.meshes.qhull import facets_of
 from cardan.jit import Field, Struct, StructMemory, kernel
-from cardan.jit.driver.direct import call, native_over
+from cardan.jit.driver.program import call, native_over
 
 
 @dataclass(frozen=True, eq=False)

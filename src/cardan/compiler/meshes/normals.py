@@ -11,7 +11,7 @@ from numpy import float32, float64
 from cardan.compiler.meshes.surface import Surface
 from cardan.constants import mjMINVAL
 from cardan.jit import Field, Struct, StructMemory, exact, kernel
-from cardan.jit.driver.direct import call, native_over
+from cardan.jit.driver.program import call, native_over
 
 _SHARP = 0.8  # cosine between a face's normal and the mean one, below which the edge is sharp
 

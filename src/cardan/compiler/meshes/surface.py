@@ -16,7 +16,7 @@ from numpy import float32, float64
 
 from cardan.constants import mjMINVAL
 from cardan.jit import Field, Struct, StructMemory, exact, kernel
-from cardan.jit.driver.direct import call, native_over
+from cardan.jit.driver.program import call, native_over
 
 SURFACE = Struct(
     "Surface",

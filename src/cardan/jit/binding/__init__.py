@@ -1,1 +1,1 @@
-"""Functions of the interface as native code from the first argument on."""
+"""Bindings of the interface's functions: native code from the first argument on."""

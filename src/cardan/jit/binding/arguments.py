@@ -1,7 +1,7 @@
-"""What a function of the interface takes: the arguments of native calls, one description each.
+"""Descriptions of the arguments of native calls, one for each argument of a function of the interface.
 
-From these descriptions come the native code that unpacks arguments (`cardan.jit.binding.glue`), the fields under
-which a kernel sees them, and the checks with good error messages for whatever that code refuses.
+The native code that unpacks arguments (`cardan.jit.binding.glue`), the fields that a kernel sees, and the checks of the
+slow path with their error messages are all derived from these descriptions.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ class Array(NamedTuple):
     """An array in the memory of the caller.
 
     Attributes:
-        shape: one or two sizes: numbers, names of sizes of the model or of other arguments (an integer; the length of
-            an array; with the suffix `COLUMNS`, its number of columns), products (``"3*nray"``), or `ANY`. Such an
-            array is this one or comes before it.
+        shape: one or two sizes: numbers, names of sizes of the model or of other arguments, products (``"3*nray"``), or
+            `ANY`. The name of an integer argument means its value, that of an array its length, and with the suffix
+            `COLUMNS` its number of columns. Such an array is this one or comes before it.
         dtype: element type, ``f8``, ``f4`` or ``i4``.
-        written: whether results go into it.
-        optional: whether None may stand in its place; a kernel then sees an array of length 0.
-        apart: whether the kernel needs it to share no memory with other arguments.
+        written: whether results are written to it.
+        optional: whether it may be None; a kernel then sees an array of length 0.
+        apart: whether it must share no memory with other arguments.
     """
 
     shape: tuple[int | str, ...]
@@ -42,7 +42,7 @@ class Array(NamedTuple):
         return len(self.shape) == 1 and isinstance(self.shape[0], int)
 
     def field(self, name: str) -> Field:
-        """How a kernel sees it."""
+        """Return the field by which a kernel sees the array."""
         return Field(name, self.dtype, ("any", *(self.shape if self.is_row else self.shape[1:])))
 
 
@@ -51,18 +51,18 @@ INTEGER_END = 2**31
 
 
 class Integer(NamedTuple):
-    """An integer, or a flag: a number that C's type int has.
+    """An integer or a flag, in the range of C's type int.
 
     Attributes:
-        below: the name of a size that it must be smaller than, and not negative: the id of an element.
-        what: what it is the id of.
+        below: name of a size; the integer is an id from 0 up to this size, which is excluded.
+        what: kind of element that it is the id of.
     """
 
     below: str = ""
     what: str = ""
 
     def field(self, name: str) -> Field:
-        """How a kernel sees it."""
+        """Return the field by which a kernel sees the integer."""
         return Field(name, "i8", ())
 
 
@@ -70,7 +70,7 @@ class Number(NamedTuple):
     """A floating-point number."""
 
     def field(self, name: str) -> Field:
-        """How a kernel sees it."""
+        """Return the field by which a kernel sees the number."""
         return Field(name, "f8", ())
 
 
@@ -78,17 +78,17 @@ Argument = Array | Integer | Number
 
 
 def source(*shape: int | str, dtype: str = "f8", optional: bool = False) -> Array:
-    """An array that is only read."""
+    """Describe an array that is only read."""
     return Array(shape, dtype, optional=optional)
 
 
 def target(*shape: int | str, dtype: str = "f8", optional: bool = False, apart: bool = False) -> Array:
-    """An array that results are written to."""
+    """Describe an array that results are written to."""
     return Array(shape, dtype, written=True, optional=optional, apart=apart)
 
 
 def element(what: str, below: str) -> Integer:
-    """The id of an element, smaller than the size `below`."""
+    """Describe the id of an element, smaller than the size `below`."""
     return Integer(below, what)
 
 
@@ -97,18 +97,19 @@ RESULT = "returned"
 
 
 class CallAbi(NamedTuple):
-    """How the native code of a function is called: from Python with objects, inside with ``(model, data, frame)``.
+    """Call signature of a native function: from Python with objects, internally with ``(model, data, frame)``.
 
-    A *frame* is a slot table (see `cardan.jit.memory.struct`) with one field an argument, the result before them.
+    A *frame* is a slot table (see `cardan.jit.memory.struct`) with one field for each argument, after one for the
+    result.
 
     Attributes:
         name: name of the function.
         parameters: names of all parameters, in order.
-        arguments: descriptions of the parameters, but ``m`` and ``d``, which are the model and the data.
+        arguments: descriptions of the parameters, except ``m`` and ``d``, which are the model and the data.
         result: ``f8``, ``i8``, or nothing.
-        failure: a result that says that the arguments are wrong after all.
-        refuses: whether the kernel, which has no result then, returns a status: not 0 if the arguments are wrong.
-        releases: whether the GIL is released meanwhile: for what may take longer than a few microseconds.
+        failure: a result by which the kernel reports wrong arguments.
+        refuses: whether the kernel has no result and returns a status: not 0 if the arguments are wrong.
+        releases: whether the GIL is released during the call, for kernels that may take longer than a few microseconds.
     """
 
     name: str
@@ -120,9 +121,9 @@ class CallAbi(NamedTuple):
     releases: bool = False
 
     def described(self, name: str) -> Argument | None:
-        """The description of a parameter, or None for the model and the data."""
+        """Return the description of a parameter, or None for the model and the data."""
         return dict(self.arguments).get(name)
 
     def fields(self) -> list[Field]:
-        """Fields of the frame."""
+        """List the fields of the frame."""
         return [Field(RESULT, self.result or "i8", ()), *(argument.field(name) for name, argument in self.arguments)]

@@ -1,12 +1,12 @@
-"""Functions of the interface as CPython's own kind of function, with native code that looks at the arguments.
+"""Functions of the interface as CPython's own kind of function, with native code that checks the arguments.
 
-A *binding* stands behind each such function. Until the first call, the function only forwards to its binding; then
-native code is loaded, compiled if need be, and takes its place: calls whose arguments fit reach the kernel without a
-line of Python, all others come back to the binding, which treats them the careful way. Both ways run the same kernel.
+Each such function has a *binding*. Until the first call, the function only forwards to its binding. Then native code is
+loaded, compiled if necessary, and replaces the forwarding: calls whose arguments fit reach the kernel without a line of
+Python. All others return to the binding, which takes the slow path. Both ways run the same kernel.
 
-The function is made by CPython (`PyCFunction_NewEx`) from a method table entry that the binding keeps. Where memory is
-not laid out as that code reads it (another implementation of Python, a build without the GIL), or with JIT off,
-all calls go the careful way.
+CPython makes the function (`PyCFunction_NewEx`) from a method table entry that the binding keeps. With JIT off, or if
+memory has another layout than that code reads (another implementation of Python, a build without the GIL), all calls
+take the slow path.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from __future__ import annotations
 import ctypes
 import inspect
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from types import FunctionType, MappingProxyType, ModuleType
 from typing import Any, ClassVar
@@ -36,11 +36,9 @@ from cardan.jit.binding.objects import (
     TABLE_NAME,
     layout_is_known,
 )
-from cardan.jit.front.stage import Entry, call_entry
-from cardan.jit.memory.fields import DTYPES
-from cardan.jit.memory.struct import WORDS
+from cardan.jit.front.stage import Entry, call_entry, jit_enabled
+from cardan.jit.memory.fields import DTYPES, WORDS
 from cardan.jit.memory.view import CheckedArray
-from cardan.jit.mode import jit_enabled
 from cardan.threads import Locked
 
 FAST_WITH_KEYWORDS = 0x0080 | 0x0002
@@ -59,7 +57,6 @@ class _MethodDef(ctypes.Structure):
 
 
 def _address_of(name: str) -> int:
-    """Address of a function of CPython."""
     return ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value or 0
 
 
@@ -71,24 +68,15 @@ def _maker() -> Any:
     return make
 
 
-@cache
-def _objects() -> dict[str, int]:
-    """Identities of the objects that native code compares with, but models and data."""
-    things = (None, np.ndarray, float, np.float64, int, np.int32, np.int64, MjEnumType)
-    names = ("None", "ndarray", "float", "float64", "int", "int32", "int64", "enumeration")
-    same = dict(zip(names, map(id, things), strict=True))
-    return same | {name: id(dtype) for name, dtype in DTYPES.items()} | {"slot": object.__basicsize__}
-
-
 escaped: list[BaseException] = []
 """Exceptions that callbacks did not catch (`guarded`)."""
 
 
 class Binding(ModuleType):
-    """What stands behind a function of the interface; `builtin` is the function itself.
+    """The object behind a function of the interface; `builtin` is the function itself.
 
-    It is a module to CPython, which takes the object behind a function for the function's home: so the function has its
-    plain name, and pickles by it.
+    It is a module for CPython, which takes the object behind a function for the function's home. So the function has
+    its plain name, and is pickled by it.
 
     Args:
         function: the Python function: name, arguments, docstring.
@@ -117,7 +105,7 @@ class Binding(ModuleType):
         Binding.all[function.__name__] = self
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """The careful way, and the place where native code is loaded."""
+        """Take the slow path; on the first call, load the native code."""
         if jit_enabled and not self.loaded:
             with Binding._loading.lock:
                 self.load()
@@ -133,32 +121,33 @@ class Binding(ModuleType):
         return self.function(*args, **kwargs)
 
     def load(self) -> None:
-        """Load the native code, compiled now if need be, and let the function use it."""
+        """Load the native code, compiled now if necessary, and let the function use it."""
         raise TypeError(f"{type(self).__name__} has no native code")
 
     def _use(self, call: int, table: int, words: list[int]) -> None:
-        """Let the function use native code, whose table gets its words."""
-        if layout_is_known() and self._word(ModuleType.__basicsize__) == id(self.words):
+        """Let the function use native code, and fill the table of that code."""
+        word = ctypes.c_int64.from_address(id(self) + ModuleType.__basicsize__)
+        if layout_is_known() and word.value == id(self.words):
             _fill(table, words)
             self.method.address = call
 
-    def _word(self, offset: int) -> int:
-        return ctypes.c_int64.from_address(id(self) + offset).value
-
 
 def table_words(running: Mapping[str, int] = MappingProxyType({})) -> list[int]:
-    """The words of a table (`cardan.jit.binding.objects.TABLE`); those of `RUNNING` are 0 if not given."""
-    known = _objects() | {name: id(kind) for name, kind in Binding.types.items()}
+    """Return the words of a table (`cardan.jit.binding.objects.TABLE`); those of `RUNNING` are 0 if not given."""
+    things = (None, np.ndarray, float, np.float64, int, np.int32, np.int64, MjEnumType)
+    names = ("None", "ndarray", "float", "float64", "int", "int32", "int64", "enumeration")
+    compared = {**dict(zip(names, things, strict=True)), **DTYPES, **Binding.types}
+    known = {name: id(thing) for name, thing in compared.items()} | {"slot": object.__basicsize__}
     known |= dict.fromkeys(RUNNING, 0) | dict(running) | {"words": ModuleType.__basicsize__, "errors": id(escaped)}
     return [_address_of(name) if name in API else known[name] for name in TABLE]
 
 
 class KernelBinding(Binding):
-    """What stands behind a function that a kernel computes.
+    """Binding of a function that a kernel computes.
 
     Args:
         function: the Python function: name, arguments, docstring.
-        kernel: what computes.
+        kernel: the kernel.
         abi: its arguments.
     """
 
@@ -171,7 +160,7 @@ class KernelBinding(Binding):
         self._code: Any = None
 
     def load(self) -> None:
-        """Load the native code, compiled now if need be, and let the function use it."""
+        """Load the native code, compiled now if necessary, and let the function use it."""
         from cardan.jit.driver.loader import load_symbols
         from cardan.jit.driver.program import stored_object
 
@@ -186,12 +175,15 @@ class KernelBinding(Binding):
         self._use(call, table, table_words() + [id(name) for name in names])
 
     def run_kernel(self, m: Any, d: Any, values: dict[str, Any]) -> tuple[int, Any]:
-        """Run the kernel on arguments that fit; returns its status and its result.
+        """Run the kernel on arguments that fit.
 
         Args:
             m: the model, or None.
             d: the data, or None.
             values: the other arguments: contiguous arrays of the right types, integers and numbers.
+
+        Returns:
+            Status and result of the kernel.
         """
         if jit_enabled:
             return self._run_native(m, d, values)
@@ -231,14 +223,15 @@ class KernelBinding(Binding):
 
 
 class ProgramBinding(Binding):
-    """What stands behind a function that runs a program of the model: ``(m, d)``, and maybe a number of repetitions.
+    """Binding of a function that runs a program of the model: ``(m, d)``, and perhaps a number of repetitions.
 
-    The Python function does everything on the first call; it leaves the program where native code finds it
-    (`cardan.jit.binding.objects.Programs`, under the number `index`).
+    The Python function does everything on the first call. It leaves the program where native code finds it
+    (`cardan.jit.binding.objects.Native`), under the number `index`.
 
     Args:
         function: the Python function.
-        settle: what answers the requests of stages: (program, m, d, status, repeat), the same for all functions.
+        settle: function that answers the requests of stages: (program, m, d, status, repeat), the same for all
+            bindings.
         version: address of the version of the callbacks.
     """
 
@@ -270,62 +263,55 @@ class ProgramBinding(Binding):
 
 @cache
 def program_code() -> tuple[Any, list[int]]:
-    """The native code that runs programs, of the package or made here: what keeps it, and addresses.
+    """Load the native code that runs programs, of the package or made here.
 
-    These are of the function that runs programs, of its table, and of the function that calls callbacks.
+    Returns:
+        The object that keeps the code loaded, and addresses: of the function that runs programs, of its table, and of
+        the function that calls callbacks.
     """
+    from cardan.jit.cache.packaged import packaged_object
     from cardan.jit.driver.loader import load_symbols
 
-    code, addresses = load_symbols(_program_object(), PROGRAM + CALL, PROGRAM + TABLE_NAME, PROGRAM + GUARD)
+    object_file = packaged_object(PROGRAM)
+    if object_file is None:
+        from cardan.jit.cache import store as disk
+        from cardan.jit.cache.fingerprint import glue_fingerprint
+
+        key = glue_fingerprint()
+        stored = disk.read(PROGRAM, key)
+        if stored is None:
+            from cardan.jit.binding.glue import program_glue
+            from cardan.jit.target.processor import assemble
+
+            stored = PROGRAM, assemble(program_glue())
+            disk.write(PROGRAM, key, *stored)
+        object_file = stored[1]
+    code, addresses = load_symbols(object_file, PROGRAM + CALL, PROGRAM + TABLE_NAME, PROGRAM + GUARD)
     _fill(addresses[1], table_words())
     return code, addresses
 
 
-def _program_object() -> bytes:
-    """The object file with the native code that runs programs."""
-    from cardan.jit.cache.packaged import packaged_object
-
-    packaged = packaged_object(PROGRAM)
-    if packaged is not None:
-        return packaged
-
-    from cardan.jit.cache import store as disk
-    from cardan.jit.cache.fingerprint import glue_fingerprint
-
-    key = glue_fingerprint()
-    stored = disk.read(PROGRAM, key)
-    if stored is None:
-        from cardan.jit.binding.glue import program_glue
-        from cardan.jit.target.processor import assemble
-
-        stored = PROGRAM, assemble(program_glue())
-        disk.write(PROGRAM, key, *stored)
-    return stored[1]
-
-
 def _fill(table: int, words: list[int]) -> None:
-    """Write the words of a table."""
     (ctypes.c_int64 * len(words)).from_address(table)[:] = words
 
 
 def guarded(function: Callable[..., int]) -> Any:
-    """A callable like a function, for native code to call, which never raises.
+    """Make a callable of a function for native code to call, which never raises.
 
-    Where the function raises, because a signal handler runs before its first instruction for example, the callable
-    returns `CALLBACK_FAILED`, and the exception goes to `escaped`.
+    If the function raises (a signal handler may run before its first instruction), the callable returns
+    `CALLBACK_FAILED` and appends the exception to `escaped`.
     """
     return _maker()(ctypes.byref(_guard_method()), function, "cardan")
 
 
 @cache
 def _guard_method() -> _MethodDef:
-    """The method table entry of all guarded functions: CPython looks at it until the last one is gone."""
+    """Return the method table entry of all guarded functions. CPython reads it until the last of them is gone."""
     _, (_, _, guard) = program_code()
     return _MethodDef(b"callback", guard, FAST_WITH_KEYWORDS, None)
 
 
 def _checked(name: str, argument: Array, value: np.ndarray | None) -> CheckedArray:
-    """An array as the kernel sees it, in the interpreter."""
     shape = argument.field(name).shape
     if value is None:
         return CheckedArray(name, np.zeros((0,) * len(shape), DTYPES[argument.dtype]), not argument.written)
@@ -336,15 +322,94 @@ _STARRED = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
 
 
 def _parameters(function: FunctionType) -> str:
-    """Names and defaults of the parameters, as CPython's functions tell them to `inspect.signature`."""
+    """Format names and defaults of the parameters as CPython's functions give them to `inspect.signature`."""
     code, defaults = function.__code__, function.__defaults__ or ()
-    if (
-        code.co_kwonlyargcount
-        or code.co_posonlyargcount
-        or code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)
-    ):
+    if code.co_kwonlyargcount or code.co_posonlyargcount or code.co_flags & _STARRED:
         raise TypeError(f"{function.__name__}: functions of the interface have plain parameters only")
     names = code.co_varnames[: code.co_argcount]
     required = len(names) - len(defaults)
     given = (f"{name}={value!r}" for name, value in zip(names[required:], defaults, strict=True))
     return ", ".join((*names[:required], *given))
+
+
+class ProgramTable(Locked):
+    """Programs of a model and what belongs to them, by key, for all threads that use the model.
+
+    A key is a pair: a description, and the version of the callbacks. Some programs are *ready*: native code finds them
+    through words after the model's address. Look-ups need no lock. Everything else holds `lock`, also while a program
+    is made, so that no thread makes it twice or for outdated settings.
+
+    Args:
+        words: the words in the slot of the model.
+
+    Attributes:
+        earlier: programs by the settings that they were made for, too, for code that sets an option and sets it back;
+            to be used with the lock.
+    """
+
+    def __init__(self, words: np.ndarray) -> None:
+        super().__init__()
+        self.words = words
+        self.earlier: dict[Any, Any] = {}
+        self._kept: dict[Any, Any] = {}
+        self._ready: dict[int, Any] = {}  # programs that native code finds by their addresses
+        self._changes = 0
+
+    def get(self, what: Any, version: int) -> Any:
+        """Return the value of a key, or None."""
+        return self._kept.get((what, version))
+
+    def of(self, what: Any, version: int, make: Callable[[], Any]) -> Any:
+        """Return the value of a key, made now if there is none. Values for other versions are dropped."""
+        found = self._kept.get((what, version))
+        if found is not None:
+            return found
+        with self.lock:
+            found = self._kept.get((what, version))
+            if found is None:
+                changes = self._changes
+                self._forget_versions_but(version)
+                found = make()
+                if changes == self._changes:  # else a signal handler has set an option during this call
+                    self._kept[what, version] = found
+        return found
+
+    def _forget_versions_but(self, version: int) -> None:
+        for programs in (self._kept, self.earlier):
+            for key in [key for key in programs if key[1] != version]:
+                del programs[key]
+
+    def clear(self) -> None:
+        """Drop all programs."""
+        with self.lock:
+            self.earlier.clear()
+            self.leave()
+
+    def leave(self) -> None:
+        """Take all programs out of use, because settings have changed; `earlier` keeps its programs."""
+        with self.lock:
+            self._changes += 1
+            self.words[FIRST_PROGRAM:] = 0
+            self._kept.clear()
+            self._ready.clear()
+
+    def make_ready(self, index: int, what: Any, version: int, program: Any) -> None:
+        """Let native code find a program while the callbacks have this version, if the program is still in use."""
+        with self.lock:
+            if self.get(what, version) is program:
+                start = FIRST_PROGRAM + PROGRAM_WORDS * index
+                before = self._ready.get(index)
+                self._ready[index] = program
+                self.words[start : start + PROGRAM_WORDS] = program.block_address, version, id(program)
+                del before
+
+    def is_ready(self, index: int, program: Any) -> bool:
+        """Return whether native code finds this program."""
+        return self._ready.get(index) is program
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def items(self) -> Iterator[tuple[Any, Any]]:
+        """Iterate over keys and values."""
+        return iter(list(self._kept.items()))

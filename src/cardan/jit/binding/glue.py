@@ -1,19 +1,18 @@
-"""Native code between Python objects and a kernel: what unpacks the arguments of a call, and packs its result.
+"""Native code between Python objects and a kernel: it unpacks the arguments of a call and packs the result.
 
 For each function of the interface a few dozen instructions are made from its table of arguments: a function with
-CPython's calling convention for fast calls with keywords. It looks at each object: is it exactly a model, a data of
-that model, an array of the right element type, shape and order, a number? Then it fills a frame (see
-`cardan.jit.binding.arguments`) and calls the kernel. Whatever does not fit in the least it hands to the *careful*
-way, a Python function that gets the same arguments, converts what can be converted, and has an error for the rest. So
-nothing here raises, converts or guesses.
+CPython's calling convention for fast calls with keywords. It checks each object: is it exactly a model, a data of that
+model, an array of the right element type, shape and order, a number? Then it fills a frame (see
+`cardan.jit.binding.arguments`) and calls the kernel. If anything does not fit, it takes the *slow path*: a Python
+function that gets the same arguments, converts them if possible, and otherwise raises an error. So nothing here raises,
+converts or guesses.
 
-All that differs from process to process, addresses of types and of functions of CPython among it, stands in a table of
-words that `cardan.jit.binding.functions` fills when the code is loaded: object code refers to no symbol outside itself.
+Words that differ from process to process, such as addresses of types and of functions of CPython, are in a table that
+`cardan.jit.binding.functions` fills when the code is loaded. Object code refers to no symbol outside itself.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from llvmlite import ir
@@ -22,90 +21,67 @@ from cardan.jit.binding import objects
 from cardan.jit.binding.arguments import ANY, COLUMNS, INTEGER_END, Argument, Array, CallAbi, Integer
 from cardan.jit.binding.objects import CALL, GUARD, PROGRAM, TABLE, TABLE_NAME
 from cardan.jit.front.stage import CALLBACK_FAILED
-from cardan.jit.memory.fields import DTYPES
-from cardan.jit.memory.struct import WORDS, Struct
-
-WORD = ir.IntType(64)
-BIT = ir.IntType(1)
-DOUBLE = ir.DoubleType()
+from cardan.jit.memory.fields import DTYPES, WORDS, Struct
+from cardan.jit.target.writer import BIT, DOUBLE, WORD, Writer, new_module
 
 
 def glue_of(symbol: str, abi: CallAbi) -> str:
-    """LLVM assembly of the function ``symbol + CALL`` around the kernel `symbol`."""
-    return str(_KernelGlue(symbol, abi).module)
+    """Write the function ``symbol + CALL`` around the kernel `symbol`, as LLVM assembly."""
+    return str(KernelGlue(symbol, abi).module)
 
 
 def program_glue() -> str:
-    """LLVM assembly of the function ``PROGRAM + CALL`` that runs a program: (m, d), and the number of repetitions.
+    """Write ``PROGRAM + CALL`` and ``PROGRAM + GUARD``, as LLVM assembly.
 
-    With it comes ``PROGRAM + GUARD``, which calls a callback.
+    The first runs a program: (m, d), and perhaps a number of repetitions. The second calls a callback.
     """
     return str(_ProgramGlue().module)
 
 
-class _Glue:
-    """A function that is being written, and its table.
+class _Glue(Writer):
+    """A function of CPython's calling convention that is being written, and its table.
 
     Args:
-        symbol: what its name begins with.
-        names: number of words in its table behind those of `TABLE`.
+        symbol: beginning of its name.
+        names: number of words in its table after those of `TABLE`.
     """
 
     def __init__(self, symbol: str, names: int) -> None:
-        self.module = ir.Module(symbol)
-        self.module.triple = ""
-        self.table: Any = ir.GlobalVariable(self.module, ir.ArrayType(WORD, len(TABLE) + names), symbol + TABLE_NAME)
+        module = new_module(symbol)
+        self.table: Any = ir.GlobalVariable(module, ir.ArrayType(WORD, len(TABLE) + names), symbol + TABLE_NAME)
         self.table.initializer = ir.Constant(self.table.value_type, None)
-        function = ir.Function(self.module, ir.FunctionType(WORD, [WORD] * 4), symbol + CALL)
-        self.binding, self.given, self.count, self.keywords = function.args
-        self.builder: Any = ir.IRBuilder(function.append_basic_block("entry"))
-        self.careful = function.append_basic_block("careful")
-        self.function = function
+        super().__init__(module, symbol + CALL, 4)
+        self.binding, self.given, self.count, self.keywords = self.arguments
+        self.slow = self.function.append_basic_block("slow")
         self.scratch = self.builder.alloca(WORD)
 
     def _finish(self) -> None:
-        """Write the careful way."""
-        self.builder.position_at_end(self.careful)
+        """Write the slow path."""
+        self.builder.position_at_end(self.slow)
         result = self.api("PyObject_Vectorcall", self.binding, self.given, self.count, self.keywords)
         self.builder.ret(result)
 
-    # small pieces ------------------------------------------------------------
-
-    def constant(self, value: int) -> Any:
-        """A word."""
-        return ir.Constant(WORD, value)
-
-    def load(self, address: Any, offset: int = 0, kind: Any = WORD) -> Any:
-        """What stands in memory at a number of bytes behind an address."""
-        at = self.builder.add(address, self.constant(offset)) if offset else address
-        return self.builder.load(self.builder.inttoptr(at, kind.as_pointer()))
-
     def word(self, name: str) -> Any:
-        """A word of the table."""
+        """Return a word of the table."""
         return self.entry(TABLE.index(name))
 
     def entry(self, index: int) -> Any:
-        """A word of the table by its place."""
+        """Return a word of the table by its place."""
         zero = ir.Constant(ir.IntType(32), 0)
         return self.builder.load(self.builder.gep(self.table, [zero, ir.Constant(ir.IntType(32), index)]))
 
     def api(self, name: str, *arguments: Any, result: Any = WORD) -> Any:
-        """A call of a function of CPython."""
-        kind = ir.FunctionType(result, [argument.type for argument in arguments])
-        return self.builder.call(self.builder.inttoptr(self.word(name), kind.as_pointer()), arguments)
+        """Call a function of CPython."""
+        return self.call(self.word(name), *arguments, result=result)
 
     def require(self, condition: Any) -> None:
-        """Go the careful way unless a condition holds."""
+        """Take the slow path unless a condition holds."""
         after = self.function.append_basic_block()
-        self.builder.cbranch(condition, after, self.careful)
+        self.builder.cbranch(condition, after, self.slow)
         self.builder.position_at_end(after)
 
-    def equal(self, a: Any, b: Any) -> Any:
-        """Whether two words are equal."""
-        return self.builder.icmp_signed("==", a, b)
-
     def has_type(self, thing: Any, *names: str) -> Any:
-        """Whether the type of an object is exactly one of those of these names."""
+        """Test whether the type of an object is exactly one of those with these names."""
         kind = self.load(thing, objects.TYPE)
         found = ir.Constant(BIT, 0)
         for name in names:
@@ -113,14 +89,14 @@ class _Glue:
         return found
 
     def words_of(self, thing: Any) -> Any:
-        """Address of the words that a model or data keeps for native code."""
+        """Return the address of the words that a model or data keeps for native code."""
         array = self.load(self.builder.add(thing, self.word("slot")))
         self.require(self.builder.icmp_signed("!=", array, self.constant(0)))
         self.require(self.has_type(array, "ndarray"))
         return self.load(array, objects.DATA)
 
     def integer(self, thing: Any) -> Any:
-        """The value of a member of an enumeration, an int (or of a subclass), or an integer of NumPy."""
+        """Return the value of a member of an enumeration, an int (or of a subclass), or an integer of NumPy."""
         before = self.builder.block
         member, number = (self.function.append_basic_block() for _ in range(2))
         self.builder.cbranch(self.has_type(self.load(thing, objects.TYPE), "enumeration"), member, number)
@@ -166,11 +142,11 @@ class _Glue:
         return value
 
 
-class _KernelGlue(_Glue):
+class KernelGlue(_Glue):
     """The function around a kernel.
 
     Args:
-        symbol: the kernel's symbol.
+        symbol: symbol of the kernel.
         abi: its arguments.
     """
 
@@ -183,33 +159,27 @@ class _KernelGlue(_Glue):
         self.gathered = self.builder.alloca(ir.ArrayType(WORD, max(1, len(abi.parameters))))
         self.addresses: dict[str, Any] = {}
         self.values: dict[str, Any] = {}
-        self._write()
+        things = self._gather()
+        self._objects(things)
+        slots = {name: k for k, (name, _) in enumerate(abi.arguments, start=1)}
+        for name, argument in sorted(abi.arguments, key=lambda row: not isinstance(row[1], Integer)):
+            # integers first: sizes may mention them
+            self._argument(slots[name], name, things[abi.parameters.index(name)], argument)
+        for name, argument in abi.arguments:
+            if isinstance(argument, Array) and argument.apart:
+                self._require_apart(name)
+        self._call()
+        self._finish()
 
-    def store(self, slot: int, *words: Any) -> None:
+    def fill(self, slot: int, *words: Any) -> None:
         """Set the words of a slot of the frame."""
-        for k, value in enumerate(words):
-            at = self._frame_address(WORDS * slot + k)
-            self.builder.store(value, self.builder.inttoptr(at, value.type.as_pointer()))
+        self.store(self._frame_address(WORDS * slot), *words)
 
     def _frame_address(self, index: int = 0) -> Any:
         return self.builder.add(self.builder.ptrtoint(self.frame, WORD), self.constant(8 * index))
 
-    def _write(self) -> None:
-        things = self._gather()
-        self._objects(things)
-        written = [(name, a) for name, a in self.abi.arguments if isinstance(a, Array) and a.apart]
-        slots = {name: k for k, (name, _) in enumerate(self.abi.arguments, start=1)}
-        integers_first = sorted(self.abi.arguments, key=lambda row: not isinstance(row[1], Integer))
-        for name, argument in integers_first:  # sizes may mention them
-            thing = things[self.abi.parameters.index(name)]
-            self._argument(slots[name], name, thing, argument)
-        for name, _ in written:
-            self._require_apart(name)
-        self._call()
-        self._finish()
-
     def _gather(self) -> list[Any]:
-        """All arguments in the order of the parameters: as they come, or, with keywords, sorted into an array."""
+        """Load all arguments in the order of the parameters; with keywords, they are sorted into an array first."""
         n = len(self.abi.parameters)
         before = self.builder.block
         sorting, ready = self.function.append_basic_block("sort"), self.function.append_basic_block("ready")
@@ -231,13 +201,13 @@ class _KernelGlue(_Glue):
         return [self.load(things, 8 * k) for k in range(n)]
 
     def _sort(self, k: int, target: Any, named: Any) -> None:
-        """Find the argument of the parameter `k`, by position or by its name, which is compared by identity."""
+        """Find the argument of parameter `k`, by position or by its name, which is compared by identity."""
         builder = self.builder
-        place = builder.inttoptr(builder.add(target, self.constant(8 * k)), WORD.as_pointer())
+        place = builder.add(target, self.constant(8 * k))
         by_place, by_name, found = (self.function.append_basic_block() for _ in range(3))
         builder.cbranch(builder.icmp_signed(">", self.count, self.constant(k)), by_place, by_name)
         builder.position_at_end(by_place)
-        builder.store(self.load(self.given, 8 * k), place)
+        self.store(place, self.load(self.given, 8 * k))
         builder.branch(found)
         builder.position_at_end(by_name)
         builder.store(self.constant(0), self.scratch)
@@ -253,12 +223,12 @@ class _KernelGlue(_Glue):
         builder.branch(test)
         builder.position_at_end(match)
         at = builder.add(self.given, builder.mul(builder.add(self.count, i), self.constant(8)))
-        builder.store(self.load(at), place)
+        self.store(place, self.load(at))
         builder.branch(found)
         builder.position_at_end(found)
 
     def _objects(self, things: list[Any]) -> None:
-        """Addresses of the model and of the data, from their slots."""
+        """Load the addresses of the model and of the data."""
         by_name = dict(zip(self.abi.parameters, things, strict=True))
         self.addresses = {"Model": self.constant(0), "Data": self.constant(0)}
         if "m" in by_name:
@@ -277,7 +247,11 @@ class _KernelGlue(_Glue):
     def _argument(self, slot: int, name: str, thing: Any, argument: Argument) -> None:
         if isinstance(argument, Array):
             if argument.optional:
-                self._unless_none(slot, thing, lambda: self._array(slot, name, thing, argument))
+                with self.builder.if_else(self.equal(thing, self.word("None"))) as (is_none, is_array):
+                    with is_none:
+                        self.fill(slot, *(self.constant(0),) * WORDS)
+                    with is_array:
+                        self._array(slot, name, thing, argument)
             else:
                 self._array(slot, name, thing, argument)
         elif isinstance(argument, Integer):
@@ -285,20 +259,9 @@ class _KernelGlue(_Glue):
             if argument.below:
                 self.require(self.builder.icmp_unsigned("<", value, self._size(argument.below)))
             self.values[name] = value
-            self.store(slot, value)
+            self.fill(slot, value)
         else:
-            self.store(slot, self._number(thing))
-
-    def _unless_none(self, slot: int, thing: Any, write: Callable[[], None]) -> None:
-        absent, present, after = (self.function.append_basic_block() for _ in range(3))
-        self.builder.cbranch(self.equal(thing, self.word("None")), absent, present)
-        self.builder.position_at_end(absent)
-        self.store(slot, *(self.constant(0),) * WORDS)
-        self.builder.branch(after)
-        self.builder.position_at_end(present)
-        write()
-        self.builder.branch(after)
-        self.builder.position_at_end(after)
+            self.fill(slot, self._number(thing))
 
     def _array(self, slot: int, name: str, thing: Any, argument: Array) -> None:
         self.require(self.has_type(thing, "ndarray"))
@@ -319,10 +282,10 @@ class _KernelGlue(_Glue):
             if expected != ANY:
                 self.require(self.equal(size, self._size(expected)))
         rows = [self.constant(1), *shape] if argument.is_row else [*shape, self.constant(1)]
-        self.store(slot, self.load(thing, objects.DATA), *rows[:2])
+        self.fill(slot, self.load(thing, objects.DATA), *rows[:2])
 
     def _number(self, thing: Any) -> Any:
-        """The value of a float, of NumPy's, or of an int."""
+        """Return the value of a float, of NumPy's, or of an int."""
         floating, other, after = (self.function.append_basic_block() for _ in range(3))
         self.builder.cbranch(self.has_type(thing, "float", "float64"), floating, other)
         self.builder.position_at_end(floating)
@@ -340,7 +303,7 @@ class _KernelGlue(_Glue):
         return value
 
     def _size(self, size: int | str) -> Any:
-        """A size: a number, or a product of numbers, other arguments and scalars of the model and the data."""
+        """Compute a size: a number, or a product of numbers, other arguments and scalars of the model and the data."""
         if isinstance(size, int):
             return self.constant(size)
         product = self.constant(1)
@@ -362,7 +325,6 @@ class _KernelGlue(_Glue):
         raise KeyError(name)
 
     def _require_apart(self, name: str) -> None:
-        """Require that an array shares no memory with the others."""
         slots = {n: (k, a) for k, (n, a) in enumerate(self.abi.arguments, start=1) if isinstance(a, Array)}
         low, high = self._extent(*slots[name])
         for other, place in slots.items():
@@ -379,7 +341,7 @@ class _KernelGlue(_Glue):
         return words[0], self.builder.add(words[0], nbytes)
 
     def _call(self) -> None:
-        """Run the kernel and return its result; a status other than 0 says that the arguments are wrong after all."""
+        """Run the kernel and return its result. If its status is not 0, the arguments are wrong: take the slow path."""
         thread = self.api("PyEval_SaveThread") if self.abi.releases else None
         words = [self.addresses["Model"], self.addresses["Data"], self._frame_address()]
         status = self.builder.call(self.kernel, words)
@@ -396,15 +358,15 @@ class _KernelGlue(_Glue):
 
 
 class _ProgramGlue(_Glue):
-    """The function that runs the program of a function of the interface, the one that its binding numbers.
+    """The function that runs a program: the one that its binding numbers, if the model has it ready.
 
-    The model has it ready, or else the careful way makes it so. It may be dropped while it runs, by a thread that sets
-    an option, so it is held. A stage that stopped asks for something: that is settled in Python.
+    The function holds a reference to the program, which another thread may drop by setting an option. If a stage stops
+    with a request, Python answers it.
     """
 
     def __init__(self) -> None:
         super().__init__(PROGRAM, 0)
-        self.call = self.builder.alloca(ir.ArrayType(WORD, 5))
+        self.settling = self.builder.alloca(ir.ArrayType(WORD, 5))
         own = self.load(self.load(self.builder.add(self.binding, self.word("words"))), objects.DATA)
         repeat = self._repeat(self.load(own, 8))
         m, d = self.load(self.given), self.load(self.given, 8)
@@ -421,7 +383,7 @@ class _ProgramGlue(_Glue):
         self._write_guard()
 
     def _write_guard(self) -> None:
-        """Write the function that calls a callback, which stands behind it, and returns a status if that raises.
+        """Write the function that calls a callback, the object behind it, and returns a status if that raises.
 
         A signal handler may run, and raise, before the first instruction of a Python function, which can't catch it.
         """
@@ -451,7 +413,7 @@ class _ProgramGlue(_Glue):
         self.builder.ret(self.api("PyLong_FromLongLong", self.constant(CALLBACK_FAILED)))
 
     def _repeat(self, takes_number: Any) -> Any:
-        """How often: once, or what a third argument says, by position or by name, of functions that take one."""
+        """Return the number of repetitions: 1, or a third argument, by position or by name."""
         counted, named, by_name, third, after = (self.function.append_basic_block() for _ in range(5))
         builder = self.builder
         plain = builder.and_(self.equal(self.keywords, self.constant(0)), self.equal(self.count, self.constant(2)))
@@ -464,7 +426,7 @@ class _ProgramGlue(_Glue):
         self.require(self.equal(self.api("PyTuple_Size", self.keywords), self.constant(1)))
         name = self.api("PyTuple_GetItem", self.keywords, self.constant(0))
         self.require(self.equal(name, self.word("nstep")))
-        builder.cbranch(self.equal(self.count, self.constant(2)), by_name, self.careful)
+        builder.cbranch(self.equal(self.count, self.constant(2)), by_name, self.slow)
         builder.position_at_end(third)
         self.require(self.equal(self.count, self.constant(3)))
         builder.branch(by_name)
@@ -488,10 +450,8 @@ class _ProgramGlue(_Glue):
         self.builder.cbranch(self.equal(status, self.constant(0)), done, stopped)
         self.builder.position_at_end(stopped)
         numbers = [self.api("PyLong_FromLongLong", number) for number in (status, repeat)]
-        address = self.builder.ptrtoint(self.call, WORD)
-        for k, thing in enumerate((program, *pair, *numbers)):
-            at = self.builder.add(address, self.constant(8 * k))
-            self.builder.store(thing, self.builder.inttoptr(at, WORD.as_pointer()))
+        address = self.builder.ptrtoint(self.settling, WORD)
+        self.store(address, program, *pair, *numbers)
         result = self.api("PyObject_Vectorcall", self.word("settle"), address, self.constant(5), self.constant(0))
         for thing in (*numbers, program):
             self.api("Py_DecRef", thing, result=none)

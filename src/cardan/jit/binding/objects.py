@@ -1,7 +1,7 @@
-"""How objects lie in memory, as native code reads them, and what it must be told in each process.
+"""Layout of Python's objects in memory, as native code reads them.
 
-Only documented layouts are used: the head of an object, the fields of `PyArrayObject` (NumPy C API), and the
-first slots of the classes `Native` and `MjEnum`. `layout_is_known` looks whether they hold.
+Only documented layouts are used: the head of an object, the fields of `PyArrayObject` (NumPy C API), and the first
+slots of the classes `Native` and `MjEnum`. `layout_is_known` checks that they hold.
 """
 
 from __future__ import annotations
@@ -58,12 +58,12 @@ CALL_MODEL, CALL_DATA, CALL_IDENTITY = 2, 3, 4
 
 
 class Native:
-    """Base of the classes whose instances native code looks into: models and data.
+    """Base of the classes whose instances native code reads: models and data.
 
-    Its slot, the first thing behind the head of an object, holds an array of words (int64). A model's: the address of
-    its slot table, or 0 before it is finished, then three words for each program (`PROGRAM_WORDS`). A data's: two
-    words of a running program (`cardan.jit.driver.program`), the addresses of the slot tables of its model and of
-    itself, and the identity of its model, or 0 while it can't be used.
+    Its slot, the first word after the head of an object, refers to an array of words (int64). A model's words are: the
+    address of its slot table, or 0 before it is finished, then three words for each program (`PROGRAM_WORDS`). A data's
+    words are: two words of a running program (`cardan.jit.driver.program`), and the addresses of the slot tables of its
+    model and of itself. The last one is the identity of its model, or 0 while the data can't be used.
     """
 
     __slots__ = ("_native",)
@@ -72,7 +72,6 @@ class Native:
 
 
 def _has_gil() -> bool:
-    """Whether this Python was built with the GIL."""
     if hasattr(sys, "abiflags"):
         return "t" not in sys.abiflags
     import sysconfig  # on Windows; it takes a millisecond
@@ -82,7 +81,7 @@ def _has_gil() -> bool:
 
 @cache
 def layout_is_known() -> bool:
-    """Whether objects are laid out in memory as the native code reads them; looked at, not believed."""
+    """Check whether objects have the layout in memory that native code reads."""
     probe, mark, member = Native(), np.zeros((2, 3)), mjtObj.mjOBJ_BODY
     if ctypes.sizeof(ctypes.c_void_p) != 8 or not _has_gil():
         return False

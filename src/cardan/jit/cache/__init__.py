@@ -1,1 +1,1 @@
-"""Where native code is kept: fingerprints, the cache on disk, archives in wheels."""
+"""Native code on disk: fingerprints, the user's cache, kernels of wheels, and the helpers of a cold start."""

@@ -1,12 +1,15 @@
-"""What a compiled stage depends on, as one hash.
+"""Fingerprints: one hash of everything that a compiled stage depends on.
 
-Numba's own cache looks at the file of the outermost function only; a change in a called function in another file goes
-unnoticed. The fingerprint follows every function that a stage can reach, by its own name, as a member of a module, in a
-closure or as a default argument. It covers their byte code, their constants, the constants outside that they read, and
-the slots and types of the fields they touch; all sources of the compiler; the versions of Python, NumPy, Numba,
-llvmlite and LLVM; Numba's options; and the processor. Adding a field at the end of a table, editing an unrelated
-kernel, a comment or a docstring, changes no fingerprint. What can't be described exactly is refused, so that no code
-ever runs that is out of date.
+Numba's own cache looks at the file of the outermost function only, and does not notice a change in a called function in
+another file. The fingerprint follows every function that a stage can reach, by its own name, as a member of a module,
+in a closure or as a default argument. It covers
+
+- their byte code, their constants, the outside constants that they read, and the slots and types of their fields;
+- all sources of the compiler;
+- the versions of Python, NumPy, Numba, llvmlite and LLVM, Numba's options, and the processor.
+
+Adding a field at the end of a table, or editing an unrelated kernel, a comment or a docstring, changes no fingerprint.
+Values that can't be described exactly are refused, so that no outdated code ever runs.
 """
 
 from __future__ import annotations
@@ -29,13 +32,12 @@ import numpy as np
 
 from cardan.enums.base import MjEnum
 from cardan.jit.binding.arguments import Array, CallAbi, Integer
-from cardan.jit.front.form import HERE, Form
-from cardan.jit.front.stage import FASTMATH, KERNEL_OPTIONS, STAGE_ABI, Abi, Entry
-from cardan.jit.memory.struct import structures
+from cardan.jit.front.stage import FASTMATH, HERE, KERNEL_OPTIONS, STAGE_ABI, Abi, Entry, Form
+from cardan.jit.memory.fields import structures
 from cardan.jit.target.processor import processor
 
 PACKAGE = Path(__file__).resolve().parents[2]
-COMPILER = ("enums", *(f"jit/{part}" for part in ("binding", "front", "memory", "target", "transform")))
+COMPILER = ("enums", "tangents", *(f"jit/{part}" for part in ("binding", "front", "memory", "target")))
 """Folders of this package with the sources that take part in making native code."""
 NUMBA = "NUMBA_"
 HARMLESS = frozenset(
@@ -51,7 +53,7 @@ NUMBA_FILE = ".numba_config.yaml"
 
 # packages whose members the compiler has its own versions of: their names and the compiler's version tell all
 _OF_THE_COMPILER = frozenset(("builtins", "math", "cmath", "operator", "_operator", "numpy", "numba"))
-_REPLACED = "cardan.jit.front.pointers"  # functions with native bodies of their own (part of `COMPILER`)
+_REPLACED = "cardan.jit.memory.view"  # functions with native bodies of their own (part of `COMPILER`)
 _IMPORT_NAME = dis.opmap["IMPORT_NAME"]
 _LOAD_GLOBAL = dis.opmap["LOAD_GLOBAL"]
 _LOADS = ("LOAD_GLOBAL", "LOAD_DEREF")
@@ -80,7 +82,7 @@ def _constants(code: CodeType) -> tuple[Any, ...]:
 
 
 def _has_docstring(code: CodeType) -> bool:
-    """Whether the first constant is a text that no instruction loads. That is what docstrings are in every Python."""
+    """Return whether the first constant is a text that no instruction loads: a docstring."""
     if not code.co_consts or not isinstance(code.co_consts[0], str):
         return False
     operations, arguments = code.co_code[::2], code.co_code[1::2]
@@ -95,7 +97,7 @@ def _has_docstring(code: CodeType) -> bool:
 
 @lru_cache(maxsize=4096)
 def _loaded_globals(code: CodeType) -> frozenset[str]:
-    """Names that the code loads from its module; the rest of ``co_names`` are names of attributes."""
+    """Return the names that the code loads from its module; others in ``co_names`` are attributes."""
     operations, arguments = code.co_code[::2], code.co_code[1::2]
     names = set()
     at = operations.find(_LOAD_GLOBAL)
@@ -110,14 +112,14 @@ def _loaded_globals(code: CodeType) -> frozenset[str]:
 
 
 class _Loose:
-    """A module that a function uses otherwise than by `module.name`: nothing tells what it reads of it."""
+    """A module that a function uses otherwise than by `module.name`, so that the members it reads are unknown."""
 
 
 _Loose.__name__ = "module (other than as module.name)"
 
 
 def _references(function: FunctionType) -> Iterator[tuple[str, Any]]:
-    """Names and values of all that a function reads outside of itself; members of modules follow the module."""
+    """Iterate over names and values that a function reads outside of itself, members of modules included."""
     names: set[str] = set()
     for code in _codes(function.__code__):
         names |= _loaded_globals(code)
@@ -136,7 +138,7 @@ def _references(function: FunctionType) -> Iterator[tuple[str, Any]]:
 
 
 def _overloads(function: FunctionType) -> Iterator[FunctionType]:
-    """What Numba compiles in the place of a function that isn't a kernel, where a user has told it so."""
+    """Iterate over functions that Numba compiles in place of a function that is not a kernel, at a user's request."""
     templates = sys.modules.get("numba.core.typing.templates")
     if templates is None or "__cardan_kernel__" in function.__dict__ or function.__module__ == _REPLACED:
         return
@@ -155,7 +157,7 @@ def _with_members(function: FunctionType, name: str, value: Any) -> Iterator[tup
 
 
 def _members(code: CodeType, name: str, module: ModuleType) -> Iterator[tuple[str, Any]]:
-    """Names and values of what the code reads as ``module.name`` or ``package.module.name``."""
+    """Iterate over names and values that the code reads as ``module.name`` or ``package.module.name``."""
     value: Any = None  # of the chain of attributes that is being followed
     path = ""
     for instruction in dis.get_instructions(code):
@@ -179,13 +181,13 @@ def _of_the_compiler(module: str | None) -> bool:
 
 
 def _python_function(value: Any) -> FunctionType | None:
-    """The function that is compiled where a value is called, or None: the compiler's own ones aren't followed."""
+    """Return the function that is compiled where a value is called, or None for functions of the compiler."""
     value = getattr(value, "py_func", value)
     return value if isinstance(value, FunctionType) and not _of_the_compiler(value.__module__) else None
 
 
 def _functions_in(value: Any) -> Iterator[FunctionType]:
-    """The function that a value is, or those that a tuple holds."""
+    """Iterate over the function that a value is, or those that a tuple contains."""
     if isinstance(value, tuple):
         for part in value:
             yield from _functions_in(part)
@@ -205,7 +207,7 @@ def _reachable(function: FunctionType) -> list[FunctionType]:
 
 
 def code_size(entry: Entry) -> int:
-    """Bytes of byte code of all functions that an entry can reach: the time to compile it grows with them."""
+    """Return the size of the byte code of all functions that an entry reaches; its compile time is proportional."""
     outermost: Any = entry.function
     return sum(len(code.co_code) for function in _reachable(outermost) for code in _codes(function.__code__))
 
@@ -265,7 +267,7 @@ _TEXTS: tuple[tuple[Any, Callable[[Any], str | None]], ...] = (
 
 
 def _text(value: Any) -> str | None:
-    """Text that is the same as long as compiled code may use the value; None if there is no such text."""
+    """Return a text that identifies the value for compiled code, or None if the value has none."""
     if _python_function(value) is not None and not isinstance(value, FunctionType):
         options = sorted(value.targetoptions.items()), sorted(value.locals.items())
         return f"jit {_code_text(value.py_func.__code__)} {options!r}"
@@ -276,7 +278,7 @@ def _text(value: Any) -> str | None:
 
 
 def _describe(function: FunctionType, name: str, value: Any) -> str:
-    """The text of a reference.
+    """Return the text of a reference.
 
     Raises:
         KernelError: the value is of a kind that compiled code can't depend on.
@@ -297,7 +299,7 @@ def _describe(function: FunctionType, name: str, value: Any) -> str:
 
 
 def _field_texts(entry: Entry, names: set[str]) -> Iterator[str]:
-    """Places and types of fields by these names, in the structures that an entry sees."""
+    """Iterate over places and types of the fields with these names, in the structures that an entry sees."""
     seen = entry.abi.structs if isinstance(entry.abi, Abi) else STAGE_ABI.structs
     for struct in (structures()[name] for name in seen):
         for i, field in enumerate(struct.fields):
@@ -313,10 +315,10 @@ def _numba_version() -> str:
 
 
 def numba_options() -> str:
-    """Numba's options that may change code, as they are now: of the environment, of a file, and set by a program.
+    """Return Numba's options that may change code: of the environment, of a file, and set by a program.
 
-    Those of a program are the members of `numba.config` that differ from what Numba's module makes of the environment;
-    there are none before Numba is imported.
+    Options of a program are the members of `numba.config` that differ from those that Numba reads from the environment.
+    There are none before Numba is imported.
     """
     names = sorted(name for name in os.environ if name.startswith(NUMBA) and name[len(NUMBA) :] not in HARMLESS)
     options = [(name, os.environ[name]) for name in names]
@@ -331,7 +333,7 @@ def numba_options() -> str:
 
 @cache
 def _options_file() -> bytes:
-    """Numba's file of options, which it reads when it is imported."""
+    """Return Numba's file of options, which it reads when it is imported."""
     try:
         return Path(NUMBA_FILE).read_bytes()
     except OSError:
@@ -340,7 +342,7 @@ def _options_file() -> bytes:
 
 @cache
 def _usual_options() -> dict[str, Any]:
-    """What the members of `numba.config` are, before a program changes them."""
+    """Return the members of `numba.config` before a program changes them."""
     from importlib.util import module_from_spec, spec_from_file_location
 
     spec = spec_from_file_location("cardan_usual_numba_options", sys.modules["numba.core.config"].__file__ or "")
@@ -352,11 +354,11 @@ def _usual_options() -> dict[str, Any]:
 
 @lru_cache(maxsize=16)
 def environment(target: tuple[str, str], options: str) -> str:
-    """Everything outside of kernels that compiled code depends on.
+    """Describe everything outside of kernels that compiled code depends on.
 
     Args:
         target: two words for a processor.
-        options: Numba's, as text.
+        options: Numba's options, as text.
     """
     python = sys.implementation.name, sys.version_info[:3], getattr(sys, "abiflags", "")
     versions = _numba_version(), llvmlite.__version__, llvm.llvm_version_info, np.__version__
@@ -365,17 +367,17 @@ def environment(target: tuple[str, str], options: str) -> str:
 
 
 def glue_fingerprint(target: tuple[str, str] | None = None) -> str:
-    """Hash of what the native code around programs depends on; `target`: two words for a processor."""
+    """Hash everything that the native code around programs depends on; `target`: two words for a processor."""
     return _hash(environment(target or processor(), numba_options()))
 
 
 def derived_key(keys: Iterable[str], what: str, source: str) -> str:
-    """Key of what is made from other things that have keys.
+    """Return the key of something that is made from other things with keys.
 
     Args:
-        keys: of those things.
-        what: how it is made, where there are several ways.
-        source: path of the file with the code that makes it; what that calls is part of `COMPILER`.
+        keys: keys of those things.
+        what: the way in which it is made, if there are several.
+        source: path of the file with the code that makes it; functions that this calls are part of `COMPILER`.
     """
     return _hash(repr((list(keys), what, _content(Path(source)))))
 
@@ -385,13 +387,13 @@ def _hash(text: str) -> str:
 
 
 def compiler_files(package: Path = PACKAGE) -> list[Path]:
-    """The files of `COMPILER`."""
+    """List the files of `COMPILER`."""
     return [file for folder in COMPILER for file in sorted((package / folder).rglob("*.py"))]
 
 
 @cache
 def compiler_sources(package: Path = PACKAGE) -> str:
-    """Hash of the files of `COMPILER`, and their names."""
+    """Hash the files of `COMPILER`, and their names."""
     digest = hashlib.sha256()
     for file in compiler_files(package):
         content = file.read_bytes()
@@ -405,18 +407,18 @@ def _content(file: Path) -> str:
 
 
 def _sizes(abi: CallAbi) -> set[str]:
-    """Names of the scalars that the sizes of the arguments of a function mention."""
+    """Return the names of the scalars in the sizes of the arguments of a function."""
     texts = [size for _, a in abi.arguments if isinstance(a, Array) for size in a.shape if isinstance(size, str)]
     texts += [a.below for _, a in abi.arguments if isinstance(a, Integer)]
     return {factor for text in texts for factor in text.split("*")}
 
 
 def fingerprint(entry: Entry, form: Form = HERE) -> str:
-    """Hash of everything that the native code of `entry` depends on.
+    """Hash everything that the native code of an entry depends on.
 
     Args:
-        entry: what is compiled.
-        form: what is made of it, for which processor.
+        entry: the entry.
+        form: its form of native code.
 
     Raises:
         KernelError: it refers to a value of a kind that can't be hashed.

@@ -1,47 +1,80 @@
-"""Other processes that share the work while stages are compiled cold.
+"""Helper processes that share the work while stages are compiled cold.
 
-With one helper on two processors, the longer of both processes takes 15.7 s of processor time for the first step of the
-humanoid from an empty cache; both together take 31 s (docs/notes/performance-trials.md, "Time to compile kernels").
+They halve the wait on two processors. The first step of the humanoid from an empty cache takes 37 s of processor time
+in one process; with one helper, the longer of both processes takes 18 s (docs/notes/performance-trials.md).
 
-The first stage that must be compiled starts them, if enough else is missing, too: what the caller asks for, and what
-those on the way to it *expect* to be needed next (`expecting`, `expect`): a model's step, while the model is still
-being compiled. Helpers go through all that, the largest first; the running process takes its stages in order. Whoever
-comes to a stage first holds its lock, others pass it by, and the running process comes back to it last. So a helper
-that dies, or never starts, costs nothing but time.
+The first stage that must be compiled starts them, if enough other stages are missing. They receive the stages that the
+caller asks for, and those that are *expected* next (`expecting`, `expect`): the stages of a model's step, while the
+model is still being compiled. Helpers compile the largest first; the running process takes its stages in order. Each
+stage is locked while a process compiles it. Others skip it, and the running process comes back to it last. A helper
+that dies, or never starts, therefore only costs time.
 
-Helpers stay while there is something to do, and end by themselves (see `cardan.jit.cache.worker`). Where processes can
-fork they are nobody's children, so that none is left as a zombie.
+A helper reads its standard input: each line asks for a stage, by layout and precision of the code and
+``module:function``. It ends when the input ends, that is with the process that started it, or when there is nothing to
+do for a while. It finishes a file that it is writing. Where processes can fork, helpers leave their parent at once, so
+that none is left as a zombie.
 """
 
 from __future__ import annotations
 
 import atexit
+import importlib
 import os
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, NamedTuple
 
 from cardan.jit.cache import store as disk
-from cardan.jit.front.form import HERE, Form
-from cardan.jit.front.stage import Entry, entry_of
+from cardan.jit.cache.packaged import packaged_object
+from cardan.jit.front.stage import HERE, Entry, Form, entry_of
 
 WORTH_IT = 4
-"""Stages for each helper at least; starting one takes about as long as compiling two."""
+"""Smallest number of stages for each helper. Starting one takes about as long as compiling two."""
 MOST = 7
-"""Helpers at most: kernels that several stages share are compiled by each process."""
+"""Largest number of helpers: kernels that several stages share are compiled by each process."""
+PATIENCE = 5.0
+"""Time for which a helper waits for more to do, s."""
 START = """
 import os
 if hasattr(os, "fork") and os.fork():
     os._exit(0)
-from cardan.jit.cache.worker import main
+from cardan.jit.cache.helper import main
 main()
 """
-"""What a helper runs: where it can, it leaves its parent before anything is imported."""
+"""Program of a helper: where it can, it leaves its parent before anything is imported."""
 
 Functions = Iterable[Callable[..., Any]]
+
+
+# stages, each compiled by one process ---------------------------------------------------------------------------------
+
+
+def compile_into_cache(entry: Entry, form: Form = HERE) -> tuple[str, bytes]:
+    """Return symbol and object code of a stage, which is compiled unless another process is doing it."""
+    made = compile_if_free(entry, form, wait=True)
+    assert made is not None
+    return made
+
+
+def compile_if_free(entry: Entry, form: Form = HERE, wait: bool = False) -> tuple[str, bytes] | None:
+    """Return symbol and object code of a stage; if another process is compiling it, `wait` for that, or return None."""
+    from cardan.jit.cache.fingerprint import fingerprint
+
+    key = fingerprint(entry, form)
+    with disk.compile_lock(entry.name, key, wait) as free:
+        made = disk.read(entry.name, key) if free else None
+        if free and made is None:
+            from cardan.jit.front.compile import compile_entry
+
+            made = compile_entry(entry, form)
+            disk.write(entry.name, key, *made)
+        return made
+
+
+# in the running process -----------------------------------------------------------------------------------------------
 
 
 class Helper:
@@ -50,15 +83,11 @@ class Helper:
     def __init__(self, folder: Path) -> None:
         import subprocess
 
-        environment = {
-            **os.environ,
-            "PYTHONPATH": os.pathsep.join(p for p in sys.path if p),
-            "CARDAN_CACHE_DIR": str(folder),
-        }
+        path = os.pathsep.join(p for p in sys.path if p)
         quiet = subprocess.DEVNULL
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-c", START],
-            env=environment,
+            env={**os.environ, "PYTHONPATH": path, "CARDAN_CACHE_DIR": str(folder)},
             stdin=subprocess.PIPE,
             stdout=quiet,
             stderr=quiet,
@@ -71,7 +100,7 @@ class Helper:
             os.set_blocking(self._pipe.fileno(), False)
 
     def tell(self, tasks: Iterable[str]) -> bool:
-        """Ask for stages; returns whether the helper is still there to hear it."""
+        """Ask for stages; return whether the helper is still running."""
         words = "".join(task + "\n" for task in tasks).encode()
         try:
             heard = self._pipe.write(words) == len(words) if words else True
@@ -82,7 +111,7 @@ class Helper:
         return heard
 
     def end(self) -> None:
-        """End the process, which hears that nothing more will come."""
+        """End the process."""
         import subprocess
 
         self.forget()
@@ -98,7 +127,7 @@ class Helper:
 
 
 class Crew:
-    """The helpers of this process, and what they have been told."""
+    """The helpers of this process, and the tasks that they were given."""
 
     def __init__(self) -> None:
         self.expected: list[Callable[[], Functions]] = []
@@ -113,7 +142,7 @@ class Crew:
         return bool(self._helpers)
 
     def ask(self, entries: Sequence[Entry], form: Form) -> None:
-        """Have the package's own stages among `entries` compiled; start as many helpers as that is worth."""
+        """Give the package's own stages among `entries` to the helpers; start as many helpers as is worth it."""
         with self._lock:
             folder = disk.cache_folder().absolute()
             if folder != self._folder:
@@ -126,21 +155,18 @@ class Crew:
                 self._tell([*entries, *_missing(map(entry_of, expected), form)], form)
             wanted = helper_count(len(self._told)) if disk.is_writable() else 0
             for _ in range(len(self._helpers), wanted):
-                self._start()
+                try:
+                    helper = Helper(self._folder)
+                except OSError:  # the system has no room for another process
+                    break
+                if helper.tell(self._told):
+                    self._helpers.append(helper)
 
     def _tell(self, entries: Iterable[Entry], form: Form) -> None:
-        tasks = [_task(entry, form) for entry in entries if _importable(entry)]
+        tasks = [_line(entry, form) for entry in entries if _importable(entry)]
         new = [task for task in tasks if task not in self._told]
         self._told.update(dict.fromkeys(new))
         self._helpers = [helper for helper in self._helpers if helper.tell(new)]
-
-    def _start(self) -> None:
-        try:
-            helper = Helper(self._folder)
-        except OSError:  # there is no room for another process
-            return
-        if helper.tell(self._told):
-            self._helpers.append(helper)
 
     def _end(self) -> None:
         for helper in self._helpers:
@@ -153,24 +179,22 @@ class Crew:
             self._end()
 
     def forget(self) -> None:
-        """In a process that was forked: helpers, and threads that may hold the lock, are those of another."""
+        """Forget the helpers, and the lock, in the child of a fork: they belong to the parent."""
         for helper in self._helpers:
             helper.forget()
         self._lock, self._helpers, self._told = threading.Lock(), [], {}
 
 
 _crew = Crew()
-
-
 atexit.register(_crew.end)
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_crew.forget)
 
 
 def helper_count(stages: int) -> int:
-    """How many helpers are worth their start: at least one on two processors, more only on those that are idle."""
+    """Return how many helpers are worth their start: at least one on two processors, more only on idle processors."""
     if not sys.executable or getattr(sys, "frozen", False):
-        return 0  # there is no interpreter that could be started
+        return 0  # no interpreter can be started
     affinity = getattr(os, "sched_getaffinity", None)
     processors = min(len(affinity(0)) if affinity else os.cpu_count() or 1, granted_processors())
     busy = int(os.getloadavg()[0]) if hasattr(os, "getloadavg") else 0
@@ -179,28 +203,28 @@ def helper_count(stages: int) -> int:
 
 
 def granted_processors(limit: Path = Path("/sys/fs/cgroup/cpu.max")) -> int:
-    """How many processors a container may keep busy, at least one; many where there is no limit (Linux, cgroup v2)."""
+    """Return how many processors a container may use, at least one; a large number without a limit (cgroup v2)."""
     try:
         quota, period = limit.read_text().split()
         return max(int(quota) // int(period), 1)
-    except (OSError, ValueError):  # there is no such file, or the quota is "max"
+    except (OSError, ValueError):  # the file is missing, or the quota is "max"
         return sys.maxsize
 
 
 def help_with(entries: Sequence[Entry], form: Form = HERE) -> None:
-    """Have helpers compile stages that this process begins to compile, too."""
+    """Give stages to helpers that this process is beginning to compile, too."""
     _crew.ask(entries, form)
 
 
 def expect(functions: Callable[[], Functions]) -> None:
-    """Have the helpers, if there are any, compile functions that will be needed."""
+    """Give functions that will be needed to the helpers, if there are any."""
     if _crew.is_at_work:
-        _crew.ask([entry for entry in map(entry_of, functions()) if not _came_compiled(entry, HERE)], HERE)
+        _crew.ask([entry for entry in map(entry_of, functions()) if packaged_object(entry.name) is None], HERE)
 
 
 @contextmanager
 def expecting(functions: Callable[[], Functions]) -> Iterator[None]:
-    """While the body runs: if something must be compiled, helpers compile what `functions` returns, too."""
+    """While the body runs: if something must be compiled, helpers compile the stages that `functions` returns, too."""
     expected = _crew.expected
     expected.append(functions)
     try:
@@ -209,18 +233,11 @@ def expecting(functions: Callable[[], Functions]) -> Iterator[None]:
         expected.remove(functions)
 
 
-def _came_compiled(entry: Entry, form: Form) -> bool:
-    """Whether the package brings the native code of one of its stages."""
-    from cardan.jit.cache.packaged import packaged_object
-
-    return form == HERE and packaged_object(entry.name) is not None
-
-
 def _missing(entries: Iterable[Entry], form: Form) -> list[Entry]:
-    """Those of the package's stages that neither came compiled nor are in the cache."""
+    """List the package's stages that neither came compiled nor are in the cache."""
     from cardan.jit.cache.fingerprint import fingerprint
 
-    own = (entry for entry in entries if not _came_compiled(entry, form))
+    own = (entry for entry in entries if form != HERE or packaged_object(entry.name) is None)
     return [entry for entry in own if not disk.holds(entry.name, fingerprint(entry, form))]
 
 
@@ -230,6 +247,71 @@ def _importable(entry: Entry) -> bool:
     return function.__module__.startswith("cardan.") and getattr(module, function.__qualname__, None) is function
 
 
-def _task(entry: Entry, form: Form) -> str:
-    """What helpers read (`cardan.jit.cache.worker`)."""
+def _line(entry: Entry, form: Form) -> str:
     return f"{form.layout} {form.precision} {entry.function.__module__}:{entry.function.__qualname__}"
+
+
+# in a helper ----------------------------------------------------------------------------------------------------------
+
+
+class Task(NamedTuple):
+    """A stage to compile, and the size of the code that it reaches, to which the time is proportional within 2."""
+
+    size: int
+    entry: Entry
+    form: Form
+
+
+class Tasks:
+    """Stages that were asked for and not begun yet; a thread of its own reads them."""
+
+    def __init__(self) -> None:
+        self._lines: list[str] = []
+        self._waiting: list[Task] = []
+        self._more = threading.Condition()
+
+    def read(self, stream: BinaryIO) -> None:
+        """Read lines until the stream ends."""
+        for line in stream:
+            with self._more:
+                self._lines.append(line.decode())
+                self._more.notify()
+
+    def take(self) -> Task | None:
+        """Return the largest task; None if none comes in time."""
+        if not self._waiting:
+            with self._more:
+                self._more.wait_for(lambda: self._lines, PATIENCE)
+        with self._more:
+            lines, self._lines = self._lines, []
+        self._waiting = sorted([*self._waiting, *map(_task, lines)], key=lambda task: task.size)
+        return self._waiting.pop() if self._waiting else None
+
+
+def _task(line: str) -> Task:
+    from cardan.jit.cache.fingerprint import code_size
+
+    layout, precision, name = line.split()
+    module, _, function = name.partition(":")
+    entry = entry_of(getattr(importlib.import_module(module), function))
+    return Task(code_size(entry), entry, Form(layout, precision))
+
+
+def main() -> None:
+    """Compile the stages that standard input asks for."""
+    from cardan.jit.front.compile import KernelError
+
+    def read_to_the_end() -> None:
+        tasks.read(sys.stdin.buffer)
+        with disk.WRITING:
+            os._exit(0)
+
+    tasks = Tasks()
+    threading.Thread(target=read_to_the_end, daemon=True).start()
+    while (task := tasks.take()) is not None:
+        try:
+            compile_if_free(task.entry, task.form)
+        except KernelError:
+            continue  # the process that asked compiles it, too, and reports the error
+    with disk.WRITING:
+        os._exit(0)  # the thread still reads: Python would wait for its lock on the stream

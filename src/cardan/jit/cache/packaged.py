@@ -1,27 +1,193 @@
-"""Kernels that came with the package, compiled ahead of time: wheels have them in the file `FILE`.
+"""Kernels that came with the package, compiled ahead of time: wheels have them in the file `FILE`, an *archive*.
 
-It has the scalar forms of stages, too, which exact derivatives are made from: without Numba, by LLVM, on first use.
-Only the package's own functions are looked for there, by name, and only while the sources are those that the file was
-made from. Everything else (functions of users, a source checkout, a processor that no level fits) is compiled on first
-use and kept in the disk cache. ``CARDAN_PACKAGED=0`` looks nothing up; another value is the path of another file.
+Only the package's own functions are looked up there, by name, and only while the sources are those that the file was
+made from. Everything else (functions of users, a source checkout, a processor without a level) is compiled on first use
+and kept in the disk cache. ``CARDAN_PACKAGED=0`` disables the archive; another value is the path of another file.
+
+An archive contains the object code of many kernels, for several levels of processors. It also has the scalar forms of
+stages, from which LLVM makes exact derivatives on first use, without Numba. The file starts with `MAGIC`, the length of
+its index and the index, as JSON. The index contains the platform, the places of kernels by level and name, and the
+places of scalar forms by name. It also has the version of LLVM that wrote these, and the sources from which everything
+was made. The content follows, each piece at a multiple of `ALIGNMENT` bytes. Reading maps the file and accesses only
+the index and the requested pieces.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
+import marshal
+import mmap
 import os
-from collections.abc import Iterable
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from types import FunctionType
-from typing import Any
+from types import FunctionType, MappingProxyType
+from typing import Any, NamedTuple
 
 from cardan.files import write_file
 from cardan.jit.cache import store as disk
-from cardan.jit.cache.archive import Archive, ArchiveError
 from cardan.jit.driver.loader import Address, load_objects
-from cardan.jit.target.platforms import host_platform, runs
+from cardan.jit.target.processor import host_platform, runs
+
+MAGIC = b"cardan-kernels-2\n"
+ALIGNMENT = 16
+LENGTH_BYTES = 8
+PLAIN = 2
+"""Version of marshal's format in which equal values have equal bytes."""
+Objects = Mapping[str, Mapping[str, bytes]]
+"""Object files by level and name of the kernel."""
+
+
+class ScalarForms(NamedTuple):
+    """Scalar forms of stages, from which exact derivatives are made (`tangents.scalar`).
+
+    Attributes:
+        llvm: version of the LLVM that wrote them; older ones may not read them.
+        texts: the forms, as in the disk cache, by name of the stage.
+    """
+
+    llvm: tuple[int, ...] = ()
+    texts: Mapping[str, bytes] = MappingProxyType({})
+
+
+NO_FORMS = ScalarForms()
+_FORMS = "scalar forms"
+
+
+class ArchiveError(ValueError):
+    """A file is not an intact archive of kernels."""
+
+
+def sources(folder: Path) -> dict[str, tuple[int, int]]:
+    """Return size and checksum of every Python file below a folder, by its path from there."""
+    files = sorted(folder.rglob("*.py"))
+    return {
+        file.relative_to(folder).as_posix(): (len(content), zlib.crc32(content))
+        for file, content in ((file, file.read_bytes()) for file in files)
+    }
+
+
+def write_archive(
+    path: Path,
+    platform: str,
+    objects: Objects,
+    made_from: Mapping[str, tuple[int, int]],
+    forms: ScalarForms = NO_FORMS,
+) -> None:
+    """Write an archive; a reader never sees half a file.
+
+    Args:
+        path: the file.
+        platform: name of the platform that the code is for.
+        objects: the code.
+        made_from: the sources, as `sources` lists them.
+        forms: the scalar forms.
+    """
+    places: dict[str, dict[str, tuple[int, int]]] = {}
+    parts: list[bytes] = []
+    offset = 0
+    for kind, codes in {**objects, _FORMS: forms.texts}.items():
+        places[kind] = {}
+        for name, code in codes.items():
+            places[kind][name] = offset, len(code)
+            padding = -len(code) % ALIGNMENT
+            parts += [code, bytes(padding)]
+            offset += len(code) + padding
+    content = {"platform": platform, "places": places, "llvm": forms.llvm, "sources": dict(made_from)}
+    index = json.dumps(content, separators=(",", ":")).encode()
+    head = MAGIC + len(index).to_bytes(LENGTH_BYTES, "little") + index
+    write_file(path, head + bytes(-len(head) % ALIGNMENT) + b"".join(parts))
+
+
+class Archive:
+    """An archive that was opened for reading.
+
+    Args:
+        path: the file.
+
+    Raises:
+        OSError: the file does not exist.
+        ArchiveError: the file is not an archive.
+
+    Attributes:
+        platform: name of the platform that the code is for.
+        levels: levels of processors that it has code for.
+        llvm: version of the LLVM that wrote the scalar forms.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        with open(path, "rb") as file:
+            self._status = os.fstat(file.fileno())
+            try:
+                self._memory = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+            except ValueError:
+                raise ArchiveError(f"{path} is empty") from None
+        start = len(MAGIC) + LENGTH_BYTES
+        if self._memory[: len(MAGIC)] != MAGIC:
+            raise ArchiveError(f"{path} is no archive of kernels: it doesn't start with {MAGIC!r}")
+        length = int.from_bytes(self._memory[len(MAGIC) : start], "little")
+        try:
+            index = json.loads(self._memory[start : start + length])
+            self.platform: str = index["platform"]
+            self._places: dict[str, dict[str, list[int]]] = index["places"]
+            self._forms = self._places.pop(_FORMS)
+            self.llvm = tuple(index["llvm"])
+            self._sources: dict[str, list[int]] = index["sources"]
+        except (ValueError, KeyError, TypeError):
+            raise ArchiveError(f"the index of {path} is damaged") from None
+        self._start = start + length + -(start + length) % ALIGNMENT
+        self.levels = tuple(self._places)
+
+    def names(self, level: str) -> list[str]:
+        """Return the names of the kernels that it has for a level."""
+        return list(self._places[level])
+
+    def code(self, level: str, name: str) -> bytes | None:
+        """Return the object file of a kernel, or None if the archive does not have it."""
+        return self._content(self._places[level].get(name))
+
+    def scalar_form(self, name: str) -> bytes | None:
+        """Return the scalar form of a stage, or None if the archive does not have it."""
+        return self._content(self._forms.get(name))
+
+    def _content(self, place: list[int] | None) -> bytes | None:
+        if place is None:
+            return None
+        offset, size = place
+        start = self._start + offset
+        return self._memory[start : start + size]
+
+    def is_made_from(self, folder: Path) -> bool:
+        """Return whether the sources below a folder are those that the code was made from: names, sizes, contents."""
+        sizes = {name: status.st_size for name, status in _files(str(folder))}
+        if sizes != {name: size for name, (size, _) in self._sources.items()}:
+            return False
+        return all(zlib.crc32((folder / name).read_bytes()) == check for name, (_, check) in self._sources.items())
+
+    def state(self, folder: Path) -> str:
+        """Hash a state that changes when the archive, or a source below a folder, is written, moved, added or removed.
+
+        It contains the times of the last change of state, which programs that copy files can't set.
+        """
+        rows = [(name, s.st_size, s.st_mtime_ns, s.st_ctime_ns) for name, s in _files(str(folder))]
+        rows = [("", self._status.st_size, self._status.st_mtime_ns, self._status.st_ctime_ns), *sorted(rows)]
+        return hashlib.sha256(marshal.dumps(rows, PLAIN)).hexdigest()
+
+
+def _files(folder: str, inside: str = "") -> Iterator[tuple[str, os.stat_result]]:
+    """Iterate over path and status of all Python files below a folder."""
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            name = inside + entry.name
+            if entry.name.endswith(".py"):
+                yield name, entry.stat()
+            elif entry.is_dir() and entry.name != "__pycache__":
+                yield from _files(entry.path, name + "/")
+
 
 PACKAGE = Path(__file__).resolve().parents[2]
 FILE = PACKAGE / "jit" / "kernels.bin"
@@ -29,7 +195,7 @@ FILE = PACKAGE / "jit" / "kernels.bin"
 
 @cache
 def _archive() -> Archive | None:
-    """The archive of this installation, if it is for this platform and these sources."""
+    """Return the archive of this installation, if it is for this platform and these sources."""
     named = os.environ.get("CARDAN_PACKAGED")
     if named == "0":
         return None
@@ -48,10 +214,10 @@ def _archive() -> Archive | None:
 
 
 def is_up_to_date(archive: Archive, package: Path, seen: Path) -> bool:
-    """Whether an archive was made from the sources of a package.
+    """Return whether an archive was made from the sources of a package.
 
-    To read them all takes longer than everything else on the way to a step. So a file tells for which state of the
-    sources that has been done. Where it can't be written, they are read in each process.
+    Reading all sources takes longer than everything else before the first step. So a file records for which state of
+    the sources that was done. If it can't be written, each process reads them.
     """
     state = archive.state(package)
     with suppress(OSError):
@@ -67,7 +233,7 @@ def is_up_to_date(archive: Archive, package: Path, seen: Path) -> bool:
 
 @cache
 def _level() -> tuple[Archive, str] | None:
-    """The archive and the best of its levels that this processor has."""
+    """Return the archive and the best of its levels that this processor supports."""
     archive = _archive()
     if archive is None:
         return None
@@ -76,13 +242,13 @@ def _level() -> tuple[Archive, str] | None:
 
 
 def packaged_object(name: str) -> bytes | None:
-    """The object file of a kernel that came compiled, or None."""
+    """Return the object file of a kernel that came compiled, or None."""
     found = _level()
     return found[0].code(found[1], name) if found else None
 
 
 def packaged_scalar_form(name: str) -> bytes | None:
-    """The scalar form of a stage that came with the package, if this LLVM reads it, or None."""
+    """Return the scalar form of a stage that came with the package, if this LLVM can read it, or None."""
     archive = _archive()
     if archive is None:
         return None
@@ -95,7 +261,7 @@ _loaded: dict[str, Address] = {}
 
 
 def load_packaged(wanted: Iterable[tuple[str, str]]) -> dict[str, Address]:
-    """Addresses of those kernels that came compiled, by name.
+    """Load those kernels that came compiled; return their addresses by name.
 
     Args:
         wanted: names of kernels in the archive, and of their symbols.
@@ -113,7 +279,7 @@ def load_packaged(wanted: Iterable[tuple[str, str]]) -> dict[str, Address]:
 
 
 def is_of_package(function: Any) -> bool:
-    """Whether a function, and each that it was made with, is one of the package."""
+    """Return whether a function, and each function that it was made with, is one of the package."""
     if not isinstance(function, FunctionType) or not function.__module__.startswith("cardan."):
         return False
     parts = [getattr(cell.cell_contents, "py_func", cell.cell_contents) for cell in function.__closure__ or ()]

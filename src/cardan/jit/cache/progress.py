@@ -1,4 +1,4 @@
-"""What a user sees while something takes long: kernels that are compiled for the first time, say."""
+"""Progress of long work for users, such as compiling kernels for the first time."""
 
 from __future__ import annotations
 
@@ -11,13 +11,11 @@ DELAY = 1.0
 
 
 class Progress:
-    """A progress bar on standard error that appears once the work has taken longer than a second.
-
-    It appears on terminals only.
+    """A progress bar on standard error, on terminals only, that appears when the work has taken longer than a second.
 
     Args:
-        total: how much there is to do; 0: show nothing.
-        title: what is being done.
+        total: number of parts; 0: show nothing.
+        title: name of the work.
     """
 
     def __init__(self, total: int, title: str) -> None:
@@ -38,7 +36,7 @@ class Progress:
             self._bar.stop()
 
     def show(self, detail: str = "") -> None:
-        """Show how far the work is; `detail` says what is being done now."""
+        """Show the progress; `detail` is the current part."""
         waited = time.monotonic() - self._start > DELAY
         if self._bar is None and self.total and waited and sys.stderr.isatty():
             self._open()
@@ -46,7 +44,7 @@ class Progress:
             self._bar.update(self._task, completed=self.done, detail=detail)
 
     def advance(self, count: int) -> None:
-        """Say that `count` more are done."""
+        """Count further parts as done."""
         self.done += count
         self.show()
 
@@ -69,7 +67,7 @@ class Progress:
 
 
 class CompileProgress(Progress):
-    """The progress of compiling a number of kernels."""
+    """Progress of compiling a number of kernels."""
 
     def __init__(self, total: int) -> None:
         super().__init__(total, "compiling kernels (once on this machine)")
@@ -78,6 +76,6 @@ class CompileProgress(Progress):
         return self
 
     def compiling(self, name: str) -> None:
-        """Say that the stage `name` is being compiled now."""
+        """Note that the stage `name` is being compiled now."""
         self.show(name)
         self.done += 1

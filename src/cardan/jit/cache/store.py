@@ -1,22 +1,116 @@
 """The disk cache of compiled stages.
 
-One file a stage and fingerprint, in the user's cache folder (``CARDAN_CACHE_DIR`` overrides it). Files are written
-under another name and moved into place, so that a reader never sees half a file; a lock file a stage makes several
-processes that start at once compile each stage only once. `cardan.jit.cache.pruning` removes what isn't used any more.
+Each stage and fingerprint has one file in the user's cache folder (``CARDAN_CACHE_DIR`` overrides it). Files are
+written under another name and moved into place, so that a reader never sees part of a file. A lock file for each stage
+makes several processes that start at once compile each stage only once.
+
+Files that were not used for long, and those of processes that died, are removed (`prune`) after something was compiled,
+once a day at most, and in ``cardan warmup``. The time of a file is that of its last use, to a day (`read`). Other
+processes may use the folder meanwhile. They read files whole: a file that is missing costs them a compilation, and a
+lock file that is missing the same compilation twice.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import sys
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import NamedTuple
 
 from cardan.files import write_file
-from cardan.jit.cache.pruning import DAY, prune_if_due
+
+DAY, HOUR = 86400.0, 3600.0
+DAYS, MEGABYTES = "CARDAN_CACHE_DAYS", "CARDAN_CACHE_MB"
+"""Variables of the environment; ``inf`` is no limit."""
+USUAL = {DAYS: 60.0, MEGABYTES: 500.0}
+STAMP = ".pruned"
+"""A file whose time is that of the last pruning."""
+
+_OBJECT = re.compile(r".+-[0-9a-f]{32,64}\.(o|seen)")
+_LOCK = re.compile(r".+-[0-9a-f]{32,64}\.lock")
+_TEMPORARY = re.compile(r"\.cardan-[0-9a-f]{16}\.tmp|.+-[0-9a-f]{32,64}\.o\w{8}")  # the second: of earlier versions
+
+
+class Limits(NamedTuple):
+    """Files to keep: those that were used in the last `days`, and of these the latest that fit into `megabytes`."""
+
+    days: float
+    megabytes: float
+
+
+def limits() -> Limits:
+    """Return the limits of this process.
+
+    Raises:
+        ValueError: a variable of the environment is not a number.
+    """
+    return Limits(_number(DAYS), _number(MEGABYTES))
+
+
+def _number(variable: str) -> float:
+    text = os.environ.get(variable) or str(USUAL[variable])
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1.0
+    if not number >= 0.0:
+        raise ValueError(f"{variable} is a number, at least 0, or inf; not {text!r}")
+    return number
+
+
+def prune_if_due(folder: Path) -> None:
+    """Prune a folder unless a process has done so today."""
+    stamp = folder / STAMP
+    try:
+        if abs(time.time() - stamp.stat().st_mtime) < DAY:
+            return
+    except OSError:
+        pass  # it never happened
+    prune(folder)
+
+
+def prune(folder: Path) -> None:
+    """Remove files that are too old, or too many; files that can't be removed stay.
+
+    Files of the last hour always stay: a process may be about to use those that it, or its helper, has just compiled.
+    """
+    keep = limits()
+    with suppress(OSError):
+        (folder / STAMP).touch()
+    now = time.time()
+    objects: list[tuple[float, int, str]] = []
+    for name, path, status in _files(folder):
+        age = now - status.st_mtime
+        if _OBJECT.fullmatch(name):
+            objects.append((age, status.st_size, path))
+        elif (_TEMPORARY.fullmatch(name) and age > HOUR) or (_LOCK.fullmatch(name) and age > DAY):
+            _remove(path)
+    room = keep.megabytes * 1e6
+    for age, size, path in sorted(objects):
+        room -= size
+        if age > HOUR and (age > keep.days * DAY or room < 0):
+            _remove(path)
+
+
+def _files(folder: Path) -> list[tuple[str, str, os.stat_result]]:
+    found = []
+    with suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            with suppress(OSError):  # another process may have removed it
+                if entry.is_file(follow_symlinks=False):
+                    found.append((entry.name, entry.path, entry.stat(follow_symlinks=False)))
+    return found
+
+
+def _remove(path: str) -> None:
+    with suppress(OSError):  # on Windows, one that is open; everywhere, one that another process has removed
+        os.unlink(path)
+
 
 MAGIC = b"cardan-object-2\n"
 DIGEST_SIZE = 32
@@ -25,7 +119,7 @@ WRITING = threading.Lock()
 
 
 def cache_folder() -> Path:
-    """Folder of the compiled stages; made on first use."""
+    """Return the folder of the compiled stages; it is made on first use."""
     override = os.environ.get("CARDAN_CACHE_DIR")
     if override:
         return Path(override)
@@ -46,7 +140,7 @@ def _digest(content: bytes) -> bytes:
 
 
 def is_writable() -> bool:
-    """Whether files can be stored."""
+    """Return whether files can be stored."""
     try:
         cache_folder().mkdir(parents=True, exist_ok=True)
     except OSError:
@@ -55,7 +149,7 @@ def is_writable() -> bool:
 
 
 def read(name: str, key: str) -> tuple[str, bytes] | None:
-    """Symbol and object code of a stage, or None if the cache has no such (intact) file."""
+    """Return symbol and object code of a stage, or None if the cache has no intact file."""
     path = _path(name, key)
     try:
         with open(path, "rb") as file:
@@ -75,12 +169,12 @@ def read(name: str, key: str) -> tuple[str, bytes] | None:
 
 
 def holds(name: str, key: str) -> bool:
-    """Whether there is a file of a stage."""
+    """Return whether there is a file of a stage."""
     return _path(name, key).exists()
 
 
 def write(name: str, key: str, symbol: str, code: bytes) -> None:
-    """Store a compiled stage; a folder that can't be written to costs the speed of the next start, not the run."""
+    """Store a compiled stage. If the folder can't be written to, the next start is slower, but this run goes on."""
     path = _path(name, key)
     rest = symbol.encode() + b"\n" + code
     try:
@@ -94,15 +188,15 @@ def write(name: str, key: str, symbol: str, code: bytes) -> None:
 
 @contextmanager
 def compile_lock(name: str, key: str, wait: bool = True) -> Iterator[bool]:
-    """Held while one process compiles a stage; others wait, then find it in the cache.
+    """Hold a lock while one process compiles a stage; others wait, then find it in the cache.
 
     Args:
         name: the stage.
         key: its fingerprint.
-        wait: wait for another process that holds it.
+        wait: wait for another process that holds the lock.
 
     Yields:
-        Whether the stage may be compiled now: false only if `wait` is, and another process is at it.
+        Whether the stage may be compiled now: false only if another process is compiling it and `wait` is false.
     """
     from filelock import FileLock, Timeout
 

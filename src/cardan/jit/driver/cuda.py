@@ -1,7 +1,7 @@
 """CUDA's driver: a context on one GPU, its memory, kernels from PTX, launches, graphs.
 
-Everything goes through `cuda.bindings.driver` (extra ``cardan[cuda]``), or what stands in its place: tests bring an
-interface of their own, which keeps account of all calls. What is made is freed when the `Gpu` is closed, or earlier.
+Everything goes through `cuda.bindings.driver` (extra ``cardan[cuda]``), or through another interface that is given;
+tests have one that records all calls. Everything that is made is freed when the `Gpu` is closed, or earlier.
 
 This module was assembled and tested without a GPU (see docs/status.md).
 """
@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from cardan.jit.cache import store as disk
-from cardan.jit.target.ptx import KERNEL
+from cardan.jit.target.gpu_kernels import KERNEL
 
 OLDEST_DRIVER = 12000
 """The driver's version that is needed: that of CUDA 12.0."""
@@ -35,7 +35,7 @@ NO_DRIVER = "there is no CUDA driver on this machine: install NVIDIA's display d
 
 
 class CudaError(RuntimeError):
-    """The driver refuses something, or there is no driver or no GPU that will do.
+    """The driver refuses a call, or the driver or a suitable GPU is missing.
 
     Attributes:
         code: the driver's name of the error (``"CUDA_ERROR_NO_DEVICE"``), or ``""``.
@@ -50,7 +50,7 @@ class GpuMemoryError(CudaError, MemoryError):
     """The GPU's memory is too small.
 
     Attributes:
-        asked: bytes that were asked for.
+        asked: requested bytes.
         free: bytes that were free.
     """
 
@@ -66,7 +66,7 @@ class GpuMemoryError(CudaError, MemoryError):
 
 
 def driver_interface() -> Any:
-    """The module `cuda.bindings.driver`.
+    """Return the module `cuda.bindings.driver`.
 
     Raises:
         CudaError: it is not installed.
@@ -79,7 +79,7 @@ def driver_interface() -> Any:
 
 @contextmanager
 def _without_collection() -> Iterator[None]:
-    """While a stream captures, nothing may be freed: not by Python's garbage collection either."""
+    """Disable Python's garbage collection: while a stream captures, nothing may be freed."""
     was = gc.isenabled()
     gc.disable()
     try:
@@ -90,20 +90,20 @@ def _without_collection() -> Iterator[None]:
 
 
 class Gpu:
-    """One GPU: its primary context (which other libraries of the process share), a stream, and what is made in it.
+    """One GPU: its primary context (which other libraries of the process share), a stream, and everything made in it.
 
     Args:
-        number: which GPU.
+        number: number of the GPU.
         interface: the driver's interface; that of `driver_interface` if not given.
 
     Attributes:
-        number: which GPU.
-        architecture: ``"sm_90"``, say.
-        multiprocessors: how many it has; each runs some blocks at once.
-        stream: of all work here. It waits for what other libraries start on the default stream, and they for it.
+        number: number of the GPU.
+        architecture: ``"sm_90"``, for example.
+        multiprocessors: number of multiprocessors; each runs some blocks at once.
+        stream: stream of all work here. It waits for work of other libraries on the default stream, and vice versa.
 
     Raises:
-        CudaError: no package, driver or GPU, or one that is too old.
+        CudaError: package, driver or GPU are missing or too old.
     """
 
     def __init__(self, number: int = 0, interface: Any = None) -> None:
@@ -173,7 +173,7 @@ class Gpu:
 
     @contextmanager
     def current(self) -> Iterator[None]:
-        """While the body runs, calls of this thread go to this GPU.
+        """Direct calls of this thread to this GPU while the body runs.
 
         Raises:
             CudaError: the GPU was closed.
@@ -189,13 +189,13 @@ class Gpu:
     # memory ----------------------------------------------------------------------
 
     def room(self) -> tuple[int, int]:
-        """Bytes that are free, and bytes that there are."""
+        """Return the number of free bytes, and of all bytes."""
         with self.current():
             free, total = self._call("cuMemGetInfo")
         return int(free), int(total)
 
     def allocate(self, nbytes: int) -> Memory:
-        """Memory on the GPU, filled with 0.
+        """Allocate memory on the GPU, filled with 0.
 
         Raises:
             GpuMemoryError: there is not enough.
@@ -203,7 +203,7 @@ class Gpu:
         return Memory(self, nbytes)
 
     def upload(self, array: np.ndarray) -> Memory:
-        """Memory on the GPU with the contents of an array."""
+        """Allocate memory on the GPU with the contents of an array."""
         memory = Memory(self, array.nbytes)
         memory.write(array)
         return memory
@@ -211,11 +211,11 @@ class Gpu:
     # code ------------------------------------------------------------------------
 
     def kernel(self, name: str, source: str) -> Any:
-        """The kernel of a PTX module; machine code is kept on disk for each architecture and driver.
+        """Return the kernel of a PTX module; machine code is kept on disk for each architecture and driver.
 
         Args:
-            name: of the stage, for messages and in the cache.
-            source: PTX with the kernel `cardan.jit.target.ptx.KERNEL`.
+            name: name of the stage, for messages and in the cache.
+            source: PTX with the kernel `cardan.jit.target.gpu_kernels.KERNEL`.
 
         Raises:
             CudaError: the driver refuses the code.
@@ -234,7 +234,7 @@ class Gpu:
         return function
 
     def _assembled(self, name: str, source: str) -> bytes:
-        """The machine code that the driver makes of PTX."""
+        """Let the driver make machine code of PTX."""
         text = source.encode() + b"\0"
         kind = self._interface.CUjitInputType.CU_JIT_INPUT_PTX
         (state,) = self._call("cuLinkCreate", 0, [], [])
@@ -255,7 +255,7 @@ class Gpu:
             self._call("cuLaunchKernel", kernel, blocks, 1, 1, threads, 1, 1, 0, self.stream, parameters, 0)
 
     def capture(self, launches: Callable[[], None]) -> Graph:
-        """A graph of all that a function starts on the stream; nothing of it runs yet."""
+        """Make a graph of everything that a function starts on the stream; none of it runs yet."""
         mode = self._interface.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_THREAD_LOCAL
         with self.current(), _without_collection():
             self._call("cuStreamBeginCapture", self.stream, mode)
@@ -276,7 +276,7 @@ class Gpu:
         return made
 
     def wait(self) -> None:
-        """Wait until all that was started is done.
+        """Wait until all work that was started is done.
 
         Raises:
             CudaError: something failed meanwhile.
@@ -285,7 +285,7 @@ class Gpu:
             self._call("cuStreamSynchronize", self.stream)
 
     def wait_for(self, stream: int) -> None:
-        """Have what is started from now on wait for all that was started on another stream, given by its handle."""
+        """Let further work wait for all work that was started on another stream, given by its handle."""
         untimed = self._flag("CUevent_flags", "CU_EVENT_DISABLE_TIMING")
         with self.current():
             (event,) = self._call("cuEventCreate", untimed)
@@ -300,10 +300,10 @@ class Gpu:
             self.close()
 
     def close(self) -> None:
-        """Free all that was made; a second call does nothing.
+        """Free everything that was made; a second call does nothing.
 
         Raises:
-            CudaError: something that was started failed. What was made is given up then.
+            CudaError: something that was started failed. Everything is given up then.
         """
         if not self._open:
             return
@@ -351,7 +351,7 @@ class Memory:
                 self.zero()
 
     def free(self) -> None:
-        """Give the memory back, after all that may use it is done; a second call does nothing."""
+        """Free the memory, after all work that may use it is done; a second call does nothing."""
         if self.address and self.gpu.is_open:
             address, self.address = self.address, 0
             self.gpu.memory.discard(self)
@@ -370,7 +370,7 @@ class Memory:
                 self.gpu._call("cuMemsetD8Async", self.address, 0, self.nbytes, self.gpu.stream)
 
     def write(self, array: np.ndarray, offset: int = 0) -> None:
-        """Copy an array to the place `offset` bytes from the start.
+        """Copy an array to `offset` bytes after the start.
 
         Raises:
             ValueError: it does not fit.
@@ -384,7 +384,7 @@ class Memory:
             self.gpu.wait()  # the array may change now
 
     def read(self, shape: tuple[int, ...], dtype: Any, offset: int = 0) -> np.ndarray:
-        """A copy of what stands `offset` bytes from the start, once all that was started is done.
+        """Copy the content from `offset` bytes after the start, once all work that was started is done.
 
         Raises:
             ValueError: it reaches beyond the end.

@@ -1,7 +1,8 @@
 """Interleaved code on this processor: stages run in one world after the other.
 
-It is how code that is meant for graphics processors is run without one. The functions that stand in tables of the model
-have numbers, from 1 (`cardan.jit.target.lanes.call_by_number`).
+So code for graphics processors runs without one. Two words of memory, to which every object file refers, contain the
+world that runs and the number of worlds. Functions in tables of the model have numbers, from 1, and are called through
+a switch (`cardan.jit.target.gpu_kernels.switch`).
 """
 
 from __future__ import annotations
@@ -11,26 +12,53 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
+import llvmlite.binding as llvm
 import numpy as np
 
 from cardan.jit.cache import store as disk
 from cardan.jit.cache.fingerprint import derived_key, fingerprint
-from cardan.jit.driver.llvm import Engine
-from cardan.jit.driver.loader import target_machine
-from cardan.jit.front.form import Form
-from cardan.jit.front.stage import Entry, entry_of
-from cardan.jit.target.lanes import LANE, LANE_WORDS, call_by_number, with_lane
-from cardan.jit.target.processor import assemble
+from cardan.jit.driver.loader import Engine
+from cardan.jit.front.stage import WORLD_COUNT, WORLD_INDEX, Entry, Form, entry_of
+from cardan.jit.target.gpu_kernels import switch
+from cardan.jit.target.processor import assemble, target_machine
+
+LANE = "cardan_lane"
+"""The two words: the world that runs, the number of worlds."""
+
+_READERS = f"""
+@{LANE} = external global [2 x i64]
+define linkonce_odr i64 @{WORLD_INDEX}() alwaysinline nounwind memory(read) {{
+  %word = load i64, ptr @{LANE}, !invariant.load !0
+  ret i64 %word
+}}
+define linkonce_odr i64 @{WORLD_COUNT}() alwaysinline nounwind memory(read) {{
+  %at = getelementptr i64, ptr @{LANE}, i64 1
+  %word = load i64, ptr %at, !invariant.load !0
+  ret i64 %word
+}}
+!0 = !{{}}
+"""
+LANE_WORDS = f"@{LANE} = global [2 x i64] zeroinitializer, align 16\n"
+"""The module that defines the words."""
+
+
+def with_lane(module: llvm.ModuleRef) -> llvm.ModuleRef:
+    """Add the definitions of the world's number and the number of worlds to an interleaved module."""
+    module.link_in(llvm.parse_assembly(_READERS))
+    for function in module.functions:
+        if function.name in (WORLD_INDEX, WORLD_COUNT):
+            function.linkage = llvm.Linkage.internal
+    return module
 
 
 def entry_in(function: Callable[..., Any], exact: bool) -> Entry:
-    """The entry of a function; `exact`: to the rounding of the interpreter, whatever it says itself."""
+    """Return the entry of a function; if `exact`, to the rounding of the interpreter in any case."""
     entry = entry_of(function)
     return replace(entry, exact=exact or entry.exact)
 
 
 def lane_object(entry: Entry, form: Form) -> bytes:
-    """The object file of an entry: from the disk cache, or compiled now."""
+    """Return the object file of an entry, from the disk cache or compiled now."""
     key = derived_key([fingerprint(entry, form)], "lanes", __file__)
     with disk.compile_lock(entry.name, key):
         stored = disk.read(entry.name, key)
@@ -48,13 +76,14 @@ class LaneCode:
     """Native code of a program's stages and of the functions in its tables.
 
     Args:
-        stages: stages in order; one may stand there several times.
+        stages: stages in order; one may occur several times.
         table: functions by number, the first is number 1.
-        form: what is made of them. In an interleaved one, `run` runs them; else, they are called at `addresses`.
-        exact: whether all is compiled to the rounding of the interpreter.
+        form: form of native code. If it is interleaved, `run` runs the stages; otherwise they are called at
+            `addresses`.
+        exact: whether everything is compiled to the rounding of the interpreter.
 
     Attributes:
-        addresses: of the stages.
+        addresses: addresses of the stages.
         table: addresses of the functions in the tables.
     """
 
@@ -63,7 +92,7 @@ class LaneCode:
     ) -> None:
         entries = {function: entry_in(function, exact) for function in (*stages, *table)}
         self._engine = Engine()
-        glue = LANE_WORDS + call_by_number([entries[function].symbol for function in table])
+        glue = LANE_WORDS + switch([entries[function].symbol for function in table])
         for code in (*(lane_object(entry, form) for entry in entries.values()), assemble(glue)):
             self._engine.add(code)
         self._lane = np.ctypeslib.as_array((ctypes.c_int64 * 2).from_address(self._engine.address(LANE)))

@@ -6,36 +6,45 @@ import ctypes
 from collections.abc import Sequence
 from typing import Any
 
-from cardan.jit.target.processor import target_machine
-
-__all__ = [
-    "Address",
-    "ctypes_function",
-    "load_assembly",
-    "load_object",
-    "load_objects",
-    "load_symbols",
-    "target_machine",
-]
+from cardan.jit.target.processor import assemble, target_machine
 
 
 class Address(int):
-    """Address of native code, which is there as long as `keep` is: its memory, or a callback of ctypes.
+    """Address of native code, which is valid while `keep` is alive: its memory, or a callback of ctypes.
 
-    Whoever stores the bare number where native code finds it must hold the object, too.
+    Code that stores the bare number where native code finds it must keep this object, too.
     """
 
     keep: Any
 
     def __new__(cls, address: int, keep: Any) -> Address:
-        """An address and the object that it is good with."""
+        """Make an address and the object that keeps it valid."""
         new = super().__new__(cls, address)
         new.keep = keep
         return new
 
 
+class Engine:
+    """Native code, which is loaded while this object is alive."""
+
+    def __init__(self) -> None:
+        import llvmlite.binding as llvm
+
+        self._read = llvm.ObjectFileRef.from_data
+        self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), target_machine())
+
+    def add(self, code: bytes) -> None:
+        """Load a further object file."""
+        self._engine.add_object_file(self._read(code))
+
+    def address(self, symbol: str) -> int:
+        """Return the address of a function or variable of the files."""
+        self._engine.finalize_object()
+        return self._engine.get_global_value_address(symbol)
+
+
 def load_objects(objects: Sequence[tuple[str, bytes]]) -> list[Address]:
-    """Load object files, together as far as they define different symbols.
+    """Load object files, in one engine if they define different symbols.
 
     Args:
         objects: a symbol of each file, and the file.
@@ -43,8 +52,6 @@ def load_objects(objects: Sequence[tuple[str, bytes]]) -> list[Address]:
     Returns:
         The addresses of the symbols.
     """
-    from cardan.jit.driver.llvm import Engine
-
     engine, defined, engines = Engine(), set[str](), list[Engine]()
     for symbol, code in objects:
         if symbol in defined:  # an engine would find the first file's symbol for both
@@ -56,28 +63,24 @@ def load_objects(objects: Sequence[tuple[str, bytes]]) -> list[Address]:
 
 
 def load_object(symbol: str, code: bytes) -> Address:
-    """Load an object file; returns the address of `symbol`."""
+    """Load an object file; return the address of `symbol`."""
     return load_objects([(symbol, code)])[0]
 
 
 def load_symbols(code: bytes, *symbols: str) -> tuple[Any, list[int]]:
-    """Load an object file; returns what keeps it loaded, and the addresses of functions and variables in it."""
-    from cardan.jit.driver.llvm import Engine
-
+    """Load an object file; return the object that keeps it loaded, and the addresses of its functions and variables."""
     engine = Engine()
     engine.add(code)
     return engine, [engine.address(symbol) for symbol in symbols]
 
 
 def load_assembly(symbol: str, assembly: str) -> Address:
-    """Compile a few lines of LLVM assembly; returns the address of `symbol`."""
-    from cardan.jit.target.processor import assemble
-
+    """Compile a few lines of LLVM assembly; return the address of `symbol`."""
     return load_object(symbol, assemble(assembly))
 
 
 def ctypes_function(address: Address, result: Any, *arguments: Any) -> Any:
-    """A Python callable around a native address, which it keeps valid; it releases the GIL while it runs."""
+    """Make a Python callable of a native address, which it keeps valid. It releases the GIL while it runs."""
     function: Any = ctypes.CFUNCTYPE(result, *arguments)(int(address))
     function.code = address
     return function

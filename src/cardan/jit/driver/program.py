@@ -1,8 +1,11 @@
-"""Programs: tables of stage addresses, walked by a tiny native driver.
+"""Programs: tables of stage addresses, and the small native driver that runs them.
 
-The driver calls the stages of a program one after the other, as often as asked, without the GIL. A stage that returns a
-status other than 0 stops it: the caller deals with the request (enlarge the arena, re-raise a callback's exception) and
-resumes at the stage that asked.
+The driver calls the stages of a program one after the other, a given number of times, without the GIL. A stage that
+returns a status other than 0 stops it. The caller answers the request (enlarges the arena, raises a callback's
+exception again) and resumes at the stage that asked.
+
+Other native functions over any two structures (pictures, files, trees over triangles) are not in programs: they are
+called one by one (`native_over`, `call`).
 """
 
 from __future__ import annotations
@@ -12,17 +15,18 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from cardan.jit.cache import store as disk
 from cardan.jit.cache.progress import CompileProgress
-from cardan.jit.front.form import HERE, Form
-from cardan.jit.front.pointers import call_stage, register_function
-from cardan.jit.front.stage import Entry, entry_of
-from cardan.jit.mode import jit_enabled
+from cardan.jit.driver.loader import Address, ctypes_function
+from cardan.jit.front.stage import HERE, Abi, Entry, Form, entry_of, jit_enabled
+from cardan.jit.front.stage import entry as mark_entry
+from cardan.jit.memory.struct import StructMemory
+from cardan.jit.memory.view import InterpretedView, call_stage, register_function
 from cardan.threads import Locked
 
 # native code of the stages in use, by form: it is unloaded when the last program that runs the stage, and its function,
@@ -40,84 +44,45 @@ SHORTEST, LONGEST = 0.004, 0.010
 """Time from pause to pause, s."""
 MOST_PATIENCE = 1 << 40
 
-RUN_PROGRAM = f"""
-define i64 @run_program(i64* %table, i64 %count, i64 %repeat, i64 %m, i64 %d, i64* %resume, i64 %patience) {{
-entry:
-  %stage_at = getelementptr i64, i64* %resume, i64 0
-  %repeat_at = getelementptr i64, i64* %resume, i64 1
-  %first_stage = load i64, i64* %stage_at
-  %first_repeat = load i64, i64* %repeat_at
-  %left = sub i64 %repeat, %first_repeat
-  %is_long = icmp sgt i64 %left, %patience
-  %pause = add i64 %first_repeat, %patience
-  %end = select i1 %is_long, i64 %pause, i64 %repeat
-  br label %outer
-outer:
-  %r = phi i64 [ %first_repeat, %entry ], [ %r_next, %outer_next ]
-  %k0 = phi i64 [ %first_stage, %entry ], [ 0, %outer_next ]
-  %more = icmp slt i64 %r, %end
-  br i1 %more, label %inner, label %finished
-inner:
-  %k = phi i64 [ %k0, %outer ], [ %k_next, %inner_next ]
-  %inside = icmp slt i64 %k, %count
-  br i1 %inside, label %call, label %outer_next
-call:
-  %slot = getelementptr i64, i64* %table, i64 %k
-  %address = load i64, i64* %slot
-  %stage = inttoptr i64 %address to i64 (i64, i64)*
-  %status = call i64 %stage(i64 %m, i64 %d)
-  %good = icmp eq i64 %status, 0
-  br i1 %good, label %inner_next, label %stopped
-inner_next:
-  %k_next = add i64 %k, 1
-  br label %inner
-outer_next:
-  %r_next = add i64 %r, 1
-  br label %outer
-stopped:
-  store i64 %k, i64* %stage_at
-  store i64 %r, i64* %repeat_at
-  ret i64 %status
-finished:
-  br i1 %is_long, label %paused, label %done
-paused:
-  store i64 0, i64* %stage_at
-  store i64 %r, i64* %repeat_at
-  ret i64 {PAUSED}
-done:
-  ret i64 0
-}}
-"""
 
-_RUN_BLOCK = """
-define i64 @resume_block(i64* %program, i64* %call, i64 %repeat) {
-  %table_word = load i64, i64* %program
-  %table = inttoptr i64 %table_word to i64*
-  %count_at = getelementptr i64, i64* %program, i64 1
-  %count = load i64, i64* %count_at
-  %m_at = getelementptr i64, i64* %call, i64 2
-  %m = load i64, i64* %m_at
-  %d_at = getelementptr i64, i64* %call, i64 3
-  %d = load i64, i64* %d_at
-  %patience_at = getelementptr i64, i64* %program, i64 2
-  %patience = load i64, i64* %patience_at
-  %status = call i64 @run_program(
-    i64* %table, i64 %count, i64 %repeat, i64 %m, i64 %d, i64* %call, i64 %patience
-  )
-  ret i64 %status
-}
+def driver_module() -> Any:
+    """Write the LLVM module of the driver: `run_program`, `run_block` and `resume_block`, all of them int64 functions.
 
-define i64 @run_block(i64* %program, i64* %call, i64 %repeat) {
-  %repeat_at = getelementptr i64, i64* %call, i64 1
-  store i64 0, i64* %call
-  store i64 0, i64* %repeat_at
-  %status = call i64 @resume_block(i64* %program, i64* %call, i64 %repeat)
-  ret i64 %status
-}
-"""
+    - ``run_program(table, count, repeat, m, d, resume, patience)`` calls the `count` stages of a table with (m, d),
+      `repeat` times. `resume` is the address of two words: the stage and the repetition to start with, which become
+      those of the stage that stops. It pauses after `patience` repetitions.
+    - ``run_block(block, call, repeat)`` runs a program from the start: `block` is the address of a program's block
+      (`Program.block_address`), `call` of the words of a data (`cardan.jit.binding.objects.Native`).
+      ``resume_block`` goes on where such a run stopped.
+    """
+    from cardan.jit.target.writer import Writer, new_module
+
+    module = new_module("driver")
+    w = Writer(module, "run_program", 7)
+    run, b = w.function, w.builder
+    table, count, repeat, m, d, resume, patience = w.arguments
+    first_repeat = w.load(resume, 8)
+    is_long = b.icmp_signed(">", b.sub(repeat, first_repeat), patience)
+    end = b.select(is_long, b.add(first_repeat, patience), repeat)
+    first_stage = w.variable(w.load(resume))
+    with w.loop(end, first_repeat) as r:
+        with w.loop(count, b.load(first_stage)) as k:
+            status = w.call(w.load(w.row(table, k)), m, d)
+            w.return_unless_zero(status, resume, k, r)
+        b.store(w.constant(0), first_stage)
+    w.return_if(is_long, w.constant(PAUSED), resume, w.constant(0), end)
+    b.ret(w.constant(0))
+    for name in ("resume_block", "run_block"):
+        w = Writer(module, name, 3)
+        block, call, repeat = w.arguments
+        if name == "run_block":
+            w.store(call, w.constant(0), w.constant(0))
+        table, count, patience = (w.load(block, 8 * k) for k in range(3))
+        m, d = (w.load(call, 8 * k) for k in (2, 3))
+        w.builder.ret(w.builder.call(run, [table, count, repeat, m, d, call, patience]))
+    return module
 
 
-DRIVER = RUN_PROGRAM + _RUN_BLOCK
 DRIVER_SYMBOLS = ("run_program", "run_block")
 """The functions of the driver that Python calls."""
 
@@ -126,7 +91,7 @@ def _driver_address(symbol: str) -> Any:
     from cardan.jit.cache.packaged import load_packaged
     from cardan.jit.driver.loader import load_assembly
 
-    return load_packaged([(symbol, symbol)]).get(symbol) or load_assembly(symbol, DRIVER)
+    return load_packaged([(symbol, symbol)]).get(symbol) or load_assembly(symbol, str(driver_module()))
 
 
 @cache
@@ -139,49 +104,35 @@ def _native_driver() -> Any:
 
 @cache
 def block_driver() -> Any:
-    """Address of the driver for native callers: (block of a program, words of a data, repetitions) -> status."""
+    """Return the address of the driver for native callers: (block of a program, words of a data, repetitions)."""
     return _driver_address("run_block")
 
 
 def _native_addresses(entries: Sequence[Entry], form: Form) -> None:
-    if form != HERE:
-        _cached_addresses(entries, form)
-        return
-    from cardan.jit.cache.packaged import is_of_package, load_packaged
+    """Load entries: those of the package, those in the cache, then those that must be compiled."""
+    known = _ADDRESSES[form]
+    if form == HERE:
+        from cardan.jit.cache.packaged import is_of_package, load_packaged
 
-    packaged = load_packaged([(entry.name, entry.symbol) for entry in entries if is_of_package(entry.function)])
-    others: list[Entry] = []
-    for entry in entries:
-        if entry.name in packaged:
-            _ADDRESSES[form][entry.function] = packaged[entry.name]
-        else:
-            others.append(entry)
-    if others:
-        _cached_addresses(others, form)
+        packaged = load_packaged([(entry.name, entry.symbol) for entry in entries if is_of_package(entry.function)])
+        known.update({entry.function: packaged[entry.name] for entry in entries if entry.name in packaged})
+        entries = [entry for entry in entries if entry.name not in packaged]
+    if entries:
+        from cardan.jit.cache.fingerprint import fingerprint
+        from cardan.jit.driver.loader import load_objects
 
-
-def _cached_addresses(entries: Sequence[Entry], form: Form) -> None:
-    from cardan.jit.cache.fingerprint import fingerprint
-    from cardan.jit.driver.loader import load_objects
-
-    cold: list[Entry] = []
-    warm: dict[Entry, tuple[str, bytes]] = {}
-    for entry in entries:
-        stored = disk.read(entry.name, fingerprint(entry, form))
-        if stored is None:
-            cold.append(entry)
-        else:
-            warm[entry] = stored
-    for entry, address in zip(warm, load_objects(list(warm.values())), strict=True):
-        _ADDRESSES[form][entry.function] = address
-    if cold:
-        _compile_cold(cold, form)
+        found = {entry: disk.read(entry.name, fingerprint(entry, form)) for entry in entries}
+        warm = {entry: stored for entry, stored in found.items() if stored is not None}
+        loaded = load_objects(list(warm.values()))
+        known.update({entry.function: address for entry, address in zip(warm, loaded, strict=True)})
+        cold = [entry for entry in entries if entry not in warm]
+        if cold:
+            _compile_cold(cold, form)
 
 
 def _compile_cold(entries: Sequence[Entry], form: Form) -> None:
-    """Compile stages, or wait for other processes that do; those last."""
-    from cardan.jit.cache.helper import help_with
-    from cardan.jit.cache.once import compile_if_free, compile_into_cache
+    """Compile stages; those that other processes are compiling come last."""
+    from cardan.jit.cache.helper import compile_if_free, compile_into_cache, help_with
     from cardan.jit.driver.loader import load_object
 
     help_with(entries, form)
@@ -197,7 +148,7 @@ def _compile_cold(entries: Sequence[Entry], form: Form) -> None:
 
 
 def stored_object(entry: Entry, form: Form = HERE) -> tuple[str, bytes]:
-    """Symbol and object code of an entry: those of the package, from the cache, or compiled now."""
+    """Return symbol and object code of an entry: from the package, from the cache, or compiled now."""
     from cardan.jit.cache.packaged import is_of_package, packaged_object
 
     packaged = packaged_object(entry.name) if form == HERE and is_of_package(entry.function) else None
@@ -208,7 +159,7 @@ def stored_object(entry: Entry, form: Form = HERE) -> tuple[str, bytes]:
     with _LOADING.lock:
         stored = disk.read(entry.name, fingerprint(entry, form))
         if stored is None:
-            from cardan.jit.cache.once import compile_into_cache
+            from cardan.jit.cache.helper import compile_into_cache
 
             with CompileProgress(1) as progress:
                 progress.compiling(entry.name)
@@ -217,7 +168,7 @@ def stored_object(entry: Entry, form: Form = HERE) -> tuple[str, bytes]:
 
 
 def addresses(functions: Iterable[Callable[..., Any]], form: Form = HERE) -> list[int]:
-    """Addresses of stages or colliders in a form, loading or compiling those that aren't there yet."""
+    """Return the addresses of stages or colliders in a form; missing ones are loaded or compiled."""
     functions, known = list(functions), _ADDRESSES[form]
     with _LOADING.lock:
         missing = list({f: None for f in functions if f not in known})
@@ -229,7 +180,7 @@ def addresses(functions: Iterable[Callable[..., Any]], form: Form = HERE) -> lis
 
 
 def loaded_names() -> list[str]:
-    """Names of the stages and colliders whose native code is loaded."""
+    """Return the names of the stages and colliders whose native code is loaded."""
     return sorted(entry_of(function).name for known in _ADDRESSES.values() for function in list(known))
 
 
@@ -237,12 +188,12 @@ class Program:
     """A sequence of stages, ready to run.
 
     Attributes:
-        patience: repetitions from pause to pause; it adapts to how long they take.
-        block_address: address of what native callers need: the table, its length, and the patience.
+        patience: number of repetitions between pauses; it adapts to the time that they take.
+        block_address: address of the words for native callers: the table, its length, and the patience.
 
     Args:
         stages: stage functions, or addresses of native stages (callbacks), in order.
-        form: what native code is made of them.
+        form: form of their native code.
     """
 
     def __init__(self, stages: Iterable[Callable[..., Any] | int], form: Form = HERE) -> None:
@@ -259,7 +210,7 @@ class Program:
         self.block_address = self._block.ctypes.data
 
     def run(self, m: Any, d: Any, repeat: int = 1) -> int:
-        """Run all stages `repeat` times; returns 0, the status of the stage that stopped, or `PAUSED`.
+        """Run all stages `repeat` times; return 0, the status of the stage that stopped, or `PAUSED`.
 
         Args:
             m: model: an object with `address` (JIT on) and `view` (JIT off).
@@ -272,7 +223,7 @@ class Program:
         return self.resume(m, d, repeat)
 
     def resume(self, m: Any, d: Any, repeat: int = 1) -> int:
-        """Go on at the stage and the repetition that `run` stopped at."""
+        """Continue at the stage and the repetition at which `run` stopped."""
         if not jit_enabled:
             return self._interpret(m, d, repeat)
         patience, begin = self.patience, time.perf_counter()
@@ -282,7 +233,7 @@ class Program:
         return status
 
     def adapt(self, repetitions: int, seconds: float) -> None:
-        """Choose the repetitions up to the next pause, given how long those up to the last one took."""
+        """Choose the number of repetitions until the next pause, given the time of the previous ones."""
         if seconds < SHORTEST:
             self.patience = min(2 * repetitions, MOST_PATIENCE)
         elif seconds > LONGEST:
@@ -299,3 +250,33 @@ class Program:
                     return status
             first = 0
         return 0
+
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def native_over(first: str, second: str, *, side_by_side: bool = False) -> Callable[[F], F]:
+    """Mark kernels of two structures, given by their names, and two integers as functions that `call` runs natively.
+
+    Args:
+        first: name of one structure.
+        second: name of the other.
+        side_by_side: whether adjacent numbers, such as those of a colour, become vectors, too.
+    """
+    abi = Abi(extra=("i8", "i8"), structs=(first, second), side_by_side=side_by_side)
+    return lambda function: mark_entry(function, abi)
+
+
+@cache
+def _native(function: Callable[..., Any]) -> Any:
+    address = addresses([function])[0]
+    assert isinstance(address, Address)
+    word = ctypes.c_int64
+    return ctypes_function(address, word, word, word, word, word)
+
+
+def call(function: Callable[..., Any], first: StructMemory, second: StructMemory, i: int = 0, j: int = 0) -> int:
+    """Run a function of `native_over`, without the GIL if it is native; return the result of the kernel."""
+    if jit_enabled:
+        return _native(function)(first.address, second.address, i, j)
+    return int(function(InterpretedView(first), InterpretedView(second), i, j) or 0)

@@ -1,1 +1,1 @@
-"""The front end: kernels and stages, how Numba sees a structure, and the linked module that it makes of a stage."""
+"""The front end of the compiler: from Python functions to object code."""

@@ -1,8 +1,8 @@
-"""From a Python function to object code: the only place that drives Numba's compiler.
+"""From a Python function to object code: the only module that drives Numba's compiler.
 
-An entry is compiled as a C callback together with everything it calls, checked to be pure (it may refer to nothing
-outside but the mathematical library), and emitted as an object file that `cardan.jit.driver.loader` can load without
-Numba.
+An entry is compiled as a C callback together with everything that it calls. It is checked to be pure (it refers to
+nothing outside except the mathematical library), and emitted as an object file that `cardan.jit.driver.loader` loads
+without Numba.
 """
 
 from __future__ import annotations
@@ -20,12 +20,21 @@ import llvmlite.binding as llvm
 
 from cardan.jit.binding.arguments import RESULT, CallAbi
 from cardan.jit.binding.glue import CALL, TABLE_NAME, glue_of
-from cardan.jit.front.form import CALL as CALL_BY_NUMBER
-from cardan.jit.front.form import HERE, RAISE, SINGLE, WORLD_COUNT, WORLD_INDEX, Form
-from cardan.jit.front.stage import Abi, Entry, kernel_of, kernel_options, lowered_with_errors, rounding
-from cardan.jit.memory.struct import Struct, structures
+from cardan.jit.front.precision import in_single_precision
+from cardan.jit.front.stage import CALL as CALL_BY_NUMBER
+from cardan.jit.front.stage import (
+    HERE,
+    RAISE,
+    SINGLE,
+    WORLD_COUNT,
+    WORLD_INDEX,
+    Abi,
+    Entry,
+    Form,
+    kernel_options,
+)
+from cardan.jit.memory.fields import Struct, structures
 from cardan.jit.target.processor import target_machine
-from cardan.jit.transform.precision import in_single_precision
 
 MATH_LIBRARY = frozenset(
     (
@@ -55,7 +64,7 @@ class KernelError(RuntimeError):
 
 
 def _wrapper(entry: Entry, abi: Abi, layout: str) -> Any:
-    """A function of plain integers around the entry's function."""
+    """Make a function of plain integers around the entry's function."""
     from cardan.jit.front import native
 
     function = entry.function
@@ -77,7 +86,7 @@ def _wrapper(entry: Entry, abi: Abi, layout: str) -> Any:
 
 
 def _framed(entry: Entry, abi: CallAbi) -> Any:
-    """A function of three addresses, of model, data and frame, around the kernel of a function of the interface."""
+    """Make a function of three addresses (model, data, frame) around the kernel of a function of the interface."""
     from cardan.jit.front import native
 
     frame = Struct(f"Frame of {entry.name}", abi.fields(), readonly=False, registered=False)
@@ -99,7 +108,7 @@ def _framed(entry: Entry, abi: CallAbi) -> Any:
 
 
 def _libraries(library: Any) -> list[Any]:
-    """A library and every library that it needs, each once."""
+    """List a library and every library that it needs, each once."""
     found = {library: None}
     stack = [library]
     while stack:
@@ -111,7 +120,7 @@ def _libraries(library: Any) -> list[Any]:
 
 
 def _linked(library: Any) -> Any:
-    """A new module with the code of a library and of every library that it needs."""
+    """Link the code of a library and of every library that it needs into a new module."""
     module = llvm.parse_bitcode(library._final_module.as_bitcode())
     for needed in _libraries(library)[1:]:
         module.link_in(needed._get_module_for_linking(), preserve=True)
@@ -119,10 +128,10 @@ def _linked(library: Any) -> Any:
 
 
 def _linked_single(name: str, library: Any) -> Any:
-    """The same in single precision, made from the texts that Numba wrote, which still know all types.
+    """Link the code of a library in single precision, from the texts that Numba wrote, in which all types are known.
 
     Raises:
-        KernelError: some function was compiled before by other means than this module's.
+        KernelError: a function was compiled before by other means than this module's.
     """
     module = llvm.parse_assembly("")
     module.triple, module.data_layout = library._final_module.triple, library._final_module.data_layout
@@ -149,7 +158,7 @@ def only(symbols: Collection[str], module: Any) -> Any:
 
 
 def _optimised(module: Any, machine: Any) -> Any:
-    """Drop what the visible functions of a module don't use, and optimise the rest for a processor."""
+    """Drop everything that the visible functions of a module don't use, and optimise the rest for a processor."""
     options = llvm.create_pipeline_tuning_options(speed_level=3)
     options.slp_vectorization = any(item.name == SIDE_BY_SIDE for item in module.global_variables)
     passes = llvm.create_pass_builder(machine, options)
@@ -165,7 +174,7 @@ _SEARCHES = {"memdep-block-number-limit": (50, 200), "memdep-block-scan-limit": 
 
 @contextmanager
 def _shorter_searches() -> Iterator[None]:
-    """Look less far for earlier stores: in large stages that search alone took a third of the optimiser's time."""
+    """Search less far for earlier stores: in large stages that search took a third of the optimiser's time."""
     for name, (ours, _) in _SEARCHES.items():
         llvm.set_option("cardan", f"-{name}={ours}")
     try:
@@ -176,7 +185,7 @@ def _shorter_searches() -> Iterator[None]:
 
 
 def _has_python_wrapper(library: Any) -> bool:
-    """Whether a library belongs to a user's own jitted function, which may be called from Python later."""
+    """Return whether a library belongs to a user's own jitted function, which may be called from Python later."""
     return any(f.name.startswith("cpython.") for f in library._final_module.functions if not f.is_declaration)
 
 
@@ -184,7 +193,7 @@ _unfinished: WeakSet[Any] = WeakSet()  # libraries that were neither linked nor 
 
 
 def _finish(library: Any) -> None:
-    """Let Numba link, optimise and emit an unfinished library after all: something else than a stage needs it."""
+    """Let Numba link, optimise and emit an unfinished library, because something other than a stage needs it."""
     if library in _unfinished:
         _unfinished.discard(library)
         library._finalized = False
@@ -194,10 +203,10 @@ def _finish(library: Any) -> None:
 
 @cache
 def _numba_finalize() -> Callable[[Any], None]:
-    """Numba's way to finish a library, its parts first.
+    """Replace Numba's function that finishes a library by one that finishes its parts first; return the original.
 
-    It stays in Numba's place: user code that is compiled later may share parts with stages (Numba keeps its own
-    helpers, such as `max` of a tuple, for all callers).
+    It stays replaced. User code that is compiled later may share parts with stages, because Numba keeps its own
+    helpers, such as `max` of a tuple, for all callers.
     """
     from numba.core.codegen import JITCodeLibrary
 
@@ -215,17 +224,20 @@ def _numba_finalize() -> Callable[[Any], None]:
 
 @cache
 def _registers() -> tuple[Any, Any]:
-    """Passes that put variables of a single function into registers: two thirds of its instructions go."""
+    """Make passes that put the variables of a function into registers, which removes two thirds of the instructions."""
     builder = llvm.create_pass_builder(target_machine(), llvm.create_pipeline_tuning_options(speed_level=3))
     manager = llvm.create_new_function_pass_manager()
     manager.add_sroa_pass()
     return manager, builder
 
 
-def simplified(module: Any) -> Any:
-    """Simplify each function of a module on its own: for what reads its text, instead of optimising it."""
-    builder = llvm.create_pass_builder(target_machine(), llvm.create_pipeline_tuning_options(speed_level=3))
-    passes = builder.getFunctionPassManager()
+def simplified(module: Any, fully: bool = True) -> Any:
+    """Simplify each function of a module on its own, or, unless `fully`, put its variables into registers."""
+    if fully:
+        builder = llvm.create_pass_builder(target_machine(), llvm.create_pipeline_tuning_options(speed_level=3))
+        passes = builder.getFunctionPassManager()
+    else:
+        passes, builder = _registers()
     for function in module.functions:
         if not function.is_declaration:
             passes.run(function, builder)
@@ -245,7 +257,7 @@ def _link_later() -> Iterator[None]:
     from numba.core.compiler_lock import global_compiler_lock
     from numba.core.cpu import CPUContext
 
-    from cardan.jit.front.shortcuts import replaced, shortcuts
+    from cardan.jit.front import lowering
 
     library: Any = JITCodeLibrary
     context: Any = CPUContext
@@ -261,13 +273,7 @@ def _link_later() -> Iterator[None]:
 
     def into_registers(self: Any, module: Any) -> None:
         module.data_layout = self._codegen._data_layout
-        if lowered_with_errors():
-            simplified(module)
-            return
-        passes, builder = _registers()
-        for function in module.functions:
-            if not function.is_declaration:
-                passes.run(function, builder)
+        simplified(module, fully=lowering.lowered_with_errors())
 
     def finalize(self: Any) -> None:
         if _has_python_wrapper(self):
@@ -285,13 +291,14 @@ def _link_later() -> Iterator[None]:
     with global_compiler_lock:
         numba_finalize = _numba_finalize()
         places = (
+            *lowering.places(),
             (library, "finalize", finalize),
             (library, "add_ir_module", add_ir_module),
             (library, "_optimize_functions", into_registers),
             (context, "get_executable", get_executable),
-            (types.Dispatcher, "dispatcher", property(lambda self: kernel_of(self._get_object()))),
+            (types.Dispatcher, "dispatcher", property(lambda self: lowering.kernel_of(self._get_object()))),
         )
-        with replaced(*places), shortcuts():
+        with lowering.replaced(*places):
             yield
 
 
@@ -301,13 +308,13 @@ def _undefined_symbols(module: Any) -> list[str]:
 
 
 def symbols_of(entry: Entry) -> tuple[str, ...]:
-    """Names that the object file of an entry defines, the kernel's first."""
+    """Return the names that the object file of an entry defines, the kernel's first."""
     symbol = entry.symbol
     return (symbol, symbol + CALL, symbol + TABLE_NAME) if isinstance(entry.abi, CallAbi) else (symbol,)
 
 
 def _need_numba(name: str) -> None:
-    """Raise an error that says what to install if Numba is missing, as after the installation of a platform wheel."""
+    """Raise an error with the package to install if Numba is missing, as after the installation of a platform wheel."""
     try:
         importlib.import_module("numba")
     except ModuleNotFoundError as error:
@@ -322,7 +329,7 @@ def _need_numba(name: str) -> None:
 
 @contextmanager
 def _rare_collections() -> Iterator[None]:
-    """Collect garbage seldom: nearly all objects of the front end, and of its import, are freed without, or stay."""
+    """Collect garbage rarely: nearly all objects of the front end, and of its import, are freed without it, or stay."""
     before = gc.get_threshold()
     gc.set_threshold(max(before[0], 100_000) if before[0] else 0, max(before[1], 20), max(before[2], 50))
     try:
@@ -333,14 +340,15 @@ def _rare_collections() -> Iterator[None]:
 
 @_rare_collections()
 def link_entry(entry: Entry, form: Form = HERE, as_text: bool = False) -> Any:
-    """The LLVM module of `entry` with all that it calls, not optimised yet; only `symbols_of` it are visible.
+    """Return the LLVM module of an entry with everything that it calls, not optimised.
 
-    What is read `as_text`, and every form but the usual one, is lowered by Numba itself, and each function simplified.
-    Interleaved code refers to `WORLD_INDEX`, `WORLD_COUNT` and `CALL_BY_NUMBER`, which the target defines.
+    Only `symbols_of` it are visible. Modules that are read `as_text`, and all forms except the usual one, are lowered
+    by Numba itself, and each function is simplified. Interleaved code refers to `WORLD_INDEX`, `WORLD_COUNT` and
+    `CALL_BY_NUMBER`, which the target defines.
 
     Raises:
-        KernelError: it does not compile, or there is no Numba.
-        ValueError: `entry` is a function of the interface, and there is but one form of those.
+        KernelError: it does not compile, or Numba is missing.
+        ValueError: `entry` is a function of the interface, and the form is not the usual one.
     """
     if isinstance(entry.abi, CallAbi) and (form.layout, form.precision) != (HERE.layout, HERE.precision):
         raise ValueError(f"{entry.name}: functions of the interface are for one world in double precision")
@@ -348,9 +356,9 @@ def link_entry(entry: Entry, form: Form = HERE, as_text: bool = False) -> Any:
     from numba.core.ccallback import CFunc
     from numba.core.errors import NumbaError
 
-    import cardan.jit.front.enumerations  # noqa: F401 (teaches Numba what members of enumerations are)
+    import cardan.jit.front.native  # noqa: F401 (teaches Numba what members of enumerations are)
     from cardan.jit.front import native
-    from cardan.jit.front.shortcuts import KernelCompiler, PlainCompiler
+    from cardan.jit.front.lowering import KernelCompiler, PlainCompiler, rounding
 
     abi = entry.abi if isinstance(entry.abi, Abi) else FRAMED
     function = _framed(entry, entry.abi) if isinstance(entry.abi, CallAbi) else _wrapper(entry, abi, form.layout)
@@ -377,15 +385,15 @@ def link_entry(entry: Entry, form: Form = HERE, as_text: bool = False) -> Any:
 
 
 def linked_module(entry: Entry, form: Form = HERE) -> str:
-    """The module of `link_entry` as text: what transforms and foreign targets start from."""
+    """Return the module of `link_entry` as text, from which transforms and foreign targets start."""
     return str(link_entry(entry, form, as_text=True))
 
 
 def emit(name: str, module: Any, machine: Any) -> bytes:
-    """The object file of the kernel `name` for the processor of a code generator; the module is optimised in place.
+    """Return the object file of a kernel for the processor of a code generator; the module is optimised in place.
 
-    Places that are never reached, such as an index of a tuple that is too large, may turn out to be so only where each
-    function was simplified on its own before; that takes as long again, and few entries need it.
+    Some calls in places that are never reached, such as an index of a tuple that is too large, disappear only if each
+    function was simplified on its own before. That takes as long again, and few entries need it.
 
     Raises:
         KernelError: it refers to something outside the mathematical library.
@@ -401,7 +409,7 @@ def emit(name: str, module: Any, machine: Any) -> bytes:
 
 
 def _impure(name: str, symbols: Collection[str]) -> str:
-    """What a kernel does that it may not do."""
+    """Describe why a kernel is not pure."""
     errors = sorted({symbol.removeprefix(RAISE) for symbol in symbols if symbol.startswith(RAISE)})
     calls = sorted(symbol for symbol in symbols if not symbol.startswith(RAISE))
     does, advice = [], []
@@ -416,7 +424,7 @@ def _impure(name: str, symbols: Collection[str]) -> str:
 
 
 def compile_entry(entry: Entry, form: Form = HERE) -> tuple[str, bytes]:
-    """Compile `entry` for this processor; returns the name of its symbol and the object file.
+    """Compile an entry for this processor; return the name of its symbol and the object file.
 
     Raises:
         KernelError: it does not compile, or it refers to something outside the mathematical library.
@@ -425,7 +433,7 @@ def compile_entry(entry: Entry, form: Form = HERE) -> tuple[str, bytes]:
 
 
 def retargeted(bitcode: bytes, triple: str, machine: Any) -> Any:
-    """A module for another system than this one, from the bitcode of a module that isn't optimised yet."""
+    """Return a module for another system than this one, from the bitcode of a module that is not optimised yet."""
     module = llvm.parse_bitcode(bitcode)
     module.triple = triple
     module.data_layout = str(machine.target_data)

@@ -1,35 +1,52 @@
-"""From typed statements to LLVM's instructions: Numba's way, without what kernels have no use for.
+"""Numba's compiler for kernels: fewer passes, and lowering without the paths of errors.
 
-A kernel raises nothing and holds nothing that is counted. Numba looks after each call whether it failed, and hands the
-error on; it ends the life of each variable, empties it, and looks at what it held before each assignment. Here a
-kernel that calls a kernel takes its result, and variables are just assigned. Where a kernel would raise something
-after all, a symbol is called that does not exist: it is gone once the stage is optimised, if that place is never
-reached (the index of a tuple that is too large, say); else the stage is refused, by `compile.emit`.
+A kernel raises nothing and holds nothing that is counted. Numba checks after each call whether it failed, and hands the
+error on; it ends the life of each variable, empties it, and reads the previous value before each assignment. Here a
+kernel that calls a kernel takes its result, and variables are simply assigned. Where a kernel would raise something
+after all, an undefined symbol is called. If that place is never reached (a tuple's index that is too large, for
+example), the optimiser removes the call; otherwise `compile.emit` refuses the stage.
 
-The gain is 13 % of the processor time of a compilation (three stages, Newton's method among them: 13.8 s instead of
-15.9 s), and the refusal of kernels that may raise.
+The gain is a sixth of the processor time of a cold start (docs/notes/performance-trials.md, "Time to compile
+kernels"), and the refusal of kernels that may raise.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache, wraps
-from typing import Any
+from types import CodeType
+from typing import Any, ClassVar
 
 from llvmlite import ir as llvm
+from numba import jit, njit
 from numba.core import base, cgutils, ir, lowering, types
 from numba.core.callconv import CPUCallConv
+from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import AnalysisPass, register_pass
 from numba.core.imputils import user_function
 from numba.core.ir_utils import check_and_legalize_ir
-from numba.core.typed_passes import BaseNativeLowering
+from numba.core.typed_passes import (
+    AnnotateTypes,
+    BaseNativeLowering,
+    DumpParforDiagnostics,
+    InlineOverloads,
+    IRLegalization,
+    NativeLowering,
+    NopythonRewrites,
+    NoPythonSupportedFeatureValidation,
+)
+from numba.core.untyped_passes import InlineClosureLikes, InlineInlinables, MakeFunctionToJitFunction
 
-from cardan.jit.front.form import RAISE
+from cardan.jit.front.stage import RAISE, kernel_options
 
 _PLAIN = "_cardan_raises_nothing"  # of a module: its function is a kernel that does not return errors
 _plain_names: set[str] = set()  # of such functions
 
 _Raise = Callable[..., None]
+
+_exact_rounding: bool | None = None  # of the entry that is being compiled; None: of a user's own function
+_with_errors = False
 
 
 @cache
@@ -38,18 +55,13 @@ def _is_counted(kind: Any, models: Any) -> bool:
 
 
 def _counts(context: Any, kinds: Any) -> bool:
-    """Whether values of some of these types hold counted references."""
+    """Return whether values of some of these types hold counted references."""
     return any(_is_counted(kind, context.data_model_manager) for kind in set(kinds))
-
-
-def _catches_nothing(identity: Any) -> bool:
-    """Whether a function has neither ``try`` nor ``with``, and is no generator."""
-    return not getattr(identity.func.__code__, "co_exceptiontable", True) and not identity.is_generator
 
 
 @register_pass(mutates_CFG=False, analysis_only=True)
 class KernelLegalization(AnalysisPass):
-    """Says where variables end, if that matters."""
+    """Pass that marks the ends of variables, if they matter."""
 
     _name = "kernel_legalization"
 
@@ -65,7 +77,7 @@ class KernelLegalization(AnalysisPass):
 
 @register_pass(mutates_CFG=True, analysis_only=False)
 class KernelLowering(BaseNativeLowering):
-    """Lowers kernels."""
+    """Pass that lowers kernels."""
 
     _name = "kernel_lowering"
 
@@ -74,17 +86,18 @@ class KernelLowering(BaseNativeLowering):
 
     @property
     def lowering_class(self) -> Any:
-        """What lowers a function."""
+        """Class that lowers a function."""
         return KernelLower
 
 
 class KernelLower(lowering.Lower):
-    """Lowers a kernel."""
+    """Lowering of a kernel, without the parts of Numba's that the kernel does not need."""
 
     def init(self) -> None:
-        """Find out what the kernel has no use for."""
+        """Find out which parts the kernel needs."""
         super().init()
-        self._plain = _catches_nothing(self.func_ir.func_id)
+        identity = self.func_ir.func_id
+        self._plain = not getattr(identity.func.__code__, "co_exceptiontable", True) and not identity.is_generator
         self._counts = _counts(self.context, self.fndesc.typemap.values())
         if self._plain:
             self.module.__dict__[_PLAIN] = True
@@ -106,7 +119,7 @@ class KernelLower(lowering.Lower):
             super().lower_inst(inst)
 
     def storevar(self, value: Any, name: str, argidx: int | None = None) -> None:
-        """Assign to a variable. What it held before needs no release."""
+        """Assign to a variable. Its previous value needs no release."""
         if self._counts:
             super().storevar(value, name, argidx)
         elif name in self._singly_assigned_vars:
@@ -121,7 +134,7 @@ class KernelLower(lowering.Lower):
         return cgutils.alloca_once(self.builder, lltype, name=name)
 
     def lower(self) -> None:
-        """Lower the function, and let go of what became its text: Python frees most of that at once."""
+        """Lower the function, and drop the objects that became its text: Python frees most of them at once."""
         super().lower()
         for function in self.module.functions:
             for block in function.blocks:
@@ -139,7 +152,7 @@ class KernelLower(lowering.Lower):
 
 
 def _call_of_nothing(builder: Any, name: str) -> None:
-    """End a place that is never reached."""
+    """End a place that is never reached by a call of an undefined symbol."""
     function = builder.module.globals.get(name)
     if function is None:
         function = llvm.Function(builder.module, llvm.FunctionType(llvm.VoidType(), []), name)
@@ -195,11 +208,117 @@ def _calling(original: Callable[..., Any]) -> Callable[..., Any]:
     return function_of
 
 
+class KernelCompiler(CompilerBase):
+    """Numba's compiler for kernels, without the passes that have nothing to do in them."""
+
+    replacements: ClassVar[dict[Any, Any]] = {}
+    """Passes that replace Numba's."""
+
+    def define_pipelines(self) -> list[Any]:
+        """List the passes: all except those for expressions of NumPy arrays and, if there are none, for closures."""
+        manager = DefaultPassBuilder.define_nopython_pipeline(self.state)
+        function = self.state.func_id.func
+        module = function.__module__ or ""  # functions made from text have none
+        idle: list[Any] = [DumpParforDiagnostics]
+        if self.replacements:
+            idle.append(AnnotateTypes)
+        if module.startswith("cardan."):
+            idle += [NopythonRewrites, InlineOverloads, InlineInlinables, NoPythonSupportedFeatureValidation]
+        if not any(isinstance(constant, CodeType) for constant in function.__code__.co_consts):
+            idle += [InlineClosureLikes, MakeFunctionToJitFunction]
+        manager.passes = [
+            (self.replacements.get(step, step), name) for step, name in manager.passes if step not in idle
+        ]
+        manager._finalized = False
+        manager.finalize()
+        return [manager]
+
+
+class PlainCompiler(KernelCompiler):
+    """The compiler for kernels that are lowered without paths of errors."""
+
+    replacements: ClassVar[dict[Any, Any]] = {IRLegalization: KernelLegalization, NativeLowering: KernelLowering}
+
+
+@contextmanager
+def replaced(*places: tuple[Any, str, Any]) -> Iterator[None]:
+    """Replace attributes of modules and classes, (owner, name, value), while the body runs."""
+    before = [(owner, name, getattr(owner, name)) for owner, name, _ in places]
+    try:
+        for owner, name, value in places:
+            setattr(owner, name, value)
+        yield
+    finally:
+        for owner, name, value in before:
+            setattr(owner, name, value)
+
+
 def places() -> list[tuple[Any, str, Any]]:
-    """What stands in place of Numba's functions while kernels are compiled (see `shortcuts.replaced`)."""
+    """Return the functions of Numba to replace while kernels are compiled, for `replaced`."""
     return [
         (base, "user_function", _calling(user_function)),
         (CPUCallConv, "return_user_exc", _raising(CPUCallConv.return_user_exc)),
         (CPUCallConv, "return_dynamic_user_exc", _raising(CPUCallConv.return_dynamic_user_exc)),
         (CPUCallConv, "return_status_propagate", _handing_on(CPUCallConv.return_status_propagate)),
     ]
+
+
+# one compiler for each kind of caller ---------------------------------------------------------------------------------
+
+
+@contextmanager
+def rounding(exact: bool, with_errors: bool = False) -> Iterator[None]:
+    """Set options of an entry, while it is compiled, for the kernels that it calls.
+
+    Args:
+        exact: whether they have the rounding of the interpreter.
+        with_errors: whether Numba itself lowers them, with paths of errors. Modules that are read as text need this,
+            because their instructions must have known forms.
+    """
+    global _exact_rounding, _with_errors  # Numba looks functions up, without a word of the entry
+    before = _exact_rounding, _with_errors
+    _exact_rounding, _with_errors = exact, with_errors
+    try:
+        yield
+    finally:
+        _exact_rounding, _with_errors = before
+
+
+def lowered_with_errors() -> bool:
+    """Return whether the function that is being compiled has paths of errors: for transforms, or for a user."""
+    return _with_errors or _exact_rounding is None
+
+
+def dispatcher_of(function: Callable[..., Any]) -> Any:
+    """Return Numba's dispatcher of a kernel, made on first need: one for each rounding, and one for users' functions.
+
+    Kernels that entries call are compiled without errors, and checked with the entry. Users' functions may hand errors
+    on.
+    """
+    dispatchers = function.__dict__.setdefault("__cardan_dispatchers__", {})
+    key = _exact_rounding, _with_errors
+    if key not in dispatchers:
+        options = kernel_options(bool(_exact_rounding))
+        compiler = KernelCompiler if lowered_with_errors() else PlainCompiler
+        dispatchers[key] = njit(**options, pipeline_class=compiler)(function)
+    return dispatchers[key]
+
+
+def kernel_of(dispatcher: Any) -> Any:
+    """Return the kernel that replaces a user's jitted function inside compiled entries.
+
+    Code compiled for entries and code compiled for calls from Python are kept separate. The user's options are kept;
+    unless these differ, integers are divided by 0 as in kernels.
+    """
+    function = dispatcher.py_func
+    is_of_numba = (function.__module__ or "").partition(".")[0] == "numba"
+    if is_of_numba or issubclass(dispatcher._compiler.pipeline_class, KernelCompiler):
+        return dispatcher
+    kernels = dispatcher.__dict__.setdefault("__cardan_kernels__", {})
+    key = _exact_rounding, _with_errors
+    if key not in kernels:
+        given = {name: value for name, value in dispatcher.targetoptions.items() if value is not None}
+        options = {**kernel_options(bool(_exact_rounding)), **given, "no_cpython_wrapper": True, "nopython": True}
+        compiler = KernelCompiler if lowered_with_errors() else PlainCompiler
+        kernels[key] = jit(**options, locals=dispatcher.locals, pipeline_class=compiler)(function)
+    return kernels[key]

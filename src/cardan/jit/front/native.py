@@ -1,11 +1,11 @@
-"""How native code sees a structure: Numba types for the slot table and for its arrays.
+"""Numba types for slot tables, their arrays, and enumerations: how native code sees a structure.
 
 A structure is a pointer to its slot table; ``m.body_pos`` is a pointer to the slot, without reference counting.
-``m.body_pos[i, 0]`` loads the address from the slot, then the element; the inner dimensions are compile-time
-constants. There is no bounds check and no wrap-around of negative indices: the interpreter mode
-(`cardan.jit.memory.view`) is where bounds are proven. Loads from a read-only structure are marked invariant, so that
-they can leave loops; loads and stores carry type-based alias information, so that integer tables never alias
-floating-point results.
+``m.body_pos[i, 0]`` loads the address from the slot, then the element; the inner dimensions are compile-time constants.
+Native code does not check bounds, and negative indices do not wrap around: bounds are checked in interpreter mode
+(`cardan.jit.memory.view`). Loads from a read-only structure are marked invariant, so that they can leave loops. Loads
+and stores carry type-based alias information, so that integer tables never alias floating-point results. Members of
+enumerations are numbers at compile time, like those of Python's integer enumerations.
 
 This module imports Numba and is imported only when something must be compiled.
 """
@@ -13,11 +13,14 @@ This module imports Numba and is imported only when something must be compiled.
 from __future__ import annotations
 
 import operator
+from functools import cached_property
 from types import FunctionType
 from typing import Any
 
 from llvmlite import ir
 from numba.core import cgutils, types
+from numba.core.datamodel.models import EnumModel
+from numba.core.typeconv.castgraph import Conversion
 from numba.core.typing.templates import (
     AbstractTemplate,
     AttributeTemplate,
@@ -36,11 +39,11 @@ from numba.extending import (
     typeof_impl,
 )
 
-from cardan.jit.front import pointers
-from cardan.jit.front.form import CALL, INTERLEAVED, WORLD, WORLD_COUNT, WORLD_INDEX
-from cardan.jit.front.stage import dispatcher_of, is_kernel
-from cardan.jit.memory.fields import Field
-from cardan.jit.memory.struct import WORDS, Struct
+from cardan.enums.base import MjEnum, MjEnumType
+from cardan.jit.front.lowering import dispatcher_of
+from cardan.jit.front.stage import CALL, INTERLEAVED, WORLD, WORLD_COUNT, WORLD_INDEX, is_kernel
+from cardan.jit.memory import view
+from cardan.jit.memory.fields import WORDS, Field, Struct
 
 NUMBA_DTYPES = {
     "f8": types.float64,
@@ -58,7 +61,7 @@ WORD_BYTES = 8
 
 
 class StructType(types.Type):
-    """Pointer to a slot table, seen through the group `prefix` of `struct`; `interleaved`: that of many worlds."""
+    """Pointer to a slot table, seen through the group `prefix` of `struct`; `interleaved`: data of many worlds."""
 
     is_struct = True
 
@@ -70,22 +73,19 @@ class StructType(types.Type):
         super().__init__(name=f"Struct({struct.name}:{prefix}{':' + INTERLEAVED if interleaved else ''})")
 
     def resolve(self, attr: str) -> types.Type | None:
-        """Numba type of the attribute `attr`, or None if there is no such field or group."""
+        """Return the Numba type of an attribute, or None if the structure does not have it."""
         if attr not in self._resolved:
-            self._resolved[attr] = self._type_of(attr)
+            full = self.prefix + attr
+            field = self.struct.by_name.get(full)
+            found: types.Type | None = None
+            if field is not None:
+                found = NUMBA_DTYPES[field.dtype]
+                if not field.is_scalar:
+                    found = FieldArrayType(found, field.inner, self.struct.readonly, interleaved=self.interleaved)
+            elif full + "." in self.struct.prefixes:
+                found = StructType(self.struct, full + ".", self.interleaved)
+            self._resolved[attr] = found
         return self._resolved[attr]
-
-    def _type_of(self, attr: str) -> types.Type | None:
-        full = self.prefix + attr
-        field = self.struct.by_name.get(full)
-        if field is not None:
-            if field.is_scalar:
-                return NUMBA_DTYPES[field.dtype]
-            dtype = NUMBA_DTYPES[field.dtype]
-            return FieldArrayType(dtype, field.inner, self.struct.readonly, interleaved=self.interleaved)
-        if full + "." in self.struct.prefixes:
-            return StructType(self.struct, full + ".", self.interleaved)
-        return None
 
 
 class FieldArrayType(types.Type):
@@ -134,7 +134,7 @@ class _StructAttributes(AttributeTemplate):
 
 
 def _tbaa(module: Any, kind: str) -> Any:
-    """Access tag of type-based alias analysis for elements of type `kind`, made once a module."""
+    """Return the access tag of type-based alias analysis for elements of type `kind`, made once for each module."""
     tags = module.__dict__.setdefault("_cardan_tags", {})
     if kind in tags:
         return tags[kind]
@@ -157,13 +157,13 @@ def _slot_pointer(builder: Any, value: Any, slot: int) -> Any:
 
 
 def _slot_word(builder: Any, slot: Any, word: int) -> Any:
-    """One word of a slot: 0 address, 1 length, 2 second dimension. Slots don't change while a stage runs."""
+    """Load a word of a slot: 0 address, 1 length, 2 second dimension. Slots don't change while a stage runs."""
     pointer = slot if word == 0 else builder.gep(slot, [ir.Constant(I64, WORD_BYTES * word)])
     return _mark(builder, builder.load(builder.bitcast(pointer, I64.as_pointer())), "slot", True)
 
 
 def _world_number(builder: Any, name: str) -> Any:
-    """The number of the world that runs, or of worlds, as the target of interleaved code gives it."""
+    """Call the function of the target that returns the number of the running world, or the number of worlds."""
     function = builder.module.globals.get(name)
     if function is None:
         function = ir.Function(builder.module, ir.FunctionType(I64, []), name)
@@ -173,7 +173,7 @@ def _world_number(builder: Any, name: str) -> Any:
 
 
 def _scalar_pointer(builder: Any, typ: Any, value: Any, slot: int, llvm_dtype: Any) -> Any:
-    """Where a scalar stands: in its slot; of many worlds, in the array that the slot refers to."""
+    """Return the address of a scalar: in its slot or, if interleaved, in the array to which the slot refers."""
     place = _slot_pointer(builder, value, slot)
     if not typ.interleaved:
         return builder.bitcast(place, llvm_dtype.as_pointer())
@@ -291,12 +291,12 @@ def _lower_len(context: Any, builder: Any, sig: Any, args: Any) -> Any:
 
 @typeof_impl.register(FunctionType)
 def _typeof_function(function: Any, context: Any) -> Any:
-    """A function marked as a kernel is compiled when compiled code refers to it."""
+    """Compile a function that is marked as a kernel when compiled code refers to it."""
     return types.Dispatcher(dispatcher_of(function)) if is_kernel(function) else None
 
 
 def as_struct(struct: Struct, layout: str = WORLD) -> Any:
-    """An intrinsic that turns an address (an integer) into a view of `struct`; models are never interleaved."""
+    """Make an intrinsic that turns an address (an integer) into a view of `struct`. Models are never interleaved."""
     interleaved = layout == INTERLEAVED and not struct.readonly
 
     @intrinsic
@@ -310,7 +310,7 @@ def as_struct(struct: Struct, layout: str = WORLD) -> Any:
 
 
 def as_result(dtype: str) -> Any:
-    """A function that turns what a kernel returns (nothing counts as 0) into the result type of its native entry."""
+    """Make a function that converts a kernel's result (None becomes 0) to the result type of its native entry."""
     target = NUMBA_DTYPES[dtype]
 
     @intrinsic
@@ -326,7 +326,7 @@ def as_result(dtype: str) -> Any:
 
 
 def _emit_call_by_number(builder: Any, number: Any, m: Any, d: Any, extra: list[Any]) -> Any:
-    """Interleaved code knows no addresses of functions, since GPUs don't: its tables hold numbers."""
+    """Call a function by its number: interleaved code does not use addresses of functions, which GPUs do not have."""
     words = [number, builder.ptrtoint(m, I64), builder.ptrtoint(d, I64), *extra]
     function = builder.module.globals.get(CALL)
     if function is None:
@@ -376,12 +376,44 @@ def _stack_array_of(dtype: types.Type) -> Any:
 
 
 for _function, _native in {
-    pointers.call_collider: _call_collider,
-    pointers.call_stage: _call_stage,
-    pointers.stack_array: _stack_array_of(types.float64),
-    pointers.stack_int_array: _stack_array_of(types.int64),
+    view.call_collider: _call_collider,
+    view.call_stage: _call_stage,
+    view.stack_array: _stack_array_of(types.float64),
+    view.stack_int_array: _stack_array_of(types.int64),
 }.items():
     _template = make_intrinsic_template(_native, _native._defn, _native._name, prefer_literal=True)
     infer_global(_function, types.Function(_template))
 
-__all__ = ["FieldArrayType", "StructType", "as_result", "as_struct"]
+
+class EnumerationType(types.IntEnumClass):
+    """Type of an enumeration: its attributes are its members."""
+
+    @cached_property
+    def member_type(self) -> MemberType:  # pyright: ignore[reportIncompatibleVariableOverride] (Numba has no types)
+        """Type of the members."""
+        return MemberType(self.instance_class, self.dtype)
+
+
+class MemberType(types.IntEnumMember):
+    """Type of the members of an enumeration, which convert to integers."""
+
+    class_type_class = EnumerationType
+
+    def can_convert_to(self, typingctx: Any, other: Any) -> Any:
+        """Return how a member converts to another type: as its number does, but not exactly."""
+        conversion = typingctx.can_convert(self.dtype, other)
+        return max(conversion, Conversion.safe) if conversion else None
+
+
+register_model(EnumerationType)(models.OpaqueModel)
+register_model(MemberType)(EnumModel)
+
+
+@typeof_impl.register(MjEnum)
+def _typeof_member(member: MjEnum, context: Any) -> Any:
+    return MemberType(type(member), types.intp)
+
+
+@typeof_impl.register(MjEnumType)
+def _typeof_enumeration(enumeration: MjEnumType, context: Any) -> Any:
+    return EnumerationType(enumeration, types.intp)

@@ -1,21 +1,25 @@
-"""Marking Python functions as kernels and stages.
+"""Marking Python functions as kernels and stages, and the forms of native code that are made of them.
 
 A *kernel* is a plain Python function of numbers, tuples and field arrays that native code may call. A *stage* is a
 kernel of ``(m, d)`` that is compiled to a native function of its own, ``(model address, data address) -> status``. A
-*collider* is the same with two more integers (the ids of two geoms). Both stay ordinary functions: calling one from
-Python runs it in the interpreter.
+*collider* has two more integers (the ids of two geoms). All stay ordinary functions: calling one from Python runs it in
+the interpreter.
+
+With ``CARDAN_JIT=0`` (or Numba's ``NUMBA_DISABLE_JIT=1``) every stage runs as plain Python on the same memory, with all
+indices checked: slow, and made for debugging, coverage and tests.
 """
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from types import FunctionType
 from typing import Any, TypeVar
 
 from cardan.jit.binding.arguments import CallAbi
+from cardan.jit.memory.fields import Struct
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -26,9 +30,6 @@ OK = 0
 CALLBACK_FAILED = -1
 COLLIDER_MISSING = -2
 
-_exact_rounding: bool | None = None  # of the entry that is being compiled; None: of a user's own function
-_with_errors = False
-
 
 @dataclass(frozen=True, slots=True)
 class Abi:
@@ -38,7 +39,7 @@ class Abi:
         extra: element types of the arguments after the two structures.
         result: element type of the result.
         structs: names of the two structures; other parts of the package have structures of their own.
-        side_by_side: whether numbers that stand side by side, as those of a colour, are to become vectors, too.
+        side_by_side: whether adjacent numbers, such as those of a colour, become vectors, too.
     """
 
     extra: tuple[str, ...] = ()
@@ -70,7 +71,7 @@ def kernel(function: F) -> F:
     """Mark a function as callable from native code.
 
     Raises:
-        TypeError: it is no Python function.
+        TypeError: it is not a Python function.
     """
     if not hasattr(function, "__code__"):
         raise TypeError(f"kernels and stages are Python functions, not {type(function).__name__}")
@@ -79,19 +80,20 @@ def kernel(function: F) -> F:
 
 
 def exact(function: F) -> F:
-    """Compile a stage or collider, with all that it calls, to the rounding of the interpreter. Stands below `stage`.
+    """Compile a stage or collider, and the kernels that it calls, to the rounding of the interpreter.
 
-    Elsewhere sums may be reassociated and contracted, which is faster; that is wrong where the last bit decides
-    which of two equal things is taken, as in searches over the corners of parallel faces.
+    The decorator is written below `stage`. Otherwise sums may be reassociated and contracted, which is faster. That is
+    wrong where the last bit decides which of two equal things is taken, as in searches over the corners of parallel
+    faces.
     """
     function.__dict__["__cardan_exact__"] = True
     return function
 
 
 def side_by_side(function: F) -> F:
-    """Let numbers of a stage that stand side by side in a row become vectors, too. Stands below `stage`.
+    """Let adjacent numbers of a stage become vectors, too; written below `stage`.
 
-    Loops do so everywhere; this is about what is written out, or unrolled. It makes some stages faster, others slower.
+    Loops are vectorised in all stages; this option concerns unrolled code. It makes some stages faster, others slower.
     """
     function.__dict__["__cardan_side_by_side__"] = True
     return function
@@ -108,7 +110,7 @@ def collider(function: F) -> F:
 
 
 def entry(function: F, abi: Abi) -> F:
-    """Mark a function as one that is compiled to a native function of its own, called as `abi` says."""
+    """Mark a function as one that is compiled to a native function of its own, with a call signature."""
     kernel(function)
     function.__dict__["__cardan_entry__"] = Entry(  # type: ignore[arg-type]
         _qualified(function), function, abi, "__cardan_exact__" in function.__dict__
@@ -117,7 +119,7 @@ def entry(function: F, abi: Abi) -> F:
 
 
 def call_entry(public: Callable[..., Any], function: Callable[..., Any], abi: CallAbi) -> Entry:
-    """The entry of a function of the interface, named after the public one, that is compiled from a kernel."""
+    """Make the entry of a public function of the interface that is compiled from a kernel; named after the former."""
     kernel(function)
     return Entry(_qualified(public), function, abi)  # type: ignore[arg-type]
 
@@ -127,83 +129,72 @@ def _qualified(function: Callable[..., Any]) -> str:
 
 
 def entry_of(function: Callable[..., Any]) -> Entry:
-    """The entry that `stage` or `collider` attached to a function."""
+    """Return the entry that `stage` or `collider` attached to a function."""
     return function.__dict__["__cardan_entry__"]
 
 
 def is_entry(value: Any) -> bool:
-    """Whether something is a function that was marked by `stage` or `collider`."""
+    """Return whether a value is a function that was marked by `stage` or `collider`."""
     return isinstance(value, FunctionType) and "__cardan_entry__" in value.__dict__
 
 
 def is_kernel(function: Callable[..., Any]) -> bool:
-    """Whether a function was marked by `kernel`, `stage` or `collider`."""
+    """Return whether a function was marked by `kernel`, `stage` or `collider`."""
     return "__cardan_kernel__" in function.__dict__
 
 
 def kernel_options(exact: bool) -> dict[str, Any]:
-    """Numba's options for kernels, with or without leave to reassociate and contract."""
+    """Return Numba's options for kernels; unless `exact`, sums may be reassociated and contracted."""
     return {**KERNEL_OPTIONS, "fastmath": False} if exact else dict(KERNEL_OPTIONS)
 
 
-@contextmanager
-def rounding(exact: bool, with_errors: bool = False) -> Iterator[None]:
-    """While an entry is compiled: whether the kernels that it calls are those of exact rounding, too.
+WORLD, INTERLEAVED = "world", "interleaved"
+DOUBLE, SINGLE = "float64", "float32"
 
-    `with_errors`: whether they are lowered by Numba itself, with paths of errors. What is read as text is: its forms of
-    instructions are known.
+WORLD_INDEX, WORLD_COUNT, CALL = "cardan_world", "cardan_nworld", "cardan_call"
+"""What interleaved code refers to: functions without arguments that return the number of the world that runs (int64)
+and the number of worlds (int64); and one that calls a function of a table by its number, with the arguments (number,
+address of the model, address of the data, two integers), all int64, and an int64 result. The target defines them."""
+RAISE = "raise "
+"""What begins the names of symbols that stand where a kernel would raise something; nobody defines them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A form of native code of a stage. A form and a list of stages identify a program.
+
+    Attributes:
+        layout: `WORLD`: each world has arrays of its own. `INTERLEAVED`: element ``i`` of world ``w`` is number ``i *
+            nworld + w`` of the field, and scalars are arrays with one number for each world. All worlds share one
+            model, in the usual layout.
+        precision: of the fields of type ``f8``: `DOUBLE` or `SINGLE`.
+        target: two words for the processor, if it is not that of this process.
     """
-    global _exact_rounding, _with_errors  # Numba looks functions up, without a word of the entry
-    before = _exact_rounding, _with_errors
-    _exact_rounding, _with_errors = exact, with_errors
-    try:
-        yield
-    finally:
-        _exact_rounding, _with_errors = before
+
+    layout: str = WORLD
+    precision: str = DOUBLE
+    target: tuple[str, str] | None = None
+
+    def __post_init__(self) -> None:
+        if self.layout not in (WORLD, INTERLEAVED) or self.precision not in (DOUBLE, SINGLE):
+            raise ValueError(f"no such form of native code: {self.layout}, {self.precision}")
+
+    def struct(self, struct: Struct) -> Struct:
+        """Return a structure in the precision of the form."""
+        return struct.single if self.precision == SINGLE else struct
+
+    @property
+    def is_interleaved(self) -> bool:
+        """Whether worlds are interleaved."""
+        return self.layout == INTERLEAVED
 
 
-def lowered_with_errors() -> bool:
-    """Whether what is being compiled now has paths of errors: for transformations, or for a user's own function."""
-    return _with_errors or _exact_rounding is None
+HERE = Form()
+"""The form of all code that runs one world at a time on this processor, in double precision."""
 
 
-def dispatcher_of(function: Callable[..., Any]) -> Any:
-    """Numba's dispatcher of a kernel, made on first need, one for each rounding, and one for users' own functions.
+_OFF = ("0", "false", "no", "off")
 
-    What entries call is compiled without errors, and checked with the entry; users' functions may hand errors on.
-    """
-    from numba import njit
-
-    from cardan.jit.front.shortcuts import KernelCompiler, PlainCompiler
-
-    dispatchers = function.__dict__.setdefault("__cardan_dispatchers__", {})
-    key = _exact_rounding, _with_errors
-    if key not in dispatchers:
-        options = kernel_options(bool(_exact_rounding))
-        compiler = KernelCompiler if lowered_with_errors() else PlainCompiler
-        dispatchers[key] = njit(**options, pipeline_class=compiler)(function)
-    return dispatchers[key]
-
-
-def kernel_of(dispatcher: Any) -> Any:
-    """What stands for a jitted function where an entry calls it: for a user's own one, a kernel of the same function.
-
-    So what a user calls from Python is never code that was made for entries, nor the other way round, whichever is
-    compiled first. Options that the user gave stay; integers are divided by 0 as in kernels unless they say otherwise.
-    """
-    from numba import jit
-
-    from cardan.jit.front.shortcuts import KernelCompiler, PlainCompiler
-
-    function = dispatcher.py_func
-    is_of_numba = (function.__module__ or "").partition(".")[0] == "numba"
-    if is_of_numba or issubclass(dispatcher._compiler.pipeline_class, KernelCompiler):
-        return dispatcher
-    kernels = dispatcher.__dict__.setdefault("__cardan_kernels__", {})
-    key = _exact_rounding, _with_errors
-    if key not in kernels:
-        given = {name: value for name, value in dispatcher.targetoptions.items() if value is not None}
-        options = {**kernel_options(bool(_exact_rounding)), **given, "no_cpython_wrapper": True, "nopython": True}
-        compiler = KernelCompiler if lowered_with_errors() else PlainCompiler
-        kernels[key] = jit(**options, locals=dispatcher.locals, pipeline_class=compiler)(function)
-    return kernels[key]
+jit_enabled: bool = os.environ.get("CARDAN_JIT", "1").lower() not in _OFF and os.environ.get(
+    "NUMBA_DISABLE_JIT", "0"
+) in ("", *_OFF)

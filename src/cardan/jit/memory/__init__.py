@@ -1,1 +1,1 @@
-"""Structures in memory: rows of fields, slot tables, the checked view of the interpreter."""
+"""Structures in memory: tables of fields, slot tables, and the checked view of the interpreter."""

@@ -1,13 +1,16 @@
-"""One row of a table of fields: the single description from which everything else is made.
+"""Tables of fields: the single description of a structure, from which everything else is made.
 
-A structure (the model, the data) is a list of rows. A row names a field, gives its element type, its shape in terms of
-sizes, and says in a few words what it holds. NumPy views, native views, allocation, copy, save, named access, stubs and
-the reference page are all derived from these rows (docs/architecture.md, "One table of fields").
+A structure (the model, the data) is a list of rows. A row names a field and gives its element type, its shape in terms
+of sizes, and its meaning in a few words. NumPy views, native views, allocation, copy, save, named access, stubs and the
+reference page are all derived from these rows (docs/architecture.md, "One table of fields").
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Iterable
+from functools import cached_property
+from importlib import import_module
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -29,7 +32,7 @@ class Field(NamedTuple):
         name: field name; a dot separates a group from its member (``opt.timestep``, ``contact.dist``).
         dtype: element type, a key of `DTYPES` (``char`` is text kept as bytes).
         shape: dimensions: numbers, names of sizes (``"nbody"``) or products (``"nmocap*3"``); ``()`` is a scalar. The
-            first dimension ``"any"`` says that the array is made elsewhere and attached.
+            first dimension ``"any"`` means that the array is made elsewhere and attached.
         doc: meaning and unit, in a few words.
         stage: for fields of the data, the stage that writes the field.
     """
@@ -62,10 +65,78 @@ class Field(NamedTuple):
 
 
 def dimension(dim: int | str, sizes: dict[str, int]) -> int:
-    """Value of one dimension: a number, the name of a size, or a product of both (``"nmocap*3"``)."""
+    """Return the value of a dimension: a number, the name of a size, or a product of both (``"nmocap*3"``)."""
     if isinstance(dim, int):
         return dim
     value = 1
     for factor in dim.split("*"):
         value *= int(factor) if factor.isdigit() else sizes[factor]
     return value
+
+
+WORDS = 3
+"""64-bit words of a slot: address, length and second dimension of an array; a scalar's value is the first word."""
+
+
+class Struct:
+    """Description of a structure: its fields, their slots and its groups.
+
+    Args:
+        name: name of the structure (``Model`` or ``Data``); known to the compiler of stages.
+        fields: rows in slot order. New rows go to the end, so that compiled stages stay valid.
+        readonly: whether stages may only read the structure.
+        registered: whether it is one of the structures that kernels know by name.
+    """
+
+    registry: ClassVar[dict[str, Struct]] = {}
+
+    def __init__(self, name: str, fields: Iterable[Field], *, readonly: bool, registered: bool = True) -> None:
+        self.name = name
+        self.fields: tuple[Field, ...] = tuple(fields)
+        self.readonly = readonly
+        self.slot: dict[str, int] = {field.name: i for i, field in enumerate(self.fields)}
+        self.by_name: dict[str, Field] = {field.name: field for field in self.fields}
+        if len(self.slot) != len(self.fields):
+            raise ValueError(f"structure {name}: a field name stands twice")
+        prefixes: dict[str, None] = {}
+        for field in self.fields:
+            parts = field.name.split(".")
+            for depth in range(1, len(parts)):
+                prefixes[".".join(parts[:depth]) + "."] = None
+        self.prefixes: tuple[str, ...] = tuple(prefixes)
+        self._members: dict[str, list[Field]] = {}
+        if registered:
+            Struct.registry[name] = self
+
+    @cached_property
+    def words_of(self) -> dict[str, tuple[int, np.dtype]]:
+        """Offset of each array's slot in the slot table, in bytes, and the array's element type."""
+        return {field.name: (8 * WORDS * slot, field.numpy_dtype) for slot, field in enumerate(self.fields)}
+
+    @cached_property
+    def is_attached(self) -> bool:
+        """Whether all arrays are made elsewhere."""
+        return all(field.is_scalar or field.is_attached for field in self.fields)
+
+    @cached_property
+    def single(self) -> Struct:
+        """This structure with its numbers (``f8``) in single precision; every field has the same slot."""
+        fields = [field._replace(dtype="f4") if field.dtype == "f8" else field for field in self.fields]
+        return Struct(self.name, fields, readonly=self.readonly, registered=False)
+
+    def members(self, prefix: str) -> list[Field]:
+        """Fields directly in the group `prefix` (``"opt."``; ``""`` is the top level)."""
+        if prefix not in self._members:
+            n = len(prefix)
+            self._members[prefix] = [f for f in self.fields if f.name.startswith(prefix) and "." not in f.name[n:]]
+        return self._members[prefix]
+
+
+_REGISTERING = "cardan.model.tables"
+
+
+def structures() -> dict[str, Struct]:
+    """Return the structures that stages see, by name; imports the module of a higher floor that describes them."""
+    if "Model" not in Struct.registry:
+        import_module(_REGISTERING)
+    return Struct.registry

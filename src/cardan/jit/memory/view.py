@@ -1,12 +1,20 @@
-"""The view that a stage sees when it runs in the interpreter (JIT off).
+"""Structures and calls in the interpreter (JIT off).
 
-The same attribute names as the native view, on the same memory, but with every index checked: negative or too large
-indices raise `IndexError`. This is the debugger and the bounds checker of the kernels.
+Views have the same attribute names as native views, on the same memory, but every index is checked: negative or too
+large indices raise `IndexError`. So this is the debugger and the bounds checker of the kernels.
+
+Functions that call by address, and small arrays on the stack, have two bodies: the Python body below runs in the
+interpreter; `cardan.jit.front.native` has the body for compiled code. An *address* is a number: a machine address with
+JIT on, the number of a registered Python function with JIT off. These functions are not marked as kernels: their native
+bodies are registered under the functions themselves.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
+
+import numpy as np
 
 from cardan.jit.memory.struct import StructMemory
 
@@ -75,3 +83,33 @@ class InterpretedView:
         if self._readonly:
             raise TypeError(f"{name}: stages may not write to the model")
         self._scalars[name][0] = value
+
+
+_FUNCTIONS: list[Callable[..., Any]] = []
+
+
+def register_function(function: Callable[..., Any]) -> int:
+    """Return the number (never 0) under which `call_collider` and `call_stage` find a Python function if JIT is off."""
+    if function not in _FUNCTIONS:
+        _FUNCTIONS.append(function)
+    return _FUNCTIONS.index(function) + 1
+
+
+def call_collider(address: int, m: Any, d: Any, geom1: int, geom2: int) -> int:
+    """Call the collision function at `address` (not 0) for two geoms; return its number of contacts."""
+    return _FUNCTIONS[address - 1](m, d, geom1, geom2)
+
+
+def call_stage(address: int, m: Any, d: Any) -> int:
+    """Call the stage at `address` (not 0); return its status."""
+    return _FUNCTIONS[address - 1](m, d) or 0
+
+
+def stack_array(n: int) -> Any:
+    """Make an uninitialised array of `n` float64 on the stack of the running function; `n` is a literal number."""
+    return CheckedArray("stack_array", np.zeros(n), False)
+
+
+def stack_int_array(n: int) -> Any:
+    """Make an uninitialised array of `n` int64 on the stack of the running function; `n` is a literal number."""
+    return CheckedArray("stack_int_array", np.zeros(n, np.int64), False)

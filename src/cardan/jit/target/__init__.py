@@ -1,1 +1,1 @@
-"""What code is made for: processors, their levels, platforms."""
+"""Targets of native code: processors, their levels, platforms, graphics processors."""

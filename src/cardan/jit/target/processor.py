@@ -1,18 +1,24 @@
-"""The processor that kernels are compiled for: this one, or the one that ``CARDAN_CPU`` names.
+"""Processors and systems that kernels are compiled for: this one, and those of wheels.
 
-The names are LLVM's: ``x86-64`` for code that runs on every such processor, ``x86-64-v3`` for those with AVX2,
-``x86-64-v4`` for those with AVX-512, ``generic``, or one model. Its features follow from the name.
+Kernels are compiled for this processor, or the one that ``CARDAN_CPU`` names. The names are LLVM's: ``x86-64`` for code
+that runs on every such processor, ``x86-64-v3`` for those with AVX2, ``x86-64-v4`` for those with AVX-512, ``generic``,
+or one model. Its features follow from the name.
+
+A *platform* is a system and an architecture, which share wheels. A *level* is a name of LLVM's for a processor, or for
+the common features of a generation of processors. The kernels of a wheel are compiled for each level of its platform.
 """
 
 from __future__ import annotations
 
 import os
+import sys
+from collections.abc import Mapping
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 
 def processor() -> tuple[str, str]:
-    """Name and features of the processor, as LLVM writes them."""
+    """Return name and features of the processor, as LLVM writes them."""
     name = os.environ.get("CARDAN_CPU")
     return (name, "") if name else _this_processor()
 
@@ -25,7 +31,7 @@ def _this_processor() -> tuple[str, str]:
 
 
 def target_machine() -> Any:
-    """LLVM's code generator for the processor that kernels are compiled for."""
+    """Return LLVM's code generator for the processor that kernels are compiled for."""
     import llvmlite.binding as llvm
 
     llvm.initialize_native_target()
@@ -35,7 +41,7 @@ def target_machine() -> Any:
 
 
 def assemble(assembly: str, *more: str) -> bytes:
-    """Object code of a few lines of LLVM assembly, and of further modules that these refer to, optimised."""
+    """Compile LLVM assembly, and further modules that it refers to, to optimised object code."""
     import llvmlite.binding as llvm
 
     module, machine = llvm.parse_assembly(assembly), target_machine()
@@ -45,3 +51,74 @@ def assemble(assembly: str, *more: str) -> bytes:
     passes = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=3))
     passes.getModulePassManager().run(module, passes)
     return machine.emit_object(module)
+
+
+class Platform(NamedTuple):
+    """A system and an architecture.
+
+    Attributes:
+        name: its name in archives: the system and the architecture.
+        triple: its name in LLVM. On Windows, code that is loaded by LLVM itself is in ELF files.
+        levels: levels of processors, the best first.
+        wheel: the platform's tag in names of wheels.
+    """
+
+    name: str
+    triple: str
+    levels: tuple[str, ...]
+    wheel: str
+
+
+PLATFORMS: dict[str, Platform] = {
+    platform.name: platform
+    for platform in (
+        Platform("linux-x86_64", "x86_64-unknown-linux-gnu", ("x86-64-v4", "x86-64-v3"), "manylinux_2_17_x86_64"),
+        Platform("linux-aarch64", "aarch64-unknown-linux-gnu", ("generic",), "manylinux_2_17_aarch64"),
+        Platform("win32-x86_64", "x86_64-pc-windows-msvc-elf", ("x86-64-v4", "x86-64-v3"), "win_amd64"),
+        Platform("darwin-aarch64", "arm64-apple-macosx11.0.0", ("apple-m1",), "macosx_11_0_arm64"),
+    )
+}
+
+_V3 = ("avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe", "popcnt", "sse4.2")
+_V4 = ("avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl")
+NEEDS: Mapping[str, tuple[str, ...]] = {
+    "x86-64-v3": _V3,
+    "x86-64-v4": (*_V3, *_V4),
+    "generic": (),
+    "apple-m1": (),  # the first processor that this platform had
+}
+"""What a processor must have for a level, in LLVM's words (x86-64 psABI, micro-architecture levels)."""
+
+
+def host_platform() -> str:
+    """Return the name of the platform of this process; it need not be one of `PLATFORMS`."""
+    if sys.platform == "win32":
+        machine = os.environ.get("PROCESSOR_ARCHITECTURE", "")
+    else:
+        machine = os.uname().machine
+    names = {"amd64": "x86_64", "arm64": "aarch64"}
+    return f"{sys.platform}-{names.get(machine.lower(), machine.lower())}"
+
+
+def runs(level: str) -> bool:
+    """Return whether this processor has the features of a level; with ``CARDAN_CPU``, whether that names the level."""
+    named = os.environ.get("CARDAN_CPU")
+    if named:
+        return named == level
+    return not NEEDS[level] or _features().issuperset(NEEDS[level])
+
+
+@cache
+def _features() -> set[str]:
+    import llvmlite.binding as llvm
+
+    return {name for name, there in llvm.get_host_cpu_features().items() if there}
+
+
+def foreign_machine(platform: Platform, level: str) -> Any:
+    """Return a code generator for a level of a platform, which need not be this machine's."""
+    import llvmlite.binding as llvm
+
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+    return llvm.Target.from_triple(platform.triple).create_target_machine(cpu=level, features="", opt=3, jit=True)

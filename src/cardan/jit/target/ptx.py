@@ -1,15 +1,15 @@
-"""Stages for NVIDIA GPUs: from linked modules of interleaved code to PTX, with LLVM's own NVPTX code generator.
+"""Stages for NVIDIA GPUs: from linked modules of interleaved code to PTX, by LLVM's own NVPTX code generator.
 
-A thread runs one world. The worlds of a launch are numbered as its threads are, and the stride from element to element
-of a field is the number of threads, so that neighbouring threads read neighbouring words: memory is made for as many
-worlds as a launch has threads. Three int64 rows say what a world is about to do:
+A thread runs one world. The worlds of a launch have the numbers of its threads. The stride from element to element of a
+field is the number of threads, so that neighbouring threads read neighbouring words; memory is made for as many worlds
+as a launch has threads. Three int64 rows contain the state of each world:
 
     at[world]       number of the stage that it is at
-    status[world]   0, or what the stage that it is at asked for
-    left[world]     steps that it is still to do
+    status[world]   0, or the request of that stage
+    left[world]     number of steps that it has still to do
 
 and a word after them, which is set when any world stops. A *kernel* (in CUDA's sense, the `KERNEL` of a module) runs
-one stage, or several that follow each other, in those worlds that are at it:
+one stage, or several consecutive ones, in those worlds that are at it:
 
     if at[world] == stage and status[world] == 0 and left[world] > 0:
         status[world] = function(models[0] + models[1] * world, data)
@@ -17,9 +17,9 @@ one stage, or several that follow each other, in those worlds that are at it:
             at[world] = following
             if following == 0: left[world] -= 1  # that was the last stage of a step
 
-So a world that needs more memory stops at the stage that asked, while the others go on, and goes on there later; worlds
-outside a mask have no steps left to do. The two words `models` say where the slot tables of the worlds' models stand:
-the distance from one to the next is 0 as long as all worlds have the same.
+A world that needs more memory stops at the stage with the request, while the others continue, and continues there
+later. Worlds outside a mask have no steps left to do. The two words `models` are the address of the slot table of the
+first world's model, and the distance from one to the next: 0 if all worlds have the same model.
 
 The mathematical library is libdevice, a module of LLVM bitcode that NVIDIA publishes (wheel nvidia-nvvm).
 """
@@ -28,6 +28,8 @@ from __future__ import annotations
 
 import re
 import struct
+import subprocess
+import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -37,14 +39,13 @@ from typing import Any
 
 import llvmlite.binding as llvm
 
-from cardan.jit.front.form import CALL, WORLD_COUNT, WORLD_INDEX
-from cardan.jit.front.stage import COLLIDER_MISSING
+from cardan.jit.front.stage import CALL
+from cardan.jit.target.gpu_kernels import INDEX, INDEX_OF_MANY, KERNEL, WORLD, kernel_text, switch
 
 TRIPLE = "nvptx64-nvidia-cuda"
 OLDEST = "sm_80"
 ARCHITECTURES = (OLDEST, "sm_90", "sm_120")
 """Those that code is assembled for in tests: Ampere, Hopper, Blackwell. PTX for the oldest is assembled for all."""
-KERNEL = "cardan_kernel"
 
 _ONE_ARGUMENT = (
     *("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "exp", "expm1", "exp2", "log", "log2"),
@@ -81,109 +82,20 @@ _PROCESSOR = re.compile(r' ?"(?:target-cpu|target-features|tune-cpu)"="[^"]*"')
 _KEPT_APART = re.compile(r"^(attributes #\d+ = {.*?)\bnoinline\b", re.MULTILINE)
 """Numba keeps a stage apart from the function that calls it; a GPU would store registers between the two."""
 
-_WORLD = f"""
-declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
-declare i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
-declare i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
-declare i32 @llvm.nvvm.read.ptx.sreg.nctaid.x()
-define i64 @{WORLD_COUNT}() alwaysinline {{
-  %size = call i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
-  %blocks = call i32 @llvm.nvvm.read.ptx.sreg.nctaid.x()
-  %count = mul nuw nsw i32 %size, %blocks
-  %wide = zext i32 %count to i64
-  ret i64 %wide
-}}
-"""
-
-_INDEX = f"""
-define i64 @{WORLD_INDEX}() alwaysinline {{
-  %thread = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
-  %size = call i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
-  %block = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
-  %before = mul nuw nsw i32 %block, %size
-  %world = add nuw nsw i32 %before, %thread
-  %wide = zext i32 %world to i64
-  ret i64 %wide
-}}
-"""
-
-_INDEX_OF_MANY = f"""
-define i64 @{WORLD_INDEX}() alwaysinline {{
-  %thread = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
-  %size = call i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
-  %block = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
-  %own = zext i32 %thread to i64
-  %step = zext i32 %size to i64
-  %first = zext i32 %block to i64
-  %before = mul nuw nsw i64 %first, %step
-  %wide = add nuw nsw i64 %before, %own
-  ret i64 %wide
-}}
-"""
-"""For launches of a thread an element, of which there may be more than 2^31."""
-
-_BODY = """
-define internal void @cardan_body_{k}(ptr %models, i64 %d, i64 %stage, i64 %following, ptr %rows{parameters}) {{
-entry:
-  %world = call i64 @{index}()
-  %count = call i64 @{count}()
-  %second = add i64 %world, %count
-  %third = add i64 %second, %count
-  %at_place = getelementptr i64, ptr %rows, i64 %world
-  %status_place = getelementptr i64, ptr %rows, i64 %second
-  %left_place = getelementptr i64, ptr %rows, i64 %third
-  %at = load i64, ptr %at_place
-  %here = icmp eq i64 %at, %stage
-  br i1 %here, label %reached, label %done
-reached:
-  %before = load i64, ptr %status_place
-  %free = icmp eq i64 %before, 0
-  %left = load i64, ptr %left_place
-  %more = icmp sgt i64 %left, 0
-  %runs = and i1 %free, %more
-  br i1 %runs, label %run, label %done
-run:
-  %first = load i64, ptr %models
-  %stride_place = getelementptr i64, ptr %models, i64 1
-  %stride = load i64, ptr %stride_place
-  %distance = mul i64 %stride, %world
-  %m = add i64 %first, %distance
-  %result = call i64 @"{symbol}"(i64 %m, i64 %d{parameters})
-  %good = icmp eq i64 %result, 0
-  br i1 %good, label %next, label %stopped
-next:
-  store i64 %following, ptr %at_place
-  %last = icmp eq i64 %following, 0
-  %one = zext i1 %last to i64
-  %after = sub i64 %left, %one
-  store i64 %after, ptr %left_place
-  br label %done
-stopped:
-  store i64 %result, ptr %status_place
-  %rows_size = mul i64 %count, 3
-  %flag_place = getelementptr i64, ptr %rows, i64 %rows_size
-  store i64 1, ptr %flag_place
-  br label %done
-done:
-  ret void
-}}
-"""
-
 
 class PtxError(RuntimeError):
-    """A stage can't become GPU code: it refers to something that the GPU does not have."""
+    """A stage can't become GPU code, because it refers to something that the GPU does not have."""
 
 
 @cache
 def _machine(architecture: str) -> Any:
-    """A code generator for an architecture."""
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
     return llvm.Target.from_triple(TRIPLE).create_target_machine(cpu=architecture, features="", opt=3)
 
 
 def find_libdevice() -> Path:
-    """The file of libdevice: of the wheel nvidia-nvvm, or of an installed CUDA toolkit.
+    """Return the file of libdevice, from the wheel nvidia-nvvm or an installed CUDA toolkit.
 
     Raises:
         PtxError: there is none.
@@ -219,29 +131,8 @@ NOTHING = Code("", "")
 """Stands for a number at which nothing is called."""
 
 
-def _switch(name: str, functions: Sequence[str]) -> str:
-    """The function that calls another one by its number, from 1 on; `COLLIDER_MISSING` for other numbers."""
-    numbered = [(k, f) for k, f in enumerate(functions, start=1) if f]
-    cases = "\n".join(f"    i64 {k}, label %case{k}" for k, _ in numbered)
-    blocks = "\n".join(
-        f'case{k}:\n  %r{k} = call i64 @"{f}"(i64 %m, i64 %d, i64 %a, i64 %b)\n  ret i64 %r{k}' for k, f in numbered
-    )
-    declared = "\n".join(f'declare i64 @"{f}"(i64, i64, i64, i64)' for _, f in numbered)
-    return f"""
-{declared}
-define i64 @{name}(i64 %number, i64 %m, i64 %d, i64 %a, i64 %b) noinline {{
-  switch i64 %number, label %missing [
-{cases}
-  ]
-missing:
-  ret i64 {COLLIDER_MISSING}
-{blocks}
-}}
-"""
-
-
 def _modules(code: Code, depth: int = 0) -> Iterator[tuple[str, str]]:
-    """Names and texts of all modules that a stage needs, its own first; each depth of calls has its own switch."""
+    """List names and texts of all modules that a stage needs, its own first; each depth of calls has its own switch."""
     switch = f"{CALL}_{depth}" if depth else CALL
     yield code.symbol, re.sub(rf"@{CALL}\b", f"@{switch}", code.text)
     for callee in code.called:
@@ -250,27 +141,27 @@ def _modules(code: Code, depth: int = 0) -> Iterator[tuple[str, str]]:
 
 
 def _callees(code: Code) -> set[str]:
-    """Symbols of all functions that are called by number, at any depth."""
+    """List the symbols of all functions that are called by number, at any depth."""
     called = [callee for callee in code.called if callee is not NOTHING]
     return {symbol for callee in called for symbol in (callee.symbol, *_callees(callee))}
 
 
 def module_texts(*codes: Code) -> list[str]:
-    """Texts of the modules of stages and of all that they call by number; the switches are the last."""
+    """List the texts of the modules of stages and of the functions that they call by number; the switches are last."""
     modules = {symbol: text for code in codes for symbol, text in _modules(code)}
     return [*modules.values(), "\n".join(_switches(codes))]
 
 
 def _switches(codes: Sequence[Code], depth: int = 0) -> Iterator[str]:
-    """The switch of each depth, which knows what is called there: the same for all that call at this depth."""
+    """Write the switch of each depth, with the functions that are called there by any stage."""
     called = max((code.called for code in codes), key=len, default=())
-    yield _switch(f"{CALL}_{depth}" if depth else CALL, [callee.symbol for callee in called])
+    yield switch([callee.symbol for callee in called], f"{CALL}_{depth}" if depth else CALL)
     if called:
         yield from _switches([callee for callee in called if callee is not NOTHING], depth + 1)
 
 
 def _once(text: str) -> str:
-    """A module's text with each declaration once, and none of what is defined in it."""
+    """Drop repeated declarations from a module's text, and declarations of functions that it defines."""
     seen = set(re.findall(r'^define .*?@"?([\w.$]+)"?\(', text, re.MULTILINE))
 
     def first(match: re.Match[str]) -> str:
@@ -282,15 +173,15 @@ def _once(text: str) -> str:
 
 
 def _with_device_library(text: str) -> str:
-    """A module's text with calls of libdevice where it calls the mathematical library."""
+    """Replace calls of the mathematical library in a module's text by calls of libdevice."""
     text = _INTRINSIC.sub(lambda match: f"@__nv_{match[1]}{'f' if match[2] == '32' else ''}", text)
     return _CALLED.sub(lambda match: f"@__nv_{match[1]}{match[2]}", text)
 
 
 def _holding_no_slots(text: str) -> str:
-    """A module's text in which addresses of fields may change while other functions run.
+    """Change a module's text so that addresses of fields may change while other functions run.
 
-    They don't, so that all loads of them would leave their loops, and be held in registers over what is called there.
+    They do not change, so that all loads of them would leave their loops, and be held in registers during calls.
     """
     name = _SLOT_NAME.search(text)
     tag = None if name is None else re.search(_SLOT_TAG.format(name=name[1]), text, re.MULTILINE)
@@ -298,15 +189,15 @@ def _holding_no_slots(text: str) -> str:
 
 
 def _read_anew(text: str) -> str:
-    """`_WORLD` or `_INDEX` for code that asks for its thread, and for the number of threads, wherever it needs them.
+    """Change `WORLD` or `INDEX` so that code reads its thread, and the number of threads, at each use.
 
-    To LLVM, the instructions have effects: neither numbers nor products with them are kept from one use to the next.
+    For LLVM, the instructions have effects: neither numbers nor products with them are kept from one use to the next.
     """
     return _REGISTER.sub(r'call i32 asm sideeffect "mov.u32 $0, %\1.x;", "=r"()', text)
 
 
 def _parsed(text: str, layout: str) -> Any:
-    """A module from its text, for the GPU."""
+    """Parse a module's text for the GPU."""
     # the layout comes first: it says how loads and stores are aligned that don't say it themselves
     text = _KEPT_APART.sub(r"\1nounwind", _PROCESSOR.sub("", _HEADER.sub("", text)))
     text = _once(_with_device_library(text))
@@ -315,10 +206,10 @@ def _parsed(text: str, layout: str) -> Any:
 
 @cache
 def _library(libdevice: Path) -> bytes:
-    """The bitcode of libdevice, whose functions of single precision do nothing in double precision.
+    """Return the bitcode of libdevice, with single precision throughout in its single-precision functions.
 
-    They would where they reduce large angles: ``float(double(n) * c)``, with n of 64 bits, becomes
-    ``float(n) * float(c)``, with an error of 1.5 units in the last place.
+    They use double precision to reduce large angles: ``float(double(n) * c)``, with n of 64 bits, becomes ``float(n) *
+    float(c)``, with an error of 1.5 units in the last place.
     """
     text = str(llvm.parse_bitcode(libdevice.read_bytes()))
     return llvm.parse_assembly(_REDUCTION.sub(_in_single, text)).as_bitcode()
@@ -332,12 +223,12 @@ def _in_single(match: re.Match[str]) -> str:
 
 
 def ptx(*codes: Code, architecture: str = OLDEST, extra: int = 0, libdevice: Path | None = None) -> str:
-    """The PTX of a launch: a stage, or several that follow each other.
+    """Compile the PTX of a launch: a stage, or several consecutive ones.
 
     Args:
-        codes: the stages; what they call by number has the same numbers for all.
-        architecture: the oldest architecture that it is for, as LLVM calls it; later ones take it as well.
-        extra: number of integers that the function takes beside model and data: they become parameters of the kernel.
+        codes: the stages; functions that they call by number have the same numbers for all.
+        architecture: the oldest architecture that it is for, by LLVM's name; later ones accept it as well.
+        extra: number of integer arguments after model and data, which become parameters of the kernel.
         libdevice: the file of libdevice; found if not given.
 
     Returns:
@@ -346,7 +237,7 @@ def ptx(*codes: Code, architecture: str = OLDEST, extra: int = 0, libdevice: Pat
         stage, and of the one after the last (0: it ends a step); address of the rows at, status, left.
 
     Raises:
-        PtxError: a stage calls something that is not there.
+        PtxError: a stage calls a function that is missing.
     """
     machine = _machine(architecture)
     layout = str(machine.target_data)
@@ -356,7 +247,7 @@ def ptx(*codes: Code, architecture: str = OLDEST, extra: int = 0, libdevice: Pat
     for module in others:
         linked.link_in(module)
     symbols = [code.symbol for code in codes]
-    registers = [_read_anew(text) if huge else text for text in (_WORLD, _INDEX)]
+    registers = [_read_anew(text) if huge else text for text in (WORLD, INDEX)]
     linked.link_in(_parsed("\n".join([*registers, kernel_text(symbols, extra, "ptx_kernel ")]), layout))
     library = llvm.parse_bitcode(_library(libdevice or find_libdevice()))
     library.triple, library.data_layout = TRIPLE, layout
@@ -370,9 +261,9 @@ def ptx(*codes: Code, architecture: str = OLDEST, extra: int = 0, libdevice: Pat
 
 
 def _around_calls(module: Any) -> set[str]:
-    """Functions that call others by number, and the large ones that they call beside.
+    """Return the functions that call others by number, and the large ones that they call besides.
 
-    What a function holds in registers while another one runs is stored; so little should be alive around such calls.
+    Registers of a function are stored while another one runs. So few values should be alive around such calls.
     """
     texts = {match[1]: match[0] for match in _DEFINITION.finditer(str(module))}
     calling = {name for name, text in texts.items() if _BY_NUMBER.search(text) and not name.startswith(CALL)}
@@ -381,7 +272,7 @@ def _around_calls(module: Any) -> set[str]:
 
 
 def _parts(text: str) -> set[str]:
-    """Functions of a huge module that stay functions: else there are many copies of them, and too much is alive."""
+    """Return the functions of a huge module that stay functions, so that there are not many copies of them."""
     texts = {match[1]: match[0] for match in _DEFINITION.finditer(text)}
     callees = {name: [c for c in _CALLEE.findall(body) if c in texts] for name, body in texts.items()}
     calls = Counter(callee for called in callees.values() for callee in called)
@@ -398,16 +289,16 @@ def _parts(text: str) -> set[str]:
 
 
 def ptx_of_text(text: str, architecture: str = OLDEST) -> str:
-    """The PTX of a module that defines the kernel `KERNEL` itself (convention ``ptx_kernel``) and calls no library.
+    """Compile the PTX of a module that defines the kernel `KERNEL` (convention ``ptx_kernel``), without a library.
 
     It may ask for the number of its thread, and of threads, by `WORLD_INDEX` and `WORLD_COUNT`.
     """
     machine = _machine(architecture)
-    return _emitted(_parsed(f"{_WORLD}\n{_INDEX_OF_MANY}\n{text}", str(machine.target_data)), machine, KERNEL)
+    return _emitted(_parsed(f"{WORLD}\n{INDEX_OF_MANY}\n{text}", str(machine.target_data)), machine, KERNEL)
 
 
 def _emitted(linked: Any, machine: Any, name: str) -> str:
-    """The PTX of a linked module of which nothing but the kernel is visible."""
+    """Compile a linked module of which only the kernel is visible."""
     for item in (*linked.functions, *linked.global_variables):
         if item.name != KERNEL and not item.is_declaration and not item.name.startswith("llvm."):
             item.linkage = "internal"
@@ -419,20 +310,91 @@ def _emitted(linked: Any, machine: Any, name: str) -> str:
     return machine.emit_assembly(linked)
 
 
-def kernel_text(symbols: Sequence[str], extra: int = 0, convention: str = "") -> str:
-    """The text of the kernel around the functions of stages; on other targets it is an ordinary function."""
-    words = ", ".join(["i64"] * (2 + extra))
-    more = "".join(f", i64 %x{k}" for k in range(extra))
-    names = {"index": WORLD_INDEX, "count": WORLD_COUNT, "parameters": more}
-    declared = dict.fromkeys(f'declare i64 @"{symbol}"({words})' for symbol in symbols)
-    bodies = [_BODY.format(symbol=symbol, k=k, **names) for k, symbol in enumerate(symbols)]
-    calls = []
-    for k in range(len(symbols)):
-        last = k == len(symbols) - 1
-        calls += [f"  %stage{k} = add i64 %stage, {k}", f"  %next{k} = add i64 %stage, {k + 1}"]
-        following = "%following" if last else f"%next{k}"
-        calls.append(
-            f"  call void @cardan_body_{k}(ptr %models, i64 %d, i64 %stage{k}, i64 {following}, ptr %rows{more})"
-        )
-    head = f"define {convention}void @{KERNEL}(ptr %models, i64 %d, i64 %stage, i64 %following, ptr %rows{more}) {{"
-    return "\n".join([*declared, *bodies, head, *calls, "  ret void", "}"])
+# NVIDIA's assembler ---------------------------------------------------------
+
+_REGISTERS = re.compile(r"Used (\d+) registers")
+_FRAMES = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads")
+_SPILLS = re.compile(r"Function properties for (\S+)\n.*?(\d+) bytes spill stores, (\d+) bytes spill loads")
+_FUNCTION = re.compile(r"^\.(?:visible |weak )?(?:\.)?(?:entry|func)\b[^;{]*{.*?^}", re.MULTILINE | re.DOTALL)
+_FUNCTION_NAME = re.compile(r"(?:\)\s*|entry\s+|func\s+)([\w.$]+)\s*\(")
+_CALLED_FUNCTION = re.compile(r"\bcall(?:\.uni)?\s+(?:\(\w+\),\s*)?([\w.$]+)")
+_UNBOUNDED = "cannot be statically determined"
+_CUMULATIVE = re.compile(r"(\d+) bytes cumulative stack size")
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Resources that a thread of a kernel needs.
+
+    Attributes:
+        registers: 32-bit registers; the maximum is 255.
+        stack: bytes of local memory, the frames of called functions included.
+        spills: bytes of registers that are stored to local memory because registers are missing: the largest sum over
+            the functions of a chain of calls.
+        cubin: size of the file of machine code, bytes.
+    """
+
+    registers: int
+    stack: int
+    spills: int
+    cubin: int
+
+
+def find_ptxas() -> str | None:
+    """Return the path of ptxas, or None."""
+    try:
+        from cuda.pathfinder import find_nvidia_binary_utility
+    except ModuleNotFoundError:
+        return None
+    return find_nvidia_binary_utility("ptxas")
+
+
+def assemble(source: str, architecture: str, ptxas: str | None = None) -> Usage:
+    """Assemble PTX for an architecture.
+
+    Args:
+        source: the PTX.
+        architecture: ``"sm_90"``, say.
+        ptxas: path of the assembler; found if not given.
+
+    Raises:
+        PtxError: it does not assemble, its stack has no bound (then a launch would need a limit), or there is no
+            assembler.
+    """
+    ptxas = ptxas or find_ptxas()
+    if ptxas is None:
+        raise PtxError("the assembler ptxas is not there: pip install nvidia-cuda-nvcc cuda-pathfinder")
+    with tempfile.TemporaryDirectory() as folder:
+        file, cubin = Path(folder, "kernel.ptx"), Path(folder, "kernel.cubin")
+        file.write_text(source)
+        command = [ptxas, f"-arch={architecture}", "-v", "-O3", str(file), "-o", str(cubin)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise PtxError(f"ptxas refuses the code for {architecture}: {done.stderr.strip()[:2000]}")
+        if _UNBOUNDED in done.stderr:
+            raise PtxError(f"the stack of the code for {architecture} has no bound: {done.stderr.strip()[:2000]}")
+        size = cubin.stat().st_size
+    frames = [tuple(map(int, numbers)) for numbers in _FRAMES.findall(done.stderr)]
+    cumulative = [int(number) for number in _CUMULATIVE.findall(done.stderr)]
+    return Usage(
+        registers=max(map(int, _REGISTERS.findall(done.stderr))),
+        stack=max(cumulative, default=sum(frame[0] for frame in frames)),
+        spills=_deepest(source, {name: max(int(a), int(b)) for name, a, b in _SPILLS.findall(done.stderr)}),
+        cubin=size,
+    )
+
+
+def _deepest(source: str, spills: dict[str, int]) -> int:
+    """Return the largest sum of spills over a chain of calls."""
+    callees: dict[str, set[str]] = {}
+    for function in _FUNCTION.findall(source):
+        name = _FUNCTION_NAME.search(function)
+        if name is not None:
+            callees[name[1]] = set(_CALLED_FUNCTION.findall(function))
+
+    @cache
+    def total(name: str) -> int:
+        below = [total(callee) for callee in callees.get(name, ()) if callee in callees and callee != name]
+        return spills.get(name, 0) + max(below, default=0)
+
+    return max(map(total, callees), default=0)

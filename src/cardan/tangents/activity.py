@@ -1,19 +1,18 @@
-"""What depends on what in a stage: which places its pointers may point to, and which numbers have a tangent.
+"""Dependencies in a stage: the places that its pointers may point to, and the numbers that have a tangent.
 
-Both are least fixed points over all instructions, whatever their order. A *place* is a field of a structure, an array
-on the stack, or a constant of the module. A place is *active* if some of its numbers may have a tangent; so is a number
-that is computed from an active one. A parameter of a part of a stage is whatever the arguments of any of its calls are.
+Both are least fixed points over all instructions, in any order. A *place* is a field of a structure, an array on the
+stack, or a constant of the module. A place is *active* if some of its numbers may have a tangent. A number that is
+computed from an active one is active, too. A parameter of a part of a stage may be any argument of its calls.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 
-from cardan.jit.memory.fields import Field
-from cardan.jit.memory.struct import WORDS, Struct
-from cardan.jit.transform.scalar import NAME, Instruction, Scalar, TransformError
+from cardan.jit.memory.fields import WORDS, Field, Struct
+from cardan.tangents.scalar import NAME, Instruction, Scalar, TransformError
 
 SLOT_BYTES = 8 * WORDS
 ARRAY, STACK, CONSTANT, SLOT = "array", "stack", "constant", "slot"
@@ -35,7 +34,6 @@ _BINARY = re.compile(rf"(?:[a-z]+ )*(double|float) ({OPERAND})(?:, ({OPERAND}))?
 _CALL = re.compile(r"(?:[a-z]+ |range\(.*?\) )*(double|float|void|i\d+|ptr) (@[\w.$-]+|%[\w.$-]+)\((.*)\)[^()]*$")
 _CALL_OF_PART = re.compile(r"(?:[a-z]+ |range\(.*?\) )*i32 (@[\w.$-]+|@\"[^\"]*\")\((.*)\)[^()]*$")
 _ATTRIBUTE = re.compile(r" [a-z_]+\((?:[^()]|\([^()]*\))*\)")  # of an argument, with brackets
-_CAST = re.compile(rf"(?:[a-z]+ )*(\w+) ({OPERAND}) to (\w+)$")
 _ALLOCA = re.compile(r"(?:\[(\d+) x )?(\w+)\]?(?:, (?:i64|i32) (\d+))?")
 _COMPARE = re.compile(rf"(?:(?:fast|reassoc|nsz|contract|nnan|ninf|arcp|afn) )*(\w+) double ({OPERAND}), ({OPERAND})$")
 
@@ -47,69 +45,55 @@ def _match(pattern: re.Pattern[str], instruction: Instruction) -> re.Match[str]:
     return match
 
 
-def gep(instruction: Instruction) -> tuple[str, str, str]:
-    """Element type, pointer and index of a `getelementptr`."""
-    return _match(_GEP, instruction).groups()  # type: ignore[return-value]
+def _reader(pattern: re.Pattern[str]) -> Callable[[Instruction], tuple[str, ...]]:
+    return lambda instruction: _match(pattern, instruction).groups()
 
 
-def load(instruction: Instruction) -> tuple[str, str]:
-    """Type and pointer of a `load`."""
-    return _match(_LOAD, instruction).groups()  # type: ignore[return-value]
-
-
-def store(instruction: Instruction) -> tuple[str, str, str]:
-    """Type, value and pointer of a `store`."""
-    return _match(_STORE, instruction).groups()  # type: ignore[return-value]
-
-
-def select(instruction: Instruction) -> tuple[str, str, str, str]:
-    """Condition, type and the two values of a `select`."""
-    return _match(_SELECT, instruction).groups()  # type: ignore[return-value]
+gep = _reader(_GEP)
+"""Element type, pointer and index of a `getelementptr`."""
+load = _reader(_LOAD)
+"""Type and pointer of a `load`."""
+store = _reader(_STORE)
+"""Type, value and pointer of a `store`."""
+select = _reader(_SELECT)
+"""Condition, type and the two values of a `select`."""
+comparison = _reader(_COMPARE)
+"""Predicate and operands of a comparison of numbers."""
 
 
 def phi(instruction: Instruction) -> tuple[str, list[tuple[str, str]]]:
-    """Type of a `phi`, and its values with the blocks that they come from."""
+    """Return the type of a `phi`, and its values with the blocks that they come from."""
     kind, incoming = _match(_PHI, instruction).groups()
     return kind, _INCOMING.findall(incoming)
 
 
 def operands(instruction: Instruction) -> tuple[str, ...]:
-    """Operands of an arithmetic instruction on floating-point numbers."""
+    """Return the operands of an arithmetic instruction on floating-point numbers."""
     _, first, second = _match(_BINARY, instruction).groups()
     return (first,) if second is None else (first, second)
 
 
 def call(instruction: Instruction) -> tuple[str, str, list[str]]:
-    """Type, name and arguments of a `call`; the names of LLVM's own functions without prefix and suffix."""
+    """Return type, name and arguments of a `call`; the names of LLVM's own functions without prefix and suffix."""
     kind, name, arguments = _match(_CALL, instruction).groups()
     name = re.sub(r"^@(?:llvm\.)?|(?:\.(?:f64|p0|i64|i32|i1|i8))+$", "", name)
     return kind, name, [a.split()[-1] for a in arguments.split(", ")] if arguments else []
 
 
-def cast(instruction: Instruction) -> tuple[str, str, str]:
-    """Type, value and new type of a conversion."""
-    return _match(_CAST, instruction).groups()  # type: ignore[return-value]
-
-
-def comparison(instruction: Instruction) -> tuple[str, str, str]:
-    """Predicate and operands of a comparison of numbers."""
-    return _match(_COMPARE, instruction).groups()  # type: ignore[return-value]
-
-
 def stack_array(instruction: Instruction) -> tuple[str, int]:
-    """Element type and number of elements of an `alloca`."""
+    """Return element type and number of elements of an `alloca`."""
     count, kind, more = _match(_ALLOCA, instruction).groups()
     return kind, int(count or 1) * int(more or 1)
 
 
 @dataclass(slots=True)
 class Activity:
-    """What may have a tangent in a stage.
+    """Values and places of a stage that may have a tangent.
 
     Attributes:
-        places: where the pointers (and the integers that are addresses) may point to.
+        places: places that the pointers (and the integers that are addresses) may point to.
         values: names of the numbers that have a tangent.
-        active: fields (``d.qpos``) and stack arrays that do, at the end of the stage.
+        active: fields (``d.qpos``) and stack arrays that have one at the end of the stage.
         reads: active fields that are read.
         writes: active fields that are written.
     """
@@ -147,7 +131,7 @@ class Analysis:
             pass
 
     def passed(self, instruction: Instruction) -> list[tuple[str, str, str]]:
-        """For a call of a part: type and name of each of its parameters, and the argument."""
+        """Return type and name of each parameter of a part that is called, and its argument; else nothing."""
         if instruction.operation != "call" or not self.scalar.parts:
             return []
         match = _CALL_OF_PART.match(instruction.rest)
@@ -163,13 +147,13 @@ class Analysis:
     # places ------------------------------------------------------------------
 
     def field_at(self, place: Place) -> tuple[Field, int]:
-        """The field whose slot a place is in, and the word of the slot."""
+        """Return the field whose slot contains a place, and the word of the slot."""
         _, letter, offset = place
         slot, byte = divmod(offset, SLOT_BYTES)
         return self.structs[letter].fields[slot], byte // 8
 
     def name_at(self, place: Place) -> str:
-        """Name of a place: for a slot, that of its field."""
+        """Return the name of a place: for a slot, that of its field."""
         if place[0] == SLOT:
             return f"{place[1]}.{self.field_at(place)[0].name}"
         return place[1]
@@ -184,7 +168,7 @@ class Analysis:
         return changed
 
     def _add_places(self, value: str, found: frozenset[Place]) -> bool:
-        """Note that a value may point to some places; whether that is new."""
+        """Note that a value may point to some places; return whether that is new."""
         known = self.places.get(value, frozenset())
         if found <= known:
             return False
@@ -231,7 +215,7 @@ class Analysis:
         return frozenset(found)
 
     def _constants(self, value: str) -> set[int]:
-        """The numbers that an integer may be: a constant, or a choice of some; nothing if it is computed."""
+        """Return the numbers that an integer may be: a constant, or a choice of some; nothing if it is computed."""
         if not value.startswith("%"):
             return {int(value)}
         instruction = self.definitions.get(value)
@@ -254,7 +238,7 @@ class Analysis:
     # fields and activity -----------------------------------------------------
 
     def touched(self) -> set[str]:
-        """Names of all fields with floating-point numbers that the stage may read or write."""
+        """Return the names of all fields with floating-point numbers that the stage may read or write."""
         names = set()
         for places in self.places.values():
             for place in places:
@@ -263,7 +247,7 @@ class Analysis:
         return {name for name in names if self._field(name).dtype == "f8"}
 
     def stored(self) -> set[str]:
-        """Names of all fields with floating-point numbers that the stage may write."""
+        """Return the names of all fields with floating-point numbers that the stage may write."""
         names: set[str] = set()
         for instruction in self.scalar.instructions():
             if instruction.operation == "store":
@@ -279,7 +263,7 @@ class Analysis:
         return self.structs[letter].by_name[field]
 
     def activity(self, active: Collection[str]) -> Activity:
-        """What has a tangent when the numbers of the fields `active` have one at the start of the stage."""
+        """Find the values and places that have a tangent if the fields `active` have one at the start of the stage."""
         found = Activity(self.places, set(), set(active) & self.touched(), set(), set())
         while self._sweep_activity(found):
             pass
@@ -288,15 +272,15 @@ class Analysis:
         return found
 
     def names_of(self, pointer: str) -> set[str]:
-        """Names of the places that a pointer may point to."""
+        """Return the names of the places that a pointer may point to."""
         return {self.name_at(place) for place in self.places.get(pointer, ()) if place[0] != CONSTANT}
 
     def needed(self, found: Activity, keep: Collection[str]) -> set[str]:
-        """Active fields whose tangents the stage reads to compute those of the fields `keep`, these included."""
+        """Return the active fields whose tangents the stage needs for those of the fields `keep`, these included."""
         return {name for name in self.needed_places(found, keep) if not name.startswith("%")}
 
     def needed_places(self, found: Activity, keep: Collection[str]) -> set[str]:
-        """The same, with the active arrays on the stack."""
+        """Return the fields of `needed`, and the active arrays on the stack."""
         fields = set(keep) & found.active
         values: set[str] = set()
         instructions = list(self.scalar.instructions())[::-1]
@@ -308,7 +292,7 @@ class Analysis:
                 return fields
 
     def known(self, found: Activity, places: Collection[str]) -> set[str]:
-        """Numbers with a tangent that can be computed from those of some fields and arrays on the stack."""
+        """Return the numbers whose tangents can be computed from those of some fields and arrays on the stack."""
         known = set(found.values)
         while True:
             before = len(known)

@@ -9,8 +9,8 @@ import pytest
 
 import cardan
 from cardan.jit import jit_enabled
-from cardan.jit.transform import stages, subroutines
-from cardan.jit.transform.scalar import read_scalar
+from cardan.tangents import scalar, stages
+from cardan.tangents.scalar import read_scalar
 
 llvm = pytest.importorskip("llvmlite.binding")
 pytest.importorskip("numba")
@@ -50,7 +50,7 @@ ARM = """<mujoco><worldbody><body><joint name="a" axis="0 1 0"/><geom size=".1" 
 
 def test_those_are_kept_that_save_most(monkeypatch):
     module = llvm.parse_assembly(MODULE)
-    calls = subroutines.Calls(module)
+    calls = scalar.Calls(module)
     assert calls.sizes == {"field": 1, "leaf": 3, "middle": 4, "stage": 4, "root": 2}
     assert calls.plain == {"leaf", "middle", "stage", "root"}
     assert calls.inlined_sizes(set()) == {"field": 1, "leaf": 5, "middle": 14, "stage": 46, "root": 48}
@@ -58,8 +58,8 @@ def test_those_are_kept_that_save_most(monkeypatch):
     assert calls.copies("root", set()) == {"stage": 1, "middle": 3, "leaf": 6, "field": 12}
     assert calls.copies("root", {"middle"}) == {"stage": 1, "middle": 3, "leaf": 2, "field": 4}
     for worth, kept in ((29, set()), (28, {"middle"}), (1, {"middle", "leaf"})):
-        monkeypatch.setattr(subroutines, "WORTH_IT", worth)
-        assert subroutines.shared_functions(module, "root") == kept
+        monkeypatch.setattr(scalar, "WORTH_IT", worth)
+        assert scalar.shared_functions(module, "root") == kept
 
 
 SCALAR = """
@@ -96,7 +96,7 @@ def _tangents(monkeypatch: pytest.MonkeyPatch, folder: Path, worth: int) -> tupl
     from cardan.jit.front.stage import entry_of
 
     monkeypatch.setenv("CARDAN_CACHE_DIR", str(folder))
-    monkeypatch.setattr(subroutines, "WORTH_IT", worth)
+    monkeypatch.setattr(scalar, "WORTH_IT", worth)
     kept = (stages._read, stages.touched, stages.written, stages.access, stages.needed)
     for function in kept:
         function.cache_clear()

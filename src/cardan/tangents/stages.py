@@ -19,18 +19,19 @@ from cardan.jit.cache import store as disk
 from cardan.jit.cache.fingerprint import derived_key, fingerprint
 from cardan.jit.cache.packaged import is_of_package, packaged_scalar_form
 from cardan.jit.cache.progress import CompileProgress
-from cardan.jit.driver.loader import Address, load_objects, target_machine
+from cardan.jit.driver.loader import Address, load_objects
 from cardan.jit.front.stage import Abi, Entry, entry_of
-from cardan.jit.memory.struct import Struct, structures
-from cardan.jit.transform.activity import Analysis
-from cardan.jit.transform.scalar import Scalar, TransformError, read_scalar, scalar_text
-from cardan.jit.transform.tangent import Tangent
+from cardan.jit.memory.fields import Struct, structures
+from cardan.jit.target.processor import target_machine
+from cardan.tangents.activity import Analysis
+from cardan.tangents.scalar import Scalar, TransformError, read_scalar, scalar_text
+from cardan.tangents.tangent import Tangent
 from cardan.threads import Locked
 
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """Which fields a stage's tangents read and write, as ``d.qpos`` or ``m.body_mass``.
+    """Fields that a stage's tangents read and write, as ``d.qpos`` or ``m.body_mass``.
 
     Attributes:
         reads: active fields whose tangents are read.
@@ -42,7 +43,7 @@ class Access:
 
 
 def _kept(entry: Entry, kind: str, what: str, make: Callable[[], bytes]) -> bytes:
-    """Something that was made from an entry: from the cache, or made now and stored."""
+    """Return something that was made from an entry: from the cache, or made now and stored."""
     name, key = f"{entry.name}.{kind}", derived_key([fingerprint(entry)], what, __file__)
     stored = disk.read(name, key)
     if stored is None:
@@ -74,7 +75,7 @@ _INITIALIZES = re.compile(r"initializes\(\([^%]*?\)\) ")
 
 
 def scalar_form(entry: Entry) -> bytes:
-    """The scalar form of a stage, compressed: as it came with the package, from the disk cache, or made now."""
+    """Return the scalar form of a stage, compressed: from the package, from the disk cache, or made now."""
     packaged = packaged_scalar_form(entry.name) if is_of_package(entry.function) else None
     return packaged or _kept(entry, "scalar", "", lambda: _make_scalar(entry))
 
@@ -96,10 +97,10 @@ def _as_json(names: Collection[str]) -> str:
 
 @lru_cache(maxsize=1024)
 def touched(function: Callable[..., Any]) -> frozenset[str]:
-    """Names of the fields of floating-point numbers that a stage may read or write, for whatever model.
+    """Return the names of the fields of floating-point numbers that a stage may read or write, for any model.
 
     Raises:
-        TransformError: the stage has an instruction that there is no rule for.
+        TransformError: the stage has an instruction without a rule.
     """
     entry = entry_of(function)
     return frozenset(json.loads(_kept(entry, "touched", "", lambda: _as_json(_read(entry)[1].touched()).encode())))
@@ -107,14 +108,14 @@ def touched(function: Callable[..., Any]) -> frozenset[str]:
 
 @lru_cache(maxsize=1024)
 def written(function: Callable[..., Any]) -> frozenset[str]:
-    """Names of the fields of floating-point numbers that a stage may write, for whatever model."""
+    """Return the names of the fields of floating-point numbers that a stage may write, for any model."""
     entry = entry_of(function)
     return frozenset(json.loads(_kept(entry, "written", "", lambda: _as_json(_read(entry)[1].stored()).encode())))
 
 
 @lru_cache(maxsize=4096)
 def access(function: Callable[..., Any], active: frozenset[str]) -> Access:
-    """What the tangents of a stage read and write, where some fields have a tangent before it."""
+    """Return the fields that the tangents of a stage read and write, where some fields have a tangent before it."""
     entry = entry_of(function)
     active &= touched(function)
 
@@ -128,7 +129,7 @@ def access(function: Callable[..., Any], active: frozenset[str]) -> Access:
 
 @lru_cache(maxsize=4096)
 def needed(function: Callable[..., Any], active: frozenset[str], keep: frozenset[str]) -> frozenset[str]:
-    """Fields whose tangents a stage reads to compute those of `keep`, where some fields are active before it."""
+    """Return the fields whose tangents a stage needs for those of `keep`, where some fields are active before it."""
     entry = entry_of(function)
     active &= touched(function)
 
@@ -147,14 +148,14 @@ _LOADING = Locked()
 
 
 def _own_part(function: Callable[..., Any], active: frozenset[str], keep: frozenset[str]) -> Variant:
-    """A variant without the fields that make no difference to it."""
+    """Return a variant without the fields that make no difference to it."""
     written_ones = access(function, active).writes
     active &= touched(function)
     return function, active, (keep | needed(function, active, keep & written_ones)) & written_ones
 
 
 def _tangent_object(variant: Variant, lanes: int) -> tuple[str, bytes]:
-    """Symbol and object code of the tangents of a variant (`_own_part`)."""
+    """Return symbol and object code of the tangents of a variant (`_own_part`)."""
     function, active, keep = variant
     entry = entry_of(function)
 
@@ -177,10 +178,10 @@ def _tangent_object(variant: Variant, lanes: int) -> tuple[str, bytes]:
 
 
 def tangent_addresses(variants: Sequence[Variant], lanes: int) -> list[Address]:
-    """Native code that computes what stages do, and their tangents.
+    """Load native code that computes stages and their tangents.
 
-    What isn't loaded yet is loaded together: code of stages that follow each other shares pages of memory then, and
-    doesn't begin at the same place of a page each, where all would compete for the same lines of the nearest cache.
+    Code that is not loaded yet is loaded together. Then consecutive stages share pages of memory. They do not each
+    begin at the same place of a page, where all would compete for the same lines of the nearest cache.
 
     Args:
         variants: the stages, in the order in which they run.
@@ -191,7 +192,7 @@ def tangent_addresses(variants: Sequence[Variant], lanes: int) -> list[Address]:
         are addresses of slot tables like the first two, whose arrays have `lanes` numbers for each number.
 
     Raises:
-        TransformError: a stage has an instruction that there is no rule for.
+        TransformError: a stage has an instruction without a rule.
         KernelError: a stage must be compiled, and can't be.
     """
     keys = [(_own_part(*variant), lanes) for variant in variants]
@@ -200,6 +201,3 @@ def tangent_addresses(variants: Sequence[Variant], lanes: int) -> list[Address]:
         found = load_objects([_tangent_object(*key) for key in missing])
         _LOADED.update(zip(missing, found, strict=True))
         return [_LOADED[key] for key in keys]
-
-
-__all__ = ["Access", "Variant", "access", "needed", "scalar_form", "tangent_addresses", "touched", "written"]

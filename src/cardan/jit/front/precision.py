@@ -1,10 +1,11 @@
 """Single precision: the code of kernels, with every ``double`` in it turned into ``float``.
 
 It works on the text that Numba's front end writes, before any optimisation. There, every address is computed by types,
-so that sizes and offsets follow; and as nothing of type ``double`` is left, no operation is done in double precision by
-accident, as it would be if kernels were typed anew (a product of an integer and a float32 is a float64 to Numba).
+so that sizes and offsets follow. Since nothing of type ``double`` is left, no operation is accidentally in double
+precision. Typing the kernels again would not achieve this: for Numba, the product of an integer and a float32 is a
+float64.
 
-Constants are rounded, and tolerances raised to what single precision can resolve; see `single_constant`.
+Constants are rounded, and tolerances raised to the resolution of single precision; see `single_constant`.
 """
 
 from __future__ import annotations
@@ -65,10 +66,10 @@ LARGEST = (2.0 - 2.0**-23) * 2.0**127
 
 
 def single_constant(value: float) -> float:
-    """What takes the place of a constant, or of a tolerance in a model's options, in single precision.
+    """Convert a constant, or a tolerance in a model's options, to single precision.
 
     A tolerance, which is a number between `GUARD` and `RESOLUTION`, becomes `RESOLUTION`; so does such a distance from
-    1. Numbers that are too large become the largest there is. All others are rounded.
+    1. Numbers that are too large become the largest finite number. All others are rounded.
     """
     if GUARD < abs(value) < RESOLUTION:
         return copysign(RESOLUTION, value)
@@ -85,7 +86,7 @@ def _constant(match: re.Match[str]) -> str:
 
 
 def in_single_precision(text: str) -> str:
-    """The text of an LLVM module that isn't optimised yet, in single precision."""
+    """Convert the text of an LLVM module that is not optimised yet to single precision."""
     text = _DOUBLE.sub("float", text)
     text = _CONSTANT.sub(_constant, text)
     text = _INTRINSIC.sub(r"\1.f32", text)

@@ -1,21 +1,111 @@
-"""The scalar form of a stage, and reading it: what the transformations start from.
+"""The scalar form of a stage, and reading it: the starting point of the transforms.
 
-What a stage calls is inlined, but for *parts*: large functions that it calls at many places (`subroutines`). All is
-promoted to registers, nothing is vectorised. About thirty kinds of instructions of LLVM's are left, a line each, in
+All functions that a stage calls are inlined, except *parts*: large functions that it calls at many places. Values are
+promoted to registers, nothing is vectorised. About thirty kinds of LLVM's instructions are left, one on each line, in
 named blocks.
+
+Parts are needed, for example, for the search of a convex shape's farthest point, which the exact distance calls at
+fifty places. With a copy at each, five sixths of the stage would be copies of it, and optimising them would take most
+of a minute.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 import llvmlite.binding as llvm
 
-from cardan.jit.driver.loader import target_machine
-from cardan.jit.transform.subroutines import shared_functions
+from cardan.jit.target.processor import target_machine
+
+WORTH_IT = 20_000
+"""Instructions of copies that a function must save to stay a function: a call costs time when it runs."""
+ADDRESSES = frozenset(("retptr", "excinfo", "arg.m", "arg.d"))
+"""Names of the pointers that such a function may have: places of the result and of an exception, model and data."""
+
+
+class Calls:
+    """Sizes of the functions of a linked module, and how often they call each other.
+
+    Attributes:
+        sizes: instructions, by name.
+        calls: number of calls of other functions, by name.
+        plain: names of the functions that get no addresses except those of the two structures. Otherwise a pointer to a
+            field would refer to the fields of all calls together, and must be known exactly.
+    """
+
+    def __init__(self, module: Any) -> None:
+        self.sizes: dict[str, int] = {}
+        self.calls: dict[str, Counter[str]] = {}
+        self.plain: set[str] = set()
+        defined = {function.name for function in module.functions if not function.is_declaration}
+        for function in module.functions:
+            if function.name in defined:
+                self._count(function, defined)
+                pointers = {argument.name for argument in function.arguments if str(argument.type) == "ptr"}
+                if pointers <= ADDRESSES:
+                    self.plain.add(function.name)
+
+    def _count(self, function: Any, defined: set[str]) -> None:
+        size, calls = 0, Counter[str]()
+        for block in function.blocks:
+            for instruction in block.instructions:
+                size += 1
+                if instruction.opcode == "call":
+                    callee = list(instruction.operands)[-1].name
+                    if callee in defined:
+                        calls[callee] += 1
+        self.sizes[function.name], self.calls[function.name] = size, calls
+
+    def inlined_sizes(self, kept: set[str]) -> dict[str, int]:
+        """Count the instructions of each function with everything that it calls, except the functions that are kept."""
+        totals: dict[str, int] = {}
+
+        def total(name: str) -> int:
+            if name not in totals:
+                inlined = (n * total(callee) for callee, n in self.calls[name].items() if callee not in kept)
+                totals[name] = self.sizes[name] + sum(inlined)
+            return totals[name]
+
+        for name in self.sizes:
+            total(name)
+        return totals
+
+    def copies(self, root: str, kept: set[str]) -> Counter[str]:
+        """Count the copies of each function in the root and in the functions that are kept."""
+        found = Counter[str]()
+
+        def walk(name: str, times: int) -> None:
+            for callee, n in self.calls[name].items():
+                found[callee] += times * n
+                if callee not in kept:
+                    walk(callee, times * n)
+
+        for name in (root, *kept):
+            walk(name, 1)
+        return found
+
+
+def shared_functions(module: Any, root: str) -> set[str]:
+    """Choose the functions of a linked module that stay functions, those first that save most.
+
+    Args:
+        module: a linked module that is not optimised yet.
+        root: the function that is called from outside. It calls one function, the stage, which is not kept.
+    """
+    calls = Calls(module)
+    kept: set[str] = set()
+    while True:
+        sizes, copies = calls.inlined_sizes(kept), calls.copies(root, kept)
+        saved = {name: (n - 1) * sizes[name] for name, n in copies.items() if name in calls.plain - kept}
+        best = max(saved, key=lambda name: saved[name], default=None)
+        if best is None or saved[best] < WORTH_IT:
+            return kept
+        kept.add(best)
+
 
 NAME = r'(?:%[\w.$-]+|%"[^"]*")'
 _DEFINE = re.compile(r"^define (?:[\w.]+ )*?(void|i64) @([\w.$-]+|\"[^\"]*\")\((.*?)\)[^()]*\{$")
@@ -32,7 +122,7 @@ class TransformError(RuntimeError):
 
 @dataclass(slots=True)
 class Instruction:
-    """One instruction: the line as it is, its result (or ""), its operation, and what stands behind that."""
+    """One instruction: its line, its result (or ""), its operation, and the rest of the line."""
 
     line: str
     result: str
@@ -46,7 +136,7 @@ class Function:
 
     Attributes:
         parameters: types and names, the place of the result first.
-        items: labels (as they stand, with the colon) and instructions, in order.
+        items: labels (with the colon) and instructions, in order.
         symbol: with its sign, for a part.
     """
 
@@ -66,7 +156,7 @@ class Scalar:
     Attributes:
         body: of the stage.
         around: other lines.
-        parts: functions that it calls, by symbol; their names are unlike those of any other function.
+        parts: functions that it calls, by symbol; names inside a part differ from those of all other functions.
     """
 
     body: Function
@@ -85,7 +175,7 @@ class Scalar:
 
 
 def scalar_text(symbol: str, module: Any) -> str:
-    """Inline a linked module that isn't optimised yet and promote it to registers, without vectors; as text."""
+    """Inline a linked module that is not optimised yet and promote it to registers, without vectors; as text."""
     parts = shared_functions(module, symbol)
     for function in module.functions:
         if function.name in parts:  # seen from outside, they keep their parameters
@@ -102,13 +192,8 @@ def scalar_text(symbol: str, module: Any) -> str:
     return str(module)
 
 
-def _without_metadata(text: str) -> str:
-    """An instruction without what is attached to it."""
-    return re.split(r",? ![a-z]", text, maxsplit=1)[0]
-
-
 def _instruction(line: str) -> Instruction:
-    text = _without_metadata(line.strip())
+    text = re.split(r",? ![a-z]", line.strip(), maxsplit=1)[0]  # without metadata
     match = _ASSIGN.match(text)
     result, text = (match.group(1), match.group(2)) if match else ("", text)
     text = re.sub(r"^(?:tail |musttail |notail )", "", text)
@@ -117,7 +202,7 @@ def _instruction(line: str) -> Instruction:
 
 
 def _joined(lines: list[str]) -> Iterator[str]:
-    """Lines of a body, those of a switch in one."""
+    """Join the lines of each switch in the lines of a body."""
     whole = ""
     for line in lines:
         if whole:
@@ -164,7 +249,7 @@ def read_scalar(text: str) -> Scalar:
 
 
 def _called(body: Function, parts: dict[str, Function]) -> dict[str, Function]:
-    """The parts that the body needs: of others all calls are gone, and optimisation kept what is seen from outside."""
+    """Select the parts that the body needs. Optimisation keeps all parts, since they are visible from outside."""
     found: dict[str, Function] = {}
     waiting = [body]
     while waiting:
@@ -187,14 +272,14 @@ def _function(parameters: list[tuple[str, str]], lines: list[str]) -> Function:
 
 
 def _parameters(text: str) -> list[tuple[str, str]]:
-    """Types and names of parameters, whose attributes may have commas in brackets."""
+    """Return types and names of parameters, whose attributes may have commas in brackets."""
     while "(" in text:
         text = re.sub(r"\([^()]*\)", "", text)
     return [(words[0], words[-1]) for words in map(str.split, text.split(","))]
 
 
 def _part(symbol: str, parameters: list[tuple[str, str]], lines: list[str], prefix: str) -> Function:
-    """A part, with a prefix before all its names and labels."""
+    """Read a part, with a prefix before all its names and labels."""
 
     def own(text: str) -> str:
         return re.sub(r'%("?)(?=[\w.$-])', rf"%\1{prefix}", text)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from cardan.jit.cache import store
-from cardan.jit.cache.pruning import DAY, HOUR, STAMP, prune
+from cardan.jit.cache.store import DAY, HOUR, STAMP, prune
 
 KEY = "0123456789abcdef" * 2
 CODE = b"c" * 1000

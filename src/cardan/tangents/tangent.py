@@ -1,8 +1,8 @@
 """Tangents of a stage: a stage in scalar form → one that computes values and their changes in several directions.
 
-Each number with a tangent gets a vector with a number a direction (*lane*). Each array has a *shadow*: an array with as
-many such vectors, found through a second slot table with the same slots as the first; scalars of a structure have their
-vectors at the address in their shadow slot. Terms without a tangent are never made.
+Each number with a tangent gets a vector with one number for each direction (*lane*). Each array has a *shadow*: an
+array with as many such vectors, found through a second slot table with the same slots as the first. Scalars of a
+structure have their vectors at the address in their shadow slot. Terms without a tangent are never made.
 
 Wengert 1964; Griewank and Walther, Evaluating derivatives, 2008, chapter 3.
 """
@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from cardan.jit.transform.activity import (
+from cardan.tangents.activity import (
     ARITHMETIC,
     SLOT,
     Activity,
@@ -27,8 +27,8 @@ from cardan.jit.transform.activity import (
     stack_array,
     store,
 )
-from cardan.jit.transform.rules import ONE, Lines, slopes
-from cardan.jit.transform.scalar import NAME, Instruction, Scalar, TransformError
+from cardan.tangents.rules import ONE, Lines, slopes
+from cardan.tangents.scalar import NAME, Instruction, Scalar, TransformError
 
 FLAGS = "reassoc nsz contract"
 NOTHING = "zeroinitializer"
@@ -61,18 +61,18 @@ SHADOW_SLOT = ", !tbaa !90004, !invariant.load !90005"
 
 
 def shadow(value: str) -> str:
-    """Name of the tangent of a number, or of the shadow of a pointer."""
+    """Return the name of the tangent of a number, or of the shadow of a pointer."""
     return value[:-1] + '.tan"' if value.endswith('"') else value + ".tan"
 
 
 class Tangent:
-    """The transformation of one stage.
+    """The transform of one stage.
 
     Args:
         scalar: the stage.
         analysis: places of its pointers.
-        activity: what has a tangent.
-        keep: active fields whose tangents somebody reads afterwards; those of others aren't stored.
+        activity: values and places that have a tangent.
+        keep: active fields whose tangents are read afterwards; others are not stored.
         lanes: number of directions.
     """
 
@@ -97,7 +97,7 @@ class Tangent:
         self.out.append("  " + text)
 
     def fresh(self) -> str:
-        """A new name."""
+        """Make a new name."""
         self.count += 1
         return f"%cardan.t{self.count}"
 
@@ -158,7 +158,7 @@ class Tangent:
         return "\n".join([*around, *new, *self.out, METADATA])
 
     def _visit_all(self, items: Sequence[str | Instruction], result: str) -> None:
-        """Add some labels and instructions; `result`: where the status stands, if a function returns that."""
+        """Add some labels and instructions; `result`: address of the status, if a function returns that."""
         for item in items:
             if isinstance(item, str):
                 self.splats.clear()
@@ -167,7 +167,7 @@ class Tangent:
                 self._visit(item, result)
 
     def _moving(self, parameters: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
-        """The parameters of a part that have a tangent or a shadow, and the types of these."""
+        """Iterate over the parameters of a part that have a tangent or a shadow, with the types of these."""
         for kind, name in parameters:
             if kind == "ptr":
                 yield kind, name
@@ -203,22 +203,15 @@ class Tangent:
         elif rule is not None:
             rule(instruction)
         elif moves:
-            self._pass_on(instruction)
-        elif instruction.operation not in PURE and self._reads_tangents(instruction):
+            value = instruction.rest.split()[1]  # conversions between widths of numbers keep the tangent
+            self.emit(f"{shadow(instruction.result)} = freeze {self.vector} {self._tangent(value)}")
+        elif instruction.operation not in PURE and set(re.findall(NAME, instruction.rest)) & self.activity.values:
             raise TransformError(f"no rule for the instruction {instruction.line.strip()}")
 
-    def _reads_tangents(self, instruction: Instruction) -> bool:
-        return any(value in self.activity.values for value in re.findall(NAME, instruction.rest))
-
-    def _pass_on(self, instruction: Instruction) -> None:
-        """Conversions between widths of numbers: the tangent stays."""
-        value = instruction.rest.split()[1]
-        self.emit(f"{shadow(instruction.result)} = freeze {self.vector} {self._tangent(value)}")
-
     def _with_tangents(self, instruction: Instruction) -> str:
-        """A comparison with 0, which leaves out terms without effect, must not leave out those that have a tangent.
+        """Change a comparison with 0 that skips terms without effect: it must not skip terms that have a tangent.
 
-        Nor may one with another constant, at which a formula is simpler (an exponent of 1).
+        The same holds for a comparison with another constant at which a formula is simpler (an exponent of 1).
         """
         if " double " not in instruction.rest:
             return instruction.line
@@ -238,10 +231,10 @@ class Tangent:
         return f"  {instruction.result} = {'and' if equal else 'or'} i1 {value}, {any_lane}"
 
     def _is_parameter(self, value: str) -> bool:
-        """Whether a number is one of the model's, as it stands there, that switches something off at 0.
+        """Return whether a number is an unchanged parameter of the model that switches something off at 0.
 
-        Those that may be compared with 0 are never less, and at 0 have the tangents of a number above; but for
-        `solref`, whose sign says what it means.
+        Parameters that may be compared with 0 are never negative, and at 0 have the tangents of a positive number. The
+        exception is `solref`, whose sign has a meaning.
         """
         definition = self.analysis.definitions.get(value)
         if definition is None or definition.operation != "load":
@@ -376,7 +369,7 @@ class Tangent:
         return {place[1] for place in self.activity.places.get(pointer, ()) if place[0] == "array"}
 
     def _vector_at(self, pointer: str) -> str:
-        """Where the tangent of the number at a pointer stands: for a scalar, at the address in its shadow slot."""
+        """Return the address of the tangent of the number at a pointer; for a scalar, it is in its shadow slot."""
         if all(place[0] != SLOT for place in self.activity.places[pointer]):
             return shadow(pointer)
         address, at = self.fresh(), self.fresh()

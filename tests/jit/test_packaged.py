@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from cardan.jit.cache.archive import Archive, ArchiveError, sources, write_archive
-from cardan.jit.cache.packaged import is_up_to_date
-from cardan.jit.target.platforms import NEEDS, PLATFORMS, host_platform, runs
+from cardan.jit.cache.packaged import Archive, ArchiveError, is_up_to_date, sources, write_archive
+from cardan.jit.target.processor import NEEDS, PLATFORMS, host_platform, runs
 
 OBJECTS = {"fast": {"a.b": b"first", "c": b"\0" * 100}, "slow": {"a.b": b"second"}}
 

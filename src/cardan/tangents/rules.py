@@ -1,7 +1,7 @@
 """Derivatives of the functions of one or two numbers that stages call: lines of LLVM assembly that compute them.
 
-At singular points, where a derivative is infinite or there is none, it counts as 0: the root of 0, the arc cosine at
-its ends, the angle of the vector 0. Where a function has a corner, one side is taken.
+At singular points, where a derivative is infinite or does not exist, it counts as 0: the root of 0, the arc cosine at
+its ends, the angle of the vector 0. At a corner, one side is taken.
 """
 
 from __future__ import annotations
@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from math import log, pi, sqrt
 
-from cardan.jit.transform.scalar import TransformError
+from cardan.tangents.scalar import TransformError
 
 
 def number(value: float) -> str:
-    """A number as LLVM reads it, exactly."""
+    """Format a number exactly, for LLVM."""
     import struct
 
     return f"0x{struct.unpack('>Q', struct.pack('>d', value))[0]:016X}"
@@ -173,10 +173,10 @@ SLOPES: dict[str, Slope] = {
 
 
 def slopes(name: str, lines: Lines, arguments: Sequence[str], result: str) -> Sequence[str]:
-    """The derivatives of a function by its arguments.
+    """Write the derivatives of a function by its arguments; return their names.
 
     Raises:
-        TransformError: there is no rule for it.
+        TransformError: there is no rule for the function.
     """
     if name not in SLOPES:
         raise TransformError(f"no rule for the function {name}")

@@ -1,8 +1,8 @@
 """Data of many worlds, interleaved: element ``i`` of world ``w`` is number ``i * nworld + w`` of its field.
 
-There is one slot table for all worlds. Its words say what they say for one world: address, number of rows, second
-dimension; scalars are arrays of one number a world, and their slots hold the address. Capacities are the same for all
-worlds: they grow for all when one has no room.
+There is one slot table for all worlds. Its words have the same meaning as for one world: address, number of rows,
+second dimension. Scalars are arrays with one number for each world, and their slots hold the address. Capacities are
+the same for all worlds: they grow for all when one world has no room.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cardan.jit.memory.fields import Field, dimension
-from cardan.jit.memory.struct import WORDS, Struct, StructMemory, aligned_buffer, capacity_of
+from cardan.jit.memory.fields import WORDS, Field, Struct, dimension
+from cardan.jit.memory.layout import aligned_buffer, capacity_of
+from cardan.jit.memory.struct import StructMemory
 
 ALIGNMENT = 256
 """Of every field, in bytes: what graphics processors read at once."""
@@ -22,7 +23,7 @@ ALIGNMENT = 256
 
 @dataclass(frozen=True, slots=True)
 class LaneLayout:
-    """Where the fields of one block stand.
+    """Layout of the fields of one block.
 
     Attributes:
         places: shape (of one world), element type and offset in bytes of each field, by its name.
@@ -33,7 +34,7 @@ class LaneLayout:
     nbytes: int
 
     def rows(self, struct: Struct, address: int) -> tuple[np.ndarray, np.ndarray]:
-        """Slots of the fields, and what stands in them if the block is at `address`."""
+        """Return the slots of the fields, and their contents if the block is at `address`."""
         slots = np.array([struct.slot[name] for name in self.places], np.int64)
         rows = [
             (address + offset, shape[0] if shape else 0, shape[1] if len(shape) > 1 else 1)
@@ -47,7 +48,7 @@ def lane_layout(
 ) -> LaneLayout:
     """Lay out the fields of a capacity for many worlds; None: those of fixed size, scalars included.
 
-    Of those of fixed size, arrays of one type stand together, without gaps, real numbers first: each type is one array
+    Among those of fixed size, arrays of one type are adjacent, without gaps, real numbers first: each type is one array
     of numbers (`groups`). Scalars are the last.
     """
     fields = [f for f in struct.fields if not f.is_attached and capacity_of(f, growable) == capacity]
@@ -70,13 +71,13 @@ BUFFERS = ("work.buffer", "work.buffer_i8", "work.buffer_i4", "work.buffer_u1")
 
 
 def _kind(field: Field) -> int:
-    """Arrays of real numbers, of integers of 8, 4 and 1 bytes, then scalars."""
+    """Number the kinds of fields: arrays of real numbers, of integers of 8, 4 and 1 bytes, then scalars."""
     dtype = field.numpy_dtype
     return 4 if field.is_scalar else 0 if dtype.kind == "f" else {8: 1, 4: 2, 1: 3}[dtype.itemsize]
 
 
 def groups(struct: Struct, layout: LaneLayout, worlds: int) -> list[tuple[np.dtype, int, int]]:
-    """Of the arrays of fixed size of each type: element type, offset in bytes, and how many elements a world has."""
+    """List the arrays of fixed size of each type: element type, offset in bytes, number of elements of a world."""
     found: dict[int, tuple[np.dtype, int, int]] = {}
     for name, (shape, dtype, offset) in layout.places.items():
         kind = _kind(struct.by_name[name])
@@ -113,11 +114,11 @@ class Lanes:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all worlds, but for what was attached."""
+        """Bytes of all worlds, except for attached arrays."""
         return sum(block.nbytes for _, block in self._blocks.values())
 
     def block(self, capacity: str | None) -> tuple[LaneLayout, np.ndarray]:
-        """Layout and memory (bytes) of the fields of a capacity; None: those of fixed size."""
+        """Return layout and memory (bytes) of the fields of a capacity; None: those of fixed size."""
         return self._blocks[capacity]
 
     def _place(self, capacity: str | None) -> None:
@@ -129,7 +130,7 @@ class Lanes:
         self.slots[slots] = rows
 
     def _elements(self, name: str) -> np.ndarray:
-        """A field as it stands in memory (..., nworld)."""
+        """Return a field in its order in memory (..., nworld)."""
         if name in self._attached:
             return self._attached[name]
         layout, block = self._blocks[self._homes[name]]
@@ -137,25 +138,25 @@ class Lanes:
         return np.ndarray((*shape, self.worlds), dtype, block.data, offset)
 
     def view(self, name: str) -> np.ndarray:
-        """Live array (nworld, ...) over a field.
+        """Return a live array (nworld, ...) over a field.
 
         Raises:
-            KeyError: there is no such field.
+            KeyError: the structure does not have the field.
         """
         return np.moveaxis(self._elements(name), -1, 0)
 
     def numbers(self) -> np.ndarray:
-        """All arrays of real numbers of fixed size as one array (n, nworld), in the order of the fields."""
+        """Return all arrays of real numbers of fixed size as one array (n, nworld), in the order of the fields."""
         return self.group(0)
 
     def group(self, kind: int) -> np.ndarray:
-        """All arrays of fixed size of a type (number of `BUFFERS`) as one array (n, nworld), in their order."""
+        """Return all arrays of fixed size of a type (number of `BUFFERS`) as one array (n, nworld), in their order."""
         layout, block = self._blocks[None]
         dtype, offset, n = groups(self.struct, layout, self.worlds)[kind]
         return np.ndarray((n, self.worlds), dtype, block.data, offset)
 
     def offset(self, name: str) -> int:
-        """Place of an array of real numbers of fixed size in `numbers`."""
+        """Return the place of an array of real numbers of fixed size in `numbers`."""
         _, dtype, offset = self._blocks[None][0].places[name]
         return offset // dtype.itemsize // self.worlds
 

@@ -1,0 +1,183 @@
+"""Native drivers of many worlds, of tangents of stages, and of scripts. They run without the GIL.
+
+Threads that run many worlds share a list and a counter, from which each takes world after world. The list has two words
+for each world: the address of the program's block (`Program.block_address`), and that of the words with which a program
+runs (place in the program, addresses of model and data). A world whose stage returns a status other than 0 stops the
+thread's run; the caller answers the request and continues.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from cardan.jit.driver.loader import ctypes_function, load_assembly
+from cardan.jit.driver.program import PAUSED, driver_module
+
+SCRIPT_CLEARS, SCRIPT_BEGINS_AGAIN = -21, -22
+"""Statuses of a stage that let a script clear what its first list names, and go on with the next segment; clear what
+its second list names, and begin again with the second segment."""
+SCRIPT_SECOND = 1
+
+
+def script_module() -> Any:
+    """Write the LLVM module of `block_runner` and `script_runner`: the functions ``run_blocks`` and ``run_script``."""
+    from cardan.jit.target.writer import Writer, new_module
+
+    module = new_module("script")
+    w = Writer(module, "run_blocks", 9)
+    run_blocks, b = w.function, w.builder
+    table, count, m, d, tm, td, step_m, step_d, blocks = w.arguments
+    with w.loop(blocks) as number:
+        shadows = [b.add(first, b.mul(number, step)) for first, step in ((tm, step_m), (td, step_d))]
+        with w.loop(count) as k:  # a stage without tangents ignores the last two arguments
+            w.return_unless_zero(w.call(w.load(w.row(table, k)), m, d, *shadows))
+    b.ret(w.constant(0))
+
+    w = Writer(module, "run_script", 1)
+    (frame,), b = w.arguments, w.builder
+    fields, copies, source, segments, first, count, m, d = (w.load(frame, 8 * k) for k in range(8))
+    with w.loop(copies) as k:
+        row = w.row(fields, k, 2)
+        offset, size = w.load(row), w.load(row, 8)
+        own, other = b.add(d, offset), b.add(source, offset)
+        with b.if_else(w.equal(size, w.constant(0))) as (is_scalar, is_array):
+            with is_scalar:
+                w.store(own, w.load(other))
+            with is_array:
+                numbers = b.mul(w.load(other, 8), w.load(other, 16))
+                w.copy(w.load(own), w.load(other), b.mul(numbers, size))
+    segment = w.variable(first)
+    start = w.function.append_basic_block("start")
+    b.branch(start)
+    b.position_at_end(start)
+    with w.loop_while(lambda: b.icmp_signed("<", b.load(segment), count)):
+        number = b.load(segment)
+        row = w.row(segments, number, 7)
+        table, length, *shadows = (w.load(row, 8 * k) for k in range(7))
+        status = b.call(run_blocks, [table, length, m, d, *shadows])
+        again = w.equal(status, w.constant(SCRIPT_BEGINS_AGAIN))
+        clears = b.or_(again, w.equal(status, w.constant(SCRIPT_CLEARS)))
+        with b.if_else(clears) as (clear, go_on):
+            with clear:
+                arrays = b.add(frame, b.select(again, w.constant(88), w.constant(72)))
+                with w.loop(w.load(arrays, 8)) as k:
+                    row = w.row(w.load(arrays), k, 2)
+                    w.clear(w.load(row), w.load(row, 8))
+            with go_on:
+                w.return_unless_zero(status, b.add(frame, w.constant(32)), number)
+        b.store(b.select(again, w.constant(SCRIPT_SECOND), b.add(number, w.constant(1))), segment)
+    left = b.sub(w.load(frame, 64), w.constant(1))
+    w.store(b.add(frame, w.constant(64)), left)
+    with b.if_then(b.icmp_signed(">", left, w.constant(0))):
+        b.store(w.constant(0), segment)
+        b.branch(start)
+    b.ret(w.constant(0))
+    return module
+
+
+@cache
+def _code() -> str:
+    """LLVM assembly of `script_module`."""
+    return str(script_module())
+
+
+@cache
+def block_runner() -> Any:
+    """Return a function that runs a table of stages and tangents of stages once for each block of directions.
+
+    It returns 0, or the status of the stage that stopped. Its arguments are: address and length of the table; addresses
+    of the slot tables of model and data; addresses of those of their shadows for the first block, and their distances
+    to those of the next; number of blocks.
+    """
+    word = ctypes.c_int64
+    return ctypes_function(load_assembly("run_blocks", _code()), word, *([word] * 9))
+
+
+@cache
+def script_runner() -> Any:
+    """Return a function that copies fields of one data to another, then runs segments (tables of stages).
+
+    Its argument is the address of thirteen words:
+
+    - address and number of the fields to copy, two words each (distance of the field's slot from the first slot; bytes
+      of a number, 0 for a scalar);
+    - address of the slot table to copy from;
+    - address of the segments (seven words each: the arguments of `block_runner` except model and data);
+    - number of the first segment to run, which becomes that of a segment that stops; number of segments;
+    - model and data;
+    - number of runs of the segments, which is counted down; from the second run on all segments are run;
+    - addresses and lengths of two lists of arrays (address, bytes), cleared when a segment returns `SCRIPT_CLEARS` or
+      `SCRIPT_BEGINS_AGAIN`.
+
+    It returns 0, or the status of the stage that stopped.
+    """
+    word = ctypes.c_int64
+    return ctypes_function(load_assembly("run_script", _code()), word, word)
+
+
+NO_WORLD = -1
+"""In place of the number of the world that stopped: a walk that has run as many worlds as it may."""
+
+
+def _worlds_module() -> Any:
+    """Write the function ``run_worlds(entries, count, repeat, counter, most, stopped_at)``, beside the driver."""
+    from cardan.jit.target.writer import WORD, Writer
+
+    module = driver_module()
+    w = Writer(module, "run_worlds", 6)
+    b, one = w.builder, w.constant(1)
+    entries, count, repeat, counter, most, stopped_at = w.arguments
+    with w.loop(most):
+        number = b.atomic_rmw("add", b.inttoptr(counter, WORD.as_pointer()), one, "seq_cst")
+        w.return_if(b.icmp_signed(">=", number, count), w.constant(0))
+        row = w.row(entries, number, 2)
+        status = b.call(module.get_global("run_block"), [w.load(row), w.load(row, 8), repeat])
+        w.return_unless_zero(status, stopped_at, number)
+    w.store(stopped_at, w.constant(NO_WORLD))
+    b.ret(w.constant(PAUSED))
+    return module
+
+
+@cache
+def _native() -> tuple[Any, Any]:
+    from cardan.jit.driver.loader import Address, ctypes_function, load_symbols
+    from cardan.jit.target.processor import assemble
+
+    word, pointer = ctypes.c_int64, ctypes.c_void_p
+    keep, (walk, resume) = load_symbols(assemble(str(_worlds_module())), "run_worlds", "resume_block")
+    return (
+        ctypes_function(Address(walk, keep), word, pointer, word, word, pointer, word, pointer),
+        ctypes_function(Address(resume, keep), word, word, word, word),
+    )
+
+
+def run_worlds(entries: np.ndarray, repeat: int, counter: ctypes.c_int64, most: int, stopped: ctypes.c_int64) -> int:
+    """Run the program of world after world `repeat` times, without the GIL.
+
+    Args:
+        entries: the list (nworld, 2) int64, in C order.
+        repeat: repetitions of each program.
+        counter: number of the next world, counted up natively; a large number stops all threads.
+        most: number of worlds after which this call returns.
+        stopped: receives the number of the world that stopped, or `NO_WORLD`.
+
+    Returns:
+        0: no worlds are left; `PAUSED` with `NO_WORLD`: `most` worlds were run; or the status with which a world
+            stopped, which may be `PAUSED`, too.
+    """
+    address = ctypes.addressof
+    return _native()[0](entries.ctypes.data, len(entries), repeat, address(counter), most, address(stopped))
+
+
+def resume_world(entry: np.ndarray, repeat: int) -> int:
+    """Continue a world of the list that has stopped; return the next status, or 0.
+
+    Args:
+        entry: the two words of the world.
+        repeat: repetitions in all.
+    """
+    return _native()[1](*entry.tolist(), repeat)

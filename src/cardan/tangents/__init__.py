@@ -1,0 +1,1 @@
+"""Tangents of compiled stages, for exact derivatives: transforms of their LLVM code."""
