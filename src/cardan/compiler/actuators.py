@@ -102,17 +102,13 @@ def _transmission(build: Build, element: Element) -> tuple[int, int, int]:
         if name:
             second = values.get(other) if other else None
             if code == TRN_SLIDERCRANK:
-                _check_crank(element, element.resolved())
+                own = element.resolved()
+                if not own["slidersite"]:
+                    raise element.error("required attribute missing: a slider-crank needs slidersite", "slidersite")
+                if not own["cranklength"] > 0.0:
+                    raise element.error(f"must be positive, found {own['cranklength']:g}", "cranklength")
             return code, build.ids[kind][name], build.ids[kind][second] if second else -1
     raise element.error("no target: give one of " + ", ".join(row[0] for row in _TRANSMISSIONS))
-
-
-def _check_crank(element: Element, values: dict[str, Any]) -> None:
-    """Check that a slider-crank has a slider and a rod."""
-    if not values["slidersite"]:
-        raise element.error("required attribute missing: a slider-crank needs slidersite", "slidersite")
-    if not values["cranklength"] > 0.0:
-        raise element.error(f"must be positive, found {values['cranklength']:g}", "cranklength")
 
 
 def _check_muscle(element: Element, prm: tuple[float, ...], attribute: str) -> None:
@@ -171,38 +167,26 @@ def _limits(build: Build, actuators: Resolved, what: str, columns: dict[str, lis
 def _inherit_ranges(
     build: Build, actuators: Resolved, targets: list[tuple[int, int, int]], columns: dict[str, list[Any]]
 ) -> None:
-    """Write the ranges that actuators inherit from their targets to their columns."""
+    """Write the ranges that position servos inherit from their targets to their columns (``inheritrange``)."""
     if not any(actuators.get("inheritrange", 0.0)):
         return
     for number, (element, (code, target, _)) in enumerate(zip(actuators.elements, targets, strict=True)):
         values = element.resolved()
+        factor, gain = values.get("inheritrange") or 0.0, values["gainprm"][0]
+        # the force of a servo is a gain times (control - length), so that controls are positions
+        servo = values["biastype"] == "affine" and gain != 0.0 and values["biasprm"][1] == -gain
+        if factor <= 0.0 or not servo:
+            continue
         attribute = "actrange" if values["dyntype"] == "integrator" else "ctrlrange"
-        inherited = _inherited_range(build, element, values, attribute, code, target)
-        columns[f"actuator_{attribute}"][number] = inherited
-
-
-def _inherited_range(
-    build: Build, element: Element, values: dict[str, Any], attribute: str, code: int, target: int
-) -> tuple[float, float]:
-    """Return a range of the control or the activation: the given one, or the target's scaled by ``inheritrange``."""
-    factor = values.get("inheritrange") or 0.0
-    if factor <= 0.0 or not _is_servo(values):
-        return values[attribute]
-    if values["dyntype"] not in _SERVO_DYNAMICS:
-        raise element.error("only position servos inherit a range", "inheritrange")
-    if any(values[attribute]) and "inheritrange" in element.row.attributes:
-        raise element.error(f"inheritrange and {attribute} exclude each other", "inheritrange")
-    low, high = _target_range(build, element, code, target)
-    if not low < high:
-        raise element.error("the target has no range to inherit", "inheritrange")
-    middle, reach = 0.5 * (low + high), 0.5 * (high - low) * factor
-    return (middle - reach, middle + reach)
-
-
-def _is_servo(values: dict[str, Any]) -> bool:
-    """Return whether the force is a gain times (control - length), so that controls are positions."""
-    gain = values["gainprm"][0]
-    return values["biastype"] == "affine" and gain != 0.0 and values["biasprm"][1] == -gain
+        if values["dyntype"] not in _SERVO_DYNAMICS:
+            raise element.error("only position servos inherit a range", "inheritrange")
+        if any(values[attribute]) and "inheritrange" in element.row.attributes:
+            raise element.error(f"inheritrange and {attribute} exclude each other", "inheritrange")
+        low, high = _target_range(build, element, code, target)
+        if not low < high:
+            raise element.error("the target has no range to inherit", "inheritrange")
+        middle, reach = 0.5 * (low + high), 0.5 * (high - low) * factor
+        columns[f"actuator_{attribute}"][number] = (middle - reach, middle + reach)
 
 
 def _target_range(build: Build, element: Element, code: int, target: int) -> tuple[float, float]:

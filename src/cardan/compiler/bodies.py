@@ -37,7 +37,7 @@ def add_bodies(build: Build) -> None:
     frames: list[tuple[Element, ...]] = [()]  # around each body
     while stack:
         (element, around), parent = stack.pop()
-        if build.fuses and _is_static(element):
+        if build.fuses and not element["mocap"] and not any(part.row.kind == "joint" for part, _ in element.content()):
             stack.extend((placed, parent) for placed in reversed(parent.absorb((element, around))))
             build.sizes["nuser_body"] = max(build.sizes.get("nuser_body", 0), len(element["user"] or ()))
             continue
@@ -51,23 +51,6 @@ def add_bodies(build: Build) -> None:
             stack.extend([(placed, body) for placed in reversed(inside)])
     build.enter_all("body", names)
     _place_all(build, frames)
-
-
-def _is_static(element: Element) -> bool:
-    """Return whether a body can be fused with its parent: it has no joints and is not a mocap body."""
-    joints = any(placed[0].row.kind == "joint" for placed in element.content())
-    return not joints and not element["mocap"]
-
-
-def _repeated_values(element: Element, pattern: Pattern, known: dict[Pattern, dict[str, Any]]) -> dict[str, Any]:
-    """Return the resolved values of a repeated element. ``known`` caches values of models and is updated."""
-    values = known.get(pattern)
-    if values is None:
-        values = known[pattern] = pattern.model.resolved()
-    for (number, name), value in zip(pattern.blanks, cast("Repeated", element).values, strict=True):
-        if number == OWN:
-            values[name] = value
-    return values
 
 
 def _place_all(build: Build, frames: list[tuple[Element, ...]]) -> None:
@@ -89,7 +72,7 @@ def _place_all(build: Build, frames: list[tuple[Element, ...]]) -> None:
 
 def _place_repeated(build: Build, frames: list[tuple[Element, ...]], columns: tuple[list[Any], ...]) -> None:
     """Set poses and own attributes of repeated bodies."""
-    own: dict[Pattern, dict[str, Any]] = {}
+    own: dict[Pattern, dict[str, Any]] = {}  # values of the models, with those of the last element
     before = build.bodies[0]
     for body in build.bodies:
         element = body.element
@@ -97,7 +80,12 @@ def _place_repeated(build: Build, frames: list[tuple[Element, ...]], columns: tu
         if pattern is not None:
             number = body.id
             if frames[number] or pattern is not before.element.pattern or not pattern.moves_only:
-                values = _repeated_values(element, pattern, own)
+                if pattern not in own:
+                    own[pattern] = pattern.model.resolved()
+                values = own[pattern]
+                for (place, name), value in zip(pattern.blanks, cast("Repeated", element).values, strict=True):
+                    if place == OWN:
+                        values[name] = value
                 body.pos, body.quat = element_pose(build, element, values, frames[number])
                 row = values["mocap"], values["gravcomp"], build.checked_user("body", element, values["user"])
             else:

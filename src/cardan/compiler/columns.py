@@ -57,19 +57,18 @@ def fill_columns(memory: StructMemory, columns: Mapping[str, Any]) -> None:
         try:
             if is_vector:
                 _packer(code, count).pack_into(buffer, offset, *column)
-            elif len(column) > _FEW and column[0] is column[-1] and _is_same(column, count):
-                data = _packer(code, len(column[0])).pack(*column[0])
+            elif (
+                len(column) > _FEW
+                and (first := column[0]) is column[-1]
+                and len(column) * len(first) == count
+                and not [row for row in column if row is not first]
+            ):
+                data = _packer(code, len(first)).pack(*first)
                 buffer[offset : offset + len(data) * len(column)] = data * len(column)
             else:
                 _packer(code, count).pack_into(buffer, offset, *chain.from_iterable(column))
         except (NotPackable, OverflowError):  # not Python numbers, out of range for the type, or too few
             _assign(memory.arrays[name], name, column)
-
-
-def _is_same(column: Sequence[Any], count: int) -> bool:
-    """Return whether all rows are the same object, with the required number of values."""
-    first = column[0]
-    return len(column) * len(first) == count and not [row for row in column if row is not first]
 
 
 def _assign(array: np.ndarray, name: str, column: Sequence[Any]) -> None:
@@ -184,6 +183,14 @@ class Resolved:
     def one(self, number: int) -> dict[str, Any]:
         """Return the values of all attributes of one element."""
         return self.elements[number].resolved()
+
+
+def rows_of(element: Element, values: Mapping[str, Any], name: str, width: int, dtype: Any = np.float64) -> np.ndarray:
+    """Return the numbers of an attribute as rows of ``width`` numbers. Raises MjcfError for an incomplete row."""
+    flat = values[name] or ()
+    if len(flat) % width:
+        raise element.error(f"the number of values must be a multiple of {width}, found {len(flat)}", name)
+    return np.array(flat, dtype).reshape(-1, width)
 
 
 def bases_of(

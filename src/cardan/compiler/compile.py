@@ -20,11 +20,11 @@ from cardan.compiler.initial import find_constants, find_statistics
 from cardan.compiler.joints import add_joints
 from cardan.compiler.names import add_custom, add_keyframes, fill_name_tables, find_places, put_names, put_tuples
 from cardan.compiler.nodes import ELEMENT_OF
-from cardan.compiler.plugins import add_own_instances, add_plugins, plugin_id
+from cardan.compiler.plugins import add_own_instances, add_plugins, instance_of
 from cardan.compiler.reductions import inertias_of_whole, plan_reductions
 from cardan.compiler.relations import add_contacts, add_equalities
 from cardan.compiler.sensors import add_sensors
-from cardan.compiler.settings import put_memory, put_settings
+from cardan.compiler.settings import put_settings
 from cardan.compiler.tendons import add_tendons
 from cardan.compiler.views import add_cameras, add_lights
 from cardan.errors import MjcfError, PluginError
@@ -101,7 +101,7 @@ def _compiled(tree: ModelTree) -> MjModel:
     put_tuples(build)
     put_names(build)
     put_paths(build)
-    put_memory(build, _sizes(build))
+    _find_sizes(build)
     m = _fill(build)
     expect(lambda: _stages_of_step(m))
     try:
@@ -162,9 +162,9 @@ def _build_bodies(build: Build) -> None:
     for run in runs(build.bodies, ELEMENT_OF):
         body, others = run[0], run[1:]
         if build.own_instances:
-            plugin = plugin_id(build, body.element, "passive")
+            plugin = instance_of(build, body.element, "passive")
             for one in run:
-                one.plugin = plugin
+                one.plugin = -1 if plugin is None else plugin.id
         if whole is not None:
             for one in run:
                 if one.id:
@@ -197,17 +197,23 @@ def _add_surfaces(build: Build) -> None:
         add_flexes(build)
 
 
-def _sizes(build: Build) -> dict[str, int]:
-    """Return all sizes of the model."""
+def _find_sizes(build: Build) -> None:
+    """Set all sizes of the model, and pad user values with zeros to their size.
+
+    The arena grows on demand. The sizes of memory are therefore only limits set by the user (spec: modeling, "size").
+    """
     columns, sizes = build.columns, build.sizes
     sizes.update({size: len(columns[column]) for size, column in _COLUMN_SIZES.items()})
     sizes.update({size: build.count(kind) for kind, (size, _) in KINDS.items()})
     for part in _USERS:
-        given = build.size[f"nuser_{part}"]
-        longest = max(map(len, columns[f"{part}_user"]), default=0)
-        sizes[f"nuser_{part}"] = max(longest, sizes.get(f"nuser_{part}", 0)) if given < 0 else given
-    sizes["nuserdata"] = build.size["nuserdata"]
-    return sizes
+        size, column = build.size[f"nuser_{part}"], columns[f"{part}_user"]
+        if size < 0:
+            size = max(max(map(len, column), default=0), sizes.get(f"nuser_{part}", 0))
+        sizes[f"nuser_{part}"] = size
+        if size:
+            column[:] = [(*values, *[0.0] * (size - len(values))) for values in column]
+    sizes.update({name: build.size[name] for name in ("nuserdata", "njmax", "nconmax")})
+    sizes["narena"] = max(build.size["memory"], 0)
 
 
 def _check_memory(build: Build) -> None:
@@ -221,20 +227,9 @@ def _check_memory(build: Build) -> None:
             raise MjcfError(f"{reason}; at most {_LARGEST_MEMORY / 2**30:.0f} GiB are accepted")
 
 
-def _pad_users(build: Build) -> None:
-    """Pad user values with zeros to the model's size."""
-    for part in _USERS:
-        size = build.sizes[f"nuser_{part}"]
-        if not size:
-            continue
-        column = build.columns[f"{part}_user"]
-        column[:] = [(*values, *[0.0] * (size - len(values))) for values in column]
-
-
 def _fill(build: Build) -> MjModel:
     """Return an MjModel with the columns in its arrays."""
     _check_memory(build)
-    _pad_users(build)
     m = MjModel.for_filling(build.sizes, _LAST)
     fill_columns(internals.memory(m), build.columns)
     _fill_blocks(build, m, build.blocks.keys() - _LAST)

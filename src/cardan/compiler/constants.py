@@ -39,63 +39,42 @@ if TYPE_CHECKING:
     from cardan.model.mjmodel import MjModel
 
 
-FloatArray = np.ndarray
+def _row_weights(m: MjModel, memory: StructMemory, rows: np.ndarray) -> np.ndarray:
+    """Compute J M^-1 J' for each single row of J (n, nv), with the factors computed by `factor_m`.
 
-
-class Inertia:
-    """The joint-space inertia of a data, with the factors computed by `factor_m`.
-
-    Attributes:
-        memory: the structure of the initial configuration (`initial`).
+    Args:
+        m: the model.
+        memory: the structure of the initial configuration (`initial_memory`).
+        rows: the rows of J.
     """
-
-    def __init__(self, m: MjModel, d: MjData | Scratch) -> None:
-        self._model = m
-        self.memory = initial_memory(m, d)
-
-    def weights(self, rows: FloatArray) -> FloatArray:
-        """Compute J M^-1 J' for each single row of J (n, nv)."""
-        row, weight = np.array(rows, np.float64, order="C"), np.zeros(len(rows))
-        self.memory.attach("row", row.reshape(-1))
-        self.memory.attach("row_weight", weight)
-        call(weigh_rows, internals.memory(self._model), self.memory, len(row))
-        return _finite(weight)
-
-    def set_constants(self) -> None:
-        """Set masses, inverse weights of dofs, bodies and tendons, lengths of tendons and transmissions, view poses.
-
-        Fields: ``body_subtreemass``, ``dof_M0``, ``dof_invweight0``, ``body_invweight0``, ``tendon_length0``,
-        ``tendon_invweight0``, ``actuator_length0``, ``actuator_acc0``, ``cam_*0``, ``light_*0``. The inverse weight of
-        dofs is the diagonal of M^-1, averaged over the translations and over the rotations of a free or ball joint. The
-        inverse weight of a body is the mean translational and rotational one at its centre of mass.
-
-        Raises:
-            FatalError: a moving body has no mass.
-            MjcfError: the inertia has no inverse.
-        """
-        m = self._model
-        wrong = call(find_constants, internals.memory(m), self.memory)
-        if wrong == MASSLESS:
-            sliding = np.flatnonzero((m.body_simple == ONLY_SLIDES) & (m.body_mass == 0.0))
-            body = sliding[sliding > 0][0]
-            raise FatalError(f"mj_setConst: moving body {body} has mass 0; it must be positive")
-        if wrong == NOT_FINITE:
-            raise _no_inverse()
+    row, weight = np.array(rows, np.float64, order="C"), np.zeros(len(rows))
+    memory.attach("row", row.reshape(-1))
+    memory.attach("row_weight", weight)
+    call(weigh_rows, internals.memory(m), memory, len(row))
+    if not np.isfinite(weight).all():
+        raise MjcfError(_NO_INVERSE)
+    return weight
 
 
-def _finite(values: FloatArray) -> FloatArray:
-    """Return the numbers if they are finite. Raises MjcfError otherwise."""
-    if not np.isfinite(values).all():
-        raise _no_inverse()
-    return values
+def _set_weights(m: MjModel, memory: StructMemory) -> None:
+    """Set masses, inverse weights of dofs, bodies and tendons, lengths of tendons and transmissions, view poses.
 
+    Fields: ``body_subtreemass``, ``dof_M0``, ``dof_invweight0``, ``body_invweight0``, ``tendon_length0``,
+    ``tendon_invweight0``, ``actuator_length0``, ``actuator_acc0``, ``cam_*0``, ``light_*0``. The inverse weight of dofs
+    is the diagonal of M^-1, averaged over the translations and over the rotations of a free or ball joint. The inverse
+    weight of a body is the mean translational and rotational one at its centre of mass.
 
-def _no_inverse() -> MjcfError:
-    """Return the error about an inertia that cannot be inverted."""
-    return MjcfError(
-        "the inertia of a kinematic tree is so far from positive definite that its inverse overflows; "
-        "is an armature negative?"
-    )
+    Raises:
+        FatalError: a moving body has no mass.
+        MjcfError: the inertia has no inverse.
+    """
+    wrong = call(find_constants, internals.memory(m), memory)
+    if wrong == MASSLESS:
+        sliding = np.flatnonzero((m.body_simple == ONLY_SLIDES) & (m.body_mass == 0.0))
+        body = sliding[sliding > 0][0]
+        raise FatalError(f"mj_setConst: moving body {body} has mass 0; it must be positive")
+    if wrong == NOT_FINITE:
+        raise MjcfError(_NO_INVERSE)
 
 
 @cache
@@ -127,6 +106,10 @@ class Scratch:
 USUAL_STAGES = (kinematics, com_pos, tendon, crb, factor_m, transmission)
 """Position stages that nearly all models need."""
 
+_NO_INVERSE = (
+    "the inertia of a kinematic tree is so far from positive definite that its inverse overflows; "
+    "is an armature negative?"
+)
 _PROGRAMS: dict[tuple[Any, ...], Program] = {}
 
 
@@ -139,15 +122,15 @@ def set_const(m: MjModel, d: MjData | Scratch) -> None:
     """
     d.qpos[:] = m.qpos0
     run_position_stages(m, d)
-    inertia = Inertia(m, d)
-    inertia.set_constants()
+    memory = initial_memory(m, d)
+    _set_weights(m, memory)
     if m.nflex:
         from cardan.compiler.flexes.constants import set_flex_constants
 
-        set_flex_constants(m, d, inertia)
+        set_flex_constants(m, d, lambda rows: _row_weights(m, memory, rows))
     if m.neq:
         set_equality_data(m, d)
-    set_means(m, inertia.memory)
+    set_means(m, memory)
     if m.ntendon:
         _set_tendon_springs(m, d)
 
@@ -179,19 +162,17 @@ def _data(m: MjModel) -> MjData | Scratch:
     Raises:
         PluginError: a plugin rejects the model.
     """
-    if any(map(looks_at_data, internals.plugins(m))) or (m.nflex and _needs_edges(m)):
+    if any(map(looks_at_data, internals.plugins(m))):
         return MjData(m)
+    if m.nflex:
+        from cardan.compiler.flexes.constants import need_jacobian
+
+        if need_jacobian(m).any():
+            return MjData(m)
     d = Scratch(m)
     for instance in range(m.nplugin):
         make_instance(m, d, instance)
     return d
-
-
-def _needs_edges(m: MjModel) -> bool:
-    """Return whether any flex needs the Jacobian of its edges."""
-    from cardan.compiler.flexes.constants import need_jacobian
-
-    return bool(need_jacobian(m).any())
 
 
 def run_position_stages(m: MjModel, d: MjData | Scratch) -> None:

@@ -74,11 +74,12 @@ def figures(build: Build, geoms: Resolved, frames: Sequence[tuple[Element, ...]]
     for number, (word, size) in enumerate(zip(words, sizes, strict=True)):
         if number in of_assets:
             around = _fused(frames[number])
-            poses[number], sizes[number], figure, pair = _of_asset(
-                build, geoms.one(number), geoms.elements[number], poses[number]
-            )
+            element, values = geoms.elements[number], geoms.one(number)
+            shown = _mesh if word in ("mesh", "sdf") else _fitted
+            place = _height_field if values["hfield"] else shown
+            poses[number], sizes[number], figure, pair = place(build, values, element, poses[number])
             if around and pair is not None:
-                own = element_pose(build, geoms.elements[number], geoms.one(number), frames[number][len(around) :])
+                own = element_pose(build, element, values, frames[number][len(around) :])
                 poses[number] = compose(frames_pose(build, around), compose(own, pair[1]))
             if pair is not None:
                 parts[number] = pair
@@ -159,25 +160,16 @@ def _primitive(word: str, size: Vec3, dataid: int = -1) -> Figure:
     return Figure(aabb, shape.radius(size), shape.volume(size), shape, size, shape.semiaxes(size), dataid)
 
 
-def _of_asset(build: Build, values: dict[str, Any], element: Element, pose: Pose) -> Placed:
-    """Return a geom that shows an asset, or a shape fitted to one; ``pose`` is its own pose in the body."""
-    if values["hfield"]:
-        return _height_field(build, values, element, pose)
-    return (_mesh if values["type"] in ("mesh", "sdf") else _fitted)(build, values, element, pose)
-
-
 def _height_field(build: Build, values: dict[str, Any], element: Element, pose: Pose) -> Placed:
-    """Return a height field, whose mass is that of a box with its geom's sizes."""
-    from cardan.compiler.heightfields import hfield_box, hfield_geom_size
-
+    """Return a height field, whose mass is that of a box as thick as its base and half its top."""
     if values["type"] != "hfield":
         raise element.error("a height field belongs to a geom of type hfield, and to no other", "hfield")
     dataid = build.ids["hfield"][values["hfield"]]
-    extent = build.columns["hfield_size"][dataid]
-    size = hfield_geom_size(extent)
-    centre, half, radius = hfield_box(extent)
-    box = SHAPES["box"]
-    return Placed(pose, size, Figure((*centre, *half), radius, box.volume(size), box, size, size, dataid))
+    x, y, top, base = build.columns["hfield_size"][dataid]
+    size, box = (x, y, 0.25 * top + 0.5 * base), SHAPES["box"]
+    aabb = (0.0, 0.0, 0.5 * (top - base), x, y, 0.5 * (top + base))
+    radius = sqrt(x * x + y * y + max(top, base) * max(top, base))
+    return Placed(pose, size, Figure(aabb, radius, box.volume(size), box, size, size, dataid))
 
 
 def _mesh(build: Build, values: dict[str, Any], element: Element, pose: Pose) -> Placed:

@@ -27,7 +27,7 @@ def asset_name(build: Build, element: Element, attribute: str = "file") -> str |
     if build.settings["strippath"]:
         return file_base(name)
     folder = build.tree.include_folders.get(element.source or "")
-    if folder is None or is_file(_main_folder(build) / _folder(build, element) / name):
+    if folder is None or is_file(_folder(build, element) / name):
         return name
     return name if Path(name).is_absolute() else f"{folder}/{name}"
 
@@ -37,7 +37,7 @@ def read_asset(build: Build, element: Element, attribute: str = "file") -> bytes
     name = asset_name(build, element, attribute)
     assert name is not None
     try:
-        return build.tree.read_file(name, _main_folder(build) / _folder(build, element))[0]
+        return build.tree.read_file(name, _folder(build, element))[0]
     except (OSError, ValueError) as error:
         raise element.error(str(error), attribute) from None
 
@@ -47,7 +47,7 @@ def asset_path(build: Build, element: Element, attribute: str = "file") -> Path 
     name = asset_name(build, element, attribute)
     assert name is not None
     try:
-        place = build.tree.find_file(name, _main_folder(build) / _folder(build, element))
+        place = build.tree.find_file(name, _folder(build, element))
     except (OSError, ValueError):
         return None
     return None if isinstance(place, str) else place
@@ -68,13 +68,9 @@ def media_type(element: Element, name: str, known: dict[str, str]) -> str:
     return given
 
 
-def _main_folder(build: Build) -> Path:
-    return build.tree.folder or Path()
-
-
-def _folder(build: Build, element: Element) -> str:
-    """Return the folder that the compiler settings specify for files of this kind."""
-    return asset_folder(build.settings, element.row.kind or "")
+def _folder(build: Build, element: Element) -> Path:
+    """Return the folder that the compiler settings specify for files of this kind, relative to the main file."""
+    return (build.tree.folder or Path()) / asset_folder(build.settings, element.row.kind or "")
 
 
 def put_paths(build: Build) -> None:

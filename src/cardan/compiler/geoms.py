@@ -80,16 +80,11 @@ def _check_planes(found: Attached, words: list[str]) -> None:
     if "plane" not in words:
         return
     for body, which in zip(found.bodies, found.which or range(len(words)), strict=True):
-        if words[which] == "plane" and any(part.content.get("joint") for part in _chain(body)):
-            raise found.elements[which].error("a plane may stand only in a body that does not move", "type")
-
-
-def _chain(body: Body) -> list[Body]:
-    """Return the body and its ancestors."""
-    found = [body]
-    while found[-1].parent is not None:
-        found.append(found[-1].parent)
-    return found
+        above = body if words[which] == "plane" else None
+        while above is not None:
+            if "joint" in above.content:
+                raise found.elements[which].error("a plane may stand only in a body that does not move", "type")
+            above = above.parent
 
 
 def _plugins(build: Build, geoms: Resolved, words: list[str]) -> list[int]:

@@ -7,14 +7,12 @@ the row at the largest y.
 from __future__ import annotations
 
 import struct
-from math import sqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cardan.compiler.files import asset_name, media_type, read_asset
 from cardan.compiler.images import png_grey
-from cardan.maths.types import Vec3
 
 if TYPE_CHECKING:
     from cardan.compiler.build import Build
@@ -54,16 +52,12 @@ def _elevations(build: Build, element: Element, values: dict[str, Any]) -> np.nd
         return _from_file(build, element)
     if nrow < 1 or ncol < 1:
         raise element.error(f"needs a file, or positive nrow and ncol; found {nrow} and {ncol}", "nrow")
-    _check_grid(element, nrow, ncol, "nrow")
+    if nrow * ncol > LARGEST_GRID:
+        raise element.error(f"{nrow} x {ncol} elevations are more than {LARGEST_GRID}", "nrow")
     if given is None:
         return np.zeros((nrow, ncol), np.float32)
     with np.errstate(over="ignore"):
         return np.array(given).astype(np.float32).reshape(nrow, ncol)[::-1]
-
-
-def _check_grid(element: Element, nrow: int, ncol: int, attribute: str) -> None:
-    if nrow * ncol > LARGEST_GRID:
-        raise element.error(f"{nrow} x {ncol} elevations are more than {LARGEST_GRID}", attribute)
 
 
 def _from_file(build: Build, element: Element) -> np.ndarray:
@@ -101,15 +95,3 @@ def _normalized(element: Element, heights: np.ndarray) -> np.ndarray:
     low, high = heights.min(), heights.max()
     heights = heights - low
     return heights / (high - low) if high > low else heights
-
-
-def hfield_box(size: tuple[float, ...]) -> tuple[Vec3, Vec3, float]:
-    """Return centre and half sides of the box around a height field, and radius of the sphere about its origin."""
-    x, y, top, base = size
-    half = (x, y, 0.5 * (top + base))
-    return (0.0, 0.0, 0.5 * (top - base)), half, sqrt(x * x + y * y + max(top, base) * max(top, base))
-
-
-def hfield_geom_size(size: tuple[float, ...]) -> Vec3:
-    """Return the size of the box that represents a height field in a geom: half its top and base."""
-    return (size[0], size[1], 0.25 * size[2] + 0.5 * size[3])

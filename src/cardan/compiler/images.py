@@ -232,7 +232,7 @@ def _grid_faces(build: Build, element: Element, values: dict[str, Any]) -> Image
         return min(files) * side, min(lines) * side, (max(files) + 1) * side, (max(lines) + 1) * side
 
     image = _load(build, element, "file", values, part)
-    faces = _plain_faces(side, values)
+    faces = uniform(values["rgb1"], 6, side, side)
     top, left = (min((place[axis] for place, _ in cells), default=0) for axis in range(2))
     for (row, column), letter in cells:
         y, x = (row - top) * side, (column - left) * side
@@ -252,14 +252,9 @@ def _separate_faces(build: Build, element: Element, values: dict[str, Any]) -> I
         if height != side:
             raise element.error(f"the image of a face must be square, found {side} x {height}", attribute)
         if faces is None:
-            faces = _plain_faces(side, values)
+            faces = uniform(values["rgb1"], 6, side, side)
         if faces.shape[1] != side:
             raise element.error(f"all faces must have one size, found {faces.shape[1]} and {side}", attribute)
         faces[face] = image
     assert faces is not None
     return faces.reshape(-1, faces.shape[1], 3)
-
-
-def _plain_faces(side: int, values: dict[str, Any]) -> Image:
-    """Return six faces of the first colour: (face, row, column, channel)."""
-    return uniform(values["rgb1"], 6, side, side)

@@ -42,8 +42,8 @@ def set_inertia(build: Build, body: Body, others: Sequence[Body] = ()) -> None:
 
 def _set_inertia(build: Build, body: Body) -> bool:
     """Set and check mass, inertia and inertial frame of a body. Returns whether its own pose is irrelevant."""
-    source = build.settings["inertiafromgeom"]
-    counted = _counted(build, body) if source != "false" else []
+    source, (low, high) = build.settings["inertiafromgeom"], build.settings["inertiagrouprange"]
+    counted = [geom for geom in body.geoms if low <= geom.group <= high] if source != "false" else []
     if body.inertial is not None and not (source == "true" and counted):
         _given_inertia(build, body)
     elif counted:
@@ -52,7 +52,6 @@ def _set_inertia(build: Build, body: Body) -> bool:
         # a quirk of the reference: the body's own pose, without the frames around it
         body.ipos, body.iquat = element_pose(build, body.element, body.element.resolved(), ())
     _bound(build, body)
-    _check(build, body)
     return body.inertial is not None or bool(counted)
 
 
@@ -88,23 +87,12 @@ def _read_inertia(build: Build, body: Body, element: Element, frames: tuple[Elem
         element.warn("moments of inertia must not be negative", "diaginertia")
 
 
-def _counted(build: Build, body: Body) -> list[Geom]:
-    """Return the body's geoms whose group counts for inertias."""
-    low, high = build.settings["inertiagrouprange"]
-    return [g for g in body.geoms if low <= g.group <= high]
-
-
 def _inertia_from_geoms(body: Body, geoms: list[Geom]) -> None:
     """Compute the inertia from the geoms that count, in the frame of a single geom or the principal axes of several."""
     if len(geoms) == 1:
         geom = geoms[0]
         body.mass, body.inertia, body.ipos, body.iquat = geom.mass, geom.inertia, geom.pos, geom.quat
-    else:
-        _combined_inertia(body, geoms)
-
-
-def _combined_inertia(body: Body, geoms: list[Geom]) -> None:
-    """Return mass, centre of mass and principal axes of several geoms."""
+        return
     if sum(g.mass for g in geoms) < mjMINVAL:
         raise body.element.error("the geoms have no mass, and so no centre of mass: give them some, or use <inertial>")
     _combine(body, [Part(g.mass, g.inertia, g.pos, g.quat) for g in geoms])
@@ -166,29 +154,25 @@ def fuse_inertia(build: Build, body: Body, whole: dict[Element, Body]) -> None:
 
 
 def _bound(build: Build, body: Body) -> None:
-    """Apply lower bounds; if the compiler balances inertias, replace moments that no mass can have by their mean."""
+    """Apply lower bounds, and check that no moment is larger than the sum of the other two.
+
+    If the compiler balances inertias, such moments are replaced by their mean.
+    """
     settings = build.settings
     least = settings["boundinertia"]
     body.mass = max(body.mass, settings["boundmass"])
-    body.inertia = (max(body.inertia[0], least), max(body.inertia[1], least), max(body.inertia[2], least))
-    if settings["balanceinertia"] and _breaks_triangle(body.inertia):
+    a, b, c = body.inertia = (max(body.inertia[0], least), max(body.inertia[1], least), max(body.inertia[2], least))
+    if not (a + b < c or a + c < b or b + c < a):
+        return
+    if settings["balanceinertia"]:
         mean = sum(body.inertia) / 3.0
         body.inertia = (mean, mean, mean)
-
-
-def _breaks_triangle(inertia: tuple[float, float, float]) -> bool:
-    """Return whether one moment is larger than the sum of the others."""
-    a, b, c = inertia
-    return a + b < c or a + c < b or b + c < a
-
-
-def _check(build: Build, body: Body) -> None:
-    """Check that no moment is larger than the sum of the other two."""
-    if _breaks_triangle(body.inertia):
-        found = " ".join(f"{moment:g}" for moment in body.inertia)
-        hint = "correct it or set compiler balanceinertia"
-        element = body.inertial[0] if body.inertial else body.element
-        raise element.error(f"each moment of inertia must be at most the sum of the others (found {found}): {hint}")
+        if not mean < 0.0:
+            return
+    found = " ".join(f"{moment:g}" for moment in body.inertia)
+    hint = "correct it or set compiler balanceinertia"
+    element = body.inertial[0] if body.inertial else body.element
+    raise element.error(f"each moment of inertia must be at most the sum of the others (found {found}): {hint}")
 
 
 def check_moving(body: Body) -> None:

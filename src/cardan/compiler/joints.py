@@ -57,7 +57,12 @@ def add_joints(build: Build) -> None:
         qpos_spring=_placed_positions(found, found.repeated(rest)),
     )
     members = (types, found.repeated(pos), found.repeated(axis), dofs[:-1], widths)
-    _give(found, from_columns(Joint, range(first, first + len(types)), *members))
+    own = from_columns(Joint, range(first, first + len(types)), *members)
+    start = 0
+    for body, count in found.counts:
+        body.joints = own[start : start + count]
+        start += count
+        _check_together(body)
     _put_dofs(build, found, joints, widths)
 
 
@@ -83,15 +88,6 @@ def _joint_columns(
         "springdamper": _springdampers(joints),
     }
     return columns, (pos, axis)
-
-
-def _give(found: Attached, joints: list[Joint]) -> None:
-    """Assign joints to bodies, after checking that the joints of each body are compatible."""
-    start = 0
-    for body, count in found.counts:
-        body.joints = joints[start : start + count]
-        start += count
-        _check_together(body)
 
 
 def _put_dofs(build: Build, found: Attached, joints: Resolved, widths: list[int]) -> None:

@@ -101,34 +101,22 @@ def _hash(m: Model, at: int, size: int) -> Any:
 
 
 def add_custom(build: Build) -> None:
-    """Add numeric and text fields, and the names of tuples. Tuples are filled later: they may refer to any object."""
-    section = build.tree.section("custom")
+    """Add numeric fields, padded with zeros to their size, texts, terminated by a zero, and the names of tuples."""
+    section, columns = build.tree.section("custom"), build.columns
     for element in section.all("numeric"):
-        _add_numeric(build, element)
+        values = element.resolved()
+        data = values["data"]
+        size = len(data) if values["size"] is None else values["size"]
+        build.enter("numeric", element.name)
+        build.put(numeric_adr=len(columns["numeric_data"]), numeric_size=size)
+        columns["numeric_data"].extend((*data, *[0.0] * (size - len(data))))
     for element in section.all("text"):
-        _add_text(build, element)
+        text = element.attributes["data"].encode() + b"\0"
+        build.enter("text", element.name)
+        build.put(text_adr=len(columns["text_data"]), text_size=len(text))
+        columns["text_data"].extend(text)
     for element in section.all("tuple"):
         build.enter("tuple", element.name)
-
-
-def _add_numeric(build: Build, element: Element) -> None:
-    """Add numeric fields, padded with zeros to their size."""
-    values = element.resolved()
-    data = values["data"]
-    size = len(data) if values["size"] is None else values["size"]
-    column = build.columns["numeric_data"]
-    build.enter("numeric", element.name)
-    build.put(numeric_adr=len(column), numeric_size=size)
-    column.extend((*data, *[0.0] * (size - len(data))))
-
-
-def _add_text(build: Build, element: Element) -> None:
-    """Add text fields, terminated by a zero."""
-    column = build.columns["text_data"]
-    data = element.attributes["data"].encode() + b"\0"
-    build.enter("text", element.name)
-    build.put(text_adr=len(column), text_size=len(data))
-    column.extend(data)
 
 
 def put_tuples(build: Build) -> None:

@@ -110,7 +110,10 @@ class Body:
         """Sort the content of an element inside frames of this body by kind; return its child bodies."""
         children: list[Placed] = []
         content = self.content
-        for part, frames in _opened(element, around):
+        plain = "frame" not in [part.row.tag for part in element.children]
+        parts = ((part, ()) for part in element.children) if plain else element.content()
+        for part, inner in parts:
+            frames = (*around, *inner) if inner else around
             row = part.row
             tag = row.tag
             if tag == "body":
@@ -120,14 +123,6 @@ class Body:
             elif not self.fused:
                 self.inertial = part, frames
         return children
-
-
-def _opened(element: Element, around: tuple[Element, ...]) -> list[Placed]:
-    """Return the content of an element and of frames inside it, each with the frames around it."""
-    children = element.children
-    if "frame" not in [part.row.tag for part in children]:
-        return [(part, around) for part in children]
-    return [(part, (*around, *frames)) for part, frames in element.content()]
 
 
 ELEMENT_OF = attrgetter("element")

@@ -92,12 +92,6 @@ def own_instance(build: Build, element: Element, capability: str) -> Instance:
     return instance
 
 
-def plugin_id(build: Build, element: Element, capability: str) -> int:
-    """Return the id of the instance that an element requests by a child ``plugin``, or -1 (see `instance_of`)."""
-    instance = instance_of(build, element, capability)
-    return -1 if instance is None else instance.id
-
-
 def _wanted(build: Build, element: Element) -> Instance:
     """Return the named instance, or a new one."""
     values = element.resolved() if element.row.entry else element.attributes

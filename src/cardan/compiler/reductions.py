@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from cardan.compiler.build import Build
     from cardan.spec.element import Element
 
-# objects that may refer to bodies: if the model has any of them, no body is fused
+# objects that may refer to bodies: if the model has any of them, the reference fuses no body
 _KEEP_SECTIONS = ("contact", "equality", "tendon", "actuator", "sensor", "deformable")
 _KEEP_TAGS = ("camera", "light", "skin", "tuple")
 _VISUAL_ASSETS = ("material", "texture")
@@ -31,16 +31,12 @@ _REFERRING = ("contact", "tendon", "actuator", "sensor", "custom", "equality", "
 
 def plan_reductions(build: Build) -> None:
     """Decide which elements are left out: ``build.discarded`` and ``build.fuses``."""
-    build.fuses = build.settings["fusestatic"] and not _has_referring_objects(build)
+    tree = build.tree
+    refers = any(tree.section(section).children for section in _KEEP_SECTIONS)
+    refers = refers or any(element.tag in _KEEP_TAGS for element in tree.root.descendants())
+    build.fuses = build.settings["fusestatic"] and not refers
     if build.settings["discardvisual"]:
         build.discarded |= _visual_elements(build)
-
-
-def _has_referring_objects(build: Build) -> bool:
-    """Return whether the model contains objects that could refer to a body; if so, the reference fuses none."""
-    if any(build.tree.section(section).children for section in _KEEP_SECTIONS):
-        return True
-    return any(element.tag in _KEEP_TAGS for element in build.tree.root.descendants())
 
 
 def _visual_elements(build: Build) -> set[Element]:

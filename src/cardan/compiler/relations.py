@@ -99,9 +99,14 @@ def add_equalities(build: Build) -> None:
             if obj1 == obj2:
                 raise one.error(f"the two objects must not be the same {kind}", second)
             if kind == "joint":
-                _check_scalar(build, one, (obj1, obj2), (first, second))
+                for joint, attribute in ((obj1, first), (obj2, second)):
+                    if joint >= 0 and build.columns["jnt_type"][joint] not in _SCALAR_JOINTS:
+                        raise one.error("only hinge and slide joints can be constrained", attribute)
             if kind == "flex":
-                _check_deforms(build, one, obj1)
+                if build.columns["flex_rigid"][obj1]:
+                    raise one.error(
+                        "all vertices of this flex are on one body, so that its edges keep their lengths", first
+                    )
                 build.columns["flex_edgeequality"][obj1] = 1
         build.enter_all("equality", given_by(run, "name"))
         objects1 += own1
@@ -128,19 +133,6 @@ def _data(equalities: Resolved) -> list[tuple[float, ...]]:
         else:
             rows.append((*anchor, *([0.0] * 7 if pose is None else pose), scale))
     return rows
-
-
-def _check_deforms(build: Build, element: Element, flex: int) -> None:
-    """Check that a flex is not rigid, since rigid flexes have no edges that could change."""
-    if build.columns["flex_rigid"][flex]:
-        raise element.error("all vertices of this flex are on one body, so that its edges keep their lengths", "flex")
-
-
-def _check_scalar(build: Build, element: Element, joints: tuple[int, int], names: tuple[str, str]) -> None:
-    """Check that a joint is a hinge or a slide, since only these have a single position."""
-    for joint, name in zip(joints, names, strict=True):
-        if joint >= 0 and build.columns["jnt_type"][joint] not in _SCALAR_JOINTS:
-            raise element.error("only hinge and slide joints can be constrained", name)
 
 
 def set_equality_data(m: MjModel, d: MjData | Scratch) -> None:

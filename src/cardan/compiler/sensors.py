@@ -36,57 +36,29 @@ class SensorRow(NamedTuple):
 
 
 _KINDS = {kind.type: kind for kind in KINDS}
+_TAGS = {
+    "site": "touch accelerometer velocimeter gyro force torque magnetometer rangefinder camprojection",
+    "joint": "jointpos jointvel jointactuatorfrc ballquat ballangvel jointlimitpos jointlimitvel jointlimitfrc",
+    "tendon": "tendonpos tendonvel tendonlimitpos tendonlimitvel tendonlimitfrc",
+    "actuator": "actuatorpos actuatorvel actuatorfrc",
+    "objname": "framepos framequat framexaxis frameyaxis framezaxis framelinvel frameangvel framelinacc frameangacc",
+    "body": "subtreecom subtreelinvel subtreeangmom",
+    "geom1": "distance normal fromto",
+    "": "clock",
+}
+"""Tags of sensors, by `SensorRow.about`."""
+_TYPES = {"jointactuatorfrc": "JOINTACTFRC", "distance": "GEOMDIST", "normal": "GEOMNORMAL", "fromto": "GEOMFROMTO"}
+"""Types of sensors that are not named like their tag."""
 
 
-def _row(sensor: mjtSensor, about: str) -> SensorRow:
+def _row(tag: str, about: str) -> SensorRow:
     """Return a row from the entry of a type in the engine's table of sensors."""
+    sensor = getattr(mjtSensor, "mjSENS_" + _TYPES.get(tag, tag.upper()))
     kind = _KINDS[int(sensor)]
     return SensorRow(sensor, kind.dim, int(kind.datatype), int(kind.stage), about)
 
 
-SENSORS: dict[str, SensorRow] = {
-    "touch": _row(mjtSensor.mjSENS_TOUCH, "site"),
-    "accelerometer": _row(mjtSensor.mjSENS_ACCELEROMETER, "site"),
-    "velocimeter": _row(mjtSensor.mjSENS_VELOCIMETER, "site"),
-    "gyro": _row(mjtSensor.mjSENS_GYRO, "site"),
-    "force": _row(mjtSensor.mjSENS_FORCE, "site"),
-    "torque": _row(mjtSensor.mjSENS_TORQUE, "site"),
-    "magnetometer": _row(mjtSensor.mjSENS_MAGNETOMETER, "site"),
-    "rangefinder": _row(mjtSensor.mjSENS_RANGEFINDER, "site"),
-    "camprojection": _row(mjtSensor.mjSENS_CAMPROJECTION, "site"),
-    "jointpos": _row(mjtSensor.mjSENS_JOINTPOS, "joint"),
-    "jointvel": _row(mjtSensor.mjSENS_JOINTVEL, "joint"),
-    "tendonpos": _row(mjtSensor.mjSENS_TENDONPOS, "tendon"),
-    "tendonvel": _row(mjtSensor.mjSENS_TENDONVEL, "tendon"),
-    "actuatorpos": _row(mjtSensor.mjSENS_ACTUATORPOS, "actuator"),
-    "actuatorvel": _row(mjtSensor.mjSENS_ACTUATORVEL, "actuator"),
-    "actuatorfrc": _row(mjtSensor.mjSENS_ACTUATORFRC, "actuator"),
-    "jointactuatorfrc": _row(mjtSensor.mjSENS_JOINTACTFRC, "joint"),
-    "ballquat": _row(mjtSensor.mjSENS_BALLQUAT, "joint"),
-    "ballangvel": _row(mjtSensor.mjSENS_BALLANGVEL, "joint"),
-    "jointlimitpos": _row(mjtSensor.mjSENS_JOINTLIMITPOS, "joint"),
-    "jointlimitvel": _row(mjtSensor.mjSENS_JOINTLIMITVEL, "joint"),
-    "jointlimitfrc": _row(mjtSensor.mjSENS_JOINTLIMITFRC, "joint"),
-    "tendonlimitpos": _row(mjtSensor.mjSENS_TENDONLIMITPOS, "tendon"),
-    "tendonlimitvel": _row(mjtSensor.mjSENS_TENDONLIMITVEL, "tendon"),
-    "tendonlimitfrc": _row(mjtSensor.mjSENS_TENDONLIMITFRC, "tendon"),
-    "framepos": _row(mjtSensor.mjSENS_FRAMEPOS, "objname"),
-    "framequat": _row(mjtSensor.mjSENS_FRAMEQUAT, "objname"),
-    "framexaxis": _row(mjtSensor.mjSENS_FRAMEXAXIS, "objname"),
-    "frameyaxis": _row(mjtSensor.mjSENS_FRAMEYAXIS, "objname"),
-    "framezaxis": _row(mjtSensor.mjSENS_FRAMEZAXIS, "objname"),
-    "framelinvel": _row(mjtSensor.mjSENS_FRAMELINVEL, "objname"),
-    "frameangvel": _row(mjtSensor.mjSENS_FRAMEANGVEL, "objname"),
-    "framelinacc": _row(mjtSensor.mjSENS_FRAMELINACC, "objname"),
-    "frameangacc": _row(mjtSensor.mjSENS_FRAMEANGACC, "objname"),
-    "subtreecom": _row(mjtSensor.mjSENS_SUBTREECOM, "body"),
-    "subtreelinvel": _row(mjtSensor.mjSENS_SUBTREELINVEL, "body"),
-    "subtreeangmom": _row(mjtSensor.mjSENS_SUBTREEANGMOM, "body"),
-    "distance": _row(mjtSensor.mjSENS_GEOMDIST, "geom1"),
-    "normal": _row(mjtSensor.mjSENS_GEOMNORMAL, "geom1"),
-    "fromto": _row(mjtSensor.mjSENS_GEOMFROMTO, "geom1"),
-    "clock": _row(mjtSensor.mjSENS_CLOCK, ""),
-}
+SENSORS = {tag: _row(tag, about) for about, tags in _TAGS.items() for tag in tags.split()}
 
 _SCALAR = ("slide", "hinge")
 # sensors that are defined only for some kinds of joints
@@ -122,16 +94,19 @@ def add_sensors(build: Build) -> None:
     for number, (element, plugin) in enumerate(zip(elements, plugins, strict=True)):
         row = SENSORS.get(element.row.tag)
         if row is None:
-            row = _plugin_row(element, plugin) if plugin else _user_row(element, sensors.one(number))
+            row = _user_row(element, sensors.one(number)) if plugin is None else _plugin_row(element, plugin)
         about = _object(build, row, element)
         _check(build, element, about[1], types)
         rows.append(row)
         objects.append(about)
         references.append(_reference(build, element))
     cutoff, noise = sensors["cutoff"], sensors.get("noise", 0.0)
-    for number, row in enumerate(rows):
-        if cutoff[number] or noise[number]:
-            _check_bounds(elements[number], row, cutoff[number], noise[number])
+    for element, row, bound, deviation in zip(elements, rows, cutoff, noise, strict=True):
+        if bound > 0.0 and row.datatype in _UNBOUNDED and element.tag not in _DISTANCES:
+            raise element.error("axes and quaternions have no cutoff", "cutoff")
+        for name, value in (("cutoff", bound), ("noise", deviation)):
+            if value < 0.0:
+                raise element.error(f"must not be negative, found {value:g}", name)
     dims = [row.dim for row in rows]
     addresses = [*accumulate(dims, initial=0)]
     build.sizes["nsensordata"] = addresses.pop()
@@ -150,15 +125,6 @@ def add_sensors(build: Build) -> None:
         sensor_plugin=[-1 if plugin is None else plugin.id for plugin in plugins],
         sensor_user=build.users("sensor", sensors),
     )
-
-
-def _check_bounds(element: Element, row: SensorRow, cutoff: float, noise: float) -> None:
-    """Check that cutoffs and noises are not negative, and that axes and quaternions have no cutoff."""
-    if cutoff > 0.0 and row.datatype in _UNBOUNDED and element.tag not in _DISTANCES:
-        raise element.error("axes and quaternions have no cutoff", "cutoff")
-    for name, value in (("cutoff", cutoff), ("noise", noise)):
-        if value < 0.0:
-            raise element.error(f"must not be negative, found {value:g}", name)
 
 
 def _user_row(element: Element, values: dict[str, Any]) -> SensorRow:

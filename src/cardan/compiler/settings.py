@@ -17,7 +17,6 @@ from cardan.spec.schema.keywords import CONE, DISABLE_FLAGS, ENABLE_FLAGS, INTEG
 from cardan.spec.tree import ModelTree
 
 if TYPE_CHECKING:
-    from cardan.compiler.build import Build
     from cardan.spec.element import Element
 
 _WORDS: dict[str, dict[str, int]] = {"integrator": INTEGRATOR, "cone": CONE, "jacobian": JACOBIAN, "solver": SOLVER}
@@ -103,10 +102,3 @@ def _option_values(values: dict[str, Any], flags: dict[str, bool]) -> dict[str, 
         values["enableflags"] = sum(bit for name, bit in ENABLE_FLAGS.items() if flags[name])
     values["disableactuator"] = sum(1 << group for group in set(values.get("actuatorgroupdisable") or ()))
     return values
-
-
-def put_memory(build: Build, sizes: dict[str, int]) -> None:
-    """Set the sizes ``njmax``, ``nconmax`` and ``narena``."""
-    size = build.size
-    sizes["njmax"], sizes["nconmax"] = size["njmax"], size["nconmax"]
-    sizes["narena"] = max(size["memory"], 0)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
+from cardan.compiler.columns import rows_of
 from cardan.compiler.files import asset_name, read_asset
 from cardan.errors import suggestion
 from cardan.maths.quaternion import normalize4
@@ -92,16 +93,12 @@ def _put(build: Build, element: Element, values: dict[str, Any], skin: Skin) -> 
     columns["skin_bonevertnum"] += counts
     columns["skin_bonebindpos"] += [bone.pos for bone in bones]
     columns["skin_bonebindquat"] += [units[id(bone.quat)] for bone in bones]
-    columns["skin_bonebodyid"] += [_body(build, element, bone.body) for bone in bones]
-    build.sizes["nskinbone"] = len(columns["skin_bonebodyid"])
-
-
-def _body(build: Build, element: Element, name: str) -> int:
-    """Return the id of a bone's body; names from files are checked only here."""
     ids = build.ids["body"]
-    if name not in ids:
-        raise element.error(f"there is no body named '{name}'{suggestion(name, ids)}", "file")
-    return ids[name]
+    for bone in bones:  # names from files are checked only here
+        if bone.body not in ids:
+            raise element.error(f"there is no body named '{bone.body}'{suggestion(bone.body, ids)}", "file")
+    columns["skin_bonebodyid"] += [ids[bone.body] for bone in bones]
+    build.sizes["nskinbone"] = len(columns["skin_bonebodyid"])
 
 
 # --- from the model's text -------------------------------------------------------------------------------------------
@@ -120,9 +117,9 @@ def _written(element: Element, values: dict[str, Any]) -> Skin:
         weights.append(weight)
         bones.append(Bone(row["body"], row["bindpos"], row["bindquat"], len(vertid)))
     return Skin(
-        _table(element, values, "vertex", 3, np.float32),
-        _table(element, values, "texcoord", 2, np.float32),
-        _table(element, values, "face", 3, np.int32),
+        rows_of(element, values, "vertex", 3, np.float32),
+        rows_of(element, values, "texcoord", 2, np.float32),
+        rows_of(element, values, "face", 3, np.int32),
         bones,
         _joined("i", vertices).astype(np.int32),
         _joined("d", weights).astype(np.float32),
@@ -134,14 +131,6 @@ def _joined(code: str, parts: Sequence[Sequence[Any]]) -> np.ndarray:
     if all(isinstance(part, array) and part.typecode == code for part in parts):
         return np.frombuffer(b"".join(cast("Sequence[array[Any]]", parts)), code)
     return np.array([*chain.from_iterable(parts)], code)
-
-
-def _table(element: Element, values: dict[str, Any], name: str, width: int, dtype: Any) -> np.ndarray:
-    """Return the numbers as rows of ``width`` numbers."""
-    flat = values[name] or ()
-    if len(flat) % width:
-        raise element.error(f"the number of values must be a multiple of {width}, found {len(flat)}", name)
-    return np.array(flat, dtype).reshape(-1, width)
 
 
 # --- from a file -----------------------------------------------------------------------------------------------------

@@ -84,13 +84,10 @@ def _intrinsics(build: Build, values: dict[str, Any]) -> tuple[tuple[float, ...]
     for name in ("focal", "principal"):
         pixels, metres = values[f"{name}pixel"], values[name]
         lengths += [pixels[k] * scale[k] if pixels[k] else metres[k] for k in range(2)]
-    fovy = _field_of_view(height, lengths[1]) if lengths[1] else values["fovy"]
-    return tuple(lengths), fovy
-
-
-def _field_of_view(height: float, focal: float) -> float:
-    """Return the vertical field of view (degrees) in single precision, in which the model stores sensor sizes."""
-    return 2.0 * arctan2(float(np.float32(height)) / 2.0, focal) * 180.0 / pi
+    if not lengths[1]:
+        return tuple(lengths), values["fovy"]
+    # in single precision, in which the model stores sensor sizes
+    return tuple(lengths), 2.0 * arctan2(float(np.float32(height)) / 2.0, lengths[1]) * 180.0 / pi
 
 
 def add_lights(build: Build) -> None:

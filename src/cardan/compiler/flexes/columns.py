@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from cardan.compiler.box_tree import box_tree
+from cardan.compiler.columns import rows_of
 from cardan.errors import suggestion
 from cardan.maths.pose import IDENTITY, compose
 from cardan.maths.quaternion import quat2mat
@@ -168,7 +169,7 @@ def _flex(build: Build, element: Element, poses: list[Pose]) -> Flex:
     if dim not in (1, 2, 3):
         raise element.error(f"must be 1, 2 or 3, found {dim}", "dim")
     bodyid = _bodies(build, element, values["body"])
-    vert = _rows(element, values, "vertex", 3)
+    vert = rows_of(element, values, "vertex", 3)
     count = len(vert) if len(vert) else len(bodyid)
     if len(bodyid) not in (1, count):
         found = f"found {len(bodyid)} bodies for {count} vertices"
@@ -176,7 +177,7 @@ def _flex(build: Build, element: Element, poses: list[Pose]) -> Flex:
     if count < dim + 1:
         raise element.error(f"a flex of dimension {dim} needs at least {dim + 1} vertices, found {count}", "vertex")
     elem = _elements(element, values["element"], dim, count)
-    texcoord = _rows(element, values, "texcoord", 2)
+    texcoord = rows_of(element, values, "texcoord", 2)
     if len(texcoord) not in (0, count):
         found = f"found {len(texcoord)} pairs for {count} vertices"
         raise element.error(f"expected two numbers for each vertex; {found}", "texcoord")
@@ -198,14 +199,6 @@ def _bodies(build: Build, element: Element, text: str) -> np.ndarray:
     if not names:
         raise element.error("at least one body must be named", "body")
     return np.array([ids[name] for name in names], np.int32)
-
-
-def _rows(element: Element, values: dict[str, Any], name: str, width: int) -> np.ndarray:
-    """Return the numbers as rows of ``width`` numbers."""
-    flat = values[name] or ()
-    if len(flat) % width:
-        raise element.error(f"the number of values must be a multiple of {width}, found {len(flat)}", name)
-    return np.array(flat, np.float64).reshape(-1, width)
 
 
 def _elements(element: Element, flat: tuple[int, ...], dim: int, count: int) -> np.ndarray:

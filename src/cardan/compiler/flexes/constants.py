@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,7 +13,7 @@ from cardan.soft.edges import edges
 from cardan.soft.flex import flex as flex_stage
 
 if TYPE_CHECKING:
-    from cardan.compiler.constants import Inertia, Scratch
+    from cardan.compiler.constants import Scratch
     from cardan.model.mjdata import MjData
     from cardan.model.mjmodel import MjModel
 
@@ -20,12 +21,12 @@ _ONLY_SLIDES = 2  # body_simple of a body that slides along its principal axes
 _CHUNK = 256  # edges whose Jacobians are computed together
 
 
-def set_flex_constants(m: MjModel, d: MjData | Scratch, inertia: Inertia) -> None:
+def set_flex_constants(m: MjModel, d: MjData | Scratch, weigh: Callable[[np.ndarray], np.ndarray]) -> None:
     """Set ``flex_xvert0``, ``flexedge_length0`` and ``flexedge_invweight0``.
 
     The inverse weight of an edge between two bodies that only slide is the mean of theirs, as in the reference. Other
     edges have one only if they exert forces, passive or by a constraint. It is J M^-1 J', where J is the derivative of
-    the length.
+    the length. ``weigh`` computes J M^-1 J' for rows of J.
     """
     bodies = np.asarray(m.flex_vertbodyid)
     rotation = np.asarray(d.xmat)[bodies].reshape(-1, 3, 3)
@@ -42,7 +43,7 @@ def set_flex_constants(m: MjModel, d: MjData | Scratch, inertia: Inertia) -> Non
         Program((flex_stage, edges)).run(m, d)
     for start in range(0, len(others), _CHUNK):
         chosen = others[start : start + _CHUNK]
-        weight[chosen] = inertia.weights(_jacobian(m, d, chosen))
+        weight[chosen] = weigh(_jacobian(m, d, chosen))
     m.flexedge_invweight0[:] = weight
 
 

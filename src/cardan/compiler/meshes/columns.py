@@ -7,18 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cardan.compiler.box_tree import BoxTree, box_tree
+from cardan.compiler.box_tree import box_tree
 from cardan.compiler.meshes.mesh import Mesh
 from cardan.threads import Crew, processors
 
 if TYPE_CHECKING:
     from cardan.compiler.build import Build
-    from cardan.compiler.meshes.surface import Surface
-
-
-def face_tree(surface: Surface) -> BoxTree:
-    """Build the tree over all faces."""
-    return box_tree(*surface.boxes())
 
 
 _SMALL = 100  # hulls of at most this many vertices are computed without a thread
@@ -60,8 +54,8 @@ def _find_hulls(meshes: list[Mesh]) -> None:
 
 def _put_mesh(build: Build, mesh: Mesh) -> None:
     """Add one mesh, in its own frame even if no geom uses it."""
-    mesh.place()
-    tree = face_tree(mesh.surface)
+    _ = mesh.solid  # moves the vertices into this frame
+    tree = box_tree(*mesh.surface.boxes())
     tree_adr, *_ = [build.add_block(field, rows) for field, rows in zip(_TREE_FIELDS, tree, strict=True)]
     texcoord_adr = build.add_block("mesh_texcoord", mesh.texcoord)
     graph_adr = build.add_block("mesh_graph", mesh.graph)

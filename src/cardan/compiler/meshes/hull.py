@@ -37,7 +37,7 @@ class Hull:
 
     @cached_property
     def graph(self) -> np.ndarray:
-        """Return its graph, int32."""
+        """Return the graph of the hull, int32."""
         return _graph_of(self)
 
 

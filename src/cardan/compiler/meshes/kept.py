@@ -88,13 +88,9 @@ def mesh_of_file(path: Path, format: str, read: Callable[[], RawMesh]) -> ReadMe
             return _kept[key]
     mesh = ReadMesh(read())
     if abs(time.time() - state.st_mtime) > SETTLED:
-        _keep(key, mesh)
+        with _keeping.lock:
+            _kept[key] = mesh
+            total = sum(kept.nbytes for kept in _kept.values())
+            while total > LARGEST:
+                total -= _kept.popitem(last=False)[1].nbytes
     return mesh
-
-
-def _keep(key: Key, mesh: ReadMesh) -> None:
-    with _keeping.lock:
-        _kept[key] = mesh
-        total = sum(kept.nbytes for kept in _kept.values())
-        while total > LARGEST:
-            total -= _kept.popitem(last=False)[1].nbytes

@@ -18,7 +18,7 @@ from cardan.compiler.meshes.surface import Surface, moved, turned
 from cardan.compiler.plugins import instance_of
 from cardan.constants import mjMINVAL
 from cardan.formats.meshes import reader
-from cardan.formats.raw import MeshDataError, RawMesh, from_lists
+from cardan.formats.raw import MeshDataError, from_lists
 from cardan.maths.pose import IDENTITY, principal_axes
 from cardan.maths.quaternion import neg_quat, normalize4, quat2mat
 from cardan.maths.types import Pose, Quat, Vec3
@@ -27,21 +27,6 @@ from cardan.maths.vector import add3
 if TYPE_CHECKING:
     from cardan.compiler.build import Build
     from cardan.spec.element import Element
-
-
-def turned_edge(face: np.ndarray) -> tuple[int, int] | None:
-    """Return two vertices that two faces connect in the same direction, so that one face is reversed; else None.
-
-    Faces with a repeated vertex have no direction.
-    """
-    start = face[(face != np.roll(face, 1, axis=1)).all(axis=1)].astype(np.int64)
-    edge = (start << 32 | start[:, [1, 2, 0]]).ravel()
-    edge = np.sort(edge)
-    twice = np.flatnonzero(edge[1:] == edge[:-1])
-    if not len(twice):
-        return None
-    first = int(edge[twice[0]])
-    return first >> 32, first & 0xFFFFFFFF
 
 
 _DENSITY = 1000.0  # kg/m^3
@@ -111,8 +96,11 @@ class Mesh:
         for remark in raw.remarks:
             self.element.warn(remark, "file")
         scale = np.array(self.values["scale"])
-        if scale.prod() < 0.0:
-            _turn_faces(raw)
+        if scale.prod() < 0.0:  # the faces of a mirrored mesh are reversed if its format requires that
+            for table in raw.mirrored:
+                corners = getattr(raw, table)
+                if corners is not None:
+                    setattr(raw, table, corners[:, [0, 2, 1]])
         self.vertex, self.normal, self.texcoord, self.face = raw.vertex, raw.normal, raw.texcoord, raw.face
         self.cloud_hull = None if len(raw.face) else mesh.hull
         if self.cloud_hull is not None:
@@ -174,7 +162,7 @@ class Mesh:
         self._centroid = parts.centroid()
         signed = self.exact
         if signed:
-            self._check_orientation()
+            _check_orientation(self.element, self.face)
         volumes = parts.pyramid_volumes(self._centroid, signed)
         total = parts.total(volumes)
         if signed and total < mjMINVAL:
@@ -189,17 +177,6 @@ class Mesh:
             return parts.pyramid_volumes(np.zeros(3), signed)
 
         return self._turn(parts.weighted_centre(self._centroid, volumes), pyramids, 20.0)
-
-    def place(self) -> None:
-        """Move the vertices into the mesh's frame, if no geom has requested that."""
-        _ = self.solid
-
-    def _check_orientation(self) -> None:
-        """Check that the orientations of all faces agree, which the exact volume requires."""
-        found = turned_edge(self.face)
-        if found:
-            where = f"check the faces with vertices {found[0]} and {found[1]}"
-            raise self.element.error(f"the faces have inconsistent orientation: {where}")
 
     def _turn(self, centre: np.ndarray, weigh: Weigh, share: float) -> MassProperties:
         """Centre the vertices, rotate them to the principal axes, and record the box around them.
@@ -243,6 +220,20 @@ class Mesh:
         return _vector(0.5 * (self.high - self.low))
 
 
+def _check_orientation(element: Element, face: np.ndarray) -> None:
+    """Check that no two faces connect two vertices in the same direction, which the exact volume requires.
+
+    Faces with a repeated vertex have no direction.
+    """
+    start = face[(face != np.roll(face, 1, axis=1)).all(axis=1)].astype(np.int64)
+    edge = np.sort((start << 32 | start[:, [1, 2, 0]]).ravel())
+    twice = np.flatnonzero(edge[1:] == edge[:-1])
+    if len(twice):
+        first = int(edge[twice[0]])
+        where = f"check the faces with vertices {first >> 32} and {first & 0xFFFFFFFF}"
+        raise element.error(f"the faces have inconsistent orientation: {where}")
+
+
 def _inertia_box(parts: Surface, weight: np.ndarray, share: float) -> tuple[Vec3, Quat]:
     """Return half sides and orientation of the inertia box; ``weight`` is the volume or area of the triangles.
 
@@ -258,14 +249,6 @@ def _inertia_box(parts: Surface, weight: np.ndarray, share: float) -> tuple[Vec3
 
 def _vector(row: np.ndarray) -> Vec3:
     return (float(row[0]), float(row[1]), float(row[2]))
-
-
-def _turn_faces(raw: RawMesh) -> None:
-    """Reverse the orientation of the faces of a mirrored mesh, if its format requires that."""
-    for table in raw.mirrored:
-        corners = getattr(raw, table)
-        if corners is not None:
-            setattr(raw, table, corners[:, [0, 2, 1]])
 
 
 def _matrix(quat: Any) -> np.ndarray:
