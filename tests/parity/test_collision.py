@@ -30,7 +30,7 @@ SIZES = {
 NAMES = {getattr(mujoco.mjtGeom, f"mjGEOM_{name.upper()}"): name for name in SIZES}
 
 CAPSULE_BOX = (mujoco.mjtGeom.mjGEOM_CAPSULE, mujoco.mjtGeom.mjGEOM_BOX)
-FAMILIES = {f"cardan.collision.{name}" for name in ("plane", "sphere", "capsule", "capsule_box")}
+FAMILIES = {f"cardan.collision.{name}" for name in ("plane", "capsule", "capsule_box")}
 ANALYTIC = [types for types, function in COLLIDERS.items() if function.__module__ in FAMILIES and types[1] in NAMES]
 """Pairs whose contacts are the reference's in its order; test_boxes.py has two boxes."""
 

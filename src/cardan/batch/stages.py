@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from cardan.batch.worlds import NWARNING, read_row, row_size, write_row
-from cardan.collision.ray_normal import normal_at
-from cardan.collision.ray_scene import NGROUP, ray_scene
+from cardan.collision.ray_scene import NGROUP, normal_at, ray_scene
 from cardan.dynamics.jacobian import jac
 from cardan.jit import OK, stage
 from cardan.model.kernel_views import Data, Model

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from math import inf, sqrt
 
-from cardan.collision.capsule import axis_of, component
+from cardan.collision.capsule import axis_of, component, to_geom, unit_axis
 from cardan.collision.contact import put_contact
 from cardan.jit import collider, exact, kernel, stack_array
 from cardan.maths.types import Array1, Vec3
@@ -32,7 +32,7 @@ from cardan.maths.vector import (
 from cardan.model.kernel_views import Data, Model
 
 View = tuple[Vec3, Vec3, Vec3, Vec3]
-"""Direction of view on a reference face, see `put_corner`."""
+"""View on a reference face: its normal divided by its cosine with the direction of view, that direction, two axes."""
 PARALLEL = 1e-12
 """If the squared sine of the angle of two edges is below this, they have no common perpendicular."""
 ROUNDING = 1e-9
@@ -102,17 +102,9 @@ def edge_overlap(w: Array1, t: Vec3, size1: Vec3, size2: Vec3, i: int, j: int, l
 def find_axis(w: Array1, t: Vec3, t2: Vec3, size1: Vec3, size2: Vec3, margin: float) -> tuple[int, float]:
     """Find the axis along which two boxes overlap least, and the separation along it (negative if they overlap).
 
-    Args:
-        w: scratch array with the rotation from the second box's frame to the first one's.
-        t: vector from the centre of the first box to the centre of the second, in the frame of the first.
-        t2: the same vector in the frame of the second box.
-        size1: half sides of the first box.
-        size2: half sides of the second box.
-        margin: the search ends at the first axis with a larger separation.
-
-    Returns:
-        Number of the axis, and the separation. Numbers 0 to 2 are faces of the first box, 3 to 5 faces of the second,
-        6 + 3 i + j edges i and j.
+    The search ends at the first axis whose separation is more than the margin. Axes 0 to 2 are normals of faces of the
+    first box, 3 to 5 of the second; axis 6 + 3 i + j is the perpendicular of edge i of the first and edge j of the
+    second. `t` and `t2` are the vector from centre to centre in the frames of both boxes.
     """
     best = 0
     largest = -inf
@@ -153,51 +145,22 @@ def largest_component(v: Vec3) -> int:
 
 
 @kernel
-def put_corner(w: Array1, k: int, point: Vec3, view: View) -> None:
-    """Write corner `k` of the incident feature, in the coordinates of the reference face.
-
-    Args:
-        w: scratch array.
-        k: number of the corner.
-        point: the corner, in the frame of the reference box, relative to the middle of the reference face.
-        view: four values: normal of the face divided by its cosine with the direction of view; direction of view; two
-            axes of the face.
-    """
-    height = dot3(point, view[0])
-    flat = add_scaled3(point, view[1], -height)
-    w[CORNERS + 3 * k] = dot3(flat, view[2])
-    w[CORNERS + 3 * k + 1] = dot3(flat, view[3])
-    w[CORNERS + 3 * k + 2] = height
-
-
-@kernel
 def incident_axis(w: Array1, k: int) -> Vec3:
     """Axis `k` of the incident box in the frame of the reference box."""
     return w[ROTATION + k], w[ROTATION + 3 + k], w[ROTATION + 6 + k]
 
 
 @kernel
-def swap_boxes(w: Array1) -> None:
-    """Transpose the rotation from the second box's frame to the first one's, which inverts it."""
-    for i in range(3):
-        for j in range(i):
-            w[ROTATION + 3 * i + j], w[ROTATION + 3 * j + i] = w[ROTATION + 3 * j + i], w[ROTATION + 3 * i + j]
-
-
-@kernel
 def put_feature(m: Model, w: Array1, geom: int, center: Vec3, facing: Vec3, view: View, whole: bool) -> int:
     """Project the part of a box that faces the other box: a face, an edge or a corner; return its number of corners.
 
-    Args:
-        m: model.
-        w: scratch array with the rotation from the box's frame to the frame of the reference box. Its second part
-            receives the corners: the corner that faces most, its two neighbours, then the last corner.
-        geom: id of the box.
-        center: centre of the box in the frame of the reference box, relative to the middle of the reference face.
-        facing: direction towards the other box, in the box's frame.
-        view: as in `put_corner`.
-        whole: whether `facing` is perpendicular to an edge. If so, the face closest to it is taken, even if others are
-            close to it, and this edge comes first. If not, the lower axis comes first.
+    The corners are written in this order: the corner that faces most, its two neighbours, then the last corner. Their
+    coordinates are two along the axes of the reference face, and the height, along the direction of view. `center` is
+    the centre of the box in the frame of the reference box, relative to the middle of the reference face; `facing` is
+    the direction towards the other box, in the box's frame.
+
+    If `facing` is perpendicular to an edge (`whole`), the face closest to it is taken, even if others are close to it,
+    and this edge comes first. If not, the lower axis comes first.
     """
     face = largest_component(facing)
     k1, k2 = min((face + 1) % 3, (face + 2) % 3), max((face + 1) % 3, (face + 2) % 3)
@@ -215,7 +178,12 @@ def put_feature(m: Model, w: Array1, geom: int, center: Vec3, facing: Vec3, view
             (side1 > 0.0 or abs(component(facing, k1)) <= FACING)
             and (side2 > 0.0 or abs(component(facing, k2)) <= FACING)
         ):
-            put_corner(w, n, add_scaled3(add_scaled3(outer, half1, side1), half2, side2), view)
+            point = add_scaled3(add_scaled3(outer, half1, side1), half2, side2)
+            height = dot3(point, view[0])
+            flat = add_scaled3(point, view[1], -height)
+            w[CORNERS + 3 * n] = dot3(flat, view[2])
+            w[CORNERS + 3 * n + 1] = dot3(flat, view[3])
+            w[CORNERS + 3 * n + 2] = height
             n += 1
     return n
 
@@ -223,9 +191,7 @@ def put_feature(m: Model, w: Array1, geom: int, center: Vec3, facing: Vec3, view
 @kernel
 def zone(m: Model, d: Data, geom: int, point: Vec3) -> int:
     """Return 1 if a point is inside a box by more than the slack, -1 if it is outside by more than that, else 0."""
-    local = mul_mat_t_vec3(get9(d.geom_xmat, geom), sub3(point, get3(d.geom_xpos, geom)))
-    size = get3(m.geom_size, geom)
-    margin = d.work.near_margin
+    local, size, margin = to_geom(d, geom, point), get3(m.geom_size, geom), d.work.near_margin
     x, y, z = abs(local[0]) - margin, abs(local[1]) - margin, abs(local[2]) - margin
     outer, inner = 1.0 + SLACK, 1.0 - SLACK
     if x > outer * size[0] or y > outer * size[1] or z > outer * size[2]:
@@ -297,19 +263,12 @@ def add_face_corners(w: Array1, n: int, half_u: float, half_v: float, only_first
 
 
 @kernel
-def deepest_corner(w: Array1, ncorner: int) -> int:
-    """Corner of the incident feature that is deepest below the reference face."""
-    deepest = 0
-    for k in range(1, ncorner):
-        if w[CORNERS + 3 * k + 2] < w[CORNERS + 3 * deepest + 2]:
-            deepest = k
-    return deepest
-
-
-@kernel
 def add_incident_corners(w: Array1, n: int, ncorner: int, half_u: float, half_v: float, with_deepest: bool) -> int:
     """Append the incident feature's corners inside the reference face; if `with_deepest`, also its deepest corner."""
-    deepest = deepest_corner(w, ncorner) if with_deepest else -1
+    deepest = 0 if with_deepest else -1
+    for k in range(1, ncorner if with_deepest else 1):
+        if w[CORNERS + 3 * k + 2] < w[CORNERS + 3 * deepest + 2]:
+            deepest = k
     for k in range(ncorner):
         u, v = w[CORNERS + 3 * k], w[CORNERS + 3 * k + 1]
         if k == deepest or (abs(u) <= half_u and abs(v) <= half_v):
@@ -318,33 +277,14 @@ def add_incident_corners(w: Array1, n: int, ncorner: int, half_u: float, half_v:
 
 
 @kernel
-def face_axes(face: int, side: float) -> tuple[Vec3, Vec3]:
-    """Two axes of a face: the x and y axes, after the rotation about x or y that takes the z face to this face."""
-    if face == 0:
-        return (0.0, 0.0, -side), (0.0, 1.0, 0.0)
-    if face == 1:
-        return (1.0, 0.0, 0.0), (0.0, 0.0, -side)
-    return (side, 0.0, 0.0), (0.0, 1.0, 0.0)
-
-
-@kernel
 def find_points(
     m: Model, d: Data, w: Array1, geom1: int, geom2: int, center: Vec3, direction: Vec3, edges: bool
 ) -> tuple[int, Vec3, Vec3, Vec3]:
     """Find the corners of the overlap of two faces that face each other, seen along `direction`.
 
-    All computations are in the frame of the reference box, so that faces that just touch have points at the height 0.
-
-    Args:
-        m: model.
-        d: data.
-        w: scratch array with the rotation from the incident to the reference box's frame; its last part receives the
-            points.
-        geom1: id of the reference box.
-        geom2: id of the incident box.
-        center: centre of the incident box in the frame of the reference box.
-        direction: unit vector from the reference to the incident box, in the same frame.
-        edges: whether the direction is the perpendicular of two edges instead of a face normal of the first box.
+    All computations are in the frame of the reference box `geom1`, so that faces that just touch have points at the
+    height 0: `center` is the centre of the incident box, `direction` the unit vector towards it. `edges` tells whether
+    the direction is the perpendicular of two edges instead of a face normal of the first box.
 
     Returns:
         The number of points, the middle of the reference face in the world frame, and its two axes.
@@ -352,11 +292,13 @@ def find_points(
     # reference face
     face = largest_component(direction)
     side, size = sign(component(direction, face)), m.geom_size[geom1, face]
-    outward = (1.0 if face == 0 else 0.0, 1.0 if face == 1 else 0.0, 1.0 if face == 2 else 0.0)
+    outward = unit_axis(face)
     if not edges:
         direction = scale3(outward, side)
     cosine = component(direction, face)
-    axis_u, axis_v = face_axes(face, side)
+    # its axes: x and y, after the rotation about x or y that takes the z face to this face
+    axis_u = (0.0, 0.0, -side) if face == 0 else ((1.0, 0.0, 0.0) if face == 1 else (side, 0.0, 0.0))
+    axis_v = (0.0, 0.0, -side) if face == 1 else (0.0, 1.0, 0.0)
     half_u = m.geom_size[geom1, 2 if face == 0 else 0]
     half_v = m.geom_size[geom1, 2 if face == 1 else 1]
 
@@ -382,39 +324,14 @@ def find_points(
 
 
 @kernel
-def axis_direction(d: Data, axis: int, geom1: int, geom2: int) -> Vec3:
-    """Unit vector along one of the 15 axes, numbered as in `find_axis`."""
-    if axis < 3:
-        return axis_of(d, geom1, axis)
-    if axis < 6:
-        return axis_of(d, geom2, axis - 3)
-    return normalize3(cross(axis_of(d, geom1, (axis - 6) // 3), axis_of(d, geom2, (axis - 6) % 3)))
-
-
-@kernel
 def keep_contacts(
-    m: Model,
-    d: Data,
-    w: Array1,
-    npoint: int,
-    geom1: int,
-    geom2: int,
-    place: tuple[Vec3, Vec3, Vec3, Vec3, Vec3],
-    factor: float,
+    m: Model, d: Data, w: Array1, npoint: int, geom1: int, geom2: int, place: tuple[Vec3, ...], factor: float
 ) -> int:
     """Write those of the found points that are contacts; return their number.
 
-    A point outside one of the boxes is a contact only if it is well inside the other.
-
-    Args:
-        m: model.
-        d: data.
-        w: scratch array with the points.
-        npoint: number of points.
-        geom1: id of one box.
-        geom2: id of the other box.
-        place: middle of the reference face, its two axes, direction of view, normal of the contacts.
-        factor: distance of a contact divided by the height of its point above the reference face.
+    A point outside one of the boxes is a contact only if it is well inside the other. `place` holds the middle of the
+    reference face, its two axes, the direction of view, and the normal of the contacts. The distance of a contact is
+    `factor` times the height of its point above the reference face.
     """
     ncon = 0
     for k in range(npoint):
@@ -476,7 +393,10 @@ def box_box(m: Model, d: Data, geom1: int, geom2: int) -> int:
     axis, separation = find_axis(w, t, t2, size1, size2, d.work.near_margin)
     if separation > d.work.near_margin:
         return 0
-    normal = axis_direction(d, axis, geom1, geom2)
+    if axis < 6:
+        normal = axis_of(d, geom1, axis) if axis < 3 else axis_of(d, geom2, axis - 3)
+    else:
+        normal = normalize3(cross(axis_of(d, geom1, (axis - 6) // 3), axis_of(d, geom2, (axis - 6) % 3)))
     if dot3(normal, between) < 0.0:
         normal = scale3(normal, -1.0)
 
@@ -487,7 +407,9 @@ def box_box(m: Model, d: Data, geom1: int, geom2: int) -> int:
     if 3 <= axis < 6:
         first, second = geom2, geom1
         center, direction = scale3(t2, -1.0), scale3(normal, -1.0)
-        swap_boxes(w)
+        for i in range(3):  # transpose the rotation, which inverts it
+            for j in range(i):
+                w[ROTATION + 3 * i + j], w[ROTATION + 3 * j + i] = w[ROTATION + 3 * j + i], w[ROTATION + 3 * i + j]
     local = mul_mat_t_vec3(get9(d.geom_xmat, first), direction)
     npoint, middle, axis_u, axis_v = find_points(m, d, w, first, second, center, local, edges)
     place = (middle, axis_u, axis_v, direction, normal)

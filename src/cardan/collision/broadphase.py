@@ -15,12 +15,12 @@ from typing import Any
 
 from numpy import float32
 
+from cardan.collision.capsule import unit_axis
 from cardan.collision.contact import default_tangent, overridden
-from cardan.constants import mjMINVAL
 from cardan.enums.codes import DSBL_FILTERPARENT
 from cardan.jit import kernel
 from cardan.maths.types import IntArray2, Vec2, Vec3, Vec6
-from cardan.maths.vector import cross, dot3, get3, norm3, scale3, set3
+from cardan.maths.vector import MINVAL, cross, dot3, get3, norm3, scale3, set3
 from cardan.model.kernel_views import Data, Model
 
 
@@ -34,11 +34,7 @@ def bits_match(contype1: Any, conaffinity1: Any, contype2: Any, conaffinity2: An
 def are_parent_and_child(weld1: Any, weld2: Any, parent1: Any, parent2: Any) -> Any:
     """Whether one of two bodies is the parent of the other; the world does not count as a parent.
 
-    Args:
-        weld1: body to which body 1 is welded.
-        weld2: body to which body 2 is welded.
-        parent1: body to which the parent of `weld1` is welded.
-        parent2: body to which the parent of `weld2` is welded.
+    `weld1` and `weld2` are the bodies to which both are welded, `parent1` and `parent2` those of the parents of these.
     """
     return ((weld1 == parent2) | (weld2 == parent1)) & (weld1 != 0) & (weld2 != 0)
 
@@ -61,19 +57,13 @@ MOVES = 8
 
 
 @kernel
-def has_center(m: Model, geom: int) -> bool:
-    """Whether a geom is bounded, i.e. not a plane."""
-    return m.geom_rbound[geom] > 0.0
-
-
-@kernel
 def spread_matrix(m: Model, d: Data, first: int) -> Vec6:
     """Unnormalised covariance of the centres of all geoms from id `first` on, except planes: xx, yy, zz, xy, xz, yz."""
     n = 0
     x, y, z = 0.0, 0.0, 0.0
     xx, yy, zz, xy, xz, yz = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for geom in range(first, m.ngeom):
-        if has_center(m, geom):
+        if m.geom_rbound[geom] > 0.0:  # not a plane
             a, b, c = d.geom_xpos[geom, 0], d.geom_xpos[geom, 1], d.geom_xpos[geom, 2]
             n += 1
             x += a
@@ -103,20 +93,9 @@ def principal_axis(spread: Vec6, axis: Vec3, iterations: int) -> Vec3:
             xz * axis[0] + yz * axis[1] + zz * axis[2],
         )
         length = norm3(product)
-        if mjMINVAL < length < HUGE:
+        if MINVAL < length < HUGE:
             axis = scale3(product, 1.0 / length)
     return axis
-
-
-@kernel
-def turn_axes(m: Model, d: Data, first: bool) -> None:
-    """Set the axes of the sweep: the principal axis of the geoms' centres, and two axes perpendicular to it."""
-    axis = START if first else get3(d.work.sweep_axis, 0)
-    axis = principal_axis(spread_matrix(m, d, 0), axis, FIRST_ITERATIONS if first else ITERATIONS)
-    across = default_tangent(axis)
-    set3(d.work.sweep_axis, 0, axis)
-    set3(d.work.sweep_axis, 1, across)
-    set3(d.work.sweep_axis, 2, cross(axis, across))
 
 
 @kernel
@@ -126,24 +105,19 @@ def set_body_box(m: Model, d: Data, body: int) -> None:
     If one of the geoms is a plane, the box is infinite.
     """
     axis0, axis1, axis2 = get3(d.work.sweep_axis, 0), get3(d.work.sweep_axis, 1), get3(d.work.sweep_axis, 2)
-    low0, low1, low2 = INFINITE, INFINITE, INFINITE
-    high0, high1, high2 = -INFINITE, -INFINITE, -INFINITE
+    low, high = (INFINITE, INFINITE, INFINITE), (-INFINITE, -INFINITE, -INFINITE)
     first = m.body_geomadr[body]
     for geom in range(first, first + m.body_geomnum[body]):
         margin = m.opt.o_margin if overridden(m) else m.geom_margin[geom]
         reach = m.geom_rbound[geom] * (1.0 + SLACK) + max(margin, 0.0)
-        if not has_center(m, geom):
+        if m.geom_rbound[geom] <= 0.0:
             reach = 2.0 * INFINITE
         center = get3(d.geom_xpos, geom)
         x, y, z = dot3(axis0, center), dot3(axis1, center), dot3(axis2, center)
-        low0 = min(low0, x - reach)
-        low1 = min(low1, y - reach)
-        low2 = min(low2, z - reach)
-        high0 = max(high0, x + reach)
-        high1 = max(high1, y + reach)
-        high2 = max(high2, z + reach)
-    set3(d.work.body_low, body, (low0, low1, low2))
-    set3(d.work.body_high, body, (high0, high1, high2))
+        low = (min(low[0], x - reach), min(low[1], y - reach), min(low[2], z - reach))
+        high = (max(high[0], x + reach), max(high[1], y + reach), max(high[2], z + reach))
+    set3(d.work.body_low, body, low)
+    set3(d.work.body_high, body, high)
 
 
 @kernel
@@ -191,16 +165,6 @@ def sort_bodies(m: Model, d: Data, first: bool) -> None:
     while gap >= 1:
         sort_with_gap(d, n, gap, n * n)
         gap //= 3
-
-
-@kernel
-def line_up_boxes(d: Data, n: int) -> None:
-    """Copy the boxes in the order of the sweep: lower and upper end, axis by axis."""
-    for k in range(n):
-        body = d.work.sweep_body[k]
-        for axis in range(3):
-            d.work.sweep_box[k, 2 * axis] = d.work.body_low[body, axis]
-            d.work.sweep_box[k, 2 * axis + 1] = d.work.body_high[body, axis]
 
 
 @kernel
@@ -290,7 +254,7 @@ def ends_along(m: Model, d: Data, body: int, axis: Vec3) -> Vec2:
     first = m.body_geomadr[body]
     for geom in range(first, first + m.body_geomnum[body]):
         margin = m.opt.o_margin if overridden(m) else m.geom_margin[geom]
-        reach = m.geom_rbound[geom] + margin if has_center(m, geom) else 2.0 * INFINITE
+        reach = m.geom_rbound[geom] + margin if m.geom_rbound[geom] > 0.0 else 2.0 * INFINITE
         center = dot3(axis, get3(d.geom_xpos, geom))
         low, high = min(low, center - reach), max(high, center + reach)
     return low, high
@@ -312,7 +276,7 @@ def lost_in_sweep(m: Model, d: Data, body1: int, body2: int) -> bool:
     if float32(high1) <= float32(low2):
         return True
     for k in range(3):
-        across = (1.0 if k == 0 else 0.0, 1.0 if k == 1 else 0.0, 1.0 if k == 2 else 0.0)
+        across = unit_axis(k)
         if dot3(across, axis) == 0.0:
             low1, high1 = ends_along(m, d, body1, across)
             low2, high2 = ends_along(m, d, body2, across)
@@ -350,12 +314,24 @@ def find_body_pairs(m: Model, d: Data) -> int:
     n = len(m.aux.collision_body)
     if n <= FEW_BODIES and m.ngeom <= FEW_GEOMS:
         return pairs_of_few(m, d)
-    first = d.work.sweep_axis[0, 0] == 0.0 and d.work.sweep_axis[0, 1] == 0.0 and d.work.sweep_axis[0, 2] == 0.0
-    turn_axes(m, d, first)
+    # axes of the sweep: the principal axis of the geoms' centres, and two axes perpendicular to it
+    axis = get3(d.work.sweep_axis, 0)
+    first = axis == (0.0, 0.0, 0.0)
+    spread = spread_matrix(m, d, 0)
+    axis = principal_axis(spread, START if first else axis, FIRST_ITERATIONS if first else ITERATIONS)
+    across = default_tangent(axis)
+    set3(d.work.sweep_axis, 0, axis)
+    set3(d.work.sweep_axis, 1, across)
+    set3(d.work.sweep_axis, 2, cross(axis, across))
+
     for k in range(n):
         set_body_box(m, d, m.aux.collision_body[k])
     sort_bodies(m, d, first)
-    line_up_boxes(d, n)
+    for k in range(n):  # copy the boxes in the order of the sweep
+        body = d.work.sweep_body[k]
+        for i in range(3):
+            d.work.sweep_box[k, 2 * i] = d.work.body_low[body, i]
+            d.work.sweep_box[k, 2 * i + 1] = d.work.body_high[body, i]
     npair = sweep(m, d, n)
     if npair <= len(d.work.bodypair):
         scatter_by(m, d, d.work.bodypair, d.work.bodypair_by2, npair, 1)

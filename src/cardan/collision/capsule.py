@@ -1,23 +1,37 @@
-"""Collisions of spheres and capsules with each other.
+"""Collisions of spheres and capsules with each other, and of a sphere with a box and with a cylinder.
 
 A capsule is the set of points within its radius of a segment; a sphere is a capsule of length 0. The contacts of two
-such shapes are those of two spheres centred at the closest points of their segments.
+such shapes are those of two spheres centred at the closest points of their segments. The contact of a sphere with a
+convex solid is at the point of the solid nearest to the sphere's centre. If the centre is inside, it is at the nearest
+point of the surface.
 
-Sources: C. Ericson, Real-Time Collision Detection (2005), sections 5.1.2 (point and segment) and 5.1.9 (two segments).
+Sources: C. Ericson, Real-Time Collision Detection (2005), sections 5.1.2 (point and segment), 5.1.4 (point and box) and
+5.1.9 (two segments).
 """
 
 from __future__ import annotations
 
-from math import sqrt
+from math import inf, sqrt
 
 from cardan.collision.contact import put_contact
-from cardan.constants import mjMINVAL
 from cardan.jit import collider, exact, kernel
 from cardan.maths.types import Array2, Vec3
-from cardan.maths.vector import add_scaled3, cross, dot3, get3, normalize3, scale3, sub3
+from cardan.maths.vector import (
+    MINVAL,
+    add3,
+    add_scaled3,
+    cross,
+    dot3,
+    get3,
+    get9,
+    mul_mat_t_vec3,
+    mul_mat_vec3,
+    norm3,
+    normalize3,
+    scale3,
+    sub3,
+)
 from cardan.model.kernel_views import Data, Model
-
-MINVAL = mjMINVAL
 
 
 @kernel
@@ -33,9 +47,27 @@ def axis_of(d: Data, geom: int, k: int) -> Vec3:
 
 
 @kernel
+def to_geom(d: Data, geom: int, point: Vec3) -> Vec3:
+    """Transform a point from the world frame to the frame of a geom."""
+    return mul_mat_t_vec3(get9(d.geom_xmat, geom), sub3(point, get3(d.geom_xpos, geom)))
+
+
+@kernel
+def from_geom(d: Data, geom: int, local: Vec3) -> Vec3:
+    """Transform a point from the frame of a geom to the world frame."""
+    return add3(get3(d.geom_xpos, geom), mul_mat_vec3(get9(d.geom_xmat, geom), local))
+
+
+@kernel
 def component(v: Vec3, k: int) -> float:
     """Component `k` of a vector."""
     return v[0] if k == 0 else (v[1] if k == 1 else v[2])
+
+
+@kernel
+def unit_axis(k: int) -> Vec3:
+    """Unit vector along axis `k` of a frame."""
+    return (1.0 if k == 0 else 0.0, 1.0 if k == 1 else 0.0, 1.0 if k == 2 else 0.0)
 
 
 @kernel
@@ -48,20 +80,10 @@ def clamp(x: float, low: float, high: float) -> float:
 def spheres_contact(
     d: Data, k: int, geom1: int, center1: Vec3, radius1: float, geom2: int, center2: Vec3, radius2: float
 ) -> int:
-    """Write the contact of two spheres that belong to two geoms.
+    """Write the contact of two spheres that belong to two geoms, or to an element of a flex (id -1).
 
-    If the spheres have the same centre, the normal is perpendicular to the z axes of the two geoms. If one of them
-    belongs to an element of a flex, it is the world's x axis.
-
-    Args:
-        d: data; contacts are found up to the distance ``d.work.near_margin``.
-        k: number of contacts of the pair so far.
-        geom1: id of the first geom, or -1 for an element of a flex.
-        center1: centre of the first sphere, world frame (m).
-        radius1: radius of the first sphere (m).
-        geom2: id of the second geom, or -1.
-        center2: centre of the second sphere, world frame (m).
-        radius2: radius of the second sphere (m).
+    Centres are in the world frame (m); contacts are found up to the distance ``d.work.near_margin``. If the spheres
+    have the same centre, the normal is perpendicular to the z axes of the two geoms, or for a flex the world's x axis.
 
     Returns:
         The new number of contacts of the pair: `k` or k + 1.
@@ -87,22 +109,8 @@ def spheres_contact(
 @exact
 def sphere_sphere(m: Model, d: Data, geom1: int, geom2: int) -> int:
     """Find the contact of two spheres: at most one, on the line of centres."""
-    return spheres_contact(
-        d,
-        0,
-        geom1,
-        get3(d.geom_xpos, geom1),
-        m.geom_size[geom1, 0],
-        geom2,
-        get3(d.geom_xpos, geom2),
-        m.geom_size[geom2, 0],
-    )
-
-
-@kernel
-def closest_on_segment(center: Vec3, axis: Vec3, half_length: float, point: Vec3) -> Vec3:
-    """Point of a segment that is closest to `point`; `axis` is the unit direction of the segment."""
-    return add_scaled3(center, axis, clamp(dot3(axis, sub3(point, center)), -half_length, half_length))
+    center1, center2 = get3(d.geom_xpos, geom1), get3(d.geom_xpos, geom2)
+    return spheres_contact(d, 0, geom1, center1, m.geom_size[geom1, 0], geom2, center2, m.geom_size[geom2, 0])
 
 
 @collider
@@ -110,8 +118,8 @@ def closest_on_segment(center: Vec3, axis: Vec3, half_length: float, point: Vec3
 def sphere_capsule(m: Model, d: Data, geom1: int, geom2: int) -> int:
     """Find the contact of a sphere and a capsule: at most one, at the closest point of the capsule's segment."""
     sphere = get3(d.geom_xpos, geom1)
-    axis = axis_z(d.geom_xmat, geom2)
-    point = closest_on_segment(get3(d.geom_xpos, geom2), axis, m.geom_size[geom2, 1], sphere)
+    center, axis, half = get3(d.geom_xpos, geom2), axis_z(d.geom_xmat, geom2), m.geom_size[geom2, 1]
+    point = add_scaled3(center, axis, clamp(dot3(axis, sub3(sphere, center)), -half, half))
     return spheres_contact(d, 0, geom1, sphere, m.geom_size[geom1, 0], geom2, point, m.geom_size[geom2, 0])
 
 
@@ -153,19 +161,8 @@ def capsules_contact(
     and t. Its minimum over the square is found from its minimum over the plane in three steps. Clamp s; compute t for
     this s and clamp it; compute s for this t and clamp it (Ericson, section 5.1.9).
 
-    Args:
-        d: data; contacts are found up to the distance ``d.work.near_margin``.
-        geom1: id of the first geom, or -1 for an element of a flex.
-        center1: middle of the first segment, world frame (m).
-        u: vector from the middle to the end of the first segment.
-        radius1: radius of the first capsule (m).
-        geom2: id of the second geom, or -1.
-        center2: middle of the second segment, world frame (m).
-        v: vector from the middle to the end of the second segment.
-        radius2: radius of the second capsule (m).
-
-    Returns:
-        The number of contacts.
+    The first capsule has the middle `center1` in the world frame (m), the vector `u` from there to the end of its
+    segment, and `radius1`. Ids of geoms are -1 for elements of flexes. Returns the number of contacts.
     """
     between = sub3(center2, center1)
 
@@ -196,14 +193,111 @@ def half_axis(m: Model, d: Data, geom: int) -> Vec3:
 @exact
 def capsule_capsule(m: Model, d: Data, geom1: int, geom2: int) -> int:
     """Find the contact of two capsules at the closest points of their segments; up to two if they are parallel."""
-    return capsules_contact(
-        d,
-        geom1,
-        get3(d.geom_xpos, geom1),
-        half_axis(m, d, geom1),
-        m.geom_size[geom1, 0],
-        geom2,
-        get3(d.geom_xpos, geom2),
-        half_axis(m, d, geom2),
-        m.geom_size[geom2, 0],
+    center1, center2 = get3(d.geom_xpos, geom1), get3(d.geom_xpos, geom2)
+    u, v = half_axis(m, d, geom1), half_axis(m, d, geom2)
+    return capsules_contact(d, geom1, center1, u, m.geom_size[geom1, 0], geom2, center2, v, m.geom_size[geom2, 0])
+
+
+@kernel
+def way_out(point: Vec3, size: Vec3) -> tuple[int, float, float]:
+    """Face of a box that is nearest to a point inside it: axis, side (1 or -1) and depth below the face.
+
+    If faces are at the same depth, it is the first of them in the order -x, +x, -y, +y, -z, +z.
+    """
+    axis, side, depth = 0, 1.0, inf
+    for k in range(6):
+        direction = 1.0 if k % 2 else -1.0
+        below = component(size, k // 2) - direction * component(point, k // 2)
+        if below < depth:
+            axis, side, depth = k // 2, direction, below
+    return axis, side, depth
+
+
+@kernel
+def sphere_in_box(m: Model, d: Data, k: int, center: Vec3, radius: float, local: Vec3, box: int) -> int:
+    """Write contact `k` of a sphere whose centre is inside a box: out of the nearest face.
+
+    Its distance is that of a centre on the surface, as in the reference; its position takes the depth into account.
+    """
+    axis, side, depth = way_out(local, get3(m.geom_size, box))
+    normal = scale3(axis_of(d, box, axis), -side)
+    put_contact(d, k, -radius, add_scaled3(center, normal, 0.5 * (radius - depth)), normal)
+    return k + 1
+
+
+@kernel
+def sphere_box_contact(m: Model, d: Data, k: int, center: Vec3, radius: float, box: int) -> int:
+    """Find the contact of a sphere, at any place of its geom, with a box.
+
+    The centre is in the world frame (m). Returns the new number of contacts of the pair: `k` or k + 1.
+    """
+    size, local = get3(m.geom_size, box), to_geom(d, box, center)
+    nearest = (
+        clamp(local[0], -size[0], size[0]),
+        clamp(local[1], -size[1], size[1]),
+        clamp(local[2], -size[2], size[2]),
     )
+    between = sub3(nearest, local)
+    length = norm3(between)
+    dist = length - radius
+    if dist > d.work.near_margin:
+        return k
+    if length <= MINVAL:
+        return sphere_in_box(m, d, k, center, radius, local, box)
+    normal = mul_mat_vec3(get9(d.geom_xmat, box), scale3(between, 1.0 / length))
+    put_contact(d, k, dist, add_scaled3(center, normal, radius + 0.5 * dist), normal)
+    return k + 1
+
+
+@collider
+@exact
+def sphere_box(m: Model, d: Data, geom1: int, geom2: int) -> int:
+    """Find the contact of a sphere and a box: at most one, with the nearest point of the box."""
+    return sphere_box_contact(m, d, 0, get3(d.geom_xpos, geom1), m.geom_size[geom1, 0], geom2)
+
+
+@kernel
+def sphere_cap(m: Model, d: Data, geom1: int, geom2: int, height: float) -> int:
+    """Find the contact of a sphere in front of a flat end of a cylinder; `height` is its centre's axial coordinate."""
+    side = 1.0 if height >= 0.0 else -1.0
+    normal = scale3(axis_z(d.geom_xmat, geom2), -side)
+    center = get3(d.geom_xpos, geom1)
+    cap = add_scaled3(get3(d.geom_xpos, geom2), normal, -m.geom_size[geom2, 1])
+    dist = dot3(normal, sub3(cap, center)) - m.geom_size[geom1, 0]
+    if dist > d.work.near_margin:
+        return 0
+    put_contact(d, 0, dist, add_scaled3(center, normal, m.geom_size[geom1, 0] + 0.5 * dist), normal)
+    return 1
+
+
+@collider
+@exact
+def sphere_cylinder(m: Model, d: Data, geom1: int, geom2: int) -> int:
+    """Find the contact of a sphere and a cylinder: at most one, with the side, a flat end or a rim."""
+    center = get3(d.geom_xpos, geom1)
+    radius = m.geom_size[geom1, 0]
+    middle = get3(d.geom_xpos, geom2)
+    axis = axis_z(d.geom_xmat, geom2)
+    cylinder_radius = m.geom_size[geom2, 0]
+    half = m.geom_size[geom2, 1]
+
+    # coordinates of the centre: along the axis and perpendicular to it
+    height = dot3(axis, sub3(center, middle))
+    foot = add_scaled3(middle, axis, height)
+    across = sub3(center, foot)
+    distance = norm3(across)
+    inside_ends = abs(height) < half
+    inside_side = distance < cylinder_radius
+    if inside_ends and inside_side:
+        if half - abs(height) < cylinder_radius - distance:
+            inside_ends = False
+        else:
+            inside_side = False
+
+    if inside_ends:
+        return spheres_contact(d, 0, geom1, center, radius, geom2, foot, cylinder_radius)
+    if inside_side:
+        return sphere_cap(m, d, geom1, geom2, height)
+    end = add_scaled3(middle, axis, half if height >= 0.0 else -half)
+    rim = add3(end, scale3(across, cylinder_radius / distance))
+    return spheres_contact(d, 0, geom1, center, radius, geom2, rim, 0.0)

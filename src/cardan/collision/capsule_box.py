@@ -16,15 +16,12 @@ from __future__ import annotations
 
 from math import inf
 
-from cardan.collision.capsule import clamp, component, half_axis
-from cardan.collision.sphere import sphere_box_contact
-from cardan.constants import mjMINVAL
+from cardan.collision.capsule import clamp, component, half_axis, sphere_box_contact, to_geom
 from cardan.jit import collider, exact, kernel
 from cardan.maths.types import Vec3
-from cardan.maths.vector import add_scaled3, dot3, get3, get9, mul_mat_t_vec3, sub3
+from cardan.maths.vector import MINVAL, add_scaled3, dot3, get3, get9, mul_mat_t_vec3
 from cardan.model.kernel_views import Data, Model
 
-MINVAL = mjMINVAL
 STEEP = 0.5
 """If the squared cosine of the angle of a segment with an axis of the box is above this, the two are parallel."""
 
@@ -53,26 +50,12 @@ def end_before_face(center: Vec3, half: Vec3, size: Vec3, t: float) -> tuple[flo
 
 
 @kernel
-def axis_of_edge(axis: int, along: float, side1: float, side2: float) -> Vec3:
-    """Vector with the component `along` on `axis`, and the other components on the next two axes in cyclic order."""
-    if axis == 0:
-        return along, side1, side2
-    return (side2, along, side1) if axis == 1 else (side1, side2, along)
-
-
-@kernel
 def nearest_to_edge(
     center: Vec3, half: Vec3, size: Vec3, axis: int, side1: float, side2: float
 ) -> tuple[float, float, Vec3]:
     """Find the point of the segment that is nearest to an edge of the box.
 
-    Args:
-        center: middle of the segment, frame of the box (m).
-        half: vector from the middle to the end of the segment.
-        size: half sizes of the box.
-        axis: direction of the edge, 0 to 2.
-        side1: side of the box on the next axis.
-        side2: side of the box on the axis after that.
+    The edge is along `axis`, on the sides `side1` and `side2` of the next two axes in cyclic order.
 
     Returns:
         Squared distance, parameter of the point, and the feature of the box: the edge, or the corner at its end. If the
@@ -102,7 +85,9 @@ def nearest_to_edge(
     else:
         place = end * length if end != 0.0 else middle + t * slope
     gap = (middle + t * slope - place, out1 + t * half1, out2 + t * half2)
-    return dot3(gap, gap), t, axis_of_edge(axis, end, side1, side2)
+    if axis == 0:
+        return dot3(gap, gap), t, (end, side1, side2)
+    return dot3(gap, gap), t, (side2, end, side1) if axis == 1 else (side1, side2, end)
 
 
 @kernel
@@ -214,35 +199,12 @@ def way_from_corner(half: Vec3, size: Vec3, t: float, side: Vec3) -> tuple[bool,
 
 
 @kernel
-def second_place(center: Vec3, half: Vec3, size: Vec3, t: float, side: Vec3) -> tuple[bool, float]:
-    """Whether there is a second contact besides the one at `t`, and its parameter, which may be equal to `t`."""
-    parts = dot3(side, side)
-    if parts > 2.0:
-        found, way = way_from_corner(half, size, t, side)
-    elif parts > 1.0:
-        found, way = way_beside_edge(center, half, size, t, side)
-    elif parts > 0.0:
-        found, way = True, way_before_face(center, half, size, t, side)
-    else:
-        found, way = False, 0.0
-    return found, t + way
-
-
-@kernel
 def capsule_box_contacts(m: Model, d: Data, middle: Vec3, axis: Vec3, radius: float, box: int) -> int:
     """Find up to two contacts of a capsule, at any place of its geom, with a box; the nearest contact comes first.
 
-    Args:
-        m: model.
-        d: data; contacts are found up to the distance ``d.work.near_margin``.
-        middle: middle of the capsule's segment, world frame (m).
-        axis: vector from the middle to the end of the segment.
-        radius: radius of the capsule (m).
-        box: id of the box.
+    `middle` is the middle of the capsule's segment in the world frame (m), `axis` the vector from there to its end.
     """
-    xmat = get9(d.geom_xmat, box)
-    center = mul_mat_t_vec3(xmat, sub3(middle, get3(d.geom_xpos, box)))
-    half = mul_mat_t_vec3(xmat, axis)
+    center, half = to_geom(d, box, middle), mul_mat_t_vec3(get9(d.geom_xmat, box), axis)
     size = get3(m.geom_size, box)
 
     # far apart along one of the box's axes
@@ -255,9 +217,16 @@ def capsule_box_contacts(m: Model, d: Data, middle: Vec3, axis: Vec3, radius: fl
     if square == inf:
         return sphere_box_contact(m, d, 0, middle, radius, box)
     ncon = sphere_box_contact(m, d, 0, add_scaled3(middle, axis, t), radius, box)
-    found, t = second_place(center, half, size, t, side)
+    parts = dot3(side, side)
+    found, way = False, 0.0
+    if parts > 2.0:
+        found, way = way_from_corner(half, size, t, side)
+    elif parts > 1.0:
+        found, way = way_beside_edge(center, half, size, t, side)
+    elif parts > 0.0:
+        found, way = True, way_before_face(center, half, size, t, side)
     if found:
-        ncon = sphere_box_contact(m, d, ncon, add_scaled3(middle, axis, t), radius, box)
+        ncon = sphere_box_contact(m, d, ncon, add_scaled3(middle, axis, t + way), radius, box)
     return ncon
 
 

@@ -19,18 +19,20 @@ from cardan.collision.contact import put_contact
 from cardan.collision.culling import axis_separates, boxes_apart, forget_axis, keep_axis
 from cardan.collision.hull_search import recall_pair
 from cardan.collision.mpr import portal_refinement
-from cardan.collision.support import MINVAL, load_geom
+from cardan.collision.support import load_geom
 from cardan.enums.codes import ENBL_MULTICCD, GEOM_CAPSULE, GEOM_CYLINDER, GEOM_ELLIPSOID, GEOM_SPHERE
 from cardan.jit import collider, exact, kernel
 from cardan.maths.quaternion import axis_angle2quat, rot_vec_quat
 from cardan.maths.types import Vec3
 from cardan.maths.vector import (
+    MINVAL,
     add3,
     add_scaled3,
     column3,
     dot3,
     get3,
     get9,
+    mul3,
     mul_mat_t_vec3,
     mul_mat_vec3,
     norm3,
@@ -103,23 +105,13 @@ def ellipsoid_normal_outside(point: Vec3, size: Vec3) -> Vec3:
     t = 0.0
     for _ in range(ITERATIONS):
         direction = divide_by_squares(point, size, t)
-        scaled = (direction[0] * size[0], direction[1] * size[1], direction[2] * size[2])
+        scaled = mul3(direction, size)
         value = dot3(scaled, scaled) - 1.0
         slope = 2.0 * dot3(scaled, divide_by_squares(scaled, size, t))
         if value < LEAST_STEP * slope or slope < MINVAL:
             break
         t += value / slope
     return unit_or_none(divide_by_squares(point, size, t))
-
-
-@kernel
-def ellipsoid_normal(point: Vec3, size: Vec3, normal: Vec3) -> Vec3:
-    """Normal of an ellipsoid near a point in its frame; `normal` is the initial guess."""
-    if min(size[0], size[1], size[2]) < MINVAL:
-        return NO_NORMAL
-    if dot3(point, divide_by_squares(point, size, 0.0)) < 1.0:
-        return ellipsoid_normal_inside(point, size, normal)
-    return ellipsoid_normal_outside(point, size)
 
 
 @kernel
@@ -134,22 +126,23 @@ def cylinder_normal(point: Vec3, size: Vec3) -> Vec3:
 
 @kernel
 def shape_normal(d: Data, shape: int, pos: Vec3, normal: Vec3) -> Vec3:
-    """Outward normal of a shape near a point; 0 if the shape has no own normal there.
+    """Outward normal of a shape near a point of the world frame; 0 if the shape has no own normal there.
 
-    Args:
-        d: data with the pair in ``d.work.shape_*``.
-        shape: 0 or 1.
-        pos: the point, world frame, m.
-        normal: outward normal that the collision function found.
+    `normal` is the outward normal that the collision function found.
     """
     kind = d.work.shape_type[shape]
-    if kind != GEOM_SPHERE and kind != GEOM_CAPSULE and kind != GEOM_ELLIPSOID and kind != GEOM_CYLINDER:
+    if kind not in (GEOM_SPHERE, GEOM_CAPSULE, GEOM_ELLIPSOID, GEOM_CYLINDER):
         return NO_NORMAL
     xmat = get9(d.work.shape_mat, shape)
     size = get3(d.work.shape_size, shape)
     point = mul_mat_t_vec3(xmat, sub3(pos, get3(d.work.shape_pos, shape)))
     if kind == GEOM_ELLIPSOID:
-        local = ellipsoid_normal(point, size, mul_mat_t_vec3(xmat, normal))
+        if min(size[0], size[1], size[2]) < MINVAL:
+            local = NO_NORMAL
+        elif dot3(point, divide_by_squares(point, size, 0.0)) < 1.0:
+            local = ellipsoid_normal_inside(point, size, mul_mat_t_vec3(xmat, normal))
+        else:
+            local = ellipsoid_normal_outside(point, size)
     elif kind == GEOM_CYLINDER:
         local = cylinder_normal(point, size)
     elif kind == GEOM_CAPSULE:
@@ -210,23 +203,6 @@ def is_new(d: Data, k: int, tolerance: float) -> bool:
     return True
 
 
-@kernel
-def tilt_pair(d: Data, geom1: int, geom2: int, trial: int) -> None:
-    """Tilt two geoms against each other about their first contact; trials 1 to 4 are both signs and both tangents."""
-    tangent = 3 if trial <= 2 else 6
-    axis = (d.work.near_frame[0, tangent], d.work.near_frame[0, tangent + 1], d.work.near_frame[0, tangent + 2])
-    center = get3(d.work.near_pos, 0)
-    angle = -TILT if trial % 2 == 1 else TILT
-    tilt_shape(d, 0, geom1, center, axis, angle)
-    tilt_shape(d, 1, geom2, center, axis, -angle)
-
-
-@kernel
-def is_round(m: Model, geom: int) -> bool:
-    """Whether a geom has no flat part, so that it touches another geom at only one point."""
-    return m.geom_type[geom] == GEOM_SPHERE or m.geom_type[geom] == GEOM_ELLIPSOID
-
-
 @collider
 @exact
 def convex_convex(m: Model, d: Data, geom1: int, geom2: int) -> int:
@@ -242,13 +218,19 @@ def convex_convex(m: Model, d: Data, geom1: int, geom2: int) -> int:
     if axis_separates(m, d, geom1, geom2):
         return 0
     recall_pair(d, geom1, geom2)
-    several = (m.opt.enableflags & ENBL_MULTICCD) != 0 and not (is_round(m, geom1) or is_round(m, geom2))
+    type1, type2 = m.geom_type[geom1], m.geom_type[geom2]
+    flat = type1 not in (GEOM_SPHERE, GEOM_ELLIPSOID) and type2 not in (GEOM_SPHERE, GEOM_ELLIPSOID)
+    several = (m.opt.enableflags & ENBL_MULTICCD) != 0 and flat
     spacing = SPACING * min(m.geom_rbound[geom1], m.geom_rbound[geom2])
     ncon = 0
     for trial in range(5 if several else 1):
         if trial == 0 or ncon > 0:
-            if trial > 0:
-                tilt_pair(d, geom1, geom2, trial)
+            if trial > 0:  # about the first contact: both signs and both tangents
+                center, frame = get3(d.work.near_pos, 0), get9(d.work.near_frame, 0)
+                axis = (frame[3], frame[4], frame[5]) if trial <= 2 else (frame[6], frame[7], frame[8])
+                angle = -TILT if trial % 2 == 1 else TILT
+                tilt_shape(d, 0, geom1, center, axis, angle)
+                tilt_shape(d, 1, geom2, center, axis, -angle)
             found = collide_shapes(m, d, ncon)
             if found > ncon and is_new(d, ncon, spacing):
                 d.work.near_dist[ncon] = d.work.near_dist[0]

@@ -16,12 +16,13 @@ coherence); spec: computation, collision detection, generation and filtering.
 
 from __future__ import annotations
 
-from cardan.collision.hull_search import STRIDE, climb_hull, pair_key
+from cardan.collision.capsule import from_geom
+from cardan.collision.hull_search import STRIDE, climb_hull, pair_key, row_extent, vertex_row
 from cardan.collision.support import support_local
 from cardan.enums.codes import GEOM_BOX, GEOM_CAPSULE, GEOM_CYLINDER, GEOM_ELLIPSOID, GEOM_MESH, GEOM_SPHERE
 from cardan.jit import kernel
 from cardan.maths.types import Vec3
-from cardan.maths.vector import add3, column3, dot3, get3, get9, mul_mat_t_vec3, mul_mat_vec3, scale3, set3, sub3
+from cardan.maths.vector import column3, dot3, get3, get9, mul_mat_t_vec3, mul_mat_vec3, scale3, set3, sub3
 from cardan.model.kernel_views import Data, Model
 
 SLACK = 1e-9
@@ -47,25 +48,16 @@ def half_sizes(m: Model, geom: int) -> Vec3:
 @kernel
 def box_center(m: Model, d: Data, geom: int) -> Vec3:
     """Centre of the box around a geom, world frame; it differs from the geom's position only for meshes."""
-    center = get3(d.geom_xpos, geom)
     if m.geom_type[geom] <= GEOM_BOX:
-        return center
-    offset = (m.geom_aabb[geom, 0], m.geom_aabb[geom, 1], m.geom_aabb[geom, 2])
-    return add3(center, mul_mat_vec3(get9(d.geom_xmat, geom), offset))
+        return get3(d.geom_xpos, geom)
+    return from_geom(d, geom, (m.geom_aabb[geom, 0], m.geom_aabb[geom, 1], m.geom_aabb[geom, 2]))
 
 
 @kernel
 def apart_along_edges(between: Vec3, a: Vec3, b: Vec3, x: Vec3, y: Vec3, z: Vec3, slack: float) -> bool:
-    """Whether two boxes are apart along a perpendicular of an edge of each box.
+    """Whether two boxes of half sizes `a` and `b` are apart by `slack` along a perpendicular of an edge of each box.
 
-    Args:
-        between: vector from the centre of the first box to the centre of the second, in the frame of the first.
-        a: half sizes of the first box.
-        b: half sizes of the second box.
-        x: first axis of the second box, in the frame of the first.
-        y: second axis of the second box, in the frame of the first.
-        z: third axis of the second box, in the frame of the first.
-        slack: distance from which the boxes count as apart.
+    All vectors are in the frame of the first box: from its centre to that of the second, and the axes of the second.
     """
     for j in range(3):
         # for an edge of the second box and axis i of the first, only the other two axes of each box have extents
@@ -128,27 +120,17 @@ def slot_of(d: Data, geom1: int, geom2: int) -> int:
 
 
 @kernel
-def reach_of_hull(m: Model, d: Data, shape: int, direction: Vec3, start: int) -> float:
-    """Reach of a hull in a direction of its frame, searched from vertex `start`; `UNKNOWN` if it is not certain."""
-    graph, nvert = d.work.shape_graphadr[shape], d.work.shape_nvert[shape]
-    local, _ = climb_hull(m, d, shape, direction, start if start < nvert else 0)
-    vertex = d.work.shape_vertadr[shape] + m.mesh_graph[graph + 2 + nvert + local]
-    d.work.shape_vertex[shape] = local
-    if not m.aux.vertex_certain[vertex]:
-        return UNKNOWN
-    return (
-        m.mesh_vert[vertex, 0] * direction[0]
-        + m.mesh_vert[vertex, 1] * direction[1]
-        + m.mesh_vert[vertex, 2] * direction[2]
-    )
-
-
-@kernel
 def reach(m: Model, d: Data, shape: int, direction: Vec3, start: int) -> float:
-    """Reach of a shape of the pair, not enlarged, in a unit direction from the world origin, m."""
+    """Reach of a shape of the pair, not enlarged, in a unit direction from the world origin, m.
+
+    A hull is searched from vertex `start`; its reach is `UNKNOWN` if it is not certain.
+    """
     local = mul_mat_t_vec3(get9(d.work.shape_mat, shape), direction)
     if d.work.shape_type[shape] == GEOM_MESH and d.work.shape_graphadr[shape] >= 0:
-        extent = reach_of_hull(m, d, shape, local, start)
+        k, _ = climb_hull(m, d, shape, local, start if start < d.work.shape_nvert[shape] else 0)
+        d.work.shape_vertex[shape] = k
+        vertex = vertex_row(m, d, shape, k)
+        extent = row_extent(m, vertex, local) if m.aux.vertex_certain[vertex] else UNKNOWN
     else:
         extent = dot3(support_local(m, d, shape, local), local)
     return dot3(get3(d.work.shape_pos, shape), direction) + extent

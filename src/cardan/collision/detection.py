@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from cardan.collision.broadphase import find_body_pairs, lost_in_sweep
 from cardan.collision.contact import MAXCONPAIR, explicit_pair_margin, flex_side, geom_pair_margin, set_parameters
-from cardan.collision.midphase import gather_candidates, prepare_trees
-from cardan.enums import mjtDisableBit
-from cardan.enums.codes import WARN_CONTACTFULL
+from cardan.collision.midphase import gather_candidates
+from cardan.enums.codes import DSBL_CONSTRAINT, DSBL_CONTACT, WARN_CONTACTFULL
 from cardan.jit import CALLBACK_FAILED, COLLIDER_MISSING, OK, call_collider, kernel, stage
+from cardan.maths.vector import get3, get9, set3, set9
 from cardan.model.derived import NTYPES
 from cardan.model.kernel_views import Data, Model
 from cardan.model.tables import GROW_CANDIDATE, GROW_CON, bytes_of_one
@@ -21,17 +21,15 @@ from cardan.model.tables import GROW_CANDIDATE, GROW_CON, bytes_of_one
 CONTACT_BYTES = bytes_of_one("ncon")
 SINGLE = 2.0**-22
 """Twice the relative spacing of single-precision numbers."""
-NO_CONTACT = int(mjtDisableBit.mjDSBL_CONTACT) | int(mjtDisableBit.mjDSBL_CONSTRAINT)
+NO_CONTACT = DSBL_CONTACT | DSBL_CONSTRAINT
 
 
 @kernel
 def complete_contact(m: Model, d: Data, con: int, k: int, side1: int, side2: int, pair: int) -> None:
     """Write row `con` of the contacts from row `k` of the near phase, except the elements and vertices of flexes."""
     d.contact.dist[con] = d.work.near_dist[k]
-    for i in range(3):
-        d.contact.pos[con, i] = d.work.near_pos[k, i]
-    for i in range(9):
-        d.contact.frame[con, i] = d.work.near_frame[k, i]
+    set3(d.contact.pos, con, get3(d.work.near_pos, k))
+    set9(d.contact.frame, con, get9(d.work.near_frame, k))
     set_parameters(m, d, con, side1, side2, pair)
     d.contact.exclude[con] = 1 if d.contact.dist[con] >= d.contact.includemargin[con] else 0
     d.contact.efc_address[con] = -1
@@ -44,13 +42,6 @@ def complete_contact(m: Model, d: Data, con: int, k: int, side1: int, side2: int
         d.contact.flex[con, i] = flex_side(side) if side < 0 else -1
         d.contact.elem[con, i] = -1
         d.contact.vert[con, i] = -1
-
-
-@kernel
-def just_touching(d: Data) -> bool:
-    """Whether the first contact of the near phase is within the margin only by a difference below single precision."""
-    x, y, z = d.work.near_pos[0, 0], d.work.near_pos[0, 1], d.work.near_pos[0, 2]
-    return d.work.near_margin - d.work.near_dist[0] <= SINGLE * (abs(x) + abs(y) + abs(z))
 
 
 @kernel
@@ -76,12 +67,7 @@ def take_room(m: Model, d: Data, found: int) -> int:
 def find_collider(m: Model, d: Data, geom1: int, geom2: int, pair: int) -> tuple[int, int]:
     """Find the function that computes the contacts of two geoms, unless the user's filter rejects the pair.
 
-    Args:
-        m: model.
-        d: data.
-        geom1: id of the geom of lower type.
-        geom2: id of the other geom.
-        pair: id of the explicit pair, or -1.
+    `geom1` has the lower type; `pair` is the id of the explicit pair, or -1.
 
     Returns:
         A status, and the function's address, which is 0 if the geoms have no contacts.
@@ -102,15 +88,7 @@ def find_collider(m: Model, d: Data, geom1: int, geom2: int, pair: int) -> tuple
 
 @kernel
 def collide_candidate(m: Model, d: Data, geom1: int, geom2: int, pair: int) -> int:
-    """Check two geoms and append their contacts; return a status.
-
-    Args:
-        m: model.
-        d: data.
-        geom1: id of the geom of lower type.
-        geom2: id of the other geom.
-        pair: id of the explicit pair, or -1.
-    """
+    """Check two geoms and append their contacts; return a status. Arguments as for `find_collider`."""
     status, address = find_collider(m, d, geom1, geom2, pair)
     if status != OK or address == 0:
         return status
@@ -118,7 +96,10 @@ def collide_candidate(m: Model, d: Data, geom1: int, geom2: int, pair: int) -> i
     found = call_collider(address, m, d, geom1, geom2)
     if found < 0:
         return CALLBACK_FAILED
-    if pair < 0 and found > 0 and just_touching(d):
+    # a first contact that is within the margin only by a difference below single precision
+    x, y, z = d.work.near_pos[0, 0], d.work.near_pos[0, 1], d.work.near_pos[0, 2]
+    touching = d.work.near_margin - d.work.near_dist[0] <= SINGLE * (abs(x) + abs(y) + abs(z))
+    if pair < 0 and found > 0 and touching:
         body1, body2 = m.geom_bodyid[geom1], m.geom_bodyid[geom2]
         if lost_in_sweep(m, d, min(body1, body2), max(body1, body2)):
             found = 0
@@ -143,7 +124,7 @@ def find_candidates(m: Model, d: Data) -> tuple[int, int]:
     if npair > len(d.work.bodypair):
         d.work.need = npair
         return GROW_CANDIDATE, 0
-    prepare_trees(m, d)
+
     ncandidate = gather_candidates(m, d, npair)
     if ncandidate > len(d.work.candidate):
         d.work.need = ncandidate

@@ -12,16 +12,14 @@ Spec: programming, ``mj_geomDistance``; modelling, sensors ``distance``, ``norma
 
 from __future__ import annotations
 
-from typing import Any
-
-from cardan.collision.capsule import axis_z, clamp
+from cardan.collision.capsule import axis_z, clamp, from_geom
 from cardan.collision.contact import put_contact
 from cardan.collision.epa import find_deepest, polish
 from cardan.collision.gjk import FAR, SEPARATED, find_closest
 from cardan.collision.hfield import bound_in_field, cell_range, load_prism, to_field, top_elevation
 from cardan.collision.plane import plane_height
 from cardan.collision.stationary import settle, settle_on_flat
-from cardan.collision.support import MINVAL, load_geom, support
+from cardan.collision.support import load_geom, support
 from cardan.enums.codes import (
     GEOM_CAPSULE,
     GEOM_CYLINDER,
@@ -32,7 +30,8 @@ from cardan.enums.codes import (
     GEOM_SPHERE,
 )
 from cardan.jit import collider, kernel
-from cardan.maths.vector import add3, add_scaled3, get3, get9, mul_mat_vec3, norm3, scale3, set3, sub3
+from cardan.maths.types import Vec3
+from cardan.maths.vector import MINVAL, add3, add_scaled3, get3, norm3, scale3, set3, sub3
 from cardan.model.kernel_views import Data, Model
 
 
@@ -94,17 +93,9 @@ def leave_cores(d: Data, radius1: float, radius2: float) -> float:
 def cores_distance(m: Model, d: Data, radius1: float, radius2: float, curved: bool, limit: float) -> float:
     """Signed distance of the two shapes in ``d.work.shape_*``, the cores of geoms, with a radius around each.
 
-    Args:
-        m: model.
-        d: data.
-        radius1: radius around the first core, m.
-        radius2: radius around the second core.
-        curved: whether one of the cores has a curved surface.
-        limit: distance beyond which nothing more is wanted, m.
-
-    Returns:
-        The distance in m; more than `limit` if they are farther apart. Otherwise ``d.work.witness`` holds the closest
-        points and ``d.work.overlap_normal`` the direction from the first to the second shape.
+    It is more than `limit` if they are farther apart. Otherwise ``d.work.witness`` holds the closest points and
+    ``d.work.overlap_normal`` the direction from the first to the second shape. `curved` tells whether one of the cores
+    has a curved surface.
     """
     found, n = find_closest(m, d, limit + radius1 + radius2)
     if found == FAR:
@@ -147,10 +138,12 @@ def exact_convex(m: Model, d: Data, geom1: int, geom2: int) -> int:
 
 ORIGIN = (0.0, 0.0, 0.0)
 NOTHING = (ORIGIN, ORIGIN)
+Cells = tuple[int, int, int, int]
+"""Rectangle of cells of a height field: first row, end row, first column, end column."""
 
 
 @kernel
-def cells_near(low: float, high: float, radius: float, n: int) -> Any:
+def cells_near(low: float, high: float, radius: float, n: int) -> tuple[int, int]:
     """Cells of a side of the field that an interval touches, first and end: of one beyond the field, the nearest cell.
 
     Arguments: see `cell_range`.
@@ -161,8 +154,8 @@ def cells_near(low: float, high: float, radius: float, n: int) -> Any:
 
 
 @kernel
-def rectangle_near(m: Model, d: Data, hfield: int, reach: float) -> Any:
-    """Cells within `reach` of the bounds of shape 1 along x and y: first row, end row, first column, end column."""
+def rectangle_near(m: Model, d: Data, hfield: int, reach: float) -> Cells:
+    """Cells within `reach` of the bounds of shape 1 along x and y."""
     x, y = m.hfield_size[hfield, 0], m.hfield_size[hfield, 1]
     low, high = -d.work.field_reach[0] - reach, d.work.field_reach[1] + reach
     first_col, end_col = cells_near(low, high, x, m.hfield_ncol[hfield])
@@ -191,18 +184,20 @@ def least_distance(m: Model, d: Data, hfield: int, row: int, col: int, half: int
 
 
 @kernel
-def visit_cells(m: Model, d: Data, field: int, core: Any, cells: Any, without: Any, dist: float, points: Any) -> Any:
-    """Look for prisms that are nearer to shape 1 than `dist`.
+def visit_cells(
+    m: Model,
+    d: Data,
+    field: int,
+    core: tuple[float, bool],
+    cells: Cells,
+    without: Cells,
+    dist: float,
+    points: tuple[Vec3, Vec3],
+) -> tuple[float, tuple[Vec3, Vec3]]:
+    """Look for prisms of some cells, except those `without`, that are nearer to shape 1 than `dist`.
 
-    Args:
-        m: model.
-        d: data with the core of a geom as shape 1, in the frame of the field.
-        field: id of the geom with the height field.
-        core: radius around the core, m, and whether it is curved.
-        cells: the cells to look at (`rectangle_near`).
-        without: cells among them that have been looked at.
-        dist: smallest signed distance so far, m.
-        points: closest or deepest points that belong to it, on the field and on the geom, in the frame of the field.
+    Shape 1 is the core of a geom in the frame of the field; `core` holds the radius around it, and whether it is
+    curved. `points` are the closest or deepest points at the distance `dist`, on the field and on the geom.
 
     Returns:
         The smallest signed distance and its points.
@@ -232,45 +227,16 @@ def field_distance(m: Model, d: Data, field: int, geom: int, limit: float) -> fl
     to_field(d, field, geom)
     bound_in_field(m, d)
     d.work.shape_type[0] = GEOM_HFIELD
-    hfield, beyond = m.geom_dataid[field], limit + 1.0
+    hfield = m.geom_dataid[field]
     below = rectangle_near(m, d, hfield, core[0])
     dist, points = visit_cells(m, d, field, core, below, (0, 0, 0, 0), limit, NOTHING)
     around = rectangle_near(m, d, hfield, core[0] + max(0.0, dist))
     dist, points = visit_cells(m, d, field, core, around, below, dist, points)
     if points[0] == points[1] and dist == limit:
-        return beyond
-    pos, xmat = get3(d.geom_xpos, field), get9(d.geom_xmat, field)
-    set3(d.work.witness, 0, add3(pos, mul_mat_vec3(xmat, points[0])))
-    set3(d.work.witness, 1, add3(pos, mul_mat_vec3(xmat, points[1])))
+        return limit + 1.0
+    set3(d.work.witness, 0, from_geom(d, field, points[0]))
+    set3(d.work.witness, 1, from_geom(d, field, points[1]))
     return dist
-
-
-@kernel
-def plane_distance(m: Model, d: Data, plane: int, geom: int) -> float:
-    """Signed distance of a convex geom above a plane; writes ``d.work.witness``, the plane's point first."""
-    normal = axis_z(d.geom_xmat, plane)
-    load_geom(m, d, 1, geom)
-    d.work.shape_inflate = 0.0
-    lowest = support(m, d, 1, scale3(normal, -1.0))
-    dist = plane_height(d, plane, lowest)
-    set3(d.work.witness, 0, add_scaled3(lowest, normal, -dist))
-    set3(d.work.witness, 1, lowest)
-    return dist
-
-
-@kernel
-def has_distance(m: Model, geom1: int, geom2: int) -> bool:
-    """Whether two geoms have a distance: one of them is convex, and the other a plane, a height field or convex."""
-    type1, type2 = m.geom_type[geom1], m.geom_type[geom2]
-    return max(type1, type2) <= GEOM_MESH and max(type1, type2) > GEOM_HFIELD
-
-
-@kernel
-def swap_witnesses(d: Data) -> None:
-    """Swap the points of the first and the second shape."""
-    first = get3(d.work.witness, 0)
-    set3(d.work.witness, 0, get3(d.work.witness, 1))
-    set3(d.work.witness, 1, first)
 
 
 @kernel
@@ -281,20 +247,29 @@ def geom_distance(m: Model, d: Data, geom1: int, geom2: int, limit: float) -> fl
     have no distance.
     """
     dist = limit + 1.0
-    if has_distance(m, geom1, geom2):
+    # one of them must be convex, the other a plane, a height field or convex
+    if GEOM_HFIELD < max(m.geom_type[geom1], m.geom_type[geom2]) <= GEOM_MESH:
         swapped = m.geom_type[geom2] <= GEOM_HFIELD
         if swapped:
             geom1, geom2 = geom2, geom1
         if m.geom_type[geom1] == GEOM_PLANE:
-            dist = plane_distance(m, d, geom1, geom2)
+            normal = axis_z(d.geom_xmat, geom1)
+            load_geom(m, d, 1, geom2)
+            d.work.shape_inflate = 0.0
+            lowest = support(m, d, 1, scale3(normal, -1.0))
+            dist = plane_height(d, geom1, lowest)
+            set3(d.work.witness, 0, add_scaled3(lowest, normal, -dist))
+            set3(d.work.witness, 1, lowest)
         elif m.geom_type[geom1] == GEOM_HFIELD:
             dist = field_distance(m, d, geom1, geom2, limit)
         else:
             dist = convex_distance(m, d, geom1, geom2, limit)
         if swapped:
-            swap_witnesses(d)
+            first = get3(d.work.witness, 0)
+            set3(d.work.witness, 0, get3(d.work.witness, 1))
+            set3(d.work.witness, 1, first)
     if dist <= limit:
         return dist
-    set3(d.work.witness, 0, (0.0, 0.0, 0.0))
-    set3(d.work.witness, 1, (0.0, 0.0, 0.0))
+    set3(d.work.witness, 0, ORIGIN)
+    set3(d.work.witness, 1, ORIGIN)
     return limit

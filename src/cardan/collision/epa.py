@@ -116,16 +116,6 @@ def put_tetrahedron(d: Data) -> None:
 
 
 @kernel
-def lowest_face(d: Data, nface: int) -> int:
-    """Face that is closest to the origin."""
-    best = 0
-    for face in range(1, nface):
-        if d.work.epa_height[face] < d.work.epa_height[best]:
-            best = face
-    return best
-
-
-@kernel
 def toggle_edge(d: Data, nedge: int, start: int, end: int) -> int:
     """Add an edge of a removed face to the list, or remove its opposite; return the new number of edges."""
     for edge in range(nedge):
@@ -171,21 +161,10 @@ def fill_hole(d: Data, nface: int, nedge: int, vertex: int) -> int:
 
 
 @kernel
-def face_weights(d: Data, face: int) -> Vec3:
-    """Barycentric coordinates of the point of a face closest to the origin."""
-    a = get3(d.work.epa_vertex, d.work.epa_face[face, 0])
-    b = get3(d.work.epa_vertex, d.work.epa_face[face, 1])
-    c = get3(d.work.epa_vertex, d.work.epa_face[face, 2])
-    return triangle_weights(a, b, c)
-
-
-@kernel
-def face_point(d: Data, points: ConstArray2, face: int, weights: Vec3) -> Vec3:
-    """Combine rows of `points` by the given barycentric coordinates in a face."""
-    a = get3(points, d.work.epa_face[face, 0])
-    b = get3(points, d.work.epa_face[face, 1])
-    c = get3(points, d.work.epa_face[face, 2])
-    return weighted_sum(a, b, c, weights)
+def face_corners(d: Data, points: ConstArray2, face: int) -> tuple[Vec3, Vec3, Vec3]:
+    """Rows of `points` that belong to the corners of a face."""
+    row = d.work.epa_face
+    return get3(points, row[face, 0]), get3(points, row[face, 1]), get3(points, row[face, 2])
 
 
 @kernel
@@ -196,7 +175,8 @@ def nearest_of_plane(d: Data, nface: int, lowest: int) -> int:
     for face in range(nface):
         slack = FLAT * norm3(get3(d.work.epa_vertex, d.work.epa_face[face, 0]))
         if d.work.epa_height[face] <= d.work.epa_height[lowest] + slack:
-            length = norm3(face_point(d, d.work.epa_vertex, face, face_weights(d, face)))
+            a, b, c = face_corners(d, d.work.epa_vertex, face)
+            length = norm3(weighted_sum(a, b, c, triangle_weights(a, b, c)))
             if length < shortest:
                 shortest = length
                 best = face
@@ -206,26 +186,19 @@ def nearest_of_plane(d: Data, nface: int, lowest: int) -> int:
 @kernel
 def set_overlap(d: Data, face: int) -> None:
     """Write depth, normal and deepest points of a face."""
-    weights = face_weights(d, face)
+    a, b, c = face_corners(d, d.work.epa_vertex, face)
+    weights = triangle_weights(a, b, c)
     d.work.overlap_depth = d.work.epa_height[face]
     set3(d.work.overlap_normal, 0, get3(d.work.epa_normal, face))
-    set3(d.work.witness, 0, face_point(d, d.work.epa_vertex1, face, weights))
-    set3(d.work.witness, 1, face_point(d, d.work.epa_vertex2, face, weights))
-
-
-@kernel
-def keep_face(d: Data, face: int) -> None:
-    """Copy the vertices of a face to rows 0 to 2 of the simplex."""
-    for corner in range(3):
-        vertex = d.work.epa_face[face, corner]
-        set3(d.work.simplex, corner, get3(d.work.epa_vertex, vertex))
-        set3(d.work.simplex1, corner, get3(d.work.epa_vertex1, vertex))
-        set3(d.work.simplex2, corner, get3(d.work.epa_vertex2, vertex))
+    a, b, c = face_corners(d, d.work.epa_vertex1, face)
+    set3(d.work.witness, 0, weighted_sum(a, b, c, weights))
+    a, b, c = face_corners(d, d.work.epa_vertex2, face)
+    set3(d.work.witness, 1, weighted_sum(a, b, c, weights))
 
 
 @kernel
 def across(v: Vec3) -> Vec3:
-    """Vector perpendicular to `v`, which may be 0."""
+    """Vector perpendicular to `v`, which may be 0: its cross product with the axis from which it differs most."""
     if abs(v[0]) <= abs(v[1]) and abs(v[0]) <= abs(v[2]):
         return cross(v, (1.0, 0.0, 0.0)) if norm3(v) > 0.0 else (1.0, 0.0, 0.0)
     return cross(v, (0.0, 1.0, 0.0)) if abs(v[1]) <= abs(v[2]) else cross(v, (0.0, 0.0, 1.0))
@@ -299,7 +272,10 @@ def find_deepest(m: Model, d: Data, n: int) -> None:
     found = 0
     while searching:
         # the closest face, and the distance of the surface beyond it
-        lowest = lowest_face(d, nface)
+        lowest = 0
+        for face in range(1, nface):
+            if d.work.epa_height[face] < d.work.epa_height[lowest]:
+                lowest = face
         normal = get3(d.work.epa_normal, lowest)
         height = d.work.epa_height[lowest]
         found = nearest_of_plane(d, nface, lowest)
@@ -316,6 +292,10 @@ def find_deepest(m: Model, d: Data, n: int) -> None:
                 nface = fill_hole(d, nface, nedge, nvertex)
             searching = 3 <= nedge <= POLYTOPE_EDGES and nface <= POLYTOPE_FACES
             nvertex += 1
-    keep_face(d, found)
+    for corner in range(3):
+        vertex = d.work.epa_face[found, corner]
+        set3(d.work.simplex, corner, get3(d.work.epa_vertex, vertex))
+        set3(d.work.simplex1, corner, get3(d.work.epa_vertex1, vertex))
+        set3(d.work.simplex2, corner, get3(d.work.epa_vertex2, vertex))
     if gap > TOLERANCE * norm3(get3(d.work.simplex, 4)):
         polish(m, d, get3(d.work.overlap_normal, 0))

@@ -24,10 +24,9 @@ INSIDE = 4
 @kernel
 def copy_vertex(d: Data, source: int, target: int) -> None:
     """Copy a vertex of the simplex to another row."""
-    for i in range(3):
-        d.work.simplex[target, i] = d.work.simplex[source, i]
-        d.work.simplex1[target, i] = d.work.simplex1[source, i]
-        d.work.simplex2[target, i] = d.work.simplex2[source, i]
+    set3(d.work.simplex, target, get3(d.work.simplex, source))
+    set3(d.work.simplex1, target, get3(d.work.simplex1, source))
+    set3(d.work.simplex2, target, get3(d.work.simplex2, source))
 
 
 @kernel
@@ -104,14 +103,6 @@ def weights_of(d: Data, i: int, j: int, k: int) -> Vec3:
 
 
 @kernel
-def outside_face(d: Data, i: int, j: int, k: int, opposite: int) -> bool:
-    """Whether the origin and the opposite vertex are on different sides of a face of the tetrahedron."""
-    a = get3(d.work.simplex, i)
-    normal = cross(sub3(get3(d.work.simplex, j), a), sub3(get3(d.work.simplex, k), a))
-    return -dot3(normal, a) * dot3(normal, sub3(get3(d.work.simplex, opposite), a)) <= 0.0
-
-
-@kernel
 def reduce_tetrahedron(d: Data) -> int:
     """Reduce a tetrahedron to the vertices of its closest point; `INSIDE` if it contains the origin."""
     best = -1
@@ -120,8 +111,10 @@ def reduce_tetrahedron(d: Data) -> int:
         i = 0 if opposite > 0 else 1
         j = 1 if opposite > 1 else 2
         k = 2 if opposite > 2 else 3
-        if outside_face(d, i, j, k, opposite):
-            a, b, c = get3(d.work.simplex, i), get3(d.work.simplex, j), get3(d.work.simplex, k)
+        a, b, c = get3(d.work.simplex, i), get3(d.work.simplex, j), get3(d.work.simplex, k)
+        normal = cross(sub3(b, a), sub3(c, a))
+        # whether the origin and the opposite vertex are on different sides of the face
+        if -dot3(normal, a) * dot3(normal, sub3(get3(d.work.simplex, opposite), a)) <= 0.0:
             point = weighted_sum(a, b, c, triangle_weights(a, b, c))
             if best < 0 or dot3(point, point) < nearest:
                 nearest = dot3(point, point)
@@ -176,22 +169,8 @@ FAR, SEPARATED, OVERLAPPING = range(3)
 
 
 @kernel
-def is_vertex(d: Data, n: int, point: Vec3) -> bool:
-    """Whether `point` is one of the first `n` vertices of the simplex."""
-    for row in range(n):
-        if point == get3(d.work.simplex, row):
-            return True
-    return False
-
-
-@kernel
 def find_closest(m: Model, d: Data, limit: float) -> tuple[int, int]:
-    """Find the closest points of the two shapes in ``d.work.shape_*``.
-
-    Args:
-        m: model.
-        d: data.
-        limit: distance beyond which the closest points are not needed (m).
+    """Find the closest points of the two shapes in ``d.work.shape_*``, unless they are farther apart than `limit` (m).
 
     Returns:
         Outcome, and number of vertices of the last simplex. If the outcome is `SEPARATED`, ``d.work.witness`` holds the
@@ -209,7 +188,10 @@ def find_closest(m: Model, d: Data, limit: float) -> tuple[int, int]:
         bound = dot3(closest, point) / length
         if bound > limit:
             return FAR, n
-        if n > 0 and (length - bound <= TOLERANCE * length + ROUNDING * size or is_vertex(d, n, point)):
+        done = n > 0 and length - bound <= TOLERANCE * length + ROUNDING * size
+        for row in range(n):  # whether the point is a vertex already
+            done = done or point == get3(d.work.simplex, row)
+        if done:
             break
         n = reduce_simplex(d, n + 1)
         if n == INSIDE:

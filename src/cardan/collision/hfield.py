@@ -14,16 +14,17 @@ Spec: computation, collision detection, collision checking.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import floor
-from typing import Any
 
+from cardan.collision.capsule import from_geom, to_geom
 from cardan.collision.contact import MAXCONPAIR, put_contact
 from cardan.collision.convex import collide_shapes
 from cardan.collision.support import load_geom, support
 from cardan.enums.codes import GEOM_HFIELD
 from cardan.jit import collider, exact, kernel
 from cardan.maths.types import Vec3
-from cardan.maths.vector import add3, column3, dot3, get3, get9, mul_mat_t_vec3, mul_mat_vec3, scale3, set3, sub3
+from cardan.maths.vector import add3, column3, dot3, get3, get9, mul_mat_t_vec3, mul_mat_vec3, scale3, set3
 from cardan.model.kernel_views import Data, Model
 
 
@@ -32,17 +33,10 @@ def to_field(d: Data, field: int, geom: int) -> None:
     """Transform the pose of shape 1, loaded from a geom, to the frame of the geom `field`."""
     field_mat = get9(d.geom_xmat, field)
     geom_mat = get9(d.geom_xmat, geom)
-    set3(d.work.shape_pos, 1, mul_mat_t_vec3(field_mat, sub3(get3(d.geom_xpos, geom), get3(d.geom_xpos, field))))
+    set3(d.work.shape_pos, 1, to_geom(d, field, get3(d.geom_xpos, geom)))
     for k in range(3):
         axis = mul_mat_t_vec3(field_mat, column3(geom_mat, k))
         d.work.shape_mat[1, k], d.work.shape_mat[1, 3 + k], d.work.shape_mat[1, 6 + k] = axis
-
-
-@kernel
-def load_geom_in_field(m: Model, d: Data, field: int, geom: int) -> None:
-    """Load a geom as shape 1 of the pair, with its pose in the frame of the geom `field`."""
-    load_geom(m, d, 1, geom)
-    to_field(d, field, geom)
 
 
 @kernel
@@ -59,11 +53,7 @@ def bound_in_field(m: Model, d: Data) -> None:
 def cell_range(low: float, high: float, radius: float, n: int) -> tuple[int, int]:
     """First and last (exclusive) cell of a side of the field that an interval touches.
 
-    Args:
-        low: lower end of the interval, from the middle of the field, m.
-        high: upper end of the interval, from the middle of the field, m.
-        radius: half the length of the side, m.
-        n: number of elevations along the side.
+    The interval is measured from the middle of the side, whose half length is `radius`, with `n` elevations.
     """
     spacing = 2.0 * radius / (n - 1)
     first = max(floor((low + radius) / spacing), 0.0)
@@ -74,8 +64,7 @@ def cell_range(low: float, high: float, radius: float, n: int) -> tuple[int, int
 @kernel
 def elevation(m: Model, hfield: int, row: int, col: int) -> float:
     """Height of a grid point above the origin of the field's frame, m."""
-    data = m.hfield_data[m.hfield_adr[hfield] + row * m.hfield_ncol[hfield] + col]
-    return data * m.hfield_size[hfield, 2]
+    return m.hfield_data[m.hfield_adr[hfield] + row * m.hfield_ncol[hfield] + col] * m.hfield_size[hfield, 2]
 
 
 @kernel
@@ -120,25 +109,11 @@ def load_prism(m: Model, d: Data, hfield: int, row: int, col: int, half: int) ->
 
 
 @kernel
-def contact_from_field(d: Data, field: int, k: int) -> None:
-    """Transform contact `k` of the pair from the frame of the geom `field` to the world frame."""
-    xmat = get9(d.geom_xmat, field)
-    pos = add3(get3(d.geom_xpos, field), mul_mat_vec3(xmat, get3(d.work.near_pos, k)))
-    put_contact(d, k, d.work.near_dist[k], pos, mul_mat_vec3(xmat, get3(d.work.near_frame, k)))
-
-
-@kernel
-def collide_prisms(m: Model, d: Data, field: int, convex_contact: Any) -> int:
+def collide_prisms(m: Model, d: Data, field: int, convex_contact: Callable[[Model, Data, int], int]) -> int:
     """Find the contacts of a height field with shape 1, whose pose is in the field's frame; see `bound_in_field`.
 
-    Args:
-        m: model.
-        d: data.
-        field: id of the geom with the height field.
-        convex_contact: collision function of the two shapes of the pair, with the arguments of `collide_shapes`.
-
-    Returns:
-        The number of contacts.
+    `convex_contact` is a collision function of the two shapes of the pair, with the arguments of `collide_shapes`.
+    Returns the number of contacts.
     """
     hfield = m.geom_dataid[field]
     d.work.shape_type[0] = GEOM_HFIELD
@@ -158,8 +133,10 @@ def collide_prisms(m: Model, d: Data, field: int, convex_contact: Any) -> int:
                 load_prism(m, d, hfield, row, half_col // 2, half_col % 2)
                 ncon = convex_contact(m, d, ncon)
 
+    # to the world frame
     for k in range(ncon):
-        contact_from_field(d, field, k)
+        normal = mul_mat_vec3(get9(d.geom_xmat, field), get3(d.work.near_frame, k))
+        put_contact(d, k, d.work.near_dist[k], from_geom(d, field, get3(d.work.near_pos, k)), normal)
     return ncon
 
 
@@ -167,7 +144,8 @@ def collide_prisms(m: Model, d: Data, field: int, convex_contact: Any) -> int:
 @exact
 def hfield_convex(m: Model, d: Data, geom1: int, geom2: int) -> int:
     """Find contacts of a height field and a convex geom: one per prism that overlaps the geom, at most `MAXCONPAIR`."""
-    load_geom_in_field(m, d, geom1, geom2)
+    load_geom(m, d, 1, geom2)
+    to_field(d, geom1, geom2)
     d.work.shape_inflate = d.work.near_margin
     bound_in_field(m, d)
     return collide_prisms(m, d, geom1, collide_shapes)

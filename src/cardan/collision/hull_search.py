@@ -28,10 +28,9 @@ from typing import Any
 
 from numpy import float32, int32
 
-from cardan.constants import mjMINVAL
 from cardan.jit import kernel
 from cardan.maths.types import Vec3
-from cardan.maths.vector import dot3
+from cardan.maths.vector import MINVAL, dot3
 from cardan.model.fields_work import MOST_TIED, RECALLED, SCAN_WIDTH
 from cardan.model.kernel_views import Data, Model
 
@@ -66,7 +65,12 @@ def row_extent(m: Model, row: int, direction: Vec3) -> float:
 @kernel
 def mesh_vertex(m: Model, d: Data, shape: int, k: int) -> Vec3:
     """Vertex `k` of a mesh (`vertex_row`) in its own frame."""
-    row = vertex_row(m, d, shape, k)
+    return mesh_point(m, vertex_row(m, d, shape, k))
+
+
+@kernel
+def mesh_point(m: Model, row: int) -> Vec3:
+    """Row of ``mesh_vert`` in float64."""
     return (1.0 * m.mesh_vert[row, 0], 1.0 * m.mesh_vert[row, 1], 1.0 * m.mesh_vert[row, 2])
 
 
@@ -98,17 +102,10 @@ def edges_of(m: Model, d: Data, shape: int, k: int) -> int:
 
 @kernel
 def climb_hull(m: Model, d: Data, shape: int, direction: Vec3, start: int) -> tuple[int, float]:
-    """Move along the edges of a hull until no neighbour is farther in a direction.
+    """Move along the edges of a hull, from vertex `start`, until no neighbour is farther in a direction.
 
-    Args:
-        m: model.
-        d: data with the pair in ``d.work.shape_*``.
-        shape: 0 or 1.
-        direction: unit vector in the frame of the mesh.
-        start: index of the hull's vertex at which the search starts.
-
-    Returns:
-        Index of the last vertex on the hull, and its lead over its neighbours (m).
+    The hull is that of a mesh that is shape 0 or 1 of the pair; the direction is a unit vector in the mesh's frame.
+    Returns the index of the last vertex on the hull, and its lead over its neighbours (m).
     """
     best = start
     place = 0
@@ -204,11 +201,14 @@ def is_certain(m: Model, d: Data, shape: int, direction: Vec3, peak: int, lead: 
 
 @kernel
 def prepare_hull(m: Model, d: Data, shape: int, mesh: int, radius: float) -> None:
-    """Store what searches on a mesh's hull need, and no cached ends; `radius` is its bounding sphere's."""
+    """Store what searches and scans of a mesh's hull need, and no cached ends; `radius` is its bounding sphere's."""
     first, end = m.aux.uncertain_adr[mesh], m.aux.uncertain_adr[mesh + 1]
+    few = end - first <= MOST_UNCERTAIN
     d.work.shape_uncertain[shape, 0] = first
     d.work.shape_uncertain[shape, 1] = end
-    d.work.shape_lead[shape] = LEAD * radius if end - first <= MOST_UNCERTAIN else NEVER
+    d.work.shape_lead[shape] = LEAD * radius if few else NEVER
+    d.work.shape_scan[shape] = m.aux.hull_scan[mesh] if few else -1
+    d.work.shape_scale[shape] = 1.0 / max(radius, MINVAL)
     d.work.shape_vertex[shape] = 0
     d.work.recall_row = -1
 
@@ -234,32 +234,20 @@ def recall_pair(d: Data, geom1: int, geom2: int) -> None:
 
 
 @kernel
-def good_start(m: Model, d: Data, shape: int, direction: Vec3, place: int) -> int:
-    """Farther one of two vertices: the end of the last search on this shape, and the vertex cached at `place`."""
-    last = d.work.shape_vertex[shape]
-    if place < 0:
-        return last
-    recalled = d.work.recall_vertex[d.work.recall_row, place]
-    if recalled == last or recalled >= d.work.shape_nvert[shape]:
-        return last
-    return recalled if extent(m, d, shape, recalled, direction) > extent(m, d, shape, last, direction) else last
-
-
-@kernel
-def next_place(d: Data, shape: int) -> int:
-    """Position in the cache for the end of the next search on a shape, or -1."""
-    if d.work.recall_row < 0:
-        return -1
-    count = d.work.recall_count[shape]
-    d.work.recall_count[shape] = min(count + 1, RECALLED - 1)
-    return RECALLED * shape + count
-
-
-@kernel
 def search_hull(m: Model, d: Data, shape: int, direction: Vec3) -> int:
     """Vertex at which a search from the first vertex ends: the farthest in a direction of the mesh's frame."""
-    place = next_place(d, shape)
-    start = good_start(m, d, shape, direction, place)
+    place = -1  # position in the cache for the end of this search
+    if d.work.recall_row >= 0:
+        count = d.work.recall_count[shape]
+        d.work.recall_count[shape] = min(count + 1, RECALLED - 1)
+        place = RECALLED * shape + count
+    # start at the end of the last search on this shape, or at the cached vertex if that is farther
+    start = d.work.shape_vertex[shape]
+    if place >= 0:
+        recalled = d.work.recall_vertex[d.work.recall_row, place]
+        if recalled != start and recalled < d.work.shape_nvert[shape]:
+            if extent(m, d, shape, recalled, direction) > extent(m, d, shape, start, direction):
+                start = recalled
     vertex, lead = climb_hull(m, d, shape, direction, start)
     if start != 0 and not is_certain(m, d, shape, direction, vertex, lead):
         vertex, _ = climb_hull(m, d, shape, direction, 0)
@@ -283,12 +271,8 @@ ONE_FOUND = 2**20
 def measure_hull(m: Model, d: Data, first: int, width: int, along: Any) -> Any:
     """Write the extents of a hull's vertices in a direction to ``d.work.hull_reach``; return the largest extent.
 
-    Args:
-        m: model.
-        d: data.
-        first: index of the hull's first vertex in ``m.aux.hull_point``.
-        width: number of vertices, rounded up to a multiple of `SCAN_WIDTH`.
-        along: search direction, scaled to the mesh's integer units per metre (float32).
+    The `width` points begin at `first` in ``m.aux.hull_point``. `along` is the search direction, scaled to the mesh's
+    integer units per metre (float32).
     """
     x, y, z = along
     farthest = int32(FEWEST)
@@ -300,15 +284,6 @@ def measure_hull(m: Model, d: Data, first: int, width: int, along: Any) -> Any:
         d.work.hull_reach[k] = reach
         farthest = max(farthest, reach)
     return farthest
-
-
-@kernel
-def find_beyond(d: Data, width: int, least: Any) -> Any:
-    """Number of the vertices whose ``d.work.hull_reach`` is at least `least`, and the sum of their indices."""
-    both = int32(0)
-    for k in range(width):
-        both += int32(k + ONE_FOUND) if d.work.hull_reach[k] >= least else int32(0)
-    return both // ONE_FOUND, both % ONE_FOUND
 
 
 @kernel
@@ -349,7 +324,11 @@ def candidate(m: Model, d: Data, shape: int, direction: Vec3, width: int) -> int
     scale = d.work.shape_scale[shape]
     along = float32(scale * x), float32(scale * y), float32(scale * z)
     least = int32(measure_hull(m, d, d.work.shape_scan[shape], width, along) - WINDOW)
-    count, total = find_beyond(d, width, least)
+    # number of the vertices that are about as far, and the sum of their indices
+    both: Any = int32(0)
+    for k in range(width):
+        both += int32(k + ONE_FOUND) if d.work.hull_reach[k] >= least else int32(0)
+    count, total = both // ONE_FOUND, both % ONE_FOUND
     if count == 1:
         return total if total < d.work.shape_nvert[shape] else -1
     return only_peak_of(m, d, shape, direction, least, count) if count <= MOST_TIED else -1
@@ -363,11 +342,3 @@ def scan_hull(m: Model, d: Data, shape: int, direction: Vec3) -> int:
     if vertex >= 0 and is_unchanged(m, d, shape, width, vertex) and not may_get_stuck(m, d, shape, direction, vertex):
         return vertex
     return climb_hull(m, d, shape, direction, 0)[0]
-
-
-@kernel
-def prepare_scan(m: Model, d: Data, shape: int, mesh: int, radius: float) -> None:
-    """Store what scans of a mesh's hull need, or that it is too large; `radius` is its bounding sphere's."""
-    uncertain = m.aux.uncertain_adr[mesh + 1] - m.aux.uncertain_adr[mesh]
-    d.work.shape_scan[shape] = m.aux.hull_scan[mesh] if uncertain <= MOST_UNCERTAIN else -1
-    d.work.shape_scale[shape] = 1.0 / max(radius, mjMINVAL)

@@ -19,7 +19,6 @@ from cardan.collision.capsule import axis_z
 from cardan.collision.contact import explicit_pair_margin, geom_pair_margin, overridden
 from cardan.enums.codes import DSBL_MIDPHASE, GEOM_PLANE
 from cardan.jit import kernel
-from cardan.maths.types import Vec3
 from cardan.maths.vector import dot3, get3, get9, mul_mat_t_vec3, sub3
 from cardan.model.kernel_views import Data, Model
 
@@ -105,14 +104,6 @@ def tree_serves(m: Model, body: int) -> bool:
 
 
 @kernel
-def prepare_trees(m: Model, d: Data) -> None:
-    """Store for each body whether its tree can be used, in ``d.work.body_tree``."""
-    for k in range(len(m.aux.collision_body)):
-        body = m.aux.collision_body[k]
-        d.work.body_tree[body] = 1 if tree_serves(m, body) else 0
-
-
-@kernel
 def largest_margin(m: Model, body: int) -> float:
     """Largest margin of a body's geoms, or ``opt.o_margin``."""
     if overridden(m):
@@ -124,16 +115,6 @@ def largest_margin(m: Model, body: int) -> float:
 
 
 @kernel
-def node_apart(m: Model, node: int, center: Vec3, reach: float) -> bool:
-    """Whether a node's box is farther than `reach` from a point in the frame of its tree, along one of the axes."""
-    return (
-        abs(center[0] - m.bvh_aabb[node, 0]) > m.bvh_aabb[node, 3] + reach
-        or abs(center[1] - m.bvh_aabb[node, 1]) > m.bvh_aabb[node, 4] + reach
-        or abs(center[2] - m.bvh_aabb[node, 2]) > m.bvh_aabb[node, 5] + reach
-    )
-
-
-@kernel
 def add_by_tree(m: Model, d: Data, n: int, geom: int, body: int, margin: float, first_pair: int, end_pair: int) -> int:
     """Add the pairs of a geom and geoms of a body by the body's tree; return the new number of candidates."""
     center = mul_mat_t_vec3(get9(d.ximat, body), sub3(get3(d.geom_xpos, geom), get3(d.xipos, body)))
@@ -141,7 +122,11 @@ def add_by_tree(m: Model, d: Data, n: int, geom: int, body: int, margin: float, 
     node = m.body_bvhadr[body]
     end = node + m.body_bvhnum[body]
     while node < end:
-        if node_apart(m, node, center, reach):
+        if (
+            abs(center[0] - m.bvh_aabb[node, 0]) > m.bvh_aabb[node, 3] + reach
+            or abs(center[1] - m.bvh_aabb[node, 1]) > m.bvh_aabb[node, 4] + reach
+            or abs(center[2] - m.bvh_aabb[node, 2]) > m.bvh_aabb[node, 5] + reach
+        ):
             node = m.aux.bvh_next[node]
         else:
             other = m.bvh_nodeid[node]
@@ -156,12 +141,6 @@ def add_by_tree(m: Model, d: Data, n: int, geom: int, body: int, margin: float, 
 
 
 @kernel
-def comes_after(d: Data, k: int, geom1: int, geom2: int) -> bool:
-    """Whether candidate `k` is after two geoms in the order of ids."""
-    return d.work.candidate[k, 0] > geom1 or (d.work.candidate[k, 0] == geom1 and d.work.candidate[k, 1] > geom2)
-
-
-@kernel
 def sort_candidates(d: Data, start: int, end: int) -> None:
     """Sort candidates `start` to `end` by the ids of their geoms (Shell sort)."""
     gap = 1
@@ -171,9 +150,11 @@ def sort_candidates(d: Data, start: int, end: int) -> None:
         for i in range(start + gap, end):
             geom1, geom2 = d.work.candidate[i, 0], d.work.candidate[i, 1]
             j = i
-            while j >= start + gap and comes_after(d, j - gap, geom1, geom2):
-                d.work.candidate[j, 0] = d.work.candidate[j - gap, 0]
-                d.work.candidate[j, 1] = d.work.candidate[j - gap, 1]
+            while j >= start + gap:
+                before1, before2 = d.work.candidate[j - gap, 0], d.work.candidate[j - gap, 1]
+                if (before1, before2) <= (geom1, geom2):
+                    break
+                d.work.candidate[j, 0], d.work.candidate[j, 1] = before1, before2
                 j -= gap
             d.work.candidate[j, 0] = geom1
             d.work.candidate[j, 1] = geom2
@@ -221,30 +202,11 @@ def add_bodies(m: Model, d: Data, n: int, body1: int, body2: int, first_pair: in
 
 
 @kernel
-def add_explicit_pair(m: Model, d: Data, n: int, pair: int) -> int:
-    """Add the geoms of an explicit pair; return the new number of candidates."""
-    geom1 = m.pair_geom1[pair]
-    geom2 = m.pair_geom2[pair]
-    if m.geom_type[geom1] > m.geom_type[geom2]:
-        geom1, geom2 = geom2, geom1
-    if spheres_apart(m, d, geom1, geom2, explicit_pair_margin(m, pair)):
-        return n
-    put_candidate(d, n, geom1, geom2, pair)
-    return n + 1
-
-
-@kernel
-def body_pair_key(body1: int, body2: int) -> int:
-    """Position of two bodies, lower id first, in the order of body pairs."""
-    return (body1 << 32) + body2
-
-
-@kernel
 def explicit_pair_key(m: Model, pair: int) -> int:
-    """Position of the bodies of an explicit pair in the order of body pairs."""
+    """Position of the bodies of an explicit pair in the order of body pairs: the lower id counts first."""
     body1 = m.geom_bodyid[m.pair_geom1[pair]]
     body2 = m.geom_bodyid[m.pair_geom2[pair]]
-    return body_pair_key(min(body1, body2), max(body1, body2))
+    return (min(body1, body2) << 32) + max(body1, body2)
 
 
 @kernel
@@ -254,21 +216,26 @@ def gather_candidates(m: Model, d: Data, npair: int) -> int:
     Returns:
         The number of candidates; those that fit are in ``d.work.candidate``.
     """
-    n = 0
-    pair = 0
-    first_pair = 0
-    exclude = 0
+    for k in range(len(m.aux.collision_body)):
+        body = m.aux.collision_body[k]
+        d.work.body_tree[body] = 1 if tree_serves(m, body) else 0
+    n, pair, first_pair, exclude = 0, 0, 0, 0
     for k in range(npair + 1):
         # the next bodies; after the last bodies, the remaining explicit pairs
         body1 = d.work.bodypair[k, 0] if k < npair else m.nbody
         body2 = d.work.bodypair[k, 1] if k < npair else m.nbody
-        key = body_pair_key(body1, body2)
+        key = (body1 << 32) + body2
 
         # explicit pairs up to these bodies
         while pair < m.npair and explicit_pair_key(m, pair) <= key:
             if explicit_pair_key(m, first_pair) < key:
                 first_pair = pair
-            n = add_explicit_pair(m, d, n, pair)
+            geom1, geom2 = m.pair_geom1[pair], m.pair_geom2[pair]
+            if m.geom_type[geom1] > m.geom_type[geom2]:
+                geom1, geom2 = geom2, geom1
+            if not spheres_apart(m, d, geom1, geom2, explicit_pair_margin(m, pair)):
+                put_candidate(d, n, geom1, geom2, pair)
+                n += 1
             pair += 1
 
         # the pairs of geoms of these bodies

@@ -25,7 +25,7 @@ from __future__ import annotations
 from cardan.collision.gjk import segment_weights, triangle_weights, weighted_sum
 from cardan.collision.support import support_difference
 from cardan.jit import kernel
-from cardan.maths.types import Vec3, Vec4
+from cardan.maths.types import Vec3
 from cardan.maths.vector import add3, add_scaled3, cross, dot3, get3, norm3, scale3, set3, sub3
 from cardan.model.kernel_views import Data, Model
 
@@ -51,9 +51,7 @@ FIRST_ROWS = (1, 2, 3, 4)
 def unit(v: Vec3) -> Vec3:
     """Divide a vector by its length; return it unchanged if it is 0."""
     length = norm3(v)
-    if length == 0.0:
-        return v
-    return scale3(v, 1.0 / length)
+    return scale3(v, 1.0 / length) if length != 0.0 else v
 
 
 @kernel
@@ -80,22 +78,7 @@ def with_newest(portal: Portal, corner: int) -> Portal:
     a, b, c, spare = portal
     if corner == 0:
         return (spare, b, c, a)
-    if corner == 1:
-        return (a, spare, c, b)
-    return (a, b, spare, c)
-
-
-@kernel
-def set_interior(d: Data) -> Vec3:
-    """Write and return the interior point, the difference of the centres of both shapes."""
-    center1, center2 = get3(d.work.shape_pos, 0), get3(d.work.shape_pos, 1)
-    interior = sub3(center1, center2)
-    if norm3(interior) < EPSILON:
-        interior = (interior[0] + OFF_CENTER, interior[1], interior[2])
-    set3(d.work.simplex1, 0, center1)
-    set3(d.work.simplex2, 0, center2)
-    set3(d.work.simplex, 0, interior)
-    return interior
+    return (a, spare, c, b) if corner == 1 else (a, b, spare, c)
 
 
 @kernel
@@ -112,7 +95,14 @@ def aim(m: Model, d: Data) -> tuple[int, Portal]:
     Returns:
         `ENCLOSE` and a portal; or `APART` or `PIERCED` and a portal whose first corner is the first vertex.
     """
-    interior = set_interior(d)
+    # the interior point is the difference of the centres of both shapes
+    center1, center2 = get3(d.work.shape_pos, 0), get3(d.work.shape_pos, 1)
+    interior = sub3(center1, center2)
+    if norm3(interior) < EPSILON:
+        interior = (interior[0] + OFF_CENTER, interior[1], interior[2])
+    set3(d.work.simplex1, 0, center1)
+    set3(d.work.simplex2, 0, center2)
+    set3(d.work.simplex, 0, interior)
 
     # the first vertex is in the direction of the origin
     direction = unit(scale3(interior, -1.0))
@@ -137,14 +127,9 @@ def aim(m: Model, d: Data) -> tuple[int, Portal]:
 
 @kernel
 def facing(d: Data, phase: int, portal: Portal) -> Vec3:
-    """Unit direction of the next support point.
-
-    It is the outward normal of the portal, or of the side of a candidate beyond which the origin is.
-    """
+    """Outward unit normal of the portal, or of the side of a candidate beyond which the origin is."""
     a, b, c = corners(d, portal)
-    if phase == ENCLOSE:
-        return triangle_normal(get3(d.work.simplex, 0), a, b)
-    return triangle_normal(a, b, c)
+    return triangle_normal(get3(d.work.simplex, 0), a, b) if phase == ENCLOSE else triangle_normal(a, b, c)
 
 
 @kernel
@@ -174,18 +159,11 @@ def corner_to_advance(d: Data, portal: Portal) -> int:
 
 
 @kernel
-def lies_on_surface(m: Model, d: Data, portal: Portal, direction: Vec3) -> bool:
-    """Whether the newest point is not farther out than one of the corners, up to the tolerance."""
-    a, b, c = corners(d, portal)
-    reach = max(dot3(a, direction), dot3(b, direction), dot3(c, direction))
-    return dot3(get3(d.work.simplex, portal[3]), direction) - reach <= m.opt.mpr_tolerance
-
-
-@kernel
 def next_round(m: Model, d: Data, phase: int, portal: Portal) -> tuple[int, Portal]:
     """Compute one support point, and from it the next phase and portal; return both."""
+    a, b, c = corners(d, portal)
     direction = facing(d, phase, portal)
-    if phase == ADVANCE and dot3(direction, get3(d.work.simplex, portal[0])) > -EPSILON:
+    if phase == ADVANCE and dot3(direction, a) > -EPSILON:
         phase = SETTLE
     height = dot3(ask(m, d, portal[3], direction), direction)
 
@@ -196,7 +174,8 @@ def next_round(m: Model, d: Data, phase: int, portal: Portal) -> tuple[int, Port
         return ADVANCE if corner == 2 else ENCLOSE, with_newest(portal, corner)
     if phase == ADVANCE and height < -EPSILON:
         return APART, portal
-    if lies_on_surface(m, d, portal, direction):
+    # the portal is on the surface if the newest point is not farther out than one of the corners
+    if height - max(dot3(a, direction), dot3(b, direction), dot3(c, direction)) <= m.opt.mpr_tolerance:
         return SETTLED if phase == SETTLE else APART, portal
     return phase, with_newest(portal, corner_to_advance(d, portal))
 
@@ -247,10 +226,11 @@ def middle(d: Data, row: int) -> Vec3:
 
 
 @kernel
-def origin_weights(d: Data, portal: Portal) -> Vec4:
-    """Barycentric coordinates, up to a common factor, of the origin in the tetrahedron of interior point and portal.
+def origin_between_shapes(d: Data, portal: Portal) -> Vec3:
+    """Point midway between the points of both shapes whose difference is the origin.
 
-    They are volumes; in a flat tetrahedron, they are areas projected along the portal's normal.
+    The weights are the barycentric coordinates, up to a common factor, of the origin in the tetrahedron of interior
+    point and portal: volumes, or in a flat tetrahedron, areas projected along the portal's normal.
     """
     interior = get3(d.work.simplex, 0)
     a, b, c = corners(d, portal)
@@ -259,13 +239,6 @@ def origin_weights(d: Data, portal: Portal) -> Vec4:
     if w0 + w1 + w2 + w3 <= 0.0:
         direction = triangle_normal(a, b, c)
         w0, w1, w2, w3 = 0.0, volume(b, c, direction), volume(c, a, direction), volume(a, b, direction)
-    return w0, w1, w2, w3
-
-
-@kernel
-def origin_between_shapes(d: Data, portal: Portal) -> Vec3:
-    """Point midway between the points of both shapes whose difference is the origin."""
-    w0, w1, w2, w3 = origin_weights(d, portal)
     point = scale3(middle(d, 0), w0)
     point = add_scaled3(point, middle(d, portal[0]), w1)
     point = add_scaled3(point, middle(d, portal[1]), w2)

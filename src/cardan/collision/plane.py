@@ -8,20 +8,21 @@ from __future__ import annotations
 
 from math import sqrt
 
-from cardan.collision.capsule import axis_z
+from cardan.collision.capsule import axis_z, from_geom
 from cardan.collision.contact import put_contact, put_contact_along
 from cardan.collision.hull_search import edges_of, extent, mesh_vertex, recall_pair
 from cardan.collision.support import load_geom, support_mesh
-from cardan.constants import mjMINVAL
 from cardan.jit import collider, exact, kernel
 from cardan.maths.types import Vec3
 from cardan.maths.vector import (
+    MINVAL,
     add3,
     add_scaled3,
     cross,
     dot3,
     get3,
     get9,
+    mul3,
     mul_mat_t_vec3,
     mul_mat_vec3,
     norm3,
@@ -31,7 +32,6 @@ from cardan.maths.vector import (
 )
 from cardan.model.kernel_views import Data, Model
 
-MINVAL = mjMINVAL
 HALF_SQRT3 = sqrt(3.0) / 2.0
 
 
@@ -91,13 +91,10 @@ def plane_capsule(m: Model, d: Data, geom1: int, geom2: int) -> int:
 @exact
 def plane_ellipsoid(m: Model, d: Data, geom1: int, geom2: int) -> int:
     """Find the contact of a plane and an ellipsoid: at most one, where its outward normal points into the plane."""
-    xmat = get9(d.geom_xmat, geom2)
     size = get3(m.geom_size, geom2)
-    down = mul_mat_t_vec3(xmat, scale3(axis_z(d.geom_xmat, geom1), -1.0))
-    scaled = (down[0] * size[0], down[1] * size[1], down[2] * size[2])
-    direction = normalize3(scaled)
-    lowest = (direction[0] * size[0], direction[1] * size[1], direction[2] * size[2])
-    return point_contact(d, 0, geom1, add3(get3(d.geom_xpos, geom2), mul_mat_vec3(xmat, lowest)))
+    down = mul_mat_t_vec3(get9(d.geom_xmat, geom2), scale3(axis_z(d.geom_xmat, geom1), -1.0))
+    lowest = from_geom(d, geom2, mul3(normalize3(mul3(down, size)), size))
+    return point_contact(d, 0, geom1, lowest)
 
 
 @collider
@@ -174,31 +171,15 @@ SPACING = 0.3
 
 
 @kernel
-def vertex_position(m: Model, d: Data, geom: int, k: int) -> Vec3:
-    """Position of vertex `k` of shape 1, the mesh `geom`, in the world frame."""
-    return add3(get3(d.geom_xpos, geom), mul_mat_vec3(get9(d.geom_xmat, geom), mesh_vertex(m, d, 1, k)))
-
-
-@kernel
 def add_spaced(m: Model, d: Data, ncon: int, geom1: int, geom2: int, vertex: int, down: Vec3, depth: float) -> int:
-    """Add the contact of a vertex if it is low enough and not too close to the first contact.
+    """Add the contact of a vertex of a mesh if it is low enough and not too close to the first contact.
 
-    Args:
-        m: model.
-        d: data.
-        ncon: number of contacts so far.
-        geom1: id of the plane.
-        geom2: id of the mesh.
-        vertex: the vertex.
-        down: direction into the plane, frame of the mesh.
-        depth: a vertex has a contact if its extent in this direction is more than `depth`.
-
-    Returns:
-        The new number of contacts.
+    It is low enough if its extent along `down`, the direction into the plane, is more than `depth`. Returns the new
+    number of contacts.
     """
     if extent(m, d, 1, vertex, down) <= depth:
         return ncon
-    point = vertex_position(m, d, geom2, vertex)
+    point = from_geom(d, geom2, mesh_vertex(m, d, 1, vertex))
     if norm3(sub3(point, get3(d.work.near_pos, 0))) < SPACING * m.geom_rbound[geom2]:
         return ncon
     normal = axis_z(d.geom_xmat, geom1)
@@ -222,7 +203,7 @@ def plane_mesh(m: Model, d: Data, geom1: int, geom2: int) -> int:
     depth = plane_height(d, geom1, get3(d.geom_xpos, geom2)) - d.work.near_margin
     support_mesh(m, d, 1, down)
     lowest = d.work.shape_vertex[1]
-    ncon = point_contact(d, 0, geom1, vertex_position(m, d, geom2, lowest))
+    ncon = point_contact(d, 0, geom1, from_geom(d, geom2, mesh_vertex(m, d, 1, lowest)))
     if ncon == 0:
         return 0
     if d.work.shape_graphadr[1] < 0:

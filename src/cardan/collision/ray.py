@@ -12,14 +12,13 @@ from __future__ import annotations
 
 from math import sqrt
 
-from cardan.constants import mjMINVAL
+from cardan.collision.capsule import to_geom
 from cardan.enums.codes import GEOM_BOX, GEOM_CAPSULE, GEOM_CYLINDER, GEOM_ELLIPSOID, GEOM_PLANE, GEOM_SPHERE
 from cardan.jit import kernel
 from cardan.maths.types import Mat3, Vec2, Vec3
-from cardan.maths.vector import dot3, get3, get9, mul_mat_t_vec3, sub3
+from cardan.maths.vector import MINVAL, dot3, get9, mul_mat_t_vec3, sub3
 from cardan.model.kernel_views import Data
 
-MINVAL = mjMINVAL
 MISS = -1.0
 
 
@@ -117,25 +116,16 @@ def ray_cylinder(size: Vec3, p: Vec3, v: Vec3) -> float:
 
 
 @kernel
-def ray_faces(size: Vec3, p: Vec3, v: Vec3, axis: int) -> float:
-    """Ray and the two faces of a box perpendicular to an axis (0, 1 or 2)."""
-    j = (axis + 1) % 3
-    k = (axis + 2) % 3
-    best = MISS
-    if abs(v[axis]) > MINVAL:
-        for end in range(2):
-            x = ((2.0 * end - 1.0) * size[axis] - p[axis]) / v[axis]
-            if abs(p[j] + x * v[j]) <= size[j] and abs(p[k] + x * v[k]) <= size[k]:
-                best = nearer(x, best)
-    return best
-
-
-@kernel
 def ray_box(size: Vec3, p: Vec3, v: Vec3) -> float:
-    """Ray and box of half sizes `size` about the origin."""
+    """Ray and box of half sizes `size` about the origin: two faces perpendicular to each axis."""
     best = MISS
     for axis in range(3):
-        best = nearer(ray_faces(size, p, v, axis), best)
+        j, k = (axis + 1) % 3, (axis + 2) % 3
+        if abs(v[axis]) > MINVAL:
+            for end in range(2):
+                x = ((2.0 * end - 1.0) * size[axis] - p[axis]) / v[axis]
+                if abs(p[j] + x * v[j]) <= size[j] and abs(p[k] + x * v[k]) <= size[k]:
+                    best = nearer(x, best)
     return best
 
 
@@ -173,5 +163,4 @@ def ray_shape(kind: int, size: Vec3, pos: Vec3, mat: Mat3, point: Vec3, vec: Vec
 @kernel
 def ray_in_geom(d: Data, geom: int, point: Vec3, vec: Vec3) -> tuple[Vec3, Vec3]:
     """Transform point and direction of a ray to the frame of a geom."""
-    mat = get9(d.geom_xmat, geom)
-    return mul_mat_t_vec3(mat, sub3(point, get3(d.geom_xpos, geom))), mul_mat_t_vec3(mat, vec)
+    return to_geom(d, geom, point), mul_mat_t_vec3(get9(d.geom_xmat, geom), vec)

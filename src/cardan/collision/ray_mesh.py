@@ -15,10 +15,11 @@ from __future__ import annotations
 from math import floor
 
 from cardan.collision.hfield import elevation, prism_top, top_elevation
-from cardan.collision.ray import MINVAL, MISS, nearer, ray_box
+from cardan.collision.hull_search import mesh_point
+from cardan.collision.ray import MISS, nearer, ray_box
 from cardan.jit import kernel, stack_array, stack_int_array
 from cardan.maths.types import Vec2, Vec3
-from cardan.maths.vector import cross, dot3, sub3
+from cardan.maths.vector import MINVAL, cross, dot3, sub3
 from cardan.model.kernel_views import Model
 
 STACK = 64
@@ -49,23 +50,18 @@ def ray_triangle(a: Vec3, b: Vec3, c: Vec3, p: Vec3, v: Vec3) -> float:
 
 
 @kernel
-def mesh_point(m: Model, vertex: int) -> Vec3:
-    """Vertex of a mesh in float64."""
-    return (1.0 * m.mesh_vert[vertex, 0], 1.0 * m.mesh_vert[vertex, 1], 1.0 * m.mesh_vert[vertex, 2])
+def mesh_triangle(m: Model, mesh: int, face: int) -> tuple[Vec3, Vec3, Vec3]:
+    """Corners of face `face` of a mesh, in the mesh's frame."""
+    row, first = m.mesh_faceadr[mesh] + face, m.mesh_vertadr[mesh]
+    a, b, c = first + m.mesh_face[row, 0], first + m.mesh_face[row, 1], first + m.mesh_face[row, 2]
+    return mesh_point(m, a), mesh_point(m, b), mesh_point(m, c)
 
 
 @kernel
 def ray_face(m: Model, mesh: int, face: int, p: Vec3, v: Vec3) -> float:
     """Ray and face `face` of a mesh."""
-    row = m.mesh_faceadr[mesh] + face
-    first = m.mesh_vertadr[mesh]
-    return ray_triangle(
-        mesh_point(m, first + m.mesh_face[row, 0]),
-        mesh_point(m, first + m.mesh_face[row, 1]),
-        mesh_point(m, first + m.mesh_face[row, 2]),
-        p,
-        v,
-    )
+    a, b, c = mesh_triangle(m, mesh, face)
+    return ray_triangle(a, b, c, p, v)
 
 
 @kernel
@@ -78,12 +74,7 @@ def reciprocal(value: float) -> float:
 def box_entry(m: Model, node: int, p: Vec3, inverse: Vec3, best: float) -> float:
     """Distance at which a ray enters the box of a node, 0 if it starts inside; `MISS` if it does not, or beyond `best`.
 
-    Args:
-        m: model.
-        node: row of ``bvh_aabb``.
-        p: start of the ray, in the frame of the tree.
-        inverse: reciprocals of the components of the ray's direction.
-        best: largest distance of interest; negative means no bound.
+    The ray is in the frame of the tree; `inverse` holds the reciprocals of its direction's components.
     """
     enter = 0.0
     leave = best if best >= 0.0 else HUGE
@@ -137,15 +128,7 @@ def ray_mesh(m: Model, mesh: int, p: Vec3, v: Vec3) -> float:
 
 @kernel
 def border_elevation(m: Model, hfield: int, axis: int, end: int, along: float) -> float:
-    """Elevation of a border, perpendicular to axis 0 (x) or 1 (y), at its lower (`end` 0) or upper end (1).
-
-    Args:
-        m: model.
-        hfield: id of the height field.
-        axis: axis perpendicular to the border.
-        end: 0 or 1, which of the two borders.
-        along: coordinate along the border, m.
-    """
+    """Elevation of the lower (`end` 0) or upper (1) border perpendicular to axis 0 (x) or 1 (y), at a place on it."""
     across_count = m.hfield_ncol[hfield] if axis == 0 else m.hfield_nrow[hfield]
     count = m.hfield_nrow[hfield] if axis == 0 else m.hfield_ncol[hfield]
     fixed = end * (across_count - 1)

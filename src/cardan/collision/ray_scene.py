@@ -1,24 +1,34 @@
-"""Rays against all geoms of a scene.
+"""Rays against all geoms of a scene, and the normals of surfaces at the points that rays hit.
 
 A ray can hit all geoms except invisible geoms (alpha 0), geoms of an excluded body, geoms of a hidden group, and, if
-requested, static geoms. Geoms whose bounding sphere the ray misses, or hits too late, are skipped.
+requested, static geoms. Geoms whose bounding sphere the ray misses, or hits too late, are skipped. Normals point out of
+the shape, whichever side a ray comes from; meshes and height fields have the normals of their triangles.
 
 Spec: programming, API reference, "Ray collisions".
 """
 
 from __future__ import annotations
 
+from math import sqrt
+
 from cardan.collision.capsule import axis_z
-from cardan.collision.ray import MINVAL, MISS, is_primitive, nearer, ray_in_geom, ray_shape
-from cardan.collision.ray_mesh import ray_hfield, ray_mesh
-from cardan.enums import mjtGeom
-from cardan.enums.codes import GEOM_PLANE
+from cardan.collision.hfield import prism_top
+from cardan.collision.ray import MISS, is_primitive, nearer, ray_in_geom, ray_shape
+from cardan.collision.ray_mesh import HUGE, first_cell, mesh_triangle, ray_face, ray_hfield, ray_mesh, ray_triangle
+from cardan.enums.codes import (
+    GEOM_CAPSULE,
+    GEOM_CYLINDER,
+    GEOM_ELLIPSOID,
+    GEOM_HFIELD,
+    GEOM_MESH,
+    GEOM_PLANE,
+    GEOM_SPHERE,
+)
 from cardan.jit import OK, kernel
 from cardan.maths.types import Array1, ConstArray1, ConstArray2, ConstIntArray2, IntArray1, IntArray2, Vec3
-from cardan.maths.vector import add_scaled3, dot3, get3, get9, norm3, sub3
+from cardan.maths.vector import MINVAL, add_scaled3, cross, dot3, get3, get9, mul_mat_vec3, norm3, normalize3, sub3
 from cardan.model.kernel_views import Data, Model
 
-HFIELD, MESH = int(mjtGeom.mjGEOM_HFIELD), int(mjtGeom.mjGEOM_MESH)
 NGROUP = 6
 ROUND = 1.0 + 1e-9
 """Enlargement of bounding spheres against rounding."""
@@ -29,34 +39,24 @@ REFUSED = -2.0
 
 
 @kernel
-def is_visible(m: Model, geom: int) -> bool:
-    """Whether the alpha of a geom's material, or else of its own colour, is not 0."""
-    material = m.geom_matid[geom]
-    return m.mat_rgba[material, 3] != 0.0 if material >= 0 else m.geom_rgba[geom, 3] != 0.0
-
-
-@kernel
-def group_shown(m: Model, d: Data, geom: int) -> bool:
-    """Whether the group of a geom is enabled in ``d.work.ray_group``; groups out of range count as the nearest."""
-    return d.work.ray_group[min(max(m.geom_group[geom], 0), NGROUP - 1)] != 0
-
-
-@kernel
 def is_seen(m: Model, d: Data, geom: int, by_group: bool, static: bool, bodyexclude: int) -> bool:
     """Whether rays can hit a geom; arguments as for `ray_scene`."""
     body = m.geom_bodyid[geom]
     if body == bodyexclude or (not static and m.body_weldid[body] == 0):
         return False
-    if by_group and not group_shown(m, d, geom):
+    # groups out of range count as the nearest
+    if by_group and d.work.ray_group[min(max(m.geom_group[geom], 0), NGROUP - 1)] == 0:
         return False
-    return is_visible(m, geom)
+    # whether the alpha of a geom's material, or else of its own colour, is not 0
+    material = m.geom_matid[geom]
+    return m.mat_rgba[material, 3] != 0.0 if material >= 0 else m.geom_rgba[geom, 3] != 0.0
 
 
 @kernel
 def sphere_missed(m: Model, d: Data, geom: int, point: Vec3, vec: Vec3, best: float) -> bool:
     """Whether a ray misses a geom's bounding sphere, or hits it beyond the distance `best` (negative: no bound)."""
     radius = m.geom_rbound[geom] * ROUND
-    if radius <= 0.0 or m.geom_type[geom] == HFIELD:
+    if radius <= 0.0 or m.geom_type[geom] == GEOM_HFIELD:
         return False
     to_center = sub3(get3(d.geom_xpos, geom), point)
     vv = dot3(vec, vec)
@@ -79,7 +79,7 @@ def ray_geom(m: Model, d: Data, geom: int, point: Vec3, vec: Vec3) -> float:
         size = get3(m.geom_size, geom)
         return ray_shape(kind, size, get3(d.geom_xpos, geom), get9(d.geom_xmat, geom), point, vec)
     p, v = ray_in_geom(d, geom, point, vec)
-    if kind == HFIELD:
+    if kind == GEOM_HFIELD:
         return ray_hfield(m, m.geom_dataid[geom], p, v)
     return ray_mesh(m, m.geom_dataid[geom], p, v) if m.geom_dataid[geom] >= 0 else MISS
 
@@ -161,16 +161,6 @@ def cast_ray(
 
 
 @kernel
-def cast_rays_at(m: Model, d: Data, geom: int, point: Vec3, vec: ConstArray1, geomid: IntArray1, dist: Array1) -> None:
-    """Cast several rays at one geom; update the distances and ids of those that hit it before anything else."""
-    for i in range(len(dist)):
-        x = nearer_geom(m, d, geom, point, (vec[3 * i], vec[3 * i + 1], vec[3 * i + 2]), dist[i])
-        if x != dist[i]:
-            dist[i] = x
-            geomid[i] = geom
-
-
-@kernel
 def cast_rays(
     m: Model,
     d: Data,
@@ -193,9 +183,12 @@ def cast_rays(
         dist[i] = MISS
         geomid[i] = NO_GEOM
     for geom in range(m.ngeom):
-        if is_seen(m, d, geom, by_group, flg_static != 0, bodyexclude):
-            if not beyond_cutoff(m, d, geom, point, cutoff):
-                cast_rays_at(m, d, geom, point, vec, geomid, dist)
+        seen = is_seen(m, d, geom, by_group, flg_static != 0, bodyexclude)
+        for i in range(len(dist) if seen and not beyond_cutoff(m, d, geom, point, cutoff) else 0):
+            x = nearer_geom(m, d, geom, point, (vec[3 * i], vec[3 * i + 1], vec[3 * i + 2]), dist[i])
+            if x != dist[i]:
+                dist[i] = x
+                geomid[i] = geom
     return OK
 
 
@@ -210,13 +203,13 @@ def cast_at_geom(m: Model, d: Data, geomid: int, pnt: ConstArray2, vec: ConstArr
 @kernel
 def cast_at_mesh(m: Model, d: Data, geomid: int, pnt: ConstArray2, vec: ConstArray2) -> float:
     """Distance to a mesh geom, or `REFUSED` if the geom is not a mesh."""
-    return cast_at_geom(m, d, geomid, pnt, vec, MESH)
+    return cast_at_geom(m, d, geomid, pnt, vec, GEOM_MESH)
 
 
 @kernel
 def cast_at_hfield(m: Model, d: Data, geomid: int, pnt: ConstArray2, vec: ConstArray2) -> float:
     """Distance to a height field geom, or `REFUSED` if the geom is not a height field."""
-    return cast_at_geom(m, d, geomid, pnt, vec, HFIELD)
+    return cast_at_geom(m, d, geomid, pnt, vec, GEOM_HFIELD)
 
 
 @kernel
@@ -227,3 +220,89 @@ def cast_at_shape(
     if not is_primitive(geomtype):
         return REFUSED
     return ray_shape(geomtype, get3(size, 0), get3(pos, 0), get9(mat, 0), get3(pnt, 0), get3(vec, 0))
+
+
+SAME = 1e-6
+"""Tolerance for two computations of the distance to the same triangle, relative."""
+
+
+@kernel
+def face_of_box(size: Vec3, q: Vec3) -> Vec3:
+    """Normal of that face of a box of half sizes `size` which is nearest to a point."""
+    x, y, z = abs(abs(q[0]) - size[0]), abs(abs(q[1]) - size[1]), abs(abs(q[2]) - size[2])
+    if x <= y and x <= z:
+        return (1.0 if q[0] > 0.0 else -1.0, 0.0, 0.0)
+    if y <= z:
+        return (0.0, 1.0 if q[1] > 0.0 else -1.0, 0.0)
+    return (0.0, 0.0, 1.0 if q[2] > 0.0 else -1.0)
+
+
+@kernel
+def normal_of_primitive(kind: int, size: Vec3, q: Vec3) -> Vec3:
+    """Normal of a primitive shape at a point of its surface, in its frame."""
+    if kind == GEOM_PLANE:
+        return (0.0, 0.0, 1.0)
+    if kind == GEOM_SPHERE:
+        return normalize3(q)
+    if kind == GEOM_ELLIPSOID:
+        a, b, c = size[0] * size[0], size[1] * size[1], size[2] * size[2]
+        return normalize3((q[0] / a, q[1] / b, q[2] / c))
+    if kind == GEOM_CAPSULE:
+        return normalize3((q[0], q[1], q[2] - min(max(q[2], -size[1]), size[1])))
+    if kind == GEOM_CYLINDER:
+        side = abs(sqrt(q[0] * q[0] + q[1] * q[1]) - size[0])
+        if side <= abs(abs(q[2]) - size[1]):
+            return normalize3((q[0], q[1], 0.0))
+        return (0.0, 0.0, 1.0 if q[2] > 0.0 else -1.0)
+    return face_of_box(size, q)
+
+
+@kernel
+def normal_of_mesh(m: Model, mesh: int, p: Vec3, v: Vec3, x: float) -> Vec3:
+    """Normal of the face that a ray hits at the distance `x`, or nearest to it if rounding moved it."""
+    best, found = HUGE, 0
+    for face in range(m.mesh_facenum[mesh]):
+        at = ray_face(m, mesh, face, p, v)
+        if at >= 0.0 and abs(at - x) < best:
+            best, found = abs(at - x), face
+    a, b, c = mesh_triangle(m, mesh, found)
+    return normalize3(cross(sub3(b, a), sub3(c, a)))
+
+
+@kernel
+def normal_of_hfield(m: Model, hfield: int, p: Vec3, v: Vec3, x: float) -> Vec3:
+    """Normal of a height field: of its surface if the ray hits it, else of the box around it."""
+    q = add_scaled3(p, v, x)
+    width, height = m.hfield_size[hfield, 0], m.hfield_size[hfield, 1]
+    ncol, nrow = m.hfield_ncol[hfield] - 1, m.hfield_nrow[hfield] - 1
+    col = first_cell(q[0] + width, 0.0, 0.0, 2.0 * width / ncol, ncol)
+    row = first_cell(q[1] + height, 0.0, 0.0, 2.0 * height / nrow, nrow)
+    for half in range(2):
+        a, b, c = prism_top(m, hfield, row, col, half)
+        at = ray_triangle(a, b, c, p, v)
+        if at >= 0.0 and abs(at - x) <= SAME * (1.0 + x):
+            n = normalize3(cross(sub3(b, a), sub3(c, a)))
+            return n if n[2] > 0.0 else (-n[0], -n[1], -n[2])
+    base = m.hfield_size[hfield, 3]
+    if q[2] > 0.0:  # a side above the base
+        return face_of_box((width, height, HUGE), q)
+    return face_of_box((width, height, 0.5 * base), (q[0], q[1], q[2] + 0.5 * base))
+
+
+@kernel
+def normal_at(m: Model, d: Data, geom: int, point: Vec3, vec: Vec3, x: float) -> Vec3:
+    """Normal, in the world frame, of a geom that a ray hits at the distance `x`; 0 if `geom` is negative.
+
+    The ray starts at `point` in the world frame (m); `x` is in units of the length of its direction `vec`.
+    """
+    if geom < 0:
+        return (0.0, 0.0, 0.0)
+    p, v = ray_in_geom(d, geom, point, vec)
+    kind = m.geom_type[geom]
+    if is_primitive(kind):
+        normal = normal_of_primitive(kind, get3(m.geom_size, geom), add_scaled3(p, v, x))
+    elif kind == GEOM_HFIELD:
+        normal = normal_of_hfield(m, m.geom_dataid[geom], p, v, x)
+    else:
+        normal = normal_of_mesh(m, m.geom_dataid[geom], p, v, x)
+    return mul_mat_vec3(get9(d.geom_xmat, geom), normal)

@@ -14,7 +14,8 @@ from __future__ import annotations
 
 from math import sqrt
 
-from cardan.collision.support import MINVAL, support, support_difference
+from cardan.collision.epa import across
+from cardan.collision.support import support, support_difference
 from cardan.enums.codes import (
     GEOM_BOX,
     GEOM_CAPSULE,
@@ -28,6 +29,7 @@ from cardan.enums.codes import (
 from cardan.jit import kernel
 from cardan.maths.types import Vec3
 from cardan.maths.vector import (
+    MINVAL,
     add3,
     add_scaled3,
     cross,
@@ -109,29 +111,14 @@ def bend_difference(d: Data, normal: Vec3, turn: Vec3) -> Vec3:
 
 
 @kernel
-def tangent_of(normal: Vec3) -> Vec3:
-    """Unit vector perpendicular to a unit vector."""
-    x, y, z = abs(normal[0]), abs(normal[1]), abs(normal[2])
-    if x <= y and x <= z:
-        v = cross(normal, (1.0, 0.0, 0.0))
-    elif y <= z:
-        v = cross(normal, (0.0, 1.0, 0.0))
-    else:
-        v = cross(normal, (0.0, 0.0, 1.0))
-    return scale3(v, 1.0 / norm3(v))
-
-
-@kernel
 def newton_turn(d: Data, normal: Vec3, point: Vec3) -> tuple[Vec3, bool]:
-    """Newton step of a normal towards the stationary point; also whether the support function is convex there.
+    """Newton step of a unit normal towards the stationary point; also whether the support function is convex there.
 
-    Args:
-        d: data with the pair in ``d.work.shape_*``.
-        normal: unit vector.
-        point: support point of the Minkowski difference in the direction of `normal`.
+    `point` is the support point of the Minkowski difference in the direction of the normal.
     """
     reach = dot3(point, normal)
-    one = tangent_of(normal)
+    one = across(normal)
+    one = scale3(one, 1.0 / norm3(one))
     two = cross(normal, one)
     bent1, bent2 = bend_difference(d, normal, one), bend_difference(d, normal, two)
     a, b, c = dot3(one, bent1) - reach, dot3(one, bent2), dot3(two, bent2) - reach

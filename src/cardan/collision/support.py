@@ -15,8 +15,7 @@ from __future__ import annotations
 
 from math import sqrt
 
-from cardan.collision.hull_search import mesh_vertex, prepare_hull, prepare_scan, scan_hull, scan_vertices, search_hull
-from cardan.constants import mjMINVAL
+from cardan.collision.hull_search import mesh_vertex, prepare_hull, scan_hull, scan_vertices, search_hull
 from cardan.enums.codes import (
     GEOM_BOX,
     GEOM_CAPSULE,
@@ -28,11 +27,23 @@ from cardan.enums.codes import (
     GEOM_SDF,
 )
 from cardan.jit import kernel
-from cardan.maths.types import Vec3
-from cardan.maths.vector import add3, add_scaled3, dot3, get3, get9, mul_mat_t_vec3, mul_mat_vec3, scale3, set3, sub3
+from cardan.maths.types import ConstArray2, Vec3
+from cardan.maths.vector import (
+    MINVAL,
+    add3,
+    add_scaled3,
+    dot3,
+    get3,
+    get9,
+    mul3,
+    mul_mat_t_vec3,
+    mul_mat_vec3,
+    scale3,
+    set3,
+    set9,
+    sub3,
+)
 from cardan.model.kernel_views import Data, Model
-
-MINVAL = mjMINVAL
 
 
 @kernel
@@ -45,27 +56,17 @@ def signed(value: float, sign: float) -> float:
 def load_geom(m: Model, d: Data, shape: int, geom: int) -> None:
     """Load a geom, at its current pose, as shape `shape` (0 or 1); for a signed-distance shape, load its mesh."""
     d.work.shape_type[shape] = m.geom_type[geom]
-    for i in range(3):
-        d.work.shape_pos[shape, i] = d.geom_xpos[geom, i]
-        d.work.shape_size[shape, i] = m.geom_size[geom, i]
-    for i in range(9):
-        d.work.shape_mat[shape, i] = d.geom_xmat[geom, i]
+    set3(d.work.shape_pos, shape, get3(d.geom_xpos, geom))
+    set3(d.work.shape_size, shape, get3(m.geom_size, geom))
+    set9(d.work.shape_mat, shape, get9(d.geom_xmat, geom))
     if m.geom_type[geom] == GEOM_MESH or m.geom_type[geom] == GEOM_SDF:
         d.work.shape_type[shape] = GEOM_MESH
-        load_mesh(m, d, shape, m.geom_dataid[geom])
-        prepare_hull(m, d, shape, m.geom_dataid[geom], m.geom_rbound[geom])
-        prepare_scan(m, d, shape, m.geom_dataid[geom], m.geom_rbound[geom])
-
-
-@kernel
-def load_mesh(m: Model, d: Data, shape: int, mesh: int) -> None:
-    """Store the addresses of the vertices and the hull of a mesh."""
-    d.work.shape_vertadr[shape] = m.mesh_vertadr[mesh]
-    d.work.shape_graphadr[shape] = m.mesh_graphadr[mesh]
-    if m.mesh_graphadr[mesh] >= 0:
-        d.work.shape_nvert[shape] = m.mesh_graph[m.mesh_graphadr[mesh]]
-    else:
-        d.work.shape_nvert[shape] = m.mesh_vertnum[mesh]
+        mesh = m.geom_dataid[geom]
+        graph = m.mesh_graphadr[mesh]
+        d.work.shape_vertadr[shape] = m.mesh_vertadr[mesh]
+        d.work.shape_graphadr[shape] = graph
+        d.work.shape_nvert[shape] = m.mesh_graph[graph] if graph >= 0 else m.mesh_vertnum[mesh]
+        prepare_hull(m, d, shape, mesh, m.geom_rbound[geom])
 
 
 @kernel
@@ -84,7 +85,7 @@ def support_mesh(m: Model, d: Data, shape: int, direction: Vec3) -> Vec3:
 @kernel
 def support_ellipsoid(size: Vec3, direction: Vec3) -> Vec3:
     """Support point of an ellipsoid: the point whose outward normal is `direction`."""
-    scaled = (direction[0] * size[0], direction[1] * size[1], direction[2] * size[2])
+    scaled = mul3(direction, size)
     length = sqrt(scaled[0] * scaled[0] + scaled[1] * scaled[1] + scaled[2] * scaled[2])
     if length < MINVAL:
         return (0.0, 0.0, 0.0)
@@ -102,31 +103,16 @@ def support_cylinder(size: Vec3, direction: Vec3) -> Vec3:
 
 
 @kernel
-def support_prism(d: Data, direction: Vec3) -> Vec3:
-    """Support point of a prism of a height field: a vertex of its base for downward directions, else of its top."""
-    first = 3 if direction[2] >= 0.0 else 0
+def farthest_of(points: ConstArray2, first: int, count: int, direction: Vec3) -> Vec3:
+    """Of `count` rows of points, from row `first` on, return the point that is farthest in a direction."""
     best = first
-    farthest = dot3(get3(d.work.prism, first), direction)
-    for k in range(first + 1, first + 3):
-        reach = dot3(get3(d.work.prism, k), direction)
+    farthest = dot3(get3(points, first), direction)
+    for k in range(first + 1, first + count):
+        reach = dot3(get3(points, k), direction)
         if reach > farthest:
             farthest = reach
             best = k
-    return get3(d.work.prism, best)
-
-
-@kernel
-def support_element(d: Data, shape: int, direction: Vec3) -> Vec3:
-    """Vertex of an element that is farthest in a direction."""
-    first = 4 * shape
-    best = first
-    farthest = dot3(get3(d.work.element, first), direction)
-    for k in range(first + 1, first + d.work.shape_nvert[shape]):
-        reach = dot3(get3(d.work.element, k), direction)
-        if reach > farthest:
-            farthest = reach
-            best = k
-    return get3(d.work.element, best)
+    return get3(points, best)
 
 
 @kernel
@@ -150,21 +136,17 @@ def support_local(m: Model, d: Data, shape: int, direction: Vec3) -> Vec3:
 
 @kernel
 def support(m: Model, d: Data, shape: int, direction: Vec3) -> Vec3:
-    """Support point of an enlarged shape of the pair, in the frame of the shapes' poses.
+    """Support point of an enlarged shape of the pair (0 or 1) for a unit direction, in the frame of the shapes' poses.
 
     This is the world frame, or the height field's frame if shape 0 is a prism.
-
-    Args:
-        m: model.
-        d: data with the pair in ``d.work.shape_*``.
-        shape: 0 or 1.
-        direction: unit vector, in that frame.
     """
     if d.work.shape_type[shape] == GEOM_HFIELD:
-        return add_scaled3(support_prism(d, direction), direction, d.work.shape_inflate)
+        # a prism: a vertex of its base for downward directions, else of its top
+        point = farthest_of(d.work.prism, 3 if direction[2] >= 0.0 else 0, 3, direction)
+        return add_scaled3(point, direction, d.work.shape_inflate)
     if d.work.shape_type[shape] == GEOM_FLEX:
-        reach = d.work.shape_size[shape, 0] + d.work.shape_inflate
-        return add_scaled3(support_element(d, shape, direction), direction, reach)
+        point = farthest_of(d.work.element, 4 * shape, d.work.shape_nvert[shape], direction)
+        return add_scaled3(point, direction, d.work.shape_size[shape, 0] + d.work.shape_inflate)
     xmat = get9(d.work.shape_mat, shape)
     local = support_local(m, d, shape, mul_mat_t_vec3(xmat, direction))
     point = add3(get3(d.work.shape_pos, shape), mul_mat_vec3(xmat, local))
@@ -177,7 +159,7 @@ def support_difference(m: Model, d: Data, row: int, direction: Vec3) -> Vec3:
 
     Writes ``d.work.simplex`` (the difference), ``d.work.simplex1`` and ``d.work.simplex2``, and returns the difference.
     """
-    for shape in range(2):
+    for shape in range(2):  # a loop, so that the support functions are compiled in once
         point = support(m, d, shape, direction if shape == 0 else scale3(direction, -1.0))
         if shape == 0:
             set3(d.work.simplex1, row, point)

@@ -10,22 +10,35 @@ Spec: computation, collision detection, filtering.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from itertools import combinations_with_replacement, product
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
-from cardan.collision import box, capsule, plane, sphere
+from cardan.collision import capsule, plane
+from cardan.collision.box import box_box
 from cardan.collision.broadphase import are_parent_and_child, bits_match
 from cardan.collision.capsule_box import capsule_box
 from cardan.collision.convex import convex_convex
 from cardan.collision.distance import exact_convex
 from cardan.collision.hfield import hfield_convex
-from cardan.collision.plane import plane_mesh
 from cardan.collision.sdf.descent import sdf_descent
 from cardan.collision.sdf.triangles import mesh_sdf
 from cardan.constants import mjENBL_NATIVECCD
-from cardan.enums import mjtDisableBit, mjtGeom
+from cardan.enums import mjtGeom
+from cardan.enums.codes import (
+    DSBL_FILTERPARENT,
+    GEOM_BOX,
+    GEOM_CAPSULE,
+    GEOM_CYLINDER,
+    GEOM_ELLIPSOID,
+    GEOM_HFIELD,
+    GEOM_MESH,
+    GEOM_PLANE,
+    GEOM_SDF,
+    GEOM_SPHERE,
+)
 from cardan.model import internals
 from cardan.model.derived import NO_COLLIDER, NTYPES
 from cardan.model.mjdata import MjData
@@ -36,54 +49,31 @@ BLOCK = 1 << 20
 FIRST_BLOCK = 1 << 10
 """Number of pairs of geoms that are checked first."""
 
+CONVEX = (GEOM_SPHERE, GEOM_CAPSULE, GEOM_ELLIPSOID, GEOM_CYLINDER, GEOM_BOX, GEOM_MESH)
 COLLIDERS: dict[tuple[int, int], Callable[..., Any]] = {
-    (mjtGeom.mjGEOM_PLANE, mjtGeom.mjGEOM_SPHERE): plane.plane_sphere,
-    (mjtGeom.mjGEOM_PLANE, mjtGeom.mjGEOM_CAPSULE): plane.plane_capsule,
-    (mjtGeom.mjGEOM_PLANE, mjtGeom.mjGEOM_ELLIPSOID): plane.plane_ellipsoid,
-    (mjtGeom.mjGEOM_PLANE, mjtGeom.mjGEOM_CYLINDER): plane.plane_cylinder,
-    (mjtGeom.mjGEOM_PLANE, mjtGeom.mjGEOM_BOX): plane.plane_box,
-    (mjtGeom.mjGEOM_PLANE, mjtGeom.mjGEOM_MESH): plane_mesh,
-    (mjtGeom.mjGEOM_HFIELD, mjtGeom.mjGEOM_SPHERE): hfield_convex,
-    (mjtGeom.mjGEOM_HFIELD, mjtGeom.mjGEOM_CAPSULE): hfield_convex,
-    (mjtGeom.mjGEOM_HFIELD, mjtGeom.mjGEOM_ELLIPSOID): hfield_convex,
-    (mjtGeom.mjGEOM_HFIELD, mjtGeom.mjGEOM_CYLINDER): hfield_convex,
-    (mjtGeom.mjGEOM_HFIELD, mjtGeom.mjGEOM_BOX): hfield_convex,
-    (mjtGeom.mjGEOM_HFIELD, mjtGeom.mjGEOM_MESH): hfield_convex,
-    (mjtGeom.mjGEOM_SPHERE, mjtGeom.mjGEOM_SPHERE): capsule.sphere_sphere,
-    (mjtGeom.mjGEOM_SPHERE, mjtGeom.mjGEOM_CAPSULE): capsule.sphere_capsule,
-    (mjtGeom.mjGEOM_SPHERE, mjtGeom.mjGEOM_CYLINDER): sphere.sphere_cylinder,
-    (mjtGeom.mjGEOM_SPHERE, mjtGeom.mjGEOM_BOX): sphere.sphere_box,
-    (mjtGeom.mjGEOM_CAPSULE, mjtGeom.mjGEOM_CAPSULE): capsule.capsule_capsule,
-    (mjtGeom.mjGEOM_CAPSULE, mjtGeom.mjGEOM_BOX): capsule_box,
-    (mjtGeom.mjGEOM_BOX, mjtGeom.mjGEOM_BOX): box.box_box,
-    (mjtGeom.mjGEOM_SPHERE, mjtGeom.mjGEOM_ELLIPSOID): convex_convex,
-    (mjtGeom.mjGEOM_SPHERE, mjtGeom.mjGEOM_MESH): convex_convex,
-    (mjtGeom.mjGEOM_CAPSULE, mjtGeom.mjGEOM_ELLIPSOID): convex_convex,
-    (mjtGeom.mjGEOM_CAPSULE, mjtGeom.mjGEOM_CYLINDER): convex_convex,
-    (mjtGeom.mjGEOM_CAPSULE, mjtGeom.mjGEOM_MESH): convex_convex,
-    (mjtGeom.mjGEOM_ELLIPSOID, mjtGeom.mjGEOM_ELLIPSOID): convex_convex,
-    (mjtGeom.mjGEOM_ELLIPSOID, mjtGeom.mjGEOM_CYLINDER): convex_convex,
-    (mjtGeom.mjGEOM_ELLIPSOID, mjtGeom.mjGEOM_BOX): convex_convex,
-    (mjtGeom.mjGEOM_ELLIPSOID, mjtGeom.mjGEOM_MESH): convex_convex,
-    (mjtGeom.mjGEOM_CYLINDER, mjtGeom.mjGEOM_CYLINDER): convex_convex,
-    (mjtGeom.mjGEOM_CYLINDER, mjtGeom.mjGEOM_BOX): convex_convex,
-    (mjtGeom.mjGEOM_CYLINDER, mjtGeom.mjGEOM_MESH): convex_convex,
-    (mjtGeom.mjGEOM_BOX, mjtGeom.mjGEOM_MESH): convex_convex,
-    (mjtGeom.mjGEOM_MESH, mjtGeom.mjGEOM_MESH): convex_convex,
-    (mjtGeom.mjGEOM_PLANE, mjtGeom.mjGEOM_SDF): plane_mesh,
-    (mjtGeom.mjGEOM_SPHERE, mjtGeom.mjGEOM_SDF): sdf_descent,
-    (mjtGeom.mjGEOM_CAPSULE, mjtGeom.mjGEOM_SDF): sdf_descent,
-    (mjtGeom.mjGEOM_ELLIPSOID, mjtGeom.mjGEOM_SDF): sdf_descent,
-    (mjtGeom.mjGEOM_CYLINDER, mjtGeom.mjGEOM_SDF): sdf_descent,
-    (mjtGeom.mjGEOM_BOX, mjtGeom.mjGEOM_SDF): sdf_descent,
-    (mjtGeom.mjGEOM_MESH, mjtGeom.mjGEOM_SDF): mesh_sdf,
-    (mjtGeom.mjGEOM_SDF, mjtGeom.mjGEOM_SDF): sdf_descent,
+    **dict.fromkeys(combinations_with_replacement(CONVEX, 2), convex_convex),
+    **dict.fromkeys(product([GEOM_HFIELD], CONVEX), hfield_convex),
+    **dict.fromkeys(product([*CONVEX, GEOM_SDF], [GEOM_SDF]), sdf_descent),
+    (GEOM_PLANE, GEOM_SPHERE): plane.plane_sphere,
+    (GEOM_PLANE, GEOM_CAPSULE): plane.plane_capsule,
+    (GEOM_PLANE, GEOM_ELLIPSOID): plane.plane_ellipsoid,
+    (GEOM_PLANE, GEOM_CYLINDER): plane.plane_cylinder,
+    (GEOM_PLANE, GEOM_BOX): plane.plane_box,
+    (GEOM_PLANE, GEOM_MESH): plane.plane_mesh,
+    (GEOM_PLANE, GEOM_SDF): plane.plane_mesh,
+    (GEOM_SPHERE, GEOM_SPHERE): capsule.sphere_sphere,
+    (GEOM_SPHERE, GEOM_CAPSULE): capsule.sphere_capsule,
+    (GEOM_SPHERE, GEOM_CYLINDER): capsule.sphere_cylinder,
+    (GEOM_SPHERE, GEOM_BOX): capsule.sphere_box,
+    (GEOM_CAPSULE, GEOM_CAPSULE): capsule.capsule_capsule,
+    (GEOM_CAPSULE, GEOM_BOX): capsule_box,
+    (GEOM_BOX, GEOM_BOX): box_box,
+    (GEOM_MESH, GEOM_SDF): mesh_sdf,
 }
-"""Collision functions by the types of the first and the second geom, the lower type first."""
+"""Collision functions by the types of two geoms, the lower type first; later rows replace earlier ones."""
 
 EXACT = {convex_convex: exact_convex}
 """Replacements of collision functions if the flag ``nativeccd`` is set in ``opt.enableflags``."""
-
 
 Types = tuple[int, int]
 Own = Mapping[Types, "Callable[..., Any] | int"]
@@ -137,9 +127,14 @@ def _label(m: MjModel, geom: int) -> str:
 def _colliding_types(m: MjModel) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
     """Yield the pairs of geom types that can collide, with the ids of two such geoms."""
     table = internals.array(m, "aux.collider")
-    kinds, representative = _distinct_geoms(m)
+    # distinct rows of what the filters use, and one geom of each row
+    rows = np.stack([m.geom_type, m.geom_bodyid, m.geom_contype, m.geom_conaffinity], axis=1)
+    kinds, representative = np.unique(rows, axis=0, return_index=True)
     present = np.flatnonzero(np.bincount(m.geom_type))
-    explicit = _explicit_pairs(m)
+    explicit: dict[Types, tuple[int, int]] = {}
+    for pair in zip(m.pair_geom1.tolist(), m.pair_geom2.tolist(), strict=True):
+        geom1, geom2 = sorted(pair, key=lambda geom: int(m.geom_type[geom]))
+        explicit.setdefault((int(m.geom_type[geom1]), int(m.geom_type[geom2])), (geom1, geom2))
     for i, type1 in enumerate(present):
         for type2 in present[i:]:
             if table[type1 * NTYPES + type2] == NO_COLLIDER:
@@ -149,21 +144,6 @@ def _colliding_types(m: MjModel) -> Iterator[tuple[tuple[int, int], tuple[int, i
             )
             if found:
                 yield (int(type1), int(type2)), found
-
-
-def _distinct_geoms(m: MjModel) -> tuple[np.ndarray, np.ndarray]:
-    """Return the distinct rows of what the filters use (type, body, contype, conaffinity), and one geom of each row."""
-    rows = np.stack([m.geom_type, m.geom_bodyid, m.geom_contype, m.geom_conaffinity], axis=1)
-    return np.unique(rows, axis=0, return_index=True)
-
-
-def _explicit_pairs(m: MjModel) -> dict[tuple[int, int], tuple[int, int]]:
-    """Return the types of the explicit pairs, and the geoms of one pair each, the geom of lower type first."""
-    pairs: dict[tuple[int, int], tuple[int, int]] = {}
-    for pair in zip(m.pair_geom1.tolist(), m.pair_geom2.tolist(), strict=True):
-        geom1, geom2 = sorted(pair, key=lambda geom: int(m.geom_type[geom]))
-        pairs.setdefault((int(m.geom_type[geom1]), int(m.geom_type[geom2])), (geom1, geom2))
-    return pairs
 
 
 def _first_pair(m: MjModel, geoms1: np.ndarray, geoms2: np.ndarray) -> tuple[int, int] | None:
@@ -191,7 +171,7 @@ def _passing(m: MjModel, geom1: np.ndarray, geom2: np.ndarray) -> np.ndarray:
         (m.body_contype, m.body_conaffinity, body1, body2),
     ):
         passing = passing & bits_match(contype[a], conaffinity[a], contype[b], conaffinity[b])
-    if not m.opt.disableflags & mjtDisableBit.mjDSBL_FILTERPARENT:
+    if not m.opt.disableflags & DSBL_FILTERPARENT:
         parent = internals.array(m, "aux.body_weldparent")
         passing &= ~are_parent_and_child(weld1, weld2, parent[body1], parent[body2])
     signature = (np.minimum(body1, body2).astype(np.int64) << 16) + np.maximum(body1, body2)

@@ -29,26 +29,26 @@ from typing import Any
 import numpy as np
 
 from cardan.dynamics.jacobian import rotation_column
-from cardan.enums import mjtGeom
+from cardan.enums.codes import GEOM_BOX, GEOM_CAPSULE, GEOM_CYLINDER
 from cardan.jit import kernel
 from cardan.maths.quaternion import mul_quat, neg_quat, quat2vel, rot_vec_quat, sub_quat
-from cardan.maths.vector import dot3
+from cardan.maths.types import Vec3, Vec4
+from cardan.maths.vector import dot3, get4
 from cardan.model import internals
 from cardan.model.kernel_views import Data, Model
 from cardan.plugins.memory import PluginMemory, indices_of, numbers_of
 from cardan.plugins.registry import Config, Plugin, config_of, number
 
-ROUND = (mjtGeom.mjGEOM_CAPSULE, mjtGeom.mjGEOM_CYLINDER)
 STRIDE = 6
 """Numbers per segment: its three stiffnesses, N m, and its curvature at rest."""
 
 
 def section(kind: int, size: np.ndarray) -> tuple[float, float, float]:
     """Compute torsion constant and second moments of area about the Y and Z axes of a cross section, m^4."""
-    if kind in ROUND:
+    if kind in (GEOM_CAPSULE, GEOM_CYLINDER):
         moment = 0.25 * pi * size[0] ** 4
         return 2.0 * moment, moment, moment
-    if kind != mjtGeom.mjGEOM_BOX:
+    if kind != GEOM_BOX:
         return 0.0, 0.0, 0.0
     y, z = size[1], size[2]
     a, b = max(y, z), min(y, z)
@@ -91,11 +91,10 @@ def init(m: Any, d: Any, instance: int) -> PluginMemory:
 
 
 @kernel
-def torque_of(d: Data, at: int, parent: int, body: int) -> Any:
+def torque_of(d: Data, at: int, parent: int, body: int) -> Vec3:
     """Torque on a segment whose numbers start at `at`, in the world frame."""
-    here = (d.xquat[body, 0], d.xquat[body, 1], d.xquat[body, 2], d.xquat[body, 3])
-    before = (d.xquat[parent, 0], d.xquat[parent, 1], d.xquat[parent, 2], d.xquat[parent, 3])
-    bent = sub_quat(here, before)
+    before = get4(d.xquat, parent)
+    bent = sub_quat(get4(d.xquat, body), before)
     local = (
         d.work.plugin_number[at] * (d.work.plugin_number[at + 3] - bent[0]),
         d.work.plugin_number[at + 1] * (d.work.plugin_number[at + 4] - bent[1]),
@@ -116,7 +115,7 @@ def compute(m: Model, d: Data, instance: int, capability: int) -> None:
             d.qfrc_passive[dof] += dot3(rotation_column(d, dof), torque)
 
 
-def rainbow(share: float) -> tuple[float, float, float, float]:
+def rainbow(share: float) -> Vec4:
     """Return a colour from blue (0) through cyan, green and yellow to red (1)."""
     x = 4.0 * min(1.0, max(0.0, share))
     if x < 1.0:

@@ -18,7 +18,7 @@ from cardan.maths.quaternion import mul_quat, rot_vec_quat
 from cardan.maths.types import Vec3
 from cardan.maths.vector import add3, dot3, get3, get9, mul_mat_vec3
 from cardan.model.kernel_views import Data, Model
-from cardan.plugins.memory import indices_of, numbers_of
+from cardan.plugins.memory import PluginMemory, indices_of, numbers_of
 from cardan.plugins.registry import Config, config_of, number
 
 ATTRIBUTES = ("face", "edge", "young", "poisson")
@@ -111,15 +111,14 @@ def mesh_of(m: Any, instance: int, corners: int) -> tuple[Vertices, np.ndarray]:
     return vertices, elements
 
 
-def header(vertices: Vertices, nparts: int, nedge: int) -> np.ndarray:
-    """Return the first integers of an instance."""
+def memory_of(
+    vertices: Vertices, nparts: int, nedge: int, numbers: list[Any], indices: list[Any], remembered: Any = ()
+) -> PluginMemory:
+    """Return the memory of an instance: what describes its vertices, then further numbers and integers."""
     counts = [len(vertices.body), nparts, nedge, int(vertices.offset.any())]
-    return np.concatenate([counts, vertices.body]).astype(np.int64)
-
-
-def room(vertices: Vertices) -> np.ndarray:
-    """Return the first numbers of an instance."""
-    return np.concatenate([vertices.offset.ravel(), np.zeros(6 * len(vertices.body))])
+    room = [vertices.offset.ravel(), np.zeros(6 * len(vertices.body))]
+    integers = np.concatenate([counts, vertices.body, *indices]).astype(np.int64)
+    return PluginMemory(np.concatenate([*room, *numbers]), integers, np.array(remembered, np.int64))
 
 
 @kernel
@@ -133,16 +132,14 @@ def place_vertices(d: Data, instance: int) -> None:
         body = d.work.plugin_index[index + BODIES + k]
         point = get3(d.xpos, body)
         if d.work.plugin_index[index + HAS_OFFSET] != 0:
-            at = offset + 3 * k
-            local = (d.work.plugin_number[at], d.work.plugin_number[at + 1], d.work.plugin_number[at + 2])
-            point = add3(point, mul_mat_vec3(get9(d.xmat, body), local))
+            point = add3(point, mul_mat_vec3(get9(d.xmat, body), vector_at(d, offset + 3 * k)))
         for i in range(3):
             d.work.plugin_number[position + 3 * k + i] = point[i]
             d.work.plugin_number[force + 3 * k + i] = 0.0
 
 
 @kernel
-def vector_at(d: Data, at: int) -> Any:
+def vector_at(d: Data, at: int) -> Vec3:
     """Three consecutive numbers of an instance."""
     return d.work.plugin_number[at], d.work.plugin_number[at + 1], d.work.plugin_number[at + 2]
 

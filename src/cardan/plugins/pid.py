@@ -23,7 +23,6 @@ integral; numbers of the reference.
 from __future__ import annotations
 
 from math import inf
-from typing import Any
 
 import numpy as np
 
@@ -121,18 +120,13 @@ def compute(m: Model, d: Data, instance: int, capability: int) -> None:
             d.actuator_force[i] = force
 
 
-def init(m: Any, d: Any, instance: int) -> np.ndarray:
-    """Return the numbers of an instance."""
-    return gains(config_of(m, instance))
-
-
 PID = Plugin(
     "mujoco.pid",
     ("kp", "ki", "kd", "imax", "slewmax"),
     ("actuator",),
     actdim=actdim,
     validate=gains,
-    init=init,
+    init=lambda m, d, instance: gains(config_of(m, instance)),
     act_dot=act_dot,
     compute=compute,
 )

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -31,13 +31,8 @@ Function = Callable[..., Any]
 
 ENTRY_POINTS = "cardan.plugins"
 _NUMBER = re.compile(r"\s*[-+]?(\d+\.?\d*([eE][-+]?\d+)?|\.\d+([eE][-+]?\d+)?|inf|nan)", re.IGNORECASE)
-CAPABILITIES: dict[str, int] = {
-    "actuator": PLUGIN_ACTUATOR,
-    "sensor": PLUGIN_SENSOR,
-    "passive": PLUGIN_PASSIVE,
-    "sdf": PLUGIN_SDF,
-}
-PURPOSES: dict[str, str] = {
+CAPABILITIES = {"actuator": PLUGIN_ACTUATOR, "sensor": PLUGIN_SENSOR, "passive": PLUGIN_PASSIVE, "sdf": PLUGIN_SDF}
+PURPOSES = {
     "actuator": "actuator forces",
     "sensor": "sensors",
     "passive": "passive forces",
@@ -47,18 +42,7 @@ PURPOSES: dict[str, str] = {
 
 @dataclass(frozen=True, eq=False)
 class Plugin:
-    """A registered plugin; `register_plugin` explains the attributes.
-
-    Attributes:
-        name: name by which models refer to the plugin.
-        attributes: names of its attributes.
-        capabilities: keys of `CAPABILITIES`.
-        needstage: `mjtStage` after which its sensors are computed.
-        nstate, nsensordata, actdim: sizes, or functions of the configuration.
-        validate: function that raises ValueError for an invalid configuration.
-        init, reset, compute, act_dot, advance, copy, destroy, visualize: functions of the plugin.
-        shape: signed-distance shape of the plugin.
-    """
+    """A registered plugin; `register_plugin` explains the attributes. `shape` is its signed-distance shape."""
 
     name: str
     attributes: tuple[str, ...] = ()
@@ -161,24 +145,27 @@ def register_plugin(
         ValueError: the name is one of the package; capabilities are unknown or missing; `compute` is missing;
             `needstage` is not a stage after which sensors are computed.
     """
-    functions = {"validate": validate, "init": init, "reset": reset, "compute": compute, "act_dot": act_dot,
-                 "advance": advance, "copy": copy, "destroy": destroy, "visualize": visualize}  # fmt: skip
     _check_name("register_plugin", name)
-    for word, function in functions.items():
+    words = (capabilities,) if isinstance(capabilities, str) else tuple(capabilities)
+    functions = (validate, init, reset, compute, act_dot, advance, copy, destroy, visualize)
+    plugin = Plugin(name, tuple(attributes), words, needstage, nstate, nsensordata, actdim, *functions)
+    _check_plugin(plugin)
+    PLUGINS[name] = replace(plugin, needstage=int(needstage))
+
+
+def _check_plugin(plugin: Plugin) -> None:
+    for word in ("validate", "init", "reset", "compute", "act_dot", "advance", "copy", "destroy", "visualize"):
+        function = getattr(plugin, word)
         if function is not None and not callable(function):
             raise TypeError(f"register_plugin: {word} must be a function, not {type(function).__name__}")
-    words = (capabilities,) if isinstance(capabilities, str) else tuple(capabilities)
-    known = [word for word in CAPABILITIES if word != "sdf"]
-    if not words or set(words) - set(known):
-        raise ValueError(f"register_plugin: capabilities must be some of {', '.join(known)}, found {words}")
-    if compute is None:
+    known, found = [word for word in CAPABILITIES if word != "sdf"], plugin.capabilities
+    if not found or set(found) - set(known):
+        raise ValueError(f"register_plugin: capabilities must be some of {', '.join(known)}, found {found}")
+    if plugin.compute is None:
         raise ValueError("register_plugin: compute is missing")
-    if needstage not in SENSED:
+    if plugin.needstage not in SENSED:
         stages = ", ".join(f"mjtStage.{stage.name}" for stage in SENSED)
-        raise ValueError(f"register_plugin: needstage must be one of {stages}, found {needstage!r}")
-    PLUGINS[name] = Plugin(
-        name, tuple(attributes), words, int(needstage), nstate, nsensordata, actdim, **functions
-    )  # fmt: skip
+        raise ValueError(f"register_plugin: needstage must be one of {stages}, found {plugin.needstage!r}")
 
 
 def _check_name(function: str, name: str) -> None:
@@ -242,11 +229,6 @@ def looks_at_data(name: str) -> bool:
 
 def make_instance(m: Any, d: Any, instance: int) -> Any:
     """Call the `init` of an instance's plugin and return its result; None if it has no `init`.
-
-    Args:
-        m: the model.
-        d: the data for which the instance is made.
-        instance: id of the instance.
 
     Raises:
         PluginError: `init` refuses the model.

@@ -21,39 +21,24 @@ from cardan.plugins.registry import config_of, plugin_of, register_shape, shape_
 if TYPE_CHECKING:
     from cardan.model.mjmodel import MjModel
 
+BOWL = {"height": 0.4, "radius": 1.0, "thickness": 0.02}
 GEAR = {"alpha": 0.0, "diameter": 2.8, "teeth": 25.0, "thickness": 0.2, "innerdiameter": -1.0}
+TORUS = {"radius1": 0.35, "radius2": 0.15}
 
 
-def _no_box(a: tuple[float, ...]) -> Box:
-    return (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-
-
-def _screw_box(a: tuple[float, ...]) -> Box:
-    return (0.0, 0.0, 0.0, 0.6, 0.6, 1.0)
-
-
-def _gear_box(a: tuple[float, ...]) -> Box:
-    return (0.0, 0.0, 0.0, 0.625 * a[1], 0.625 * a[1], 0.55 * a[3])
-
-
-def _torus_box(a: tuple[float, ...]) -> Box:
-    return (0.0, 0.0, 0.0, a[0] + a[1], a[0] + a[1], a[1])
-
-
-def _bowl_box(a: tuple[float, ...]) -> Box:
-    half = a[1] + a[2]
-    return (0.0, 0.0, 0.0, half, half, half)
+def _centred(x: float, y: float, z: float) -> Box:
+    return (0.0, 0.0, 0.0, x, y, z)
 
 
 SHAPE_PLUGINS = tuple(
     shape_plugin(shape)
     for shape in (
-        Shape("mujoco.sdf.bolt", bolt, {"radius": 0.26}, _screw_box),
-        Shape("mujoco.sdf.bowl", bowl, {"height": 0.4, "radius": 1.0, "thickness": 0.02}, _bowl_box),
-        Shape("mujoco.sdf.gear", gear, GEAR, _gear_box),
-        Shape("mujoco.sdf.nut", nut, {"radius": 0.26}, _screw_box),
-        Shape("mujoco.sdf.torus", torus, {"radius1": 0.35, "radius2": 0.15}, _torus_box, torus_gradient),
-        Shape("mujoco.sdf.sdflib", torus, {"aabb": 0.0}, _no_box, of_mesh=True),
+        Shape("mujoco.sdf.bolt", bolt, {"radius": 0.26}, lambda a: _centred(0.6, 0.6, 1.0)),
+        Shape("mujoco.sdf.bowl", bowl, BOWL, lambda a: _centred(a[1] + a[2], a[1] + a[2], a[1] + a[2])),
+        Shape("mujoco.sdf.gear", gear, GEAR, lambda a: _centred(0.625 * a[1], 0.625 * a[1], 0.55 * a[3])),
+        Shape("mujoco.sdf.nut", nut, {"radius": 0.26}, lambda a: _centred(0.6, 0.6, 1.0)),
+        Shape("mujoco.sdf.torus", torus, TORUS, lambda a: _centred(a[0] + a[1], a[0] + a[1], a[1]), torus_gradient),
+        Shape("mujoco.sdf.sdflib", torus, {"aabb": 0.0}, lambda a: _centred(0.0, 0.0, 0.0), of_mesh=True),
     )
 )
 
@@ -87,17 +72,15 @@ def register_sdf(
     own = dict(attributes or {})
     if len(own) > MAX_ATTRIBUTES:
         raise ValueError(f"register_sdf: a shape has at most {MAX_ATTRIBUTES} attributes, found {len(own)}")
-    box = aabb if callable(aabb) else _fixed_box(aabb)
-    plain = getattr(distance, "py_func", distance)
-    slope = getattr(gradient, "py_func", gradient)
+    box = aabb
+    if not callable(box):
+        x, y, z, *half = (float(number) for number in box)
+        if len(half) != 3 or not min(half) > 0.0:
+            raise ValueError("register_sdf: aabb must be a centre and three positive half sides")
+        fixed = (x, y, z, half[0], half[1], half[2])
+        box = lambda a: fixed  # noqa: E731
+    plain, slope = getattr(distance, "py_func", distance), getattr(gradient, "py_func", gradient)
     register_shape("register_sdf", Shape(name, plain, own, box, slope))
-
-
-def _fixed_box(aabb: Box) -> Callable[[tuple[float, ...]], Box]:
-    x, y, z, *half = (float(number) for number in aabb)
-    if len(half) != 3 or not min(half) > 0.0:
-        raise ValueError("register_sdf: aabb must be a centre and three positive half sides")
-    return lambda a: (x, y, z, half[0], half[1], half[2])
 
 
 def shape_of(m: MjModel, instance: int) -> Shape:

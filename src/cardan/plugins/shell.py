@@ -37,18 +37,16 @@ from cardan.plugins.elastic import (
     NVERT,
     VERTEX,
     apply_vertex_forces,
-    header,
     lame,
+    memory_of,
     mesh_of,
     place_vertices,
-    room,
     vector_at,
 )
 from cardan.plugins.memory import PluginMemory, indices_of, numbers_of
 from cardan.plugins.registry import Config, Plugin, config_of, number
 
 _THICKEST = 1e6  # m
-
 FLAP = 5
 """Numbers per flap: four weights, its stiffness."""
 
@@ -113,8 +111,7 @@ def init(m: Any, d: Any, instance: int) -> PluginMemory:
     weight, area = weights(vertices.rest, flaps)
     stiffness = lame(config)[1] * thickness_of(config) ** 3 / (8.0 * area)
     rows = np.concatenate([weight, stiffness[:, None]], axis=1)
-    indices = [header(vertices, len(flaps), 0), flaps.ravel()]
-    return PluginMemory(np.concatenate([room(vertices), rows.ravel()]), np.concatenate(indices))
+    return memory_of(vertices, len(flaps), 0, [rows.ravel()], [flaps.ravel()])
 
 
 @kernel

@@ -46,11 +46,10 @@ from cardan.plugins.elastic import (
     NVERT,
     VERTEX,
     apply_vertex_forces,
-    header,
     lame,
+    memory_of,
     mesh_of,
     place_vertices,
-    room,
     vector_at,
 )
 from cardan.plugins.memory import PluginMemory, indices_of, numbers_of
@@ -141,16 +140,15 @@ def make_init(corners: int) -> Callable[[Any, Any, int], PluginMemory]:
         side = vertices.rest[edges[:, 1]] - vertices.rest[edges[:, 0]]
         squared = (side * side).sum(axis=1)
         per_edge = np.stack([squared, squared, np.zeros_like(squared)], axis=1)
-        indices = [header(vertices, len(elements), len(edges)), edges.ravel(), of_element.ravel()]
-        numbers = [room(vertices), [damping], per_edge.ravel(), matrix.ravel()]
+        numbers, indices = [[damping], per_edge.ravel(), matrix.ravel()], [edges.ravel(), of_element.ravel()]
         lasts = VERTEX * len(vertices.body) + DAMPING + LAST + EDGE * np.arange(len(edges) if damping else 0)
-        return PluginMemory(np.concatenate(numbers), np.concatenate(indices), lasts)
+        return memory_of(vertices, len(elements), len(edges), numbers, indices, lasts)
 
     return init
 
 
 @kernel
-def edge_start(d: Data, instance: int) -> Any:
+def edge_start(d: Data, instance: int) -> tuple[int, int]:
     """Indices at which the integers and the numbers of the edges start."""
     nvert = d.work.plugin_index[indices_of(d, instance) + NVERT]
     return indices_of(d, instance) + BODIES + nvert, numbers_of(d, instance) + VERTEX * nvert + DAMPING

@@ -28,9 +28,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cardan.dynamics.external import contact_force
-from cardan.enums import mjtStage
-from cardan.enums.codes import OBJ_SITE
+from cardan.enums.codes import OBJ_SITE, STAGE_ACC
 from cardan.jit import kernel
+from cardan.maths.types import Vec3
 from cardan.maths.vector import get3, get9, mul_mat_t_vec3, scale3, sub3
 from cardan.model.kernel_views import Data, Model
 from cardan.plugins.memory import PluginMemory, indices_of, numbers_of
@@ -83,12 +83,6 @@ def nsensordata(config: Config) -> int:
     return grid.across * grid.up * grid.channels
 
 
-def edges(count: int, fov: float, gamma: float) -> np.ndarray:
-    """Return the edges of the cells in one direction (count + 1,), rad."""
-    even = np.linspace(-1.0, 1.0, count + 1)
-    return fov * ((1.0 - gamma) * even + gamma * even**5)
-
-
 def init(m: Any, d: Any, instance: int) -> PluginMemory:
     """Return numbers of cells and channels, and the edges of the cells.
 
@@ -98,8 +92,9 @@ def init(m: Any, d: Any, instance: int) -> PluginMemory:
     if (m.sensor_objtype[m.sensor_plugin == instance] != OBJ_SITE).any():
         raise ValueError("mujoco.sensor.touch_grid must be about a site: give objtype and objname of one")
     grid = grid_of(config_of(m, instance))
-    numbers = [edges(grid.across, grid.fov[0], grid.gamma), edges(grid.up, grid.fov[1], grid.gamma)]
-    return PluginMemory(np.concatenate(numbers), np.array([grid.across, grid.up, grid.channels], np.int64))
+    even = [np.linspace(-1.0, 1.0, count + 1) for count in (grid.across, grid.up)]
+    edges = [fov * ((1.0 - grid.gamma) * u + grid.gamma * u**5) for fov, u in zip(grid.fov, even, strict=True)]
+    return PluginMemory(np.concatenate(edges), np.array([grid.across, grid.up, grid.channels], np.int64))
 
 
 @kernel
@@ -118,7 +113,7 @@ def cell_of(d: Data, start: int, count: int, angle: float) -> int:
 
 
 @kernel
-def cell_at(d: Data, instance: int, local: Any) -> int:
+def cell_at(d: Data, instance: int, local: Vec3) -> int:
     """Cell that contains a point in the site's frame, or -1."""
     index, start = indices_of(d, instance), numbers_of(d, instance)
     across, up = d.work.plugin_index[index], d.work.plugin_index[index + 1]
@@ -150,7 +145,7 @@ def add_contact(m: Model, d: Data, instance: int, sensor: int, contact: int, sig
 
 
 @kernel
-def add_vector(d: Data, at: int, stride: int, vector: Any, count: int) -> None:
+def add_vector(d: Data, at: int, stride: int, vector: Vec3, count: int) -> None:
     """Add the first components of a vector to channels, Z first."""
     if count > 0:
         d.sensordata[at] += vector[2]
@@ -180,7 +175,7 @@ TOUCH_GRID = Plugin(
     "mujoco.sensor.touch_grid",
     ("nchannel", "size", "fov", "gamma"),
     ("sensor",),
-    needstage=int(mjtStage.mjSTAGE_ACC),
+    needstage=STAGE_ACC,
     nsensordata=nsensordata,
     validate=grid_of,
     init=init,

@@ -3,31 +3,27 @@
 from __future__ import annotations
 
 from math import atan2, sqrt
-from typing import Any
 
 from cardan.collision.sdf.descent import halton
-from cardan.constants import mjMINVAL
-from cardan.enums import mjtCatBit, mjtGeom, mjtVisFlag
-from cardan.enums.codes import WARN_VGEOMFULL
+from cardan.enums import mjtCatBit, mjtGeom, mjtObj
+from cardan.enums.codes import CAT_DECOR, CAT_DYNAMIC, GEOM_CAPSULE, GEOM_CYLINDER, OBJ_UNKNOWN, WARN_VGEOMFULL
 from cardan.jit import kernel
 from cardan.maths.quaternion import axis_angle2quat, quat2mat
-from cardan.maths.vector import add3, add_scaled3, column3, norm3, scale3, sub3
+from cardan.maths.types import ConstArray1, Mat3, Vec3, Vec4
+from cardan.maths.vector import MINVAL, add3, add_scaled3, column3, get4, norm3, scale3, sub3
 from cardan.model.kernel_views import Data, Model
 from cardan.step.report import count_warning
-from cardan.visual.memory import CATMASK, FLAGS, FULL, GEOM, LABEL, MAXGEOM, NGEOM
+from cardan.visual.memory import CATMASK, FULL, GEOM, LABEL, MAXGEOM, NGEOM, VIS
 
-STATIC, DYNAMIC, DECOR = (int(getattr(mjtCatBit, f"mjCAT_{name}")) for name in ("STATIC", "DYNAMIC", "DECOR"))
-UNKNOWN = 0
-TRANSPARENT = FLAGS + int(mjtVisFlag.mjVIS_TRANSPARENT)
-TEXTURE = FLAGS + int(mjtVisFlag.mjVIS_TEXTURE)
-GEOM_SPHERE, GEOM_CAPSULE, GEOM_ELLIPSOID, GEOM_CYLINDER, GEOM_BOX, GEOM_ARROW, GEOM_ARROW1, GEOM_ARROW2 = (
-    int(getattr(mjtGeom, f"mjGEOM_{name}"))
-    for name in ("SPHERE", "CAPSULE", "ELLIPSOID", "CYLINDER", "BOX", "ARROW", "ARROW1", "ARROW2")
+STATIC = int(mjtCatBit.mjCAT_STATIC)
+GEOM_ARROW, GEOM_ARROW1, GEOM_ARROW2, GEOM_LINE, GEOM_LINEBOX, GEOM_SKIN, GEOM_TRIANGLE = (
+    int(getattr(mjtGeom, f"mjGEOM_{k}")) for k in ("ARROW", "ARROW1", "ARROW2", "LINE", "LINEBOX", "SKIN", "TRIANGLE")
 )
-GEOM_LINE, GEOM_LINEBOX, GEOM_TRIANGLE = (
-    int(getattr(mjtGeom, f"mjGEOM_{name}")) for name in ("LINE", "LINEBOX", "TRIANGLE")
+OBJ_JOINT, OBJ_CAMERA, OBJ_LIGHT, OBJ_FLEX, OBJ_SKIN, OBJ_TENDON, OBJ_ACTUATOR = (
+    int(getattr(mjtObj, f"mjOBJ_{k}")) for k in ("JOINT", "CAMERA", "LIGHT", "FLEX", "SKIN", "TENDON", "ACTUATOR")
 )
 EYE = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
+VIS_TRANSPARENT, VIS_TEXTURE = VIS["TRANSPARENT"], VIS["TEXTURE"]
 DEFAULT_RGBA = 0.5
 GRAY = (0.5, 0.5, 0.5, 1.0)
 DEFAULT_SIZE = (0.1, 0.1, 0.1)
@@ -41,7 +37,7 @@ TEXT, CAMDIST, MODELRBOUND, IS_TRANSPARENT = (GEOM[k] for k in ("label", "camdis
 
 @kernel
 def shows(d: Data, flag: int) -> bool:
-    """Whether a flag of the options (mjtVisFlag, from `FLAGS` on) is set."""
+    """Whether a flag of the options is set; `flag` is a value of `VIS`."""
     return d.work.scn_state[flag] != 0
 
 
@@ -58,7 +54,7 @@ def shown_group(d: Data, first: int, group: int) -> bool:
 
 
 @kernel
-def rgba_of(colour: Any) -> Any:
+def rgba_of(colour: ConstArray1) -> Vec4:
     """Return a colour of the model's `vis.rgba` as a tuple of four numbers."""
     return (colour[0], colour[1], colour[2], colour[3])
 
@@ -81,8 +77,16 @@ def new_geom(d: Data, category: int, objtype: int, objid: int) -> int:
         state[FULL] = 1
         return -1
     state[NGEOM] = g + 1
-    _clear_integers(d, g)
     words = d.work.scn_geom_i
+    for k in range(TYPE, TEXREPEAT):
+        words[g, k] = 0
+    for k in range(TEXT, CAMDIST):
+        words[g, k] = 0
+    words[g, DATAID] = -1
+    words[g, TEXID] = -1
+    words[g, IS_TRANSPARENT] = 0
+    d.work.scn_label[g, 0] = 0
+    d.work.scn_label[g, 1] = 0
     words[g, OBJTYPE] = objtype
     words[g, OBJID] = objid
     words[g, CATEGORY] = category
@@ -100,22 +104,7 @@ def new_geom(d: Data, category: int, objtype: int, objid: int) -> int:
 
 
 @kernel
-def _clear_integers(d: Data, g: int) -> None:
-    """Reset the integers of a geom: no data, no texture, no label."""
-    words = d.work.scn_geom_i
-    for k in range(TYPE, TEXREPEAT):
-        words[g, k] = 0
-    for k in range(TEXT, CAMDIST):
-        words[g, k] = 0
-    words[g, DATAID] = -1
-    words[g, TEXID] = -1
-    words[g, IS_TRANSPARENT] = 0
-    d.work.scn_label[g, 0] = 0
-    d.work.scn_label[g, 1] = 0
-
-
-@kernel
-def put(d: Data, g: int, kind: int, size: Any, pos: Any, mat: Any) -> None:
+def put(d: Data, g: int, kind: int, size: Vec3, pos: Vec3, mat: Mat3) -> None:
     """Set the shape (mjtGeom), size (3), position (3) and orientation (9) of a geom."""
     d.work.scn_geom_i[g, TYPE] = kind
     reals = d.work.scn_geom_f
@@ -129,7 +118,7 @@ def put(d: Data, g: int, kind: int, size: Any, pos: Any, mat: Any) -> None:
 
 
 @kernel
-def put_rgba(d: Data, g: int, rgba: Any) -> None:
+def put_rgba(d: Data, g: int, rgba: Vec4) -> None:
     """Set the colour of a geom."""
     reals = d.work.scn_geom_f
     reals[g, RGBA] = rgba[0]
@@ -139,9 +128,9 @@ def put_rgba(d: Data, g: int, rgba: Any) -> None:
 
 
 @kernel
-def decorate(d: Data, objtype: int, objid: int, kind: int, size: Any, pos: Any, mat: Any, rgba: Any) -> int:
-    """Append a decoration; return its number or -1."""
-    g = new_geom(d, DECOR, objtype, objid)
+def decorate(d: Data, objtype: int, objid: int, kind: int, size: Vec3, pos: Vec3, mat: Mat3, rgba: Vec4) -> int:
+    """Append a decoration, with the arguments of `new_geom`, `put` and `put_rgba`; return its number or -1."""
+    g = new_geom(d, CAT_DECOR, objtype, objid)
     if g >= 0:
         put(d, g, kind, size, pos, mat)
         put_rgba(d, g, rgba)
@@ -163,38 +152,19 @@ def light_up(m: Model, d: Data, g: int) -> None:
 
 
 @kernel
-def finish_soft(m: Model, d: Data, g: int, number: int, texcoordadr: int, selected: int, label: int) -> None:
-    """Set texture coordinates, glow and label of the geom of a flex or skin.
-
-    Args:
-        m: the model.
-        d: the data.
-        g: the geom.
-        number: id of the flex or skin.
-        texcoordadr: address of its texture coordinates; -1 if it has none.
-        selected: id of the selected flex or skin.
-        label: kind of its label (mjtLabel).
-    """
-    d.work.scn_geom_i[g, TEXCOORD] = texcoordadr >= 0
-    if selected == number:
-        light_up(m, d, g)
-    name_it(d, g, label, number)
-
-
-@kernel
-def _is_default(rgba: Any) -> bool:
+def _is_default(rgba: Vec4) -> bool:
     """Whether a colour is the default, which objects without a colour have."""
     return rgba[0] == DEFAULT_RGBA and rgba[1] == DEFAULT_RGBA and rgba[2] == DEFAULT_RGBA and rgba[3] == 1.0
 
 
 @kernel
-def opacity(m: Model, material: int, rgba: Any) -> float:
+def opacity(m: Model, material: int, rgba: Vec4) -> float:
     """Opacity of an object: that of its material if it has a material and the default colour, else its own."""
     return m.mat_rgba[material, 3] if material >= 0 and _is_default(rgba) else rgba[3]
 
 
 @kernel
-def colour(m: Model, d: Data, g: int, material: int, rgba: Any) -> None:
+def colour(m: Model, d: Data, g: int, material: int, rgba: Vec4) -> None:
     """Set colour, texture and finish of a geom that shows an object of the model.
 
     Args:
@@ -209,42 +179,30 @@ def colour(m: Model, d: Data, g: int, material: int, rgba: Any) -> None:
     reals[g, TEXREPEAT] = 0.0
     reals[g, TEXREPEAT + 1] = 0.0
     if material >= 0:
+        words = d.work.scn_geom_i
         if _is_default(rgba):
-            put_rgba(d, g, _material_rgba(m, material))
-        _put_material(m, d, g, material)
-    if shows(d, TRANSPARENT) and d.work.scn_geom_i[g, CATEGORY] == DYNAMIC:
+            put_rgba(d, g, get4(m.mat_rgba, material))
+        if shows(d, VIS_TEXTURE):
+            words[g, TEXID] = m.mat_texid[material]
+        words[g, TEXUNIFORM] = m.mat_texuniform[material]
+        reals[g, TEXREPEAT] = m.mat_texrepeat[material, 0]
+        reals[g, TEXREPEAT + 1] = m.mat_texrepeat[material, 1]
+        reals[g, EMISSION] = m.mat_emission[material]
+        reals[g, SPECULAR] = m.mat_specular[material]
+        reals[g, SHININESS] = m.mat_shininess[material]
+        reals[g, REFLECTANCE] = m.mat_reflectance[material]
+    if shows(d, VIS_TRANSPARENT) and d.work.scn_geom_i[g, CATEGORY] == CAT_DYNAMIC:
         reals[g, RGBA + 3] = reals[g, RGBA + 3] * m.vis.map.alpha
 
 
 @kernel
-def _material_rgba(m: Model, material: int) -> Any:
-    return (m.mat_rgba[material, 0], m.mat_rgba[material, 1], m.mat_rgba[material, 2], m.mat_rgba[material, 3])
-
-
-@kernel
-def _put_material(m: Model, d: Data, g: int, material: int) -> None:
-    """Set the texture and finish of a geom."""
-    words = d.work.scn_geom_i
-    reals = d.work.scn_geom_f
-    if shows(d, TEXTURE):
-        words[g, TEXID] = m.mat_texid[material]
-    words[g, TEXUNIFORM] = m.mat_texuniform[material]
-    reals[g, TEXREPEAT] = m.mat_texrepeat[material, 0]
-    reals[g, TEXREPEAT + 1] = m.mat_texrepeat[material, 1]
-    reals[g, EMISSION] = m.mat_emission[material]
-    reals[g, SPECULAR] = m.mat_specular[material]
-    reals[g, SHININESS] = m.mat_shininess[material]
-    reals[g, REFLECTANCE] = m.mat_reflectance[material]
-
-
-@kernel
-def z_to(vec: Any) -> Any:
+def z_to(vec: Vec3) -> Mat3:
     """Rotation matrix (9) that turns the z axis to the direction of `vec`, about an axis in the xy plane."""
     length = norm3(vec)
-    if length < mjMINVAL:
+    if length < MINVAL:
         return EYE
     sine = sqrt(vec[0] * vec[0] + vec[1] * vec[1])
-    if sine < mjMINVAL:
+    if sine < MINVAL:
         if vec[2] < 0.0:
             return (1.0, 0.0, 0.0, 0.0, -1.0, 0.0, 0.0, 0.0, -1.0)
         return EYE
@@ -252,7 +210,7 @@ def z_to(vec: Any) -> Any:
 
 
 @kernel
-def connect(d: Data, g: int, kind: int, width: float, start: Any, stop: Any) -> None:
+def connect(d: Data, g: int, kind: int, width: float, start: Vec3, stop: Vec3) -> None:
     """Set shape, size, position and orientation of a geom that connects two points.
 
     Capsules and cylinders are centred between the points, and their size is half the length. Lines and arrows begin at
@@ -267,32 +225,41 @@ def connect(d: Data, g: int, kind: int, width: float, start: Any, stop: Any) -> 
     put(d, g, kind, (width, width, length), pos, z_to(line))
 
 
+@kernel
+def link(
+    d: Data, category: int, objtype: int, objid: int, kind: int, width: float, start: Vec3, stop: Vec3, rgba: Vec4
+) -> int:
+    """Append a geom that connects two points, with the arguments of `new_geom`, `connect` and `put_rgba`.
+
+    Returns its number, or -1 if the scene is full.
+    """
+    g = new_geom(d, category, objtype, objid)
+    if g >= 0:
+        connect(d, g, kind, width, start, stop)
+        put_rgba(d, g, rgba)
+    return g
+
+
 AXIS_COLOUR = 0.9
 
 
 @kernel
-def frame_axes(m: Model, d: Data, objid: int, pos: Any, mat: Any, scale: float) -> None:
+def frame_axes(m: Model, d: Data, objid: int, pos: Vec3, mat: Mat3, scale: float) -> None:
     """Add three cylinders along the axes of a frame: red x, green y, blue z. Scale 1 is the size of a body's frame."""
     length = scale * m.vis.scale.framelength * m.stat.meansize
     width = scale * m.vis.scale.framewidth * m.stat.meansize
     for axis in range(3):
-        g = new_geom(d, DECOR, UNKNOWN, objid)
-        if g < 0:
-            return
-        connect(d, g, GEOM_CYLINDER, width, pos, add_scaled3(pos, column3(mat, axis), length))
-        put_rgba(d, g, (AXIS_COLOUR * (axis == 0), AXIS_COLOUR * (axis == 1), AXIS_COLOUR * (axis == 2), 1.0))
+        rgba = (AXIS_COLOUR * (axis == 0), AXIS_COLOUR * (axis == 1), AXIS_COLOUR * (axis == 2), 1.0)
+        stop = add_scaled3(pos, column3(mat, axis), length)
+        link(d, CAT_DECOR, OBJ_UNKNOWN, objid, GEOM_CYLINDER, width, pos, stop, rgba)
 
 
 DARKEST, SPREAD = 0.1, 0.8
 
 
 @kernel
-def island_rgba(d: Data, island: int) -> Any:
+def island_rgba(d: Data, island: int) -> Vec4:
     """Colour of an island; it depends on the first degree of freedom, so that it stays while the island exists."""
     index = d.island_dofind[d.island_dofadr[island]] + 1
-    return (
-        DARKEST + SPREAD * halton(index, 2),
-        DARKEST + SPREAD * halton(index, 3),
-        DARKEST + SPREAD * halton(index, 5),
-        1.0,
-    )
+    r, g, b = halton(index, 2), halton(index, 3), halton(index, 5)
+    return (DARKEST + SPREAD * r, DARKEST + SPREAD * g, DARKEST + SPREAD * b, 1.0)

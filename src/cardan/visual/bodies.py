@@ -3,54 +3,65 @@
 from __future__ import annotations
 
 from math import sqrt
-from typing import Any
 
-from cardan.enums import mjtFrame, mjtLabel, mjtPertBit, mjtVisFlag
-from cardan.enums.codes import GEOM_LABEL, OBJ_BODY
-from cardan.jit import OK, kernel, stage
-from cardan.maths.quaternion import quat2mat
-from cardan.maths.vector import add3, add_scaled3, dot3, get3, get9, mul_mat_vec3, scale3
-from cardan.model.kernel_views import Data, Model
-from cardan.visual.append import (
-    DECOR,
-    DEFAULT_SIZE,
-    EYE,
-    GEOM_ARROW,
+from cardan.enums import mjtPertBit
+from cardan.enums.codes import (
+    CAT_DECOR,
     GEOM_BOX,
     GEOM_CAPSULE,
     GEOM_ELLIPSOID,
+    GEOM_LABEL,
     GEOM_SPHERE,
+    OBJ_BODY,
+    OBJ_UNKNOWN,
+)
+from cardan.jit import OK, kernel, stage
+from cardan.maths.quaternion import quat2mat
+from cardan.maths.types import Vec3, Vec4
+from cardan.maths.vector import add3, add_scaled3, dot3, get3, get9, mul_mat_vec3, scale3
+from cardan.model.kernel_views import Data, Model
+from cardan.visual.append import (
+    DEFAULT_SIZE,
+    EYE,
+    GEOM_ARROW,
     GRAY,
-    UNKNOWN,
-    connect,
     decorate,
     frame_axes,
+    link,
     name_it,
-    new_geom,
-    put_rgba,
     rgba_of,
     shows,
 )
-from cardan.visual.geoms import glow, is_shown
-from cardan.visual.memory import ACTIVE, ACTIVE2, FLAGS, FRAME, LABEL, LOCALPOS, REFQUAT, REFSELPOS, SELECT
-
-BODY_FRAME, WORLD_FRAME = int(mjtFrame.mjFRAME_BODY), int(mjtFrame.mjFRAME_WORLD)
-LABEL_BODY, LABEL_ISLAND, LABEL_SELECTION, LABEL_SELPNT = (
-    int(getattr(mjtLabel, f"mjLABEL_{k}")) for k in ("BODY", "ISLAND", "SELECTION", "SELPNT")
+from cardan.visual.geoms import center_of, glow, is_shown, size_of
+from cardan.visual.memory import (
+    ACTIVE,
+    ACTIVE2,
+    FRAME,
+    FRAMES,
+    LABEL,
+    LABELS,
+    LOCALPOS,
+    REFQUAT,
+    REFSELPOS,
+    SELECT,
+    VIS,
 )
-SHOW_INERTIA = FLAGS + int(mjtVisFlag.mjVIS_INERTIA)
+
+FRAME_BODY, FRAME_WORLD = FRAMES["BODY"], FRAMES["WORLD"]
+LABEL_BODY, LABEL_ISLAND, LABEL_SELECTION, LABEL_SELPNT = (LABELS[k] for k in ("BODY", "ISLAND", "SELECTION", "SELPNT"))
+VIS_INERTIA, VIS_SCLINERTIA = VIS["INERTIA"], VIS["SCLINERTIA"]
 
 
 @stage
 def add_body_frames(m: Model, d: Data) -> int:
     """Add the frame of the world (twice the size) or of all other bodies: of their inertias if these are shown."""
     frame = d.work.scn_state[FRAME]
-    if frame == WORLD_FRAME:
+    if frame == FRAME_WORLD:
         frame_axes(m, d, 0, (0.0, 0.0, 0.0), EYE, 2.0)
-    elif frame == BODY_FRAME:
+    elif frame == FRAME_BODY:
         for body in range(1, m.nbody):
             if is_shown(m, d, body):
-                if shows(d, SHOW_INERTIA):
+                if shows(d, VIS_INERTIA):
                     frame_axes(m, d, body, get3(d.xipos, body), get9(d.ximat, body), 1.0)
                 else:
                     frame_axes(m, d, body, get3(d.xpos, body), get9(d.xmat, body), 1.0)
@@ -58,10 +69,9 @@ def add_body_frames(m: Model, d: Data) -> int:
 
 
 @kernel
-def selected_point(m: Model, d: Data) -> Any:
+def selected_point(m: Model, d: Data) -> Vec3:
     """Return the selected point of the selected body, world frame."""
-    body = d.work.scn_state[SELECT]
-    pose = d.work.scn_pose
+    body, pose = d.work.scn_state[SELECT], d.work.scn_pose
     local = (pose[LOCALPOS], pose[LOCALPOS + 1], pose[LOCALPOS + 2])
     return add3(get3(d.xpos, body), mul_mat_vec3(get9(d.xmat, body), local))
 
@@ -73,7 +83,7 @@ def add_selected_point(m: Model, d: Data) -> int:
     if 0 < body < m.nbody:
         radius = m.vis.scale.selectpoint * m.stat.meansize
         rgba = rgba_of(m.vis.rgba.selectpoint)
-        g = decorate(d, UNKNOWN, 0, GEOM_SPHERE, (radius, radius, radius), selected_point(m, d), EYE, rgba)
+        g = decorate(d, OBJ_UNKNOWN, 0, GEOM_SPHERE, (radius, radius, radius), selected_point(m, d), EYE, rgba)
         name_it(d, g, LABEL_SELPNT, body)
     return OK
 
@@ -86,41 +96,32 @@ def label_body(d: Data, g: int, body: int) -> None:
         name_it(d, g, LABEL_SELECTION, body)
 
 
-@kernel
-def _island(m: Model, d: Data, body: int) -> int:
-    """Return the island of a body with degrees of freedom, or -1."""
-    if d.nisland > 0 and m.body_dofnum[body] > 0:
-        return d.dof_island[m.body_dofadr[body]]
-    return -1
-
-
 @stage
 def add_body_labels(m: Model, d: Data) -> int:
     """Add labels of bodies, or of the selected body, without geoms; if inertias are shown, they have the labels."""
     label = d.work.scn_state[LABEL]
-    if shows(d, SHOW_INERTIA):
+    if shows(d, VIS_INERTIA):
         return OK
     for body in range(1, m.nbody):
         chosen = label == LABEL_BODY or body == d.work.scn_state[SELECT]
         if chosen and is_shown(m, d, body):
             pos, mat = get3(d.xpos, body), get9(d.xmat, body)
-            label_body(d, decorate(d, UNKNOWN, body, GEOM_LABEL, DEFAULT_SIZE, pos, mat, GRAY), body)
+            label_body(d, decorate(d, OBJ_UNKNOWN, body, GEOM_LABEL, DEFAULT_SIZE, pos, mat, GRAY), body)
     return OK
 
 
 @stage
 def add_island_labels(m: Model, d: Data) -> int:
     """Add the numbers of the bodies' islands, at the centres of mass."""
-    for body in range(1, m.nbody):
-        island = _island(m, d, body)
+    for body in range(1, m.nbody if d.nisland > 0 else 1):
+        island = d.dof_island[m.body_dofadr[body]] if m.body_dofnum[body] > 0 else -1
         if island >= 0 and is_shown(m, d, body):
             pos, mat = get3(d.xipos, body), get9(d.ximat, body)
-            g = decorate(d, UNKNOWN, body, GEOM_LABEL, DEFAULT_SIZE, pos, mat, GRAY)
+            g = decorate(d, OBJ_UNKNOWN, body, GEOM_LABEL, DEFAULT_SIZE, pos, mat, GRAY)
             name_it(d, g, LABEL_ISLAND, island)
     return OK
 
 
-SCALED = FLAGS + int(mjtVisFlag.mjVIS_SCLINERTIA)
 DENSITY = 1000.0
 """Density for which scaled inertias have the body's mass, kg/m^3."""
 BOX_FACTOR, ELLIPSOID_FACTOR = 1.5, 2.5
@@ -128,7 +129,7 @@ BOX_VOLUME, ELLIPSOID_VOLUME = 8.0, 4.1887902047863905
 
 
 @kernel
-def equivalent_size(m: Model, body: int, scaled: bool) -> Any:
+def equivalent_size(m: Model, body: int, scaled: bool) -> Vec3:
     """Half sizes of the box or ellipsoid (`vis.global.ellipsoidinertia`) with a body's mass and inertia.
 
     For a box with half sizes a, b, c, I_x = m (b^2 + c^2) / 3, and so a^2 = 3 (I_y + I_z - I_x) / (2 m). For an
@@ -152,13 +153,12 @@ def add_inertias(m: Model, d: Data) -> int:
     kind = GEOM_ELLIPSOID if m.vis.global_.ellipsoidinertia != 0 else GEOM_BOX
     for body in range(1, m.nbody):
         if m.body_mass[body] > 0.0 and is_shown(m, d, body):
-            size = equivalent_size(m, body, shows(d, SCALED))
+            size = equivalent_size(m, body, shows(d, VIS_SCLINERTIA))
             pos, mat = get3(d.xipos, body), get9(d.ximat, body)
             g = decorate(d, OBJ_BODY, body, kind, size, pos, mat, rgba_of(m.vis.rgba.inertia))
-            if g < 0:
-                return OK
             label_body(d, g, body)
-            glow(m, d, g, body)
+            if g >= 0:
+                glow(m, d, g, body)
     return OK
 
 
@@ -169,48 +169,35 @@ def add_centres(m: Model, d: Data) -> int:
     for body in range(1, m.nbody):
         if m.body_rootid[body] == body:
             size = (radius, radius, radius)
-            decorate(d, UNKNOWN, body, GEOM_SPHERE, size, get3(d.subtree_com, body), EYE, rgba_of(m.vis.rgba.com))
+            decorate(d, OBJ_UNKNOWN, body, GEOM_SPHERE, size, get3(d.subtree_com, body), EYE, rgba_of(m.vis.rgba.com))
     return OK
-
-
-@kernel
-def _bone(m: Model, d: Data, body: int, start: Any, stop: Any) -> None:
-    g = new_geom(d, DECOR, UNKNOWN, body)
-    if g >= 0:
-        connect(d, g, GEOM_CAPSULE, m.vis.scale.connect * m.stat.meansize, start, stop)
-        put_rgba(d, g, rgba_of(m.vis.rgba.connect))
 
 
 @stage
 def add_skeleton(m: Model, d: Data) -> int:
     """Add lines from each body's centre of mass through its joints, the last first, to its parent's centre of mass."""
+    width, rgba = m.vis.scale.connect * m.stat.meansize, rgba_of(m.vis.rgba.connect)
     for body in range(1, m.nbody):
         parent = m.body_parentid[body]
         if parent == 0:
             continue
         here = get3(d.xipos, body)
-        for j in range(m.body_jntnum[body] - 1, -1, -1):
-            anchor = get3(d.xanchor, m.body_jntadr[body] + j)
-            _bone(m, d, body, here, anchor)
-            here = anchor
-        _bone(m, d, body, here, get3(d.xipos, parent))
+        for j in range(m.body_jntnum[body] - 1, -2, -1):
+            there = get3(d.xanchor, m.body_jntadr[body] + j) if j >= 0 else get3(d.xipos, parent)
+            link(d, CAT_DECOR, OBJ_UNKNOWN, body, GEOM_CAPSULE, width, here, there, rgba)
+            here = there
     return OK
 
 
 @stage
 def add_applied_forces(m: Model, d: Data) -> int:
     """Add arrows for the forces in `xfrc_applied`, at the centres of mass."""
-    scale = m.vis.map.force / m.stat.meanmass
+    scale, width = m.vis.map.force / m.stat.meanmass, m.vis.scale.forcewidth * m.stat.meansize
     for body in range(1, m.nbody):
-        force = (d.xfrc_applied[body, 0], d.xfrc_applied[body, 1], d.xfrc_applied[body, 2])
-        if dot3(force, force) == 0.0:
-            continue
-        g = new_geom(d, DECOR, UNKNOWN, body)
-        if g < 0:
-            return OK
-        start = get3(d.xipos, body)
-        connect(d, g, GEOM_ARROW, m.vis.scale.forcewidth * m.stat.meansize, start, add_scaled3(start, force, scale))
-        put_rgba(d, g, rgba_of(m.vis.rgba.force))
+        force, start = get3(d.xfrc_applied, body), get3(d.xipos, body)
+        if dot3(force, force) != 0.0:
+            stop = add_scaled3(start, force, scale)
+            link(d, CAT_DECOR, OBJ_UNKNOWN, body, GEOM_ARROW, width, start, stop, rgba_of(m.vis.rgba.force))
     return OK
 
 
@@ -218,25 +205,7 @@ TRANSLATE, ROTATE = int(mjtPertBit.mjPERT_TRANSLATE), int(mjtPertBit.mjPERT_ROTA
 
 
 @kernel
-def _turned(d: Data) -> Any:
-    """Return the reference orientation as a matrix."""
-    q = d.work.scn_pose
-    return quat2mat((q[REFQUAT], q[REFQUAT + 1], q[REFQUAT + 2], q[REFQUAT + 3]))
-
-
-@kernel
-def _extent(m: Model, d: Data, body: int) -> Any:
-    """Half extents and centre of a body: its root bounding volume, or a cube of the mean size of bodies."""
-    pos = get3(d.xipos, body)
-    if m.body_bvhnum[body] > 0:
-        node, aabb = m.body_bvhadr[body], m.bvh_aabb
-        centre = mul_mat_vec3(get9(d.ximat, body), (aabb[node, 0], aabb[node, 1], aabb[node, 2]))
-        return (aabb[node, 3], aabb[node, 4], aabb[node, 5]), add3(pos, centre)
-    return (m.stat.meansize, m.stat.meansize, m.stat.meansize), pos
-
-
-@kernel
-def _hands(rgba: Any, first: bool, second: bool) -> Any:
+def _hands(rgba: Vec4, first: bool, second: bool) -> Vec4:
     """Colour of the first hand, the second hand (red and green swapped), or the brighter one if both are active."""
     if first and second:
         return (max(rgba[0], rgba[1]), max(rgba[0], rgba[1]), rgba[2], rgba[3])
@@ -252,18 +221,20 @@ def add_perturbation(m: Model, d: Data) -> int:
     body, first, second = state[SELECT], state[ACTIVE], state[ACTIVE2]
     if not 0 < body < m.nbody:
         return OK
+    mat = quat2mat((pose[REFQUAT], pose[REFQUAT + 1], pose[REFQUAT + 2], pose[REFQUAT + 3]))
     if (first | second) & TRANSLATE:
         rgba = _hands(rgba_of(m.vis.rgba.constraint), first & TRANSLATE != 0, second & TRANSLATE != 0)
         width = m.vis.scale.constraint * m.stat.meansize
         target = (pose[REFSELPOS], pose[REFSELPOS + 1], pose[REFSELPOS + 2])
-        g = new_geom(d, DECOR, UNKNOWN, body)
-        if g >= 0:
-            connect(d, g, GEOM_CAPSULE, width, selected_point(m, d), target)
-            put_rgba(d, g, rgba)
+        link(d, CAT_DECOR, OBJ_UNKNOWN, body, GEOM_CAPSULE, width, selected_point(m, d), target, rgba)
         size = (2.0 * width, 2.0 * width, 2.0 * width)
-        decorate(d, UNKNOWN, body, GEOM_SPHERE, size, target, _turned(d), rgba)
+        decorate(d, OBJ_UNKNOWN, body, GEOM_SPHERE, size, target, mat, rgba)
     if (first | second) & ROTATE:
         rgba = _hands(rgba_of(m.vis.rgba.inertia), first & ROTATE != 0, second & ROTATE != 0)
-        size, pos = _extent(m, d, body)
-        decorate(d, UNKNOWN, body, GEOM_BOX, size, pos, _turned(d), rgba)
+        # its root bounding volume, or a cube of the mean size of bodies
+        size, pos = (m.stat.meansize, m.stat.meansize, m.stat.meansize), get3(d.xipos, body)
+        if m.body_bvhnum[body] > 0:
+            centre, size = center_of(m.bvh_aabb, m.body_bvhadr[body]), size_of(m.bvh_aabb, m.body_bvhadr[body])
+            pos = add3(pos, mul_mat_vec3(get9(d.ximat, body), centre))
+        decorate(d, OBJ_UNKNOWN, body, GEOM_BOX, size, pos, mat, rgba)
     return OK

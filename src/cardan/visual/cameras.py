@@ -3,29 +3,26 @@
 from __future__ import annotations
 
 from math import cos, pi, sin, tan
-from typing import Any
 
-from cardan.enums import mjtCamera, mjtFrame, mjtLabel, mjtObj
+from cardan.enums import mjtCamera
+from cardan.enums.codes import CAMERA_TRACKING, CAT_DECOR, GEOM_BOX, GEOM_CYLINDER
 from cardan.jit import OK, kernel, stage
+from cardan.maths.types import Array2, Mat3, Vec3, Vec4
 from cardan.maths.vector import add3, add_scaled3, column3, cross, get3, get4, get9, norm3, normalize3, scale3, sub3
 from cardan.model.kernel_views import Data, Model
-from cardan.visual import fields
 from cardan.visual.append import (
-    DECOR,
-    GEOM_BOX,
-    GEOM_CYLINDER,
     GEOM_LINE,
     GEOM_TRIANGLE,
-    connect,
+    OBJ_CAMERA,
+    OBJ_LIGHT,
     decorate,
     frame_axes,
+    link,
     name_it,
-    new_geom,
-    put,
-    put_rgba,
     rgba_of,
     z_to,
 )
+from cardan.visual.fields import MAXLIGHT
 from cardan.visual.memory import (
     AZIMUTH,
     CAM_FIXED,
@@ -35,12 +32,14 @@ from cardan.visual.memory import (
     DISTANCE,
     ELEVATION,
     FRAME,
+    FRAMES,
+    LABELS,
     LIGHT,
     LOOKAT,
     NLIGHT,
 )
 
-FREE, TRACKING, FIXED, USER = (int(k) for k in mjtCamera.__members__.values())
+FREE, FIXED = int(mjtCamera.mjCAMERA_FREE), int(mjtCamera.mjCAMERA_FIXED)
 POS, FORWARD, UP, NEAR, FAR = (CAMERA[k] for k in ("pos", "forward", "up", "frustum_near", "frustum_far"))
 CENTER, WIDTH, BOTTOM, TOP = (CAMERA[f"frustum_{k}"] for k in ("center", "width", "bottom", "top"))
 TRACKED = 0.2
@@ -48,7 +47,7 @@ TRACKED = 0.2
 
 
 @kernel
-def camera_average(d: Data, word: int) -> Any:
+def camera_average(d: Data, word: int) -> Vec3:
     """Average of a vector of both cameras of the scene; `word` is its first word."""
     left = (d.work.scn_camera[0, word], d.work.scn_camera[0, word + 1], d.work.scn_camera[0, word + 2])
     right = (d.work.scn_camera[1, word], d.work.scn_camera[1, word + 1], d.work.scn_camera[1, word + 2])
@@ -56,7 +55,7 @@ def camera_average(d: Data, word: int) -> Any:
 
 
 @kernel
-def aim(azimuth: float, elevation: float) -> Any:
+def aim(azimuth: float, elevation: float) -> tuple[Vec3, Vec3]:
     """Unit vectors forward and up (3 each) of a camera with an azimuth and an elevation, degrees."""
     a, e = azimuth * pi / 180.0, elevation * pi / 180.0
     forward = (cos(e) * cos(a), cos(e) * sin(a), sin(e))
@@ -65,7 +64,7 @@ def aim(azimuth: float, elevation: float) -> Any:
 
 
 @kernel
-def _put_eyes(d: Data, pos: Any, forward: Any, up: Any, right: Any, ipd: float) -> None:
+def _put_eyes(d: Data, pos: Vec3, forward: Vec3, up: Vec3, right: Vec3, ipd: float) -> None:
     """Set the poses of both cameras, half the distance of the eyes to the left and to the right of `pos`."""
     cameras = d.work.scn_camera
     for eye in range(2):
@@ -77,7 +76,7 @@ def _put_eyes(d: Data, pos: Any, forward: Any, up: Any, right: Any, ipd: float) 
 
 
 @kernel
-def _put_frustum(m: Model, d: Data, frustum: Any) -> None:
+def _put_frustum(m: Model, d: Data, frustum: Vec4) -> None:
     """Set the near planes, `(center, width, bottom, top)` at distance 1, and the clipping distances of both cameras."""
     near = m.vis.map.znear * m.stat.extent
     far = m.vis.map.zfar * m.stat.extent
@@ -92,42 +91,36 @@ def _put_frustum(m: Model, d: Data, frustum: Any) -> None:
 
 
 @kernel
-def _symmetric(fovy: float) -> Any:
+def _symmetric(fovy: float) -> Vec4:
     """Frustum of a camera with a vertical field of view, degrees."""
     half = tan(fovy * pi / 360.0)
     return (0.0, 0.0, -half, half)
 
 
 @kernel
-def intrinsic_frustum(m: Model, cam: int) -> Any:
+def intrinsic_frustum(m: Model, cam: int) -> Vec4:
     """Centre, half width, bottom and top, at distance 1, of the frustum of a camera with a sensor."""
     fx, fy, cx, cy = get4(m.cam_intrinsic, cam)
     width, height = m.cam_sensorsize[cam, 0], m.cam_sensorsize[cam, 1]
     return (cx / fx, 0.5 * width / fx, (cy - 0.5 * height) / fy, (cy + 0.5 * height) / fy)
 
 
-@kernel
-def _orbit(m: Model, d: Data) -> None:
-    """Set both cameras from a free or tracking camera."""
-    pose = d.work.scn_pose
-    forward, up = aim(pose[AZIMUTH], pose[ELEVATION])
-    a = pose[AZIMUTH] * pi / 180.0
-    right = (sin(a), -cos(a), 0.0)
-    lookat = (pose[LOOKAT], pose[LOOKAT + 1], pose[LOOKAT + 2])
-    _put_eyes(d, add_scaled3(lookat, forward, -pose[DISTANCE]), forward, up, right, m.vis.global_.ipd)
-    _put_frustum(m, d, _symmetric(m.vis.global_.fovy))
-
-
 @stage
 def update_camera(m: Model, d: Data) -> int:
     """Set both cameras of the scene from the abstract camera. A tracking camera first moves its point of view."""
     kind = d.work.scn_state[CAM_TYPE]
-    if kind == TRACKING:
+    if kind == CAMERA_TRACKING:
         body = d.work.scn_state[CAM_TRACK]
         for k in range(3):
             d.work.scn_pose[LOOKAT + k] += TRACKED * (d.subtree_com[body, k] - d.work.scn_pose[LOOKAT + k])
-    if kind in (FREE, TRACKING):
-        _orbit(m, d)
+    if kind in (FREE, CAMERA_TRACKING):
+        pose = d.work.scn_pose
+        forward, up = aim(pose[AZIMUTH], pose[ELEVATION])
+        a = pose[AZIMUTH] * pi / 180.0
+        right = (sin(a), -cos(a), 0.0)
+        lookat = (pose[LOOKAT], pose[LOOKAT + 1], pose[LOOKAT + 2])
+        _put_eyes(d, add_scaled3(lookat, forward, -pose[DISTANCE]), forward, up, right, m.vis.global_.ipd)
+        _put_frustum(m, d, _symmetric(m.vis.global_.fovy))
     elif kind == FIXED:
         _fixed(m, d, d.work.scn_state[CAM_FIXED])
     return OK
@@ -145,9 +138,8 @@ def _fixed(m: Model, d: Data, cam: int) -> None:
         _put_frustum(m, d, _symmetric(m.cam_fovy[cam]))
 
 
-OBJ_CAMERA, OBJ_LIGHT = int(mjtObj.mjOBJ_CAMERA), int(mjtObj.mjOBJ_LIGHT)
-LABEL_CAMERA, LABEL_LIGHT = int(mjtLabel.mjLABEL_CAMERA), int(mjtLabel.mjLABEL_LIGHT)
-CAMERA_FRAME, LIGHT_FRAME = int(mjtFrame.mjFRAME_CAMERA), int(mjtFrame.mjFRAME_LIGHT)
+LABEL_CAMERA, LABEL_LIGHT = LABELS["CAMERA"], LABELS["LIGHT"]
+FRAME_CAMERA, FRAME_LIGHT = FRAMES["CAMERA"], FRAMES["LIGHT"]
 LINE_WIDTH = 3.0
 CLEARANCE = 1e-4
 """Distance of the symbol behind its light, m, so that it casts no shadow."""
@@ -167,29 +159,18 @@ def _camera(m: Model, d: Data, cam: int) -> None:
 
 
 @kernel
-def _triangle(m: Model, d: Data, cam: int, a: Any, b: Any, c: Any) -> None:
+def _triangle(d: Data, cam: int, a: Vec3, b: Vec3, c: Vec3, rgba: Vec4) -> None:
     """Add a triangle: its position is the first corner, its axes are two edges and their cross product."""
-    g = new_geom(d, DECOR, OBJ_CAMERA, cam)
-    if g < 0:
-        return
     x, y = sub3(b, a), sub3(c, a)
     z = cross(x, y)
     size = (norm3(x), norm3(y), norm3(z))
     x, y, z = scale3(x, 1.0 / size[0]), scale3(y, 1.0 / size[1]), scale3(z, 1.0 / size[2])
-    put(d, g, GEOM_TRIANGLE, size, a, (x[0], y[0], z[0], x[1], y[1], z[1], x[2], y[2], z[2]))
-    put_rgba(d, g, rgba_of(m.vis.rgba.frustum))
+    mat = (x[0], y[0], z[0], x[1], y[1], z[1], x[2], y[2], z[2])
+    decorate(d, OBJ_CAMERA, cam, GEOM_TRIANGLE, size, a, mat, rgba)
 
 
 @kernel
-def _line(m: Model, d: Data, cam: int, a: Any, b: Any) -> None:
-    g = new_geom(d, DECOR, OBJ_CAMERA, cam)
-    if g >= 0:
-        connect(d, g, GEOM_LINE, LINE_WIDTH, a, b)
-        put_rgba(d, g, rgba_of(m.vis.rgba.frustum))
-
-
-@kernel
-def _corner(pos: Any, mat: Any, frustum: Any, depth: float, k: int) -> Any:
+def _corner(pos: Vec3, mat: Mat3, frustum: Vec4, depth: float, k: int) -> Vec3:
     """Corner `k` of the frustum at a depth, world frame: counter-clockwise from the lower left, seen by the camera."""
     center, width, bottom, top = frustum
     x = center + (width if k == 1 or k == 2 else -width)
@@ -203,18 +184,18 @@ def _corner(pos: Any, mat: Any, frustum: Any, depth: float, k: int) -> Any:
 def _frustum(m: Model, d: Data, cam: int) -> None:
     """Add the four sides of the frustum of a camera with a sensor, as triangles and lines."""
     pos, mat = get3(d.cam_xpos, cam), get9(d.cam_xmat, cam)
-    frustum = intrinsic_frustum(m, cam)
+    frustum, rgba = intrinsic_frustum(m, cam), rgba_of(m.vis.rgba.frustum)
     near = m.vis.map.znear * m.stat.extent
     far = m.vis.scale.frustum * m.stat.meansize
     for k in range(4):
         after = (k + 1) % 4
         near0, near1 = _corner(pos, mat, frustum, near, k), _corner(pos, mat, frustum, near, after)
         far0, far1 = _corner(pos, mat, frustum, far, k), _corner(pos, mat, frustum, far, after)
-        _triangle(m, d, cam, near0, far0, near1)
-        _triangle(m, d, cam, far0, far1, near1)
-        _line(m, d, cam, near0, near1)
-        _line(m, d, cam, far0, far1)
-        _line(m, d, cam, near0, far0)
+        _triangle(d, cam, near0, far0, near1, rgba)
+        _triangle(d, cam, far0, far1, near1, rgba)
+        link(d, CAT_DECOR, OBJ_CAMERA, cam, GEOM_LINE, LINE_WIDTH, near0, near1, rgba)
+        link(d, CAT_DECOR, OBJ_CAMERA, cam, GEOM_LINE, LINE_WIDTH, far0, far1, rgba)
+        link(d, CAT_DECOR, OBJ_CAMERA, cam, GEOM_LINE, LINE_WIDTH, near0, far0, rgba)
 
 
 @stage
@@ -222,7 +203,7 @@ def add_cameras(m: Model, d: Data) -> int:
     """Add the cameras, with their frames if these are requested."""
     for cam in range(m.ncam):
         _camera(m, d, cam)
-        if d.work.scn_state[FRAME] == CAMERA_FRAME:
+        if d.work.scn_state[FRAME] == FRAME_CAMERA:
             frame_axes(m, d, cam, get3(d.cam_xpos, cam), get9(d.cam_xmat, cam), 1.0)
     return OK
 
@@ -246,12 +227,11 @@ def add_lights(m: Model, d: Data) -> int:
         shape = (0.8 * size, 0.8 * size, size)
         g = decorate(d, OBJ_LIGHT, light, GEOM_CYLINDER, shape, pos, z_to(aim), rgba_of(m.vis.rgba.light))
         name_it(d, g, LABEL_LIGHT, light)
-        if d.work.scn_state[FRAME] == LIGHT_FRAME:
+        if d.work.scn_state[FRAME] == FRAME_LIGHT:
             frame_axes(m, d, light, get3(d.light_xpos, light), z_to(aim), 1.0)
     return OK
 
 
-MAXLIGHT = fields.MAXLIGHT
 LIGHT_POS, DIR, ATTENUATION, CUTOFF, EXPONENT = (LIGHT[k] for k in ("pos", "dir", "attenuation", "cutoff", "exponent"))
 AMBIENT, DIFFUSE, SPECULAR, BYTES = (LIGHT[k] for k in ("ambient", "diffuse", "specular", "headlight"))
 BULBRADIUS = LIGHT["bulbradius"]
@@ -260,7 +240,7 @@ IS_HEADLIGHT, IS_DIRECTIONAL, CASTS_SHADOW = 1, 1 << 8, 1 << 16
 
 
 @kernel
-def _put3(array: Any, i: int, word: int, v: Any) -> None:
+def _put3(array: Array2, i: int, word: int, v: Vec3) -> None:
     """Write three numbers of a light."""
     for k in range(3):
         array[i, word + k] = v[k]
@@ -282,11 +262,10 @@ def _headlight(m: Model, d: Data) -> None:
     d.work.scn_light_i[0, BYTES] = IS_HEADLIGHT | IS_DIRECTIONAL
     _put3(lights, 0, LIGHT_POS, camera_average(d, CAM_POS))
     _put3(lights, 0, DIR, normalize3(camera_average(d, CAM_FORWARD)))
-    head = m.vis.headlight
     for k in range(3):
-        lights[0, AMBIENT + k] = head.ambient[k]
-        lights[0, DIFFUSE + k] = head.diffuse[k]
-        lights[0, SPECULAR + k] = head.specular[k]
+        lights[0, AMBIENT + k] = m.vis.headlight.ambient[k]
+        lights[0, DIFFUSE + k] = m.vis.headlight.diffuse[k]
+        lights[0, SPECULAR + k] = m.vis.headlight.specular[k]
 
 
 @kernel

@@ -6,63 +6,58 @@ overlap.
 
 from __future__ import annotations
 
-from typing import Any
-
-from cardan.collision.sdf.descent import common_box, descend, halton
+from cardan.collision.broadphase import bits_match
+from cardan.collision.sdf.descent import common_box, descend, start_of
 from cardan.collision.sdf.field import has_distance, load_side
-from cardan.constants import mjMINVAL
 from cardan.dynamics.external import contact_force
-from cardan.enums import mjtEq, mjtGeom, mjtLabel, mjtVisFlag
-from cardan.enums.codes import FRAME_CONTACT, OBJ_EQUALITY
+from cardan.enums.codes import (
+    CAT_DECOR,
+    EQ_CONNECT,
+    EQ_WELD,
+    FRAME_CONTACT,
+    GEOM_BOX,
+    GEOM_CYLINDER,
+    GEOM_SDF,
+    GEOM_SPHERE,
+    OBJ_EQUALITY,
+    OBJ_UNKNOWN,
+)
 from cardan.jit import OK, exact, kernel, stage
-from cardan.maths.vector import add3, add_scaled3, get3, get9, mul_mat_t_vec3, mul_mat_vec3, norm3, sub3
+from cardan.maths.types import Mat3, Vec3, Vec4
+from cardan.maths.vector import MINVAL, add3, add_scaled3, get3, get9, mul_mat_t_vec3, mul_mat_vec3, norm3, sub3
 from cardan.model.kernel_views import Data, Model
 from cardan.visual.append import (
-    DECOR,
     EYE,
     GEOM_ARROW,
     GEOM_ARROW2,
-    GEOM_CYLINDER,
     GEOM_LINE,
-    GEOM_SPHERE,
-    UNKNOWN,
-    connect,
     decorate,
     frame_axes,
     island_rgba,
+    link,
     name_it,
-    new_geom,
-    put_rgba,
     rgba_of,
     shows,
 )
-from cardan.visual.memory import FLAGS, FRAME
+from cardan.visual.memory import FRAME, LABELS, VIS
 
-EQ_CONNECT, EQ_WELD = int(mjtEq.mjEQ_CONNECT), int(mjtEq.mjEQ_WELD)
 LABEL_CONSTRAINT, LABEL_CONTACTPOINT, LABEL_CONTACTFORCE = (
-    int(getattr(mjtLabel, f"mjLABEL_{k}")) for k in ("CONSTRAINT", "CONTACTPOINT", "CONTACTFORCE")
+    LABELS[k] for k in ("CONSTRAINT", "CONTACTPOINT", "CONTACTFORCE")
 )
-SHOW_POINT, SHOW_FORCE, SPLIT, BY_ISLAND = (
-    FLAGS + int(getattr(mjtVisFlag, f"mjVIS_{k}")) for k in ("CONTACTPOINT", "CONTACTFORCE", "CONTACTSPLIT", "ISLAND")
-)
+VIS_POINT, VIS_FORCE, VIS_SPLIT = VIS["CONTACTPOINT"], VIS["CONTACTFORCE"], VIS["CONTACTSPLIT"]
+VIS_ISLAND = VIS["ISLAND"]
 IN_FORCE = 0
 """Value of `contact.exclude` for contacts that have constraint rows."""
 
 
 @kernel
-def _ball(m: Model, d: Data, equality: int, body: int, column: int, rgba: Any) -> None:
-    radius = m.vis.scale.constraint * m.stat.meansize
-    pos, mat = _anchor(m, d, equality, body, column), get9(d.xmat, body)
+def _ball(m: Model, d: Data, equality: int, body: int, column: int, rgba: Vec4) -> None:
+    """Add the point of a constraint that `eq_data` gives in the frame of a body."""
+    radius, data, mat = m.vis.scale.constraint * m.stat.meansize, m.eq_data, get9(d.xmat, body)
+    local = (data[equality, column], data[equality, column + 1], data[equality, column + 2])
+    pos = add3(get3(d.xpos, body), mul_mat_vec3(mat, local))
     g = decorate(d, OBJ_EQUALITY, equality, GEOM_SPHERE, (radius, radius, radius), pos, mat, rgba)
     name_it(d, g, LABEL_CONSTRAINT, equality)
-
-
-@kernel
-def _anchor(m: Model, d: Data, equality: int, body: int, column: int) -> Any:
-    """Convert a point in `eq_data`, given in the frame of a body, to the world frame."""
-    data = m.eq_data
-    local = (data[equality, column], data[equality, column + 1], data[equality, column + 2])
-    return add3(get3(d.xpos, body), mul_mat_vec3(get9(d.xmat, body), local))
 
 
 @stage
@@ -80,7 +75,7 @@ def add_constraints(m: Model, d: Data) -> int:
 
 
 @kernel
-def _frame_of(d: Data, k: int) -> Any:
+def _frame_of(d: Data, k: int) -> Mat3:
     """Orientation whose z axis is the normal of a contact; x and y are the tangents."""
     f = get9(d.contact.frame, k)
     return (f[3], f[6], f[0], f[4], f[7], f[1], f[5], f[8], f[2])
@@ -96,29 +91,20 @@ def _point(m: Model, d: Data, k: int) -> None:
     else:
         rgba = rgba_of(m.vis.rgba.contactpoint)
         row = d.contact.efc_address[k]
-        if shows(d, BY_ISLAND) and d.nisland > 0 and row >= 0 and d.efc_island[row] >= 0:
+        if shows(d, VIS_ISLAND) and d.nisland > 0 and row >= 0 and d.efc_island[row] >= 0:
             rgba = island_rgba(d, d.efc_island[row])
-    g = decorate(d, UNKNOWN, k, GEOM_CYLINDER, (width, width, height), get3(d.contact.pos, k), _frame_of(d, k), rgba)
+    g = decorate(
+        d, OBJ_UNKNOWN, k, GEOM_CYLINDER, (width, width, height), get3(d.contact.pos, k), _frame_of(d, k), rgba
+    )
     name_it(d, g, LABEL_CONTACTPOINT, k)
 
 
 @kernel
-def _body(m: Model, geom: int) -> int:
-    """Body on one side of a contact. For flexes, which have many bodies, return a number above all bodies."""
-    return m.geom_bodyid[geom] if geom >= 0 else m.nbody
-
-
-@kernel
-def _arrow(m: Model, d: Data, k: int, kind: int, force: Any, rgba: Any) -> int:
+def _arrow(m: Model, d: Data, k: int, kind: int, force: Vec3, rgba: Vec4) -> int:
     """Add an arrow for a force in the world frame; return its number or -1."""
-    g = new_geom(d, DECOR, UNKNOWN, k)
-    if g >= 0:
-        start = get3(d.contact.pos, k)
-        scale = m.vis.map.force / m.stat.meanmass
-        width = m.vis.scale.forcewidth * m.stat.meansize
-        connect(d, g, kind, width, start, add_scaled3(start, force, scale))
-        put_rgba(d, g, rgba)
-    return g
+    start, width = get3(d.contact.pos, k), m.vis.scale.forcewidth * m.stat.meansize
+    stop = add_scaled3(start, force, m.vis.map.force / m.stat.meanmass)
+    return link(d, CAT_DECOR, OBJ_UNKNOWN, k, kind, width, start, stop, rgba)
 
 
 @kernel
@@ -129,13 +115,16 @@ def _forces(m: Model, d: Data, k: int) -> None:
     directions. Torques aren't drawn.
     """
     wrench = contact_force(m, d, k)
-    if norm3((wrench[0], wrench[1], wrench[2])) < mjMINVAL:
+    if norm3((wrench[0], wrench[1], wrench[2])) < MINVAL:
         return
     frame = get9(d.contact.frame, k)
-    one, other = _body(m, d.contact.geom[k, 0]), _body(m, d.contact.geom[k, 1])
+    # the bodies; for flexes, which have many bodies, a number above all bodies
+    geom1, geom2 = d.contact.geom[k, 0], d.contact.geom[k, 1]
+    one = m.geom_bodyid[geom1] if geom1 >= 0 else m.nbody
+    other = m.geom_bodyid[geom2] if geom2 >= 0 else m.nbody
     sign = -1.0 if one > other else 1.0
     fx, fy, fz = sign * wrench[0], sign * wrench[1], sign * wrench[2]
-    if not shows(d, SPLIT) or d.contact.dim[k] == 1:
+    if not shows(d, VIS_SPLIT) or d.contact.dim[k] == 1:
         kind = GEOM_ARROW2 if one > 0 and other > 0 else GEOM_ARROW
         g = _arrow(m, d, k, kind, mul_mat_t_vec3(frame, (fx, fy, fz)), rgba_of(m.vis.rgba.contactforce))
         name_it(d, g, LABEL_CONTACTFORCE, k)
@@ -149,16 +138,15 @@ def _forces(m: Model, d: Data, k: int) -> None:
 def add_contacts(m: Model, d: Data) -> int:
     """Add the point, the frame and the force of each contact, as requested."""
     for k in range(d.ncon):
-        if shows(d, SHOW_POINT):
+        if shows(d, VIS_POINT):
             _point(m, d, k)
         if d.work.scn_state[FRAME] == FRAME_CONTACT:
             frame_axes(m, d, k, get3(d.contact.pos, k), _frame_of(d, k), 0.5)
-        if shows(d, SHOW_FORCE) and d.contact.exclude[k] == IN_FORCE and d.contact.efc_address[k] >= 0:
+        if shows(d, VIS_FORCE) and d.contact.exclude[k] == IN_FORCE and d.contact.efc_address[k] >= 0:
             _forces(m, d, k)
     return OK
 
 
-SPHERE, BOX, SDF = (int(k) for k in (mjtGeom.mjGEOM_SPHERE, mjtGeom.mjGEOM_BOX, mjtGeom.mjGEOM_SDF))
 RADIUS = 0.2
 """Radius of the spheres at both ends of a search, relative to the mean size of bodies."""
 LINE_WIDTH = 2.0
@@ -167,28 +155,29 @@ SHOWN = 0.95
 
 
 @kernel
-def _mixed(share: float) -> Any:
-    """Colour from blue, at the start of a search, to red, at its end."""
-    return (share, 0.0, 1.0 - share, 1.0)
-
-
-@kernel
 def _searched(m: Model, geom1: int, geom2: int) -> bool:
     """Whether there are searches for a pair, whose second geom is a signed-distance shape."""
     kind = m.geom_type[geom1]
-    if kind == SDF and geom1 > geom2:
+    if kind == GEOM_SDF and geom1 > geom2:
         return False
-    if not (kind == SDF or SPHERE <= kind <= BOX) or not has_distance(m, geom1) or not has_distance(m, geom2):
+    if (
+        not (kind == GEOM_SDF or GEOM_SPHERE <= kind <= GEOM_BOX)
+        or not has_distance(m, geom1)
+        or not has_distance(m, geom2)
+    ):
         return False
     if m.body_weldid[m.geom_bodyid[geom1]] == m.body_weldid[m.geom_bodyid[geom2]]:
         return False
-    one, other = m.geom_contype[geom1] & m.geom_conaffinity[geom2], m.geom_contype[geom2] & m.geom_conaffinity[geom1]
-    return (one | other) != 0
+    contype, conaffinity = m.geom_contype, m.geom_conaffinity
+    return bits_match(contype[geom1], conaffinity[geom1], contype[geom2], conaffinity[geom2])
 
 
 @kernel
-def _end(m: Model, d: Data, start: Any) -> Any:
-    """Return the end of a search and the number of its steps; a step that increases the value ends the search."""
+def _draw(m: Model, d: Data, start: Vec3) -> None:
+    """Add one search: spheres at its ends, and a line for each step, slightly shorter than the step."""
+    radius = RADIUS * m.stat.meansize
+    size = (radius, radius, radius)
+    # the end, and the number of steps; a step that increases the value ends the search
     point, count = start, 0
     while count < m.opt.sdf_iterations:
         trial, before, after = descend(m, d, point, 0)
@@ -196,25 +185,15 @@ def _end(m: Model, d: Data, start: Any) -> Any:
             break
         point = trial
         count += 1
-    return point, count
-
-
-@kernel
-def _draw(m: Model, d: Data, start: Any) -> None:
-    """Add one search: spheres at its ends, and a line for each step, slightly shorter than the step."""
-    radius = RADIUS * m.stat.meansize
-    size = (radius, radius, radius)
-    stop, count = _end(m, d, start)
-    decorate(d, UNKNOWN, -1, GEOM_SPHERE, size, start, EYE, _mixed(0.0))
-    decorate(d, UNKNOWN, -1, GEOM_SPHERE, size, stop, EYE, _mixed(1.0))
+    # colours from blue, at the start, to red
+    decorate(d, OBJ_UNKNOWN, -1, GEOM_SPHERE, size, start, EYE, (0.0, 0.0, 1.0, 1.0))
+    decorate(d, OBJ_UNKNOWN, -1, GEOM_SPHERE, size, point, EYE, (1.0, 0.0, 0.0, 1.0))
     point = start
     for line in range(1, count + 1):
         here = point
         point, _, _ = descend(m, d, here, 0)
-        g = new_geom(d, DECOR, UNKNOWN, -1)
-        if g >= 0:
-            connect(d, g, GEOM_LINE, LINE_WIDTH, here, add_scaled3(here, sub3(point, here), SHOWN))
-            put_rgba(d, g, _mixed(line / count))
+        stop, rgba = add_scaled3(here, sub3(point, here), SHOWN), (line / count, 0.0, 1.0 - line / count, 1.0)
+        link(d, CAT_DECOR, OBJ_UNKNOWN, -1, GEOM_LINE, LINE_WIDTH, here, stop, rgba)
 
 
 @kernel
@@ -225,14 +204,8 @@ def _draw_pair(m: Model, d: Data, geom1: int, geom2: int) -> None:
         return
     load_side(m, d, 0, geom1)
     load_side(m, d, 1, geom2)
-    side = sub3(high, low)
     for k in range(m.opt.sdf_initpoints):
-        local = (
-            low[0] + halton(k, 2) * side[0],
-            low[1] + halton(k, 3) * side[1],
-            low[2] + halton(k, 5) * side[2],
-        )
-        _draw(m, d, add3(get3(d.geom_xpos, geom1), mul_mat_vec3(get9(d.geom_xmat, geom1), local)))
+        _draw(m, d, start_of(d, geom1, low, high, k))
 
 
 @stage
@@ -241,7 +214,7 @@ def add_searches(m: Model, d: Data) -> int:
     """Add the searches of all pairs that contain a signed-distance shape."""
     d.work.sdf_rough = 1
     for geom2 in range(m.ngeom):
-        if m.geom_type[geom2] != SDF:
+        if m.geom_type[geom2] != GEOM_SDF:
             continue
         for geom1 in range(m.ngeom):
             if geom1 != geom2 and _searched(m, geom1, geom2):

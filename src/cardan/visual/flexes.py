@@ -7,57 +7,70 @@ moved outwards by the radius. The vertices of skins are moved by bones (linear b
 
 from __future__ import annotations
 
-from typing import Any
-
-from cardan.enums import mjtGeom, mjtLabel, mjtObj, mjtVisFlag
+from cardan.enums.codes import CAT_DYNAMIC, GEOM_FLEX
 from cardan.jit import OK, kernel, stage
 from cardan.maths.quaternion import mul_quat, neg_quat, quat2mat
+from cardan.maths.types import Array1, ConstArray1, ConstIntArray1, Vec3, Vec4
 from cardan.maths.vector import add3, add_scaled3, cross, get3, get4, mul_mat_vec3, normalize3, scale3, sub3
 from cardan.model.kernel_views import Data, Model
 from cardan.visual.append import (
-    DYNAMIC,
     EYE,
+    GEOM_SKIN,
+    OBJ_FLEX,
+    OBJ_SKIN,
+    TEXCOORD,
     colour,
-    finish_soft,
+    light_up,
+    name_it,
     new_geom,
     put,
     shown_group,
     shows,
 )
-from cardan.visual.memory import FLAGS, FLEX_LAYER, FLEXGROUP, FLEXSELECT, SKINGROUP, SKINSELECT
+from cardan.visual.memory import FLEX_LAYER, FLEXGROUP, FLEXSELECT, LABELS, SKINGROUP, SKINSELECT, VIS
 
-OBJ_FLEX, LABEL_FLEX, GEOM_FLEX = int(mjtObj.mjOBJ_FLEX), int(mjtLabel.mjLABEL_FLEX), int(mjtGeom.mjGEOM_FLEX)
-SHOW_FACE, SHOW_SKIN = FLAGS + int(mjtVisFlag.mjVIS_FLEXFACE), FLAGS + int(mjtVisFlag.mjVIS_FLEXSKIN)
+LABEL_FLEX, LABEL_SKIN = LABELS["FLEX"], LABELS["SKIN"]
+VIS_FACE, VIS_SKIN = VIS["FLEXFACE"], VIS["FLEXSKIN"]
 SURFACE = 2
 
 
 @kernel
-def _corner(m: Model, adr: int, k: int) -> int:
-    """Return vertex `k`, numbered within its flex, of an element whose vertices begin at `adr`."""
-    return m.flex_elem[adr + k]
+def _triangle(vertices: ConstIntArray1, first: int, adr: int) -> tuple[int, int, int]:
+    """Vertices of a triangle, stored at an address from 0 on, of a flex whose first vertex is `first`."""
+    return first + vertices[adr], first + vertices[adr + 1], first + vertices[adr + 2]
 
 
 @kernel
-def _vertex(d: Data, vertex: int) -> Any:
+def _vertex(d: Data, vertex: int) -> Vec3:
     return get3(d.flexvert_xpos, vertex)
 
 
 @kernel
-def _normal(d: Data, vertex: int) -> Any:
-    n = d.work.scn_vertnormal
-    return (n[3 * vertex], n[3 * vertex + 1], n[3 * vertex + 2])
+def _at(array: ConstArray1, k: int) -> Vec3:
+    return (array[3 * k], array[3 * k + 1], array[3 * k + 2])
 
 
 @kernel
-def flat_normal(a: Any, b: Any, c: Any) -> Any:
+def _normal(d: Data, vertex: int) -> Vec3:
+    return _at(d.work.scn_vertnormal, vertex)
+
+
+@kernel
+def flat_normal(a: Vec3, b: Vec3, c: Vec3) -> Vec3:
     """Unit normal of a triangle."""
     return normalize3(cross(sub3(b, a), sub3(c, a)))
 
 
 @kernel
-def _add_to(d: Data, vertex: int, v: Any) -> None:
+def _put(array: Array1, at: int, v: Vec3) -> None:
     for k in range(3):
-        d.work.scn_vertnormal[3 * vertex + k] += v[k]
+        array[at + k] = v[k]
+
+
+@kernel
+def _add_to(array: Array1, at: int, v: Vec3) -> None:
+    for k in range(3):
+        array[at + k] += v[k]
 
 
 @kernel
@@ -73,19 +86,15 @@ def _vertex_normals(m: Model, d: Data, flex: int) -> None:
     triangles = m.flex_elemnum[flex] if surface else m.flex_shellnum[flex]
     for t in range(triangles):
         if surface:
-            adr = m.flex_elemdataadr[flex] + 3 * t
-            i, j, k = first + m.flex_elem[adr], first + m.flex_elem[adr + 1], first + m.flex_elem[adr + 2]
+            i, j, k = _triangle(m.flex_elem, first, m.flex_elemdataadr[flex] + 3 * t)
         else:
-            adr = m.flex_shelldataadr[flex] + 3 * t
-            i, j, k = first + m.flex_shell[adr], first + m.flex_shell[adr + 1], first + m.flex_shell[adr + 2]
+            i, j, k = _triangle(m.flex_shell, first, m.flex_shelldataadr[flex] + 3 * t)
         n = flat_normal(_vertex(d, i), _vertex(d, j), _vertex(d, k))
-        _add_to(d, i, n)
-        _add_to(d, j, n)
-        _add_to(d, k, n)
+        _add_to(d.work.scn_vertnormal, 3 * i, n)
+        _add_to(d.work.scn_vertnormal, 3 * j, n)
+        _add_to(d.work.scn_vertnormal, 3 * k, n)
     for vertex in range(first, first + count):
-        n = normalize3(_normal(d, vertex))
-        for k in range(3):
-            d.work.scn_vertnormal[3 * vertex + k] = n[k]
+        _put(d.work.scn_vertnormal, 3 * vertex, normalize3(_normal(d, vertex)))
 
 
 @kernel
@@ -97,11 +106,10 @@ def _new_face(d: Data, flex: int) -> int:
 
 
 @kernel
-def _put_corner(m: Model, d: Data, flex: int, face: int, k: int, vertex: int, pos: Any, normal: Any) -> None:
+def _put_corner(m: Model, d: Data, flex: int, face: int, k: int, vertex: int, pos: Vec3, normal: Vec3) -> None:
     """Set corner `k` of a face: position, normal, texture coordinates of a vertex of the flex."""
-    for c in range(3):
-        d.work.scn_flexface[9 * face + 3 * k + c] = pos[c]
-        d.work.scn_flexnormal[9 * face + 3 * k + c] = normal[c]
+    _put(d.work.scn_flexface, 9 * face + 3 * k, pos)
+    _put(d.work.scn_flexnormal, 9 * face + 3 * k, normal)
     if m.flex_texcoordadr[flex] >= 0:
         adr = m.flex_texcoordadr[flex] + vertex - m.flex_vertadr[flex]
         for c in range(2):
@@ -124,7 +132,7 @@ def _flat_faces(m: Model, d: Data, flex: int) -> None:
     first, dim, radius = m.flex_vertadr[flex], m.flex_dim[flex], m.flex_radius[flex]
     for element in range(m.flex_elemnum[flex]):
         adr = m.flex_elemdataadr[flex] + (dim + 1) * element
-        i, j, k = first + m.flex_elem[adr], first + m.flex_elem[adr + 1], first + m.flex_elem[adr + 2]
+        i, j, k = _triangle(m.flex_elem, first, adr)
         if dim == SURFACE:
             _flat_face(m, d, flex, i, j, k, radius)
             _flat_face(m, d, flex, i, k, j, radius)
@@ -142,8 +150,7 @@ def _smooth_face(m: Model, d: Data, flex: int, i: int, j: int, k: int, offset: f
     face = _new_face(d, flex)
     sign = 1.0 if offset > 0.0 else -1.0  # if the radius is 0, normals point inwards, as in the reference
     flat = m.flex_flatskin[flex] != 0
-    plane = flat_normal(_vertex(d, i), _vertex(d, j), _vertex(d, k))
-    plane = scale3(plane, sign)
+    plane = scale3(flat_normal(_vertex(d, i), _vertex(d, j), _vertex(d, k)), sign)
     a, b, c = _normal(d, i), _normal(d, j), _normal(d, k)
     na = plane if flat else scale3(a, sign)
     nb = plane if flat else scale3(b, sign)
@@ -170,8 +177,7 @@ def _skin(m: Model, d: Data, flex: int) -> None:
     first, radius = m.flex_vertadr[flex], m.flex_radius[flex]
     if m.flex_dim[flex] == SURFACE:
         for element in range(m.flex_elemnum[flex]):
-            adr = m.flex_elemdataadr[flex] + 3 * element
-            i, j, k = first + m.flex_elem[adr], first + m.flex_elem[adr + 1], first + m.flex_elem[adr + 2]
+            i, j, k = _triangle(m.flex_elem, first, m.flex_elemdataadr[flex] + 3 * element)
             _smooth_face(m, d, flex, i, j, k, radius)
             _smooth_face(m, d, flex, i, k, j, -radius)
         for fragment in range(m.flex_shellnum[flex]):
@@ -181,8 +187,7 @@ def _skin(m: Model, d: Data, flex: int) -> None:
             _strip(m, d, flex, j, i, -radius)
         return
     for fragment in range(m.flex_shellnum[flex]):
-        adr = m.flex_shelldataadr[flex] + 3 * fragment
-        i, j, k = first + m.flex_shell[adr], first + m.flex_shell[adr + 1], first + m.flex_shell[adr + 2]
+        i, j, k = _triangle(m.flex_shell, first, m.flex_shelldataadr[flex] + 3 * fragment)
         _smooth_face(m, d, flex, i, j, k, radius)
 
 
@@ -190,41 +195,43 @@ def _skin(m: Model, d: Data, flex: int) -> None:
 def update_flexes(m: Model, d: Data) -> int:
     """Update vertices and faces of all flexes."""
     for vertex in range(m.nflexvert):
-        for k in range(3):
-            d.work.scn_flexvert[3 * vertex + k] = d.flexvert_xpos[vertex, k]
+        _put(d.work.scn_flexvert, 3 * vertex, _vertex(d, vertex))
     for flex in range(m.nflex):
         d.work.scn_flexfaceused[flex] = 0
         if m.flex_dim[flex] < SURFACE:
             continue
-        if shows(d, SHOW_SKIN):
+        if shows(d, VIS_SKIN):
             _skin(m, d, flex)
-        elif shows(d, SHOW_FACE):
+        elif shows(d, VIS_FACE):
             _flat_faces(m, d, flex)
     return OK
+
+
+@kernel
+def _add_soft(
+    m: Model, d: Data, objtype: int, number: int, kind: int, size: float, pos: Vec3, material: int, rgba: Vec4
+) -> int:
+    """Add the geom of a flex or skin, which glows if it is selected; return its number or -1."""
+    g = new_geom(d, CAT_DYNAMIC, objtype, number)
+    if g >= 0:
+        put(d, g, kind, (size, 0.1, 0.1), pos, EYE)
+        colour(m, d, g, material, rgba)
+        name_it(d, g, LABEL_FLEX if objtype == OBJ_FLEX else LABEL_SKIN, number)
+        if d.work.scn_state[FLEXSELECT if objtype == OBJ_FLEX else SKINSELECT] == number:
+            light_up(m, d, g)
+    return g
 
 
 @stage
 def add_flexes(m: Model, d: Data) -> int:
     """Add a geom for each flex whose group is shown."""
     for flex in range(m.nflex):
-        if not shown_group(d, FLEXGROUP, m.flex_group[flex]):
-            continue
-        g = new_geom(d, DYNAMIC, OBJ_FLEX, flex)
-        if g < 0:
-            return OK
-        put(d, g, GEOM_FLEX, (m.flex_radius[flex], 0.1, 0.1), _vertex(d, m.flex_vertadr[flex]), EYE)
-        colour(m, d, g, m.flex_matid[flex], get4(m.flex_rgba, flex))
-        finish_soft(m, d, g, flex, m.flex_texcoordadr[flex], d.work.scn_state[FLEXSELECT], LABEL_FLEX)
+        if shown_group(d, FLEXGROUP, m.flex_group[flex]):
+            pos, rgba = _vertex(d, m.flex_vertadr[flex]), get4(m.flex_rgba, flex)
+            g = _add_soft(m, d, OBJ_FLEX, flex, GEOM_FLEX, m.flex_radius[flex], pos, m.flex_matid[flex], rgba)
+            if g >= 0:
+                d.work.scn_geom_i[g, TEXCOORD] = m.flex_texcoordadr[flex] >= 0
     return OK
-
-
-OBJ_SKIN, LABEL_SKIN, GEOM_SKIN = int(mjtObj.mjOBJ_SKIN), int(mjtLabel.mjLABEL_SKIN), int(mjtGeom.mjGEOM_SKIN)
-
-
-@kernel
-def _place(d: Data, vertex: int) -> Any:
-    v = d.work.scn_skinvert
-    return (v[3 * vertex], v[3 * vertex + 1], v[3 * vertex + 2])
 
 
 @kernel
@@ -250,18 +257,14 @@ def _normals(m: Model, d: Data, skin: int) -> None:
     for k in range(3 * first, 3 * (first + count)):
         normals[k] = 0.0
     for face in range(m.skin_faceadr[skin], m.skin_faceadr[skin] + m.skin_facenum[skin]):
-        a = _place(d, first + m.skin_face[face, 0])
-        b = _place(d, first + m.skin_face[face, 1])
-        c = _place(d, first + m.skin_face[face, 2])
+        a = _at(d.work.scn_skinvert, first + m.skin_face[face, 0])
+        b = _at(d.work.scn_skinvert, first + m.skin_face[face, 1])
+        c = _at(d.work.scn_skinvert, first + m.skin_face[face, 2])
         n = cross(sub3(b, a), sub3(c, a))
         for k in range(3):
-            vertex = first + m.skin_face[face, k]
-            for i in range(3):
-                normals[3 * vertex + i] += n[i]
+            _add_to(normals, 3 * (first + m.skin_face[face, k]), n)
     for vertex in range(first, first + count):
-        n = normalize3((normals[3 * vertex], normals[3 * vertex + 1], normals[3 * vertex + 2]))
-        for i in range(3):
-            normals[3 * vertex + i] = n[i]
+        _put(normals, 3 * vertex, normalize3(_at(normals, vertex)))
 
 
 @stage
@@ -283,12 +286,9 @@ def update_skins(m: Model, d: Data) -> int:
 def add_skins(m: Model, d: Data) -> int:
     """Add a geom for each skin whose group is shown, at its first bone."""
     for skin in range(m.nskin):
-        if not shown_group(d, SKINGROUP, m.skin_group[skin]):
-            continue
-        g = new_geom(d, DYNAMIC, OBJ_SKIN, skin)
-        if g < 0:
-            return OK
-        put(d, g, GEOM_SKIN, (0.1, 0.1, 0.1), get3(d.xpos, m.skin_bonebodyid[m.skin_boneadr[skin]]), EYE)
-        colour(m, d, g, m.skin_matid[skin], get4(m.skin_rgba, skin))
-        finish_soft(m, d, g, skin, m.skin_texcoordadr[skin], d.work.scn_state[SKINSELECT], LABEL_SKIN)
+        if shown_group(d, SKINGROUP, m.skin_group[skin]):
+            pos, rgba = get3(d.xpos, m.skin_bonebodyid[m.skin_boneadr[skin]]), get4(m.skin_rgba, skin)
+            g = _add_soft(m, d, OBJ_SKIN, skin, GEOM_SKIN, 0.1, pos, m.skin_matid[skin], rgba)
+            if g >= 0:
+                d.work.scn_geom_i[g, TEXCOORD] = m.skin_texcoordadr[skin] >= 0
     return OK

@@ -3,23 +3,33 @@
 from __future__ import annotations
 
 from math import floor
-from typing import Any
 
-from cardan.enums import mjtFrame, mjtGeom, mjtLabel, mjtObj, mjtVisFlag
+from cardan.enums.codes import (
+    CAT_DECOR,
+    CAT_DYNAMIC,
+    GEOM_CAPSULE,
+    GEOM_CYLINDER,
+    GEOM_HFIELD,
+    GEOM_MESH,
+    GEOM_PLANE,
+    GEOM_SDF,
+    GEOM_SPHERE,
+    OBJ_GEOM,
+    OBJ_SITE,
+    OBJ_UNKNOWN,
+)
 from cardan.jit import OK, kernel, stage
+from cardan.maths.types import ConstArray2, Mat3, Vec3
 from cardan.maths.vector import add3, get3, get4, get9, mul_mat_t_vec3, mul_mat_vec3, sub3
 from cardan.model.kernel_views import Data, Model
 from cardan.visual.append import (
     DATAID,
-    DECOR,
-    DYNAMIC,
     EYE,
     GEOM_LINEBOX,
     MODELRBOUND,
     POS,
     STATIC,
     TEXCOORD,
-    UNKNOWN,
     colour,
     decorate,
     frame_axes,
@@ -35,10 +45,11 @@ from cardan.visual.append import (
     wants,
 )
 from cardan.visual.cameras import camera_average
-from cardan.visual.memory import BVH_DEPTH, CAMERA, FLAGS, FLEXGROUP, FRAME, GEOMGROUP, SELECT, SITEGROUP
+from cardan.visual.memory import BVH_DEPTH, CAMERA, FLEXGROUP, FRAME, FRAMES, GEOMGROUP, LABELS, SELECT, SITEGROUP, VIS
 
-OBJ_GEOM, OBJ_SITE = int(mjtObj.mjOBJ_GEOM), int(mjtObj.mjOBJ_SITE)
-LABEL_GEOM, LABEL_SITE = int(mjtLabel.mjLABEL_GEOM), int(mjtLabel.mjLABEL_SITE)
+LABEL_GEOM, LABEL_SITE = LABELS["GEOM"], LABELS["SITE"]
+FRAME_GEOM, FRAME_SITE = FRAMES["GEOM"], FRAMES["SITE"]
+VIS_STATIC, VIS_ISLAND, VIS_CONVEXHULL = VIS["STATIC"], VIS["ISLAND"], VIS["CONVEXHULL"]
 CAM_POS = CAMERA["pos"]
 MAXPLANEGRID = 200
 """Largest number of divisions of the grid of a plane."""
@@ -46,54 +57,35 @@ PLAIN_TILE = 2.1 / (MAXPLANEGRID / 2 - 1)
 """Tile size of an infinite plane without material, relative to the distance of the far plane."""
 TEXTURE_TILE = 4.0
 """Tile size of an infinite plane whose texture is not repeated, m."""
-GEOM_FRAME, SITE_FRAME = int(mjtFrame.mjFRAME_GEOM), int(mjtFrame.mjFRAME_SITE)
-PLANE, HFIELD, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX, MESH, SDF = range(9)
-SHOW_STATIC = FLAGS + int(mjtVisFlag.mjVIS_STATIC)
-BY_ISLAND = FLAGS + int(mjtVisFlag.mjVIS_ISLAND)
-SHOW_HULL = FLAGS + int(mjtVisFlag.mjVIS_CONVEXHULL)
-assert (int(mjtGeom.mjGEOM_PLANE), int(mjtGeom.mjGEOM_SDF)) == (PLANE, SDF)
 
 
 @kernel
 def category_of(m: Model, body: int) -> int:
     """Category of the objects of a body: static if it is fixed to the world and not a mocap body, else dynamic."""
-    if m.body_weldid[body] == 0 and m.body_mocapid[body] < 0:
-        return STATIC
-    return DYNAMIC
+    return STATIC if m.body_weldid[body] == 0 and m.body_mocapid[body] < 0 else CAT_DYNAMIC
 
 
 @kernel
 def is_shown(m: Model, d: Data, body: int) -> bool:
     """Whether objects of a body are shown: their category is requested, and they are not hidden as static objects."""
     category = category_of(m, body)
-    return wants(d, category) and (category == DYNAMIC or shows(d, SHOW_STATIC))
+    return wants(d, category) and (category == CAT_DYNAMIC or shows(d, VIS_STATIC))
 
 
 @kernel
-def drawn_size(kind: int, size: Any) -> Any:
+def drawn_size(kind: int, size: Vec3) -> Vec3:
     """Half extents along the axes of a geom's frame, by which a renderer scales its unit shapes."""
-    if kind == SPHERE:
+    if kind == GEOM_SPHERE:
         return (size[0], size[0], size[0])
-    if kind in (CAPSULE, CYLINDER):
+    if kind in (GEOM_CAPSULE, GEOM_CYLINDER):
         return (size[0], size[0], size[1])
     return size
 
 
 @kernel
-def _mesh(m: Model, d: Data, g: int, geom: int) -> None:
-    """Set the mesh to draw: an even number, or the next odd number for the convex hull of a geom that can collide."""
-    mesh = m.geom_dataid[geom]
-    if mesh >= 0:
-        collides = (m.geom_contype[geom] | m.geom_conaffinity[geom]) != 0
-        hull = shows(d, SHOW_HULL) and collides and m.mesh_graphadr[mesh] >= 0
-        d.work.scn_geom_i[g, DATAID] = 2 * mesh + hull
-        d.work.scn_geom_i[g, TEXCOORD] = m.mesh_texcoordadr[mesh] >= 0
-
-
-@kernel
 def body_island(m: Model, d: Data, body: int) -> int:
     """Return the island of a body if geoms are coloured by islands and the body is in an island; else -1."""
-    if shows(d, BY_ISLAND) and d.nisland > 0:
+    if shows(d, VIS_ISLAND) and d.nisland > 0:
         moving = m.body_weldid[body]
         if m.body_dofnum[moving] > 0:
             return d.dof_island[m.body_dofadr[moving]]
@@ -131,7 +123,7 @@ def add_geoms(m: Model, d: Data) -> int:
     for geom in range(m.ngeom):
         kind = m.geom_type[geom]
         plane = planes
-        planes += kind == PLANE
+        planes += kind == GEOM_PLANE
         body = m.geom_bodyid[geom]
         if not is_shown(m, d, body) or not shown_group(d, GEOMGROUP, m.geom_group[geom]):
             continue
@@ -148,15 +140,20 @@ def add_geoms(m: Model, d: Data) -> int:
             colour(m, d, g, m.geom_matid[geom], get4(m.geom_rgba, geom))
         glow(m, d, g, body)
         d.work.scn_geom_f[g, MODELRBOUND] = m.geom_rbound[geom]
-        if kind == PLANE:
+        if kind == GEOM_PLANE:
             d.work.scn_geom_i[g, DATAID] = plane
             _follow_camera(m, d, g, geom)
-        elif kind == HFIELD:
+        elif kind == GEOM_HFIELD:
             d.work.scn_geom_i[g, DATAID] = m.geom_dataid[geom]
-        elif kind in (MESH, SDF):
-            _mesh(m, d, g, geom)
+        elif kind in (GEOM_MESH, GEOM_SDF) and m.geom_dataid[geom] >= 0:
+            # an even number, or the next odd number for the convex hull of a geom that can collide
+            mesh = m.geom_dataid[geom]
+            collides = (m.geom_contype[geom] | m.geom_conaffinity[geom]) != 0
+            hull = shows(d, VIS_CONVEXHULL) and collides and m.mesh_graphadr[mesh] >= 0
+            d.work.scn_geom_i[g, DATAID] = 2 * mesh + hull
+            d.work.scn_geom_i[g, TEXCOORD] = m.mesh_texcoordadr[mesh] >= 0
         name_it(d, g, LABEL_GEOM, geom)
-        if d.work.scn_state[FRAME] == GEOM_FRAME and wants(d, DECOR):
+        if d.work.scn_state[FRAME] == FRAME_GEOM and wants(d, CAT_DECOR):
             frame_axes(m, d, geom, get3(d.geom_xpos, geom), get9(d.geom_xmat, geom), 1.0)
     return OK
 
@@ -178,7 +175,7 @@ def add_sites(m: Model, d: Data) -> int:
         colour(m, d, g, m.site_matid[site], get4(m.site_rgba, site))
         glow(m, d, g, body)
         name_it(d, g, LABEL_SITE, site)
-        if d.work.scn_state[FRAME] == SITE_FRAME and wants(d, DECOR):
+        if d.work.scn_state[FRAME] == FRAME_SITE and wants(d, CAT_DECOR):
             frame_axes(m, d, site, get3(d.site_xpos, site), get9(d.site_xmat, site), 1.0)
     return OK
 
@@ -193,21 +190,26 @@ def _is_drawn(m: Model, d: Data, node: int) -> bool:
 
 
 @kernel
-def volume_rgba(m: Model, d: Data, node: int) -> Any:
-    """Colour of a node; nodes that the last collision detection visited have another colour."""
-    if d.bvh_active[node] != 0:
-        return rgba_of(m.vis.rgba.bvactive)
-    return rgba_of(m.vis.rgba.bv)
+def center_of(aabb: ConstArray2, row: int) -> Vec3:
+    """Centre of a bounding box: the first three numbers of its row."""
+    return (aabb[row, 0], aabb[row, 1], aabb[row, 2])
 
 
 @kernel
-def _box(m: Model, d: Data, node: int, pos: Any, mat: Any) -> None:
-    """Add the box of a node of a static tree, given in a frame."""
-    aabb = m.bvh_aabb
-    centre = (aabb[node, 0], aabb[node, 1], aabb[node, 2])
-    size = (aabb[node, 3], aabb[node, 4], aabb[node, 5])
-    place = add3(pos, mul_mat_vec3(mat, centre))
-    decorate(d, UNKNOWN, node, GEOM_LINEBOX, size, place, mat, volume_rgba(m, d, node))
+def size_of(aabb: ConstArray2, row: int) -> Vec3:
+    """Half sizes of a bounding box: the last three numbers of its row."""
+    return (aabb[row, 3], aabb[row, 4], aabb[row, 5])
+
+
+@kernel
+def _box(m: Model, d: Data, node: int, aabb: ConstArray2, row: int, pos: Vec3, mat: Mat3) -> None:
+    """Add the box of a node, given in a frame.
+
+    Nodes that the last collision detection visited have another colour.
+    """
+    rgba = rgba_of(m.vis.rgba.bvactive) if d.bvh_active[node] != 0 else rgba_of(m.vis.rgba.bv)
+    place = add3(pos, mul_mat_vec3(mat, center_of(aabb, row)))
+    decorate(d, OBJ_UNKNOWN, node, GEOM_LINEBOX, size_of(aabb, row), place, mat, rgba)
 
 
 @stage
@@ -219,14 +221,9 @@ def add_body_volumes(m: Model, d: Data) -> int:
                 continue
             geom = m.bvh_nodeid[node]
             if geom < 0:
-                _box(m, d, node, get3(d.xipos, body), get9(d.ximat, body))
-                continue
-            mat = get9(d.geom_xmat, geom)
-            aabb = m.geom_aabb
-            centre = (aabb[geom, 0], aabb[geom, 1], aabb[geom, 2])
-            size = (aabb[geom, 3], aabb[geom, 4], aabb[geom, 5])
-            pos = add3(get3(d.geom_xpos, geom), mul_mat_vec3(mat, centre))
-            decorate(d, UNKNOWN, node, GEOM_LINEBOX, size, pos, mat, volume_rgba(m, d, node))
+                _box(m, d, node, m.bvh_aabb, node, get3(d.xipos, body), get9(d.ximat, body))
+            else:
+                _box(m, d, node, m.geom_aabb, geom, get3(d.geom_xpos, geom), get9(d.geom_xmat, geom))
     return OK
 
 
@@ -235,11 +232,11 @@ def add_mesh_volumes(m: Model, d: Data) -> int:
     """Add boxes of the trees over the faces of meshes."""
     for geom in range(m.ngeom):
         mesh = m.geom_dataid[geom]
-        if (m.geom_type[geom] != MESH and m.geom_type[geom] != SDF) or mesh < 0:
+        if m.geom_type[geom] not in (GEOM_MESH, GEOM_SDF) or mesh < 0:
             continue
         for node in range(m.mesh_bvhadr[mesh], m.mesh_bvhadr[mesh] + m.mesh_bvhnum[mesh]):
             if _is_drawn(m, d, node):
-                _box(m, d, node, get3(d.geom_xpos, geom), get9(d.geom_xmat, geom))
+                _box(m, d, node, m.bvh_aabb, node, get3(d.geom_xpos, geom), get9(d.geom_xmat, geom))
     return OK
 
 
@@ -251,8 +248,5 @@ def add_flex_volumes(m: Model, d: Data) -> int:
             continue
         for node in range(m.flex_bvhadr[flex], m.flex_bvhadr[flex] + m.flex_bvhnum[flex]):
             if _is_drawn(m, d, node):
-                row, aabb = node - m.nbvhstatic, d.bvh_aabb_dyn
-                centre = (aabb[row, 0], aabb[row, 1], aabb[row, 2])
-                size = (aabb[row, 3], aabb[row, 4], aabb[row, 5])
-                decorate(d, UNKNOWN, node, GEOM_LINEBOX, size, centre, EYE, volume_rgba(m, d, node))
+                _box(m, d, node, d.bvh_aabb_dyn, node - m.nbvhstatic, (0.0, 0.0, 0.0), EYE)
     return OK

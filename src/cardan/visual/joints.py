@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from cardan.constants import mjMINVAL
-from cardan.enums import mjtJoint, mjtLabel, mjtObj, mjtTrn, mjtVisFlag
-from cardan.enums.codes import DYN_NONE
+from cardan.enums.codes import (
+    DYN_NONE,
+    GEOM_BOX,
+    GEOM_SPHERE,
+    JNT_BALL,
+    JNT_FREE,
+    JNT_SLIDE,
+    TRN_BODY,
+    TRN_JOINT,
+    TRN_JOINTINPARENT,
+    TRN_SITE,
+    TRN_TENDON,
+)
 from cardan.jit import OK, kernel, stage
-from cardan.maths.vector import get3, get9
+from cardan.maths.types import Mat3, Vec3, Vec4
+from cardan.maths.vector import MINVAL, get3, get9, scale3
 from cardan.model.kernel_views import Data, Model
 from cardan.visual.append import (
     GEOM_ARROW,
     GEOM_ARROW1,
-    GEOM_BOX,
-    GEOM_SPHERE,
+    OBJ_ACTUATOR,
+    OBJ_JOINT,
     decorate,
     name_it,
     rgba_of,
@@ -23,16 +32,11 @@ from cardan.visual.append import (
     z_to,
 )
 from cardan.visual.geoms import drawn_size
-from cardan.visual.memory import ACTUATORGROUP, FLAGS, JOINTGROUP
+from cardan.visual.memory import ACTUATORGROUP, JOINTGROUP, LABELS, VIS
 from cardan.visual.tendons import tendon_path
 
-FREE, BALL, SLIDE = (int(k) for k in (mjtJoint.mjJNT_FREE, mjtJoint.mjJNT_BALL, mjtJoint.mjJNT_SLIDE))
-OBJ_JOINT, OBJ_ACTUATOR = int(mjtObj.mjOBJ_JOINT), int(mjtObj.mjOBJ_ACTUATOR)
-LABEL_JOINT, LABEL_ACTUATOR = int(mjtLabel.mjLABEL_JOINT), int(mjtLabel.mjLABEL_ACTUATOR)
-TRN_JOINT, TRN_JOINTINPARENT, TRN_TENDON, TRN_SITE, TRN_BODY = (
-    int(getattr(mjtTrn, f"mjTRN_{k}")) for k in ("JOINT", "JOINTINPARENT", "TENDON", "SITE", "BODY")
-)
-BY_ACTIVATION = FLAGS + int(mjtVisFlag.mjVIS_ACTIVATION)
+LABEL_JOINT, LABEL_ACTUATOR = LABELS["JOINT"], LABELS["ACTUATOR"]
+VIS_ACTIVATION = VIS["ACTIVATION"]
 KNOB = 3.0
 """Half size of the symbols of free and ball joints, relative to the width of a joint."""
 LARGER_JOINT, LARGER_SITE = 1.1, 1.05
@@ -40,29 +44,18 @@ LARGER_JOINT, LARGER_SITE = 1.1, 1.05
 
 
 @kernel
-def _joint(m: Model, d: Data, objtype: int, objid: int, joint: int, knob: float, axle: Any, rgba: Any) -> int:
+def _joint(m: Model, d: Data, objtype: int, objid: int, joint: int, knob: float, axle: Vec3, rgba: Vec4) -> int:
     """Add the symbol of a joint: a box (free), a sphere (ball), an arrow (slide) or half an arrow (hinge).
 
-    Args:
-        m: model.
-        d: data.
-        objtype: kind of the object that the symbol shows.
-        objid: id of that object.
-        joint: id of the joint.
-        knob: half size of boxes and spheres.
-        axle: size of arrows.
-        rgba: colour.
-
-    Returns:
-        The number of the geom, or -1.
+    `knob` is the half size of boxes and spheres, `axle` the size of arrows. Returns the number of the geom, or -1.
     """
     kind = m.jnt_type[joint]
     anchor = get3(d.xanchor, joint)
-    if kind in (FREE, BALL):
-        shape = GEOM_BOX if kind == FREE else GEOM_SPHERE
+    if kind in (JNT_FREE, JNT_BALL):
+        shape = GEOM_BOX if kind == JNT_FREE else GEOM_SPHERE
         mat = get9(d.xmat, m.jnt_bodyid[joint])
         return decorate(d, objtype, objid, shape, (knob, knob, knob), anchor, mat, rgba)
-    shape = GEOM_ARROW if kind == SLIDE else GEOM_ARROW1
+    shape = GEOM_ARROW if kind == JNT_SLIDE else GEOM_ARROW1
     return decorate(d, objtype, objid, shape, axle, anchor, z_to(get3(d.xaxis, joint)), rgba)
 
 
@@ -90,19 +83,19 @@ def _share(value: float, limited: int, low: float, high: float) -> float:
         bottom = low if low < neutral else bottom
         top = high if high > neutral else top
     if value >= neutral:
-        return min(1.0, (value - neutral) / max(mjMINVAL, top - neutral))
-    return max(-1.0, (value - neutral) / max(mjMINVAL, neutral - bottom))
+        return min(1.0, (value - neutral) / max(MINVAL, top - neutral))
+    return max(-1.0, (value - neutral) / max(MINVAL, neutral - bottom))
 
 
 @kernel
-def actuator_colour(m: Model, d: Data, actuator: int) -> Any:
+def actuator_colour(m: Model, d: Data, actuator: int) -> Vec4:
     """Interpolate between the neutral colour and those of the limits by the control, or if requested by the activation.
 
     The limits are those of the control if it has limits, even for an activation.
     """
     limited = m.actuator_ctrllimited[actuator]
     low, high = m.actuator_ctrlrange[actuator, 0], m.actuator_ctrlrange[actuator, 1]
-    if shows(d, BY_ACTIVATION) and m.actuator_dyntype[actuator] != DYN_NONE and m.actuator_actadr[actuator] >= 0:
+    if shows(d, VIS_ACTIVATION) and m.actuator_dyntype[actuator] != DYN_NONE and m.actuator_actadr[actuator] >= 0:
         value = d.act[m.actuator_actadr[actuator] + m.actuator_actnum[actuator] - 1]
         if limited == 0:
             limited = m.actuator_actlimited[actuator]
@@ -113,46 +106,14 @@ def actuator_colour(m: Model, d: Data, actuator: int) -> Any:
     neutral = rgba_of(m.vis.rgba.actuator)
     end = rgba_of(m.vis.rgba.actuatorpositive) if share > 0.0 else rgba_of(m.vis.rgba.actuatornegative)
     t = abs(share)
-    return (
-        (1.0 - t) * neutral[0] + t * end[0],
-        (1.0 - t) * neutral[1] + t * end[1],
-        (1.0 - t) * neutral[2] + t * end[2],
-        (1.0 - t) * neutral[3] + t * end[3],
-    )
+    r, g = (1.0 - t) * neutral[0] + t * end[0], (1.0 - t) * neutral[1] + t * end[1]
+    return (r, g, (1.0 - t) * neutral[2] + t * end[2], (1.0 - t) * neutral[3] + t * end[3])
 
 
 @kernel
-def _on_joint(m: Model, d: Data, actuator: int, rgba: Any) -> None:
-    joint = m.actuator_trnid[actuator, 0]
-    size = m.stat.meansize
-    width = m.vis.scale.actuatorwidth * size
-    axle = (width, width, m.vis.scale.actuatorlength * size)
-    knob = LARGER_JOINT * KNOB * m.vis.scale.jointwidth * size
-    name_it(d, _joint(m, d, OBJ_ACTUATOR, actuator, joint, knob, axle, rgba), LABEL_ACTUATOR, actuator)
-
-
-@kernel
-def _larger(size: Any) -> Any:
-    return (LARGER_SITE * size[0], LARGER_SITE * size[1], LARGER_SITE * size[2])
-
-
-@kernel
-def _on_site(m: Model, d: Data, actuator: int, rgba: Any) -> None:
-    site = m.actuator_trnid[actuator, 0]
-    kind = m.site_type[site]
-    size = _larger(drawn_size(kind, get3(m.site_size, site)))
-    g = decorate(d, OBJ_ACTUATOR, actuator, kind, size, get3(d.site_xpos, site), get9(d.site_xmat, site), rgba)
-    name_it(d, g, LABEL_ACTUATOR, actuator)
-
-
-@kernel
-def _on_body(m: Model, d: Data, actuator: int, rgba: Any) -> None:
-    """Add a larger copy of each geom of the body."""
-    body = m.actuator_trnid[actuator, 0]
-    for geom in range(m.body_geomadr[body], m.body_geomadr[body] + m.body_geomnum[body]):
-        kind = m.geom_type[geom]
-        size = _larger(drawn_size(kind, get3(m.geom_size, geom)))
-        decorate(d, OBJ_ACTUATOR, actuator, kind, size, get3(d.geom_xpos, geom), get9(d.geom_xmat, geom), rgba)
+def _copy(d: Data, actuator: int, kind: int, size: Vec3, pos: Vec3, mat: Mat3, rgba: Vec4) -> int:
+    """Add a slightly larger copy of a site or geom on which an actuator acts; return its number or -1."""
+    return decorate(d, OBJ_ACTUATOR, actuator, kind, scale3(drawn_size(kind, size), LARGER_SITE), pos, mat, rgba)
 
 
 @stage
@@ -161,19 +122,30 @@ def add_actuators(m: Model, d: Data) -> int:
 
     Slider-cranks have a stage of their own.
     """
+    size = m.stat.meansize
+    width = m.vis.scale.actuatorwidth * size
+    axle = (width, width, m.vis.scale.actuatorlength * size)
+    knob = LARGER_JOINT * KNOB * m.vis.scale.jointwidth * size
     for actuator in range(m.nu):
         if not shown_group(d, ACTUATORGROUP, m.actuator_group[actuator]):
             continue
-        rgba = actuator_colour(m, d, actuator)
-        kind = m.actuator_trntype[actuator]
+        rgba, kind, target = (
+            actuator_colour(m, d, actuator),
+            m.actuator_trntype[actuator],
+            m.actuator_trnid[actuator, 0],
+        )
         if kind in (TRN_JOINT, TRN_JOINTINPARENT):
-            _on_joint(m, d, actuator, rgba)
+            g = _joint(m, d, OBJ_ACTUATOR, actuator, target, knob, axle, rgba)
+            name_it(d, g, LABEL_ACTUATOR, actuator)
         elif kind == TRN_SITE:
-            _on_site(m, d, actuator, rgba)
+            pos, mat = get3(d.site_xpos, target), get9(d.site_xmat, target)
+            g = _copy(d, actuator, m.site_type[target], get3(m.site_size, target), pos, mat, rgba)
+            name_it(d, g, LABEL_ACTUATOR, actuator)
         elif kind == TRN_BODY:
-            _on_body(m, d, actuator, rgba)
+            for geom in range(m.body_geomadr[target], m.body_geomadr[target] + m.body_geomnum[target]):
+                pos, mat = get3(d.geom_xpos, geom), get9(d.geom_xmat, geom)
+                _copy(d, actuator, m.geom_type[geom], get3(m.geom_size, geom), pos, mat, rgba)
         elif kind == TRN_TENDON:
-            tendon = m.actuator_trnid[actuator, 0]
-            width = m.tendon_width[tendon] * m.vis.map.actuatortendon
-            tendon_path(m, d, tendon, OBJ_ACTUATOR, actuator, LABEL_ACTUATOR, width, rgba)
+            thickness = m.tendon_width[target] * m.vis.map.actuatortendon
+            tendon_path(m, d, target, OBJ_ACTUATOR, actuator, LABEL_ACTUATOR, thickness, rgba)
     return OK

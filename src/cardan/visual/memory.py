@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from cardan.enums import mjtFrame, mjtLabel, mjtVisFlag
 from cardan.enums.codes import CAMERA_TRACKING
 from cardan.jit import jit_enabled
 from cardan.jit.memory.fields import WORDS
@@ -39,6 +40,11 @@ SELECT, FLEXSELECT, SKINSELECT, ACTIVE, ACTIVE2 = range(8, 13)
 LABEL, FRAME, BVH_DEPTH, FLEX_LAYER = range(13, 17)
 GEOMGROUP, SITEGROUP, JOINTGROUP, TENDONGROUP, ACTUATORGROUP, FLEXGROUP, SKINGROUP = range(17, 17 + 7 * NGROUP, NGROUP)
 FLAGS = SKINGROUP + NGROUP
+VIS = {name.removeprefix("mjVIS_"): FLAGS + int(flag) for name, flag in mjtVisFlag.__members__.items()}
+"""Entries of scn_state for the flags of the options, by name."""
+LABELS = {name.removeprefix("mjLABEL_"): int(kind) for name, kind in mjtLabel.__members__.items()}
+FRAMES = {name.removeprefix("mjFRAME_"): int(kind) for name, kind in mjtFrame.__members__.items()}
+"""Kinds of labels and frames by name."""
 NFLAG = next(len(np.zeros(row.shape)) for row in fields.OPTION if row.name == "flags")
 NSTATE = FLAGS + NFLAG
 # entries of scn_pose: the reals of a camera, then those of a perturbation
@@ -50,14 +56,8 @@ _SLOTS = tuple(field.name for field in DATA.fields if field.name.startswith("wor
 _FIRST = DATA.slot[_SLOTS[0]]
 _OPTION = words_of(dtype_of(fields.OPTION))
 _OPTION_BYTES = slice(4 * _OPTION["geomgroup"], 4 * _OPTION["geomgroup"] + 7 * NGROUP + NFLAG)
-_CAMERA = dtype_of(fields.CAMERA)
-_PERTURB = dtype_of(fields.PERTURB)
-
-
-def _offset(dtype: np.dtype, name: str) -> int:
-    """Return the offset of a member of a structure, bytes."""
-    fields_of: Any = dtype.fields
-    return int(fields_of[name][1])
+_LOOKAT = 4 * words_of(dtype_of(fields.CAMERA))["lookat"]
+_PERTURB = words_of(dtype_of(fields.PERTURB))
 
 
 def _part(values: np.ndarray, first: int, count: int, dtype: type) -> np.ndarray:
@@ -131,8 +131,8 @@ class SceneMemory:
             self.state[SELECT : ACTIVE2 + 1] = (0, -1, -1, 0, 0)
             return
         values = perturb.values
-        self.state[SELECT : ACTIVE2 + 1] = _part(values, _offset(_PERTURB, "select"), 5, np.int32)
-        self.pose[REFPOS:NPOSE] = _part(values, _offset(_PERTURB, "refpos"), NPOSE - REFPOS, np.float64)
+        self.state[SELECT : ACTIVE2 + 1] = _part(values, 4 * _PERTURB["select"], 5, np.int32)
+        self.pose[REFPOS:NPOSE] = _part(values, 4 * _PERTURB["refpos"], NPOSE - REFPOS, np.float64)
 
     def programs_of(self, m: Any) -> dict[Any, Any]:
         """Return the programs that updated this scene for a model, by request; drop the programs of another model."""
@@ -147,18 +147,13 @@ class SceneMemory:
         state = self.state
         return state[LABEL:].tobytes(), int(state[CATMASK]), bool(state[SELECT] > 0)
 
-    @property
-    def selected_point(self) -> np.ndarray:
-        """The selected point, frame of the selected body, m."""
-        return self.pose[LOCALPOS:LOCALMASS]
-
     def put_camera(self, camera: Any) -> None:
         """Copy the members of an MjvCamera."""
         if (now := camera.values.tobytes()) == self._camera and self.state[CAM_TYPE] != CAMERA_TRACKING:
             return  # kernels only move tracking cameras
         self._camera = now
         self.state[CAM_TYPE : CAM_TRACK + 1] = _part(camera.values, 0, 3, np.int32)
-        self.pose[LOOKAT:REFPOS] = _part(camera.values, _offset(_CAMERA, "lookat"), 6, np.float64)
+        self.pose[LOOKAT:REFPOS] = _part(camera.values, _LOOKAT, 6, np.float64)
 
     def get_camera(self, camera: Any) -> None:
         """Copy the point of view back to an MjvCamera, if it is a tracking camera, which has been moved."""

@@ -17,8 +17,8 @@ import numpy as np
 from cardan.api.arguments import check_pair, integer
 from cardan.api.names import mj_id2name
 from cardan.api.support import mj_contactForce
-from cardan.enums import mjtCamera, mjtCatBit, mjtFrame, mjtLabel, mjtObj, mjtVisFlag
-from cardan.enums.codes import CAT_DECOR, CAT_DYNAMIC
+from cardan.enums import mjtCamera, mjtObj
+from cardan.enums.codes import CAMERA_TRACKING, CAT_DECOR, CAT_DYNAMIC
 from cardan.errors import FatalError
 from cardan.jit import Program
 from cardan.model.mjdata import MjData
@@ -26,11 +26,29 @@ from cardan.model.mjmodel import MjModel
 from cardan.plugins.registry import plugin_of
 from cardan.step.report import report
 from cardan.visual import bodies, cameras, contacts, flexes, geoms, joints, tendons
-from cardan.visual.memory import CATMASK, FULL, MAXGEOM, NGEOM, NLIGHT
+from cardan.visual.append import STATIC
+from cardan.visual.memory import (
+    CATMASK,
+    FLAGS,
+    FRAME,
+    FRAMES,
+    FULL,
+    LABEL,
+    LABELS,
+    LOCALMASS,
+    LOCALPOS,
+    MAXGEOM,
+    NGEOM,
+    NLIGHT,
+    SELECT,
+    VIS,
+)
 from cardan.visual.structs import MjvCamera, MjvOption, MjvPerturb, MjvScene
 
-BODIES = int(mjtCatBit.mjCAT_STATIC | mjtCatBit.mjCAT_DYNAMIC)
+Stage = Callable[..., Any]
+BODIES = STATIC | CAT_DYNAMIC
 ANY = 0
+CAMERA_FIXED = int(mjtCamera.mjCAMERA_FIXED)
 
 
 @dataclass(frozen=True)
@@ -88,52 +106,28 @@ PARTS: tuple[Part, ...] = (
     Part(contacts.add_contacts, "nbody", flags=("CONTACTPOINT", "CONTACTFORCE"), frames=("CONTACT",)),
 )
 
-_FLAG = {k.removeprefix("mjVIS_"): int(v) for k, v in mjtVisFlag.__members__.items()}
-_FRAME = {k.removeprefix("mjFRAME_"): int(v) for k, v in mjtFrame.__members__.items()}
-_LABEL = {k.removeprefix("mjLABEL_"): int(v) for k, v in mjtLabel.__members__.items()}
-# the table with numbers instead of names
-_ROWS = tuple(
-    (
-        part,
-        tuple(_FLAG[k] for k in part.flags),
-        tuple(_FRAME[k] for k in part.frames),
-        tuple(_LABEL[k] for k in part.labels),
-        not (part.flags or part.frames or part.labels),
-    )
-    for part in PARTS
-)
 
-
-def stages_of(m: Any, opt: MjvOption, pert: MjvPerturb | None, catmask: int) -> tuple[Stage, ...]:
-    """Return the stages that a scene needs, in their order."""
-    flags: list[int] = opt.flags.tolist()
-    frame, label = opt.frame, opt.label
-    selected = pert is not None and pert.select > 0
+def stages_of(m: MjModel, state: np.ndarray) -> tuple[Stage, ...]:
+    """Return the stages that a scene needs, in their order, by the entries `state` of its memory."""
+    selected, frame, label, catmask = state[SELECT] > 0, state[FRAME], state[LABEL], state[CATMASK]
     return tuple(
         part.stage
-        for part, by_flag, by_frame, by_label, always in _ROWS
-        if (always or any(flags[k] for k in by_flag) or frame in by_frame or label in by_label)
+        for part in PARTS
+        if (
+            not (part.flags or part.frames or part.labels)
+            or any(state[VIS[k]] for k in part.flags)
+            or frame in [FRAMES[k] for k in part.frames]
+            or label in [LABELS[k] for k in part.labels]
+        )
         and (part.category & catmask or part.category == ANY)
         and (selected or not part.selected)
         and getattr(m, part.size)
     )
 
 
-# kind of label: kind of object, and the word for an object without name
-OBJECTS: dict[str, tuple[str, str]] = {
-    "BODY": ("BODY", "body"),
-    "SELECTION": ("BODY", "body"),
-    "JOINT": ("JOINT", "joint"),
-    "GEOM": ("GEOM", "geom"),
-    "SITE": ("SITE", "site"),
-    "CAMERA": ("CAMERA", "camera"),
-    "LIGHT": ("LIGHT", "light"),
-    "TENDON": ("TENDON", "tendon"),
-    "ACTUATOR": ("ACTUATOR", "actuator"),
-    "CONSTRAINT": ("EQUALITY", "equality"),
-    "FLEX": ("FLEX", "flex"),
-    "SKIN": ("SKIN", "skin"),
-}
+NAMED = ("BODY", "JOINT", "GEOM", "SITE", "CAMERA", "LIGHT", "TENDON", "ACTUATOR", "FLEX", "SKIN")
+OBJECTS = {**{name: name for name in NAMED}, "SELECTION": "BODY", "CONSTRAINT": "EQUALITY"}
+"""Kinds of objects by the kinds of labels that are their names."""
 Text = Callable[[Any, Any, Any, int], str]
 
 
@@ -167,34 +161,20 @@ def _force(m: Any, d: Any, point: np.ndarray, k: int) -> str:
 
 
 TEXTS: dict[int, Text] = {
-    **{
-        int(getattr(mjtLabel, f"mjLABEL_{k}")): _name(getattr(mjtObj, f"mjOBJ_{o}"), word)
-        for k, (o, word) in OBJECTS.items()
-    },
-    int(mjtLabel.mjLABEL_SELPNT): _selected_point,
-    int(mjtLabel.mjLABEL_CONTACTPOINT): _contact,
-    int(mjtLabel.mjLABEL_CONTACTFORCE): _force,
-    int(mjtLabel.mjLABEL_ISLAND): lambda m, d, pose, id: str(id),
+    **{LABELS[k]: _name(getattr(mjtObj, f"mjOBJ_{name}"), name.lower()) for k, name in OBJECTS.items()},
+    LABELS["SELPNT"]: _selected_point,
+    LABELS["CONTACTPOINT"]: _contact,
+    LABELS["CONTACTFORCE"]: _force,
+    LABELS["ISLAND"]: lambda m, d, pose, id: str(id),
 }
 
 
-def write_labels(m: Any, d: Any, first: int, scn: Any) -> None:
+def write_labels(m: MjModel, d: MjData, first: int, scn: MjvScene) -> None:
     """Write the labels of the geoms from number `first` on."""
-    memory = scn.memory
-    point = memory.selected_point
-    labels = memory.labels[: scn.ngeom]
+    point, labels = scn.memory.pose[LOCALPOS:LOCALMASS], scn.memory.labels[: scn.ngeom]
     for g in np.flatnonzero(labels[first:, 0]) + first:
         kind, id = labels[g]
         scn.geom_values["label"][g] = TEXTS[int(kind)](m, d, point, int(id)).encode()[:99]
-
-
-Stage = Callable[..., Any]
-TRACKING, FIXED = int(mjtCamera.mjCAMERA_TRACKING), int(mjtCamera.mjCAMERA_FIXED)
-CAMERA_TYPES = range(len(mjtCamera.__members__))
-VIS_FLEX = {
-    f"flex{kind}opt": int(getattr(mjtVisFlag, f"mjVIS_FLEX{kind.upper()}")) for kind in ("vert", "edge", "face", "skin")
-}
-"""Flags, by the members of a scene that they set."""
 
 
 @cache
@@ -202,14 +182,12 @@ def _program(stages: tuple[Stage, ...]) -> Program:
     return Program(stages)
 
 
-def _geom_program(
-    m: MjModel, opt: MjvOption, pert: MjvPerturb | None, scn: MjvScene, more: tuple[Stage, ...]
-) -> Program:
+def _geom_program(m: MjModel, scn: MjvScene, more: tuple[Stage, ...] = ()) -> Program:
     """Return the program of the stages that the options request, followed by `more`; the scene caches it."""
     programs, wishes = scn.memory.programs_of(m), scn.memory.wishes
     program = programs.get((wishes, more))
     if program is None:
-        program = _program((*stages_of(m, opt, pert, int(scn.memory.state[CATMASK])), *more))
+        program = _program((*stages_of(m, scn.memory.state), *more))
         programs[wishes, more] = program
     return program
 
@@ -234,11 +212,11 @@ def _check(name: str, m: Any, d: Any, **records: tuple[Any, Any]) -> None:
 def _check_camera(m: MjModel, cam: MjvCamera) -> None:
     """Check the type and the ids of an abstract camera; if they are invalid, raise FatalError, as the reference."""
     kind, track, fixed = cam.type, cam.trackbodyid, cam.fixedcamid
-    if kind not in CAMERA_TYPES:
+    if kind not in range(len(mjtCamera.__members__)):
         raise FatalError(f"mjv_updateCamera: unknown camera type {kind}")
-    if kind == TRACKING and not 0 <= track < m.nbody:
+    if kind == CAMERA_TRACKING and not 0 <= track < m.nbody:
         raise FatalError(f"mjv_updateCamera: track body id {track} is outside valid range 0 to {m.nbody - 1}")
-    if kind == FIXED and not 0 <= fixed < m.ncam:
+    if kind == CAMERA_FIXED and not 0 <= fixed < m.ncam:
         raise FatalError(f"mjv_updateCamera: fixed camera id {fixed} is outside valid range 0 to {m.ncam - 1}")
 
 
@@ -254,10 +232,9 @@ def _prepare(d: MjData, opt: MjvOption, pert: MjvPerturb | None, catmask: int, s
 
 def _show_flexes(opt: MjvOption, scn: MjvScene) -> None:
     """Tell the renderer which parts of flexes to draw, if any part is shown."""
-    flags = opt.flags.tolist()
-    shown = [flags[flag] for flag in VIS_FLEX.values()]
-    if any(shown):
-        for name, value in zip(VIS_FLEX, shown, strict=True):
+    shown = {f"flex{k}opt": opt.flags[VIS[f"FLEX{k.upper()}"] - FLAGS] for k in ("vert", "edge", "face", "skin")}
+    if any(shown.values()):
+        for name, value in shown.items():
             scn.values[name] = value
 
 
@@ -314,7 +291,7 @@ def mjv_updateScene(
     if m.nplugin:
         _visualize_plugins(m, d, opt, scn)
     # planes follow the cameras of the last update, as in the reference
-    _geom_program(m, opt, pert, scn, (cameras.update_camera, cameras.make_lights)).run(m, d)
+    _geom_program(m, scn, (cameras.update_camera, cameras.make_lights)).run(m, d)
     memory.get_camera(cam)
     scn.values["nlight"] = memory.state[NLIGHT]
     _finish(m, d, opt, scn)
@@ -327,7 +304,7 @@ def mjv_addGeoms(m: MjModel, d: MjData, opt: MjvOption, pert: MjvPerturb | None,
     """
     _check("mjv_addGeoms", m, d, opt=(opt, MjvOption), scn=(scn, MjvScene), pert=(pert, MjvPerturb | None))
     _prepare(d, opt, pert, integer("mjv_addGeoms", "catmask", catmask), scn)
-    _geom_program(m, opt, pert, scn, ()).run(m, d)
+    _geom_program(m, scn).run(m, d)
     _finish(m, d, opt, scn)
 
 

@@ -9,38 +9,44 @@ sinh(b) / b = sqrt(L^2 - v^2) / h, which has one positive root (I. Bronshtein et
 from __future__ import annotations
 
 from math import cosh, log, sinh, sqrt
-from typing import Any
 
-from cardan.constants import mjMINVAL
-from cardan.enums import mjtLabel, mjtObj, mjtVisFlag
-from cardan.enums.codes import DSBL_GRAVITY, SENS_RANGEFINDER, TRN_SLIDERCRANK
-from cardan.jit import OK, kernel, stage
-from cardan.maths.vector import add_scaled3, column3, dot3, get3, get4, get9, norm3, scale3, sub3
-from cardan.model.kernel_views import Data, Model
-from cardan.visual.append import (
-    DECOR,
-    DYNAMIC,
+from cardan.enums.codes import (
+    CAT_DECOR,
+    CAT_DYNAMIC,
+    DSBL_GRAVITY,
     GEOM_CAPSULE,
     GEOM_CYLINDER,
+    OBJ_UNKNOWN,
+    SENS_RANGEFINDER,
+    TRN_SLIDERCRANK,
+)
+from cardan.jit import OK, kernel, stage
+from cardan.maths.types import Vec3, Vec4
+from cardan.maths.vector import MINVAL, add_scaled3, column3, dot3, get3, get4, get9, norm3, scale3, sub3
+from cardan.model.kernel_views import Data, Model
+from cardan.visual.append import (
     GEOM_LINE,
-    UNKNOWN,
+    OBJ_ACTUATOR,
+    OBJ_TENDON,
     colour,
     connect,
     island_rgba,
+    link,
     name_it,
     new_geom,
-    put_rgba,
     rgba_of,
     shown_group,
     shows,
 )
-from cardan.visual.memory import FLAGS, TENDONGROUP
+from cardan.visual.memory import LABELS, TENDONGROUP, VIS
 
 POINTS = 31
 """Number of points of a curve."""
 STEEP = 0.01
 """Horizontal distance, relative to the length, below which the cord is drawn folded: straight down and up again."""
 _ITERATIONS = 50
+Cord = tuple[int, Vec3, Vec3, float, float, float]
+"""A hanging cord, see `hang`."""
 
 
 @kernel
@@ -58,14 +64,10 @@ def _half_angle(ratio: float) -> float:
 
 
 @kernel
-def hang(start: Any, stop: Any, gravity: Any, length: float) -> Any:
+def hang(start: Vec3, stop: Vec3, gravity: Vec3, length: float) -> Cord:
     """Describe a cord for `point_of`: number of points, unit vectors to the side and up, and parameters of the curve.
 
-    Args:
-        start: one end (3), m.
-        stop: other end (3), m; closer than `length`.
-        gravity: direction of gravity (3), not zero.
-        length: length of the cord, m.
+    The ends are closer than `length`, the length of the cord (m); gravity is not zero.
     """
     up = scale3(gravity, -1.0 / norm3(gravity))
     line = sub3(stop, start)
@@ -84,7 +86,7 @@ def hang(start: Any, stop: Any, gravity: Any, length: float) -> Any:
 
 
 @kernel
-def point_of(start: Any, stop: Any, cord: Any, k: int) -> Any:
+def point_of(start: Vec3, stop: Vec3, cord: Cord, k: int) -> Vec3:
     """Point `k` of a cord from `hang`; the first and the last point are the ends."""
     count, level, up, a, x0, h = cord
     if k == 0:
@@ -100,7 +102,7 @@ def point_of(start: Any, stop: Any, cord: Any, k: int) -> Any:
 
 
 @kernel
-def cord_length(m: Any, tendon: int, straight: float) -> float:
+def cord_length(m: Model, tendon: int, straight: float) -> float:
     """Length of the cord as which a tendon is drawn, or 0 if the tendon is drawn straight.
 
     A cord only pulls: its limit or its spring starts to act at a positive length, and it has no damping and no
@@ -114,25 +116,26 @@ def cord_length(m: Any, tendon: int, straight: float) -> float:
             length = m.tendon_range[tendon, 1]
     elif m.tendon_lengthspring[tendon, 0] == 0.0:
         length = m.tendon_lengthspring[tendon, 1]
-    return length if length > max(straight, mjMINVAL) else 0.0
+    return length if length > max(straight, MINVAL) else 0.0
 
 
-OBJ_TENDON, OBJ_ACTUATOR = int(mjtObj.mjOBJ_TENDON), int(mjtObj.mjOBJ_ACTUATOR)
-LABEL_TENDON, LABEL_ACTUATOR = int(mjtLabel.mjLABEL_TENDON), int(mjtLabel.mjLABEL_ACTUATOR)
-BY_ISLAND = FLAGS + int(mjtVisFlag.mjVIS_ISLAND)
+LABEL_TENDON, LABEL_ACTUATOR = LABELS["TENDON"], LABELS["ACTUATOR"]
+VIS_ISLAND = VIS["ISLAND"]
 PULLEY = -2
 LINE_WIDTH = 3.0
 
 
 @kernel
-def _segment(m: Model, d: Data, tendon: int, objtype: int, objid: int, width: float, a: Any, b: Any, rgba: Any) -> int:
+def _segment(
+    m: Model, d: Data, tendon: int, objtype: int, objid: int, width: float, a: Vec3, b: Vec3, rgba: Vec4
+) -> int:
     """Add a segment of a tendon, or of an actuator on it; return the number of the geom or -1."""
     own = objtype == OBJ_TENDON
-    g = new_geom(d, DYNAMIC if own else DECOR, objtype, objid)
+    g = new_geom(d, CAT_DYNAMIC if own else CAT_DECOR, objtype, objid)
     if g >= 0:
         connect(d, g, GEOM_CAPSULE, width, a, b)
         material = m.tendon_matid[tendon] if own else -1
-        if own and shows(d, BY_ISLAND) and d.nisland > 0 and d.tendon_efcadr[tendon] >= 0:
+        if own and shows(d, VIS_ISLAND) and d.nisland > 0 and d.tendon_efcadr[tendon] >= 0:
             island = d.efc_island[d.tendon_efcadr[tendon]]
             if island >= 0:
                 material = -1
@@ -146,13 +149,13 @@ def _hangs(m: Model, d: Data, tendon: int) -> float:
     """Length of the cord as which a tendon between two sites is drawn, or 0."""
     if m.tendon_num[tendon] != 2 or d.ten_wrapnum[tendon] != 2:
         return 0.0
-    if m.opt.disableflags & DSBL_GRAVITY or norm3((m.opt.gravity[0], m.opt.gravity[1], m.opt.gravity[2])) < mjMINVAL:
+    if m.opt.disableflags & DSBL_GRAVITY or norm3((m.opt.gravity[0], m.opt.gravity[1], m.opt.gravity[2])) < MINVAL:
         return 0.0
     return cord_length(m, tendon, d.ten_length[tendon])
 
 
 @kernel
-def _path_point(d: Data, k: int) -> Any:
+def _path_point(d: Data, k: int) -> Vec3:
     """Point `k` of the paths of tendons; each row of `wrap_xpos` contains two points."""
     row, column = k // 2, 3 * (k % 2)
     return (d.wrap_xpos[row, column], d.wrap_xpos[row, column + 1], d.wrap_xpos[row, column + 2])
@@ -165,23 +168,11 @@ def _around(d: Data, k: int) -> int:
 
 
 @kernel
-def _is_pulley(d: Data, k: int) -> bool:
-    return _around(d, k) == PULLEY
-
-
-@kernel
-def tendon_path(m: Model, d: Data, tendon: int, objtype: int, objid: int, label: int, width: float, rgba: Any) -> None:
+def tendon_path(m: Model, d: Data, tendon: int, objtype: int, objid: int, label: int, width: float, rgba: Vec4) -> None:
     """Add the path of a spatial tendon as capsules: a hanging cord, or straight segments, which are thin on geoms.
 
-    Args:
-        m: model.
-        d: data.
-        tendon: id of the tendon.
-        objtype: kind of the shown object: the tendon, or an actuator.
-        objid: id of that object.
-        label: kind of its label.
-        width: radius of the capsules, m.
-        rgba: colour.
+    The shown object, given by `objtype` and `objid`, is the tendon or an actuator on it; `label` is the kind of its
+    label, `width` the radius of the capsules in m.
     """
     length = _hangs(m, d, tendon)
     first = d.ten_wrapadr[tendon]
@@ -195,9 +186,10 @@ def tendon_path(m: Model, d: Data, tendon: int, objtype: int, objid: int, label:
             here = there
         return
     for k in range(first, first + d.ten_wrapnum[tendon] - 1):
-        if _is_pulley(d, k) or _is_pulley(d, k + 1):
+        here_on, there_on = _around(d, k), _around(d, k + 1)
+        if PULLEY in (here_on, there_on):
             continue
-        wrapped = _around(d, k) >= 0 and _around(d, k) == _around(d, k + 1)
+        wrapped = here_on >= 0 and here_on == there_on
         radius = 0.5 * width if wrapped else width
         g = _segment(m, d, tendon, objtype, objid, radius, _path_point(d, k), _path_point(d, k + 1), rgba)
         if k == first:
@@ -212,15 +204,6 @@ def add_tendons(m: Model, d: Data) -> int:
             width, rgba = m.tendon_width[tendon], get4(m.tendon_rgba, tendon)
             tendon_path(m, d, tendon, OBJ_TENDON, tendon, LABEL_TENDON, width, rgba)
     return OK
-
-
-@kernel
-def _rod(m: Model, d: Data, actuator: int, kind: int, width: float, a: Any, b: Any, rgba: Any) -> int:
-    g = new_geom(d, DYNAMIC, OBJ_ACTUATOR, actuator)
-    if g >= 0:
-        connect(d, g, kind, width, a, b)
-        put_rgba(d, g, rgba)
-    return g
 
 
 @stage
@@ -243,8 +226,9 @@ def add_slider_cranks(m: Model, d: Data) -> int:
         whole = rgba_of(m.vis.rgba.slidercrank)
         rgba = whole if square >= 0.0 else rgba_of(m.vis.rgba.crankbroken)
         end = add_scaled3(base, axis, along - sqrt(max(0.0, square)))
-        name_it(d, _rod(m, d, actuator, GEOM_CYLINDER, width, base, end, whole), LABEL_ACTUATOR, actuator)
-        _rod(m, d, actuator, GEOM_CAPSULE, 0.5 * width, end, pin, rgba)
+        g = link(d, CAT_DYNAMIC, OBJ_ACTUATOR, actuator, GEOM_CYLINDER, width, base, end, whole)
+        name_it(d, g, LABEL_ACTUATOR, actuator)
+        link(d, CAT_DYNAMIC, OBJ_ACTUATOR, actuator, GEOM_CAPSULE, 0.5 * width, end, pin, rgba)
     return OK
 
 
@@ -259,10 +243,7 @@ def add_rangefinders(m: Model, d: Data) -> int:
             continue
         site = m.sensor_objid[sensor]
         start = get3(d.site_xpos, site)
-        g = new_geom(d, DECOR, UNKNOWN, sensor)
-        if g < 0:
-            return OK
         stop = add_scaled3(start, column3(get9(d.site_xmat, site), 2), distance)
-        connect(d, g, GEOM_LINE, LINE_WIDTH, start, stop)
-        put_rgba(d, g, rgba_of(m.vis.rgba.rangefinder))
+        rgba = rgba_of(m.vis.rgba.rangefinder)
+        link(d, CAT_DECOR, OBJ_UNKNOWN, sensor, GEOM_LINE, LINE_WIDTH, start, stop, rgba)
     return OK

@@ -11,22 +11,12 @@ Sources: spec: option sdf_iterations, sdf_initpoints; J. H. Halton, On the effic
 
 from __future__ import annotations
 
+from cardan.collision.capsule import from_geom, to_geom
 from cardan.collision.contact import MAXCONPAIR, put_contact
 from cardan.collision.sdf.field import evaluate, has_distance, load_side
 from cardan.jit import collider, exact, kernel
 from cardan.maths.types import Vec3
-from cardan.maths.vector import (
-    add3,
-    add_scaled3,
-    column3,
-    dot3,
-    get3,
-    get9,
-    mul_mat_t_vec3,
-    mul_mat_vec3,
-    normalize3,
-    sub3,
-)
+from cardan.maths.vector import add3, add_scaled3, column3, dot3, get3, get9, mul_mat_t_vec3, normalize3, sub3
 from cardan.model.kernel_views import Data, Model
 
 ARMIJO = 0.1
@@ -67,9 +57,7 @@ def slope(d: Data, a: float, b: float, overlap: int) -> Vec3:
 @kernel
 def value_at(m: Model, d: Data, point: Vec3, overlap: int) -> float:
     """Value of the objective at a point."""
-    a = evaluate(m, d, 0, point, 0)
-    b = evaluate(m, d, 1, point, 0)
-    return objective(a, b, overlap)
+    return objective(evaluate(m, d, 0, point, 0), evaluate(m, d, 1, point, 0), overlap)
 
 
 @kernel
@@ -109,8 +97,7 @@ def common_box(m: Model, d: Data, geom1: int, geom2: int) -> tuple[Vec3, Vec3]:
     xmat1 = get9(d.geom_xmat, geom1)
     xmat2 = get9(d.geom_xmat, geom2)
     center2 = (m.geom_aabb[geom2, 0], m.geom_aabb[geom2, 1], m.geom_aabb[geom2, 2])
-    offset = sub3(add3(get3(d.geom_xpos, geom2), mul_mat_vec3(xmat2, center2)), get3(d.geom_xpos, geom1))
-    center = mul_mat_t_vec3(xmat1, offset)
+    center = to_geom(d, geom1, from_geom(d, geom2, center2))
     half = (0.0, 0.0, 0.0)
     for k in range(3):
         axis = mul_mat_t_vec3(xmat1, column3(xmat2, k))
@@ -125,6 +112,14 @@ def common_box(m: Model, d: Data, geom1: int, geom2: int) -> tuple[Vec3, Vec3]:
         (max(low[0], low1[0]), max(low[1], low1[1]), max(low[2], low1[2])),
         (min(high[0], high1[0]), min(high[1], high1[1]), min(high[2], high1[2])),
     )
+
+
+@kernel
+def start_of(d: Data, geom: int, low: Vec3, high: Vec3, k: int) -> Vec3:
+    """Start of search `k` in a box, given by its corners in the frame of a geom: element `k` of the Halton sequence."""
+    side = sub3(high, low)
+    x, y, z = low[0] + halton(k, 2) * side[0], low[1] + halton(k, 3) * side[1], low[2] + halton(k, 5) * side[2]
+    return from_geom(d, geom, (x, y, z))
 
 
 @kernel
@@ -150,18 +145,10 @@ def sdf_descent(m: Model, d: Data, geom1: int, geom2: int) -> int:
     load_side(m, d, 0, geom1)
     load_side(m, d, 1, geom2)
     low, high = common_box(m, d, geom1, geom2)
-    side = sub3(high, low)
-    xmat = get9(d.geom_xmat, geom1)
     ncon = 0
     for k in range(m.opt.sdf_initpoints):
-        local = (
-            low[0] + halton(k, 2) * side[0],
-            low[1] + halton(k, 3) * side[1],
-            low[2] + halton(k, 5) * side[2],
-        )
-        start = add3(get3(d.geom_xpos, geom1), mul_mat_vec3(xmat, local))
         d.work.sdf_rough = 1
-        point = minimise(m, d, start)
+        point = minimise(m, d, start_of(d, geom1, low, high, k))
         d.work.sdf_rough = 0
         if ncon < MAXCONPAIR:
             ncon = put_overlap(m, d, ncon, point)

@@ -12,15 +12,12 @@ from __future__ import annotations
 
 from math import copysign, sqrt
 
-from cardan.constants import mjMINVAL
 from cardan.enums.codes import GEOM_BOX, GEOM_CAPSULE, GEOM_CYLINDER, GEOM_ELLIPSOID, GEOM_SDF
 from cardan.jit import call_collider, kernel
 from cardan.maths.quaternion import quat2mat
 from cardan.maths.types import Mat3, Vec2, Vec3
-from cardan.maths.vector import get3, get9, mul_mat_t_vec3, mul_mat_vec3, normalize3, set3, set9, sub3
+from cardan.maths.vector import MINVAL, get3, get9, mul_mat_t_vec3, mul_mat_vec3, normalize3, set3, set9, sub3
 from cardan.model.kernel_views import Data, Model
-
-MINVAL = mjMINVAL
 
 
 @kernel

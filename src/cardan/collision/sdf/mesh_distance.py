@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from cardan.collision.capsule import clamp
 from cardan.collision.sdf.field import MAX_ATTRIBUTES
 from cardan.jit import collider, exact, kernel, stack_array, stack_int_array
 from cardan.maths.quaternion import quat2mat
@@ -34,104 +35,19 @@ from cardan.model.kernel_views import Data, Model
 if TYPE_CHECKING:
     from cardan.model.mjmodel import MjModel
 
-
 HEAD = 7
 CELLS = 64
 """Cells along the longest side of the grid."""
 BORDER = 2
 """Cells between the mesh and the edge of the grid."""
-
-
-# --- evaluation -------------------------------------------------------------------------------------------------------
-
-
-@kernel
-def clamped(x: float, last: float) -> float:
-    """Move a coordinate, in cells, into the grid."""
-    return min(max(x, 0.0), last)
-
-
-@kernel
-def cell_of(x: float, count: int) -> int:
-    """Cell that contains a coordinate inside the grid."""
-    return min(int(x), count - 2)
-
-
-@kernel
-def interpolated(m: Model, start: int, p: Vec3) -> tuple[float, Vec3]:
-    """Interpolate value and gradient (per cell) at a point inside the grid, in cells."""
-    nx, ny, nz = int(m.aux.sdf_grid[start]), int(m.aux.sdf_grid[start + 1]), int(m.aux.sdf_grid[start + 2])
-    i, j, k = cell_of(p[0], nx), cell_of(p[1], ny), cell_of(p[2], nz)
-    x, y, z = p[0] - i, p[1] - j, p[2] - k
-    value, gx, gy, gz = 0.0, 0.0, 0.0, 0.0
-    for corner in range(8):
-        a, b, c = corner & 1, corner >> 1 & 1, corner >> 2
-        found = m.aux.sdf_grid[start + HEAD + ((i + a) * ny + j + b) * nz + k + c]
-        wx, wy, wz = x if a else 1.0 - x, y if b else 1.0 - y, z if c else 1.0 - z
-        value += found * wx * wy * wz
-        gx += found * (1.0 if a else -1.0) * wy * wz
-        gy += found * wx * (1.0 if b else -1.0) * wz
-        gz += found * wx * wy * (1.0 if c else -1.0)
-    return value, (gx, gy, gz)
-
-
-@kernel
-def grid_distance(m: Model, start: int, p: Vec3) -> tuple[float, Vec3]:
-    """Distance and gradient at a point in the mesh's own frame."""
-    low = (m.aux.sdf_grid[start + 3], m.aux.sdf_grid[start + 4], m.aux.sdf_grid[start + 5])
-    spacing = m.aux.sdf_grid[start + 6]
-    cells = scale3(sub3(p, low), 1.0 / spacing)
-    inside = (
-        clamped(cells[0], m.aux.sdf_grid[start] - 1.0),
-        clamped(cells[1], m.aux.sdf_grid[start + 1] - 1.0),
-        clamped(cells[2], m.aux.sdf_grid[start + 2] - 1.0),
-    )
-    value, slope = interpolated(m, start, inside)
-    gradient = scale3(slope, 1.0 / spacing)
-    beyond = scale3(sub3(cells, inside), spacing)
-    out = sqrt(beyond[0] * beyond[0] + beyond[1] * beyond[1] + beyond[2] * beyond[2])
-    if out > 0.0:
-        return value + out, scale3(beyond, 1.0 / out)
-    return value, gradient
-
-
-# --- construction -----------------------------------------------------------------------------------------------------
-
-
-def frame_of(points: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
-    """Lower corner, numbers of points and spacing of the grid around points (n, 3)."""
-    spacing = float(np.ptp(points, axis=0).max()) / CELLS
-    count = np.ceil(np.ptp(points, axis=0) / spacing).astype(int) + 1 + 2 * BORDER
-    return points.min(axis=0) - BORDER * spacing, count, spacing
-
-
 FACE, EDGES, CORNERS = 0, 1, 4
 """Features of a triangle, as rows of the table of pseudonormals: face, edges ab, bc, ca, corners a, b, c."""
-
-
-def pseudonormals(vertex: np.ndarray, face: np.ndarray) -> np.ndarray:
-    """Normals of the seven features of each triangle (m, 7, 3): face, sums of two faces, sums weighted by angles."""
-    corner = vertex[face]
-    normal = _unit(np.cross(corner[:, 1] - corner[:, 0], corner[:, 2] - corner[:, 0]))
-    table = np.empty((len(face), 7, 3))
-    table[:, FACE] = normal
-    ends = np.sort(np.stack([face, np.roll(face, -1, axis=1)], axis=2), axis=2).reshape(-1, 2)
-    _, edge = np.unique(ends, axis=0, return_inverse=True)
-    total = np.zeros((edge.max() + 1, 3))
-    np.add.at(total, edge.ravel(), np.repeat(normal, 3, axis=0))
-    table[:, EDGES:CORNERS] = total[edge.reshape(-1, 3)]
-    around = np.zeros((len(vertex), 3))
-    for k in range(3):
-        to_next = _unit(corner[:, (k + 1) % 3] - corner[:, k])
-        to_last = _unit(corner[:, (k + 2) % 3] - corner[:, k])
-        angle = np.arccos(np.clip((to_next * to_last).sum(axis=1), -1.0, 1.0))
-        np.add.at(around, face[:, k], angle[:, None] * normal)
-    table[:, CORNERS:] = around[face]
-    return table
-
-
-def _unit(vectors: np.ndarray) -> np.ndarray:
-    return vectors / np.maximum(np.linalg.norm(vectors, axis=1), 1e-300)[:, None]
+STRIDE = 30
+"""Numbers per triangle: corners (9), pseudonormals (21)."""
+DEPTH = 128
+"""Maximum number of nodes on the stack: one per level of the tree."""
+NEAR = 1e-12
+"""Below this distance, the gradient is the normal of the surface, m."""
 
 
 @kernel
@@ -140,26 +56,26 @@ def nearest_on_triangle(p: Vec3, a: Vec3, b: Vec3, c: Vec3) -> tuple[Vec3, int]:
     ab, ac, ap = sub3(b, a), sub3(c, a), sub3(p, a)
     d1, d2 = dot3(ab, ap), dot3(ac, ap)
     if d1 <= 0.0 and d2 <= 0.0:
-        return a, 4
+        return a, CORNERS
     bp = sub3(p, b)
     d3, d4 = dot3(ab, bp), dot3(ac, bp)
     if d3 >= 0.0 and d4 <= d3:
-        return b, 5
+        return b, CORNERS + 1
     vc = d1 * d4 - d3 * d2
     if vc <= 0.0 and d1 >= 0.0 and d3 <= 0.0:
-        return add_scaled3(a, ab, d1 / (d1 - d3)), 1
+        return add_scaled3(a, ab, d1 / (d1 - d3)), EDGES
     cp = sub3(p, c)
     d5, d6 = dot3(ab, cp), dot3(ac, cp)
     if d6 >= 0.0 and d5 <= d6:
-        return c, 6
+        return c, CORNERS + 2
     vb = d5 * d2 - d1 * d6
     if vb <= 0.0 and d2 >= 0.0 and d6 <= 0.0:
-        return add_scaled3(a, ac, d2 / (d2 - d6)), 3
+        return add_scaled3(a, ac, d2 / (d2 - d6)), EDGES + 2
     va = d3 * d6 - d5 * d4
     if va <= 0.0 and d4 - d3 >= 0.0 and d5 - d6 >= 0.0:
-        return add_scaled3(b, sub3(c, b), (d4 - d3) / ((d4 - d3) + (d5 - d6))), 2
+        return add_scaled3(b, sub3(c, b), (d4 - d3) / ((d4 - d3) + (d5 - d6))), EDGES + 1
     share = 1.0 / (va + vb + vc)
-    return add3(a, add3(scale3(ab, vb * share), scale3(ac, vc * share))), 0
+    return add3(a, add3(scale3(ab, vb * share), scale3(ac, vc * share))), FACE
 
 
 @kernel
@@ -172,19 +88,8 @@ def square_from_box(aabb: ConstArray2, node: int, p: Vec3) -> float:
     return total
 
 
-STRIDE = 30
-"""Numbers per triangle: corners (9), pseudonormals (21)."""
-DEPTH = 128
-"""Maximum number of nodes on the stack: one per level of the tree."""
-NEAR = 1e-12
-"""Below this distance, the gradient is the normal of the surface, m."""
-
-
-# --- evaluation -------------------------------------------------------------------------------------------------------
-
-
 @kernel
-def triple(table: ConstArray1, at: int) -> Vec3:
+def vector_at(table: ConstArray1, at: int) -> Vec3:
     """Three consecutive numbers of a table."""
     return table[at], table[at + 1], table[at + 2]
 
@@ -192,7 +97,7 @@ def triple(table: ConstArray1, at: int) -> Vec3:
 @kernel
 def square_to_face(faces: ConstArray1, at: int, p: Vec3) -> float:
     """Squared distance of a point from the triangle at an address of the table."""
-    found = nearest_on_triangle(p, triple(faces, at), triple(faces, at + 3), triple(faces, at + 6))
+    found = nearest_on_triangle(p, vector_at(faces, at), vector_at(faces, at + 3), vector_at(faces, at + 6))
     between = sub3(p, found[0])
     return dot3(between, between)
 
@@ -206,15 +111,10 @@ def nearest_face(
     p: Vec3,
     guess: int,
 ) -> int:
-    """Find the triangle that is nearest to a point.
+    """Find the triangle that is nearest to a point in the mesh's own frame; the search starts with triangle `guess`.
 
-    Args:
-        faces: the table of triangles.
-        start: address of the mesh's first triangle.
-        tree: children, triangles (-1 for nodes with children) and boxes of the nodes.
-        root: the first node of the mesh.
-        p: point in the mesh's own frame.
-        guess: triangle with which the search starts.
+    The first triangle of the mesh is at the address `start`, the first node of its tree is `root`. The tree consists of
+    children, triangles (-1 for nodes with children) and boxes of the nodes.
     """
     child, nodeid, aabb = tree
     nodes = stack_int_array(DEPTH)
@@ -247,9 +147,9 @@ def nearest_face(
 @kernel
 def from_face(faces: ConstArray1, at: int, p: Vec3) -> tuple[float, Vec3]:
     """Signed distance of a point from the mesh, and its gradient; `at` is the address of the nearest triangle."""
-    point, feature = nearest_on_triangle(p, triple(faces, at), triple(faces, at + 3), triple(faces, at + 6))
+    point, feature = nearest_on_triangle(p, vector_at(faces, at), vector_at(faces, at + 3), vector_at(faces, at + 6))
     between = sub3(p, point)
-    normal = triple(faces, at + 9 + 3 * feature)
+    normal = vector_at(faces, at + 9 + 3 * feature)
     distance = sqrt(dot3(between, between))
     if distance < NEAR:
         return 0.0, scale3(normal, 1.0 / sqrt(dot3(normal, normal)))
@@ -264,6 +164,48 @@ def mesh_distance(m: Model, d: Data, side: int, mesh: int, start: int, p: Vec3) 
     face = nearest_face(m.aux.sdf_face, start, tree, m.mesh_bvhadr[mesh], p, d.work.sdf_nearest[side])
     d.work.sdf_nearest[side] = face
     return from_face(m.aux.sdf_face, start + STRIDE * face, p)
+
+
+@kernel
+def cell_of(x: float, count: int) -> int:
+    """Cell that contains a coordinate inside the grid."""
+    return min(int(x), count - 2)
+
+
+@kernel
+def interpolated(m: Model, start: int, p: Vec3) -> tuple[float, Vec3]:
+    """Interpolate value and gradient (per cell) at a point inside the grid, in cells."""
+    nx, ny, nz = int(m.aux.sdf_grid[start]), int(m.aux.sdf_grid[start + 1]), int(m.aux.sdf_grid[start + 2])
+    i, j, k = cell_of(p[0], nx), cell_of(p[1], ny), cell_of(p[2], nz)
+    x, y, z = p[0] - i, p[1] - j, p[2] - k
+    value, gx, gy, gz = 0.0, 0.0, 0.0, 0.0
+    for corner in range(8):
+        a, b, c = corner & 1, corner >> 1 & 1, corner >> 2
+        found = m.aux.sdf_grid[start + HEAD + ((i + a) * ny + j + b) * nz + k + c]
+        wx, wy, wz = x if a else 1.0 - x, y if b else 1.0 - y, z if c else 1.0 - z
+        value += found * wx * wy * wz
+        gx += found * (1.0 if a else -1.0) * wy * wz
+        gy += found * wx * (1.0 if b else -1.0) * wz
+        gz += found * wx * wy * (1.0 if c else -1.0)
+    return value, (gx, gy, gz)
+
+
+@kernel
+def grid_distance(m: Model, start: int, p: Vec3) -> tuple[float, Vec3]:
+    """Distance and gradient at a point in the mesh's own frame."""
+    spacing = m.aux.sdf_grid[start + 6]
+    cells = scale3(sub3(p, vector_at(m.aux.sdf_grid, start + 3)), 1.0 / spacing)
+    inside = (
+        clamp(cells[0], 0.0, m.aux.sdf_grid[start] - 1.0),
+        clamp(cells[1], 0.0, m.aux.sdf_grid[start + 1] - 1.0),
+        clamp(cells[2], 0.0, m.aux.sdf_grid[start + 2] - 1.0),
+    )
+    value, slope = interpolated(m, start, inside)
+    beyond = scale3(sub3(cells, inside), spacing)
+    out = sqrt(beyond[0] * beyond[0] + beyond[1] * beyond[1] + beyond[2] * beyond[2])
+    if out > 0.0:
+        return value + out, scale3(beyond, 1.0 / out)
+    return value, scale3(slope, 1.0 / spacing)
 
 
 @collider
@@ -287,7 +229,29 @@ def mesh_entry(m: Model, d: Data, side: int, gradient: int) -> int:
     return 0
 
 
-# --- construction -----------------------------------------------------------------------------------------------------
+def pseudonormals(vertex: np.ndarray, face: np.ndarray) -> np.ndarray:
+    """Normals of the seven features of each triangle (m, 7, 3): face, sums of two faces, sums weighted by angles."""
+    corner = vertex[face]
+    normal = _unit(np.cross(corner[:, 1] - corner[:, 0], corner[:, 2] - corner[:, 0]))
+    table = np.empty((len(face), 7, 3))
+    table[:, FACE] = normal
+    ends = np.sort(np.stack([face, np.roll(face, -1, axis=1)], axis=2), axis=2).reshape(-1, 2)
+    _, edge = np.unique(ends, axis=0, return_inverse=True)
+    total = np.zeros((edge.max() + 1, 3))
+    np.add.at(total, edge.ravel(), np.repeat(normal, 3, axis=0))
+    table[:, EDGES:CORNERS] = total[edge.reshape(-1, 3)]
+    around = np.zeros((len(vertex), 3))
+    for k in range(3):
+        to_next = _unit(corner[:, (k + 1) % 3] - corner[:, k])
+        to_last = _unit(corner[:, (k + 2) % 3] - corner[:, k])
+        angle = np.arccos(np.clip((to_next * to_last).sum(axis=1), -1.0, 1.0))
+        np.add.at(around, face[:, k], angle[:, None] * normal)
+    table[:, CORNERS:] = around[face]
+    return table
+
+
+def _unit(vectors: np.ndarray) -> np.ndarray:
+    return vectors / np.maximum(np.linalg.norm(vectors, axis=1), 1e-300)[:, None]
 
 
 def mesh_faces(m: MjModel, mesh: int) -> np.ndarray:

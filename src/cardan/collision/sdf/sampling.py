@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cardan.collision.sdf.mesh_distance import STRIDE, frame_of, from_face, nearest_face, triple
+from cardan.collision.sdf.mesh_distance import BORDER, CELLS, STRIDE, from_face, nearest_face, vector_at
 from cardan.jit import OK, Program, StructMemory, addresses, call_collider, exact, stage
 from cardan.jit.memory.view import InterpretedView
 from cardan.maths.vector import add3, set3
@@ -53,7 +53,7 @@ def sample_mesh(m: Model, d: Data) -> int:
     """
     mesh, start = d.work.sdf_instance[0], d.work.sdf_instance[1]
     tree = (m.bvh_child, m.bvh_nodeid, m.bvh_aabb)
-    low, spacing = triple(d.work.sample_frame, 0), d.work.sample_frame[3]
+    low, spacing = vector_at(d.work.sample_frame, 0), d.work.sample_frame[3]
     face = 0
     at = 0
     for i in range(d.work.sample_count[0]):
@@ -93,12 +93,7 @@ def shape_distances(
 ) -> np.ndarray:
     """Compute the distance of a shape at all points of a grid.
 
-    Args:
-        shape: the shape.
-        attributes: attributes of the shape.
-        low: first point.
-        sides: vector from the first point to the last.
-        count: numbers of points along each axis, at least 2.
+    The grid begins at `low`, ends at low + sides, and has `count` points along each axis, at least 2.
     """
     memory = standalone_memory(MODEL)
     (address,) = addresses([shape.entry])
@@ -107,29 +102,15 @@ def shape_distances(
     return _run(sample_shape, _Part(memory), (*low.tolist(), *sides.tolist()), count, (0, 0))
 
 
-def mesh_distances(m: MjModel, mesh: int, start: int, low: np.ndarray, spacing: float, count: np.ndarray) -> np.ndarray:
-    """Compute the distance of a mesh, in its own frame, at all points of a grid.
-
-    Args:
-        m: model whose ``aux.sdf_face`` contains the triangles of the mesh.
-        mesh: id of the mesh.
-        start: address of its first triangle there.
-        low: first point, m.
-        spacing: distance between adjacent points, m.
-        count: numbers of points along each axis.
-    """
-    return _run(sample_mesh, m, (*low.tolist(), spacing), count, (mesh, start))
-
-
 def mesh_grid(m: MjModel, mesh: int, start: int, faces: np.ndarray) -> np.ndarray:
     """Compute the grid of a mesh for `grid_distance`: header and values.
 
-    Args:
-        m: the model.
-        mesh: id of the mesh.
-        start: address of its first triangle in ``aux.sdf_face``.
-        faces: triangles of the mesh, as returned by `mesh_faces`.
+    `start` is the address of the mesh's first triangle in ``aux.sdf_face``; `faces` is the result of `mesh_faces`.
     """
-    low, count, spacing = frame_of(faces.reshape(-1, STRIDE)[:, :9].reshape(-1, 3))
-    values = mesh_distances(m, mesh, start, low, spacing, count)
+    # spacing, numbers of points and lower corner of the grid around the mesh
+    points = faces.reshape(-1, STRIDE)[:, :9].reshape(-1, 3)
+    spacing = float(np.ptp(points, axis=0).max()) / CELLS
+    count = np.ceil(np.ptp(points, axis=0) / spacing).astype(int) + 1 + 2 * BORDER
+    low = points.min(axis=0) - BORDER * spacing
+    values = _run(sample_mesh, m, (*low.tolist(), spacing), count, (mesh, start))
     return np.concatenate([count, low, [spacing], values.ravel()])

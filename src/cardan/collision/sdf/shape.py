@@ -20,10 +20,9 @@ from typing import Any
 
 from cardan.collision.sdf.field import MAX_ATTRIBUTES
 from cardan.collision.sdf.mesh_distance import mesh_entry
-from cardan.constants import mjMINVAL
 from cardan.jit import collider, exact, kernel
 from cardan.maths.types import Vec3
-from cardan.maths.vector import get3, set3
+from cardan.maths.vector import MINVAL, get3, set3
 from cardan.model.kernel_views import Data, Model
 
 NEXT = 1.0 + 2.0**-52
@@ -133,7 +132,6 @@ def _entry(name: str, distance: Callable[..., float], slope: Callable[..., Any])
     return collider(exact(evaluate))
 
 
-MINVAL = mjMINVAL
 SLOPE = sqrt(0.5)
 """Factor from radius minus height to distance: the slope of threads and of conical ends is 45 degrees."""
 

@@ -10,12 +10,14 @@ distance field collision (2020).
 
 from __future__ import annotations
 
+from cardan.collision.capsule import from_geom
 from cardan.collision.contact import MAXCONPAIR, put_contact
+from cardan.collision.ray_mesh import mesh_triangle
 from cardan.collision.sdf.field import evaluate, has_distance, load_side
 from cardan.constants import mjMAXTREEDEPTH
 from cardan.jit import collider, exact, kernel, stack_int_array
 from cardan.maths.types import Vec3
-from cardan.maths.vector import add3, add_scaled3, dot3, get3, get9, mul_mat_vec3, norm3, normalize3, scale3, sub3
+from cardan.maths.vector import add3, add_scaled3, dot3, get3, get9, norm3, normalize3, scale3, set3, set9, sub3
 from cardan.model.kernel_views import Data, Model
 
 STACK = 2 * mjMAXTREEDEPTH
@@ -24,30 +26,14 @@ SAME = 1e-9
 
 
 @kernel
-def corner(m: Model, d: Data, geom: int, face: int, k: int) -> Vec3:
-    """Corner `k` of a face (row of ``mesh_face``) of a mesh geom, world frame."""
-    mesh = m.geom_dataid[geom]
-    vertex = m.mesh_vertadr[mesh] + m.mesh_face[face, k]
-    local = (1.0 * m.mesh_vert[vertex, 0], 1.0 * m.mesh_vert[vertex, 1], 1.0 * m.mesh_vert[vertex, 2])
-    return add3(get3(d.geom_xpos, geom), mul_mat_vec3(get9(d.geom_xmat, geom), local))
-
-
-@kernel
-def lowest_corner(d: Data, a: Vec3, b: Vec3, c: Vec3) -> Vec3:
-    """Corner to which the distance of side 1 falls most, by its gradient."""
-    gradient = get3(d.work.sdf_gradient, 1)
-    va, vb, vc = dot3(gradient, a), dot3(gradient, b), dot3(gradient, c)
-    if va <= vb and va <= vc:
-        return a
-    return b if vb <= vc else c
-
-
-@kernel
 def deepest_point(m: Model, d: Data, a: Vec3, b: Vec3, c: Vec3, point: Vec3) -> Vec3:
     """Last point of the Frank-Wolfe method on a triangle, started at `point`."""
     for k in range(m.opt.sdf_iterations):
         evaluate(m, d, 1, point, 1)
-        target = lowest_corner(d, a, b, c)
+        # the corner to which the linearised distance falls most
+        gradient = get3(d.work.sdf_gradient, 1)
+        va, vb, vc = dot3(gradient, a), dot3(gradient, b), dot3(gradient, c)
+        target = a if va <= vb and va <= vc else (b if vb <= vc else c)
         point = add_scaled3(point, sub3(target, point), 2.0 / (k + 2.0))
     return point
 
@@ -56,10 +42,8 @@ def deepest_point(m: Model, d: Data, a: Vec3, b: Vec3, c: Vec3, point: Vec3) -> 
 def copy_row(d: Data, source: int, target: int) -> None:
     """Copy a contact of the pair to another row."""
     d.work.near_dist[target] = d.work.near_dist[source]
-    for i in range(3):
-        d.work.near_pos[target, i] = d.work.near_pos[source, i]
-    for i in range(9):
-        d.work.near_frame[target, i] = d.work.near_frame[source, i]
+    set3(d.work.near_pos, target, get3(d.work.near_pos, source))
+    set9(d.work.near_frame, target, get9(d.work.near_frame, source))
 
 
 @kernel
@@ -79,20 +63,14 @@ def insert_contact(d: Data, ncon: int, depth: float, pos: Vec3, normal: Vec3) ->
 
 
 @kernel
-def is_known(d: Data, kept: int, row: int) -> bool:
-    """Whether a contact is at the position of one of the first `kept` contacts."""
-    for i in range(kept):
-        if norm3(sub3(get3(d.work.near_pos, i), get3(d.work.near_pos, row))) < SAME:
-            return True
-    return False
-
-
-@kernel
 def without_copies(d: Data, ncon: int) -> int:
     """Keep one contact at each position; return the new number of contacts."""
     kept = 0
     for row in range(ncon):
-        if not is_known(d, kept, row):
+        known = False
+        for i in range(kept):
+            known = known or norm3(sub3(get3(d.work.near_pos, i), get3(d.work.near_pos, row))) < SAME
+        if not known:
             copy_row(d, row, kept)
             kept += 1
     return kept
@@ -100,8 +78,9 @@ def without_copies(d: Data, ncon: int) -> int:
 
 @kernel
 def collide_face(m: Model, d: Data, geom: int, face: int, ncon: int) -> int:
-    """Add the contact of one face, if its deepest point is inside; return the new number of contacts."""
-    a, b, c = corner(m, d, geom, face, 0), corner(m, d, geom, face, 1), corner(m, d, geom, face, 2)
+    """Add the contact of one face of a mesh, if its deepest point is inside; return the new number of contacts."""
+    a, b, c = mesh_triangle(m, m.geom_dataid[geom], face)
+    a, b, c = from_geom(d, geom, a), from_geom(d, geom, b), from_geom(d, geom, c)
     center = scale3(add3(add3(a, b), c), 1.0 / 3.0)
     reach = max(norm3(sub3(a, center)), norm3(sub3(b, center)), norm3(sub3(c, center)))
     if evaluate(m, d, 1, center, 0) > reach:
@@ -115,15 +94,6 @@ def collide_face(m: Model, d: Data, geom: int, face: int, ncon: int) -> int:
 
 
 @kernel
-def box_outside(m: Model, d: Data, geom: int, node: int) -> bool:
-    """Whether the box of a node of the mesh's tree is certainly outside side 1, by the distance of its centre."""
-    local = (m.bvh_aabb[node, 0], m.bvh_aabb[node, 1], m.bvh_aabb[node, 2])
-    center = add3(get3(d.geom_xpos, geom), mul_mat_vec3(get9(d.geom_xmat, geom), local))
-    reach = norm3((m.bvh_aabb[node, 3], m.bvh_aabb[node, 4], m.bvh_aabb[node, 5]))
-    return evaluate(m, d, 1, center, 0) > reach
-
-
-@kernel
 def collide_tree(m: Model, d: Data, geom: int, mesh: int) -> int:
     """Add the contacts of all faces in boxes that may reach the shape; return the number of contacts."""
     nodes = stack_int_array(STACK)
@@ -133,9 +103,12 @@ def collide_tree(m: Model, d: Data, geom: int, mesh: int) -> int:
     while n > 0:
         n -= 1
         node = nodes[n]
-        if not box_outside(m, d, geom, node):
+        # a box is outside if the distance of its centre is more than its half diagonal
+        local = (m.bvh_aabb[node, 0], m.bvh_aabb[node, 1], m.bvh_aabb[node, 2])
+        reach = norm3((m.bvh_aabb[node, 3], m.bvh_aabb[node, 4], m.bvh_aabb[node, 5]))
+        if not evaluate(m, d, 1, from_geom(d, geom, local), 0) > reach:
             if m.bvh_nodeid[node] >= 0:
-                ncon = collide_face(m, d, geom, m.mesh_faceadr[mesh] + m.bvh_nodeid[node], ncon)
+                ncon = collide_face(m, d, geom, m.bvh_nodeid[node], ncon)
             elif n + 2 <= STACK:
                 for k in range(2):
                     nodes[n + k] = m.mesh_bvhadr[mesh] + m.bvh_child[node, 1 - k]
