@@ -250,7 +250,8 @@ def frame_axes(m: Model, d: Data, objid: int, pos: Vec3, mat: Mat3, scale: float
     width = scale * m.vis.scale.framewidth * m.stat.meansize
     for axis in range(3):
         rgba = (AXIS_COLOUR * (axis == 0), AXIS_COLOUR * (axis == 1), AXIS_COLOUR * (axis == 2), 1.0)
-        stop = add_scaled3(pos, column3(mat, axis), length)
+        along = column3(mat, 0) if axis == 0 else (column3(mat, 1) if axis == 1 else column3(mat, 2))
+        stop = add_scaled3(pos, along, length)
         link(d, CAT_DECOR, OBJ_UNKNOWN, objid, GEOM_CYLINDER, width, pos, stop, rgba)
 
 
