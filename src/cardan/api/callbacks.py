@@ -23,8 +23,7 @@ from cardan.errors import FatalError
 from cardan.model import internals
 from cardan.model.mjdata import MjData
 from cardan.model.mjmodel import MjModel
-from cardan.plugins.memory import plugin_number, set_plugin_number
-from cardan.plugins.registry import config_of, register_plugin
+from cardan.plugins.registry import config_of, plugin_number, register_plugin, set_plugin_number
 from cardan.plugins.sdf import register_sdf
 from cardan.step import plugin_life as _plugin_life  # noqa: F401 (tells the model who knows the plugins)
 from cardan.step.hooks import hooks, hooks_of

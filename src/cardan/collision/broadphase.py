@@ -23,22 +23,6 @@ from cardan.maths.types import IntArray2, Vec2, Vec3, Vec6
 from cardan.maths.vector import MINVAL, cross, dot3, get3, norm3, scale3, set3
 from cardan.model.kernel_views import Data, Model
 
-
-@kernel
-def bits_match(contype1: Any, conaffinity1: Any, contype2: Any, conaffinity2: Any) -> Any:
-    """Whether two geoms, bodies or flexes may collide: the contype of one matches the conaffinity of the other."""
-    return ((contype1 & conaffinity2) | (contype2 & conaffinity1)) != 0
-
-
-@kernel
-def are_parent_and_child(weld1: Any, weld2: Any, parent1: Any, parent2: Any) -> Any:
-    """Whether one of two bodies is the parent of the other; the world does not count as a parent.
-
-    `weld1` and `weld2` are the bodies to which both are welded, `parent1` and `parent2` those of the parents of these.
-    """
-    return ((weld1 == parent2) | (weld2 == parent1)) & (weld1 != 0) & (weld2 != 0)
-
-
 INFINITE = 1e10
 SLACK = 1e-9
 """Relative enlargement of the boxes, far above rounding error."""
@@ -54,6 +38,21 @@ FEW_BODIES, FEW_GEOMS = 3, 8
 """Up to this number of bodies and geoms, all pairs of bodies are candidates."""
 MOVES = 8
 """Moves per body above which a list counts as not almost sorted."""
+
+
+@kernel
+def bits_match(contype1: Any, conaffinity1: Any, contype2: Any, conaffinity2: Any) -> Any:
+    """Whether two geoms, bodies or flexes may collide: the contype of one matches the conaffinity of the other."""
+    return ((contype1 & conaffinity2) | (contype2 & conaffinity1)) != 0
+
+
+@kernel
+def are_parent_and_child(weld1: Any, weld2: Any, parent1: Any, parent2: Any) -> Any:
+    """Whether one of two bodies is the parent of the other; the world does not count as a parent.
+
+    `weld1` and `weld2` are the bodies to which both are welded, `parent1` and `parent2` those of the parents of these.
+    """
+    return ((weld1 == parent2) | (weld2 == parent1)) & (weld1 != 0) & (weld2 != 0)
 
 
 @kernel

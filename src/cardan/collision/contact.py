@@ -19,6 +19,8 @@ from cardan.maths.types import ConstArray1, ConstArray2, Vec3
 from cardan.maths.vector import MINVAL, add_scaled3, cross, dot3, normalize3, set3
 from cardan.model.kernel_views import Data, Model
 
+MAXCONPAIR = mjMAXCONPAIR
+
 
 @kernel
 def overridden(m: Model) -> bool:
@@ -66,9 +68,6 @@ def pair_margin(m: Model, side1: int, side2: int) -> float:
     if overridden(m):
         return m.opt.o_margin
     return max(of_side(m.geom_margin, m.flex_margin, side1), of_side(m.geom_margin, m.flex_margin, side2))
-
-
-MAXCONPAIR = mjMAXCONPAIR
 
 
 @kernel

@@ -53,6 +53,10 @@ RIM = 0.95
 CAP_SLOPE = 0.25
 """A point this much closer to a cap than to the side belongs to the cap."""
 NO_NORMAL = (0.0, 0.0, 0.0)
+SPACING = 1e-3
+"""Smallest distance between two contacts, in units of the smaller bounding sphere."""
+TILT = 1e-3
+"""Angle by which geoms are tilted to find further contacts, rad."""
 
 
 @kernel
@@ -161,12 +165,6 @@ def smooth_normal(d: Data, pos: Vec3, normal: Vec3) -> Vec3:
     return mean if dot3(mean, mean) > 0.0 else normal
 
 
-SPACING = 1e-3
-"""Smallest distance between two contacts, in units of the smaller bounding sphere."""
-TILT = 1e-3
-"""Angle by which geoms are tilted to find further contacts, rad."""
-
-
 @kernel
 def collide_shapes(m: Model, d: Data, k: int) -> int:
     """Write contact `k` of the two shapes in ``d.work.shape_*``, if there is one; return the new number of contacts.
@@ -192,15 +190,6 @@ def tilt_shape(d: Data, shape: int, geom: int, center: Vec3, axis: Vec3, angle: 
     y = rot_vec_quat(column3(xmat, 1), quat)
     z = rot_vec_quat(column3(xmat, 2), quat)
     set9(d.work.shape_mat, shape, (x[0], y[0], z[0], x[1], y[1], z[1], x[2], y[2], z[2]))
-
-
-@kernel
-def is_new(d: Data, k: int, tolerance: float) -> bool:
-    """Whether contact `k` of the pair is farther than `tolerance` from all contacts before it."""
-    for i in range(k):
-        if norm3(sub3(get3(d.work.near_pos, i), get3(d.work.near_pos, k))) <= tolerance:
-            return False
-    return True
 
 
 @collider
@@ -232,7 +221,11 @@ def convex_convex(m: Model, d: Data, geom1: int, geom2: int) -> int:
                 tilt_shape(d, 0, geom1, center, axis, angle)
                 tilt_shape(d, 1, geom2, center, axis, -angle)
             found = collide_shapes(m, d, ncon)
-            if found > ncon and is_new(d, ncon, spacing):
+            is_new = found > ncon
+            for i in range(ncon if is_new else 0):
+                apart = norm3(sub3(get3(d.work.near_pos, i), get3(d.work.near_pos, ncon)))
+                is_new = is_new and not apart <= spacing
+            if is_new:
                 d.work.near_dist[ncon] = d.work.near_dist[0]
                 ncon = found
     if ncon == 0:

@@ -27,6 +27,10 @@ from cardan.model.kernel_views import Data, Model
 
 SLACK = 1e-9
 """Relative enlargement of the boxes, far above rounding error."""
+GAP = 1e-4
+"""Smallest accepted gap, relative to the sum of the radii of both bounding spheres."""
+UNKNOWN = 1e10
+"""Value for the reach of a hull on which the search may be stuck, m."""
 
 
 @kernel
@@ -105,12 +109,6 @@ def boxes_apart(m: Model, d: Data, geom1: int, geom2: int, margin: float) -> boo
     if abs(dot3(between, z)) > b[2] + a[0] * abs(z[0]) + a[1] * abs(z[1]) + a[2] * abs(z[2]) + slack:
         return True
     return apart_along_edges(between, a, b, x, y, z, slack)
-
-
-GAP = 1e-4
-"""Smallest accepted gap, relative to the sum of the radii of both bounding spheres."""
-UNKNOWN = 1e10
-"""Value for the reach of a hull on which the search may be stuck, m."""
 
 
 @kernel

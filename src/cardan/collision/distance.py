@@ -34,6 +34,11 @@ from cardan.maths.types import Vec3
 from cardan.maths.vector import MINVAL, add3, add_scaled3, get3, norm3, scale3, set3, sub3
 from cardan.model.kernel_views import Data, Model
 
+ORIGIN = (0.0, 0.0, 0.0)
+NOTHING = (ORIGIN, ORIGIN)
+Cells = tuple[int, int, int, int]
+"""Rectangle of cells of a height field: first row, end row, first column, end column."""
+
 
 @kernel
 def load_core(m: Model, d: Data, shape: int, geom: int) -> float:
@@ -134,12 +139,6 @@ def put_closest(d: Data, dist: float) -> int:
 def exact_convex(m: Model, d: Data, geom1: int, geom2: int) -> int:
     """Find the contact of two convex geoms, at their closest or deepest points (``nativeccd``)."""
     return put_closest(d, convex_distance(m, d, geom1, geom2, d.work.near_margin))
-
-
-ORIGIN = (0.0, 0.0, 0.0)
-NOTHING = (ORIGIN, ORIGIN)
-Cells = tuple[int, int, int, int]
-"""Rectangle of cells of a height field: first row, end row, first column, end column."""
 
 
 @kernel

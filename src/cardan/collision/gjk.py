@@ -19,6 +19,13 @@ from cardan.model.kernel_views import Data, Model
 
 INSIDE = 4
 """Result instead of a number of vertices if a simplex contains the origin."""
+ITERATIONS = 200
+TOLERANCE = 1e-12
+"""Gap between the distance found and its lower bound at which the search ends, relative to the distance."""
+ROUNDING = 1e-14
+"""Gap between the distance found and its lower bound at which the search ends, relative to the difference's size."""
+FAR, SEPARATED, OVERLAPPING = range(3)
+"""Outcomes: farther apart than the limit; closest points found; the simplex touches or contains the origin."""
 
 
 @kernel
@@ -97,12 +104,6 @@ def keep_weighted(d: Data, i: int, j: int, k: int, weights: Vec3) -> int:
 
 
 @kernel
-def weights_of(d: Data, i: int, j: int, k: int) -> Vec3:
-    """Weights of three vertices of the simplex at the point of their triangle that is closest to the origin."""
-    return triangle_weights(get3(d.work.simplex, i), get3(d.work.simplex, j), get3(d.work.simplex, k))
-
-
-@kernel
 def reduce_tetrahedron(d: Data) -> int:
     """Reduce a tetrahedron to the vertices of its closest point; `INSIDE` if it contains the origin."""
     best = -1
@@ -122,7 +123,8 @@ def reduce_tetrahedron(d: Data) -> int:
     if best < 0:
         return INSIDE
     i, j, k = 0 if best > 0 else 1, 1 if best > 1 else 2, 2 if best > 2 else 3
-    return keep_weighted(d, i, j, k, weights_of(d, i, j, k))
+    a, b, c = get3(d.work.simplex, i), get3(d.work.simplex, j), get3(d.work.simplex, k)
+    return keep_weighted(d, i, j, k, triangle_weights(a, b, c))
 
 
 @kernel
@@ -134,10 +136,11 @@ def reduce_simplex(d: Data, n: int) -> int:
     """
     if n == 4:
         return reduce_tetrahedron(d)
+    a, b, c = get3(d.work.simplex, 0), get3(d.work.simplex, 1), get3(d.work.simplex, 2)
     if n == 3:
-        return keep_weighted(d, 0, 1, 2, weights_of(d, 0, 1, 2))
+        return keep_weighted(d, 0, 1, 2, triangle_weights(a, b, c))
     if n == 2:
-        return keep_weighted(d, 0, 1, 1, segment_weights(get3(d.work.simplex, 0), get3(d.work.simplex, 1)))
+        return keep_weighted(d, 0, 1, 1, segment_weights(a, b))
     return keep_weighted(d, 0, 0, 0, (1.0, 0.0, 0.0))
 
 
@@ -146,26 +149,6 @@ def weighted_row(points: ConstArray2, weights: ConstArray2) -> Vec3:
     """Weighted sum of the first three rows of `points`; weights may be 0."""
     w = (weights[0, 0], weights[0, 1], weights[0, 2])
     return weighted_sum(get3(points, 0), get3(points, 1), get3(points, 2), w)
-
-
-@kernel
-def set_witnesses(d: Data) -> None:
-    """Write the points of both shapes at the simplex's closest point to ``d.work.witness``."""
-    for row in range(3):
-        if d.work.weight[0, row] == 0.0:
-            copy_vertex(d, 0, row)
-    set3(d.work.witness, 0, weighted_row(d.work.simplex1, d.work.weight))
-    set3(d.work.witness, 1, weighted_row(d.work.simplex2, d.work.weight))
-
-
-ITERATIONS = 200
-TOLERANCE = 1e-12
-"""Gap between the distance found and its lower bound at which the search ends, relative to the distance."""
-ROUNDING = 1e-14
-"""Gap between the distance found and its lower bound at which the search ends, relative to the difference's size."""
-
-FAR, SEPARATED, OVERLAPPING = range(3)
-"""Outcomes: farther apart than the limit; closest points found; the simplex touches or contains the origin."""
 
 
 @kernel
@@ -196,7 +179,12 @@ def find_closest(m: Model, d: Data, limit: float) -> tuple[int, int]:
         n = reduce_simplex(d, n + 1)
         if n == INSIDE:
             return OVERLAPPING, n
-        set_witnesses(d)
+        # the points of both shapes at the simplex's closest point
+        for row in range(3):
+            if d.work.weight[0, row] == 0.0:
+                copy_vertex(d, 0, row)
+        set3(d.work.witness, 0, weighted_row(d.work.simplex1, d.work.weight))
+        set3(d.work.witness, 1, weighted_row(d.work.simplex2, d.work.weight))
         closest = weighted_row(d.work.simplex, d.work.weight)
         if norm3(closest) <= ROUNDING * size:
             return OVERLAPPING, n

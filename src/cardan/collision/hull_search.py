@@ -44,6 +44,15 @@ STRIDE = 31
 """Rows from the pairs of one geom to those of the next."""
 NO_VERTEX = -1
 LOWEST = -1e300
+UNITS = 2.0**22
+"""Units of a scan per radius of the bounding sphere, limited by the resolution of single precision."""
+WINDOW = int(LEAD * UNITS) + 16
+"""The lead in these units, plus a tolerance for rounding."""
+FEWEST = -(2**31)
+LONGEST = 2.0
+"""Squared length from which a direction is invalid."""
+ONE_FOUND = 2**20
+"""Increment that counts a vertex, above the largest sum of vertex indices."""
 
 
 @kernel
@@ -254,17 +263,6 @@ def search_hull(m: Model, d: Data, shape: int, direction: Vec3) -> int:
     if place >= 0:
         d.work.recall_vertex[d.work.recall_row, place] = vertex
     return vertex
-
-
-UNITS = 2.0**22
-"""Units of a scan per radius of the bounding sphere, limited by the resolution of single precision."""
-WINDOW = int(LEAD * UNITS) + 16
-"""The lead in these units, plus a tolerance for rounding."""
-FEWEST = -(2**31)
-LONGEST = 2.0
-"""Squared length from which a direction is invalid."""
-ONE_FOUND = 2**20
-"""Increment that counts a vertex, above the largest sum of vertex indices."""
 
 
 @kernel

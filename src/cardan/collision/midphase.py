@@ -59,19 +59,11 @@ def put_candidate(d: Data, n: int, geom1: int, geom2: int, pair: int) -> None:
 
 
 @kernel
-def is_explicit(m: Model, geom1: int, geom2: int, first_pair: int, end_pair: int) -> bool:
-    """Whether two geoms are one of the explicit pairs `first_pair` to `end_pair` (exclusive)."""
-    for pair in range(first_pair, end_pair):
-        if m.pair_geom1[pair] == geom1 and m.pair_geom2[pair] == geom2:
-            return True
-        if m.pair_geom1[pair] == geom2 and m.pair_geom2[pair] == geom1:
-            return True
-    return False
-
-
-@kernel
 def geoms_pass(m: Model, d: Data, geom1: int, geom2: int, first_pair: int, end_pair: int) -> bool:
-    """Whether two geoms, the one of lower type first, pass the filters between geoms, and are not an explicit pair."""
+    """Whether two geoms, the one of lower type first, pass the filters between geoms.
+
+    They must not be one of the explicit pairs `first_pair` to `end_pair` (exclusive).
+    """
     contype, conaffinity = m.geom_contype, m.geom_conaffinity
     if not (
         bits_match(contype[geom1], conaffinity[geom1], contype[geom2], conaffinity[geom2])
@@ -80,13 +72,11 @@ def geoms_pass(m: Model, d: Data, geom1: int, geom2: int, first_pair: int, end_p
         return False
     if spheres_apart(m, d, geom1, geom2, geom_pair_margin(m, geom1, geom2)):
         return False
-    return not is_explicit(m, geom1, geom2, first_pair, end_pair)
-
-
-@kernel
-def can_collide(m: Model, geom: int) -> bool:
-    """Whether any bit of a geom's contype or conaffinity is set."""
-    return (m.geom_contype[geom] | m.geom_conaffinity[geom]) != 0
+    for pair in range(first_pair, end_pair):
+        one, other = m.pair_geom1[pair], m.pair_geom2[pair]
+        if (one == geom1 and other == geom2) or (one == geom2 and other == geom1):
+            return False
+    return True
 
 
 @kernel
@@ -98,7 +88,7 @@ def tree_serves(m: Model, body: int) -> bool:
     if m.body_geomnum[body] < LEAST_GEOMS or m.body_bvhnum[body] < 1 or m.aux.bvh_next[m.body_bvhadr[body]] < 0:
         return False
     for geom in range(m.body_geomadr[body], m.body_geomadr[body] + m.body_geomnum[body]):
-        if can_collide(m, geom) and m.aux.geom_in_tree[geom] == 0:
+        if (m.geom_contype[geom] | m.geom_conaffinity[geom]) != 0 and m.aux.geom_in_tree[geom] == 0:
             return False
     return True
 
@@ -194,7 +184,7 @@ def add_bodies(m: Model, d: Data, n: int, body1: int, body2: int, first_pair: in
     start = n
     margin = max(largest_margin(m, body1), largest_margin(m, body2))
     for geom in range(m.body_geomadr[few], m.body_geomadr[few] + m.body_geomnum[few]):
-        if can_collide(m, geom):
+        if (m.geom_contype[geom] | m.geom_conaffinity[geom]) != 0:
             n = add_by_tree(m, d, n, geom, many, margin, first_pair, end_pair)
     if n <= len(d.work.candidate):
         sort_candidates(d, start, n)

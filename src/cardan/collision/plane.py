@@ -33,6 +33,9 @@ from cardan.maths.vector import (
 from cardan.model.kernel_views import Data, Model
 
 HALF_SQRT3 = sqrt(3.0) / 2.0
+MAX_CONTACTS = 3
+SPACING = 0.3
+"""Smallest distance of a contact from the first one, in units of the radius of the bounding sphere."""
 
 
 @kernel
@@ -163,11 +166,6 @@ def plane_box(m: Model, d: Data, geom1: int, geom2: int) -> int:
         if ncon < 4 and rise <= 0.0:
             ncon = put_height(d, ncon, geom1, add3(center, offset), height + rise)
     return ncon
-
-
-MAX_CONTACTS = 3
-SPACING = 0.3
-"""Smallest distance of a contact from the first one, in units of the radius of the bounding sphere."""
 
 
 @kernel

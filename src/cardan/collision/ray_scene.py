@@ -36,6 +36,8 @@ NO_BODY = -1
 NO_GEOM = -1
 REFUSED = -2.0
 """Returned instead of a distance if an argument is invalid."""
+SAME = 1e-6
+"""Tolerance for two computations of the distance to the same triangle, relative."""
 
 
 @kernel
@@ -82,15 +84,6 @@ def ray_geom(m: Model, d: Data, geom: int, point: Vec3, vec: Vec3) -> float:
     if kind == GEOM_HFIELD:
         return ray_hfield(m, m.geom_dataid[geom], p, v)
     return ray_mesh(m, m.geom_dataid[geom], p, v) if m.geom_dataid[geom] >= 0 else MISS
-
-
-@kernel
-def beyond_cutoff(m: Model, d: Data, geom: int, point: Vec3, cutoff: float) -> bool:
-    """Whether a plane, or the bounding sphere of another geom, is farther from a point than `cutoff`."""
-    offset = sub3(point, get3(d.geom_xpos, geom))
-    if m.geom_type[geom] == GEOM_PLANE:
-        return abs(dot3(offset, axis_z(d.geom_xmat, geom))) > cutoff
-    return norm3(offset) > cutoff + m.geom_rbound[geom]
 
 
 @kernel
@@ -183,8 +176,14 @@ def cast_rays(
         dist[i] = MISS
         geomid[i] = NO_GEOM
     for geom in range(m.ngeom):
-        seen = is_seen(m, d, geom, by_group, flg_static != 0, bodyexclude)
-        for i in range(len(dist) if seen and not beyond_cutoff(m, d, geom, point, cutoff) else 0):
+        # planes, and bounding spheres of other geoms, beyond the cutoff are skipped
+        offset = sub3(point, get3(d.geom_xpos, geom))
+        if m.geom_type[geom] == GEOM_PLANE:
+            beyond = abs(dot3(offset, axis_z(d.geom_xmat, geom))) > cutoff
+        else:
+            beyond = norm3(offset) > cutoff + m.geom_rbound[geom]
+        seen = not beyond and is_seen(m, d, geom, by_group, flg_static != 0, bodyexclude)
+        for i in range(len(dist) if seen else 0):
             x = nearer_geom(m, d, geom, point, (vec[3 * i], vec[3 * i + 1], vec[3 * i + 2]), dist[i])
             if x != dist[i]:
                 dist[i] = x
@@ -220,10 +219,6 @@ def cast_at_shape(
     if not is_primitive(geomtype):
         return REFUSED
     return ray_shape(geomtype, get3(size, 0), get3(pos, 0), get9(mat, 0), get3(pnt, 0), get3(vec, 0))
-
-
-SAME = 1e-6
-"""Tolerance for two computations of the distance to the same triangle, relative."""
 
 
 @kernel

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from cardan.collision.sdf.shape import Shape
 from cardan.plugins import PLUGINS, Plugin, find_plugin
-from cardan.plugins.registry import PURPOSES, plugin_number, size_of
+from cardan.plugins.registry import PURPOSES, number_of, size_of
 from cardan.spec.mjspec.layout import register_plugin_activations
 
 if TYPE_CHECKING:
@@ -140,7 +140,7 @@ def _enter(build: Build, element: Element, plugin: Plugin) -> Instance:
     build.sizes["npluginstate"] = address + nstate
     build.plugin_names.append(plugin.name)
     build.plugin_elements.append(element)
-    build.put(plugin=plugin_number(plugin.name), plugin_stateadr=address, plugin_statenum=nstate)
+    build.put(plugin=number_of(plugin.name), plugin_stateadr=address, plugin_statenum=nstate)
     build.columns["plugin_attradr"].append(len(build.columns["plugin_attr"]))
     text = b"".join(config.get(key, "").encode() + b"\0" for key in plugin.attributes) or b"\0"
     build.columns["plugin_attr"].extend(text)

@@ -10,12 +10,8 @@ The parent gets the opposite torque. As the pair cancels on everything that carr
 segment's own joints are affected. L is the distance of the two bodies. J, Iy and Iz follow from the cross section of
 the segment's first geom, a capsule, cylinder or box along the X axis (other geoms have no stiffness).
 
-===== ==========================================================================
-twist shear modulus G, Pa
-bend  Young's modulus E, Pa
-flat  "true": the rod is straight without stress, w0 = 0; otherwise, w0 is as in the model
-vmax  stress at which the colour of a drawn segment is saturated
-===== ==========================================================================
+Attributes: `twist`, shear modulus G, Pa; `bend`, Young's modulus E, Pa; `flat`, "true" if the rod is straight without
+stress (w0 = 0; otherwise, w0 is as in the model); `vmax`, stress at which the colour of a drawn segment is saturated.
 
 Sources: M. Bergou, M. Wardetzky, S. Robinson, B. Audoly, E. Grinspun, Discrete elastic rods (2008); W. C. Young,
 Roark's formulas for stress and strain, table of torsion constants: the rectangle; numbers of the reference.
@@ -33,11 +29,10 @@ from cardan.enums.codes import GEOM_BOX, GEOM_CAPSULE, GEOM_CYLINDER
 from cardan.jit import kernel
 from cardan.maths.quaternion import mul_quat, neg_quat, quat2vel, rot_vec_quat, sub_quat
 from cardan.maths.types import Vec3, Vec4
-from cardan.maths.vector import dot3, get4
+from cardan.maths.vector import dot3
 from cardan.model import internals
 from cardan.model.kernel_views import Data, Model
-from cardan.plugins.memory import PluginMemory, indices_of, numbers_of
-from cardan.plugins.registry import Config, Plugin, config_of, number
+from cardan.plugins.registry import Config, Plugin, PluginMemory, config_of, indices_of, number, numbers_of
 
 STRIDE = 6
 """Numbers per segment: its three stiffnesses, N m, and its curvature at rest."""
@@ -93,8 +88,9 @@ def init(m: Any, d: Any, instance: int) -> PluginMemory:
 @kernel
 def torque_of(d: Data, at: int, parent: int, body: int) -> Vec3:
     """Torque on a segment whose numbers start at `at`, in the world frame."""
-    before = get4(d.xquat, parent)
-    bent = sub_quat(get4(d.xquat, body), before)
+    here = (d.xquat[body, 0], d.xquat[body, 1], d.xquat[body, 2], d.xquat[body, 3])
+    before = (d.xquat[parent, 0], d.xquat[parent, 1], d.xquat[parent, 2], d.xquat[parent, 3])
+    bent = sub_quat(here, before)
     local = (
         d.work.plugin_number[at] * (d.work.plugin_number[at + 3] - bent[0]),
         d.work.plugin_number[at + 1] * (d.work.plugin_number[at + 4] - bent[1]),

@@ -18,8 +18,7 @@ from cardan.maths.quaternion import mul_quat, rot_vec_quat
 from cardan.maths.types import Vec3
 from cardan.maths.vector import add3, dot3, get3, get9, mul_mat_vec3
 from cardan.model.kernel_views import Data, Model
-from cardan.plugins.memory import PluginMemory, indices_of, numbers_of
-from cardan.plugins.registry import Config, config_of, number
+from cardan.plugins.registry import Config, PluginMemory, config_of, indices_of, number, numbers_of
 
 ATTRIBUTES = ("face", "edge", "young", "poisson")
 
@@ -48,20 +47,6 @@ def lame(config: Config) -> tuple[float, float]:
         raise ValueError(f"poisson must be between -1 and 0.5, young finite; found {poisson:g}, {young:g}")
     shear = young / (2.0 * (1.0 + poisson))
     return young * poisson / ((1.0 + poisson) * (1.0 - 2.0 * poisson)), shear
-
-
-def elements_of(config: Config, corners: int) -> np.ndarray:
-    """Return the vertices of the elements (n, corners).
-
-    Raises:
-        ValueError: the text contains something other than integers.
-    """
-    words = config.get("face", "").split()
-    try:
-        found = np.fromiter(map(int, words), np.int64, len(words))
-    except (ValueError, OverflowError):
-        raise ValueError("attribute face must hold numbers of vertices") from None
-    return found[: len(found) // corners * corners].reshape(-1, corners)
 
 
 def vertices_of(m: Any, instance: int) -> Vertices:
@@ -101,9 +86,14 @@ def mesh_of(m: Any, instance: int, corners: int) -> tuple[Vertices, np.ndarray]:
     """Return the vertices and elements of an instance.
 
     Raises:
-        ValueError: an element has a vertex that does not exist.
+        ValueError: an element has a vertex that does not exist, or the text contains something other than integers.
     """
-    vertices, elements = vertices_of(m, instance), elements_of(config_of(m, instance), corners)
+    vertices, words = vertices_of(m, instance), config_of(m, instance).get("face", "").split()
+    try:
+        found = np.fromiter(map(int, words), np.int64, len(words))
+    except (ValueError, OverflowError):
+        raise ValueError("attribute face must hold numbers of vertices") from None
+    elements = found[: len(found) // corners * corners].reshape(-1, corners)
     count = len(vertices.body)
     if elements.size and not (elements.min() >= 0 and elements.max() < count):
         wrong = elements.max() if elements.max() >= count else elements.min()

@@ -8,13 +8,8 @@ The setpoint is the control, or the activation that a ``dyntype`` makes of it. O
 rate of change: the rate of the activation. Activations of an actuator are, in this order, I (if ki is not 0), the
 previous setpoint (if slewmax is given), and the activation of the dyntype.
 
-===== ======= ==========================================================================
-kp            proportional gain
-ki            integral gain
-kd            derivative gain
-imax          bound on the magnitude of ki I; if undefined, there is none
-slewmax       bound on the rate of change of the setpoint, from the second step on; if undefined, there is none
-===== ======= ==========================================================================
+Attributes: the gains `kp`, `ki`, `kd`; `imax`, bound on the magnitude of ki I; `slewmax`, bound on the rate of change
+of the setpoint, from the second step on. A bound that is undefined does not exist.
 
 Sources: K. J. Astrom, R. M. Murray, Feedback Systems (2008), chapter 10: PID control, windup by a bound on the
 integral; numbers of the reference.
@@ -29,8 +24,7 @@ import numpy as np
 from cardan.dynamics.actuation import advance_activation, clamp
 from cardan.jit import kernel
 from cardan.model.kernel_views import Data, Model
-from cardan.plugins.memory import plugin_number
-from cardan.plugins.registry import Config, Plugin, config_of, number
+from cardan.plugins.registry import Config, Plugin, config_of, number, plugin_number
 
 KP, KI, KD, IMAX, SLEWMAX, HAS_SLEW = range(6)
 """Indices of the numbers of an instance; IMAX bounds the integral itself."""

@@ -15,15 +15,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
+
+import numpy as np
 
 from cardan.collision.sdf.shape import Shape
 from cardan.enums import mjtStage
 from cardan.enums.codes import PLUGIN_ACTUATOR, PLUGIN_PASSIVE, PLUGIN_SDF, PLUGIN_SENSOR
 from cardan.errors import PluginError
+from cardan.jit import kernel
 from cardan.model import internals
+from cardan.model.kernel_views import Data
 
 Config = Mapping[str, str]
 Size = int | Callable[[Config], int]
@@ -129,7 +133,7 @@ def register_plugin(
         actdim: number of activations of an actuator, before that of its dyntype.
         validate: takes the configuration and raises ValueError if it is invalid; called by the compiler.
         init: (m, d, instance) -> data of the instance, made when data are made: any object, which Python functions get
-            by `plugin_data`, or a float64 array, which compiled functions read by `plugin_number`.
+            by `plugin_data`, or a float64 array, which compiled functions read by `number_of`.
         reset: (m, d, instance), called by `mj_resetData` after all states are set to zero.
         compute: (m, d, instance, capability), with the bit of a capability (`mjtPluginCapabilityBit`). For actuators it
             writes ``d.actuator_force`` of those with ``m.actuator_plugin == instance``, for sensors their
@@ -204,7 +208,7 @@ def find_plugin(name: str) -> Plugin | None:
     return PLUGINS.get(name)
 
 
-def plugin_number(name: str) -> int:
+def number_of(name: str) -> int:
     """Return the number of a plugin in the registry, or -1."""
     return list(PLUGINS).index(name) if find_plugin(name) else -1
 
@@ -267,3 +271,56 @@ def number(config: Config, key: str, default: float) -> float:
     if found is None:
         raise ValueError(f"attribute {key} must be a number, found {text!r}")
     return float(found.group())
+
+
+@dataclass(frozen=True, slots=True)
+class PluginMemory:
+    """Result of an `init` function, for compiled functions.
+
+    Attributes:
+        numbers: real numbers.
+        indices: integers.
+        remembered: indices of the numbers that an evaluation leaves for later ones, if functions write numbers at all.
+    """
+
+    numbers: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    indices: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
+    remembered: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
+
+
+@kernel
+def numbers_of(d: Data, instance: int) -> int:
+    """Index in ``d.work.plugin_number`` at which the real numbers of an instance start."""
+    return d.work.plugin_start[2 * instance]
+
+
+@kernel
+def indices_of(d: Data, instance: int) -> int:
+    """Index in ``d.work.plugin_index`` at which the integers of an instance start."""
+    return d.work.plugin_start[2 * instance + 1]
+
+
+@kernel
+def plugin_number(d: Data, instance: int, k: int) -> float:
+    """Return number `k` of the array that `init` returned for an instance, for compiled functions of plugins."""
+    return d.work.plugin_number[numbers_of(d, instance) + k]
+
+
+@kernel
+def set_plugin_number(d: Data, instance: int, k: int, value: float) -> None:
+    """Set number `k` of the array that `init` returned for an instance."""
+    d.work.plugin_number[numbers_of(d, instance) + k] = value
+
+
+def attach_memory(d: Any, memories: list[PluginMemory]) -> None:
+    """Attach the numbers of all instances, one after the other, to data."""
+    numbers, indices, start, remembered = [np.zeros(0)], [np.zeros(0, np.int64)], [], [np.zeros(0, np.int64)]
+    for memory in memories:
+        start += [sum(map(len, numbers)), sum(map(len, indices))]
+        remembered.append(start[-2] + memory.remembered)
+        numbers.append(memory.numbers)
+        indices.append(memory.indices)
+    internals.attach(d, "work.plugin_number", np.concatenate(numbers))
+    internals.attach(d, "work.plugin_index", np.concatenate(indices))
+    internals.attach(d, "work.plugin_start", np.array(start, np.int64))
+    internals.attach(d, "work.plugin_remembered", np.concatenate(remembered))

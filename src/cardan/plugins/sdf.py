@@ -131,17 +131,13 @@ def attach_shape_data(m: MjModel) -> None:
 def _attach_faces(m: MjModel, meshes: Mapping[int, int]) -> None:
     """Attach the triangles and the grids of meshes, by plugin instance; they belong to the model."""
     faces = [mesh_faces(m, mesh) for mesh in meshes.values()]
-    _attach(m, "aux.sdf_face", faces)
+    internals.attach(m, "aux.sdf_face", np.concatenate(faces))
     of_mesh = list(zip(meshes.values(), _starts(faces), faces, strict=True))
     grids = [mesh_grid(m, mesh, start, table) for mesh, start, table in of_mesh]
-    _attach(m, "aux.sdf_grid", grids)
+    internals.attach(m, "aux.sdf_grid", np.concatenate(grids))
     for instance, (mesh, start, _), grid in zip(meshes, of_mesh, _starts(grids), strict=True):
         at = MAX_ATTRIBUTES * instance
         internals.array(m, "aux.sdf_attr")[at : at + 3] = mesh, start, grid
-
-
-def _attach(m: MjModel, name: str, parts: list[np.ndarray]) -> None:
-    internals.attach(m, name, np.concatenate(parts))
 
 
 def _starts(parts: list[np.ndarray]) -> list[int]:

@@ -9,13 +9,8 @@ are
 with the shear modulus mu, the thickness h and the areas A0, A1 at rest. This is the energy of a plate that is flat
 without stress, for deformations without stretching.
 
-========= ==========================================================================
-face      corners of the triangles, three vertices each
-edge      not used
-young     Young's modulus, Pa
-poisson   Poisson's ratio
-thickness thickness of the plate, m
-========= ==========================================================================
+Attributes: `face`, corners of the triangles (three vertices each); `young`, Young's modulus, Pa; `poisson`, Poisson's
+ratio; `thickness` of the plate, m. `edge` is not used.
 
 Sources: M. Bergou, M. Wardetzky, D. Harmon, D. Zorin, E. Grinspun, A quadratic bending model for inextensible surfaces
 (2006); numbers of the reference.
@@ -43,8 +38,7 @@ from cardan.plugins.elastic import (
     place_vertices,
     vector_at,
 )
-from cardan.plugins.memory import PluginMemory, indices_of, numbers_of
-from cardan.plugins.registry import Config, Plugin, config_of, number
+from cardan.plugins.registry import Config, Plugin, PluginMemory, config_of, indices_of, number, numbers_of
 
 _THICKEST = 1e6  # m
 FLAP = 5
@@ -115,8 +109,9 @@ def init(m: Any, d: Any, instance: int) -> PluginMemory:
 
 
 @kernel
-def bend(d: Data, instance: int) -> None:
-    """Add the forces of all flaps to the forces on the vertices."""
+def compute(m: Model, d: Data, instance: int, capability: int) -> None:
+    """Add the bending forces of an instance to qfrc_passive."""
+    place_vertices(d, instance)
     head = indices_of(d, instance)
     nvert = d.work.plugin_index[head + NVERT]
     position = numbers_of(d, instance) + 3 * nvert
@@ -133,13 +128,6 @@ def bend(d: Data, instance: int) -> None:
             for axis in range(3):
                 place = force + 3 * d.work.plugin_index[corner + i] + axis
                 d.work.plugin_number[place] += d.work.plugin_number[at + i] * bent[axis]
-
-
-@kernel
-def compute(m: Model, d: Data, instance: int, capability: int) -> None:
-    """Add the bending forces of an instance to qfrc_passive."""
-    place_vertices(d, instance)
-    bend(d, instance)
     apply_vertex_forces(m, d, instance)
 
 

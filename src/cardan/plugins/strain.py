@@ -2,14 +2,9 @@
 
 A membrane is made of triangles, which resist stretching, but not bending; a solid of tetrahedra.
 
-========= ==========================================================================
-face      corners of the elements: three or four vertices each
-edge      not used
-young     Young's modulus, Pa
-poisson   Poisson's ratio
-thickness thickness of a membrane, m
-damping   weight of the strain rate relative to the strain, s
-========= ==========================================================================
+Attributes: `face`, corners of the elements (three or four vertices each); `young`, Young's modulus, Pa; `poisson`,
+Poisson's ratio; `thickness` of a membrane, m; `damping`, weight of the strain rate relative to the strain, s. `edge` is
+not used.
 
 The elongation of an edge, the change of its squared length since rest, is twice the Green strain along it. The six
 (three) elongations of a tetrahedron (triangle) determine its strain E. It is a linear combination of symmetric matrices
@@ -52,8 +47,7 @@ from cardan.plugins.elastic import (
     place_vertices,
     vector_at,
 )
-from cardan.plugins.memory import PluginMemory, indices_of, numbers_of
-from cardan.plugins.registry import Config, Plugin, config_of, number
+from cardan.plugins.registry import Config, Plugin, PluginMemory, config_of, indices_of, number, numbers_of
 
 # numbers after those of the vertices: damping; then, for each edge
 DAMPING = 1
@@ -86,12 +80,8 @@ def corner_coordinates(rest: np.ndarray, elements: np.ndarray) -> tuple[np.ndarr
 def metrics(rest: np.ndarray, elements: np.ndarray, bulk: float, shear: float, thickness: float) -> np.ndarray:
     """Compute the matrix of each element's energy: gradient by the elongations, per elongation (m, edges, edges).
 
-    Args:
-        rest: positions of the vertices without stress (n, 3).
-        elements: corners of the elements (m, 3 or 4).
-        bulk: first Lame parameter, Pa.
-        shear: second Lame parameter, Pa.
-        thickness: thickness of a membrane, m.
+    `rest` are positions of the vertices without stress (n, 3), `elements` corners (m, 3 or 4), `bulk` and `shear`
+    Lame's parameters, Pa.
 
     Raises:
         ValueError: an element has no volume.
@@ -180,16 +170,6 @@ def elongate(m: Model, d: Data, instance: int) -> None:
         d.work.plugin_number[k + LAST] = squared
 
 
-@kernel
-def pull(d: Data, position: int, nvert: int, tail: int, head: int, tension: float) -> None:
-    """Add the force of an edge, with a tension per length, to the forces on its vertices."""
-    along = sub3(vector_at(d, position + 3 * head), vector_at(d, position + 3 * tail))
-    force = position + 3 * nvert
-    for i in range(3):
-        d.work.plugin_number[force + 3 * tail + i] += tension * along[i]
-        d.work.plugin_number[force + 3 * head + i] -= tension * along[i]
-
-
 def make_compute(nedges: int) -> Callable[[Any, Any, int, int], None]:
     """Return the function that computes the forces of elements with `nedges` edges."""
 
@@ -200,6 +180,7 @@ def make_compute(nedges: int) -> Callable[[Any, Any, int, int], None]:
         head = indices_of(d, instance)
         nvert, nedge = d.work.plugin_index[head + NVERT], d.work.plugin_index[head + NEDGE]
         position = numbers_of(d, instance) + 3 * nvert
+        force = position + 3 * nvert
         matrix = at + EDGE * nedge
         element = index + 2 * nedge
         for _ in range(d.work.plugin_index[head + NPART]):
@@ -211,8 +192,13 @@ def make_compute(nedges: int) -> Callable[[Any, Any, int, int], None]:
                         d.work.plugin_number[matrix + nedges * a + b]
                         * d.work.plugin_number[at + EDGE * other + ELONGATION]
                     )
+                # the force of the edge on its vertices: a tension per length
                 edge = index + 2 * d.work.plugin_index[element + a]
-                pull(d, position, nvert, d.work.plugin_index[edge], d.work.plugin_index[edge + 1], 2.0 * slope)
+                tail, tip = 3 * d.work.plugin_index[edge], 3 * d.work.plugin_index[edge + 1]
+                along = sub3(vector_at(d, position + tip), vector_at(d, position + tail))
+                for i in range(3):
+                    d.work.plugin_number[force + tail + i] += 2.0 * slope * along[i]
+                    d.work.plugin_number[force + tip + i] -= 2.0 * slope * along[i]
             element += nedges
             matrix += nedges * nedges
 

@@ -10,12 +10,8 @@ elevation, then by azimuth. Edges of cells are at
 
 If gamma > 0, cells are smaller near the centre, as in a fovea.
 
-======== =======================================================================
-size     numbers of cells across and up
-fov      half of the field of view across (at most 180) and up (at most 90), degrees
-gamma    foveation, 0 to 1
-nchannel number of channels, 1 to 6; undefined or 0: 1
-======== =======================================================================
+Attributes: `size`, numbers of cells across and up; `fov`, half of the field of view across (at most 180) and up (at
+most 90), degrees; `gamma`, foveation, 0 to 1; `nchannel`, number of channels, 1 to 6 (undefined or 0: 1).
 
 Sources: numbers of the reference.
 """
@@ -33,8 +29,7 @@ from cardan.jit import kernel
 from cardan.maths.types import Vec3
 from cardan.maths.vector import get3, get9, mul_mat_t_vec3, scale3, sub3
 from cardan.model.kernel_views import Data, Model
-from cardan.plugins.memory import PluginMemory, indices_of, numbers_of
-from cardan.plugins.registry import Config, Plugin, config_of, number
+from cardan.plugins.registry import Config, Plugin, PluginMemory, config_of, indices_of, number, numbers_of
 
 CHANNELS = 6
 
@@ -113,32 +108,23 @@ def cell_of(d: Data, start: int, count: int, angle: float) -> int:
 
 
 @kernel
-def cell_at(d: Data, instance: int, local: Vec3) -> int:
-    """Cell that contains a point in the site's frame, or -1."""
-    index, start = indices_of(d, instance), numbers_of(d, instance)
-    across, up = d.work.plugin_index[index], d.work.plugin_index[index + 1]
-    azimuth = atan2(local[0], -local[2])
-    elevation = atan2(local[1], sqrt(local[0] * local[0] + local[2] * local[2]))
-    column = cell_of(d, start, across, azimuth)
-    row = cell_of(d, start + across + 1, up, elevation)
-    return -1 if column < 0 or row < 0 else row * across + column
-
-
-@kernel
 def add_contact(m: Model, d: Data, instance: int, sensor: int, contact: int, sign: float) -> None:
     """Add the force of a contact on the sensor's body; `sign` is 1 if the body has the second geom, else -1."""
     site = m.sensor_objid[sensor]
     xmat = get9(d.site_xmat, site)
-    cell = cell_at(d, instance, mul_mat_t_vec3(xmat, sub3(get3(d.contact.pos, contact), get3(d.site_xpos, site))))
-    if cell < 0:
+    index, start = indices_of(d, instance), numbers_of(d, instance)
+    across, up = d.work.plugin_index[index], d.work.plugin_index[index + 1]
+    x, y, z = mul_mat_t_vec3(xmat, sub3(get3(d.contact.pos, contact), get3(d.site_xpos, site)))
+    column = cell_of(d, start, across, atan2(x, -z))
+    row = cell_of(d, start + across + 1, up, atan2(y, sqrt(x * x + z * z)))
+    if column < 0 or row < 0:
         return
     found = contact_force(m, d, contact)
     frame = get9(d.contact.frame, contact)
     force = mul_mat_t_vec3(xmat, mul_mat_t_vec3(frame, scale3((found[0], found[1], found[2]), sign)))
     torque = mul_mat_t_vec3(xmat, mul_mat_t_vec3(frame, scale3((found[3], found[4], found[5]), sign)))
-    index = indices_of(d, instance)
-    cells = d.work.plugin_index[index] * d.work.plugin_index[index + 1]
-    at = m.sensor_adr[sensor] + cell
+    cells = across * up
+    at = m.sensor_adr[sensor] + row * across + column
     channels = d.work.plugin_index[index + 2]
     add_vector(d, at, cells, force, channels)
     add_vector(d, at + 3 * cells, cells, torque, channels - 3)

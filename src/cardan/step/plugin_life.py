@@ -11,8 +11,7 @@ from cardan.model import internals
 from cardan.model.mjdata import MjData
 from cardan.model.mjmodel import MjModel
 from cardan.model.plugin_life import PluginLife, register_life
-from cardan.plugins.memory import PluginMemory, attach_memory
-from cardan.plugins.registry import make_instance, plugin_number, plugin_of
+from cardan.plugins.registry import PluginMemory, attach_memory, make_instance, number_of, plugin_of
 from cardan.step.plugin_stages import has_resetting_plugins, plugin_reset
 from cardan.step.programs import cached_program
 from cardan.step.run import run
@@ -59,4 +58,4 @@ def copied(dest: MjData, m: MjModel, src: MjData) -> None:
             plugin.copy(dest, m, src, instance)
 
 
-register_life(PluginLife(plugin_number, begin_instances, copied))
+register_life(PluginLife(number_of, begin_instances, copied))

@@ -8,76 +8,20 @@
 - ``defaults``, ``rooms``, ``mouse``, ``perturbation``, ``selection``: functions that need no stages.
 """
 
-from cardan.visual.defaults import (
-    mjv_connector,
-    mjv_defaultCamera,
-    mjv_defaultFigure,
-    mjv_defaultFreeCamera,
-    mjv_defaultOption,
-    mjv_defaultPerturb,
-    mjv_initGeom,
-    mjv_makeConnector,
-)
-from cardan.visual.mouse import mjv_moveCamera, mjv_moveModel, mjv_movePerturb
-from cardan.visual.perturbation import mjv_applyPerturbForce, mjv_applyPerturbPose, mjv_initPerturb
-from cardan.visual.rooms import (
-    mjv_alignToCamera,
-    mjv_averageCamera,
-    mjv_cameraInModel,
-    mjv_cameraInRoom,
-    mjv_frustumHeight,
-    mjv_model2room,
-    mjv_room2model,
-)
-from cardan.visual.scene import mjv_addGeoms, mjv_makeLights, mjv_updateCamera, mjv_updateScene, mjv_updateSkin
-from cardan.visual.selection import mjv_select
-from cardan.visual.structs import (
-    MjrRect,
-    MjvCamera,
-    MjvFigure,
-    MjvGeom,
-    MjvGLCamera,
-    MjvLight,
-    MjvOption,
-    MjvPerturb,
-    MjvScene,
-)
+from cardan.visual import defaults, mouse, perturbation, rooms, scene, selection, structs
+from cardan.visual.defaults import *
+from cardan.visual.mouse import *
+from cardan.visual.perturbation import *
+from cardan.visual.rooms import *
+from cardan.visual.scene import *
+from cardan.visual.selection import *
+from cardan.visual.structs import *
 
-__all__ = [
-    "MjrRect",
-    "MjvCamera",
-    "MjvFigure",
-    "MjvGLCamera",
-    "MjvGeom",
-    "MjvLight",
-    "MjvOption",
-    "MjvPerturb",
-    "MjvScene",
-    "mjv_addGeoms",
-    "mjv_alignToCamera",
-    "mjv_applyPerturbForce",
-    "mjv_applyPerturbPose",
-    "mjv_averageCamera",
-    "mjv_cameraInModel",
-    "mjv_cameraInRoom",
-    "mjv_connector",
-    "mjv_defaultCamera",
-    "mjv_defaultFigure",
-    "mjv_defaultFreeCamera",
-    "mjv_defaultOption",
-    "mjv_defaultPerturb",
-    "mjv_frustumHeight",
-    "mjv_initGeom",
-    "mjv_initPerturb",
-    "mjv_makeConnector",
-    "mjv_makeLights",
-    "mjv_model2room",
-    "mjv_moveCamera",
-    "mjv_moveModel",
-    "mjv_movePerturb",
-    "mjv_room2model",
-    "mjv_select",
-    "mjv_updateCamera",
-    "mjv_updateScene",
-    "mjv_updateSkin",
-]
+__all__: list[str] = []
+__all__ += structs.__all__
+__all__ += defaults.__all__
+__all__ += mouse.__all__
+__all__ += perturbation.__all__
+__all__ += rooms.__all__
+__all__ += scene.__all__
+__all__ += selection.__all__

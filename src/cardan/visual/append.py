@@ -33,6 +33,8 @@ TEXID, TEXUNIFORM, TEXCOORD, SEGID = (GEOM[k] for k in ("texid", "texuniform", "
 TEXREPEAT, SIZE, POS, MAT, RGBA = (GEOM[k] for k in ("texrepeat", "size", "pos", "mat", "rgba"))
 EMISSION, SPECULAR, SHININESS, REFLECTANCE = (GEOM[k] for k in ("emission", "specular", "shininess", "reflectance"))
 TEXT, CAMDIST, MODELRBOUND, IS_TRANSPARENT = (GEOM[k] for k in ("label", "camdist", "modelrbound", "transparent"))
+AXIS_COLOUR = 0.9
+DARKEST, SPREAD = 0.1, 0.8
 
 
 @kernel
@@ -240,9 +242,6 @@ def link(
     return g
 
 
-AXIS_COLOUR = 0.9
-
-
 @kernel
 def frame_axes(m: Model, d: Data, objid: int, pos: Vec3, mat: Mat3, scale: float) -> None:
     """Add three cylinders along the axes of a frame: red x, green y, blue z. Scale 1 is the size of a body's frame."""
@@ -253,9 +252,6 @@ def frame_axes(m: Model, d: Data, objid: int, pos: Vec3, mat: Mat3, scale: float
         along = column3(mat, 0) if axis == 0 else (column3(mat, 1) if axis == 1 else column3(mat, 2))
         stop = add_scaled3(pos, along, length)
         link(d, CAT_DECOR, OBJ_UNKNOWN, objid, GEOM_CYLINDER, width, pos, stop, rgba)
-
-
-DARKEST, SPREAD = 0.1, 0.8
 
 
 @kernel

@@ -50,6 +50,11 @@ from cardan.visual.memory import (
 FRAME_BODY, FRAME_WORLD = FRAMES["BODY"], FRAMES["WORLD"]
 LABEL_BODY, LABEL_ISLAND, LABEL_SELECTION, LABEL_SELPNT = (LABELS[k] for k in ("BODY", "ISLAND", "SELECTION", "SELPNT"))
 VIS_INERTIA, VIS_SCLINERTIA = VIS["INERTIA"], VIS["SCLINERTIA"]
+DENSITY = 1000.0
+"""Density for which scaled inertias have the body's mass, kg/m^3."""
+BOX_FACTOR, ELLIPSOID_FACTOR = 1.5, 2.5
+BOX_VOLUME, ELLIPSOID_VOLUME = 8.0, 4.1887902047863905
+TRANSLATE, ROTATE = int(mjtPertBit.mjPERT_TRANSLATE), int(mjtPertBit.mjPERT_ROTATE)
 
 
 @stage
@@ -120,12 +125,6 @@ def add_island_labels(m: Model, d: Data) -> int:
             g = decorate(d, OBJ_UNKNOWN, body, GEOM_LABEL, DEFAULT_SIZE, pos, mat, GRAY)
             name_it(d, g, LABEL_ISLAND, island)
     return OK
-
-
-DENSITY = 1000.0
-"""Density for which scaled inertias have the body's mass, kg/m^3."""
-BOX_FACTOR, ELLIPSOID_FACTOR = 1.5, 2.5
-BOX_VOLUME, ELLIPSOID_VOLUME = 8.0, 4.1887902047863905
 
 
 @kernel
@@ -199,9 +198,6 @@ def add_applied_forces(m: Model, d: Data) -> int:
             stop = add_scaled3(start, force, scale)
             link(d, CAT_DECOR, OBJ_UNKNOWN, body, GEOM_ARROW, width, start, stop, rgba_of(m.vis.rgba.force))
     return OK
-
-
-TRANSLATE, ROTATE = int(mjtPertBit.mjPERT_TRANSLATE), int(mjtPertBit.mjPERT_ROTATE)
 
 
 @kernel

@@ -44,6 +44,16 @@ POS, FORWARD, UP, NEAR, FAR = (CAMERA[k] for k in ("pos", "forward", "up", "frus
 CENTER, WIDTH, BOTTOM, TOP = (CAMERA[f"frustum_{k}"] for k in ("center", "width", "bottom", "top"))
 TRACKED = 0.2
 """Fraction of the distance to the tracked body by which the point of view moves at each update."""
+LABEL_CAMERA, LABEL_LIGHT = LABELS["CAMERA"], LABELS["LIGHT"]
+FRAME_CAMERA, FRAME_LIGHT = FRAMES["CAMERA"], FRAMES["LIGHT"]
+LINE_WIDTH = 3.0
+CLEARANCE = 1e-4
+"""Distance of the symbol behind its light, m, so that it casts no shadow."""
+LIGHT_POS, DIR, ATTENUATION, CUTOFF, EXPONENT = (LIGHT[k] for k in ("pos", "dir", "attenuation", "cutoff", "exponent"))
+AMBIENT, DIFFUSE, SPECULAR, BYTES = (LIGHT[k] for k in ("ambient", "diffuse", "specular", "headlight"))
+BULBRADIUS = LIGHT["bulbradius"]
+CAM_POS, CAM_FORWARD = CAMERA["pos"], CAMERA["forward"]
+IS_HEADLIGHT, IS_DIRECTIONAL, CASTS_SHADOW = 1, 1 << 8, 1 << 16
 
 
 @kernel
@@ -138,26 +148,6 @@ def _fixed(m: Model, d: Data, cam: int) -> None:
         _put_frustum(m, d, _symmetric(m.cam_fovy[cam]))
 
 
-LABEL_CAMERA, LABEL_LIGHT = LABELS["CAMERA"], LABELS["LIGHT"]
-FRAME_CAMERA, FRAME_LIGHT = FRAMES["CAMERA"], FRAMES["LIGHT"]
-LINE_WIDTH = 3.0
-CLEARANCE = 1e-4
-"""Distance of the symbol behind its light, m, so that it casts no shadow."""
-
-
-@kernel
-def _camera(m: Model, d: Data, cam: int) -> None:
-    """Add a box, and a cylinder in a darker colour as its lens."""
-    size = m.vis.scale.camera * m.stat.meansize
-    pos, mat = get3(d.cam_xpos, cam), get9(d.cam_xmat, cam)
-    rgba = rgba_of(m.vis.rgba.camera)
-    g = decorate(d, OBJ_CAMERA, cam, GEOM_BOX, (size, 0.8 * size, 0.4 * size), pos, mat, rgba)
-    name_it(d, g, LABEL_CAMERA, cam)
-    lens = add_scaled3(pos, column3(mat, 2), -0.6 * size)
-    dark = (0.5 * rgba[0], 0.5 * rgba[1], 0.5 * rgba[2], rgba[3])
-    decorate(d, OBJ_CAMERA, cam, GEOM_CYLINDER, (0.4 * size, 0.4 * size, 0.3 * size), lens, mat, dark)
-
-
 @kernel
 def _triangle(d: Data, cam: int, a: Vec3, b: Vec3, c: Vec3, rgba: Vec4) -> None:
     """Add a triangle: its position is the first corner, its axes are two edges and their cross product."""
@@ -200,11 +190,17 @@ def _frustum(m: Model, d: Data, cam: int) -> None:
 
 @stage
 def add_cameras(m: Model, d: Data) -> int:
-    """Add the cameras, with their frames if these are requested."""
+    """Add the cameras: a box, and a cylinder in a darker colour as its lens; with their frames if requested."""
+    size, rgba = m.vis.scale.camera * m.stat.meansize, rgba_of(m.vis.rgba.camera)
+    dark = (0.5 * rgba[0], 0.5 * rgba[1], 0.5 * rgba[2], rgba[3])
     for cam in range(m.ncam):
-        _camera(m, d, cam)
+        pos, mat = get3(d.cam_xpos, cam), get9(d.cam_xmat, cam)
+        g = decorate(d, OBJ_CAMERA, cam, GEOM_BOX, (size, 0.8 * size, 0.4 * size), pos, mat, rgba)
+        name_it(d, g, LABEL_CAMERA, cam)
+        lens = add_scaled3(pos, column3(mat, 2), -0.6 * size)
+        decorate(d, OBJ_CAMERA, cam, GEOM_CYLINDER, (0.4 * size, 0.4 * size, 0.3 * size), lens, mat, dark)
         if d.work.scn_state[FRAME] == FRAME_CAMERA:
-            frame_axes(m, d, cam, get3(d.cam_xpos, cam), get9(d.cam_xmat, cam), 1.0)
+            frame_axes(m, d, cam, pos, mat, 1.0)
     return OK
 
 
@@ -232,13 +228,6 @@ def add_lights(m: Model, d: Data) -> int:
     return OK
 
 
-LIGHT_POS, DIR, ATTENUATION, CUTOFF, EXPONENT = (LIGHT[k] for k in ("pos", "dir", "attenuation", "cutoff", "exponent"))
-AMBIENT, DIFFUSE, SPECULAR, BYTES = (LIGHT[k] for k in ("ambient", "diffuse", "specular", "headlight"))
-BULBRADIUS = LIGHT["bulbradius"]
-CAM_POS, CAM_FORWARD = CAMERA["pos"], CAMERA["forward"]
-IS_HEADLIGHT, IS_DIRECTIONAL, CASTS_SHADOW = 1, 1 << 8, 1 << 16
-
-
 @kernel
 def _put3(array: Array2, i: int, word: int, v: Vec3) -> None:
     """Write three numbers of a light."""
@@ -252,20 +241,6 @@ def _clear(d: Data, i: int) -> None:
     for k in range(BYTES):
         d.work.scn_light_f[i, k] = 0.0
     d.work.scn_light_f[i, BULBRADIUS] = 0.0
-
-
-@kernel
-def _headlight(m: Model, d: Data) -> None:
-    """Set light 0: directional, at the camera."""
-    lights = d.work.scn_light_f
-    _clear(d, 0)
-    d.work.scn_light_i[0, BYTES] = IS_HEADLIGHT | IS_DIRECTIONAL
-    _put3(lights, 0, LIGHT_POS, camera_average(d, CAM_POS))
-    _put3(lights, 0, DIR, normalize3(camera_average(d, CAM_FORWARD)))
-    for k in range(3):
-        lights[0, AMBIENT + k] = m.vis.headlight.ambient[k]
-        lights[0, DIFFUSE + k] = m.vis.headlight.diffuse[k]
-        lights[0, SPECULAR + k] = m.vis.headlight.specular[k]
 
 
 @kernel
@@ -291,8 +266,16 @@ def _model_light(m: Model, d: Data, light: int, i: int) -> None:
 def make_lights(m: Model, d: Data) -> int:
     """Set the headlight if it is on, then the active lights of the model, up to the largest number of lights."""
     count = 0
-    if m.vis.headlight.active != 0:
-        _headlight(m, d)
+    if m.vis.headlight.active != 0:  # directional, at the camera
+        lights = d.work.scn_light_f
+        _clear(d, 0)
+        d.work.scn_light_i[0, BYTES] = IS_HEADLIGHT | IS_DIRECTIONAL
+        _put3(lights, 0, LIGHT_POS, camera_average(d, CAM_POS))
+        _put3(lights, 0, DIR, normalize3(camera_average(d, CAM_FORWARD)))
+        for k in range(3):
+            lights[0, AMBIENT + k] = m.vis.headlight.ambient[k]
+            lights[0, DIFFUSE + k] = m.vis.headlight.diffuse[k]
+            lights[0, SPECULAR + k] = m.vis.headlight.specular[k]
         count = 1
     for light in range(m.nlight):
         if m.light_active[light] != 0 and count < MAXLIGHT:

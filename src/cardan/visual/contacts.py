@@ -48,6 +48,11 @@ VIS_POINT, VIS_FORCE, VIS_SPLIT = VIS["CONTACTPOINT"], VIS["CONTACTFORCE"], VIS[
 VIS_ISLAND = VIS["ISLAND"]
 IN_FORCE = 0
 """Value of `contact.exclude` for contacts that have constraint rows."""
+RADIUS = 0.2
+"""Radius of the spheres at both ends of a search, relative to the mean size of bodies."""
+LINE_WIDTH = 2.0
+SHOWN = 0.95
+"""Fraction of a step that its line covers."""
 
 
 @kernel
@@ -147,13 +152,6 @@ def add_contacts(m: Model, d: Data) -> int:
     return OK
 
 
-RADIUS = 0.2
-"""Radius of the spheres at both ends of a search, relative to the mean size of bodies."""
-LINE_WIDTH = 2.0
-SHOWN = 0.95
-"""Fraction of a step that its line covers."""
-
-
 @kernel
 def _searched(m: Model, geom1: int, geom2: int) -> bool:
     """Whether there are searches for a pair, whose second geom is a signed-distance shape."""
@@ -196,18 +194,6 @@ def _draw(m: Model, d: Data, start: Vec3) -> None:
         link(d, CAT_DECOR, OBJ_UNKNOWN, -1, GEOM_LINE, LINE_WIDTH, here, stop, rgba)
 
 
-@kernel
-def _draw_pair(m: Model, d: Data, geom1: int, geom2: int) -> None:
-    """Add all searches of a pair, if the boxes of the pair overlap."""
-    low, high = common_box(m, d, geom1, geom2)
-    if low[0] >= high[0] or low[1] >= high[1] or low[2] >= high[2]:
-        return
-    load_side(m, d, 0, geom1)
-    load_side(m, d, 1, geom2)
-    for k in range(m.opt.sdf_initpoints):
-        _draw(m, d, start_of(d, geom1, low, high, k))
-
-
 @stage
 @exact
 def add_searches(m: Model, d: Data) -> int:
@@ -217,7 +203,13 @@ def add_searches(m: Model, d: Data) -> int:
         if m.geom_type[geom2] != GEOM_SDF:
             continue
         for geom1 in range(m.ngeom):
-            if geom1 != geom2 and _searched(m, geom1, geom2):
-                _draw_pair(m, d, geom1, geom2)
+            if geom1 == geom2 or not _searched(m, geom1, geom2):
+                continue
+            low, high = common_box(m, d, geom1, geom2)
+            if not (low[0] >= high[0] or low[1] >= high[1] or low[2] >= high[2]):
+                load_side(m, d, 0, geom1)
+                load_side(m, d, 1, geom2)
+                for k in range(m.opt.sdf_initpoints):
+                    _draw(m, d, start_of(d, geom1, low, high, k))
     d.work.sdf_rough = 0
     return OK

@@ -7,18 +7,18 @@ from typing import Any
 import numpy as np
 
 from cardan.api.arguments import check_model, integer, vector_of
-from cardan.enums import mjtGeom
+from cardan.enums.codes import GEOM_CAPSULE, GEOM_CYLINDER
 from cardan.errors import FatalError
 from cardan.model.mjmodel import MjModel
-from cardan.visual.append import z_to
+from cardan.visual.append import GEOM_ARROW, GEOM_ARROW1, GEOM_ARROW2, GEOM_LINE, z_to
 from cardan.visual.geoms import drawn_size
 from cardan.visual.record import VisualRecord
 from cardan.visual.structs import MjvCamera, MjvFigure, MjvGeom, MjvOption, MjvPerturb
 
 FREE_DISTANCE = 1.5
 """Distance of a free camera, in extents of the model."""
-HALF_WAY = (int(mjtGeom.mjGEOM_CAPSULE), int(mjtGeom.mjGEOM_CYLINDER))
-FROM_START = tuple(int(getattr(mjtGeom, f"mjGEOM_{k}")) for k in ("ARROW", "ARROW1", "ARROW2", "LINE"))
+HALF_WAY = (GEOM_CAPSULE, GEOM_CYLINDER)
+FROM_START = (GEOM_ARROW, GEOM_ARROW1, GEOM_ARROW2, GEOM_LINE)
 # members of a geom that mjv_initGeom doesn't change
 KEPT = ("objtype", "objid", "category", "segid", "camdist", "transparent")
 
@@ -109,14 +109,7 @@ def _connect(name: str, geom: MjvGeom, type: int, width: float, start: np.ndarra
 def mjv_makeConnector(
     geom: MjvGeom, type: int, width: float, a0: float, a1: float, a2: float, b0: float, b1: float, b2: float
 ) -> None:
-    """Set (type, size, pos, mat) for connector-type geom between given points.
-
-    Assume that mjv_initGeom was already called to set all other properties. Width of mjGEOM_LINE is denominated in
-    pixels. Deprecated: use mjv_connector.
-
-    Raises:
-        FatalError: the shape is not a connector: a capsule, cylinder, arrow or line.
-    """
+    """Set (type, size, pos, mat) for connector-type geom between given points. Deprecated: use `mjv_connector`."""
     start, stop = vector_of("a", (a0, a1, a2), 3), vector_of("b", (b0, b1, b2), 3)
     _connect("mjv_makeConnector", geom, type, width, start, stop)
 
@@ -133,13 +126,5 @@ def mjv_connector(geom: MjvGeom, type: int, width: float, from_: Any, to: Any) -
     _connect("mjv_connector", geom, type, width, vector_of("from_", from_, 3), vector_of("to", to, 3))
 
 
-__all__ = [
-    "mjv_connector",
-    "mjv_defaultCamera",
-    "mjv_defaultFigure",
-    "mjv_defaultFreeCamera",
-    "mjv_defaultOption",
-    "mjv_defaultPerturb",
-    "mjv_initGeom",
-    "mjv_makeConnector",
-]
+__all__ = ["mjv_connector", "mjv_defaultCamera", "mjv_defaultFigure", "mjv_defaultFreeCamera", "mjv_defaultOption"]
+__all__ += ["mjv_defaultPerturb", "mjv_initGeom", "mjv_makeConnector"]

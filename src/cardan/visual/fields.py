@@ -91,14 +91,10 @@ OPTION = (
     Member("frame", "i4", (), "kind of objects whose frames are shown (mjtFrame)"),
     *(
         Member(f"{kind}group", "u1", (NGROUP,), f"groups of {what} that are shown", SHOWN_GROUPS)
-        for kind, what in (
-            ("geom", "geoms"),
-            ("site", "sites"),
-            ("joint", "joints"),
-            ("tendon", "tendons"),
-            ("actuator", "actuators"),
-            ("flex", "flexes"),
-            ("skin", "skins"),
+        for kind, what in zip(
+            ("geom", "site", "joint", "tendon", "actuator", "flex", "skin"),
+            ("geoms", "sites", "joints", "tendons", "actuators", "flexes", "skins"),
+            strict=True,
         )
     ),
     Member(

@@ -83,16 +83,6 @@ def drawn_size(kind: int, size: Vec3) -> Vec3:
 
 
 @kernel
-def body_island(m: Model, d: Data, body: int) -> int:
-    """Return the island of a body if geoms are coloured by islands and the body is in an island; else -1."""
-    if shows(d, VIS_ISLAND) and d.nisland > 0:
-        moving = m.body_weldid[body]
-        if m.body_dofnum[moving] > 0:
-            return d.dof_island[m.body_dofadr[moving]]
-    return -1
-
-
-@kernel
 def glow(m: Model, d: Data, g: int, body: int) -> None:
     """Make a geom of the selected body glow."""
     if body > 0 and d.work.scn_state[SELECT] == body:
@@ -133,7 +123,10 @@ def add_geoms(m: Model, d: Data) -> int:
         if g < 0:
             return OK
         put(d, g, kind, drawn_size(kind, get3(m.geom_size, geom)), get3(d.geom_xpos, geom), get9(d.geom_xmat, geom))
-        island = body_island(m, d, body)
+        # the island of the body, if geoms are coloured by islands
+        island, moving = -1, m.body_weldid[body]
+        if shows(d, VIS_ISLAND) and d.nisland > 0 and m.body_dofnum[moving] > 0:
+            island = d.dof_island[m.body_dofadr[moving]]
         if island >= 0:
             colour(m, d, g, -1, island_rgba(d, island))
         else:

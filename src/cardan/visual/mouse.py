@@ -10,6 +10,7 @@ import numpy as np
 from cardan.api.arguments import check_pair, integer, vector_of
 from cardan.constants import mjMINVAL
 from cardan.enums import mjtCamera, mjtMouse
+from cardan.enums.codes import CAMERA_TRACKING
 from cardan.errors import FatalError
 from cardan.maths.quaternion import axis_angle2quat, integrate_quat, mul_quat, normalize4, sub_quat
 from cardan.model.mjdata import MjData
@@ -22,8 +23,7 @@ from cardan.visual.structs import MjvCamera, MjvPerturb, MjvScene
 ROTATE_V, ROTATE_H, MOVE_V, MOVE_H, ZOOM = (
     int(getattr(mjtMouse, f"mjMOUSE_{k}")) for k in ("ROTATE_V", "ROTATE_H", "MOVE_V", "MOVE_H", "ZOOM")
 )
-ACTIONS = (ROTATE_V, ROTATE_H, MOVE_V, MOVE_H, ZOOM)
-TRACKING, FIXED = int(mjtCamera.mjCAMERA_TRACKING), int(mjtCamera.mjCAMERA_FIXED)
+
 STEEPEST = 89.0
 NEAREST, FARTHEST = 0.01, 100.0
 """Limits of the distance of a camera, in extents of the model, and of the scale of a scene."""
@@ -34,7 +34,7 @@ QUARTER = 0.5 * pi
 def _action(name: str, action: int) -> int:
     """Return a mouse action if it is valid; else raise FatalError."""
     value = integer(name, "action", action)
-    if value not in ACTIONS:
+    if value not in (ROTATE_V, ROTATE_H, MOVE_V, MOVE_H, ZOOM):
         raise FatalError(f"{name}: unexpected action {value}")
     return value
 
@@ -57,7 +57,7 @@ def mjv_moveCamera(m: MjModel, action: int, reldx: float, reldy: float, scn: Mjv
     """
     require_record("mjv_moveCamera", "cam", cam, MjvCamera)
     kind = _action("mjv_moveCamera", action)
-    if cam.type == FIXED:
+    if cam.type == mjtCamera.mjCAMERA_FIXED:
         return
     if kind in (ROTATE_V, ROTATE_H):
         cam.azimuth -= 180.0 * reldx
@@ -68,7 +68,7 @@ def mjv_moveCamera(m: MjModel, action: int, reldx: float, reldy: float, scn: Mjv
         extent = m.stat.extent
         distance = cam.distance - log(1.0 + cam.distance / extent / ZOOM_RATE) * reldy * ZOOM_RATE**2 * extent
         cam.distance = min(FARTHEST * extent, max(NEAREST * extent, distance))
-    elif cam.type != TRACKING:
+    elif cam.type != CAMERA_TRACKING:
         pos, forward, _ = model_camera("mjv_moveCamera", scn)
         scale = mjv_frustumHeight(scn) * float((cam.lookat - pos) @ forward)
         vec = np.array([-reldx, 0.0, reldy] if kind == MOVE_V else [-reldx, reldy, 0.0])
@@ -86,18 +86,8 @@ def _turn(axis: np.ndarray, angle: float) -> Any:
 def mjv_moveModel(m: MjModel, action: int, reldx: float, reldy: float, roomup: Any, scn: MjvScene) -> None:
     """Move model with mouse; action is mjtMouse.
 
-    If `enabletransform` of the scene is set, its translation, rotation or scale is changed.
-
-    Args:
-        m: model.
-        action: meaning of the movement (mjtMouse).
-        reldx: movement of the mouse to the right, relative to the height of the window.
-        reldy: movement of the mouse upwards, relative to the height of the window.
-        roomup: unit vector that is up in the room (3,).
-        scn: scene, written.
-
-    Raises:
-        FatalError: the action is unknown, or the cameras of the scene were never set.
+    If `enabletransform` of the scene is set, its translation, rotation or scale is changed. `roomup` is the unit vector
+    that is up in the room (3,); the other arguments and errors are those of `mjv_moveCamera`.
     """
     up = vector_of("roomup", roomup, 3)
     kind = _action("mjv_moveModel", action)
@@ -126,20 +116,8 @@ def mjv_movePerturb(
 ) -> None:
     """Move perturb object with mouse; action is mjtMouse.
 
-    The reference is moved or rotated relative to the camera's view. Its rotation relative to the body is at most a
-    quarter turn.
-
-    Args:
-        m: model.
-        d: data.
-        action: meaning of the movement (mjtMouse).
-        reldx: movement of the mouse to the right, relative to the height of the window.
-        reldy: movement of the mouse upwards, relative to the height of the window.
-        scn: scene.
-        pert: perturbation, written.
-
-    Raises:
-        FatalError: the action is unknown, or the cameras of the scene were never set.
+    The reference of the perturbation `pert` is moved or rotated relative to the camera's view. Its rotation relative to
+    the body is at most a quarter turn. The other arguments and errors are those of `mjv_moveCamera`.
     """
     check_pair("mjv_movePerturb", m, d)
     require_record("mjv_movePerturb", "pert", pert, MjvPerturb)
@@ -155,17 +133,12 @@ def mjv_movePerturb(
     axis = aligned(np.array([reldy, 0.0, reldx] if kind == ROTATE_V else [reldy, reldx, 0.0]), forward)
     turn = _turn(axis, 4.0 * QUARTER * float(np.linalg.norm(axis)))
     quat = normalize4(mul_quat(turn, tuple(pert.refquat.tolist())))
-    pert.refquat = _within_a_quarter(m, d, pert.select, quat)
-
-
-def _within_a_quarter(m: MjModel, d: MjData, body: int, quat: Any) -> Any:
-    """Limit the rotation of an orientation relative to a body to a quarter turn."""
-    if not 0 < body < m.nbody:
-        return quat
-    own = inertial_quat(m, d, body)
-    turn = sub_quat(quat, own)
-    angle = float(np.linalg.norm(turn))
-    return integrate_quat(own, turn, QUARTER / angle) if angle > QUARTER else quat
+    if 0 < pert.select < m.nbody:
+        own = inertial_quat(m, d, pert.select)
+        rotation = sub_quat(quat, own)
+        angle = float(np.linalg.norm(rotation))
+        quat = integrate_quat(own, rotation, QUARTER / angle) if angle > QUARTER else quat
+    pert.refquat = quat
 
 
 __all__ = ["mjv_moveCamera", "mjv_moveModel", "mjv_movePerturb"]

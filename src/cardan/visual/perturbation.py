@@ -57,13 +57,7 @@ def mjv_initPerturb(m: MjModel, d: MjData, scn: MjvScene, pert: MjvPerturb) -> N
 
     The reference is the pose of the body's inertial frame and the selected point. `localmass` is the apparent mass at
     that point, and `scale` is the distance of a mouse movement over the height of the window. If no body is selected,
-    nothing happens.
-
-    Args:
-        m: model.
-        d: data.
-        scn: scene.
-        pert: perturbation with `select` and `localpos` set, written.
+    nothing happens. `select` and `localpos` of the perturbation must be set.
 
     Raises:
         FatalError: the cameras of the scene were never set.
@@ -85,11 +79,6 @@ def mjv_applyPerturbForce(m: MjModel, d: MjData, pert: MjvPerturb) -> None:
 
     A critically damped spring pulls the selected point to its reference; another one rotates the body. The model's
     ``vis.map.stiffness`` and ``stiffnessrot`` are the squared frequencies of the springs.
-
-    Args:
-        m: model.
-        d: data; `xfrc_applied` of the body is written.
-        pert: perturbation.
     """
     body = _selected("mjv_applyPerturbForce", m, d, pert)
     active = pert.active | pert.active2
@@ -113,28 +102,18 @@ def mjv_applyPerturbForce(m: MjModel, d: MjData, pert: MjvPerturb) -> None:
         d.xfrc_applied[body, 3:] = _apparent_mass(m, d, jacobian) * spring
 
 
-def _place(m: MjModel, body: int, pert: MjvPerturb) -> tuple[np.ndarray, Any]:
-    """Return the pose of a body's frame for which its inertial frame is at the reference."""
-    quat = mul_quat(tuple(pert.refquat.tolist()), neg_quat(tuple(m.body_iquat[body].tolist())))
-    return pert.refpos - np.array(rot_vec_quat(tuple(m.body_ipos[body].tolist()), quat)), quat
-
-
 def mjv_applyPerturbPose(m: MjModel, d: MjData, pert: MjvPerturb, flg_paused: int) -> None:
     """Set perturb pos,quat in d->mocap when selected body is mocap, and in d->qpos otherwise.
 
     Write d->qpos only if flg_paused and subtree root for selected body has free joint. The whole tree is then moved, so
     that the selected body is at the reference.
-
-    Args:
-        m: model.
-        d: data; `mocap_pos`, `mocap_quat` or `qpos` is written.
-        pert: perturbation.
-        flg_paused: whether the simulation is paused.
     """
     body = _selected("mjv_applyPerturbPose", m, d, pert)
     if not body or not pert.active | pert.active2:
         return
-    pos, quat = _place(m, body, pert)
+    # pose of the body's frame for which its inertial frame is at the reference
+    quat = mul_quat(tuple(pert.refquat.tolist()), neg_quat(tuple(m.body_iquat[body].tolist())))
+    pos = pert.refpos - np.array(rot_vec_quat(tuple(m.body_ipos[body].tolist()), quat))
     mocap = int(m.body_mocapid[body])
     root = int(m.body_rootid[body])
     if mocap >= 0:

@@ -74,7 +74,8 @@ class VisualRecord:
         cls.dtype = dtype_of(cls.table)
         cls.default = defaults_of(cls.table, cls.dtype)
         for row in cls.table:
-            setattr(cls, row.name, _property_of(row))
+            kind = _array if row.shape else (_text if row.dtype.startswith("S") else _scalar)
+            setattr(cls, row.name, kind(row))
 
     @classmethod
     def at(cls, values: np.ndarray) -> Self:
@@ -105,32 +106,14 @@ class VisualRecord:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, type(self)):
             return NotImplemented
-        return all(_same(getattr(self, name), getattr(other, name)) for name in self.names())
+        pairs = ((getattr(self, name), getattr(other, name)) for name in self.names())
+        return all(np.array_equal(a, b) if isinstance(a, np.ndarray) else bool(a == b) for a, b in pairs)
 
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        return _shown(type(self).__name__, {name: getattr(self, name) for name in sorted(self.names())})
-
-
-def _same(left: Any, right: Any) -> bool:
-    """Whether two members have equal content."""
-    if isinstance(left, np.ndarray):
-        return np.array_equal(left, right)
-    return bool(left == right)
-
-
-def _shown(title: str, members: dict[str, Any]) -> str:
-    """Format a structure as text, with at least one line for each member."""
-    lines = [f"  {name}: {value!r}" for name, value in members.items()]
-    return "\n".join([f"<{title}", *lines, ">"])
-
-
-def _property_of(row: Member) -> property:
-    """Make the attribute of a member."""
-    if row.shape:
-        return _array(row)
-    return _text(row) if row.dtype.startswith("S") else _scalar(row)
+        lines = [f"  {name}: {getattr(self, name)!r}" for name in sorted(self.names())]
+        return "\n".join([f"<{type(self).__name__}", *lines, ">"])
 
 
 def _array(row: Member) -> property:

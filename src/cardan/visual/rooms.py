@@ -36,14 +36,7 @@ def matrix_of(quat: Quat) -> np.ndarray:
 
 
 def mjv_room2model(modelpos: np.ndarray, modelquat: np.ndarray, roompos: Any, roomquat: Any, scn: MjvScene) -> None:
-    """Transform pose from room to model space.
-
-    Args:
-        modelpos: position (3,), written.
-        modelquat: orientation (4,), written.
-        roompos: position in the room (3,).
-        roomquat: orientation in the room (4,).
-        scn: scene.
+    """Transform pose from room to model space; `modelpos` (3,) and `modelquat` (4,) are written.
 
     Raises:
         FatalError: the scale of the scene is too small.
@@ -56,18 +49,7 @@ def mjv_room2model(modelpos: np.ndarray, modelquat: np.ndarray, roompos: Any, ro
 
 
 def mjv_model2room(roompos: np.ndarray, roomquat: np.ndarray, modelpos: Any, modelquat: Any, scn: MjvScene) -> None:
-    """Transform pose from model to room space; the inverse of `mjv_room2model`.
-
-    Args:
-        roompos: position in the room (3,), written.
-        roomquat: orientation in the room (4,), written.
-        modelpos: position in the model (3,).
-        modelquat: orientation in the model (4,).
-        scn: scene.
-
-    Raises:
-        FatalError: the scale of the scene is too small.
-    """
+    """Transform pose from model to room space; the inverse of `mjv_room2model`: `roompos`, `roomquat` are written."""
     out, turn = target_of("roompos", roompos, 3), target_of("roomquat", roomquat, 4)
     point, quat = vector_of("modelpos", modelpos, 3), numbers("modelquat", modelquat, 4)
     translate, rotate, scale = transform_of("mjv_model2room", scn)
@@ -75,14 +57,11 @@ def mjv_model2room(roompos: np.ndarray, roomquat: np.ndarray, modelpos: Any, mod
     turn[:] = mul_quat(rotate, quat)
 
 
-def _unit(vector: np.ndarray) -> np.ndarray:
-    return vector / np.linalg.norm(vector)
-
-
 def _upright(forward: np.ndarray, up: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Unit vector along `forward`, and the unit vector perpendicular to it that is closest to `up`."""
-    forward = _unit(forward)
-    return forward, _unit(up - forward * (forward @ up))
+    forward = forward / np.linalg.norm(forward)
+    up = up - forward * (forward @ up)
+    return forward, up / np.linalg.norm(up)
 
 
 def mjv_averageCamera(cam1: MjvGLCamera, cam2: MjvGLCamera) -> MjvGLCamera:
@@ -108,8 +87,7 @@ def room_camera(name: str, scn: MjvScene) -> tuple[np.ndarray, np.ndarray, np.nd
     if one["frustum_near"] < mjMINVAL or other["frustum_near"] < mjMINVAL:
         raise FatalError(f"{name}: mjvScene frustum_near too small")
     pos, forward, up = (0.5 * (one[k].astype(float) + other[k].astype(float)) for k in ("pos", "forward", "up"))
-    forward, up = _upright(forward, up)
-    return pos, forward, up
+    return pos, *_upright(forward, up)
 
 
 def model_camera(name: str, scn: MjvScene) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -125,11 +103,7 @@ def model_camera(name: str, scn: MjvScene) -> tuple[np.ndarray, np.ndarray, np.n
 def mjv_cameraInModel(headpos: np.ndarray, forward: np.ndarray, up: np.ndarray, scn: MjvScene) -> None:
     """Get camera info in model space; average left and right OpenGL cameras.
 
-    Args:
-        headpos: position between the eyes (3,), written.
-        forward: unit vector of the viewing direction (3,), written.
-        up: unit vector upwards (3,), written.
-        scn: scene.
+    Writes the position between the eyes, the unit vector of the viewing direction, and the unit vector upwards (3,).
 
     Raises:
         FatalError: the cameras of the scene were never set, or its scale is too small.
@@ -158,13 +132,7 @@ def mjv_frustumHeight(scn: MjvScene) -> float:
 
 
 def mjv_alignToCamera(res: np.ndarray, vec: Any, forward: Any) -> None:
-    """Rotate 3D vec in horizontal plane by angle between (0,1) and (forward_x,forward_y).
-
-    Args:
-        res: result (3,), written.
-        vec: vector (3,).
-        forward: viewing direction (3,).
-    """
+    """Rotate 3D vec in horizontal plane by angle between (0,1) and (forward_x,forward_y); write it to res (3,)."""
     out = target_of("res", res, 3)
     out[:] = aligned(vector_of("vec", vec, 3), vector_of("forward", forward, 3))
 
@@ -177,12 +145,5 @@ def aligned(vec: np.ndarray, forward: np.ndarray) -> np.ndarray:
     return np.array([vec[0] * y + vec[1] * x, vec[1] * y - vec[0] * x, vec[2]])
 
 
-__all__ = [
-    "mjv_alignToCamera",
-    "mjv_averageCamera",
-    "mjv_cameraInModel",
-    "mjv_cameraInRoom",
-    "mjv_frustumHeight",
-    "mjv_model2room",
-    "mjv_room2model",
-]
+__all__ = ["mjv_alignToCamera", "mjv_averageCamera", "mjv_cameraInModel", "mjv_cameraInRoom", "mjv_frustumHeight"]
+__all__ += ["mjv_model2room", "mjv_room2model"]

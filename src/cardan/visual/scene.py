@@ -169,14 +169,6 @@ TEXTS: dict[int, Text] = {
 }
 
 
-def write_labels(m: MjModel, d: MjData, first: int, scn: MjvScene) -> None:
-    """Write the labels of the geoms from number `first` on."""
-    point, labels = scn.memory.pose[LOCALPOS:LOCALMASS], scn.memory.labels[: scn.ngeom]
-    for g in np.flatnonzero(labels[first:, 0]) + first:
-        kind, id = labels[g]
-        scn.geom_values["label"][g] = TEXTS[int(kind)](m, d, point, int(id)).encode()[:99]
-
-
 @cache
 def _program(stages: tuple[Stage, ...]) -> Program:
     return Program(stages)
@@ -230,30 +222,16 @@ def _prepare(d: MjData, opt: MjvOption, pert: MjvPerturb | None, catmask: int, s
     memory.attach(d)
 
 
-def _show_flexes(opt: MjvOption, scn: MjvScene) -> None:
-    """Tell the renderer which parts of flexes to draw, if any part is shown."""
-    shown = {f"flex{k}opt": opt.flags[VIS[f"FLEX{k.upper()}"] - FLAGS] for k in ("vert", "edge", "face", "skin")}
-    if any(shown.values()):
-        for name, value in shown.items():
-            scn.values[name] = value
-
-
-def _visualize_plugins(m: MjModel, d: MjData, opt: MjvOption, scn: MjvScene) -> None:
-    """Call the `visualize` functions of all plugin instances, which may change colours or add geoms."""
-    for instance in range(m.nplugin):
-        function = plugin_of(m, instance).visualize
-        if function is not None:
-            function(m, d, opt, scn, instance)
-    scn.memory.state[NGEOM] = scn.values["ngeom"]
-
-
 def _finish(m: MjModel, d: MjData, opt: MjvOption, scn: MjvScene) -> None:
     """Copy the results of the stages from the scene's memory."""
     state, values = scn.memory.state, scn.values
     first = values["ngeom"].item()
     values["ngeom"] = state[NGEOM]
-    if opt.label:
-        write_labels(m, d, first, scn)
+    if opt.label:  # write the labels of the new geoms
+        point, labels = scn.memory.pose[LOCALPOS:LOCALMASS], scn.memory.labels[: scn.ngeom]
+        for g in np.flatnonzero(labels[first:, 0]) + first:
+            kind, id = labels[g]
+            scn.geom_values["label"][g] = TEXTS[int(kind)](m, d, point, int(id)).encode()[:99]
     if state[FULL]:
         report(d)
 
@@ -287,9 +265,16 @@ def mjv_updateScene(
     memory.put_camera(cam)
     scn.values["ngeom"] = 0
     _prepare(d, opt, pert, integer("mjv_updateScene", "catmask", catmask), scn)
-    _show_flexes(opt, scn)
-    if m.nplugin:
-        _visualize_plugins(m, d, opt, scn)
+    # tell the renderer which parts of flexes to draw, if any part is shown
+    parts = {f"flex{k}opt": opt.flags[VIS[f"FLEX{k.upper()}"] - FLAGS] for k in ("vert", "edge", "face", "skin")}
+    for name, shown in parts.items() if any(parts.values()) else ():
+        scn.values[name] = shown
+    # functions of plugins may change colours or add geoms
+    for instance in range(m.nplugin):
+        visualize = plugin_of(m, instance).visualize
+        if visualize is not None:
+            visualize(m, d, opt, scn, instance)
+    memory.state[NGEOM] = scn.values["ngeom"]
     # planes follow the cameras of the last update, as in the reference
     _geom_program(m, scn, (cameras.update_camera, cameras.make_lights)).run(m, d)
     memory.get_camera(cam)

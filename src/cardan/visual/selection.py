@@ -64,12 +64,6 @@ def _bone_body(m: MjModel, skin: int, vertex: int) -> int:
     return body
 
 
-def _one_id(name: str, target: np.ndarray) -> np.ndarray:
-    ids = target_vector(name, target, np.int32)
-    require(ids.size == 1, f"{name} should be of size 1, got size {ids.size}")
-    return ids
-
-
 def mjv_select(
     m: MjModel,
     d: MjData,
@@ -107,7 +101,9 @@ def mjv_select(
     check_pair("mjv_select", m, d)
     require_record("mjv_select", "vopt", vopt, MjvOption)
     point = target_of("selpnt", selpnt, 3)
-    ids = [_one_id(name, target) for name, target in (("geomid", geomid), ("flexid", flexid), ("skinid", skinid))]
+    ids = [target_vector(k, v, np.int32) for k, v in (("geomid", geomid), ("flexid", flexid), ("skinid", skinid))]
+    for name, target in zip(("geomid", "flexid", "skinid"), ids, strict=True):
+        require(target.size == 1, f"{name} should be of size 1, got size {target.size}")
     pnt, vec = _direction(scn, aspectratio, relx, rely)
     geom = np.full(1, -1, np.int32)
     found: list[tuple[float, int, int, int, np.ndarray]] = []  # distance, kind of object, id, body, point
@@ -126,14 +122,10 @@ def mjv_select(
         target[0] = -1
     if not found:
         return -1
-    _, kind, number, body, place = min(found, key=_by_distance)
+    _, kind, number, body, place = min(found, key=lambda entry: entry[0])
     ids[kind][0] = number
     point[:] = place
     return body
-
-
-def _by_distance(entry: tuple[float, int, int, int, np.ndarray]) -> float:
-    return entry[0]
 
 
 __all__ = ["mjv_select"]

@@ -14,14 +14,8 @@ from cardan.visual.memory import SceneMemory
 from cardan.visual.record import VisualRecord
 
 NAMED_COLOURS = (
-    (1.0, 0.3, 0.3),
-    (0.1, 1.0, 0.1),
-    (0.3, 0.3, 1.0),
-    (0.1, 1.0, 1.0),
-    (1.0, 0.2, 1.0),
-    (1.0, 1.0, 0.1),
-    (1.0, 0.6, 0.2),
-    (0.6, 0.7, 0.4),
+    *((1.0, 0.3, 0.3), (0.1, 1.0, 0.1), (0.3, 0.3, 1.0), (0.1, 1.0, 1.0)),
+    *((1.0, 0.2, 1.0), (1.0, 1.0, 0.1), (1.0, 0.6, 0.2), (0.6, 0.7, 0.4)),
 )
 """Colours of the first lines of a figure; the colours of other lines are points of a Halton sequence."""
 
@@ -112,10 +106,7 @@ class MjvScene(VisualRecord):
             check_model("MjvScene()", model)
             if integer("MjvScene()", "maxgeom", maxgeom) < 0:
                 raise ValueError(f"MjvScene(): maxgeom must not be negative, got {maxgeom}")
-        self._allocate(model, maxgeom or 0)
-
-    def _allocate(self, model: MjModel | None, maxgeom: int) -> None:
-        """Allocate the arrays, and make the structures in them."""
+        maxgeom = maxgeom or 0
         attributes = self.__dict__
         attributes["geom_values"] = np.zeros(maxgeom, MjvGeom.dtype)
         attributes["light_values"] = np.zeros(fields.MAXLIGHT, MjvLight.dtype)
@@ -169,10 +160,7 @@ class MjvScene(VisualRecord):
 
 
 def _arrays(model: MjModel | None, maxgeom: int) -> dict[str, np.ndarray]:
-    """Make the arrays of a scene.
-
-    Those that describe the model's flexes and skins are filled in; the others are zero.
-    """
+    """Make the arrays of a scene: those that describe the model's flexes and skins are filled in, others are zero."""
     arrays = {name: np.zeros(0, dtype) for name, (dtype, _) in fields.SCENE_ARRAYS.items()}
     arrays["geomorder"] = np.zeros(maxgeom, np.int32)
     if model is None:
@@ -180,8 +168,7 @@ def _arrays(model: MjModel | None, maxgeom: int) -> dict[str, np.ndarray]:
     faces = np.array([_face_room(model, flex) for flex in range(model.nflex)], np.int32)
     total = int(faces.sum())
     arrays |= {
-        **{f"flex{name}": np.array(getattr(model, f"flex_{name}")) for name in ("edgeadr", "edgenum")},
-        **{f"flex{name}": np.array(getattr(model, f"flex_{name}")) for name in ("vertadr", "vertnum")},
+        **{f"flex{k}": np.array(getattr(model, f"flex_{k}")) for k in ("edgeadr", "edgenum", "vertadr", "vertnum")},
         "flexfaceadr": (np.cumsum(faces) - faces).astype(np.int32),
         "flexfacenum": faces,
         "flexfaceused": np.zeros(model.nflex, np.int32),
@@ -210,3 +197,7 @@ def _face_room(model: MjModel, flex: int) -> int:
     first = int(model.flex_elemadr[flex])
     layers = np.bincount(model.flex_elemlayer[first : first + elements], minlength=1)
     return max(shell, 4 * int(layers.max()))
+
+
+__all__ = ["MjrRect", "MjvCamera", "MjvFigure", "MjvGLCamera", "MjvGeom", "MjvLight", "MjvOption", "MjvPerturb"]
+__all__ += ["MjvScene"]

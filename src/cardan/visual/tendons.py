@@ -47,6 +47,10 @@ STEEP = 0.01
 _ITERATIONS = 50
 Cord = tuple[int, Vec3, Vec3, float, float, float]
 """A hanging cord, see `hang`."""
+LABEL_TENDON, LABEL_ACTUATOR = LABELS["TENDON"], LABELS["ACTUATOR"]
+VIS_ISLAND = VIS["ISLAND"]
+PULLEY = -2
+LINE_WIDTH = 3.0
 
 
 @kernel
@@ -102,12 +106,16 @@ def point_of(start: Vec3, stop: Vec3, cord: Cord, k: int) -> Vec3:
 
 
 @kernel
-def cord_length(m: Model, tendon: int, straight: float) -> float:
+def cord_length(m: Model, d: Data, tendon: int) -> float:
     """Length of the cord as which a tendon is drawn, or 0 if the tendon is drawn straight.
 
-    A cord only pulls: its limit or its spring starts to act at a positive length, and it has no damping and no
-    friction. It is longer than the distance between its ends.
+    A cord goes between two sites and only pulls: its limit or its spring starts to act at a positive length, and it has
+    no damping and no friction. It is longer than the distance between its ends.
     """
+    if m.tendon_num[tendon] != 2 or d.ten_wrapnum[tendon] != 2:
+        return 0.0
+    if m.opt.disableflags & DSBL_GRAVITY or norm3((m.opt.gravity[0], m.opt.gravity[1], m.opt.gravity[2])) < MINVAL:
+        return 0.0
     if m.tendon_damping[tendon] != 0.0 or m.tendon_frictionloss[tendon] != 0.0:
         return 0.0
     length = 0.0
@@ -116,13 +124,7 @@ def cord_length(m: Model, tendon: int, straight: float) -> float:
             length = m.tendon_range[tendon, 1]
     elif m.tendon_lengthspring[tendon, 0] == 0.0:
         length = m.tendon_lengthspring[tendon, 1]
-    return length if length > max(straight, MINVAL) else 0.0
-
-
-LABEL_TENDON, LABEL_ACTUATOR = LABELS["TENDON"], LABELS["ACTUATOR"]
-VIS_ISLAND = VIS["ISLAND"]
-PULLEY = -2
-LINE_WIDTH = 3.0
+    return length if length > max(d.ten_length[tendon], MINVAL) else 0.0
 
 
 @kernel
@@ -145,26 +147,10 @@ def _segment(
 
 
 @kernel
-def _hangs(m: Model, d: Data, tendon: int) -> float:
-    """Length of the cord as which a tendon between two sites is drawn, or 0."""
-    if m.tendon_num[tendon] != 2 or d.ten_wrapnum[tendon] != 2:
-        return 0.0
-    if m.opt.disableflags & DSBL_GRAVITY or norm3((m.opt.gravity[0], m.opt.gravity[1], m.opt.gravity[2])) < MINVAL:
-        return 0.0
-    return cord_length(m, tendon, d.ten_length[tendon])
-
-
-@kernel
 def _path_point(d: Data, k: int) -> Vec3:
     """Point `k` of the paths of tendons; each row of `wrap_xpos` contains two points."""
     row, column = k // 2, 3 * (k % 2)
     return (d.wrap_xpos[row, column], d.wrap_xpos[row, column + 1], d.wrap_xpos[row, column + 2])
-
-
-@kernel
-def _around(d: Data, k: int) -> int:
-    """Return the geom that a path touches at point `k`, or a negative number."""
-    return d.wrap_obj[k // 2, k % 2]
 
 
 @kernel
@@ -174,7 +160,7 @@ def tendon_path(m: Model, d: Data, tendon: int, objtype: int, objid: int, label:
     The shown object, given by `objtype` and `objid`, is the tendon or an actuator on it; `label` is the kind of its
     label, `width` the radius of the capsules in m.
     """
-    length = _hangs(m, d, tendon)
+    length = cord_length(m, d, tendon)
     first = d.ten_wrapadr[tendon]
     if length > 0.0:
         start, stop = _path_point(d, first), _path_point(d, first + 1)
@@ -186,7 +172,8 @@ def tendon_path(m: Model, d: Data, tendon: int, objtype: int, objid: int, label:
             here = there
         return
     for k in range(first, first + d.ten_wrapnum[tendon] - 1):
-        here_on, there_on = _around(d, k), _around(d, k + 1)
+        # geoms on which both ends are, or negative numbers
+        here_on, there_on = d.wrap_obj[k // 2, k % 2], d.wrap_obj[(k + 1) // 2, (k + 1) % 2]
         if PULLEY in (here_on, there_on):
             continue
         wrapped = here_on >= 0 and here_on == there_on

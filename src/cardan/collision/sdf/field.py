@@ -10,45 +10,42 @@ Sources: I. Quilez, Distance functions (2008-).
 
 from __future__ import annotations
 
-from math import copysign, sqrt
+from math import copysign
 
 from cardan.enums.codes import GEOM_BOX, GEOM_CAPSULE, GEOM_CYLINDER, GEOM_ELLIPSOID, GEOM_SDF
 from cardan.jit import call_collider, kernel
 from cardan.maths.quaternion import quat2mat
 from cardan.maths.types import Mat3, Vec2, Vec3
-from cardan.maths.vector import MINVAL, get3, get9, mul_mat_t_vec3, mul_mat_vec3, normalize3, set3, set9, sub3
+from cardan.maths.vector import MINVAL, get3, get9, mul_mat_t_vec3, mul_mat_vec3, norm3, normalize3, set3, set9, sub3
 from cardan.model.kernel_views import Data, Model
 
-
-@kernel
-def length(x: float, y: float, z: float) -> float:
-    """Euclidean length of the vector (x, y, z)."""
-    return sqrt(x * x + y * y + z * z)
+MAX_ATTRIBUTES = 8
+"""Maximum number of attributes of a shape; the distance function gets this many, 0 for those that it does not use."""
 
 
 @kernel
 def ellipsoid_terms(size: Vec3, p: Vec3) -> Vec2:
     """Lengths k0 of p / s and k1 of p / s^2; k1 is at least MINVAL."""
     x, y, z = p[0] / size[0], p[1] / size[1], p[2] / size[2]
-    return length(x, y, z), max(length(x / size[0], y / size[1], z / size[2]), MINVAL)
+    return norm3((x, y, z)), max(norm3((x / size[0], y / size[1], z / size[2])), MINVAL)
 
 
 @kernel
 def primitive_distance(kind: int, size: Vec3, p: Vec3) -> float:
     """Signed distance of the point `p` from a primitive shape of type `kind`."""
     if kind == GEOM_CAPSULE:
-        return length(p[0], p[1], p[2] - min(max(p[2], -size[1]), size[1])) - size[0]
+        return norm3((p[0], p[1], p[2] - min(max(p[2], -size[1]), size[1]))) - size[0]
     if kind == GEOM_ELLIPSOID:
         k0, k1 = ellipsoid_terms(size, p)
         return k0 * (k0 - 1.0) / k1
     if kind == GEOM_CYLINDER:
-        across = length(p[0], p[1], 0.0) - size[0]
+        across = norm3((p[0], p[1], 0.0)) - size[0]
         along = abs(p[2]) - size[1]
-        return min(max(across, along), 0.0) + length(max(across, 0.0), max(along, 0.0), 0.0)
+        return min(max(across, along), 0.0) + norm3((max(across, 0.0), max(along, 0.0), 0.0))
     if kind == GEOM_BOX:
         x, y, z = abs(p[0]) - size[0], abs(p[1]) - size[1], abs(p[2]) - size[2]
-        return min(max(x, y, z), 0.0) + length(max(x, 0.0), max(y, 0.0), max(z, 0.0))
-    return length(p[0], p[1], p[2]) - size[0]
+        return min(max(x, y, z), 0.0) + norm3((max(x, 0.0), max(y, 0.0), max(z, 0.0)))
+    return norm3((p[0], p[1], p[2])) - size[0]
 
 
 @kernel
@@ -64,7 +61,7 @@ def ellipsoid_gradient(size: Vec3, p: Vec3) -> Vec3:
 @kernel
 def cylinder_gradient(size: Vec3, p: Vec3) -> Vec3:
     """Gradient of a cylinder's distance."""
-    radius = max(length(p[0], p[1], 0.0), MINVAL)
+    radius = max(norm3((p[0], p[1], 0.0)), MINVAL)
     across = radius - size[0]
     along = abs(p[2]) - size[1]
     if across <= 0.0 and along <= 0.0:
@@ -100,10 +97,6 @@ def primitive_gradient(kind: int, size: Vec3, p: Vec3) -> Vec3:
     if kind == GEOM_BOX:
         return box_gradient(size, p)
     return normalize3(p)
-
-
-MAX_ATTRIBUTES = 8
-"""Maximum number of attributes of a shape; the distance function gets this many, 0 for those that it does not use."""
 
 
 @kernel

@@ -31,6 +31,12 @@ SHARE = 1e-16 * 2.0**52
 """Squared step of differences, as a share of the distance of `NEXT` from 1."""
 
 Box = tuple[float, float, float, float, float, float]
+SLOPE = sqrt(0.5)
+"""Factor from radius minus height to distance: the slope of threads and of conical ends is 45 degrees."""
+TURNS = 12.0
+"""Turns of a thread per metre."""
+HEAD = 0.5
+"""Distance of a hexagon's sides from its axis, and height of the hexagon, m."""
 
 
 @dataclass(frozen=True)
@@ -130,16 +136,6 @@ def _entry(name: str, distance: Callable[..., float], slope: Callable[..., Any])
     kernel(slope)
     evaluate.__qualname__ = f"evaluate_{name.replace('.', '_')}"
     return collider(exact(evaluate))
-
-
-SLOPE = sqrt(0.5)
-"""Factor from radius minus height to distance: the slope of threads and of conical ends is 45 degrees."""
-
-TURNS = 12.0
-"""Turns of a thread per metre."""
-
-HEAD = 0.5
-"""Distance of a hexagon's sides from its axis, and height of the hexagon, m."""
 
 
 @kernel
