@@ -170,8 +170,8 @@ def default_tangent(normal: Vec3) -> Vec3:
 def put_contact_along(d: Data, k: int, dist: float, pos: Vec3, normal: Vec3, tangent: Vec3) -> None:
     """Write contact `k` (from 0) of the pair, with a given first tangent.
 
-    `dist` is the distance between the surfaces, negative if they penetrate (m), `pos` the point midway between them,
-    `normal` the unit vector from the first to the second geom, all in the world frame.
+    All vectors are in the world frame. `dist` is the distance between the surfaces, negative if they penetrate (m).
+    `pos` is the point midway between them; `normal` is the unit vector from the first to the second geom.
     """
     d.work.near_dist[k] = dist
     set3(d.work.near_pos, k, pos)

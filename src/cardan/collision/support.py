@@ -104,7 +104,7 @@ def support_cylinder(size: Vec3, direction: Vec3) -> Vec3:
 
 @kernel
 def farthest_of(points: ConstArray2, first: int, count: int, direction: Vec3) -> Vec3:
-    """Of `count` rows of points, from row `first` on, return the point that is farthest in a direction."""
+    """Return the point of `count` rows, from row `first` on, that is farthest in a direction."""
     best = first
     farthest = dot3(get3(points, first), direction)
     for k in range(first + 1, first + count):

@@ -9,6 +9,10 @@ Functions are plain Python functions or compiled functions: Numba functions, and
 Packages provide plugins by the entry-point group ``cardan.plugins``. An entry point names a function without arguments
 that registers the plugins, or a module that does so when it is imported. Entry points are loaded when a model names a
 plugin that is not registered.
+
+Data of instances for compiled functions are two arrays, made by `init`. The numbers of an instance start at
+`numbers_of(d, instance)` in ``d.work.plugin_number``, its integers at `indices_of(d, instance)` in
+``d.work.plugin_index``. They belong to one MjData, and copies of it get new ones.
 """
 
 from __future__ import annotations
@@ -275,12 +279,9 @@ def number(config: Config, key: str, default: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class PluginMemory:
-    """Result of an `init` function, for compiled functions.
+    """Result of an `init` function, for compiled functions: real numbers and integers.
 
-    Attributes:
-        numbers: real numbers.
-        indices: integers.
-        remembered: indices of the numbers that an evaluation leaves for later ones, if functions write numbers at all.
+    `remembered` are indices of the numbers that an evaluation leaves for later ones, if functions write numbers at all.
     """
 
     numbers: np.ndarray = field(default_factory=lambda: np.zeros(0))

@@ -123,13 +123,10 @@ def attach_shape_data(m: MjModel) -> None:
         adr = MAX_ATTRIBUTES * instance
         if not shape.of_mesh:
             internals.array(m, "aux.sdf_attr")[adr : adr + MAX_ATTRIBUTES] = shape.values(config_of(m, instance))
-    of_mesh = {instance: meshes[instance] for instance, shape in shapes.items() if shape.of_mesh}
-    if of_mesh and not internals.array(m, "aux.sdf_face").size:
-        _attach_faces(m, of_mesh)
-
-
-def _attach_faces(m: MjModel, meshes: Mapping[int, int]) -> None:
-    """Attach the triangles and the grids of meshes, by plugin instance; they belong to the model."""
+    meshes = {instance: meshes[instance] for instance, shape in shapes.items() if shape.of_mesh}
+    if not meshes or internals.array(m, "aux.sdf_face").size:
+        return
+    # triangles and grids of meshes belong to the model
     faces = [mesh_faces(m, mesh) for mesh in meshes.values()]
     internals.attach(m, "aux.sdf_face", np.concatenate(faces))
     of_mesh = list(zip(meshes.values(), _starts(faces), faces, strict=True))

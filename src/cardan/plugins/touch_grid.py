@@ -19,7 +19,7 @@ Sources: numbers of the reference.
 from __future__ import annotations
 
 from math import atan2, sqrt
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -34,18 +34,8 @@ from cardan.plugins.registry import Config, Plugin, PluginMemory, config_of, ind
 CHANNELS = 6
 
 
-class Grid(NamedTuple):
-    """Attributes: cells across and up, halves of the field of view (rad), foveation, channels."""
-
-    across: int
-    up: int
-    fov: tuple[float, float]
-    gamma: float
-    channels: int
-
-
-def grid_of(config: Config) -> Grid:
-    """Return the attributes of an instance.
+def grid_of(config: Config) -> tuple[tuple[int, int], tuple[float, float], float, int]:
+    """Return numbers of cells across and up, halves of the field of view (rad), foveation, and number of channels.
 
     Raises:
         ValueError: an attribute is missing, is not a number, or is out of range.
@@ -61,7 +51,7 @@ def grid_of(config: Config) -> Grid:
         raise ValueError(f"gamma must be from 0 to 1, found {gamma:g}")
     if not 0.0 <= channels < CHANNELS + 1:
         raise ValueError(f"nchannel must be from 1 to {CHANNELS}, found {channels:g}")
-    return Grid(int(across), int(up), (np.radians(wide), np.radians(high)), gamma, max(1, int(channels)))
+    return (int(across), int(up)), (np.radians(wide), np.radians(high)), gamma, max(1, int(channels))
 
 
 def _pair(config: Config, key: str) -> tuple[float, float]:
@@ -74,8 +64,8 @@ def _pair(config: Config, key: str) -> tuple[float, float]:
 
 def nsensordata(config: Config) -> int:
     """Number of elements of a sensor's value."""
-    grid = grid_of(config)
-    return grid.across * grid.up * grid.channels
+    (across, up), _, _, channels = grid_of(config)
+    return across * up * channels
 
 
 def init(m: Any, d: Any, instance: int) -> PluginMemory:
@@ -86,10 +76,10 @@ def init(m: Any, d: Any, instance: int) -> PluginMemory:
     """
     if (m.sensor_objtype[m.sensor_plugin == instance] != OBJ_SITE).any():
         raise ValueError("mujoco.sensor.touch_grid must be about a site: give objtype and objname of one")
-    grid = grid_of(config_of(m, instance))
-    even = [np.linspace(-1.0, 1.0, count + 1) for count in (grid.across, grid.up)]
-    edges = [fov * ((1.0 - grid.gamma) * u + grid.gamma * u**5) for fov, u in zip(grid.fov, even, strict=True)]
-    return PluginMemory(np.concatenate(edges), np.array([grid.across, grid.up, grid.channels], np.int64))
+    counts, fov, gamma, channels = grid_of(config_of(m, instance))
+    even = [np.linspace(-1.0, 1.0, count + 1) for count in counts]
+    edges = [half * ((1.0 - gamma) * u + gamma * u**5) for half, u in zip(fov, even, strict=True)]
+    return PluginMemory(np.concatenate(edges), np.array([*counts, channels], np.int64))
 
 
 @kernel

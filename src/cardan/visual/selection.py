@@ -92,17 +92,15 @@ def mjv_select(
         flexid: id of the flex (1,), or -1, written.
         skinid: id of the skin (1,), or -1, written.
 
-    Returns:
-        Id of the body; -1 if the ray hits nothing.
-
     Raises:
         FatalError: the cameras of the scene were never set.
     """
     check_pair("mjv_select", m, d)
     require_record("mjv_select", "vopt", vopt, MjvOption)
     point = target_of("selpnt", selpnt, 3)
-    ids = [target_vector(k, v, np.int32) for k, v in (("geomid", geomid), ("flexid", flexid), ("skinid", skinid))]
-    for name, target in zip(("geomid", "flexid", "skinid"), ids, strict=True):
+    names = ("geomid", "flexid", "skinid")
+    ids = [target_vector(name, v, np.int32) for name, v in zip(names, (geomid, flexid, skinid), strict=True)]
+    for name, target in zip(names, ids, strict=True):
         require(target.size == 1, f"{name} should be of size 1, got size {target.size}")
     pnt, vec = _direction(scn, aspectratio, relx, rely)
     geom = np.full(1, -1, np.int32)
