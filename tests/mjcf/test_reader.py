@@ -140,7 +140,7 @@ def test_include_is_relative_to_its_file_or_the_main_file(tmp_path: Path, inner:
         ('<include file="main.xml"/>', GEOM, ("main.xml:1", "<include> file", "includes itself")),
         ('<include file="a.xml"/>', '<include file="a.xml"/>', ("a.xml:1", "includes itself")),
         ('<include file="a.xml"/>', "", ("<include> file", "is empty")),
-        ('<include file="a.xml"><geom/></include>', GEOM, ("nothing may stand inside <include>",)),
+        ('<include file="a.xml"><geom/></include>', GEOM, ("nothing is allowed inside <include>",)),
         ('<include file="a.xml"/>', "\n<foo/>", ("a.xml:2", "<foo>")),
         ('<include file="a.xml"/>', "<worldbody>", ("a.xml:1", "not well-formed")),
     ],

@@ -19,11 +19,11 @@ from cardan.mjcf.reader import read_path, read_string
 from cardan.mjcf.writer import write_tree
 from cardan.model.mjdata import MjData
 from cardan.model.mjmodel import MjModel
+from cardan.spec.layout import Part, Parts, layout, pieces, rearranged, size
 from cardan.spec.mjspec.bodies import mjtGeomInertia, mjtOrientation
-from cardan.spec.mjspec.layout import Part, Parts, layout, pieces, rearranged, size
 from cardan.spec.mjspec.specification import Specification
-from cardan.spec.mjspec.trees import copied_tree
 from cardan.spec.schema.keywords import mjtBuiltin, mjtInertiaFromGeom, mjtLimited, mjtMark
+from cardan.spec.trees import copied_tree
 
 # name of the model's size for each kind of element whose ids are in the order of the tree
 _SIZES = {

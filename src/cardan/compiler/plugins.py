@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from cardan.collision.sdf.shape import Shape
 from cardan.plugins import PLUGINS, Plugin, find_plugin
 from cardan.plugins.registry import PURPOSES, number_of, size_of
-from cardan.spec.mjspec.layout import register_plugin_activations
+from cardan.spec.layout import register_plugin_activations
 
 if TYPE_CHECKING:
     from cardan.compiler.build import Build

@@ -204,7 +204,7 @@ class _Document:
         self.empty = False
         top = opened[-1]
         if top is None:
-            self._fail("nothing may stand inside <include>", tag)
+            self._fail("nothing is allowed inside <include>", tag)
         parent, around, seen = top
         manner = around.inside.get(tag)
         if manner is None:
@@ -213,7 +213,9 @@ class _Document:
                 opened.append(None)
                 return
             if tag in _OUTSIDE and parent is self.tree.root:
-                parent = self._ignored_world(tag)
+                # bodies beside the world body occur in files for inclusion; they go to a world outside the tree
+                self._warn("ignored, outside of <worldbody>", tag)
+                parent = Element(SCHEMA.children["worldbody"], self.tree, self.tree.root)
             manner = self._manner(around, parent, tag)
         known = manner.known
         given: dict[str, Any] = {}
@@ -223,7 +225,13 @@ class _Document:
         except KeyError:
             given = self._attributes(manner, attributes)
         if manner.counts:
-            self._check_presence(manner, parent, seen, given)
+            if manner.once:
+                if tag in seen:
+                    self._fail(f"must not be repeated inside <{parent.tag}>", tag)
+                seen.add(tag)
+            for name in manner.row.required:
+                if name not in given:
+                    self._fail("required attribute missing", tag, name)
         line = self.parser.CurrentLineNumber
         element = parent.child(tag) if manner.merged else None
         if element is None:
@@ -236,17 +244,6 @@ class _Document:
                 if about is None or not about.isdisjoint(given):
                     rule(element)
         opened.append((element, manner, set() if manner.singles else _NO_SINGLES))
-
-    def _check_presence(self, manner: _Manner, parent: Element, seen: set[str], given: dict[str, Any]) -> None:
-        """Record an element that may occur only once in its parent, and check that required attributes are given."""
-        tag = manner.row.tag
-        if manner.once:
-            if tag in seen:
-                self._fail(f"may stand only once inside <{parent.tag}>", tag)
-            seen.add(tag)
-        for name in manner.row.required:
-            if name not in given:
-                self._fail("required attribute missing", tag, name)
 
     def _end(self, tag: str) -> None:
         """Handle an end tag."""
@@ -300,12 +297,6 @@ class _Document:
         if twice:
             self._fail(f"memory and {twice} exclude each other: give memory alone", element.tag, twice)
 
-    def _ignored_world(self, tag: str) -> Element:
-        """Return a world body outside the tree for bodies beside the world body, which occur in files for inclusion."""
-        line = self.parser.CurrentLineNumber
-        warnings.warn(f"{MjcfError('ignored, outside of <worldbody>', self.source, line, tag)}", stacklevel=2)
-        return Element(SCHEMA.children["worldbody"], self.tree, self.tree.root)
-
     def _attributes(self, manner: _Manner, attributes: dict[str, str]) -> dict[str, Any]:
         """Return the typed values of the attributes."""
         values: dict[str, Any] = {}
@@ -342,18 +333,13 @@ class _Document:
                 self._warn(f"{error}; it is ignored", row.tag, name)
                 ignored.add(_OPTIONAL[name])
             if attribute.type is Type.REAL and "nan" in text.lower():
-                self._warn("'nan' is no usable number", row.tag, name)
-            if attribute.later or attribute.later_keywords:
-                self._refuse_later(row, attribute, text)
+                self._warn("'nan' is not a usable number", row.tag, name)
+            feature = attribute.later or attribute.later_keywords.get(text)
+            if feature:
+                self._fail(f"'{text}': {feature} are not supported yet", row.tag, name, UnsupportedFeature)
         for name in ignored:
             values.pop(name, None)
         return values
-
-    def _refuse_later(self, row: ElementRow, attribute: Attribute, text: str) -> None:
-        """Raise UnsupportedFeature if the value needs a feature that is not supported yet."""
-        feature = attribute.later or attribute.later_keywords.get(text)
-        if feature:
-            self._fail(f"'{text}': {feature} are not supported yet", row.tag, attribute.name, UnsupportedFeature)
 
     # --- include -----------------------------------------------------------------------------------------------------
 
@@ -389,7 +375,7 @@ class _Document:
 
     # --- errors ------------------------------------------------------------------------------------------------------
 
-    def _warn(self, message: str, element: str, attribute: str) -> None:
+    def _warn(self, message: str, element: str, attribute: str | None = None) -> None:
         """Warn about the current place in the document."""
         line = self.parser.CurrentLineNumber
         warnings.warn(str(MjcfError(message, self.source, line, element, attribute)), stacklevel=2)

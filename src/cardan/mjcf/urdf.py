@@ -69,7 +69,14 @@ def read_urdf(tree: ModelTree, text: str | bytes, source: str) -> None:
             raise link.error(f"repeated link '{link.values['name']}'", "name")
         links[link.values["name"]] = link
     robot = _Robot(tree, links, list(root.all("joint")), compiler)
-    _name_colours(robot, root)
+    # the first definition of a colour's name in the file applies, before and after it
+    for node in root.descendants():
+        if node.row.tag == "material" and node.checked:
+            colour = node.child("color")
+            if colour is not None:
+                robot.colours.setdefault(node.values["name"], colour.values["rgba"])
+            elif "name" not in node.given:
+                raise node.error("required attribute missing", "name")
     _add_links(robot)
     _add_mimics(robot)
     tree.changed()
@@ -105,7 +112,11 @@ def _add_links(robot: _Robot) -> None:
     joint_of: dict[str, Node] = {}
     children: dict[str, list[Node]] = {name: [] for name in robot.links}
     for joint in robot.joints:
-        parent, child = (_link_name(robot, joint, tag) for tag in ("parent", "child"))
+        parent, child = ends = [node.values["link"] for tag in ("parent", "child") if (node := joint.child(tag))]
+        for name, tag in zip(ends, ("parent", "child"), strict=True):
+            node = joint.child(tag)
+            if name not in robot.links and node is not None:
+                raise node.error(f"there is no link '{name}'" + suggestion(name, robot.links), "link")
         if child in joint_of:
             first = joint_of[child].values["name"]
             raise joint.error(f"link '{child}' has several parents: joint '{first}' moves it already")
@@ -122,20 +133,18 @@ def _add_links(robot: _Robot) -> None:
         stack.extend((child, body) for child in below[::-1] if child != WORLD)
     lost = next((link for name, link in robot.links.items() if name not in bodies), None)
     if lost is not None:
-        raise lost.error(f"link '{lost.values['name']}' stands in a loop of joints: no root leads to it")
+        raise lost.error(f"link '{lost.values['name']}' is part of a loop of joints: no root leads to it")
     # shapes are added in the order of the file, which determines their materials and names
     for name, link in robot.links.items():
-        _add_shapes(robot, bodies[name], link)
-
-
-def _link_name(robot: _Robot, joint: Node, tag: str) -> str:
-    """Return the name of the link that is the parent or child of a joint."""
-    node = joint.child(tag)
-    assert node is not None
-    name = node.values["link"]
-    if name not in robot.links:
-        raise node.error(f"there is no link '{name}'" + suggestion(name, robot.links), "link")
-    return name
+        colour = _UNDEFINED_COLOUR
+        for shape in link.all("visual", "collision"):
+            # the material of a collision shape defines the colour of its name, but does not colour the shape
+            material = shape.child("material")
+            if material is not None and shape.row.tag != "collision":
+                own = material.child("color")
+                colour = robot.colours.get(material.values["name"], colour) if own is None else own.values["rgba"]
+            if shape.row.tag == "collision" or not robot.compiler["discardvisual"]:
+                _add_shape(robot, bodies[name], shape, colour)
 
 
 def _add_link(robot: _Robot, link: Node, joint: Node | None, parent: Element) -> Element:
@@ -171,12 +180,8 @@ def _pose(node: Node | None) -> dict[str, Any]:
     origin = node.child("origin") if node else None
     if origin is None:
         return {}
-    return {"pos": origin.values["xyz"], "quat": _rpy(origin.values["rpy"])}
-
-
-def _rpy(angles: tuple[float, ...]) -> Any:
-    """Return the quaternion of roll, pitch and yaw: successive rotations about the fixed axes x, y, z."""
-    return euler2quat((angles[0], angles[1], angles[2]), "XYZ")
+    # roll, pitch and yaw are successive rotations about the fixed axes x, y, z
+    return {"pos": origin.values["xyz"], "quat": euler2quat(origin.values["rpy"], "XYZ")}
 
 
 def _add_inertial(body: Element, node: Node) -> None:
@@ -200,10 +205,16 @@ def _add_joint(body: Element, node: Node) -> None:
     kind, name = node.values["type"], node.values["name"]
     axis_node = node.child("axis")
     axis = axis_node.values["xyz"] if axis_node else (1.0, 0.0, 0.0)
-    passive, limits = _passive(node), _limits(node)
+    dynamics, limits = node.child("dynamics"), _limits(node)
+    passive = {}
+    if dynamics is not None:
+        passive = {"damping": dynamics.values["damping"], "frictionloss": dynamics.values["friction"]}
     if kind == "planar":
         # two slides in the plane and a rotation about its normal; the first one has the limits
-        turn = z2quat(scale3(axis, 1.0 / _length(node, axis)))
+        length = norm3(axis)
+        if not length > 0.0:
+            raise node.error("an axis of zero length has no direction", "axis")
+        turn = z2quat(scale3(axis, 1.0 / length))
         along = [rot_vec_quat(direction, turn) for direction in ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0))]
         _element(body, "joint", node, name=f"{name}_TX", type="slide", axis=along[0], **passive, **limits)
         _element(body, "joint", node, name=f"{name}_TY", type="slide", axis=along[1], **passive)
@@ -213,22 +224,6 @@ def _add_joint(body: Element, node: Node) -> None:
         _element(body, "joint", node, name=name or None, type="free", **passive, **free)
     elif kind != "fixed":
         _element(body, "joint", node, name=name or None, type=_JOINT_WORD[kind], axis=axis, **passive, **limits)
-
-
-def _length(node: Node, axis: Any) -> float:
-    """Return the length of an axis. Raises MjcfError if the length is zero."""
-    length = norm3(axis)
-    if not length > 0.0:
-        raise node.error("an axis of zero length has no direction", "axis")
-    return length
-
-
-def _passive(node: Node) -> dict[str, Any]:
-    """Return damping and dry friction."""
-    dynamics = node.child("dynamics")
-    if dynamics is None:
-        return {}
-    return {"damping": dynamics.values["damping"], "frictionloss": dynamics.values["friction"]}
 
 
 def _limits(node: Node) -> dict[str, Any]:
@@ -278,43 +273,6 @@ def _warn(node: Node, message: str) -> None:
 # --- shapes ----------------------------------------------------------------------------------------------------------
 
 
-def _name_colours(robot: _Robot, root: Node) -> None:
-    """Collect the colours of all named materials. The first definition in the file applies, before and after it.
-
-    Raises:
-        MjcfError: a material has neither a colour nor a name.
-    """
-    for node in root.descendants():
-        if node.row.tag != "material" or not node.checked:
-            continue
-        colour = node.child("color")
-        if colour is not None:
-            robot.colours.setdefault(node.values["name"], colour.values["rgba"])
-        elif "name" not in node.given:
-            raise node.error("required attribute missing", "name")
-
-
-def _colour(robot: _Robot, shape: Node, before: tuple[float, ...]) -> tuple[float, ...]:
-    """Return the colour of a shape: that of its material, of the named material, or of the previous shape.
-
-    The material of a collision shape defines the colour of its name but does not colour the shape, as in the reference.
-    """
-    material = shape.child("material")
-    if material is None or shape.row.tag == "collision":
-        return before
-    colour = material.child("color")
-    return robot.colours.get(material.values["name"], before) if colour is None else colour.values["rgba"]
-
-
-def _add_shapes(robot: _Robot, body: Element, link: Node) -> None:
-    """Add the shapes of a link."""
-    colour = _UNDEFINED_COLOUR
-    for shape in link.all("visual", "collision"):
-        colour = _colour(robot, shape, colour)
-        if shape.row.tag == "collision" or not robot.compiler["discardvisual"]:
-            _add_shape(robot, body, shape, colour)
-
-
 def _add_shape(robot: _Robot, body: Element, shape: Node, colour: tuple[float, ...]) -> None:
     """Add a visual or collision shape as a geom."""
     geometry = shape.child("geometry")
@@ -323,8 +281,15 @@ def _add_shape(robot: _Robot, body: Element, shape: Node, colour: tuple[float, .
     tag = next((tag for tag in geometry.row.children if tag in kinds), None)
     if tag is None:
         known = ", ".join(geometry.row.children)
-        raise geometry.error(f"no shape: one of {known} must stand inside")
-    values = _SHAPES[tag](robot, kinds[tag])
+        raise geometry.error(f"no shape: it needs one of {known}")
+    given = kinds[tag].values
+    if tag == "mesh":
+        values: dict[str, Any] = {"type": "mesh", "mesh": _mesh_name(robot, kinds[tag])}
+    elif tag == "box":
+        x, y, z = given["size"]
+        values = {"type": "box", "size": (0.5 * x, 0.5 * y, 0.5 * z)}
+    else:  # a sphere, or a cylinder or capsule of a length
+        values = {"type": tag, "size": (given["radius"], *(0.5 * given[n] for n in ("length",) if n in given))}
     name = shape.values["name"]
     if name:
         if name in robot.shape_names:
@@ -337,22 +302,8 @@ def _add_shape(robot: _Robot, body: Element, shape: Node, colour: tuple[float, .
     _element(body, "geom", shape, **_pose(shape), rgba=colour, **values)
 
 
-def _box(robot: _Robot, node: Node) -> dict[str, Any]:
-    x, y, z = node.values["size"]
-    return {"type": "box", "size": (0.5 * x, 0.5 * y, 0.5 * z)}
-
-
-def _sphere(robot: _Robot, node: Node) -> dict[str, Any]:
-    return {"type": "sphere", "size": (node.values["radius"],)}
-
-
-def _round(robot: _Robot, node: Node) -> dict[str, Any]:
-    """Set the size of a cylinder or a capsule."""
-    return {"type": node.row.tag, "size": (node.values["radius"], 0.5 * node.values["length"])}
-
-
-def _mesh(robot: _Robot, node: Node) -> dict[str, Any]:
-    """Add a mesh; the same file with the same scale is added once."""
+def _mesh_name(robot: _Robot, node: Node) -> str:
+    """Return the name of a mesh, which is added unless the same file was added with the same scale."""
     file = node.values["filename"].removeprefix(_PACKAGE)
     if robot.compiler["strippath"]:
         file = basename(file)
@@ -366,7 +317,4 @@ def _mesh(robot: _Robot, node: Node) -> dict[str, Any]:
         mesh = _element(robot.tree.section("asset"), "mesh", node, name=name, file=file)
         if node.values["scale"] != (1.0, 1.0, 1.0):
             mesh.attributes["scale"] = node.values["scale"]
-    return {"type": "mesh", "mesh": robot.meshes[key]}
-
-
-_SHAPES = {"box": _box, "cylinder": _round, "sphere": _sphere, "capsule": _round, "mesh": _mesh}
+    return robot.meshes[key]

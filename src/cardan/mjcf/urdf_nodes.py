@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from functools import cache
 from typing import Any
 
 from cardan.errors import MjcfError, suggestion
@@ -222,17 +221,11 @@ class Node:
         for child in self.children:
             row = child.row
             if row.tag in seen and (row.multiplicity in "!?" or row.merged):
-                raise child.error(f"may stand only once inside <{self.row.tag}>")
+                raise child.error(f"must not be repeated inside <{self.row.tag}>")
             seen.add(row.tag)
-        for tag in _required(self.row):
-            if tag not in seen and (self.row.tag, tag) != skip:
+        for tag, row in self.row.children.items():
+            if row.multiplicity == "!" and tag not in seen and (self.row.tag, tag) != skip:
                 raise self.error(f"required element <{tag}> missing")
-
-
-@cache
-def _required(row: ElementRow) -> tuple[str, ...]:
-    """Return the tags of the required children of a row."""
-    return tuple(tag for tag, child in row.children.items() if child.multiplicity == "!")
 
 
 def read_nodes(text: str | bytes, source: str, root: ElementRow) -> Node:

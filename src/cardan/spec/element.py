@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 from cardan.errors import MjcfError, UnsupportedFeature, suggestion
 from cardan.spec.actuator import SHORTCUTS, apply_shortcut
 from cardan.spec.defaults import overlay
+from cardan.spec.schema.keywords import OBJECT_KIND
 
 if TYPE_CHECKING:
     from cardan.spec.defaults import DefaultClass
     from cardan.spec.repeated import Pattern
-    from cardan.spec.schema.rows import ElementRow
+    from cardan.spec.schema.rows import Attribute, ElementRow
     from cardan.spec.tree import ModelTree
 
 
@@ -117,6 +118,13 @@ class Element:
             elif not tags or child.row.tag in tags:
                 yield child, frames
 
+    def around(self) -> Iterator[Element]:
+        """Yield the elements around this one, innermost first."""
+        element = self.parent
+        while element is not None:
+            yield element
+            element = element.parent
+
     def descendants(self) -> list[Element]:
         """Return all elements inside this one, depth first, in the user's order."""
         found: list[Element] = []
@@ -206,6 +214,15 @@ class Element:
         value = (values if values is not None else self.resolved())[name]
         row = self.row.attributes.get(name) or self.tree.entry_attribute(self.row, name)
         return row.keywords[value]
+
+    def referred(self, row: Attribute) -> tuple[str, str] | None:
+        """Return kind and name of the object that an attribute of this element refers to, or None."""
+        name, kind = self.attributes.get(row.name), row.kind or ""
+        if not name:
+            return None
+        if kind.startswith("@"):
+            kind = OBJECT_KIND.get(self.attributes.get(kind[1:], ""), "")
+        return kind, name
 
     # --- errors ------------------------------------------------------------------------------------------------------
 

@@ -17,10 +17,9 @@ from cardan.maths.quaternion import rot_vec_quat
 from cardan.maths.vector import add3, scale3
 from cardan.spec.element import Element
 from cardan.spec.schema.body import FRAME
-from cardan.spec.schema.keywords import OBJECT_KIND
+from cardan.spec.trees import Named, names_of
 
 if TYPE_CHECKING:
-    from cardan.spec.schema.rows import Attribute
     from cardan.spec.tree import ModelTree
 
 # sections whose elements are copied with the elements they refer to; later ones may refer to earlier ones
@@ -28,25 +27,15 @@ _SECTIONS = ("deformable", "contact", "tendon", "equality", "actuator", "sensor"
 
 _MOST_ELEMENTS = 500_000
 
-Names = dict[str, set[str]]
-
 
 def expand_replicates(tree: ModelTree) -> None:
     """Replace every ``replicate`` element of the tree by its copies, inner ones before outer ones."""
     macros = [element for element in tree.worldbody.descendants() if element.tag == "replicate"]
-    for macro in sorted(macros, key=_depth, reverse=True):
+    depth = {macro: sum(around.tag == "replicate" for around in macro.around()) for macro in macros}
+    for macro in sorted(macros, key=depth.__getitem__, reverse=True):
         _expand(macro)
     if macros:
         tree.changed()
-
-
-def _depth(element: Element) -> int:
-    """Return the number of replicate elements around this one."""
-    depth, around = 0, element.parent
-    while around is not None:
-        depth += around.tag == "replicate"
-        around = around.parent
-    return depth
 
 
 def _expand(macro: Element) -> None:
@@ -58,7 +47,7 @@ def _expand(macro: Element) -> None:
     inside = sum(1 for _ in macro.descendants())
     if count * inside > _MOST_ELEMENTS:
         raise macro.error(f"{count} copies of {inside} elements are more than {_MOST_ELEMENTS}", "count")
-    names = _names_inside(macro)
+    names = names_of(macro.children)
     suffixes = [f"{values['sep'] or ''}{i:0{len(str(count))}d}" for i in range(count)]
     frames = [_copied_frame(macro, parent, pose, names, suffix)
               for pose, suffix in zip(_poses(macro, values), suffixes, strict=True)]  # fmt: skip
@@ -85,16 +74,7 @@ def _poses(macro: Element, values: dict[str, Any]) -> list[dict[str, Any]]:
     return poses
 
 
-def _names_inside(macro: Element) -> Names:
-    """Return the names of the elements that will be copied, by object kind."""
-    names: Names = {}
-    for element in macro.descendants():
-        if element.name and element.row.kind:
-            names.setdefault(element.row.kind, set()).add(element.name)
-    return names
-
-
-def _copied_frame(macro: Element, parent: Element, pose: dict[str, Any], names: Names, suffix: str) -> Element:
+def _copied_frame(macro: Element, parent: Element, pose: dict[str, Any], names: Named, suffix: str) -> Element:
     """Return one copy of the macro's content, inside a frame."""
     frame = Element(FRAME, macro.tree, parent, pose, macro.source, macro.line)
     if "childclass" in macro.attributes:
@@ -107,47 +87,36 @@ def _copied_frame(macro: Element, parent: Element, pose: dict[str, Any], names: 
     return frame
 
 
-def _renamed_copy(element: Element, parent: Element, names: Names, suffix: str) -> Element:
+def _renamed_copy(element: Element, parent: Element, names: Named, suffix: str) -> Element:
     """Add a copy of an element without its children to ``parent``; its name and references get the suffix."""
     attributes = dict(element.attributes)
     if element.name:
         attributes["name"] = element.name + suffix
     for row in element.row.references:
-        if _refers_to(element, row, names):
+        if element.referred(row) in names:
             attributes[row.name] += suffix
     copy = Element(element.row, element.tree, parent, attributes, element.source, element.line)
     parent.children.append(copy)
     return copy
 
 
-def _refers_to(element: Element, row: Attribute, names: Names) -> bool:
-    """Return whether the element's reference names a copied element."""
-    name, kind = element.attributes.get(row.name), row.kind or ""
-    if name is None:
-        return False
-    if kind.startswith("@"):
-        kind = OBJECT_KIND.get(element.attributes.get(kind[1:], ""), "")
-    return name in names.get(kind, ())
-
-
-def _copy_relations(tree: ModelTree, names: Names, suffixes: list[str]) -> None:
+def _copy_relations(tree: ModelTree, names: Named, suffixes: list[str]) -> None:
     """Copy the elements that refer to copied ones to the end of their section."""
     for tag in _SECTIONS:
         section = tree.section(tag)
-        concerned = [element for element in section.children if _is_concerned(element, names)]
+        concerned = [
+            element
+            for element in section.children
+            if any(part.referred(row) in names for part in (element, *element.children) for row in part.row.references)
+        ]
         if not concerned:
             continue
         section.children = [element for element in section.children if element not in concerned]
         for element in concerned:
             if element.name and element.row.kind:
-                names.setdefault(element.row.kind, set()).add(element.name)
+                names.add((element.row.kind, element.name))
         for suffix in suffixes:
             for element in concerned:
                 copy = _renamed_copy(element, section, names, suffix)
                 for child in element.children:
                     _renamed_copy(child, copy, names, suffix)
-
-
-def _is_concerned(element: Element, names: Names) -> bool:
-    """Return whether the element or one inside it refers to a copied element."""
-    return any(_refers_to(part, row, names) for part in (element, *element.children) for row in part.row.references)

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from cardan.mjcf.canonical.scribe import Scribe, Values, asset_name, plain
+from cardan.mjcf.canonical.scribe import Scribe, Values, asset_name, fields, plain
 from cardan.spec.element import Element
 from cardan.spec.schema.asset import DEFORMABLE, MATERIAL_ROW
-from cardan.spec.schema.keywords import OBJECT_KIND
-from cardan.spec.schema.language import SCHEMA
+from cardan.spec.schema.keywords import OBJECT, OBJECT_KIND
 
-_MATERIAL = {
-    "texture": "mat_texid",
-    **{
-        name: f"mat_{name}"
-        for name in ("texuniform", "texrepeat", "emission", "specular", "shininess", "reflectance", "metallic",
-                     "roughness", "rgba")
-    },
-}  # fmt: skip
+_MATERIAL = fields(
+    "mat_", "texuniform texrepeat emission specular shininess reflectance metallic roughness rgba", texture="texid"
+)
 _PATHS = {"hfield": "hfield", "mesh": "mesh", "skin": "skin", "texture": "tex"}
 """First words of the fields that hold the paths of assets, by the kind of asset."""
 _SECTIONS = ("asset", "deformable", "extension")
@@ -92,24 +86,20 @@ def put_custom(scribe: Scribe) -> None:
 def _put_tuple(scribe: Scribe, element: Element, number: int) -> None:
     """Add the objects of a tuple."""
     m = scribe.m
-    words = {code: word for word, code in _OBJECT_WORDS.items()}
     adr = int(m.tuple_adr[number])
     for at in range(adr, adr + int(m.tuple_size[number])):
-        word = words[int(m.tuple_objtype[at])]
+        word = OBJECT.words[int(m.tuple_objtype[at])]
         name = scribe.name(OBJECT_KIND[word], int(m.tuple_objid[at]))
         scribe.put(element, "element", {"objtype": word, "objname": name, "prm": float(m.tuple_objprm[at])})
-
-
-_OBJECT_WORDS = SCHEMA.children["custom"].children["tuple"].children["element"].attributes["objtype"].keywords
 
 
 # --- flexes -----------------------------------------------------------------------------------------------------------
 
 
 _ROW = DEFORMABLE.children["flex"]
-_FLEX = {name: f"flex_{name}" for name in ("group", "dim", "radius", "rgba", "flatskin")} | {"material": "flex_matid"}
-_EDGE = {"stiffness": "flex_edgestiffness", "damping": "flex_edgedamping"}
-_CONTACT = {name: f"flex_{name}" for name in _ROW.children["contact"].attributes}
+_FLEX = fields("flex_", "group dim radius rgba flatskin", material="matid")
+_EDGE = fields("flex_", "", stiffness="edgestiffness", damping="edgedamping")
+_CONTACT = fields("flex_", " ".join(_ROW.children["contact"].attributes))
 
 
 def put_flexes(scribe: Scribe) -> None:

@@ -9,83 +9,37 @@ from cardan.maths.pose import compose, unit_quat
 from cardan.maths.quaternion import neg_quat, rot_vec_quat
 from cardan.maths.types import Pose
 from cardan.maths.vector import norm3, scale3
-from cardan.mjcf.canonical.scribe import Scribe, Values, plain
+from cardan.mjcf.canonical.scribe import Scribe, fields, plain
 from cardan.model import internals
 from cardan.spec.element import Element
 from cardan.spec.schema.body import BODY, CAMERA_ROW, GEOM_ROW, INERTIAL, JOINT_ROW, LIGHT_ROW, SITE_ROW
 
-_BODY = {"pos": "body_pos", "quat": "body_quat", "gravcomp": "body_gravcomp"}
-_INERTIAL = {"pos": "body_ipos", "quat": "body_iquat", "mass": "body_mass", "diaginertia": "body_inertia"}
-_JOINT = {
-    "type": "jnt_type",
-    "group": "jnt_group",
-    "pos": "jnt_pos",
-    "axis": "jnt_axis",
-    "limited": "jnt_limited",
-    "range": "jnt_range",
-    "solreflimit": "jnt_solref",
-    "solimplimit": "jnt_solimp",
-    "margin": "jnt_margin",
-    "stiffness": "jnt_stiffness",
-    "actuatorfrclimited": "jnt_actfrclimited",
-    "actuatorfrcrange": "jnt_actfrcrange",
-    "actuatorgravcomp": "jnt_actgravcomp",
-}
-_DOF = {
-    "solreffriction": "dof_solref",
-    "solimpfriction": "dof_solimp",
-    "damping": "dof_damping",
-    "frictionloss": "dof_frictionloss",
-    "armature": "dof_armature",
-}
-_GEOM = {
-    "type": "geom_type",
-    "contype": "geom_contype",
-    "conaffinity": "geom_conaffinity",
-    "condim": "geom_condim",
-    "priority": "geom_priority",
-    "friction": "geom_friction",
-    "solmix": "geom_solmix",
-    "solref": "geom_solref",
-    "solimp": "geom_solimp",
-    "margin": "geom_margin",
-    "gap": "geom_gap",
-    "group": "geom_group",
-    "size": "geom_size",
-    "material": "geom_matid",
-    "pos": "geom_pos",
-    "quat": "geom_quat",
-    "rgba": "geom_rgba",
-}
+_BODY = fields("body_", "pos quat gravcomp")
+_INERTIAL = fields("body_", "mass", pos="ipos", quat="iquat", diaginertia="inertia")
+_JOINT = fields(
+    "jnt_",
+    "type group pos axis limited range margin stiffness",
+    solreflimit="solref",
+    solimplimit="solimp",
+    actuatorfrclimited="actfrclimited",
+    actuatorfrcrange="actfrcrange",
+    actuatorgravcomp="actgravcomp",
+)
+_DOF = fields("dof_", "damping frictionloss armature", solreffriction="solref", solimpfriction="solimp")
+_GEOM = fields(
+    "geom_",
+    "type contype conaffinity condim priority friction solmix solref solimp margin gap group size pos quat rgba",
+    material="matid",
+)
 # attributes that determine the inertia: a compiled model has only the result
 _MASS = ("mass", "density", "shellinertia", "fitscale")
-_SITE = {
-    "type": "site_type",
-    "group": "site_group",
-    "material": "site_matid",
-    "size": "site_size",
-    "pos": "site_pos",
-    "quat": "site_quat",
-    "rgba": "site_rgba",
-}
-_CAMERA = {
-    "mode": "cam_mode",
-    "target": "cam_targetbodyid",
-    "fovy": "cam_fovy",
-    "ipd": "cam_ipd",
-    "resolution": "cam_resolution",
-    "pos": "cam_pos",
-    "quat": "cam_quat",
-}
-_LIGHT = {
-    "mode": "light_mode",
-    "target": "light_targetbodyid",
-    **{
-        name: f"light_{name}"
-        for name in ("directional", "castshadow", "active", "pos", "dir", "attenuation", "cutoff", "exponent",
-                     "ambient", "diffuse", "specular", "bulbradius")
-    },
-}  # fmt: skip
+_SITE = fields("site_", "type group size pos quat rgba", material="matid")
+_CAMERA = fields("cam_", "mode fovy ipd resolution pos quat", target="targetbodyid")
+_LIGHT = fields(
+    "light_",
+    "mode directional castshadow active pos dir attenuation cutoff exponent ambient diffuse specular bulbradius",
+    target="targetbodyid",
+)
 _STEPS, _EPSILON = 40, 2.0**-52
 _SCALAR_JOINTS = ("hinge", "slide")
 
@@ -94,23 +48,18 @@ def put_bodies(scribe: Scribe) -> None:
     """Add all bodies, each inside its parent, with everything attached to them."""
     m = scribe.m
     elements = [scribe.tree.worldbody]
-    owners = {kind: _by_body(getattr(m, field)) for kind, field in _OWNERS.items()}
+    owners: dict[tuple[str, int], list[int]] = {}
+    for kind, field in _OWNERS.items():
+        for number, body in enumerate(getattr(m, field).tolist()):
+            owners.setdefault((kind, body), []).append(number)
     for body in range(m.nbody):
         if body:
             elements.append(_put_body(scribe, elements[m.body_parentid[body]], body))
         else:
             scribe.put_plugin(scribe.origins.find("body", 0), elements[0], int(m.body_plugin[0]))
         for kind, put in _PARTS.items():
-            for number in owners[kind].get(body, ()):
+            for number in owners.get((kind, body), ()):
                 put(scribe, elements[body], number)
-
-
-def _by_body(bodyid: Any) -> dict[int, list[int]]:
-    """Return the ids of objects grouped by body."""
-    found: dict[int, list[int]] = {}
-    for number, body in enumerate(bodyid.tolist()):
-        found.setdefault(body, []).append(number)
-    return found
 
 
 def _written(value: tuple[float, ...], unit: Callable[[Any], Any] = unit_quat) -> tuple[float, ...]:
@@ -161,18 +110,14 @@ def _put_joint(scribe: Scribe, body: Element, joint: int) -> None:
     origin = scribe.origins.find("joint", joint)
     if values["type"] in _SCALAR_JOINTS:
         values |= {"ref": float(m.qpos0[adr]), "springref": float(m.qpos_spring[adr])}
-    if values["type"] == "free" and origin is not None and origin.tag == "freejoint" and _is_plain(values):
+    # a freejoint has only a name and a group
+    own = ("name", "group", "type", "pos", "axis")
+    given = {name: value for name, value in values.items() if name not in own and value is not None}
+    is_plain = all(value == JOINT_ROW.defaults[name] or value is False for name, value in given.items())
+    if values["type"] == "free" and origin is not None and origin.tag == "freejoint" and is_plain:
         scribe.put(body, "freejoint", values)
     else:
         scribe.put(body, "joint", values, origin)
-
-
-def _is_plain(values: Values) -> bool:
-    """Return whether a free joint has no properties except a name and a group."""
-    own = ("name", "group", "type", "pos", "axis")
-    defaults = JOINT_ROW.defaults
-    given = {name: value for name, value in values.items() if name not in own and value is not None}
-    return all(value == defaults[name] or value is False for name, value in given.items())
 
 
 def _mesh_frame_undone(scribe: Scribe, geom: int) -> Pose:

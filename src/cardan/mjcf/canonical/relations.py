@@ -6,7 +6,7 @@ from typing import Any
 
 from cardan.enums import mjtDyn, mjtWrap
 from cardan.enums.codes import OBJ_UNKNOWN
-from cardan.mjcf.canonical.scribe import Scribe, Values, plain
+from cardan.mjcf.canonical.scribe import Scribe, Values, fields, plain
 from cardan.spec.element import Element
 from cardan.spec.schema import keywords
 from cardan.spec.schema.actuator import GENERAL
@@ -16,12 +16,7 @@ from cardan.spec.schema.sensor import SENSOR
 
 # --- contact ---------------------------------------------------------------------------------------------------------
 
-_PAIR = {
-    "geom1": "pair_geom1",
-    "geom2": "pair_geom2",
-    "condim": "pair_dim",
-    **{name: f"pair_{name}" for name in ("friction", "solref", "solimp", "solreffriction", "margin", "gap")},
-}
+_PAIR = fields("pair_", "geom1 geom2 friction solref solimp solreffriction margin gap", condim="dim")
 
 
 def put_contacts(scribe: Scribe) -> None:
@@ -38,7 +33,7 @@ def put_contacts(scribe: Scribe) -> None:
 
 # --- equality --------------------------------------------------------------------------------------------------------
 
-_EQUALITY = {"active": "eq_active0", "solref": "eq_solref", "solimp": "eq_solimp"}
+_EQUALITY = fields("eq_", "solref solimp", active="active0")
 
 
 def put_equalities(scribe: Scribe) -> None:
@@ -62,23 +57,16 @@ def put_equalities(scribe: Scribe) -> None:
 
 # --- tendon ----------------------------------------------------------------------------------------------------------
 
-_TENDON = {
-    "group": "tendon_group",
-    "limited": "tendon_limited",
-    "range": "tendon_range",
-    "solreflimit": "tendon_solref_lim",
-    "solimplimit": "tendon_solimp_lim",
-    "solreffriction": "tendon_solref_fri",
-    "solimpfriction": "tendon_solimp_fri",
-    "margin": "tendon_margin",
-    "stiffness": "tendon_stiffness",
-    "damping": "tendon_damping",
-    "frictionloss": "tendon_frictionloss",
-    "springlength": "tendon_lengthspring",
-    "width": "tendon_width",
-    "material": "tendon_matid",
-    "rgba": "tendon_rgba",
-}
+_TENDON = fields(
+    "tendon_",
+    "group limited range margin stiffness damping frictionloss width rgba",
+    solreflimit="solref_lim",
+    solimplimit="solimp_lim",
+    solreffriction="solref_fri",
+    solimpfriction="solimp_fri",
+    springlength="lengthspring",
+    material="matid",
+)
 _JOINT, _PULLEY, _SITE = int(mjtWrap.mjWRAP_JOINT), int(mjtWrap.mjWRAP_PULLEY), int(mjtWrap.mjWRAP_SITE)
 
 
@@ -114,12 +102,11 @@ def _put_wrap(scribe: Scribe, tendon: Element, wrap: int) -> None:
 
 # second objects of transmissions, by the attribute that names the first
 _SECOND = {"cranksite": "slidersite", "site": "refsite"}
-_ACTUATOR = {
-    name: f"actuator_{name}"
-    for name in ("dyntype", "gaintype", "biastype", "dynprm", "gainprm", "biasprm", "ctrllimited", "ctrlrange",
-                 "forcelimited", "forcerange", "actlimited", "actrange", "actearly", "gear", "cranklength",
-                 "lengthrange", "group")
-}  # fmt: skip
+_ACTUATOR = fields(
+    "actuator_",
+    "dyntype gaintype biastype dynprm gainprm biasprm ctrllimited ctrlrange forcelimited forcerange "
+    "actlimited actrange actearly gear cranklength lengthrange group",
+)
 
 
 def put_actuators(scribe: Scribe) -> None:
@@ -152,8 +139,8 @@ def put_sensors(scribe: Scribe) -> None:
     for number in range(m.nsensor):
         tag = keywords.SENSOR.words[int(m.sensor_type[number])]
         row = SENSOR.children[tag]
-        fields = {n: f"sensor_{n}" for n in ("cutoff", "noise") if n in row.attributes}
-        values = scribe.read(row, fields, number)
+        known = " ".join(name for name in ("cutoff", "noise") if name in row.attributes)
+        values = scribe.read(row, fields("sensor_", known), number)
         values["name"] = scribe.name("sensor", number)
         obj = (int(m.sensor_objtype[number]), int(m.sensor_objid[number]))
         ref = (int(m.sensor_reftype[number]), int(m.sensor_refid[number]))
@@ -161,7 +148,7 @@ def put_sensors(scribe: Scribe) -> None:
             scribe, row, ref, ("reftype", "refname"), "2"
         )
         if tag == "user":
-            values |= scribe.read(row, {n: f"sensor_{n}" for n in ("datatype", "needstage", "dim")}, number)
+            values |= scribe.read(row, fields("sensor_", "datatype needstage dim"), number)
         scribe.put_user(values, "sensor_user", number)
         if m.sensor_plugin[number] >= 0:
             scribe.put_choice(section, values, scribe.origins.find("sensor", number), int(m.sensor_plugin[number]))
@@ -185,7 +172,7 @@ def _named(
 
 # --- keyframe --------------------------------------------------------------------------------------------------------
 
-_KEY = {name: f"key_{name}" for name in ("time", "qpos", "qvel", "act", "mpos", "mquat", "ctrl")}
+_KEY = fields("key_", "time qpos qvel act mpos mquat ctrl")
 
 
 def put_keyframes(scribe: Scribe) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ from cardan.model import internals
 from cardan.model.named import NAME_FIELDS, SHORT_KINDS, read_names
 from cardan.model.tables import MODEL
 from cardan.spec.element import Element
+from cardan.spec.layout import bodies_of
 from cardan.spec.schema.keywords import TRISTATE, Words
 from cardan.spec.schema.rows import Attribute, ElementRow, Type
 from cardan.spec.tree import ModelTree
@@ -24,6 +25,17 @@ if TYPE_CHECKING:
 Values = dict[str, Any]
 
 _LONG_KINDS = {short: kind for kind, short in SHORT_KINDS.items()}
+
+
+def fields(prefix: str, names: str, **other: str) -> dict[str, str]:
+    """Return fields of the model by attribute.
+
+    Args:
+        prefix: prefix of all fields.
+        names: attributes whose field has the same name after the prefix, separated by spaces.
+        other: names of the fields of other attributes, without the prefix.
+    """
+    return {name: prefix + other.get(name, name) for name in (*names.split(), *other)}
 
 
 class Scribe:
@@ -54,7 +66,7 @@ class Scribe:
 
     def _value(self, row: ElementRow, name: str, field: str, number: int) -> Any:
         """Convert one value to the attribute's type."""
-        attribute = row.attributes.get(name) or row_of_entry(row, name)
+        attribute = row.attributes.get(name) or ModelTree.entry_attribute(row, name)
         value = plain(getattr(self.m, field)[number])
         if attribute.type is Type.REFERENCE:
             return self.name(attribute.kind or "", value)
@@ -93,7 +105,10 @@ class Scribe:
             if value is None:
                 continue
             if row.keywords is TRISTATE and isinstance(value, bool):
-                value = _tristate(value, inferred[name], values[name.replace("limited", "range")])
+                # the automatic word is kept if it gives the same result
+                bounds, word = values[name.replace("limited", "range")], inferred[name]
+                means = bounds[0] < bounds[1] if word == "auto" else word == "true"
+                value = word if means == value else "true" if value else "false"
             if row.required or name in keep or value != inferred.get(name):
                 element.attributes[name] = _shortened(row, value, inferred.get(name)) if name not in keep else value
         return element
@@ -101,13 +116,9 @@ class Scribe:
     def copy_children(self, origin: Element, into: Element) -> None:
         """Copy everything inside an element of the source."""
         for child in origin.children:
-            self._copy(child, into)
-
-    def _copy(self, child: Element, into: Element) -> None:
-        """Copy one element of the source, with everything inside it."""
-        copy = Element(child.row, self.tree, into, dict(child.attributes))
-        into.children.append(copy)
-        self.copy_children(child, copy)
+            copy = Element(child.row, self.tree, into, dict(child.attributes))
+            into.children.append(copy)
+            self.copy_children(child, copy)
 
     def put_choice(self, section: Element, values: Values, origin: Element | None, instance: int) -> Element:
         """Add an actuator or a sensor that a plugin computes, with the settings of an unnamed instance.
@@ -137,17 +148,12 @@ class Scribe:
             source = origin.child("plugin") if origin is not None else None
             if source is None:
                 raise into.error("can't be saved: its plugin instance has no name, and its bodies were fused", "plugin")
-            self._copy(source, into)
+            self.copy_children(source, into.append("plugin", dict(source.attributes), source))
 
     def put_user(self, values: Values, field: str, number: int) -> None:
         """Add user values, if the object has any that are not zero."""
         user = plain(getattr(self.m, field)[number])
         values["user"] = user if any(user) else None
-
-
-def row_of_entry(row: ElementRow, name: str) -> Attribute:
-    """Return the row of an attribute that an element has only through its default entry."""
-    return ModelTree.entry_attribute(row, name)
 
 
 def word_of(row: Attribute, number: int) -> str:
@@ -157,12 +163,6 @@ def word_of(row: Attribute, number: int) -> str:
     if word is None:
         raise MjcfError(f"the model holds {number}, which is not the number of a keyword", attribute=row.name)
     return word
-
-
-def _tristate(flag: bool, word: str, bounds: tuple[float, float]) -> str:
-    """Return the keyword of a flag: the automatic one if it gives the same result."""
-    means = bounds[0] < bounds[1] if word == "auto" else word == "true"
-    return word if means == flag else "true" if flag else "false"
 
 
 def _shortened(row: Attribute, value: Any, inferred: Any) -> Any:
@@ -225,7 +225,7 @@ class Origins:
         self._source = source
         self._names = names
         self._in_order: dict[str, list[Element]] = {}
-        for element in _bodies(source.worldbody):
+        for element in bodies_of(source):
             self._enter(element)
             for part, _ in element.content():
                 if part.tag != "body":
@@ -255,15 +255,6 @@ class Origins:
     def all(self, kind: str) -> list[Element]:
         """Return all elements of a kind, in the order of the source."""
         return self._in_order.get(kind, [])
-
-
-def _bodies(world: Element) -> Iterator[Element]:
-    """Return the world and all bodies, depth first."""
-    stack = [world]
-    while stack:
-        body = stack.pop()
-        yield body
-        stack.extend([child for child, _ in body.content("body")][::-1])
 
 
 def asset_name(element: Element) -> str | None:

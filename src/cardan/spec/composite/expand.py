@@ -65,12 +65,10 @@ REMOVED: dict[str, str] = {"rope": "cable", "cloth": "flexcomp"}
 
 def expand(macro: Element) -> None:
     """Replace one composite by its elements. Raises MjcfError."""
-    parent = around = macro.parent
-    while around is not None:
+    for around in macro.around():
         name = around.attributes.get("childclass")
         if name and name not in macro.tree.defaults:
             raise around.error(f"unknown default class '{name}'", "childclass")
-        around = around.parent
     word = macro["type"]
     if word in REMOVED:
         raise macro.error(f"composites of the type '{word}' are deprecated: use '{REMOVED[word]}'", "type")
@@ -78,6 +76,7 @@ def expand(macro: Element) -> None:
     composite = read_composite(macro, kind.geom, kind.tendon_fix, kind.covers)
     _check(composite, kind)
     kind.build(composite)
+    parent = macro.parent
     assert parent is not None
     at = parent.children.index(macro)
     parent.children[at : at + 1] = composite.members

@@ -25,68 +25,51 @@ def pinned_points(macro: Element, values: dict[str, Any], count: int) -> np.ndar
     """
     pinned = np.zeros(count, bool)
     for pin in macro.all("pin"):
-        for attribute, rows in pin.attributes.items():
-            if rows and attribute in _SETTERS:
-                _SETTERS[attribute](pinned, pin, values, rows)
+        for attribute, numbers in pin.attributes.items():
+            if numbers and attribute in ("id", "range"):
+                _pin_points(pinned, pin, attribute, values, numbers)
+            elif numbers and attribute in ("grid", "gridrange"):
+                _pin_grid(pinned, pin, attribute, values, numbers)
     return pinned | values["rigid"]
 
 
-def _pin_ids(pinned: np.ndarray, pin: Element, values: dict[str, Any], flat: tuple[int, ...]) -> None:
-    """Pin single points."""
-    if _in_range(pin, "id", min(flat), max(flat), values, len(pinned)):
-        pinned[list(flat)] = True
+def _pin_points(
+    pinned: np.ndarray, pin: Element, attribute: str, values: dict[str, Any], numbers: tuple[int, ...]
+) -> None:
+    """Pin single points (``id``), or points between two numbers, both included; none if the first is larger."""
+    rows = [numbers] if attribute == "id" else _rows(pin, attribute, numbers, 2)
+    for row in rows:
+        low, high = min(row), max(row)
+        if low < 0 or high >= len(pinned):
+            found = low if low < 0 else high
+            _complain(pin, attribute, f"points are 0 to {len(pinned) - 1}, found {found}", values)
+        elif attribute == "id":
+            pinned[list(row)] = True
+        else:
+            pinned[row[0] : row[1] + 1] = True
 
 
-def _pin_ranges(pinned: np.ndarray, pin: Element, values: dict[str, Any], flat: tuple[int, ...]) -> None:
-    """Pin points between two numbers, both included; none if the first is the larger one."""
-    for first, last in _table(pin, "range", flat, 2):
-        if _in_range(pin, "range", min(first, last), max(first, last), values, len(pinned)):
-            pinned[first : last + 1] = True
-
-
-def _pin_grid(pinned: np.ndarray, pin: Element, values: dict[str, Any], flat: tuple[int, ...]) -> None:
-    """Pin points by their coordinates in the grid."""
-    grid = _grid(pinned, pin, "grid", values)
-    for place in _table(pin, "grid", flat, grid.ndim):
-        if _in_grid(pin, "grid", place, values, grid):
-            grid[tuple(place)] = True
-
-
-def _pin_grid_ranges(pinned: np.ndarray, pin: Element, values: dict[str, Any], flat: tuple[int, ...]) -> None:
-    """Pin boxes of the grid, between two points, both included."""
-    grid = _grid(pinned, pin, "gridrange", values)
-    for row in _table(pin, "gridrange", flat, 2 * grid.ndim):
-        low, high = row[: grid.ndim], row[grid.ndim :]
-        if all(_in_grid(pin, "gridrange", place, values, grid) for place in (low, high)):
-            grid[tuple(slice(a, b + 1) for a, b in zip(low, high, strict=True))] = True
-
-
-_SETTERS = {"id": _pin_ids, "range": _pin_ranges, "grid": _pin_grid, "gridrange": _pin_grid_ranges}
-
-
-def _table(pin: Element, attribute: str, flat: tuple[int, ...], width: int) -> list[list[int]]:
-    """Return rows of ``width`` numbers."""
-    if len(flat) % width:
-        raise pin.error(f"the number of values must be a multiple of {width}, found {len(flat)}", attribute)
-    return np.array(flat).reshape(-1, width).tolist()
-
-
-def _grid(pinned: np.ndarray, pin: Element, attribute: str, values: dict[str, Any]) -> np.ndarray:
-    """Return the mask by grid coordinates."""
+def _pin_grid(
+    pinned: np.ndarray, pin: Element, attribute: str, values: dict[str, Any], numbers: tuple[int, ...]
+) -> None:
+    """Pin points by their coordinates (``grid``), or boxes of the grid between two points, both included."""
     dim = values["dim"]
     if values["type"] != "grid" or dim == 1:
         found = f"this one is of type {values['type']} and dim {dim}"
         raise pin.error(f"grid coordinates are for flexcomps of type grid with dim 2 or 3; {found}", attribute)
-    return pinned.reshape(values["count"][:dim])
+    grid = pinned.reshape(values["count"][:dim])
+    for row in _rows(pin, attribute, numbers, dim if attribute == "grid" else 2 * dim):
+        low, high = row[:dim], row[-dim:]
+        places = (low,) if attribute == "grid" else (low, high)
+        if all(_in_grid(pin, attribute, place, values, grid) for place in places):
+            grid[tuple(slice(a, b + 1) for a, b in zip(low, high, strict=True))] = True
 
 
-def _in_range(pin: Element, attribute: str, low: int, high: int, values: dict[str, Any], count: int) -> bool:
-    """Return whether these are numbers of points."""
-    if low < 0 or high >= count:
-        found = low if low < 0 else high
-        _complain(pin, attribute, f"points are 0 to {count - 1}, found {found}", values)
-        return False
-    return True
+def _rows(pin: Element, attribute: str, numbers: tuple[int, ...], width: int) -> list[list[int]]:
+    """Return rows of ``width`` numbers."""
+    if len(numbers) % width:
+        raise pin.error(f"the number of values must be a multiple of {width}, found {len(numbers)}", attribute)
+    return np.array(numbers).reshape(-1, width).tolist()
 
 
 def _in_grid(pin: Element, attribute: str, place: list[int], values: dict[str, Any], grid: np.ndarray) -> bool:

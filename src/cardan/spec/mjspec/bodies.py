@@ -58,10 +58,9 @@ class InBody(Named):
     @property
     def parent(self) -> Any:
         """The body that contains the element."""
-        around = self.element.parent
-        while around is not None and around.tag not in ("body", "worldbody"):
-            around = around.parent
-        return None if around is None else self.spec.struct(around)
+        around = (part for part in self.element.around() if part.tag in ("body", "worldbody"))
+        body = next(around, None) if self.element.parent is not None else None
+        return None if body is None else self.spec.struct(body)
 
     @property
     def frame(self) -> Any:
@@ -73,11 +72,9 @@ class InBody(Named):
         """Move the element into a frame of the same body. Raises MjcfError if the frame belongs to another body."""
         if frame.spec is not self.spec or frame.parent is not self.parent:
             raise self.element.error("the frame must belong to the same body")
-        element, around = self.element, frame.element
-        while around is not None:
-            if around is element:
-                raise element.error("a frame cannot be inside itself")
-            around = around.parent
+        element = self.element
+        if element is frame.element or element in frame.element.around():
+            raise element.error("a frame cannot be inside itself")
         element.parent.children.remove(element)
         frame.element.children.append(element)
         element.parent = frame.element

@@ -9,18 +9,18 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cardan.errors import MjcfError, suggestion
+from cardan.spec.attach import Attachment
+from cardan.spec.layout import KeysKept, bodies_of
 from cardan.spec.mjspec import actuators, assets, bodies, relations, settings
-from cardan.spec.mjspec.attach import Attachment
 from cardan.spec.mjspec.bodies import MjsBody, MjsFrame, MjsSite
-from cardan.spec.mjspec.layout import KeysKept, bodies_of
 from cardan.spec.mjspec.settings import MjsDefault
 from cardan.spec.mjspec.struct import Struct
-from cardan.spec.mjspec.trees import remove
 from cardan.spec.schema.body import BODY
 from cardan.spec.schema.language import SCHEMA
 from cardan.spec.schema.settings import COMPILER, SIZE
 from cardan.spec.schema.shared import ORIENTATION
 from cardan.spec.tree import ModelTree
+from cardan.spec.trees import remove
 
 if TYPE_CHECKING:
     from cardan.spec.element import Element

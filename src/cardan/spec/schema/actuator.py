@@ -3,17 +3,7 @@
 from __future__ import annotations
 
 from cardan.spec.schema.keywords import BIAS, DYN, GAIN, TRISTATE
-from cardan.spec.schema.rows import (
-    Attribute,
-    ElementRow,
-    boolean,
-    element,
-    integer,
-    keyword,
-    real,
-    reals,
-    reference,
-)
+from cardan.spec.schema.rows import Attribute, ElementRow, boolean, element, integer, keyword, real, reals, reference
 from cardan.spec.schema.shared import CLASS, GROUP, PLUGIN_CHOICE, USER, config, name
 
 TRANSMISSION: tuple[Attribute, ...] = (

@@ -19,16 +19,7 @@ from cardan.spec.schema.rows import (
     reference,
     text,
 )
-from cardan.spec.schema.shared import (
-    CLASS,
-    CONTACT_SHARED,
-    GROUP,
-    RGBA,
-    config,
-    name,
-    plugin,
-    solver,
-)
+from cardan.spec.schema.shared import CLASS, CONTACT_SHARED, GROUP, RGBA, config, name, plugin, solver
 
 NUMBERS = (0, None)
 

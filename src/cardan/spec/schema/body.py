@@ -83,13 +83,7 @@ JOINT_ROW = element(
     entry="joint",
 )
 
-FREEJOINT = element(
-    "freejoint",
-    "free joint, without default class",
-    name("joint"),
-    GROUP,
-    kind="joint",
-)
+FREEJOINT = element("freejoint", "free joint, without default class", name("joint"), GROUP, kind="joint")
 
 GEOM_ROW = element(
     "geom",

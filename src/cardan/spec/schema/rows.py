@@ -179,11 +179,7 @@ def table(*rows: Attribute | Iterable[Attribute]) -> dict[str, Attribute]:
 
 
 def element(
-    tag: str,
-    meaning: str,
-    *rows: Attribute | Iterable[Attribute],
-    children: Iterable[ElementRow] = (),
-    **more: Any,
+    tag: str, meaning: str, *rows: Attribute | Iterable[Attribute], children: Iterable[ElementRow] = (), **more: Any
 ) -> ElementRow:
     """Return an element row; see ``ElementRow`` for the keyword arguments."""
     return ElementRow(tag, meaning, table(*rows), {child.tag: child for child in children}, **more)

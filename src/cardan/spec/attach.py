@@ -16,11 +16,11 @@ from cardan.errors import MjcfError
 from cardan.maths.pose import euler2quat
 from cardan.maths.vector import scale3
 from cardan.spec.element import Element
-from cardan.spec.mjspec.layout import KeysKept, key_pieces, layout, rewrite_key
-from cardan.spec.mjspec.trees import listed, names_of, referred
+from cardan.spec.layout import KeysKept, key_pieces, layout, rewrite_key
 from cardan.spec.schema.language import DEFAULT
 from cardan.spec.schema.rows import Type
 from cardan.spec.tree import WORLD, asset_folder
+from cardan.spec.trees import listed, names_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -97,7 +97,7 @@ class Attachment:
                 if element.tag == "skin":
                     continue
                 named = {found for part in (element, *element.children) for row in part.row.references
-                         if (found := referred(part, row)) and found[0] not in along}  # fmt: skip
+                         if (found := part.referred(row)) and found[0] not in along}  # fmt: skip
                 named |= listed(element)
                 named.discard(("body", WORLD))
                 if named and named <= inside:
@@ -169,17 +169,16 @@ class Attachment:
             if row.kind == "default":
                 if name:
                     given[row.name] = self.classes[name]
-            elif name and referred(element, row) != ("body", WORLD):
+            elif name and element.referred(row) != ("body", WORLD):
                 given[row.name] = self.renamed(name)
         for row in element.row.lists:
             names = given.get(row.name, "").split()
             given[row.name] = " ".join(name if name == WORLD else self.renamed(name) for name in names)
         if element.row.entry and "class" in element.row.attributes and "class" not in given:
             # inside the kinematic tree, classes are inherited from the elements around
-            around, name = element, self.classes[self.child.defaults.main.name]
-            while around.parent is not None and around.tag != "worldbody":
-                around = around.parent
-            if around.tag != "worldbody" and name != self.parent.defaults.main.name:
+            name = self.classes[self.child.defaults.main.name]
+            inherits = any(around.tag == "worldbody" for around in element.around())
+            if not inherits and name != self.parent.defaults.main.name:
                 given["class"] = name
         for row in element.row.attributes.values():
             if row.type is Type.FILE and (file := given.get(row.name)) and self.child.asset_key(file) is None:
@@ -228,9 +227,8 @@ class Attachment:
 
 def _class_around(root: Element) -> str:
     """Return the name of the default class that applies inside a body or frame without a class of its own."""
-    around, skip_frames = root, root.tag == "body"
-    while around.parent is not None:
-        around = around.parent
+    skip_frames = root.tag == "body"
+    for around in root.around():
         name = around.attributes.get("childclass")
         if name and not (skip_frames and around.tag == "frame"):
             return name

@@ -5,14 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cardan.spec.element import Element
-from cardan.spec.schema.keywords import OBJECT_KIND
 from cardan.spec.tree import ModelTree
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from cardan.spec.defaults import DefaultClass
-    from cardan.spec.schema.rows import Attribute
 
 Named = set[tuple[str, str]]  # kind and name
 
@@ -30,8 +28,23 @@ def remove(element: Element) -> None:
             names |= names_of([part])
             if part.parent is not None and part in part.parent.children:
                 part.parent.children.remove(part)
-        _drop_appearances(tree, names)
-        gone = _referring(tree, names)
+        lost = {name for name in names if name[0] in _APPEARANCE}
+        for cls in tree.defaults if lost else ():
+            for entry, values in list(cls.entries.items()):
+                for kind in _APPEARANCE:
+                    if (kind, values.get(kind)) in lost:
+                        cls.remove(entry, kind)
+        found: dict[Element, None] = {}
+        for whole in tree.root.descendants():
+            for row in whole.row.references if lost else ():
+                if whole.referred(row) in lost:
+                    del whole.attributes[row.name]
+            if any(whole.referred(row) in names for row in whole.row.references) or listed(whole) & names:
+                # for parts of a tendon, tuple or skin the whole element
+                while whole.row.kind is None and whole.parent is not None:
+                    whole = whole.parent
+                found[whole] = None
+        gone = list(found)
     tree.changed()
 
 
@@ -41,48 +54,10 @@ def names_of(elements: Iterable[Element]) -> Named:
     return {(part.row.kind, part.name) for part in every if part.row.kind and part.name}
 
 
-def referred(element: Element, row: Attribute) -> tuple[str, str] | None:
-    """Return kind and name of the object that an attribute of an element refers to, or None."""
-    name, kind = element.attributes.get(row.name), row.kind or ""
-    if not name:
-        return None
-    if kind.startswith("@"):
-        kind = OBJECT_KIND.get(element.attributes.get(kind[1:], ""), "")
-    return kind, name
-
-
 def listed(element: Element) -> Named:
     """Return kinds and names of the objects in an element's lists of names."""
     lists = element.row.lists
     return {(row.kind or "", name) for row in lists for name in element.attributes.get(row.name, "").split()}
-
-
-def _drop_appearances(tree: ModelTree, names: Named) -> None:
-    """Remove references to materials and textures that no longer exist."""
-    lost = {name for name in names if name[0] in _APPEARANCE}
-    if not lost:
-        return
-    for element in tree.root.descendants():
-        for row in element.row.references:
-            if referred(element, row) in lost:
-                del element.attributes[row.name]
-    for cls in tree.defaults:
-        for entry, values in list(cls.entries.items()):
-            for kind in _APPEARANCE:
-                if (kind, values.get(kind)) in lost:
-                    cls.remove(entry, kind)
-
-
-def _referring(tree: ModelTree, names: Named) -> list[Element]:
-    """Return the elements that refer to one of the names; for parts of a tendon, tuple or skin the whole element."""
-    found: dict[Element, None] = {}
-    for element in tree.root.descendants():
-        if any(referred(element, row) in names for row in element.row.references) or listed(element) & names:
-            whole = element
-            while whole.row.kind is None and whole.parent is not None:
-                whole = whole.parent
-            found[whole] = None
-    return list(found)
 
 
 # --- copies ----------------------------------------------------------------------------------------------------------
