@@ -55,10 +55,6 @@ def _filled(vector: tuple[float, ...], given: dict[int, float], defaults: tuple[
     return tuple(changed)
 
 
-def _general(values: Values, given: Mapping[str, Any]) -> None:
-    """A general actuator sets what it names, and nothing else."""
-
-
 def _motor(values: Values, given: Mapping[str, Any]) -> None:
     """Direct drive: force equals control."""
     values["gainprm"] = _with_first(values["gainprm"], i0=1.0)
@@ -135,7 +131,7 @@ def _adhesion(values: Values, given: Mapping[str, Any]) -> None:
 
 
 SHORTCUTS: dict[str, Callable[[Values, Mapping[str, Any]], None]] = {
-    "general": _general,
+    "general": lambda values, given: None,  # sets only the attributes that it names
     "motor": _motor,
     "position": _position,
     "velocity": _velocity,

@@ -75,8 +75,12 @@ class Attachment:
                 assert element.parent is not None
                 self._copy(element, self.parent.section(element.parent.tag))
             self.parent.changed()  # so that keyframes find the plugin instances of actuators
-        if keys:
-            self._copy_keys(keys)
+        # keyframes with the entries of the copied elements
+        before, after = (layout(self.child), layout(self.parent)) if keys else ({}, {})
+        for key in keys:
+            known = {part: {self.copies[element]: values for element, values in found.items() if element in self.copies}
+                     for part, found in key_pieces(key, before).items()}  # fmt: skip
+            rewrite_key(self._copy(key, self.parent.section("keyframe")), known, after)
         for name, content in self.child.assets.items():
             self.parent.assets.setdefault(name, content)
         self.parent.changed()
@@ -155,7 +159,12 @@ class Attachment:
             into.children.append(copy)
             self.copies[element] = copy
             self._rename(element, copy)
-            self._convert(element, copy)
+            self._convert_orientation(copy.attributes)
+            if element.row.kind == "joint" and element.tag == "joint" and not self.same_unit:
+                values = element.resolved()
+                for name in _JOINT_ANGLES if values["type"] in ("hinge", "ball") else ():
+                    if element.is_set(name):
+                        copy.attributes[name] = self._angle(values[name])
             stack.extend((child, copy) for child in element.children[::-1])
         return self.copies[root]
 
@@ -187,18 +196,6 @@ class Attachment:
                 folder = (self.child.folder or Path()) / asset_folder(self.settings, element.tag)
                 given[row.name] = str((folder / last).resolve())
 
-    def _convert(self, element: Element, copy: Element) -> None:
-        """Convert the angles of a copy to the target's unit."""
-        if self.same_unit and self.same_axes:
-            return
-        self._convert_orientation(copy.attributes)
-        if element.row.kind == "joint" and element.tag == "joint" and not self.same_unit:
-            values = element.resolved()
-            if values["type"] in ("hinge", "ball"):
-                for name in _JOINT_ANGLES:
-                    if element.is_set(name):
-                        copy.attributes[name] = self._angle(values[name])
-
     def _angle(self, value: Any) -> Any:
         """Return an angle or several angles in the target's unit."""
         return tuple(map(self.to_target, value)) if isinstance(value, tuple) else self.to_target(value)
@@ -214,15 +211,6 @@ class Attachment:
             given["euler"] = self._angle(given["euler"])
         if "axisangle" in given:
             given["axisangle"] = (*given["axisangle"][:3], self._angle(given["axisangle"][3]))
-
-    def _copy_keys(self, keys: list[Element]) -> None:
-        """Copy the keyframes, with the entries of the copied elements."""
-        before, after = layout(self.child), layout(self.parent)
-        for key in keys:
-            known = {part: {self.copies[element]: values for element, values in found.items() if element in self.copies}
-                     for part, found in key_pieces(key, before).items()}  # fmt: skip
-            copy = self._copy(key, self.parent.section("keyframe"))
-            rewrite_key(copy, known, after)
 
 
 def _class_around(root: Element) -> str:

@@ -57,7 +57,13 @@ class DefaultClass:
     def set(self, row: ElementRow, given: Mapping[str, Any]) -> None:
         """Set attributes of one entry; ``row`` is the entry's row in ``<default>``, ``given`` the values by name."""
         if row.tag in SHORTCUTS:
-            self._set_actuator(row, given)
+            # the general form of an actuator of this row with these attributes
+            own = self.entries.setdefault("general", {})
+            below = {**row.defaults, **own}
+            values = overlay(below, given, row.partial)
+            apply_shortcut(row.tag, values, given)
+            changed = set(given) | {name for name in values if values[name] != below.get(name)}
+            own.update({name: values[name] for name in changed if name in values})
         else:
             own = self.entries.setdefault(row.tag, {})
             if row.partial.isdisjoint(given):
@@ -65,15 +71,6 @@ class DefaultClass:
             else:
                 own |= given_over({**row.defaults, **own}, given, row.partial)
         self._forget()
-
-    def _set_actuator(self, row: ElementRow, given: Mapping[str, Any]) -> None:
-        """Set the general form of an actuator of this row with these attributes."""
-        own = self.entries.setdefault("general", {})
-        below = {**row.defaults, **own}
-        values = overlay(below, given, row.partial)
-        apply_shortcut(row.tag, values, given)
-        changed = set(given) | {name for name in values if values[name] != below.get(name)}
-        own.update({name: values[name] for name in changed if name in values})
 
     def remove(self, entry: str, name: str) -> None:
         """Remove the value that the class sets or inherits for an attribute of one entry."""
@@ -157,25 +154,21 @@ class Defaults:
         stack: list[tuple[Element, DefaultClass | None]] = [(section, None)]
         while stack:
             element, parent = stack.pop()
-            cls = self._class_of(element, parent)
+            name, cls = element.attributes.get("class"), self.main
+            if parent is not None and not name:
+                raise element.error("required attribute missing inside another default class", "class")
+            try:
+                if parent is not None:
+                    cls = self.add(name or "", parent)
+                else:
+                    self.rename_main(name or GLOBAL_CLASS)
+            except ValueError as error:
+                raise element.error(str(error), "class") from None
             for child in element.children:
                 if child.tag != section.tag:
                     cls.set(child.row, child.attributes)
             inside = [(child, cls) for child in element.all(section.tag)]
             stack.extend(inside[::-1])
-
-    def _class_of(self, element: Element, parent: DefaultClass | None) -> DefaultClass:
-        """Return the class of a ``<default>`` element, which is created or renamed."""
-        name = element.attributes.get("class")
-        if parent is not None and not name:
-            raise element.error("required attribute missing inside another default class", "class")
-        try:
-            if parent is not None:
-                return self.add(name or "", parent)
-            self.rename_main(name or GLOBAL_CLASS)
-        except ValueError as error:
-            raise element.error(str(error), "class") from None
-        return self.main
 
     def rename_main(self, name: str) -> None:
         """Rename the global class. Raises ValueError if the name is taken."""

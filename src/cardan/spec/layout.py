@@ -42,17 +42,14 @@ def layout(tree: ModelTree) -> Parts:
             parts["qvel"].append((joint, nv))
     for actuator in tree.section("actuator").children:
         parts["ctrl"].append((actuator, 1))
-        parts["act"].append((actuator, _activations(actuator)))
+        values = actuator.resolved()
+        dim = values.get("actdim", -1)
+        activations = 0 if values["dyntype"] == "none" else 1 if dim < 0 else dim
+        if actuator.tag == "plugin":
+            activations += _plugin_activations[0](actuator)
+        parts["act"].append((actuator, activations))
     parts["equality"] = [(element, 1) for element in tree.section("equality").children]
     return parts
-
-
-def _activations(actuator: Element) -> int:
-    """Return the number of activations of an actuator."""
-    values = actuator.resolved()
-    dim = values.get("actdim", -1)
-    own = 0 if values["dyntype"] == "none" else 1 if dim < 0 else dim
-    return own + (_plugin_activations[0](actuator) if actuator.tag == "plugin" else 0)
 
 
 _plugin_activations: list[Callable[[Element], int]] = []

@@ -59,13 +59,9 @@ class ModelTree:
         self._inside: set[str] = set()  # kinds of named objects inside repeated elements
         for tag, row in SCHEMA.children.items():
             if row.merged:
-                self._add_section(tag, row)
-
-    def _add_section(self, tag: str, row: ElementRow) -> None:
-        """Add an empty section, with its single children."""
-        section = self._sections[tag] = Element(row, self, self.root)
-        self.root.children.append(section)
-        section.children.extend(Element(part, self, section) for part in row.children.values() if part.merged)
+                section = self._sections[tag] = Element(row, self, self.root)
+                self.root.children.append(section)
+                section.children.extend(Element(part, self, section) for part in row.children.values() if part.merged)
 
     def adopt_sections(self) -> None:
         """Take the sections from the root's children, after these were replaced."""

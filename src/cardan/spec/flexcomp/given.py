@@ -30,8 +30,13 @@ def mesh(element: Element, values: dict[str, Any]) -> Lattice:
         raise element.error(str(error), "file") from None
     if not len(raw.face):
         raise element.error("the mesh has no faces", "file")
-    vertex, inverse = _merged(raw.vertex)
-    return scaled(element, values, vertex.astype(np.float64), inverse[raw.face])
+    # distinct vertices in order of appearance, and the number of each vertex among them
+    _, first, inverse = np.unique(raw.vertex, axis=0, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    number = np.empty(len(order), np.int64)
+    number[order] = np.arange(len(order))
+    vertex = raw.vertex[first[order]]
+    return scaled(element, values, vertex.astype(np.float64), number[inverse.ravel()][raw.face])
 
 
 def gmsh(element: Element, values: dict[str, Any]) -> Lattice:
@@ -60,15 +65,6 @@ def _content(element: Element, values: dict[str, Any]) -> bytes:
         return tree.read_file(name, main / folder, included)[0]
     except (OSError, ValueError) as error:
         raise element.error(str(error), "file") from None
-
-
-def _merged(vertex: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the distinct vertices in order of appearance, and the number of each vertex among them."""
-    _, first, inverse = np.unique(vertex, axis=0, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    number = np.empty(len(order), np.int64)
-    number[order] = np.arange(len(order))
-    return vertex[first[order]], number[inverse.ravel()]
 
 
 def direct(element: Element, values: dict[str, Any]) -> Lattice:

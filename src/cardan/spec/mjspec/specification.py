@@ -181,9 +181,8 @@ class Specification:
         """Add a default class inside ``parent`` (default: the global class), which starts with the parent's values."""
         around = self.default if parent is None else self.find_default(parent) if isinstance(parent, str) else parent
         if around is None:
-            raise MjcfError(
-                f"there is no default class '{parent}'" + suggestion(str(parent), self.tree.defaults.names())
-            )
+            known = suggestion(str(parent), self.tree.defaults.names())
+            raise MjcfError(f"there is no default class '{parent}'{known}")
         return MjsDefault(self, self.tree.defaults.add(name, around.cls))
 
     def find_default(self, name: str) -> MjsDefault | None:
@@ -334,31 +333,27 @@ class Specification:
         self.tree.assets = dict(value)
 
 
-def _adder(kind: str, section: str, tag: str) -> Any:
-    """Return a method that adds an element of a kind to its section."""
-
-    def add(self: Specification, default: Any = None, **values: Any) -> Any:
-        return self.add_to(self.tree.section(section), tag, default, values)
-
-    add.__name__ = f"add_{kind}"
-    add.__doc__ = f"Add a {kind}, of a default class if it takes one, with attributes by name."
-    return add
-
-
-def _finder(kind: str) -> Any:
-    """Return a method that looks up an object of a kind by name."""
+def _complete(name: str, kind: Kind) -> None:
+    """Add to `Specification` the methods and the list of one kind of object, to `MjsDefault` its defaults."""
 
     def find(self: Specification, name: str) -> Any:
-        return self.find(kind, name)
+        return self.find(find.__name__, name)
 
-    find.__name__ = kind
-    find.__doc__ = f"Return the {kind} of this name, or None."
-    return find
+    def add(self: Specification, default: Any = None, **values: Any) -> Any:
+        return self.add_to(self.tree.section(kind.section), kind.tag, default, values)
 
-
-def _lister(kind: str, plural: str) -> property:
-    """Return a property that lists all objects of a kind."""
-    return property(lambda self: self.listing(kind), doc=f"All {plural}, in model order.")
+    find.__name__, find.__doc__ = name, f"Return the {name} of this name, or None."
+    setattr(Specification, name, find)
+    setattr(Specification, kind.plural, property(lambda self: self.listing(name), doc=f"All {kind.plural}, in order."))
+    row = BODY.children.get(name)
+    if kind.section:
+        add.__name__ = f"add_{name}"
+        add.__doc__ = f"Add a {name}, of a default class if it takes one, with attributes by name."
+        setattr(Specification, add.__name__, add)
+        row = SCHEMA.children[kind.section].children[kind.tag]
+    if row is not None and row.entry:
+        struct = settings.EqualityDefault if name == "equality" else kind.struct
+        setattr(MjsDefault, name, settings.default_entry(name, row.entry, struct))
 
 
 def _setting(section: str, row: Any) -> property:
@@ -380,18 +375,7 @@ def _section(tag: str, struct: Any) -> property:
 
 
 for _name, _kind in KINDS.items():
-    setattr(Specification, _name, _finder(_name))
-    setattr(Specification, _kind.plural, _lister(_name, _kind.plural))
-    _entry, _struct = "", _kind.struct
-    if _kind.section:
-        setattr(Specification, f"add_{_name}", _adder(_name, _kind.section, _kind.tag))
-        _entry = SCHEMA.children[_kind.section].children[_kind.tag].entry or ""
-    elif _name in BODY.children:
-        _entry = BODY.children[_name].entry or ""
-    if _name == "equality":
-        _struct = settings.EqualityDefault
-    if _entry:
-        setattr(MjsDefault, _name, settings.default_entry(_name, _entry, _struct))
+    _complete(_name, _kind)
 for _row in SIZE.attributes.values():
     setattr(Specification, _row.name, _setting("size", _row))
 for _name in ("meshdir", "texturedir", "strippath"):

@@ -2,19 +2,8 @@
 
 from __future__ import annotations
 
+from cardan.spec.schema import keywords as k
 from cardan.spec.schema.asset import FLEX_SHARED, NUMBERS, flex_contact, flexcomp_edge
-from cardan.spec.schema.keywords import (
-    CAMLIGHT,
-    COMPOSITE,
-    COMPOSITE_JOINT,
-    COMPOSITE_TENDON,
-    FLEXCOMP,
-    FLUID_SHAPE,
-    GEOM,
-    JOINT,
-    SITE,
-    TRISTATE,
-)
 from cardan.spec.schema.rows import (
     Attribute,
     ElementRow,
@@ -64,7 +53,7 @@ JOINT_ROW = element(
     "degrees of freedom of the body",
     name("joint"),
     CLASS,
-    keyword("type", JOINT, "hinge", "kind of joint"),
+    keyword("type", k.JOINT, "hinge", "kind of joint"),
     GROUP,
     position("position of the joint in the body's frame, m"),
     reals("axis", 3, (0.0, 0.0, 1.0), "axis of hinge or slide, in the body's frame"),
@@ -72,7 +61,7 @@ JOINT_ROW = element(
         "springdamper", 2, (0.0, 0.0), "time constant (s) and damping ratio from which stiffness and damping are made"
     ),
     *passive("joint"),
-    keyword("actuatorfrclimited", TRISTATE, "auto", "whether the total actuator force is limited"),
+    keyword("actuatorfrclimited", k.TRISTATE, "auto", "whether the total actuator force is limited"),
     reals("actuatorfrcrange", 2, (0.0, 0.0), "range of the total actuator force"),
     boolean("actuatorgravcomp", False, "gravity compensation counts as actuator force"),
     real("ref", 0.0, "position of the joint in the initial configuration"),
@@ -90,7 +79,7 @@ GEOM_ROW = element(
     "shape that collides, is drawn and gives inertia",
     name("geom"),
     CLASS,
-    keyword("type", GEOM, "sphere", "shape"),
+    keyword("type", k.GEOM, "sphere", "shape"),
     *CONTACT_SHARED,
     GROUP,
     reals("size", (1, 3), (0.0, 0.0, 0.0), "sizes of the shape, m"),
@@ -105,7 +94,7 @@ GEOM_ROW = element(
     reference("mesh", "mesh", "mesh of the shape"),
     real("fitscale", 1.0, "scale of a shape fitted to a mesh"),
     COLOUR,
-    keyword("fluidshape", FLUID_SHAPE, "none", "fluid forces by the shape of geoms"),
+    keyword("fluidshape", k.FLUID_SHAPE, "none", "fluid forces by the shape of geoms"),
     reals("fluidcoef", (1, 5), (0.5, 0.25, 1.5, 1.0, 1.0), "coefficients of the fluid forces"),
     USER,
     children=[plugin()],
@@ -118,7 +107,7 @@ SITE_ROW = element(
     "frame of interest",
     name("site"),
     CLASS,
-    keyword("type", SITE, "sphere", "shape"),
+    keyword("type", k.SITE, "sphere", "shape"),
     GROUP,
     MATERIAL,
     reals("size", (1, 3), (0.005, 0.005, 0.005), "sizes of the shape, m"),
@@ -136,7 +125,7 @@ CAMERA_ROW = element(
     "camera",
     name("camera"),
     CLASS,
-    keyword("mode", CAMLIGHT, "fixed", "how the camera moves"),
+    keyword("mode", k.CAMLIGHT, "fixed", "how the camera moves"),
     reference("target", "body", "body that the camera looks at"),
     real("fovy", 45.0, "vertical field of view, degrees"),
     real("ipd", 0.068, "distance between the pupils, m"),
@@ -158,7 +147,7 @@ LIGHT_ROW = element(
     "light",
     name("light"),
     CLASS,
-    keyword("mode", CAMLIGHT, "fixed", "how the light moves"),
+    keyword("mode", k.CAMLIGHT, "fixed", "how the light moves"),
     reference("target", "body", "body that the light shines at"),
     boolean("directional", False, "directional, not spot"),
     boolean("castshadow", True, "casts shadows"),
@@ -183,10 +172,11 @@ def _composite_parts() -> list[ElementRow]:
     limits = ("group", "stiffness", "damping", "limited", "range", "margin", "frictionloss")
     solvers = [*solver("fix", "equality constraint"), *solver("limit", "limit"), *solver("friction", "friction loss")]
     return [
-        element("joint", "joints of the object", keyword("kind", COMPOSITE_JOINT, None, "which joints", required=True),
+        element("joint", "joints of the object",
+                keyword("kind", k.COMPOSITE_JOINT, None, "which joints", required=True),
                 (joint[n] for n in (*limits, "armature", "axis", "type")), solvers),
         element("tendon", "tendons of the object",
-                keyword("kind", COMPOSITE_TENDON, None, "which tendons", required=True),
+                keyword("kind", k.COMPOSITE_TENDON, None, "which tendons", required=True),
                 (joint[n] for n in limits), solvers, MATERIAL, COLOUR, real("width", 0.003, "width, m")),
         element("skin", "skin of the object", GROUP, MATERIAL, COLOUR, boolean("texcoord", False, "make coordinates"),
                 real("inflate", 0.0, "inflation, m"), integer("subgrid", 0, "vertices between"), multiplicity="?"),
@@ -203,7 +193,7 @@ COMPOSITE_ROW = element(
     "composite",
     "object made of many bodies",
     text("prefix", "prefix of the names"),
-    keyword("type", COMPOSITE, None, "kind of object", required=True),
+    keyword("type", k.COMPOSITE, None, "kind of object", required=True),
     integers("count", (1, 3), (1, 1, 1), "number of elements a dimension"),
     real("spacing", None, "spacing of elements, m"),
     reals("offset", 3, (0.0, 0.0, 0.0), "offset from the parent, m"),
@@ -224,7 +214,7 @@ FLEXCOMP_ROW = element(
     "flex with its bodies and joints",
     FLEX_SHARED,
     name("flex", required=True),
-    keyword("type", FLEXCOMP, "grid", "how points and elements are made"),
+    keyword("type", k.FLEXCOMP, "grid", "how points and elements are made"),
     integers("count", 3, (10, 10, 10), "number of points along each axis"),
     reals("spacing", 3, (0.02, 0.02, 0.02), "spacing of points along each axis, m"),
     reals("point", NUMBERS, None, "vertex positions, m"),

@@ -2,16 +2,7 @@
 
 from __future__ import annotations
 
-from cardan.spec.schema.keywords import (
-    ANGLE,
-    CONE,
-    COORDINATE,
-    INERTIA_FROM_GEOM,
-    INTEGRATOR,
-    JACOBIAN,
-    LENGTH_RANGE,
-    SOLVER,
-)
+from cardan.spec.schema import keywords as k
 from cardan.spec.schema.rows import (
     Attribute,
     ElementRow,
@@ -30,7 +21,7 @@ from cardan.spec.schema.rows import Type as T
 LENGTH_RANGE_ROW = element(
     "lengthrange",
     "how length ranges of actuators are computed",
-    keyword("mode", LENGTH_RANGE, "muscle", "actuators for which length ranges are computed"),
+    keyword("mode", k.LENGTH_RANGE, "muscle", "actuators for which length ranges are computed"),
     boolean("useexisting", True, "keep length ranges that the model already gives"),
     boolean("uselimit", False, "take joint and tendon limits as length ranges"),
     real("accel", 20.0, "target acceleration of the search"),
@@ -53,8 +44,8 @@ COMPILER = element(
     real("settotalmass", -1.0, "scale all masses and inertias to this total mass, kg; negative: don't"),
     boolean("balanceinertia", False, "replace inertias that break the triangle inequality by their mean"),
     boolean("strippath", False, "drop the folder part of file names"),
-    keyword("coordinate", COORDINATE, "local", "frame of positions; only 'local' is left"),
-    keyword("angle", ANGLE, "degree", "unit of angles in the file"),
+    keyword("coordinate", k.COORDINATE, "local", "frame of positions; only 'local' is left"),
+    keyword("angle", k.ANGLE, "degree", "unit of angles in the file"),
     boolean("fitaabb", False, "fit primitive geoms to the bounding box of a mesh"),
     text("eulerseq", "three axes of Euler angles; lower case: moving, upper case: fixed", default="xyz"),
     text("meshdir", "folder of mesh and height field files"),
@@ -64,7 +55,7 @@ COMPILER = element(
     boolean("convexhull", True, "compute convex hulls of meshes"),
     boolean("usethread", True, "compile with several threads"),
     boolean("fusestatic", False, "fuse bodies without joints with their parent"),
-    keyword("inertiafromgeom", INERTIA_FROM_GEOM, "auto", "infer body inertias from geoms"),
+    keyword("inertiafromgeom", k.INERTIA_FROM_GEOM, "auto", "infer body inertias from geoms"),
     integers("inertiagrouprange", 2, (0, 5), "geom groups that count for inertias: first, last"),
     boolean("exactmeshinertia", False, "compute mesh inertias exactly, also for meshes that are not convex"),
     children=[LENGTH_RANGE_ROW],
@@ -114,10 +105,10 @@ OPTION = element(
     reals("o_solref", (1, 2), (0.02, 1.0), "contact reference when overridden"),
     reals("o_solimp", (1, 5), (0.9, 0.95, 0.001, 0.5, 2.0), "contact impedance when overridden"),
     reals("o_friction", (1, 5), (1.0, 1.0, 0.005, 0.0001, 0.0001), "contact friction when overridden"),
-    keyword("integrator", INTEGRATOR, "Euler", "numerical integrator"),
-    keyword("cone", CONE, "pyramidal", "friction cone"),
-    keyword("jacobian", JACOBIAN, "auto", "storage of constraint Jacobians"),
-    keyword("solver", SOLVER, "Newton", "constraint solver"),
+    keyword("integrator", k.INTEGRATOR, "Euler", "numerical integrator"),
+    keyword("cone", k.CONE, "pyramidal", "friction cone"),
+    keyword("jacobian", k.JACOBIAN, "auto", "storage of constraint Jacobians"),
+    keyword("solver", k.SOLVER, "Newton", "constraint solver"),
     integer("iterations", 100, "largest number of solver iterations"),
     real("tolerance", 1e-8, "tolerance of the solver"),
     integer("ls_iterations", 50, "largest number of line search iterations"),
