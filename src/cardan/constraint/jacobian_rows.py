@@ -113,7 +113,6 @@ def body_point(d: Data, body: int, local: Vec3) -> Vec3:
 
 
 UNION_SIZE = MAX_BODIES * BANK
-WORLD = 0
 
 
 @kernel

@@ -128,14 +128,6 @@ def com_pos(m: Model, d: Data) -> int:
 
 
 @kernel
-def _add_dofs(d: Data, velocity: Vec6, dof: int, number: int) -> Vec6:
-    """Add the motion of `number` dofs from `dof` on to the velocity of a body."""
-    for k in range(dof, dof + number):
-        velocity = add_scaled6(velocity, get6(d.cdof, k), d.qvel[k])
-    return velocity
-
-
-@kernel
 def _add_rotations(d: Data, velocity: Vec6, dof: int) -> Vec6:
     """Add the three rotations of a ball or free joint to `velocity`, and write their `cdof_dot`.
 
@@ -143,7 +135,9 @@ def _add_rotations(d: Data, velocity: Vec6, dof: int) -> Vec6:
     """
     for k in range(dof, dof + 3):
         set6(d.cdof_dot, k, cross_motion(velocity, get6(d.cdof, k)))
-    return _add_dofs(d, velocity, dof, 3)
+    for k in range(dof, dof + 3):
+        velocity = add_scaled6(velocity, get6(d.cdof, k), d.qvel[k])
+    return velocity
 
 
 @stage
@@ -162,7 +156,8 @@ def com_vel(m: Model, d: Data) -> int:
             if kind == JNT_FREE:
                 for k in range(dof, dof + 3):
                     set6(d.cdof_dot, k, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
-                velocity = _add_rotations(d, _add_dofs(d, velocity, dof, 3), dof + 3)
+                    velocity = add_scaled6(velocity, get6(d.cdof, k), d.qvel[k])
+                velocity = _add_rotations(d, velocity, dof + 3)
             elif kind == JNT_BALL:
                 velocity = _add_rotations(d, velocity, dof)
             else:
@@ -247,10 +242,7 @@ def object_velocity(m: Model, d: Data, kind: int, k: int, local: bool) -> Vec6:
 
 @kernel
 def object_acceleration(m: Model, d: Data, kind: int, k: int, local: bool) -> Vec6:
-    """Acceleration of an object at its centre, in its own orientation if `local`, else in the world's.
-
-    Needs `rne_post_constraint`.
-    """
+    """Acceleration of an object at its centre, in its own or the world's orientation; needs `rne_post_constraint`."""
     body = object_body(m, kind, k)
     point = object_pos(d, kind, k)
     velocity = velocity_at(m, d, body, point)

@@ -253,22 +253,6 @@ def _add_rotations(d: Data, velocity: Vec6, dof: int) -> Vec6:
 
 
 @kernel
-def _add_joint(m: Model, d: Data, velocity: Vec6, joint: int) -> Vec6:
-    """Add the motion of a joint to `velocity`, and write the P of its dofs."""
-    dof = m.jnt_dofadr[joint]
-    kind = m.jnt_type[joint]
-    if kind == JNT_FREE:
-        for k in range(dof, dof + 3):
-            set6(d.work.axis_rate, k, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
-            velocity = add_scaled6(velocity, get6(d.cdof, k), d.qvel[k])
-        return _add_rotations(d, velocity, dof + 3)
-    if kind == JNT_BALL:
-        return _add_rotations(d, velocity, dof)
-    set6(d.work.axis_rate, dof, add6(get6(d.cdof_dot, dof), get6(d.cdof_dot, dof)))
-    return add_scaled6(velocity, get6(d.cdof, dof), d.qvel[dof])
-
-
-@kernel
 def _body_matrix(d: Data, body: int) -> None:
     """Compute the matrix B of a body, column by column."""
     inertia, velocity = get10(d.cinert, body), get6(d.cvel, body)
@@ -290,7 +274,17 @@ def coriolis_derivatives(m: Model, d: Data) -> int:
         velocity = get6(d.cvel, m.body_parentid[body])
         first = m.body_jntadr[body]
         for joint in range(first, first + m.body_jntnum[body]):
-            velocity = _add_joint(m, d, velocity, joint)
+            dof = m.jnt_dofadr[joint]
+            if m.jnt_type[joint] == JNT_FREE:
+                for k in range(dof, dof + 3):
+                    set6(d.work.axis_rate, k, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
+                    velocity = add_scaled6(velocity, get6(d.cdof, k), d.qvel[k])
+                velocity = _add_rotations(d, velocity, dof + 3)
+            elif m.jnt_type[joint] == JNT_BALL:
+                velocity = _add_rotations(d, velocity, dof)
+            else:
+                set6(d.work.axis_rate, dof, add6(get6(d.cdof_dot, dof), get6(d.cdof_dot, dof)))
+                velocity = add_scaled6(velocity, get6(d.cdof, dof), d.qvel[dof])
     for body in range(1, m.nbody):
         _body_matrix(d, body)
     add_to_parents(m, d)

@@ -139,10 +139,7 @@ def _body_point(m: Model, d: Data, eq: int, body: int, first: int) -> Vec3:
 
 @kernel
 def add_external_forces(m: Model, d: Data) -> None:
-    """Write `cfrc_ext` (nbody, 6): the sum of applied, contact, connect and weld forces on each body.
-
-    Contacts with flexes are left out.
-    """
+    """Write `cfrc_ext` (nbody, 6): the sum of applied, contact (no flexes), connect and weld forces on each body."""
     for body in range(m.nbody):
         set6(d.cfrc_ext, body, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
     for body in range(1, m.nbody):

@@ -49,12 +49,6 @@ if TYPE_CHECKING:
 
 
 @kernel
-def _gear(m: Model, actuator: int, first: int) -> Vec3:
-    gear = m.actuator_gear
-    return (gear[actuator, first], gear[actuator, first + 1], gear[actuator, first + 2])
-
-
-@kernel
 def _set_moment(d: Data, actuator: int, dof: int, axis: Vec3) -> None:
     d.actuator_moment[actuator, dof] = axis[0]
     d.actuator_moment[actuator, dof + 1] = axis[1]
@@ -64,7 +58,8 @@ def _set_moment(d: Data, actuator: int, dof: int, axis: Vec3) -> None:
 @kernel
 def _turned_gear(m: Model, actuator: int, first: int, quat: Quat) -> Vec3:
     """Rotational gear in the child's frame; the gear of a transmission in the parent is given in the parent's frame."""
-    axis = _gear(m, actuator, first)
+    gear = m.actuator_gear
+    axis = (gear[actuator, first], gear[actuator, first + 1], gear[actuator, first + 2])
     if m.actuator_trntype[actuator] == TRN_JOINTINPARENT:
         axis = rot_vec_quat(axis, neg_quat(quat))
     return axis
@@ -85,7 +80,7 @@ def transmission(m: Model, d: Data) -> int:
                 quat = normalize4(get_quat(d.qpos, m.jnt_qposadr[target] + 3))
                 dof = m.jnt_dofadr[target]
                 d.actuator_length[actuator] = 0.0
-                _set_moment(d, actuator, dof, _gear(m, actuator, 0))
+                _set_moment(d, actuator, dof, get3(m.actuator_gear, actuator))
                 _set_moment(d, actuator, dof + 3, _turned_gear(m, actuator, 3, quat))
             elif joint_type == JNT_BALL:
                 quat = normalize4(get_quat(d.qpos, m.jnt_qposadr[target]))

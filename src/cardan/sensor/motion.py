@@ -23,7 +23,7 @@ from cardan.jit import kernel
 from cardan.maths.types import Vec2, Vec3
 from cardan.maths.vector import MINVAL, angular, cross, get3, get6, get9, linear, mul_mat_t_vec3, scale3, sub3
 from cardan.model.kernel_views import Data, Model
-from cardan.sensor.output import limit_row, put1, put3
+from cardan.sensor.output import put1, put3, put_of_limit
 
 
 @kernel
@@ -68,21 +68,15 @@ def jointactuatorfrc(m: Model, d: Data, i: int) -> None:
 
 
 @kernel
-def _limit_force(m: Model, d: Data, i: int, kind: int) -> None:
-    row = limit_row(d, kind, m.sensor_objid[i])
-    put1(m, d, i, d.efc_force[row] if row >= 0 else 0.0)
-
-
-@kernel
 def jointlimitfrc(m: Model, d: Data, i: int) -> None:
     """Force of a joint's limit; 0 if the limit is inactive."""
-    _limit_force(m, d, i, CNSTR_LIMIT_JOINT)
+    put_of_limit(m, d, i, CNSTR_LIMIT_JOINT, d.efc_force)
 
 
 @kernel
 def tendonlimitfrc(m: Model, d: Data, i: int) -> None:
     """Force of a tendon's limit; 0 if the limit is inactive."""
-    _limit_force(m, d, i, CNSTR_LIMIT_TENDON)
+    put_of_limit(m, d, i, CNSTR_LIMIT_TENDON, d.efc_force)
 
 
 @kernel
@@ -230,21 +224,15 @@ def ballangvel(m: Model, d: Data, i: int) -> None:
 
 
 @kernel
-def _limit_velocity(m: Model, d: Data, i: int, kind: int) -> None:
-    row = limit_row(d, kind, m.sensor_objid[i])
-    put1(m, d, i, d.efc_vel[row] if row >= 0 else 0.0)
-
-
-@kernel
 def jointlimitvel(m: Model, d: Data, i: int) -> None:
     """Velocity of a joint's distance from its limit; 0 if the limit is inactive."""
-    _limit_velocity(m, d, i, CNSTR_LIMIT_JOINT)
+    put_of_limit(m, d, i, CNSTR_LIMIT_JOINT, d.efc_vel)
 
 
 @kernel
 def tendonlimitvel(m: Model, d: Data, i: int) -> None:
     """Velocity of a tendon's distance from its limit; 0 if the limit is inactive."""
-    _limit_velocity(m, d, i, CNSTR_LIMIT_TENDON)
+    put_of_limit(m, d, i, CNSTR_LIMIT_TENDON, d.efc_vel)
 
 
 @kernel

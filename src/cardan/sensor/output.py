@@ -14,7 +14,7 @@ from cardan.enums.codes import (
 )
 from cardan.jit import kernel
 from cardan.maths.quaternion import mul_quat
-from cardan.maths.types import Vec3, Vec4
+from cardan.maths.types import ConstArray1, Vec3, Vec4
 from cardan.maths.vector import get4
 from cardan.model.kernel_views import Data, Model
 
@@ -70,6 +70,13 @@ def limit_row(d: Data, kind: int, i: int) -> int:
         if d.efc_type[row] == kind and d.efc_id[row] == i:
             return row
     return -1
+
+
+@kernel
+def put_of_limit(m: Model, d: Data, i: int, kind: int, values: ConstArray1) -> None:
+    """Store an element of `values` (nefc,), that of the active limit of the object of sensor `i`; 0 if inactive."""
+    row = limit_row(d, kind, m.sensor_objid[i])
+    put1(m, d, i, values[row] if row >= 0 else 0.0)
 
 
 @kernel

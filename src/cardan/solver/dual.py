@@ -28,7 +28,6 @@ from cardan.model.kernel_views import Data, Model
 
 NSOLVER = int(mjNSOLVER)
 RISE = 1e-10
-BLOCK = 6  # largest number of rows of a block
 ON_CONE = 1.0 - 1e-10  # if friction is above this share of its bound, the contact counts as slipping
 
 

@@ -118,16 +118,9 @@ def number_of_bits(word: int) -> int:
 def highest_bit(word: int) -> int:
     """Position of the highest set bit of a positive number."""
     place = 0
-    if word >> 16 != 0:
-        place += 16
-    if word >> (place + 8) != 0:
-        place += 8
-    if word >> (place + 4) != 0:
-        place += 4
-    if word >> (place + 2) != 0:
-        place += 2
-    if word >> (place + 1) != 0:
-        place += 1
+    for width in (16, 8, 4, 2, 1):
+        if word >> (place + width) != 0:
+            place += width
     return place
 
 
