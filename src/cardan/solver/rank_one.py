@@ -91,7 +91,7 @@ def change_pivot(inverse: float, p: float, weight: float) -> Vec3:
 
 @kernel
 def change_dense_factor(d: Data, r: int, n: int, weight: float) -> bool:
-    """Update the factor for H + `weight` j j' with row `r` of a dense Jacobian as j; return False if a pivot is lost."""
+    """Update the factor for H + `weight` j j' with row j = `r` of a dense Jacobian; return False if a pivot is lost."""
     row = stack_array(DENSE_MAX)
     adr = int(d.work.row_adr[r])
     last = n - 1
