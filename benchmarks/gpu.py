@@ -139,12 +139,12 @@ def stage_times(m: MjModel, count: int, precision: str, repeat: int) -> dict[str
     """Microseconds of each stage of a step in all worlds, by launches of it alone from a settled state."""
     with batch_on_gpu(m, count, precision) as batch:
         batch.step(repeat)
-        program = batch._program("mj_step", 0)
+        program = batch._worlds.program("mj_step", 0)
         worlds, found = np.arange(count), {}
         for stage in dict.fromkeys(program.stages):
             start = time.perf_counter()
             for _ in range(repeat):
-                batch._run_stages([stage], worlds)
+                batch._worlds.run_stages([stage], worlds)
             found[entry_of(stage).name] = 1e6 * (time.perf_counter() - start) / repeat
         return found
 

@@ -21,7 +21,7 @@ from benchmarks.models import cloth, quadruped
 from benchmarks.scenes import HUMANOID, MODELS, QUADRUPED, SUITE, WIDE
 from benchmarks.timing import RESULTS, save
 from cardan import MjModel
-from cardan.batch.gpu.code import codes
+from cardan.batch.gpu.program import codes
 from cardan.cli.entries import all_entries
 from cardan.collision.detection import collision
 from cardan.jit.cache.store import cache_folder

@@ -15,7 +15,7 @@ from functools import cache
 import numpy as np
 from tests.jit.fake_cuda import FakeDriver
 
-from cardan.batch.gpu import code, transfers
+from cardan.batch.gpu import program, transfers
 from cardan.jit.driver import cuda
 from cardan.jit.driver.lanes import LANE, LANE_WORDS, entry_in, lane_object
 from cardan.jit.driver.loader import Engine
@@ -119,7 +119,7 @@ class Lanes(FakeDriver):
         nothing = SimpleNamespace(read=lambda name, key: None, write=lambda *stored: None)
         monkeypatch.setattr(cuda, "disk", nothing)
         monkeypatch.setattr(cuda, "driver_interface", lambda: self)
-        monkeypatch.setattr(code, "gpu_source", self.source)
+        monkeypatch.setattr(program, "gpu_source", self.source)
         move = "// move_{}\n.visible .entry " + KERNEL + "(\n)"
         monkeypatch.setattr(transfers, "move_source", move.format)
         return self

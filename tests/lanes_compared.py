@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
+from tests.lane_worlds import LaneWorlds
 
 import cardan
-from cardan.batch.lanes import LaneWorlds
 from cardan.jit import Program
 from cardan.jit.driver.lanes import LaneCode
 from cardan.jit.front.stage import HERE, INTERLEAVED, Form

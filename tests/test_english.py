@@ -37,6 +37,7 @@ PACKAGES = (
     "compiler",
     "jit",
     "tangents",
+    "batch",
 )
 PAGES = (
     "README.md",

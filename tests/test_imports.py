@@ -95,7 +95,7 @@ def imported_modules(file: Path, types: bool = True) -> set[str]:
 
 
 def part_of(module: str) -> str:
-    """Part of the package that a module belongs to: `cardan.step.euler` -> `step`, `cardan` -> `__init__`."""
+    """Part of the package that a module belongs to: `cardan.step.integrators` -> `step`, `cardan` -> `__init__`."""
     return (module.split(".") + ["__init__"])[1]
 
 

@@ -20,9 +20,9 @@ from tests.verdicts import FULL
 
 import cardan
 from cardan.batch import Batch, SimulationError
-from cardan.batch.gpu import code, dlpack
+from cardan.batch.gpu import dlpack, program
 from cardan.batch.gpu.arrays import DeviceArray
-from cardan.batch.gpu.batch import GpuBatch
+from cardan.batch.gpu.back_end import GpuBackEnd
 from cardan.batch.gpu.memory import BLOCKS, block_size
 from cardan.enums import mjtStage, mjtState, mjtWarning
 from cardan.jit import jit_enabled
@@ -63,7 +63,7 @@ def model() -> cardan.MjModel:
     return cardan.MjModel.from_xml_string(XML)
 
 
-def two(m, count=4, seed=0, **options) -> tuple[GpuBatch, Batch]:
+def two(m, count=4, seed=0, **options) -> tuple[Batch, Batch]:
     """Batches on the GPU and on threads, with the same states."""
     batches = Batch(m, count, device="cuda", **options), Batch(m, count, 1)
     rng = np.random.default_rng(seed)
@@ -74,7 +74,7 @@ def two(m, count=4, seed=0, **options) -> tuple[GpuBatch, Batch]:
     return batches
 
 
-def assert_same(on_gpu: GpuBatch, on_threads: Batch, tolerance: float = 1e-9, fields=FIELDS) -> None:
+def assert_same(on_gpu: Batch, on_threads: Batch, tolerance: float = 1e-9, fields=FIELDS) -> None:
     for name in fields:
         expected = getattr(on_threads, name)
         found = np.asarray(getattr(on_gpu, name))
@@ -123,7 +123,7 @@ def test_resets_clear_integers_too_and_cost_what_their_worlds_cost(driver, model
     on_gpu, _ = two(model, count)
     on_gpu.step(2)
     before = np.asarray(on_gpu.state)
-    counts = np.asarray(on_gpu._memories.view("timer.number"))
+    counts = np.asarray(on_gpu._worlds.memories.view("timer.number"))
     assert counts.any()
     start = len(driver.calls)
     on_gpu.reset([5, 200], stage=NONE)
@@ -134,7 +134,7 @@ def test_resets_clear_integers_too_and_cost_what_their_worlds_cost(driver, model
     others = np.setdiff1d(np.arange(count), [5, 200])
     np.testing.assert_array_equal(after[others], before[others])
     assert np.asarray(on_gpu.qpos)[[5, 200]].tolist() == [model.qpos0.tolist()] * 2
-    cleared = np.asarray(on_gpu._memories.view("timer.number"))
+    cleared = np.asarray(on_gpu._worlds.memories.view("timer.number"))
     assert not cleared[[5, 200]].any()
     np.testing.assert_array_equal(cleared[others], counts[others])
     on_gpu.close()
@@ -143,12 +143,12 @@ def test_resets_clear_integers_too_and_cost_what_their_worlds_cost(driver, model
 def test_memory_grows_and_results_do_not_depend_on_it(driver, model, monkeypatch):
     on_gpu, on_threads = two(model)
     small = {"ncon": 1, "nefc": 1, "nnzJ": 1, "ncandidate": 1, "nJ": 1, "nH": 1}
-    monkeypatch.setattr(GpuBatch, "_first_capacities", lambda self: small)
+    monkeypatch.setattr(GpuBackEnd, "_first_capacities", lambda self: small)
     tight = Batch(model, 4, device="cuda")
     tight.state[:] = on_gpu.state
     for batch in (on_gpu, on_threads, tight):
         batch.step(20)
-    assert tight._memories.sizes["nefc"] > 1
+    assert tight._worlds.memories.sizes["nefc"] > 1
     for name in FIELDS:
         np.testing.assert_array_equal(np.asarray(getattr(tight, name)), np.asarray(getattr(on_gpu, name)), name)
     assert driver.names().count("cuStreamBeginCapture") == 2 * 4 + 0  # growing leaves graphs valid
@@ -157,7 +157,7 @@ def test_memory_grows_and_results_do_not_depend_on_it(driver, model, monkeypatch
 
 
 def test_growing_beyond_the_gpu_fails_the_worlds_that_need_it(driver, model, monkeypatch):
-    monkeypatch.setattr(GpuBatch, "_first_capacities", lambda self: {"ncon": 0})
+    monkeypatch.setattr(GpuBackEnd, "_first_capacities", lambda self: {"ncon": 0})
     batch = Batch(model, 2, device="cuda")
     batch.qpos[1, 2] = 5.0  # far above the plane
     driver.total = sum(a.nbytes for a in driver.open["memory"].values()) + 300_000
@@ -209,7 +209,7 @@ def test_fields_of_the_model_that_differ_between_worlds(driver, model):
         batch.step(10)
     assert_same(on_gpu, on_threads)
     assert driver.names().count("cuStreamBeginCapture") == captured  # graphs stay valid
-    assert set(on_gpu._models.values) == set(on_threads._models.values)
+    assert set(on_gpu._worlds.models.values) == set(on_threads._worlds.models.values)
     assert on_gpu.get_model(1).body_mass[1] == pytest.approx(2 * model.body_mass[1])
     np.testing.assert_allclose(np.asarray(on_gpu.expanded("body_subtreemass")), on_threads.expanded("body_subtreemass"))
     on_gpu.close()
@@ -242,7 +242,7 @@ def test_models_that_are_set_again_and_again(driver, model):
             batch.set_models(cardan.MjModel.from_xml_string(text))
             batch.step(2)
         gc.collect()
-        used.append(sum(memory.nbytes for memory in on_gpu._gpu.memory))
+        used.append(sum(memory.nbytes for memory in on_gpu._worlds.gpu.memory))
         assert_same(on_gpu, on_threads)
     assert used[-1] == used[-3]
     on_gpu.close()
@@ -358,8 +358,8 @@ def test_stages_may_be_launched_together_and_blocks_have_any_size(driver, model)
         batch.step(5)
     np.testing.assert_array_equal(np.asarray(one.state), np.asarray(many.state))
     blocks = Batch(model, 100, device="cuda", threads_per_block=64), Batch(model, 100, device="cuda")
-    assert [batch._memories.worlds for batch in blocks] == [128, 128]
-    assert [batch._memories.threads for batch in blocks] == [64, 32]
+    assert [batch._worlds.memories.worlds for batch in blocks] == [128, 128]
+    assert [batch._worlds.memories.threads for batch in blocks] == [64, 32]
     for batch in blocks:
         batch.qvel[:2, 0] = 0.1, -0.2
         batch.step(5)
@@ -368,8 +368,8 @@ def test_stages_may_be_launched_together_and_blocks_have_any_size(driver, model)
     with pytest.raises(ValueError, match="threads_per_block should be one of"):
         Batch(model, 2, device="cuda", threads_per_block=48)
     assert [block_size(n, 132) for n in (1, 8192, 2 * 132 * 64, 65536)] == [32, 32, 64, 128]
-    assert len(many._gpu_programs) == len(one._gpu_programs)
-    assert max(len(p._launches) for p in many._gpu_programs.values()) == 1
+    assert len(many._worlds.gpu_programs) == len(one._worlds.gpu_programs)
+    assert max(len(p._launches) for p in many._worlds.gpu_programs.values()) == 1
     for batch in (one, many):
         batch.close()
 
@@ -435,13 +435,13 @@ def test_code_is_made_once(tmp_path, monkeypatch):
         pytest.skip("libdevice is not installed (wheel nvidia-nvvm)")
     monkeypatch.setenv("CARDAN_CACHE_DIR", str(tmp_path))
     form = Form(INTERLEAVED, SINGLE)
-    first = code.gpu_source([clear_energy], form, ())
+    first = program.gpu_source([clear_energy], form, ())
     assert f".entry {KERNEL}(" in first
     assert ".f64" not in first
-    monkeypatch.setattr(code, "ptx", None)  # it is not called again
-    assert code.gpu_source([clear_energy], form, ()) == first
+    monkeypatch.setattr(program, "ptx", None)  # it is not called again
+    assert program.gpu_source([clear_energy], form, ()) == first
     with pytest.raises(TypeError):
-        code.gpu_source([clear_energy], Form(INTERLEAVED), ())
+        program.gpu_source([clear_energy], Form(INTERLEAVED), ())
 
 
 REAL: dict[str, Any] = {

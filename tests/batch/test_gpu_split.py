@@ -9,7 +9,7 @@ from tests.fake_gpu import lent
 
 import cardan
 from cardan.batch import Batch
-from cardan.batch.gpu.split import SplitBatch
+from cardan.batch.gpu.split import SplitBackEnd
 from cardan.enums import mjtState, mjtWarning
 from cardan.jit import jit_enabled
 from cardan.jit.driver.cuda import CudaError
@@ -52,7 +52,7 @@ def assert_same(one, several, fields=(*FIELDS, "state")) -> None:
 
 def test_worlds_are_split(driver, batches):
     _, several = batches
-    assert isinstance(several, SplitBatch) and len(several) == COUNT
+    assert isinstance(several, Batch) and isinstance(several._worlds, SplitBackEnd) and len(several) == COUNT
     assert [part.nsim for part in several.parts] == [2, 2, 3]
     assert [part.qpos.__dlpack_device__()[1] for part in several.parts] == [0, 2, 1]
     assert driver.names().count("cuDevicePrimaryCtxRetain") == 1 + 3
@@ -94,7 +94,7 @@ def test_models_states_rollouts_and_questions(batches):
     assert_same(one, several)
     for a, b in zip(*found, strict=True):
         np.testing.assert_array_equal(np.asarray(a), np.asarray(b))
-    assert set(several.parts[0]._models.values) == set(one._models.values)
+    assert set(several.parts[0]._worlds.models.values) == set(one._worlds.models.values)
     assert several.get_model(6).body_mass[1] == one.get_model(6).body_mass[1]
     assert several.expanded("body_mass").shape == (COUNT, one.model.nbody)
 

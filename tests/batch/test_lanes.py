@@ -10,12 +10,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.batch.test_batch import CART, PILE
+from tests.lane_worlds import LaneWorlds
 from tests.lanes_compared import compare, perturbed
 from tests.models_random import random_model
 from tests.verdicts import FULL
 
 import cardan
-from cardan.batch.lanes import LaneWorlds
 from cardan.jit import jit_enabled
 from cardan.jit.memory.lanes import Lanes
 from cardan.model.tables import CAPACITIES, DATA

@@ -157,7 +157,7 @@ def test_models_that_differ_between_worlds(cart: cardan.MjModel) -> None:
         batch.forward()
     expanded = single.expanded("body_mass")
     assert expanded is not None and expanded.dtype == np.float32
-    assert set(single._models.values) == set(double._models.values)
+    assert set(single._worlds.models.values) == set(double._worlds.models.values)
     for name in ("qM", "qacc_smooth"):
         assert_near(single.bind(name), double.bind(name))
     model = single.get_model(2)

@@ -10,7 +10,7 @@ from cardan.dynamics.muscle import muscles
 from cardan.dynamics.passive import passive
 from cardan.dynamics.tendon import spatial_tendon, tendon_velocity
 from cardan.dynamics.transmission import actuator_velocity, spatial_transmission, transmission
-from cardan.step.actuator_hooks import user_defaults
+from cardan.step.adapters import user_defaults
 
 STAGE_FIELDS = {
     kinematics: "qpos mocap_quat xpos xquat xmat xipos ximat xanchor xaxis geom_xpos geom_xmat site_xpos site_xmat",

@@ -21,7 +21,7 @@ from cardan.model.kernel_views import Data, Model
 from cardan.model.mjdata import MjContact, MjData
 from cardan.model.mjmodel import MjModel
 from cardan.model.tables import bytes_of_one
-from cardan.step.collision_hooks import put_contact
+from cardan.step.adapters import put_contact
 from cardan.step.hooks import Hooks, hooks, hooks_of
 
 Collider = Callable[..., Any]

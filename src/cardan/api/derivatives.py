@@ -20,7 +20,7 @@ from cardan.maths.vector import get3, scale3, set3, set9
 from cardan.model import internals
 from cardan.model.mjdata import MjData
 from cardan.model.mjmodel import MjModel
-from cardan.step.finite_difference_run import inverse_differences, transition_differences
+from cardan.step.finite_difference import inverse_differences, transition_differences
 
 if TYPE_CHECKING:
     from cardan.derive.tape import Tape

@@ -3,15 +3,16 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from cardan.batch.batch import DATA_FIELDS, Batch
-    from cardan.batch.errors import SimulationError
+    from cardan.batch.back_end import SimulationError
+    from cardan.batch.batch import Batch
+    from cardan.batch.fields import DATA_FIELDS
     from cardan.batch.models import MODEL_FIELDS
 
-_HOMES = {"Batch": "batch", "DATA_FIELDS": "batch", "MODEL_FIELDS": "models", "SimulationError": "errors"}
+_HOMES = {"Batch": "batch", "DATA_FIELDS": "fields", "MODEL_FIELDS": "models", "SimulationError": "back_end"}
 
 
 def __getattr__(name: str) -> Any:
-    """The public names, each imported when it is first asked for."""
+    """Import a public name at its first use."""
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module

@@ -1,18 +1,14 @@
-"""Blocks of worlds dealt to workers that may be lost: results by block, whatever worker did it and how often.
+"""Distribute blocks of worlds to workers that may be lost: each block is done once, by whatever worker.
 
-This is the part of `cardan.batch.ray` that knows nothing of Ray. A worker has at most `ahead` blocks at a time, so that
-inputs and results of a few blocks are in flight, not those of all. The blocks of a lost worker are done again by the
-one that takes its place.
+This is the part of `cardan.batch.ray` that does not depend on Ray. A worker has at most `ahead` blocks at a time, so
+that inputs and results of only a few blocks are in transit. If a worker is lost, its replacement does its blocks again.
 """
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar
-
-Worker = TypeVar("Worker")
-Ticket = TypeVar("Ticket")
+from typing import Any, NamedTuple
 
 
 class Block(NamedTuple):
@@ -26,66 +22,36 @@ class Block(NamedTuple):
 
 
 class WorkerLost(Exception):
-    """A worker ended before its result was there: killed, out of memory, or its machine is gone."""
+    """A worker ended before its result arrived: killed, out of memory, or its machine is gone."""
 
 
 class ClusterError(RuntimeError):
     """Workers were lost again and again on the same worlds."""
 
 
-class Port(Protocol[Worker, Ticket]):
-    """How workers are reached."""
-
-    def start(self) -> Worker:
-        """A new worker."""
-        ...
-
-    def submit(self, worker: Worker, block: Block) -> Ticket:
-        """Give a worker a block; returns at once."""
-        ...
-
-    def wait(self, tickets: Sequence[Ticket]) -> Ticket:
-        """One of the tickets whose result, or whose failure, is there."""
-        ...
-
-    def result(self, ticket: Ticket) -> Any:
-        """The result of a ticket; raises `WorkerLost`, or what the worker raised."""
-        ...
-
-    def cancel(self, ticket: Ticket) -> None:
-        """Say that nobody waits for a ticket any more."""
-        ...
-
-
-class Dealing(Generic[Worker, Ticket]):
-    """One deal of blocks to workers.
+class Dealing:
+    """One distribution of blocks to workers.
 
     Args:
-        port: how workers are reached.
-        workers: the workers; one that is lost is replaced in this list.
-        done: called with each block and its result, in the order in which they come.
+        port: access to workers. ``start()`` returns a new worker; ``submit(worker, block)`` gives it a block and
+            returns a ticket; ``wait(tickets)`` returns a finished ticket; ``result(ticket)`` returns its result, or
+            raises `WorkerLost` or the error of the worker; ``cancel(ticket)`` gives a ticket up.
+        workers: the workers; a lost one is replaced in this list.
+        done: called with each block and its result, in the order of arrival.
         ahead: blocks that a worker has at a time.
-        tries: how often a block is tried before its worlds are taken to be the cause.
+        tries: number of workers that a block may lose.
     """
 
     def __init__(
-        self,
-        port: Port[Worker, Ticket],
-        workers: list[Worker],
-        done: Callable[[Block, Any], None],
-        ahead: int = 2,
-        tries: int = 3,
+        self, port: Any, workers: list[Any], done: Callable[[Block, Any], None], ahead: int = 2, tries: int = 3
     ) -> None:
-        self.port = port
-        self.workers = workers
-        self.done = done
-        self.ahead = ahead
-        self.tries = tries
-        self._flying: dict[Ticket, tuple[int, Worker, Block]] = {}  # by ticket: place of the worker, the worker, block
+        self.port, self.workers, self.done = port, workers, done
+        self.ahead, self.tries = ahead, tries
+        self._flying: dict[Any, tuple[int, Any, Block]] = {}  # by ticket: place of the worker, the worker, block
         self._lost: dict[Block, int] = {}
 
     def run(self, blocks: Sequence[Block]) -> None:
-        """Have all blocks done.
+        """Do all blocks.
 
         Raises:
             ClusterError: a block lost its worker `tries` times.
@@ -112,7 +78,7 @@ class Dealing(Generic[Worker, Ticket]):
             self._flying.clear()
 
     def _fill(self, waiting: deque[Block]) -> None:
-        """Give blocks to those workers that have the fewest."""
+        """Give blocks to the workers with the fewest."""
         load = [0] * len(self.workers)
         for place, _, _ in self._flying.values():
             load[place] += 1
@@ -123,8 +89,8 @@ class Dealing(Generic[Worker, Ticket]):
             self._flying[ticket] = place, self.workers[place], block
             load[place] += 1
 
-    def _replace(self, place: int, worker: Worker, block: Block, error: WorkerLost) -> None:
-        """Put a new worker in the place of a lost one, once: its other blocks fail as well."""
+    def _replace(self, place: int, worker: Any, block: Block, error: WorkerLost) -> None:
+        """Replace a lost worker, but only once: its other blocks fail as well."""
         self._lost[block] = self._lost.get(block, 0) + 1
         if self._lost[block] >= self.tries:
             raise ClusterError(f"{block}: {self.tries} workers were lost on them, the last one so: {error}") from error

@@ -1,11 +1,11 @@
-"""A step as a function of arrays, with its pull-back: what the steps of `cardan.torch` and `cardan.jax` stand on.
+"""A step as a function of arrays, with its pull-back: the common part of `cardan.torch` and `cardan.jax`.
 
-For a world with the state x, controls u and parameters p, ``(y, s) = f(x, u, p)`` gives the next state and the sensor
+For a world with the state x, controls u and parameters p, ``(y, s) = f(x, u, p)`` is the next state and the sensor
 data. The pull-back of (dL/dy, dL/ds) is (dL/dx, dL/du, dL/dp), by the transposed Jacobians of each step (see
-`cardan.derive.tape`). Each thread has data, and where there are parameters a model, of its own.
+`cardan.derive.tape`). Each thread has its own data, and its own model if there are parameters.
 
-States are ``qpos, qvel, act`` in a row, as `mj_getState` gives them for ``mjSTATE_PHYSICS``, quaternions with all of
-their numbers. The engine's Jacobians are in the tangent space; gradients go to and fro by the matrix of
+States are ``qpos, qvel, act`` in a row, as `mj_getState` returns them for ``mjSTATE_PHYSICS``, with four numbers for
+each quaternion. The engine's Jacobians are in the tangent space; gradients are converted by the matrix of
 ``w -> q (0, w) / 2`` of each quaternion (spec: computation, floating objects).
 """
 
@@ -14,11 +14,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from copy import copy
 from functools import cache
+from typing import Any
 
 import numpy as np
 
 from cardan.constants import mjMINVAL
-from cardan.derive.inputs import COPIED, Part, TangentSpace, part
+from cardan.derive.inputs import COPIED, TangentSpace, part
 from cardan.derive.jacobian import transition_derivatives
 from cardan.derive.plugins import check_no_memory
 from cardan.derive.sensitivity import sensitivities
@@ -36,12 +37,12 @@ STATE = ("qpos", "qvel", "act")
 
 @cache
 def crew_of(count: int) -> Crew:
-    """The threads of all differentiable steps and tapes that use `count` of them."""
+    """Return the threads of all differentiable steps and tapes that use `count` of them."""
     return Crew(count, "cardan-step")
 
 
 class Worker:
-    """Data, and a model where parameters vary, for one thread.
+    """Data for one thread, and a model if there are parameters.
 
     Args:
         m: model.
@@ -62,18 +63,12 @@ class Worker:
         self.lengths = np.zeros(0)  # of the quaternions that the world was given
 
     def refresh(self) -> None:
-        """Take over the numbers that the model has now."""
+        """Copy the current numbers of the model."""
         if self.m is not self.source:
             internals.memory(self.m).copy_from(internals.memory(self.source))
 
-    def _put(self, wanted: Part, values: np.ndarray) -> None:
-        memory = internals.memory(self.m if wanted.field.startswith("m.") else self.d)
-        name = wanted.field[2:]
-        place = memory.scalars[name] if memory.struct.by_name[name].is_scalar else memory.arrays[name]
-        place.reshape(-1)[wanted.numbers] = values
-
     def start(self, state: np.ndarray, ctrl: np.ndarray, values: Sequence[np.ndarray]) -> None:
-        """Set a world: its state, with unit quaternions, its controls and parameters; all else as in a new data."""
+        """Set the state, with unit quaternions, controls and parameters of a world; all else as in a new data."""
         d, starts = self.d, self._starts
         d.time = 0.0
         for name in COPIED:
@@ -82,28 +77,26 @@ class Worker:
             getattr(d, name)[:] = state[starts[k] : starts[k + 1]]
         d.ctrl[:] = ctrl
         for wanted, value in zip(self.parts, values, strict=True):
-            self._put(wanted, np.reshape(value, -1))
-        self.lengths = self._normalise(d.qpos)
-
-    def _normalise(self, qpos: np.ndarray) -> np.ndarray:
-        """Make the quaternions of qpos unit; returns the lengths that they had, one each."""
+            memory = internals.memory(self.m if wanted.field.startswith("m.") else d)
+            name = wanted.field[2:]
+            place = memory.scalars[name] if memory.struct.by_name[name].is_scalar else memory.arrays[name]
+            place.reshape(-1)[wanted.numbers] = np.reshape(value, -1)
         where = self.space.quat_adr[:, None] + np.arange(4)
-        lengths = np.linalg.norm(qpos[where], axis=1)
+        self.lengths = lengths = np.linalg.norm(d.qpos[where], axis=1)
         if (lengths == 0.0).any():
             raise ValueError("step: a quaternion of the state has the length 0")
         off = np.abs(lengths - 1.0) > mjMINVAL  # others stay as they are, bit by bit
-        qpos[where[off]] /= lengths[off, None]
-        return lengths
+        d.qpos[where[off]] /= lengths[off, None]
 
     def state(self) -> np.ndarray:
-        """The state as one row."""
+        """Return the state as one row."""
         return np.concatenate([getattr(self.d, name) for name in STATE])
 
     def advance(self, nstep: int) -> None:
-        """Step; an unstable world is an error.
+        """Step the world.
 
         Raises:
-            FatalError: numbers became too large or no numbers.
+            FatalError: the world became unstable.
         """
         d = self.d
         resets = internals.memory(d).scalars["work.auto_resets"]
@@ -113,7 +106,7 @@ class Worker:
             raise FatalError("step: the simulation is unstable (bad numbers in qpos, qvel or qacc)")
 
     def pull(self, by_state: np.ndarray, by_sensors: np.ndarray, nstep: int) -> tuple[np.ndarray, ...]:
-        """Gradients by the state, the controls and each parameter of the world that was set.
+        """Compute gradients by the state, the controls and each parameter of the world that was set.
 
         Args:
             by_state: gradient by the state after `nstep` steps (nq + nv + na).
@@ -139,10 +132,13 @@ class Worker:
             back = transition_derivatives(m, d, True, True, sensed).T @ pulled
             adjoint = back[:nx]
             controls += back[nx:]
-        return np.concatenate([self._lift(adjoint[:nv], first, lengths), adjoint[nv:]]), controls, *values
+        scale = np.ones(nv)  # from the tangent space to qpos, whose quaternions were divided by their lengths
+        scale[self.space.quat_dof[:, None] + np.arange(3)] = (4.0 / lengths)[:, None]
+        lifted = self.space.basis(first) @ (scale * adjoint[:nv])
+        return np.concatenate([lifted, adjoint[nv:]]), controls, *values
 
     def _add_parameters(self, values: list[np.ndarray], adjoint: np.ndarray, by_sensors: np.ndarray | None) -> None:
-        """Add to the gradients by the parameters what one step contributes."""
+        """Add the contribution of one step to the gradients by the parameters."""
         if not self.parts:
             return
         m = self.m
@@ -156,12 +152,6 @@ class Worker:
             for name, piece in pieces.items():
                 value += np.tensordot(piece, found[name, wanted.text], 1)
 
-    def _lift(self, tangent: np.ndarray, qpos: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-        """A gradient by positions in the tangent space as one by qpos, whose quaternions were divided by `lengths`."""
-        scale = np.ones(self.m.nv)
-        scale[self.space.quat_dof[:, None] + np.arange(3)] = (4.0 / lengths)[:, None]
-        return self.space.basis(qpos) @ (scale * tangent)
-
 
 class DifferentiableStep(Locked):
     """Steps of many worlds of a model as a function of arrays, and its pull-back.
@@ -170,11 +160,15 @@ class DifferentiableStep(Locked):
         m: model.
         names: names of the parameters, as in `cardan.derivatives`: real fields of the model, or applied forces, mocap
             poses and user data of the data.
-        nstep: number of steps that a call makes, with the same controls.
+        nstep: number of steps of a call, with the same controls.
+
+    Attributes:
+        shapes: shape of each parameter.
+        nstate: size of a state.
 
     Raises:
-        ValueError: a name stands for nothing that may be a parameter, or `nstep` is less than 1.
-        NotImplementedError: the model has a feature without derivatives (when gradients are asked for).
+        ValueError: a name can't be a parameter, or `nstep` is less than 1.
+        NotImplementedError: the model has a feature without derivatives (raised when gradients are computed).
     """
 
     def __init__(self, m: MjModel, names: tuple[str, ...], nstep: int = 1) -> None:
@@ -193,10 +187,10 @@ class DifferentiableStep(Locked):
             self.shapes[name] = found.shape
         self.nstate = m.nq + m.nv + m.na
 
-    def _worker(self, k: int) -> Worker:
-        while len(self._workers) <= k:
-            self._workers.append(Worker(self.m, self.names))
-        return self._workers[k]
+    @property
+    def inputs(self) -> dict[str, tuple[int, ...]]:
+        """Names and shapes of the inputs of one world."""
+        return {"state": (self.nstate,), "ctrl": (self.m.nu,), **self.shapes}
 
     def _spread(self, worlds: int, work: Callable[[Worker, int], None]) -> None:
         """Call ``work(worker, world)`` for all worlds, with a worker for each thread."""
@@ -208,7 +202,9 @@ class DifferentiableStep(Locked):
                 work(workers[k], world)
 
         with self.lock:  # for one call at a time
-            workers = [self._worker(k) for k in range(count)]
+            while len(self._workers) < count:
+                self._workers.append(Worker(self.m, self.names))
+            workers = self._workers
             crew_of(count).share(several)
 
     def _check(self, state: np.ndarray, ctrl: np.ndarray, values: Sequence[np.ndarray]) -> None:
@@ -223,12 +219,12 @@ class DifferentiableStep(Locked):
     def forward(
         self, state: np.ndarray, ctrl: np.ndarray, values: Sequence[np.ndarray]
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Next states and sensor data of n worlds.
+        """Compute the next states and the sensor data of n worlds.
 
         Args:
             state: (n, nq + nv + na).
             ctrl: (n, nu).
-            values: of each parameter (n, its shape).
+            values: numbers of each parameter, (n, its shape).
 
         Raises:
             FatalError: a world is unstable.
@@ -253,7 +249,7 @@ class DifferentiableStep(Locked):
         by_state: np.ndarray,
         by_sensors: np.ndarray,
     ) -> list[np.ndarray]:
-        """Gradients by the states, the controls and each parameter, from those by next states and sensor data.
+        """Compute gradients by the states, the controls and each parameter from those by next states and sensor data.
 
         Raises:
             NotImplementedError: the model has a feature without derivatives.
@@ -273,13 +269,35 @@ class DifferentiableStep(Locked):
 
 
 def differentiable_step(m: MjModel, names: tuple[str, ...], nstep: int) -> DifferentiableStep:
-    """The function that a model keeps for some parameters, until an option or a callback is set.
+    """Return the function that a model keeps for some parameters until an option or a callback is set.
 
     Raises:
-        TypeError: `m` is no model.
-        ValueError: a name is no parameter, or `nstep` is less than 1.
+        TypeError: `m` is not an MjModel.
+        ValueError: a name can't be a parameter, or `nstep` is less than 1.
     """
     if not isinstance(m, MjModel):
         raise TypeError(f"step: m must be an MjModel, not {type(m).__name__}")
     what = ("differentiable step", names, nstep)
     return internals.programs(m).of(what, hooks.version, lambda: DifferentiableStep(m, names, nstep))
+
+
+def common_shape(function: str, names: Sequence[str], arrays: Sequence[Any], shapes: Sequence[Any]) -> tuple[int, ...]:
+    """Return the leading dimensions of arrays of another library, broadcast.
+
+    Args:
+        function: name of the caller, for errors.
+        names: names of the arrays.
+        arrays: arrays (..., shape of one world).
+        shapes: shape of each for one world.
+
+    Raises:
+        ValueError: an array has another shape.
+    """
+    leading = []
+    for name, array, shape in zip(names, arrays, shapes, strict=True):
+        given, count = tuple(array.shape), array.ndim - len(shape)
+        if given[count:] != tuple(shape):
+            wanted = ", ".join(str(n) for n in ("...", *shape))
+            raise ValueError(f"{function}: {name} should be of shape ({wanted}), got {given}")
+        leading.append(given[:count])
+    return np.broadcast_shapes(*leading)

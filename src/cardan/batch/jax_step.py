@@ -1,9 +1,9 @@
-"""A step as a function of JAX's: ``cardan.jax.step`` (extra ``cardan[jax]``).
+"""A step as a function of JAX: ``cardan.jax.step`` (extra ``cardan[jax]``).
 
 The step is a callback on this machine's processors (`jax.pure_callback`) with a rule for reverse mode
-(`jax.custom_vjp`), so that it works within `jax.jit`, `jax.grad`, `jax.vmap` and `jax.lax.scan`. JAX's numbers are of
-type float32 unless ``jax.config.update("jax_enable_x64", True)`` says otherwise. The engine computes in double
-precision in either case; states and gradients that go in and out are rounded to seven digits without that setting.
+(`jax.custom_vjp`), so that it works within `jax.jit`, `jax.grad`, `jax.vmap` and `jax.lax.scan`. The engine computes in
+double precision. JAX's numbers have the type float32, so that states and gradients are rounded to seven digits, unless
+the program calls ``jax.config.update("jax_enable_x64", True)``.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from cardan.batch.differentiable import DifferentiableStep, differentiable_step
+from cardan.batch.differentiable import DifferentiableStep, common_shape, differentiable_step
 from cardan.model.mjmodel import MjModel
 
 try:
@@ -26,8 +26,7 @@ except ImportError as error:
     raise ImportError("cardan.jax needs JAX: pip install 'cardan[jax]'") from error
 
 Array = Any
-"""JAX's; without it, there is no type to check."""
-
+"""Type of JAX, which may not be installed."""
 
 NO_SECOND = (
     "cardan.jax.step has no second derivatives: its gradient can't be differentiated again (jax.hessian, grad of grad)"
@@ -35,16 +34,11 @@ NO_SECOND = (
 
 
 def _rows(arrays: Sequence[Any], shapes: Sequence[tuple[int, ...]]) -> tuple[tuple[int, ...], list[np.ndarray]]:
-    """Leading dimensions, and the arrays with one in their place, in double precision."""
+    """Return the leading dimensions, and arrays in double precision with a single dimension in their place."""
     given = [np.asarray(array, np.float64) for array in arrays]
     leading = np.broadcast_shapes(*(a.shape[: a.ndim - len(s)] for a, s in zip(given, shapes, strict=True)))
     worlds = prod(leading)
     return leading, [np.broadcast_to(a, (*leading, *s)).reshape(worlds, *s) for a, s in zip(given, shapes, strict=True)]
-
-
-def _shapes(function: DifferentiableStep) -> list[tuple[int, ...]]:
-    """Shapes of the inputs of one world."""
-    return [(function.nstate,), (function.m.nu,), *(function.shapes[name] for name in function.names)]
 
 
 @partial(jax.custom_jvp, nondiff_argnums=(0,))
@@ -54,7 +48,7 @@ def _outcome(function: DifferentiableStep, inputs: tuple[Any, ...]) -> tuple[Any
     sizes = (function.nstate, function.m.nsensordata)
 
     def compute(*arrays: Any) -> tuple[np.ndarray, ...]:
-        shape, (state, ctrl, *values) = _rows(arrays, _shapes(function))
+        shape, (state, ctrl, *values) = _rows(arrays, list(function.inputs.values()))
         results = function.forward(state, ctrl, values)
         return tuple(result.reshape(*shape, n).astype(dtype) for result, n in zip(results, sizes, strict=True))
 
@@ -78,7 +72,7 @@ def _pull_back(function: DifferentiableStep, inputs: tuple[Any, ...], gradients:
 
     def compute(*arrays: Any) -> tuple[np.ndarray, ...]:
         sizes = [(function.nstate,), (function.m.nsensordata,)]
-        shapes = _shapes(function)
+        shapes = list(function.inputs.values())
         leading, (by_state, by_sensors, state, ctrl, *values) = _rows(arrays, [*sizes, *shapes])
         found = function.pull_back(state, ctrl, values, by_state, by_sensors)
         return tuple(
@@ -106,19 +100,19 @@ _step.defvjp(_forward, _backward)
 def step(
     m: MjModel, state: Any, ctrl: Any, parameters: Mapping[str, Any] | None = None, nstep: int = 1
 ) -> tuple[Array, Array]:
-    """The state after a step, and its sensor data, as a function that JAX differentiates in reverse mode.
+    """Return the state after a step and its sensor data, as a function that JAX differentiates in reverse mode.
 
-    Leading dimensions are worlds, which are computed on all processors; those of the arguments are broadcast, and
+    Leading dimensions are worlds, which are computed on all processors. Those of the arguments are broadcast, and
     `jax.vmap` adds some.
 
     Args:
         m: model.
-        state: ``qpos, qvel, act`` in a row, (..., nq + nv + na), as `mj_getState` gives them for ``mjSTATE_PHYSICS``.
-            Quaternions are made unit. All else (time, applied forces, mocap poses) is as in a new `MjData`.
+        state: ``qpos, qvel, act`` in a row, (..., nq + nv + na), as `mj_getState` returns them for ``mjSTATE_PHYSICS``.
+            Quaternions are normalised. All else (time, applied forces, mocap poses) is as in a new `MjData`.
         ctrl: controls, (..., nu).
-        parameters: by name, as in `cardan.derivatives`, numbers that take the place of the model's: ``"body_mass"``,
+        parameters: by name, as in `cardan.derivatives`, numbers that replace those of the model: ``"body_mass"``,
             ``"geom_friction[3]"``, ``"opt.gravity"``; also ``"qfrc_applied"``, ``"xfrc_applied"``, ``"mocap_pos"`` and
-            ``"mocap_quat"``. Each with the shape of what is named, after leading dimensions or without.
+            ``"mocap_quat"``. Each has the shape of the named field, with leading dimensions or without.
         nstep: number of steps, with the same controls.
 
     Returns:
@@ -127,15 +121,11 @@ def step(
     Raises:
         NotImplementedError: the gradient is differentiated again, or (as an error of the callback) the model has a
             feature without derivatives.
-        TypeError, ValueError: an argument of another type or shape.
+        TypeError, ValueError: an argument has another type or shape.
     """
     names = tuple(parameters or ())
     function = differentiable_step(m, names, nstep)
     inputs = [jnp.asarray(array, float) for array in (state, ctrl, *((parameters or {})[name] for name in names))]
-    shapes = _shapes(function)
-    for name, array, shape in zip(("state", "ctrl", *names), inputs, shapes, strict=True):
-        if array.shape[array.ndim - len(shape) :] != tuple(shape):
-            wanted = ", ".join(str(n) for n in ("...", *shape))
-            raise ValueError(f"cardan.jax.step: {name} should be of shape ({wanted}), got {array.shape}")
-    leading = jnp.broadcast_shapes(*(a.shape[: a.ndim - len(s)] for a, s in zip(inputs, shapes, strict=True)))
+    shapes = list(function.inputs.values())
+    leading = common_shape("cardan.jax.step", list(function.inputs), inputs, shapes)
     return _step(function, tuple(jnp.broadcast_to(a, (*leading, *s)) for a, s in zip(inputs, shapes, strict=True)))

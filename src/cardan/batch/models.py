@@ -1,14 +1,15 @@
-"""The models of all worlds: one for all, fields that differ between worlds, or a model of the caller's a world.
+"""The models of all worlds: one for all, fields that differ between worlds, or a model of the caller for each world.
 
-Each world has a slot table of its own once a field is expanded; all its slots point at the batch's model but those of
-expanded fields, which point at the world's row of a ``(nworld, ...)`` array. So nothing is copied before a step.
+Once a field is expanded, each world has its own slot table. Slots of expanded fields point at the world's row of a
+``(nworld, ...)`` array, all other slots at the batch's model. So nothing is copied before a step.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from copy import copy
 from difflib import get_close_matches
+from typing import Any
 
 import numpy as np
 
@@ -29,6 +30,9 @@ from cardan.step.hooks import share_hooks
 ASSETS = ("mesh_", "hfield_data", "tex_", "skin_", "key_", "name_", "names", "paths", "plugin", "text_", "tuple_")
 """Beginnings of the names of fields that all worlds share."""
 
+FREE_SIZES = ("nmesh", "nhfielddata", "ntex", "nname", "npaths", "nkey")
+"""Beginnings of the names of sizes that may differ between the models of the worlds."""
+
 OPTIONS = tuple(f.name for f in MODEL.members("opt."))
 MODEL_FIELDS = frozenset(
     f.name for f in MODEL.fields if (f.name in ARRAYS and not f.name.startswith(ASSETS)) or f.name in OPTIONS
@@ -36,22 +40,20 @@ MODEL_FIELDS = frozenset(
 """Names of the fields that `expand` takes: arrays of MjModel, and ``opt.<name>``."""
 
 CONSTANTS = MODEL_FIELDS.difference(OPTIONS).union(f.name for f in MODEL.members("stat."))
-"""Names of the fields that `mj_setConst` may compute: solvers end by the mean inertia, a statistic."""
-
+"""Names of the fields that `mj_setConst` may compute (solvers use the mean inertia, a statistic)."""
 
 STRUCTURE = tuple(f.name for f in MODEL.fields if f.dtype == "i4" and f.name.endswith(("adr", "num", "id", "parentid")))
-"""Fields that say how the model is put together: they are the same in all worlds."""
-
+"""Fields with the structure of the model: they are the same in all worlds."""
 
 MEANING = (
     *("names", "body_parentid", "body_mocapid", "jnt_type", "jnt_bodyid", "geom_bodyid", "site_bodyid", "cam_bodyid"),
     *("light_bodyid", "sensor_type", "sensor_adr", "actuator_actadr"),
 )
-"""Fields of the model that say what the numbers of a data are: what else differs, such as masses, may be edited."""
+"""Fields of the model that define the meaning of the numbers of a data. Other fields, such as masses, may differ."""
 
 
 def check_data(function: str, data: MjData, m: MjModel) -> None:
-    """Check that a data was made for a model, a copy of it, or one that differs in numbers only.
+    """Check that a data was made for a model, for a copy of it, or for a model that differs only in numbers.
 
     Raises:
         TypeError: `data` is not an MjData.
@@ -70,7 +72,7 @@ def check_data(function: str, data: MjData, m: MjModel) -> None:
 
 
 def guess(name: str, fields: Collection[str]) -> str:
-    """What was meant by a name that isn't there, in words; or nothing."""
+    """Suggest, in words, what an unknown name may mean; empty if nothing is similar."""
     if f"opt.{name}" in MODEL_FIELDS:
         return f"; use expand('opt.{name}')"
     if name in MODEL_FIELDS:
@@ -82,7 +84,7 @@ def guess(name: str, fields: Collection[str]) -> str:
 
 
 def unknown_field(name: str, fields: Collection[str], of: str) -> ValueError:
-    """The error for a name that is none of the fields, with a guess at what was meant."""
+    """Make the error for a name that is not in `fields`, with a suggestion."""
     return ValueError(f"'{name}' is not a field of {of}{guess(name, fields)}")
 
 
@@ -92,19 +94,29 @@ class WorldModels:
     Args:
         m: the batch's model.
         count: number of worlds.
-        form: of the native code of the batch.
+        form: form of the batch's native code.
+
+    Attributes:
+        shown: the batch's model for the user, in double precision.
+        base: the batch's model in the form of the native code.
+        count: number of worlds.
+        addresses: address of each world's slot table (nworld,).
+        given: models of the caller, one for each world; None: the batch's own.
+        shared: whether the caller gave one model for all worlds.
+        values: per-world values of fields (nworld, ...).
+        asked: those of them that the caller may write; the others are derived.
     """
 
     def __init__(self, m: MjModel, count: int, form: Form = HERE) -> None:
-        self.shown = m  # what the user sees; `base` is what runs
+        self.shown = m
         self.base = self._in_form(form, m)
         self.count = count
         self.addresses = np.full(count, self.base.address, np.int64)
         self.given: list[MjModel] | None = None
-        self._running: list[MjModel] = []  # those that were given, in the form of the batch
-        self.shared = False  # whether one model was given for all
-        self.values: dict[str, np.ndarray] = {}  # expanded fields (nworld, ...)
-        self.asked: dict[str, np.ndarray] = {}  # those of them that the caller may write; the others are derived
+        self._running: list[MjModel] = []  # the given models in the form of the batch
+        self.shared = False
+        self.values: dict[str, np.ndarray] = {}
+        self.asked: dict[str, np.ndarray] = {}
         self._slots: np.ndarray | None = None
         self._objects: dict[int, MjModel] = {}
 
@@ -116,10 +128,11 @@ class WorldModels:
         return share_hooks(model_in(form, m), m)
 
     def expand(self, name: str) -> np.ndarray:
-        """Give a field per-world values; returns them, live (nworld, ...).
+        """Give a field per-world values and return them, live (nworld, ...).
 
         Raises:
-            ValueError: there is no such field, all worlds share it, or models of the caller's are set.
+            FatalError: models of the caller are set.
+            ValueError: there is no such field, or all worlds share it.
         """
         if name not in MODEL_FIELDS:
             if name in MODEL.slot:
@@ -131,26 +144,33 @@ class WorldModels:
         return self._shown(name, values)
 
     def own(self, name: str) -> np.ndarray:
-        """The values of a field of each world, in memory of the worlds' own."""
+        """Return per-world values of a field, and make them if there are none yet."""
         if name not in self.values:
             self.values[name] = self._make(name)
             self._objects.clear()
         return self.values[name]
 
-    def read(self, name: str) -> np.ndarray | None:
-        """The values of a field if they may differ between worlds, read-only unless the caller may write them."""
+    def read(self, name: str, writeable: bool = True) -> Any:
+        """Return the per-world values of a field, or None if there are none.
+
+        Args:
+            name: the field.
+            writeable: False for a view that is read-only even if the caller may write the field.
+        """
         if name not in self.values:
             return None
         view = self._shown(name, self.values[name]).view()
-        view.flags.writeable = name in self.asked
+        view.flags.writeable = writeable and name in self.asked
         return view
 
-    def inputs(self, i: int) -> MjModel:
-        """A copy of the batch's model with the fields of a world that the caller may write."""
-        return self._with(self.asked, i)
+    def inputs(self, worlds: np.ndarray) -> Iterator[MjModel]:
+        """Yield for each world a copy of the batch's model with the fields that the caller may write."""
+        fields = {name: np.asarray(values) for name, values in self.asked.items()}
+        for i in worlds.tolist():
+            yield self._with(fields, i)
 
     def exported(self, i: int) -> MjModel:
-        """A copy of a world's model, in double precision."""
+        """Copy a world's model, in double precision."""
         if self.given is not None:
             return share_hooks(copy(self.given[i]), self.given[i])
         return self._with(self.values, i)
@@ -159,7 +179,7 @@ class WorldModels:
         m = share_hooks(copy(self.shown), self.shown)
         for name, values in fields.items():
             memory = internals.memory(m).scalars if name in scalars_of(MODEL) else internals.memory(m).arrays
-            memory[name][...] = values[i]
+            memory[name][...] = np.asarray(values[i])
         return m
 
     def _shown(self, name: str, values: np.ndarray) -> np.ndarray:
@@ -187,29 +207,22 @@ class WorldModels:
         return self._slots
 
     def model(self, i: int) -> MjModel:
-        """The live model of a world."""
+        """Return the live model of a world."""
         if self.given is not None:
             return self._running[i]
         if self._slots is None:
             return self.base
         if i not in self._objects:
-            self._objects[i] = self._over(self._slots[i], i)
+            base = internals.memory(self.base)
+            memory = StructMemory(base.struct, base.sizes, (), self._slots[i], {None: base.buffer})
+            for name, values in self.values.items():
+                if name not in scalars_of(MODEL):
+                    memory.attach(name, values[i])
+            self._objects[i] = share_hooks(MjModel.over(self.base, memory), self.base)
         return self._objects[i]
 
-    def _over(self, slots: np.ndarray, i: int) -> MjModel:
-        base = internals.memory(self.base)
-        memory = StructMemory(base.struct, base.sizes, (), slots, {None: base.buffer})
-        for name, values in self.values.items():
-            if name not in scalars_of(MODEL):
-                memory.attach(name, values[i])
-        return share_hooks(MjModel.over(self.base, memory), self.base)
-
-    def refresh(self) -> None:
-        """Forget the model objects of worlds; their values stay."""
-        self._objects.clear()
-
     def set(self, models: MjModel | Sequence[MjModel] | None) -> None:
-        """Use models of the caller's: one for all worlds or one a world; None: the batch's own again.
+        """Use models of the caller: one for all worlds or one for each world; None: the batch's own again.
 
         Raises:
             FatalError: fields are expanded.
@@ -227,27 +240,26 @@ class WorldModels:
                 f"set_models: expected one model, or a model per simulation: {self.count}, got {len(given)}"
             )
         for i, model in enumerate(given):
-            self._check(i, model)
+            if not isinstance(model, MjModel):
+                raise TypeError(f"set_models: model {i} should be an MjModel, got {type(model).__name__}")
+            for name in SIZE_NAMES:
+                size, expected = getattr(model, name), getattr(self.base, name)
+                if size != expected and not name.startswith(
+                    ("nmesh", "nhfielddata", "ntex", "nname", "npaths", "nkey")
+                ):
+                    raise ValueError(f"set_models: model {i} has {name} {size}, the batch's model has {expected}")
         self.given, self.shared = given, isinstance(models, MjModel)
         in_form = {id(model): self._in_form(internals.form(self.base), model) for model in given}
         self._running = [in_form[id(model)] for model in given]
         self.addresses = np.array([model.address for model in self._running], np.int64)
 
-    def _check(self, i: int, model: MjModel) -> None:
-        if not isinstance(model, MjModel):
-            raise TypeError(f"set_models: model {i} should be an MjModel, got {type(model).__name__}")
-        for name in SIZE_NAMES:
-            size, expected = getattr(model, name), getattr(self.base, name)
-            if size != expected and not name.startswith(("nmesh", "nhfielddata", "ntex", "nname", "npaths", "nkey")):
-                raise ValueError(f"set_models: model {i} has {name} {size}, the batch's model has {expected}")
-
     @property
     def flexible(self) -> bool:
-        """Whether fields are expanded that decide which stages a world needs."""
+        """Whether there are per-world values of fields that decide which stages a world needs."""
         return any(name.startswith(("opt.", "flex_")) or v.dtype.kind != "f" for name, v in self.values.items())
 
     def kinds(self) -> np.ndarray | None:
-        """Which worlds need the same stages: a number a world; None: all.
+        """Number the worlds by the stages that they need (nworld,); None if all need the same.
 
         Stages depend on integers (types, flags), and on whether real numbers are 0.
         """
@@ -256,9 +268,12 @@ class WorldModels:
             return np.array([numbers[id(model)] for model in self.given])
         parts = []
         for name, values in self.values.items():
-            rows = values.reshape(self.count, -1)
-            if rows.dtype.kind == "f":
-                rows = rows != 0 if name.startswith(("opt.", "flex_")) else rows[:, :0]
+            is_real = values.dtype.kind == "f"
+            if is_real and not name.startswith(("opt.", "flex_")):
+                continue
+            rows = np.asarray(values).reshape(self.count, -1)
+            if is_real:
+                rows = rows != 0
             if rows.shape[1] and (rows != rows[0]).any():
                 parts.append(rows.astype(np.float64))
         if not parts:

@@ -1,8 +1,8 @@
 """Rollouts and parameter sweeps over the machines of a Ray cluster (extra ``cardan[ray]``).
 
-Worlds are cut into blocks; each worker, an actor of its own process, does block after block. The model is sent once to
-each machine. A worker that is lost is replaced, and its worlds are done again. A world's results depend on its inputs
-alone: on processors of one kind they are those of `cardan.rollout`, bit by bit, whoever did them and how often.
+Each worker, an actor in its own process, does block after block of worlds. The model is sent once to each machine. If
+a worker is lost, it is replaced, and its worlds are done again. A world's results depend only on its inputs: on
+processors of the same kind they are those of `cardan.rollout`, bit by bit.
 """
 
 from __future__ import annotations
@@ -15,12 +15,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from cardan.batch.arguments import inferred, integer
+from cardan.batch.back_end import SimulationError
 from cardan.batch.batch import Batch
 from cardan.batch.dealing import Block, ClusterError, Dealing, WorkerLost
-from cardan.batch.errors import SimulationError
 from cardan.batch.rollout import rollout, row_sizes
-from cardan.batch.select import integer
-from cardan.batch.shapes import inferred
 from cardan.enums.codes import STATE_FULLPHYSICS
 from cardan.enums.data import mjtState
 from cardan.jit.cache.progress import Progress
@@ -44,7 +43,7 @@ Work = tuple[Any, ...]
 
 
 class _Failure(NamedTuple):
-    """What a worker raised. Sent as a result: Ray would log each error that nobody waits for any more."""
+    """An exception of a worker, sent as a result. Ray logs errors of cancelled tasks, but not results."""
 
     error: Exception
 
@@ -54,7 +53,7 @@ class Sweep(NamedTuple):
 
     Attributes:
         values: the fields of the model in each world (nworld, ...), by name.
-        records: what was recorded (nworld, nstep // every, ...), by name or `mjtState` bits.
+        records: recorded fields (nworld, nstep // every, ...), by name or `mjtState` bits.
     """
 
     values: dict[str, np.ndarray]
@@ -62,7 +61,7 @@ class Sweep(NamedTuple):
 
 
 class _Worker:
-    """What runs in an actor: one model, and as many threads as the actor has processors."""
+    """The object in an actor: one model, and a thread for each of the actor's processors."""
 
     def __init__(self, model: MjModel, nthread: int) -> None:
         self.model = model
@@ -70,52 +69,46 @@ class _Worker:
         self.data = MjData(model)
 
     def pid(self) -> int:
-        """The number of the process."""
+        """Return the number of the process."""
         return os.getpid()
 
     def do(self, method: str, arguments: tuple[Any, ...], sampler: Any = None) -> Any:
-        """The result of a method, or its failure; `sampler` is the function of `Cluster.sweep`, sent once."""
+        """Return the result of a method, or its failure; `sampler` is the function of `Cluster.sweep`, sent once."""
         try:
             return getattr(self, method)(*arguments, *([] if sampler is None else [sampler]))
         except Exception as error:
             return _Failure(error)
 
     def rollout(self, rows: Mapping[str, np.ndarray | None], spec: int, nroll: int, nstep: int) -> Any:
-        """The states and the sensor data of a block (see `Cluster.rollout`)."""
-        initial = rows["initial_state"]
-        assert initial is not None
-        more: dict[str, Any] = {name: rows[name] for name in ("control", "initial_warmstart")}
-        threads = self.nthread
-        return rollout(
-            self.model, self.data, initial, control_spec=spec, nroll=nroll, nstep=nstep, nthread=threads, **more
-        )
+        """Return the states and the sensor data of a block (see `Cluster.rollout`)."""
+        arrays: dict[str, Any] = dict(rows)
+        sizes = {"nroll": nroll, "nstep": nstep, "nthread": self.nthread}
+        return rollout(self.model, self.data, arrays.pop("initial_state"), control_spec=spec, **sizes, **arrays)
 
     def sweep(
         self, begin: int, count: int, seed: int, initial: np.ndarray | None, call: Any, fields: Fields | Sampler
     ) -> tuple[dict[str, np.ndarray], dict[str | int, np.ndarray]]:
-        """The values and records of a block (see `Cluster.sweep`)."""
+        """Return the values and records of a block (see `Cluster.sweep`)."""
         values = _sampled(self.model, fields, seed, begin, count) if callable(fields) else dict(fields)
-        batch = Batch(self.model, count, self.nthread)
-        try:
+        with Batch(self.model, count, self.nthread) as batch:
             for name, rows in values.items():
                 batch.expand(name)[...] = rows
-            if values:
-                batch.set_const()
-            batch.reset(stage=0)
-            if initial is not None:
-                batch.set_state(initial, STATE_FULLPHYSICS)
-            return {name: np.asarray(rows) for name, rows in values.items()}, batch.rollout(**call)
-        except SimulationError as error:
-            texts = "; ".join(f"world {begin + i}: {batch.error(i)}" for i in error.ids)
-            raise SimulationError(texts, [begin + i for i in error.ids]) from None
-        finally:
-            batch.close()
+            try:
+                if values:
+                    batch.set_const()
+                batch.reset(stage=0)
+                if initial is not None:
+                    batch.set_state(initial, STATE_FULLPHYSICS)
+                return {name: np.asarray(rows) for name, rows in values.items()}, batch.rollout(**call)
+            except SimulationError as error:
+                texts = "; ".join(f"world {begin + i}: {batch.error(i)}" for i in error.ids)
+                raise SimulationError(texts, [begin + i for i in error.ids]) from None
 
 
 def _sampled(m: MjModel, sample: Sampler, seed: int, begin: int, count: int) -> dict[str, np.ndarray]:
-    """The fields that a function draws for consecutive worlds, (count, ...) each.
+    """Draw fields of consecutive worlds by a function, (count, ...) each.
 
-    World w draws from numbers of its own: Philox with the key `seed`, and w in the highest word of the counter.
+    Each world w has its own generator: Philox with the key `seed`, and w in the highest word of the counter.
     """
     drawn = []
     for world in range(begin, begin + count):
@@ -127,7 +120,7 @@ def _sampled(m: MjModel, sample: Sampler, seed: int, begin: int, count: int) -> 
 
 
 class _Port:
-    """Actors of one cluster, and what a block of worlds asks them to do."""
+    """Access of `Dealing` to the actors of one cluster; `work` returns the arguments of `_Worker.do` for a block."""
 
     def __init__(self, start: Callable[[], Any], work: Callable[[Block], Work]) -> None:
         self.start = start
@@ -161,13 +154,13 @@ class Cluster:
     runs on this machine; if there is none, one is started here. Use it in a ``with`` statement, or call `close`.
 
     Args:
-        model: the model; sent once, changes made later don't count.
+        model: the model; it is sent once, later changes have no effect.
         nworker: number of workers; None: as many as the cluster has processors for.
         nthread: threads, and processors, of each worker.
         progress: show a progress bar (on a terminal, once a call takes longer than a second).
 
     Raises:
-        ValueError: numbers that are not positive.
+        ValueError: a number is not positive.
     """
 
     def __init__(self, model: MjModel, nworker: int | None = None, nthread: int = 1, *, progress: bool = True) -> None:
@@ -193,7 +186,7 @@ class Cluster:
         self._workers.clear()
 
     def pids(self) -> list[int]:
-        """The numbers of the workers' processes, on their machines."""
+        """Return the numbers of the workers' processes, on their machines."""
         return ray.get([worker.pid.remote() for worker in self._workers])
 
     def _start(self) -> Any:
@@ -215,7 +208,7 @@ class Cluster:
         Args:
             initial_state: ([nroll or 1] x nstate).
             control: inputs of each step ([nroll or 1] x [nstep or 1] x ncontrol).
-            control_spec: what a row of `control` is made of: bits of `mjtState` within mjSTATE_USER.
+            control_spec: parts of a row of `control`: bits of `mjtState` within mjSTATE_USER.
             nroll: number of rollouts; inferred if not given.
             nstep: number of steps; inferred if not given.
             initial_warmstart: initial `qacc_warmstart` ([nroll or 1] x nv).
@@ -225,7 +218,7 @@ class Cluster:
             state (nroll, nstep, nstate) and sensordata (nroll, nstep, nsensordata).
 
         Raises:
-            ValueError: shapes that don't fit, or callbacks are installed here, which workers would not have.
+            ValueError: shapes don't fit, or callbacks are installed, which workers would not have.
             ClusterError: workers were lost again and again on the same worlds.
         """
         given = {"initial_state": initial_state, "control": control, "initial_warmstart": initial_warmstart}
@@ -260,26 +253,26 @@ class Cluster:
     ) -> Sweep:
         """Simulate worlds whose models differ, and record fields of their data.
 
-        Constants are set again where fields that they follow from differ, as by `Batch.set_const`.
+        Constants that depend on these fields are computed again, as by `Batch.set_const`.
 
         Args:
             fields: values of fields of the model (nworld, ...) by name (see `Batch.expand`); or a function of the model
-                and a `numpy.random.Generator` that draws them for one world. The numbers depend on `seed` and the
-                world alone.
+                and a `numpy.random.Generator` that draws them for one world. The numbers depend only on `seed` and the
+                world.
             nstep: number of steps.
-            nworld: number of worlds; inferred where `fields` has arrays.
-            seed: of the generators.
+            nworld: number of worlds; inferred if `fields` has arrays.
+            seed: seed of the generators.
             initial_state: initial states (mjSTATE_FULLPHYSICS), one for all (nstate,) or (nworld, nstate); None: the
                 defaults of each world's model.
             control: inputs (nworld, nstep, size), or (nstep, size) for all.
-            control_spec: what a row of `control` is made of.
+            control_spec: parts of a row of `control` (see `rollout`).
             record: fields of the data by name, or bits of `mjtState`.
-            every: record after every so many steps.
+            every: steps from one record to the next.
             block: worlds sent to a worker at a time; None: an eighth of its share.
 
         Raises:
-            ValueError: unknown fields, shapes that don't fit, or callbacks are installed here.
-            SimulationError: some worlds failed; it names them.
+            ValueError: fields are unknown, shapes don't fit, or callbacks are installed.
+            SimulationError: some worlds failed; the message names them.
             ClusterError: workers were lost again and again on the same worlds.
         """
         arrays = None if callable(fields) else {name: np.asarray(rows) for name, rows in fields.items()}
@@ -318,7 +311,7 @@ class Cluster:
     def _deal(
         self, work: Callable[[Block], Work], done: Callable[[Block, Any], None], count: int, size: int | None
     ) -> None:
-        """Have all worlds done in blocks of `size`."""
+        """Do all worlds in blocks of `size`."""
         if not self._workers:
             raise ClusterError("this cluster's workers were ended by close()")
         installed = [f"mjcb_{place}" for place in installed_hooks(self.model)]
@@ -338,7 +331,7 @@ class Cluster:
 
 
 def _count(arrays: Mapping[str, np.ndarray] | None, nworld: int | None) -> int:
-    """The number of worlds that fields and `nworld` agree on."""
+    """Return the number of worlds of fields and `nworld`, which must agree."""
     given = {} if nworld is None else {"nworld": integer("nworld", nworld, 1)}
     for name, array in (arrays or {}).items():
         if array.ndim == 0:

@@ -1,13 +1,128 @@
-"""Stages of a batch: between a world's row of the table of states and its data, and for questions to all worlds."""
+"""Stages of batches and rollouts: they copy states, inputs and records between arrays and the data of a world.
+
+A row of numbers is described by parts of three numbers: kind, address, size. Parts of the kind `WORDS` are copied to or
+from `work.buffer`, which contains all fixed-size float64 fields of the data. The time, the bytes of `eq_active`, and
+counts, which are only read, have their own kinds.
+
+In `cardan.rollout`, each thread has one MjData, which does the worlds of a block one after the other: `rollout_input`
+sets the inputs of a step (at the first step of a world also its initial state), `rollout_output` writes the results.
+Rows of the arrays are numbered over all steps of the block.
+"""
 
 from __future__ import annotations
 
-from cardan.batch.worlds import NWARNING, read_row, row_size, write_row
 from cardan.collision.ray_scene import NGROUP, normal_at, ray_scene
 from cardan.dynamics.jacobian import jac
-from cardan.jit import OK, stage
+from cardan.enums.data import mjtWarning
+from cardan.jit import OK, kernel, stage
+from cardan.maths.types import Array1, IntArray1
 from cardan.model.kernel_views import Data, Model
-from cardan.step.status import ROLLOUT_FROZEN
+from cardan.step.report import ROLLOUT_FROZEN
+
+WORDS, TIME, BYTES, COUNT = 0, 1, 2, 3
+COUNTS = ("ncon", "ne", "nf", "nl", "nefc", "nisland")
+"""Counts in the order of their addresses."""
+NWARNING = int(mjtWarning.mjNWARNING)
+
+
+@kernel
+def read_row(d: Data, parts: IntArray1, source: Array1, at: int) -> int:
+    """Set the parts of the data from the numbers that start at `source[at]`; return the index after them."""
+    for k in range(len(parts) // 3):
+        kind, address, size = parts[3 * k], parts[3 * k + 1], parts[3 * k + 2]
+        if kind == TIME:
+            d.time = source[at]
+        elif kind == BYTES:
+            for i in range(size):
+                d.eq_active[i] = int(source[at + i])
+        else:
+            for i in range(size):
+                d.work.buffer[address + i] = source[at + i]
+        at += size
+    return at
+
+
+@kernel
+def count_at(d: Data, address: int) -> int:
+    """Return the count with a number in `COUNTS`."""
+    if address == 0:
+        return d.ncon
+    if address == 1:
+        return d.ne
+    if address == 2:
+        return d.nf
+    if address == 3:
+        return d.nl
+    return d.nefc if address == 4 else d.nisland
+
+
+@kernel
+def write_row(d: Data, parts: IntArray1, target: Array1, at: int) -> None:
+    """Write the parts of the data to the numbers that start at `target[at]`."""
+    for k in range(len(parts) // 3):
+        kind, address, size = parts[3 * k], parts[3 * k + 1], parts[3 * k + 2]
+        if kind == TIME:
+            target[at] = d.time
+        elif kind == COUNT:
+            target[at] = float(count_at(d, address))
+        elif kind == BYTES:
+            for i in range(size):
+                target[at + i] = d.eq_active[i]
+        else:
+            for i in range(size):
+                target[at + i] = d.work.buffer[address + i]
+        at += size
+
+
+@kernel
+def row_size(parts: IntArray1) -> int:
+    """Return the length of a row."""
+    size = 0
+    for k in range(len(parts) // 3):
+        size += parts[3 * k + 2]
+    return size
+
+
+@kernel
+def _begin_world(m: Model, d: Data, world: int) -> None:
+    """Clear the warnings; set the inputs, the state and the warm start of a world."""
+    for k in range(NWARNING):
+        d.warning.number[k] = 0
+        d.work.warned[k] = 0
+    read_row(d, d.work.rollout_input_part, d.work.rollout_input, 0)
+    size = row_size(d.work.rollout_state_part)
+    read_row(d, d.work.rollout_state_part, d.work.rollout_initial, world * size)
+    for i in range(m.nv):
+        d.qacc_warmstart[i] = 0.0
+        if len(d.work.rollout_warmstart) > 0:
+            d.qacc_warmstart[i] = d.work.rollout_warmstart[world * m.nv + i]
+
+
+@stage
+def rollout_input(m: Model, d: Data) -> int:
+    """Set the controls of a step; at the first step of a world, also its start. Stop if the world raised a warning."""
+    row = d.work.rollout_row
+    step = row % d.work.rollout_nstep
+    if step == 0:
+        _begin_world(m, d, row // d.work.rollout_nstep)
+    else:
+        for k in range(NWARNING):
+            if d.warning.number[k] > 0:
+                return ROLLOUT_FROZEN
+    if len(d.work.rollout_control) > 0:
+        read_row(d, d.work.rollout_control_part, d.work.rollout_control, row * row_size(d.work.rollout_control_part))
+    return OK
+
+
+@stage
+def rollout_output(m: Model, d: Data) -> int:
+    """Write the state and the sensor data after a step."""
+    row = d.work.rollout_row
+    write_row(d, d.work.rollout_state_part, d.work.rollout_state, row * row_size(d.work.rollout_state_part))
+    for i in range(m.nsensordata):
+        d.work.rollout_sensordata[row * m.nsensordata + i] = d.sensordata[i]
+    d.work.rollout_row = row + 1
+    return OK
 
 
 @stage
@@ -26,9 +141,9 @@ def save_state(m: Model, d: Data) -> int:
 
 @stage
 def rollout_inputs(m: Model, d: Data) -> int:
-    """Before a step of a rollout: its inputs.
+    """Set the inputs of a step of a rollout of a batch.
 
-    A world that has raised a warning since the start stops; its remaining records are what it has now.
+    A world that has raised a warning since the start stops; its remaining records get its current values.
     """
     count = 0
     for k in range(NWARNING):
@@ -45,7 +160,7 @@ def rollout_inputs(m: Model, d: Data) -> int:
 
 @stage
 def rollout_records(m: Model, d: Data) -> int:
-    """After a step of a rollout: a record, every so many steps."""
+    """Write a record after each `batch_every`-th step of a rollout of a batch."""
     d.work.batch_step += 1
     if d.work.batch_step % d.work.batch_every == 0:
         row = d.work.batch_step // d.work.batch_every - 1
@@ -56,7 +171,7 @@ def rollout_records(m: Model, d: Data) -> int:
 
 @stage
 def answer_jacobian(m: Model, d: Data) -> int:
-    """Jacobians of a point of a body: the question is the point (3) and the body."""
+    """Compute Jacobians of a point of a body; `batch_question` is the point (3) and the body."""
     question = d.work.batch_question
     point, body = (question[0], question[1], question[2]), int(question[3])
     jac(m, d, d.work.batch_jacp, d.work.batch_jacr, point, body)
@@ -68,10 +183,10 @@ RAY_HEAD, RAY_WIDTH, ANSWER_WIDTH = 2 + NGROUP, 7, 5
 
 @stage
 def answer_rays(m: Model, d: Data) -> int:
-    """Distances, geoms and normals of rays, five numbers each.
+    """Compute distances, geoms and normals of rays, five numbers each.
 
-    The question: whether groups count, whether static geoms are seen, which groups are seen (6); then, for each ray,
-    point (3), direction (3), excluded body.
+    `batch_question` contains flags (whether groups count, whether static geoms are included, a flag for each of the 6
+    groups), and for each ray its point (3), direction (3) and excluded body.
     """
     question = d.work.batch_question
     by_group, static = question[0] != 0.0, question[1] != 0.0

@@ -1,7 +1,7 @@
 """Tapes of batches: the steps of many worlds, and the gradients of their losses, over native threads.
 
-Each thread has some of the worlds, data and programs of tangents of its own; what a thread does is one native call for
-all steps of its worlds (`cardan.derive.trajectory`). Results are the same for any number of threads.
+Each thread has some of the worlds, and its own data and programs of tangents. It makes one native call for all steps of
+its worlds (`cardan.derive.trajectory`). Results are the same for any number of threads.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from cardan.batch.arguments import integer
 from cardan.batch.differentiable import crew_of
-from cardan.batch.select import integer
 from cardan.derive.distant import reach_of
 from cardan.derive.linearisation import lent
 from cardan.derive.plugins import check_numbers, remembered_numbers
@@ -31,26 +31,18 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 STEPPED = ("time", *STATE, "ctrl", "qacc_warmstart", "plugin_state")
-"""What steps change of the state."""
-
-
-def _plugin_numbers(batch: Batch, worlds: np.ndarray, d: MjData) -> list[np.ndarray]:
-    """The numbers of the plugins of some worlds, which must be as many as those of a data of their model."""
-    found = [internals.array(batch._live(int(world)), "work.plugin_number") for world in worlds]
-    for own in found:
-        check_numbers(internals.array(d, "work.plugin_number"), own)
-    return found
+"""Parts of the state that steps change."""
 
 
 class BatchTape(Locked):
-    """Steps of worlds that were recorded.
+    """Recorded steps of worlds.
 
     Attributes:
         m: the batch's model; it must stay as it was.
         nworld: number of worlds.
         nstep: number of steps.
         controls: controls of each step, (nworld, nstep, nu).
-        qpos, qvel, act: states before each step that is kept and after the last step, (nworld, number of these, ...).
+        qpos, qvel, act: states before each stored step and after the last step, (nworld, number of these, ...).
         sensordata: sensor data of each step, (nworld, nstep, nsensordata).
     """
 
@@ -60,7 +52,10 @@ class BatchTape(Locked):
         self.nworld, self.nstep = controls.shape[:2]
         with lent(self.m, ("data to record with",), lambda: MjData(self.m)) as d:
             layout = Rows(self.m, remembered_numbers(self.m, d))
-            numbers = _plugin_numbers(batch, worlds, d) if len(layout.remembered) else []
+            ids = worlds.tolist() if len(layout.remembered) else []
+            numbers = [internals.array(batch.data(i), "work.plugin_number") for i in ids]
+            for own in numbers:
+                check_numbers(internals.array(d, "work.plugin_number"), own)
         starts = np.zeros((self.nworld, layout.width))
         for name, place in layout.places.items():
             starts[:, place] = np.asarray(batch.bind(name))[worlds].reshape(self.nworld, -1)
@@ -88,7 +83,7 @@ class BatchTape(Locked):
             own[layout.remembered] = row[-len(layout.remembered) :]
 
     def _spread(self, work: Callable[[Any], Result], items: Sequence[Any]) -> list[Result]:
-        """Do some work for each item, in as many threads as there are items."""
+        """Do some work for each item, with a thread for each of them."""
         found: list[Any] = [None] * len(items)
 
         def one(k: int, _: int) -> None:
@@ -99,20 +94,15 @@ class BatchTape(Locked):
         return found
 
     def gradient(self, dL_dstate: np.ndarray, dL_dsensors: np.ndarray | None = None) -> Gradient:
-        """The gradients of a loss of all worlds, or of one loss each, by first states and controls.
+        """Compute the gradients of a loss of all worlds, or of one loss each (`Tape.gradient`).
 
         Args:
-            dL_dstate: derivatives of the loss by the states, (nworld, nstep + 1, 2 nv + na), or by the last ones alone,
+            dL_dstate: derivatives of the loss by the states, (nworld, nstep + 1, 2 nv + na), or only by the last ones,
                 (nworld, 2 nv + na); positions in the tangent space.
             dL_dsensors: its derivatives by the sensor data of each step, (nworld, nstep, nsensordata), or None.
 
         Returns:
-            Gradients with an axis of the worlds before the others.
-
-        Raises:
-            ValueError: an array of another shape.
-            NotImplementedError: the model or a state has a feature without derivatives.
-            RuntimeError: native code is switched off.
+            Gradients by the first states and controls; the first axis is that of the worlds.
         """
         by_states, by_sensors = loss_slopes(self.m, (self.nworld, self.nstep), dL_dstate, dL_dsensors)
 
@@ -124,32 +114,16 @@ class BatchTape(Locked):
         return Gradient(*(np.concatenate(arrays) for arrays in zip(*found, strict=True)))
 
     def jacobians(self, sensors: bool = False) -> Jacobians:
-        """The Jacobians of all steps of all worlds, with an axis of the worlds before the others.
-
-        Args:
-            sensors: whether C and D are wanted.
-
-        Raises:
-            NotImplementedError: the model or a state has a feature without derivatives.
-            RuntimeError: native code is switched off.
-        """
+        """Compute the Jacobians of all steps (`Tape.jacobians`); the first axis is that of the worlds."""
         found = self._spread(lambda recorded: recorded.jacobians(sensors), self._recorded)
         return split_jacobians(self.m, np.concatenate(found), sensors)
 
     def sensitivities(self, by: str | By) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-        """Derivatives of all states and sensor data by a few numbers, the same in all steps (`Tape.sensitivities`).
-
-        Args:
-            by: names, or combinations, as in `Tape.sensitivities`.
+        """Compute derivatives of all states and sensor data by a few numbers (`Tape.sensitivities`).
 
         Returns:
             For each name the derivatives of the states, (nworld, nstep + 1, 2 nv + na, ...), and of the sensor data,
             (nworld, nstep, nsensordata, ...).
-
-        Raises:
-            IndexError, TypeError, ValueError: a name stands for nothing, or for what a step does not read.
-            NotImplementedError: the model or a state has a feature without derivatives.
-            RuntimeError: native code is switched off.
         """
         found = self._spread(lambda recorded: named_sensitivities(recorded, by, False), self._recorded)
         if len(found) == 1:
@@ -164,9 +138,9 @@ def record(
     batch: Batch, worlds: np.ndarray, nstep: int, controls: Any, contacts: str, reach: float | None, every: int
 ) -> BatchTape:
     """Simulate worlds of a batch and record; see `Batch.record`."""
-    if batch._form != HERE:
+    if batch._worlds.form != HERE:
         raise NotImplementedError("record: tapes are of batches on the CPU in double precision, not of others yet")
-    if batch._models.values or batch._models.given is not None:
+    if batch._worlds.models.values or batch._worlds.models.given is not None:
         raise NotImplementedError("record: tapes of batches whose worlds have models of their own are not there yet")
     m, count, spacing = batch.model, integer("nstep", nstep), integer("every", every)
     if count < 0 or spacing < 1:

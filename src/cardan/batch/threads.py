@@ -1,7 +1,7 @@
-"""Running a program in many worlds: worlds are taken by native threads, requests of stages answered in between.
+"""Run programs in many worlds: native threads take world after world, Python answers requests of stages in between.
 
-A world's results depend on nothing but its own data, so they are the same for any number of threads and any division
-among them.
+A world's results depend only on its own data, so they are the same for any number of threads and any division among
+them.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import ctypes
 import sys
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,18 +22,18 @@ from cardan.step.run import answer, run
 from cardan.threads import Crew, Job
 
 ALL = 1 << 62
-"""More worlds than there are."""
+"""A number of worlds that is larger than any batch."""
 SHARE = 3
-"""A stretch of worlds is this part of what each thread would have left to do."""
+"""A block of worlds is this part of the worlds left for each thread."""
 Trouble = Callable[[int, BaseException], None]
 
 
 def deal(count: int, nthread: int) -> list[tuple[int, int]]:
-    """Stretches of worlds to deal to threads, (begin, end): large ones first, single worlds at the end.
+    """Return blocks of worlds for threads, (begin, end): large blocks first, single worlds at the end.
 
-    So few calls are needed, and threads end almost at once though worlds take unequal times (C. Polychronopoulos,
-    D. Kuck, Guided self-scheduling, IEEE Transactions on Computers 36, 1987; here with smaller blocks, since the slow
-    worlds may come first). One thread has them all in one block.
+    So few calls are needed, and threads end almost at the same time although worlds take unequal times. Source: C.
+    Polychronopoulos, D. Kuck, Guided self-scheduling, IEEE Transactions on Computers 36, 1987; blocks are smaller here,
+    since the slow worlds may come first. A single thread gets one block.
     """
     if nthread == 1:
         return [(0, count)]
@@ -44,34 +45,36 @@ def deal(count: int, nthread: int) -> list[tuple[int, int]]:
     return found
 
 
+@dataclass(slots=True)
 class Walk:
-    """Worlds of a call, and what is run in them.
+    """Worlds of a call, with their programs.
 
-    Args:
+    Attributes:
         programs: the programs that worlds need.
-        kinds: which of them each world needs (k,).
+        kinds: number of each world's program (k,).
         entries: the list of worlds for native code (`cardan.jit.driver.scripts`).
-        worlds: their ids.
+        worlds: their ids (k,).
         n: repetitions.
     """
 
-    def __init__(
-        self, programs: Sequence[Any], kinds: np.ndarray, entries: np.ndarray, worlds: np.ndarray, n: int
-    ) -> None:
-        self.programs, self.kinds, self.entries, self.worlds, self.n = programs, kinds, entries, worlds, n
+    programs: Sequence[Any]
+    kinds: np.ndarray
+    entries: np.ndarray
+    worlds: np.ndarray
+    n: int
 
     def program(self, k: int) -> Any:
-        """The program of the k-th world."""
+        """Return the program of the k-th world."""
         return self.programs[self.kinds[k]]
 
 
 class Runner:
-    """What runs programs in the worlds of a batch.
+    """Threads that run programs in the worlds of a batch.
 
     Args:
         nthread: number of threads, the caller's included.
-        objects: gives the MjModel and the MjData of a world, for the requests of its stages.
-        trouble: what is done with the exception of a world; the others go on.
+        objects: returns the MjModel and the MjData of a world, for the requests of its stages.
+        trouble: called with a world and its exception; the other worlds continue.
     """
 
     def __init__(self, nthread: int, objects: Callable[[int], tuple[Any, Any]], trouble: Trouble) -> None:
@@ -86,15 +89,15 @@ class Runner:
         """Run each world's program `n` times.
 
         Args:
-            programs: the programs that worlds need (None: none of the call's).
-            kinds: which of them each world of the call needs (k,).
+            programs: the programs that worlds need; None if no world of the call needs it.
+            kinds: number of each world's program (k,).
             worlds: ids of the worlds (k,).
-            calls: addresses of the words that each world's programs are run with (k,).
+            calls: address of the call words of each world (k,).
             n: repetitions.
 
         Raises:
             RuntimeError: `close` was called.
-            BaseException: what a signal handler raised; then some worlds were run, each up to the end of a repetition.
+            BaseException: a signal handler raised it; worlds have done different numbers of repetitions.
         """
         if self._closed:
             raise RuntimeError("this batch was closed: it computes nothing any more; make another one")
@@ -111,7 +114,7 @@ class Runner:
         self._crew.share(lambda job, worker: work(job, worker, walk), len(worlds))
 
     def _walk(self, job: Job, worker: int, walk: Walk) -> None:
-        """Run world after world natively; the caller's thread comes back now and then, to see signals."""
+        """Run world after world natively; the caller's thread returns to Python now and then for signal handlers."""
         stopped, n, pace = ctypes.c_int64(), walk.n, walk.program(0)
         while True:
             most = ALL if worker else max(1, pace.patience // max(n, 1))
@@ -149,13 +152,13 @@ class Runner:
                 self._keep(world, error)
 
     def _keep(self, world: int, error: Exception) -> None:
-        """Keep the exception of a world; raise one that comes from elsewhere, such as a signal handler."""
+        """Keep the exception of a world; raise one with another origin, such as a signal handler."""
         if not raised_by_package(error):
             raise error
         self._trouble(world, error)
 
     def close(self) -> None:
-        """End the threads, for good; a second call does nothing."""
+        """End the threads; a second call does nothing."""
         self._closed = True
         self._crew.close()
 
@@ -163,8 +166,7 @@ class Runner:
 def raised_by_package(error: BaseException) -> bool:
     """Whether an exception was raised by a function of this package or of one that it uses, not by a user's function.
 
-    Signal handlers run in the middle of any function of the main thread: the traceback tells what they raise from what
-    the function raises.
+    Signal handlers run in the middle of any function of the main thread; the traceback shows that they raised.
     """
     trace = error.__traceback__
     while trace is not None:

@@ -1,6 +1,6 @@
-"""A step as a function of PyTorch's: ``cardan.torch.step`` (extra ``cardan[torch]``).
+"""A step as a function of PyTorch: ``cardan.torch.step`` (extra ``cardan[torch]``).
 
-Gradients go back through the exact Jacobians of the step, contacts included; docs/derivatives.md says what they mean.
+Gradients are computed with the exact Jacobians of the step, contacts included; docs/derivatives.md explains them.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from cardan.batch.differentiable import DifferentiableStep, differentiable_step
+from cardan.batch.differentiable import DifferentiableStep, common_shape, differentiable_step
 from cardan.model.mjmodel import MjModel
 
 try:
@@ -21,7 +21,7 @@ except ImportError as error:
     raise ImportError("cardan.torch needs PyTorch: pip install 'cardan[torch]'") from error
 
 Tensor = Any
-"""PyTorch's; without it, there is no type to check."""
+"""Type of PyTorch, which may not be installed."""
 
 
 def _array(tensor: Tensor) -> np.ndarray:
@@ -71,20 +71,19 @@ def step(
     parameters: Mapping[str, Tensor] | None = None,
     nstep: int = 1,
 ) -> tuple[Tensor, Tensor]:
-    """The state after a step, and its sensor data, as a function that PyTorch differentiates.
+    """Return the state after a step and its sensor data, as a function that PyTorch differentiates.
 
-    Leading dimensions are worlds, which are computed on all processors; those of the arguments are broadcast. Numbers
-    are computed in double precision, whatever the type of the tensors, and on this machine's processors, wherever
-    they are.
+    Leading dimensions are worlds; those of the arguments are broadcast. All numbers are computed on the processors of
+    this machine and in double precision, for tensors of any type on any device.
 
     Args:
         m: model.
-        state: ``qpos, qvel, act`` in a row, (..., nq + nv + na), as `mj_getState` gives them for ``mjSTATE_PHYSICS``.
-            Quaternions are made unit. All else (time, applied forces, mocap poses) is as in a new `MjData`.
+        state: ``qpos, qvel, act`` in a row, (..., nq + nv + na), as `mj_getState` returns them for ``mjSTATE_PHYSICS``.
+            Quaternions are normalised. All else (time, applied forces, mocap poses) is as in a new `MjData`.
         ctrl: controls, (..., nu).
-        parameters: by name, as in `cardan.derivatives`, numbers that take the place of the model's: ``"body_mass"``,
+        parameters: by name, as in `cardan.derivatives`, numbers that replace those of the model: ``"body_mass"``,
             ``"geom_friction[3]"``, ``"opt.gravity"``; also ``"qfrc_applied"``, ``"xfrc_applied"``, ``"mocap_pos"`` and
-            ``"mocap_quat"``. Each with the shape of what is named, after leading dimensions or without.
+            ``"mocap_quat"``. Each has the shape of the named field, with leading dimensions or without.
         nstep: number of steps, with the same controls.
 
     Returns:
@@ -95,18 +94,13 @@ def step(
         FatalError: a world became unstable.
         NotImplementedError: in the backward pass: the model has a feature without derivatives, or the backward pass is
             differentiated again.
-        TypeError, ValueError: an argument of another type or shape.
+        TypeError, ValueError: an argument has another type or shape.
     """
     names = tuple(parameters or ())
     function = differentiable_step(m, names, nstep)
-    values = [torch.as_tensor((parameters or {})[name]) for name in names]
-    shapes = [(function.nstate,), (m.nu,), *(function.shapes[name] for name in names)]
-    inputs = (state, ctrl, *values)
-    for name, tensor, shape in zip(("state", "ctrl", *names), inputs, shapes, strict=True):
-        if tuple(tensor.shape[tensor.ndim - len(shape) :]) != tuple(shape):
-            wanted = ", ".join(str(n) for n in ("...", *shape))
-            raise ValueError(f"cardan.torch.step: {name} should be of shape ({wanted}), got {tuple(tensor.shape)}")
-    leading = torch.broadcast_shapes(*(t.shape[: t.ndim - len(s)] for t, s in zip(inputs, shapes, strict=True)))
+    inputs = (state, ctrl, *(torch.as_tensor((parameters or {})[name]) for name in names))
+    shapes = list(function.inputs.values())
+    leading = common_shape("cardan.torch.step", list(function.inputs), inputs, shapes)
     rows = [t.expand(*leading, *s).reshape(prod(leading), *s) for t, s in zip(inputs, shapes, strict=True)]
     following, sensordata = _Step.apply(function, *rows)
     return following.reshape(*leading, function.nstate), sensordata.reshape(*leading, m.nsensordata)

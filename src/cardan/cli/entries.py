@@ -14,8 +14,8 @@ from cardan.jit.binding.functions import Binding, KernelBinding
 from cardan.jit.front.stage import Entry, entry_of, is_entry
 from cardan.plugins import STOCK
 from cardan.sensor.table import all_sensor_stages
+from cardan.step.adapters import user_cutoff
 from cardan.step.plugin_stages import entries_of, plugin_sensors
-from cardan.step.sensor_hooks import user_cutoff
 from cardan.step.timers import counting_stages
 
 SENSOR_PARTS = (mjtStage.mjSTAGE_POS, mjtStage.mjSTAGE_VEL, mjtStage.mjSTAGE_ACC)

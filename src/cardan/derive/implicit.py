@@ -53,8 +53,7 @@ from cardan.solver.dense import change_dense_hessian, factor_dense, start_dense_
 from cardan.solver.islands import link_trees, number_islands, order_dofs, order_runs, tree_root
 from cardan.solver.newton import any_cone, prepare_island
 from cardan.solver.sparse import factor_sparse
-from cardan.step.advance import advance
-from cardan.step.euler import damped_inertia, has_damping
+from cardan.step.integrators import advance, damped_inertia, has_damping
 
 GROW = int(GROW_SOLUTION)
 

@@ -33,8 +33,8 @@ from cardan.soft.contacts import soft_collision
 from cardan.solver.choice import solver_stages
 from cardan.solver.gauss_seidel import solve_noslip
 from cardan.step import pipeline
-from cardan.step.euler import euler, implicitfast
 from cardan.step.finite_difference import save_start
+from cardan.step.integrators import euler, implicitfast
 from cardan.step.plan import Plan, plan_of
 from cardan.step.plugin_stages import plugin_advance
 

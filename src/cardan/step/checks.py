@@ -14,19 +14,19 @@ from cardan.constants import mjMAXVAL
 from cardan.enums.codes import WARN_BADQACC, WARN_BADQPOS, WARN_BADQVEL
 from cardan.jit import OK, Program, kernel, stage
 from cardan.jit.front.stage import Form
+from cardan.maths.types import ConstArray1
 from cardan.model import internals
 from cardan.model.kernel_views import Data, Model
 from cardan.model.reset import reset_data
 from cardan.step.diagnosis import first_trouble
-from cardan.step.report import count_warning, keep_message, was_told
-from cardan.step.status import DIVERGED
+from cardan.step.report import DIVERGED, count_warning, keep_message, was_told
 
 MAXVAL = float(mjMAXVAL)
 
 
 @kernel
-def first_bad(values: Any, n: int) -> int:
-    """Index of the first of `n` numbers that is NaN or larger than mjMAXVAL; -1 if there is none."""
+def first_bad(values: ConstArray1, n: int) -> int:
+    """Return the index of the first of `n` numbers that is NaN or larger than mjMAXVAL; -1 if there is none."""
     # one pass without branches: every comparison with a NaN is false
     good = 0
     for i in range(n):
@@ -126,12 +126,8 @@ def settle_divergence(m: Any, d: Any) -> bool:
     kind = internals.number(d, "work.bad_kind")
     if not was_told(d, kind):
         trouble = first_trouble(m, d, kind == WARN_BADQACC)
-        keep_message(
-            d,
-            kind,
-            internals.number(d, "work.bad_index"),
-            f"{trouble}; cardan.last_good_state(d) has the state before",
-        )
+        index = internals.number(d, "work.bad_index")
+        keep_message(d, kind, index, f"{trouble}; cardan.last_good_state(d) has the state before")
     _reset_program(internals.form(m)).run(m, d)
     return kind == WARN_BADQACC
 

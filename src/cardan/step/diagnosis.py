@@ -26,24 +26,15 @@ STATE = ("qpos", "qvel", "act")
 STAGES: list[str] = []  # in the order in which they run; set by the pipeline
 
 
-def _is_result(field: Field) -> bool:
-    """Whether a field holds floating-point numbers that are results, i.e. not statistics."""
-    return field.dtype == "f8" and bool(field.shape) and "nstatistic" not in field.shape
-
-
 @cache
 def _rows(stage: str) -> tuple[Field, ...]:
-    """Return the fields of numbers that a stage writes."""
-    return tuple(field for field in DATA.fields if field.stage == stage and _is_result(field))
-
-
-@cache
-def _getter(name: str) -> Callable[[Any], Any]:
-    return attrgetter(name)
+    """Return the fields of floating-point numbers that a stage writes, except statistics."""
+    fields = [field for field in DATA.fields if field.stage == stage and field.dtype == "f8" and field.shape]
+    return tuple(field for field in fields if "nstatistic" not in field.shape)
 
 
 def _values(d: Any, name: str) -> np.ndarray:
-    return np.asarray(_getter(name)(d))
+    return np.asarray(attrgetter(name)(d))
 
 
 def _first_bad(values: np.ndarray, huge: float) -> int:
@@ -108,16 +99,16 @@ def first_trouble(m: Any, d: Any, computed: bool) -> str:
     return "no number is bad before it"
 
 
-def _named(m: Any, objtype: int, i: int) -> str:
+def _named(m: Any, objtype: mjtObj, i: int) -> str:
     """Return kind, id and name of an element."""
-    kind = KIND_OF_OBJECT[objtype]
+    kind = KIND_OF_OBJECT[int(objtype)]
     names = name_book(m, kind).names
     return f"{'joint' if kind == 'jnt' else kind} {i}" + (f" '{names[i]}'" if 0 <= i < len(names) and names[i] else "")
 
 
 def _of_joint(m: Any, joint: int) -> str:
     body = int(m.jnt_bodyid[joint])
-    return f"{_named(m, int(mjtObj.mjOBJ_JOINT), joint)} of {_named(m, int(mjtObj.mjOBJ_BODY), body)}"
+    return f"{_named(m, mjtObj.mjOBJ_JOINT, joint)} of {_named(m, mjtObj.mjOBJ_BODY, body)}"
 
 
 def _dof(m: Any, d: Any, i: int) -> str:
@@ -129,26 +120,14 @@ def _position(m: Any, d: Any, i: int) -> str:
     return f"dof {int(m.jnt_dofadr[joint])}, {_of_joint(m, joint)}"
 
 
-def _inertia_entry(m: Any, d: Any, i: int) -> str:
-    return _dof(m, d, int(np.searchsorted(internals.array(m, "aux.M_rowadr"), i, side="right")) - 1)
-
-
-def _derivative_entry(m: Any, d: Any, i: int) -> str:
-    return _dof(m, d, int(np.searchsorted(d.D_rowadr, i, side="right")) - 1)
-
-
 def _object(objtype: mjtObj, owner: str = "") -> Callable[[Any, Any, int], str]:
     """Return a function that describes an element of a kind, and its body if the field `owner` contains it."""
 
     def words(m: Any, d: Any, i: int) -> str:
-        text = _named(m, int(objtype), i)
-        return f"{text} of {_named(m, int(mjtObj.mjOBJ_BODY), int(getattr(m, owner)[i]))}" if owner else text
+        text = _named(m, objtype, i)
+        return f"{text} of {_named(m, mjtObj.mjOBJ_BODY, int(getattr(m, owner)[i]))}" if owner else text
 
     return words
-
-
-def _activation(m: Any, d: Any, i: int) -> str:
-    return _named(m, int(mjtObj.mjOBJ_ACTUATOR), int(np.flatnonzero(m.actuator_actadr <= i)[-1]))
 
 
 def _side(m: Any, d: Any, con: int, side: int) -> str:
@@ -158,7 +137,7 @@ def _side(m: Any, d: Any, con: int, side: int) -> str:
         return WORDS["ngeom"](m, d, geom)
     vertex, element = int(d.contact.vert[con, side]), int(d.contact.elem[con, side])
     part = f"vertex {vertex}" if vertex >= 0 else f"element {element}"
-    return f"{part} of {_named(m, int(mjtObj.mjOBJ_FLEX), flex)}"
+    return f"{part} of {_named(m, mjtObj.mjOBJ_FLEX, flex)}"
 
 
 def _contact(m: Any, d: Any, i: int) -> str:
@@ -177,9 +156,9 @@ def _row(m: Any, d: Any, i: int) -> str:
 WORDS: dict[str, Callable[[Any, Any, int], str]] = {
     "nv": _dof,
     "nq": _position,
-    "nM": _inertia_entry,
-    "nD": _derivative_entry,
-    "na": _activation,
+    "nM": lambda m, d, i: _dof(m, d, int(np.searchsorted(internals.array(m, "aux.M_rowadr"), i, side="right")) - 1),
+    "nD": lambda m, d, i: _dof(m, d, int(np.searchsorted(d.D_rowadr, i, side="right")) - 1),
+    "na": lambda m, d, i: _named(m, mjtObj.mjOBJ_ACTUATOR, int(np.flatnonzero(m.actuator_actadr <= i)[-1])),
     "nu": _object(mjtObj.mjOBJ_ACTUATOR),
     "nbody": _object(mjtObj.mjOBJ_BODY),
     "njnt": lambda m, d, i: _of_joint(m, i),

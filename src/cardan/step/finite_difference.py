@@ -1,20 +1,39 @@
-"""Stages for finite differences of simulation steps and of inverse dynamics (spec: computation, derivatives).
+"""Jacobians of a simulation step and of inverse dynamics by finite differences (spec: computation, derivatives).
 
 An *evaluation* perturbs one input, runs the dynamics, and records the results. The list of evaluations (`work.fd_plan`,
 rows of `PLAN` numbers) specifies, for each: the input, the element, the step in units of `work.fd_eps`, the rule for
-the results, and the row of `work.fd_result` to write.
+the results, and the row of `work.fd_result` to write. Results are stored in three slots of `work.fd_value`: `BASE`
+(nothing perturbed), `HIGH` (the upper one of the two evaluations of a centred difference) and `LAST`. Differences of
+configurations are in the tangent space.
 
-Results are stored in three slots of `work.fd_value`: `BASE` (nothing perturbed), `HIGH` (the upper one of the two
-evaluations of a centred difference) and `LAST`. Differences of configurations are in the tangent space.
+All evaluations that perturb the same kind of input are one native run. Inputs that enter late come first. Controls and
+activations do not affect results that depend only on positions and velocities, so these are not recomputed. Velocities
+do not affect results that depend only on positions. Positions come last.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from cardan.dynamics.kinematics import differentiate_pos, integrate_pos
+from cardan.enums import mjtIntegrator, mjtStage
 from cardan.jit import OK, kernel, stage
+from cardan.maths.types import Array1, ConstArray1
+from cardan.model import internals
 from cardan.model.kernel_views import Data, Model
+from cardan.step import pipeline
+from cardan.step.checks import check_acc, check_pos, check_vel
+from cardan.step.programs import cached_program
+from cardan.step.run import run
+
+if TYPE_CHECKING:
+    from cardan.model.mjdata import MjData
+    from cardan.model.mjmodel import MjModel
+
 
 PLAN = 5  # numbers in a row of the plan: input, element, direction, rule, result row
 NOTHING, POSITION, VELOCITY, ACTIVATION, CONTROL, ACCELERATION = range(6)  # inputs
@@ -23,12 +42,12 @@ KEEP_BASE, KEEP_HIGH, ABOVE_BASE, BELOW_BASE, BELOW_HIGH = range(5)  # rules
 
 
 def start_size(m: Any) -> int:
-    """Size of `work.fd_start`: time, qpos, qvel, act, ctrl, qacc_warmstart, qacc."""
+    """Return the size of `work.fd_start`: time, qpos, qvel, act, ctrl, qacc_warmstart, qacc."""
     return 1 + m.nq + 3 * m.nv + m.na + m.nu
 
 
 @kernel
-def _copy(source: Any, source_at: int, target: Any, target_at: int, n: int) -> int:
+def _copy(source: ConstArray1, source_at: int, target: Array1, target_at: int, n: int) -> int:
     """Copy n numbers; return n."""
     for i in range(n):
         target[target_at + i] = source[source_at + i]
@@ -101,7 +120,7 @@ def perturb(m: Model, d: Data) -> int:
 
 @kernel
 def _place(rule: int) -> int:
-    """Slot for the results of an evaluation."""
+    """Return the slot for the results of an evaluation."""
     if rule == KEEP_BASE:
         return BASE
     if rule == KEEP_HIGH:
@@ -110,8 +129,8 @@ def _place(rule: int) -> int:
 
 
 @kernel
-def _operands(rule: int) -> Any:
-    """Slots of the upper and lower results of a difference, and their distance in units of `fd_eps`."""
+def _operands(rule: int) -> tuple[int, int, float]:
+    """Return slots of the upper and lower results of a difference, and their distance in units of `fd_eps`."""
     if rule == ABOVE_BASE:
         return LAST, BASE, 1.0
     if rule == BELOW_BASE:
@@ -175,3 +194,160 @@ def record_inverse(m: Model, d: Data) -> int:
         _subtract(d, upper * size, lower * size, result * size, size, steps * d.work.fd_eps)
     d.work.fd_evaluation = d.work.fd_evaluation + 1
     return OK
+
+
+NONE, POS, VEL = (int(k) for k in (mjtStage.mjSTAGE_NONE, mjtStage.mjSTAGE_POS, mjtStage.mjSTAGE_VEL))
+BASELINE = np.array([[NOTHING, 0, 0, KEEP_BASE, 0]], np.int64)
+
+Group = tuple[int, np.ndarray]  # last stage that is not recomputed (mjtStage), and evaluations (rows of the plan)
+
+
+@lru_cache(maxsize=64)
+def _evaluations(kind: int, first_row: int, above: bytes, below: bytes) -> np.ndarray:
+    """Return the evaluations of the derivatives by all elements of an input: centred, one-sided, or none.
+
+    Args:
+        kind: kind of the input.
+        first_row: row of the results for its first element.
+        above: one byte per element, other than 0 if it may be moved up.
+        below: one byte per element, other than 0 if it may be moved down.
+    """
+    up, down = (np.frombuffer(side, bool) for side in (above, below))
+    elements = np.repeat(np.arange(len(up)), up.astype(int) + down)
+    plan = np.empty((len(elements), PLAN), np.int64)
+    second = np.zeros(len(elements), bool)
+    second[1:] = elements[1:] == elements[:-1]
+    plan[:, 0] = kind
+    plan[:, 1] = elements
+    plan[:, 2] = np.where(up[elements] & ~second, 1, -1)
+    plan[:, 3] = np.where(up[elements], ABOVE_BASE, BELOW_BASE)
+    plan[(up & down)[elements], 3] = KEEP_HIGH
+    plan[second, 3] = BELOW_HIGH
+    plan[:, 4] = first_row + elements
+    return plan
+
+
+def _all(kind: int, n: int, first_row: int, centered: bool) -> np.ndarray:
+    """Return the evaluations for an input whose elements may be moved in both directions."""
+    return _evaluations(kind, first_row, bytes([1]) * n, bytes([centered]) * n)
+
+
+def _controls(m: MjModel, d: MjData, eps: float, first_row: int, centered: bool) -> np.ndarray:
+    """Return the evaluations for controls, which must not leave their ranges, where they have no effect."""
+    free = m.actuator_ctrllimited == 0
+    if free.all():
+        return _all(CONTROL, m.nu, first_row, centered)
+    low, high = m.actuator_ctrlrange.T
+    ctrl = d.ctrl
+    inside = free | ((ctrl >= low) & (ctrl <= high))
+    above = inside & (free | ((ctrl + eps >= low) & (ctrl + eps <= high)))
+    below = inside & (free | ((ctrl - eps >= low) & (ctrl - eps <= high)))
+    return _evaluations(CONTROL, first_row, above.tobytes(), (below if centered else below & ~above).tobytes())
+
+
+def _evaluate(
+    m: MjModel,
+    d: MjData,
+    eps: float,
+    groups: list[Group],
+    program_after: Callable[[int], Any],
+    shape: tuple[int, int],
+    value_size: int,
+) -> np.ndarray:
+    """Run all evaluations, and restore the state; return the differences, one row per perturbed element."""
+    groups = [(NONE, BASELINE), *groups]
+    plan = np.concatenate([plan for _, plan in groups]).reshape(-1)
+    sizes = {"plan": plan.size, "start": start_size(m), "qpos": m.nq, "qpos_low": m.nq}
+    sizes |= {"value": 3 * value_size, "result": shape[0] * shape[1]}
+    memory = internals.memory(d)
+    arrays, scalars = memory.arrays, memory.scalars
+    for name, size in sizes.items():  # private arrays, kept for the next call
+        array = arrays.get(f"work.fd_{name}")
+        if array is None or array.size != size:
+            memory.attach(f"work.fd_{name}", np.zeros(size, memory.struct.by_name[f"work.fd_{name}"].numpy_dtype))
+            internals.forget_view(d)
+    arrays["work.fd_plan"][:] = plan
+    arrays["work.fd_result"][:] = 0.0
+    scalars["work.fd_evaluation"][0] = 0
+    scalars["work.fd_eps"][0] = eps
+    run(cached_program(m, "save_start", (save_start,)), m, d)
+    try:
+        for skipstage, rows in groups:
+            if len(rows):
+                run(program_after(skipstage), m, d, len(rows))
+    finally:
+        run(cached_program(m, "restore_start", (restore_start,)), m, d)
+    return arrays["work.fd_result"].reshape(shape)
+
+
+def transition_differences(
+    m: MjModel, d: MjData, eps: float, centered: bool, by_state: bool, by_control: bool, sensors: bool
+) -> np.ndarray:
+    """Compute derivatives of the next state and the sensor data of a step by the state and the controls.
+
+    Args:
+        m: model.
+        d: data; its state, inputs and warm start are the same afterwards.
+        eps: size of the perturbations.
+        centered: differences from both sides instead of from above.
+        by_state: whether to compute derivatives by the state.
+        by_control: whether to compute derivatives by the controls.
+        sensors: whether to compute derivatives of sensor data.
+
+    Returns:
+        (2 nv + na + nu, 2 nv + na + nsensordata): one row per perturbed element (position, velocity, activation,
+        control), one column per result; zero if not requested.
+    """
+    nv, na, nu = m.nv, m.na, m.nu
+    nx = 2 * nv + na
+    # stages of a Runge-Kutta step change the positions
+    late = (NONE, NONE) if m.opt.integrator == mjtIntegrator.mjINT_RK4 else (VEL, POS)
+    groups: list[Group] = []
+    if by_control:
+        groups.append((late[0], _controls(m, d, eps, nx, centered)))
+    if by_state:
+        groups.append((late[0], _all(ACTIVATION, na, 2 * nv, centered)))
+        groups.append((late[1], _all(VELOCITY, nv, nv, centered)))
+        groups.append((NONE, _all(POSITION, nv, 0, centered)))
+
+    def program_after(skipstage: int) -> Any:
+        checks = (check_pos, check_vel) if skipstage == NONE else ()
+        forward = pipeline.skip_items("mj_forwardSkip", skipstage, not sensors)
+        items = (perturb, *checks, *forward, check_acc, *pipeline.INTEGRATE, record_transition)
+        return cached_program(m, ("transition", skipstage, sensors), items)
+
+    value_size = m.nq + nv + na + m.nsensordata
+    return _evaluate(m, d, eps, groups, program_after, (nx + nu, nx + m.nsensordata), value_size)
+
+
+def inverse_differences(
+    m: MjModel, d: MjData, eps: float, actuation: bool, inputs: tuple[bool, bool, bool], sensors: bool
+) -> np.ndarray:
+    """Compute forward differences of inverse dynamics by position, velocity and acceleration.
+
+    Args:
+        m: model.
+        d: data; its state, `qacc`, inputs and warm start are the same afterwards.
+        eps: size of the perturbations.
+        actuation: whether to subtract `qfrc_actuator` from `qfrc_inverse`.
+        inputs: whether to compute derivatives by positions, by velocities and by accelerations.
+        sensors: whether to compute derivatives of sensor data.
+
+    Returns:
+        (3 nv, nv + nsensordata + nM): one row per perturbed element (position, velocity, acceleration), columns for
+        qfrc_inverse, sensor data and qM; zero if not requested.
+    """
+    nv = m.nv
+    kinds = ((VEL, ACCELERATION, 2), (POS, VELOCITY, 1), (NONE, POSITION, 0))
+    groups = [(skip, _all(kind, nv, k * nv, False)) for skip, kind, k in kinds if inputs[k]]
+
+    # actuator forces precede sensors that measure them
+    name = "mj_inverseSkip with actuator forces" if actuation else "mj_inverseSkip"
+
+    def program_after(skipstage: int) -> Any:
+        items = (perturb, *pipeline.skip_items(name, skipstage, not sensors), record_inverse)
+        return cached_program(m, ("inverse", skipstage, sensors, actuation), items)
+
+    internals.set_number(d, "work.fd_actuation", actuation)
+    size = nv + m.nsensordata + m.nM
+    return _evaluate(m, d, eps, groups, program_after, (3 * nv, size), size)

@@ -21,18 +21,8 @@ from cardan.jit.driver.loader import Address
 from cardan.jit.front.stage import is_kernel
 from cardan.jit.memory.view import register_function
 from cardan.model import internals
-from cardan.step import actuator_hooks, collision_hooks, plugin_hooks, sensor_hooks, timers
+from cardan.step.adapters import ADAPTERS, OF_PAIRS
 
-# place: conversions of a compiled and of a Python callback to a function of (m, d), given the variant of the place
-ADAPTERS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
-    **actuator_hooks.ADAPTERS,
-    **collision_hooks.ADAPTERS,
-    **plugin_hooks.ADAPTERS,
-    "sensor": (sensor_hooks.native_sensor, sensor_hooks.python_sensor),
-    "time": (timers.native_clock, timers.python_clock),
-}
-# places whose functions have two integer arguments, in addition to model and data
-OF_PAIRS = frozenset((*collision_hooks.ADAPTERS, *plugin_hooks.ADAPTERS))
 # a variant of the places that have some
 EXAMPLES: dict[str, tuple[Any, ...]] = {"sensor": (1,), "time": (0, True)}
 
@@ -62,7 +52,7 @@ class Hook:
     def __init__(self, place: str, function: Callable[..., Any]) -> None:
         self.function = function
         self._of_pairs = place in OF_PAIRS
-        self._adapt_compiled, self._adapt_python = ADAPTERS.get(place, (_same, _same))
+        self._adapt_compiled, self._adapt_python = ADAPTERS.get(place, (lambda function: function,) * 2)
         self._entries: dict[tuple[Any, ...], Callable[..., Any] | int] = {}
 
     def entry(self, *variant: Any) -> Callable[..., Any] | int:
@@ -75,16 +65,14 @@ class Hook:
             KernelError: it is marked for compilation, but cannot be compiled.
         """
         if variant not in self._entries:
-            self._entries[variant] = self._make(variant)
+            compiled = getattr(self.function, "py_func", self.function)
+            if compiled is not self.function or is_kernel_function(self.function):
+                entry = (collider if self._of_pairs else stage)(self._adapt_compiled(compiled, *variant))
+                addresses([entry])
+            else:
+                entry = _python_entry(self._adapt_python(self.function, *variant), self._of_pairs)
+            self._entries[variant] = entry
         return self._entries[variant]
-
-    def _make(self, variant: tuple[Any, ...]) -> Callable[..., Any] | int:
-        compiled = getattr(self.function, "py_func", self.function)
-        if compiled is not self.function or is_kernel_function(self.function):
-            entry = (collider if self._of_pairs else stage)(self._adapt_compiled(compiled, *variant))
-            addresses([entry])
-            return entry
-        return _python_entry(self._adapt_python(self.function, *variant), self._of_pairs)
 
 
 class Hooks:
@@ -207,11 +195,6 @@ class Callbacks(NamedTuple):
 def callbacks_of(m: Any) -> Callbacks:
     """Return the callbacks that a model's pipeline calls now: the model's own, and those of the process."""
     return Callbacks(installed_hooks(m), colliders_of(m))
-
-
-def _same(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a callback that already is a function of (m, d), as stages are."""
-    return function
 
 
 def is_kernel_function(function: Callable[..., Any]) -> bool:

@@ -11,7 +11,7 @@ from cardan.dynamics.bias import add_applied_forces
 from cardan.dynamics.inertia import mul_m, solve_m
 from cardan.jit import OK, kernel, stage
 from cardan.model.kernel_views import Data, Model
-from cardan.step.euler import has_damping
+from cardan.step.integrators import has_damping
 
 
 @stage
@@ -77,8 +77,7 @@ def compare_fwd_inv(m: Model, d: Data) -> int:
     """Compare forward and inverse dynamics: norms of differences of constraint and applied forces, solver_fwdinv.
 
     The constraint forces of forward dynamics are restored; qfrc_inverse is kept. Without constraints there is no solver
-    to
-    check: the norms are 0, and qfrc_inverse gets its previous value.
+    to check: the norms are 0, and qfrc_inverse gets its previous value.
     """
     d.solver_fwdinv[0] = d.solver_fwdinv[1] = 0.0
     if d.nefc == 0:

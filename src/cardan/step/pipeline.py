@@ -7,8 +7,9 @@ models need, according to their sizes and options. `cardan.step.plan` finds whic
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cardan.collision.detection import collision
 from cardan.constraint.make import constraint_stages
@@ -31,21 +32,21 @@ from cardan.dynamics.transmission import (
     spatial_transmission,
     transmission,
 )
-from cardan.enums import mjtDisableBit, mjtEnableBit, mjtIntegrator, mjtStage
+from cardan.enums import mjtDisableBit, mjtEnableBit, mjtIntegrator, mjtSensor, mjtStage, mjtTimer
 from cardan.errors import FatalError
 from cardan.model.mjmodel import MjModel
 from cardan.model.reset import reset_data
-from cardan.sensor.table import needs_rne_post, needs_subtree_vel, sensor_stages
+from cardan.sensor.table import SENSORS, needs_rne_post, needs_subtree_vel, sensor_stages
 from cardan.soft.contacts import soft_collision
 from cardan.soft.edges import edge_derivatives, edge_energy, edge_forces, edge_velocity, edges, has_edges
 from cardan.soft.flex import flex, has_flexes
 from cardan.solver.choice import is_dual, solver_stages, wants_islands
 from cardan.solver.islands import find_islands
 from cardan.step import diagnosis
-from cardan.step.actuator_hooks import has_user_actuators, user_defaults
+from cardan.step import plugin_stages as plugins
+from cardan.step.adapters import has_user_actuators, has_user_sensors, user_cutoff, user_defaults
 from cardan.step.checks import check_acc, check_pos, check_vel, clear_energy
-from cardan.step.euler import euler, implicitfast
-from cardan.step.implicit import implicit
+from cardan.step.integrators import euler, implicit, implicitfast, rk_begin, rk_end, rk_second, rk_third
 from cardan.step.inverse import (
     compare_fwd_inv,
     continuous_acc_euler,
@@ -54,34 +55,77 @@ from cardan.step.inverse import (
     keep_forward,
     restore_acc,
 )
-from cardan.step.items import Chosen, Place, Predicate, Timed, When, also_timed, timed, when
-from cardan.step.plugin_stages import (
-    has_actuator_plugins,
-    has_advancing_plugins,
-    has_passive_plugins,
-    has_resetting_plugins,
-    has_sensor_plugins,
-    plugin_actuators,
-    plugin_advance,
-    plugin_passive,
-    plugin_reset,
-    plugin_sensors,
-)
 from cardan.step.report import report_warnings
-from cardan.step.runge_kutta import rk_begin, rk_end, rk_second, rk_third
-from cardan.step.sensor_hooks import has_user_sensors, user_cutoff
-from cardan.step.support import check_sensors
+
+if TYPE_CHECKING:
+    from cardan.model.mjmodel import MjModel
+
+
+Predicate = Callable[["MjModel"], bool]
+
+
+class When(NamedTuple):
+    """Items that a model needs only if a condition on its sizes and options holds."""
+
+    needed: Predicate
+    items: tuple[Any, ...]
+
+
+class Place(NamedTuple):
+    """Place where a callback may be installed."""
+
+    name: str
+    variant: tuple[Any, ...] = ()
+
+
+class Chosen(NamedTuple):
+    """Stages of one kind (sensors, constraint rows) that depend on which elements the model has, and their name."""
+
+    stages_of: Callable[[MjModel], list[Any]]
+    name: str = ""
+
+
+class Timed(NamedTuple):
+    """Part of the pipeline that a timer measures.
+
+    Attributes:
+        timer: the timer (`mjtTimer`).
+        items: the items of the part.
+        counts: whether the part counts as a separate run (a second piece of the same part does not).
+    """
+
+    timer: int
+    items: tuple[Any, ...]
+    counts: bool = True
+
+
+def when(needed: Predicate, *items: Any) -> When:
+    """Items that a model needs only if `needed(m)` holds."""
+    return When(needed, items)
+
+
+def unless(needless: Predicate, *items: Any) -> When:
+    """Items that a model needs only if `needless(m)` does not hold."""
+    return When(lambda m: not needless(m), items)
+
+
+def timed(name: str, *items: Any) -> Timed:
+    """Items that the timer ``mjTIMER_<name>`` measures."""
+    return Timed(int(getattr(mjtTimer, "mjTIMER_" + name)), items)
+
+
+def also_timed(name: str, *items: Any) -> Timed:
+    """A further piece of a timed part: its time is added, but it does not count as another run."""
+    return Timed(int(getattr(mjtTimer, "mjTIMER_" + name)), items, counts=False)
+
 
 RESETTING = (check_pos, check_vel, check_acc)
 """Stages that may reset the data."""
+SENSOR_TYPES = (*(kind.type for kind in SENSORS), int(mjtSensor.mjSENS_USER), int(mjtSensor.mjSENS_PLUGIN))
 
 
 def _enabled(bit: mjtEnableBit) -> Predicate:
     return lambda m: bool(m.opt.enableflags & bit)
-
-
-def _flag_off(bit: mjtEnableBit) -> Predicate:
-    return lambda m: not m.opt.enableflags & bit
 
 
 def _not_disabled(bit: mjtDisableBit) -> Predicate:
@@ -92,6 +136,18 @@ def _integrator(*kinds: mjtIntegrator) -> Predicate:
     return lambda m: m.opt.integrator in kinds
 
 
+def check_sensors(m: MjModel) -> None:
+    """Refuse a model with sensors of types that do not exist yet.
+
+    Raises:
+        ValueError: the model has such sensors; the message names their types.
+    """
+    unknown = sorted(set(m.sensor_type.tolist()).difference(SENSOR_TYPES))
+    if unknown:
+        names = ", ".join(mjtSensor(kind).name.removeprefix("mjSENS_").lower() for kind in unknown)
+        raise ValueError(f"this model has sensors of the types {names}, which Cardan does not have yet")
+
+
 def _sensors(after: mjtStage) -> When:
     """Return the sensors that are due after a part of the pipeline; user sensors come last."""
 
@@ -99,36 +155,13 @@ def _sensors(after: mjtStage) -> When:
         check_sensors(m)
         return sensor_stages(m, after)
 
-    def users(m: MjModel) -> bool:
-        return has_user_sensors(m, after)
-
-    own = when(users, Place("sensor", (int(after),)), user_cutoff(int(after)))
-    plugins = when(lambda m: has_sensor_plugins(m, after), plugin_sensors(int(after)))
-    return when(has_sensors, Chosen(stages_of), own, plugins)
-
-
-def _cameras_or_lights(m: MjModel) -> bool:
-    return m.ncam > 0 or m.nlight > 0
-
-
-def _tendons(m: MjModel) -> bool:
-    return m.ntendon > 0
-
-
-def _only_fixed_tendons(m: MjModel) -> bool:
-    return m.ntendon > 0 and not has_spatial_tendons(m)
-
-
-def _actuators(m: MjModel) -> bool:
-    return m.nu > 0
+    own = when(lambda m: has_user_sensors(m, after), Place("sensor", (int(after),)), user_cutoff(int(after)))
+    others = when(lambda m: plugins.has_sensor_plugins(m, after), plugins.plugin_sensors(int(after)))
+    return when(has_sensors, Chosen(stages_of), own, others)
 
 
 def _actuated(m: MjModel) -> bool:
     return m.nu > 0 and not m.opt.disableflags & mjtDisableBit.mjDSBL_ACTUATION
-
-
-def _not_actuated(m: MjModel) -> bool:
-    return not _actuated(m)
 
 
 def has_sensors(m: MjModel) -> bool:
@@ -140,26 +173,9 @@ def _contacts_on(m: MjModel) -> bool:
     return not m.opt.disableflags & (mjtDisableBit.mjDSBL_CONTACT | mjtDisableBit.mjDSBL_CONSTRAINT)
 
 
-def _contacts_off(m: MjModel) -> bool:
-    return not _contacts_on(m)
-
-
-def _no_flexes(m: MjModel) -> bool:
-    return not has_flexes(m)
-
-
-def _sensed_forces(m: MjModel) -> bool:
-    return has_sensors(m) and needs_rne_post(m)
-
-
-def _sensed_momenta(m: MjModel) -> bool:
-    return has_sensors(m) and needs_subtree_vel(m)
-
-
 _passive_on = _not_disabled(mjtDisableBit.mjDSBL_PASSIVE)
 _actuation_on = _not_disabled(mjtDisableBit.mjDSBL_ACTUATION)
 _energy_on = _enabled(mjtEnableBit.mjENBL_ENERGY)
-_energy_off = _flag_off(mjtEnableBit.mjENBL_ENERGY)
 _fwdinv_on = _enabled(mjtEnableBit.mjENBL_FWDINV)
 _invdiscrete_on = _enabled(mjtEnableBit.mjENBL_INVDISCRETE)
 _rk4 = _integrator(mjtIntegrator.mjINT_RK4)
@@ -185,20 +201,23 @@ ACT_DYN, ACT_GAIN, ACT_BIAS = Place("act_dyn"), Place("act_gain"), Place("act_bi
 
 MAKE_CONSTRAINT = (Chosen(constraint_stages, "make_constraint"),)
 PROJECT = when(is_dual, Chosen(projection_stages))
-TENDON = (when(_only_fixed_tendons, tendon), when(has_spatial_tendons, spatial_tendon))
+TENDON = (
+    when(lambda m: m.ntendon > 0 and not has_spatial_tendons(m), tendon),
+    when(has_spatial_tendons, spatial_tendon),
+)
 FLEX = (when(has_flexes, flex), when(has_edges, edges))
-TRANSMISSION = (when(_actuators, transmission), when(has_spatial_transmissions, spatial_transmission))
-DETECTION = (when(_no_flexes, collision), when(has_flexes, soft_collision))
+TRANSMISSION = (when(lambda m: m.nu > 0, transmission), when(has_spatial_transmissions, spatial_transmission))
+DETECTION = (unless(has_flexes, collision), when(has_flexes, soft_collision))
 COLLISION = (
     when(_contacts_on, timed("POS_COLLISION", timed("COL_BROAD"), timed("COL_NARROW", *DETECTION))),
-    when(_contacts_off, *DETECTION),
+    unless(_contacts_on, *DETECTION),
 )
 POSITION_PARTS = (
     timed(
         "POS_KINEMATICS",
         kinematics,
         com_pos,
-        when(_cameras_or_lights, camlight),  # after com_pos: cameras may follow a subtree's centre of mass
+        when(lambda m: m.ncam + m.nlight > 0, camlight),  # after com_pos: cameras may follow a subtree's centre of mass
         *FLEX,
         *TENDON,
     ),
@@ -213,14 +232,14 @@ PASSIVE_FORCES = (
     passive,
     when(has_edges, edge_forces),
     when(has_fluid, fluid),
-    when(_passive_on, PASSIVE, when(has_passive_plugins, plugin_passive)),
+    when(_passive_on, PASSIVE, when(plugins.has_passive_plugins, plugins.plugin_passive)),
 )
 FWD_VELOCITY = (
     timed(
         "VELOCITY",
         when(has_edges, edge_velocity),
-        when(_tendons, tendon_velocity),
-        when(_actuators, actuator_velocity),
+        when(lambda m: m.ntendon > 0, tendon_velocity),
+        when(lambda m: m.nu > 0, actuator_velocity),
         com_vel,
         *PASSIVE_FORCES,
         reference_constraint,
@@ -228,11 +247,11 @@ FWD_VELOCITY = (
     ),
 )
 SENSOR_POS = (_sensors(mjtStage.mjSTAGE_POS),)
-SENSOR_VEL = (when(_sensed_momenta, subtree_vel), _sensors(mjtStage.mjSTAGE_VEL))
-SENSOR_ACC = (when(_sensed_forces, rne_post_constraint), _sensors(mjtStage.mjSTAGE_ACC))
+SENSOR_VEL = (when(lambda m: has_sensors(m) and needs_subtree_vel(m), subtree_vel), _sensors(mjtStage.mjSTAGE_VEL))
+SENSOR_ACC = (when(lambda m: has_sensors(m) and needs_rne_post(m), rne_post_constraint), _sensors(mjtStage.mjSTAGE_ACC))
 ENERGY_POS = (when(_energy_on, energy_pos, when(has_edges, edge_energy)),)
 ENERGY_VEL = (when(_energy_on, energy_vel),)
-STEP1_ENERGY_POS = (*ENERGY_POS, when(_energy_off, clear_energy))
+STEP1_ENERGY_POS = (*ENERGY_POS, unless(_energy_on, clear_energy))
 ACTUATOR_FORCES = (
     when(
         _actuated,
@@ -240,11 +259,11 @@ ACTUATOR_FORCES = (
             "ACTUATION",
             when(has_muscles, muscles),
             when(has_user_actuators, user_defaults, ACT_DYN, ACT_GAIN, ACT_BIAS),
-            when(has_actuator_plugins, plugin_actuators),
+            when(plugins.has_actuator_plugins, plugins.plugin_actuators),
             fwd_actuation,
         ),
     ),
-    when(_not_actuated, fwd_actuation),
+    unless(_actuated, fwd_actuation),
 )
 ACTUATION = (when(_actuation_on, CONTROL), *ACTUATOR_FORCES)
 SOLVE = timed("CONSTRAINT", Chosen(solver_stages, "solve"))
@@ -285,7 +304,7 @@ COMPARE = (keep_forward, timed("INVERSE", *INVERSE_ACC_BARE), compare_fwd_inv)
 
 # time stepping ---------------------------------------------------------------
 
-PLUGIN_ADVANCE = when(has_advancing_plugins, plugin_advance)
+PLUGIN_ADVANCE = when(plugins.has_advancing_plugins, plugins.plugin_advance)
 IMPLICIT = (
     timed(
         "ADVANCE",
@@ -390,7 +409,7 @@ PROGRAMS: dict[str, tuple[Any, ...]] = {
     "mj_energyPos": STEP1_ENERGY_POS,
     "mj_energyVel": ENERGY_VEL,
     "mj_compareFwdInv": COMPARE,
-    "mj_resetData": (reset_data, when(has_resetting_plugins, plugin_reset)),
+    "mj_resetData": (reset_data, when(plugins.has_resetting_plugins, plugins.plugin_reset)),
 }
 
 _FORWARD_PARTS = {
@@ -414,6 +433,7 @@ SKIPPING = {
 }
 
 
+@cache
 def skip_items(name: str, skipstage: int, skipsensor: bool) -> tuple[Any, ...]:
     """Return the parts of a function in `SKIPPING` after `skipstage`, without sensors if `skipsensor`.
 

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cardan.collision.detection import collision
 from cardan.collision.table import collider_functions
+from cardan.enums import mjtIntegrator
 from cardan.plugins.sdf import shape_functions
 from cardan.soft.contacts import soft_collision
 from cardan.step.checks import check_acc
 from cardan.step.hooks import Callbacks, Hook, callbacks_of
-from cardan.step.items import Chosen, Place, Timed, When
-from cardan.step.pipeline import FORWARD, RESETTING
+from cardan.step.inverse import continuous_acc_euler
+from cardan.step.pipeline import FORWARD, RESETTING, Chosen, Place, Timed, When
 from cardan.step.plugin_stages import has_resetting_plugins, plugin_functions, plugin_reset
 from cardan.step.report import report_warnings
-from cardan.step.support import check_support
 from cardan.step.timers import Tick, with_counters
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class Plan(NamedTuple):
         return any(isinstance(function, int) for function in self.functions())
 
     def functions(self) -> Iterator[Function]:
-        """All functions: stages, those that stages call, those of the forward dynamics after a reset."""
+        """Yield all functions: stages, those that stages call, those of the forward dynamics after a reset."""
         yield from self.stages
         for table in self.tables:
             yield from (function for _, function in table.functions)
@@ -80,7 +80,7 @@ class Plan(NamedTuple):
 
 
 def function_name(function: Function) -> str:
-    """Name of a function of a plan."""
+    """Return the name of a function of a plan."""
     return "Python function" if isinstance(function, int) else function.__name__
 
 
@@ -108,12 +108,12 @@ CALLED = (
 
 
 def plan_of(m: MjModel, items: tuple[Any, ...], callbacks: Callbacks | None = None) -> Plan:
-    """The plan of a list of the pipeline for a model.
+    """Return the plan of a list of the pipeline for a model.
 
     Args:
         m: model.
         items: the list.
-        callbacks: the callbacks that it calls; those that are installed now if it is None.
+        callbacks: the callbacks that it calls; None for those that are installed now.
 
     Raises:
         ValueError: the model asks for something that the stages don't have.
@@ -134,19 +134,23 @@ def plan_of(m: MjModel, items: tuple[Any, ...], callbacks: Callbacks | None = No
 
 
 def stages_of(m: MjModel, items: tuple[Any, ...], callbacks: Callbacks) -> tuple[Any, ...]:
-    """The stages of a list of the pipeline that a model needs, in order, with callbacks and counters of timers.
+    """Return the stages of a list of the pipeline that a model needs, in order, with callbacks and counters of timers.
 
     Raises:
         ValueError: the model asks for something that the stages don't have.
         FatalError: an option has a value that doesn't exist.
     """
     stages = tuple(with_counters(_needed(m, items, callbacks.at), RESETTING))
-    check_support(m, stages)
+    if continuous_acc_euler in stages and m.opt.integrator == mjtIntegrator.mjINT_RK4:
+        raise ValueError(
+            "this model asks for discrete-time inverse dynamics (flag invdiscrete) of the integrator RK4, which Cardan "
+            "does not have yet"
+        )
     return stages
 
 
 def _needed(m: MjModel, items: tuple[Any, ...], at: Mapping[str, Hook]) -> Iterator[Any]:
-    """The stages and ticks of timers that `m` needs; `at` has the callbacks by their places."""
+    """Yield the stages and ticks of timers that `m` needs; `at` has the callbacks by their places."""
     for item in items:
         if isinstance(item, When):
             if item.needed(m):
@@ -157,18 +161,13 @@ def _needed(m: MjModel, items: tuple[Any, ...], at: Mapping[str, Hook]) -> Itera
             if item.name in at:
                 yield at[item.name].entry(*item.variant)
         elif isinstance(item, Timed):
-            yield from _timed(m, item, at)
+            clock = at.get("time")
+            if clock:
+                yield clock.entry(item.timer, True)
+            yield from _needed(m, item.items, at)
+            if clock:
+                yield clock.entry(item.timer, False)
+            if item.counts:
+                yield Tick(item.timer)
         else:
             yield item
-
-
-def _timed(m: MjModel, part: Timed, at: Mapping[str, Hook]) -> Iterator[Any]:
-    """The stages of a timed part, between calls of the clock if there is one, and the tick of its timer."""
-    clock = at.get("time")
-    if clock:
-        yield clock.entry(part.timer, True)
-    yield from _needed(m, part.items, at)
-    if clock:
-        yield clock.entry(part.timer, False)
-    if part.counts:
-        yield Tick(part.timer)

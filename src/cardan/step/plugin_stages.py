@@ -29,33 +29,24 @@ COMPUTE_ACTUATOR, COMPUTE_PASSIVE, ACT_DOT, ADVANCE, RESET = range(5)
 SENSOR_SLOTS = {int(mjtStage.mjSTAGE_POS): 5, int(mjtStage.mjSTAGE_VEL): 6, int(mjtStage.mjSTAGE_ACC): 7}
 """Slots of functions that compute sensors, by the stage after which the sensors are due."""
 
-_COMPUTE = {"actuator": COMPUTE_ACTUATOR, "passive": COMPUTE_PASSIVE}
-_CALLS = {"act_dot": ACT_DOT, "advance": ADVANCE, "reset": RESET}
-
-
-# --- the table -------------------------------------------------------------------------------------------------------
-
 
 _known: weakref.WeakKeyDictionary[Plugin, dict[int, Callable[..., Any] | int]] = weakref.WeakKeyDictionary()
 
 
 def entries_of(plugin: Plugin) -> dict[int, Callable[..., Any] | int]:
     """Return the functions of a plugin as entries, or addresses of native functions, by slot; made on first use."""
-    if plugin not in _known:
-        _known[plugin] = _made(plugin)
-    return _known[plugin]
-
-
-def _made(plugin: Plugin) -> dict[int, Callable[..., Any] | int]:
+    if plugin in _known:
+        return _known[plugin]
     found: dict[int, Callable[..., Any] | int] = {}
     if plugin.compute is not None:
         entry = Hook("plugin_compute", plugin.compute).entry()
-        slots = _COMPUTE | {"sensor": SENSOR_SLOTS[plugin.needstage]}
+        slots = {"actuator": COMPUTE_ACTUATOR, "passive": COMPUTE_PASSIVE, "sensor": SENSOR_SLOTS[plugin.needstage]}
         found |= {slot: entry for word, slot in slots.items() if word in plugin.capabilities}
-    for word, slot in _CALLS.items():
+    for word, slot in {"act_dot": ACT_DOT, "advance": ADVANCE, "reset": RESET}.items():
         function = getattr(plugin, word)
         if function is not None:
             found[slot] = Hook("plugin_call", function).entry()
+    _known[plugin] = found
     return found
 
 
@@ -111,7 +102,7 @@ def has_resetting_plugins(m: MjModel) -> bool:
     return _has(m, RESET)
 
 
-# --- stages ----------------------------------------------------------------------------------------------------------
+# stages ------------------------------------------------------------------------
 
 
 @kernel

@@ -22,13 +22,13 @@ from cardan.step.plan import FunctionTable, Plan, plan_of
 from cardan.step.run import ANSWERS, StepProgram, run
 
 DATA_OF = {"aux.sdf_shape": attach_shape_data}
-"""What attaches the arrays that the functions of a table read."""
+"""Functions that attach the arrays which functions of a table read."""
 MOST_EARLIER = 64
-"""Programs that a model keeps for settings that it had before; when there are more, it forgets them."""
+"""Number of programs that a model keeps for earlier settings before it forgets them."""
 
 
 def cached_program(m: MjModel, key: Any, items: tuple[Any, ...], **answers: Any) -> StepProgram:
-    """The program that `m` keeps under a key, made on first use.
+    """Return the program that `m` keeps under a key, made on first use.
 
     Programs made for earlier callbacks are forgotten; those for earlier settings are kept and used again.
 
@@ -51,7 +51,7 @@ def cached_program(m: MjModel, key: Any, items: tuple[Any, ...], **answers: Any)
 def _program_again(
     m: MjModel, key: Any, version: int, items: tuple[Any, ...], answers: Mapping[str, Any]
 ) -> StepProgram:
-    """The program made for the same settings before, with its tables written again; or a new one."""
+    """Return the program made for the same settings before, with its tables written again; or a new one."""
     earlier, setting = internals.programs(m).earlier, (key, version, m.settings())
     found = earlier.get(setting)
     if found is not None:
@@ -66,7 +66,7 @@ def _program_again(
 
 
 def make_program(m: MjModel, plan: Plan, **answers: Any) -> StepProgram:
-    """The program of a plan, ready to run; `answers` as in `StepProgram`."""
+    """Make the program of a plan ready to run; `answers` as in `StepProgram`."""
     functions = [function for function in plan.functions() if not isinstance(function, int)]
     form = internals.form(m)
     with expecting(lambda: functions):
@@ -91,23 +91,23 @@ def write_tables(m: MjModel, tables: Iterable[FunctionTable]) -> None:
 
 
 def program(m: MjModel, name: str) -> StepProgram:
-    """The program of a public function without further arguments (a key of `PROGRAMS`)."""
+    """Return the program of a public function without further arguments (a key of `PROGRAMS`)."""
     return cached_program(m, name, PROGRAMS[name])
 
 
 def step_program(m: MjModel) -> StepProgram:
-    """The program of one time step."""
+    """Return the program of one time step."""
     return program(m, "mj_step")
 
 
 def skip_program(m: MjModel, name: str, skipstage: int, skipsensor: bool) -> StepProgram:
-    """The program of `mj_forwardSkip` or `mj_inverseSkip`: the parts after `skipstage`, without sensors if asked."""
+    """Return the program of `mj_forwardSkip` or `mj_inverseSkip`: parts after `skipstage`, without sensors if asked."""
     items = skip_items(name, skipstage, skipsensor)
     return cached_program(m, (name, min(skipstage, 2), bool(skipsensor)), items)
 
 
 def functions_ahead(m: MjModel, items: tuple[Any, ...]) -> list[Callable[..., Any]]:
-    """The functions of the plan of a list, to have them compiled beforehand; none if the model can't run the list."""
+    """Return the functions of the plan of a list, for compilation ahead; none if the model can't run the list."""
     try:
         return [function for function in plan_of(m, items).functions() if not isinstance(function, int)]
     except (ValueError, FatalError):
@@ -115,7 +115,7 @@ def functions_ahead(m: MjModel, items: tuple[Any, ...]) -> list[Callable[..., An
 
 
 def _renew_actuation(running: Any, m: MjModel, d: Any) -> None:
-    """Compute actuator forces with the stages that edited types of actuators need, and go on after them."""
+    """Compute actuator forces with the stages that edited types of actuators need, and continue after them."""
     stage, repetition = (int(k) for k in internals.position(d))
     with internals.programs(m).lock:
         internals.programs(m).clear()

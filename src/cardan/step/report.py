@@ -10,14 +10,20 @@ another kind). The report goes to the user's handler (`set_mju_user_warning`), o
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
+
+import numpy as np
 
 from cardan.enums.data import mjtWarning
 from cardan.jit import OK, kernel, stage
 from cardan.model import internals
 from cardan.model.kernel_views import Data, Model
-from cardan.step.status import WARNED
+
+DIVERGED = -3  # a check found a bad number: reset, run the forward dynamics if needed, continue after this stage
+WARNED = -4  # new warnings were counted
+ROLLOUT_FROZEN = -5  # a world of a rollout raised a warning: its remaining rows repeat the last one
+
 
 NWARNING = int(mjtWarning.mjNWARNING)
 _UNSTABLE = "Nan, Inf or huge value in {} at {} {}. The simulation is unstable."
@@ -90,10 +96,6 @@ def warning_text(kind: int, info: int) -> str:
     return MESSAGES[kind].format(info=size_text(info) if kind in _IN_BYTES else info)
 
 
-def _message(d: Any, kind: int, info: int) -> str:
-    return f"{warning_text(kind, info)} Time = {d.time:.4f}."
-
-
 def was_told(d: Any, kind: int) -> bool:
     """Whether this kind of warning was reported since its counter was last zero."""
     arrays = internals.memory(d).arrays
@@ -102,17 +104,36 @@ def was_told(d: Any, kind: int) -> bool:
 
 def keep_message(d: Any, kind: int, info: int, details: str) -> None:
     """Compose the message of a warning now, with details, because a reset is about to clear the time."""
-    internals.kept(d).setdefault("messages", {})[kind] = f"{_message(d, kind, info)} {details[0].upper()}{details[1:]}."
+    text = f"{_message(kind, info, d.time)} {details[0].upper()}{details[1:]}."
+    internals.kept(d).setdefault("messages", {})[kind] = text
+
+
+def new_messages(
+    number: np.ndarray, lastinfo: np.ndarray, warned: np.ndarray, time: float, kept: Mapping[int, str]
+) -> Iterator[tuple[int, str]]:
+    """Yield the new warnings of a data, each with its kind (mjtWarning), and mark them as reported.
+
+    Args:
+        number: number of warnings of each kind.
+        lastinfo: information of the last one of each kind.
+        warned: whether each kind was reported, written.
+        time: time of the data, s.
+        kept: messages that were composed before a reset, by kind.
+    """
+    for kind in MESSAGES:
+        if number[kind] and not warned[kind]:
+            warned[kind] = 1
+            yield kind, kept.get(kind) or _message(kind, lastinfo[kind], time)
+
+
+def _message(kind: int, info: int, time: float) -> str:
+    return f"{warning_text(kind, info)} Time = {time:.4f}."
 
 
 def pending_messages(d: Any) -> Iterator[tuple[int, str]]:
-    """Yield the new warnings of `d` (an MjData), each with its kind (mjtWarning), and mark them as reported."""
-    numbers, warned = d.warning.number, internals.array(d, "work.warned")
+    """Yield the new warnings of `d` (an MjData), as `new_messages` does."""
     kept = internals.kept(d).pop("messages", {})
-    for kind in MESSAGES:
-        if numbers[kind] and not warned[kind]:
-            warned[kind] = 1
-            yield kind, kept.get(kind) or _message(d, kind, d.warning.lastinfo[kind])
+    yield from new_messages(d.warning.number, d.warning.lastinfo, internals.array(d, "work.warned"), d.time, kept)
 
 
 def report(d: Any) -> None:

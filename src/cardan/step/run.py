@@ -29,8 +29,7 @@ from cardan.model.mjdata import ArenaHeld
 from cardan.model.tables import CAPACITIES
 from cardan.step.checks import settle_divergence
 from cardan.step.hooks import ObjectsMissing, colliders_of, running, take_error
-from cardan.step.report import report
-from cardan.step.status import DIVERGED, WARNED
+from cardan.step.report import DIVERGED, WARNED, report
 from cardan.threads import Job
 
 if TYPE_CHECKING:

@@ -17,8 +17,6 @@ from cardan.jit import OK, kernel, stage
 from cardan.model import internals
 from cardan.model.kernel_views import Data, Model
 
-NTIMER = int(mjtTimer.mjNTIMER)
-
 
 class Tick(NamedTuple):
     """Item in a list of stages: a timer counts one run."""
@@ -26,22 +24,24 @@ class Tick(NamedTuple):
     timer: int
 
 
-# timers that run together in most programs: one stage updates all of them
-_COLLISION = ("POS_COLLISION", "COL_BROAD", "COL_NARROW")
-_FORWARD = (
-    *("FORWARD", "POSITION", "POS_KINEMATICS", "POS_INERTIA", "POS_MAKE", "POS_PROJECT", "VELOCITY", "CONSTRAINT"),
-)
-_TOGETHER = (
-    (*_FORWARD, *_COLLISION, "ACTUATION"),
-    (*_FORWARD, *_COLLISION),
-    (*_FORWARD, "ACTUATION"),
-    _FORWARD,
-    ("STEP", "ADVANCE"),
+def _timers(*names: str) -> tuple[int, ...]:
+    return tuple(int(getattr(mjtTimer, "mjTIMER_" + name)) for name in names)
+
+
+_COLLISION = _timers("POS_COLLISION", "COL_BROAD", "COL_NARROW")
+_ACTUATION = _timers("ACTUATION")
+_FORWARD = _timers(
+    *("FORWARD", "POSITION", "POS_KINEMATICS", "POS_INERTIA", "POS_MAKE", "POS_PROJECT", "VELOCITY", "CONSTRAINT")
 )
 _GROUPS = (
-    *(tuple(int(getattr(mjtTimer, "mjTIMER_" + name)) for name in names) for names in _TOGETHER),
-    *((timer,) for timer in range(NTIMER)),
+    (*_FORWARD, *_COLLISION, *_ACTUATION),
+    (*_FORWARD, *_COLLISION),
+    (*_FORWARD, *_ACTUATION),
+    _FORWARD,
+    _timers("STEP", "ADVANCE"),
+    *((timer,) for timer in range(int(mjtTimer.mjNTIMER))),
 )
+"""Timers that one stage counts: those that run together in most programs, and each timer alone."""
 
 
 @cache
@@ -58,7 +58,7 @@ def _counting(timers: tuple[int, ...]) -> Callable[[Any, Any], int]:
 
 
 def counting_stages() -> list[Callable[[Any, Any], int]]:
-    """Return all stages that count runs: those of timers that mostly run together, and one for each timer."""
+    """Return all stages that count runs of timers."""
     return [_counting(timers) for timers in _GROUPS]
 
 
@@ -83,7 +83,7 @@ def with_counters(stages: Iterable[Any], resetting: Collection[Any]) -> Iterator
     yield from _counters(pending)
 
 
-# clocks ----------------------------------------------------------------------
+# clocks ------------------------------------------------------------------------
 
 
 def native_clock(clock: Callable[..., Any], timer: int, starts: bool) -> Callable[..., Any]:

@@ -1,7 +1,7 @@
-"""Live arrays over memory of a GPU, with the worlds first whatever the layout.
+"""Live arrays over memory of a GPU; the first dimension is that of the worlds in every memory layout.
 
-A `DeviceArray` is no array library: it is shown to torch, JAX or CuPy without a copy (`__dlpack__`,
-`__cuda_array_interface__`), gives NumPy copies (``np.asarray``), takes views, and takes values.
+A `DeviceArray` does not compute. Other libraries (torch, JAX, CuPy) use it without a copy (`__dlpack__`,
+`__cuda_array_interface__`); it has views and NumPy copies (``np.asarray``), and values can be assigned.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from cardan.batch.gpu.transfers import Transfers
 
 
 class Flags:
-    """What NumPy's arrays call flags: whether the array may be written."""
+    """Flags like those of NumPy's arrays: whether the array may be written."""
 
     def __init__(self, writeable: bool) -> None:
         self.writeable = writeable
@@ -26,11 +26,11 @@ class DeviceArray:
 
     Args:
         transfers: copies on its GPU.
-        address: of the first element.
+        address: address of the first element.
         shape: numbers of elements along each dimension.
         strides: bytes from one element to the next along each.
         dtype: type of the elements.
-        keep: what owns the memory.
+        keep: owner of the memory.
         writeable: whether values may be assigned.
     """
 
@@ -51,7 +51,7 @@ class DeviceArray:
 
     @classmethod
     def new(cls, transfers: Transfers, shape: tuple[int, ...], dtype: Any) -> Self:
-        """A new array in C order, filled with 0."""
+        """Make an array in C order, filled with 0."""
         dtype = np.dtype(dtype)
         memory = transfers.gpu.allocate(int(np.prod(shape)) * dtype.itemsize)
         return cls(transfers, memory.address, shape, c_strides(shape, dtype.itemsize), dtype, memory)
@@ -79,15 +79,15 @@ class DeviceArray:
         return DeviceArray(self.transfers, address, shape, strides, kind, self._keep, self.flags.writeable)
 
     def view(self) -> DeviceArray:
-        """The same memory once more."""
+        """Return another array over the same memory."""
         return self._over(self.address, self.shape, self.strides)
 
     def low_words(self) -> DeviceArray:
-        """The lower halves of 64-bit integers (little-endian)."""
+        """Return a view of the lower halves of 64-bit integers (little-endian)."""
         return self._over(self.address, self.shape, self.strides, np.int32)
 
     def reshape(self, *shape: Any) -> DeviceArray:
-        """A view of another shape: the last dimension split, or dimensions of one element added or dropped.
+        """Return a view of another shape: the last dimension split, or dimensions of one element added or dropped.
 
         Raises:
             ValueError: that would need a copy.
@@ -99,7 +99,7 @@ class DeviceArray:
         return self._over(self.address, wanted, strides)
 
     def __getitem__(self, key: Any) -> DeviceArray:
-        """A view; for a list of worlds or a mask of them, a copy on the GPU."""
+        """Return a view; for a list of worlds or a mask of them, a copy on the GPU."""
         parts, rows = self._parts(key)
         if rows is None:
             return parts
@@ -108,7 +108,7 @@ class DeviceArray:
         return copied
 
     def _parts(self, key: Any) -> tuple[DeviceArray, np.ndarray | None]:
-        """What an index stands for: a view, and the rows of it that are meant (None: all)."""
+        """Convert an index to a view and the selected rows of the view (None: all)."""
         keys = key if isinstance(key, tuple) else (key,)
         if len(keys) == 1 and isinstance(keys[0], list | np.ndarray) and np.ndim(keys[0]) == 1:
             given = np.asarray(keys[0])
@@ -145,7 +145,7 @@ class DeviceArray:
     # values ----------------------------------------------------------------------
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        """Set elements from numbers, arrays of this machine, or arrays on the GPU of the same type.
+        """Set elements from numbers, arrays on this machine, or arrays of the same type on the GPU.
 
         Raises:
             ValueError: the array is read-only, or shapes or types don't fit.
@@ -164,10 +164,10 @@ class DeviceArray:
         if isinstance(source, int):
             target._fill(source, rows)
         else:
-            target._take(source._broadcast(shape), target_rows=rows)
+            target._take(source.broadcast(shape), target_rows=rows)
 
     def _uploaded(self, values: np.ndarray, shape: tuple[int, ...]) -> DeviceArray | int:
-        """Values of this machine on their way, as an array on the GPU, or as the bits of one number."""
+        """Upload values to a staging array on the GPU; return the bits of a single number instead."""
         try:
             np.broadcast_to(values, shape)
         except ValueError:
@@ -183,11 +183,11 @@ class DeviceArray:
             self.transfers, memory.address, values.shape, c_strides(values.shape, own.itemsize), own.dtype, memory
         )
 
-    def _broadcast(self, shape: tuple[int, ...]) -> DeviceArray:
-        """The same repeated to a shape, without a copy.
+    def broadcast(self, shape: tuple[int, ...]) -> DeviceArray:
+        """Return a view that repeats the array to a shape.
 
         Raises:
-            ValueError: it does not fit.
+            ValueError: the shape does not fit.
         """
         missing = len(shape) - self.ndim
         own, strides = (1,) * missing + self.shape, (0,) * missing + self.strides
@@ -197,13 +197,13 @@ class DeviceArray:
         return self._over(self.address, shape, repeated)
 
     def _rowwise(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Shape and strides with at least one dimension."""
+        """Return shape and strides with at least one dimension."""
         return (self.shape, self.strides) if self.shape else ((1,), (0,))
 
     def _take(
         self, source: DeviceArray, target_rows: np.ndarray | None = None, source_rows: np.ndarray | None = None
     ) -> None:
-        """Copy an array on the same GPU in; rows of one side may be listed."""
+        """Copy from an array on the same GPU; rows of one side may be listed."""
         shape, strides = self._rowwise()
         if target_rows is not None:
             shape = (len(target_rows), *shape[1:])
@@ -221,7 +221,7 @@ class DeviceArray:
         self.transfers.move(shape, self.dtype.itemsize, target, bits, self.transfers.rows(rows))
 
     def numpy(self) -> np.ndarray:
-        """A copy on this machine, once all that was started is done."""
+        """Copy the array to this machine, after all work that was started."""
         shape, strides = self._rowwise()
         if not self.size:
             return np.zeros(self.shape, self.dtype)
@@ -240,7 +240,7 @@ class DeviceArray:
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
-        """The array by version 3 of the protocol that CuPy, Numba and torch know."""
+        """The array in version 3 of the protocol of CuPy, Numba and torch."""
         return {
             "shape": self.shape,
             "typestr": self.dtype.str,
@@ -261,10 +261,10 @@ class DeviceArray:
         dl_device: tuple[int, int] | None = None,
         copy: bool | None = None,
     ) -> Any:
-        """A capsule of the DLPack protocol over the array itself, once what was started on its stream is done.
+        """Return a capsule of the DLPack protocol over the array itself, after all work on its stream.
 
         Raises:
-            BufferError: a copy, or another device, is asked for.
+            BufferError: the consumer asks for a copy or another device.
         """
         device = self.__dlpack_device__()
         if copy or dl_device not in (None, device):
@@ -275,7 +275,7 @@ class DeviceArray:
 
 
 def c_strides(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
-    """Strides of an array in C order."""
+    """Return the strides of an array in C order."""
     strides, step = [], itemsize
     for n in reversed(shape):
         strides.append(step)
@@ -284,7 +284,7 @@ def c_strides(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
 
 
 def _reshaped(shape: tuple[int, ...], strides: tuple[int, ...], wanted: tuple[int, ...]) -> tuple[int, ...] | None:
-    """Strides of the same memory in another shape, or None if there are none."""
+    """Return strides of the same memory in another shape, or None if there are none."""
     if int(np.prod(shape)) != int(np.prod(wanted)):
         return None
     if 0 in wanted:
@@ -307,10 +307,10 @@ def _reshaped(shape: tuple[int, ...], strides: tuple[int, ...], wanted: tuple[in
 
 
 def on_gpu(transfers: Transfers, value: Any) -> DeviceArray | None:
-    """An array on the GPU, of this package or of another library, as a DeviceArray; None if it is not on one.
+    """Return an array on the GPU, of this package or of another library, as a DeviceArray; else None.
 
     Raises:
-        ValueError: it is on another GPU.
+        ValueError: the array is on another GPU.
     """
     shown = None if isinstance(value, DeviceArray) else getattr(value, "__cuda_array_interface__", None)
     if shown is None and not isinstance(value, DeviceArray):

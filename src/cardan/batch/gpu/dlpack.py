@@ -51,7 +51,7 @@ class _Versioned(ctypes.Structure):
     )
 
 
-_lent: dict[int, tuple[Any, ...]] = {}  # what consumers hold, by the address of its structure
+_lent: dict[int, tuple[Any, ...]] = {}  # objects that consumers use, by the address of their structure
 
 
 @_DELETER
@@ -71,19 +71,19 @@ _NAMES = (b"dltensor", b"dltensor_versioned")
 
 @ctypes.PYFUNCTYPE(None, ctypes.c_void_p)
 def _drop(capsule: int) -> None:
-    """A capsule ends; if nobody took what is in it, that is given back."""
+    """Free the content of a capsule that ends, if no consumer took it."""
     for name in _NAMES:
         if _api.PyCapsule_IsValid(capsule, name):
             _give_back(_api.PyCapsule_GetPointer(capsule, name))
 
 
 def capsule(array: Any, device: tuple[int, int], versioned: bool) -> Any:
-    """A capsule over a `DeviceArray`, which it keeps alive.
+    """Make a capsule over a `DeviceArray`, and keep the array alive.
 
     Args:
         array: the array.
         device: DLPack's kind of device, and its number.
-        versioned: whether the consumer knows version 1 of the protocol, which tells that an array is read-only.
+        versioned: whether the consumer supports version 1 of the protocol, which marks read-only arrays.
     """
     shape = (ctypes.c_int64 * array.ndim)(*array.shape)
     strides = (ctypes.c_int64 * array.ndim)(*(s // array.dtype.itemsize for s in array.strides))

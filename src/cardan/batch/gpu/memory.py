@@ -19,23 +19,22 @@ from cardan.model.mjmodel import MjModel
 from cardan.model.tables import CAPACITIES, DATA
 
 STATISTICS = {"nstatistic": int(mjNSOLVER)}
-"""The solver's statistics of one slot are kept, where MjData has room for twenty: 160 kB a world."""
-
+"""Statistics of the solver for one slot only; MjData has room for twenty, 160 kB for each world."""
 
 BLOCKS = (128, 64, 32)
-"""Threads of a block, a world each, that may be chosen: whole warps of 32."""
+"""Possible numbers of threads in a block, one for each world: whole warps of 32."""
 BUSY = 2
-"""Blocks for each multiprocessor, at least, before blocks become larger."""
+"""Least number of blocks for each multiprocessor before blocks become larger."""
 
 
 def block_size(count: int, multiprocessors: int) -> int:
-    """Threads of a block for so many worlds: few worlds are spread over all multiprocessors."""
+    """Return the number of threads in a block for `count` worlds: few worlds are spread over all multiprocessors."""
     large = [size for size in BLOCKS if count >= BUSY * multiprocessors * size]
     return large[0] if large else BLOCKS[-1]
 
 
 PLUGIN_MEMORY = ("work.plugin_number", "work.plugin_index", "work.plugin_start")
-"""What compiled functions of plugins see of the data of their instances."""
+"""Data of plugin instances that compiled functions use."""
 
 
 class GpuMemories:
@@ -43,13 +42,13 @@ class GpuMemories:
 
     Args:
         transfers: copies on the GPU.
-        m: the model: it gives the sizes and the precision.
+        m: the model, which defines the sizes and the precision.
         count: number of worlds; there is memory for a multiple of the threads of a block.
-        capacities: room of each world's arena at the start. It changes no result.
-        threads: of a block; 0: by the number of worlds (`block_size`). They change no result either.
+        capacities: capacities of each world's arena at the start. They change no result.
+        threads: threads in a block; 0: by the number of worlds (`block_size`). They change no result either.
 
     Raises:
-        GpuMemoryError: there is no room for so many worlds; the message says for how many there is.
+        GpuMemoryError: there is no room for so many worlds; the message states how many would fit.
     """
 
     def __init__(
@@ -84,13 +83,13 @@ class GpuMemories:
         self.publish()
 
     def nbytes(self) -> int:
-        """Bytes of the blocks of all worlds, whether there is room for them or not."""
+        """Return the bytes of the blocks of all worlds, even if there is no room for them."""
         growable = frozenset(CAPACITIES)
         homes = (None, *CAPACITIES)
         return sum(lane_layout(self.struct, growable, home, self.sizes, self.worlds).nbytes for home in homes)
 
     def _emptied(self) -> tuple[int, int]:
-        """Bytes that are free, and that there are, once what was allocated is given back."""
+        """Free all memory of this object; return the free and the total bytes of the GPU."""
         for _, memory in self._places.values():
             memory.free()
         for array in self._private.values():
@@ -108,7 +107,7 @@ class GpuMemories:
         self._table.write(self._slots)
 
     def _place(self, capacity: str | None) -> None:
-        """Give the fields of a capacity memory of their own, filled with 0."""
+        """Allocate the fields of a capacity, filled with 0."""
         layout = lane_layout(self.struct, frozenset(CAPACITIES), capacity, self.sizes, self.worlds)
         memory = self.gpu.allocate(layout.nbytes)
         self._places[capacity] = layout, memory
@@ -117,7 +116,7 @@ class GpuMemories:
         self._slots[slots] = rows
 
     def view(self, name: str) -> DeviceArray:
-        """Live array (nworld, ...) over a field; one of the arena shows the memory of before once that has grown.
+        """Return a live array (nworld, ...) over a field. If it is in the arena, it is live until the arena grows.
 
         Raises:
             KeyError: there is no such field.
@@ -131,15 +130,15 @@ class GpuMemories:
         return DeviceArray(self.transfers, start, (self.nworld, *shape), (dtype.itemsize, *strides), dtype, memory)
 
     def count(self, name: str) -> DeviceArray:
-        """Live int32 array (nworld,) over a count."""
+        """Return a live int32 array (nworld,) over a count."""
         return self.view(name).low_words()
 
     def offset(self, name: str) -> int:
-        """Place of an array of real numbers of fixed size in `work.buffer`."""
+        """Return the index of an array of real numbers of fixed size in `work.buffer`."""
         return self._places[None][0].places[name][2] // self.dtype.itemsize // self.worlds
 
     def attach(self, name: str, shape: tuple[int, ...]) -> DeviceArray:
-        """Give a private field memory of a shape (of one world), filled with 0; returns the array (nworld, ...)."""
+        """Allocate a private field with a shape (of one world), filled with 0; return the array (nworld, ...)."""
         dtype = self.struct.by_name[name].numpy_dtype
         memory = self.gpu.allocate(int(np.prod(shape)) * self.worlds * dtype.itemsize)
         strides = tuple(self.worlds * s for s in c_strides(shape, dtype.itemsize))
@@ -151,7 +150,7 @@ class GpuMemories:
         return array
 
     def attach_plugins(self, start: StructMemory) -> None:
-        """Give each world the data of plugin instances that new data have: their `init` ran once for all worlds."""
+        """Copy the data of plugin instances of a new MjData to all worlds: `init` ran once for all of them."""
         for name in PLUGIN_MEMORY:
             values = start.arrays[name]
             if values.size:
@@ -159,12 +158,12 @@ class GpuMemories:
         self.publish()
 
     def detach(self, name: str) -> None:
-        """Give the memory of a private field back."""
+        """Free the memory of a private field."""
         self._slots[DATA.slot[name]] = 0
         del self._private[name]
 
     def clear(self, worlds: np.ndarray | None) -> None:
-        """Zero all arrays of fixed size of some worlds (None: all): a thread an element."""
+        """Set all arrays of fixed size of some worlds (None: all) to 0."""
         layout, memory = self._places[None]
         for dtype, offset, n in groups(self.struct, layout, self.worlds):
             shape = (self.nworld if worlds is None else len(worlds), n)
@@ -172,10 +171,10 @@ class GpuMemories:
             self.transfers.move(shape, dtype.itemsize, target, 0, self.transfers.rows(worlds))
 
     def grow(self, capacity: str, need: int) -> None:
-        """Enlarge a capacity of all worlds to hold `need`, as `MjData.grow` does; their contents stay.
+        """Enlarge a capacity of all worlds to at least `need`, as `MjData.grow` does; contents stay.
 
         Raises:
-            GpuMemoryError: there is no room; all is as before.
+            GpuMemoryError: there is no room; then nothing has changed.
         """
         now = self.sizes[capacity]
         old, slots = self._places[capacity], self._slots.copy()
@@ -198,10 +197,7 @@ class GpuMemories:
         self.publish()
 
     def copy_world(self, world: int, d: MjData) -> None:
-        """Copy the data of a world to data of this machine, in double precision.
-
-        Those keep the objects of their plugins' instances.
-        """
+        """Copy the data of a world to `d`, in double precision; `d` keeps the objects of its plugin instances."""
         into = internals.memory(d)
         for capacity in into.growable:
             if capacity != "nstatistic" and into.sizes[capacity] < self.sizes[capacity]:
@@ -217,7 +213,7 @@ class GpuMemories:
                 array[tuple(slice(0, n) for n in values.shape)] = values
 
     def _columns(self, world: int, names: list[str]) -> dict[str, np.ndarray]:
-        """What a world has in some fields: gathered on the GPU, and copied together."""
+        """Copy the values of fields of a world: gathered on the GPU, then copied together."""
         views = {name: self.view(name)[world] for name in names}
         offsets, at = {}, 0
         for name, view in views.items():

@@ -1,13 +1,12 @@
-"""The models of the worlds on a GPU: one slot table for all, or one each as soon as fields differ between worlds.
+"""The models of the worlds on a GPU: one slot table for all, or one for each world once fields differ between worlds.
 
-Kernels find a world's table from two words, the address of the first and the distance to the next, so that launches
-that were captured stay valid when fields are expanded.
+Kernels find a world's table by two words: the address of the first table and the distance to the next. So captured
+launches stay valid when fields are expanded.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,10 +30,10 @@ class Uploaded:
     """A model on the GPU.
 
     Attributes:
-        model: the model of this machine; as long as it is kept, no other one has its id.
+        model: the model on this machine. While it is kept, no other model has its id.
         slots: its slot table for the GPU.
         numbers: its tables of functions, as they were uploaded.
-        keep: what owns the memory.
+        keep: owners of the memory.
     """
 
     model: MjModel
@@ -50,7 +49,7 @@ class GpuModels(WorldModels):
         transfers: copies on the GPU.
         m: the batch's model.
         count: number of worlds.
-        form: of the native code of the batch.
+        form: form of the batch's native code.
     """
 
     def __init__(self, transfers: Transfers, m: MjModel, count: int, form: Form) -> None:
@@ -58,7 +57,7 @@ class GpuModels(WorldModels):
         self._transfers = transfers
         self._uploaded: dict[int, Uploaded] = {}  # by the id of the model
         self._control = transfers.gpu.allocate(2 * 8)
-        self._tables: DeviceArray | None = None  # slot tables a world (nworld, fields, words)
+        self._tables: DeviceArray | None = None  # a slot table for each world (nworld, fields, words)
         self._shared = transfers.gpu.allocate(internals.memory(self.base).slots.nbytes)
 
     @property
@@ -69,7 +68,7 @@ class GpuModels(WorldModels):
     # the shared model ------------------------------------------------------------
 
     def publish(self) -> None:
-        """Upload what is new: the model itself, and its tables of functions, whose numbers programs may add to."""
+        """Upload the model, and new numbers in its tables of functions."""
         fresh = id(self.base) not in self._uploaded
         slots = self._on_gpu(self.base)
         if fresh:
@@ -77,7 +76,7 @@ class GpuModels(WorldModels):
             self._control.write(np.array([self._shared.address, 0], np.int64))
 
     def _on_gpu(self, m: MjModel) -> np.ndarray:
-        """The slot table of a model whose arrays are on the GPU."""
+        """Return the slot table of a model whose arrays are on the GPU, uploaded now if need be."""
         if id(m) not in self._uploaded:
             self._uploaded[id(m)] = self._upload(m)
         known = self._uploaded[id(m)]
@@ -112,7 +111,7 @@ class GpuModels(WorldModels):
     # fields that differ between worlds -------------------------------------------
 
     def _own_tables(self) -> DeviceArray:
-        """A slot table a world; from now on kernels use these."""
+        """Return slot tables of all worlds; from now on kernels use these."""
         if self._tables is None:
             shape = (self.count, len(MODEL.fields), WORDS)
             self._tables = DeviceArray.new(self._transfers, shape, np.int64)
@@ -134,17 +133,8 @@ class GpuModels(WorldModels):
             tables[:, slot, 0] = values.address + values.strides[0] * np.arange(self.count)
         return values
 
-    def _copies(self) -> dict[str, np.ndarray]:
-        """All expanded values on this machine."""
-        return {name: np.asarray(values) for name, values in self.values.items()}
-
-    def all_inputs(self) -> list[MjModel]:
-        """A copy of the batch's model a world, with the fields that the caller may write."""
-        copies = {name: values for name, values in self._copies().items() if name in self.asked}
-        return [self._with(copies, i) for i in range(self.count)]
-
     def model(self, i: int) -> MjModel:
-        """A world's model on this machine, in the form of the batch; its values are those of now."""
+        """Return a world's model on this machine, in the form of the batch, with its current values."""
         if self.given is not None:
             return self._running[i]
         if not self.flexible:
@@ -154,7 +144,7 @@ class GpuModels(WorldModels):
         return new
 
     def set(self, models: MjModel | Sequence[MjModel] | None) -> None:
-        """Use models of the caller's (arguments and errors as in `WorldModels.set`)."""
+        """Use models of the caller (see `WorldModels.set`)."""
         super().set(models)
         used = {id(m) for m in (self.base, *(self._running if models is not None else ()))}
         self._uploaded = {number: known for number, known in self._uploaded.items() if number in used}
@@ -167,31 +157,7 @@ class GpuModels(WorldModels):
         self.renew_given()
 
     def renew_given(self) -> None:
-        """Upload what is new of the caller's models."""
+        """Upload changes of the caller's models."""
         tables = self._own_tables()
         known = {id(m): self._on_gpu(m) for m in {id(m): m for m in self._running}.values()}
         tables[...] = np.stack([known[id(m)] for m in self._running])
-
-    def refresh(self) -> None:
-        """Nothing is kept of models of worlds."""
-
-    def kinds(self) -> np.ndarray | None:
-        """Which worlds need the same stages (see `WorldModels.kinds`); fields are only copied if they may decide."""
-        if self.given is None and not self.flexible:
-            return None
-        kept = self.values
-        self.values = self._copies()  # type: ignore[assignment]
-        try:
-            return super().kinds()
-        finally:
-            self.values = kept
-
-    def exported(self, i: int) -> MjModel:
-        """A copy of a world's model, in double precision."""
-        if self.given is not None:
-            return copy(self.given[i])
-        m = copy(self.shown)
-        for name, values in self.values.items():
-            memory = internals.memory(m).scalars if name in scalars_of(MODEL) else internals.memory(m).arrays
-            memory[name][...] = np.asarray(values[i])
-        return m

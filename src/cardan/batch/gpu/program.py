@@ -1,4 +1,4 @@
-"""Programs on a GPU: launches of stages, captured once as a graph, and rows that say what each world is about to do."""
+"""Programs on a GPU: launches of stages, captured once as a graph, and rows with the progress of each world."""
 
 from __future__ import annotations
 
@@ -7,29 +7,31 @@ from typing import Any
 
 import numpy as np
 
-from cardan.batch.gpu import code
 from cardan.batch.gpu.memory import GpuMemories
 from cardan.batch.gpu.models import GpuModels
+from cardan.jit.cache import store as disk
+from cardan.jit.cache.fingerprint import derived_key, fingerprint
 from cardan.jit.driver.cuda import Graph
-from cardan.jit.front.stage import Form
+from cardan.jit.front.stage import CALL, Entry, Form, entry_of
+from cardan.jit.target.ptx import NOTHING, Code, ptx
 from cardan.model import internals
 
 AT, STATUS, LEFT = range(3)
-"""Rows: the stage that a world is at, what it asked for there, steps that it is still to do."""
+"""Rows: the current stage of each world, the status that it returned there, the number of steps left."""
 WORD = 8
 
 Answer = Callable[["GpuProgram", int, np.ndarray, np.ndarray], None]
 
 
 class GpuProgram:
-    """A list of stages that runs in worlds on a GPU, again and again.
+    """A list of stages that runs repeatedly in worlds on a GPU.
 
     Args:
         models: the models of the worlds.
         memories: their data.
         stages: the stages.
-        form: of their code.
-        stages_per_launch: how many stages are one launch; 0: all. It changes no result.
+        form: form of their code.
+        stages_per_launch: number of stages in one launch; 0: all. It changes no result.
     """
 
     def __init__(
@@ -47,8 +49,8 @@ class GpuProgram:
         self._launches: list[tuple[int, Any]] = []  # number of the first stage, kernel
         for first in range(0, len(self.stages), size):
             part = self.stages[first : first + size]
-            source = code.gpu_source(part, form, called)
-            self._launches.append((first, self.gpu.kernel(code.launch_name(part), source)))
+            source = gpu_source(part, form, called)
+            self._launches.append((first, self.gpu.kernel(launch_name(part), source)))
         self._rows = self.gpu.allocate((3 * memories.worlds + 1) * WORD)
         self._graph: Graph | None = None
 
@@ -65,9 +67,9 @@ class GpuProgram:
 
         Args:
             worlds: ids; None: all worlds.
-            repeat: how often.
-            answer: called for the worlds that stopped: (program, status, their ids, the rows (3, nworld)). It sets the
-                status of those that go on to 0, and the steps left of the others.
+            repeat: number of repetitions.
+            answer: called for the worlds that stopped: (program, status, their ids, the rows (3, nworld)). It calls
+                `go_on` for those that continue.
         """
         if repeat < 1 or (worlds is not None and not len(worlds)):
             return
@@ -94,9 +96,58 @@ class GpuProgram:
                 self._graph.launch()
 
     def go_on(self, rows: np.ndarray, worlds: np.ndarray, after: bool) -> None:
-        """Have worlds go on at the stage where they stopped, or after it."""
+        """Let worlds continue at the stage where they stopped, or after it."""
         rows[STATUS, worlds] = 0
         if after:
             following = (rows[AT, worlds] + 1) % len(self.stages)
             rows[AT, worlds] = following
             rows[LEFT, worlds] -= following == 0
+
+
+Functions = Sequence[Callable[..., Any]]
+
+
+def launch_name(stages: Functions) -> str:
+    """Return the name of a launch in messages and in the cache."""
+    first = entry_of(stages[0]).name
+    return first if len(stages) == 1 else f"{first}.and_{len(stages) - 1}_more"
+
+
+def gpu_source(stages: Functions, form: Form, called: Functions) -> str:
+    """Return the PTX of a launch from the cache, or make it.
+
+    Args:
+        stages: the stages that it runs, one after the other.
+        form: form of the code.
+        called: the functions that stages call by number, from 1 on.
+
+    Raises:
+        PtxError: a stage can't be compiled for GPUs, or there is no mathematical library for GPUs.
+    """
+    entries, others = [entry_of(stage) for stage in stages], [entry_of(function) for function in called]
+    keys = [fingerprint(entry, form) for entry in (*entries, *others)]
+    key = derived_key(keys, str(len(entries)), __file__)
+    name = f"ptx.{launch_name(stages)}"
+    stored = disk.read(name, key)
+    if stored is not None:
+        return stored[1].decode()
+    source = ptx(*codes(entries, form, others))
+    disk.write(name, key, entries[0].symbol, source.encode())
+    return source
+
+
+def codes(entries: Sequence[Entry], form: Form, called: Sequence[Entry]) -> list[Code]:
+    """Return linked modules of stages, with those of the functions that they call by number.
+
+    Such functions call others by the same numbers: signed distances evaluate shapes in this way. Functions at the
+    second level call no others.
+    """
+    from cardan.jit.front.compile import linked_module
+
+    texts = [linked_module(entry, form) for entry in entries]
+    below: tuple[Code, ...] = ()
+    if any(f"@{CALL}(" in text for text in texts):
+        modules = [(entry.symbol, linked_module(entry, form)) for entry in called]
+        leaves = tuple(NOTHING if f"@{CALL}(" in text else Code(symbol, text) for symbol, text in modules)
+        below = tuple(Code(symbol, text, leaves if f"@{CALL}(" in text else ()) for symbol, text in modules)
+    return [Code(entry.symbol, text, below) for entry, text in zip(entries, texts, strict=True)]

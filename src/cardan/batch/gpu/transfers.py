@@ -1,4 +1,4 @@
-"""Copies to, from and on a GPU, between arrays of any strides: whole blocks by the driver, all else by a kernel."""
+"""Copies to, from and on a GPU between arrays of any strides: blocks by the driver, everything else by a kernel."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from cardan.jit.target.gpu_kernels import ITEM_SIZES, move_text
 from cardan.jit.target.ptx import ptx_of_text
 
 THREADS = 128
-"""Threads of a block of the kernel that copies."""
+"""Threads in a block of the copying kernel."""
 NDIM = 3
-"""Dimensions of what the kernel moves."""
+"""Number of dimensions that the copying kernel handles."""
 
 
 @cache
 def move_source(itemsize: int) -> str:
-    """The PTX of the kernel for elements of a size."""
+    """Return the PTX of the copying kernel for elements of a size."""
     return ptx_of_text(move_text(itemsize))
 
 
@@ -45,13 +45,13 @@ class Transfers:
         return self._kernels[itemsize]
 
     def staging(self, nbytes: int) -> Memory:
-        """Memory for a copy on its way, of at least so many bytes; the next call may give the same."""
+        """Return staging memory of at least `nbytes` bytes; the next call may return the same memory."""
         if self._staging is None or self._staging.nbytes < nbytes:
             self._staging = self.gpu.allocate(max(2 * nbytes, 1 << 16))
         return self._staging
 
     def rows(self, ids: np.ndarray | None) -> int:
-        """Address of a list of rows on the GPU (0: all rows); the next call may overwrite it."""
+        """Upload a list of rows and return its address (0: all rows); the next call may overwrite it."""
         if ids is None:
             return 0
         if self._lists is None or self._lists.nbytes < ids.nbytes:
@@ -71,11 +71,11 @@ class Transfers:
         """Start the copy of an array.
 
         Args:
-            shape: how many elements are copied, along each dimension.
+            shape: number of copied elements along each dimension.
             itemsize: bytes of an element.
             target: address, and bytes from one element to the next along each dimension.
-            source: likewise, or the bits of a number that all elements become.
-            target_ids: address of the list of rows of the target that are meant; 0: the first ones.
+            source: likewise, or the bits of a number for all elements.
+            target_ids: address of a list of rows of the target; 0: the first ones.
             source_ids: likewise for the source.
         """
         if 0 in shape:
@@ -91,7 +91,7 @@ class Transfers:
 def _joined(
     shape: Sequence[int], target: Sequence[int], source: Sequence[int]
 ) -> tuple[list[int], list[int], list[int]]:
-    """The same copy in three dimensions: those after the first that follow each other evenly become one.
+    """Reduce a copy to three dimensions: dimensions after the first with matching strides become one.
 
     Raises:
         ValueError: more than three are left.

@@ -1,8 +1,7 @@
-"""Worlds that stand side by side, as on a graphics processor, run by this one.
+"""Worlds in the interleaved memory layout of GPUs, run one after the other by this processor.
 
-It proves the layout: each world gives, bit by bit, what it gives alone. What a graphics processor can't do while a
-stage runs, Python does between stages, in the same way: where worlds ask for room, the capacity grows for all, and the
-stage runs again in those worlds.
+Tests compare each world, bit by bit, with a single one. Python answers requests between stages, as for a GPU: if worlds
+ask for room, the capacity grows for all worlds, and the stage runs again in those that asked.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from cardan.model.tables import CAPACITIES, DATA
 from cardan.plugins.sdf import attach_shape_data
 from cardan.step.plan import plan_of
 from cardan.step.programs import write_tables
-from cardan.step.status import WARNED
+from cardan.step.report import WARNED
 
 
 class LaneWorlds:

@@ -1,0 +1,408 @@
+"""Back ends of batches: the models, the memory and the execution of the worlds.
+
+The public class, `cardan.batch.Batch`, checks all arguments and calls one of three back ends: threads of this machine
+(`cardan.batch.cpu`), one GPU (`cardan.batch.gpu.back_end`) or several GPUs (`cardan.batch.gpu.split`). This module has
+what they have in common. Worlds of a call are sorted, unique ids (k,).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from cardan.api.loading import mj_setConst
+from cardan.api.pipeline import KEYFRAME_SOURCES
+from cardan.batch.models import CONSTANTS, WorldModels
+from cardan.batch.stages import BYTES, COUNT, COUNTS, TIME, WORDS, rollout_inputs, rollout_records
+from cardan.enums import mjtStage, mjtState
+from cardan.errors import FatalError
+from cardan.jit.front.stage import Form
+from cardan.model import internals
+from cardan.model.mjdata import MjData
+from cardan.model.mjmodel import MjModel
+from cardan.step.pipeline import FWD_POSITION, FWD_VELOCITY, PROGRAMS, SENSOR_POS, SENSOR_VEL, STEP
+from cardan.step.report import tell
+from cardan.step.state import field_sizes, state_fields
+
+ROWS = tuple(state_fields(int(mjtState.mjSTATE_INTEGRATION)))
+"""Fields of the state, in the order of a row of `Batch.state`."""
+
+LISTS: dict[str, tuple[Any, ...]] = {
+    **PROGRAMS,
+    "position": (*FWD_POSITION, *SENSOR_POS),
+    "velocity": (*FWD_POSITION, *SENSOR_POS, *FWD_VELOCITY, *SENSOR_VEL),
+    "jacobian": (*PROGRAMS["mj_kinematics"], *PROGRAMS["mj_comPos"]),
+    "rollout": (rollout_inputs, *STEP, rollout_records),
+    "surfaces": (*PROGRAMS["mj_kinematics"], *PROGRAMS["mj_flex"]),
+}
+"""Lists of stages by name."""
+
+Lists = Sequence[tuple[str, int]]
+"""Names of lists of stages, each with its number of repetitions."""
+
+UP_TO: dict[int, Lists] = {
+    int(mjtStage.mjSTAGE_NONE): (),
+    int(mjtStage.mjSTAGE_POS): (("position", 1),),
+    int(mjtStage.mjSTAGE_VEL): (("velocity", 1),),
+    int(mjtStage.mjSTAGE_ACC): (("mj_forward", 1),),
+}
+"""The lists that compute the forward dynamics up to a stage."""
+
+Item = str | int
+"""Something that a rollout records: a field of the data by name, or bits of `mjtState`."""
+Programs = tuple[Sequence[Any], np.ndarray | None]
+"""Programs, and for each world of the batch the number of its program (None: all worlds have the first one)."""
+NOTHING: Mapping[str, np.ndarray] = MappingProxyType({})
+
+
+class SimulationError(RuntimeError):
+    """Some worlds failed; the others ran to the end, and the failed ones keep the state they had.
+
+    Attributes:
+        ids: the worlds that failed.
+    """
+
+    def __init__(self, message: str, ids: list[int]) -> None:
+        super().__init__(message)
+        self.ids = ids
+
+    def __reduce__(self) -> tuple[type[SimulationError], tuple[str, list[int]]]:
+        return type(self), (str(self), self.ids)
+
+
+def failure(name: str, errors: Mapping[int, str], count: int) -> SimulationError:
+    """Make the error of a call for `count` worlds from the texts of those that failed."""
+    texts = "; ".join(f"simulation {i}: {text}" for i, text in errors.items())
+    which = ", ".join(map(str, errors))
+    return SimulationError(f"{name} failed in {len(errors)} of {count} simulations ({which}); {texts}", list(errors))
+
+
+@dataclass(frozen=True, slots=True)
+class Rollout:
+    """Steps of k worlds with inputs and records.
+
+    Attributes:
+        nstep: number of steps.
+        control: inputs (k, nstep, size), an array from `BackEnd.taken`, or None.
+        names: fields of the state that a row of inputs consists of.
+        items: shape and element type of a record of each item.
+        out: arrays (k, nstep // every, ...) of the caller to record into.
+        every: steps from one record to the next.
+    """
+
+    nstep: int
+    control: Any
+    names: Sequence[str]
+    items: Mapping[Item, tuple[tuple[int, ...], np.dtype]]
+    out: Mapping[Item, np.ndarray]
+    every: int
+
+
+class BackEnd(ABC):
+    """Worlds of one model in one memory.
+
+    Args:
+        models: the models of the worlds.
+
+    Attributes:
+        models: the models of the worlds.
+        memories: the data of the worlds.
+        state: rows of all worlds, live (nworld, nstate).
+        nthread: number of threads.
+        first: number of the first world, if the worlds are a part of a larger batch.
+        status: 1 for worlds that failed in their last call (nworld,).
+        errors: errors of these worlds.
+        news: warnings of the current call, by world and kind (mjtWarning).
+        diagnoses: the last warning of each world.
+    """
+
+    memories: Any
+    state: Any
+    nthread = 1
+
+    def __init__(self, models: WorldModels) -> None:
+        self.models = models
+        self.first = 0
+        self.status = np.zeros(models.count, np.int32)
+        self.errors: dict[int, str] = {}
+        self.news: dict[tuple[int, int], str] = {}
+        self.diagnoses: dict[int, str] = {}
+
+    @property
+    def form(self) -> Form:
+        """Form of the native code."""
+        return internals.form(self.models.base)
+
+    # what differs between back ends ------------------------------------------------
+
+    @abstractmethod
+    def taken(self, value: Any, shape: tuple[int, ...]) -> Any:
+        """Return numbers of the caller as an array of this back end, repeated to a shape.
+
+        Raises:
+            ValueError: the numbers can't be repeated to this shape.
+        """
+
+    @abstractmethod
+    def empty(self, shape: tuple[int, ...], dtype: Any) -> Any:
+        """Make a new array."""
+
+    @abstractmethod
+    def load(self, worlds: np.ndarray) -> None:
+        """Set the data of worlds from their rows of the state."""
+
+    @abstractmethod
+    def save(self, worlds: np.ndarray) -> None:
+        """Write the state of worlds to their rows."""
+
+    @abstractmethod
+    def reset_data(self, worlds: np.ndarray) -> None:
+        """Reset the data of worlds to the defaults of their models."""
+
+    @abstractmethod
+    def program(self, name: str, i: int) -> Any:
+        """Return the program of a list of stages for a world.
+
+        Raises:
+            FatalError, ValueError: the world's model has something that batches don't support.
+        """
+
+    @abstractmethod
+    def run(self, programs: Programs, worlds: np.ndarray, n: int = 1, lent: Mapping[str, np.ndarray] = NOTHING) -> None:
+        """Run programs `n` times while private fields of the worlds are the parts (k, ...) of the arrays `lent`."""
+
+    @abstractmethod
+    def ask(self, stage: Any, worlds: np.ndarray, arrays: Mapping[str, np.ndarray]) -> None:
+        """Run a stage while private fields of the worlds have the values of float64 arrays (k, ...) in C order.
+
+        Values that the stage wrote are in the arrays afterwards.
+        """
+
+    @abstractmethod
+    def rollout(self, worlds: np.ndarray, task: Rollout) -> dict[Item, Any]:
+        """Advance worlds, set inputs before and record after each step; return the records by item.
+
+        A world that raises a warning stops; its remaining records repeat its last values.
+
+        Raises:
+            SimulationError: some worlds failed.
+        """
+
+    @abstractmethod
+    def live(self, i: int) -> MjData:
+        """Return data of a world as the last call left it: the live one, or a copy if the memory is on a GPU."""
+
+    @abstractmethod
+    def data(self, i: int) -> MjData:
+        """Return data of a world for the user: live, or a copy in double precision."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Free threads and memory of a GPU."""
+
+    # fields --------------------------------------------------------------------------
+
+    def on_host(self, ids: Any) -> Any:
+        """Return ids of worlds or a mask in a form that NumPy takes."""
+        return ids
+
+    def columns(self, name: str) -> slice:
+        """Columns of a field in a row of the state."""
+        sizes = field_sizes(self.models.shown)
+        at = sum(sizes[n] for n in ROWS[: ROWS.index(name)])
+        return slice(at, at + sizes[name])
+
+    def bind(self, name: str) -> Any:
+        """Live array (nworld, ...) over a field of the data; only fields of the state may be written."""
+        if name in ROWS:
+            shape = () if name == "time" else self.memories.view(name).shape[1:]
+            return self.state[:, self.columns(name)].reshape((self.models.count, *shape))
+        view = self.memories.count(name) if name in COUNTS else self.memories.view(name)
+        view.flags.writeable = False
+        return view
+
+    def dtype_of(self, name: str) -> np.dtype:
+        """Element type of a field of the data."""
+        return self.memories.struct.by_name[name].numpy_dtype
+
+    def numbers(self, name: str) -> np.ndarray:
+        """NumPy array (nworld, ...) of a field of the data."""
+        return np.asarray(self.memories.view(name))
+
+    def get_state(self, names: Sequence[str], worlds: np.ndarray) -> Any:
+        """Copy fields of the state of worlds, (k, size)."""
+        sizes = field_sizes(self.models.shown)
+        found = self.empty((len(worlds), sum(sizes[name] for name in names)), self.state.dtype)
+        for name, place in _places(names, sizes):
+            found[:, place] = self.state[:, self.columns(name)][worlds]
+        return found
+
+    def set_state(self, rows: Any, names: Sequence[str], worlds: np.ndarray) -> None:
+        """Set fields of the state of worlds from rows (k, size) that come from `taken`."""
+        for name, place in _places(names, field_sizes(self.models.shown)):
+            self.state[:, self.columns(name)][worlds] = rows[:, place]
+
+    def state_parts(self, names: Sequence[str] = ROWS) -> np.ndarray:
+        """Parts of a row of fields of the state: kind, address in the buffer, size (see `cardan.batch.stages`)."""
+        sizes = field_sizes(self.models.shown)
+        rows = []
+        for name in names:
+            kind = {"time": TIME, "eq_active": BYTES}.get(name, WORDS)
+            rows.append((kind, self.memories.offset(name) if kind == WORDS else 0, sizes[name]))
+        return np.array(rows, np.int64).reshape(-1)
+
+    def record_parts(self, item: Item) -> np.ndarray:
+        """Parts of a record of an item. Fields are recorded as the bytes that they have in memory."""
+        if not isinstance(item, str):
+            return self.state_parts(state_fields(item))
+        if item == "time":
+            return np.array([TIME, 0, 1])
+        if item in COUNTS:
+            return np.array([COUNT, COUNTS.index(item), 1])
+        view, word = self.memories.view(item), self.memories.dtype.itemsize
+        nbytes = view.itemsize * int(np.prod(view.shape[1:]))
+        return np.array([WORDS, self.memories.offset(item), -(-nbytes // word)])
+
+    def part(self, i: int) -> tuple[BackEnd, int]:
+        """Return the back end with the memory of a world, and the world's number there."""
+        return self, i
+
+    # calls ---------------------------------------------------------------------------
+
+    def call(self, name: str, worlds: np.ndarray, lists: Lists, lent: Mapping[str, np.ndarray] = NOTHING) -> None:
+        """Run lists of stages in worlds between loading and saving their state.
+
+        Raises:
+            SimulationError: some worlds failed.
+        """
+        self.clear(worlds)
+        programs = [(self.programs(part, worlds), n) for part, n in lists if n]
+        self.load(worlds)
+        for program, n in programs:
+            good = self.good(worlds)
+            kept = lent if len(good) == len(worlds) else {k: v[np.isin(worlds, good)] for k, v in lent.items()}
+            self.run(program, good, n, kept)
+        self.save(self.good(worlds))
+        self.settle(name, worlds)
+
+    def reset(self, worlds: np.ndarray, keys: np.ndarray, lists: Lists) -> None:
+        """Reset worlds to defaults (-1) or keyframes, then run lists of stages.
+
+        Raises:
+            SimulationError: some worlds failed.
+        """
+        self.clear(worlds)
+        self.reset_data(worlds)
+        self.save(worlds)
+        for i in np.intersect1d(worlds, list(self.diagnoses)).tolist():
+            del self.diagnoses[i]
+        for key in np.unique(keys[keys >= 0]).tolist():
+            self._set_keyframe(key, worlds[keys == key])
+        self.call("reset", worlds, lists)
+
+    def _set_keyframe(self, key: int, worlds: np.ndarray) -> None:
+        m = self.models
+        models = [m.model(i) for i in worlds.tolist()] if m.given else [m.shown]
+        for name, source in {"time": "key_time", **KEYFRAME_SOURCES}.items():
+            columns = self.columns(name)
+            if columns.start < columns.stop:
+                values = np.array([getattr(m, source)[key] for m in models])
+                self.state[:, columns][worlds] = values.reshape(len(models), -1)
+
+    def set_const(self, worlds: np.ndarray) -> None:
+        """Run `mj_setConst` in worlds; fields that differ from those of the batch's model become per-world values.
+
+        Raises:
+            SimulationError: some worlds failed.
+        """
+        self.clear(worlds)
+        found: dict[str, dict[int, Any]] = {}
+        if self.models.values:
+            for i, m in zip(worlds.tolist(), self.models.inputs(worlds), strict=True):
+                try:
+                    mj_setConst(m, MjData(m))
+                except Exception as error:
+                    self.keep_error(i, error)
+                else:
+                    for name, value in self._new_constants(m):
+                        found.setdefault(name, {})[i] = value
+        for name, rows in found.items():
+            self.models.own(name)[np.array(list(rows))] = np.stack(list(rows.values()))
+        self.settle("set_const", worlds)
+
+    def _new_constants(self, m: MjModel) -> Iterator[tuple[str, Any]]:
+        """Yield constants of a world's model that have per-world values already, or need them now."""
+        base = internals.memory(self.models.base)
+        for name in CONSTANTS:
+            is_array = name in base.arrays
+            own = internals.memory(m)
+            new, now = (memory.arrays[name] if is_array else memory.scalars[name] for memory in (own, base))
+            if name in self.models.values or not np.array_equal(new.astype(now.dtype), now):
+                yield name, new if is_array else new[0]
+
+    def set_models(self, models: MjModel | Sequence[MjModel] | None) -> None:
+        """Run each world on a model of the caller (see `Batch.set_models`)."""
+        self.models.set(models)
+
+    def good(self, worlds: np.ndarray) -> np.ndarray:
+        """Return the worlds of a call that have not failed."""
+        return worlds[self.status[worlds] == 0] if self.errors else worlds
+
+    def clear(self, worlds: np.ndarray) -> None:
+        """Forget errors of worlds before a call, and warnings of a call that was interrupted."""
+        self.status[worlds] = 0
+        self.news.clear()
+        for i in np.intersect1d(worlds, list(self.errors)).tolist() if self.errors else ():
+            del self.errors[i]
+
+    def keep_error(self, i: int, error: BaseException) -> None:
+        """Mark a world as failed."""
+        self.status[i] = 1
+        self.errors[i] = str(error)
+
+    def settle(self, name: str, worlds: np.ndarray) -> None:
+        """After a call, report the warnings.
+
+        Raises:
+            SimulationError: some worlds failed.
+        """
+        for kind in sorted({kind for _, kind in self.news}):
+            of = sorted(i for i, k in self.news if k == kind)
+            others = f" (and {len(of) - 1} other worlds)" if len(of) > 1 else ""
+            tell(f"World {of[0] + self.first}{others}: {self.news[of[0], kind]}")
+        self.news.clear()
+        failed = np.intersect1d(worlds, list(self.errors)).tolist() if self.errors else []
+        if failed:
+            raise failure(name, {i + self.first: self.errors[i] for i in failed}, len(worlds))
+
+    def programs(self, name: str, worlds: np.ndarray) -> Programs:
+        """Return the programs of a list of stages, one for each kind of world, and the kind of each world.
+
+        Worlds of the call whose model has something that batches don't support have failed.
+        """
+        kinds = self.models.kinds()
+        if kinds is None:
+            return [self.program(name, 0)], None
+        firsts, which = np.unique(kinds, return_inverse=True)
+        programs: list[Any] = []
+        for k, i in enumerate(firsts.tolist()):
+            try:
+                programs.append(self.program(name, i))
+            except (FatalError, ValueError) as error:
+                programs.append(None)
+                for world in worlds[which.reshape(-1)[worlds] == k].tolist():
+                    self.keep_error(world, error)
+        return programs, which.reshape(-1)
+
+
+def _places(names: Sequence[str], sizes: Mapping[str, int]) -> Iterator[tuple[str, slice]]:
+    """Yield fields with their columns in a row that consists of them."""
+    at = 0
+    for name in names:
+        yield name, slice(at, at + sizes[name])
+        at += sizes[name]
