@@ -21,7 +21,7 @@ from wheels.kernels import compile_driver
 
 from benchmarks.scenes import HUMANOID, WIDE
 from benchmarks.timing import paired_ratio, save
-from cardan.cli.entries import all_entries
+from cardan.cli.compile import all_entries
 from cardan.jit.cache.packaged import PACKAGE, sources, write_archive
 from cardan.jit.driver.program import stored_object
 from cardan.jit.target.processor import PLATFORMS, host_platform, runs

@@ -22,7 +22,7 @@ from benchmarks.scenes import HUMANOID, MODELS, QUADRUPED, SUITE, WIDE
 from benchmarks.timing import RESULTS, save
 from cardan import MjModel
 from cardan.batch.gpu.program import codes
-from cardan.cli.entries import all_entries
+from cardan.cli.compile import all_entries
 from cardan.collision.detection import collision
 from cardan.jit.cache.store import cache_folder
 from cardan.jit.front.compile import linked_module

@@ -17,7 +17,7 @@ from multiprocessing import get_context
 
 import llvmlite.binding as llvm
 
-from cardan.cli.entries import all_entries
+from cardan.cli.compile import all_entries
 from cardan.derive.contact import all_contact_stages
 from cardan.jit.binding.glue import program_glue
 from cardan.jit.binding.objects import CALL, GUARD, PROGRAM, TABLE_NAME

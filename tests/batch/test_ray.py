@@ -139,7 +139,7 @@ def test_import_of_the_package_leaves_ray_alone():
 def test_without_ray_the_extra_is_named():
     program = """
 import sys; sys.modules['ray'] = None
-from cardan.cli.entries import all_entries
+from cardan.cli.compile import all_entries
 all_entries()  # what compiles all kernels asks for nothing
 try: import cardan.batch.ray
 except ImportError as e: print(e)"""

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 import cardan
 from cardan.cli.app import app
-from cardan.cli.entries import all_entries
+from cardan.cli.compile import all_entries
 from cardan.collision.table import COLLIDERS
 from cardan.sensor.table import all_sensor_stages
 

@@ -2,13 +2,52 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from cardan import __version__
-from cardan.cli.messages import friendly_messages
+
+FAILED = 1
+INTERRUPTED = 130  # as in a shell: 128 plus the number of the signal
+
+
+def _say(kind: str, message: str) -> None:
+    print(f"cardan: {kind}{' '.join(message.split())}", file=sys.stderr)
+
+
+def _show_warning(message: Warning | str, *args: Any, **named: Any) -> None:
+    _say("warning: ", str(message))
+
+
+@contextmanager
+def friendly_messages() -> Iterator[None]:
+    """Context in which errors of input, files and memory end the program with a message, without a traceback.
+
+    Warnings are printed on one line each.
+
+    Raises:
+        typer.Exit: with the exit status.
+    """
+    with warnings.catch_warnings():
+        warnings.showwarning = _show_warning
+        try:
+            yield
+        except KeyboardInterrupt:
+            _say("", "interrupted; no file was written")
+            raise typer.Exit(INTERRUPTED) from None
+        except MemoryError as error:
+            _say("error: ", f"not enough memory ({error})")
+            raise typer.Exit(FAILED) from None
+        except (ValueError, OSError) as error:
+            _say("error: ", str(error))
+            raise typer.Exit(FAILED) from None
+
 
 app = typer.Typer(
     name="cardan",
@@ -110,9 +149,16 @@ def view(
     Example: cardan view humanoid.xml
     """
     with friendly_messages():
-        from cardan.cli.view import run
+        from cardan.cli.loading import keyframe_id, load_model
+        from cardan.view.source import HUMANOID
 
-        run(model, port, worlds, keyframe)
+        number = keyframe_id(load_model(model or HUMANOID), keyframe) if keyframe is not None else None
+        try:
+            from cardan.view.launching import view as launch
+
+            launch(model, port, worlds, number)
+        except ImportError as error:
+            raise ValueError(str(error)) from None
 
 
 @app.command()
@@ -124,9 +170,9 @@ def info(
 ) -> None:
     """Show the contents of a model: sizes, options, the tree of bodies, actuators, sensors, keyframes."""
     with friendly_messages():
-        from cardan.cli.info import run
+        from cardan.cli.info import show, show_plan
 
-        run(model, plan)
+        (show_plan if plan else show)(model)
 
 
 @app.command("compile")
@@ -145,9 +191,9 @@ def compile_model(
     Example: cardan compile humanoid.xml --out humanoid.mjb
     """
     with friendly_messages():
-        from cardan.cli.compile import run
+        from cardan.cli.compile import save
 
-        run(model, out)
+        save(model, out)
 
 
 @app.command()
@@ -159,9 +205,9 @@ def testspeed(
 ) -> None:
     """Measure the speed of a model: steps per second, contacts, constraints, solver iterations, time of each stage."""
     with friendly_messages():
-        from cardan.cli.testspeed import run
+        from cardan.cli.info import measure
 
-        run(model, steps, noise, keyframe)
+        measure(model, steps, noise, keyframe)
 
 
 @app.command()
@@ -177,6 +223,6 @@ def warmup(
     the oldest ones if the folder exceeds CARDAN_CACHE_MB megabytes (500).
     """
     with friendly_messages():
-        from cardan.cli.warmup import run
+        from cardan.cli.compile import compile_kernels
 
-        run(models or [])
+        compile_kernels(models or [])

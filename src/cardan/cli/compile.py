@@ -1,36 +1,49 @@
-"""``cardan compile``: save a model in another format: canonical XML, binary, text."""
+"""``cardan compile`` saves a model in another format; ``cardan warmup`` compiles kernels ahead of time."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import pkgutil
+import time
+from collections.abc import Callable, Iterator
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
 
 import cardan
 from cardan.cli.loading import load_model
+from cardan.enums import mjtStage
 from cardan.files import check_writable, write_file
-
-FULL_PRECISION = "%.17g"
-
-
-def _save_xml(m: cardan.MjModel, out: Path) -> None:
-    write_file(out, m.to_xml())
-
-
-def _print_text(m: cardan.MjModel, out: Path) -> None:
-    cardan.mj_printFormattedModel(m, out, FULL_PRECISION)
-
+from cardan.jit import addresses
+from cardan.jit.binding.functions import Binding, KernelBinding, program_code
+from cardan.jit.cache.store import cache_folder, prune
+from cardan.jit.driver.program import stored_object
+from cardan.jit.front.stage import Abi, Entry, entry_of, is_entry, jit_enabled
+from cardan.plugins import STOCK
+from cardan.sensor.table import all_sensor_stages
+from cardan.step.adapters import user_cutoff
+from cardan.step.plugin_stages import entries_of, plugin_sensors
+from cardan.step.programs import program
+from cardan.step.timers import counting_stages
 
 FORMS: dict[str, Callable[[cardan.MjModel, Path], None]] = {
-    ".xml": _save_xml,
+    ".xml": lambda m, out: write_file(out, m.to_xml()),
     ".mjb": cardan.mj_saveModel,
-    ".txt": _print_text,
+    ".txt": lambda m, out: cardan.mj_printFormattedModel(m, out, "%.17g"),
 }
+"""Functions that save a model, by the suffix of the file."""
+
+SENSOR_PARTS = (mjtStage.mjSTAGE_POS, mjtStage.mjSTAGE_VEL, mjtStage.mjSTAGE_ACC)
+
+LEFT_OUT = ("cardan.as_mujoco", "cardan.jax", "cardan.torch")
+LEFT_OUT += tuple(f"cardan.batch.{name}" for name in ("ray", "jax_step", "torch_step"))
+"""The module whose import takes over the name mujoco, and modules that need Ray, JAX or PyTorch."""
 
 
-def run(model: Path, out: Path) -> None:
+def save(model: Path, out: Path) -> None:
     """Compile a model and write it to a file, in the format of the file name's suffix.
 
     Args:
@@ -50,3 +63,63 @@ def run(model: Path, out: Path) -> None:
         raise ValueError(f"{out} is the model itself; give another file")
     write(m, out)
     Console().print(f"{escape(str(out))}: {out.stat().st_size} bytes, {m.nbody} bodies, {m.nv} degrees of freedom")
+
+
+def _modules(package: ModuleType) -> Iterator[ModuleType]:
+    """Yield all modules of a package, except those of `LEFT_OUT`."""
+    for info in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
+        if info.name in LEFT_OUT or info.name.endswith(".__main__"):
+            continue
+        module = import_module(info.name)
+        yield module
+        if info.ispkg:
+            yield from _modules(module)
+
+
+def _of_plugins() -> Iterator[Callable[..., Any]]:
+    """Yield functions and signed-distance shapes of the package's plugins."""
+    for plugin in STOCK:
+        yield from (entry for entry in entries_of(plugin).values() if not isinstance(entry, int))
+        if plugin.shape is not None:
+            yield plugin.shape.entry
+
+
+def all_entries() -> list[Entry]:
+    """List all native functions of the package, each name once; some of them are made from tables."""
+    found = [value for module in _modules(cardan) for value in vars(module).values() if is_entry(value)]
+    parts = [int(part) for part in SENSOR_PARTS]
+    made = [
+        *all_sensor_stages(),
+        *counting_stages(),
+        *map(user_cutoff, parts),
+        *map(plugin_sensors, parts),
+        *_of_plugins(),
+    ]
+    calls = [binding.entry for binding in Binding.all.values() if isinstance(binding, KernelBinding)]
+    return list({entry.name: entry for entry in (*map(entry_of, (*found, *made)), *calls)}.values())
+
+
+def compile_for(m: cardan.MjModel) -> None:
+    """Compile all kernels for stepping, forward and inverse dynamics of a model, with energies as in `simulate`."""
+    cardan.MjData(m)
+    m.opt.enableflags |= int(cardan.mjtEnableBit.mjENBL_ENERGY)
+    for name in ("mj_step", "mj_step1", "mj_step2", "mj_forward", "mj_inverse"):
+        program(m, name)
+
+
+def compile_kernels(models: list[Path]) -> None:
+    """Compile the kernels of some models, or all kernels if there are none."""
+    if not jit_enabled:
+        raise ValueError("compiling is switched off in this environment (CARDAN_JIT=0)")
+    begin = time.perf_counter()
+    program_code()
+    for path in models:
+        compile_for(load_model(path))
+    if not models:
+        entries = all_entries()
+        addresses(entry.function for entry in entries if isinstance(entry.abi, Abi))
+        for entry in entries:
+            stored_object(entry)
+    prune(cache_folder())
+    seconds = time.perf_counter() - begin
+    Console().print(f"kernels are ready ({seconds:.1f} s); they are stored in {escape(str(cache_folder()))}")

@@ -1,11 +1,13 @@
-"""``cardan info``: the contents of a model."""
+"""``cardan info`` and ``cardan testspeed``: contents, plan and speed of a model."""
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
@@ -13,11 +15,14 @@ from rich.tree import Tree
 
 import cardan
 from cardan.cli.loading import load_model, model_name, start
-from cardan.cli.testspeed import controls, time_stages
+from cardan.jit import Program
 from cardan.model import internals
 from cardan.model.tables import SIZE_NAMES
 from cardan.step.pipeline import STEP
 from cardan.step.plan import function_name, plan_of
+from cardan.step.programs import step_program
+from cardan.step.run import StepProgram
+from cardan.step.run import run as run_program
 
 TIMED_STEPS = 100
 
@@ -35,14 +40,6 @@ def _short(member: Any) -> str:
     return member.name.partition("_")[2].lower()
 
 
-def _joint_text(m: cardan.MjModel, j: int) -> str:
-    joint = m.jnt(j)
-    text = f"[cyan]{_short(cardan.mjtJoint(int(joint.type[0])))}[/] {escape(joint.name) or j}"
-    if joint.limited[0]:
-        text += f" [{joint.range[0]:.3g}, {joint.range[1]:.3g}]"
-    return text
-
-
 def body_tree(m: cardan.MjModel) -> Tree:
     """Make the tree of bodies, with joints and geoms."""
     branches: list[Tree] = []
@@ -52,7 +49,9 @@ def body_tree(m: cardan.MjModel) -> Tree:
         branch = Tree(label) if b == 0 else branches[int(body.parentid[0])].add(label)
         first = int(m.body_jntadr[b])
         for j in range(first, first + int(m.body_jntnum[b])):
-            branch.add(_joint_text(m, j))
+            joint = m.jnt(j)
+            text = f"[cyan]{_short(cardan.mjtJoint(int(joint.type[0])))}[/] {escape(joint.name) or j}"
+            branch.add(text + (f" [{joint.range[0]:.3g}, {joint.range[1]:.3g}]" if joint.limited[0] else ""))
         first = int(m.body_geomadr[b])
         kinds = [_short(cardan.mjtGeom(int(m.geom_type[g]))) for g in range(first, first + int(m.body_geomnum[b]))]
         if kinds:
@@ -83,14 +82,16 @@ def plan_tables(m: cardan.MjModel) -> list[Table]:
     return [stages, called] if called.rows else [stages]
 
 
-def run(model: Path, plan: bool = False) -> None:
-    """Run the command; with `plan`, print the plan of a step."""
+def show_plan(model: Path) -> None:
+    """Print the plan of a step of a model."""
+    for part in plan_tables(load_model(model)):
+        Console().print(part)
+
+
+def show(model: Path) -> None:
+    """Print the contents of a model."""
     m = load_model(model)
     console = Console()
-    if plan:
-        for part in plan_tables(m):
-            console.print(part)
-        return
     table = Table(title=escape(model_name(m)), show_header=False, title_justify="left")
     sizes = [(n, getattr(m, n)) for n in SIZE_NAMES if n not in ("nbuffer", "narena")]
     table.add_row("sizes", ", ".join(f"{n} {v}" for n, v in sizes if v > 0))
@@ -109,3 +110,85 @@ def run(model: Path, plan: bool = False) -> None:
             table.add_row(kind + ending, ", ".join(escape(getattr(m, kind)(k).name) or str(k) for k in range(count)))
     console.print(table)
     console.print(body_tree(m))
+
+
+MAX_PROFILED_STEPS = 500
+COUNTS = ("contacts", "constraints", "solver iterations")
+
+
+def controls(m: cardan.MjModel, steps: int, noise: float) -> np.ndarray:
+    """Smooth random controls around zero, the same in every run (steps, nu)."""
+    raw = np.random.default_rng(0).standard_normal((steps, m.nu))
+    rows = np.empty_like(raw)
+    smooth = np.zeros(m.nu)
+    for k in range(steps):
+        smooth = 0.95 * smooth + 0.3 * raw[k]
+        rows[k] = smooth
+    return noise * rows
+
+
+def time_steps(m: cardan.MjModel, d: cardan.MjData, rows: np.ndarray) -> tuple[float, np.ndarray]:
+    """Return seconds spent in steps with these controls, and the counts of each step (steps, 3), see `COUNTS`."""
+    counts = np.zeros((len(rows), len(COUNTS)))
+    spent = 0.0
+    for row, count in zip(rows, counts, strict=True):
+        d.ctrl[:] = row
+        begin = time.perf_counter()
+        cardan.mj_step(m, d)
+        spent += time.perf_counter() - begin
+        count[:] = d.ncon, d.nefc, d.solver_niter[0]
+    return spent, counts
+
+
+def time_stages(m: cardan.MjModel, d: cardan.MjData, rows: np.ndarray) -> dict[str, float]:
+    """Return the seconds that each stage takes in a step with these controls: medians over the steps.
+
+    Stages are called one by one. The overhead of a call from Python is measured with a program without stages and
+    subtracted. For a stage that runs several times in a step (RK4), the runs are added.
+    """
+    whole = step_program(m)
+    programs: list[Program] = [StepProgram([stage], forward=whole.forward) for stage in whole.stages]
+    programs.append(StepProgram([]))
+    spent = np.empty((len(rows), len(programs)))
+    for k, row in enumerate(rows):
+        d.ctrl[:] = row
+        for j, program in enumerate(programs):
+            begin = time.perf_counter()
+            run_program(program, m, d)
+            spent[k, j] = time.perf_counter() - begin
+    medians = np.median(spent, axis=0)
+    seconds: dict[str, float] = {}
+    for stage, median in zip(whole.stages, np.maximum(medians[:-1] - medians[-1], 0.0), strict=True):
+        name = function_name(stage)
+        seconds[name] = seconds.get(name, 0.0) + float(median)
+    return seconds
+
+
+def stage_table(seconds: dict[str, float], steps: int) -> Table:
+    """Make a table of the time of each stage, in the order of the pipeline."""
+    table = Table("stage", title=f"stages (median of {steps} steps, called one by one)", title_justify="left")
+    table.add_column("us a step", justify="right")
+    table.add_column("share", justify="right")
+    total = sum(seconds.values())
+    for name, value in seconds.items():
+        table.add_row(name, f"{1e6 * value:.2f}", f"{100 * value / (total or 1.0):.0f} %")
+    table.add_row("[bold]all[/]", f"[bold]{1e6 * total:.2f}[/]", "")
+    return table
+
+
+def measure(model: Path, steps: int, noise: float, keyframe: str | None) -> None:
+    """Print the speed of a model, and the time of each stage."""
+    m = load_model(model)
+    rows = controls(m, steps, noise)
+    cardan.mj_step(m, start(m, keyframe))  # compiles missing kernels
+    spent, counts = time_steps(m, start(m, keyframe), rows)
+    console = Console()
+    table = Table(title=f"{escape(model_name(m))}: {steps} steps", show_header=False, title_justify="left")
+    table.add_row("steps per second", f"{steps / spent:,.0f}")
+    table.add_row("real-time factor", f"{steps * m.opt.timestep / spent:,.1f}")
+    table.add_row("time a step", f"{1e6 * spent / steps:.1f} us")
+    for name, column in zip(COUNTS, counts.T, strict=True):
+        table.add_row(f"{name} a step", f"{column.mean():.2f} (most {column.max():.0f})")
+    console.print(table)
+    profiled = rows[:MAX_PROFILED_STEPS]
+    console.print(stage_table(time_stages(m, start(m, keyframe), profiled), len(profiled)))

@@ -10,12 +10,70 @@ import matplotlib
 import numpy as np
 
 import cardan
-from cardan.cli.outlines import SURFACES, camera, outlines
 
 matplotlib.use("Agg")
 
+import math
+from collections.abc import Callable
+from contextlib import suppress
+
 from matplotlib import pyplot as plt
 from matplotlib.collections import PolyCollection
+from scipy.spatial import ConvexHull, QhullError
+
+ROUND = 24
+"""Number of points on a circle."""
+
+
+def _sphere_points() -> np.ndarray:
+    """Points on the unit sphere (n, 3)."""
+    azimuth = np.linspace(0.0, 2.0 * math.pi, ROUND, endpoint=False)
+    rows = []
+    for elevation in np.linspace(-0.5 * math.pi, 0.5 * math.pi, ROUND // 2 + 1):
+        c, s = math.cos(elevation), math.sin(elevation)
+        rows.append(np.stack([c * np.cos(azimuth), c * np.sin(azimuth), np.full(ROUND, s)], axis=1))
+    return np.concatenate(rows)
+
+
+SPHERE = _sphere_points()
+CIRCLE = SPHERE[np.abs(SPHERE[:, 2]) < 1e-9] * (1.0, 1.0, 0.0)
+CORNERS = np.array([(x, y, z) for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
+
+
+def _both_ends(points: np.ndarray, half: float) -> np.ndarray:
+    """Copy points, moved along z by +half and by -half."""
+    return np.concatenate([points + (0.0, 0.0, half), points - (0.0, 0.0, half)])
+
+
+SURFACES: dict[int, Callable[[np.ndarray], np.ndarray]] = {
+    cardan.mjtGeom.mjGEOM_SPHERE: lambda size: SPHERE * size[0],
+    cardan.mjtGeom.mjGEOM_ELLIPSOID: lambda size: SPHERE * size,
+    cardan.mjtGeom.mjGEOM_CAPSULE: lambda size: _both_ends(SPHERE * size[0], size[1]),
+    cardan.mjtGeom.mjGEOM_CYLINDER: lambda size: _both_ends(CIRCLE * size[0], size[1]),
+    cardan.mjtGeom.mjGEOM_BOX: lambda size: CORNERS * size,
+}
+"""For each type of geom, a function from its sizes to points, in its own frame, whose convex hull is the geom."""
+
+
+def camera(azimuth: float, elevation: float) -> np.ndarray:
+    """Directions right, up, and towards the viewer, as rows (3, 3), of a camera at these angles (degrees)."""
+    a, e = math.radians(azimuth), math.radians(elevation)
+    right = (-math.sin(a), math.cos(a), 0.0)
+    towards = (math.cos(e) * math.cos(a), math.cos(e) * math.sin(a), math.sin(e))
+    return np.array([right, np.cross(towards, right), towards])
+
+
+def outlines(m: cardan.MjModel, d: cardan.MjData, geoms: list[int], view: np.ndarray) -> list[tuple[float, np.ndarray]]:
+    """For each geom, its depth (larger is nearer) and its polygon (n, 2), in metres."""
+    found = []
+    for g in geoms:
+        points = SURFACES[int(m.geom_type[g])](m.geom_size[g])
+        surface = (d.geom_xpos[g] + points @ d.geom_xmat[g].reshape(3, 3).T) @ view[:2].T
+        with suppress(QhullError):  # raised if the points are on a line
+            surface = surface[ConvexHull(surface).vertices]
+        found.append((float(view[2] @ d.geom_xpos[g]), surface))
+    return found
+
 
 POSES = 7
 VIEW = camera(azimuth=-60.0, elevation=8.0)
@@ -35,29 +93,15 @@ def check_picture(path: Path) -> None:
         raise ValueError(f"{path}: can't draw a picture of this kind; known suffixes: {', '.join(sorted(known))}")
 
 
-def _visible_geoms(m: cardan.MjModel) -> list[int]:
-    """List the geoms with a known shape that are in a visible group and not transparent."""
-    alpha = np.where(m.geom_matid >= 0, m.mat_rgba[m.geom_matid, 3] if m.nmat else 1.0, m.geom_rgba[:, 3])
-    shown = (m.geom_group < SHOWN_GROUPS) & (alpha > 0.0) & np.isin(m.geom_type, list(SURFACES))
-    return np.flatnonzero(shown).tolist()
-
-
-def _colour(m: cardan.MjModel, geom: int) -> np.ndarray:
-    """Colour of a geom (3,): the colour of its material, or its own."""
-    material = int(m.geom_matid[geom])
-    return (m.mat_rgba[material] if material >= 0 else m.geom_rgba[geom])[:3].astype(float)
-
-
-def _shades(depths: np.ndarray) -> np.ndarray:
-    """Brightness of each geom: 1 for the nearest, `FAR_SHADE` for the farthest."""
-    reach = np.ptp(depths)
-    return np.ones_like(depths) if reach == 0.0 else 1.0 - (1.0 - FAR_SHADE) * (depths.max() - depths) / reach
-
-
 def _draw_pose(axes: Any, m: cardan.MjModel, d: cardan.MjData, geoms: list[int], left: float) -> float:
     """Draw one pose with its left edge at `left`; return its right edge."""
     depths, polygons = zip(*outlines(m, d, geoms, VIEW), strict=True)
-    colours = np.array([_colour(m, g) for g in geoms]) * _shades(np.array(depths))[:, None]
+    depths = np.array(depths)
+    shades = 1.0 - (1.0 - FAR_SHADE) * (depths.max() - depths) / (np.ptp(depths) or 1.0)  # 1 for the nearest geom
+    materials = m.geom_matid[geoms]
+    own = m.geom_rgba[geoms, :3].astype(float)
+    colours = np.where(materials[:, None] >= 0, m.mat_rgba[materials, :3], own) if m.nmat else own
+    colours = colours * shades[:, None]
     corners = np.concatenate(polygons)
     offset = np.array([left - corners[:, 0].min(), 0.0])
     order = np.argsort(depths)
@@ -75,7 +119,9 @@ def _draw_pose(axes: Any, m: cardan.MjModel, d: cardan.MjData, geoms: list[int],
 def _draw_poses(axes: Any, m: cardan.MjModel, rows: dict[str, np.ndarray]) -> None:
     """Draw some poses of the motion, from left to right."""
     axes.set_axis_off()
-    geoms = _visible_geoms(m)
+    alpha = np.where(m.geom_matid >= 0, m.mat_rgba[m.geom_matid, 3] if m.nmat else 1.0, m.geom_rgba[:, 3])
+    shown = (m.geom_group < SHOWN_GROUPS) & (alpha > 0.0) & np.isin(m.geom_type, list(SURFACES))
+    geoms = np.flatnonzero(shown).tolist()
     if not geoms:
         return
     d = cardan.MjData(m)
@@ -95,22 +141,6 @@ def _draw_poses(axes: Any, m: cardan.MjModel, rows: dict[str, np.ndarray]) -> No
         axes.text(place, bottom, f"{time:.2f} s", ha="center", va="top", fontsize=9, color="0.3")
 
 
-def _draw_energy(axes: Any, rows: dict[str, np.ndarray]) -> None:
-    time, potential, kinetic = rows["time"], rows["energy"][:, 0], rows["energy"][:, 1]
-    axes.plot(time, potential, label="potential", color="#33658a")
-    axes.plot(time, kinetic, label="kinetic", color="#f26419")
-    axes.plot(time, potential + kinetic, label="total", color="0.2", linewidth=1.0)
-    axes.set_ylabel("energy (J)")
-    axes.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=3, fontsize=8, frameon=False)
-
-
-def _draw_contacts(axes: Any, rows: dict[str, np.ndarray]) -> None:
-    axes.step(rows["time"], rows["ncon"], where="post", color="#55a630")
-    axes.set_ylabel("contacts")
-    axes.set_xlabel("time (s)")
-    axes.set_ylim(bottom=0)
-
-
 def plotted(m: cardan.MjModel, rows: dict[str, np.ndarray], suffix: str, title: str) -> bytes:
     """Draw poses, energy and contacts of a trajectory; return a picture file in the format of the suffix."""
     figure, (poses, energy, contacts) = plt.subplots(
@@ -118,8 +148,15 @@ def plotted(m: cardan.MjModel, rows: dict[str, np.ndarray], suffix: str, title: 
     )
     _draw_poses(poses, m, rows)
     poses.set_title(title)
-    _draw_energy(energy, rows)
-    _draw_contacts(contacts, rows)
+    time, (potential, kinetic) = rows["time"], rows["energy"].T
+    energy.plot(time, potential, label="potential", color="#33658a")
+    energy.plot(time, kinetic, label="kinetic", color="#f26419")
+    energy.plot(time, potential + kinetic, label="total", color="0.2", linewidth=1.0)
+    energy.set_ylabel("energy (J)")
+    energy.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=3, fontsize=8, frameon=False)
+    contacts.step(time, rows["ncon"], where="post", color="#55a630")
+    contacts.set(ylabel="contacts", xlabel="time (s)")
+    contacts.set_ylim(bottom=0)
     for axes in (energy, contacts):
         axes.spines[["top", "right"]].set_visible(False)
         axes.margins(x=0.0)

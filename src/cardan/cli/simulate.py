@@ -82,15 +82,6 @@ def _empty_rows(d: cardan.MjData, n: int) -> Rows:
     return rows | {"time": np.zeros(n), "ncon": np.zeros(n, np.int64), "solver_niter": np.zeros(n, np.int64)}
 
 
-def _record(rows: Rows, k: int, d: cardan.MjData) -> None:
-    """Store the current state, and results of the last step, in row k."""
-    for name in ARRAYS:
-        rows[name][k] = getattr(d, name)
-    rows["time"][k] = d.time
-    rows["ncon"][k] = d.ncon
-    rows["solver_niter"][k] = d.solver_niter[0]
-
-
 def simulate(
     m: cardan.MjModel,
     d: cardan.MjData,
@@ -103,11 +94,18 @@ def simulate(
     `film` is called with the number of each finished step, and the data.
     """
     rows = _empty_rows(d, steps + 1)
+
+    def keep(k: int) -> None:
+        """Store the current state, and results of the last step, in row k."""
+        for name in ARRAYS:
+            rows[name][k] = getattr(d, name)
+        rows["time"][k], rows["ncon"][k], rows["solver_niter"][k] = d.time, d.ncon, d.solver_niter[0]
+        if film is not None:
+            film(k, d)
+
     step_program(m)  # compiles missing kernels before the time is measured
     cardan.mj_forward(m, d)
-    _record(rows, 0, d)
-    if film is not None:
-        film(0, d)
+    keep(0)
     spent = 0.0
     columns = (TextColumn("simulating"), BarColumn(), TextColumn("{task.fields[at]:.2f} s"), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
@@ -118,9 +116,7 @@ def simulate(
             begin = time.perf_counter()
             cardan.mj_step(m, d)
             spent += time.perf_counter() - begin
-            _record(rows, k + 1, d)
-            if film is not None:
-                film(k + 1, d)
+            keep(k + 1)
             if k % STEPS_BETWEEN_UPDATES == 0:
                 progress.update(task, completed=k, at=d.time)
     return rows, spent
@@ -145,24 +141,9 @@ def summary(m: cardan.MjModel, d: cardan.MjData, rows: Rows, spent: float) -> Ta
     return table
 
 
-def _check_plot(path: Path) -> None:
-    """Check that a plot can be drawn into this file.
-
-    Raises:
-        ValueError: matplotlib is not installed, or can't write pictures of this kind.
-    """
-    try:
-        from cardan.cli.plot import check_picture
-    except ModuleNotFoundError as error:
-        if error.name != "matplotlib":
-            raise
-        raise ValueError("--plot needs the package matplotlib: pip install 'cardan[plot]'") from None
-    check_picture(path)
-
-
 def _film_into(m: cardan.MjModel, video: Path) -> tuple[Callable[[int, cardan.MjData], None], Callable[[], None]]:
     """Make the function that `simulate` calls at each step to record a video, and the one that writes the video."""
-    from cardan.cli.photos import RATE, Photographer, is_due
+    from cardan.cli.render import RATE, Photographer, is_due
     from cardan.view.capture import MOVING, VIDEOS, Recorder, is_moving
 
     if not is_moving(video):
@@ -201,7 +182,13 @@ def run(
         if path is not None:
             check_writable(path)
     if plot is not None:
-        _check_plot(plot)
+        try:
+            from cardan.cli.plot import check_picture
+        except ModuleNotFoundError as error:
+            if error.name != "matplotlib":
+                raise
+            raise ValueError("--plot needs the package matplotlib: pip install 'cardan[plot]'") from None
+        check_picture(plot)
     m.opt.enableflags |= int(cardan.mjtEnableBit.mjENBL_ENERGY)
     d = start(m, keyframe)
     film, save_video = _film_into(m, video) if video is not None else (None, None)
