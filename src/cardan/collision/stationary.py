@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from math import sqrt
 
-from cardan.collision.epa import across
 from cardan.collision.support import support, support_difference
 from cardan.enums.codes import (
     GEOM_BOX,
@@ -52,7 +51,6 @@ TURNED = 1e-3
 """If a unit normal changes by more than this, it belongs to another part of the surface."""
 EXACT_ALONG = 1e-11
 """A support point is along the normal if its component perpendicular to the normal is below this, relative."""
-
 APART = 1e-6
 """Relative distance above which points found by a search are different corners."""
 EXACT_FLAT = 1e-12
@@ -111,14 +109,26 @@ def bend_difference(d: Data, normal: Vec3, turn: Vec3) -> Vec3:
 
 
 @kernel
+def tangent_of(normal: Vec3) -> Vec3:
+    """Unit vector perpendicular to a unit vector."""
+    x, y, z = abs(normal[0]), abs(normal[1]), abs(normal[2])
+    if x <= y and x <= z:
+        v = cross(normal, (1.0, 0.0, 0.0))
+    elif y <= z:
+        v = cross(normal, (0.0, 1.0, 0.0))
+    else:
+        v = cross(normal, (0.0, 0.0, 1.0))
+    return scale3(v, 1.0 / norm3(v))
+
+
+@kernel
 def newton_turn(d: Data, normal: Vec3, point: Vec3) -> tuple[Vec3, bool]:
     """Newton step of a unit normal towards the stationary point; also whether the support function is convex there.
 
     `point` is the support point of the Minkowski difference in the direction of the normal.
     """
     reach = dot3(point, normal)
-    one = across(normal)
-    one = scale3(one, 1.0 / norm3(one))
+    one = tangent_of(normal)
     two = cross(normal, one)
     bent1, bent2 = bend_difference(d, normal, one), bend_difference(d, normal, two)
     a, b, c = dot3(one, bent1) - reach, dot3(one, bent2), dot3(two, bent2) - reach

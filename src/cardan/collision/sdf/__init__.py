@@ -1,4 +1,1 @@
-"""Signed-distance shapes: a registry of distance functions, and the search for contacts between such shapes.
-
-Spec: modelling, "geom" of type sdf; option sdf_iterations, sdf_initpoints.
-"""
+"""Signed-distance shapes and the search for their contacts (spec: geoms of type sdf, options ``sdf_*``)."""
