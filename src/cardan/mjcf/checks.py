@@ -57,8 +57,13 @@ def _all_fine(tree: ModelTree) -> bool:
         for reference in () if row.is_entry else row.references:
             kind, name = reference.kind or "", reference.name
             if kind.startswith("@"):
-                if not all(_is_there(names, element, name, kind[1:]) for element in elements):
-                    return False
+                # another attribute holds the kind of the object
+                for element in elements:
+                    found = element.referred(reference)
+                    if found is None and element.attributes.get(name) is None:
+                        continue
+                    if found is None or found[1] not in names.get(found[0], ()):
+                        return False
                 continue
             referred = {word for element in elements if (word := element.attributes.get(name)) is not None}
             known = tree.defaults if kind == "default" else names.get(kind, ())
@@ -84,13 +89,6 @@ def _are_there(
     return True
 
 
-def _is_there(names: Mapping[str, Collection[str]], element: Element, name: str, holder: str) -> bool:
-    """Return whether a reference is absent or its object exists; another attribute holds the kind of the object."""
-    referred = element.attributes.get(name)
-    kind = OBJECT_KIND.get(element.attributes.get(holder) or "")
-    return referred is None or (kind is not None and referred in names.get(kind, ()))
-
-
 def _check_each(tree: ModelTree) -> None:
     """Check one element after the other, so that the first mistake in the text is reported."""
     elements = tree.named()
@@ -107,7 +105,16 @@ def _check_each(tree: ModelTree) -> None:
                 known = suggestion(cls, tree.defaults.names())
                 raise element.error(f"unknown default class '{cls}'{known}", reference.name)
         inherited = _inherited(element) if row.entry in entries else {}
-        _check_element(element, _plan(row), inherited, discarded)
+        for reference in _plan(row):
+            name, origin = element.attributes.get(reference.name), ""
+            if name is None and inherited.get(reference.name):
+                name, origin = inherited[reference.name], f" (from default class '{element.default_class.name}')"
+            if reference.kind in discarded or name is None:
+                continue
+            if (name or reference.required or row.kind == "sensor") and resolve(element, reference, name) is None:
+                kind = referred_kind(element, reference)
+                hint = suggestion(name, tree.names(kind))
+                raise element.error(f"there is no {kind} named '{name}'{origin}{hint}", reference.name)
 
 
 @cache
@@ -125,25 +132,6 @@ def _doubtful(tree: ModelTree) -> set[str]:
         for reference in _plan(entry_element(entry))
         if values.get(reference.name) and tree.find(reference.kind or "", values[reference.name]) is None
     }
-
-
-def _check_element(
-    element: Element, plan: tuple[Attribute, ...], inherited: dict[str, str], discarded: tuple[str, ...]
-) -> None:
-    """Check the references of one element, except those to kinds of objects that are ``discarded``.
-
-    ``inherited`` holds the values of its default class.
-    """
-    given, row = element.attributes, element.row
-    for reference in plan:
-        name = given.get(reference.name)
-        if reference.kind in discarded:
-            continue
-        if name or (name is not None and (reference.required or row.kind == "sensor")):
-            _check_name(element, reference, name)
-        elif name is None and inherited.get(reference.name):
-            origin = f" (from default class '{element.default_class.name}')"
-            _check_name(element, reference, inherited[reference.name], origin)
 
 
 def _inherited(element: Element) -> dict[str, str]:
@@ -164,14 +152,6 @@ def _inherited(element: Element) -> dict[str, str]:
                 raise at.error(f"unknown default class '{name}'{known}", attribute)
         at = at.parent
     raise MjcfError(f"unknown default class '{name}'")
-
-
-def _check_name(element: Element, row: Attribute, name: str, origin: str = "") -> None:
-    """Raise MjcfError unless the object exists."""
-    if resolve(element, row, name) is None:
-        kind = referred_kind(element, row)
-        hint = suggestion(name, element.tree.names(kind))
-        raise element.error(f"there is no {kind} named '{name}'{origin}{hint}", row.name)
 
 
 def check_tree(tree: ModelTree) -> None:

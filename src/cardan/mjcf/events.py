@@ -132,28 +132,20 @@ def _pieces(text: str) -> Iterator[str]:
     for token in _TOKEN.finditer(text):
         between = text[at : token.start()]
         # text that looks like a tag, but is not, is left to the parser
-        yield between if "<" in between else _lines(between)
+        yield between if "<" in between else "\n" * between.count("\n")
         at = token.end()
         if token["tag"] is None:
-            yield _lines(token.group())
+            yield "\n" * token.group().count("\n")
             continue
-        yield _tag(token)
+        # malformed attributes are kept, so that the parser rejects them
+        attributes = _ATTRIBUTE.sub(_attribute, token["attributes"])
+        yield f"<{token['end'] or ''}{token['tag']}{attributes}{token['empty']}>"
         depth += -1 if token["end"] else not token["empty"]
         if depth <= 0:
             rest = text[at:].strip()
             # a second root element is dropped; text after the root is ignored
             yield "" if _TOKEN.match(rest) else rest
             return
-
-
-def _lines(text: str) -> str:
-    return "\n" * text.count("\n")
-
-
-def _tag(token: re.Match[str]) -> str:
-    """Return a tag with well-formed attributes; malformed parts are kept, so that the parser rejects them."""
-    attributes = _ATTRIBUTE.sub(_attribute, token["attributes"])
-    return f"<{token['end'] or ''}{token['tag']}{attributes}{token['empty']}>"
 
 
 def _attribute(found: re.Match[str]) -> str:

@@ -20,53 +20,30 @@ def put_assets(scribe: Scribe) -> None:
     for tag in _SECTIONS:
         section = scribe.tree.section(tag)
         for element in scribe.source.section(tag).children:
+            names, name = scribe.names.get(element.row.kind or ""), asset_name(element)
             if element.row.kind == "material":
-                _put_material(scribe, section, element)
-            elif element.row.kind != "flex" and _is_there(scribe, element):
+                if names is not None and element.name in names:
+                    values = scribe.read(MATERIAL_ROW, _MATERIAL, names.index(element.name or ""))
+                    scribe.put(section, "material", values | {"name": element.name}, element)
+            # the compiler may discard visual assets
+            elif element.row.kind != "flex" and (names is None or (name in names if name else bool(names))):
                 _put_asset(scribe, section, element)
 
 
-def _is_there(scribe: Scribe, element: Element) -> bool:
-    """Return whether the model has the asset (the compiler may discard visual ones)."""
-    names = scribe.names.get(element.row.kind or "")
-    name = asset_name(element)
-    return names is None or (name in names if name else bool(names))
-
-
-def _put_material(scribe: Scribe, section: Element, origin: Element) -> None:
-    """Add one material, with the model's values."""
-    if origin.name in scribe.names["material"]:
-        values = scribe.read(MATERIAL_ROW, _MATERIAL, scribe.names["material"].index(origin.name))
-        scribe.put(section, "material", values | {"name": origin.name}, origin)
-
-
-def _path(scribe: Scribe, origin: Element, name: str | None) -> str | None:
-    """Return the path of an asset's file in the model, which is complete if an included document's folder has the file.
-
-    Args:
-        scribe: the writer.
-        origin: the asset in the source.
-        name: name of the asset.
-
-    Returns:
-        The path, or None for an asset without a file.
-    """
-    word = _PATHS.get(origin.row.kind or "")
-    names = scribe.names.get(origin.row.kind or "")
-    if word is None or not names or name not in names or "file" not in origin.attributes:
-        return None
-    start = int(getattr(scribe.m, f"{word}_pathadr")[names.index(name)])
-    return None if start < 0 else scribe.m.paths[start : scribe.m.paths.index(b"\0", start)].decode()
-
-
 def _put_asset(scribe: Scribe, section: Element, origin: Element) -> None:
-    """Add one asset with its original attributes and children."""
-    values: Values = {**origin.resolved(), "name": asset_name(origin)}
-    path = _path(scribe, origin, values["name"])
-    if path is not None:
-        values["file"] = path
-    if origin.row.kind == "hfield":
-        values["size"] = plain(scribe.m.hfield_size[scribe.names["hfield"].index(values["name"])])
+    """Add one asset with its original attributes and children.
+
+    The path of its file is the model's, which is complete if the file is in the folder of an included document.
+    """
+    m, kind, name = scribe.m, origin.row.kind or "", asset_name(origin)
+    names = scribe.names.get(kind, ())
+    values: Values = {**origin.resolved(), "name": name}
+    if kind in _PATHS and name in names and "file" in origin.attributes:
+        start = int(getattr(m, f"{_PATHS[kind]}_pathadr")[names.index(name or "")])
+        if start >= 0:
+            values["file"] = m.paths[start : m.paths.index(b"\0", start)].decode()
+    if kind == "hfield":
+        values["size"] = plain(m.hfield_size[names.index(name or "")])
     scribe.copy_children(origin, scribe.put(section, origin.tag, values, origin))
 
 
@@ -80,17 +57,12 @@ def put_custom(scribe: Scribe) -> None:
         adr, size = int(m.text_adr[number]), int(m.text_size[number])
         scribe.put(section, "text", {"name": name, "data": bytes(m.text_data[adr : adr + size - 1]).decode()})
     for number, name in enumerate(scribe.names["tuple"]):
-        _put_tuple(scribe, scribe.put(section, "tuple", {"name": name}), number)
-
-
-def _put_tuple(scribe: Scribe, element: Element, number: int) -> None:
-    """Add the objects of a tuple."""
-    m = scribe.m
-    adr = int(m.tuple_adr[number])
-    for at in range(adr, adr + int(m.tuple_size[number])):
-        word = OBJECT.words[int(m.tuple_objtype[at])]
-        name = scribe.name(OBJECT_KIND[word], int(m.tuple_objid[at]))
-        scribe.put(element, "element", {"objtype": word, "objname": name, "prm": float(m.tuple_objprm[at])})
+        element = scribe.put(section, "tuple", {"name": name})
+        adr = int(m.tuple_adr[number])
+        for at in range(adr, adr + int(m.tuple_size[number])):
+            word = OBJECT.words[int(m.tuple_objtype[at])]
+            target = scribe.name(OBJECT_KIND[word], int(m.tuple_objid[at]))
+            scribe.put(element, "element", {"objtype": word, "objname": target, "prm": float(m.tuple_objprm[at])})
 
 
 # --- flexes -----------------------------------------------------------------------------------------------------------

@@ -62,19 +62,18 @@ class Scribe:
 
     def read(self, row: ElementRow, fields: Mapping[str, str], number: int) -> Values:
         """Read attribute values of one object from fields of the model, by a table of attribute → field."""
-        return {name: self._value(row, name, field, number) for name, field in fields.items()}
-
-    def _value(self, row: ElementRow, name: str, field: str, number: int) -> Any:
-        """Convert one value to the attribute's type."""
-        attribute = row.attributes.get(name) or ModelTree.entry_attribute(row, name)
-        value = plain(getattr(self.m, field)[number])
-        if attribute.type is Type.REFERENCE:
-            return self.name(attribute.kind or "", value)
-        if attribute.type is Type.BOOL or attribute.keywords is TRISTATE:
-            return bool(value)
-        if attribute.type is Type.KEYWORD:
-            return word_of(attribute, value)
-        return value
+        values: Values = {}
+        for name, field in fields.items():
+            attribute = row.attributes.get(name) or ModelTree.entry_attribute(row, name)
+            value = plain(getattr(self.m, field)[number])
+            if attribute.type is Type.REFERENCE:
+                value = self.name(attribute.kind or "", value)
+            elif attribute.type is Type.BOOL or attribute.keywords is TRISTATE:
+                value = bool(value)
+            elif attribute.type is Type.KEYWORD:
+                value = word_of(attribute, value)
+            values[name] = value
+        return values
 
     def put(
         self,
@@ -201,19 +200,10 @@ def statistics(m: Any) -> dict[str, Any]:
 # --- origins ----------------------------------------------------------------------------------------------------------
 
 
-_SECTIONS = {
-    "pair": "contact",
-    "equality": "equality",
-    "tendon": "tendon",
-    "actuator": "actuator",
-    "sensor": "sensor",
+_SECTIONS = dict.fromkeys(("texture", "material", "mesh", "hfield", "skin"), "asset") | {
+    "pair": "contact", "equality": "equality", "tendon": "tendon", "actuator": "actuator", "sensor": "sensor",
     "key": "keyframe",
-    "texture": "asset",
-    "material": "asset",
-    "mesh": "asset",
-    "hfield": "asset",
-    "skin": "asset",
-}
+}  # fmt: skip
 # sections whose objects the compiler sorts
 _SORTED = ("pair",)
 
@@ -225,21 +215,16 @@ class Origins:
         self._source = source
         self._names = names
         self._in_order: dict[str, list[Element]] = {}
-        for element in bodies_of(source):
-            self._enter(element)
-            for part, _ in element.content():
-                if part.tag != "body":
-                    self._enter(part)
+        elements: list[Element] = []
+        for body in bodies_of(source):
+            elements.append(body)
+            elements += [part for part, _ in body.content() if part.tag != "body"]
         for kind, section in _SECTIONS.items():
-            for element in source.section(section).children:
-                if element.row.kind == kind:
-                    self._enter(element)
-
-    def _enter(self, element: Element) -> None:
-        """Append an element to those of its kind."""
-        kind = "body" if element.tag == "worldbody" else element.row.kind
-        if kind:
-            self._in_order.setdefault(kind, []).append(element)
+            elements += [element for element in source.section(section).children if element.row.kind == kind]
+        for element in elements:
+            kind = "body" if element.tag == "worldbody" else element.row.kind
+            if kind:
+                self._in_order.setdefault(kind, []).append(element)
 
     def find(self, kind: str, number: int) -> Element | None:
         """Return the element of an object, or None if it is not known."""
@@ -251,10 +236,6 @@ class Origins:
         if len(names) != len(elements) or kind in _SORTED:
             return None
         return elements[number]
-
-    def all(self, kind: str) -> list[Element]:
-        """Return all elements of a kind, in the order of the source."""
-        return self._in_order.get(kind, [])
 
 
 def asset_name(element: Element) -> str | None:

@@ -43,18 +43,36 @@ _GROUPS = 31
 
 def put_settings(scribe: Scribe, statistic: dict[str, Any]) -> None:
     """Add all settings. ``statistic`` are the statistics that the compiler computed, which need not be written."""
-    tree, m = scribe.tree, scribe.m
-    _put_compiler(scribe)
-    _put_option(scribe)
-    _put_sizes(scribe)
+    tree, m, source = scribe.tree, scribe.m, scribe.source
+    # compiler: the settings that matter when the canonical text is read
+    given, section = source.section("compiler"), tree.section("compiler")
+    section.attributes["angle"] = "radian"
+    _set(section, {name: given.attributes.get(name, section.row.defaults[name]) for name in _KEPT})
+    for part in given.children:
+        target = section.child(part.tag)
+        if target is not None and "mode" in part.attributes:
+            target.attributes["mode"] = part.attributes["mode"]
+    section = tree.section("option")
+    names = [name for name in section.row.attributes if name != "actuatorgroupdisable"]
+    _set(section, {name: _group_value(scribe, section.row, name, "opt.") for name in names})
+    groups = tuple(group for group in range(_GROUPS) if m.opt.disableactuator >> group & 1)
+    if groups:
+        section.attributes["actuatorgroupdisable"] = groups
+    for flag in section.children:
+        _set(flag, {name: not m.opt.disableflags & bit for name, bit in DISABLE_FLAGS.items()})
+        _set(flag, {name: bool(m.opt.enableflags & bit) for name, bit in ENABLE_FLAGS.items()})
+    # size: the memory as the user gave it, and lengths that do not follow from elements
+    given, section = source.section("size"), tree.section("size")
+    _set(section, {name: given.attributes[name] for name in _MEMORY if name in given.attributes})
+    sizes = [name for name in section.row.attributes if name in SIZE_NAMES and name not in _MEMORY]
+    section.attributes.update({name: size for name in sizes if (size := getattr(m, name))})
     for part in tree.section("visual").children:
         prefix = "vis.global_." if part.tag == "global" else f"vis.{part.tag}."
         _set(part, {name: _group_value(scribe, part.row, name, prefix) for name in part.row.attributes})
-    given = scribe.source.section("statistic").attributes
-    section = tree.section("statistic")
+    given, section = source.section("statistic"), tree.section("statistic")
     for name in section.row.attributes:
         value = plain(getattr(m.stat, name))
-        if name in given or value != statistic.get(name):
+        if name in given.attributes or value != statistic.get(name):
             section.attributes[name] = value
 
 
@@ -72,41 +90,6 @@ def _group_value(scribe: Scribe, row: ElementRow, name: str, prefix: str) -> Any
     if attribute.type is Type.KEYWORD:
         return word_of(attribute, value)
     return bool(value) if attribute.type is Type.BOOL else value
-
-
-def _put_compiler(scribe: Scribe) -> None:
-    """Add the settings that matter when the canonical text is read."""
-    source, section = scribe.source.section("compiler"), scribe.tree.section("compiler")
-    section.attributes["angle"] = "radian"
-    _set(section, {name: source.attributes.get(name, section.row.defaults[name]) for name in _KEPT})
-    for part in source.children:
-        target = section.child(part.tag)
-        if target is not None and "mode" in part.attributes:
-            target.attributes["mode"] = part.attributes["mode"]
-
-
-def _put_option(scribe: Scribe) -> None:
-    """Add options, and flags that differ from their defaults."""
-    opt, section = scribe.m.opt, scribe.tree.section("option")
-    names = [name for name in section.row.attributes if name != "actuatorgroupdisable"]
-    _set(section, {name: _group_value(scribe, section.row, name, "opt.") for name in names})
-    groups = tuple(group for group in range(_GROUPS) if opt.disableactuator >> group & 1)
-    if groups:
-        section.attributes["actuatorgroupdisable"] = groups
-    flag = section.child("flag")
-    assert flag is not None
-    _set(flag, {name: not opt.disableflags & bit for name, bit in DISABLE_FLAGS.items()})
-    _set(flag, {name: bool(opt.enableflags & bit) for name, bit in ENABLE_FLAGS.items()})
-
-
-def _put_sizes(scribe: Scribe) -> None:
-    """Add the memory as the user gave it, and lengths that do not follow from elements."""
-    given, section = scribe.source.section("size").attributes, scribe.tree.section("size")
-    _set(section, {name: given[name] for name in _MEMORY if name in given})
-    for name in section.row.attributes:
-        size = getattr(scribe.m, name) if name in SIZE_NAMES and name not in _MEMORY else 0
-        if size:
-            section.attributes[name] = size
 
 
 # --- default classes -------------------------------------------------------------------------------------------------
@@ -140,19 +123,15 @@ def _put_class(scribe: Scribe, cls: DefaultClass, section: Element) -> None:
         values = {name: row.defaults.get(name) for name in inherited.keys() - own.keys()} | {
             name: value for name, value in own.items() if name not in inherited or inherited[name] != value
         }
-        kept = {name: values[name] for name in row.attributes if _holds(scribe, row, name, values.get(name))}
+        kept = {}
+        for name, attribute in row.attributes.items():
+            value = values.get(name)
+            # the canonical text keeps only references to objects that exist
+            known = attribute.type is not Type.REFERENCE or value in scribe.names.get(attribute.kind or "", ())
+            if value is not None and name not in _TURNED and known:
+                kept[name] = value
         if kept:
             section.children.append(Element(row, scribe.tree, section, kept))
-
-
-def _holds(scribe: Scribe, row: ElementRow, name: str, value: Any) -> bool:
-    """Return whether a default value can be kept in the canonical text."""
-    if value is None or name in _TURNED:
-        return False
-    attribute = row.attributes[name]
-    if attribute.type is Type.REFERENCE:
-        return value in scribe.names.get(attribute.kind or "", ())
-    return True
 
 
 # --- the whole tree ---------------------------------------------------------------------------------------------------
