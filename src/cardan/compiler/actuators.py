@@ -112,7 +112,6 @@ def _transmission(build: Build, element: Element) -> tuple[int, int, int]:
 
 
 def _check_muscle(element: Element, prm: tuple[float, ...], attribute: str) -> None:
-    """Check the parameters of a muscle."""
     low, high, _, scale, lmin, lmax, vmax, fpmax, fvmax = prm[:9]
     if not low < high:
         raise element.error(f"range of a muscle: the first must be below the second, found {low:g} {high:g}", attribute)

@@ -144,7 +144,6 @@ def put_bodies(build: Build) -> None:
 
 
 def _union(bits: Iterable[int]) -> int:
-    """Return the union of the bits of all numbers."""
     return reduce(or_, bits, 0)
 
 

@@ -72,7 +72,6 @@ def fill_columns(memory: StructMemory, columns: Mapping[str, Any]) -> None:
 
 
 def _assign(array: np.ndarray, name: str, column: Sequence[Any]) -> None:
-    """Assign a column of any numbers to a field."""
     values = np.array(column if array.ndim == 1 else [*chain.from_iterable(column)])
     if values.size != array.size:
         raise ValueError(f"{name} has the shape {array.shape}, but its column holds {values.size} numbers")

@@ -219,7 +219,6 @@ def masses(geoms: Resolved, found: Sequence[Figure], counts: Sequence[bool]) -> 
 
 
 def _check_mass(geoms: Resolved, number: int, found: Figure, counts: bool) -> None:
-    """Raise an error or warn about an implausible mass."""
     element, values = geoms.elements[number], geoms.one(number)
     if counts and values["shellinertia"] and values["type"] != "mesh":
         raise element.error(f"only meshes can have their mass on the surface, not a {values['type']}", "shellinertia")

@@ -30,7 +30,12 @@ _SITE = table("site", "group", "rgba", type=("type", GEOM))
 
 def add_geoms(build: Build, bodies: Sequence[Body]) -> None:
     """Add the geoms of bodies and record them in the bodies."""
-    found = attached(bodies, "geom", build.discarded, lambda body: _infers(build, body))
+    source = build.settings["inertiafromgeom"]
+
+    def infers(body: Body) -> bool:
+        return bool(body.id) and (source == "true" or (source == "auto" and body.inertial is None))
+
+    found = attached(bodies, "geom", build.discarded, infers)
     if not found.elements:
         return
     columns, geoms = _columns(build, found)
@@ -55,6 +60,7 @@ def _columns(build: Build, found: Attached) -> tuple[dict[str, list[Any]], list[
     columns = geoms.columns(_GEOM)
     groups = columns["geom_group"]
     low, high = build.settings["inertiagrouprange"]
+    # whether the inertia of the body is inferred from each geom
     counts = [infers and low <= group <= high for infers, group in zip(found.marks, groups, strict=True)]
     mass, inertia = masses(geoms, shapes.figures, counts)
     pos, quat = ([*column] for column in zip(*shapes.poses, strict=True))
@@ -113,7 +119,6 @@ def condims(resolved: Resolved) -> list[int]:
 
 
 def _fluid(geoms: Resolved, found: Sequence[Figure]) -> list[tuple[float, ...]]:
-    """Return rows of ``geom_fluid``."""
     shapes = geoms["fluidshape"]
     rows = [_NO_FLUID] * len(shapes)
     if "ellipsoid" not in shapes:
@@ -127,12 +132,6 @@ def _fluid(geoms: Resolved, found: Sequence[Figure]) -> list[tuple[float, ...]]:
                 reason = "too large or too small: the added mass exceeds the range of numbers"
                 raise geoms.elements[number].error(reason, "size") from None
     return rows
-
-
-def _infers(build: Build, body: Body) -> bool:
-    """Return whether the inertia of a body is inferred from its geoms."""
-    source = build.settings["inertiafromgeom"]
-    return bool(body.id) and (source == "true" or (source == "auto" and body.inertial is None))
 
 
 def put_sameframes(build: Build) -> None:

@@ -69,7 +69,6 @@ def _given_inertia(build: Build, body: Body) -> None:
 
 
 def _read_inertia(build: Build, body: Body, element: Element, frames: tuple[Element, ...]) -> None:
-    """Read the values of an element ``inertial``."""
     values = element.resolved()
     body.mass = values["mass"]
     body.ipos, body.iquat = element_pose(build, element, values, frames)

@@ -244,7 +244,6 @@ def find_constants(m: Model, s: Any, _unused: int, _neither: int) -> int:
 
 @kernel
 def _sum_masses(m: Model, s: Any) -> None:
-    """Sum the masses of each body and its descendants."""
     for body in range(m.nbody):
         s.subtreemass[body] = m.body_mass[body]
     for body in range(m.nbody - 1, 0, -1):
@@ -313,7 +312,6 @@ def _share_weights(m: Model, s: Any) -> None:
 
 @kernel
 def _finite_weights(m: Model, s: Any) -> bool:
-    """Return whether all weights are finite."""
     for tendon in range(m.ntendon):
         if not abs(s.tendon_invweight0[tendon]) <= _LARGEST:
             return False

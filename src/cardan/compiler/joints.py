@@ -72,6 +72,9 @@ def _joint_columns(
     """Return the columns of joints (without addresses and bodies), and their positions and axes."""
     pos, axis = _places(build, found, joints, words)
     limited = _limits(build, joints, words)
+    for element, pair in zip(joints.elements, joints["springdamper"], strict=True):
+        if any(pair) and not (pair[0] > 0.0 and pair[1] > 0.0):
+            raise element.error("time constant and damping ratio must both be positive", "springdamper")
     # the range of a joint without limits is stored as written, as in the reference
     unit = build.angle
     ranges = [
@@ -85,7 +88,7 @@ def _joint_columns(
         "jnt_axis": axis,
         "jnt_range": ranges,
         "jnt_user": build.users("jnt", joints),
-        "springdamper": _springdampers(joints),
+        "springdamper": joints["springdamper"],
     }
     return columns, (pos, axis)
 
@@ -163,15 +166,6 @@ def _limits(build: Build, joints: Resolved, words: list[str]) -> list[bool]:
             raise element.error("the range of a ball joint must start at 0", "range")
         limits.append(limited)
     return limits
-
-
-def _springdampers(joints: Resolved) -> list[tuple[float, float]]:
-    """Return time constants and damping ratios, after checking that both are positive or both are zero."""
-    pairs = joints["springdamper"]
-    for number, pair in enumerate(pairs):
-        if any(pair) and not (pair[0] > 0.0 and pair[1] > 0.0):
-            raise joints.elements[number].error("time constant and damping ratio must both be positive", "springdamper")
-    return pairs
 
 
 def _positions(build: Build, joints: Resolved, words: list[str]) -> tuple[list[Any], list[Any]]:

@@ -136,7 +136,9 @@ def put_tuples(build: Build) -> None:
 def add_keyframes(build: Build) -> None:
     """Add keyframes, in the user's order; missing parts are those of the initial configuration."""
     defaults = _initial_state(build)
-    wanted = build.size["nkey"]
+    wanted, adr, shift = build.size["nkey"], build.columns["jnt_qposadr"], {"free": 3, "ball": 0}
+    # addresses in qpos of the quaternions of free and ball joints
+    turns = [adr[j.id] + shift[j.type] for body in build.bodies for j in body.joints if j.type in shift]
     elements = list(build.tree.section("keyframe").children)
     for element in elements:
         values = element.resolved()
@@ -144,7 +146,7 @@ def add_keyframes(build: Build) -> None:
         row: dict[str, Any] = {"key_time": values["time"]}
         for part, default in defaults.items():
             row[f"key_{part}"] = _state(element, part, values[part], default)
-        row["key_qpos"] = _unit_quaternions(row["key_qpos"], _joint_quaternions(build))
+        row["key_qpos"] = _unit_quaternions(row["key_qpos"], turns)
         row["key_mquat"] = _unit_quaternions(row["key_mquat"], range(0, len(row["key_mquat"]), 4))
         build.put(**row)
     for _ in range(wanted - len(elements)):
@@ -175,13 +177,6 @@ def _state(
     if len(given) != len(default):
         raise element.error(f"{len(given)} values, but the model has {len(default)}", part)
     return tuple(initial if isnan(value) else value for value, initial in zip(given, default, strict=True))
-
-
-def _joint_quaternions(build: Build) -> list[int]:
-    """Return the addresses in ``qpos`` of the quaternions of free and ball joints."""
-    shift = {"free": 3, "ball": 0}
-    adr = build.columns["jnt_qposadr"]
-    return [adr[j.id] + shift[j.type] for body in build.bodies for j in body.joints if j.type in shift]
 
 
 def _unit_quaternions(values: tuple[float, ...], addresses: Any) -> tuple[float, ...]:

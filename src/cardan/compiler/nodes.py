@@ -220,5 +220,4 @@ def _add_repeated(
 
 
 def _kept(placed: list[Placed], discarded: Collection[Element]) -> list[Placed]:
-    """Return the objects that are not discarded."""
     return [part for part in placed if part[0] not in discarded] if discarded else placed

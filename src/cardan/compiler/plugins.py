@@ -97,7 +97,11 @@ def _wanted(build: Build, element: Element) -> Instance:
     values = element.resolved() if element.row.entry else element.attributes
     name, plugin = values.get("instance"), values.get("plugin")
     if name:
-        found = build.instances.get(name) or _enter_macro(build, name)
+        found = build.instances.get(name)
+        if found is None:  # that of a composite or flexcomp, when the first of its bodies requests it
+            source = build.tree.names("plugin")[name]
+            assert source.parent is not None
+            found = build.instances[name] = _enter(build, source, _registered(source.parent))
         if plugin and plugin != found.plugin.name:
             raise element.error(f"instance '{name}' is one of {found.plugin.name}", "plugin")
         return found
@@ -109,16 +113,7 @@ def _wanted(build: Build, element: Element) -> Instance:
     return _enter(build, element, registered)
 
 
-def _enter_macro(build: Build, name: str) -> Instance:
-    """Add the instance of a composite or flexcomp when the first of its bodies requests it."""
-    element = build.tree.names("plugin")[name]
-    assert element.parent is not None
-    build.instances[name] = _enter(build, element, _registered(element.parent))
-    return build.instances[name]
-
-
 def _registered(element: Element) -> Plugin:
-    """Return the plugin that an element names."""
     found = find_plugin(element["plugin"] or "")
     if found is None:
         known = ", ".join(PLUGINS)

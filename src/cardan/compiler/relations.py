@@ -60,9 +60,10 @@ def _signature(body1: int, body2: int) -> int:
 
 # --- equality constraints --------------------------------------------------------------------------------------------
 
+_CONNECT, _WELD = int(mjtEq.mjEQ_CONNECT), int(mjtEq.mjEQ_WELD)
 EQ_CODES: dict[str, int] = {
-    "connect": int(mjtEq.mjEQ_CONNECT),
-    "weld": int(mjtEq.mjEQ_WELD),
+    "connect": _CONNECT,
+    "weld": _WELD,
     "joint": int(mjtEq.mjEQ_JOINT),
     "tendon": int(mjtEq.mjEQ_TENDON),
     "flex": int(mjtEq.mjEQ_FLEX),
@@ -136,37 +137,24 @@ def _data(equalities: Resolved) -> list[tuple[float, ...]]:
 
 
 def set_equality_data(m: MjModel, d: MjData | Scratch) -> None:
-    """Set the second anchors of connect constraints, and the relative poses of weld constraints without one."""
-    for i in range(m.neq):
-        kind = int(m.eq_type[i])
-        if kind in _SETTERS:
-            _SETTERS[kind](m, d, i)
+    """Set the data of equality constraints that depends on the initial configuration.
 
-
-def _poses(m: MjModel, d: MjData | Scratch, i: int) -> list[tuple]:
-    """Return positions and orientations of the two bodies."""
-    bodies = (m.eq_obj1id[i], m.eq_obj2id[i])
-    return [(tuple(d.xpos[b].tolist()), tuple(d.xquat[b].tolist())) for b in bodies]
-
-
-def _set_connect(m: MjModel, d: MjData | Scratch, i: int) -> None:
-    """Compute the anchor in the second body from the anchor in the first body."""
-    (pos1, quat1), (pos2, quat2) = _poses(m, d, i)
-    point = add3(pos1, rot_vec_quat(tuple(m.eq_data[i, :3].tolist()), quat1))
-    m.eq_data[i, 3:6] = rot_vec_quat(sub3(point, pos2), neg_quat(quat2))
-
-
-def _set_weld(m: MjModel, d: MjData | Scratch, i: int) -> None:
-    """Compute the anchor and the orientation of the second body relative to the first; a given pose is kept."""
-    data = m.eq_data[i]
-    if data[6:10].any():
-        data[6:10] = normalize4(tuple(data[6:10].tolist()))
-        return
-    (pos1, quat1), (pos2, quat2) = _poses(m, d, i)
-    back = neg_quat(quat1)
-    anchor = add3(pos2, rot_vec_quat(tuple(data[:3].tolist()), quat2))
-    data[3:6] = rot_vec_quat(sub3(anchor, pos1), back)
-    data[6:10] = normalize4(mul_quat(back, quat2))
-
-
-_SETTERS = {int(mjtEq.mjEQ_CONNECT): _set_connect, int(mjtEq.mjEQ_WELD): _set_weld}
+    For a connect constraint, the anchor in the second body follows from that in the first body. For a weld constraint,
+    the anchor in the first body and the relative pose follow from the initial poses, except if a pose is given.
+    """
+    for i, kind in enumerate(m.eq_type.tolist()):
+        if kind not in (_CONNECT, _WELD):
+            continue
+        bodies, data = (m.eq_obj1id[i], m.eq_obj2id[i]), m.eq_data[i]
+        (pos1, quat1), (pos2, quat2) = [(tuple(d.xpos[b].tolist()), tuple(d.xquat[b].tolist())) for b in bodies]
+        anchor: tuple = tuple(data[:3].tolist())
+        if kind == _CONNECT:
+            point = add3(pos1, rot_vec_quat(anchor, quat1))
+            data[3:6] = rot_vec_quat(sub3(point, pos2), neg_quat(quat2))
+        elif data[6:10].any():
+            data[6:10] = normalize4(tuple(data[6:10].tolist()))
+        else:
+            back = neg_quat(quat1)
+            point = add3(pos2, rot_vec_quat(anchor, quat2))
+            data[3:6] = rot_vec_quat(sub3(point, pos1), back)
+            data[6:10] = normalize4(mul_quat(back, quat2))

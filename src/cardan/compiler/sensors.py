@@ -6,7 +6,6 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cardan.compiler.columns import Resolved
-from cardan.compiler.plugins import Instance
 from cardan.enums import mjtDataType, mjtSensor, mjtStage
 from cardan.plugins.registry import size_of
 from cardan.sensor.table import SENSORS as KINDS
@@ -93,8 +92,11 @@ def add_sensors(build: Build) -> None:
     references: list[tuple[int, int]] = []
     for number, (element, plugin) in enumerate(zip(elements, plugins, strict=True)):
         row = SENSORS.get(element.row.tag)
-        if row is None:
-            row = _user_row(element, sensors.one(number)) if plugin is None else _plugin_row(element, plugin)
+        if row is None and plugin is not None:
+            dim = size_of(plugin.plugin.nsensordata, plugin.config)
+            row = SensorRow(mjtSensor.mjSENS_PLUGIN, dim, _REAL, plugin.plugin.needstage, _any_object(element))
+        elif row is None:
+            row = _user_row(element, sensors.one(number))
         about = _object(build, row, element)
         _check(build, element, about[1], types)
         rows.append(row)
@@ -135,13 +137,6 @@ def _user_row(element: Element, values: dict[str, Any]) -> SensorRow:
     if dim != _FIXED_DIM.get(datatype, dim):
         raise element.error(f"must be {_FIXED_DIM[datatype]} for values of this datatype, found {dim}", "dim")
     return SensorRow(mjtSensor.mjSENS_USER, dim, datatype, STAGE[values["needstage"]], _any_object(element))
-
-
-def _plugin_row(element: Element, instance: Instance) -> SensorRow:
-    """Return the row of a sensor from its plugin."""
-    plugin = instance.plugin
-    dim = size_of(plugin.nsensordata, instance.config)
-    return SensorRow(mjtSensor.mjSENS_PLUGIN, dim, _REAL, plugin.needstage, _any_object(element))
 
 
 def _any_object(element: Element) -> str:

@@ -35,26 +35,14 @@ class Shape:
     semiaxes: Callable[[Vec3], Vec3]
 
 
-def _sphere_volume(s: Vec3) -> float:
-    return 4.0 * pi * s[0] * s[0] * s[0] / 3.0
-
-
 def _sphere_inertia(s: Vec3, mass: float) -> Vec3:
     moment = 2.0 * mass * s[0] * s[0] / 5.0
     return (moment, moment, moment)
 
 
-def _cylinder_volume(s: Vec3) -> float:
-    return 2.0 * pi * s[0] * s[0] * s[1]
-
-
 def _cylinder_inertia(s: Vec3, mass: float) -> Vec3:
     side = mass * (3.0 * s[0] * s[0] + 4.0 * s[1] * s[1]) / 12.0
     return (side, side, mass * s[0] * s[0] / 2.0)
-
-
-def _capsule_volume(s: Vec3) -> float:
-    return pi * (2.0 * s[0] * s[0] * s[1] + 4.0 * s[0] * s[0] * s[0] / 3.0)
 
 
 def _capsule_inertia(s: Vec3, mass: float) -> Vec3:
@@ -80,30 +68,10 @@ def _box_volume(s: Vec3) -> float:
     return 8.0 * s[0] * s[1] * s[2]
 
 
-def _ellipsoid_volume(s: Vec3) -> float:
-    return 4.0 * pi * s[0] * s[1] * s[2] / 3.0
-
-
 def _solid_inertia(mass: float, share: float, s: Vec3) -> Vec3:
     """Return moments of a solid whose second moments of mass along its axes are mass * half side squared / `share`."""
     x, y, z = (half * half for half in s)
     return (mass * (y + z) / share, mass * (x + z) / share, mass * (x + y) / share)
-
-
-def _box_inertia(s: Vec3, mass: float) -> Vec3:
-    return _solid_inertia(mass, 3.0, s)
-
-
-def _ellipsoid_inertia(s: Vec3, mass: float) -> Vec3:
-    return _solid_inertia(mass, 5.0, s)
-
-
-def _none(s: Vec3) -> float:
-    return 0.0
-
-
-def _no_inertia(s: Vec3, mass: float) -> Vec3:
-    return (0.0, 0.0, 0.0)
 
 
 def _same(s: Vec3) -> Vec3:
@@ -117,31 +85,26 @@ def _cube(s: Vec3) -> Vec3:
 PLANE_HALF = (1e10, 1e10, 5e9)  # half sides of the bounding box of a plane, which ends at its surface
 
 SHAPES: dict[str, Shape] = {
-    "plane": Shape(3, lambda s: PLANE_HALF, _none, _none, _no_inertia, _same),
+    "plane": Shape(3, lambda s: PLANE_HALF, lambda s: 0.0, lambda s: 0.0, lambda s, mass: (0.0, 0.0, 0.0), _same),
     "sphere": Shape(
-        1, _cube, lambda s: s[0], _sphere_volume, _sphere_inertia, _cube
+        1, _cube, lambda s: s[0], lambda s: 4.0 * pi * s[0] * s[0] * s[0] / 3.0, _sphere_inertia, _cube
     ),
     "capsule": Shape(
-        2, lambda s: (s[0], s[0], s[0] + s[1]), lambda s: s[0] + s[1], _capsule_volume, _capsule_inertia,
+        2, lambda s: (s[0], s[0], s[0] + s[1]), lambda s: s[0] + s[1],
+        lambda s: pi * (2.0 * s[0] * s[0] * s[1] + 4.0 * s[0] * s[0] * s[0] / 3.0), _capsule_inertia,
         lambda s: (s[0], s[0], s[0] + s[1]),
     ),
     "ellipsoid": Shape(
-        3, _same, max, _ellipsoid_volume, _ellipsoid_inertia, _same
+        3, _same, max, lambda s: 4.0 * pi * s[0] * s[1] * s[2] / 3.0,
+        lambda s, mass: _solid_inertia(mass, 5.0, s), _same,
     ),
     "cylinder": Shape(
-        2, lambda s: (s[0], s[0], s[1]), _cylinder_radius, _cylinder_volume, _cylinder_inertia,
+        2, lambda s: (s[0], s[0], s[1]), _cylinder_radius, lambda s: 2.0 * pi * s[0] * s[0] * s[1], _cylinder_inertia,
         lambda s: (s[0], s[0], s[1]),
     ),
-    "box": Shape(
-        3, _same, _box_radius, _box_volume,
-        _box_inertia, _same,
-    ),
-    # a height field has the mass of a box as thick as its base and half its top
-    "hfield": Shape(
-        3, _same, _box_radius, _box_volume,
-        _box_inertia, _same,
-    ),
+    "box": Shape(3, _same, _box_radius, _box_volume, lambda s, mass: _solid_inertia(mass, 3.0, s), _same),
 }  # fmt: skip
+SHAPES["hfield"] = SHAPES["box"]  # a height field has the mass of a box as thick as its base and half its top
 
 _LONG = ("capsule", "cylinder")
 _SOLID = ("box", "ellipsoid")

@@ -65,7 +65,6 @@ def add_skins(build: Build) -> None:
 
 
 def _put(build: Build, element: Element, values: dict[str, Any], skin: Skin) -> None:
-    """Add one skin."""
     build.enter("skin", element.name)
     build.put(
         skin_matid=build.ids["material"].get(values["material"] or "", -1),

@@ -84,14 +84,6 @@ def _are_ties(run: list[Element], pattern: Pattern) -> bool:
 Part = tuple[int, int, float]
 
 
-def _joint(build: Build, part: Element) -> Part:
-    return _JOINT, build.ids["joint"][part.attributes["joint"]], part.attributes["coef"]
-
-
-def _site(build: Build, part: Element) -> Part:
-    return _SITE, build.ids["site"][part.attributes["site"]], 0.0
-
-
 def _geom(build: Build, part: Element) -> Part:
     geom = build.ids["geom"][part.attributes["geom"]]
     kind = _OBSTACLES.get(int(build.columns["geom_type"][geom]))
@@ -110,7 +102,12 @@ def _pulley(build: Build, part: Element) -> Part:
     return int(mjtWrap.mjWRAP_PULLEY), -1, divisor
 
 
-_PARTS: dict[str, Callable[[Build, Element], Part]] = {"joint": _joint, "site": _site, "geom": _geom, "pulley": _pulley}
+_PARTS: dict[str, Callable[[Build, Element], Part]] = {
+    "joint": lambda build, part: (_JOINT, build.ids["joint"][part.attributes["joint"]], part.attributes["coef"]),
+    "site": lambda build, part: (_SITE, build.ids["site"][part.attributes["site"]], 0.0),
+    "geom": _geom,
+    "pulley": _pulley,
+}
 
 
 def _check_path(element: Element) -> None:

@@ -126,10 +126,6 @@ def _image(
 # --- images: arrays (face, row, column, channel) ----------------------------------------------------------------------
 
 
-def _flat_2d(width: int, height: int, rgb1: Colour, rgb2: Colour) -> Image:
-    return uniform(rgb1, 1, height, width)
-
-
 def _checker(width: int, height: int, rgb1: Colour, rgb2: Colour) -> Image:
     """Return four fields with the first colour at upper left and lower right."""
     image = uniform(rgb1, 1, height, width)
@@ -189,7 +185,11 @@ def _gradient_cube(width: int, rgb1: Colour, rgb2: Colour) -> Image:
     return image
 
 
-_FLAT_MAKERS = {"flat": _flat_2d, "checker": _checker, "gradient": _gradient_2d}
+_FLAT_MAKERS = {
+    "flat": lambda width, height, rgb1, _: uniform(rgb1, 1, height, width),
+    "checker": _checker,
+    "gradient": _gradient_2d,
+}
 _CUBE_MAKERS = {"flat": _flat_cube, "checker": _checker_cube, "gradient": _gradient_cube}
 
 

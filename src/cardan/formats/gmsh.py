@@ -152,7 +152,6 @@ def _nodes_2(reader: _Reader) -> Nodes:
 
 
 def _elements_2(reader: _Reader) -> Blocks:
-    """Read the nodes of the elements, by type."""
     count = reader.line()
     return _text_elements_2(reader, count) if reader.order is None else _binary_elements_2(reader, count)
 
@@ -215,7 +214,6 @@ def _nodes_4(reader: _Reader) -> Nodes:
 
 
 def _elements_4(reader: _Reader) -> Blocks:
-    """Read the nodes of the elements, by type."""
     nblocks = reader.count(reader.integers(4)[0])
     blocks: Blocks = {}
     for _ in range(nblocks):

@@ -8,19 +8,17 @@ from pathlib import PurePath
 from typing import Any
 
 import numpy as np
-from numpy import float32
 
 from cardan.formats.obj import read_obj
-from cardan.formats.raw import LARGEST_COUNT, Floats, Indices, MeshDataError, RawMesh, only_triangles
-from cardan.jit import Field, Struct, StructMemory, exact
+from cardan.formats.raw import LARGEST_COUNT, Floats, Indices, MeshDataError, RawMesh
+from cardan.jit import Field, Struct, StructMemory
 from cardan.jit.driver.program import call, native_over
 
 CORNERS = Struct(
     "Corners",
     [
         Field("place", "f4", ("any", 3), "positions of the corners"),
-        Field("key", "f4", ("any",), "keys of the corners"),
-        Field("bits", "i4", ("any",), "the keys' bits as integers"),
+        Field("bits", "i4", ("any",), "the bits of the corners' keys as integers"),
         Field("face", "i4", ("any",), "vertex of each corner"),
         Field("first", "i4", ("any",), "first corner at each vertex"),
         Field("table", "i4", ("any",), "hash table of vertices, -1 for none; its length is a power of two"),
@@ -42,26 +40,16 @@ def merge_vertices(corners: Floats) -> tuple[Floats, Indices]:
         corners: (3 nface, 3) float32, finite.
     """
     memory, count = StructMemory(CORNERS, {}), len(corners)
-    key = np.empty(count, np.float32)
+    x, y, z = corners.T.astype(np.float64)
+    key = (x + 1e-2 * y + 1e-4 * z).astype(np.float32) + np.float32(0.0)  # no -0, whose bits differ from those of 0
     face, first = np.empty((2, count), np.int32)
     memory.attach("place", corners)
-    memory.attach("key", key)
-    call(find_keys, memory, memory)
     memory.attach("bits", key.view(np.int32))
     memory.attach("face", face)
     memory.attach("first", first)
     memory.attach("table", np.full(1 << (2 * count).bit_length(), -1, np.int32))
     number = call(merge_corners, memory, memory)
     return corners[first[:number]], face.reshape(-1, 3)
-
-
-@native_over("Corners", "Corners")
-@exact
-def find_keys(c: Any, _same: Any, _unused: int, _neither: int) -> int:
-    """Compute the keys of the corners; none is -0, whose bits differ from those of 0."""
-    for i in range(len(c.place)):
-        c.key[i] = float32(c.place[i, 0] + 1e-2 * c.place[i, 1] + 1e-4 * c.place[i, 2]) + 0.0
-    return 0
 
 
 @native_over("Corners", "Corners")
@@ -116,7 +104,8 @@ def read_stl(content: bytes) -> RawMesh:
     finite = np.isfinite(corners)
     if not finite.all() or np.abs(corners).max() > _LARGEST_COORDINATE:
         raise MeshDataError("a vertex coordinate of the STL file is not finite or too large (over 2^30)")
-    return only_triangles(*merge_vertices(corners.astype(np.float32)))
+    vertex, face = merge_vertices(corners.astype(np.float32))
+    return RawMesh(vertex, face, np.empty((0, 3), np.float32), np.empty((0, 2), np.float32))
 
 
 def _text_corners(content: bytes) -> np.ndarray:

@@ -226,7 +226,6 @@ def _skip_blanks(s: Any, at: int) -> int:
 
 @kernel
 def _skip_word(s: Any, at: int) -> int:
-    """Position after a word."""
     while s.byte[at] != _SPACE and s.byte[at] != _TAB and s.byte[at] != _LF and s.byte[at] != _HASH:
         at += 1
     return at

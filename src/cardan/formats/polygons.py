@@ -100,7 +100,6 @@ def _turn(p: Any, a: int, b: int, c: int) -> Any:
 
 @kernel
 def _area(p: Any, start: int, size: int) -> Any:
-    """Twice the signed area of a polygon."""
     total = float32(0.0)
     for k in range(size):
         (ax, ay), (bx, by) = _corner(p, start + k), _corner(p, start + (k + 1) % size)

@@ -21,10 +21,6 @@ class MeshDataError(ValueError):
         self.attribute = attribute
 
 
-def _no_rows(columns: int, kind: type) -> np.ndarray:
-    return np.empty((0, columns), kind)
-
-
 @dataclass
 class RawMesh:
     """Vertices in the units of the file; corners of faces refer to vertices, normals and texture coordinates.
@@ -33,8 +29,7 @@ class RawMesh:
         vertex, normal, texcoord: rows of 3, 3 and 2 float32; no rows where there are none.
         face: vertices of the triangles, counter-clockwise; no rows for a point cloud.
         face_normal, face_texcoord: normals and texture coordinates of the corners, -1 for none. None means that they
-        are
-            those of the vertices.
+            are those of the vertices.
         mirrored: tables of corners whose order is reversed if the scale mirrors the mesh; as in the reference, this
             depends on the format.
         remarks: texts of warnings about the file.
@@ -90,8 +85,3 @@ def from_lists(values: dict[str, tuple[float, ...] | None]) -> RawMesh:
         with np.errstate(over="ignore"):
             rows[name] = np.array(given, kind).reshape(-1, columns)
     return RawMesh(**rows, mirrored=())
-
-
-def only_triangles(vertex: Floats, face: Indices) -> RawMesh:
-    """Return a mesh without normals and texture coordinates."""
-    return RawMesh(vertex, face, _no_rows(3, np.float32), _no_rows(2, np.float32))

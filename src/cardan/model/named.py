@@ -9,10 +9,9 @@ Each element has one view, by name or by id, and each attribute one array; both 
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -114,8 +113,7 @@ def _counted(address: str, *counts: str, times: int = 1) -> Span:
     return span
 
 
-@dataclass(frozen=True)
-class Kind:
+class Kind(NamedTuple):
     """One kind of element.
 
     Attributes:
@@ -133,8 +131,19 @@ class Kind:
     title: str
     prefixes: tuple[str, ...]
     spans: dict[str, Span]
-    data_methods: tuple[str, ...] = ()
-    data_prefixes: tuple[str, ...] = ()
+    data_methods: tuple[str, ...]
+    data_prefixes: tuple[str, ...]
+
+
+def _described(
+    name: str, spans: dict[str, Span], *others: str, prefixes: Sequence[str] = (), data: Sequence[str] = ()
+) -> Kind:
+    """Return a kind, titled by the last of the other names of its access method; ``data`` are its data prefixes."""
+    methods = (name, *others)
+    title = name if name == "tendon" else methods[-1]
+    return Kind(
+        name, methods, title.capitalize(), (*prefixes,) or (f"{name}_",), spans, methods if data else (), (*data,)
+    )
 
 
 _JOINT_SPANS = {
@@ -168,57 +177,34 @@ _FLEX_SPANS = {
     "nflextexcoord": _texcoord_span,
 }
 
+_HFIELD_SPANS = {"nhfield": _one, "nhfielddata": _counted("hfield_adr", "hfield_nrow", "hfield_ncol")}
+_TEXTURE_SPANS = {"ntex": _one, "ntexdata": _counted("tex_adr", "tex_height", "tex_width", times=3)}
+_SENSOR_SPANS = {"nsensor": _one, "nsensordata": _counted("sensor_adr", "sensor_dim")}
+_NUMERIC_SPANS = {"nnumeric": _one, "nnumericdata": _counted("numeric_adr", "numeric_size")}
+
 KINDS: tuple[Kind, ...] = (
-    Kind("body", ("body",), "Body", ("body_",), {"nbody": _one}, ("body",), ("",)),
-    Kind("jnt", ("jnt", "joint"), "Joint", ("jnt_", "dof_", ""), _JOINT_SPANS, ("jnt", "joint"), ("",)),
-    Kind("geom", ("geom",), "Geom", ("geom_",), {"ngeom": _one}, ("geom",), ("geom_",)),
-    Kind("site", ("site",), "Site", ("site_",), {"nsite": _one}, ("site",), ("site_",)),
-    Kind("cam", ("cam", "camera"), "Camera", ("cam_",), {"ncam": _one}, ("cam", "camera"), ("cam_",)),
-    Kind("light", ("light",), "Light", ("light_",), {"nlight": _one}, ("light",), ("light_",)),
-    Kind("flex", ("flex",), "Flex", ("flex_", "flex"), _FLEX_SPANS, ("flex",), ("flex",)),
-    Kind("mesh", ("mesh",), "Mesh", ("mesh_",), {"nmesh": _one}),
-    Kind("skin", ("skin",), "Skin", ("skin_",), {"nskin": _one}),
-    Kind(
-        "hfield",
-        ("hfield",),
-        "Hfield",
-        ("hfield_",),
-        {"nhfield": _one, "nhfielddata": _counted("hfield_adr", "hfield_nrow", "hfield_ncol")},
-    ),
-    Kind(
-        "tex",
-        ("tex", "texture"),
-        "Texture",
-        ("tex_",),
-        {"ntex": _one, "ntexdata": _counted("tex_adr", "tex_height", "tex_width", times=3)},
-    ),
-    Kind("mat", ("mat", "material"), "Material", ("mat_",), {"nmat": _one}),
-    Kind("pair", ("pair",), "Pair", ("pair_",), {"npair": _one}),
-    Kind("exclude", ("exclude",), "Exclude", ("exclude_",), {"nexclude": _one}),
-    Kind("eq", ("eq", "equality"), "Equality", ("eq_",), {"neq": _one}),
-    Kind("tendon", ("tendon", "ten"), "Tendon", ("tendon_",), {"ntendon": _one}, ("tendon", "ten"), ("ten_",)),
-    Kind("actuator", ("actuator",), "Actuator", ("actuator_",), {"nu": _one}, ("actuator",), ("actuator_", "")),
-    Kind(
-        "sensor",
-        ("sensor",),
-        "Sensor",
-        ("sensor_",),
-        {"nsensor": _one, "nsensordata": _counted("sensor_adr", "sensor_dim")},
-        ("sensor",),
-        ("sensor",),
-    ),
-    Kind(
-        "numeric",
-        ("numeric",),
-        "Numeric",
-        ("numeric_",),
-        {"nnumeric": _one, "nnumericdata": _counted("numeric_adr", "numeric_size")},
-    ),
-    Kind("text", ("text",), "Text", ("text_",), {"ntext": _one, "ntextdata": _counted("text_adr", "text_size")}),
-    Kind(
-        "tuple", ("tuple",), "Tuple", ("tuple_",), {"ntuple": _one, "ntupledata": _counted("tuple_adr", "tuple_size")}
-    ),
-    Kind("key", ("key", "keyframe"), "Keyframe", ("key_",), {"nkey": _one}),
+    _described("body", {"nbody": _one}, data=("",)),
+    _described("jnt", _JOINT_SPANS, "joint", prefixes=("jnt_", "dof_", ""), data=("",)),
+    _described("geom", {"ngeom": _one}, data=("geom_",)),
+    _described("site", {"nsite": _one}, data=("site_",)),
+    _described("cam", {"ncam": _one}, "camera", data=("cam_",)),
+    _described("light", {"nlight": _one}, data=("light_",)),
+    _described("flex", _FLEX_SPANS, prefixes=("flex_", "flex"), data=("flex",)),
+    _described("mesh", {"nmesh": _one}),
+    _described("skin", {"nskin": _one}),
+    _described("hfield", _HFIELD_SPANS),
+    _described("tex", _TEXTURE_SPANS, "texture"),
+    _described("mat", {"nmat": _one}, "material"),
+    _described("pair", {"npair": _one}),
+    _described("exclude", {"nexclude": _one}),
+    _described("eq", {"neq": _one}, "equality"),
+    _described("tendon", {"ntendon": _one}, "ten", data=("ten_",)),
+    _described("actuator", {"nu": _one}, data=("actuator_", "")),
+    _described("sensor", _SENSOR_SPANS, data=("sensor",)),
+    _described("numeric", _NUMERIC_SPANS),
+    _described("text", {"ntext": _one, "ntextdata": _counted("text_adr", "text_size")}),
+    _described("tuple", {"ntuple": _one, "ntupledata": _counted("tuple_adr", "tuple_size")}),
+    _described("key", {"nkey": _one}, "keyframe"),
 )
 
 # flat fields that the view of one element shows as a matrix: numbers of rows and columns, and values in each column

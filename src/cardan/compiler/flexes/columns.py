@@ -219,7 +219,6 @@ def _elements(element: Element, flat: tuple[int, ...], dim: int, count: int) -> 
 
 
 def _world_positions(poses: list[Pose], bodyid: np.ndarray, vert: np.ndarray) -> np.ndarray:
-    """Return positions of the vertices in the world."""
     used, inverse = np.unique(bodyid, return_inverse=True)
     position = np.array([poses[body][0] for body in used])
     rotation = np.array([quat2mat(poses[body][1]) for body in used]).reshape(-1, 3, 3)
@@ -236,51 +235,27 @@ def _put(build: Build, element: Element, flex: Flex) -> None:
     if edge["stiffness"] > 0.0 and values["dim"] > 1:
         raise element.error("springs of edges are only for dim 1: use a plugin for elasticity", "edge")
     tables = topology(flex.elem)
-    _put_vertices(build, flex)
-    _put_topology(build, flex, tables)
-    _put_tree(build, flex, tables, contact)
+    tree_adr, tree_num = _add_tree(build, flex, tables, contact)
+    texcoord_adr = build.add_block("flex_texcoord", flex.texcoord)
+    shell_adr = build.add_block("flex_shell", tables.shell.ravel())
+    evpair_adr = build.add_block("flex_evpair", tables.evpair)
+    build.add_block("flex_vertbodyid", flex.bodyid)
     weld = np.array(build.columns["body_weldid"])[flex.bodyid]
     build.add_block("flexedge_rigid", weld[tables.edge[:, 0]] == weld[tables.edge[:, 1]])
     build.enter("flex", element.name)
     build.put(
         **{f"flex_{name}": contact[name] for name in _CONTACT},
+        **{f"flex_{name}": values[name] for name in ("dim", "group", "rgba", "radius", "flatskin")},
         flex_selfcollide=SELF_COLLIDE[contact["selfcollide"]],
-        flex_dim=values["dim"],
         flex_matid=build.ids["material"].get(values["material"] or "", -1),
-        flex_group=values["group"],
-        flex_rgba=values["rgba"],
-        flex_radius=values["radius"],
-        flex_flatskin=values["flatskin"],
         flex_edgestiffness=edge["stiffness"],
         flex_edgedamping=edge["damping"],
         flex_edgeequality=0,
         flex_rigid=bool((flex.bodyid == flex.bodyid[0]).all()),
         flex_centered=not flex.vert.any(),
-    )
-
-
-def _part(element: Element, tag: str) -> dict[str, Any]:
-    """Return the values of a child element, or the language's defaults if there is none."""
-    part = element.child(tag)
-    return part.resolved() if part is not None else element.row.children[tag].defaults
-
-
-def _put_vertices(build: Build, flex: Flex) -> None:
-    """Fill the fields with a row for each vertex."""
-    texcoord_adr = build.add_block("flex_texcoord", flex.texcoord)
-    build.add_block("flex_vertbodyid", flex.bodyid)
-    build.put(
         flex_vertadr=build.add_block("flex_vert", flex.vert),
         flex_vertnum=len(flex.vert),
         flex_texcoordadr=texcoord_adr if len(flex.texcoord) else -1,
-    )
-
-
-def _put_topology(build: Build, flex: Flex, tables: Topology) -> None:
-    """Fill the fields with rows for edges, elements, fragments of the shell, and pairs."""
-    shell_adr = build.add_block("flex_shell", tables.shell.ravel())
-    evpair_adr = build.add_block("flex_evpair", tables.evpair)
-    build.put(
         flex_edgeadr=build.add_block("flex_edge", tables.edge),
         flex_edgenum=len(tables.edge),
         flex_elemadr=build.add_block("flex_elemlayer", tables.layer),
@@ -290,28 +265,32 @@ def _put_topology(build: Build, flex: Flex, tables: Topology) -> None:
         flex_shelldataadr=shell_adr if len(tables.shell) else -1,
         flex_evpairadr=evpair_adr if len(tables.evpair) else -1,
         flex_evpairnum=len(tables.evpair),
+        flex_bvhadr=tree_adr if tree_num else -1,
+        flex_bvhnum=tree_num,
     )
 
 
-def _put_tree(build: Build, flex: Flex, tables: Topology, contact: dict[str, Any]) -> None:
-    """Add the bounding volume hierarchy over the elements that can collide."""
-    collides = bool(contact["contype"] or contact["conaffinity"])
-    ids = np.flatnonzero(_active(flex, tables, contact["activelayers"])) if collides else np.empty(0, int)
-    adr = build.sizes.get("nbvh", 0)
-    number = 0
-    if len(ids):
-        corner = flex.xvert[flex.elem[ids]]
-        low, high = corner.min(axis=1), corner.max(axis=1)
-        tree = box_tree(low, high, 0.5 * (low + high))
-        number = len(tree.depth)
-        nodeid = np.where(tree.nodeid >= 0, ids[tree.nodeid], -1)
-        for field, rows in zip(_TREE_FIELDS, (tree.depth, tree.child, nodeid), strict=True):
-            build.add_block(field, rows)
-    build.put(flex_bvhadr=adr if number else -1, flex_bvhnum=number)
+def _part(element: Element, tag: str) -> dict[str, Any]:
+    """Return the values of a child element, or the language's defaults if there is none."""
+    part = element.child(tag)
+    return part.resolved() if part is not None else element.row.children[tag].defaults
 
 
-def _active(flex: Flex, tables: Topology, layers: int) -> np.ndarray:
-    """Return which elements may collide; in solids, only elements in the outer layers."""
-    if flex.elem.shape[1] != _SOLID + 1:
-        return np.ones(len(flex.elem), bool)
-    return tables.layer < layers
+def _add_tree(build: Build, flex: Flex, tables: Topology, contact: dict[str, Any]) -> tuple[int, int]:
+    """Add the bounding volume hierarchy over the elements that can collide; returns its address and number of nodes.
+
+    In solids, only elements in the outer layers can collide.
+    """
+    adr, collides = build.sizes.get("nbvh", 0), bool(contact["contype"] or contact["conaffinity"])
+    solid = flex.elem.shape[1] == _SOLID + 1
+    active = tables.layer < contact["activelayers"] if solid else np.ones(len(flex.elem), bool)
+    ids = np.flatnonzero(active & collides)
+    if not len(ids):
+        return adr, 0
+    corner = flex.xvert[flex.elem[ids]]
+    low, high = corner.min(axis=1), corner.max(axis=1)
+    tree = box_tree(low, high, 0.5 * (low + high))
+    nodeid = np.where(tree.nodeid >= 0, ids[tree.nodeid], -1)
+    for field, rows in zip(_TREE_FIELDS, (tree.depth, tree.child, nodeid), strict=True):
+        build.add_block(field, rows)
+    return adr, len(tree.depth)

@@ -38,18 +38,14 @@ def put_meshes(build: Build) -> None:
         rows = build.columns.pop(field, [])
         if rows:
             build.add_block(field, np.array(rows))
-    _find_hulls(meshes)
-    for mesh in meshes:
-        _put_mesh(build, mesh)
-    build.sizes["nbvhstatic"] = build.sizes["nbvh"]
-
-
-def _find_hulls(meshes: list[Mesh]) -> None:
-    """Compute all hulls in parallel: Qhull releases the GIL. Threads cost more than small hulls."""
+    # hulls are computed in parallel, since Qhull releases the GIL; threads cost more than small hulls
     wanted = [mesh for mesh in meshes if mesh.needs_hull]
     if len(wanted) > 1 and max(len(mesh.vertex) for mesh in wanted) > _SMALL:
         with closing(Crew(min(len(wanted), processors()), "cardan-hull")) as crew:
             crew.each(lambda k, _: wanted[k].graph, len(wanted))
+    for mesh in meshes:
+        _put_mesh(build, mesh)
+    build.sizes["nbvhstatic"] = build.sizes["nbvh"]
 
 
 def _put_mesh(build: Build, mesh: Mesh) -> None:

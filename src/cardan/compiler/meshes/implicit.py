@@ -67,7 +67,6 @@ def _triangles(case: int) -> tuple[tuple[int, int, int], ...]:
 
 
 def _cases(values: np.ndarray) -> np.ndarray:
-    """Return the case of each cube."""
     inside = values < 0.0
     nx, ny, nz = np.array(values.shape) - 1
     case = np.zeros((nx, ny, nz), np.uint8)

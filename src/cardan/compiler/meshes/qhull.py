@@ -202,7 +202,6 @@ def _ask(qhull: Any, points: np.ndarray, formats: str) -> _Answer:
 
 
 def _print_vertices(qhull: Any, state: Any, stream: _Stream) -> None:
-    """Print Qhull's vertices, one by one."""
     printer, last, file = qhull.qh_printvertex, qhull.qh_setdellast, stream.file
     vertices = ctypes.c_void_p(qhull.qh_pointvertex(state))
     qhull.qh_setcompact(state, vertices)
