@@ -38,6 +38,7 @@ PACKAGES = (
     "jit",
     "tangents",
     "batch",
+    "derive",
 )
 PAGES = (
     "README.md",
@@ -47,6 +48,7 @@ PAGES = (
     "docs/batch.md",
     "docs/differences.md",
     "docs/gpu.md",
+    "docs/how-derivatives-work.md",
     "docs/how-to-add.md",
     "docs/life-of-a-step.md",
     "docs/mjspec.md",

@@ -127,7 +127,7 @@ def pair_code(m: Model, d: Data, con: int) -> int:
 
 @kernel
 def side_key(m: Model, d: Data, con: int, side: int) -> int:
-    """What a side of a contact belongs to: a geom, or below -1 an element or a vertex of a flex."""
+    """Number of the geom that a side of a contact belongs to, or below -1 of the element or vertex of a flex."""
     geom, flex = d.contact.geom[con, side], d.contact.flex[con, side]
     if geom >= 0:
         return geom

@@ -1,4 +1,4 @@
-"""What derivatives are by: fields or parts of them by name, and their directions.
+"""Inputs of derivatives: fields or parts of them by name, and their directions.
 
 ``"qvel"`` is a field of the data, ``"body_mass"`` one of the model, ``"opt.gravity"`` a member of a group;
 ``"geom_friction[3]"`` and ``"geom_friction[3, 0]"`` are a row and a number of a field. A direction of qpos is in the

@@ -272,7 +272,7 @@ class StepJacobian:
                 begin()
 
     def _run(self, script: Script, first: int, source: int = 0, repeat: int = 0) -> int:
-        """Run a script from a segment on, for a source (`_go`) or so many recorded steps; returns a status."""
+        """Run a script from a segment on, for a source (`_go`) or `repeat` recorded steps; return a status."""
         self._column[0] = self._first[0] = script.first
         self._end[0] = script.end
         frame = script.frame
@@ -293,7 +293,7 @@ class StepJacobian:
             self.course.note_structure()
 
     def _begin_directions(self, wanted: Wanted, seeds: Mapping[str, np.ndarray]) -> None:
-        """Forget the directions of before, which blocks of columns don't clear, and take the ones to come."""
+        """Clear the previous directions, which blocks of columns do not clear, and take the next ones."""
         if self._directed:
             self._seed_lanes[...] = 0.0
         self._directed, self._seeds = isinstance(wanted, Directions), seeds
@@ -422,7 +422,7 @@ def _plain_segment(program: Program) -> tuple[int, ...]:
 
 @contextmanager
 def step_jacobian(m: MjModel, sensors: bool, reach: float = 0.0, extended: bool = False) -> Iterator[StepJacobian]:
-    """The Jacobians of a step of a model, which nobody else uses meanwhile (`derive.linearisation.lent`).
+    """Lend the Jacobians of a step of a model to one user (`derive.linearisation.lent`).
 
     Args:
         m: model.

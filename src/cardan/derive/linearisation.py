@@ -148,8 +148,8 @@ class Linearisation:
     def make_room(self, status: int) -> None:
         """Enlarge what a stage of a program of tangents asks to, and go back to the start of the step.
 
-        There may be more rows than in a step: where a parameter is varied that is 0, and where a row at its edge is
-        active or not by the last digit, which codes with and without tangents round differently.
+        There may be more rows than in a step: where a parameter is varied that is 0. A row at its edge may also be
+        active or not by the last digit, as codes with and without tangents round differently.
         """
         if not 0 < status <= len(CAPACITIES):
             raise RuntimeError(f"a stage of a program of tangents returned the unknown status {status}")
@@ -194,7 +194,7 @@ class Linearisation:
 
 @contextmanager
 def linearisation(m: MjModel, kind: str, reach: float = 0.0) -> Iterator[Linearisation]:
-    """The derivatives of a schedule of a model, which nobody else uses meanwhile.
+    """Lend the derivatives of a schedule of a model to one user.
 
     Args:
         m: model.

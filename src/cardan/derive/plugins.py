@@ -136,7 +136,7 @@ def plugin_tangents(m: MjModel, stage: Stage, advance: bool) -> list[Stage] | No
 
 @cache
 def memory_written(function: Stage) -> frozenset[str]:
-    """Which of numbers and states a compiled function of a plugin writes."""
+    """Return which of numbers and states a compiled function of a plugin writes."""
     return written(calls(function, 0, 1, 0)) & {NUMBER, STATE}
 
 

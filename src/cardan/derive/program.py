@@ -314,7 +314,7 @@ class TangentProgram:
         return (self._table.ctypes.data, len(self._table), *places, self.blocks)
 
     def parted(self, stage: Stage) -> list[tuple[int, ...]]:
-        """The same in two segments, the first one with all up to a stage; in one if that is not there."""
+        """`segment` in two parts, the first one up to a stage; in one part if that is not there."""
         if stage not in self._stages:
             return [self.segment]
         address, count, *rest = self.segment

@@ -72,7 +72,7 @@ KINDS: dict[str, tuple[tuple[Any, ...], tuple[Any, ...]]] = {
 
 @dataclass(frozen=True)
 class Schedule:
-    """What is differentiated.
+    """Stages that are differentiated.
 
     Attributes:
         values: the plan that computes the values, and what the implicit function theorem needs.
@@ -164,7 +164,7 @@ def tangent_stages(
 def tangents_of(
     m: MjModel, stage: Stage | int, codes: tuple[int, ...], values: bool, advance: bool = False
 ) -> Sequence[Stage | Plain]:
-    """What programs of tangents run for a stage; `advance`: also for what plugins do at the end of a step."""
+    """The stages that replace a stage in programs of tangents; `advance`: plugins act at the end of a step, too."""
     if isinstance(stage, int):
         raise NotImplementedError(
             "derivatives through callbacks in Python are not supported: only compiled ones have derivatives "

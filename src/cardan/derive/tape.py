@@ -113,8 +113,8 @@ class Tape:
                 ``{"load": {"body_mass[2]": 1.0, "body_inertia[2]": (0.1, 0.1, 0.2)}}``.
 
         Returns:
-            For each name the derivatives of the states, (nstep + 1, 2 nv + na, ...), positions in the tangent space,
-            and of the sensor data, (nstep, nsensordata, ...), with the shape of what is named in place of the dots.
+            For each name the derivatives of the states, (nstep + 1, 2 nv + na, ...), and of the sensor data,
+            (nstep, nsensordata, ...). The dots are the shape of what is named; positions are in the tangent space.
 
         Raises:
             IndexError, TypeError, ValueError: a name refers to nothing, or to what a step does not read.

@@ -190,7 +190,7 @@ class Recorded:
         return [(k, min(k + length, self.nstep)) for k in range(0, self.nstep, max(length, 1))]
 
     def row_at(self, world: int, step: int) -> np.ndarray:
-        """What a step starts from."""
+        """The row of numbers that a step starts from."""
         kept, after = divmod(step, self.every)
         row = self.rows[world, kept]
         if after and step < self.nstep:
