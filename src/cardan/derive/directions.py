@@ -289,7 +289,7 @@ def _spread_forces(m: Model, d: Data) -> int:
     return OK
 
 
-SPREAD_FORCES = Plain(_spread_forces, reads=("d.actuator_force",), writes=("d.qfrc_actuator",))
+SPREAD_FORCES = Plain(_spread_forces, reads=frozenset(("d.actuator_force",)), writes=frozenset(("d.qfrc_actuator",)))
 """What follows `fwd_actuation`."""
 
 

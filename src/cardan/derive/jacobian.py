@@ -185,10 +185,9 @@ class StepJacobian:
 
     def withdraw(self) -> None:
         """Hide it again."""
-        if self._published is not None:
-            if self._published[0] == self._address:
-                self._published[0] = 0
-            self._published = None
+        if self._published is not None and self._published[0] == self._address:
+            self._published[0] = 0
+        self._published = None
 
     def sweep(
         self,

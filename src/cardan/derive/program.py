@@ -11,6 +11,7 @@ directions are worked on one after the other. Most fields have one shadow for al
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -44,21 +45,21 @@ EACH_ITS_OWN = frozenset(
 # what runs
 
 
+@dataclass(frozen=True, eq=False)
 class Plain:
     """In a list of stages: one that runs as it is.
 
-    Args:
+    Attributes:
         stage: the stage.
         reads: fields (``d.qpos``) whose tangents it reads by itself.
         writes: fields whose tangents it writes by itself.
         partners: fields to whose values it contributes: it runs only if a stage that writes one of them does.
     """
 
-    def __init__(
-        self, stage: Stage, reads: Collection[str] = (), writes: Collection[str] = (), partners: Collection[str] = ()
-    ) -> None:
-        self.stage, self.reads, self.writes = stage, frozenset(reads), frozenset(writes)
-        self.partners = frozenset(partners)
+    stage: Stage
+    reads: frozenset[str] = frozenset()
+    writes: frozenset[str] = frozenset()
+    partners: frozenset[str] = frozenset()
 
 
 class Step(NamedTuple):

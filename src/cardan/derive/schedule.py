@@ -176,7 +176,7 @@ def tangents_of(
         before = [*([Plain(stage)] if several else []), *([Plain(compare_contacts)] if values else [])]
         return [*before, Plain(freeze_points), *contact_stages(m, codes)]
     if stage is clear_constraint:
-        return [Plain(clear_constraint, partners=("d.efc_J",))]
+        return [Plain(clear_constraint, partners=frozenset(("d.efc_J",)))]
     if stage is record_use:
         return []
     if stage is soften_distant or stage is reference_constraint or stage in constraint_stages(m):

@@ -159,7 +159,9 @@ class Recorded:
         m, (worlds, n) = self.m, controls.shape[:2]
         rows = np.zeros((worlds, -(-n // every) + 1, self.layout.width))
         if n == 0 or worlds == 0:
-            rows[:, 0] = self._row_of(d) if starts is None else starts
+            fields = (np.asarray(getattr(d, name), float).reshape(-1) for name in self.layout.places)
+            numbers = internals.array(d, "work.plugin_number")[self.layout.remembered]
+            rows[:, 0] = np.concatenate([*fields, numbers]) if starts is None else starts
             return rows
         nothing = np.zeros(0)
         arrays: dict[str, np.ndarray] = {"tape": rows, "tape_control": controls, "tape_gain": nothing}
@@ -175,10 +177,6 @@ class Recorded:
         with attached(d, {f"work.{name}": array.reshape(-1) for name, array in arrays.items()}):
             run(program, m, d, worlds * n)
         return rows
-
-    def _row_of(self, d: MjData) -> np.ndarray:
-        fields = (np.asarray(getattr(d, name), float).reshape(-1) for name in self.layout.places)
-        return np.concatenate([*fields, internals.array(d, "work.plugin_number")[self.layout.remembered]])
 
     def _jacobian(self, sensors: bool) -> AbstractContextManager[StepJacobian]:
         """The Jacobians of a step by all that goes over from one step to the next."""
