@@ -11,12 +11,10 @@ here compute it again, and their tangents are those of the contacts. The kinds o
 | a geom and an element or a vertex of a flex, or two of those | `FIRST` and above | the near phase, `NEAR` |
 
 A collision function takes the branches that it took before, so its tangents are the derivatives with the touching
-features frozen: the faces, edges and vertices at which a search over polyhedra ends do not depend on the direction, and
-have the tangents of their geoms. On curved surfaces support points move with the direction that they are asked for.
-
-Signed distances and functions of the user have no tangents: the two touching points are frozen in their geoms, and so
-is the normal. That is the derivative of the distance, exactly, where the surfaces are smooth; the turning and sliding
-of the contact by their curvature are left out.
+features frozen: faces, edges and vertices have the tangents of their geoms. On curved surfaces support points move with
+the direction that they are asked for. Signed distances and functions of the user have no tangents: the two touching
+points are frozen in their geoms, and so is the normal. That is the derivative of the distance, exactly, where the
+surfaces are smooth; the turning and sliding of the contact by their curvature are left out.
 """
 
 from __future__ import annotations

@@ -268,7 +268,7 @@ class Recorded:
         m, total = self.m, inputs.total
         fields = {given.field for given, _ in inputs.parts}
         unlike = fields & {"d.time", "d.qacc_warmstart"}  # the native sweep puts others back
-        if unlike or any(f in fields and not internals.memory(m).arrays[f[2:]].all() for f in MAKE_ROWS):
+        if unlike or any(f in fields and not internals.array(m, f[2:]).all() for f in MAKE_ROWS):
             if self.nmemory:
                 raise NotImplementedError(
                     "sensitivities: by friction losses that are 0, by time or by qacc_warmstart they are not supported "
