@@ -28,7 +28,7 @@ from cardan.collision.contact import explicit_pair_margin, flex_side, geom_pair_
 from cardan.collision.detection import NO_CONTACT, collision, complete_contact, find_collider, take_room
 from cardan.collision.distance import are_apart, is_curved, leave_cores, load_core, put_closest, set_gap, smooth_gap
 from cardan.collision.gjk import find_closest
-from cardan.collision.midphase import is_explicit, spheres_apart
+from cardan.collision.midphase import spheres_apart
 from cardan.constraint.contact import contact_rows
 from cardan.constraint.rows import MIN_IMPEDANCE, set_regularizer
 from cardan.enums.codes import GEOM_BOX, GEOM_CAPSULE, GEOM_HFIELD, GEOM_PLANE, GEOM_SPHERE
@@ -204,7 +204,11 @@ def geoms_may_meet(m: Model, geom1: int, geom2: int) -> bool:
     for k in range(m.nexclude):
         if m.exclude_signature[k] == signature:
             return False
-    return not is_explicit(m, geom1, geom2, 0, int(m.npair))
+    for pair in range(m.npair):
+        a, b = m.pair_geom1[pair], m.pair_geom2[pair]
+        if (a == geom1 and b == geom2) or (a == geom2 and b == geom1):
+            return False
+    return True
 
 
 @kernel
