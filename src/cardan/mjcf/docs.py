@@ -48,21 +48,16 @@ def _describe(row: ElementRow, path: str, parts: list[str], seen: set[int]) -> N
         parts.append("Inside: " + ", ".join(f"`{tag}`" for tag in row.children) + "\n")
     if row.attributes:
         parts.append("| attribute | type | default | meaning |\n| --- | --- | --- | --- |")
-        parts.extend(_line(attribute) for attribute in row.attributes.values())
+        for attribute in row.attributes.values():
+            later = ", ".join(f"`{word}`" for word in attribute.later_keywords) or attribute.later
+            mark = f" *Later: {later}.*" if later else ""
+            kind, default = _type(attribute), _default(attribute)
+            parts.append(f"| `{attribute.name}` | {kind} | {default} | {attribute.meaning}{mark} |")
         parts.append("")
     inside = "" if row is SCHEMA else here
     for child in row.children.values():
         if id(child) not in seen and not child.is_entry:
             _describe(child, inside, parts, seen)
-
-
-def _line(row: Attribute) -> str:
-    """Return one attribute as a line of the table."""
-    later = f" *Later: {row.later}.*" if row.later else ""
-    if row.later_keywords:
-        words = ", ".join(f"`{word}`" for word in row.later_keywords)
-        later = f" *Later: {words}.*"
-    return f"| `{row.name}` | {_type(row)} | {_default(row)} | {row.meaning}{later} |"
 
 
 def _type(row: Attribute) -> str:
@@ -100,6 +95,7 @@ _SPACES, _PADDING = 4, 15
 # left out of the list: these are allowed wherever a body is
 _NOT_LISTED = ("frame", "replicate")
 _BODY_TITLE = "(world)body"
+_NO_ATTRIBUTES = '<span style="color:black"><i>no attributes</i></span>'
 
 
 def schema_rows() -> Iterator[tuple[int, str, str, list[str]]]:
@@ -144,9 +140,6 @@ def schema_page(padded: bool = False) -> str:
             "</tr>",
         ]
     return "\n".join([*parts, "</table>", ""])
-
-
-_NO_ATTRIBUTES = '<span style="color:black"><i>no attributes</i></span>'
 
 
 if __name__ == "__main__":

@@ -89,7 +89,6 @@ def run_parser(parser: expat.XMLParserType, text: str | bytes, source: str) -> N
 
 # --- repair of text that is nearly XML --------------------------------------------------------------------------------
 
-
 _TOKEN = re.compile(
     r"""
     <!--.*?-->                                                  # a comment
@@ -109,21 +108,15 @@ _BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codec
 
 def repaired(text: str | bytes) -> str:
     """Return the elements of a text as well-formed XML, each on its original line; everything else is dropped."""
-    text = _decoded(text).partition("\0")[0]
+    if isinstance(text, bytes):
+        # by the byte order mark, else UTF-8, else Latin-1
+        mark = next((name for mark, name in _BOMS if text.startswith(mark)), None)
+        try:
+            text = text.decode(mark, "replace") if mark else text.decode()
+        except UnicodeDecodeError:
+            text = text.decode("latin-1")
+    text = text.partition("\0")[0]
     return "".join(_pieces(text.replace("\r\n", "\n").replace("\r", "\n")))
-
-
-def _decoded(text: str | bytes) -> str:
-    """Decode bytes according to their byte order mark, else as UTF-8, else as Latin-1."""
-    if isinstance(text, str):
-        return text
-    for mark, name in _BOMS:
-        if text.startswith(mark):
-            return text.decode(name, "replace")
-    try:
-        return text.decode()
-    except UnicodeDecodeError:
-        return text.decode("latin-1")
 
 
 def _pieces(text: str) -> Iterator[str]:

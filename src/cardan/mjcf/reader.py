@@ -28,31 +28,19 @@ from cardan.spec.element import Element
 from cardan.spec.flexcomp import expand_flexcomps
 from cardan.spec.replicate import expand_replicates
 from cardan.spec.schema.language import DEFAULT, INCLUDE, SCHEMA
-from cardan.spec.schema.rows import Attribute, ElementRow, Type
+from cardan.spec.schema.rows import ElementRow, Type
 from cardan.spec.tree import ModelTree, name_assets
 
 _URDF_ROOT = "robot"
 _OUTSIDE = ("body", "frame")  # elements that the reference ignores if they are beside the world body
 _NAMES = (Type.REFERENCE, Type.STRING)
+_KEEPING = ("actuator", "sensor")  # kinds of objects that keep references without a name
 _ASSET_FOLDERS = ("meshdir", "texturedir")  # attributes that a later assetdir replaces
 _DEEPEST = 5000
 _MOST_FILES = 10_000
 _MACROS = {"composite": expand_composites, "replicate": expand_replicates, "flexcomp": expand_flexcomps}
 _LENIENT = ("frame", "include")  # elements whose unknown attributes are ignored, as in the reference
 _OPTIONAL = {"reftype": "refname"}  # attributes whose word may be unknown: then both attributes are ignored
-
-
-def _must_name(row: ElementRow, attribute: Attribute) -> bool:
-    """Return whether an attribute that is given as ``""`` is kept.
-
-    It is kept in two cases: if a text is required, so that a later check reports the empty one, and if it replaces an
-    earlier text. Everywhere else ``name=""`` means the same as no attribute at all.
-    """
-    if attribute.kind == "material":
-        return True
-    if attribute.type is Type.STRING:
-        return attribute.required or bool(attribute.default) or row.merged
-    return attribute.required or attribute.kind == "default" or row.kind in ("actuator", "sensor")
 
 
 def read_path(path: str | PathLike[str], assets: dict[str, bytes] | None = None) -> ModelTree:
@@ -323,7 +311,12 @@ class _Document:
             if attribute is None:
                 note = "the world body has no attributes" if row.tag == "worldbody" else "unknown attribute"
                 self._fail(note + suggestion(name, rows), row.tag, name)
-            if not text and attribute.type in _NAMES and not _must_name(row, attribute):
+            # an empty text means the same as no attribute, unless a later check reports it, or it replaces another text
+            if attribute.type is Type.STRING:
+                kept = attribute.required or bool(attribute.default) or row.merged or attribute.kind == "material"
+            else:
+                kept = attribute.required or attribute.kind in ("default", "material") or row.kind in _KEEPING
+            if not text and attribute.type in _NAMES and not kept:
                 continue
             try:
                 values[name] = parse_value(attribute, text)

@@ -16,7 +16,7 @@ from os.path import basename, splitext
 from typing import TYPE_CHECKING, Any
 
 from cardan.errors import MjcfError, suggestion
-from cardan.maths.pose import euler2quat, rotate_symmetric, z2quat
+from cardan.maths.pose import IDENTITY, euler2quat, rotate_symmetric, z2quat
 from cardan.maths.quaternion import neg_quat, rot_vec_quat
 from cardan.maths.vector import norm3, scale3
 from cardan.mjcf.rules import rules_of
@@ -26,7 +26,6 @@ from cardan.spec.tree import WORLD
 
 if TYPE_CHECKING:
     from cardan.spec.tree import ModelTree
-
 
 _COMPILER = {"strippath": True, "fusestatic": True, "discardvisual": True}
 _PACKAGE = "package://"
@@ -162,7 +161,15 @@ def _add_link(robot: _Robot, link: Node, joint: Node | None, parent: Element) ->
             body.attributes["name"] = link.values["name"]
         inertial = link.child("inertial")
         if inertial is not None:
-            _add_inertial(body, inertial)
+            mass, matrix, pose = inertial.child("mass"), inertial.child("inertia"), _pose(inertial)
+            assert mass is not None and matrix is not None
+            full = tuple(matrix.values[name] for name in ("ixx", "iyy", "izz", "ixy", "ixz", "iyz"))
+            if pose.get("quat", IDENTITY[1]) != IDENTITY[1]:
+                full = rotate_symmetric(full, neg_quat(pose["quat"]))  # into the body's frame
+            inertia = {"fullinertia": full} if any(full) else {"diaginertia": full[:3]}
+            # a negative mass counts as missing
+            kilograms = max(0.0, mass.values["value"])
+            _element(body, "inertial", inertial, pos=pose.get("pos", IDENTITY[0]), mass=kilograms, **inertia)
         if joint is not None:
             _add_joint(body, joint)
     return body
@@ -184,19 +191,6 @@ def _pose(node: Node | None) -> dict[str, Any]:
     return {"pos": origin.values["xyz"], "quat": euler2quat(origin.values["rpy"], "XYZ")}
 
 
-def _add_inertial(body: Element, node: Node) -> None:
-    """Add mass and inertia. The matrix is rotated into the body's frame; a negative mass counts as missing."""
-    mass, matrix = node.child("mass"), node.child("inertia")
-    assert mass is not None and matrix is not None
-    pose = _pose(node)
-    full = tuple(matrix.values[name] for name in ("ixx", "iyy", "izz", "ixy", "ixz", "iyz"))
-    if "quat" in pose:
-        full = rotate_symmetric(full, neg_quat(pose["quat"])) if pose["quat"] != (1.0, 0.0, 0.0, 0.0) else full
-    inertia = {"fullinertia": full} if any(full) else {"diaginertia": full[:3]}
-    pos = pose.get("pos", (0.0, 0.0, 0.0))
-    _element(body, "inertial", node, pos=pos, mass=max(0.0, mass.values["value"]), **inertia)
-
-
 # --- joints ----------------------------------------------------------------------------------------------------------
 
 
@@ -205,8 +199,18 @@ def _add_joint(body: Element, node: Node) -> None:
     kind, name = node.values["type"], node.values["name"]
     axis_node = node.child("axis")
     axis = axis_node.values["xyz"] if axis_node else (1.0, 0.0, 0.0)
-    dynamics, limits = node.child("dynamics"), _limits(node)
-    passive = {}
+    dynamics, limit = node.child("dynamics"), node.child("limit")
+    passive: dict[str, Any] = {}
+    limits: dict[str, Any] = {}
+    if limit is not None:
+        lower, upper, effort = (limit.values[name] for name in ("lower", "upper", "effort"))
+        if lower or upper:
+            limits["range"] = (lower, upper)
+            # limits are active if both are given
+            if len(limit.given.keys() & {"lower", "upper"}) == 1:
+                limits["limited"] = "false"
+        if effort:
+            limits["actuatorfrcrange"] = (-abs(effort), abs(effort))
     if dynamics is not None:
         passive = {"damping": dynamics.values["damping"], "frictionloss": dynamics.values["friction"]}
     if kind == "planar":
@@ -224,23 +228,6 @@ def _add_joint(body: Element, node: Node) -> None:
         _element(body, "joint", node, name=name or None, type="free", **passive, **free)
     elif kind != "fixed":
         _element(body, "joint", node, name=name or None, type=_JOINT_WORD[kind], axis=axis, **passive, **limits)
-
-
-def _limits(node: Node) -> dict[str, Any]:
-    """Return the range of the position and of the actuator force."""
-    limit = node.child("limit")
-    if limit is None:
-        return {}
-    values, found = limit.values, {}
-    if values["lower"] or values["upper"]:
-        found["range"] = (values["lower"], values["upper"])
-        # limits are active if both are given
-        if len(limit.given.keys() & {"lower", "upper"}) == 1:
-            found["limited"] = "false"
-    if values["effort"]:
-        effort = abs(values["effort"])
-        found["actuatorfrcrange"] = (-effort, effort)
-    return found
 
 
 def _add_mimics(robot: _Robot) -> None:

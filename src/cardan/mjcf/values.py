@@ -143,18 +143,15 @@ def _parse_int(row: Attribute, text: str) -> int | tuple[int, ...]:
     if text.strip(_PLAIN_INT):
         bad = next((token for token in tokens if token.strip(_PLAIN_INT)), text)
         raise ValueError(f"'{bad}' is not an integer")
-    return _counted(row, tuple(map(_integer, tokens)), "integer")
-
-
-def _integer(token: str) -> int:
-    """Parse one integer of 32 bits."""
-    try:
-        value = int(token)
-    except ValueError:
-        raise ValueError(f"'{token[:40]}' is not an integer") from None
-    if not -_INT_BOUND <= value < _INT_BOUND:
-        raise ValueError(f"{token} is out of range: integers have 32 bits")
-    return value
+    values = []
+    for token in tokens:
+        try:
+            values.append(int(token))
+        except ValueError:
+            raise ValueError(f"'{token[:40]}' is not an integer") from None
+        if not -_INT_BOUND <= values[-1] < _INT_BOUND:
+            raise ValueError(f"{token} is out of range: integers have 32 bits")
+    return _counted(row, tuple(values), "integer")
 
 
 def _counted(row: Attribute, values: tuple[Any, ...], noun: str) -> Any:

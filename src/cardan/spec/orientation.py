@@ -14,7 +14,6 @@ from cardan.maths.vector import cross, dot3, norm3, scale3, sub3
 if TYPE_CHECKING:
     from cardan.spec.element import Element
 
-
 SHORTEST = 1e-7
 """Vectors up to this length give no direction."""
 

@@ -67,7 +67,6 @@ def put_custom(scribe: Scribe) -> None:
 
 # --- flexes -----------------------------------------------------------------------------------------------------------
 
-
 _ROW = DEFORMABLE.children["flex"]
 _FLEX = fields("flex_", "group dim radius rgba flatskin", material="matid")
 _EDGE = fields("flex_", "", stiffness="edgestiffness", damping="edgedamping")

@@ -7,7 +7,6 @@ from typing import Any
 from cardan.enums import mjtDyn, mjtWrap
 from cardan.enums.codes import OBJ_UNKNOWN
 from cardan.mjcf.canonical.scribe import Scribe, Values, fields, plain
-from cardan.spec.element import Element
 from cardan.spec.schema import keywords
 from cardan.spec.schema.actuator import GENERAL
 from cardan.spec.schema.relations import EQUALITY, EQUALITY_DATA, PAIR, SPATIAL
@@ -80,22 +79,16 @@ def put_tendons(scribe: Scribe) -> None:
         scribe.put_user(values, "tendon_user", tendon)
         element = scribe.put(section, tag, values, scribe.origins.find("tendon", tendon))
         for wrap in range(adr, adr + num):
-            _put_wrap(scribe, element, wrap)
-
-
-def _put_wrap(scribe: Scribe, tendon: Element, wrap: int) -> None:
-    """Add one object on the path of a tendon."""
-    m = scribe.m
-    kind, number, parameter = int(m.wrap_type[wrap]), int(m.wrap_objid[wrap]), float(m.wrap_prm[wrap])
-    if kind == _JOINT:
-        scribe.put(tendon, "joint", {"joint": scribe.name("joint", number), "coef": parameter})
-    elif kind == _PULLEY:
-        scribe.put(tendon, "pulley", {"divisor": parameter})
-    elif kind == _SITE:
-        scribe.put(tendon, "site", {"site": scribe.name("site", number)})
-    else:
-        side = scribe.name("site", round(parameter))
-        scribe.put(tendon, "geom", {"geom": scribe.name("geom", number), "sidesite": side})
+            kind, number, parameter = int(m.wrap_type[wrap]), int(m.wrap_objid[wrap]), float(m.wrap_prm[wrap])
+            if kind == _JOINT:
+                scribe.put(element, "joint", {"joint": scribe.name("joint", number), "coef": parameter})
+            elif kind == _PULLEY:
+                scribe.put(element, "pulley", {"divisor": parameter})
+            elif kind == _SITE:
+                scribe.put(element, "site", {"site": scribe.name("site", number)})
+            else:
+                side = scribe.name("site", round(parameter))
+                scribe.put(element, "geom", {"geom": scribe.name("geom", number), "sidesite": side})
 
 
 # --- actuator --------------------------------------------------------------------------------------------------------
@@ -179,24 +172,19 @@ def put_keyframes(scribe: Scribe) -> None:
     """Add keyframes up to the last one that differs from the initial state; ``size`` holds their number."""
     m, section = scribe.m, scribe.tree.section("keyframe")
     row = section.row.children["key"]
-    initial = _initial_state(m)
+    mocap = [body for _, body in sorted((i, b) for b, i in enumerate(m.body_mocapid.tolist()) if i >= 0)]
+    # the state of a keyframe that leaves everything out
+    initial: Values = {
+        "qpos": plain(m.qpos0),
+        "qvel": (0.0,) * m.nv,
+        "act": (0.0,) * m.na,
+        "ctrl": (0.0,) * m.nu,
+        "mpos": plain(m.body_pos[mocap].ravel()),
+        "mquat": plain(m.body_quat[mocap].ravel()),
+    }
     for key in range(m.nkey):
         values = scribe.read(row, _KEY, key) if m.nkey else {}
         told = {name: value for name, value in values.items() if value != initial.get(name, value)}
         scribe.put(section, "key", {"time": values["time"], **told, "name": scribe.name("key", key)})
     while section.children and not section.children[-1].attributes:
         section.children.pop()
-
-
-def _initial_state(m: Any) -> Values:
-    """Return the state of a keyframe that leaves everything out."""
-    mocap = sorted((i, b) for b, i in enumerate(m.body_mocapid.tolist()) if i >= 0)
-    bodies = [b for _, b in mocap]
-    return {
-        "qpos": plain(m.qpos0),
-        "qvel": (0.0,) * m.nv,
-        "act": (0.0,) * m.na,
-        "ctrl": (0.0,) * m.nu,
-        "mpos": plain(m.body_pos[bodies].ravel()),
-        "mquat": plain(m.body_quat[bodies].ravel()),
-    }

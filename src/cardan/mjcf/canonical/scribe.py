@@ -21,7 +21,6 @@ from cardan.spec.tree import ModelTree
 if TYPE_CHECKING:
     from cardan.model.mjmodel import MjModel
 
-
 Values = dict[str, Any]
 
 _LONG_KINDS = {short: kind for kind, short in SHORT_KINDS.items()}
@@ -109,7 +108,13 @@ class Scribe:
                 means = bounds[0] < bounds[1] if word == "auto" else word == "true"
                 value = word if means == value else "true" if value else "false"
             if row.required or name in keep or value != inferred.get(name):
-                element.attributes[name] = _shortened(row, value, inferred.get(name)) if name not in keep else value
+                below, count = inferred.get(name), len(value) if isinstance(value, tuple) else 0
+                if row.partial and count and name not in keep and below is not None and count == len(below):
+                    # without the tail that is inferred when it is left out
+                    while count > row.low and value[count - 1] == below[count - 1]:
+                        count -= 1
+                    value = value[:count]
+                element.attributes[name] = value
         return element
 
     def copy_children(self, origin: Element, into: Element) -> None:
@@ -164,16 +169,6 @@ def word_of(row: Attribute, number: int) -> str:
     return word
 
 
-def _shortened(row: Attribute, value: Any, inferred: Any) -> Any:
-    """Return a vector without the tail that is inferred when it is left out."""
-    if not row.partial or not isinstance(value, tuple) or len(value) != len(inferred):
-        return value
-    count = len(value)
-    while count > row.low and value[count - 1] == inferred[count - 1]:
-        count -= 1
-    return value[:count]
-
-
 def plain(value: Any) -> Any:
     """Convert a field's value to numbers, or tuples of numbers.
 
@@ -198,7 +193,6 @@ def statistics(m: Any) -> dict[str, Any]:
 
 
 # --- origins ----------------------------------------------------------------------------------------------------------
-
 
 _SECTIONS = dict.fromkeys(("texture", "material", "mesh", "hfield", "skin"), "asset") | {
     "pair": "contact", "equality": "equality", "tendon": "tendon", "actuator": "actuator", "sensor": "sensor",
