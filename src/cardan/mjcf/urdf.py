@@ -167,8 +167,7 @@ def _add_link(robot: _Robot, link: Node, joint: Node | None, parent: Element) ->
             if pose.get("quat", IDENTITY[1]) != IDENTITY[1]:
                 full = rotate_symmetric(full, neg_quat(pose["quat"]))  # into the body's frame
             inertia = {"fullinertia": full} if any(full) else {"diaginertia": full[:3]}
-            # a negative mass counts as missing
-            kilograms = max(0.0, mass.values["value"])
+            kilograms = max(0.0, mass.values["value"])  # a negative mass counts as missing
             _element(body, "inertial", inertial, pos=pose.get("pos", IDENTITY[0]), mass=kilograms, **inertia)
         if joint is not None:
             _add_joint(body, joint)
