@@ -30,7 +30,7 @@ from cardan.dynamics.jacobian import arm_of
 from cardan.enums.codes import CNSTR_EQUALITY, DSBL_EQUALITY, EQ_CONNECT, EQ_FLEX, EQ_JOINT, EQ_TENDON, EQ_WELD
 from cardan.jit import OK, kernel, stack_array, stage
 from cardan.maths.quaternion import mul_quat, neg_quat
-from cardan.maths.types import Array1, Vec2, Vec3
+from cardan.maths.types import Array1, Quat, Vec2, Vec3
 from cardan.maths.vector import get2, get4, scale3, sub3
 from cardan.model.kernel_views import Data, Model
 from cardan.soft.edges import edge_moment, extension, first_place, next_place
@@ -176,13 +176,21 @@ def add_rotation(m: Model, d: Data, e: int, row: int, w: Array1, body1: int, bod
     error = mul_quat(inverse2, quat1)
     for k in range(3):
         d.efc_pos[row + k] = scale * error[k + 1]
+    put_rotation_wrenches(w, quat1, inverse2, 0.5 * scale)
+
+
+@kernel
+def put_rotation_wrenches(w: Array1, quat1: Quat, inverse2: Quat, scale: float) -> None:
+    """Set the wrenches of rows 3 to 5: `scale` times the vector part of inverse2 (w1 - w2) quat1.
+
+    Here w1 and w2 are the angular velocities of the two bodies.
+    """
     x = mul_quat(mul_quat(inverse2, (0.0, 1.0, 0.0, 0.0)), quat1)
     y = mul_quat(mul_quat(inverse2, (0.0, 0.0, 1.0, 0.0)), quat1)
     z = mul_quat(mul_quat(inverse2, (0.0, 0.0, 0.0, 1.0)), quat1)
-    # the vector part of inverse2 (w1 - w2) quat1, where w1 and w2 are the angular velocities
     none = (0.0, 0.0, 0.0)
     for k in range(3):
-        torque = scale3((x[k + 1], y[k + 1], z[k + 1]), 0.5 * scale)
+        torque = scale3((x[k + 1], y[k + 1], z[k + 1]), scale)
         put_wrench(w, FIRST, 3 + k, torque, none)
         put_wrench(w, SECOND, 3 + k, scale3(torque, -1.0), none)
 
