@@ -35,8 +35,7 @@ FIRST, SECOND, BOTH = 0, 1, 2
 def merge_chains(m: Model, d: Data, body1: int, body2: int) -> int:
     """List the dofs that move either body in `work.chain_dof`, last first, and their banks in `work.chain_bank`.
 
-    Dofs that move both bodies are included, even if they can't move one relative to the other. Return the number of
-    dofs.
+    Dofs that move both bodies are included, even if they can't move one relative to the other. Return the number.
     """
     dof1 = int(m.aux.body_lastdof[body1])
     dof2 = int(m.aux.body_lastdof[body2])

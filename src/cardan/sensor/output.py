@@ -43,13 +43,11 @@ def put4(m: Model, d: Data, i: int, v: Vec4) -> None:
 
 @kernel
 def apply_cutoff(m: Model, d: Data, i: int) -> None:
-    """Clamp the values of sensor `i` to its cutoff, if it has one (a cutoff of 0 means none).
+    """Clamp the values of sensor `i` to its cutoff; 0 means none (spec: modeling, sensor, cutoff).
 
     Real values are clamped to [-cutoff, cutoff], positive values to at most the cutoff; axes and quaternions are
     unchanged. The two points of the sensor ``fromto`` are also unchanged: its cutoff is the largest measured distance,
     not a coordinate.
-
-    Spec: modeling, sensor, cutoff.
     """
     cutoff = m.sensor_cutoff[i]
     kind = m.sensor_datatype[i]
