@@ -8,7 +8,8 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from cardan.enums import mjtGeom, mjtRndFlag
+from cardan.enums import mjtRndFlag
+from cardan.enums.codes import GEOM_BOX
 from cardan.jit import StructMemory
 from cardan.render.assets import Assets
 from cardan.render.calls import call
@@ -67,7 +68,6 @@ SHARES, BANDS = 8, 4
 """Shares of the work for each thread, taken one after the other; and bands of shadow maps for each thread."""
 MOST_TILES = 256
 """Most tiles that one native call draws; signal handlers run between two calls."""
-PLANE, BOX = mjtGeom.mjGEOM_PLANE.value, mjtGeom.mjGEOM_BOX.value
 T = TypeVar("T")
 
 
@@ -557,7 +557,7 @@ def _mirrors_among(scene: MjvScene, candidates: np.ndarray, view: View) -> list[
     for geom in candidates:
         normal = geoms["mat"][geom][:, 2].astype(float)
         point = geoms["pos"][geom].astype(float)
-        box = geoms["type"][geom] == BOX
+        box = geoms["type"][geom] == GEOM_BOX
         if box:
             point = point + normal * float(geoms["size"][geom, 2])
         if (view.eye - point) @ normal > 0:

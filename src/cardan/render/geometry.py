@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from math import ceil, floor, sqrt
 
-from cardan.enums import mjtGeom
+from cardan.enums.codes import GEOM_MESH, GEOM_SKIN
 from cardan.jit import kernel
 from cardan.maths.types import Vec3
 from cardan.render.calls import picture_stage
@@ -17,7 +17,6 @@ from cardan.render.single import int32, single
 from cardan.render.tiles import LANES, count_instance, share_begin
 from cardan.render.vertices import COLORS, color_part, color_vertex, place, turn_normal
 
-GEOM_SKIN, GEOM_MESH = int(mjtGeom.mjGEOM_SKIN), int(mjtGeom.mjGEOM_MESH)
 SMALL = 1e-30
 NEAR_MARGIN = 1.001
 """Distance at which lines are clipped, relative to the distance of the near plane."""

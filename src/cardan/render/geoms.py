@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cardan.enums import mjtGeom
+from cardan.enums.codes import GEOM_BOX, GEOM_FLEX, GEOM_HFIELD, GEOM_MESH, GEOM_PLANE, GEOM_SDF, GEOM_SKIN
 from cardan.jit import kernel
 from cardan.render.calls import picture_stage
 from cardan.render.kernel_views import Assets, Frame
@@ -25,9 +25,6 @@ from cardan.visual.append import (
     TYPE,
 )
 
-PLANE, BOX, MESH, SDF, HFIELD, FLEX, SKIN = (
-    int(getattr(mjtGeom, f"mjGEOM_{name}")) for name in ("PLANE", "BOX", "MESH", "SDF", "HFIELD", "FLEX", "SKIN")
-)
 BACK_OPACITY = 0.3
 """Opacity of each of the two layers in which a plane is drawn if it is seen from behind."""
 NONE = -1
@@ -39,16 +36,16 @@ PART_FACES = 4096
 def shape_of(a: Assets, kind: int, dataid: int, objid: int) -> int:
     """Return the shape in the assets for a geom; -1 if its type has none, or the object does not exist."""
     shape = NONE
-    if kind in (MESH, SDF):
+    if kind in (GEOM_MESH, GEOM_SDF):
         if 0 <= dataid // 2 < len(a.mesh_shape):
             shape = a.mesh_shape[dataid // 2, dataid % 2]
-    elif kind == HFIELD:
+    elif kind == GEOM_HFIELD:
         if 0 <= dataid < len(a.hfield_shape):
             shape = a.hfield_shape[dataid]
-    elif kind == FLEX:
+    elif kind == GEOM_FLEX:
         if 0 <= objid < len(a.flex_shape):
             shape = a.flex_shape[objid]
-    elif kind == SKIN and 0 <= objid < len(a.skin_shape):
+    elif kind == GEOM_SKIN and 0 <= objid < len(a.skin_shape):
         shape = a.skin_shape[objid]
     return shape
 
@@ -61,9 +58,9 @@ def opacity_of(f: Frame, geom: int) -> float:
     height = 0.0
     for k in range(3):
         height += (f.eye[k] - f.scene_f[geom, POS + k]) * f.scene_f[geom, MAT + 3 * k + 2]
-    if kind == PLANE and height < 0.0:
+    if kind == GEOM_PLANE and height < 0.0:
         opacity = 1.0 - (1.0 - BACK_OPACITY * opacity) ** 2
-    if kind in (SKIN, MESH):  # their fronts are drawn twice, as in the reference
+    if kind in (GEOM_SKIN, GEOM_MESH):  # their fronts are drawn twice, as in the reference
         opacity = 1.0 - (1.0 - opacity) ** 2
     return opacity
 
@@ -94,9 +91,9 @@ def take_material(a: Assets, f: Frame, geom: int) -> None:
 def take_place(a: Assets, f: Frame, geom: int) -> None:
     """Copy the pose of a geom, and its shape."""
     kind = f.scene_i[geom, TYPE]
-    soft = kind in (FLEX, SKIN)
+    soft = kind in (GEOM_FLEX, GEOM_SKIN)
     f.geom_type[geom] = kind
-    f.geom_dataid[geom] = f.scene_i[geom, OBJID] if kind == FLEX else f.scene_i[geom, DATAID]
+    f.geom_dataid[geom] = f.scene_i[geom, OBJID] if kind == GEOM_FLEX else f.scene_i[geom, DATAID]
     f.geom_shape[geom] = shape_of(a, kind, f.scene_i[geom, DATAID], f.scene_i[geom, OBJID])
     f.geom_flat[geom] = 0
     f.geom_mirror[geom] = NONE
@@ -115,12 +112,12 @@ def count_geom(a: Assets, f: Frame, geom: int) -> None:
     kind = f.geom_type[geom]
     if f.geom_shape[geom] != NONE:
         f.nsplit += a.shape_facenum[f.geom_shape[geom]] // PART_FACES
-    if kind in (PLANE, BOX) and f.geom_reflectance[geom] > 0.0 and not f.geom_transparent[geom]:
+    if kind in (GEOM_PLANE, GEOM_BOX) and f.geom_reflectance[geom] > 0.0 and not f.geom_transparent[geom]:
         f.geom_reflecting[f.nreflect] = geom
         f.nreflect += 1
-    if kind in (FLEX, SKIN):
+    if kind in (GEOM_FLEX, GEOM_SKIN):
         f.nsoft += 1
-    if kind == PLANE and min(f.geom_size[geom, 0], f.geom_size[geom, 1]) <= 0.0 and f.haze_geom == NONE:
+    if kind == GEOM_PLANE and min(f.geom_size[geom, 0], f.geom_size[geom, 1]) <= 0.0 and f.haze_geom == NONE:
         f.haze_geom = geom
 
 

@@ -5,7 +5,20 @@ from __future__ import annotations
 from enum import IntEnum
 from math import ceil, pi, sqrt
 
-from cardan.enums import mjtGeom
+from cardan.enums.codes import (
+    GEOM_ARROW,
+    GEOM_ARROW1,
+    GEOM_ARROW2,
+    GEOM_BOX,
+    GEOM_CAPSULE,
+    GEOM_CYLINDER,
+    GEOM_FLEX,
+    GEOM_LINE,
+    GEOM_LINEBOX,
+    GEOM_PLANE,
+    GEOM_SPHERE,
+    GEOM_TRIANGLE,
+)
 from cardan.jit import kernel
 from cardan.maths.vector import set9
 from cardan.render.calls import picture_stage
@@ -15,31 +28,15 @@ from cardan.render.geoms import PART_FACES
 from cardan.render.kernel_views import Assets, Frame
 
 
-class Builtin(IntEnum):
-    """Kinds of built-in shapes."""
-
-    SPHERE = 0
-    CAPSULE = 1
-    CYLINDER = 2
-    BOX = 3
-    PLANE = 4
-    CONE = 5
-    DISK = 6
-    TUBE = 7
-    LINE = 8
-    LINE_BOX = 9
-    TRIANGLE = 10
+Builtin = IntEnum(
+    "Builtin",
+    ("SPHERE", "CAPSULE", "CYLINDER", "BOX", "PLANE", "CONE", "DISK", "TUBE", "LINE", "LINE_BOX", "TRIANGLE"),
+    start=0,
+)
+"""Kinds of built-in shapes."""
 
 
 SPHERE, CAPSULE, CYLINDER, BOX, PLANE, CONE, DISK, TUBE, LINE, LINE_BOX, TRIANGLE = (kind.value for kind in Builtin)
-GEOM_PLANE, GEOM_SPHERE, GEOM_CAPSULE, GEOM_ELLIPSOID, GEOM_CYLINDER, GEOM_BOX = (
-    mjtGeom.__members__[f"mjGEOM_{name}"].value
-    for name in ("PLANE", "SPHERE", "CAPSULE", "ELLIPSOID", "CYLINDER", "BOX")
-)
-GEOM_ARROW, GEOM_ARROW1, GEOM_ARROW2, GEOM_LINE, GEOM_LINEBOX, GEOM_TRIANGLE, GEOM_FLEX = (
-    mjtGeom.__members__[f"mjGEOM_{name}"].value
-    for name in ("ARROW", "ARROW1", "ARROW2", "LINE", "LINEBOX", "TRIANGLE", "FLEX")
-)
 HEAD_WIDTH = 1.75
 """Radius of the head of an arrow, relative to the radius of its shaft."""
 HEAD_SHARE = 1.0 / 3.0

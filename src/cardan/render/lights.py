@@ -19,7 +19,7 @@ WIDEST = 160.0
 DEGREE = pi / 180.0
 NO_CONE = 180.0
 """Angle from which on a light has no cone, degrees."""
-TINY = 1e-12
+NO_LENGTH = 1e-12
 DIRECTIONAL_SHIFT, A_BYTE = 8, 255
 """Position, in the word of flags, of the byte that says whether rays are parallel."""
 
@@ -48,7 +48,7 @@ def take_lights(a: Assets, f: Frame, i: int, j: int) -> int:
         take_three(f, f.light_diffuse, light, DIFFUSE)
         take_three(f, f.light_specular, light, SPECULAR)
         x, y, z = wide(f, light, DIR), wide(f, light, DIR + 1), wide(f, light, DIR + 2)
-        length = max(sqrt(x * x + y * y + z * z), TINY)
+        length = max(sqrt(x * x + y * y + z * z), NO_LENGTH)
         f.light_dir[light, 0] = x / length
         f.light_dir[light, 1] = y / length
         f.light_dir[light, 2] = z / length

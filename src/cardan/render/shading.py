@@ -21,7 +21,7 @@ from cardan.render.sampling import FLAT_SIDE, multiply_cube, multiply_texture
 from cardan.render.shadows import shadow_run
 from cardan.render.single import HALF, ONE, ZERO, int32, single
 from cardan.render.sky import add_haze, haze_line, is_hazy
-from cardan.render.texturing import unit
+from cardan.render.texturing import texture_unit
 from cardan.render.tiles import TILE, TILE_WIDTH
 
 Weights = tuple[float, float, float, float, float, float]
@@ -173,9 +173,9 @@ def cube_size_run(f: Frame, tri: int, weights: Weights, width: float, height: fl
 def tex_scale(a: Assets, f: Frame, geom: int, axis: int) -> float:
     """Texture coordinate per metre of a plane along an axis; the second one of flat textures points down."""
     if a.tex_type[f.geom_texid[geom]] != TEXTURE_2D:
-        return 1.0 / unit(f, geom, axis)
+        return 1.0 / texture_unit(f, geom, axis)
     sign = 1.0 if axis == 0 else -1.0
-    return sign * 0.5 * f.geom_texrepeat[geom, axis] / unit(f, geom, axis)
+    return sign * 0.5 * f.geom_texrepeat[geom, axis] / texture_unit(f, geom, axis)
 
 
 @kernel

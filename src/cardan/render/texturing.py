@@ -8,7 +8,7 @@ from cardan.render.kernel_views import Assets, Frame
 
 
 @kernel
-def unit(f: Frame, geom: int, axis: int) -> float:
+def texture_unit(f: Frame, geom: int, axis: int) -> float:
     """Length of one texture unit along an axis of a geom: its size, unless the texture is mapped uniformly."""
     size = f.geom_size[geom, axis]
     return 1.0 if f.geom_texuniform[geom] or size <= 0.0 else size
@@ -25,8 +25,8 @@ def vertex_texcoord(a: Assets, f: Frame, inst: int, vertex: int, v: int) -> None
         f.vert_tex[v, 0] = a.texcoord[vertex, 0]
         f.vert_tex[v, 1] = a.texcoord[vertex, 1]
         return
-    x = a.vert[vertex, 0] * f.inst_scale[inst, 0] / unit(f, geom, 0)
-    y = a.vert[vertex, 1] * f.inst_scale[inst, 1] / unit(f, geom, 1)
+    x = a.vert[vertex, 0] * f.inst_scale[inst, 0] / texture_unit(f, geom, 0)
+    y = a.vert[vertex, 1] * f.inst_scale[inst, 1] / texture_unit(f, geom, 1)
     if flat:
         f.vert_tex[v, 0] = 0.5 + 0.5 * f.geom_texrepeat[geom, 0] * x
         f.vert_tex[v, 1] = 0.5 - 0.5 * f.geom_texrepeat[geom, 1] * y
@@ -34,4 +34,4 @@ def vertex_texcoord(a: Assets, f: Frame, inst: int, vertex: int, v: int) -> None
     z = a.vert[vertex, 2] * f.inst_scale[inst, 2] + a.vert[vertex, 3] * f.inst_scale[inst, 3]
     f.vert_tex[v, 0] = x
     f.vert_tex[v, 1] = y
-    f.vert_tex[v, 2] = z / unit(f, geom, 2)
+    f.vert_tex[v, 2] = z / texture_unit(f, geom, 2)
