@@ -7,7 +7,7 @@ from cardan.model import stubs
 from cardan.model.mjdata import MjData
 from cardan.model.mjmodel import MjModel
 from cardan.model.tables import DATA, MODEL
-from cardan.render import stubs as render_stubs
+from cardan.render import fields as render_stubs
 
 
 def test_the_page_of_fields_is_current():
@@ -25,7 +25,7 @@ def test_the_page_names_every_public_field():
 def test_the_stubs_are_current():
     assert stubs.STUB.read_text() == stubs.stub_text(), "run python -m cardan.model.stubs"
     assert stubs.KERNEL_STUB.read_text() == stubs.kernel_stub_text(), "run python -m cardan.model.stubs"
-    assert render_stubs.STUB.read_text() == render_stubs.stub_text(), "run python -m cardan.render.stubs"
+    assert render_stubs.STUB.read_text() == render_stubs.stub_text(), "run python -m cardan.render.fields"
 
 
 def test_the_stubs_declare_what_exists():

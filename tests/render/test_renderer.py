@@ -12,7 +12,7 @@ import cardan
 from cardan.enums import mjtObj, mjtRndFlag
 from cardan.jit import jit_enabled
 from cardan.render.assets import Assets
-from cardan.render.geoms import PART_FACES
+from cardan.render.instances import PART_FACES
 
 WALL = """<mujoco><visual><headlight ambient="1 1 1" diffuse="0 0 0" specular="0 0 0"/><map znear="0.1" zfar="20"/>
 <quality offsamples="{samples}" numslices="8" numstacks="6"/></visual><statistic extent="1"/><worldbody>

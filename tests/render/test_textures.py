@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from cardan.render.textures import bordered, levels_of
+from cardan.render.assets import bordered, levels_of
 
 
 @pytest.mark.parametrize("size", [(1, 1), (8, 8), (64, 16), (1, 4)])

@@ -52,7 +52,7 @@ _READERS: dict[str, Callable[..., Any]] = {}
 _READERS_STAND_IN = {
     **dict.fromkeys(("empty", "xml_path", "xml_string"), "cardan.api.loading"),
     **dict.fromkeys(("binary_path", "to_xml"), "cardan.api.saving"),
-    "png": "cardan.render.notebook",
+    "png": "cardan.render.renderer",
 }
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
 
 import numpy as np
 
@@ -63,3 +65,69 @@ def metric_depth(depth: np.ndarray, near: float, far: float, perspective: bool) 
     if perspective:
         return near / (1.0 - depth * (1.0 - near / far))
     return near + depth * (far - near)
+
+
+NORMAL_SIZE, BIG_SIZE = 11.0, 22.0
+"""Sizes of the two fonts at a scale of 100 per cent, pixels."""
+FIRST, LAST = 32, 127
+
+
+@cache
+def _font(size: int) -> Any:
+    """Return Pillow's default font in a size, pixels."""
+    from PIL import ImageFont
+
+    return ImageFont.load_default(size)
+
+
+@cache
+def _line(text: str, size: int) -> np.ndarray:
+    """Draw a line of text; return the opacity of its pixels from 0 to 1, the lowest row first."""
+    from PIL import Image, ImageDraw
+
+    font = _font(size)
+    ascent, descent = font.getmetrics()
+    width = max(1, int(np.ceil(font.getlength(text))))
+    image = Image.new("L", (width, ascent + descent), 0)
+    ImageDraw.Draw(image).text((0, 0), text, fill=255, font=font)
+    return np.asarray(image, float)[::-1] / 255.0
+
+
+class Fonts:
+    """The fonts of a context.
+
+    Args:
+        scale: size, per cent.
+    """
+
+    def __init__(self, scale: int) -> None:
+        self.sizes = {False: max(1, round(NORMAL_SIZE * scale / 100)), True: max(1, round(BIG_SIZE * scale / 100))}
+
+    def height(self, big: bool) -> int:
+        """Height of a line, pixels."""
+        return sum(_font(self.sizes[big]).getmetrics())
+
+    def widths(self, big: bool) -> np.ndarray:
+        """Widths of the characters 0 to 126, pixels; 0 for unprintable characters."""
+        font = _font(self.sizes[big])
+        widths = [round(font.getlength(chr(code))) if FIRST <= code < LAST else 0 for code in range(LAST)]
+        return np.array(widths, np.int32)
+
+    def width(self, text: str, big: bool) -> int:
+        """Width of the widest line of a text, pixels."""
+        return max((_line(line, self.sizes[big]).shape[1] for line in text.split("\n")), default=0)
+
+    def draw(
+        self, canvas: Canvas, text: str, x: int, y: int, rgb: tuple[float, float, float], big: bool = False
+    ) -> None:
+        """Write lines of text; (x, y) is the lower left corner of the first line, the others are below it."""
+        for number, line in enumerate(text.split("\n")):
+            if not line:
+                continue
+            opacity = _line(line, self.sizes[big])
+            bottom = y - number * self.height(big)
+            here, inside = canvas.part(x, bottom, opacity.shape[1], opacity.shape[0])
+            share = opacity[inside][..., None]
+            old = canvas.rgb[here].astype(float)
+            new = 255.0 * np.clip(np.array(rgb, float), 0.0, 1.0)
+            canvas.rgb[here] = np.rint(old + share * (new - old)).astype(np.uint8)

@@ -13,9 +13,8 @@ from cardan.enums import mjtFontScale, mjtFramebuffer
 from cardan.errors import FatalError
 from cardan.model.mjmodel import MjModel
 from cardan.render.assets import Assets
-from cardan.render.canvas import Canvas
+from cardan.render.canvas import Canvas, Fonts
 from cardan.render.frame import Frame
-from cardan.render.text import Fonts
 from cardan.visual import fields
 from cardan.visual.record import VisualRecord
 

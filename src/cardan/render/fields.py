@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from cardan.jit import Field, Struct
 from cardan.visual import fields as visual_fields
 from cardan.visual.record import dtype_of
@@ -262,3 +264,19 @@ TILES = [
 ]
 FRAME = Struct("Frame", PICTURE + GEOMS + LIGHTS + VIEWS + INSTANCES + TRIANGLES + TILES, readonly=False)
 """A picture that is being drawn."""
+
+STUB = Path(__file__).with_name("kernel_views.pyi")
+
+
+def stub_text() -> str:
+    """Return the text of ``kernel_views.pyi``."""
+    from cardan.model.stubs import kernel_views_text
+
+    header = '"""Fields as kernels of the renderer see them; written by `python -m cardan.render.fields`."""'
+    return header + "\n\n" + kernel_views_text(ASSETS, FRAME)
+
+
+if __name__ == "__main__":
+    from cardan.files import write_file
+
+    write_file(STUB, stub_text())

@@ -12,14 +12,12 @@ from cardan.enums import mjtRndFlag
 from cardan.enums.codes import GEOM_BOX
 from cardan.jit import StructMemory
 from cardan.render.assets import Assets
-from cardan.render.calls import call
 from cardan.render.camera import View, average_camera, in_model, mirrored, view_of
 from cardan.render.fields import FRAME, GEOM_WORDS, LIGHT_WORDS
 from cardan.render.geometry import begin_share, color_share, finish_share
-from cardan.render.geoms import take_geoms
-from cardan.render.instances import MOST_PARTS, make_instances
-from cardan.render.lighting import LIT_NUMBERS, MOST_LIT
-from cardan.render.lights import light_lines, shadow_view, take_lights
+from cardan.render.instances import MOST_PARTS, make_instances, take_geoms
+from cardan.render.kernels import call
+from cardan.render.lighting import LIT_NUMBERS, MOST_LIT, light_lines, shadow_view, take_lights
 from cardan.render.picture import draw_tiles
 from cardan.render.raster import lane_places, row_places
 from cardan.render.shadows import MAP_LANES, bound_maps, draw_map_or_fill
@@ -37,26 +35,20 @@ from cardan.render.vertices import COLORS
 from cardan.threads import Crew
 from cardan.visual import MjvGLCamera, MjvScene
 
-GEOM_COLUMNS = (
-    *((name, ()) for name in ("type", "dataid", "texid", "texuniform", "texcoord", "shape", "flat", "mirror", "order")),
-    ("reflecting", ()),
-    *((name, ()) for name in ("emission", "specular", "shininess", "reflectance", "transparent", "opacity", "square")),
-    *(("texrepeat", (2,)), ("size", (3,)), ("pos", (3,)), ("mat", (9,)), ("rgba", (4,))),
-)
-INSTANCE_COLUMNS = (
-    *(("geom", ()), ("shape", ()), ("scale", (4,)), ("pose", (12,)), ("blend", ()), ("gridadr", ())),
-    *(("line", ()), ("cell", (2,)), ("cells", (2,)), ("vertadr", ()), ("triadr", ()), ("part", ()), ("parts", ())),
-)
-LIGHT_COLUMNS = (
-    *((name, (3,)) for name in ("pos", "dir", "attenuation", "ambient", "diffuse", "specular")),
-    *((name, ()) for name in ("exponent", "directional", "cutoff", "layer")),
-)
-CASTER_COLUMNS = ("shape", "scale", "pose", "line", "part", "parts")
-LEVEL_COLUMNS = ("corner", "u", "v")
-RUN_COLUMNS = (
-    *("key", "cover", "scale", "depth", "s", "t", "r", "size", "right", "up", "texel", "limit", "haze"),
-    *("side", "share", "cell", "place"),
-)
+
+def names_of(prefix: str, *others: str) -> list[str]:
+    """List the arrays of a picture whose names begin with a prefix, except some others."""
+    return [
+        name for name, field in FRAME.by_name.items() if name.startswith(prefix) and field.shape and name not in others
+    ]
+
+
+GEOM_ARRAYS, VIEW_ARRAYS = names_of("geom_"), names_of("view_")
+INSTANCE_ARRAYS = names_of("inst_", "inst_trinum", "inst_box")
+LIGHT_ARRAYS = names_of("light_", "light_line")
+LEVEL_ARRAYS = ["run_corner", "run_u", "run_v"]
+RUN_ARRAYS = names_of("run_", "run_hit", "run_layer", *LEVEL_ARRAYS)
+CASTER_ARRAYS = [f"inst_{name}" for name in ("shape", "scale", "pose", "line", "part", "parts")]
 VIEW_COLUMNS = ("width", "height", "perspective", "near", "far", "flip", "shadow", "mirror")
 DEPTHS = COLORS + 1
 """Mode in which depths and geoms are drawn."""
@@ -69,8 +61,6 @@ SHARES, BANDS = 8, 4
 MOST_TILES = 256
 """Most tiles that one native call draws; signal handlers run between two calls."""
 T = TypeVar("T")
-
-
 RENDERING_FLAGS = {name.removeprefix("mjRND_"): flag.value for name, flag in mjtRndFlag.__members__.items()}
 """Number of each rendering flag, by its name."""
 
@@ -160,12 +150,12 @@ class Frame:
         """End the threads."""
         self.crew.close()
 
-    def room(self, name: str, length: int, *inner: int) -> np.ndarray:
+    def room(self, name: str, length: int) -> np.ndarray:
         """Return an array of at least a length; a new one is allocated only if the old one is too short."""
-        array = self.memory.arrays.get(name)
+        array, field = self.memory.arrays.get(name), self.memory.struct.by_name[name]
+        inner = tuple(self.get("ncolor") if size == "ncolor" else int(size) for size in field.inner)
         if array is None or len(array) < length or array.shape[1:] != inner:
-            shape = (max(1, length + length // 4), *inner)
-            array = np.zeros(shape, self.memory.struct.by_name[name].numpy_dtype)
+            array = np.zeros((max(1, length + length // 4), *inner), field.numpy_dtype)
             self.memory.attach(name, array)
         return array
 
@@ -206,37 +196,51 @@ class Frame:
         if not self.whole:
             self._forget()
         self.whole = False
-        self._draw(scene, width, height, nsample, mode, camera, out)
-        self.whole = True
-
-    def _draw(
-        self,
-        scene: MjvScene,
-        width: int,
-        height: int,
-        nsample: int,
-        mode: int,
-        camera: MjvGLCamera | None,
-        out: np.ndarray | None,
-    ) -> None:
-        """Draw a picture (arguments as in `draw`); an exception may leave it half made."""
         self.epoch += 1
         if mode != COLORS:
             nsample = 1  # depths and geoms are sampled at the centres of pixels
-        self.memory.scalars["epoch"][0] = self.epoch
-        self._put_size(width, height, nsample, mode)
-        self._put_target(out, width * height)
+        self.set(epoch=self.epoch)
+        if (width, height, nsample, mode) != self.size:
+            self.size = (width, height, nsample, mode)
+            self.set(width=width, height=height, nsample=nsample, sample_shift=nsample.bit_length() - 1, mode=mode)
+        if nsample != self.lanes:
+            self.lanes = nsample
+            for name, places in zip(("lane_x", "lane_y"), lane_places(nsample), strict=True):
+                self.memory.attach(name, places.astype(np.float32))
+            self.memory.attach("sample_x", row_places(nsample).astype(np.float32))
+        pixels = width * height
+        if len(self.color) < pixels and out is None:
+            self.color = np.zeros((pixels + pixels // 4, 3), np.uint8)
+        target = self.color if out is None else out.reshape(-1, 3)
+        if self.memory.arrays.get("color") is not target:
+            self.memory.attach("color", target)
+        self.set(highest_first=out is not None)
         cameras = scene.camera_values.tobytes()
         if camera is None:
             camera = self.middle.of(cameras, lambda: average_camera(scene))
-        if not camera.frustum_near > 0.0:
-            self._leave_empty(width, height, camera.frustum_far)
-            return
-        self._put_effects(scene, cameras)
+        if camera.frustum_near > 0.0:
+            self._draw(scene, camera, cameras)
+        else:  # the scene was never updated and so has no camera
+            target[:pixels] = 0
+            self.room("depth", pixels)[:] = camera.frustum_far
+            self.room("segment", pixels)[:] = -1
+        self.whole = True
+
+    def _draw(self, scene: MjvScene, camera: MjvGLCamera, cameras: bytes) -> None:
+        """Draw the view of a camera, given in room space; `cameras` are the bytes of the cameras of the scene."""
+        width, height, _, mode = self.size
+        effects = (cameras, scene.flags.tobytes())
+        self.set(haze=self.effects.of(effects, lambda: self._take_effects(scene)))
         self._put_geoms(scene)
-        view = self._view_of(scene, camera, width, height)
+        room = b""
+        if scene.enabletransform:
+            room = scene.translate.tobytes() + scene.rotate.tobytes() + scene.values["scale"].tobytes()
+        key = (camera.values.tobytes(), room, width, height)
+        view = self.first_view.of(key, lambda: view_of(in_model(scene, camera), width, height))
         views = [view, *self._mirror_views(scene, view)]
-        views += self._put_lights(scene)
+        shadows = flag_of(scene, "SHADOW") and mode == COLORS and self.assets.shadow_size > 0
+        lights = (shadows, scene.light_values[: scene.nlight].tobytes())
+        views += self.light_views.of(lights, lambda: self._take_lights(scene, shadows))
         self._put_views(views)
         self.call(make_instances)
         small = width * height <= FEW_PIXELS and self.get("ntri") <= FEW_TRIANGLES
@@ -256,45 +260,6 @@ class Frame:
         self._draw_tiles(-(-width // TILE_WIDTH) * -(-height // TILE_HEIGHT))
         if scene.enabletransform and mode != COLORS:
             self.depths()[...] *= np.float32(scene.scale)  # distances in the room
-
-    def _put_size(self, width: int, height: int, nsample: int, mode: int) -> None:
-        """Set size, samples and mode of the picture."""
-        size = (width, height, nsample, mode)
-        if size != self.size:
-            self.size = size
-            self.set(width=width, height=height, nsample=nsample, sample_shift=nsample.bit_length() - 1, mode=mode)
-            self._put_lanes(nsample)
-
-    def _view_of(self, scene: MjvScene, camera: MjvGLCamera, width: int, height: int) -> View:
-        """Return the view of a camera, which is given in room space."""
-        room = b""
-        if scene.enabletransform:
-            room = scene.translate.tobytes() + scene.rotate.tobytes() + scene.values["scale"].tobytes()
-        key = (camera.values.tobytes(), room, width, height)
-        return self.first_view.of(key, lambda: view_of(in_model(scene, camera), width, height))
-
-    def _put_target(self, out: np.ndarray | None, pixels: int) -> None:
-        """Set the array for the colours."""
-        if len(self.color) < pixels and out is None:
-            self.color = np.zeros((pixels + pixels // 4, 3), np.uint8)
-        target = self.color if out is None else out.reshape(-1, 3)
-        if self.memory.arrays.get("color") is not target:
-            self.memory.attach("color", target)
-        self.set(highest_first=out is not None)
-
-    def _put_lanes(self, nsample: int) -> None:
-        """Set the positions of samples in a pixel."""
-        if self.lanes != nsample:
-            self.lanes = nsample
-            for name, places in zip(("lane_x", "lane_y"), lane_places(nsample), strict=True):
-                self.memory.attach(name, places.astype(np.float32))
-            self.memory.attach("sample_x", row_places(nsample).astype(np.float32))
-
-    def _leave_empty(self, width: int, height: int, far: float) -> None:
-        """Clear the picture of a scene that was never updated and so has no camera."""
-        self.memory.arrays["color"][: width * height] = 0
-        self.room("depth", width * height)[:] = far
-        self.room("segment", width * height)[:] = -1
 
     def _each(self, function: Callable[..., Any], first: int, second: int) -> None:
         """Run a stage once for each pair of numbers below `first` and `second`."""
@@ -318,7 +283,7 @@ class Frame:
             return None
         n, arrays = self.get("ninst"), self.memory.arrays
         views = (part for view in lights for part in (view.rows.tobytes(), view.near, view.far, view.perspective))
-        return (self.assets.uploads, *views, *(arrays[f"inst_{name}"][:n].tobytes() for name in CASTER_COLUMNS))
+        return (self.assets.uploads, *views, *(arrays[name][:n].tobytes() for name in CASTER_ARRAYS))
 
     def _fill(self, lit: int, layers: int) -> None:
         """Draw shadow maps, and list the triangles of each tile of the views that are drawn by tiles."""
@@ -350,10 +315,6 @@ class Frame:
         self.set(tile_shares=shares)
         self.crew.each(lambda share, worker: self.call(draw_tiles, share, worker), shares, self.most_workers)
 
-    def _put_effects(self, scene: MjvScene, cameras: bytes) -> None:
-        """Store the flags and colours of a scene, whose cameras are given as bytes."""
-        self.set(haze=self.effects.of((cameras, scene.flags.tobytes()), lambda: self._take_effects(scene)))
-
     def _take_effects(self, scene: MjvScene) -> float:
         """Store flags, colours and the cameras' position; return the haze, which needs a geom with a horizon."""
         assets = self.assets
@@ -381,32 +342,24 @@ class Frame:
             self.geoms = scene.geom_values
             for name, dtype in (("scene_i", np.int32), ("scene_f", np.float32)):
                 self.memory.attach(name, self.geoms.view(dtype).reshape(len(self.geoms), GEOM_WORDS))
-        self._make_geom_room(n)
+        if n != self.geom_room:
+            self.geom_room = n
+            for name in GEOM_ARRAYS:
+                self.room(name, n)
         self.set(ngeom=n)
         clear = self.call(take_geoms)
         parts = MOST_PARTS * n + self.get("nsplit")
         parts += len(scene.flexvert) // 3 if scene.flexvertopt else 0
         parts += len(scene.flexedge) // 2 if scene.flexedgeopt else 0
-        self._make_instance_room(parts)
+        if parts != self.instance_room:
+            self.instance_room = parts
+            for name in INSTANCE_ARRAYS:
+                self.room(name, parts)
         if clear > 1:
             last = self.memory.arrays["geom_order"][n - clear : n]
             last[:] = last[np.argsort(-self.memory.arrays["geom_square"][last], kind="stable")]
         if self.assets.nsoft:
             self._put_soft(scene)
-
-    def _make_geom_room(self, ngeom: int) -> None:
-        """Allocate memory for geoms."""
-        if ngeom != self.geom_room:
-            self.geom_room = ngeom
-            for name, inner in GEOM_COLUMNS:
-                self.room(f"geom_{name}", ngeom, *inner)
-
-    def _make_instance_room(self, parts: int) -> None:
-        """Allocate memory for instances."""
-        if parts != self.instance_room:
-            self.instance_room = parts
-            for name, inner in INSTANCE_COLUMNS:
-                self.room(f"inst_{name}", parts, *inner)
 
     def _put_soft(self, scene: MjvScene) -> None:
         """Store the flexes and skins of a scene."""
@@ -437,22 +390,16 @@ class Frame:
         self.set(nmirror=len(mirrors))
         return mirrors
 
-    def _put_lights(self, scene: MjvScene) -> list[View]:
-        """Store the lights of a scene; return the views of lights with shadows."""
+    def _take_lights(self, scene: MjvScene, shadows: bool) -> list[View]:
+        """Store the lights of a scene; return the views of lights with shadows, if `shadows` is set."""
         n = scene.nlight
-        shadows = flag_of(scene, "SHADOW") and self.get("mode") == COLORS and self.assets.shadow_size > 0
-        key = (shadows, scene.light_values[:n].tobytes())
-        return self.light_views.of(key, lambda: self._take_lights(scene, n, shadows))
-
-    def _take_lights(self, scene: MjvScene, n: int, shadows: bool) -> list[View]:
-        """Store `n` lights; return the views of lights with shadows, if `shadows` is set."""
         assets = self.assets
         if self.lights is not scene.light_values:
             self.lights = scene.light_values
             for name, dtype in (("scene_light_i", np.int32), ("scene_light_f", np.float32)):
                 self.memory.attach(name, self.lights.view(dtype).reshape(len(self.lights), LIGHT_WORDS))
-        for name, inner in LIGHT_COLUMNS:
-            self.room(f"light_{name}", n, *inner)
+        for name in LIGHT_ARRAYS:
+            self.room(name, n)
         self.set(nlight=n)
         self.call(take_lights)
         layer, views = self.memory.arrays["light_layer"], list[View]()
@@ -466,8 +413,8 @@ class Frame:
         self.set(nlayer=len(views), ncolor=4 * (1 + len(views)), shadow_size=assets.shadow_size)
         stride = (-(-assets.shadow_size // MAP_LANES) | 1) * MAP_LANES
         self.set(shadow_stride=stride)
-        self.room("shadow_old", len(views), 4)
-        box = self.room("shadow_box", len(views), 4)
+        self.room("shadow_old", len(views))
+        box = self.room("shadow_box", len(views))
         before = self.memory.arrays.get("shadow_near")
         if self.room("shadow_near", len(views) * assets.shadow_size * stride) is not before:
             box[:] = 0, -1, 0, -1
@@ -485,11 +432,9 @@ class Frame:
         layers = self.get("nlayer")
         if layers:
             lines = [light_lines(light, view) for view in views[: n - layers] for light in views[n - layers :]]
-            self.room("light_line", len(lines), 24)[: len(lines)] = lines
-        for name, inner in (("row", 16), ("eye", 3), ("base", 9), ("ray", 9), ("limit", 3)):
-            self.room(f"view_{name}", n, inner)
-        for name in (*VIEW_COLUMNS, "vertadr", "triadr", "instadr", "binadr"):
-            self.room(f"view_{name}", n)
+            self.room("light_line", len(lines))[: len(lines)] = lines
+        for name in VIEW_ARRAYS:
+            self.room(name, n)
         arrays = self.memory.arrays
         for k, view in enumerate(views):
             if view is before[k]:
@@ -506,7 +451,7 @@ class Frame:
     def _make_room(self, width: int, height: int, nview: int) -> None:
         """Allocate memory for the picture, the triangles of all views, and the tiles of all workers."""
         ninst, nvert, ntri, nnode = (self.get(name) for name in ("ninst", "nvert", "ntri", "nnode"))
-        lit, ncolor, nsample = 1 + self.get("nmirror"), self.get("ncolor"), MOST_SAMPLES
+        lit, ncolor = 1 + self.get("nmirror"), self.get("ncolor")
         pixels, threads, shares = width * height, self.threads, self.get("nshare")
         nodes, tables = threads * lit * nnode, max(threads, lit * shares)
         self.set(nodeadr=lit * nvert, next_level=threads * TILE_WIDTH)
@@ -515,37 +460,27 @@ class Frame:
         if sizes == self.view_room:
             return
         self.view_room = sizes
-        for name, length, *inner in (
-            *(("depth", pixels), ("segment", pixels)),
-            *(
-                ("vert_clip", nview * nvert, 4),
-                ("vert_pixel", nview * nvert, 2),
-                ("vert_beyond", nview * nvert),
-                ("vert_tex", lit * nvert, 3),
-                ("vert_epoch", lit * nvert),
-                ("node_epoch", nodes),
-            ),
-            ("vert_color", lit * nvert + nodes, ncolor),
-            *(("lit", tables * LIT_NUMBERS), ("lit_vert", tables * MOST_LIT)),
-            *(("tri_vert", nview * ntri, 3), ("tri_edge", nview * ntri, 9), ("tri_near", nview * ntri, 3)),
-            *(
-                ("tri_box", nview * ntri, 4),
-                ("tri_inst", nview * ntri),
-                ("tri_back", nview * ntri),
-                ("inst_trinum", nview * ninst),
-                ("inst_box", nview * ninst, 4),
-            ),
-            ("bin_start", lit * (tiles * shares + 2)),
-            *(("tile_near", 2 * threads * nsample * TILE), ("tile_tri", 2 * threads * nsample * TILE)),
-            *(("tile_color", threads * lit * TILE, 4), ("run_hit", threads * TILE_WIDTH * MOST_SAMPLES)),
-            *((f"run_{name}", threads * TILE_WIDTH) for name in RUN_COLUMNS),
-            *((f"run_{name}", 2 * threads * TILE_WIDTH) for name in LEVEL_COLUMNS),
-            *(
-                ("run_layer", threads * TILE_WIDTH * ncolor // 4, 4),
-                ("run_color", threads * TILE_WIDTH, 4),
-            ),
+        run = threads * TILE_WIDTH
+        for length, names in (
+            (pixels, ("depth", "segment")),
+            (nview * nvert, ("vert_clip", "vert_pixel", "vert_beyond")),
+            (lit * nvert, ("vert_tex", "vert_epoch")),
+            (nodes, ("node_epoch",)),
+            (lit * nvert + nodes, ("vert_color",)),
+            (tables * LIT_NUMBERS, ("lit",)),
+            (tables * MOST_LIT, ("lit_vert",)),
+            (nview * ntri, ("tri_vert", "tri_edge", "tri_near", "tri_box", "tri_inst", "tri_back")),
+            (nview * ninst, ("inst_trinum", "inst_box")),
+            (lit * (tiles * shares + 2), ("bin_start",)),
+            (2 * threads * MOST_SAMPLES * TILE, ("tile_near", "tile_tri")),
+            (threads * lit * TILE, ("tile_color",)),
+            (run, RUN_ARRAYS),
+            (2 * run, LEVEL_ARRAYS),
+            (run * MOST_SAMPLES, ("run_hit",)),
+            (run * ncolor // 4, ("run_layer",)),
         ):
-            self.room(name, length, *inner)
+            for name in names:
+                self.room(name, length)
         views = np.arange(nview)
         for name, step in (("vertadr", nvert), ("triadr", ntri), ("instadr", ninst)):
             self.memory.arrays[f"view_{name}"][:nview] = step * views

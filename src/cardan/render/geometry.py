@@ -11,9 +11,8 @@ from math import ceil, floor, sqrt
 from cardan.enums.codes import GEOM_MESH, GEOM_SKIN
 from cardan.jit import kernel
 from cardan.maths.types import Vec3
-from cardan.render.calls import picture_stage
 from cardan.render.kernel_views import Assets, Frame
-from cardan.render.single import int32, single
+from cardan.render.kernels import int32, picture_stage, single
 from cardan.render.tiles import LANES, count_instance, share_begin
 from cardan.render.vertices import COLORS, color_part, color_vertex, place, turn_normal
 

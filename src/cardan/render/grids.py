@@ -10,8 +10,8 @@ from typing import Any
 
 from cardan.jit import kernel
 from cardan.render.kernel_views import Frame
+from cardan.render.kernels import HALF, ONE, ZERO, int32, single
 from cardan.render.lighting import MOST_LIT, light_vertices
-from cardan.render.single import HALF, ONE, ZERO, int32, single
 from cardan.render.tiles import TILE_WIDTH
 from cardan.render.vertices import begin_lit, placed
 

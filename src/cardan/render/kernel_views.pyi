@@ -1,4 +1,4 @@
-"""Fields as kernels of the renderer see them; written by `python -m cardan.render.stubs`."""
+"""Fields as kernels of the renderer see them; written by `python -m cardan.render.fields`."""
 
 from typing import Final
 

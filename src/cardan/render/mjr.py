@@ -14,8 +14,7 @@ from cardan.model.mjmodel import MjModel
 from cardan.render.canvas import Canvas
 from cardan.render.context import MjrContext, current_context
 from cardan.render.figure import draw_figure
-from cardan.render.labels import draw_labels
-from cardan.render.scene import draw_scene
+from cardan.render.scene import draw_labels, draw_scene
 from cardan.visual import MjrRect, MjvFigure, MjvScene
 
 P = ParamSpec("P")

@@ -6,11 +6,10 @@ from math import sqrt
 from typing import Any
 
 from cardan.jit import kernel
-from cardan.render.calls import picture_stage
 from cardan.render.kernel_views import Assets, Frame
+from cardan.render.kernels import HALF, ONE, ZERO, int32, picture_stage, single
 from cardan.render.raster import ALL, NONE, cover_row, fill_triangle, part_of_tile
 from cardan.render.shading import reflects, shade_batch, take_places, take_run
-from cardan.render.single import HALF, ONE, ZERO, int32, single
 from cardan.render.sky import ray_of, sky_run
 from cardan.render.tiles import MOST_SAMPLES, TILE, TILE_HEIGHT, TILE_WIDTH, bin_begin, tile_columns, tile_rows
 from cardan.render.vertices import COLORS

@@ -11,7 +11,7 @@ import numpy as np
 
 from cardan.jit import kernel
 from cardan.render.kernel_views import Frame
-from cardan.render.single import ZERO, int32, single
+from cardan.render.kernels import ZERO, int32, single
 from cardan.render.tiles import LANES, MOST_SAMPLES, TILE_HEIGHT, TILE_WIDTH
 
 Block = tuple[float, ...]

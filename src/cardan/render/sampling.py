@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cardan.jit import kernel
 from cardan.render.kernel_views import Assets, Frame
-from cardan.render.single import HALF, ONE, TWO, ZERO, int32, single
+from cardan.render.kernels import HALF, ONE, TWO, ZERO, int32, single
 
 Color = tuple[float, float, float, float]
 """Red, green, blue, and an unused number, so that a colour fills a register."""

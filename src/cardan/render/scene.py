@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from cardan.enums import mjtStereo
-from cardan.render.camera import average_camera
+from cardan.render.camera import average_camera, view_of
 from cardan.render.canvas import Canvas, window_depth
+from cardan.render.context import MjrContext
 from cardan.render.frame import DEPTHS, Frame, flag_of
 from cardan.render.vertices import COLORS
 from cardan.visual import MjrRect, MjvGLCamera, MjvScene
@@ -84,3 +85,22 @@ def draw_scene(frame: Frame, canvas: Canvas, viewport: MjrRect, scene: MjvScene,
             draw_view(frame, canvas, (left + k * half, bottom, half, height), scene, camera, nsample)
     else:
         draw_view(frame, canvas, (left, bottom, width, height), scene, average_camera(scene), nsample)
+
+
+WHITE = (1.0, 1.0, 1.0)
+
+
+def draw_labels(canvas: Canvas, viewport: MjrRect, scene: MjvScene, context: MjrContext) -> None:
+    """Write the labels of a scene's geoms at the positions of the geoms."""
+    geoms = scene.geom_values[: scene.ngeom]
+    labelled = np.flatnonzero(geoms["label"] != b"")
+    if not len(labelled) or context.fonts is None:
+        return
+    view = view_of(average_camera(scene), viewport.width, viewport.height)
+    points = np.concatenate([geoms["pos"][labelled], np.ones((len(labelled), 1))], 1)
+    x, y, w, depth = view.rows @ points.T
+    for k, geom in enumerate(labelled):
+        if depth[k] > view.near:
+            text = geoms["label"][geom].decode(errors="replace")
+            px, py = round(x[k] / w[k]) + viewport.left, round(y[k] / w[k]) + viewport.bottom
+            context.fonts.draw(canvas, text, px, py, WHITE)

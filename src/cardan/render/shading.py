@@ -17,12 +17,12 @@ from cardan.enums.codes import TEXTURE_2D
 from cardan.jit import kernel
 from cardan.render.grids import color_of, grid_run
 from cardan.render.kernel_views import Assets, Frame
+from cardan.render.kernels import HALF, ONE, ZERO, int32, single
 from cardan.render.sampling import FLAT_SIDE, multiply_cube, multiply_texture
 from cardan.render.shadows import shadow_run
-from cardan.render.single import HALF, ONE, ZERO, int32, single
 from cardan.render.sky import add_haze, haze_line, is_hazy
-from cardan.render.texturing import texture_unit
 from cardan.render.tiles import TILE, TILE_WIDTH
+from cardan.render.vertices import texture_unit
 
 Weights = tuple[float, float, float, float, float, float]
 """Weights of the corners of a triangle at the first pixel of a run, and their steps from pixel to pixel.

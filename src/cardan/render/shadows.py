@@ -6,9 +6,8 @@ Only back faces are drawn into a map, so that lit surfaces don't shadow themselv
 from __future__ import annotations
 
 from cardan.jit import kernel
-from cardan.render.calls import picture_stage
 from cardan.render.kernel_views import Assets, Frame
-from cardan.render.single import ONE, ZERO, int32, single
+from cardan.render.kernels import ONE, ZERO, int32, picture_stage, single
 from cardan.render.tiles import fill_bins
 
 Block = tuple[float, float, float, float, float, float, float, float]

@@ -6,8 +6,8 @@ from math import sqrt
 
 from cardan.jit import kernel
 from cardan.render.kernel_views import Assets, Frame
+from cardan.render.kernels import ONE, ZERO, single
 from cardan.render.sampling import multiply_cube
-from cardan.render.single import ONE, ZERO, single
 from cardan.render.tiles import TILE_WIDTH
 
 NONE = -1

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from cardan.jit import kernel
-from cardan.render.calls import picture_stage
 from cardan.render.fields import NRANK
 from cardan.render.kernel_views import Assets, Frame
+from cardan.render.kernels import picture_stage
 
 TILE_WIDTH = 128
 TILE_HEIGHT = 16

@@ -4,7 +4,11 @@
 of such numbers have the same type. For type checkers they are ordinary numbers.
 """
 
+from __future__ import annotations
+
 from typing import TYPE_CHECKING
+
+from cardan.jit.driver.program import call, native_over
 
 if TYPE_CHECKING:
 
@@ -26,3 +30,9 @@ ONE = single(1.0)
 TWO = single(2.0)
 
 __all__ = ["HALF", "ONE", "TWO", "ZERO", "int32", "single"]
+
+
+picture_stage = native_over("Assets", "Frame", side_by_side=True)
+"""Decorator of a kernel of ``(a, f, i, j)`` that `call` runs natively."""
+
+__all__ = ["call", "picture_stage"]
