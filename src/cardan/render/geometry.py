@@ -292,27 +292,6 @@ def faces_camera(a: Assets, f: Frame, view: int, inst: int, vertex: int) -> bool
 
 
 @kernel
-def set_up_lines(a: Assets, f: Frame, view: int, share: int, inst: int, vertex: int, first: int) -> int:
-    """Make triangles from the edges of an instance's shape; return their number."""
-    shape = f.inst_shape[inst]
-    corner = vertex + a.shape_vertnum[shape]
-    surface = a.shape_facenum[shape] > 0
-    adr = a.shape_vertadr[shape]
-    count = 0
-    for k in range(a.shape_edgenum[shape]):
-        v0, v1 = a.edge[a.shape_edgeadr[shape] + k, 0], a.edge[a.shape_edgeadr[shape] + k, 1]
-        seen = not (surface and f.cull) or (
-            faces_camera(a, f, view, inst, adr + v0) or faces_camera(a, f, view, inst, adr + v1)
-        )
-        if seen:
-            if f.mode == COLORS:
-                color_vertex(a, f, view, share, inst, v0)
-                color_vertex(a, f, view, share, inst, v1)
-            count += add_line(f, view, inst, first + count, vertex + v0, vertex + v1, corner + 4 * k)
-    return count
-
-
-@kernel
 def set_up_faces(a: Assets, f: Frame, view: int, inst: int, vertex: int, first: int) -> int:
     """Set up the visible triangles of an instance, and mark their vertices for lighting; return their number."""
     shape = f.inst_shape[inst]
@@ -335,20 +314,6 @@ def set_up_faces(a: Assets, f: Frame, view: int, inst: int, vertex: int, first: 
 
 
 @kernel
-def bound_instance(f: Frame, view: int, inst: int) -> None:
-    """Store in `inst_box` the pixels of a view that the triangles of an instance may cover."""
-    total, first = f.view_instadr[view] + inst, f.view_triadr[view] + f.inst_triadr[inst]
-    x0, x1, y0, y1 = f.view_width[view], -1, f.view_height[view], -1
-    for tri in range(first, first + f.inst_trinum[total]):
-        x0, x1 = min(x0, f.tri_box[tri, 0]), max(x1, f.tri_box[tri, 1])
-        y0, y1 = min(y0, f.tri_box[tri, 2]), max(y1, f.tri_box[tri, 3])
-    f.inst_box[total, 0] = x0
-    f.inst_box[total, 1] = x1
-    f.inst_box[total, 2] = y0
-    f.inst_box[total, 3] = y1
-
-
-@kernel
 def set_up_instance(a: Assets, f: Frame, view: int, share: int, inst: int) -> None:
     """Set up the visible triangles of an instance in a view, if it is visible, and count them for each tile."""
     total = f.view_instadr[view] + inst
@@ -357,13 +322,36 @@ def set_up_instance(a: Assets, f: Frame, view: int, share: int, inst: int) -> No
     vertex = f.view_vertadr[view] + f.inst_vertadr[inst]
     first = f.view_triadr[view] + f.inst_triadr[inst]
     if f.inst_line[inst] > 0.0:
-        f.inst_trinum[total] = set_up_lines(a, f, view, share, inst, vertex, first)
+        shape = f.inst_shape[inst]
+        corner = vertex + a.shape_vertnum[shape]
+        surface = a.shape_facenum[shape] > 0
+        adr = a.shape_vertadr[shape]
+        count = 0
+        for k in range(a.shape_edgenum[shape]):
+            v0, v1 = a.edge[a.shape_edgeadr[shape] + k, 0], a.edge[a.shape_edgeadr[shape] + k, 1]
+            seen = not (surface and f.cull) or (
+                faces_camera(a, f, view, inst, adr + v0) or faces_camera(a, f, view, inst, adr + v1)
+            )
+            if seen:
+                if f.mode == COLORS:
+                    color_vertex(a, f, view, share, inst, v0)
+                    color_vertex(a, f, view, share, inst, v1)
+                count += add_line(f, view, inst, first + count, vertex + v0, vertex + v1, corner + 4 * k)
+        f.inst_trinum[total] = count
     else:
         f.inst_trinum[total] = set_up_faces(a, f, view, inst, vertex, first)
         if f.inst_parts[inst] == 1:
             color_part(a, f, view, share, inst)
     if f.view_shadow[view]:  # shadow maps have no tiles
-        bound_instance(f, view, inst)
+        # the pixels that the triangles may cover; shadow maps have no tiles
+        x0, x1, y0, y1 = f.view_width[view], -1, f.view_height[view], -1
+        for tri in range(first, first + f.inst_trinum[total]):
+            x0, x1 = min(x0, f.tri_box[tri, 0]), max(x1, f.tri_box[tri, 1])
+            y0, y1 = min(y0, f.tri_box[tri, 2]), max(y1, f.tri_box[tri, 3])
+        f.inst_box[total, 0] = x0
+        f.inst_box[total, 1] = x1
+        f.inst_box[total, 2] = y0
+        f.inst_box[total, 3] = y1
     else:
         count_instance(f, view, share, inst)
 

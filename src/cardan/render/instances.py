@@ -74,21 +74,6 @@ def shape_of(a: Assets, kind: int, dataid: int, objid: int) -> int:
 
 
 @kernel
-def opacity_of(f: Frame, geom: int) -> float:
-    """Opacity with which a geom is drawn."""
-    opacity = float(f.scene_f[geom, RGBA + 3])
-    kind = f.scene_i[geom, TYPE]
-    height = 0.0
-    for k in range(3):
-        height += (f.eye[k] - f.scene_f[geom, POS + k]) * f.scene_f[geom, MAT + 3 * k + 2]
-    if kind == GEOM_PLANE and height < 0.0:
-        opacity = 1.0 - (1.0 - BACK_OPACITY * opacity) ** 2
-    if kind in (GEOM_SKIN, GEOM_MESH):  # their fronts are drawn twice, as in the reference
-        opacity = 1.0 - (1.0 - opacity) ** 2
-    return opacity
-
-
-@kernel
 def take_material(a: Assets, f: Frame, geom: int) -> None:
     """Copy the appearance of a geom."""
     tex = f.scene_i[geom, TEXID]
@@ -103,7 +88,15 @@ def take_material(a: Assets, f: Frame, geom: int) -> None:
     f.geom_specular[geom] = f.scene_f[geom, SPECULAR]
     f.geom_shininess[geom] = f.scene_f[geom, SHININESS]
     f.geom_reflectance[geom] = f.scene_f[geom, REFLECTANCE]
-    opacity = opacity_of(f, geom)
+    opacity = float(f.scene_f[geom, RGBA + 3])
+    kind = f.scene_i[geom, TYPE]
+    height = 0.0
+    for k in range(3):
+        height += (f.eye[k] - f.scene_f[geom, POS + k]) * f.scene_f[geom, MAT + 3 * k + 2]
+    if kind == GEOM_PLANE and height < 0.0:
+        opacity = 1.0 - (1.0 - BACK_OPACITY * opacity) ** 2
+    if kind in (GEOM_SKIN, GEOM_MESH):  # their fronts are drawn twice, as in the reference
+        opacity = 1.0 - (1.0 - opacity) ** 2
     blend = 1 if opacity < 1.0 else 0
     f.geom_opacity[geom] = opacity
     f.geom_transparent[geom] = blend
@@ -129,31 +122,6 @@ def take_place(a: Assets, f: Frame, geom: int) -> None:
         f.geom_mat[geom, k] = straight if soft else f.scene_f[geom, MAT + k]
 
 
-@kernel
-def count_geom(a: Assets, f: Frame, geom: int) -> None:
-    """Collect properties of a picture's geoms: reflecting, soft and large geoms, and the first infinite plane."""
-    kind = f.geom_type[geom]
-    if f.geom_shape[geom] != NONE:
-        f.nsplit += a.shape_facenum[f.geom_shape[geom]] // PART_FACES
-    if kind in (GEOM_PLANE, GEOM_BOX) and f.geom_reflectance[geom] > 0.0 and not f.geom_transparent[geom]:
-        f.geom_reflecting[f.nreflect] = geom
-        f.nreflect += 1
-    if kind in (GEOM_FLEX, GEOM_SKIN):
-        f.nsoft += 1
-    if kind == GEOM_PLANE and min(f.geom_size[geom, 0], f.geom_size[geom, 1]) <= 0.0 and f.haze_geom == NONE:
-        f.haze_geom = geom
-
-
-@kernel
-def square_to(f: Frame, geom: int) -> float:
-    """Square of a geom's distance from the camera, m²."""
-    square = 0.0
-    for k in range(3):
-        away = f.scene_f[geom, POS + k] - f.eye[k]
-        square += away * away
-    return square
-
-
 @picture_stage
 def take_geoms(a: Assets, f: Frame, i: int, j: int) -> int:
     """Copy the geoms of a scene, transparent ones last; return the number of transparent geoms."""
@@ -165,13 +133,26 @@ def take_geoms(a: Assets, f: Frame, i: int, j: int) -> int:
     for geom in range(f.ngeom):
         take_place(a, f, geom)
         take_material(a, f, geom)
-        count_geom(a, f, geom)
+        kind = f.geom_type[geom]
+        if f.geom_shape[geom] != NONE:
+            f.nsplit += a.shape_facenum[f.geom_shape[geom]] // PART_FACES
+        if kind in (GEOM_PLANE, GEOM_BOX) and f.geom_reflectance[geom] > 0.0 and not f.geom_transparent[geom]:
+            f.geom_reflecting[f.nreflect] = geom
+            f.nreflect += 1
+        if kind in (GEOM_FLEX, GEOM_SKIN):
+            f.nsoft += 1
+        if kind == GEOM_PLANE and min(f.geom_size[geom, 0], f.geom_size[geom, 1]) <= 0.0 and f.haze_geom == NONE:
+            f.haze_geom = geom
         if not f.geom_transparent[geom]:
             f.geom_order[solid] = geom
             solid += 1
     clear = solid
     for geom in range(f.ngeom):
-        f.geom_square[geom] = square_to(f, geom)
+        square = 0.0
+        for k in range(3):
+            away = f.scene_f[geom, POS + k] - f.eye[k]
+            square += away * away
+        f.geom_square[geom] = square
         if f.geom_transparent[geom]:
             f.geom_order[clear] = geom
             clear += 1

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from cardan.jit import exact, kernel
-from cardan.maths.types import Vec3
 from cardan.render.camera import View, axes_of, length_of, make_view
 from cardan.render.kernel_views import Assets, Frame
 from cardan.render.kernels import ONE, ZERO, int32, picture_stage, single
@@ -68,25 +67,6 @@ def unit(x: float, y: float, z: float) -> tuple[float, float, float, float]:
     length = single(sqrt(max(x * x + y * y + z * z, SMALL)))
     scale = ONE / length
     return (x * scale, y * scale, z * scale, length)
-
-
-@kernel
-def put_unit(f: Frame, row: int, x: float, y: float, z: float) -> float:
-    """Store the unit vector along a vector in the rows from `row` on; return the length."""
-    x, y, z, length = unit(x, y, z)
-    f.lit[row + FIRST] = x
-    f.lit[row + SECOND] = y
-    f.lit[row + THIRD] = z
-    return length
-
-
-@kernel
-def face_point(f: Frame, at: int, row: int, point: Vec3) -> None:
-    """Compute unit vectors from the vertices to a point."""
-    px, py, pz = single(point[0]), single(point[1]), single(point[2])
-    for i in range(at, at + MOST_LIT):
-        x, y, z = f.lit[i + PLACE + FIRST], f.lit[i + PLACE + SECOND], f.lit[i + PLACE + THIRD]
-        put_unit(f, i + row, px - x, py - y, pz - z)
 
 
 @kernel
@@ -164,26 +144,15 @@ def add_light(f: Frame, geom: int, light: int, channel: int, color: float, at: i
 
 
 @kernel
-def reflectance_of(f: Frame, view: int) -> float:
-    """Fraction of the colours that a view shows: mirrors dim surfaces, but not their highlights."""
-    return f.geom_reflectance[f.view_mirror[view]] if f.view_mirror[view] >= 0 else ONE
-
-
-@kernel
-def set_color(f: Frame, v: int, channel: int, r: float, g: float, b: float) -> None:
-    """Store a colour of a vertex, with channels of at most 1 (section 2.14.6, "Clamping or masking")."""
-    f.vert_color[v, channel] = min(r, ONE)
-    f.vert_color[v, channel + 1] = min(g, ONE)
-    f.vert_color[v, channel + 2] = min(b, ONE)
-
-
-@kernel
 def put_colors(f: Frame, row: int, channel: int, table: int, count: int) -> None:
-    """Copy colours from the rows from `row` on to their vertices."""
+    """Copy colours from the rows from `row` on to their vertices, at most 1 (section 2.14.6, "Clamping or masking")."""
     at = table * LIT_NUMBERS + row
     for k in range(count):
         i = at + k
-        set_color(f, f.lit_vert[table * MOST_LIT + k], channel, f.lit[i + FIRST], f.lit[i + SECOND], f.lit[i + THIRD])
+        v = f.lit_vert[table * MOST_LIT + k]
+        f.vert_color[v, channel] = min(f.lit[i + FIRST], ONE)
+        f.vert_color[v, channel + 1] = min(f.lit[i + SECOND], ONE)
+        f.vert_color[v, channel + 2] = min(f.lit[i + THIRD], ONE)
 
 
 @kernel
@@ -197,7 +166,9 @@ def light_vertices(f: Frame, view: int, geom: int, table: int, count: int) -> No
         table: number of the table in `lit` with their positions and normals, and in `lit_vert` with their numbers.
         count: number of vertices.
     """
-    at, dim = table * LIT_NUMBERS, reflectance_of(f, view)
+    at = table * LIT_NUMBERS
+    # mirrors dim surfaces, but not their highlights
+    dim = f.geom_reflectance[f.view_mirror[view]] if f.view_mirror[view] >= 0 else ONE
     flat, base = f.geom_flat[geom] != 0, f.geom_emission[geom]
     for channel in range(3):
         color = dim * f.geom_rgba[geom, channel]
@@ -210,7 +181,13 @@ def light_vertices(f: Frame, view: int, geom: int, table: int, count: int) -> No
                 f.vert_color[f.lit_vert[table * MOST_LIT + k], channel] = ZERO
         put_colors(f, SUM, 0, table, count)
         return
-    face_point(f, at, EYE, (f.view_eye[view, 0], f.view_eye[view, 1], f.view_eye[view, 2]))
+    px, py, pz = single(f.view_eye[view, 0]), single(f.view_eye[view, 1]), single(f.view_eye[view, 2])
+    for i in range(at, at + MOST_LIT):
+        x, y, z = f.lit[i + PLACE + FIRST], f.lit[i + PLACE + SECOND], f.lit[i + PLACE + THIRD]
+        x, y, z, _ = unit(px - x, py - y, pz - z)
+        f.lit[i + EYE + FIRST] = x
+        f.lit[i + EYE + SECOND] = y
+        f.lit[i + EYE + THIRD] = z
     power = MOST_SHININESS * f.geom_shininess[geom]
     for light in range(f.nlight):
         face_light(f, light, at)

@@ -197,16 +197,6 @@ def batch_of(a: Assets, f: Frame, view: int, tri: int, count: int) -> Batch:
 
 
 @kernel
-def goes_into(f: Frame, batch: Batch, other: Batch) -> bool:
-    """Whether the pixels of another batch fit into a batch, and both are shaded in the same way."""
-    if batch[0] == NOTHING or other[0] == NOTHING:
-        alike = batch[0] == other[0]
-    else:
-        alike = f.inst_geom[batch[0]] == f.inst_geom[other[0]] and batch[1] == other[1]
-    return alike and batch[2] + other[2] <= TILE_WIDTH
-
-
-@kernel
 def shown_share(f: Frame, samples: int, key: int, x: int, tri: int) -> float:
     """Fraction of a pixel of a row that shows a triangle, or nothing; `samples` and `key` are the row's first."""
     number = f.run_key[key + x]
@@ -216,22 +206,6 @@ def shown_share(f: Frame, samples: int, key: int, x: int, tri: int) -> float:
     for k in range(samples + 4 * x, samples + 4 * x + 4):
         share += QUARTER if f.tile_tri[k] == tri else ZERO
     return share
-
-
-@kernel
-def count_from(f: Frame, tri: int, samples: int, worker: int, x: int, columns: int) -> int:
-    """Number of adjacent pixels in a row, from `x` on, that show a triangle, or nothing, at least partly.
-
-    The fractions are stored in the worker's `run_hit`.
-    """
-    key, hit = worker * TILE_WIDTH, worker * TILE_WIDTH * MOST_SAMPLES
-    share = shown_share(f, samples, key, x, tri)
-    count = 0
-    while share > ZERO:
-        f.run_hit[hit + count] = share
-        count += 1
-        share = shown_share(f, samples, key, x + count, tri) if x + count < columns else ZERO
-    return count
 
 
 @kernel
@@ -258,14 +232,25 @@ def color_from(
     """
     key = worker * TILE_WIDTH
     samples = samples_of(f, view, worker) + (row << f.sample_shift)
-    count = count_from(f, tri, samples, worker, x, columns)
+    hit = key * MOST_SAMPLES
+    share = shown_share(f, samples, key, x, tri)
+    count = 0
+    while share > ZERO:
+        f.run_hit[hit + count] = share
+        count += 1
+        share = shown_share(f, samples, key, x + count, tri) if x + count < columns else ZERO
     more = batch_of(a, f, view, tri, count)
-    if not goes_into(f, batch, more):
+    # pixels are shaded together if they show the same geom, and are part of a mirror or not
+    if batch[0] == NOTHING or more[0] == NOTHING:
+        alike = batch[0] == more[0]
+    else:
+        alike = f.inst_geom[batch[0]] == f.inst_geom[more[0]] and batch[1] == more[1]
+    if not (alike and batch[2] + more[2] <= TILE_WIDTH):
         add_batch(a, f, view, batch, worker, left, y, row)
         batch = (more[0], more[1], 0)
     at = batch[2]
     for i in range(count):
-        f.run_cover[key + at + i] = f.run_hit[key * MOST_SAMPLES + i]
+        f.run_cover[key + at + i] = f.run_hit[hit + i]
     take(a, f, view, tri, worker, left, y, x, count, at)
     return (batch[0], batch[1], at + count)
 
@@ -280,27 +265,6 @@ def starts_at(f: Frame, samples: int, key: int, x: int, s: int, tri: int) -> boo
 
 
 @kernel
-def shade_row(a: Assets, f: Frame, view: int, worker: int, left: int, y: int, row: int, columns: int) -> None:
-    """Compute the colours of a row of a tile; adjacent pixels of a triangle are handled together."""
-    key = worker * TILE_WIDTH
-    samples = samples_of(f, view, worker) + (row << f.sample_shift)
-    batch = (NOTHING, False, 0)
-    x = 0
-    while x < columns:
-        tri = f.run_key[key + x]
-        several = tri == MIXED
-        for s in range(4 if several else 1):
-            if several:
-                tri = f.tile_tri[samples + 4 * x + s]
-            if starts_at(f, samples, key, x, s, tri):
-                batch = color_from(a, f, view, tri, worker, left, y, row, x, columns, batch)
-        x += 1
-        while not several and x < columns and f.run_key[key + x] == tri:
-            x += 1
-    add_batch(a, f, view, batch, worker, left, y, row)
-
-
-@kernel
 def shade_tile(a: Assets, f: Frame, view: int, worker: int, left: int, bottom: int) -> None:
     """Compute the colours of the pixels of a tile whose samples are known."""
     columns = min(TILE_WIDTH, f.view_width[view] - left)
@@ -311,20 +275,31 @@ def shade_tile(a: Assets, f: Frame, view: int, worker: int, left: int, bottom: i
         for i in range(target + first, target + first + columns):
             for c in range(4):
                 f.tile_color[i, c] = ZERO
-        shade_row(a, f, view, worker, left, bottom + row, first, columns)
-
-
-@kernel
-def color_at(colors: Any, k: int) -> tuple[float, float, float, float]:
-    """Return a colour of an array."""
-    return (colors[k, 0], colors[k, 1], colors[k, 2], colors[k, 3])
+        y = bottom + row
+        key = worker * TILE_WIDTH
+        samples = samples_of(f, view, worker) + (first << f.sample_shift)
+        batch = (NOTHING, False, 0)
+        x = 0
+        while x < columns:
+            tri = f.run_key[key + x]
+            several = tri == MIXED
+            for s in range(4 if several else 1):
+                if several:
+                    tri = f.tile_tri[samples + 4 * x + s]
+                if starts_at(f, samples, key, x, s, tri):
+                    batch = color_from(a, f, view, tri, worker, left, y, first, x, columns, batch)
+            x += 1
+            while not several and x < columns and f.run_key[key + x] == tri:
+                x += 1
+        add_batch(a, f, view, batch, worker, left, y, first)
 
 
 @kernel
 def split_colors(f: Frame, colors: Any, source: int, run: int, columns: int) -> None:
     """Copy colours of a row of a tile to one array for each channel, as vectors of pixels need them."""
     for x in range(columns):
-        r, g, b, o = color_at(colors, source + x)
+        k = source + x
+        r, g, b, o = colors[k, 0], colors[k, 1], colors[k, 2], colors[k, 3]
         f.run_s[run + x] = r
         f.run_t[run + x] = g
         f.run_r[run + x] = b
@@ -413,15 +388,6 @@ def shows_mirror(f: Frame, worker: int, only: int, geom: int) -> bool:
 
 
 @kernel
-def store_colors(f: Frame, worker: int, left: int, bottom: int) -> None:
-    """Store the colours of a tile of the camera's view in the picture."""
-    columns = min(TILE_WIDTH, f.width - left)
-    for row in range(min(TILE_HEIGHT, f.height - bottom)):
-        split_colors(f, f.tile_color, pixels_of(f, 0, worker) + row * TILE_WIDTH, worker * TILE_WIDTH, columns)
-        store_row(f, worker, left, bottom + row, columns)
-
-
-@kernel
 def store_depths(f: Frame, view: int, worker: int, left: int, bottom: int) -> None:
     """Store depth, m, and geom of the first sample of each pixel in the picture."""
     columns = min(TILE_WIDTH, f.view_width[view] - left)
@@ -465,7 +431,10 @@ def draw_tile(a: Assets, f: Frame, tile: int, worker: int) -> None:
             shade_tile(a, f, view, worker, left, bottom)
             blend_tile(a, f, view, tile, worker, left, bottom)
     if shown == MIXED:
-        store_colors(f, worker, left, bottom)
+        columns = min(TILE_WIDTH, f.width - left)
+        for row in range(min(TILE_HEIGHT, f.height - bottom)):
+            split_colors(f, f.tile_color, pixels_of(f, 0, worker) + row * TILE_WIDTH, worker * TILE_WIDTH, columns)
+            store_row(f, worker, left, bottom + row, columns)
 
 
 @picture_stage

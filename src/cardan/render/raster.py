@@ -62,33 +62,16 @@ def owned_from(a: float, b: float) -> float:
 
 
 @kernel
-def edge_over_tile(f: Frame, tri: int, k: int, left: int, bottom: int) -> tuple[float, float]:
-    """Least and largest value of an edge function in a tile."""
-    a, b = f.tri_edge[tri, 3 * k], f.tri_edge[tri, 3 * k + 1]
-    across, along = a * TILE_WIDTH, b * TILE_HEIGHT
-    corner = a * left + b * bottom + f.tri_edge[tri, 3 * k + 2]
-    return (corner + min(across, 0.0) + min(along, 0.0), corner + max(across, 0.0) + max(along, 0.0))
-
-
-@kernel
-def box_in_tile(f: Frame, tri: int, left: int, bottom: int) -> tuple[int, int, int, int]:
-    """Pixels of a tile that a triangle may cover: first and last x, first and last y, from the tile's lower left."""
-    return (
-        max(f.tri_box[tri, 0] - left, 0),
-        min(f.tri_box[tri, 1] - left, TILE_WIDTH - 1),
-        max(f.tri_box[tri, 2] - bottom, 0),
-        min(f.tri_box[tri, 3] - bottom, TILE_HEIGHT - 1),
-    )
-
-
-@kernel
 def part_of_tile(f: Frame, tri: int, left: int, bottom: int) -> int:
     """Part of a tile inside a triangle: `NONE`, `SOME` or `ALL`; `SOME` if that would take longer to find out."""
     if f.tri_box[tri, 0] >= left and f.tri_box[tri, 1] < left + TILE_WIDTH - 1:
         return SOME  # most triangles are smaller than a tile
     least, most = 1.0, 1.0
     for k in range(3):
-        low, high = edge_over_tile(f, tri, k, left, bottom)
+        a, b = f.tri_edge[tri, 3 * k], f.tri_edge[tri, 3 * k + 1]
+        across, along = a * TILE_WIDTH, b * TILE_HEIGHT
+        corner = a * left + b * bottom + f.tri_edge[tri, 3 * k + 2]
+        low, high = corner + min(across, 0.0) + min(along, 0.0), corner + max(across, 0.0) + max(along, 0.0)
         least, most = min(least, low), min(most, high)
     if most < 0.0:
         return NONE
@@ -163,7 +146,8 @@ def fill_triangle(f: Frame, view: int, tri: int, samples: int, left: int, bottom
     if part != SOME:
         return
     shift = f.sample_shift
-    x0, x1, y0, y1 = box_in_tile(f, tri, left, bottom)
+    x0, x1 = max(f.tri_box[tri, 0] - left, 0), min(f.tri_box[tri, 1] - left, TILE_WIDTH - 1)
+    y0, y1 = max(f.tri_box[tri, 2] - bottom, 0), min(f.tri_box[tri, 3] - bottom, TILE_HEIGHT - 1)
     for row in range(y0, y1 + 1):
         base = samples + (row * TILE_WIDTH << shift)
         for block in range((x0 << shift) // LANES, (x1 << shift) // LANES + 1):

@@ -56,15 +56,6 @@ def line_of(weights: Weights, k0: float, k1: float, k2: float) -> tuple[float, f
 
 
 @kernel
-def scale_run(f: Frame, weights: Weights, run: int, count: int) -> None:
-    """Compute the perspective factors of a run of pixels."""
-    start, step = line_of(weights, 1.0, 1.0, 1.0)
-    for i in range(count):
-        value = start + step * f.ramp[i]
-        f.run_scale[run + i] = ONE / (value if value > SMALL else SMALL)
-
-
-@kernel
 def color_run_of(
     f: Frame, tri: int, weights: Weights, layer: int, colors: Any, target: int, run: int, count: int
 ) -> None:
@@ -101,15 +92,6 @@ def place_run(f: Frame, tri: int, weights: Weights, run: int, count: int) -> Non
         u, v = (s + ds * step) * scale, (t + dt * step) * scale
         f.run_s[run + i] = u if abs(u) < FARTHEST else ZERO
         f.run_t[run + i] = v if abs(v) < FARTHEST else ZERO
-
-
-@kernel
-def third_run(f: Frame, tri: int, weights: Weights, run: int, count: int) -> None:
-    """Compute the third texture coordinate of a run of pixels, for cube textures."""
-    r, dr = tex_line(f, tri, weights, 2)
-    for i in range(count):
-        w = (r + dr * f.ramp[i]) * f.run_scale[run + i]
-        f.run_r[run + i] = w if abs(w) < FARTHEST else ZERO
 
 
 @kernel
@@ -179,14 +161,6 @@ def tex_scale(a: Assets, f: Frame, geom: int, axis: int) -> float:
 
 
 @kernel
-def from_metres(f: Frame, scale_s: float, scale_t: float, shift: float, run: int, count: int) -> None:
-    """Convert positions on a plane to texture coordinates."""
-    for k in range(run, run + count):
-        f.run_s[k] = shift + scale_s * f.run_s[k]
-        f.run_t[k] = shift + scale_t * f.run_t[k]
-
-
-@kernel
 def is_plane(f: Frame, inst: int) -> bool:
     """Whether an instance is a plane whose colours come from a grid; False if only its edges are drawn."""
     return f.inst_gridadr[inst] >= 0 and f.inst_line[inst] <= 0.0
@@ -205,26 +179,16 @@ def tex_scales(a: Assets, f: Frame, geom: int, plane: bool) -> tuple[float, floa
 
 
 @kernel
-def take_texture(a: Assets, f: Frame, tri: int, geom: int, plane: bool, weights: Weights, run: int, count: int) -> None:
-    """Compute the sizes of a run of pixels in the texture of their triangle, and for cubes the third coordinate."""
-    tex = f.geom_texid[geom]
-    width, height = tex_scales(a, f, geom, plane)
-    if a.tex_type[tex] == TEXTURE_2D:
-        width, height = abs(width) * a.tex_width[tex], abs(height) * a.tex_height[tex]
-        size_run(f, tri, weights, single(width), single(height), run, count)
-    else:
-        third_run(f, tri, weights, run, count)
-        cube_size_run(f, tri, weights, single(abs(width)), single(abs(height)), run, count)
-
-
-@kernel
 def apply_texture(a: Assets, f: Frame, geom: int, plane: bool, run: int, count: int) -> None:
     """Multiply the colours of a batch by the texture of its geom."""
     tex = f.geom_texid[geom]
     flat = a.tex_type[tex] == TEXTURE_2D
     if plane:
         scale_s, scale_t = tex_scales(a, f, geom, plane)
-        from_metres(f, single(scale_s), single(scale_t), HALF if flat else ZERO, run, count)
+        s_scale, t_scale, shift = single(scale_s), single(scale_t), HALF if flat else ZERO
+        for k in range(run, run + count):
+            f.run_s[k] = shift + s_scale * f.run_s[k]
+            f.run_t[k] = shift + t_scale * f.run_t[k]
     if flat:
         multiply_texture(a, f, tex, FLAT_SIDE, run, count)
     else:
@@ -242,34 +206,10 @@ def reflects(a: Assets, f: Frame, tri: int) -> bool:
 
 
 @kernel
-def add_mirror(f: Frame, geom: int, worker: int, row: int, run: int, count: int) -> None:
-    """Add the colours in a mirror to those of a batch; the row begins at pixel `row` of the tile."""
-    source = (worker * (1 + f.nmirror) + 1 + f.geom_mirror[geom]) * TILE + row
-    for k in range(run, run + count):
-        place = source + f.run_place[k]
-        for c in range(4):
-            f.run_color[k, c] += f.tile_color[place, c]
-
-
-@kernel
-def clamp_colors(f: Frame, run: int, count: int) -> None:
-    """Clamp colours to the range 0 to 1."""
-    for k in range(run, run + count):
-        for c in range(4):
-            f.run_color[k, c] = min(max(f.run_color[k, c], ZERO), ONE)
-
-
-@kernel
-def depth_line(f: Frame, tri: int, x: int, y: int) -> tuple[float, float]:
-    """Nearness of a triangle at the centre of a pixel, and its step to the right."""
-    slope = f.tri_near[tri, 0]
-    return (single(slope * (x + 0.5) + f.tri_near[tri, 1] * (y + 0.5) + f.tri_near[tri, 2]), single(slope))
-
-
-@kernel
 def depth_run(f: Frame, view: int, tri: int, y: int, x0: int, run: int, count: int) -> None:
     """Compute the depths of a run of pixels, m; at most the depth of the far plane."""
-    start, step = depth_line(f, tri, x0, y)
+    slope = f.tri_near[tri, 0]
+    start, step = single(slope * (x0 + 0.5) + f.tri_near[tri, 1] * (y + 0.5) + f.tri_near[tri, 2]), single(slope)
     far = single(f.view_far[view])
     least = ONE / far
     if f.view_perspective[view]:
@@ -278,16 +218,6 @@ def depth_run(f: Frame, view: int, tri: int, y: int, x0: int, run: int, count: i
     else:
         for i in range(count):
             f.run_depth[run + i] = far - (start + step * f.ramp[i])
-
-
-@kernel
-def add_fog(f: Frame, run: int, count: int) -> None:
-    """Blend fog over the colours of a run of pixels: linear in the depth (section 3.10)."""
-    start, scale = single(f.fog_start), single(1.0 / (f.fog_end - f.fog_start))
-    for k in range(run, run + count):
-        share = min(max((f.run_depth[k] - start) * scale, ZERO), ONE)
-        for c in range(4):
-            f.run_color[k, c] += share * (f.fog_color[c] - f.run_color[k, c])
 
 
 @kernel
@@ -311,7 +241,10 @@ def take_run(
     geom, plane = f.inst_geom[inst], is_plane(f, inst)
     weights = weights_at(f, tri, left + x, y)
     take_places(f, worker, x, count, at)
-    scale_run(f, weights, run, count)
+    start, step = line_of(weights, 1.0, 1.0, 1.0)
+    for i in range(count):
+        value = start + step * f.ramp[i]
+        f.run_scale[run + i] = ONE / (value if value > SMALL else SMALL)
     if f.nlayer > 0 or f.fog:
         depth_run(f, view, tri, y, left + x, run, count)
     if not plane:
@@ -322,7 +255,17 @@ def take_run(
     if plane or is_textured(f, geom):
         place_run(f, tri, weights, run, count)
     if is_textured(f, geom):
-        take_texture(a, f, tri, geom, plane, weights, run, count)
+        tex = f.geom_texid[geom]
+        width, height = tex_scales(a, f, geom, plane)
+        if a.tex_type[tex] == TEXTURE_2D:
+            width, height = abs(width) * a.tex_width[tex], abs(height) * a.tex_height[tex]
+            size_run(f, tri, weights, single(width), single(height), run, count)
+        else:
+            r, dr = tex_line(f, tri, weights, 2)
+            for i in range(count):
+                w = (r + dr * f.ramp[i]) * f.run_scale[run + i]
+                f.run_r[run + i] = w if abs(w) < FARTHEST else ZERO
+            cube_size_run(f, tri, weights, single(abs(width)), single(abs(height)), run, count)
 
 
 @kernel
@@ -363,12 +306,23 @@ def shade_batch(
     if is_textured(f, geom):
         apply_texture(a, f, geom, plane, run, count)
     if mirror:
-        add_mirror(f, geom, worker, row, run, count)
+        source = (worker * (1 + f.nmirror) + 1 + f.geom_mirror[geom]) * TILE + row
+        for k in range(run, run + count):
+            place = source + f.run_place[k]
+            for c in range(4):
+                f.run_color[k, c] += f.tile_color[place, c]
     hazy = f.haze > 0.0 and f.sky >= 0 and geom == f.haze_geom and view == 0
     hazy = hazy and is_hazy(f, haze_line(f, view, y, left))
     if f.fog or hazy or not alone:
-        clamp_colors(f, run, count)
+        for k in range(run, run + count):
+            for c in range(4):
+                f.run_color[k, c] = min(max(f.run_color[k, c], ZERO), ONE)
     if f.fog:
-        add_fog(f, run, count)
+        # fog is linear in the depth (section 3.10)
+        start, scale = single(f.fog_start), single(1.0 / (f.fog_end - f.fog_start))
+        for k in range(run, run + count):
+            share = min(max((f.run_depth[k] - start) * scale, ZERO), ONE)
+            for c in range(4):
+                f.run_color[k, c] += share * (f.fog_color[c] - f.run_color[k, c])
     if hazy:
         add_haze(f, view, y, left, run, count)

@@ -28,49 +28,26 @@ def first_shadow(f: Frame) -> int:
     return 1 + f.nmirror
 
 
-@kernel
-def band_of(f: Frame, layer: int, part: int) -> tuple[int, int]:
-    """Rows, first and one past the last, of one of `shadow_parts` bands of the rows of a map in use now or before."""
-    low = min(f.shadow_box[layer, 2], f.shadow_old[layer, 2])
-    rows = max(f.shadow_box[layer, 3], f.shadow_old[layer, 3]) + 1 - low
-    return (low + rows * part // f.shadow_parts, low + rows * (part + 1) // f.shadow_parts)
-
-
-@kernel
-def clear_rows(f: Frame, layer: int, low: int, high: int) -> None:
-    """Clear the pixels of the last picture in the rows from `low` up to `high` of a light's map."""
-    stride = f.shadow_stride
-    base = layer * f.shadow_size * stride
-    for y in range(max(low, f.shadow_old[layer, 2]), min(high, f.shadow_old[layer, 3] + 1)):
-        for x in range(f.shadow_old[layer, 0], f.shadow_old[layer, 1] + 1):
-            f.shadow_near[base + y * stride + x] = ZERO
-
-
-@kernel
-def bound_map(f: Frame, layer: int) -> int:
-    """Store the pixels of a light's map that its instances may cover now and covered before; return their number."""
-    size, view = f.shadow_size, first_shadow(f) + layer
-    for k in range(4):
-        f.shadow_old[layer, k] = f.shadow_box[layer, k]
-    x0, x1, y0, y1 = size, -1, size, -1
-    for k in range(f.view_instadr[view], f.view_instadr[view] + f.ninst):
-        if f.inst_trinum[k] > 0:
-            x0, x1 = min(x0, f.inst_box[k, 0]), max(x1, f.inst_box[k, 1])
-            y0, y1 = min(y0, f.inst_box[k, 2]), max(y1, f.inst_box[k, 3])
-    # one more pixel on each side: single precision may find a triangle there
-    f.shadow_box[layer, 0] = max(x0 - 1, 0)
-    f.shadow_box[layer, 1] = min(x1 + 1, size - 1)
-    f.shadow_box[layer, 2] = max(y0 - 1, 0)
-    f.shadow_box[layer, 3] = min(y1 + 1, size - 1)
-    return (f.shadow_box[layer, 1] - f.shadow_box[layer, 0] + 1) * (f.shadow_box[layer, 3] - f.shadow_box[layer, 2] + 1)
-
-
 @picture_stage
 def bound_maps(a: Assets, f: Frame, layers: int, unused: int) -> int:
     """Store the pixels of all maps that are in use now and were before; return the largest number for one map."""
     most = 0
     for layer in range(layers):
-        most = max(most, bound_map(f, layer))
+        size, view = f.shadow_size, first_shadow(f) + layer
+        for k in range(4):
+            f.shadow_old[layer, k] = f.shadow_box[layer, k]
+        x0, x1, y0, y1 = size, -1, size, -1
+        for k in range(f.view_instadr[view], f.view_instadr[view] + f.ninst):
+            if f.inst_trinum[k] > 0:
+                x0, x1 = min(x0, f.inst_box[k, 0]), max(x1, f.inst_box[k, 1])
+                y0, y1 = min(y0, f.inst_box[k, 2]), max(y1, f.inst_box[k, 3])
+        # one more pixel on each side: single precision may find a triangle there
+        f.shadow_box[layer, 0] = max(x0 - 1, 0)
+        f.shadow_box[layer, 1] = min(x1 + 1, size - 1)
+        f.shadow_box[layer, 2] = max(y0 - 1, 0)
+        f.shadow_box[layer, 3] = min(y1 + 1, size - 1)
+        columns = f.shadow_box[layer, 1] - f.shadow_box[layer, 0] + 1
+        most = max(most, columns * (f.shadow_box[layer, 3] - f.shadow_box[layer, 2] + 1))
     return most
 
 
@@ -89,13 +66,6 @@ def cast_lane(f: Frame, block: Block, base: int, lane: int) -> None:
 def cast_block(f: Frame, block: Block, base: int) -> None:
     """Store the nearness of a triangle in `MAP_LANES` pixels of a map, from pixel `base` on, where it is nearest."""
     for lane in range(MAP_LANES):
-        cast_lane(f, block, base, lane)
-
-
-@kernel
-def cast_half(f: Frame, block: Block, base: int) -> None:
-    """Store the nearness of a triangle in `HALF_LANES` pixels of a map, as `cast_block`."""
-    for lane in range(HALF_LANES):
         cast_lane(f, block, base, lane)
 
 
@@ -142,7 +112,8 @@ def cast_small(f: Frame, tri: int, base: int, y0: int, y1: int) -> None:
         row = base + (y0 + k) * stride + x
         block = shifted(first, ZERO, single(k), slopes)
         if narrow:
-            cast_half(f, block, row)
+            for lane in range(HALF_LANES):
+                cast_lane(f, block, row, lane)
         else:
             cast_block(f, block, row)
         if wide:
@@ -196,19 +167,6 @@ def cast_triangle(f: Frame, tri: int, base: int, low: int, high: int) -> None:
         cast_large(f, tri, base, y0, y1)
 
 
-@kernel
-def draw_map(f: Frame, layer: int, part: int) -> None:
-    """Draw one of `shadow_parts` bands of rows of a light's map."""
-    view = first_shadow(f) + layer
-    low, high = band_of(f, layer, part)
-    clear_rows(f, layer, low, high)
-    for inst in range(f.ninst):
-        total, first = f.view_instadr[view] + inst, f.view_triadr[view] + f.inst_triadr[inst]
-        if f.inst_trinum[total] > 0 and f.inst_box[total, 2] < high and f.inst_box[total, 3] >= low:
-            for tri in range(first, first + f.inst_trinum[total]):
-                cast_triangle(f, tri, layer * f.shadow_size * f.shadow_stride, low, high)
-
-
 @picture_stage
 def draw_map_or_fill(a: Assets, f: Frame, part: int, bands: int) -> int:
     """Draw a band of a shadow map; if `part` exceeds the bands, list a share's triangles of the tiles of a view.
@@ -216,7 +174,20 @@ def draw_map_or_fill(a: Assets, f: Frame, part: int, bands: int) -> int:
     Return 0. The two tasks are independent, so that both are one stage. Bands come first, because they take longer.
     """
     if part < bands:
-        draw_map(f, part // f.shadow_parts, part % f.shadow_parts)
+        layer, band, stride = part // f.shadow_parts, part % f.shadow_parts, f.shadow_stride
+        view, base = first_shadow(f) + layer, layer * f.shadow_size * stride
+        # the rows of the band, in use now or before; those of the last picture are cleared
+        begin = min(f.shadow_box[layer, 2], f.shadow_old[layer, 2])
+        rows = max(f.shadow_box[layer, 3], f.shadow_old[layer, 3]) + 1 - begin
+        low, high = begin + rows * band // f.shadow_parts, begin + rows * (band + 1) // f.shadow_parts
+        for y in range(max(low, f.shadow_old[layer, 2]), min(high, f.shadow_old[layer, 3] + 1)):
+            for x in range(f.shadow_old[layer, 0], f.shadow_old[layer, 1] + 1):
+                f.shadow_near[base + y * stride + x] = ZERO
+        for inst in range(f.ninst):
+            total, first = f.view_instadr[view] + inst, f.view_triadr[view] + f.inst_triadr[inst]
+            if f.inst_trinum[total] > 0 and f.inst_box[total, 2] < high and f.inst_box[total, 3] >= low:
+                for tri in range(first, first + f.inst_trinum[total]):
+                    cast_triangle(f, tri, base, low, high)
     else:
         fill_bins(f, (part - bands) // f.nshare, (part - bands) % f.nshare)
     return 0

@@ -69,31 +69,20 @@ def is_hazy(f: Frame, line: HazeLine) -> bool:
 
 
 @kernel
-def set_haze(f: Frame, line: HazeLine, run: int, count: int) -> None:
-    """Compute the weight of the haze in the pixels of a batch, into `run_haze`.
-
-    Haze begins on the plane, is thickest where the sky meets it, and ends at the horizon: a band of two rings around
-    the camera. The unit of length is the distance at which the sky meets the plane, and the unit of height is the
-    camera's height; h is the user's fraction. The edges of the rings are then at distances 1 - h², 1 and 1 + h, and 1 +
-    h, 1 and 0 below the camera.
-    """
+def add_haze(f: Frame, view: int, y: int, left: int, run: int, count: int) -> None:
+    """Blend haze over the colours of a batch."""
+    line = haze_line(f, view, y, left)
     radius, start, slope = single(line[0]), single(line[1]), single(line[2])
-    a, b, c = single(line[3]), single(line[4]), single(line[5])
+    a, b, curve = single(line[3]), single(line[4]), single(line[5])
     h = single(f.haze)
     for i in range(count):
         x = single(f.run_place[run + i])
         down = start + slope * x
-        level = a + b * x + c * x * x - down * down
+        level = a + b * x + curve * x * x - down * down
         far = max(down, ZERO) * radius / single(sqrt(max(level, TINY)))
         rest = max(ONE - (ONE - h) * far, ZERO)
         on_plane = rest / (rest + max(far - ONE, ZERO) / (ONE + h) + TINY)
         f.run_haze[run + i] = far * (ONE + h) / (ONE + far * h) if far <= ONE else on_plane
-
-
-@kernel
-def add_haze(f: Frame, view: int, y: int, left: int, run: int, count: int) -> None:
-    """Blend haze over the colours of a batch."""
-    set_haze(f, haze_line(f, view, y, left), run, count)
     for k in range(run, run + count):
         share = f.run_haze[k]
         for c in range(4):

@@ -128,22 +128,17 @@ def color_vertex(a: Assets, f: Frame, view: int, share: int, inst: int, k: int) 
 
 
 @kernel
-def measure_plane(a: Assets, f: Frame, view: int, inst: int) -> None:
-    """Store coordinates of the vertices of a plane, m, as texture coordinates; its colours come from a grid."""
-    shape = f.inst_shape[inst]
-    first, target = a.shape_vertadr[shape], f.view_vertadr[view] + f.inst_vertadr[inst]
-    for k in range(a.shape_vertnum[shape]):
-        for axis in range(2):
-            f.vert_tex[target + k, axis] = a.vert[first + k, axis] * f.inst_scale[inst, axis]
-
-
-@kernel
 def color_part(a: Assets, f: Frame, view: int, share: int, inst: int) -> None:
     """Compute colours and texture coordinates of the marked vertices of an instance, or of its part of them."""
     if f.mode != COLORS or f.view_shadow[view]:
         return
     if f.inst_gridadr[inst] >= 0:
-        measure_plane(a, f, view, inst)
+        # coordinates, m, as texture coordinates; the colours of a plane come from a grid
+        shape = f.inst_shape[inst]
+        first, target = a.shape_vertadr[shape], f.view_vertadr[view] + f.inst_vertadr[inst]
+        for k in range(a.shape_vertnum[shape]):
+            for axis in range(2):
+                f.vert_tex[target + k, axis] = a.vert[first + k, axis] * f.inst_scale[inst, axis]
         return
     shape, part, parts = f.inst_shape[inst], f.inst_part[inst], f.inst_parts[inst]
     first, number = a.shape_vertadr[shape], a.shape_vertnum[shape]
