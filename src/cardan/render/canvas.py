@@ -1,7 +1,8 @@
-"""Buffers of colours and depths for drawing, like OpenGL's framebuffers."""
+"""Buffers of colours and depths for drawing, like OpenGL's framebuffers; text in them, with Pillow's default font."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -44,7 +45,7 @@ class Canvas:
         inside = (slice(y0 - bottom, y1 - bottom), slice(x0 - left, x1 - left))
         return (slice(y0, y1), slice(x0, x1)), inside
 
-    def fill(self, left: int, bottom: int, width: int, height: int, rgba: tuple[float, float, float, float]) -> None:
+    def fill(self, left: int, bottom: int, width: int, height: int, rgba: Sequence[float] | np.ndarray) -> None:
         """Blend a rectangle of one colour over the canvas."""
         here, _ = self.part(left, bottom, width, height)
         old = self.rgb[here].astype(float)
@@ -53,18 +54,9 @@ class Canvas:
         self.rgb[here] = np.rint(old + alpha * (new - old)).astype(np.uint8)
 
 
-def window_depth(distance: np.ndarray, near: float, far: float, perspective: bool) -> np.ndarray:
-    """Convert distances along the camera's axis to depths from 0 to 1 (OpenGL 1.5, section 2.11)."""
-    if perspective:
-        return far * (1.0 - near / distance) / (far - near)
-    return (distance - near) / (far - near)
-
-
-def metric_depth(depth: np.ndarray, near: float, far: float, perspective: bool) -> np.ndarray:
-    """Convert depths to distances along the camera's axis, m; the inverse of `window_depth`."""
-    if perspective:
-        return near / (1.0 - depth * (1.0 - near / far))
-    return near + depth * (far - near)
+def window_depth(distance: np.ndarray, near: float, far: float) -> np.ndarray:
+    """Convert distances along the axis of a perspective camera to depths from 0 to 1 (OpenGL 1.5, section 2.11)."""
+    return far * (1.0 - near / distance) / (far - near)
 
 
 NORMAL_SIZE, BIG_SIZE = 11.0, 22.0
@@ -94,11 +86,7 @@ def _line(text: str, size: int) -> np.ndarray:
 
 
 class Fonts:
-    """The fonts of a context.
-
-    Args:
-        scale: size, per cent.
-    """
+    """The fonts of a context; `scale` is their size, per cent."""
 
     def __init__(self, scale: int) -> None:
         self.sizes = {False: max(1, round(NORMAL_SIZE * scale / 100)), True: max(1, round(BIG_SIZE * scale / 100))}
@@ -118,7 +106,7 @@ class Fonts:
         return max((_line(line, self.sizes[big]).shape[1] for line in text.split("\n")), default=0)
 
     def draw(
-        self, canvas: Canvas, text: str, x: int, y: int, rgb: tuple[float, float, float], big: bool = False
+        self, canvas: Canvas, text: str, x: int, y: int, rgb: Sequence[float] | np.ndarray, big: bool = False
     ) -> None:
         """Write lines of text; (x, y) is the lower left corner of the first line, the others are below it."""
         for number, line in enumerate(text.split("\n")):

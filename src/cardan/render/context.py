@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import weakref
 from collections.abc import Iterator
+from typing import TypeVar
 
 import numpy as np
 
@@ -18,20 +19,19 @@ from cardan.render.frame import Frame
 from cardan.visual import fields
 from cardan.visual.record import VisualRecord
 
+T = TypeVar("T")
 WINDOW_SIZE = (640, 480)
 """Size of the buffer that replaces a window; `set_window_size` changes it."""
 WINDOW, OFFSCREEN = mjtFramebuffer.mjFB_WINDOW.value, mjtFramebuffer.mjFB_OFFSCREEN.value
+RGB_FORMAT = 0x1907
+"""OpenGL's number of the format red, green, blue."""
 FONT_SCALES = tuple(member.value for member in mjtFontScale.__members__.values())
 
 _current = threading.local()  # its `context` is a weak reference, so that unused contexts are freed
 
 
 def current_context() -> MjrContext:
-    """Return the context that this thread made, or whose buffer it set, last.
-
-    Raises:
-        FatalError: no such context exists.
-    """
+    """Return the context that this thread made, or whose buffer it set, last; raise FatalError if there is none."""
     context = _last_context()
     if context is None:
         raise FatalError("there is no rendering context in this thread; make an MjrContext first")
@@ -77,7 +77,7 @@ class MjrContext(VisualRecord):
     canvases: dict[int, Canvas]
     aux: dict[int, Canvas] | None
     target: Canvas | None
-    fonts: Fonts | None
+    fonts: Fonts  # None in an empty context
 
     def _fill(self, model: MjModel, fontscale: int | mjtFontScale) -> None:
         attributes = self.__dict__
@@ -122,11 +122,7 @@ class MjrContext(VisualRecord):
         _current.context = weakref.ref(self)
 
     def add_aux(self, index: int, width: int, height: int, samples: int) -> None:
-        """Make an auxiliary buffer; an existing buffer with this number is replaced.
-
-        Raises:
-            FatalError: the number or the size is invalid.
-        """
+        """Make an auxiliary buffer, or replace it; raise FatalError if the number or the size is invalid."""
         if not 0 <= index < fields.NAUX:
             raise FatalError("Invalid aux buffer index")
         if width <= 0 or height <= 0:
@@ -135,21 +131,11 @@ class MjrContext(VisualRecord):
         self.canvas_table()[index] = Canvas.of_size(width, height)
 
     def canvas_table(self) -> dict[int, Canvas]:
-        """Return the auxiliary buffers by number.
-
-        Raises:
-            FatalError: the context was made without a model, or freed.
-        """
-        if self.aux is None:
-            raise FatalError("this MjrContext is empty: it was made without a model, or freed")
-        return self.aux
+        """Return the auxiliary buffers by number."""
+        return self._needed(self.aux)
 
     def aux_canvas(self, index: int) -> Canvas:
-        """Return an auxiliary buffer.
-
-        Raises:
-            FatalError: the buffer does not exist.
-        """
+        """Return an auxiliary buffer; raise FatalError if it does not exist."""
         if not 0 <= index < fields.NAUX:
             raise FatalError("Invalid aux buffer index")
         if index not in self.canvas_table():
@@ -157,31 +143,21 @@ class MjrContext(VisualRecord):
         return self.canvas_table()[index]
 
     def canvas(self) -> Canvas:
-        """Return the buffer into which is drawn.
-
-        Raises:
-            FatalError: the context was made without a model, or freed.
-        """
-        if self.target is None:
-            raise FatalError("this MjrContext is empty: it was made without a model, or freed")
-        return self.target
+        """Return the buffer into which is drawn."""
+        return self._needed(self.target)
 
     def painter(self) -> Frame:
-        """Return the object that draws scenes.
+        """Return the object that draws scenes."""
+        return self._needed(self.frame)
 
-        Raises:
-            FatalError: the context was made without a model, or freed.
-        """
-        if self.frame is None:
+    def _needed(self, part: T | None) -> T:
+        """Return a part of the context; raise FatalError if it was made without a model, or freed."""
+        if part is None:
             raise FatalError("this MjrContext is empty: it was made without a model, or freed")
-        return self.frame
+        return part
 
     def change_font(self, fontscale: int | mjtFontScale) -> None:
-        """Change the size of text.
-
-        Raises:
-            FatalError: the font scale is invalid.
-        """
+        """Change the size of text; raise FatalError if the font scale is invalid."""
         scale = int(getattr(fontscale, "value", fontscale))
         if scale not in FONT_SCALES:
             raise FatalError("Invalid fontscale")
@@ -197,7 +173,3 @@ class MjrContext(VisualRecord):
         self.__dict__.update(model=None, assets=None, frame=None, canvases={}, aux=None, target=None)
         if _last_context() is self:
             _current.context = None
-
-
-RGB_FORMAT = 0x1907
-"""OpenGL's number of the format red, green, blue."""

@@ -12,7 +12,6 @@ from cardan.visual.fields import MAXLINE, MAXLINEPNT
 
 Box = tuple[int, int, int, int]
 """Left, bottom, width and height, pixels."""
-EMPTY_RANGE = (0.0, 1.0)
 
 
 def points_of(fig: MjvFigure, line: int) -> np.ndarray:
@@ -54,12 +53,12 @@ def draw_figure(canvas: Canvas, viewport: MjrRect, fig: MjvFigure, fonts: Fonts)
     box = (viewport.left, viewport.bottom, viewport.width, viewport.height)
     if box[2] <= 0 or box[3] <= 0:
         return
-    canvas.fill(*box, _rgba(fig.figurergba))
+    canvas.fill(*box, fig.figurergba)
     ranges = data_ranges(fig)
     pane = pane_of(box, fig, fonts, ranges)
     if pane[2] <= 1 or pane[3] <= 1:
         return
-    canvas.fill(*pane, _rgba(fig.panergba))
+    canvas.fill(*pane, fig.panergba)
     fig.xaxispixel[:] = pane[0], pane[0] + pane[2]
     fig.yaxispixel[:] = pane[1], pane[1] + pane[3]
     fig.xaxisdata[:], fig.yaxisdata[:] = ranges
@@ -68,16 +67,6 @@ def draw_figure(canvas: Canvas, viewport: MjrRect, fig: MjvFigure, fonts: Fonts)
     _draw_texts(canvas, fig, box, pane, fonts)
     if fig.flg_legend:
         _draw_legend(canvas, fig, pane, fonts)
-
-
-def _rgba(values: np.ndarray) -> tuple[float, float, float, float]:
-    r, g, b, a = (float(v) for v in values)
-    return (r, g, b, a)
-
-
-def _rgb(values: np.ndarray) -> tuple[float, float, float]:
-    r, g, b = (float(v) for v in values)
-    return (r, g, b)
 
 
 def pane_of(box: Box, fig: MjvFigure, fonts: Fonts, ranges: np.ndarray) -> Box:
@@ -109,7 +98,7 @@ def _draw_grid(canvas: Canvas, fig: MjvFigure, pane: Box, ranges: np.ndarray, fo
     left, bottom, width, height = pane
     line = fonts.height(False)
     thick = max(1, round(fig.gridwidth))
-    color = (*_rgb(fig.gridrgb), 1.0)
+    color = (*fig.gridrgb, 1.0)
     for axis in range(2):
         count = int(fig.gridsize[axis])
         for share in np.linspace(0, 1, count) if count > 1 else ():
@@ -125,7 +114,7 @@ def _draw_grid(canvas: Canvas, fig: MjvFigure, pane: Box, ranges: np.ndarray, fo
                 text = tick_text(fig.yformat, value)
                 place = (left - fonts.width(text, False) - line // 4, y - line // 2)
             if fig.flg_ticklabel[axis]:
-                fonts.draw(canvas, text, *place, _rgb(fig.textrgb))
+                fonts.draw(canvas, text, *place, fig.textrgb)
 
 
 def _draw_lines(canvas: Canvas, fig: MjvFigure, pane: Box, ranges: np.ndarray) -> None:
@@ -134,7 +123,6 @@ def _draw_lines(canvas: Canvas, fig: MjvFigure, pane: Box, ranges: np.ndarray) -
 
     left, bottom, width, height = pane
     here, inside = canvas.part(*pane)
-    image = Image.new("RGB", (width, height))
     pixels = np.zeros((height, width, 3), np.uint8)
     pixels[inside] = canvas.rgb[here]
     image = Image.fromarray(pixels)
@@ -144,7 +132,7 @@ def _draw_lines(canvas: Canvas, fig: MjvFigure, pane: Box, ranges: np.ndarray) -
         points = points_of(fig, line)
         points = points[np.isfinite(points).all(1)]
         places = _place((0, 0, width, height), ranges, points.astype(float))
-        color = tuple(round(255 * min(max(c, 0.0), 1.0)) for c in _rgb(fig.linergb[line]))
+        color = tuple(round(255 * min(max(c, 0.0), 1.0)) for c in fig.linergb[line].tolist())
         pieces: Any = [places] if not fig.flg_barplot else [places[k : k + 2] for k in range(0, len(places) - 1, 2)]
         for piece in pieces:
             if len(piece) > 1:
@@ -164,11 +152,9 @@ def _draw_texts(canvas: Canvas, fig: MjvFigure, box: Box, pane: Box, fonts: Font
     middle = pane[0] + pane[2] // 2
     if title:
         y = box[1] + box[3] - line - line // 4
-        fonts.draw(canvas, title, middle - fonts.width(title, False) // 2, y, _rgb(fig.textrgb))
+        fonts.draw(canvas, title, middle - fonts.width(title, False) // 2, y, fig.textrgb)
     if fig.xlabel:
-        fonts.draw(
-            canvas, fig.xlabel, middle - fonts.width(fig.xlabel, False) // 2, box[1] + line // 4, _rgb(fig.textrgb)
-        )
+        fonts.draw(canvas, fig.xlabel, middle - fonts.width(fig.xlabel, False) // 2, box[1] + line // 4, fig.textrgb)
 
 
 def _draw_legend(canvas: Canvas, fig: MjvFigure, pane: Box, fonts: Fonts) -> None:
@@ -180,10 +166,10 @@ def _draw_legend(canvas: Canvas, fig: MjvFigure, pane: Box, fonts: Fonts) -> Non
     width = max(fonts.width(name, False) for _, name in names) + line
     top = pane[1] + pane[3] - line * int(fig.legendoffset)
     left = pane[0] + pane[2] - width
-    canvas.fill(left, top - line * len(names), width, line * len(names), _rgba(fig.legendrgba))
+    canvas.fill(left, top - line * len(names), width, line * len(names), fig.legendrgba)
     for row, (k, name) in enumerate(names):
         y = top - line * (row + 1)
         chosen = k == fig.highlightid or (left <= fig.highlight[0] < left + width and y <= fig.highlight[1] < y + line)
         if chosen:
             canvas.fill(left, y, width, line, (1.0, 1.0, 1.0, 0.3))
-        fonts.draw(canvas, name, left + line // 2, y, _rgb(fig.linergb[k]))
+        fonts.draw(canvas, name, left + line // 2, y, fig.linergb[k])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import wraps
+from math import prod
 from typing import ParamSpec, TypeVar
 
 import numpy as np
@@ -17,9 +18,34 @@ from cardan.render.figure import draw_figure
 from cardan.render.scene import draw_labels, draw_scene
 from cardan.visual import MjrRect, MjvFigure, MjvScene
 
+__all__ = [
+    "mjr_addAux",
+    "mjr_blitAux",
+    "mjr_blitBuffer",
+    "mjr_changeFont",
+    "mjr_drawPixels",
+    "mjr_figure",
+    "mjr_findRect",
+    "mjr_finish",
+    "mjr_getError",
+    "mjr_label",
+    "mjr_maxViewport",
+    "mjr_overlay",
+    "mjr_readPixels",
+    "mjr_rectangle",
+    "mjr_render",
+    "mjr_resizeOffscreen",
+    "mjr_restoreBuffer",
+    "mjr_setAux",
+    "mjr_setBuffer",
+    "mjr_text",
+    "mjr_uploadHField",
+    "mjr_uploadMesh",
+    "mjr_uploadTexture",
+]
+
 P = ParamSpec("P")
 R = TypeVar("R")
-NO_ERROR = 0
 CLASSES: dict[str, type] = {kind.__name__: kind for kind in (MjrRect, MjrContext, MjvScene, MjvFigure, MjModel, str)}
 _MISSING = object()
 OVERLAY_RGBA = (0.0, 0.0, 0.0, 0.4)
@@ -29,6 +55,10 @@ OVERLAY_RGBA = (0.0, 0.0, 0.0, 0.4)
 def _number(value: object) -> int:
     """Convert a number, or a member of an enumeration, to an int."""
     return int(getattr(value, "value", value))  # type: ignore[call-overload]
+
+
+def _is_big(font: object) -> bool:
+    return _number(font) == mjtFont.mjFONT_BIG.value
 
 
 def _typed(function: Callable[P, R]) -> Callable[P, R]:
@@ -56,20 +86,17 @@ def mjr_render(viewport: MjrRect, scn: MjvScene, con: MjrContext) -> None:
     draw_labels(canvas, viewport, scn, con)
 
 
-def _checked(name: str, array: np.ndarray | None, dtype: type, size: int) -> np.ndarray | None:
-    """Check an array of pixels, and return it flat.
-
-    Raises:
-        TypeError: it has another element type, or is not an array.
-        ValueError: it has another size, or is not contiguous.
-    """
+def _checked(name: str, array: np.ndarray | None, dtype: type, viewport: MjrRect, *inner: int) -> np.ndarray | None:
+    """Check an array of pixels, and return it by rows and columns."""
     if array is None:
         return None
+    shape = (viewport.height, viewport.width, *inner)
+    size = prod(shape)
     if not isinstance(array, np.ndarray) or array.dtype != dtype:
         raise TypeError(f"{name} should be an array of {dtype.__name__}, got {getattr(array, 'dtype', type(array))}")
     if array.size != size or not array.flags.c_contiguous:
         raise ValueError(f"{name} should have {size} numbers in C order, got shape {array.shape}")
-    return array.reshape(-1)
+    return array.reshape(shape)
 
 
 @_typed
@@ -87,30 +114,26 @@ def mjr_readPixels(rgb: np.ndarray | None, depth: np.ndarray | None, viewport: M
         TypeError: an array has another element type.
         ValueError: an array has another size.
     """
-    width, height = viewport.width, viewport.height
-    colors = _checked("rgb", rgb, np.uint8, 3 * width * height)
-    depths = _checked("depth", depth, np.float32, width * height)
+    colors, depths = _checked("rgb", rgb, np.uint8, viewport, 3), _checked("depth", depth, np.float32, viewport)
     canvas = con.canvas()
-    here, inside = canvas.part(viewport.left, viewport.bottom, width, height)
+    here, inside = canvas.part(viewport.left, viewport.bottom, viewport.width, viewport.height)
     if colors is not None:
-        colors.reshape(height, width, 3)[inside] = canvas.rgb[here]
+        colors[inside] = canvas.rgb[here]
     if depths is not None:
         nearest_is_one = con.readDepthMap == mjtDepthMap.mjDEPTH_ZEROFAR.value
-        depths.reshape(height, width)[inside] = 1.0 - canvas.depth[here] if nearest_is_one else canvas.depth[here]
+        depths[inside] = 1.0 - canvas.depth[here] if nearest_is_one else canvas.depth[here]
 
 
 @_typed
 def mjr_drawPixels(rgb: np.ndarray | None, depth: np.ndarray | None, viewport: MjrRect, con: MjrContext) -> None:
     """Copy pixels into the current buffer, the lowest row first; arrays as for `mjr_readPixels`."""
-    width, height = viewport.width, viewport.height
-    colors = _checked("rgb", rgb, np.uint8, 3 * width * height)
-    depths = _checked("depth", depth, np.float32, width * height)
+    colors, depths = _checked("rgb", rgb, np.uint8, viewport, 3), _checked("depth", depth, np.float32, viewport)
     canvas = con.canvas()
-    here, inside = canvas.part(viewport.left, viewport.bottom, width, height)
+    here, inside = canvas.part(viewport.left, viewport.bottom, viewport.width, viewport.height)
     if colors is not None:
-        canvas.rgb[here] = colors.reshape(height, width, 3)[inside]
+        canvas.rgb[here] = colors[inside]
     if depths is not None:
-        canvas.depth[here] = depths.reshape(height, width)[inside]
+        canvas.depth[here] = depths[inside]
 
 
 @_typed
@@ -164,22 +187,14 @@ def _copy(source: Canvas, src: MjrRect, target: Canvas, dst: MjrRect, color: boo
 @_typed
 def mjr_blitBuffer(src: MjrRect, dst: MjrRect, flg_color: int, flg_depth: int, con: MjrContext) -> None:
     """Copy a rectangle of the current buffer to one of the other buffer, window or offscreen."""
-    source = con.canvas()
-    other = con.canvases[1 - con.currentBuffer]
-    _copy(source, src, other, dst, bool(flg_color), bool(flg_depth))
+    _copy(con.canvas(), src, con.canvases[1 - con.currentBuffer], dst, bool(flg_color), bool(flg_depth))
 
 
 @_typed
 def mjr_blitAux(index: int, src: MjrRect, left: int, bottom: int, con: MjrContext) -> None:
     """Copy a rectangle of an auxiliary buffer to a position in the current buffer."""
-    _copy(
-        con.aux_canvas(index),
-        src,
-        con.canvases[con.currentBuffer],
-        MjrRect(left, bottom, src.width, src.height),
-        True,
-        False,
-    )
+    dst = MjrRect(left, bottom, src.width, src.height)
+    _copy(con.aux_canvas(index), src, con.canvases[con.currentBuffer], dst, True, False)
 
 
 @_typed
@@ -199,9 +214,7 @@ def mjr_rectangle(viewport: MjrRect, r: float, g: float, b: float, a: float) -> 
 def mjr_text(font: int, txt: str, con: MjrContext, x: float, y: float, r: float, g: float, b: float) -> None:
     """Write text; x and y are fractions of the width and height of the current buffer."""
     canvas = con.canvas()
-    big = _number(font) == mjtFont.mjFONT_BIG.value
-    assert con.fonts is not None
-    con.fonts.draw(canvas, txt, round(x * canvas.width), round(y * canvas.height), (r, g, b), big)
+    con.fonts.draw(canvas, txt, round(x * canvas.width), round(y * canvas.height), (r, g, b), _is_big(font))
 
 
 @_typed
@@ -221,8 +234,7 @@ def mjr_label(
     """Draw a rectangle with centred text: colour and opacity of the rectangle, colour of the text."""
     canvas = con.canvas()
     canvas.fill(viewport.left, viewport.bottom, viewport.width, viewport.height, (r, g, b, a))
-    big = _number(font) == mjtFont.mjFONT_BIG.value
-    assert con.fonts is not None
+    big = _is_big(font)
     x = viewport.left + (viewport.width - con.fonts.width(txt, big)) // 2
     y = viewport.bottom + (viewport.height - con.fonts.height(big)) // 2
     con.fonts.draw(canvas, txt, x, y, (rt, gt, bt), big)
@@ -232,9 +244,7 @@ def mjr_label(
 def mjr_overlay(font: int, gridpos: int, viewport: MjrRect, overlay: str, overlay2: str, con: MjrContext) -> None:
     """Write two columns of text on a dark pane in a corner or at an edge of a rectangle (mjtGridPos)."""
     canvas = con.canvas()
-    big = _number(font) == mjtFont.mjFONT_BIG.value
-    fonts = con.fonts
-    assert fonts is not None
+    big, fonts = _is_big(font), con.fonts
     columns = [text for text in (overlay, overlay2) if text]
     if not columns:
         return
@@ -262,7 +272,6 @@ def mjr_overlay(font: int, gridpos: int, viewport: MjrRect, overlay: str, overla
 @_typed
 def mjr_figure(viewport: MjrRect, fig: MjvFigure, con: MjrContext) -> None:
     """Draw a figure of lines into a rectangle of the current buffer."""
-    assert con.fonts is not None
     draw_figure(con.canvas(), viewport, fig, con.fonts)
 
 
@@ -282,42 +291,29 @@ def mjr_findRect(x: int, y: int, nrect: int, rect: MjrRect | Sequence[MjrRect]) 
     return -1
 
 
-def _check_index(kind: str, index: int, count: int) -> None:
-    if not 0 <= index < count:
-        raise FatalError(f"Invalid {kind} index {index}")
+def _upload(m: MjModel, con: MjrContext, kind: str, what: str, index: int) -> None:
+    """Copy an object of a kind (``mesh``, ``hfield``, ``texture``) again."""
+    if not 0 <= index < getattr(m, "ntex" if kind == "texture" else f"n{kind}"):
+        raise FatalError(f"Invalid {what} index {index}")
+    getattr(con.painter().assets, f"upload_{kind}")(m, index)
 
 
 @_typed
 def mjr_uploadTexture(m: MjModel, con: MjrContext, texid: int) -> None:
-    """Copy a texture of the model again.
-
-    Raises:
-        FatalError: the texture does not exist.
-    """
-    _check_index("texture", texid, m.ntex)
-    con.painter().assets.upload_texture(m, texid)
+    """Copy a texture of the model again; raise FatalError if it does not exist."""
+    _upload(m, con, "texture", "texture", texid)
 
 
 @_typed
 def mjr_uploadMesh(m: MjModel, con: MjrContext, meshid: int) -> None:
-    """Copy a mesh of the model again.
-
-    Raises:
-        FatalError: the mesh does not exist.
-    """
-    _check_index("mesh", meshid, m.nmesh)
-    con.painter().assets.upload_mesh(m, meshid)
+    """Copy a mesh of the model again; raise FatalError if it does not exist."""
+    _upload(m, con, "mesh", "mesh", meshid)
 
 
 @_typed
 def mjr_uploadHField(m: MjModel, con: MjrContext, hfieldid: int) -> None:
-    """Copy a height field of the model again.
-
-    Raises:
-        FatalError: the height field does not exist.
-    """
-    _check_index("height field", hfieldid, m.nhfield)
-    con.painter().assets.upload_hfield(m, hfieldid)
+    """Copy a height field of the model again; raise FatalError if it does not exist."""
+    _upload(m, con, "hfield", "height field", hfieldid)
 
 
 def mjr_finish() -> None:
@@ -326,4 +322,4 @@ def mjr_finish() -> None:
 
 def mjr_getError() -> int:
     """Return the last error of OpenGL: always 0, because OpenGL is not used."""
-    return NO_ERROR
+    return 0

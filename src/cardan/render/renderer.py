@@ -5,10 +5,8 @@ from __future__ import annotations
 import io
 import os
 import threading
-from collections.abc import Callable, Sequence
-from functools import partial
-from types import TracebackType
-from typing import TYPE_CHECKING, Protocol, Self
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
@@ -22,36 +20,14 @@ from cardan.render.assets import Assets
 from cardan.render.frame import DEPTHS, Frame, Last
 from cardan.render.scene import samples_of, segment_colors
 from cardan.render.vertices import COLORS
-from cardan.threads import Crew
 from cardan.visual import MjvCamera, MjvOption, MjvPerturb, MjvScene, mjv_updateScene
 
 if TYPE_CHECKING:
     from cardan.batch import Batch
 
 
-Draw = Callable[[int, MjData, "int | str | MjvCamera", "MjvOption | None", np.ndarray], None]
-"""Function that draws with a worker's renderer: worker, state, camera, option, array for the picture."""
-
-
-class States(Protocol):
-    """Sequence of states."""
-
-    def __len__(self) -> int: ...
-
-    def __getitem__(self, world: int, /) -> MjData: ...
-
-
 class StatesOfBatch:
-    """The states of a batch; the model of a state is that of its world.
-
-    Args:
-        batch: the batch; the state of a world is the result of its last call.
-        m: the renderer's model.
-
-    Raises:
-        TypeError: `batch` is not a batch.
-        ValueError: the batch belongs to a model with other sizes.
-    """
+    """The states of a batch of a model with the sizes of `m`; the model of a state is that of its world."""
 
     def __init__(self, batch: Batch, m: MjModel) -> None:
         if not hasattr(batch, "nsim"):
@@ -67,25 +43,6 @@ class StatesOfBatch:
         with self._asking:  # in single precision and on GPUs, the state is copied
             return self._batch.data(world)
 
-
-def draw_batch(
-    data: States,
-    cameras: Sequence[int | str | MjvCamera],
-    option: MjvOption | None,
-    out: np.ndarray,
-    crew: Crew,
-    draw: Draw,
-) -> None:
-    """Draw each state from each camera into ``out[world, camera]``; several threads share the pictures."""
-
-    def one(picture: int, worker: int) -> None:
-        world, camera = divmod(picture, len(cameras))
-        draw(worker, data[world], cameras[camera], option, out[world, camera])
-
-    crew.each(one, len(data) * len(cameras))
-
-
-__all__ = ["Renderer"]
 
 SEGMENT, IDCOLOR = mjtRndFlag.mjRND_SEGMENT.value, mjtRndFlag.mjRND_IDCOLOR.value
 TOO_LARGE = """Image {what} {asked} > framebuffer {what} {most}. Either reduce the image
@@ -222,17 +179,13 @@ class Renderer:
         if self._depth_rendering:
             return np.ascontiguousarray(frame.depths()[::-1])
         if self._segmentation_rendering:
-            return self._segments(frame)
+            geoms = scene.geom_values[: scene.ngeom]
+            table = np.full((len(geoms) + 1, 2), -1, np.int32)
+            drawn = np.flatnonzero(geoms["segid"] >= 0)
+            table[drawn, 0] = geoms["objid"][drawn]
+            table[drawn, 1] = geoms["objtype"][drawn]
+            return table[frame.segments()[::-1]]
         return np.ascontiguousarray(segment_colors(scene, frame.segments(), bool(flags[IDCOLOR]))[::-1])
-
-    def _segments(self, frame: Frame) -> np.ndarray:
-        """Return id and type of the object in each pixel."""
-        geoms = self._scene.geom_values[: self._scene.ngeom]
-        table = np.full((len(geoms) + 1, 2), -1, np.int32)
-        drawn = np.flatnonzero(geoms["segid"] >= 0)
-        table[drawn, 0] = geoms["objid"][drawn]
-        table[drawn, 1] = geoms["objtype"][drawn]
-        return table[frame.segments()[::-1]]
 
     def update_scene(
         self, data: MjData, camera: int | str | MjvCamera = -1, scene_option: MjvOption | None = None
@@ -308,27 +261,19 @@ class Renderer:
             helper._depth_rendering = self._depth_rendering
             helper._segmentation_rendering = self._segmentation_rendering
             helper._scene.flags[:] = self._scene.flags
-        draw_batch(states, cameras, scene_option, out, self._frame.crew, partial(self._draw_with_helper, from_batch))
-        return out
 
-    def _draw_with_helper(
-        self,
-        own_model: bool,
-        worker: int,
-        data: MjData,
-        camera: int | str | MjvCamera,
-        option: MjvOption | None,
-        out: np.ndarray,
-    ) -> None:
-        """Draw one picture of many, with the model of the state or that of the renderer."""
-        helper = self._helpers[worker]
-        model = data.model if own_model else self._model
-        with self._filling:  # two scenes can't be updated from one state at the same time
-            helper._fill(model, data, camera, option)
-        if out.dtype == np.uint8:
-            helper.render(out=out)
-        else:
-            out[...] = helper.render().reshape(out.shape)
+        def one(picture: int, worker: int) -> None:
+            world, camera = divmod(picture, len(cameras))
+            helper, d = self._helpers[worker], states[world]
+            with self._filling:  # two scenes can't be updated from one state at the same time
+                helper._fill(d.model if from_batch else self._model, d, cameras[camera], scene_option)
+            if dtype == np.uint8:
+                helper.render(out=out[world, camera])
+            else:
+                out[world, camera] = helper.render().reshape(shape[2:])
+
+        self._frame.crew.each(one, len(states) * len(cameras))  # several threads share the pictures
+        return out
 
     def _camera(self, camera: int | str) -> MjvCamera:
         """Return the camera with a name or id."""
@@ -371,29 +316,22 @@ class Renderer:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, exc_type: type[BaseException] | None, exc_value: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
 
 def _fixed_camera(number: int) -> MjvCamera:
-    """Make a fixed camera of a model."""
     camera = MjvCamera()
-    camera.fixedcamid = number
-    camera.type = mjtCamera.mjCAMERA_FIXED.value
+    camera.type, camera.fixedcamid = mjtCamera.mjCAMERA_FIXED.value, number
     return camera
 
 
 def _free_camera(middle: np.ndarray, extent: float, azimuth: float, elevation: float) -> MjvCamera:
     """Make a free camera that looks at the centre of a model, as specified in its `visual/global`."""
     camera = MjvCamera()
-    camera.fixedcamid = -1
-    camera.type = mjtCamera.mjCAMERA_FREE.value
+    camera.type, camera.fixedcamid = mjtCamera.mjCAMERA_FREE.value, -1
     camera.lookat[:] = middle
-    camera.distance = 1.5 * extent
-    camera.azimuth = azimuth
-    camera.elevation = elevation
+    camera.distance, camera.azimuth, camera.elevation = 1.5 * extent, azimuth, elevation
     return camera
 
 

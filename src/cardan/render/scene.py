@@ -13,29 +13,23 @@ from cardan.render.vertices import COLORS
 from cardan.visual import MjrRect, MjvGLCamera, MjvScene
 from cardan.visual.structs import NAMED_COLOURS
 
-FOUR = 4
-
 
 def samples_of(offsamples: int) -> int:
     """Return the number of samples per pixel, 1 or 4, for a requested number."""
-    return FOUR if offsamples > 1 else 1
+    return 4 if offsamples > 1 else 1
 
 
 def segment_colors(scene: MjvScene, segment: np.ndarray, by_number: bool) -> np.ndarray:
-    """Colours of a segmentation image.
-
-    Args:
-        scene: the scene.
-        segment: geom of each pixel, or -1.
-        by_number: whether the colour is the geom's `segid` plus 1, red the lowest byte; else segments get distinct
-            colours.
-    """
+    """Colours of a segmentation image, by the geom of each pixel, or -1. See `colors_of_numbers`."""
     segid = np.append(scene.geom_values["segid"][: scene.ngeom], -1)
     return colors_of_numbers(segid, by_number)[segment]
 
 
 def colors_of_numbers(segid: np.ndarray, by_number: bool) -> np.ndarray:
-    """Colours of segments, (n, 3) uint8, by their numbers, (n,); black for -1. See `segment_colors`."""
+    """Colours of segments, (n, 3) uint8, by their numbers `segid`, (n,); black for -1.
+
+    `by_number`: the colour is the number plus 1, red the lowest byte; otherwise segments get distinct colours.
+    """
     segid = segid.astype(np.int64)
     if by_number:
         number = segid + 1
@@ -67,7 +61,7 @@ def draw_view(
     if not 0.0 < near < far:
         canvas.depth[here] = 1.0
         return
-    canvas.depth[here] = window_depth(frame.depths()[inside].astype(float), near, far, True)
+    canvas.depth[here] = window_depth(frame.depths()[inside].astype(float), near, far)
 
 
 def draw_scene(frame: Frame, canvas: Canvas, viewport: MjrRect, scene: MjvScene, offsamples: int) -> None:
@@ -87,14 +81,11 @@ def draw_scene(frame: Frame, canvas: Canvas, viewport: MjrRect, scene: MjvScene,
         draw_view(frame, canvas, (left, bottom, width, height), scene, average_camera(scene), nsample)
 
 
-WHITE = (1.0, 1.0, 1.0)
-
-
 def draw_labels(canvas: Canvas, viewport: MjrRect, scene: MjvScene, context: MjrContext) -> None:
     """Write the labels of a scene's geoms at the positions of the geoms."""
     geoms = scene.geom_values[: scene.ngeom]
     labelled = np.flatnonzero(geoms["label"] != b"")
-    if not len(labelled) or context.fonts is None:
+    if not len(labelled):
         return
     view = view_of(average_camera(scene), viewport.width, viewport.height)
     points = np.concatenate([geoms["pos"][labelled], np.ones((len(labelled), 1))], 1)
@@ -103,4 +94,4 @@ def draw_labels(canvas: Canvas, viewport: MjrRect, scene: MjvScene, context: Mjr
         if depth[k] > view.near:
             text = geoms["label"][geom].decode(errors="replace")
             px, py = round(x[k] / w[k]) + viewport.left, round(y[k] / w[k]) + viewport.bottom
-            context.fonts.draw(canvas, text, px, py, WHITE)
+            context.fonts.draw(canvas, text, px, py, (1.0, 1.0, 1.0))
