@@ -58,12 +58,7 @@ def packed(image: np.ndarray) -> np.ndarray:
 
 
 class Textures:
-    """Textures of a model.
-
-    Attributes:
-        texel: all colours.
-        columns: the other arrays of the assets, by name.
-    """
+    """Textures of a model: all colours in `texel`, and the other arrays of the assets, by name, in `columns`."""
 
     def __init__(self, model: MjModel) -> None:
         self.model = model
@@ -132,8 +127,6 @@ class Assets:
     """Shapes and textures of a model, in memory that kernels see.
 
     Attributes:
-        memory: the structure.
-        textures: the textures.
         mesh_shape: for each mesh, the numbers of the shapes of the mesh and of its hull.
         uploads: number of times that a mesh or height field was uploaded again.
     """

@@ -150,14 +150,7 @@ def view_of(camera: MjvGLCamera, width: int, height: int, perspective: bool = Tr
 
 
 def mirrored(view: View, point: np.ndarray, normal: np.ndarray, geom: int) -> View:
-    """Make the view in a plane mirror: the mirrored world, clipped at the mirror.
-
-    Args:
-        view: the view.
-        point: point of the mirror, m.
-        normal: unit normal of the mirror.
-        geom: geom that is the mirror.
-    """
+    """Make the view in a plane mirror, a geom with a point, m, and a unit normal: the mirrored world, clipped there."""
     turn = np.eye(3) - 2.0 * np.outer(normal, normal)
     shift = 2.0 * normal * (normal @ point)
     matrix = np.block([[turn, shift[:, None]], [np.zeros((1, 3)), np.ones((1, 1))]])

@@ -12,11 +12,9 @@ import numpy as np
 
 @dataclass
 class Canvas:
-    """A buffer of colours and depths, the lowest row first.
+    """A buffer, the lowest row first: colours, (height, width, 3), and depths, (height, width).
 
-    Attributes:
-        rgb: (height, width, 3), colours.
-        depth: (height, width), 0 at the near plane; 1 at the far plane or if the pixel is empty.
+    A depth is 0 at the near plane, and 1 at the far plane or if the pixel is empty.
     """
 
     rgb: np.ndarray

@@ -49,12 +49,8 @@ ASSETS = Struct(
         Field("tex_width", "i4", (ANY,), "width (for cubes of a side), pixels"),
         Field("tex_height", "i4", (ANY,), "height (for cubes of a side), pixels"),
         Field("tex_nlevel", "i4", (ANY,), "number of levels of detail"),
-        Field(
-            "tex_leveladr",
-            "i8",
-            (ANY, NLEVEL),
-            "first colour of each level, which has a border of one pixel; sides of cubes are consecutive",
-        ),
+        # levels of detail have a border of one pixel; sides of cubes are consecutive
+        Field("tex_leveladr", "i8", (ANY, NLEVEL), "first colour of each level of detail"),
     ],
     readonly=True,
 )
@@ -149,13 +145,8 @@ LIGHTS = [
     Field("shadow_size", "i4", (), "width and height of a shadow map, pixels"),
     Field("shadow_parts", "i4", (), "number of bands of rows into which a map is divided"),
     Field("shadow_stride", "i4", (), "pixels between rows of a map: whole blocks"),
-    Field(
-        "light_line",
-        "f8",
-        (ANY, 24),
-        "for each view of the camera or a mirror, and each map: origins and vectors of rays in the light's view: "
-        "coefficients of 1, x and y, row by row of the light's matrix",
-    ),
+    # for each view of the camera or a mirror, and each map; row by row of the light's matrix
+    Field("light_line", "f8", (ANY, 24), "origins and vectors of rays in the light's view: coefficients of 1, x and y"),
     Field("shadow_near", "f4", (ANY,), "shadow maps: nearness of the nearest surface to each light"),
     Field("shadow_box", "i4", (ANY, 4), "pixels of each map that are in use: first and last x, first and last y"),
     Field("shadow_old", "i4", (ANY, 4), "pixels of each map that were in use in the last picture"),
@@ -165,10 +156,7 @@ VIEWS = [
     Field("view_row", "f8", (ANY, 16), "rows that map a point to pixel x, pixel y and 1, all times w, and depth"),
     Field("view_eye", "f8", (ANY, 3), "position of the camera, for highlights, m"),
     Field(
-        "view_base",
-        "f8",
-        (ANY, 9),
-        "origin of the ray of pixel (x, y): coefficients of 1, x and y, coordinate by coordinate",
+        "view_base", "f8", (ANY, 9), "origin of the ray of pixel (x, y): coefficients of 1, x, y, for each coordinate"
     ),
     Field("view_ray", "f8", (ANY, 9), "vector of the ray for a depth of 1 m, likewise"),
     Field("view_limit", "f8", (ANY, 3), "largest visible nearness: coefficients of x, y and 1"),
@@ -193,9 +181,7 @@ INSTANCES = [
     Field("inst_pose", "f8", (ANY, 12), "orientation and position"),
     Field("inst_line", "f8", (ANY,), "width of lines, pixels, if edges are drawn; 0: surfaces are drawn"),
     Field("inst_blend", "i4", (ANY,), "whether the instance is blended with what is behind it"),
-    Field(
-        "inst_gridadr", "i4", (ANY,), "first node of a plane's grid, relative to the grids of a view; -1: not a plane"
-    ),
+    Field("inst_gridadr", "i4", (ANY,), "first node of a plane's grid, relative to those of a view; -1: not a plane"),
     Field("inst_cell", "f8", (ANY, 2), "size of the cells of the grid, m"),
     Field("inst_cells", "i4", (ANY, 2), "number of cells on one side of the centre"),
     Field("inst_part", "i4", (ANY,), "part of the shape's triangles and vertices in this instance"),

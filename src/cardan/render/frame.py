@@ -11,6 +11,7 @@ import numpy as np
 from cardan.enums import mjtRndFlag
 from cardan.enums.codes import GEOM_BOX
 from cardan.jit import StructMemory
+from cardan.render import tiles
 from cardan.render.assets import Assets
 from cardan.render.camera import View, average_camera, in_model, mirrored, view_of
 from cardan.render.fields import FRAME, GEOM_WORDS, LIGHT_WORDS
@@ -21,16 +22,6 @@ from cardan.render.lighting import LIT_NUMBERS, MOST_LIT, light_lines, shadow_vi
 from cardan.render.picture import draw_tiles
 from cardan.render.raster import lane_places, row_places
 from cardan.render.shadows import MAP_LANES, bound_maps, draw_map_or_fill
-from cardan.render.tiles import (
-    MOST_SAMPLES,
-    TILE,
-    TILE_HEIGHT,
-    TILE_WIDTH,
-    clear_bins,
-    fill_all,
-    order_tiles,
-    place_bins,
-)
 from cardan.render.vertices import COLORS
 from cardan.threads import Crew
 from cardan.visual import MjvGLCamera, MjvScene
@@ -78,12 +69,7 @@ class Last(Generic[T]):
         self.value: T | None = None
 
     def of(self, key: object, make: Callable[[], T]) -> T:
-        """Return the result of `make`, or the previous result if the key is unchanged.
-
-        Args:
-            key: the inputs of the result; compared by value, so arrays are given as bytes.
-            make: computes the result.
-        """
+        """Return the result of `make`, or the previous one if `key`, the values of its inputs, is unchanged."""
         if self.value is None or key != self.key:
             self.value, self.key = None, key
             self.value = make()
@@ -91,17 +77,12 @@ class Last(Generic[T]):
 
 
 class Frame:
-    """A picture that is being drawn: memory that is reused for each picture, and threads.
-
-    Args:
-        assets: the assets.
-        threads: number of threads.
-    """
+    """A picture that is being drawn: memory that is reused for each picture, and threads."""
 
     def __init__(self, assets: Assets, threads: int = 1) -> None:
         self.assets = assets
         self.memory = StructMemory(FRAME, {"ncolor": 4})
-        self.memory.attach("ramp", np.arange(TILE_WIDTH, dtype=np.float32))
+        self.memory.attach("ramp", np.arange(tiles.TILE_WIDTH, dtype=np.float32))
         self.threads = threads
         self.crew = Crew(threads, "cardan-render")
         self.most_workers = threads
@@ -257,7 +238,7 @@ class Frame:
             self.mapped = None
             self._fill(lit, layers)
             self.mapped = casters
-        self._draw_tiles(-(-width // TILE_WIDTH) * -(-height // TILE_HEIGHT))
+        self._draw_tiles(-(-width // tiles.TILE_WIDTH) * -(-height // tiles.TILE_HEIGHT))
         if scene.enabletransform and mode != COLORS:
             self.depths()[...] *= np.float32(scene.scale)  # distances in the room
 
@@ -270,12 +251,12 @@ class Frame:
     def _set_up(self, nview: int, lit: int) -> None:
         """Set up vertices and triangles of all views, and count the triangles of each tile of the first `lit` views."""
         shares = self.get("nshare")
-        self.call(clear_bins, lit)
+        self.call(tiles.clear_bins, lit)
         self._each(begin_share, nview, shares)
         if self.get("nsplit"):
             self._each(finish_share, nview, shares)
             self._each(color_share, lit, shares)
-        self.room("bin_tri", self.call(place_bins, lit))
+        self.room("bin_tri", self.call(tiles.place_bins, lit))
 
     def _casters(self, lights: list[View]) -> tuple[object, ...] | None:
         """Return the inputs of shadow maps, lights and poses; None if the scene has soft bodies, or no shadow maps."""
@@ -296,7 +277,7 @@ class Frame:
             self.set(shadow_parts=parts)
             bands = layers * parts
         elif most == 1 or triangles <= FEW_TRIANGLES:
-            self.call(fill_all, lit)
+            self.call(tiles.fill_all, lit)
             return
         parts = bands + lit * self.get("nshare")
         self.crew.each(lambda part, _: self.call(draw_map_or_fill, part, bands), parts, most)
@@ -307,7 +288,7 @@ class Frame:
         shares = -(-count // MOST_TILES)
         if self.most_workers > 1:
             shares = max(shares, SHARES * self.most_workers)
-            self.call(order_tiles, count)
+            self.call(tiles.order_tiles, count)
             self.ordered = 0
         elif self.ordered != count:
             self.ordered = count
@@ -454,13 +435,13 @@ class Frame:
         lit, ncolor = 1 + self.get("nmirror"), self.get("ncolor")
         pixels, threads, shares = width * height, self.threads, self.get("nshare")
         nodes, tables = threads * lit * nnode, max(threads, lit * shares)
-        self.set(nodeadr=lit * nvert, next_level=threads * TILE_WIDTH)
-        tiles = -(-width // TILE_WIDTH) * -(-height // TILE_HEIGHT)
-        sizes = (pixels, tiles, shares, nview, lit, nvert, ntri, nnode, ninst, ncolor)
+        self.set(nodeadr=lit * nvert, next_level=threads * tiles.TILE_WIDTH)
+        ntile = -(-width // tiles.TILE_WIDTH) * -(-height // tiles.TILE_HEIGHT)
+        sizes = (pixels, ntile, shares, nview, lit, nvert, ntri, nnode, ninst, ncolor)
         if sizes == self.view_room:
             return
         self.view_room = sizes
-        run = threads * TILE_WIDTH
+        run = threads * tiles.TILE_WIDTH
         for length, names in (
             (pixels, ("depth", "segment")),
             (nview * nvert, ("vert_clip", "vert_pixel", "vert_beyond")),
@@ -471,12 +452,12 @@ class Frame:
             (tables * MOST_LIT, ("lit_vert",)),
             (nview * ntri, ("tri_vert", "tri_edge", "tri_near", "tri_box", "tri_inst", "tri_back")),
             (nview * ninst, ("inst_trinum", "inst_box")),
-            (lit * (tiles * shares + 2), ("bin_start",)),
-            (2 * threads * MOST_SAMPLES * TILE, ("tile_near", "tile_tri")),
-            (threads * lit * TILE, ("tile_color",)),
+            (lit * (ntile * shares + 2), ("bin_start",)),
+            (2 * threads * tiles.MOST_SAMPLES * tiles.TILE, ("tile_near", "tile_tri")),
+            (threads * lit * tiles.TILE, ("tile_color",)),
             (run, RUN_ARRAYS),
             (2 * run, LEVEL_ARRAYS),
-            (run * MOST_SAMPLES, ("run_hit",)),
+            (run * tiles.MOST_SAMPLES, ("run_hit",)),
             (run * ncolor // 4, ("run_layer",)),
         ):
             for name in names:

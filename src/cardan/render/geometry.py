@@ -87,10 +87,8 @@ def transform_vertices(a: Assets, f: Frame, view: int, inst: int) -> None:
     part, parts = f.inst_part[inst], f.inst_parts[inst]
     for k in range(count * part // parts, count * (part + 1) // parts):
         p = place(a, f, inst, first + k)
-        f.vert_clip[target + k, 0] = project(f, view, 0, p)
-        f.vert_clip[target + k, 1] = project(f, view, 1, p)
-        f.vert_clip[target + k, 2] = project(f, view, 2, p)
-        f.vert_clip[target + k, 3] = project(f, view, 3, p)
+        for row in range(4):
+            f.vert_clip[target + k, row] = project(f, view, row, p)
         find_pixel(f, view, target + k)
 
 
@@ -130,8 +128,7 @@ def bound_triangle(f: Frame, view: int, tri: int, v0: int, v1: int, v2: int) -> 
 def set_edge(f: Frame, tri: int, k: int, v: int, w: int) -> None:
     """Set the edge function through two vertices: the cross product of their homogeneous coordinates.
 
-    The functions of the two triangles at an edge differ only in sign, so that each sample on the edge belongs to one of
-    them.
+    It differs only in sign for the two triangles at an edge, so that each sample on the edge belongs to one of them.
     """
     sign = 1.0
     if v > w:
@@ -156,8 +153,7 @@ def nearness(f: Frame, view: int, v: int) -> float:
 def edge_near(f: Frame, tri: int, k: int, x: int, y: int) -> tuple[float, float, float, float]:
     """Return an edge function relative to a pixel's lower left corner, and its least value for samples inside.
 
-    The value has a margin: samples are also tested in single precision when triangles are filled, but relative to
-    another origin.
+    The value has a margin: when triangles are filled, samples are tested relative to another origin.
     """
     a, b = f.tri_edge[tri, 3 * k], f.tri_edge[tri, 3 * k + 1]
     least = -OUTSIDE * (abs(a) + abs(b))

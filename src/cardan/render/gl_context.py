@@ -6,11 +6,7 @@ __all__ = ["GLContext"]
 
 
 class GLContext:
-    """Placeholder for a context of OpenGL, which Cardan's renderer doesn't need.
-
-    Args:
-        max_width, max_height: size of the largest picture, pixels; the size of the buffer that replaces a window.
-    """
+    """Placeholder for a context of OpenGL, which Cardan's renderer doesn't need."""
 
     def __init__(self, max_width: int, max_height: int) -> None:
         self.max_width, self.max_height = int(max_width), int(max_height)

@@ -35,10 +35,7 @@ def first_node(f: Frame, view: int, inst: int, worker: int) -> int:
 
 @kernel
 def need_node(f: Frame, view: int, inst: int, worker: int, first: int, number: int, count: int) -> int:
-    """Add a node of a plane to the `count` nodes that are lit together; return the new count.
-
-    Nodes are numbered row by row.
-    """
+    """Add a node of a plane, numbered row by row, to the `count` nodes that are lit together; return the new count."""
     f.node_epoch[first + number] = f.epoch
     if count == MOST_LIT:
         light_vertices(f, view, f.inst_geom[inst], worker, count)
@@ -60,10 +57,7 @@ def nodes_of(cell: int, width: int) -> tuple[int, int, int]:
 
 @kernel
 def fill_up(f: Frame, view: int, inst: int, worker: int, first: int, count: int) -> int:
-    """Add neighbours of the nodes that are lit together, up to the capacity of a vector; return the new count.
-
-    The next rows of pixels will need most of them.
-    """
+    """Add neighbours of the nodes that are lit together, as the next rows will need most of them; return the count."""
     width, height = 2 * f.inst_cells[inst, 0] + 1, 2 * f.inst_cells[inst, 1] + 1
     lit = count
     for k in range(count):
@@ -147,10 +141,7 @@ def color_of(f: Frame, v: int, channel: int) -> tuple[float, float, float, float
 def blend_cell(
     f: Frame, colors: Any, target: int, run: int, count: int, layer: int, nodes: tuple[int, int, int]
 ) -> None:
-    """Interpolate the colours by one light in one triangle of a cell, from those of its three nodes.
-
-    They are stored in the rows of `colors` from `target` on.
-    """
+    """Interpolate the colours by one light in a triangle of a cell, into the rows of `colors` from `target` on."""
     r0, g0, b0, o0 = color_of(f, nodes[0], 4 * layer)
     r1, g1, b1, o1 = color_of(f, nodes[1], 4 * layer)
     r2, g2, b2, o2 = color_of(f, nodes[2], 4 * layer)

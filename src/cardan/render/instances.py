@@ -5,48 +5,14 @@ from __future__ import annotations
 from enum import IntEnum
 from math import ceil, pi, sqrt
 
-from cardan.enums.codes import (
-    GEOM_ARROW,
-    GEOM_ARROW1,
-    GEOM_ARROW2,
-    GEOM_BOX,
-    GEOM_CAPSULE,
-    GEOM_CYLINDER,
-    GEOM_FLEX,
-    GEOM_HFIELD,
-    GEOM_LINE,
-    GEOM_LINEBOX,
-    GEOM_MESH,
-    GEOM_PLANE,
-    GEOM_SDF,
-    GEOM_SKIN,
-    GEOM_SPHERE,
-    GEOM_TRIANGLE,
-)
+from cardan.enums import codes
 from cardan.jit import kernel
 from cardan.maths.vector import set9
 from cardan.render.fields import NLOD
 from cardan.render.geometry import project
 from cardan.render.kernel_views import Assets, Frame
 from cardan.render.kernels import picture_stage
-from cardan.visual.append import (
-    DATAID,
-    EMISSION,
-    IS_TRANSPARENT,
-    MAT,
-    OBJID,
-    POS,
-    REFLECTANCE,
-    RGBA,
-    SHININESS,
-    SIZE,
-    SPECULAR,
-    TEXCOORD,
-    TEXID,
-    TEXREPEAT,
-    TEXUNIFORM,
-    TYPE,
-)
+from cardan.visual import append as word
 
 BACK_OPACITY = 0.3
 """Opacity of each of the two layers in which a plane is drawn if it is seen from behind."""
@@ -59,16 +25,16 @@ PART_FACES = 4096
 def shape_of(a: Assets, kind: int, dataid: int, objid: int) -> int:
     """Return the shape in the assets for a geom; -1 if its type has none, or the object does not exist."""
     shape = NONE
-    if kind in (GEOM_MESH, GEOM_SDF):
+    if kind in (codes.GEOM_MESH, codes.GEOM_SDF):
         if 0 <= dataid // 2 < len(a.mesh_shape):
             shape = a.mesh_shape[dataid // 2, dataid % 2]
-    elif kind == GEOM_HFIELD:
+    elif kind == codes.GEOM_HFIELD:
         if 0 <= dataid < len(a.hfield_shape):
             shape = a.hfield_shape[dataid]
-    elif kind == GEOM_FLEX:
+    elif kind == codes.GEOM_FLEX:
         if 0 <= objid < len(a.flex_shape):
             shape = a.flex_shape[objid]
-    elif kind == GEOM_SKIN and 0 <= objid < len(a.skin_shape):
+    elif kind == codes.GEOM_SKIN and 0 <= objid < len(a.skin_shape):
         shape = a.skin_shape[objid]
     return shape
 
@@ -76,50 +42,50 @@ def shape_of(a: Assets, kind: int, dataid: int, objid: int) -> int:
 @kernel
 def take_material(a: Assets, f: Frame, geom: int) -> None:
     """Copy the appearance of a geom."""
-    tex = f.scene_i[geom, TEXID]
+    tex = f.scene_i[geom, word.TEXID]
     f.geom_texid[geom] = tex if 0 <= tex < len(a.tex_type) else NONE
-    f.geom_texuniform[geom] = f.scene_i[geom, TEXUNIFORM]
-    f.geom_texcoord[geom] = f.scene_i[geom, TEXCOORD]
+    f.geom_texuniform[geom] = f.scene_i[geom, word.TEXUNIFORM]
+    f.geom_texcoord[geom] = f.scene_i[geom, word.TEXCOORD]
     for k in range(2):
-        f.geom_texrepeat[geom, k] = f.scene_f[geom, TEXREPEAT + k]
+        f.geom_texrepeat[geom, k] = f.scene_f[geom, word.TEXREPEAT + k]
     for k in range(4):
-        f.geom_rgba[geom, k] = f.scene_f[geom, RGBA + k]
-    f.geom_emission[geom] = f.scene_f[geom, EMISSION]
-    f.geom_specular[geom] = f.scene_f[geom, SPECULAR]
-    f.geom_shininess[geom] = f.scene_f[geom, SHININESS]
-    f.geom_reflectance[geom] = f.scene_f[geom, REFLECTANCE]
-    opacity = float(f.scene_f[geom, RGBA + 3])
-    kind = f.scene_i[geom, TYPE]
+        f.geom_rgba[geom, k] = f.scene_f[geom, word.RGBA + k]
+    f.geom_emission[geom] = f.scene_f[geom, word.EMISSION]
+    f.geom_specular[geom] = f.scene_f[geom, word.SPECULAR]
+    f.geom_shininess[geom] = f.scene_f[geom, word.SHININESS]
+    f.geom_reflectance[geom] = f.scene_f[geom, word.REFLECTANCE]
+    opacity = float(f.scene_f[geom, word.RGBA + 3])
+    kind = f.scene_i[geom, word.TYPE]
     height = 0.0
     for k in range(3):
-        height += (f.eye[k] - f.scene_f[geom, POS + k]) * f.scene_f[geom, MAT + 3 * k + 2]
-    if kind == GEOM_PLANE and height < 0.0:
+        height += (f.eye[k] - f.scene_f[geom, word.POS + k]) * f.scene_f[geom, word.MAT + 3 * k + 2]
+    if kind == codes.GEOM_PLANE and height < 0.0:
         opacity = 1.0 - (1.0 - BACK_OPACITY * opacity) ** 2
-    if kind in (GEOM_SKIN, GEOM_MESH):  # their fronts are drawn twice, as in the reference
+    if kind in (codes.GEOM_SKIN, codes.GEOM_MESH):  # their fronts are drawn twice, as in the reference
         opacity = 1.0 - (1.0 - opacity) ** 2
     blend = 1 if opacity < 1.0 else 0
     f.geom_opacity[geom] = opacity
     f.geom_transparent[geom] = blend
-    f.scene_i[geom, IS_TRANSPARENT] = blend
+    f.scene_i[geom, word.IS_TRANSPARENT] = blend
 
 
 @kernel
 def take_place(a: Assets, f: Frame, geom: int) -> None:
     """Copy the pose of a geom, and its shape."""
-    kind = f.scene_i[geom, TYPE]
-    soft = kind in (GEOM_FLEX, GEOM_SKIN)
+    kind = f.scene_i[geom, word.TYPE]
+    soft = kind in (codes.GEOM_FLEX, codes.GEOM_SKIN)
     f.geom_type[geom] = kind
-    f.geom_dataid[geom] = f.scene_i[geom, OBJID] if kind == GEOM_FLEX else f.scene_i[geom, DATAID]
-    f.geom_shape[geom] = shape_of(a, kind, f.scene_i[geom, DATAID], f.scene_i[geom, OBJID])
+    f.geom_dataid[geom] = f.scene_i[geom, word.OBJID] if kind == codes.GEOM_FLEX else f.scene_i[geom, word.DATAID]
+    f.geom_shape[geom] = shape_of(a, kind, f.scene_i[geom, word.DATAID], f.scene_i[geom, word.OBJID])
     f.geom_flat[geom] = 0
     f.geom_mirror[geom] = NONE
     for k in range(3):
-        f.geom_size[geom, k] = f.scene_f[geom, SIZE + k]
+        f.geom_size[geom, k] = f.scene_f[geom, word.SIZE + k]
         # vertices of soft bodies are in the world frame
-        f.geom_pos[geom, k] = 0.0 if soft else f.scene_f[geom, POS + k]
+        f.geom_pos[geom, k] = 0.0 if soft else f.scene_f[geom, word.POS + k]
     for k in range(9):
         straight = 1.0 if k % 4 == 0 else 0.0
-        f.geom_mat[geom, k] = straight if soft else f.scene_f[geom, MAT + k]
+        f.geom_mat[geom, k] = straight if soft else f.scene_f[geom, word.MAT + k]
 
 
 @picture_stage
@@ -136,12 +102,16 @@ def take_geoms(a: Assets, f: Frame, i: int, j: int) -> int:
         kind = f.geom_type[geom]
         if f.geom_shape[geom] != NONE:
             f.nsplit += a.shape_facenum[f.geom_shape[geom]] // PART_FACES
-        if kind in (GEOM_PLANE, GEOM_BOX) and f.geom_reflectance[geom] > 0.0 and not f.geom_transparent[geom]:
+        if (
+            kind in (codes.GEOM_PLANE, codes.GEOM_BOX)
+            and f.geom_reflectance[geom] > 0.0
+            and not f.geom_transparent[geom]
+        ):
             f.geom_reflecting[f.nreflect] = geom
             f.nreflect += 1
-        if kind in (GEOM_FLEX, GEOM_SKIN):
+        if kind in (codes.GEOM_FLEX, codes.GEOM_SKIN):
             f.nsoft += 1
-        if kind == GEOM_PLANE and min(f.geom_size[geom, 0], f.geom_size[geom, 1]) <= 0.0 and f.haze_geom == NONE:
+        if kind == codes.GEOM_PLANE and min(f.geom_size[geom, 0], f.geom_size[geom, 1]) <= 0.0 and f.haze_geom == NONE:
             f.haze_geom = geom
         if not f.geom_transparent[geom]:
             f.geom_order[solid] = geom
@@ -150,7 +120,7 @@ def take_geoms(a: Assets, f: Frame, i: int, j: int) -> int:
     for geom in range(f.ngeom):
         square = 0.0
         for k in range(3):
-            away = f.scene_f[geom, POS + k] - f.eye[k]
+            away = f.scene_f[geom, word.POS + k] - f.eye[k]
             square += away * away
         f.geom_square[geom] = square
         if f.geom_transparent[geom]:
@@ -351,7 +321,7 @@ def add_flex_parts(a: Assets, f: Frame, geom: int, flex: int) -> None:
 def add_line(a: Assets, f: Frame, geom: int, kind: int) -> None:
     """Append a line, whose first size is its width in pixels, or a line box."""
     sx, sy, sz = f.geom_size[geom, 0], f.geom_size[geom, 1], f.geom_size[geom, 2]
-    if kind == GEOM_LINE:
+    if kind == codes.GEOM_LINE:
         inst = add_instance(a, f, geom, a.builtin[LINE, 0], 1.0, 1.0, sz, 0.0)
         f.inst_line[inst] = max(sx, 1.0)
     else:
@@ -364,9 +334,9 @@ def add_line(a: Assets, f: Frame, geom: int, kind: int) -> None:
 def add_round(a: Assets, f: Frame, geom: int, kind: int) -> None:
     """Append a sphere, ellipsoid, capsule or cylinder."""
     sx, sy, sz = f.geom_size[geom, 0], f.geom_size[geom, 1], f.geom_size[geom, 2]
-    if kind == GEOM_CAPSULE:
+    if kind == codes.GEOM_CAPSULE:
         add_instance(a, f, geom, a.builtin[CAPSULE, detail(a, f, geom, sx)], sx, sx, sx, sz)
-    elif kind == GEOM_CYLINDER:
+    elif kind == codes.GEOM_CYLINDER:
         add_instance(a, f, geom, a.builtin[CYLINDER, detail(a, f, geom, max(sx, sy))], sx, sy, sz, 0.0)
     else:
         add_instance(a, f, geom, a.builtin[SPHERE, detail(a, f, geom, max(sx, sy, sz))], sx, sy, sz, 0.0)
@@ -378,20 +348,20 @@ def add_geom(a: Assets, f: Frame, geom: int) -> None:
     kind = f.geom_type[geom]
     if f.geom_shape[geom] >= 0:
         split_instance(a, f, add_instance(a, f, geom, f.geom_shape[geom], 1.0, 1.0, 1.0, 0.0))
-    if kind == GEOM_PLANE:
+    if kind == codes.GEOM_PLANE:
         add_plane(a, f, geom)
-    elif kind == GEOM_BOX:
+    elif kind == codes.GEOM_BOX:
         sx, sy, sz = f.geom_size[geom, 0], f.geom_size[geom, 1], f.geom_size[geom, 2]
         add_instance(a, f, geom, a.builtin[BOX, 0], sx, sy, sz, 0.0)
-    elif GEOM_SPHERE <= kind < GEOM_BOX:
+    elif codes.GEOM_SPHERE <= kind < codes.GEOM_BOX:
         add_round(a, f, geom, kind)
-    elif kind in (GEOM_ARROW, GEOM_ARROW1, GEOM_ARROW2):
-        add_arrow(a, f, geom, 1.0 if kind == GEOM_ARROW1 else HEAD_WIDTH, kind == GEOM_ARROW2)
-    elif kind in (GEOM_LINE, GEOM_LINEBOX):
+    elif kind in (codes.GEOM_ARROW, codes.GEOM_ARROW1, codes.GEOM_ARROW2):
+        add_arrow(a, f, geom, 1.0 if kind == codes.GEOM_ARROW1 else HEAD_WIDTH, kind == codes.GEOM_ARROW2)
+    elif kind in (codes.GEOM_LINE, codes.GEOM_LINEBOX):
         add_line(a, f, geom, kind)
-    elif kind == GEOM_TRIANGLE:
+    elif kind == codes.GEOM_TRIANGLE:
         add_instance(a, f, geom, a.builtin[TRIANGLE, 0], f.geom_size[geom, 0], f.geom_size[geom, 1], 1.0, 0.0)
-    elif kind == GEOM_FLEX:
+    elif kind == codes.GEOM_FLEX:
         add_flex_parts(a, f, geom, f.geom_dataid[geom])
 
 

@@ -111,11 +111,7 @@ def fall_off(f: Frame, light: int, at: int) -> None:
 
 @kernel
 def find_cosines(f: Frame, at: int, power: float) -> bool:
-    """Compute cosines between normals, directions to a light and half vectors; 0 if a highlight is invisible.
-
-    Returns:
-        Whether there are highlights.
-    """
+    """Compute cosines between normals, directions to a light and half vectors; return whether there are highlights."""
     shines = DULL
     for i in range(at, at + MOST_LIT):
         nx, ny, nz = f.lit[i + NORMAL + FIRST], f.lit[i + NORMAL + SECOND], f.lit[i + NORMAL + THIRD]
@@ -157,14 +153,10 @@ def put_colors(f: Frame, row: int, channel: int, table: int, count: int) -> None
 
 @kernel
 def light_vertices(f: Frame, view: int, geom: int, table: int, count: int) -> None:
-    """Compute colours of vertices: the sum of all lights without shadows, then each light with shadows.
+    """Compute colours of vertices of a geom: the sum of all lights without shadows, then each light with shadows.
 
-    Args:
-        f: the frame.
-        view: the view.
-        geom: the geom of the vertices.
-        table: number of the table in `lit` with their positions and normals, and in `lit_vert` with their numbers.
-        count: number of vertices.
+    `table` is the number of the table in `lit` with the positions and normals of `count` vertices, and in `lit_vert`
+    with their numbers.
     """
     at = table * LIT_NUMBERS
     # mirrors dim surfaces, but not their highlights
@@ -256,14 +248,8 @@ def shadow_view(
 ) -> View | None:
     """Make the view of a light with shadows; None if it casts none, or its cone is too wide.
 
-    Args:
-        scene: the scene.
-        light: number of the light.
-        clip: half the width of the view of directional lights, m.
-        scale: fraction of the cone that the views of other lights show.
-        near: distance of the near plane, m.
-        far: distance of the far plane, m.
-        size: width and height of the shadow map, pixels.
+    `clip` is half the width of the view of directional lights, m; `scale` is the fraction of the cone that the views of
+    other lights show. `near`, `far` and `size` are the distances of the planes, m, and the size of the map, pixels.
     """
     values = scene.light_values[light]
     if not values["castshadow"] or values["headlight"]:
@@ -284,15 +270,7 @@ def shadow_view(
 
 
 def light_lines(light: View, view: View) -> np.ndarray:
-    """Transform the origins and vectors of a view's rays by a light's matrix.
-
-    Args:
-        light: the view of the light.
-        view: the view.
-
-    Returns:
-        (24,): for each row of the light's matrix its products with `view.base` and with `view.ray`.
-    """
+    """Return, for each row of a light's matrix, its products with `base` and `ray` of a view, (24,)."""
     turn = light.rows[:, :3]
     base = turn @ view.base
     base[:, 0] += light.rows[:, 3]

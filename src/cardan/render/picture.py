@@ -224,11 +224,8 @@ def color_from(
 ) -> Batch:
     """Add adjacent pixels, from pixel `x` of a row on, that show one triangle, or nothing, to a batch.
 
-    If they don't fit into the batch, the batch is drawn first. A pixel whose samples show several triangles gets the
-    mean of their colours.
-
-    Returns:
-        The batch, or the new batch that begins with these pixels.
+    Return the batch. If they don't fit into it, it is drawn first, and a new one begins. A pixel whose samples show
+    several triangles gets the mean of their colours.
     """
     key = worker * TILE_WIDTH
     samples = samples_of(f, view, worker) + (row << f.sample_shift)
@@ -308,10 +305,7 @@ def split_colors(f: Frame, colors: Any, source: int, run: int, columns: int) -> 
 
 @kernel
 def store_row(f: Frame, worker: int, left: int, y: int, columns: int) -> None:
-    """Store a row of colours, split by `split_colors`, in row `y` of the picture, from pixel `left` on.
-
-    The colours are clamped to the range 0 to 1 here, because vectors hold pixels here.
-    """
+    """Store a row of colours, split by `split_colors` and clamped to 0 to 1 here, where vectors hold pixels."""
     run = worker * TILE_WIDTH
     target = (f.height - 1 - y if f.highest_first else y) * f.width + left
     for x in range(columns):
@@ -358,20 +352,6 @@ def blend_triangle(a: Assets, f: Frame, view: int, tri: int, worker: int, left: 
             for c in range(4):
                 color = keep * f.tile_color[target + x, c] + share * f.run_color[run + x - first, c]
                 f.tile_color[target + x, c] = min(color, ONE)
-
-
-@kernel
-def blend_tile(a: Assets, f: Frame, view: int, tile: int, worker: int, left: int, bottom: int) -> None:
-    """Blend transparent triangles over a tile: back faces first, the nearest first, then the others in order."""
-    begin, end = bin_begin(f, view, tile), bin_begin(f, view, tile + 1)
-    for k in range(end - begin):
-        tri = f.bin_tri[end - 1 - k]
-        if f.inst_blend[f.tri_inst[tri]] and f.tri_back[tri]:
-            blend_triangle(a, f, view, tri, worker, left, bottom)
-    for k in range(begin, end):
-        tri = f.bin_tri[k]
-        if f.inst_blend[f.tri_inst[tri]] and not f.tri_back[tri]:
-            blend_triangle(a, f, view, tri, worker, left, bottom)
 
 
 @kernel
@@ -429,7 +409,15 @@ def draw_tile(a: Assets, f: Frame, tile: int, worker: int) -> None:
             shade_whole(a, f, view, only, worker, left, bottom)
         elif seen:
             shade_tile(a, f, view, worker, left, bottom)
-            blend_tile(a, f, view, tile, worker, left, bottom)
+            begin, end = bin_begin(f, view, tile), bin_begin(f, view, tile + 1)
+            for k in range(end - begin):
+                tri = f.bin_tri[end - 1 - k]
+                if f.inst_blend[f.tri_inst[tri]] and f.tri_back[tri]:
+                    blend_triangle(a, f, view, tri, worker, left, bottom)
+            for k in range(begin, end):
+                tri = f.bin_tri[k]
+                if f.inst_blend[f.tri_inst[tri]] and not f.tri_back[tri]:
+                    blend_triangle(a, f, view, tri, worker, left, bottom)
     if shown == MIXED:
         columns = min(TILE_WIDTH, f.width - left)
         for row in range(min(TILE_HEIGHT, f.height - bottom)):

@@ -166,19 +166,9 @@ def cover_block(f: Frame, view: int, tri: int, base: int, x: int, y: int, hit: i
 
 @kernel
 def cover_row(f: Frame, view: int, tri: int, worker: int, base: int, left: int, y: int) -> tuple[int, int]:
-    """Compute the fraction of each pixel of a row of a tile in which a triangle is nearest.
+    """Compute, into the worker's `run_cover`, the fraction of each pixel of a row in which a triangle is nearest.
 
-    Args:
-        f: the frame.
-        view: the view.
-        tri: the triangle.
-        worker: the worker whose `run_cover` is written, by pixel of the tile.
-        base: first sample of the row.
-        left: first pixel of the row.
-        y: the row.
-
-    Returns:
-        The first covered pixel, from `left`, and one past the last.
+    `base` is the first sample of the row. Return the first covered pixel, from `left`, and one past the last.
     """
     shift, nsample = f.sample_shift, f.nsample
     x0, x1 = max(f.tri_box[tri, 0] - left, 0), min(f.tri_box[tri, 1] - left, TILE_WIDTH - 1)

@@ -51,8 +51,7 @@ def part(x: float) -> float:
 def put_corner(f: Frame, k: int, x: float, y: float, row: int, adr: int) -> None:
     """Store the lower left of the four texels around a position at one level, and the position between them.
 
-    Levels of detail have borders (see `bordered`), so that the other texels are to its right and above it. `row` is the
-    number of texels in a row.
+    Levels of detail have borders (see `bordered`), so that the other texels are to its right and above it.
     """
     i, j = int32(x), int32(y)
     f.run_u[k], f.run_v[k] = x - single(i), y - single(j)
@@ -60,25 +59,22 @@ def put_corner(f: Frame, k: int, x: float, y: float, row: int, adr: int) -> None
 
 
 @kernel
-def find_texels(f: Frame, width: int, height: int, adr: int, run: int, count: int, shift: int) -> None:
-    """Find the four texels around each pixel of a run at one level of a flat texture.
+def find_texels(f: Frame, side: int, width: int, height: int, adr: int, run: int, count: int, shift: int) -> None:
+    """Find the four texels around each pixel of a run at one level of a texture: of a side of a cube, or flat (-1).
 
-    Coordinates are in `run_s` and `run_t`; they repeat with period 1. Results are stored `shift` entries further.
+    Coordinates are in `run_s` and `run_t`; those of flat textures repeat with period 1, those of sides are from 0
+    to 1. Results are stored `shift` entries further.
     """
-    row, first = int32(width + 2), int32(adr)
-    across, along = single(width), single(height)
-    for k in range(run, run + count):
-        x, y = part(f.run_s[k]) * across + HALF, part(f.run_t[k]) * along + HALF
-        put_corner(f, k + shift, x, y, row, first)
-
-
-@kernel
-def find_side_texels(f: Frame, width: int, adr: int, run: int, count: int, shift: int) -> None:
-    """Find the four texels around each pixel of a run on a side of a cube texture, with coordinates from 0 to 1."""
-    row, first = int32(width + 2), int32(adr)
-    across = single(width)
-    for k in range(run, run + count):
-        put_corner(f, k + shift, f.run_s[k] * across + HALF, f.run_t[k] * across + HALF, row, first)
+    row, across, along = int32(width + 2), single(width), single(height)
+    if side == FLAT_SIDE:
+        first = int32(adr)
+        for k in range(run, run + count):
+            x, y = part(f.run_s[k]) * across + HALF, part(f.run_t[k]) * along + HALF
+            put_corner(f, k + shift, x, y, row, first)
+    else:
+        first = int32(adr + side * (width + 2) * (width + 2))
+        for k in range(run, run + count):
+            put_corner(f, k + shift, f.run_s[k] * across + HALF, f.run_t[k] * across + HALF, row, first)
 
 
 @kernel
@@ -87,15 +83,6 @@ def blend_texels(a: Assets, f: Frame, k: int, row: int) -> Color:
     low, u = f.run_corner[k], f.run_u[k]
     high = low + row
     return mixed(mixed(texel(a, low), texel(a, low + 1), u), mixed(texel(a, high), texel(a, high + 1), u), f.run_v[k])
-
-
-@kernel
-def find_at(f: Frame, side: int, width: int, height: int, adr: int, run: int, count: int, shift: int) -> None:
-    """Find the texels around each pixel of a run at one level of a texture: of a side of a cube, or flat (-1)."""
-    if side == FLAT_SIDE:
-        find_texels(f, width, height, adr, run, count, shift)
-    else:
-        find_side_texels(f, width, adr + side * (width + 2) * (width + 2), run, count, shift)
 
 
 @kernel
@@ -113,11 +100,11 @@ def multiply_by(f: Frame, k: int, color: Color) -> None:
 def multiply_level(a: Assets, f: Frame, level: Level, side: int, run: int, count: int) -> int:
     """Multiply colours of the pixels at the beginning of a run with one level of detail; return their number.
 
-    The sizes of pixels are compared one after the other. So LLVM makes vectors of colours, not of pixels, for which it
-    would read texels byte by byte.
+    The sizes of pixels are compared one after the other, so that LLVM makes vectors of colours. For vectors of pixels
+    it would read texels byte by byte.
     """
     low, high, width, height, next_width, next_height, adr, next_adr = level
-    find_at(f, side, width, height, adr, run, count, 0)
+    find_texels(f, side, width, height, adr, run, count, 0)
     k, end, row, next_row = run, run + count, width + 2, next_width + 2
     if high <= ONE or high >= NO_SIZE:
         while k < end and low <= f.run_size[k] < high:
@@ -125,7 +112,7 @@ def multiply_level(a: Assets, f: Frame, level: Level, side: int, run: int, count
             k += 1
         return k - run
     shift = f.next_level
-    find_at(f, side, next_width, next_height, next_adr, run, count, shift)
+    find_texels(f, side, next_width, next_height, next_adr, run, count, shift)
     for i in range(run, end):
         f.run_share[i] = share_of_next(f.run_size[i], low)
     while k < end and low <= f.run_size[k] < high:
@@ -137,13 +124,10 @@ def multiply_level(a: Assets, f: Frame, level: Level, side: int, run: int, count
 
 @kernel
 def level_for(a: Assets, tex: int, size: float) -> Level:
-    """Return the level of detail at which a pixel, of a size in texels, covers one or two texels, and the next.
-
-    A pixel that is smaller than a texel needs only the first level.
-    """
+    """Return the level of detail at which a pixel, of a size in texels, covers one or two texels, and the next one."""
     most = a.tex_nlevel[tex] - 1
     level, low, high = 0, ONE, TWO
-    if size < ONE:
+    if size < ONE:  # it needs only the first level
         low, high, most = ZERO, ONE, 0
     while size >= high and level < most:
         low = high
@@ -202,20 +186,6 @@ def side_axes(side: int) -> tuple[float, float, float, float, float, float, floa
 
 
 @kernel
-def put_on_side(f: Frame, side: int, texels: float, run: int, count: int) -> None:
-    """Convert directions to coordinates on a side of a cube, from 0 to 1, and sizes to texels."""
-    ux, uy, uz, vx, vy, vz, mx, my, mz = side_axes(side)
-    for k in range(run, run + count):
-        x, y, z = f.run_s[k], f.run_t[k], f.run_r[k]
-        scale = ONE / max(mx * x + my * y + mz * z, TINY)
-        s = HALF + HALF * ((ux * x + uy * y + uz * z) * scale)
-        t = HALF + HALF * ((vx * x + vy * y + vz * z) * scale)
-        f.run_s[k] = min(max(s, ZERO), ONE)
-        f.run_t[k] = min(max(t, ZERO), ONE)
-        f.run_size[k] *= scale * texels
-
-
-@kernel
 def multiply_cube(a: Assets, f: Frame, tex: int, run: int, count: int) -> None:
     """Multiply colours of a run of pixels by those of a cube texture.
 
@@ -229,5 +199,13 @@ def multiply_cube(a: Assets, f: Frame, tex: int, run: int, count: int) -> None:
         first, side = k, f.run_side[k]
         while k < end and f.run_side[k] == side:
             k += 1
-        put_on_side(f, side, texels, first, k - first)
+        ux, uy, uz, vx, vy, vz, mx, my, mz = side_axes(side)
+        for i in range(first, k):  # directions become coordinates on the side, from 0 to 1, and sizes texels
+            x, y, z = f.run_s[i], f.run_t[i], f.run_r[i]
+            scale = ONE / max(mx * x + my * y + mz * z, TINY)
+            s = HALF + HALF * ((ux * x + uy * y + uz * z) * scale)
+            t = HALF + HALF * ((vx * x + vy * y + vz * z) * scale)
+            f.run_s[i] = min(max(s, ZERO), ONE)
+            f.run_t[i] = min(max(t, ZERO), ONE)
+            f.run_size[i] *= scale * texels
         multiply_texture(a, f, tex, side, first, k - first)

@@ -35,20 +35,6 @@ SMALL = single(1e-30)
 
 
 @kernel
-def weights_at(f: Frame, tri: int, x: int, y: int) -> Weights:
-    """Compute the weights at the centre of a pixel."""
-    px, py = x + 0.5, y + 0.5
-    return (
-        f.tri_edge[tri, 0] * px + f.tri_edge[tri, 1] * py + f.tri_edge[tri, 2],
-        f.tri_edge[tri, 3] * px + f.tri_edge[tri, 4] * py + f.tri_edge[tri, 5],
-        f.tri_edge[tri, 6] * px + f.tri_edge[tri, 7] * py + f.tri_edge[tri, 8],
-        f.tri_edge[tri, 0],
-        f.tri_edge[tri, 3],
-        f.tri_edge[tri, 6],
-    )
-
-
-@kernel
 def line_of(weights: Weights, k0: float, k1: float, k2: float) -> tuple[float, float]:
     """Return the value at the first pixel, and the step, of a quantity with given values at the corners."""
     w0, w1, w2, d0, d1, d2 = weights
@@ -152,15 +138,6 @@ def cube_size_run(f: Frame, tri: int, weights: Weights, width: float, height: fl
 
 
 @kernel
-def tex_scale(a: Assets, f: Frame, geom: int, axis: int) -> float:
-    """Texture coordinate per metre of a plane along an axis; the second one of flat textures points down."""
-    if a.tex_type[f.geom_texid[geom]] != TEXTURE_2D:
-        return 1.0 / texture_unit(f, geom, axis)
-    sign = 1.0 if axis == 0 else -1.0
-    return sign * 0.5 * f.geom_texrepeat[geom, axis] / texture_unit(f, geom, axis)
-
-
-@kernel
 def is_plane(f: Frame, inst: int) -> bool:
     """Whether an instance is a plane whose colours come from a grid; False if only its edges are drawn."""
     return f.inst_gridadr[inst] >= 0 and f.inst_line[inst] <= 0.0
@@ -175,7 +152,13 @@ def is_textured(f: Frame, geom: int) -> bool:
 @kernel
 def tex_scales(a: Assets, f: Frame, geom: int, plane: bool) -> tuple[float, float]:
     """Texture coordinates per metre for a plane; 1 for other geoms, whose triangles have texture coordinates."""
-    return (tex_scale(a, f, geom, 0), tex_scale(a, f, geom, 1)) if plane else (1.0, 1.0)
+    if not plane:
+        return (1.0, 1.0)
+    unit_x, unit_y = texture_unit(f, geom, 0), texture_unit(f, geom, 1)
+    if a.tex_type[f.geom_texid[geom]] != TEXTURE_2D:
+        return (1.0 / unit_x, 1.0 / unit_y)
+    # the second coordinate of flat textures points down
+    return (0.5 * f.geom_texrepeat[geom, 0] / unit_x, -0.5 * f.geom_texrepeat[geom, 1] / unit_y)
 
 
 @kernel
@@ -232,14 +215,17 @@ def take_places(f: Frame, worker: int, x: int, count: int, at: int) -> None:
 def take_run(
     a: Assets, f: Frame, view: int, tri: int, worker: int, left: int, y: int, x: int, count: int, at: int
 ) -> None:
-    """Add the values of a triangle in pixels from `left` + `x` on of row `y` to the worker's batch, at entry `at`.
-
-    Values are computed at the centres of pixels.
-    """
+    """Add the values of a triangle in `count` pixels from `left` + `x` on of row `y` to a batch, at entry `at`."""
     run = worker * TILE_WIDTH + at
     inst = f.tri_inst[tri]
     geom, plane = f.inst_geom[inst], is_plane(f, inst)
-    weights = weights_at(f, tri, left + x, y)
+    px, py = left + x + 0.5, y + 0.5
+    weights = (
+        f.tri_edge[tri, 0] * px + f.tri_edge[tri, 1] * py + f.tri_edge[tri, 2],
+        f.tri_edge[tri, 3] * px + f.tri_edge[tri, 4] * py + f.tri_edge[tri, 5],
+        f.tri_edge[tri, 6] * px + f.tri_edge[tri, 7] * py + f.tri_edge[tri, 8],
+        *(f.tri_edge[tri, 0], f.tri_edge[tri, 3], f.tri_edge[tri, 6]),
+    )
     take_places(f, worker, x, count, at)
     start, step = line_of(weights, 1.0, 1.0, 1.0)
     for i in range(count):
@@ -282,20 +268,11 @@ def shade_batch(
     count: int,
     alone: bool,
 ) -> None:
-    """Compute the colours of the worker's batch of pixels of an instance's geom, into `run_color`.
+    """Compute the colours of the worker's batch of `count` pixels of an instance's geom, into `run_color`.
 
-    Args:
-        a: the assets.
-        f: the frame.
-        view: the view.
-        inst: the instance, or another one of the same geom, which is then not a plane.
-        mirror: whether the pixels are part of a mirror.
-        worker: the worker.
-        left: first pixel of the row.
-        y: the row.
-        row: first pixel of the row in the tile.
-        count: number of pixels.
-        alone: whether the colours go directly into the picture, where they are clamped to the range 0 to 1.
+    `inst` may be another instance of the geom if the geom is not a plane. The row begins at pixel `left` of the picture
+    and `row` of the tile. `mirror`: the pixels are part of a mirror. `alone`: their colours go directly into the
+    picture, where they are clamped.
     """
     run = worker * TILE_WIDTH
     geom, plane = f.inst_geom[inst], is_plane(f, inst)

@@ -121,16 +121,6 @@ def cast_small(f: Frame, tri: int, base: int, y0: int, y1: int) -> None:
 
 
 @kernel
-def narrowed(low: float, high: float, value: float, slope: float) -> tuple[float, float]:
-    """Part of a range of x in which value + slope x is not negative."""
-    if slope > 0.0:
-        return (max(low, -value / slope), high)
-    if slope < 0.0:
-        return (low, min(high, -value / slope))
-    return (low, high)
-
-
-@kernel
 def row_span(f: Frame, tri: int, y: int) -> tuple[int, int]:
     """First and last pixel of a row of a map that a triangle may cover, with one more on each side."""
     first, py = f.tri_box[tri, 0], y + 0.5
@@ -139,7 +129,10 @@ def row_span(f: Frame, tri: int, y: int) -> tuple[int, int]:
     for k in range(3):
         slope = f.tri_edge[tri, 3 * k]
         value = slope * (first + 0.5) + f.tri_edge[tri, 3 * k + 1] * py + f.tri_edge[tri, 3 * k + 2]
-        low, high = narrowed(low, high, value, slope)
+        if slope > 0.0:  # value + slope x is not negative between low and high
+            low = max(low, -value / slope)
+        elif slope < 0.0:
+            high = min(high, -value / slope)
     if low > high + 2.0:
         return (0, -1)
     return (first + max(int(min(low, float(last))) - 1, 0), first + min(int(max(high, 0.0)) + 1, last))
@@ -171,7 +164,7 @@ def cast_triangle(f: Frame, tri: int, base: int, low: int, high: int) -> None:
 def draw_map_or_fill(a: Assets, f: Frame, part: int, bands: int) -> int:
     """Draw a band of a shadow map; if `part` exceeds the bands, list a share's triangles of the tiles of a view.
 
-    Return 0. The two tasks are independent, so that both are one stage. Bands come first, because they take longer.
+    Return 0. The tasks are independent, so that both are one stage; bands come first, because they take longer.
     """
     if part < bands:
         layer, band, stride = part // f.shadow_parts, part % f.shadow_parts, f.shadow_stride
@@ -234,10 +227,7 @@ def find_texels(f: Frame, view: int, layer: int, y: int, left: int, run: int, co
 
 @kernel
 def shadow_run(f: Frame, view: int, layer: int, target: int, y: int, left: int, run: int, count: int) -> None:
-    """Add the colours of a light, from `run_layer[target]` on, to the pixels of a batch that it reaches.
-
-    Pixels outside the light's map are lit.
-    """
+    """Add the colours of a light, from `run_layer[target]` on, to the pixels of a batch that it reaches."""
     find_texels(f, view, layer, y, left, run, count)
     base = layer * f.shadow_size * f.shadow_stride
     for i in range(count):

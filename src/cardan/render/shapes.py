@@ -12,14 +12,12 @@ import numpy as np
 
 
 class Shape(NamedTuple):
-    """A surface of triangles.
+    """A surface of triangles, and the lines of its wireframe picture.
 
     Attributes:
         vert: (n, 4), position and end.
-        normal: (n, 3), unit vectors.
-        texcoord: (n, 2), texture coordinates.
-        face: (m, 3), vertices of triangles, counter-clockwise from outside.
-        edge: (k, 2), vertices of lines, for wireframe pictures.
+        normal, texcoord: (n, 3) and (n, 2), unit vectors and texture coordinates of the vertices.
+        face, edge: (m, 3) and (k, 2), vertices of triangles, counter-clockwise from outside, and of lines.
     """
 
     vert: np.ndarray

@@ -53,15 +53,9 @@ def bin_begin(f: Frame, view: int, tile: int) -> int:
 
 
 @kernel
-def _entry(f: Frame, view: int, share: int) -> int:
-    """Entry of `bin_start` for a share of the instances in the first tile of a view, before bins are filled."""
-    return f.view_binadr[view] + 1 + share
-
-
-@kernel
 def count_instance(f: Frame, view: int, share: int, inst: int) -> None:
     """Count the triangles of an instance in each tile of a view, for a share of the instances."""
-    columns, first, step = tile_columns(f, view), _entry(f, view, share) + 1, f.nshare
+    columns, first, step = tile_columns(f, view), f.view_binadr[view] + 2 + share, f.nshare
     tri = f.view_triadr[view] + f.inst_triadr[inst]
     for k in range(tri, tri + f.inst_trinum[f.view_instadr[view] + inst]):
         for row in range(f.tri_box[k, 2] // TILE_HEIGHT, f.tri_box[k, 3] // TILE_HEIGHT + 1):
@@ -73,8 +67,7 @@ def count_instance(f: Frame, view: int, share: int, inst: int) -> None:
 def clear_bins(a: Assets, f: Frame, views: int, unused: int) -> int:
     """Reset the numbers of triangles in the tiles of the first views; return 0.
 
-    A view has an entry of `bin_start` for each share of the instances in each tile, and one more before and after
-    these.
+    A view has an entry of `bin_start` for each share in each tile, and one more before and after these.
     """
     begin = 0
     for view in range(views):
@@ -104,7 +97,7 @@ def fill_bins(f: Frame, view: int, share: int) -> None:
 
     Afterwards, entry k of the view is the address of entry k of the table of tiles and shares.
     """
-    columns, first, step = tile_columns(f, view), _entry(f, view, share), f.nshare
+    columns, first, step = tile_columns(f, view), f.view_binadr[view] + 1 + share, f.nshare
     for inst in range(share_begin(f, share), share_begin(f, share + 1)):
         tri = f.view_triadr[view] + f.inst_triadr[inst]
         for k in range(tri, tri + f.inst_trinum[f.view_instadr[view] + inst]):

@@ -7,17 +7,9 @@ from math import sqrt
 from cardan.enums.codes import TEXTURE_2D
 from cardan.jit import kernel
 from cardan.maths.types import Vec3
+from cardan.render import lighting as lit
 from cardan.render.kernel_views import Assets, Frame
-from cardan.render.lighting import (
-    FIRST,
-    LIT_NUMBERS,
-    MOST_LIT,
-    NORMAL,
-    PLACE,
-    SECOND,
-    THIRD,
-    light_vertices,
-)
+from cardan.render.lighting import LIT_NUMBERS, MOST_LIT, light_vertices
 
 
 @kernel
@@ -93,12 +85,12 @@ def turn_normal(a: Assets, f: Frame, inst: int, vertex: int) -> Vec3:
 def begin_lit(f: Frame, table: int, k: int, v: int, p: Vec3, n: Vec3) -> None:
     """Store position and normal of vertex `v` of the picture as number `k` of the vertices that are lit together."""
     i = table * LIT_NUMBERS + k
-    f.lit[i + PLACE + FIRST] = p[0]
-    f.lit[i + PLACE + SECOND] = p[1]
-    f.lit[i + PLACE + THIRD] = p[2]
-    f.lit[i + NORMAL + FIRST] = n[0]
-    f.lit[i + NORMAL + SECOND] = n[1]
-    f.lit[i + NORMAL + THIRD] = n[2]
+    f.lit[i + lit.PLACE + lit.FIRST] = p[0]
+    f.lit[i + lit.PLACE + lit.SECOND] = p[1]
+    f.lit[i + lit.PLACE + lit.THIRD] = p[2]
+    f.lit[i + lit.NORMAL + lit.FIRST] = n[0]
+    f.lit[i + lit.NORMAL + lit.SECOND] = n[1]
+    f.lit[i + lit.NORMAL + lit.THIRD] = n[2]
     f.lit_vert[table * MOST_LIT + k] = v
 
 
@@ -111,18 +103,12 @@ def begin_vertex(a: Assets, f: Frame, table: int, k: int, inst: int, vertex: int
 
 
 @kernel
-def table_of(f: Frame, view: int, share: int) -> int:
-    """Number of the table for vertices of a share of the instances of a view."""
-    return view * f.nshare + share
-
-
-@kernel
 def color_vertex(a: Assets, f: Frame, view: int, share: int, inst: int, k: int) -> None:
     """Compute colours and texture coordinates of vertex `k` of an instance, unless they are known."""
     v = f.view_vertadr[view] + f.inst_vertadr[inst] + k
     if f.vert_epoch[v] != f.epoch:
         f.vert_epoch[v] = f.epoch
-        table = table_of(f, view, share)
+        table = view * f.nshare + share
         begin_vertex(a, f, table, 0, inst, a.shape_vertadr[f.inst_shape[inst]] + k, v)
         light_vertices(f, view, f.inst_geom[inst], table, 1)
 
@@ -142,7 +128,7 @@ def color_part(a: Assets, f: Frame, view: int, share: int, inst: int) -> None:
         return
     shape, part, parts = f.inst_shape[inst], f.inst_part[inst], f.inst_parts[inst]
     first, number = a.shape_vertadr[shape], a.shape_vertnum[shape]
-    target, table, geom = f.view_vertadr[view] + f.inst_vertadr[inst], table_of(f, view, share), f.inst_geom[inst]
+    target, table, geom = f.view_vertadr[view] + f.inst_vertadr[inst], view * f.nshare + share, f.inst_geom[inst]
     count = 0
     for k in range(number * part // parts, number * (part + 1) // parts):
         if f.vert_epoch[target + k] == f.epoch:

@@ -106,11 +106,7 @@ def launch_from_path(path: str) -> None:
 
 
 def view(
-    path: Path | None,
-    port: int = PORT,
-    worlds: int = 1,
-    keyframe: int | None = None,
-    leave: float | None = None,
+    path: Path | None, port: int = PORT, worlds: int = 1, keyframe: int | None = None, leave: float | None = None
 ) -> None:
     """Show a model file (MJCF, URDF, or binary) in the browser; return when the viewer is closed.
 
