@@ -29,16 +29,11 @@ def shortened(image: np.ndarray, axis: int) -> np.ndarray:
     return np.moveaxis(image[low] + share * (image[upper] - image[low]), 0, axis)
 
 
-def halved(image: np.ndarray) -> np.ndarray:
-    """Halve an image in both directions, (..., height, width, 3)."""
-    return shortened(shortened(image, -3), -2)
-
-
 def levels_of(image: np.ndarray) -> list[np.ndarray]:
     """Return an image, (..., height, width, 3), and smaller ones down to a single pixel."""
     levels = [image.astype(float)]
     while max(levels[-1].shape[-3:-1]) > 1 and len(levels) < NLEVEL:
-        levels.append(halved(levels[-1]))
+        levels.append(shortened(shortened(levels[-1], -3), -2))
     return levels
 
 
@@ -93,8 +88,9 @@ class Textures:
         sides = image.reshape(-1, width, width, 3)
         return np.broadcast_to(sides, (SIDES, width, width, 3)) if len(sides) == 1 else sides
 
-    def upload(self, tex: int) -> None:
-        """Copy a texture again; its size must be unchanged."""
+    def upload(self, model: MjModel, tex: int) -> None:
+        """Copy a texture of a model again; its size must be unchanged."""
+        self.model = model
         for k, level in enumerate(levels_of(self.image(tex))):
             values = packed(bordered(level, self.repeats(tex)))
             adr = self.columns["tex_leveladr"][tex, k]
@@ -142,8 +138,17 @@ class Assets:
         )
         self.hfield_shape = np.array([self._add(self._hfield(model, k)) for k in range(model.nhfield)])
         self._add_soft(model)
-        self._take_settings(model)
         self.textures = Textures(model)
+        map_, extent = model.vis.map, float(model.stat.extent)
+        self.near, self.far = float(map_.znear) * extent, float(map_.zfar) * extent
+        self.memory.scalars["plane_reach"][0] = PLANE_REACH * self.far
+        self.shadow_clip, self.shadow_scale = float(map_.shadowclip) * extent, float(map_.shadowscale)
+        self.shadow_size = int(quality.shadowsize)
+        self.fog_start, self.fog_end = float(map_.fogstart) * extent, float(map_.fogend) * extent
+        self.fog_color, self.haze_color = np.array(model.vis.rgba.fog[:3]), np.array(model.vis.rgba.haze[:3])
+        self.haze, self.sky_share = float(map_.haze), SKY_SHARE
+        skies = np.flatnonzero(np.array(model.tex_type) == mjtTexture.mjTEXTURE_SKYBOX.value)
+        self.sky = int(skies[0]) if len(skies) else -1
         self._attach()
 
     def _add(self, shape: Shape) -> int:
@@ -283,8 +288,7 @@ class Assets:
 
     def upload_texture(self, model: MjModel, tex: int) -> None:
         """Copy a texture of a model again."""
-        self.textures.model = model
-        self.textures.upload(tex)
+        self.textures.upload(model, tex)
 
     def upload_mesh(self, model: MjModel, mesh: int) -> None:
         """Copy a mesh of a model again."""
@@ -303,19 +307,6 @@ class Assets:
             values = getattr(shape, name)
             self.memory.arrays[name][adr : adr + len(values)] = values
 
-    def _take_settings(self, model: MjModel) -> None:
-        """Store the model's settings for shadows, fog, haze and the sky."""
-        map_, quality, extent = model.vis.map, model.vis.quality, float(model.stat.extent)
-        self.near, self.far = float(map_.znear) * extent, float(map_.zfar) * extent
-        self.memory.scalars["plane_reach"][0] = PLANE_REACH * self.far
-        self.shadow_clip, self.shadow_scale = float(map_.shadowclip) * extent, float(map_.shadowscale)
-        self.shadow_size = int(quality.shadowsize)
-        self.fog_start, self.fog_end = float(map_.fogstart) * extent, float(map_.fogend) * extent
-        self.fog_color, self.haze_color = np.array(model.vis.rgba.fog[:3]), np.array(model.vis.rgba.haze[:3])
-        self.haze, self.sky_share = float(map_.haze), SKY_SHARE
-        skies = np.flatnonzero(np.array(model.tex_type) == mjtTexture.mjTEXTURE_SKYBOX.value)
-        self.sky = int(skies[0]) if len(skies) else -1
-
     def _attach(self) -> None:
         """Concatenate all shapes in the arrays of the structure."""
         counts = {name: [len(getattr(shape, name)) for shape in self.shapes] for name in SHAPE_ARRAYS}
@@ -325,10 +316,8 @@ class Assets:
             number = np.array(counts[name])
             self.memory.attach(f"shape_{name}num", number)
             self.memory.attach(f"shape_{name}adr", np.cumsum(number) - number)
-        self.memory.attach(
-            "shape_rbound",
-            np.array([np.sqrt((shape.vert[:, :3] ** 2).sum(1).max(initial=0.0)) for shape in self.shapes]),
-        )
+        reach = [np.sqrt((shape.vert[:, :3] ** 2).sum(1).max(initial=0.0)) for shape in self.shapes]
+        self.memory.attach("shape_rbound", np.array(reach))
         for name in ("mesh_shape", "hfield_shape", "flex_shape", "skin_shape"):
             numbers = np.array(getattr(self, name), np.int32)
             self.memory.attach(name, numbers.reshape(-1, 2) if name == "mesh_shape" else numbers)

@@ -105,15 +105,9 @@ def make_view(
 ) -> View:
     """Make a view through a window. Its few numbers are computed one by one, because calls of NumPy take longer.
 
-    Args:
-        axes: (3, 3), right, up and forward as rows.
-        position: position of the camera, m.
-        window: left, right, lower and upper edge, m; in a perspective projection, at a distance of 1 m.
-        size: size of the picture, pixels.
-        perspective: whether the projection is perspective.
-        near: distance of the near plane, m.
-        far: distance of the far plane, m.
-        shadow: whether it is the view of a light.
+    The axes (3, 3) are right, up and forward as rows. The edges of the window are left, right, lower and upper, m; in a
+    perspective projection they are at a distance of 1 m. The size is that of the picture, pixels; `near` and `far` are
+    the distances of the planes, m. `shadow`: it is the view of a light.
     """
     left, right, bottom, top = window
     width, height = size

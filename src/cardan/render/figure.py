@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from cardan.render.canvas import Canvas, Fonts
+from cardan.render.context import Canvas, Fonts
 from cardan.visual import MjrRect, MjvFigure
 from cardan.visual.fields import MAXLINE, MAXLINEPNT
 

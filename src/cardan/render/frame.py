@@ -163,16 +163,10 @@ class Frame:
         camera: MjvGLCamera | None,
         out: np.ndarray | None = None,
     ) -> None:
-        """Draw the view of a scene's camera: `colors`, or `depths` and `segments`.
+        """Draw the view of a camera: `colors`, or `depths` and `segments`, as the mode is `COLORS` or `DEPTHS`.
 
-        Args:
-            scene: the scene.
-            width: width of the picture, pixels.
-            height: height of the picture, pixels.
-            nsample: samples per pixel, 1 or 4.
-            mode: `COLORS` or `DEPTHS`.
-            camera: the camera; None: the camera midway between the two eyes of the scene.
-            out: array for the colours, the highest row first, (height, width, 3) uint8, contiguous; None: `colors`.
+        `nsample` is the number of samples per pixel, 1 or 4. If no camera is given, it is midway between the eyes of a
+        scene. `out` is a contiguous array for the colours, (height, width, 3) uint8, the highest row first.
         """
         if not self.whole:
             self._forget()
@@ -339,11 +333,8 @@ class Frame:
         if clear > 1:
             last = self.memory.arrays["geom_order"][n - clear : n]
             last[:] = last[np.argsort(-self.memory.arrays["geom_square"][last], kind="stable")]
-        if self.assets.nsoft:
-            self._put_soft(scene)
-
-    def _put_soft(self, scene: MjvScene) -> None:
-        """Store the flexes and skins of a scene."""
+        if not self.assets.nsoft:
+            return
         memory = self.memory
         memory.attach("flex_vert", scene.flexvert.reshape(-1, 3))
         memory.attach("flex_edge", scene.flexedge.reshape(-1, 2))

@@ -79,20 +79,6 @@ def find_pixel(f: Frame, view: int, v: int) -> None:
 
 
 @kernel
-def transform_vertices(a: Assets, f: Frame, view: int, inst: int) -> None:
-    """Project the vertices of an instance, or of its part of them, to the picture."""
-    shape = f.inst_shape[inst]
-    first, count = a.shape_vertadr[shape], a.shape_vertnum[shape]
-    target = f.view_vertadr[view] + f.inst_vertadr[inst]
-    part, parts = f.inst_part[inst], f.inst_parts[inst]
-    for k in range(count * part // parts, count * (part + 1) // parts):
-        p = place(a, f, inst, first + k)
-        for row in range(4):
-            f.vert_clip[target + k, row] = project(f, view, row, p)
-        find_pixel(f, view, target + k)
-
-
-@kernel
 def clamped(value: float, last: int) -> int:
     """Convert a number of any size to a pixel number between 0 and `last`."""
     return int(min(max(value, 0.0), float(last)))
@@ -101,22 +87,18 @@ def clamped(value: float, last: int) -> int:
 @kernel
 def bound_triangle(f: Frame, view: int, tri: int, v0: int, v1: int, v2: int) -> bool:
     """Find the pixels that a triangle may cover; return False if it is between samples and covers none."""
-    width = f.view_width[view]
-    height = f.view_height[view]
-    if f.view_perspective[view] and (f.vert_beyond[v0] | f.vert_beyond[v1] | f.vert_beyond[v2]) & TOO_NEAR:
-        f.tri_box[tri, 0] = 0
-        f.tri_box[tri, 1] = width - 1
-        f.tri_box[tri, 2] = 0
-        f.tri_box[tri, 3] = height - 1
-        return True
-    x0, x1, x2 = f.vert_pixel[v0, 0], f.vert_pixel[v1, 0], f.vert_pixel[v2, 0]
-    y0, y1, y2 = f.vert_pixel[v0, 1], f.vert_pixel[v1, 1], f.vert_pixel[v2, 1]
-    # samples are at odd eighths of a pixel, or at its centre
-    xlo, xhi = min(x0, x1, x2), max(x0, x1, x2)
-    ylo, yhi = min(y0, y1, y2), max(y0, y1, y2)
-    margin = 0.125 if f.nsample > 1 and not f.view_shadow[view] else 0.5
-    first_x, last_x = clamped(floor(xlo + margin), width), clamped(ceil(xhi - margin), width)
-    first_y, last_y = clamped(floor(ylo + margin), height), clamped(ceil(yhi - margin), height)
+    width, height = f.view_width[view], f.view_height[view]
+    first_x, last_x, first_y, last_y = 0, int(width), 0, int(height)
+    near = (f.vert_beyond[v0] | f.vert_beyond[v1] | f.vert_beyond[v2]) & TOO_NEAR
+    if not (f.view_perspective[view] and near):
+        x0, x1, x2 = f.vert_pixel[v0, 0], f.vert_pixel[v1, 0], f.vert_pixel[v2, 0]
+        y0, y1, y2 = f.vert_pixel[v0, 1], f.vert_pixel[v1, 1], f.vert_pixel[v2, 1]
+        # samples are at odd eighths of a pixel, or at its centre
+        margin = 0.125 if f.nsample > 1 and not f.view_shadow[view] else 0.5
+        first_x = clamped(floor(min(x0, x1, x2) + margin), width)
+        last_x = clamped(ceil(max(x0, x1, x2) - margin), width)
+        first_y = clamped(floor(min(y0, y1, y2) + margin), height)
+        last_y = clamped(ceil(max(y0, y1, y2) - margin), height)
     f.tri_box[tri, 0] = first_x
     f.tri_box[tri, 1] = last_x - 1
     f.tri_box[tri, 2] = first_y
@@ -270,12 +252,8 @@ def add_line(f: Frame, view: int, inst: int, tri: int, v0: int, v1: int, corner:
     copy_vertex(f, corner + 1, corner + 1, -dy * scale, dx * scale)
     for k in range(corner, corner + 4):
         find_pixel(f, view, k)
-    count = 0
-    if set_up_triangle(f, view, inst, tri, corner + 2, corner + 3, corner + 1, False):
-        count = 1
-    if set_up_triangle(f, view, inst, tri + count, corner + 2, corner + 1, corner, False):
-        count += 1
-    return count
+    count = 1 if set_up_triangle(f, view, inst, tri, corner + 2, corner + 3, corner + 1, False) else 0
+    return count + (1 if set_up_triangle(f, view, inst, tri + count, corner + 2, corner + 1, corner, False) else 0)
 
 
 @kernel
@@ -363,7 +341,15 @@ def begin_share(a: Assets, f: Frame, view: int, share: int) -> int:
         unseen = unseen or (f.inst_line[inst] > 0.0 and f.view_shadow[view] != 0)
         f.inst_trinum[f.view_instadr[view] + inst] = 0 if unseen else 1
         if not unseen:
-            transform_vertices(a, f, view, inst)
+            shape = f.inst_shape[inst]
+            first, count = a.shape_vertadr[shape], a.shape_vertnum[shape]
+            target = f.view_vertadr[view] + f.inst_vertadr[inst]
+            part, parts = f.inst_part[inst], f.inst_parts[inst]
+            for k in range(count * part // parts, count * (part + 1) // parts):
+                p = place(a, f, inst, first + k)
+                for row in range(4):
+                    f.vert_clip[target + k, row] = project(f, view, row, p)
+                find_pixel(f, view, target + k)
             if f.inst_parts[inst] == 1:
                 set_up_instance(a, f, view, share, inst)
     return 0

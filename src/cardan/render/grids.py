@@ -6,9 +6,8 @@ An infinite plane has forty thousand nodes, of which a picture shows few.
 
 from __future__ import annotations
 
-from typing import Any
-
 from cardan.jit import kernel
+from cardan.maths.types import Array2
 from cardan.render.kernel_views import Frame
 from cardan.render.kernels import HALF, ONE, ZERO, int32, single
 from cardan.render.lighting import MOST_LIT, light_vertices
@@ -105,28 +104,6 @@ def cell_share(x: float, size: float, scale: float, cells: float, half: float) -
 
 
 @kernel
-def find_cells(f: Frame, inst: int, run: int, count: int) -> None:
-    """Store in `run_cell` the triangle of a cell of each pixel of a run, and the weights of two of its nodes.
-
-    The diagonal divides each cell into two triangles. The number of the first triangle is twice that of the cell's
-    first node; the number of the second triangle is one more.
-    """
-    size_x, size_y = single(f.inst_cell[inst, 0]), single(f.inst_cell[inst, 1])
-    scale_x, scale_y = single(1.0 / f.inst_cell[inst, 0]), single(1.0 / f.inst_cell[inst, 1])
-    cells_x, cells_y = single(f.inst_cells[inst, 0]), single(f.inst_cells[inst, 1])
-    half_x, half_y = single(f.inst_scale[inst, 0]), single(f.inst_scale[inst, 1])
-    width = int32(2 * f.inst_cells[inst, 0] + 1)
-    for k in range(run, run + count):
-        i, u = cell_share(f.run_s[k], size_x, scale_x, cells_x, half_x)
-        j, v = cell_share(f.run_t[k], size_y, scale_y, cells_y, half_y)
-        rest = ONE - u - v  # negative beyond the diagonal, where the weights are 1 - v and 1 - u
-        f.run_right[k] = u + min(rest, ZERO)
-        f.run_up[k] = v + min(rest, ZERO)
-        second = SECOND if rest < ZERO else FIRST
-        f.run_cell[k] = int32(int32(int32(int32(j * width) + i) * TWO_TRIANGLES) + second)
-
-
-@kernel
 def color_of(f: Frame, v: int, channel: int) -> tuple[float, float, float, float]:
     """Return a colour of a vertex: four numbers, so that it fills a register."""
     return (
@@ -139,7 +116,7 @@ def color_of(f: Frame, v: int, channel: int) -> tuple[float, float, float, float
 
 @kernel
 def blend_cell(
-    f: Frame, colors: Any, target: int, run: int, count: int, layer: int, nodes: tuple[int, int, int]
+    f: Frame, colors: Array2, target: int, run: int, count: int, layer: int, nodes: tuple[int, int, int]
 ) -> None:
     """Interpolate the colours by one light in a triangle of a cell, into the rows of `colors` from `target` on."""
     r0, g0, b0, o0 = color_of(f, nodes[0], 4 * layer)
@@ -156,9 +133,25 @@ def blend_cell(
 
 @kernel
 def grid_run(f: Frame, view: int, inst: int, worker: int, count: int) -> None:
-    """Compute the colours of a run of pixels of a plane, whose coordinates, m, are in `run_s` and `run_t`."""
+    """Compute the colours of a run of pixels of a plane, whose coordinates, m, are in `run_s` and `run_t`.
+
+    The diagonal divides each cell into two triangles. The number of the first triangle is twice that of the cell's
+    first node; the number of the second triangle is one more.
+    """
     run = worker * TILE_WIDTH
-    find_cells(f, inst, run, count)
+    size_x, size_y = single(f.inst_cell[inst, 0]), single(f.inst_cell[inst, 1])
+    scale_x, scale_y = single(1.0 / f.inst_cell[inst, 0]), single(1.0 / f.inst_cell[inst, 1])
+    cells_x, cells_y = single(f.inst_cells[inst, 0]), single(f.inst_cells[inst, 1])
+    half_x, half_y = single(f.inst_scale[inst, 0]), single(f.inst_scale[inst, 1])
+    row = int32(2 * f.inst_cells[inst, 0] + 1)
+    for k in range(run, run + count):
+        i, u = cell_share(f.run_s[k], size_x, scale_x, cells_x, half_x)
+        j, v = cell_share(f.run_t[k], size_y, scale_y, cells_y, half_y)
+        rest = ONE - u - v  # negative beyond the diagonal, where the weights are 1 - v and 1 - u
+        f.run_right[k] = u + min(rest, ZERO)
+        f.run_up[k] = v + min(rest, ZERO)
+        second = SECOND if rest < ZERO else FIRST
+        f.run_cell[k] = int32(int32(int32(int32(j * row) + i) * TWO_TRIANGLES) + second)
     width, node = 2 * f.inst_cells[inst, 0] + 1, first_node(f, view, inst, worker)
     adr, epoch = f.nodeadr + node, f.epoch
     first = 0

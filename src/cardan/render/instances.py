@@ -7,7 +7,7 @@ from math import ceil, pi, sqrt
 
 from cardan.enums import codes
 from cardan.jit import kernel
-from cardan.maths.vector import set9
+from cardan.maths.vector import get3, set9, sub3
 from cardan.render.fields import NLOD
 from cardan.render.geometry import project
 from cardan.render.kernel_views import Assets, Frame
@@ -19,24 +19,6 @@ BACK_OPACITY = 0.3
 NONE = -1
 PART_FACES = 4096
 """Approximate largest number of triangles of an instance."""
-
-
-@kernel
-def shape_of(a: Assets, kind: int, dataid: int, objid: int) -> int:
-    """Return the shape in the assets for a geom; -1 if its type has none, or the object does not exist."""
-    shape = NONE
-    if kind in (codes.GEOM_MESH, codes.GEOM_SDF):
-        if 0 <= dataid // 2 < len(a.mesh_shape):
-            shape = a.mesh_shape[dataid // 2, dataid % 2]
-    elif kind == codes.GEOM_HFIELD:
-        if 0 <= dataid < len(a.hfield_shape):
-            shape = a.hfield_shape[dataid]
-    elif kind == codes.GEOM_FLEX:
-        if 0 <= objid < len(a.flex_shape):
-            shape = a.flex_shape[objid]
-    elif kind == codes.GEOM_SKIN and 0 <= objid < len(a.skin_shape):
-        shape = a.skin_shape[objid]
-    return shape
 
 
 @kernel
@@ -76,7 +58,21 @@ def take_place(a: Assets, f: Frame, geom: int) -> None:
     soft = kind in (codes.GEOM_FLEX, codes.GEOM_SKIN)
     f.geom_type[geom] = kind
     f.geom_dataid[geom] = f.scene_i[geom, word.OBJID] if kind == codes.GEOM_FLEX else f.scene_i[geom, word.DATAID]
-    f.geom_shape[geom] = shape_of(a, kind, f.scene_i[geom, word.DATAID], f.scene_i[geom, word.OBJID])
+    dataid = f.scene_i[geom, word.DATAID]
+    objid = f.scene_i[geom, word.OBJID]
+    shape = NONE
+    if kind in (codes.GEOM_MESH, codes.GEOM_SDF):
+        if 0 <= dataid // 2 < len(a.mesh_shape):
+            shape = a.mesh_shape[dataid // 2, dataid % 2]
+    elif kind == codes.GEOM_HFIELD:
+        if 0 <= dataid < len(a.hfield_shape):
+            shape = a.hfield_shape[dataid]
+    elif kind == codes.GEOM_FLEX:
+        if 0 <= objid < len(a.flex_shape):
+            shape = a.flex_shape[objid]
+    elif kind == codes.GEOM_SKIN and 0 <= objid < len(a.skin_shape):
+        shape = a.skin_shape[objid]
+    f.geom_shape[geom] = shape
     f.geom_flat[geom] = 0
     f.geom_mirror[geom] = NONE
     for k in range(3):
@@ -203,27 +199,17 @@ def add_instance(a: Assets, f: Frame, geom: int, shape: int, sx: float, sy: floa
 
 
 @kernel
-def split_instance(a: Assets, f: Frame, inst: int) -> None:
-    """Divide the triangles of a large instance among several, which share its vertices; threads take one each."""
-    faces = a.shape_facenum[f.inst_shape[inst]]
+def add_parts(a: Assets, f: Frame, geom: int, shape: int) -> None:
+    """Append a shape of a geom: a large one as several instances that share its vertices; threads take one each."""
+    faces, nvert, ntri = a.shape_facenum[shape], f.nvert, f.ntri
     parts = 1 if f.wireframe else faces // PART_FACES + 1
-    f.inst_parts[inst] = parts
-    for part in range(1, parts):
-        other = f.ninst
-        f.ninst = other + 1
-        f.inst_geom[other] = f.inst_geom[inst]
-        f.inst_shape[other] = f.inst_shape[inst]
-        f.inst_blend[other] = f.inst_blend[inst]
-        f.inst_gridadr[other] = f.inst_gridadr[inst]
-        f.inst_line[other] = f.inst_line[inst]
-        f.inst_vertadr[other] = f.inst_vertadr[inst]
-        f.inst_triadr[other] = f.inst_triadr[inst] + faces * part // parts
-        f.inst_part[other] = part
-        f.inst_parts[other] = parts
-        for k in range(4):
-            f.inst_scale[other, k] = f.inst_scale[inst, k]
-        for k in range(12):
-            f.inst_pose[other, k] = f.inst_pose[inst, k]
+    for part in range(parts):
+        f.nvert = nvert
+        f.ntri = ntri
+        inst = add_instance(a, f, geom, shape, 1.0, 1.0, 1.0, 0.0)
+        f.inst_triadr[inst] += faces * part // parts
+        f.inst_part[inst] = part
+        f.inst_parts[inst] = parts
 
 
 @kernel
@@ -282,11 +268,7 @@ def add_arrow(a: Assets, f: Frame, geom: int, width: float, both: bool) -> None:
 @kernel
 def add_flex_edge(a: Assets, f: Frame, geom: int, radius: float, v0: int, v1: int) -> None:
     """Append a tube between two vertices of flexes."""
-    x, y, z = (
-        f.flex_vert[v1, 0] - f.flex_vert[v0, 0],
-        f.flex_vert[v1, 1] - f.flex_vert[v0, 1],
-        f.flex_vert[v1, 2] - f.flex_vert[v0, 2],
-    )
+    x, y, z = sub3(get3(f.flex_vert, v1), get3(f.flex_vert, v0))
     length = sqrt(x * x + y * y + z * z)
     if length <= 0.0:
         return
@@ -331,36 +313,28 @@ def add_line(a: Assets, f: Frame, geom: int, kind: int) -> None:
 
 
 @kernel
-def add_round(a: Assets, f: Frame, geom: int, kind: int) -> None:
-    """Append a sphere, ellipsoid, capsule or cylinder."""
-    sx, sy, sz = f.geom_size[geom, 0], f.geom_size[geom, 1], f.geom_size[geom, 2]
-    if kind == codes.GEOM_CAPSULE:
-        add_instance(a, f, geom, a.builtin[CAPSULE, detail(a, f, geom, sx)], sx, sx, sx, sz)
-    elif kind == codes.GEOM_CYLINDER:
-        add_instance(a, f, geom, a.builtin[CYLINDER, detail(a, f, geom, max(sx, sy))], sx, sy, sz, 0.0)
-    else:
-        add_instance(a, f, geom, a.builtin[SPHERE, detail(a, f, geom, max(sx, sy, sz))], sx, sy, sz, 0.0)
-
-
-@kernel
 def add_geom(a: Assets, f: Frame, geom: int) -> None:
     """Append the instances that show a geom."""
     kind = f.geom_type[geom]
+    sx, sy, sz = f.geom_size[geom, 0], f.geom_size[geom, 1], f.geom_size[geom, 2]
     if f.geom_shape[geom] >= 0:
-        split_instance(a, f, add_instance(a, f, geom, f.geom_shape[geom], 1.0, 1.0, 1.0, 0.0))
+        add_parts(a, f, geom, f.geom_shape[geom])
     if kind == codes.GEOM_PLANE:
         add_plane(a, f, geom)
     elif kind == codes.GEOM_BOX:
-        sx, sy, sz = f.geom_size[geom, 0], f.geom_size[geom, 1], f.geom_size[geom, 2]
         add_instance(a, f, geom, a.builtin[BOX, 0], sx, sy, sz, 0.0)
-    elif codes.GEOM_SPHERE <= kind < codes.GEOM_BOX:
-        add_round(a, f, geom, kind)
+    elif kind == codes.GEOM_CAPSULE:
+        add_instance(a, f, geom, a.builtin[CAPSULE, detail(a, f, geom, sx)], sx, sx, sx, sz)
+    elif kind == codes.GEOM_CYLINDER:
+        add_instance(a, f, geom, a.builtin[CYLINDER, detail(a, f, geom, max(sx, sy))], sx, sy, sz, 0.0)
+    elif codes.GEOM_SPHERE <= kind < codes.GEOM_BOX:  # or an ellipsoid
+        add_instance(a, f, geom, a.builtin[SPHERE, detail(a, f, geom, max(sx, sy, sz))], sx, sy, sz, 0.0)
     elif kind in (codes.GEOM_ARROW, codes.GEOM_ARROW1, codes.GEOM_ARROW2):
         add_arrow(a, f, geom, 1.0 if kind == codes.GEOM_ARROW1 else HEAD_WIDTH, kind == codes.GEOM_ARROW2)
     elif kind in (codes.GEOM_LINE, codes.GEOM_LINEBOX):
         add_line(a, f, geom, kind)
     elif kind == codes.GEOM_TRIANGLE:
-        add_instance(a, f, geom, a.builtin[TRIANGLE, 0], f.geom_size[geom, 0], f.geom_size[geom, 1], 1.0, 0.0)
+        add_instance(a, f, geom, a.builtin[TRIANGLE, 0], sx, sy, 1.0, 0.0)
     elif kind == codes.GEOM_FLEX:
         add_flex_parts(a, f, geom, f.geom_dataid[geom])
 

@@ -28,11 +28,7 @@ ZERO = single(0.0)
 HALF = single(0.5)
 ONE = single(1.0)
 TWO = single(2.0)
-
-__all__ = ["HALF", "ONE", "TWO", "ZERO", "int32", "single"]
-
-
 picture_stage = native_over("Assets", "Frame", side_by_side=True)
 """Decorator of a kernel of ``(a, f, i, j)`` that `call` runs natively."""
 
-__all__ = ["call", "picture_stage"]
+__all__ = ["HALF", "ONE", "TWO", "ZERO", "call", "int32", "picture_stage", "single"]

@@ -7,7 +7,6 @@ in vector registers. Rows that aren't full are processed completely, too.
 from __future__ import annotations
 
 from math import cos, pi, radians, sqrt, tan
-from typing import Any
 
 import numpy as np
 
@@ -25,16 +24,11 @@ DARK = single(12.0)
 MOST_LIT = 16
 """Number of vertices that are lit together."""
 PLACE, NORMAL, EYE, LIGHT, SUM, COLOR = (3 * MOST_LIT * k for k in range(6))
-"""First rows of vectors or colours, three rows each.
-
-They are the vertices' positions in the world, normals, directions to the camera and to a light; colours by all lights
-without shadows, and by one light.
-"""
+"""First of three rows each: positions in the world, normals, directions to the camera and to a light; colours by all
+lights without shadows, and by one light."""
 SHARE, COSINE, ALONG, HALF, FACTOR, POWER = (3 * MOST_LIT * 6 + MOST_LIT * k for k in range(6))
-"""Rows of numbers: the fraction of a light that arrives, cosines, and bases and results of powers.
-
-The cosines are those of the angles to the normal, to the light's axis, and between normal and half vector.
-"""
+"""Rows: the fraction of a light that arrives; cosines to the normal, to the light's axis, and between normal and half
+vector; bases and results of powers."""
 LIT_NUMBERS = 3 * MOST_LIT * 6 + MOST_LIT * 6
 """Numbers in a table of all these rows."""
 DULL, SHINES = int32(0), int32(1)
@@ -208,13 +202,6 @@ DIRECTIONAL_SHIFT, A_BYTE = 8, 255
 
 
 @kernel
-def take_three(f: Frame, target: Any, light: int, word: int) -> None:
-    """Copy three numbers of a light."""
-    for k in range(3):
-        target[light, k] = f.scene_light_f[light, word + k]
-
-
-@kernel
 def wide(f: Frame, light: int, word: int) -> float:
     """Return a number of a light in double precision; in compiled code, ``float`` alone doesn't convert it."""
     return 1.0 * float(f.scene_light_f[light, word])
@@ -225,11 +212,12 @@ def wide(f: Frame, light: int, word: int) -> float:
 def take_lights(a: Assets, f: Frame, i: int, j: int) -> int:
     """Copy the lights of a scene, as if they had no shadows; return 0."""
     for light in range(f.nlight):
-        take_three(f, f.light_pos, light, LIGHT_POS)
-        take_three(f, f.light_attenuation, light, ATTENUATION)
-        take_three(f, f.light_ambient, light, AMBIENT)
-        take_three(f, f.light_diffuse, light, DIFFUSE)
-        take_three(f, f.light_specular, light, SPECULAR)
+        for k in range(3):
+            f.light_pos[light, k] = f.scene_light_f[light, LIGHT_POS + k]
+            f.light_attenuation[light, k] = f.scene_light_f[light, ATTENUATION + k]
+            f.light_ambient[light, k] = f.scene_light_f[light, AMBIENT + k]
+            f.light_diffuse[light, k] = f.scene_light_f[light, DIFFUSE + k]
+            f.light_specular[light, k] = f.scene_light_f[light, SPECULAR + k]
         x, y, z = wide(f, light, DIR), wide(f, light, DIR + 1), wide(f, light, DIR + 2)
         length = max(sqrt(x * x + y * y + z * z), NO_LENGTH)
         f.light_dir[light, 0] = x / length

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from math import sqrt
-from typing import Any
 
 from cardan.jit import kernel
+from cardan.maths.types import Array2
 from cardan.render.kernel_views import Assets, Frame
 from cardan.render.kernels import HALF, ONE, ZERO, int32, picture_stage, single
 from cardan.render.raster import ALL, NONE, cover_row, fill_triangle, part_of_tile
@@ -15,10 +15,7 @@ from cardan.render.tiles import MOST_SAMPLES, TILE, TILE_HEIGHT, TILE_WIDTH, bin
 from cardan.render.vertices import COLORS
 
 Batch = tuple[int, bool, int]
-"""Pixels of a row that are shaded together.
-
-The elements are an instance of the visible geom, or `NOTHING`; whether the pixels are part of a mirror; their number.
-"""
+"""Pixels of a row that are shaded together: an instance or `NOTHING`, whether they are in a mirror, their number."""
 NOTHING = -1
 MIXED = -2
 """Content of a pixel whose samples show different triangles."""
@@ -66,27 +63,6 @@ def ray_squares(f: Frame, view: int, x: float, y: float) -> tuple[float, float, 
 
 
 @kernel
-def clear_tile(f: Frame, view: int, samples: int, left: int, bottom: int) -> None:
-    """Reset a tile to the far plane, or to the sky: everything beyond it is hidden."""
-    far = single(farthest(f, view))
-    nothing = int32(NOTHING)
-    for k in range(samples, samples + f.nsample * TILE):
-        f.tile_near[k] = far
-        f.tile_tri[k] = nothing
-    if not sky_hides(f, view):
-        return
-    share = single(1.0 / f.sky_radius)
-    width = TILE_WIDTH << f.sample_shift
-    for row in range(TILE_HEIGHT):
-        square, double, step = ray_squares(f, view, left, bottom + row + 0.5)
-        start, slope, bend = single(square), single(double), single(step)
-        base = samples + row * width
-        for k in range(width):
-            x = f.sample_x[k]
-            f.tile_near[base + k] = max(far, share * single(sqrt(start + x * (slope + x * bend))))
-
-
-@kernel
 def nearest_sky(f: Frame, view: int, left: int, bottom: int) -> float:
     """Largest nearness of the background in a tile: that of a corner, because lengths of rays are convex."""
     most = farthest(f, view)
@@ -127,7 +103,19 @@ def only_triangle(f: Frame, view: int, tile: int, left: int, bottom: int) -> int
 @kernel
 def fill_tile(f: Frame, view: int, tile: int, samples: int, left: int, bottom: int) -> None:
     """Find the nearest triangle of each sample of a tile; in mode `COLORS`, only among opaque triangles."""
-    clear_tile(f, view, samples, left, bottom)
+    far, nothing = single(farthest(f, view)), int32(NOTHING)
+    for k in range(samples, samples + f.nsample * TILE):
+        f.tile_near[k] = far
+        f.tile_tri[k] = nothing
+    if sky_hides(f, view):  # it hides everything beyond it
+        share, width = single(1.0 / f.sky_radius), TILE_WIDTH << f.sample_shift
+        for row in range(TILE_HEIGHT):
+            square, double, step = ray_squares(f, view, left, bottom + row + 0.5)
+            start, slope, bend = single(square), single(double), single(step)
+            base = samples + row * width
+            for k in range(width):
+                x = f.sample_x[k]
+                f.tile_near[base + k] = max(far, share * single(sqrt(start + x * (slope + x * bend))))
     for k in range(bin_begin(f, view, tile), bin_begin(f, view, tile + 1)):
         tri = f.bin_tri[k]
         if f.mode != COLORS or not f.inst_blend[f.tri_inst[tri]]:
@@ -135,9 +123,8 @@ def fill_tile(f: Frame, view: int, tile: int, samples: int, left: int, bottom: i
 
 
 @kernel
-def find_keys(f: Frame, samples: int, row: int, worker: int) -> None:
-    """Store in `run_key` the content of each pixel of a row of a tile: a triangle, `NOTHING`, or `MIXED`."""
-    base, key = samples + (row * TILE_WIDTH << f.sample_shift), worker * TILE_WIDTH
+def find_keys(f: Frame, base: int, key: int) -> None:
+    """Store in `run_key`, from `key` on, the content of each pixel of a row: a triangle, `NOTHING`, or `MIXED`."""
     if f.nsample == 1:
         for x in range(TILE_WIDTH):
             f.run_key[key + x] = f.tile_tri[base + x]
@@ -268,13 +255,13 @@ def shade_tile(a: Assets, f: Frame, view: int, worker: int, left: int, bottom: i
     target = pixels_of(f, view, worker)
     for row in range(min(TILE_HEIGHT, f.view_height[view] - bottom)):
         first = row * TILE_WIDTH
-        find_keys(f, samples_of(f, view, worker), row, worker)
         for i in range(target + first, target + first + columns):
             for c in range(4):
                 f.tile_color[i, c] = ZERO
         y = bottom + row
         key = worker * TILE_WIDTH
         samples = samples_of(f, view, worker) + (first << f.sample_shift)
+        find_keys(f, samples, key)
         batch = (NOTHING, False, 0)
         x = 0
         while x < columns:
@@ -292,7 +279,7 @@ def shade_tile(a: Assets, f: Frame, view: int, worker: int, left: int, bottom: i
 
 
 @kernel
-def split_colors(f: Frame, colors: Any, source: int, run: int, columns: int) -> None:
+def split_colors(f: Frame, colors: Array2, source: int, run: int, columns: int) -> None:
     """Copy colours of a row of a tile to one array for each channel, as vectors of pixels need them."""
     for x in range(columns):
         k = source + x

@@ -126,18 +126,6 @@ def test_sample(block: Block, right: float, up: float, near: float) -> tuple[flo
 
 
 @kernel
-def fill_block(f: Frame, view: int, tri: int, base: int, x: int, y: int) -> None:
-    """Fill a block, from sample `base` on, with a triangle, in the samples in which it is nearest."""
-    number = int32(tri)
-    block = block_of(f, view, tri, x, y)
-    for lane in range(LANES):
-        before, shown = f.tile_near[base + lane], f.tile_tri[base + lane]
-        here, closer = test_sample(block, f.lane_x[lane], f.lane_y[lane], before)
-        f.tile_near[base + lane] = here if closer else before
-        f.tile_tri[base + lane] = number if closer else shown
-
-
-@kernel
 def fill_triangle(f: Frame, view: int, tri: int, samples: int, left: int, bottom: int) -> None:
     """Fill a tile, with lower left pixel (left, bottom) and samples from `samples` on, with a triangle."""
     part = part_of_tile(f, tri, left, bottom)
@@ -145,23 +133,18 @@ def fill_triangle(f: Frame, view: int, tri: int, samples: int, left: int, bottom
         fill_whole(f, view, tri, samples, left, bottom)
     if part != SOME:
         return
-    shift = f.sample_shift
+    shift, number = f.sample_shift, int32(tri)
     x0, x1 = max(f.tri_box[tri, 0] - left, 0), min(f.tri_box[tri, 1] - left, TILE_WIDTH - 1)
     y0, y1 = max(f.tri_box[tri, 2] - bottom, 0), min(f.tri_box[tri, 3] - bottom, TILE_HEIGHT - 1)
     for row in range(y0, y1 + 1):
-        base = samples + (row * TILE_WIDTH << shift)
-        for block in range((x0 << shift) // LANES, (x1 << shift) // LANES + 1):
-            fill_block(f, view, tri, base + block * LANES, left + (block * LANES >> shift), bottom + row)
-
-
-@kernel
-def cover_block(f: Frame, view: int, tri: int, base: int, x: int, y: int, hit: int) -> None:
-    """Store, from `run_hit[hit]` on, the fraction of each sample of a block in which a triangle is nearest."""
-    share = single(1.0 / f.nsample)
-    block = block_of(f, view, tri, x, y)
-    for lane in range(LANES):
-        _, closer = test_sample(block, f.lane_x[lane], f.lane_y[lane], f.tile_near[base + lane])
-        f.run_hit[hit + lane] = share if closer else ZERO
+        for first in range((x0 << shift) // LANES * LANES, (x1 << shift) + 1, LANES):
+            base = samples + (row * TILE_WIDTH << shift) + first
+            block = block_of(f, view, tri, left + (first >> shift), bottom + row)
+            for lane in range(LANES):
+                before, shown = f.tile_near[base + lane], f.tile_tri[base + lane]
+                here, closer = test_sample(block, f.lane_x[lane], f.lane_y[lane], before)
+                f.tile_near[base + lane] = here if closer else before
+                f.tile_tri[base + lane] = number if closer else shown
 
 
 @kernel
@@ -173,9 +156,13 @@ def cover_row(f: Frame, view: int, tri: int, worker: int, base: int, left: int, 
     shift, nsample = f.sample_shift, f.nsample
     x0, x1 = max(f.tri_box[tri, 0] - left, 0), min(f.tri_box[tri, 1] - left, TILE_WIDTH - 1)
     hit, cover = worker * TILE_WIDTH * MOST_SAMPLES, worker * TILE_WIDTH
-    for block in range((x0 << shift) // LANES, (x1 << shift) // LANES + 1):
-        first = block * LANES
-        cover_block(f, view, tri, base + first, left + (first >> shift), y, hit + first)
+    part = single(1.0 / nsample)
+    for first in range((x0 << shift) // LANES * LANES, (x1 << shift) + 1, LANES):
+        block = block_of(f, view, tri, left + (first >> shift), y)
+        for lane in range(LANES):
+            near = f.tile_near[base + first + lane]
+            _, closer = test_sample(block, f.lane_x[lane], f.lane_y[lane], near)
+            f.run_hit[hit + first + lane] = part if closer else ZERO
     low, high = x1 + 1, x0
     for x in range(x0, x1 + 1):
         share = ZERO

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
@@ -24,24 +24,6 @@ from cardan.visual import MjvCamera, MjvOption, MjvPerturb, MjvScene, mjv_update
 
 if TYPE_CHECKING:
     from cardan.batch import Batch
-
-
-class StatesOfBatch:
-    """The states of a batch of a model with the sizes of `m`; the model of a state is that of its world."""
-
-    def __init__(self, batch: Batch, m: MjModel) -> None:
-        if not hasattr(batch, "nsim"):
-            raise TypeError(f"render_batch: data must be a sequence of MjData or a Batch, not {type(batch).__name__}")
-        if internals.sizes(batch.model) != internals.sizes(m):
-            raise ValueError("render_batch: the model of the batch has other sizes than the renderer's")
-        self._batch, self._asking = batch, threading.Lock()
-
-    def __len__(self) -> int:
-        return self._batch.nsim
-
-    def __getitem__(self, world: int) -> MjData:
-        with self._asking:  # in single precision and on GPUs, the state is copied
-            return self._batch.data(world)
 
 
 SEGMENT, IDCOLOR = mjtRndFlag.mjRND_SEGMENT.value, mjtRndFlag.mjRND_IDCOLOR.value
@@ -240,7 +222,7 @@ class Renderer:
         if self._frame is None:
             raise RuntimeError("render_batch cannot be called after close.")
         from_batch = not isinstance(data, Sequence)
-        states = StatesOfBatch(data, self._model) if from_batch else data
+        state, count = (data.__getitem__, len(data)) if not from_batch else self._states_of(data)
         for camera in cameras:
             if not isinstance(camera, MjvCamera):
                 self._camera(camera)
@@ -249,12 +231,12 @@ class Renderer:
             channels, dtype = 1, np.float32
         elif self._segmentation_rendering:
             channels, dtype = 2, np.int32
-        shape = (len(states), len(cameras), self._height, self._width, channels)
+        shape = (count, len(cameras), self._height, self._width, channels)
         if out is None:
             out = np.empty(shape, dtype)
         elif out.shape != shape or out.dtype != dtype:
             raise ValueError(f"out should be {np.dtype(dtype)} of shape {shape}, got {out.dtype} of shape {out.shape}")
-        while len(self._helpers) < min(self._threads, len(states) * len(cameras)):
+        while len(self._helpers) < min(self._threads, count * len(cameras)):
             helper = Renderer(self._model, self._height, self._width, self._max_geom, threads=1)
             self._helpers.append(helper)
         for helper in self._helpers:
@@ -262,9 +244,13 @@ class Renderer:
             helper._segmentation_rendering = self._segmentation_rendering
             helper._scene.flags[:] = self._scene.flags
 
+        asking = threading.Lock()
+
         def one(picture: int, worker: int) -> None:
             world, camera = divmod(picture, len(cameras))
-            helper, d = self._helpers[worker], states[world]
+            helper = self._helpers[worker]
+            with asking:  # a batch in single precision or on a GPU copies the state
+                d = state(world)
             with self._filling:  # two scenes can't be updated from one state at the same time
                 helper._fill(d.model if from_batch else self._model, d, cameras[camera], scene_option)
             if dtype == np.uint8:
@@ -272,8 +258,16 @@ class Renderer:
             else:
                 out[world, camera] = helper.render().reshape(shape[2:])
 
-        self._frame.crew.each(one, len(states) * len(cameras))  # several threads share the pictures
+        self._frame.crew.each(one, count * len(cameras))  # several threads share the pictures
         return out
+
+    def _states_of(self, batch: Batch) -> tuple[Callable[[int], MjData], int]:
+        """Return the function that returns the state of a world, whose model is the world's own, and their number."""
+        if not hasattr(batch, "nsim"):
+            raise TypeError(f"render_batch: data must be a sequence of MjData or a Batch, not {type(batch).__name__}")
+        if internals.sizes(batch.model) != internals.sizes(self._model):
+            raise ValueError("render_batch: the model of the batch has other sizes than the renderer's")
+        return batch.data, batch.nsim
 
     def _camera(self, camera: int | str) -> MjvCamera:
         """Return the camera with a name or id."""

@@ -9,11 +9,7 @@ from cardan.render.kernels import HALF, ONE, TWO, ZERO, int32, single
 Color = tuple[float, float, float, float]
 """Red, green, blue, and an unused number, so that a colour fills a register."""
 Level = tuple[float, float, int, int, int, int, int, int]
-"""A level of detail of a texture, with its data.
-
-The elements are the least and the largest size of pixels, in texels, for which it is used; then width, height and
-address of this level of detail and of the next one.
-"""
+"""A level of detail and the next: the range of sizes of pixels, in texels; widths and heights; then both addresses."""
 SHARE = single(1.0 / 255.0)
 LOG_BEND = single(0.3437)
 NO_SIZE = single(1e30)

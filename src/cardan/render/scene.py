@@ -6,8 +6,7 @@ import numpy as np
 
 from cardan.enums import mjtStereo
 from cardan.render.camera import average_camera, view_of
-from cardan.render.canvas import Canvas, window_depth
-from cardan.render.context import MjrContext
+from cardan.render.context import Canvas, MjrContext, window_depth
 from cardan.render.frame import DEPTHS, Frame, flag_of
 from cardan.render.vertices import COLORS
 from cardan.visual import MjrRect, MjvGLCamera, MjvScene

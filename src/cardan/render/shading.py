@@ -11,10 +11,10 @@ computed in double precision; from there on, steps are in single precision.
 from __future__ import annotations
 
 from math import sqrt
-from typing import Any
 
 from cardan.enums.codes import TEXTURE_2D
 from cardan.jit import kernel
+from cardan.maths.types import Array2
 from cardan.render.grids import color_of, grid_run
 from cardan.render.kernel_views import Assets, Frame
 from cardan.render.kernels import HALF, ONE, ZERO, int32, single
@@ -25,10 +25,7 @@ from cardan.render.tiles import TILE, TILE_WIDTH
 from cardan.render.vertices import texture_unit
 
 Weights = tuple[float, float, float, float, float, float]
-"""Weights of the corners of a triangle at the first pixel of a run, and their steps from pixel to pixel.
-
-They interpolate values divided by w, up to a factor of the triangle.
-"""
+"""Weights of a triangle's corners, for values divided by w, at the first pixel of a run, and their steps."""
 FARTHEST = single(1e6)
 """Largest texture coordinate."""
 SMALL = single(1e-30)
@@ -43,7 +40,7 @@ def line_of(weights: Weights, k0: float, k1: float, k2: float) -> tuple[float, f
 
 @kernel
 def color_run_of(
-    f: Frame, tri: int, weights: Weights, layer: int, colors: Any, target: int, run: int, count: int
+    f: Frame, tri: int, weights: Weights, layer: int, colors: Array2, target: int, run: int, count: int
 ) -> None:
     """Interpolate the colours by one light over a run of pixels, into the rows of `colors` from `target` on."""
     c = 4 * layer

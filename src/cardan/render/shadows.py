@@ -139,25 +139,19 @@ def row_span(f: Frame, tri: int, y: int) -> tuple[int, int]:
 
 
 @kernel
-def cast_large(f: Frame, tri: int, base: int, y0: int, y1: int) -> None:
-    """Draw a triangle of any size: the blocks of each row that it may cover."""
-    stride = f.shadow_stride
-    for y in range(y0, y1):
-        first, last = row_span(f, tri, y)
-        first -= first % MAP_LANES
-        for number in range((last - first) // MAP_LANES + 1):
-            x = first + number * MAP_LANES
-            cast_block(f, map_block(f, tri, x, y), base + y * stride + x)
-
-
-@kernel
 def cast_triangle(f: Frame, tri: int, base: int, low: int, high: int) -> None:
     """Draw a triangle into the rows from `low` up to `high` of the map that begins at `base`."""
     y0, y1 = max(f.tri_box[tri, 2], low), min(f.tri_box[tri, 3] + 1, high)
     if y1 - y0 <= SMALL_ROWS and f.tri_box[tri, 1] - f.tri_box[tri, 0] < 2 * MAP_LANES:
         cast_small(f, tri, base, y0, y1)
     else:
-        cast_large(f, tri, base, y0, y1)
+        stride = f.shadow_stride
+        for y in range(y0, y1):
+            first, last = row_span(f, tri, y)
+            first -= first % MAP_LANES
+            for number in range((last - first) // MAP_LANES + 1):
+                x = first + number * MAP_LANES
+                cast_block(f, map_block(f, tri, x, y), base + y * stride + x)
 
 
 @picture_stage

@@ -60,13 +60,22 @@ def _with_end(points: np.ndarray, end: float | np.ndarray) -> np.ndarray:
     return np.concatenate([points, np.broadcast_to(end, points.shape[:-1])[..., None]], -1)
 
 
+def _revolved(slices: int, profile: np.ndarray, normal: np.ndarray, end: float | np.ndarray = 0.0) -> Shape:
+    """Make a surface of revolution from (n, 2) radii and heights, and the radial and axial parts of normals."""
+    longitude = np.linspace(0, 2 * np.pi, slices + 1)
+
+    def around(rows: np.ndarray) -> np.ndarray:
+        radial, axial = rows[:, :1], np.broadcast_to(rows[:, 1:], (len(rows), slices + 1))
+        return np.stack([radial * np.cos(longitude), radial * np.sin(longitude), axial], -1)
+
+    return patch(_with_end(around(profile), end), around(normal))
+
+
 def cap(slices: int, first: float, last: float, stacks: int, end: float = 0.0) -> Shape:
     """Make the part of a sphere of radius 1 between two latitudes, in radians."""
-    latitude = np.linspace(first, last, stacks + 1)[:, None]
-    longitude = np.linspace(0, 2 * np.pi, slices + 1)[None, :]
-    z = np.broadcast_to(np.sin(latitude), (stacks + 1, slices + 1))
-    points = np.stack([np.cos(latitude) * np.cos(longitude), np.cos(latitude) * np.sin(longitude), z], -1)
-    return patch(_with_end(points, end), points)
+    latitude = np.linspace(first, last, stacks + 1)
+    profile = np.stack([np.cos(latitude), np.sin(latitude)], 1)
+    return _revolved(slices, profile, profile, end)
 
 
 def sphere(slices: int, stacks: int) -> Shape:
@@ -76,35 +85,22 @@ def sphere(slices: int, stacks: int) -> Shape:
 
 def tube(slices: int, stacks: int, by_end: bool) -> Shape:
     """Make a cylinder of radius 1 without ends, from z = -1 to 1; if `by_end`, z is the end, not a coordinate."""
-    longitude = np.linspace(0, 2 * np.pi, slices + 1)[None, :]
-    z = np.broadcast_to(np.linspace(-1, 1, stacks + 1)[:, None], (stacks + 1, slices + 1))
-    x, y = (np.broadcast_to(f(longitude), z.shape) for f in (np.cos, np.sin))
-    normal = np.stack([x, y, np.zeros_like(z)], -1)
-    points = np.stack([x, y, np.zeros_like(z) if by_end else z], -1)
-    return patch(_with_end(points, z if by_end else 0.0), normal)
+    z = np.linspace(-1, 1, stacks + 1)[:, None]
+    one, zero = np.ones_like(z), np.zeros_like(z)
+    return _revolved(slices, np.hstack([one, zero if by_end else z]), np.hstack([one, zero]), z if by_end else 0.0)
 
 
 def disk(slices: int, rings: int, z: float, up: bool) -> Shape:
     """Make a disk of radius 1 at height `z`, seen from above or from below."""
     radius = np.linspace(1, 0, rings + 1)[:, None] if up else np.linspace(0, 1, rings + 1)[:, None]
-    longitude = np.linspace(0, 2 * np.pi, slices + 1)[None, :]
-    x, y = radius * np.cos(longitude), radius * np.sin(longitude)
-    points = np.stack([x, y, np.full_like(x, z)], -1)
-    normal = np.broadcast_to(np.array([0.0, 0.0, 1.0 if up else -1.0]), points.shape)
-    return patch(_with_end(points, 0.0), normal)
+    normal = np.hstack([np.zeros_like(radius), np.full_like(radius, 1.0 if up else -1.0)])
+    return _revolved(slices, np.hstack([radius, np.full_like(radius, z)]), normal)
 
 
 def cone(slices: int, stacks: int) -> Shape:
     """Make a cone without its base: radius 1 at z = 0, tip at z = 1."""
     height = np.linspace(0, 1, stacks + 1)[:, None]
-    longitude = np.linspace(0, 2 * np.pi, slices + 1)[None, :]
-    x, y = (1 - height) * np.cos(longitude), (1 - height) * np.sin(longitude)
-    z = np.broadcast_to(height, x.shape)
-    slope = np.sqrt(0.5)
-    normal = np.stack(
-        [*(np.broadcast_to(slope * f(longitude), x.shape) for f in (np.cos, np.sin)), np.full_like(x, slope)], -1
-    )
-    return patch(_with_end(np.stack([x, y, z], -1), 0.0), normal)
+    return _revolved(slices, np.hstack([1 - height, height]), np.full((stacks + 1, 2), np.sqrt(0.5)))
 
 
 def capsule(slices: int, stacks: int) -> Shape:
@@ -151,9 +147,7 @@ def rectangle(columns: int, rows: int) -> Shape:
 def height_field(height: np.ndarray, size: np.ndarray) -> Shape:
     """Make the surface of a height field, with the sides and the bottom of its base; every triangle is flat.
 
-    Args:
-        height: (rows, columns), from 0 to 1; rows are along y.
-        size: half lengths along x and y, elevation of 1, depth of the base, m.
+    Heights (rows along y, columns) are from 0 to 1; `size` has half lengths, elevation of 1 and depth of the base, m.
     """
     rows, columns = height.shape
     x, y = np.meshgrid(np.linspace(-size[0], size[0], columns), np.linspace(-size[1], size[1], rows))

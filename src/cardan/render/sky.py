@@ -11,15 +11,12 @@ from cardan.render.sampling import multiply_cube
 from cardan.render.tiles import TILE_WIDTH
 
 NONE = -1
-TINY = single(1e-20)
+FLAT = single(1e-20)
 NEAR_ENOUGH = 0.999
 """Fraction of the distance at which haze begins that is certainly without haze."""
 HazeLine = tuple[float, float, float, float, float, float]
-"""Coefficients of the haze in a row of pixels.
-
-They are the distance at which the sky meets the plane, relative to the camera's height; the descent of a ray for a
-depth of 1 m, at the first pixel, and its step; the ray's squared length as a polynomial of the pixel.
-"""
+"""Haze in a row of pixels: distance at which the sky meets the plane, relative to the camera's height; descent of a ray
+for a depth of 1 m, at the first pixel, and its step; the ray's squared length as a polynomial of the pixel."""
 
 
 @kernel
@@ -70,7 +67,13 @@ def is_hazy(f: Frame, line: HazeLine) -> bool:
 
 @kernel
 def add_haze(f: Frame, view: int, y: int, left: int, run: int, count: int) -> None:
-    """Blend haze over the colours of a batch."""
+    """Blend haze over the colours of a batch.
+
+    Haze begins on the plane, is thickest where the sky meets it, and ends at the horizon: a band of two rings around
+    the camera. The unit of length is the distance at which the sky meets the plane, and the unit of height is the
+    camera's height; h is the user's fraction. The edges of the rings are then at distances 1 - h², 1 and 1 + h, and 1 +
+    h, 1 and 0 below the camera.
+    """
     line = haze_line(f, view, y, left)
     radius, start, slope = single(line[0]), single(line[1]), single(line[2])
     a, b, curve = single(line[3]), single(line[4]), single(line[5])
@@ -79,9 +82,9 @@ def add_haze(f: Frame, view: int, y: int, left: int, run: int, count: int) -> No
         x = single(f.run_place[run + i])
         down = start + slope * x
         level = a + b * x + curve * x * x - down * down
-        far = max(down, ZERO) * radius / single(sqrt(max(level, TINY)))
+        far = max(down, ZERO) * radius / single(sqrt(max(level, FLAT)))
         rest = max(ONE - (ONE - h) * far, ZERO)
-        on_plane = rest / (rest + max(far - ONE, ZERO) / (ONE + h) + TINY)
+        on_plane = rest / (rest + max(far - ONE, ZERO) / (ONE + h) + FLAT)
         f.run_haze[run + i] = far * (ONE + h) / (ONE + far * h) if far <= ONE else on_plane
     for k in range(run, run + count):
         share = f.run_haze[k]

@@ -42,7 +42,7 @@ def vertex_texcoord(a: Assets, f: Frame, inst: int, vertex: int, v: int) -> None
     f.vert_tex[v, 2] = z / texture_unit(f, geom, 2)
 
 
-SMALL = 1e-30
+NO_NORMAL = 1e-30
 COLORS = 0
 """Mode in which colours are drawn."""
 
@@ -73,7 +73,7 @@ def turn_normal(a: Assets, f: Frame, inst: int, vertex: int) -> Vec3:
     sx, sy, sz = f.inst_scale[inst, 0], f.inst_scale[inst, 1], f.inst_scale[inst, 2]
     if (sx != 1.0) | (sy != 1.0) | (sz != 1.0):  # meshes and height fields aren't scaled: this saves three divisions
         x, y, z = x / sx, y / sy, z / sz
-    scale = 1.0 / sqrt(max(x * x + y * y + z * z, SMALL))
+    scale = 1.0 / sqrt(max(x * x + y * y + z * z, NO_NORMAL))
     return (
         (f.inst_pose[inst, 0] * x + f.inst_pose[inst, 1] * y + f.inst_pose[inst, 2] * z) * scale,
         (f.inst_pose[inst, 3] * x + f.inst_pose[inst, 4] * y + f.inst_pose[inst, 5] * z) * scale,
