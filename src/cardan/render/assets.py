@@ -13,8 +13,6 @@ from cardan.render.instances import Builtin
 from cardan.render.shapes import Shape
 from cardan.visual import MjvScene
 
-SIDES = 6
-
 
 def shortened(image: np.ndarray, axis: int) -> np.ndarray:
     """Halve an image along an axis, rounded down, by bilinear interpolation at the centres of the new pixels."""
@@ -86,7 +84,7 @@ class Textures:
         if self.repeats(tex):
             return image
         sides = image.reshape(-1, width, width, 3)
-        return np.broadcast_to(sides, (SIDES, width, width, 3)) if len(sides) == 1 else sides
+        return np.broadcast_to(sides, (6, width, width, 3)) if len(sides) == 1 else sides
 
     def upload(self, model: MjModel, tex: int) -> None:
         """Copy a texture of a model again; its size must be unchanged."""
@@ -103,7 +101,6 @@ SKY_SHARE = 0.7
 """Distance at which the sky hides everything, relative to the distance of the far plane."""
 SHARP = 0.8
 """Cosine of the angle between a corner's normal and the triangle's, below which the triangle's normal is used."""
-SHAPE_ARRAYS = ("vert", "normal", "texcoord", "face", "edge")
 
 
 def distinct(*columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -139,6 +136,7 @@ class Assets:
         self.hfield_shape = np.array([self._add(self._hfield(model, k)) for k in range(model.nhfield)])
         self._add_soft(model)
         self.textures = Textures(model)
+        self.upload_texture = self.textures.upload
         map_, extent = model.vis.map, float(model.stat.extent)
         self.near, self.far = float(map_.znear) * extent, float(map_.zfar) * extent
         self.memory.scalars["plane_reach"][0] = PLANE_REACH * self.far
@@ -229,7 +227,6 @@ class Assets:
         return self._add(shapes.flat_faces(np.array(model.mesh_vert[model.mesh_vertadr[mesh] + face], float)))
 
     def _hfield(self, model: MjModel, hfield: int) -> Shape:
-        """Make the shape of a height field."""
         rows, columns = int(model.hfield_nrow[hfield]), int(model.hfield_ncol[hfield])
         adr = int(model.hfield_adr[hfield])
         height = np.array(model.hfield_data[adr : adr + rows * columns], float).reshape(rows, columns)
@@ -250,11 +247,7 @@ class Assets:
                 texcoord = np.array(model.skin_texcoord[adr : adr + count])
             vert = np.array(model.skin_vert[first : first + count])
             self.skin_shape.append(self._add(shapes.plain(vert, vert, texcoord, np.array(model.skin_face[faces]))))
-
-    @property
-    def nsoft(self) -> int:
-        """Number of flexes and skins."""
-        return len(self.flex_shape) + len(self.skin_shape)
+        self.nsoft = len(self.flex_shape) + len(self.skin_shape)
 
     def take_soft(self, scene: MjvScene) -> None:
         """Copy the faces of flexes and the skins of a scene."""
@@ -280,15 +273,10 @@ class Assets:
             self._bound(shape)
 
     def _bound(self, shape: int) -> None:
-        """Update the bounding radius of a shape."""
         arrays = self.memory.arrays
         first, count = int(arrays["shape_vertadr"][shape]), int(arrays["shape_vertnum"][shape])
         vert = arrays["vert"][first : first + count, :3]
         arrays["shape_rbound"][shape] = np.sqrt((vert**2).sum(1).max(initial=0.0))
-
-    def upload_texture(self, model: MjModel, tex: int) -> None:
-        """Copy a texture of a model again."""
-        self.textures.upload(model, tex)
 
     def upload_mesh(self, model: MjModel, mesh: int) -> None:
         """Copy a mesh of a model again."""
@@ -309,11 +297,10 @@ class Assets:
 
     def _attach(self) -> None:
         """Concatenate all shapes in the arrays of the structure."""
-        counts = {name: [len(getattr(shape, name)) for shape in self.shapes] for name in SHAPE_ARRAYS}
-        for name in SHAPE_ARRAYS:
+        for name in Shape._fields:
             self.memory.attach(name, np.concatenate([getattr(shape, name) for shape in self.shapes]))
         for name in ("vert", "face", "edge"):
-            number = np.array(counts[name])
+            number = np.array([len(getattr(shape, name)) for shape in self.shapes])
             self.memory.attach(f"shape_{name}num", number)
             self.memory.attach(f"shape_{name}adr", np.cumsum(number) - number)
         reach = [np.sqrt((shape.vert[:, :3] ** 2).sum(1).max(initial=0.0)) for shape in self.shapes]

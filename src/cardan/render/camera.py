@@ -11,9 +11,6 @@ import numpy as np
 from cardan.visual import MjvGLCamera, MjvScene
 from cardan.visual.rooms import matrix_of, transform_of
 
-FRUSTUM = tuple(f"frustum_{side}" for side in ("center", "width", "bottom", "top", "near", "far"))
-"""Members of a camera that are lengths."""
-
 
 @dataclass(frozen=True, eq=False)
 class View:
@@ -69,8 +66,8 @@ def in_model(scene: MjvScene, camera: MjvGLCamera) -> MjvGLCamera:
     turned = copy(camera)
     turned.pos = to_model @ (np.asarray(camera.pos, float) - translate) / scale
     turned.forward, turned.up = to_model @ camera.forward, to_model @ camera.up
-    for name in FRUSTUM:
-        setattr(turned, name, getattr(camera, name) / scale)
+    for side in ("center", "width", "bottom", "top", "near", "far"):
+        setattr(turned, f"frustum_{side}", getattr(camera, f"frustum_{side}") / scale)
     return turned
 
 
@@ -131,16 +128,15 @@ def make_view(
     return View(rows, position, base, ray, width, height, perspective, near, far, sy, limit, shadow=shadow)
 
 
-def view_of(camera: MjvGLCamera, width: int, height: int, perspective: bool = True) -> View:
+def view_of(camera: MjvGLCamera, width: int, height: int) -> View:
     """Make the view of a scene's camera for a picture of the given size, pixels."""
     axes = axes_of(np.asarray(camera.forward, float), np.asarray(camera.up, float))
     bottom, top, near = camera.frustum_bottom, camera.frustum_top, camera.frustum_near
     half = camera.frustum_width or 0.5 * (top - bottom) * width / height
-    scale = 1.0 / near if perspective else 1.0
-    window = np.array([camera.frustum_center - half, camera.frustum_center + half, bottom, top]) * scale
+    window = np.array([camera.frustum_center - half, camera.frustum_center + half, bottom, top]) * (1.0 / near)
     left, right, low, high = (float(edge) for edge in window)
     position = np.asarray(camera.pos, float)
-    return make_view(axes, position, (left, right, low, high), (width, height), perspective, near, camera.frustum_far)
+    return make_view(axes, position, (left, right, low, high), (width, height), True, near, camera.frustum_far)
 
 
 def mirrored(view: View, point: np.ndarray, normal: np.ndarray, geom: int) -> View:

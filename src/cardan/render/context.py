@@ -63,11 +63,6 @@ class Canvas:
         self.rgb[here] = np.rint(old + alpha * (new - old)).astype(np.uint8)
 
 
-def window_depth(distance: np.ndarray, near: float, far: float) -> np.ndarray:
-    """Convert distances along the axis of a perspective camera to depths from 0 to 1 (OpenGL 1.5, section 2.11)."""
-    return far * (1.0 - near / distance) / (far - near)
-
-
 NORMAL_SIZE, BIG_SIZE = 11.0, 22.0
 """Sizes of the two fonts at a scale of 100 per cent, pixels."""
 FIRST, LAST = 32, 127
@@ -75,7 +70,6 @@ FIRST, LAST = 32, 127
 
 @cache
 def _font(size: int) -> Any:
-    """Return Pillow's default font in a size, pixels."""
     from PIL import ImageFont
 
     return ImageFont.load_default(size)
@@ -165,18 +159,6 @@ class MjrContext(VisualRecord):
     """
 
     table = fields.CONTEXT
-
-    def __init__(self, model: MjModel | None = None, fontscale: int | mjtFontScale | None = None) -> None:
-        super().__init__()
-        attributes = self.__dict__
-        attributes.update({name: np.zeros(0, np.uint32) for name in fields.CONTEXT_ARRAYS})
-        attributes.update(model=None, assets=None, frame=None, canvases={}, aux=None, target=None, fonts=None)
-        if (model is None) != (fontscale is None):
-            raise TypeError("MjrContext() takes no arguments, or a model and a font scale")
-        if model is not None and fontscale is not None:
-            check_model("MjrContext()", model)
-            self._fill(model, fontscale)
-
     model: MjModel | None
     assets: Assets | None
     frame: Frame | None
@@ -185,8 +167,16 @@ class MjrContext(VisualRecord):
     target: Canvas | None
     fonts: Fonts  # None in an empty context
 
-    def _fill(self, model: MjModel, fontscale: int | mjtFontScale) -> None:
+    def __init__(self, model: MjModel | None = None, fontscale: int | mjtFontScale | None = None) -> None:
+        super().__init__()
         attributes = self.__dict__
+        attributes.update({name: np.zeros(0, np.uint32) for name in fields.CONTEXT_ARRAYS})
+        attributes.update(model=None, assets=None, frame=None, canvases={}, aux=None, target=None, fonts=None)
+        if (model is None) != (fontscale is None):
+            raise TypeError("MjrContext() takes no arguments, or a model and a font scale")
+        if model is None or fontscale is None:
+            return
+        check_model("MjrContext()", model)
         self.change_font(fontscale)
         assets = Assets(model)
         attributes.update(model=model, assets=assets, frame=Frame(assets), aux={})

@@ -64,7 +64,15 @@ def draw_figure(canvas: Canvas, viewport: MjrRect, fig: MjvFigure, fonts: Fonts)
     fig.xaxisdata[:], fig.yaxisdata[:] = ranges
     _draw_grid(canvas, fig, pane, ranges, fonts)
     _draw_lines(canvas, fig, pane, ranges)
-    _draw_texts(canvas, fig, box, pane, fonts)
+    line = fonts.height(False)
+    parts = fig.title.split("  ") if fig.title else []
+    title = parts[fig.subplot] if 0 <= fig.subplot < len(parts) else fig.title
+    middle = pane[0] + pane[2] // 2
+    if title:
+        y = box[1] + box[3] - line - line // 4
+        fonts.draw(canvas, title, middle - fonts.width(title, False) // 2, y, fig.textrgb)
+    if fig.xlabel:
+        fonts.draw(canvas, fig.xlabel, middle - fonts.width(fig.xlabel, False) // 2, box[1] + line // 4, fig.textrgb)
     if fig.flg_legend:
         _draw_legend(canvas, fig, pane, fonts)
 
@@ -88,13 +96,11 @@ def pane_of(box: Box, fig: MjvFigure, fonts: Fonts, ranges: np.ndarray) -> Box:
 
 
 def _place(pane: Box, ranges: np.ndarray, points: np.ndarray) -> np.ndarray:
-    """Convert points of the data to pixels."""
     share = (points - ranges[:, 0]) / (ranges[:, 1] - ranges[:, 0])
     return np.array(pane[:2]) + share * np.array(pane[2:])
 
 
 def _draw_grid(canvas: Canvas, fig: MjvFigure, pane: Box, ranges: np.ndarray, fonts: Fonts) -> None:
-    """Draw the lines of the grid, with their labels."""
     left, bottom, width, height = pane
     line = fonts.height(False)
     thick = max(1, round(fig.gridwidth))
@@ -144,21 +150,7 @@ def _draw_lines(canvas: Canvas, fig: MjvFigure, pane: Box, ranges: np.ndarray) -
             canvas.fill(x, bottom, 1, height, (1.0, 1.0, 1.0, 1.0))
 
 
-def _draw_texts(canvas: Canvas, fig: MjvFigure, box: Box, pane: Box, fonts: Fonts) -> None:
-    """Draw the title and the label of x."""
-    line = fonts.height(False)
-    parts = fig.title.split("  ") if fig.title else []
-    title = parts[fig.subplot] if 0 <= fig.subplot < len(parts) else fig.title
-    middle = pane[0] + pane[2] // 2
-    if title:
-        y = box[1] + box[3] - line - line // 4
-        fonts.draw(canvas, title, middle - fonts.width(title, False) // 2, y, fig.textrgb)
-    if fig.xlabel:
-        fonts.draw(canvas, fig.xlabel, middle - fonts.width(fig.xlabel, False) // 2, box[1] + line // 4, fig.textrgb)
-
-
 def _draw_legend(canvas: Canvas, fig: MjvFigure, pane: Box, fonts: Fonts) -> None:
-    """Draw the names of the lines, in their colours."""
     line = fonts.height(False)
     names = [(k, name.decode(errors="replace")) for k, name in enumerate(fig.linename) if name and fig.linepnt[k] > 0]
     if not names:

@@ -29,9 +29,7 @@ from cardan.visual import MjvGLCamera, MjvScene
 
 def names_of(prefix: str, *others: str) -> list[str]:
     """List the arrays of a picture whose names begin with a prefix, except some others."""
-    return [
-        name for name, field in FRAME.by_name.items() if name.startswith(prefix) and field.shape and name not in others
-    ]
+    return [n for n, field in FRAME.by_name.items() if n.startswith(prefix) and field.shape and n not in others]
 
 
 GEOM_ARRAYS, VIEW_ARRAYS = names_of("geom_"), names_of("view_")
@@ -111,7 +109,6 @@ class Frame:
         self.mapped: tuple[object, ...] | None = None
 
     def _picture(self, name: str, *inner: int) -> np.ndarray:
-        """View of an array of the last picture, the lowest row first."""
         height, width = self.get("height"), self.get("width")
         return self.memory.arrays[name][: height * width].reshape(height, width, *inner)
 
@@ -126,10 +123,6 @@ class Frame:
     def segments(self) -> np.ndarray:
         """Geoms of the scene, (height, width) int32; -1 if the pixel is empty."""
         return self._picture("segment")
-
-    def close(self) -> None:
-        """End the threads."""
-        self.crew.close()
 
     def room(self, name: str, length: int) -> np.ndarray:
         """Return an array of at least a length; a new one is allocated only if the old one is too short."""
@@ -394,7 +387,6 @@ class Frame:
         return views
 
     def _put_views(self, views: list[View]) -> None:
-        """Store the views."""
         n = len(views)
         before: list[View | None] = [*self.views] if n == len(self.views) else [None] * n
         if all(map(is_, views, before)):

@@ -47,12 +47,9 @@ P = ParamSpec("P")
 R = TypeVar("R")
 CLASSES: dict[str, type] = {kind.__name__: kind for kind in (MjrRect, MjrContext, MjvScene, MjvFigure, MjModel, str)}
 _MISSING = object()
-OVERLAY_RGBA = (0.0, 0.0, 0.0, 0.4)
-"""Colour behind overlays."""
 
 
 def _number(value: object) -> int:
-    """Convert a number, or a member of an enumeration, to an int."""
     return int(getattr(value, "value", value))  # type: ignore[call-overload]
 
 
@@ -261,7 +258,7 @@ def mjr_overlay(font: int, gridpos: int, viewport: MjrRect, overlay: str, overla
         bottom += viewport.height - height
     elif place in ("mjGRID_LEFT", "mjGRID_RIGHT"):
         bottom += (viewport.height - height) // 2
-    canvas.fill(left, bottom, width, height, OVERLAY_RGBA)
+    canvas.fill(left, bottom, width, height, (0.0, 0.0, 0.0, 0.4))
     x = left + margin
     for text, column in zip(columns, widths, strict=True):
         fonts.draw(canvas, text, x, bottom + height - margin // 2 - fonts.height(big), (1.0, 1.0, 1.0), big)

@@ -20,7 +20,7 @@ from cardan.render.assets import Assets
 from cardan.render.frame import DEPTHS, Frame, Last
 from cardan.render.scene import samples_of, segment_colors
 from cardan.render.vertices import COLORS
-from cardan.visual import MjvCamera, MjvOption, MjvPerturb, MjvScene, mjv_updateScene
+from cardan.visual import MjvCamera, MjvOption, MjvScene, mjv_updateScene
 
 if TYPE_CHECKING:
     from cardan.batch import Batch
@@ -62,14 +62,10 @@ class Renderer:
             if asked < 1:
                 raise ValueError(f"Image {what} should be at least 1 pixel, got {asked}")
         self._model, self._width, self._height = model, int(width), int(height)
-        self._scene = MjvScene(model, max_geom)
-        self._option = MjvOption()
-        self._perturb = MjvPerturb()
-        self._depth_rendering = False
-        self._segmentation_rendering = False
+        self._scene, self._option = MjvScene(model, max_geom), MjvOption()
+        self._depth_rendering = self._segmentation_rendering = False
         self._nsample = samples_of(int(model.vis.quality.offsamples))
-        if threads is None:
-            threads = min(os.cpu_count() or 1, 4)
+        threads = min(os.cpu_count() or 1, 4) if threads is None else threads
         self._threads, self._max_geom = threads, max_geom
         self._frame: Frame | None = Frame(Assets(model), threads)
         self._helpers: list[Renderer] = []
@@ -243,7 +239,6 @@ class Renderer:
             helper._depth_rendering = self._depth_rendering
             helper._segmentation_rendering = self._segmentation_rendering
             helper._scene.flags[:] = self._scene.flags
-
         asking = threading.Lock()
 
         def one(picture: int, worker: int) -> None:
@@ -270,7 +265,6 @@ class Renderer:
         return batch.data, batch.nsim
 
     def _camera(self, camera: int | str) -> MjvCamera:
-        """Return the camera with a name or id."""
         number = camera
         if isinstance(camera, str):
             number = mj_name2id(self._model, mjtObj.mjOBJ_CAMERA.value, camera)
@@ -301,7 +295,7 @@ class Renderer:
     def close(self) -> None:
         """Free the renderer's data; it can't draw any more."""
         if self._frame is not None:
-            self._frame.close()
+            self._frame.crew.close()
             self._frame = None
         for helper in self._helpers:
             helper.close()

@@ -6,7 +6,7 @@ import numpy as np
 
 from cardan.enums import mjtStereo
 from cardan.render.camera import average_camera, view_of
-from cardan.render.context import Canvas, MjrContext, window_depth
+from cardan.render.context import Canvas, MjrContext
 from cardan.render.frame import DEPTHS, Frame, flag_of
 from cardan.render.vertices import COLORS
 from cardan.visual import MjrRect, MjvGLCamera, MjvScene
@@ -60,7 +60,8 @@ def draw_view(
     if not 0.0 < near < far:
         canvas.depth[here] = 1.0
         return
-    canvas.depth[here] = window_depth(frame.depths()[inside].astype(float), near, far)
+    # from 0 to 1 (OpenGL 1.5, section 2.11)
+    canvas.depth[here] = far * (1.0 - near / frame.depths()[inside].astype(float)) / (far - near)
 
 
 def draw_scene(frame: Frame, canvas: Canvas, viewport: MjrRect, scene: MjvScene, offsamples: int) -> None:
@@ -68,8 +69,7 @@ def draw_scene(frame: Frame, canvas: Canvas, viewport: MjrRect, scene: MjvScene,
     left, bottom, width, height = viewport.left, viewport.bottom, viewport.width, viewport.height
     border = scene.framewidth
     if border > 0:
-        r, g, b = (float(c) for c in scene.framergb)
-        canvas.fill(left, bottom, width, height, (r, g, b, 1.0))
+        canvas.fill(left, bottom, width, height, (*scene.framergb, 1.0))
         left, bottom, width, height = left + border, bottom + border, width - 2 * border, height - 2 * border
     nsample = samples_of(offsamples)
     if scene.stereo == mjtStereo.mjSTEREO_SIDEBYSIDE.value:

@@ -56,7 +56,6 @@ def joined(*shapes: Shape) -> Shape:
 
 
 def _with_end(points: np.ndarray, end: float | np.ndarray) -> np.ndarray:
-    """Append a fourth number, the end, to points."""
     return np.concatenate([points, np.broadcast_to(end, points.shape[:-1])[..., None]], -1)
 
 
