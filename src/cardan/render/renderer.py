@@ -212,8 +212,7 @@ class Renderer:
         Raises:
             RuntimeError: the renderer was closed.
             TypeError: `data` has another type.
-            ValueError: a camera does not exist, `out` has another shape or element type, or the batch belongs to a
-                model with other sizes.
+            ValueError: a camera does not exist, or `out` or the sizes of the batch's model don't fit.
         """
         if self._frame is None:
             raise RuntimeError("render_batch cannot be called after close.")
@@ -222,19 +221,9 @@ class Renderer:
         for camera in cameras:
             if not isinstance(camera, MjvCamera):
                 self._camera(camera)
-        channels, dtype = 3, np.uint8
-        if self._depth_rendering:
-            channels, dtype = 1, np.float32
-        elif self._segmentation_rendering:
-            channels, dtype = 2, np.int32
-        shape = (count, len(cameras), self._height, self._width, channels)
-        if out is None:
-            out = np.empty(shape, dtype)
-        elif out.shape != shape or out.dtype != dtype:
-            raise ValueError(f"out should be {np.dtype(dtype)} of shape {shape}, got {out.dtype} of shape {out.shape}")
+        pictures = self._array_for(out, count, len(cameras))
         while len(self._helpers) < min(self._threads, count * len(cameras)):
-            helper = Renderer(self._model, self._height, self._width, self._max_geom, threads=1)
-            self._helpers.append(helper)
+            self._helpers.append(Renderer(self._model, self._height, self._width, self._max_geom, threads=1))
         for helper in self._helpers:
             helper._depth_rendering = self._depth_rendering
             helper._segmentation_rendering = self._segmentation_rendering
@@ -248,12 +237,25 @@ class Renderer:
                 d = state(world)
             with self._filling:  # two scenes can't be updated from one state at the same time
                 helper._fill(d.model if from_batch else self._model, d, cameras[camera], scene_option)
-            if dtype == np.uint8:
-                helper.render(out=out[world, camera])
+            if pictures.dtype == np.uint8:
+                helper.render(out=pictures[world, camera])
             else:
-                out[world, camera] = helper.render().reshape(shape[2:])
+                pictures[world, camera] = helper.render().reshape(pictures.shape[2:])
 
         self._frame.crew.each(one, count * len(cameras))  # several threads share the pictures
+        return pictures
+
+    def _array_for(self, out: np.ndarray | None, *counts: int) -> np.ndarray:
+        channels, dtype = 3, np.uint8
+        if self._depth_rendering:
+            channels, dtype = 1, np.float32
+        elif self._segmentation_rendering:
+            channels, dtype = 2, np.int32
+        shape = (*counts, self._height, self._width, channels)
+        if out is None:
+            return np.empty(shape, dtype)
+        if out.shape != shape or out.dtype != dtype:
+            raise ValueError(f"out should be {np.dtype(dtype)} of shape {shape}, got {out.dtype} of shape {out.shape}")
         return out
 
     def _states_of(self, batch: Batch) -> tuple[Callable[[int], MjData], int]:

@@ -181,16 +181,14 @@ def plain(vert: np.ndarray, normal: np.ndarray, texcoord: np.ndarray, face: np.n
 def line() -> Shape:
     """Make a line from the origin to z = 1."""
     vert = np.array([[0.0, 0.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]])
-    face = np.zeros((0, 3), int)
-    return Shape(vert, np.tile([0.0, 0.0, 1.0], (2, 1)), np.zeros((2, 2)), face, np.array([[0, 1]]))
+    return Shape(vert, np.tile([0.0, 0.0, 1.0], (2, 1)), np.zeros((2, 2)), np.zeros((0, 3), int), np.array([[0, 1]]))
 
 
 def line_box() -> Shape:
     """Make the edges of a cube from -1 to 1."""
     points = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], float)
     pairs = [(i, j) for i in range(8) for j in range(i) if np.abs(points[i] - points[j]).sum() == 2]
-    face = np.zeros((0, 3), int)
-    return Shape(_with_end(points, 0.0), points / np.sqrt(3), np.zeros((8, 2)), face, np.array(pairs))
+    return Shape(_with_end(points, 0.0), points / np.sqrt(3), np.zeros((8, 2)), np.zeros((0, 3), int), np.array(pairs))
 
 
 def triangle() -> Shape:
