@@ -2,8 +2,7 @@
 
 A collision function writes its contacts to the rows of ``d.work.near_*`` and returns their number, at most
 `MAXCONPAIR`. The stage turns these rows into contacts (`cardan.collision.detection`). Their parameters come from an
-explicit pair, or from the properties of the two sides. A *side* is the id of a geom, or the value of `flex_side` for a
-flex.
+explicit pair, or from the properties of the two sides. A *side* is the id of a geom, or `flex_side` of a flex.
 
 Spec: modelling, contact parameters and contact override.
 """

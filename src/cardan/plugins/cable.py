@@ -52,21 +52,13 @@ def section(kind: int, size: np.ndarray) -> tuple[float, float, float]:
 
 
 def moduli(config: Config) -> tuple[float, float, bool]:
-    """Return the shear modulus, Young's modulus, and whether the rod is straight without stress.
-
-    Raises:
-        ValueError: an attribute is not a number.
-    """
+    """Return the shear modulus, Young's modulus, and whether the rod is straight without stress."""
     number(config, "vmax", 0.0)
     return number(config, "twist", 0.0), number(config, "bend", 0.0), config.get("flat") == "true"
 
 
 def init(m: Any, d: Any, instance: int) -> PluginMemory:
-    """Make the segments of an instance: their bodies as indices, stiffness and rest curvature as numbers.
-
-    Raises:
-        ValueError: a segment has no geom, or has the same position as its parent.
-    """
+    """Make the segments of an instance: their bodies as indices, stiffness and rest curvature as numbers."""
     shear, young, flat = moduli(config_of(m, instance))
     numbers, indices = [], []
     for body in np.flatnonzero(m.body_plugin == instance).tolist():

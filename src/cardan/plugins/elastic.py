@@ -37,11 +37,7 @@ class Vertices(NamedTuple):
 
 
 def lame(config: Config) -> tuple[float, float]:
-    """Return Lame's parameters of a material, Pa.
-
-    Raises:
-        ValueError: an attribute is not a number, or Poisson's ratio is impossible.
-    """
+    """Return Lame's parameters of a material, Pa; raise ValueError if an attribute is invalid."""
     young, poisson = number(config, "young", 0.0), number(config, "poisson", 0.0)
     if poisson in (-1.0, 0.5) or not np.isfinite((young, poisson)).all():
         raise ValueError(f"poisson must be between -1 and 0.5, young finite; found {poisson:g}, {young:g}")
@@ -83,11 +79,7 @@ def _poses(m: Any, turns: bool) -> tuple[list[Any], list[Any]]:
 
 
 def mesh_of(m: Any, instance: int, corners: int) -> tuple[Vertices, np.ndarray]:
-    """Return the vertices and elements of an instance.
-
-    Raises:
-        ValueError: an element has a vertex that does not exist, or the text contains something other than integers.
-    """
+    """Return the vertices and elements of an instance; raise ValueError if an element has no such vertex."""
     vertices, words = vertices_of(m, instance), config_of(m, instance).get("face", "").split()
     try:
         found = np.fromiter(map(int, words), np.int64, len(words))

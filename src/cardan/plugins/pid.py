@@ -31,11 +31,7 @@ KP, KI, KD, IMAX, SLEWMAX, HAS_SLEW = range(6)
 
 
 def gains(config: Config) -> np.ndarray:
-    """Return the numbers of an instance.
-
-    Raises:
-        ValueError: an attribute is not a number, or a bound is negative.
-    """
+    """Return the numbers of an instance; raise ValueError if an attribute is not a number, or a bound is negative."""
     kp, ki, kd = (number(config, key, 0.0) for key in ("kp", "ki", "kd"))
     imax, slewmax = number(config, "imax", inf), number(config, "slewmax", inf)
     for key, bound in (("imax", imax), ("slewmax", slewmax)):

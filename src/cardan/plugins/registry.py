@@ -93,7 +93,6 @@ PLUGINS: dict[str, Plugin] = {}
 """Registered plugins by name; the number of a plugin in ``m.plugin`` is its position here."""
 
 _stock: set[str] = set()
-_loaded: list[Callable[[], None]] = []
 
 
 def add_stock(plugin: Plugin) -> None:

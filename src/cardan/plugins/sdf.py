@@ -84,11 +84,7 @@ def register_sdf(
 
 
 def shape_of(m: MjModel, instance: int) -> Shape:
-    """Return the registered shape of a plugin instance.
-
-    Raises:
-        ValueError: the plugin is not registered here, or is not a shape.
-    """
+    """Return the registered shape of a plugin instance; raise ValueError if its plugin is not one of a shape."""
     plugin = plugin_of(m, instance)
     if plugin.shape is None:
         raise ValueError(f"plugin instance {instance} is one of {plugin.name!r}, which is not a signed-distance shape")

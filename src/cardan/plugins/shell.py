@@ -46,11 +46,7 @@ FLAP = 5
 
 
 def thickness_of(config: Config) -> float:
-    """Return the thickness, m; check the other attributes, too.
-
-    Raises:
-        ValueError: an attribute is not a number, or is invalid.
-    """
+    """Return the thickness, m; raise ValueError if this or another attribute is invalid."""
     lame(config)
     thickness = number(config, "thickness", 0.0)
     if not abs(thickness) < _THICKEST:
@@ -80,11 +76,7 @@ def _cotangents(a: Any, b: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def weights(rest: np.ndarray, flaps: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return weights of the flaps' vertices (n, 4), and the total area of their two triangles (n,).
-
-    Raises:
-        ValueError: a triangle has no area.
-    """
+    """Return weights of the flaps' vertices (n, 4), and the total area of their two triangles (n,)."""
     x0, x1, x2, x3 = np.ascontiguousarray(rest[flaps].transpose(1, 2, 0))  # coordinates, corner by corner
     with np.errstate(all="ignore"):
         first0, area0 = _cotangents(x1 - x0, x2 - x0)

@@ -81,10 +81,7 @@ def metrics(rest: np.ndarray, elements: np.ndarray, bulk: float, shear: float, t
     """Compute the matrix of each element's energy: gradient by the elongations, per elongation (m, edges, edges).
 
     `rest` are positions of the vertices without stress (n, 3), `elements` corners (m, 3 or 4), `bulk` and `shear`
-    Lame's parameters, Pa.
-
-    Raises:
-        ValueError: an element has no volume.
+    Lame's parameters, Pa. Raises ValueError if an element has no volume.
     """
     coordinates, volume = corner_coordinates(rest, elements)
     dim = coordinates.shape[2]
@@ -108,11 +105,7 @@ def metrics(rest: np.ndarray, elements: np.ndarray, bulk: float, shear: float, t
 
 
 def parameters(config: Config) -> tuple[float, float]:
-    """Return damping, s, and thickness, m, of a configuration; check the other attributes, too.
-
-    Raises:
-        ValueError: an attribute is not a number, or is invalid.
-    """
+    """Return damping, s, and thickness, m; raise ValueError if these or other attributes are invalid."""
     lame(config)
     return number(config, "damping", 0.0), number(config, "thickness", 0.0)
 

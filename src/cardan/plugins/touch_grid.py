@@ -35,11 +35,7 @@ CHANNELS = 6
 
 
 def grid_of(config: Config) -> tuple[tuple[int, int], tuple[float, float], float, int]:
-    """Return numbers of cells across and up, halves of the field of view (rad), foveation, and number of channels.
-
-    Raises:
-        ValueError: an attribute is missing, is not a number, or is out of range.
-    """
+    """Return numbers of cells across and up, halves of the field of view (rad), foveation, and number of channels."""
     across, up = _pair(config, "size")
     if not (across >= 1.0 and up >= 1.0):
         raise ValueError(f"size must be two positive numbers of cells, found {config['size']!r}")
@@ -69,11 +65,7 @@ def nsensordata(config: Config) -> int:
 
 
 def init(m: Any, d: Any, instance: int) -> PluginMemory:
-    """Return numbers of cells and channels, and the edges of the cells.
-
-    Raises:
-        ValueError: a sensor is not attached to a site.
-    """
+    """Return numbers of cells and channels, and the edges of the cells."""
     if (m.sensor_objtype[m.sensor_plugin == instance] != OBJ_SITE).any():
         raise ValueError("mujoco.sensor.touch_grid must be about a site: give objtype and objname of one")
     counts, fov, gamma, channels = grid_of(config_of(m, instance))
