@@ -1,10 +1,10 @@
-"""Engine plugins: the registry, and the plugins of the package, one per file (spec: programming, engine plugins)."""
+"""Engine plugins: the registry, and the plugins of the package (spec: programming, engine plugins)."""
 
 from cardan.plugins.cable import CABLE
+from cardan.plugins.elastic import SHELL
 from cardan.plugins.pid import PID
 from cardan.plugins.registry import PLUGINS, Plugin, add_stock, find_plugin
 from cardan.plugins.sdf import SHAPE_PLUGINS
-from cardan.plugins.shell import SHELL
 from cardan.plugins.strain import MEMBRANE, SOLID
 from cardan.plugins.touch_grid import TOUCH_GRID
 
