@@ -264,7 +264,7 @@ class BatchFields:
 
 
 def _unbound(name: str) -> str:
-    """Explain why there is no array over the worlds of a field of the data; empty if there is no such field."""
+    """Explain why a field of the data has no array over the worlds; empty for unknown names."""
     if DATA.members(f"{name}."):
         return f"'{name}' can't be bound: it is made of several fields; data(world) has it"
     if name not in DATA.slot or name.startswith("work."):

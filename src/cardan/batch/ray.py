@@ -277,11 +277,8 @@ class Cluster:
         """
         arrays = None if callable(fields) else {name: np.asarray(rows) for name, rows in fields.items()}
         count = _count(arrays, nworld)
-        state = None if initial_state is None else np.asarray(initial_state, np.float64)
-        inputs = None if control is None else np.asarray(control, np.float64)
-        for name, array, each in (("initial_state", state, 2), ("control", inputs, 3)):
-            if array is not None and array.ndim == each and len(array) != count:
-                raise ValueError(f"{name} has {len(array)} rows for {count} worlds")
+        state = _for_worlds("initial_state", initial_state, 2, count)
+        inputs = _for_worlds("control", control, 3, count)
         sampler = ray.put(fields) if callable(fields) else None
         call = {"nstep": nstep, "control_spec": int(control_spec), "record": tuple(record), "every": every}
         values: dict[Any, np.ndarray] = {}
@@ -289,14 +286,9 @@ class Cluster:
 
         def work(b: Block) -> Work:
             part = slice(b.begin, b.end)
-            n = b.end - b.begin
             mine: Any = sampler if arrays is None else {name: rows[part] for name, rows in arrays.items()}
-            control = inputs if inputs is None or inputs.ndim < 3 else inputs[part]
-            if control is not None and control.ndim == 2:
-                control = np.broadcast_to(control, (n, *control.shape))
-            initial = state[part] if state is not None and state.ndim == 2 else state
-            arguments = (b.begin, n, seed, initial, {**call, "control": control})
-            return "sweep", arguments, mine
+            initial, control = (None if rows is None else rows[part] for rows in (state, inputs))
+            return "sweep", (b.begin, b.end - b.begin, seed, initial, {**call, "control": control}), mine
 
         def done(b: Block, parts: tuple[dict[Any, np.ndarray], dict[Any, np.ndarray]]) -> None:
             for whole, part in zip((values, records), parts, strict=True):
@@ -342,3 +334,15 @@ def _count(arrays: Mapping[str, np.ndarray] | None, nworld: int | None) -> int:
     if len(set(given.values())) > 1:
         raise ValueError(f"numbers of worlds differ: {given}")
     return next(iter(given.values()))
+
+
+def _for_worlds(name: str, values: npt.ArrayLike | None, ndim: int, count: int) -> np.ndarray | None:
+    """Return numbers with a row for each world; numbers with fewer dimensions are repeated."""
+    if values is None:
+        return None
+    rows = np.asarray(values, np.float64)
+    if rows.ndim < ndim:
+        return np.broadcast_to(rows, (count, *rows.shape))
+    if len(rows) != count:
+        raise ValueError(f"{name} has {len(rows)} rows for {count} worlds")
+    return rows

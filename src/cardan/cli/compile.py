@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
@@ -76,35 +75,17 @@ def _modules(package: ModuleType) -> Iterator[ModuleType]:
             yield from _modules(module)
 
 
-def _of_plugins() -> Iterator[Callable[..., Any]]:
-    """Yield functions and signed-distance shapes of the package's plugins."""
-    for plugin in STOCK:
-        yield from (entry for entry in entries_of(plugin).values() if not isinstance(entry, int))
-        if plugin.shape is not None:
-            yield plugin.shape.entry
-
-
 def all_entries() -> list[Entry]:
     """List all native functions of the package, each name once; some of them are made from tables."""
     found = [value for module in _modules(cardan) for value in vars(module).values() if is_entry(value)]
     parts = [int(part) for part in SENSOR_PARTS]
-    made = [
-        *all_sensor_stages(),
-        *counting_stages(),
-        *map(user_cutoff, parts),
-        *map(plugin_sensors, parts),
-        *_of_plugins(),
-    ]
+    made = [*all_sensor_stages(), *counting_stages(), *map(user_cutoff, parts), *map(plugin_sensors, parts)]
+    for plugin in STOCK:
+        made += [entry for entry in entries_of(plugin).values() if not isinstance(entry, int)]
+        if plugin.shape is not None:
+            made.append(plugin.shape.entry)
     calls = [binding.entry for binding in Binding.all.values() if isinstance(binding, KernelBinding)]
     return list({entry.name: entry for entry in (*map(entry_of, (*found, *made)), *calls)}.values())
-
-
-def compile_for(m: cardan.MjModel) -> None:
-    """Compile all kernels for stepping, forward and inverse dynamics of a model, with energies as in `simulate`."""
-    cardan.MjData(m)
-    m.opt.enableflags |= int(cardan.mjtEnableBit.mjENBL_ENERGY)
-    for name in ("mj_step", "mj_step1", "mj_step2", "mj_forward", "mj_inverse"):
-        program(m, name)
 
 
 def compile_kernels(models: list[Path]) -> None:
@@ -114,7 +95,11 @@ def compile_kernels(models: list[Path]) -> None:
     begin = time.perf_counter()
     program_code()
     for path in models:
-        compile_for(load_model(path))
+        m = load_model(path)
+        cardan.MjData(m)
+        m.opt.enableflags |= int(cardan.mjtEnableBit.mjENBL_ENERGY)  # as `simulate` does
+        for name in ("mj_step", "mj_step1", "mj_step2", "mj_forward", "mj_inverse"):
+            program(m, name)
     if not models:
         entries = all_entries()
         addresses(entry.function for entry in entries if isinstance(entry.abi, Abi))

@@ -60,8 +60,9 @@ def body_tree(m: cardan.MjModel) -> Tree:
     return branches[0]
 
 
-def plan_tables(m: cardan.MjModel) -> list[Table]:
-    """Make tables of a step's plan: stages with their costs, then the functions that stages call through tables."""
+def show_plan(model: Path) -> None:
+    """Print a step's plan: stages with their costs, then the functions that stages call through tables."""
+    m = load_model(model)
     plan = plan_of(m, STEP)
     rows = controls(m, TIMED_STEPS, 0.1)
     cardan.mj_step(m, start(m, None))  # compiles missing kernels
@@ -79,13 +80,10 @@ def plan_tables(m: cardan.MjModel) -> list[Table]:
     for field, functions in plan.tables:
         for place, function in functions:
             called.add_row(field, str(place), function_name(function))
-    return [stages, called] if called.rows else [stages]
-
-
-def show_plan(model: Path) -> None:
-    """Print the plan of a step of a model."""
-    for part in plan_tables(load_model(model)):
-        Console().print(part)
+    console = Console()
+    for table in (stages, called):
+        if table.rows:
+            console.print(table)
 
 
 def show(model: Path) -> None:
@@ -125,19 +123,6 @@ def controls(m: cardan.MjModel, steps: int, noise: float) -> np.ndarray:
         smooth = 0.95 * smooth + 0.3 * raw[k]
         rows[k] = smooth
     return noise * rows
-
-
-def time_steps(m: cardan.MjModel, d: cardan.MjData, rows: np.ndarray) -> tuple[float, np.ndarray]:
-    """Return seconds spent in steps with these controls, and the counts of each step (steps, 3), see `COUNTS`."""
-    counts = np.zeros((len(rows), len(COUNTS)))
-    spent = 0.0
-    for row, count in zip(rows, counts, strict=True):
-        d.ctrl[:] = row
-        begin = time.perf_counter()
-        cardan.mj_step(m, d)
-        spent += time.perf_counter() - begin
-        count[:] = d.ncon, d.nefc, d.solver_niter[0]
-    return spent, counts
 
 
 def time_stages(m: cardan.MjModel, d: cardan.MjData, rows: np.ndarray) -> dict[str, float]:
@@ -181,7 +166,13 @@ def measure(model: Path, steps: int, noise: float, keyframe: str | None) -> None
     m = load_model(model)
     rows = controls(m, steps, noise)
     cardan.mj_step(m, start(m, keyframe))  # compiles missing kernels
-    spent, counts = time_steps(m, start(m, keyframe), rows)
+    d, spent, counts = start(m, keyframe), 0.0, np.zeros((steps, len(COUNTS)))
+    for row, count in zip(rows, counts, strict=True):
+        d.ctrl[:] = row
+        begin = time.perf_counter()
+        cardan.mj_step(m, d)
+        spent += time.perf_counter() - begin
+        count[:] = d.ncon, d.nefc, d.solver_niter[0]
     console = Console()
     table = Table(title=f"{escape(model_name(m))}: {steps} steps", show_header=False, title_justify="left")
     table.add_row("steps per second", f"{steps / spent:,.0f}")

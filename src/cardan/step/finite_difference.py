@@ -29,6 +29,7 @@ from cardan.step import pipeline
 from cardan.step.checks import check_acc, check_pos, check_vel
 from cardan.step.programs import cached_program
 from cardan.step.run import run
+from cardan.step.state import ACT, CTRL, QPOS, QVEL, TIME, WARMSTART, exchange_state
 
 if TYPE_CHECKING:
     from cardan.model.mjdata import MjData
@@ -54,38 +55,28 @@ def _copy(source: ConstArray1, source_at: int, target: Array1, target_at: int, n
     return n
 
 
+@kernel
+def _exchange_start(m: Model, d: Data, out: bool) -> None:
+    """Copy the state, the inputs and qacc to `work.fd_start` (`out`), or from it."""
+    start = d.work.fd_start
+    at = exchange_state(m, d, start, 0, TIME | QPOS | QVEL | ACT | WARMSTART | CTRL, out)
+    if out:
+        _copy(d.qacc, 0, start, at, m.nv)
+    else:
+        _copy(start, at, d.qacc, 0, m.nv)
+
+
 @stage
 def save_start(m: Model, d: Data) -> int:
     """Save the state and the inputs around which the differences are taken."""
-    start = d.work.fd_start
-    start[0] = d.time
-    at = 1
-    at += _copy(d.qpos, 0, start, at, m.nq)
-    at += _copy(d.qvel, 0, start, at, m.nv)
-    at += _copy(d.act, 0, start, at, m.na)
-    at += _copy(d.ctrl, 0, start, at, m.nu)
-    at += _copy(d.qacc_warmstart, 0, start, at, m.nv)
-    at += _copy(d.qacc, 0, start, at, m.nv)
+    _exchange_start(m, d, True)
     return OK
-
-
-@kernel
-def _restore(m: Model, d: Data) -> None:
-    start = d.work.fd_start
-    d.time = start[0]
-    at = 1
-    at += _copy(start, at, d.qpos, 0, m.nq)
-    at += _copy(start, at, d.qvel, 0, m.nv)
-    at += _copy(start, at, d.act, 0, m.na)
-    at += _copy(start, at, d.ctrl, 0, m.nu)
-    at += _copy(start, at, d.qacc_warmstart, 0, m.nv)
-    at += _copy(start, at, d.qacc, 0, m.nv)
 
 
 @stage
 def restore_start(m: Model, d: Data) -> int:
     """Restore the state and the inputs."""
-    _restore(m, d)
+    _exchange_start(m, d, False)
     return OK
 
 
@@ -101,7 +92,7 @@ def _move_position(m: Model, d: Data, dof: int, step: float) -> None:
 @stage
 def perturb(m: Model, d: Data) -> int:
     """Begin an evaluation: restore the start, then move one element of one input."""
-    _restore(m, d)
+    _exchange_start(m, d, False)
     row = PLAN * d.work.fd_evaluation
     kind, element = d.work.fd_plan[row], d.work.fd_plan[row + 1]
     step = d.work.fd_plan[row + 2] * d.work.fd_eps

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -13,22 +14,24 @@ from cardan.model.kernel_views import Data, Model
 if TYPE_CHECKING:
     from cardan.model.mjmodel import MjModel
 
-STATE_FIELDS: tuple[tuple[mjtState, str], ...] = (
-    (mjtState.mjSTATE_TIME, "time"),
-    (mjtState.mjSTATE_QPOS, "qpos"),
-    (mjtState.mjSTATE_QVEL, "qvel"),
-    (mjtState.mjSTATE_ACT, "act"),
-    (mjtState.mjSTATE_WARMSTART, "qacc_warmstart"),
-    (mjtState.mjSTATE_CTRL, "ctrl"),
-    (mjtState.mjSTATE_QFRC_APPLIED, "qfrc_applied"),
-    (mjtState.mjSTATE_XFRC_APPLIED, "xfrc_applied"),
-    (mjtState.mjSTATE_EQ_ACTIVE, "eq_active"),
-    (mjtState.mjSTATE_MOCAP_POS, "mocap_pos"),
-    (mjtState.mjSTATE_MOCAP_QUAT, "mocap_quat"),
-    (mjtState.mjSTATE_USERDATA, "userdata"),
-    (mjtState.mjSTATE_PLUGIN, "plugin_state"),
+_PARTS: tuple[tuple[mjtState, str, Callable[[MjModel], int]], ...] = (
+    (mjtState.mjSTATE_TIME, "time", lambda m: 1),
+    (mjtState.mjSTATE_QPOS, "qpos", lambda m: m.nq),
+    (mjtState.mjSTATE_QVEL, "qvel", lambda m: m.nv),
+    (mjtState.mjSTATE_ACT, "act", lambda m: m.na),
+    (mjtState.mjSTATE_WARMSTART, "qacc_warmstart", lambda m: m.nv),
+    (mjtState.mjSTATE_CTRL, "ctrl", lambda m: m.nu),
+    (mjtState.mjSTATE_QFRC_APPLIED, "qfrc_applied", lambda m: m.nv),
+    (mjtState.mjSTATE_XFRC_APPLIED, "xfrc_applied", lambda m: 6 * m.nbody),
+    (mjtState.mjSTATE_EQ_ACTIVE, "eq_active", lambda m: m.neq),
+    (mjtState.mjSTATE_MOCAP_POS, "mocap_pos", lambda m: 3 * m.nmocap),
+    (mjtState.mjSTATE_MOCAP_QUAT, "mocap_quat", lambda m: 4 * m.nmocap),
+    (mjtState.mjSTATE_USERDATA, "userdata", lambda m: m.nuserdata),
+    (mjtState.mjSTATE_PLUGIN, "plugin_state", lambda m: m.npluginstate),
 )
+"""Parts of a state: bit, field of the data, size."""
 
+STATE_FIELDS = tuple((bit, name) for bit, name, _ in _PARTS)
 NSTATE = len(STATE_FIELDS)
 _BITS = tuple(int(bit) for bit, _ in STATE_FIELDS)
 TIME, QPOS, QVEL, ACT, WARMSTART, CTRL = _BITS[:6]
@@ -45,26 +48,8 @@ def field_sizes(m: MjModel) -> dict[str, int]:
     """Return the size of each part of the state; computed once per model."""
     kept = internals.kept(m)
     if "state_sizes" not in kept:
-        kept["state_sizes"] = _field_sizes(m)
+        kept["state_sizes"] = {name: size(m) for _, name, size in _PARTS}
     return kept["state_sizes"]
-
-
-def _field_sizes(m: MjModel) -> dict[str, int]:
-    return {
-        "time": 1,
-        "qpos": m.nq,
-        "qvel": m.nv,
-        "act": m.na,
-        "qacc_warmstart": m.nv,
-        "ctrl": m.nu,
-        "qfrc_applied": m.nv,
-        "xfrc_applied": 6 * m.nbody,
-        "eq_active": m.neq,
-        "mocap_pos": 3 * m.nmocap,
-        "mocap_quat": 4 * m.nmocap,
-        "userdata": m.nuserdata,
-        "plugin_state": m.npluginstate,
-    }
 
 
 def state_size(m: MjModel, spec: int) -> int:

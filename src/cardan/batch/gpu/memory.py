@@ -83,7 +83,7 @@ class GpuMemories:
         self.publish()
 
     def nbytes(self) -> int:
-        """Return the bytes of the blocks of all worlds, even if there is no room for them."""
+        """Return the bytes of the blocks of all worlds, even if they don't fit into memory."""
         growable = frozenset(CAPACITIES)
         homes = (None, *CAPACITIES)
         return sum(lane_layout(self.struct, growable, home, self.sizes, self.worlds).nbytes for home in homes)
