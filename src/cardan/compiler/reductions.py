@@ -32,9 +32,11 @@ _REFERRING = ("contact", "tendon", "actuator", "sensor", "custom", "equality", "
 def plan_reductions(build: Build) -> None:
     """Decide which elements are left out: ``build.discarded`` and ``build.fuses``."""
     tree = build.tree
-    refers = any(tree.section(section).children for section in _KEEP_SECTIONS)
-    refers = refers or any(element.tag in _KEEP_TAGS for element in tree.root.descendants())
-    build.fuses = build.settings["fusestatic"] and not refers
+    build.fuses = (
+        build.settings["fusestatic"]
+        and not any(tree.section(section).children for section in _KEEP_SECTIONS)
+        and not any(element.tag in _KEEP_TAGS for element in tree.root.descendants())
+    )
     if build.settings["discardvisual"]:
         build.discarded |= _visual_elements(build)
 
