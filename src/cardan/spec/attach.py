@@ -153,12 +153,13 @@ class Attachment:
     def _copy(self, root: Element, target: Element) -> Element:
         """Append a copy of an element and its content to ``target``."""
         stack = [(root, target)]
+        inherits = any(around.tag == "worldbody" for around in root.around())
         while stack:
             element, into = stack.pop()
             copy = Element(element.row, self.parent, into, dict(element.attributes), element.source, element.line)
             into.children.append(copy)
             self.copies[element] = copy
-            self._rename(element, copy)
+            self._rename(element, copy, inherits)
             self._convert_orientation(copy.attributes)
             if element.row.kind == "joint" and element.tag == "joint" and not self.same_unit:
                 values = element.resolved()
@@ -168,8 +169,11 @@ class Attachment:
             stack.extend((child, copy) for child in element.children[::-1])
         return self.copies[root]
 
-    def _rename(self, element: Element, copy: Element) -> None:
-        """Replace the names in a copy: its own, those that it refers to, classes, files."""
+    def _rename(self, element: Element, copy: Element, inherits: bool) -> None:
+        """Replace the names in a copy: its own, those that it refers to, classes, files.
+
+        If it ``inherits``, its class is that of the elements around it, unless it names one.
+        """
         given = copy.attributes
         if element.name and element.row.kind:
             given["name"] = self.renamed(element.name)
@@ -183,11 +187,9 @@ class Attachment:
         for row in element.row.lists:
             names = given.get(row.name, "").split()
             given[row.name] = " ".join(name if name == WORLD else self.renamed(name) for name in names)
-        if element.row.entry and "class" in element.row.attributes and "class" not in given:
-            # inside the kinematic tree, classes are inherited from the elements around
+        if not inherits and element.row.entry and "class" in element.row.attributes and "class" not in given:
             name = self.classes[self.child.defaults.main.name]
-            inherits = any(around.tag == "worldbody" for around in element.around())
-            if not inherits and name != self.parent.defaults.main.name:
+            if name != self.parent.defaults.main.name:
                 given["class"] = name
         for row in element.row.attributes.values():
             if row.type is Type.FILE and (file := given.get(row.name)) and self.child.asset_key(file) is None:

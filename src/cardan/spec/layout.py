@@ -85,8 +85,8 @@ def rearranged(part: Part, known: dict[Element, Sequence[float]], missing: float
 
 def key_pieces(key: Element, parts: Parts) -> dict[str, dict[Element, Sequence[float]]]:
     """Return a keyframe's values for each element, without parts that are absent or have a wrong size."""
-    given = {name: key.attributes.get(name) or () for name in _STATEFUL}
-    return {name: pieces(parts[name], values) for name, values in given.items() if len(values) == size(parts[name]) > 0}
+    given = {name: values for name in _STATEFUL if (values := key.attributes.get(name))}
+    return {name: pieces(parts[name], values) for name, values in given.items() if len(values) == size(parts[name])}
 
 
 def rewrite_key(key: Element, known: dict[str, dict[Element, Sequence[float]]], parts: Parts) -> None:
