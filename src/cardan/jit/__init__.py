@@ -1,4 +1,4 @@
-"""How a Python function becomes a native stage: struct views, stage decorators, disk cache, driver."""
+"""The compiler of kernels: struct views, stage decorators, disk cache, drivers."""
 
 from cardan.jit.driver.program import Program, addresses
 from cardan.jit.front.stage import (

@@ -169,7 +169,7 @@ SLOPES: dict[str, Slope] = {
     **dict.fromkeys(("fmax", "maxnum", "maximum", "maximumnum"), _smaller("ogt")),
     **dict.fromkeys(("fma", "fmuladd"), lambda lines, x, y: (x[1], x[0], ONE)),
 }
-"""What a function changes by when each of its arguments does: from the arguments and the result."""
+"""Derivatives of each function by its arguments, from the arguments and the result."""
 
 
 def slopes(name: str, lines: Lines, arguments: Sequence[str], result: str) -> Sequence[str]:

@@ -71,7 +71,7 @@ def _make_scalar(entry: Entry) -> bytes:
 
 
 _INITIALIZES = re.compile(r"initializes\(\([^%]*?\)\) ")
-"""What LLVM knows of the result of a stage without branches, whose comma would divide its parameters."""
+"""Attribute of the result of a stage without branches; its comma would divide the parameters."""
 
 
 def scalar_form(entry: Entry) -> bytes:

@@ -25,23 +25,23 @@ API = (
 """Functions of CPython that the code calls."""
 
 OBJECTS = ("None", "Model", "Data", "ndarray", "float", "float64", "int", "int32", "int64", "enumeration", *DTYPES)
-"""Objects that it compares with."""
+"""Objects that the code compares with."""
 
 RUNNING = ("settle", "nstep", "run_block", "version", "errors")
-"""Of programs: what settles requests, a name, the address of the driver, that of the version of the callbacks, and the
-list of the exceptions that callbacks did not catch."""
+"""Words for programs: the function that answers requests, a name, the addresses of the driver and of the version of the
+callbacks, and the list of exceptions that callbacks did not catch."""
 
 TABLE = (*API, *OBJECTS, *RUNNING, "slot", "words")
 """Words of the table, before the names of the parameters: last the offsets of the slots of `Native` and `Binding`."""
 
 CALL, TABLE_NAME = ".call", ".table"
-"""What follows the name of a kernel's symbol: its function for Python, and the table of that function."""
+"""Suffixes of a kernel's symbol: for its function that Python calls, and for the table of that function."""
 
 GUARD = ".guard"
-"""What follows the name of `PROGRAM`: the function that calls a callback and keeps what it raises."""
+"""Suffix of `PROGRAM`: for the function that calls a callback and keeps its exception."""
 
 PROGRAM = "program"
-"""What the symbols of the function that runs programs begin with."""
+"""Prefix of the symbols of the function that runs programs."""
 
 # layouts: byte offsets (Python/C API, "Common Object Structures"; NumPy C API, "PyArrayObject")
 TYPE = 8

@@ -60,7 +60,7 @@ _LOADS = ("LOAD_GLOBAL", "LOAD_DEREF")
 _MEMBER_LOADS = ("LOAD_ATTR", "LOAD_METHOD")
 
 
-# what a function refers to ---------------------------------------------------
+# references of a function ---------------------------------------------------
 
 
 def _codes(code: CodeType) -> Iterator[CodeType]:

@@ -180,7 +180,7 @@ def write(name: str, key: str, symbol: str, code: bytes) -> None:
     try:
         with WRITING:
             path.parent.mkdir(parents=True, exist_ok=True)
-            write_file(path, MAGIC + _digest(rest) + rest, durable=False)  # the digest tells what a crash spoilt
+            write_file(path, MAGIC + _digest(rest) + rest, durable=False)  # the digest detects a damaged file
     except OSError:
         return
     prune_if_due(path.parent)

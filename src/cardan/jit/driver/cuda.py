@@ -24,12 +24,11 @@ from cardan.jit.cache import store as disk
 from cardan.jit.target.gpu_kernels import KERNEL
 
 OLDEST_DRIVER = 12000
-"""The driver's version that is needed: that of CUDA 12.0."""
+"""Oldest version of the driver that works: that of CUDA 12.0."""
 OLDEST_CAPABILITY = (8, 0)
 OUT_OF_MEMORY = "CUDA_ERROR_OUT_OF_MEMORY"
 STARTING = ("cuLaunchKernel", "cuGraphInstantiate", "cuGraphLaunch")
-"""Functions that make room for what the threads of a launch keep in local memory: stacks of as many threads as the GPU
-runs at once."""
+"""Functions that allocate the local memory of a launch: the stacks of as many threads as the GPU runs at once."""
 LESS = "make a batch of fewer worlds, or free what else is on the GPU"
 NO_DRIVER = "there is no CUDA driver on this machine: install NVIDIA's display driver, or use device='cpu'"
 

@@ -36,12 +36,12 @@ _ADDRESSES: defaultdict[Form, _Known] = defaultdict(WeakKeyDictionary)
 _LOADING = Locked()
 
 PAUSED = -9
-"""Status of a program that stopped after as many repetitions as take a few milliseconds, with more to do.
+"""Status of a program that has more to do, but paused after some milliseconds.
 
-Nothing is asked for: the caller looks whether it should stop, because of a signal say, and resumes.
+It requests nothing: the caller checks whether it should stop, because of a signal for example, and resumes.
 """
 SHORTEST, LONGEST = 0.004, 0.010
-"""Time from pause to pause, s."""
+"""Shortest and longest time between pauses, s."""
 MOST_PATIENCE = 1 << 40
 
 

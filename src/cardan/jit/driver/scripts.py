@@ -18,8 +18,8 @@ from cardan.jit.driver.loader import ctypes_function, load_assembly
 from cardan.jit.driver.program import PAUSED, driver_module
 
 SCRIPT_CLEARS, SCRIPT_BEGINS_AGAIN = -21, -22
-"""Statuses of a stage that let a script clear what its first list names, and go on with the next segment; clear what
-its second list names, and begin again with the second segment."""
+"""Statuses of a stage by which a script clears the arrays of its first list and goes on with the next segment, or
+clears those of its second list and begins again with the second segment."""
 SCRIPT_SECOND = 1
 
 
@@ -120,7 +120,7 @@ def script_runner() -> Any:
 
 
 NO_WORLD = -1
-"""In place of the number of the world that stopped: a walk that has run as many worlds as it may."""
+"""Number in place of a stopped world: the call has run its largest number of worlds."""
 
 
 def _worlds_module() -> Any:

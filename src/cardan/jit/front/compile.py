@@ -46,17 +46,17 @@ MATH_LIBRARY = frozenset(
 )
 
 
-_TEXTS = "_cardan_texts"  # of a library of Numba's: what it was made from, compressed
+_TEXTS = "_cardan_texts"  # attribute of Numba's libraries: the texts of their modules, compressed
 
 BOTH_PRECISIONS = MATH_LIBRARY | {name + "f" for name in MATH_LIBRARY}
 """The library in both precisions: pictures call its functions of single precision on processors, too."""
 ALLOWED = BOTH_PRECISIONS | {WORLD_INDEX, WORLD_COUNT, CALL_BY_NUMBER}
-"""What native code may refer to: the library, and what targets of interleaved code define."""
+"""Symbols to which native code may refer: the library, and the functions that targets of interleaved code define."""
 
 SIDE_BY_SIDE = "cardan_side_by_side"
-"""A constant of this name says that a module's numbers side by side are to become vectors (see `Abi`)."""
+"""A module with a constant of this name has its adjacent numbers turned into vectors (see `Abi`)."""
 FRAMED = Abi(extra=("i8",))
-"""How the kernel of a function of the interface is called natively: with the address of a frame."""
+"""Native call signature of the kernel of a function of the interface: with the address of a frame."""
 
 
 class KernelError(RuntimeError):
@@ -356,7 +356,6 @@ def link_entry(entry: Entry, form: Form = HERE, as_text: bool = False) -> Any:
     from numba.core.ccallback import CFunc
     from numba.core.errors import NumbaError
 
-    import cardan.jit.front.native  # noqa: F401 (teaches Numba what members of enumerations are)
     from cardan.jit.front import native
     from cardan.jit.front.lowering import KernelCompiler, PlainCompiler, rounding
 
@@ -416,7 +415,7 @@ def _impure(name: str, symbols: Collection[str]) -> str:
     if calls:
         does += [f"compiled code would call {', '.join(calls)}"]
         advice += ["Kernels may use loops, numbers, tuples, field arrays and the math module only."]
-    if errors:  # what allocates may raise, too
+    if errors:  # allocations may raise, too
         does += [f"it may raise {' or '.join(errors)}, or calls what may"]
         advice += ["Nothing that is raised is handed on from native code."]
         advice += ["Indices of tuples must be certain to be inside, as i % 3 is for three numbers."]

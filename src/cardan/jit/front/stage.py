@@ -152,11 +152,11 @@ WORLD, INTERLEAVED = "world", "interleaved"
 DOUBLE, SINGLE = "float64", "float32"
 
 WORLD_INDEX, WORLD_COUNT, CALL = "cardan_world", "cardan_nworld", "cardan_call"
-"""What interleaved code refers to: functions without arguments that return the number of the world that runs (int64)
-and the number of worlds (int64); and one that calls a function of a table by its number, with the arguments (number,
-address of the model, address of the data, two integers), all int64, and an int64 result. The target defines them."""
+"""Functions to which interleaved code refers, and which the target defines. Two have no arguments: they return the
+number of the running world and the number of worlds. One calls a function of a table by its number: (number, address
+of the model, address of the data, two integers) -> result. All values are int64."""
 RAISE = "raise "
-"""What begins the names of symbols that stand where a kernel would raise something; nobody defines them."""
+"""Prefix of the undefined symbols that are called where a kernel would raise something."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from cardan.jit.memory.layout import aligned_buffer, capacity_of
 from cardan.jit.memory.struct import StructMemory
 
 ALIGNMENT = 256
-"""Of every field, in bytes: what graphics processors read at once."""
+"""Alignment of every field in bytes: the size of one access of a graphics processor."""
 
 
 @dataclass(frozen=True, slots=True)

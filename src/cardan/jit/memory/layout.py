@@ -1,4 +1,4 @@
-"""Where the arrays of a structure are in memory: buffers by capacity, addresses, layouts for given sizes."""
+"""Places of the arrays of a structure in memory: buffers by capacity, addresses, layouts for given sizes."""
 
 from __future__ import annotations
 

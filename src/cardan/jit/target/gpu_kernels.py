@@ -156,8 +156,8 @@ ITEM_SIZES = (1, 4, 8)
 """Sizes of elements, in bytes, for which there is a kernel."""
 PARAMETERS = ("target", "source", "value", "target_ids", "source_ids", *("n0", "n1", "n2"))
 PARAMETERS += ("t0", "t1", "t2", "s0", "s1", "s2")
-"""What the kernel takes, 64-bit words all: addresses (source 0: every element becomes `value`; ids 0: rows 0, 1, ...),
-the number of elements along each dimension, the bytes from one to the next in target and source."""
+"""Parameters of the kernel, all of them 64-bit words: addresses (source 0: every element becomes `value`; ids 0: rows
+0, 1, ...), the number of elements along each dimension, the bytes from one to the next in target and source."""
 
 _TEXT = """
 declare i64 @{index}()

@@ -87,7 +87,7 @@ NEEDS: Mapping[str, tuple[str, ...]] = {
     "generic": (),
     "apple-m1": (),  # the first processor that this platform had
 }
-"""What a processor must have for a level, in LLVM's words (x86-64 psABI, micro-architecture levels)."""
+"""Features that a processor needs for a level, in LLVM's words (x86-64 psABI, micro-architecture levels)."""
 
 
 def host_platform() -> str:

@@ -198,7 +198,7 @@ def _read_anew(text: str) -> str:
 
 def _parsed(text: str, layout: str) -> Any:
     """Parse a module's text for the GPU."""
-    # the layout comes first: it says how loads and stores are aligned that don't say it themselves
+    # the layout comes first: it sets the alignment of loads and stores without one of their own
     text = _KEPT_APART.sub(r"\1nounwind", _PROCESSOR.sub("", _HEADER.sub("", text)))
     text = _once(_with_device_library(text))
     return llvm.parse_assembly(f'target datalayout = "{layout}"\ntarget triple = "{TRIPLE}"\n{text}')
@@ -252,7 +252,7 @@ def ptx(*codes: Code, architecture: str = OLDEST, extra: int = 0, libdevice: Pat
     library = llvm.parse_bitcode(_library(libdevice or find_libdevice()))
     library.triple, library.data_layout = TRIPLE, layout
     linked.link_in(library)
-    # one copy of what is called by number, and of each of several stages: the assembler deals with them alone
+    # one copy of each function called by number, and of each of several stages, which the assembler compiles separately
     apart = {symbol for code in codes for symbol in _callees(code)} | set(symbols if len(codes) > 1 else ())
     apart |= _around_calls(linked)
     for symbol in apart.union(*huge.values()):
