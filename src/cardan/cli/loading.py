@@ -1,11 +1,16 @@
-"""Functions that all commands use: load a model, choose an initial state."""
+"""Functions that several commands use: load a model, choose an initial state, read controls, count steps."""
 
 from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
 
 import cardan
 from cardan.view.source import load_model
 
-__all__ = ["keyframe_id", "load_model", "model_name", "start"]
+__all__ = ["keyframe_id", "load_model", "model_name", "number_of_steps", "read_controls", "start"]
 
 
 def keyframe_id(m: cardan.MjModel, keyframe: str) -> int:
@@ -34,3 +39,43 @@ def start(m: cardan.MjModel, keyframe: str | None) -> cardan.MjData:
 def model_name(m: cardan.MjModel) -> str:
     """Return the name of a model."""
     return m.names.partition(b"\0")[0].decode() or "(unnamed)"
+
+
+def read_controls(path: Path, nu: int) -> np.ndarray:
+    """Read controls of shape (steps, nu) from a .npy file.
+
+    Raises:
+        OSError: the file does not exist.
+        ValueError: the file isn't an array of finite numbers, or its shape is wrong.
+    """
+    try:
+        stored = np.load(path, allow_pickle=False)
+        if np.iscomplexobj(stored):
+            raise TypeError
+        controls = np.atleast_2d(np.asarray(stored, np.float64))
+    except FileNotFoundError:
+        raise FileNotFoundError(f"there is no file of controls {path}") from None
+    except (ValueError, TypeError, EOFError):
+        raise ValueError(f"{path}: not a .npy file of numbers") from None
+    if controls.ndim != 2 or controls.shape[1] != nu or not len(controls):
+        shape = np.shape(stored)
+        raise ValueError(f"{path}: expected an array of shape (nu,) or (steps, nu) with nu = {nu}, found {shape}")
+    if not np.isfinite(controls).all():
+        row, column = np.argwhere(~np.isfinite(controls))[0]
+        raise ValueError(
+            f"{path}: controls must be finite, found {controls[row, column]} in row {row}, column {column}"
+        )
+    return controls
+
+
+def number_of_steps(duration: float, timestep: float) -> int:
+    """Return the number of steps in a duration, both in seconds.
+
+    Raises:
+        ValueError: the duration isn't finite, or the timestep isn't positive.
+    """
+    if not math.isfinite(duration):
+        raise ValueError(f"the duration must be a finite number of seconds, not {duration}")
+    if not timestep > 0.0:
+        raise ValueError(f"the model's timestep (option timestep) must be positive, not {timestep}")
+    return round(duration / timestep)

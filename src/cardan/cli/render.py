@@ -10,8 +10,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 import cardan
-from cardan.cli.loading import load_model, start
-from cardan.cli.simulate import number_of_steps, read_controls
+from cardan.cli.loading import load_model, number_of_steps, read_controls, start
 from cardan.files import check_writable
 from cardan.view.capture import Recorder, is_moving
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import math
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -16,7 +15,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 import cardan
-from cardan.cli.loading import load_model, model_name, start
+from cardan.cli.loading import load_model, model_name, number_of_steps, read_controls, start
 from cardan.files import check_writable, write_file
 from cardan.step.programs import step_program
 
@@ -26,46 +25,6 @@ ARRAYS = ("qpos", "qvel", "act", "ctrl", "sensordata", "energy")
 STEPS_BETWEEN_UPDATES = 64
 VIDEO_SIZE = (640, 480)
 MOST_BYTES = 8 << 30  # largest size of a trajectory in memory
-
-
-def read_controls(path: Path, nu: int) -> np.ndarray:
-    """Read controls of shape (steps, nu) from a .npy file.
-
-    Raises:
-        OSError: the file does not exist.
-        ValueError: the file isn't an array of finite numbers, or its shape is wrong.
-    """
-    try:
-        stored = np.load(path, allow_pickle=False)
-        if np.iscomplexobj(stored):
-            raise TypeError
-        controls = np.atleast_2d(np.asarray(stored, np.float64))
-    except FileNotFoundError:
-        raise FileNotFoundError(f"there is no file of controls {path}") from None
-    except (ValueError, TypeError, EOFError):
-        raise ValueError(f"{path}: not a .npy file of numbers") from None
-    if controls.ndim != 2 or controls.shape[1] != nu or not len(controls):
-        shape = np.shape(stored)
-        raise ValueError(f"{path}: expected an array of shape (nu,) or (steps, nu) with nu = {nu}, found {shape}")
-    if not np.isfinite(controls).all():
-        row, column = np.argwhere(~np.isfinite(controls))[0]
-        raise ValueError(
-            f"{path}: controls must be finite, found {controls[row, column]} in row {row}, column {column}"
-        )
-    return controls
-
-
-def number_of_steps(duration: float, timestep: float) -> int:
-    """Return the number of steps in a duration, both in seconds.
-
-    Raises:
-        ValueError: the duration isn't finite, or the timestep isn't positive.
-    """
-    if not math.isfinite(duration):
-        raise ValueError(f"the duration must be a finite number of seconds, not {duration}")
-    if not timestep > 0.0:
-        raise ValueError(f"the model's timestep (option timestep) must be positive, not {timestep}")
-    return round(duration / timestep)
 
 
 def _empty_rows(d: cardan.MjData, n: int) -> Rows:
