@@ -148,7 +148,7 @@ class FieldGroup:
         return listing(self, type(self).__name__, sorted(self._names))
 
 
-def copy_group(target: FieldGroup, source: FieldGroup) -> None:
+def copy_group(target: Any, source: Any) -> None:
     """Copy the values of all members of a group, such as the options, to another group of the same class."""
     for name in source._names:
         setattr(target, name, getattr(source, name))
