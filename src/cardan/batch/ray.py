@@ -251,9 +251,7 @@ class Cluster:
         every: int = 1,
         block: int | None = None,
     ) -> Sweep:
-        """Simulate worlds whose models differ, and record fields of their data.
-
-        Constants that depend on these fields are computed again, as by `Batch.set_const`.
+        """Simulate worlds whose models differ, with constants as by `Batch.set_const`, and record fields of their data.
 
         Args:
             fields: values of fields of the model (nworld, ...) by name (see `Batch.expand`); or a function of the model
@@ -281,8 +279,7 @@ class Cluster:
         inputs = _for_worlds("control", control, 3, count)
         sampler = ray.put(fields) if callable(fields) else None
         call = {"nstep": nstep, "control_spec": int(control_spec), "record": tuple(record), "every": every}
-        values: dict[Any, np.ndarray] = {}
-        records: dict[Any, np.ndarray] = {}
+        values, records = dict[Any, np.ndarray](), dict[Any, np.ndarray]()
 
         def work(b: Block) -> Work:
             part = slice(b.begin, b.end)
