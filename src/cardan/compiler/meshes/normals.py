@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from math import sqrt
 from typing import Any
 
 import numpy as np
+from numpy import float32, float64
 
 from cardan.compiler.meshes.surface import Surface
 from cardan.constants import mjMINVAL
@@ -26,15 +28,18 @@ NORMALS = Struct(
 
 def vertex_normals(surface: Surface, smooth: bool) -> np.ndarray:
     """Return normals of vertices: area-weighted means over their faces. Sharp edges are excluded unless ``smooth``."""
-    memory, total = StructMemory(NORMALS, {}), np.zeros((len(surface.vertex), 3), np.float32)
+    memory, count = StructMemory(NORMALS, {}), len(surface.vertex)
+    total, unit = np.zeros((count, 3), np.float32), np.empty((count, 3), np.float32)
     memory.attach("total", total)
+    memory.attach("unit", unit)
     call(sum_corners, surface.memory, memory)
+    # if the normals of faces cancel, sharp edges are determined by their angle to x, as in the reference
+    call(find_units, surface.memory, memory, 2 if smooth else 0)
     if not smooth:
-        # if the normals of faces cancel, sharp edges are determined by their angle to x, as in the reference
-        memory.attach("unit", _units(total, 0))
-        memory.attach("sharp", np.zeros_like(total))
+        memory.attach("sharp", np.zeros((count, 3), np.float32))
         call(take_sharp_corners, surface.memory, memory)
-    return _units(total, 2)
+        call(find_units, surface.memory, memory, 2)
+    return unit
 
 
 def renormalized(vector: np.ndarray) -> np.ndarray:
@@ -42,29 +47,11 @@ def renormalized(vector: np.ndarray) -> np.ndarray:
 
     The result is (0, 0, 1) for vectors whose squared length is below mjMINVAL, as in the reference.
     """
-    length = _lengths(vector)
-    real = length * length >= mjMINVAL
-    inverse = np.divide(1.0, length, out=np.zeros(len(vector)), where=real).astype(np.float32)
-    unit = (vector * inverse[:, None].astype(np.float64)).astype(np.float32)
-    unit[~real, 2] = 1.0
+    memory, unit = StructMemory(NORMALS, {}), np.empty((len(vector), 3), np.float32)
+    memory.attach("total", vector)
+    memory.attach("unit", unit)
+    call(renormalize, memory, memory)
     return unit
-
-
-def _units(vector: np.ndarray, default: int) -> np.ndarray:
-    """Return unit vectors in single precision; the axis `default` is used for vectors without direction."""
-    length = _lengths(vector)
-    real = length >= mjMINVAL
-    unit = np.zeros((len(vector), 3))
-    np.divide(vector, length[:, None], out=unit, where=real[:, None])
-    unit[~real, default] = 1.0
-    return unit.astype(np.float32)
-
-
-def _lengths(vector: np.ndarray) -> np.ndarray:
-    """Return the lengths of vectors (n, 3) float32, each operation rounded to single precision, as float64."""
-    x, y, z = vector.T
-    with np.errstate(over="ignore"):
-        return np.sqrt(x * x + y * y + z * z).astype(np.float64)
 
 
 @kernel
@@ -104,4 +91,40 @@ def take_sharp_corners(f: Any, s: Any, _unused: int, _neither: int) -> int:
     for vertex in range(len(s.total)):
         for k in range(3):
             s.total[vertex, k] = s.total[vertex, k] - s.sharp[vertex, k]
+    return 0
+
+
+@kernel
+def _length(x: float, y: float, z: float) -> float:
+    """Return the length of a vector, each operation rounded to single precision."""
+    a, b, c = float32(x), float32(y), float32(z)
+    return float64(float32(sqrt(a * a + b * b + c * c)))
+
+
+@native_over("Surface", "Normals")
+@exact
+def find_units(_f: Any, s: Any, default: int, _unused: int) -> int:
+    """Compute unit vectors along the sums; the axis `default` is used for sums without direction."""
+    for i in range(len(s.total)):
+        length = _length(s.total[i, 0], s.total[i, 1], s.total[i, 2])
+        for k in range(3):
+            if length < mjMINVAL:
+                s.unit[i, k] = 1.0 if k == default else 0.0
+            else:
+                s.unit[i, k] = s.total[i, k] / length
+    return 0
+
+
+@native_over("Normals", "Normals")
+@exact
+def renormalize(s: Any, _same: Any, _unused: int, _neither: int) -> int:
+    """Compute unit vectors along the sums, by the inverse length."""
+    for i in range(len(s.total)):
+        length = _length(s.total[i, 0], s.total[i, 1], s.total[i, 2])
+        real = length * length >= mjMINVAL
+        inverse = float64(float32(1.0 / length)) if real else 0.0
+        for k in range(3):
+            s.unit[i, k] = s.total[i, k] * inverse
+        if not real:
+            s.unit[i, 2] = 1.0
     return 0

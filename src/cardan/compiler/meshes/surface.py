@@ -8,7 +8,7 @@ the principal axes of round meshes depend on the last bit.
 
 from __future__ import annotations
 
-from math import inf, sqrt
+from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -33,6 +33,18 @@ SURFACE = Struct(
         Field("low", "f8", ("any", 3), "low corner of its box"),
         Field("high", "f8", ("any", 3), "high corner"),
         Field("circumcentre", "f8", ("any", 3), "centre of the circle through its corners"),
+    ],
+    readonly=False,
+)
+
+ROWS = Struct(
+    "Rows",
+    [
+        Field("row", "f4", ("any", 3), "vectors"),
+        Field("turned", "f4", ("any", 3), "the same, moved and turned"),
+        Field("shift", "f8", ("any",), "what is taken from them (3,)"),
+        Field("matrix", "f8", ("any", 3), "rows of the matrix that they are multiplied with (3, 3)"),
+        Field("bounds", "f8", ("any", 3), "least and largest coordinates before they are rounded (2, 3)"),
     ],
     readonly=False,
 )
@@ -118,17 +130,25 @@ class Surface:
 
 def turned(rows: np.ndarray, matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Multiply vectors (n, 3) by a matrix, in single precision. Also returns their bounds before rounding (2, 3)."""
-    x, y, z = rows.T.astype(np.float64)
-    values = [a * x + b * y + c * z for a, b, c in matrix]
-    bounds = [[value.min(initial=inf) for value in values], [value.max(initial=-inf) for value in values]]
-    with np.errstate(over="ignore"):
-        return np.stack(values, axis=1).astype(np.float32), np.array(bounds)
+    memory = StructMemory(ROWS, {})
+    result, bounds = np.empty((len(rows), 3), np.float32), np.empty((2, 3))
+    memory.attach("row", rows)
+    memory.attach("turned", result)
+    memory.attach("matrix", matrix)
+    memory.attach("bounds", bounds)
+    call(turn_rows, memory, memory)
+    return result, bounds
 
 
 def moved(rows: np.ndarray, shift: np.ndarray) -> np.ndarray:
     """Return points (n, 3) relative to another origin, in single precision."""
-    with np.errstate(over="ignore"):
-        return (rows - shift).astype(np.float32)
+    memory = StructMemory(ROWS, {})
+    result = np.empty((len(rows), 3), np.float32)
+    memory.attach("row", rows)
+    memory.attach("turned", result)
+    memory.attach("shift", shift)
+    call(move_rows, memory, memory)
+    return result
 
 
 # --- kernels ---------------------------------------------------------------------------------------------------------
@@ -256,4 +276,30 @@ def find_boxes(s: Any, _same: Any, _unused: int, _neither: int) -> int:
             s.high[i, k] = max(x, y, z)
         for k, part in enumerate(way):
             s.circumcentre[i, k] = s.vertex[c, k] + (part / (2.0 * square) if square > 0.0 else 0.0)
+    return 0
+
+
+@native_over("Rows", "Rows")
+@exact
+def turn_rows(r: Any, _same: Any, _unused: int, _neither: int) -> int:
+    """Multiply the vectors by the matrix."""
+    for k in range(3):
+        low, high = float("inf"), -float("inf")
+        for i in range(len(r.row)):
+            value = r.matrix[k, 0] * r.row[i, 0] + r.matrix[k, 1] * r.row[i, 1] + r.matrix[k, 2] * r.row[i, 2]
+            r.turned[i, k] = value
+            low = min(low, value)
+            high = max(high, value)
+        r.bounds[0, k] = low
+        r.bounds[1, k] = high
+    return 0
+
+
+@native_over("Rows", "Rows")
+@exact
+def move_rows(r: Any, _same: Any, _unused: int, _neither: int) -> int:
+    """Subtract the shift from the vectors."""
+    for i in range(len(r.row)):
+        for k in range(3):
+            r.turned[i, k] = r.row[i, k] - r.shift[k]
     return 0
