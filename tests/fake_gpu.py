@@ -13,11 +13,11 @@ from contextlib import contextmanager
 from functools import cache
 
 import numpy as np
+from lane_code import LANE, LANE_WORDS, entry_in, lane_object
 from tests.jit.fake_cuda import FakeDriver
 
 from cardan.batch.gpu import program, transfers
 from cardan.jit.driver import cuda
-from cardan.jit.driver.lanes import LANE, LANE_WORDS, entry_in, lane_object
 from cardan.jit.driver.loader import Engine
 from cardan.jit.front.stage import WORLD_COUNT, WORLD_INDEX
 from cardan.jit.target.gpu_kernels import KERNEL, PARAMETERS, kernel_text, move_text, switch

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from lane_code import LaneCode
+from lane_memory import Lanes
 
-from cardan.jit.driver.lanes import LaneCode
 from cardan.jit.front.stage import DOUBLE, INTERLEAVED, Form
-from cardan.jit.memory.lanes import Lanes
 from cardan.jit.memory.struct import StructMemory
 from cardan.model import internals
 from cardan.model.forms import model_in

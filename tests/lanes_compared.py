@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
+from lane_code import LaneCode
 from tests.lane_worlds import LaneWorlds
 
 import cardan
 from cardan.jit import Program
-from cardan.jit.driver.lanes import LaneCode
 from cardan.jit.front.stage import HERE, INTERLEAVED, Form
 from cardan.model.derived import ADDRESSES
 from cardan.model.forms import model_in

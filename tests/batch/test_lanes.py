@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from lane_memory import Lanes
 from tests.batch.test_batch import CART, PILE
 from tests.lane_worlds import LaneWorlds
 from tests.lanes_compared import compare, perturbed
@@ -17,7 +18,6 @@ from tests.verdicts import FULL
 
 import cardan
 from cardan.jit import jit_enabled
-from cardan.jit.memory.lanes import Lanes
 from cardan.model.tables import CAPACITIES, DATA
 from cardan.step.pipeline import PROGRAMS
 
