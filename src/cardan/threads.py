@@ -5,7 +5,7 @@ exception in one of the threads, such as that of Ctrl-C or of another signal han
 each thread stops at the end of what it does at that moment. So memory that the work uses can be freed afterwards.
 
 Signal handlers run in the main thread, between two instructions of Python: after calls, at the start of functions and
-at the end of loops. The code that waits for threads therefore stands in places where an exception can't leave it out;
+at the end of loops. Therefore the code that waits for threads is written so that an exception can't skip it;
 `Job` keeps alive what the threads use.
 """
 
@@ -281,7 +281,7 @@ class Crew:
         self._finalizer()
 
     def forget(self) -> None:
-        """In the child of a fork: there are no helpers, and nobody to wait for."""
+        """Forget the helpers in the child of a fork, which does not have them."""
         self._helpers.clear()
         for job in self._jobs:
             job.running.clear()

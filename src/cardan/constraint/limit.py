@@ -116,7 +116,7 @@ def add_ball_limit(m: Model, d: Data, joint: int) -> int:
 
 @stage
 def make_friction(m: Model, d: Data) -> int:
-    """Add one row for each dof with positive frictionloss: its residual is the velocity, and there is no position."""
+    """Add one row for each dof with positive frictionloss: its residual is the velocity; a position does not enter."""
     start = start_rows(m, d)
     if not is_enabled(m, d, DSBL_FRICTIONLOSS):
         return OK

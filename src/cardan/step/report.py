@@ -143,7 +143,7 @@ def report(d: Any) -> None:
 
 
 def tell(text: str) -> None:
-    """Report a warning to listeners, then to the user's handler, or as a Python warning if there is no handler."""
+    """Report a warning to listeners, then to the user's handler, or as a Python warning without one."""
     for listener in listeners:
         listener(text)
     if handler.function is not None:

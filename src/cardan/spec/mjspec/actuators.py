@@ -73,7 +73,7 @@ class MjsActuator(Named):
         self._take_aim(target=value)
 
     def pending(self) -> Any:
-        """An error if there is no target, else None."""
+        """Return an error if the target is missing, else None."""
         for name, value in self._aim.items():
             if not value or value == mjtTrn.mjTRN_UNDEFINED:
                 return self.element.error("an actuator needs trntype and target", name)

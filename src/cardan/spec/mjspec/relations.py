@@ -137,7 +137,7 @@ class MjsWrap(Struct):
 
     @property
     def target(self) -> Any:
-        """The joint, site or geom; None for a pulley, or if there is no object of this name."""
+        """The joint, site or geom; None for a pulley, or if the name is unknown."""
         tag = self.element.row.tag
         return None if tag == "pulley" else self.spec.find(tag, self.element.attributes[tag])
 
