@@ -15,7 +15,7 @@ from cardan.model.tables import MODEL
 
 REAL = [PATHS[name] for name in ("humanoid", "clutter", "crowd")]
 HANDLED = {"name", "classname", "alt", "ialt", "type", "explicitinertial", "id", "info", "parent", "frame", "frames",
-           "bodies", "joints", "geoms", "sites", "cameras", "lights", "inertial", "inertial_struct", "path",
+           "bodies", "joints", "geoms", "sites", "cameras", "lights", "path",
            "quat", "LRopt"}  # fmt: skip
 INERTIAL = ("ipos", "iquat", "mass", "inertia", "fullinertia")
 ENTRIES = ("mesh", "material", "joint", "geom", "site", "camera", "light", "pair", "equality", "tendon", "actuator")

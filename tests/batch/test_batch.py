@@ -581,3 +581,10 @@ def test_normals_of_rays_are_those_of_the_distance() -> None:
     assert (normal[hit] @ vec < 0).all()  # from outside
     inside, _, outward = b.ray([0.0, 0, 0], [0, 0, 1.0], normal=True)
     assert inside[0, 0] == pytest.approx(0.3) and np.allclose(outward[0, 0], [0, 0, 1])
+
+
+@pytest.mark.parametrize("state", [np.zeros((2, 3, 1)), np.zeros((3, 2)), "x", [[1.0, 2.0], [3.0]]], ids=str)
+def test_states_of_another_shape_are_refused(state):
+    m = cardan.MjModel.from_xml_string("<mujoco><worldbody><body><joint/><geom size='.1'/></body></worldbody></mujoco>")
+    with pytest.raises(ValueError, match=r"state should be of shape \(3, 1\), got"):
+        cardan.Batch(m, 3, 1).set_state(state, cardan.mjtState.mjSTATE_QPOS)

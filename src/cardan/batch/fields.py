@@ -230,9 +230,8 @@ class BatchFields:
         try:
             rows = self._worlds.taken(state, shape)
         except ValueError as error:
-            if "broadcast" not in str(error):
-                raise
-            raise ValueError(f"state should be of shape {shape}, got {np.shape(state)}") from None
+            given = getattr(state, "shape", None) or type(state).__name__
+            raise ValueError(f"state should be of shape {shape}, got {given}: {error}") from None
         self._worlds.set_state(rows, state_fields(bits), worlds)
 
     def __getattr__(self, name: str) -> Any:

@@ -136,7 +136,7 @@ def register_plugin(
         actdim: number of activations of an actuator, before that of its dyntype.
         validate: takes the configuration and raises ValueError if it is invalid; called by the compiler.
         init: (m, d, instance) -> data of the instance, made when data are made: any object, which Python functions get
-            by `plugin_data`, or a float64 array, which compiled functions read by `number_of`.
+            by `plugin_data`, or a float64 array, which compiled functions read by `plugin_number`.
         reset: (m, d, instance), called by `mj_resetData` after all states are set to zero.
         compute: (m, d, instance, capability), with the bit of a capability (`mjtPluginCapabilityBit`). For actuators it
             writes ``d.actuator_force`` of those with ``m.actuator_plugin == instance``, for sensors their
