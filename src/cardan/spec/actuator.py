@@ -7,7 +7,8 @@ that each shortcut replaces were derived from results of the reference.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from itertools import zip_longest
 from math import pi
 from typing import Any
 
@@ -19,45 +20,27 @@ SHORTCUT_ATTRIBUTES = frozenset(
     | {"range", "force", "scale", "lmin", "lmax", "vmax", "fpmax", "fvmax"}
 )
 
-# muscle parameters that are still at the general default: index, that default, the muscle's default
-_MUSCLE_DYNAMICS = ((0, 1.0, 0.01), (1, 0.0, 0.04))
-_MUSCLE_GAIN = (
-    (0, 1.0, 0.75),
-    (1, 0.0, 1.05),
-    (2, 0.0, -1.0),
-    (3, 0.0, 200.0),
-    (4, 0.0, 0.5),
-    (5, 0.0, 1.6),
-    (6, 0.0, 1.5),
-    (7, 0.0, 1.3),
-    (8, 0.0, 1.2),
-)
+# defaults of a muscle, in place of the general defaults (1, 0, 0, ...)
+_MUSCLE_DYNAMICS = (0.01, 0.04)
+_MUSCLE_GAIN = (0.75, 1.05, -1.0, 200.0, 0.5, 1.6, 1.5, 1.3, 1.2)
 _MUSCLE_SCALARS = ("force", "scale", "lmin", "lmax", "vmax", "fpmax", "fvmax")
 
 
-def _with_first(vector: tuple[float, ...], **values: float | None) -> tuple[float, ...]:
-    """Return the vector with entries ``i0``, ``i1``, ... replaced if a value is given."""
-    changed = list(vector)
-    for key, value in values.items():
-        if value is not None:
-            changed[int(key[1:])] = value
-    return tuple(changed)
+def _with_first(vector: tuple[float, ...], *values: float | None) -> tuple[float, ...]:
+    """Return the vector with the values that are not None in place of its first entries."""
+    return tuple(old if new is None else new for old, new in zip_longest(vector, values))
 
 
-def _filled(vector: tuple[float, ...], given: dict[int, float], defaults: tuple[tuple[int, float, float], ...]) -> Any:
-    """The vector with what is given, and other defaults where it still holds those of a general actuator."""
-    changed = list(vector)
-    for place, unset, value in defaults:
-        if changed[place] == unset:
-            changed[place] = value
-    for place, value in given.items():
-        changed[place] = value
-    return tuple(changed)
+def _filled(vector: tuple[float, ...], given: Sequence[float | None], defaults: tuple[float, ...]) -> tuple[float, ...]:
+    """Return the vector with the given values, and ``defaults`` where it holds those of a general actuator."""
+    unset = (1.0, *[0.0] * (len(defaults) - 1))
+    filled = [new if old == blank else None for old, blank, new in zip(vector, unset, defaults, strict=False)]
+    return _with_first(_with_first(vector, *filled), *given)
 
 
 def _motor(values: Values, given: Mapping[str, Any]) -> None:
     """Direct drive: force equals control."""
-    values["gainprm"] = _with_first(values["gainprm"], i0=1.0)
+    values["gainprm"] = _with_first(values["gainprm"], 1.0)
     values.update(gaintype="fixed", dyntype="none", biastype="none")
 
 
@@ -66,10 +49,10 @@ def _servo(values: Values, given: Mapping[str, Any]) -> None:
 
     A damping ratio is kept as a positive ``biasprm[2]`` until the compiler knows the inertia.
     """
-    values["gainprm"] = _with_first(values["gainprm"], i0=given.get("kp"))
+    values["gainprm"] = _with_first(values["gainprm"], given.get("kp"))
     kv = given.get("kv")
     damping = given.get("dampratio") or (given.get("dampratio") if kv is None else 0.0 - kv)
-    values["biasprm"] = _with_first(values["biasprm"], i1=-values["gainprm"][0], i2=damping)
+    values["biasprm"] = _with_first(values["biasprm"], None, -values["gainprm"][0], damping)
     values.update(gaintype="fixed", biastype="affine")
 
 
@@ -78,13 +61,13 @@ def _position(values: Values, given: Mapping[str, Any]) -> None:
     _servo(values, given)
     timeconst = given.get("timeconst")
     if timeconst is not None:
-        values["dynprm"] = _with_first(values["dynprm"], i0=timeconst)
+        values["dynprm"] = _with_first(values["dynprm"], timeconst)
         values["dyntype"] = "none" if timeconst == 0 else "filterexact"
 
 
 def _velocity(values: Values, given: Mapping[str, Any]) -> None:
     """Velocity servo: force = kv (ctrl - velocity)."""
-    values["gainprm"] = _with_first(values["gainprm"], i0=given.get("kv"))
+    values["gainprm"] = _with_first(values["gainprm"], given.get("kv"))
     values["biasprm"] = (0.0, 0.0, -values["gainprm"][0], *[0.0] * (len(values["biasprm"]) - 3))
     values.update(gaintype="fixed", dyntype="none", biastype="affine")
 
@@ -103,22 +86,18 @@ def _damper(values: Values, given: Mapping[str, Any]) -> None:
 
 def _cylinder(values: Values, given: Mapping[str, Any]) -> None:
     """Cylinder: force = area act + bias, with a filtered pressure ``act``."""
-    values["dynprm"] = _with_first(values["dynprm"], i0=given.get("timeconst"))
+    values["dynprm"] = _with_first(values["dynprm"], given.get("timeconst"))
     area, diameter = given.get("area"), given.get("diameter")
-    values["gainprm"] = _with_first(values["gainprm"], i0=area if diameter is None else 0.25 * pi * diameter * diameter)
-    bias = given.get("bias", (None, None, None))
-    values["biasprm"] = _with_first(values["biasprm"], i0=bias[0], i1=bias[1], i2=bias[2])
+    values["gainprm"] = _with_first(values["gainprm"], area if diameter is None else 0.25 * pi * diameter * diameter)
+    values["biasprm"] = _with_first(values["biasprm"], *given.get("bias", ()))
     values.update(dyntype="filter", gaintype="fixed", biastype="affine")
 
 
 def _muscle(values: Values, given: Mapping[str, Any]) -> None:
     """Muscle: the parameters of gain and bias are the same."""
-    dynamics = dict(enumerate(given.get("timeconst", ())))
-    if "tausmooth" in given:
-        dynamics[2] = given["tausmooth"]
+    dynamics = (*given.get("timeconst", (None, None)), given.get("tausmooth"))
     values["dynprm"] = _filled(values["dynprm"], dynamics, _MUSCLE_DYNAMICS)
-    gain = dict(enumerate(given.get("range", ())))
-    gain |= {place: given[name] for place, name in enumerate(_MUSCLE_SCALARS, start=2) if name in given}
+    gain = (*given.get("range", (None, None)), *map(given.get, _MUSCLE_SCALARS))
     values["gainprm"] = _filled(values["gainprm"], gain, _MUSCLE_GAIN)
     values["biasprm"] = (*values["gainprm"][: len(_MUSCLE_GAIN)], *values["biasprm"][len(_MUSCLE_GAIN) :])
     values.update(dyntype="muscle", gaintype="muscle", biastype="muscle")
@@ -126,7 +105,7 @@ def _muscle(values: Values, given: Mapping[str, Any]) -> None:
 
 def _adhesion(values: Values, given: Mapping[str, Any]) -> None:
     """Adhesion: the control times the gain pulls at the contacts of a body."""
-    values["gainprm"] = _with_first(values["gainprm"], i0=given.get("gain"))
+    values["gainprm"] = _with_first(values["gainprm"], given.get("gain"))
     values.update(gaintype="fixed", biastype="none", ctrllimited="true")
 
 

@@ -2,26 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
+from cardan.spec.schema import rows
 from cardan.spec.schema.keywords import BUILTIN, MARK, OBJECT, SELF_COLLIDE, TEXTURE
-from cardan.spec.schema.rows import (
-    Attribute,
-    ElementRow,
-    boolean,
-    element,
-    file,
-    integer,
-    integers,
-    keyword,
-    real,
-    reals,
-    reference,
-    text,
-)
-from cardan.spec.schema.shared import CLASS, CONTACT_SHARED, GROUP, RGBA, config, name, plugin, solver
+from cardan.spec.schema.rows import boolean, element, file, integer, integers, keyword, real, reals, reference, text
+from cardan.spec.schema.shared import CONTACT_SHARED, GROUP, RGBA, classed, config, name, plugin, solver
 
 NUMBERS = (0, None)
+_SIDES = ("right", "left", "up", "down", "front", "back")  # of a cube texture
 
 TEXTURE_ROW = element(
     "texture",
@@ -32,10 +19,7 @@ TEXTURE_ROW = element(
     text("content_type", "media type of the file"),
     integers("gridsize", 2, (1, 1), "rows and columns of the image's grid of sides"),
     text("gridlayout", "sides in the grid, row by row: R, L, U, D, F, B, or . for none", default="............"),
-    *(
-        file(f"file{side}", f"image file of the {side} side")
-        for side in ("right", "left", "up", "down", "front", "back")
-    ),
+    *(file(f"file{side}", f"image file of the {side} side") for side in _SIDES),
     keyword("builtin", BUILTIN, "none", "image that the compiler makes"),
     reals("rgb1", 3, (0.8, 0.8, 0.8), "first colour"),
     reals("rgb2", 3, (0.5, 0.5, 0.5), "second colour"),
@@ -49,11 +33,9 @@ TEXTURE_ROW = element(
     kind="texture",
 )
 
-MATERIAL_ROW = element(
+MATERIAL_ROW = classed(
     "material",
     "appearance of geoms, sites and tendons",
-    name("material"),
-    CLASS,
     reference("texture", "texture", "texture of the material"),
     reals("texrepeat", 2, (1.0, 1.0), "repetitions of the texture"),
     boolean("texuniform", False, "texture repeated by length, not by geom"),
@@ -64,15 +46,11 @@ MATERIAL_ROW = element(
     real("metallic", 1.0, "metallicity"),
     real("roughness", 1.0, "roughness"),
     reals("rgba", 4, (1.0, 1.0, 1.0, 1.0), "colour and opacity"),
-    kind="material",
-    entry="material",
 )
 
-MESH_ROW = element(
+MESH_ROW = classed(
     "mesh",
     "triangle mesh",
-    name("mesh"),
-    CLASS,
     file("file", "mesh file"),
     text("content_type", "media type of the file"),
     reals("scale", 3, (1.0, 1.0, 1.0), "scaling along the axes"),
@@ -84,8 +62,6 @@ MESH_ROW = element(
     reals("refpos", 3, (0.0, 0.0, 0.0), "origin of the mesh, m"),
     reals("refquat", 4, (1.0, 0.0, 0.0, 0.0), "orientation of the mesh"),
     children=[plugin()],
-    kind="mesh",
-    entry="mesh",
 )
 
 HFIELD_ROW = element(
@@ -102,7 +78,7 @@ HFIELD_ROW = element(
 )
 
 
-def skin() -> ElementRow:
+def skin() -> rows.ElementRow:
     """Return the row of a skin, which is allowed in ``asset`` and in ``deformable``."""
     bone = element(
         "bone",
@@ -181,7 +157,7 @@ EXTENSION = element(
 )  # fmt: skip
 
 
-def flex_contact() -> ElementRow:
+def flex_contact() -> rows.ElementRow:
     """Contact parameters of a flex."""
     return element(
         "contact",
@@ -194,12 +170,14 @@ def flex_contact() -> ElementRow:
     )
 
 
-FLEX_EDGE: tuple[Attribute, ...] = (
-    real("stiffness", 0.0, "stiffness of edges"),
-    real("damping", 0.0, "damping of edges"),
+FLEX_EDGE = (real("stiffness", 0.0, "stiffness of edges"), real("damping", 0.0, "damping of edges"))
+FLEXCOMP_EDGE = (
+    boolean("equality", False, "constraints that keep edge lengths"),
+    *solver("", "edge constraint"),
+    *FLEX_EDGE,
 )
 
-FLEX_SHARED: tuple[Attribute, ...] = (
+FLEX_SHARED = (
     name("flex"),
     GROUP,
     integer("dim", 2, "dimension of elements: 1, 2 or 3"),
@@ -229,12 +207,3 @@ DEFORMABLE = element(
     ],
     merged=True,
 )
-
-
-def flexcomp_edge() -> Iterable[Attribute]:
-    """Attributes of the edges of a ``flexcomp``."""
-    return (
-        boolean("equality", False, "constraints that keep edge lengths"),
-        *solver("", "edge constraint"),
-        *FLEX_EDGE,
-    )

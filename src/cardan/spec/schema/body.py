@@ -3,34 +3,9 @@
 from __future__ import annotations
 
 from cardan.spec.schema import keywords as k
-from cardan.spec.schema.asset import FLEX_SHARED, NUMBERS, flex_contact, flexcomp_edge
-from cardan.spec.schema.rows import (
-    Attribute,
-    ElementRow,
-    boolean,
-    element,
-    file,
-    integer,
-    integers,
-    keyword,
-    real,
-    reals,
-    reference,
-    text,
-)
-from cardan.spec.schema.shared import (
-    CLASS,
-    CONTACT_SHARED,
-    GROUP,
-    ORIENTATION,
-    RGBA,
-    USER,
-    name,
-    passive,
-    plugin,
-    position,
-    solver,
-)
+from cardan.spec.schema.asset import FLEX_SHARED, FLEXCOMP_EDGE, NUMBERS, flex_contact
+from cardan.spec.schema.rows import boolean, element, file, integer, integers, keyword, real, reals, reference, text
+from cardan.spec.schema.shared import CONTACT_SHARED, GROUP, POSE, RGBA, USER, classed, name, passive, plugin, solver
 
 CHILDCLASS = reference("childclass", "default", "default class of the elements inside")
 MATERIAL = reference("material", "material", "material, for its appearance")
@@ -40,22 +15,20 @@ FROMTO = reals("fromto", 6, None, "two end points of the Z axis, m; sets positio
 INERTIAL = element(
     "inertial",
     "mass and inertia of the body",
+    POSE,
     reals("pos", 3, None, "position of the inertial frame, m", required=True),
-    *ORIENTATION,
     real("mass", None, "mass, kg", required=True),
     reals("diaginertia", 3, None, "diagonal of the inertia in the inertial frame, kg m^2"),
     reals("fullinertia", 6, None, "inertia: xx, yy, zz, xy, xz, yz, kg m^2"),
     multiplicity="?",
 )
 
-JOINT_ROW = element(
+JOINT_ROW = classed(
     "joint",
     "degrees of freedom of the body",
-    name("joint"),
-    CLASS,
     keyword("type", k.JOINT, "hinge", "kind of joint"),
     GROUP,
-    position("position of the joint in the body's frame, m"),
+    reals("pos", 3, (0.0, 0.0, 0.0), "position of the joint in the body's frame, m"),
     reals("axis", 3, (0.0, 0.0, 1.0), "axis of hinge or slide, in the body's frame"),
     reals(
         "springdamper", 2, (0.0, 0.0), "time constant (s) and damping ratio from which stiffness and damping are made"
@@ -68,17 +41,13 @@ JOINT_ROW = element(
     real("springref", 0.0, "position at which the spring is at rest"),
     real("armature", 0.0, "inertia of the rotor"),
     USER,
-    kind="joint",
-    entry="joint",
 )
 
 FREEJOINT = element("freejoint", "free joint, without default class", name("joint"), GROUP, kind="joint")
 
-GEOM_ROW = element(
+GEOM_ROW = classed(
     "geom",
     "shape that collides, is drawn and gives inertia",
-    name("geom"),
-    CLASS,
     keyword("type", k.GEOM, "sphere", "shape"),
     *CONTACT_SHARED,
     GROUP,
@@ -88,8 +57,7 @@ GEOM_ROW = element(
     real("density", 1000.0, "density, kg/m^3"),
     boolean("shellinertia", False, "mass on the surface"),
     FROMTO,
-    position(),
-    *ORIENTATION,
+    *POSE,
     reference("hfield", "hfield", "height field of the shape"),
     reference("mesh", "mesh", "mesh of the shape"),
     real("fitscale", 1.0, "scale of a shape fitted to a mesh"),
@@ -98,61 +66,47 @@ GEOM_ROW = element(
     reals("fluidcoef", (1, 5), (0.5, 0.25, 1.5, 1.0, 1.0), "coefficients of the fluid forces"),
     USER,
     children=[plugin()],
-    kind="geom",
-    entry="geom",
 )  # fmt: skip
 
-SITE_ROW = element(
+SITE_ROW = classed(
     "site",
     "frame of interest",
-    name("site"),
-    CLASS,
     keyword("type", k.SITE, "sphere", "shape"),
     GROUP,
     MATERIAL,
     reals("size", (1, 3), (0.005, 0.005, 0.005), "sizes of the shape, m"),
     FROMTO,
-    position(),
-    *ORIENTATION,
+    *POSE,
     COLOUR,
     USER,
-    kind="site",
-    entry="site",
 )
 
-CAMERA_ROW = element(
+CAMERA_ROW = classed(
     "camera",
     "camera",
-    name("camera"),
-    CLASS,
     keyword("mode", k.CAMLIGHT, "fixed", "how the camera moves"),
     reference("target", "body", "body that the camera looks at"),
     real("fovy", 45.0, "vertical field of view, degrees"),
     real("ipd", 0.068, "distance between the pupils, m"),
     integers("resolution", 2, (1, 1), "width and height of the picture, pixels"),
-    position(),
-    *ORIENTATION,
+    *POSE,
     reals("focal", 2, (0.0, 0.0), "focal lengths, m"),
     reals("focalpixel", 2, (0.0, 0.0), "focal lengths, pixels"),
     reals("principal", 2, (0.0, 0.0), "offset of the principal point, m"),
     reals("principalpixel", 2, (0.0, 0.0), "offset of the principal point, pixels"),
     reals("sensorsize", 2, (0.0, 0.0), "size of the sensor, m"),
     USER,
-    kind="camera",
-    entry="camera",
 )
 
-LIGHT_ROW = element(
+LIGHT_ROW = classed(
     "light",
     "light",
-    name("light"),
-    CLASS,
     keyword("mode", k.CAMLIGHT, "fixed", "how the light moves"),
     reference("target", "body", "body that the light shines at"),
     boolean("directional", False, "directional, not spot"),
     boolean("castshadow", True, "casts shadows"),
     boolean("active", True, "is on"),
-    position(),
+    POSE[0],
     reals("dir", 3, (0.0, 0.0, -1.0), "direction"),
     reals("attenuation", 3, (1.0, 0.0, 0.0), "constant, linear and quadratic attenuation"),
     real("cutoff", 45.0, "cutoff angle, degrees"),
@@ -161,33 +115,29 @@ LIGHT_ROW = element(
     reals("diffuse", 3, (0.7, 0.7, 0.7), "diffuse colour"),
     reals("specular", 3, (0.3, 0.3, 0.3), "specular colour"),
     real("bulbradius", 0.02, "radius of the bulb, m"),
-    kind="light",
-    entry="light",
 )
 
 
-def _composite_parts() -> list[ElementRow]:
-    """Return the rows of elements inside ``composite``, made from the rows of the elements that they set."""
-    joint, geom, site = JOINT_ROW.attributes, GEOM_ROW.attributes, SITE_ROW.attributes
-    limits = ("group", "stiffness", "damping", "limited", "range", "margin", "frictionloss")
-    solvers = [*solver("fix", "equality constraint"), *solver("limit", "limit"), *solver("friction", "friction loss")]
-    return [
-        element("joint", "joints of the object",
-                keyword("kind", k.COMPOSITE_JOINT, None, "which joints", required=True),
-                (joint[n] for n in (*limits, "armature", "axis", "type")), solvers),
-        element("tendon", "tendons of the object",
-                keyword("kind", k.COMPOSITE_TENDON, None, "which tendons", required=True),
-                (joint[n] for n in limits), solvers, MATERIAL, COLOUR, real("width", 0.003, "width, m")),
-        element("skin", "skin of the object", GROUP, MATERIAL, COLOUR, boolean("texcoord", False, "make coordinates"),
-                real("inflate", 0.0, "inflation, m"), integer("subgrid", 0, "vertices between"), multiplicity="?"),
-        element("geom", "geoms of the object", CONTACT_SHARED,
-                (geom[n] for n in ("type", "group", "size", "material", "rgba", "mass", "density")), multiplicity="?"),
-        element("site", "sites of the object", (site[n] for n in ("group", "size", "material", "rgba")),
-                multiplicity="?"),
-        element("pin", "fixed vertex", integers("coord", (1, 2), None, "its coordinates", required=True)),
-        plugin(),
-    ]  # fmt: skip
-
+# elements inside ``composite``, made from the rows of the elements that they set
+_JOINT, _GEOM, _SITE = JOINT_ROW.attributes, GEOM_ROW.attributes, SITE_ROW.attributes
+_LIMITS = ("group", "stiffness", "damping", "limited", "range", "margin", "frictionloss")
+_SOLVERS = [*solver("fix", "equality constraint"), *solver("limit", "limit"), *solver("friction", "friction loss")]
+_PARTS = [
+    element("joint", "joints of the object",
+            keyword("kind", k.COMPOSITE_JOINT, None, "which joints", required=True),
+            (_JOINT[n] for n in (*_LIMITS, "armature", "axis", "type")), _SOLVERS),
+    element("tendon", "tendons of the object",
+            keyword("kind", k.COMPOSITE_TENDON, None, "which tendons", required=True),
+            (_JOINT[n] for n in _LIMITS), _SOLVERS, MATERIAL, COLOUR, real("width", 0.003, "width, m")),
+    element("skin", "skin of the object", GROUP, MATERIAL, COLOUR, boolean("texcoord", False, "make coordinates"),
+            real("inflate", 0.0, "inflation, m"), integer("subgrid", 0, "vertices between"), multiplicity="?"),
+    element("geom", "geoms of the object", CONTACT_SHARED,
+            (_GEOM[n] for n in ("type", "group", "size", "material", "rgba", "mass", "density")), multiplicity="?"),
+    element("site", "sites of the object", (_SITE[n] for n in ("group", "size", "material", "rgba")),
+            multiplicity="?"),
+    element("pin", "fixed vertex", integers("coord", (1, 2), None, "its coordinates", required=True)),
+    plugin(),
+]  # fmt: skip
 
 COMPOSITE_ROW = element(
     "composite",
@@ -206,7 +156,7 @@ COMPOSITE_ROW = element(
     *solver("smooth", "smoothing constraint"),
     reals("vertex", NUMBERS, None, "vertex positions, m"),
     integers("face", NUMBERS, None, "triangles of a sheet of particles: vertex numbers, from 1"),
-    children=_composite_parts(),
+    children=_PARTS,
 )
 
 FLEXCOMP_ROW = element(
@@ -222,11 +172,10 @@ FLEXCOMP_ROW = element(
     real("inertiabox", 0.005, "half side of the boxes that give inertia, m"),
     file("file", "mesh file"),
     boolean("rigid", False, "no deformation"),
-    position(),
-    *ORIENTATION,
+    *POSE,
     reals("scale", 3, (1.0, 1.0, 1.0), "scaling"),
     children=[
-        element("edge", "edges of the flex", flexcomp_edge(), multiplicity="?"),
+        element("edge", "edges of the flex", FLEXCOMP_EDGE, multiplicity="?"),
         flex_contact(),
         element(
             "pin",
@@ -241,20 +190,8 @@ FLEXCOMP_ROW = element(
     kind="flex",
 )
 
-MEMBERS = (
-    INERTIAL,
-    JOINT_ROW,
-    FREEJOINT,
-    GEOM_ROW,
-    SITE_ROW,
-    CAMERA_ROW,
-    LIGHT_ROW,
-    plugin(),
-    COMPOSITE_ROW,
-    FLEXCOMP_ROW,
-)
-
-POSE: tuple[Attribute, ...] = (position(), *ORIENTATION)
+_IN_BODY = (INERTIAL, JOINT_ROW, FREEJOINT, GEOM_ROW, SITE_ROW, CAMERA_ROW, LIGHT_ROW)
+MEMBERS = (*_IN_BODY, plugin(), COMPOSITE_ROW, FLEXCOMP_ROW)
 
 BODY = element(
     "body",

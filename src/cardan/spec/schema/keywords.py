@@ -5,29 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import islice
 
-from cardan.enums import (
-    mjtBias,
-    mjtCamLight,
-    mjtCone,
-    mjtDataType,
-    mjtDisableBit,
-    mjtDyn,
-    mjtEnableBit,
-    mjtEq,
-    mjtFlexSelf,
-    mjtGain,
-    mjtGeom,
-    mjtIntegrator,
-    mjtJacobian,
-    mjtJoint,
-    mjtLRMode,
-    mjtObj,
-    mjtSensor,
-    mjtSolver,
-    mjtStage,
-    mjtTexture,
-    mjtTrn,
-)
+import cardan.enums as mj
 from cardan.enums.base import MjEnum
 
 
@@ -104,41 +82,41 @@ TRISTATE = _words(mjtLimited, "false true auto")
 INERTIA_FROM_GEOM = _words(mjtInertiaFromGeom, "false true auto")
 ANGLE = _words(None, "radian degree")
 COORDINATE = _words(None, "local global")
-INTEGRATOR = _words(mjtIntegrator, "Euler RK4 implicit implicitfast")
-CONE = _words(mjtCone, "pyramidal elliptic")
-JACOBIAN = _words(mjtJacobian, "dense sparse auto")
-SOLVER = _words(mjtSolver, "PGS CG Newton")
-LENGTH_RANGE = _words(mjtLRMode, "none muscle muscleuser all")
-JOINT = _words(mjtJoint, "free ball slide hinge")
-GEOM = _words(mjtGeom, "plane hfield sphere capsule ellipsoid cylinder box mesh sdf")
-SITE = _words(mjtGeom, "sphere capsule ellipsoid cylinder box", first=2)
+INTEGRATOR = _words(mj.mjtIntegrator, "Euler RK4 implicit implicitfast")
+CONE = _words(mj.mjtCone, "pyramidal elliptic")
+JACOBIAN = _words(mj.mjtJacobian, "dense sparse auto")
+SOLVER = _words(mj.mjtSolver, "PGS CG Newton")
+LENGTH_RANGE = _words(mj.mjtLRMode, "none muscle muscleuser all")
+JOINT = _words(mj.mjtJoint, "free ball slide hinge")
+GEOM = _words(mj.mjtGeom, "plane hfield sphere capsule ellipsoid cylinder box mesh sdf")
+SITE = _words(mj.mjtGeom, "sphere capsule ellipsoid cylinder box", first=2)
 FLUID_SHAPE = _words(None, "none ellipsoid")
-CAMLIGHT = _words(mjtCamLight, "fixed track trackcom targetbody targetbodycom")
-TEXTURE = _words(mjtTexture, "2d cube skybox")
+CAMLIGHT = _words(mj.mjtCamLight, "fixed track trackcom targetbody targetbodycom")
+TEXTURE = _words(mj.mjtTexture, "2d cube skybox")
 BUILTIN = _words(mjtBuiltin, "none gradient checker flat")
 MARK = _words(mjtMark, "none edge cross random")
-DYN = _words(mjtDyn, "none integrator filter filterexact muscle user")
-GAIN = _words(mjtGain, "fixed affine muscle user")
-BIAS = _words(mjtBias, "none affine muscle user")
-STAGE = _words(mjtStage, "pos vel acc", first=1)
-DATA_TYPE = _words(mjtDataType, "real positive axis quaternion")
-SELF_COLLIDE = _words(mjtFlexSelf, "none narrow bvh sap auto")
+DYN = _words(mj.mjtDyn, "none integrator filter filterexact muscle user")
+GAIN = _words(mj.mjtGain, "fixed affine muscle user")
+BIAS = _words(mj.mjtBias, "none affine muscle user")
+STAGE = _words(mj.mjtStage, "pos vel acc", first=1)
+DATA_TYPE = _words(mj.mjtDataType, "real positive axis quaternion")
+SELF_COLLIDE = _words(mj.mjtFlexSelf, "none narrow bvh sap auto")
 COMPOSITE = _words(None, "particle grid rope loop cable cloth box cylinder ellipsoid")
 COMPOSITE_JOINT = _words(None, "main twist stretch particle")
 COMPOSITE_TENDON = _words(None, "main shear")
 FLEXCOMP = _words(None, "grid box cylinder ellipsoid disc mesh gmsh direct")
 
-OBJECT = _words_of(mjtObj, "mjOBJ_", drop=("UNKNOWN", "DOF", "FRAME"))
-FRAME_OBJECT = Words({word: OBJECT[word] for word in ("body", "xbody", "geom", "site", "camera")}, mjtObj)
+OBJECT = _words_of(mj.mjtObj, "mjOBJ_", drop=("UNKNOWN", "DOF", "FRAME"))
+FRAME_OBJECT = Words({word: OBJECT[word] for word in ("body", "xbody", "geom", "site", "camera")}, mj.mjtObj)
 # kind of named object for each objtype keyword
 OBJECT_KIND: dict[str, str] = {word: word for word in OBJECT} | {"xbody": "body"}
 
 # tags of sensors and equality constraints, attributes that specify the target of an actuator
-SENSOR = _words_of(mjtSensor, "mjSENS_", jointactuatorfrc="JOINTACTFRC", distance="GEOMDIST", normal="GEOMNORMAL",
+SENSOR = _words_of(mj.mjtSensor, "mjSENS_", jointactuatorfrc="JOINTACTFRC", distance="GEOMDIST", normal="GEOMNORMAL",
                    fromto="GEOMFROMTO")  # fmt: skip
-EQUALITY = _words_of(mjtEq, "mjEQ_", drop=("DISTANCE",))
-TRANSMISSION = _words_of(mjtTrn, "mjTRN_", drop=("UNDEFINED",), cranksite="SLIDERCRANK")
+EQUALITY = _words_of(mj.mjtEq, "mjEQ_", drop=("DISTANCE",))
+TRANSMISSION = _words_of(mj.mjtTrn, "mjTRN_", drop=("UNDEFINED",), cranksite="SLIDERCRANK")
 
 # flags of the option section: bit of each, in disableflags and in enableflags
-DISABLE_FLAGS = _words_of(mjtDisableBit, "mjDSBL_")
-ENABLE_FLAGS = _words_of(mjtEnableBit, "mjENBL_")
+DISABLE_FLAGS = _words_of(mj.mjtDisableBit, "mjDSBL_")
+ENABLE_FLAGS = _words_of(mj.mjtEnableBit, "mjENBL_")

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from cardan.spec.schema.body import COLOUR, MATERIAL
 from cardan.spec.schema.rows import Attribute, ElementRow, boolean, element, integer, real, reals, reference
-from cardan.spec.schema.shared import CLASS, GROUP, USER, name, passive, solver
+from cardan.spec.schema.shared import CLASS, GROUP, USER, classed, name, passive, solver
 
-PAIR = element(
+PAIR = classed(
     "pair",
     "pair of geoms that may collide, with its contact parameters",
-    name("pair"),
-    CLASS,
     reference("geom1", "geom", "first geom", required=True),
     reference("geom2", "geom", "second geom", required=True),
     integer("condim", 3, "dimension of contacts: 1, 3, 4 or 6"),
@@ -19,8 +17,6 @@ PAIR = element(
     reals("solreffriction", (1, 2), (0.0, 0.0), "reference acceleration in friction dimensions; 0 0: as solref"),
     real("margin", 0.0, "distance at which contacts are detected, m"),
     real("gap", 0.0, "distance below the margin at which contacts become active, m"),
-    kind="pair",
-    entry="pair",
 )
 
 CONTACT = element(

@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 from cardan.spec.schema import keywords as k
-from cardan.spec.schema.rows import (
-    Attribute,
-    ElementRow,
-    boolean,
-    element,
-    integer,
-    integers,
-    keyword,
-    real,
-    reals,
-    switch,
-    text,
-)
-from cardan.spec.schema.rows import Type as T
+from cardan.spec.schema import rows
+from cardan.spec.schema.rows import boolean, element, integer, integers, keyword, real, reals, switch, text
 
-LENGTH_RANGE_ROW = element(
+
+def _part(tag: str, meaning: str, *attributes: rows.Attribute) -> rows.ElementRow:
+    """Return the row of a part of a section, which exists once."""
+    return element(tag, meaning, attributes, multiplicity="?", merged=True)
+
+
+LENGTH_RANGE_ROW = _part(
     "lengthrange",
     "how length ranges of actuators are computed",
     keyword("mode", k.LENGTH_RANGE, "muscle", "actuators for which length ranges are computed"),
@@ -31,8 +25,6 @@ LENGTH_RANGE_ROW = element(
     real("inttotal", 10.0, "total time of the search, s"),
     real("interval", 2.0, "time at the end of the search in which the length is measured, s"),
     real("tolrange", 0.05, "tolerance of convergence, relative to the range"),
-    multiplicity="?",
-    merged=True,
 )
 
 COMPILER = element(
@@ -62,7 +54,7 @@ COMPILER = element(
     merged=True,
 )
 
-FLAG = element(
+FLAG = _part(
     "flag",
     "parts of the pipeline that can be switched off or on",
     switch("constraint", True, "all constraints"),
@@ -86,8 +78,6 @@ FLAG = element(
     switch("invdiscrete", False, "inverse dynamics for discrete time"),
     switch("multiccd", False, "several contacts from the general convex collider"),
     switch("island", False, "constraint islands"),
-    multiplicity="?",
-    merged=True,
 )
 
 OPTION = element(
@@ -124,29 +114,20 @@ OPTION = element(
     merged=True,
 )
 
+_SHORT = {"joint": "jnt", "camera": "cam"}  # words in the names of sizes
+_MEMORY = "memory of the arena, bytes, with a suffix K, M, G, T, P or E; -1: automatic"
 SIZE = element(
     "size",
     "sizes that cannot be inferred from the model",
-    Attribute(
-        "memory", T.MEMORY, "memory of the arena, bytes, with a suffix K, M, G, T, P or E; -1: automatic", default=-1
-    ),
+    rows.Attribute("memory", rows.Type.MEMORY, _MEMORY, default=-1),
     integer("njmax", -1, "largest number of constraint rows; -1: automatic (deprecated)"),
     integer("nconmax", -1, "largest number of contacts; -1: automatic (deprecated)"),
     integer("nstack", -1, "size of the stack in numbers; -1: automatic (deprecated)"),
     integer("nuserdata", 0, "size of mjData.userdata"),
     integer("nkey", 0, "number of keyframes; more are made when the model has more"),
     *(
-        integer(f"nuser_{part}", -1, f"number of user values of each {word}; -1: as many as the longest")
-        for part, word in [
-            ("body", "body"),
-            ("jnt", "joint"),
-            ("geom", "geom"),
-            ("site", "site"),
-            ("cam", "camera"),
-            ("tendon", "tendon"),
-            ("actuator", "actuator"),
-            ("sensor", "sensor"),
-        ]
+        integer(f"nuser_{_SHORT.get(of, of)}", -1, f"number of user values of each {of}; -1: as many as the longest")
+        for of in ("body", "joint", "geom", "site", "camera", "tendon", "actuator", "sensor")
     ),
     merged=True,
 )
@@ -162,7 +143,7 @@ STATISTIC = element(
     merged=True,
 )
 
-GLOBAL = element(
+GLOBAL = _part(
     "global",
     "general settings of pictures",
     real("fovy", 45.0, "vertical field of view of the free camera, degrees"),
@@ -176,11 +157,9 @@ GLOBAL = element(
     real("realtime", 1.0, "initial real-time factor"),
     boolean("ellipsoidinertia", False, "draw inertias as ellipsoids, not as boxes"),
     boolean("bvactive", True, "draw only the active bounding volumes"),
-    multiplicity="?",
-    merged=True,
 )
 
-QUALITY = element(
+QUALITY = _part(
     "quality",
     "quality of pictures",
     integer("shadowsize", 4096, "side of the shadow texture, pixels"),
@@ -188,56 +167,52 @@ QUALITY = element(
     integer("numslices", 28, "slices around a round geom"),
     integer("numstacks", 16, "stacks along a round geom"),
     integer("numquads", 4, "quads along a side of a box"),
-    multiplicity="?",
-    merged=True,
 )
 
-HEADLIGHT = element(
+HEADLIGHT = _part(
     "headlight",
     "light at the camera",
     reals("ambient", 3, (0.1, 0.1, 0.1), "ambient colour"),
     reals("diffuse", 3, (0.4, 0.4, 0.4), "diffuse colour"),
     reals("specular", 3, (0.5, 0.5, 0.5), "specular colour"),
     integer("active", 1, "whether the light is on"),
-    multiplicity="?",
-    merged=True,
 )
 
-_MAP = {
-    "stiffness": (100.0, "mouse perturbation stiffness"),
-    "stiffnessrot": (500.0, "mouse rotation stiffness"),
-    "force": (0.005, "length of force arrows for a unit force"),
-    "torque": (0.1, "length of torque arrows for a unit torque"),
-    "alpha": (0.3, "transparency of dynamic geoms"),
-    "fogstart": (3.0, "start of fog, in model extents"),
-    "fogend": (10.0, "end of fog, in model extents"),
-    "znear": (0.01, "near clipping plane, in model extents"),
-    "zfar": (50.0, "far clipping plane, in model extents"),
-    "haze": (0.3, "haze, as a share of the horizon"),
-    "shadowclip": (1.0, "extent of shadows of directional lights, in model extents"),
-    "shadowscale": (0.6, "share of a spot light's cone that casts shadows"),
-    "actuatortendon": (2.0, "width of a tendon with an actuator, relative to without"),
-}
+_MAP = (
+    real("stiffness", 100.0, "mouse perturbation stiffness"),
+    real("stiffnessrot", 500.0, "mouse rotation stiffness"),
+    real("force", 0.005, "length of force arrows for a unit force"),
+    real("torque", 0.1, "length of torque arrows for a unit torque"),
+    real("alpha", 0.3, "transparency of dynamic geoms"),
+    real("fogstart", 3.0, "start of fog, in model extents"),
+    real("fogend", 10.0, "end of fog, in model extents"),
+    real("znear", 0.01, "near clipping plane, in model extents"),
+    real("zfar", 50.0, "far clipping plane, in model extents"),
+    real("haze", 0.3, "haze, as a share of the horizon"),
+    real("shadowclip", 1.0, "extent of shadows of directional lights, in model extents"),
+    real("shadowscale", 0.6, "share of a spot light's cone that casts shadows"),
+    real("actuatortendon", 2.0, "width of a tendon with an actuator, relative to without"),
+)
 
-_SCALE = {
-    "forcewidth": (0.1, "force arrows: radius"),
-    "contactwidth": (0.3, "contact cylinders: width"),
-    "contactheight": (0.1, "contact cylinders: height"),
-    "connect": (0.2, "connectors: radius"),
-    "com": (0.4, "centres of mass: radius"),
-    "camera": (0.3, "cameras: size"),
-    "light": (0.3, "lights: size"),
-    "selectpoint": (0.2, "selection point: radius"),
-    "jointlength": (1.0, "joint arrows: length"),
-    "jointwidth": (0.1, "joint arrows: radius"),
-    "actuatorlength": (0.7, "actuator arrows: length"),
-    "actuatorwidth": (0.2, "actuator arrows: radius"),
-    "framelength": (1.0, "frame axes: length"),
-    "framewidth": (0.1, "frame axes: radius"),
-    "constraint": (0.1, "violated constraints: size"),
-    "slidercrank": (0.2, "slider-cranks: size"),
-    "frustum": (10.0, "camera frustum: depth"),
-}
+_SCALE = (
+    real("forcewidth", 0.1, "force arrows: radius"),
+    real("contactwidth", 0.3, "contact cylinders: width"),
+    real("contactheight", 0.1, "contact cylinders: height"),
+    real("connect", 0.2, "connectors: radius"),
+    real("com", 0.4, "centres of mass: radius"),
+    real("camera", 0.3, "cameras: size"),
+    real("light", 0.3, "lights: size"),
+    real("selectpoint", 0.2, "selection point: radius"),
+    real("jointlength", 1.0, "joint arrows: length"),
+    real("jointwidth", 0.1, "joint arrows: radius"),
+    real("actuatorlength", 0.7, "actuator arrows: length"),
+    real("actuatorwidth", 0.2, "actuator arrows: radius"),
+    real("framelength", 1.0, "frame axes: length"),
+    real("framewidth", 0.1, "frame axes: radius"),
+    real("constraint", 0.1, "violated constraints: size"),
+    real("slidercrank", 0.2, "slider-cranks: size"),
+    real("frustum", 10.0, "camera frustum: depth"),
+)
 
 _RGBA = {
     "fog": (0.0, 0.0, 0.0, 1.0),
@@ -274,14 +249,11 @@ VISUAL = element(
         GLOBAL,
         QUALITY,
         HEADLIGHT,
-        element("map", "scale of what is drawn", (real(n, d, m) for n, (d, m) in _MAP.items()),
-                multiplicity="?", merged=True),
-        element("scale", "sizes of what is drawn, relative to the mean body size",
-                (real(n, d, m) for n, (d, m) in _SCALE.items()), multiplicity="?", merged=True),
-        element("rgba", "colours of what is drawn",
-                (reals(n, 4, d, f"colour of {n}") for n, d in _RGBA.items()), multiplicity="?", merged=True),
+        _part("map", "scale of what is drawn", *_MAP),
+        _part("scale", "sizes of what is drawn, relative to the mean body size", *_SCALE),
+        _part("rgba", "colours of what is drawn", *(reals(n, 4, d, f"colour of {n}") for n, d in _RGBA.items())),
     ],
     merged=True,
-)  # fmt: skip
+)
 
-SETTINGS: tuple[ElementRow, ...] = (COMPILER, OPTION, SIZE, VISUAL, STATISTIC)
+SETTINGS = (COMPILER, OPTION, SIZE, VISUAL, STATISTIC)

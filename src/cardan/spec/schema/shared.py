@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any
+
 from cardan.spec.schema.keywords import TRISTATE
 from cardan.spec.schema.rows import Attribute, ElementRow, element, integer, keyword, real, reals, reference, text
 
@@ -19,9 +22,9 @@ def name(of: str, *, required: bool = False) -> Attribute:
     return text("name", f"name of the {of}", required=required)
 
 
-def position(meaning: str = "position in the parent's frame, m") -> Attribute:
-    """The ``pos`` attribute."""
-    return reals("pos", 3, (0.0, 0.0, 0.0), meaning)
+def classed(tag: str, meaning: str, *rows: Attribute | Iterable[Attribute], **more: Any) -> ElementRow:
+    """Return the row of an element with name and class, whose tag is also its kind and its entry of ``<default>``."""
+    return element(tag, meaning, name(tag), CLASS, *rows, kind=tag, entry=tag, **more)
 
 
 # an element has at most one of these
@@ -32,6 +35,7 @@ ORIENTATION: tuple[Attribute, ...] = (
     reals("zaxis", 3, None, "orientation as the Z axis, by the smallest rotation"),
     reals("euler", 3, None, "orientation as Euler angles, in the order of compiler eulerseq"),
 )
+POSE = (reals("pos", 3, (0.0, 0.0, 0.0), "position in the parent's frame, m"), *ORIENTATION)
 
 
 def solver(suffix: str, meaning: str) -> tuple[Attribute, Attribute]:
@@ -42,7 +46,6 @@ def solver(suffix: str, meaning: str) -> tuple[Attribute, Attribute]:
     )
 
 
-# limits, springs and friction, common to joints and tendons
 def passive(of: str) -> tuple[Attribute, ...]:
     """Limit, friction loss, stiffness and damping of a joint or a tendon."""
     return (
