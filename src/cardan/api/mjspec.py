@@ -21,17 +21,9 @@ from cardan.model.mjdata import MjData
 from cardan.model.mjmodel import MjModel
 from cardan.spec.layout import Part, Parts, layout, pieces, rearranged, size
 from cardan.spec.mjspec.bodies import mjtGeomInertia, mjtOrientation
-from cardan.spec.mjspec.specification import Specification
+from cardan.spec.mjspec.specification import KINDS, Specification
 from cardan.spec.schema.keywords import mjtBuiltin, mjtInertiaFromGeom, mjtLimited, mjtMark
 from cardan.spec.trees import copied_tree
-
-# name of the model's size for each kind of element whose ids are in the order of the tree
-_SIZES = {
-    "body": "nbody", "joint": "njnt", "geom": "ngeom", "site": "nsite", "camera": "ncam", "light": "nlight",
-    "mesh": "nmesh", "hfield": "nhfield", "texture": "ntex", "material": "nmat", "equality": "neq", "tendon": "ntendon",
-    "actuator": "nu", "sensor": "nsensor", "numeric": "nnumeric", "text": "ntext", "tuple": "ntuple", "key": "nkey",
-    "flex": "nflex",
-}  # fmt: skip
 
 # fields of the state, each with the part of the layout that names the owners of its entries
 _STATE = {
@@ -141,9 +133,11 @@ class MjSpec(Specification):
     def _numbers(self, model: MjModel) -> dict[Any, int]:
         """Ids of the elements in a model, by order; or by name, if the compiler removes or sorts some of this kind."""
         numbers: dict[Any, int] = {}
-        for kind in (*_SIZES, "pair", "exclude"):
+        for kind, row in KINDS.items():
+            if kind in ("frame", "plugin"):
+                continue
             elements = self.elements(kind)
-            if kind in _SIZES and len(elements) == getattr(model, _SIZES[kind]):
+            if row.size and len(elements) == getattr(model, row.size):
                 numbers.update((element, number) for number, element in enumerate(elements))
             else:
                 code = getattr(mjtObj, "mjOBJ_" + kind.upper())

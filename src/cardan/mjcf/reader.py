@@ -12,6 +12,7 @@ Dubious input that the reference accepts is accepted with a warning: ``nan``, un
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass, field
 from functools import cache
 from os import PathLike, fspath
 from os.path import realpath
@@ -147,6 +148,7 @@ _Open = tuple[Element, _Manner, set[str]]
 _NO_SINGLES: set[str] = set()
 
 
+@dataclass(eq=False)
 class _Document:
     """One XML document that is being read, the main document or an included one.
 
@@ -155,24 +157,15 @@ class _Document:
     including those of included documents.
     """
 
-    def __init__(
-        self,
-        tree: ModelTree,
-        files: list[str | Path],
-        source: str,
-        path: Path | None,
-        around: _Open | None,
-        around_files: frozenset[str | Path],
-    ) -> None:
-        self.tree = tree
-        self.files = files
-        self.source = source
-        self.path = path
-        self.around = around
-        self.around_files = around_files
-        self.empty = True
-        self.tags: set[str] = set()
-        self.open: list[_Open | None] = []  # None represents an <include>
+    tree: ModelTree
+    files: list[str | Path]
+    source: str
+    path: Path | None
+    around: _Open | None
+    around_files: frozenset[str | Path]
+    empty: bool = True
+    tags: set[str] = field(default_factory=set)
+    open: list[_Open | None] = field(default_factory=list)  # None represents an <include>
 
     def parse(self, text: str | bytes) -> None:
         """Read the whole document into the tree. Raises MjcfError; NotWellFormed if it is not XML."""

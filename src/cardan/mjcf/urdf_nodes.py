@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Any
 
 from cardan.errors import MjcfError, suggestion
@@ -124,33 +125,26 @@ ROBOT = element(
 # --- nodes ------------------------------------------------------------------------------------------------------------
 
 _SETTINGS = ("compiler", "option", "size")
-_NOTHING: dict[str, Any] = {}
 
 
+@dataclass(slots=True, eq=False)
 class Node:
-    """One element.
+    """One element: its row of the table, the texts of its attributes, its place in the file, the elements inside it.
 
-    Attributes:
-        row: its row of the table.
-        texts: the texts of its attributes.
-        source, line: file and line of the element.
-        children: the elements inside it.
-        checked: whether it has been checked.
-        given: typed values of the attributes that are present in the file, available after the check.
-        values: the value of every attribute, given or default.
+    After the check, ``given`` has typed values of the attributes in the file, ``values`` those of all attributes.
     """
 
-    __slots__ = ("checked", "children", "given", "line", "row", "source", "texts", "values")
+    row: ElementRow
+    texts: dict[str, str]
+    source: str
+    line: int
+    children: list[Node] = field(default_factory=list)
+    checked: bool = False
+    given: dict[str, Any] = field(default_factory=dict)
+    values: dict[str, Any] = field(init=False)
 
-    def __init__(self, row: ElementRow, texts: dict[str, str], source: str, line: int) -> None:
-        self.row = row
-        self.texts = texts
-        self.source = source
-        self.line = line
-        self.children: list[Node] = []
-        self.checked = False
-        self.given = _NOTHING
-        self.values = row.defaults
+    def __post_init__(self) -> None:
+        self.values = self.row.defaults
 
     def child(self, tag: str) -> Node | None:
         """Return the first child with a tag, or None if there is none."""

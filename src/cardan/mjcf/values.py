@@ -27,10 +27,9 @@ _MANY = 2000  # number of cached values for each attribute
 
 
 class Known(dict[str, Any]):
-    """Cache of the values of an attribute, by text. Missing values are read on demand; only short texts are cached.
+    """Cache of the values of an attribute, by text. Only short texts are cached.
 
-    Args:
-        reader: the fast reader of the attribute (see `known_values`).
+    Missing values are read on demand by the fast reader of the attribute (see `known_values`).
     """
 
     __slots__ = ("_reader",)
@@ -100,9 +99,7 @@ _PLAIN: dict[Type, Callable[[Attribute], Callable[[str], Any]]] = {
     Type.BOOL: lambda row: row.keywords.get,
     Type.KEYWORD: lambda row: {word: word for word in row.keywords}.get,
     # texts that are not empty
-    Type.STRING: lambda row: lambda text: text or None,
-    Type.REFERENCE: lambda row: lambda text: text or None,
-    Type.FILE: lambda row: lambda text: text or None,
+    **dict.fromkeys((Type.STRING, Type.REFERENCE, Type.FILE), lambda row: lambda text: text or None),
 }
 
 
@@ -198,8 +195,6 @@ _PARSERS: dict[Type, Callable[[Attribute, str], Any]] = {
     Type.INT: _parse_int,
     Type.BOOL: lambda row, text: row.keywords[_parse_keyword(row, text)],
     Type.KEYWORD: _parse_keyword,
-    Type.STRING: lambda row, text: text,
-    Type.REFERENCE: lambda row, text: text,
-    Type.FILE: lambda row, text: text,
+    **dict.fromkeys((Type.STRING, Type.REFERENCE, Type.FILE), lambda row, text: text),
     Type.MEMORY: _parse_memory,
 }

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import quoteattr
 
@@ -70,7 +70,7 @@ def _start_tag(element: Element) -> str:
             continue
         values = value if isinstance(value, tuple | list | array) else (value,)
         try:
-            text = " ".join(_FORMATS[row.type](row, item) for item in values)
+            text = " ".join(_text(row, item) for item in values)
         except ValueError as error:
             raise element.error(str(error), name) from None
         if _NOT_IN_XML.search(text):
@@ -87,13 +87,10 @@ def format_real(value: float) -> str:
     return repr(number).removesuffix(".0")
 
 
-_FORMATS: dict[Type, Callable[[Attribute, Any], str]] = {
-    Type.REAL: lambda row, value: format_real(value),
-    Type.INT: lambda row, value: str(int(value)),
-    Type.BOOL: lambda row, value: next(word for word, meaning in row.keywords.items() if meaning is bool(value)),
-    Type.MEMORY: lambda row, value: str(int(value)),
-    Type.KEYWORD: lambda row, value: str(value),
-    Type.STRING: lambda row, value: str(value),
-    Type.REFERENCE: lambda row, value: str(value),
-    Type.FILE: lambda row, value: str(value),
-}
+def _text(row: Attribute, value: Any) -> str:
+    """Return one value of an attribute as text."""
+    if row.type is Type.REAL:
+        return format_real(value)
+    if row.type is Type.BOOL:
+        return next(word for word, meaning in row.keywords.items() if meaning is bool(value))
+    return str(int(value) if row.type in (Type.INT, Type.MEMORY) else value)

@@ -90,15 +90,14 @@ class Attachment:
 
     def _relations(self, roots: list[Element], whole: bool) -> Iterator[Element]:
         """Return the elements of the other sections that refer to something inside the part and nothing outside."""
-        if whole:
-            for tag in (*_SECTIONS, "custom"):
-                yield from (element for element in self.child.section(tag).children if element.tag != "skin")
-            return
         inside = names_of(roots)
         along = {"default", "plugin", *(element.row.kind for element in self.child.section("asset").children)}
         for tag in (*_SECTIONS, "custom"):
             for element in self.child.section(tag).children:
                 if element.tag == "skin":
+                    continue
+                if whole:
+                    yield element
                     continue
                 named = {found for part in (element, *element.children) for row in part.row.references
                          if (found := part.referred(row)) and found[0] not in along}  # fmt: skip
@@ -144,7 +143,7 @@ class Attachment:
                 if inner.tag in ("body", "frame"):
                     self._set_class(inner, inner_copy)
         if "childclass" in copy.row.attributes and "childclass" not in copy.attributes:
-            name = self.classes[_class_around(root)]
+            name = self.classes[root.inherited_class(root.tag == "body").name]
             if name != main or copy.default_class.name != main:
                 copy.attributes["childclass"] = name
 
@@ -213,14 +212,3 @@ class Attachment:
             given["euler"] = self._angle(given["euler"])
         if "axisangle" in given:
             given["axisangle"] = (*given["axisangle"][:3], self._angle(given["axisangle"][3]))
-
-
-def _class_around(root: Element) -> str:
-    """Return the name of the default class that applies inside a body or frame without a class of its own."""
-    skip_frames = root.tag == "body"
-    for around in root.around():
-        name = around.attributes.get("childclass")
-        if name and not (skip_frames and around.tag == "frame"):
-            return name
-        skip_frames = skip_frames or around.tag == "body"
-    return root.tree.defaults.main.name

@@ -151,16 +151,16 @@ class Element:
         if own:
             return tree.defaults[own]
         if tree.inherited is None:
-            return self._inherited_class()
+            return self.inherited_class()
         found = tree.inherited.get(self.parent)
         if found is None:
-            found = tree.inherited[self.parent] = self._inherited_class()
+            found = tree.inherited[self.parent] = self.inherited_class()
         return found
 
-    def _inherited_class(self) -> DefaultClass:
-        """Return the default class that the element inherits from the elements around it."""
+    def inherited_class(self, skip_frames: bool = False) -> DefaultClass:
+        """Return the default class of the elements around this one; ``skip_frames`` if its content is a body's."""
         defaults = self.tree.defaults
-        around, skip_frames = self.parent, False
+        around = self.parent
         while around is not None:
             tag = around.row.tag
             if not (skip_frames and tag == "frame"):

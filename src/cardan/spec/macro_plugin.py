@@ -43,16 +43,10 @@ def _new_instance(plugin: Element, name: str, settings: Mapping[str, str]) -> El
 
 
 def give_plugin(plugin: Element, name: str, bodies: Sequence[Element], elements: Sequence[int] = ()) -> None:
-    """Give the bodies of a composite the plugin's instance, a new one unless the user names one.
+    """Give the bodies of a composite the plugin's instance: the one that the user names, or a new one, ``name``.
 
-    Args:
-        plugin: the plugin's element in the composite.
-        name: name of a new instance.
-        bodies: the bodies.
-        elements: numbers of the bodies at the corners of the elastic elements, one element after the other.
-
-    Raises:
-        MjcfError: the plugin is not declared, or its elements are given twice.
+    ``elements`` are numbers of the bodies at the corners of the elastic elements, one element after the other. Raises
+    MjcfError if the plugin is not declared, or if its elements are given twice.
     """
     if not plugin["instance"]:
         own = next((config for config in plugin.all("config") if config["key"] == "face"), None)
@@ -66,18 +60,11 @@ def give_plugin(plugin: Element, name: str, bodies: Sequence[Element], elements:
 
 
 def give_flex_plugin(macro: Element, bodies: Sequence[Element], elem: np.ndarray) -> None:
-    """Give the bodies of a flexcomp its plugin, if it has one.
+    """Give the bodies of a flexcomp's vertices its plugin, if it has one; ``elem`` are vertices of its elements.
 
     The settings ``face`` and ``edge`` of the instance are vertices and edges of the elements. The latter are filled up
-    with zeros to the length that the reference gives them.
-
-    Args:
-        macro: the flexcomp.
-        bodies: the bodies of its vertices.
-        elem: vertices of the elements (nelem, dim + 1).
-
-    Raises:
-        MjcfError: there are no bodies, or the plugin or its instance does not exist.
+    with zeros to the length that the reference gives them. Raises MjcfError if there are no bodies, or if the plugin or
+    its instance does not exist.
     """
     plugin = plugin_of(macro)
     if plugin is None:
@@ -90,8 +77,8 @@ def give_flex_plugin(macro: Element, bodies: Sequence[Element], elem: np.ndarray
     else:
         instance = macro.tree.find("plugin", name)
         if instance is None:
-            known = suggestion(name, macro.tree.names("plugin"))
-            raise plugin.error(f"there is no plugin named '{name}'{known}", "instance")
+            hint = suggestion(name, macro.tree.names("plugin"))
+            raise plugin.error(f"there is no plugin named '{name}'{hint}", "instance")
         holder = instance.parent
         assert holder is not None
         if plugin["plugin"] and plugin["plugin"] != holder["plugin"]:

@@ -36,10 +36,6 @@ def _from_xyaxes(element: Element, value: Vec6) -> Quat:
     return mat2quat(x, y, cross(x, y))
 
 
-def _from_quat(element: Element, value: Quat) -> Quat:
-    return unit_quat(value)
-
-
 def _radians(settings: Mapping[str, Any], element: Element, angle: float, attribute: str) -> float:
     """An angle of the file in radians, rounded as in the reference, since ties between geoms depend on it."""
     if not isfinite(angle):

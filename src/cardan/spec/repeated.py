@@ -136,12 +136,9 @@ def given_by(run: Sequence[Element], name: str) -> list[Any]:
 
 
 def repeated(model: Element, blanks: Sequence[tuple[int, str]], rows: Iterable[tuple[Any, ...]]) -> list[Element]:
-    """Return repeated elements, one for each row of values.
+    """Return repeated elements, one for each row of values, which has a value for each blank.
 
-    Args:
-        model: see `Pattern`; the values of its blanks do not matter.
-        blanks: see `Pattern`.
-        rows: for each element, a value for each blank.
+    ``model`` and ``blanks`` are those of a `Pattern`; the model's values of the blanks do not matter.
     """
     pattern = Pattern(model, blanks)
     return [Repeated(pattern, row) for row in rows]
@@ -151,12 +148,7 @@ Item = TypeVar("Item")
 
 
 def runs(items: Iterable[Item], element_of: Callable[[Item], Element]) -> list[list[Item]]:
-    """Group consecutive items whose elements repeat one pattern; every other item is a group of its own.
-
-    Args:
-        items: items in the order of their elements.
-        element_of: function that returns the element of an item.
-    """
+    """Group consecutive items whose elements repeat one pattern; every other item is a group of its own."""
     found: list[list[Item]] = []
     last: Pattern | None = None
     for item in items:

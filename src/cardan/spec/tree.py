@@ -174,14 +174,23 @@ class ModelTree:
     def names(self, kind: str) -> dict[str, Element]:
         """Return the elements of an object kind by name. Raises MjcfError if two elements of one kind share a name."""
         if self._names is None or kind in self._inside:
-            self._names = self._collect_names(self.root.descendants())
-            self._inside.clear()
-        return self._names.get(kind, {})
+            self.named()
+        return (self._names or {}).get(kind, {})
 
     def named(self) -> list[Element]:
         """Return all elements, depth first, after checking that names are distinct; raises MjcfError as `names`."""
         elements = self.root.descendants()
-        self._names = self._collect_names(elements)
+        found: dict[str, dict[str, Element]] = {"body": {WORLD: self.worldbody}}
+        for element in elements:
+            name, kind = element.attributes.get("name"), element.row.kind
+            if not name or kind is None:
+                continue
+            first = found.setdefault(kind, {}).setdefault(name, element)
+            if first is not element:
+                where = f", first in line {first.line}" if first.line is not None else ""
+                taken = " (the world body has it)" if first is self.worldbody else where
+                raise element.error(f"repeated name '{name}': another {kind} has it{taken}", "name")
+        self._names = found
         self._inside.clear()
         return elements
 
@@ -256,23 +265,6 @@ class ModelTree:
     def find(self, kind: str, name: str) -> Element | None:
         """Return the object of this kind and name, or None."""
         return self.names(kind).get(name)
-
-    def _collect_names(self, elements: list[Element]) -> dict[str, dict[str, Element]]:
-        """Return the named elements among these, by kind and name."""
-        found: dict[str, dict[str, Element]] = {"body": {WORLD: self.worldbody}}
-        for element in elements:
-            name = element.attributes.get("name")
-            if not name:
-                continue
-            kind = element.row.kind
-            if kind is None:
-                continue
-            first = found.setdefault(kind, {}).setdefault(name, element)
-            if first is not element:
-                where = f", first in line {first.line}" if first.line is not None else ""
-                taken = " (the world body has it)" if first is self.worldbody else where
-                raise element.error(f"repeated name '{name}': another {kind} has it{taken}", "name")
-        return found
 
     @staticmethod
     def entry_attribute(row: ElementRow, name: str) -> Attribute:

@@ -27,12 +27,9 @@ _LONG_KINDS = {short: kind for kind, short in SHORT_KINDS.items()}
 
 
 def fields(prefix: str, names: str, **other: str) -> dict[str, str]:
-    """Return fields of the model by attribute.
+    """Return fields of the model by attribute; all fields have the prefix.
 
-    Args:
-        prefix: prefix of all fields.
-        names: attributes whose field has the same name after the prefix, separated by spaces.
-        other: names of the fields of other attributes, without the prefix.
+    ``names`` are attributes whose field has the same name after the prefix; ``other`` are names of other fields.
     """
     return {name: prefix + other.get(name, name) for name in (*names.split(), *other)}
 
@@ -82,14 +79,10 @@ class Scribe:
         origin: Element | None = None,
         keep: tuple[str, ...] = (),
     ) -> Element:
-        """Add an element with those values that do not follow from its default class.
+        """Add an element with those values that do not follow from its default class, which is that of ``origin``.
 
-        Args:
-            parent: the parent of the new element.
-            tag: the tag of the new element.
-            values: wanted values; None means the default. Tri-state attributes are given as bool.
-            origin: the element of the source tree, whose default class is kept.
-            keep: attributes that are written in any case.
+        The value None means the default. Tri-state attributes are given as bool. Attributes in ``keep`` are written in
+        any case.
         """
         element = Element(parent.row.children[tag], self.tree, parent)
         parent.children.append(element)
@@ -125,11 +118,7 @@ class Scribe:
             self.copy_children(child, copy)
 
     def put_choice(self, section: Element, values: Values, origin: Element | None, instance: int) -> Element:
-        """Add an actuator or a sensor that a plugin computes, with the settings of an unnamed instance.
-
-        Raises:
-            MjcfError: the instance is unnamed, and the element of the source is not known.
-        """
+        """Add an actuator or a sensor that a plugin computes; for an unnamed instance as `put_plugin`."""
         name = self.name("plugin", instance)
         plugin = internals.plugins(self.m)[instance]
         element = self.put(section, "plugin", {**values, "plugin": plugin, "instance": name}, origin)
@@ -142,8 +131,7 @@ class Scribe:
     def put_plugin(self, origin: Element | None, into: Element, instance: int) -> None:
         """Add the plugin of an element: the name of its instance, or the source's settings of an unnamed instance.
 
-        Raises:
-            MjcfError: the instance is unnamed, and the element of the source is not known.
+        Raises MjcfError if the instance is unnamed and the element of the source is not known.
         """
         name = self.name("plugin", instance)
         if name:

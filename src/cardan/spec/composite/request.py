@@ -45,12 +45,9 @@ def difference(first: Vec3, second: Vec3) -> Vec3:
 
 @dataclass(frozen=True)
 class Part:
-    """Values of one kind of element that a composite is made of.
+    """Attributes of one kind of element that a composite is made of, and the (sub-)element that gave them.
 
-    Attributes:
-        origin: the sub-element that gave them, or the composite itself.
-        values: attributes of the elements.
-        fix: ``solref`` and ``solimp`` of the equality constraint that holds each of them.
+    ``fix`` is ``solref`` and ``solimp`` of the equality constraint that holds each of the elements.
     """
 
     origin: Element
@@ -177,12 +174,9 @@ class Composite:
         return element
 
     def held_tendons(self, ties: Sequence[tuple[str, str, str]], tendon: Part, given: Mapping[str, Any]) -> None:
-        """Add spatial tendons between two sites each, and constraints that hold their lengths.
+        """Add spatial tendons between two sites each, and constraints of ``tendon`` that hold their lengths.
 
-        Args:
-            ties: names of each tendon and of its sites.
-            tendon: origin of the tendons, and values of their constraints.
-            given: values of the tendons.
+        ``ties`` are names of each tendon and of its sites; ``given`` are values of the tendons.
         """
         if not ties:
             return
@@ -220,17 +214,7 @@ def _solver(element: Element, suffix: str, base: Values) -> Values:
 
 
 def read_composite(macro: Element, geom: Values, tendon_fix: Values, covers: bool) -> Composite:
-    """Read a composite's element.
-
-    Args:
-        macro: the element.
-        geom: values of its type's geoms that differ from the defaults of the language.
-        tendon_fix: ``solref`` and ``solimp`` of the constraint that holds its main tendons.
-        covers: whether a skin puts geoms and tendons into a group that is not shown.
-
-    Raises:
-        MjcfError: the element breaks a rule of composites.
-    """
+    """Read a composite's element; the other parameters are those of its `Kind`. Raises MjcfError."""
     skin = macro.child("skin")
     hidden = COVERED if skin is not None and covers else {}
     tendons = {"main": Part(macro, dict(hidden), tendon_fix)}

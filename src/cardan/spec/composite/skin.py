@@ -40,14 +40,7 @@ _FACTORS = {
 
 @dataclass
 class Bone:
-    """A bone of a skin.
-
-    Attributes:
-        body: name of the body that moves it.
-        bindpos: position of the body when the skin is bound, m.
-        vertices: numbers of the vertices that the bone moves.
-        weights: weight of each of these vertices.
-    """
+    """A bone of a skin: name and bound position (m) of its body; numbers and weights of the vertices that it moves."""
 
     body: str
     bindpos: Vec3 = (0.0, 0.0, 0.0)
@@ -232,10 +225,8 @@ def _cell_weights(row: np.ndarray, column: np.ndarray, rows: int, columns: int, 
 def _value_or_slope(first: np.ndarray, count: int, which: int) -> np.ndarray:
     """Return factors of four points whose sum is a value of a line or a slope, central except at the ends (n, 4).
 
-    Args:
-        first: the first point of a cell; the four points begin one before it.
-        count: number of points of the line.
-        which: 0 or 1: value at the first or second point; 2 or 3: slope there, as in `_CUBICS`.
+    The line has ``count`` points; the four points begin one before ``first``, the first point of a cell. ``which``, as
+    in `_CUBICS`: 0 or 1: value at the first or second point; 2 or 3: slope there.
     """
     at, here = first + which % 2, 1 + which % 2
     factors = np.zeros((len(first), _REACH))

@@ -10,7 +10,7 @@ import numpy as np
 from cardan.formats.gmsh import read_gmsh
 from cardan.formats.meshes import reader
 from cardan.formats.raw import MeshDataError, checked
-from cardan.spec.flexcomp.lattice import Lattice
+from cardan.spec.flexcomp.lattice import Lattice, in_order
 from cardan.spec.tree import asset_folder
 
 if TYPE_CHECKING:
@@ -30,13 +30,8 @@ def mesh(element: Element, values: dict[str, Any]) -> Lattice:
         raise element.error(str(error), "file") from None
     if not len(raw.face):
         raise element.error("the mesh has no faces", "file")
-    # distinct vertices in order of appearance, and the number of each vertex among them
-    _, first, inverse = np.unique(raw.vertex, axis=0, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    number = np.empty(len(order), np.int64)
-    number[order] = np.arange(len(order))
-    vertex = raw.vertex[first[order]]
-    return scaled(element, values, vertex.astype(np.float64), number[inverse.ravel()][raw.face])
+    first, number = in_order(raw.vertex)
+    return scaled(element, values, raw.vertex[first].astype(np.float64), number[raw.face])
 
 
 def gmsh(element: Element, values: dict[str, Any]) -> Lattice:
@@ -72,13 +67,15 @@ def direct(element: Element, values: dict[str, Any]) -> Lattice:
     for name in ("point", "element"):
         if not values[name]:
             raise element.error("required attribute missing (type direct needs it)", name)
-    table: dict[str, np.ndarray] = {}
-    for name, width, kind in (("element", values["dim"] + 1, np.int64), ("point", 3, np.float64)):
-        flat = values[name]
-        if len(flat) % width:
-            raise element.error(f"the number of values must be a multiple of {width}, found {len(flat)}", name)
-        table[name] = np.array(flat, kind).reshape(-1, width)
-    return scaled(element, values, table["point"], table["element"])
+    corners = rows_of(element, "element", values["element"], values["dim"] + 1)
+    return scaled(element, values, rows_of(element, "point", values["point"], 3), corners)
+
+
+def rows_of(element: Element, attribute: str, numbers: tuple[float, ...], width: int) -> np.ndarray:
+    """Return the numbers of an attribute as rows of ``width`` numbers. Raises MjcfError for an incomplete row."""
+    if len(numbers) % width:
+        raise element.error(f"the number of values must be a multiple of {width}, found {len(numbers)}", attribute)
+    return np.array(numbers).reshape(-1, width)
 
 
 def scaled(element: Element, values: dict[str, Any], point: np.ndarray, elem: np.ndarray) -> Lattice:

@@ -85,14 +85,9 @@ def grid(element: Element, values: dict[str, Any]) -> Lattice:
 
 
 def grid_elements(count: tuple[int, int, int], dim: int) -> np.ndarray:
-    """Return the elements of a grid of points along the first ``dim`` axes: segments, triangles or tetrahedra.
+    """Return the elements of a grid of ``count`` points along the first ``dim`` axes (nelem, dim + 1).
 
-    Args:
-        count: number of points along each axis.
-        dim: dimension, 1 to 3.
-
-    Returns:
-        numbers of the points at the corners of each element (nelem, dim + 1).
+    These are the numbers of the points at the corners of segments, triangles or tetrahedra.
     """
     number = np.arange(count[0] * count[1] * count[2]).reshape(count)
     if dim == 1:
@@ -179,20 +174,27 @@ def _surface(
 # --- simplices -------------------------------------------------------------------------------------------------------
 
 
-def edges_of(elem: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the edges of elements (nelem, dim + 1), in the order of their first use.
+def in_order(items: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return where distinct items (or rows) occur first, in this order, and the number of each item among them."""
+    axis = 0 if items.ndim > 1 else None
+    _, first, inverse = np.unique(items, axis=axis, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    number = np.empty(len(order), np.int32)
+    number[order] = np.arange(len(order), dtype=np.int32)
+    return first[order], number[inverse.ravel()]
 
-    Returns:
-        vertices of the edges, the lower one first (nedge, 2), and the edges of each element (nelem, edges of one).
+
+def edges_of(elem: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return vertices of the edges of elements (nedge, 2), and the edges of each element (nelem, edges of one).
+
+    The elements are given by their vertices (nelem, dim + 1). Edges are in the order of their first use, and each has
+    its lower vertex first.
     """
     places = _EDGES[elem.shape[1] - 1]
     pairs = np.sort(elem[:, places].reshape(-1, 2), axis=1).astype(np.int64)
     key = pairs[:, 0] * (int(elem.max()) + 1) + pairs[:, 1]
-    _, first, inverse = np.unique(key, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    number = np.empty(len(order), np.int32)
-    number[order] = np.arange(len(order), dtype=np.int32)
-    return pairs[first[order]].astype(np.int32), number[inverse].reshape(len(elem), len(places))
+    first, number = in_order(key)
+    return pairs[first].astype(np.int32), number.reshape(len(elem), len(places))
 
 
 def oriented(elem: np.ndarray, point: np.ndarray) -> np.ndarray:

@@ -11,17 +11,10 @@ if TYPE_CHECKING:
 
 
 def pinned_points(macro: Element, values: dict[str, Any], count: int) -> np.ndarray:
-    """Return a mask of the points that are pinned by all elements ``pin`` together (count,).
+    """Return a mask of the points of a flexcomp that are pinned by all elements ``pin`` together (count,).
 
-    All points of a rigid flexcomp are pinned; numbers outside its range get only a warning.
-
-    Args:
-        macro: the flexcomp.
-        values: its resolved attributes.
-        count: number of its points.
-
-    Raises:
-        MjcfError: incomplete rows of numbers, grid coordinates without a grid, or points that do not exist.
+    All points of a rigid flexcomp are pinned; numbers outside its range get only a warning. Raises MjcfError for
+    incomplete rows of numbers, grid coordinates without a grid, and points that do not exist.
     """
     pinned = np.zeros(count, bool)
     for pin in macro.all("pin"):
@@ -37,7 +30,7 @@ def _pin_points(
     pinned: np.ndarray, pin: Element, attribute: str, values: dict[str, Any], numbers: tuple[int, ...]
 ) -> None:
     """Pin single points (``id``), or points between two numbers, both included; none if the first is larger."""
-    rows = [numbers] if attribute == "id" else _rows(pin, attribute, numbers, 2)
+    rows = [numbers] if attribute == "id" else rows_of(pin, attribute, numbers, 2).tolist()
     for row in rows:
         low, high = min(row), max(row)
         if low < 0 or high >= len(pinned):
@@ -58,18 +51,11 @@ def _pin_grid(
         found = f"this one is of type {values['type']} and dim {dim}"
         raise pin.error(f"grid coordinates are for flexcomps of type grid with dim 2 or 3; {found}", attribute)
     grid = pinned.reshape(values["count"][:dim])
-    for row in _rows(pin, attribute, numbers, dim if attribute == "grid" else 2 * dim):
+    for row in rows_of(pin, attribute, numbers, dim if attribute == "grid" else 2 * dim).tolist():
         low, high = row[:dim], row[-dim:]
         places = (low,) if attribute == "grid" else (low, high)
         if all(_in_grid(pin, attribute, place, values, grid) for place in places):
             grid[tuple(slice(a, b + 1) for a, b in zip(low, high, strict=True))] = True
-
-
-def _rows(pin: Element, attribute: str, numbers: tuple[int, ...], width: int) -> list[list[int]]:
-    """Return rows of ``width`` numbers."""
-    if len(numbers) % width:
-        raise pin.error(f"the number of values must be a multiple of {width}, found {len(numbers)}", attribute)
-    return np.array(numbers).reshape(-1, width).tolist()
 
 
 def _in_grid(pin: Element, attribute: str, place: list[int], values: dict[str, Any], grid: np.ndarray) -> bool:

@@ -30,7 +30,8 @@ class Kind(NamedTuple):
     """One kind of object: its struct, its plural, and for objects outside the kinematic tree where they are.
 
     ``section`` is the section of the language, ``tag`` the tag of a new element. If ``decided`` is false, the type or
-    the first child replaces the new element's row, so that its checks are postponed.
+    the first child replaces the new element's row, so that its checks are postponed. ``size`` is the name of the
+    model's size if ids are in the order of the tree.
     """
 
     struct: Any
@@ -38,31 +39,32 @@ class Kind(NamedTuple):
     section: str = ""
     tag: str = ""
     decided: bool = True
+    size: str = ""
 
 
 KINDS: dict[str, Kind] = {
-    "body": Kind(bodies.MjsBody, "bodies"),
+    "body": Kind(bodies.MjsBody, "bodies", size="nbody"),
     "frame": Kind(bodies.MjsFrame, "frames"),
-    "joint": Kind(bodies.MjsJoint, "joints"),
-    "geom": Kind(bodies.MjsGeom, "geoms"),
-    "site": Kind(bodies.MjsSite, "sites"),
-    "camera": Kind(bodies.MjsCamera, "cameras"),
-    "light": Kind(bodies.MjsLight, "lights"),
-    "mesh": Kind(assets.MjsMesh, "meshes", "asset", "mesh"),
-    "hfield": Kind(assets.MjsHField, "hfields", "asset", "hfield"),
-    "texture": Kind(assets.MjsTexture, "textures", "asset", "texture"),
-    "material": Kind(assets.MjsMaterial, "materials", "asset", "material"),
-    "flex": Kind(assets.MjsFlex, "flexes", "deformable", "flex"),
+    "joint": Kind(bodies.MjsJoint, "joints", size="njnt"),
+    "geom": Kind(bodies.MjsGeom, "geoms", size="ngeom"),
+    "site": Kind(bodies.MjsSite, "sites", size="nsite"),
+    "camera": Kind(bodies.MjsCamera, "cameras", size="ncam"),
+    "light": Kind(bodies.MjsLight, "lights", size="nlight"),
+    "mesh": Kind(assets.MjsMesh, "meshes", "asset", "mesh", size="nmesh"),
+    "hfield": Kind(assets.MjsHField, "hfields", "asset", "hfield", size="nhfield"),
+    "texture": Kind(assets.MjsTexture, "textures", "asset", "texture", size="ntex"),
+    "material": Kind(assets.MjsMaterial, "materials", "asset", "material", size="nmat"),
+    "flex": Kind(assets.MjsFlex, "flexes", "deformable", "flex", size="nflex"),
     "pair": Kind(relations.MjsPair, "pairs", "contact", "pair"),
     "exclude": Kind(relations.MjsExclude, "excludes", "contact", "exclude"),
-    "equality": Kind(relations.MjsEquality, "equalities", "equality", "connect", decided=False),
-    "tendon": Kind(relations.MjsTendon, "tendons", "tendon", "spatial", decided=False),
-    "actuator": Kind(actuators.MjsActuator, "actuators", "actuator", "general"),
-    "sensor": Kind(actuators.MjsSensor, "sensors", "sensor", "touch", decided=False),
-    "numeric": Kind(assets.MjsNumeric, "numerics", "custom", "numeric"),
-    "text": Kind(assets.MjsText, "texts", "custom", "text"),
-    "tuple": Kind(assets.MjsTuple, "tuples", "custom", "tuple"),
-    "key": Kind(assets.MjsKey, "keys", "keyframe", "key"),
+    "equality": Kind(relations.MjsEquality, "equalities", "equality", "connect", decided=False, size="neq"),
+    "tendon": Kind(relations.MjsTendon, "tendons", "tendon", "spatial", decided=False, size="ntendon"),
+    "actuator": Kind(actuators.MjsActuator, "actuators", "actuator", "general", size="nu"),
+    "sensor": Kind(actuators.MjsSensor, "sensors", "sensor", "touch", decided=False, size="nsensor"),
+    "numeric": Kind(assets.MjsNumeric, "numerics", "custom", "numeric", size="nnumeric"),
+    "text": Kind(assets.MjsText, "texts", "custom", "text", size="ntext"),
+    "tuple": Kind(assets.MjsTuple, "tuples", "custom", "tuple", size="ntuple"),
+    "key": Kind(assets.MjsKey, "keys", "keyframe", "key", size="nkey"),
     "plugin": Kind(assets.MjsPlugin, "plugins"),
 }
 

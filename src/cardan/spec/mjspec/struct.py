@@ -127,16 +127,10 @@ class Struct:
         return row.default if holder is None else holder.resolved().get(row.name, row.default)
 
     def write(self, row: Attribute, name: str, value: Any, part: str | None = None) -> None:
-        """Set an attribute of the element, or of a part of it, which is made if necessary.
+        """Set an attribute of the element, or of a part of it, which is made if necessary. Raises MjcfError.
 
-        Args:
-            row: the attribute; an orientation replaces one in another format.
-            name: name of the attribute in the struct, for messages.
-            value: the value in the struct's form; None: undefined.
-            part: tag of the part that holds the attribute.
-
-        Raises:
-            MjcfError: the value is wrong.
+        ``name`` is the attribute's name in the struct, for messages; ``value`` is in the struct's form. An orientation
+        replaces one in another format.
         """
         element = self.element
         if part is None and row.name not in element.row.attributes:
