@@ -18,9 +18,8 @@ from cardan.maths.pose import IDENTITY, compose, unit_quat
 from cardan.maths.quaternion import quat2mat
 from cardan.maths.types import Pose
 from cardan.spec.element import Element
-from cardan.spec.flexcomp.given import direct, gmsh, mesh
+from cardan.spec.flexcomp.given import direct, gmsh, mesh, pinned_points
 from cardan.spec.flexcomp.lattice import Lattice, box, cylinder, disc, ellipsoid, grid, oriented
-from cardan.spec.flexcomp.pins import pinned_points
 from cardan.spec.macro_plugin import give_flex_plugin
 from cardan.spec.orientation import orientation
 from cardan.spec.repeated import OWN, repeated
