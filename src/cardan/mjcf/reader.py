@@ -24,10 +24,8 @@ from cardan.mjcf.checks import check_references
 from cardan.mjcf.events import NotWellFormed, make_parser, mended, run_parser, well_formed
 from cardan.mjcf.rules import ABOUT, CLOSING_RULES, one_memory, rules_of
 from cardan.mjcf.values import known_values, parse_value
-from cardan.spec.composite import expand_composites
 from cardan.spec.element import Element
-from cardan.spec.flexcomp import expand_flexcomps
-from cardan.spec.replicate import expand_replicates
+from cardan.spec.macros import MACROS, expand_macros
 from cardan.spec.schema.language import DEFAULT, INCLUDE, SCHEMA
 from cardan.spec.schema.rows import ElementRow, Type
 from cardan.spec.tree import ModelTree, name_assets
@@ -39,7 +37,6 @@ _KEEPING = ("actuator", "sensor")  # kinds of objects that keep references witho
 _ASSET_FOLDERS = ("meshdir", "texturedir")  # attributes that a later assetdir replaces
 _DEEPEST = 5000
 _MOST_FILES = 10_000
-_MACROS = {"composite": expand_composites, "replicate": expand_replicates, "flexcomp": expand_flexcomps}
 _LENIENT = ("frame", "include")  # elements whose unknown attributes are ignored, as in the reference
 _OPTIONAL = {"reftype": "refname"}  # attributes whose word may be unknown: then both attributes are ignored
 
@@ -81,9 +78,9 @@ def _read(tree: ModelTree, text: str | bytes, source: str, path: Path | None) ->
         text = mended(text, source, error)
         tree = ModelTree(tree.source, tree.folder, tree.assets)
         tags = _read_document(tree, text, source, path)
-    for tag, expand in _MACROS.items():
+    for tag in MACROS:
         if tag in tags:
-            expand(tree)
+            expand_macros(tree, tag)
     name_assets(tree)
     check_references(tree)
     return tree
@@ -98,7 +95,7 @@ def _read_document(tree: ModelTree, text: str | bytes, source: str, path: Path |
         from cardan.mjcf.urdf import read_urdf
 
         read_urdf(tree, text, source)
-        return set(_MACROS)
+        return set(MACROS)
     return document.tags
 
 
@@ -263,7 +260,7 @@ class _Document:
         self.tags.add(tag)
         manner = _manner_of(row)
         # tags of macros are recorded everywhere; the content of an ignored world does not belong to the root
-        if tag not in _MACROS and parent.row is around.row:
+        if tag not in MACROS and parent.row is around.row:
             around.inside[tag] = manner
         return manner
 

@@ -84,11 +84,6 @@ _LINK = element(
 )
 
 
-def _link_reference(tag: str) -> ElementRow:
-    """Return the row of an element that names a link."""
-    return element(tag, f"{tag} link", word("link", "name of the link", required=True), multiplicity="!")
-
-
 _JOINT = element(
     "joint",
     "joint between two links",
@@ -96,8 +91,8 @@ _JOINT = element(
     keyword("type", JOINT_TYPES, None, "kind of joint", required=True),
     children=[
         _ORIGIN,
-        _link_reference("parent"),
-        _link_reference("child"),
+        *(element(tag, f"{tag} link", word("link", "name of the link", required=True), multiplicity="!")
+          for tag in ("parent", "child")),
         element("axis", "axis of motion", reals("xyz", 3, None, "axis in the joint's frame", required=True), **_ONE),
         element("limit", "limits", real("lower", 0.0, "lower limit, rad or m"), real("upper", 0.0, "upper limit"),
                 real("effort", 0.0, "largest force or torque; 0: no limit"), **_ONE),

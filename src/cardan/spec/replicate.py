@@ -28,17 +28,7 @@ _SECTIONS = ("deformable", "contact", "tendon", "equality", "actuator", "sensor"
 _MOST_ELEMENTS = 500_000
 
 
-def expand_replicates(tree: ModelTree) -> None:
-    """Replace every ``replicate`` element of the tree by its copies, inner ones before outer ones."""
-    macros = [element for element in tree.worldbody.descendants() if element.tag == "replicate"]
-    depth = {macro: sum(around.tag == "replicate" for around in macro.around()) for macro in macros}
-    for macro in sorted(macros, key=depth.__getitem__, reverse=True):
-        _expand(macro)
-    if macros:
-        tree.changed()
-
-
-def _expand(macro: Element) -> None:
+def expand(macro: Element) -> None:
     """Replace one macro, without macros inside, by its copies, and copy the elements that refer to its content."""
     parent = macro.parent
     assert parent is not None

@@ -18,7 +18,7 @@ from cardan.spec.schema.sensor import SENSOR
 _PAIR = fields("pair_", "geom1 geom2 friction solref solimp solreffriction margin gap", condim="dim")
 
 
-def put_contacts(scribe: Scribe) -> None:
+def _put_contacts(scribe: Scribe) -> None:
     """Add contact pairs and exclusions."""
     m, section = scribe.m, scribe.tree.section("contact")
     for pair in range(m.npair):
@@ -35,7 +35,7 @@ def put_contacts(scribe: Scribe) -> None:
 _EQUALITY = fields("eq_", "solref solimp", active="active0")
 
 
-def put_equalities(scribe: Scribe) -> None:
+def _put_equalities(scribe: Scribe) -> None:
     """Add equality constraints."""
     m, section = scribe.m, scribe.tree.section("equality")
     for number in range(m.neq):
@@ -69,7 +69,7 @@ _TENDON = fields(
 _JOINT, _PULLEY, _SITE = int(mjtWrap.mjWRAP_JOINT), int(mjtWrap.mjWRAP_PULLEY), int(mjtWrap.mjWRAP_SITE)
 
 
-def put_tendons(scribe: Scribe) -> None:
+def _put_tendons(scribe: Scribe) -> None:
     """Add fixed and spatial tendons, with their paths."""
     m, section = scribe.m, scribe.tree.section("tendon")
     for tendon in range(m.ntendon):
@@ -102,7 +102,7 @@ _ACTUATOR = fields(
 )
 
 
-def put_actuators(scribe: Scribe) -> None:
+def _put_actuators(scribe: Scribe) -> None:
     """Add actuators, all in the general form."""
     m, section = scribe.m, scribe.tree.section("actuator")
     for actuator in range(m.nu):
@@ -126,7 +126,7 @@ def put_actuators(scribe: Scribe) -> None:
 # --- sensor ----------------------------------------------------------------------------------------------------------
 
 
-def put_sensors(scribe: Scribe) -> None:
+def _put_sensors(scribe: Scribe) -> None:
     """Add sensors."""
     m, section = scribe.m, scribe.tree.section("sensor")
     for number in range(m.nsensor):
@@ -168,7 +168,7 @@ def _named(
 _KEY = fields("key_", "time qpos qvel act mpos mquat ctrl")
 
 
-def put_keyframes(scribe: Scribe) -> None:
+def _put_keyframes(scribe: Scribe) -> None:
     """Add keyframes up to the last one that differs from the initial state; ``size`` holds their number."""
     m, section = scribe.m, scribe.tree.section("keyframe")
     row = section.row.children["key"]
@@ -188,3 +188,9 @@ def put_keyframes(scribe: Scribe) -> None:
         scribe.put(section, "key", {"time": values["time"], **told, "name": scribe.name("key", key)})
     while section.children and not section.children[-1].attributes:
         section.children.pop()
+
+
+def put_relations(scribe: Scribe) -> None:
+    """Add all relations between objects, and keyframes."""
+    for put in (_put_contacts, _put_equalities, _put_tendons, _put_actuators, _put_sensors, _put_keyframes):
+        put(scribe)

@@ -7,14 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from cardan.mjcf.canonical.assets import put_assets, put_custom, put_flexes
 from cardan.mjcf.canonical.bodies import put_bodies
-from cardan.mjcf.canonical.relations import (
-    put_actuators,
-    put_contacts,
-    put_equalities,
-    put_keyframes,
-    put_sensors,
-    put_tendons,
-)
+from cardan.mjcf.canonical.relations import put_relations
 from cardan.mjcf.canonical.scribe import Scribe, Values, plain, word_of
 from cardan.model import internals
 from cardan.model.tables import SIZE_NAMES
@@ -154,11 +147,6 @@ def canonical_tree(m: MjModel, source: ModelTree, statistic: Mapping[str, Any] |
     put_assets(scribe)
     put_bodies(scribe)
     put_flexes(scribe)
-    put_contacts(scribe)
-    put_equalities(scribe)
-    put_tendons(scribe)
-    put_actuators(scribe)
-    put_sensors(scribe)
-    put_keyframes(scribe)
+    put_relations(scribe)
     scribe.tree.changed()
     return scribe.tree

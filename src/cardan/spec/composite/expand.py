@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from cardan.spec.composite.cable import build_cable, build_loop
 from cardan.spec.composite.particle import build_grid, build_particle
 from cardan.spec.composite.request import STIFF, Composite, Values, read_composite
-from cardan.spec.composite.shell import build_box, build_cylinder, build_ellipsoid
+from cardan.spec.composite.shell import build_solid
 from cardan.spec.composite.skin import is_finer
 
 if TYPE_CHECKING:
@@ -22,41 +22,25 @@ _ROD = ("capsule", "cylinder", "box")
 
 @dataclass(frozen=True)
 class Kind:
-    """One type of composite.
-
-    Attributes:
-        build: function that adds its elements.
-        shapes: types that its geoms may have, empty for all.
-        geom: values of its geoms that differ from the defaults of the language.
-        tendon_fix: ``solref`` and ``solimp`` of the constraint that holds its main tendons.
-        covers: whether a skin puts geoms and tendons into a group that is not shown.
-        spaced: whether the spacing must be at least the size of the geoms.
-        skinned: whether a finer skin needs at least 3 by 3 bodies.
-        most: largest number of bodies.
-        elastic: whether a plugin may act on its bodies.
-    """
+    """One type of composite, and the function that adds its elements."""
 
     build: Callable[[Composite], None]
-    shapes: tuple[str, ...] = _ROUND
-    geom: Values = field(default_factory=dict)
-    tendon_fix: Values = field(default_factory=lambda: STIFF)
-    covers: bool = True
-    spaced: bool = False
-    skinned: bool = True
-    most: int = 50_000
-    elastic: bool = False
+    shapes: tuple[str, ...] = _ROUND  # types that its geoms may have, empty for all
+    geom: Values = field(default_factory=dict)  # values of its geoms that differ from the defaults of the language
+    tendon_fix: Values = field(default_factory=lambda: STIFF)  # solver parameters of what holds its main tendons
+    covers: bool = True  # whether a skin puts geoms and tendons into a group that is not shown
+    spaced: bool = False  # whether the spacing must be at least the size of the geoms
+    skinned: bool = True  # whether a finer skin needs at least 3 by 3 bodies
+    most: int = 50_000  # largest number of bodies
+    elastic: bool = False  # whether a plugin may act on its bodies
 
-
-_SHELL: Values = {"contype": 0}
 
 KINDS: dict[str, Kind] = {
     "particle": Kind(build_particle, (), {"condim": 1, "priority": 1}, {}, covers=False, spaced=True, elastic=True),
     "grid": Kind(build_grid, spaced=True),
     "loop": Kind(build_loop, covers=False, most=_MOST_NESTED),
     "cable": Kind(build_cable, _ROD, covers=False, skinned=False, most=_MOST_NESTED, elastic=True),
-    "box": Kind(build_box, geom=_SHELL),
-    "cylinder": Kind(build_cylinder, geom=_SHELL),
-    "ellipsoid": Kind(build_ellipsoid, geom=_SHELL),
+    **dict.fromkeys(("box", "cylinder", "ellipsoid"), Kind(build_solid, geom={"contype": 0})),
 }
 
 # types that the reference no longer makes, and the replacement that it recommends

@@ -13,7 +13,7 @@ import numpy as np
 
 from cardan.maths.vector import add3, cross
 from cardan.spec.composite.request import cells_of, single
-from cardan.spec.composite.shell import skin_box
+from cardan.spec.composite.shell import skin_solid
 from cardan.spec.composite.skin import Bone, add_skin, skin_grid
 from cardan.spec.flexcomp.lattice import grid_elements
 from cardan.spec.macro_plugin import give_plugin, plugin_of
@@ -142,7 +142,7 @@ def _add_skin(composite: Composite, skin: Part, names: list[str], triangles: lis
     if composite.points is None and composite.dimensions == 2:
         skin_grid(composite, skin, [names[i * columns : (i + 1) * columns] for i in range(rows)])
     elif composite.points is None and composite.dimensions == 3:
-        skin_box(composite, skin)
+        skin_solid(composite, skin)
     elif triangles:
         # two sides over the user's triangles, without texture
         back = len(names)

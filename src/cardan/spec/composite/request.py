@@ -57,34 +57,20 @@ class Part:
 
 @dataclass
 class Composite:
-    """One composite element, and the elements that replace it.
-
-    Attributes:
-        macro: the element.
-        counts: number of bodies in each dimension.
-        spacing: distance between neighbours, m.
-        offset: offset of the object from the frame around, m.
-        points: positions of the vertices that the user gave, m; None if the counts determine them.
-        joints: joints by kind, each in the user's order.
-        tendons: tendons by kind.
-        geom, site: geom and site of each body.
-        skin: values of the skin, None if there is none.
-        pins: grid coordinates of bodies without joints.
-        members: bodies and geoms that replace the composite, in order.
-    """
+    """One composite element, and the elements that replace it."""
 
     macro: Element
-    counts: tuple[int, int, int]
-    spacing: float
-    offset: Vec3
-    points: list[Vec3] | None
-    joints: Mapping[str, list[Part]]
-    tendons: Mapping[str, Part]
+    counts: tuple[int, int, int]  # number of bodies in each dimension
+    spacing: float  # distance between neighbours, m
+    offset: Vec3  # of the object from the frame around, m
+    points: list[Vec3] | None  # positions of the user's vertices, m; None if the counts determine them
+    joints: Mapping[str, list[Part]]  # joints by kind, each in the user's order
+    tendons: Mapping[str, Part]  # tendons by kind
     geom: Part
     site: Part
     skin: Part | None
-    pins: set[tuple[int, int]]
-    members: list[Element] = field(default_factory=list)
+    pins: set[tuple[int, int]]  # grid coordinates of bodies without joints
+    members: list[Element] = field(default_factory=list)  # bodies and geoms that replace the composite, in order
 
     # --- values ------------------------------------------------------------------------------------------------------
 

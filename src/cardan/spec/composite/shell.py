@@ -28,26 +28,6 @@ HELD: Values = {"solimp": (0.9, 0.9)}
 _STEPS = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
 
 
-def build_box(composite: Composite) -> None:
-    """Add a soft box."""
-    _build(composite, lambda point: point, skin_box)
-
-
-def build_cylinder(composite: Composite) -> None:
-    """Add a soft elliptic cylinder along the z axis; its skin has sharp edges at the two ends."""
-    _build(composite, _on_cylinder, lambda composite, skin: _add_skin(composite, skin, smooth=(0, 1)))
-
-
-def build_ellipsoid(composite: Composite) -> None:
-    """Add a soft ellipsoid, with a smooth skin."""
-    _build(composite, _on_ellipsoid, lambda composite, skin: _add_skin(composite, skin, smooth=(0, 1, 2)))
-
-
-def skin_box(composite: Composite, skin: Part) -> None:
-    """Add a skin with sharp edges around a grid of bodies."""
-    _add_skin(composite, skin, smooth=())
-
-
 def _on_cylinder(point: Vec3) -> Vec3:
     """Return a point of the box in the cylinder inside the box: squares about the axis become circles."""
     x, y, z = point
@@ -63,12 +43,19 @@ def _on_ellipsoid(point: Vec3) -> Vec3:
     return x / length, y / length, z / length
 
 
-def _build(composite: Composite, place: Callable[[Vec3], Vec3], add_skin_to: Callable[[Composite, Part], None]) -> None:
-    """Add the shell's bodies, the constraints between them, and the skin.
+# by type: function that moves points of the shell of the box from -1 to 1 to the shell of the solid, and the axes along
+# which its skin is smooth; the ends of a cylinder, which is along the z axis, have sharp edges
+_SOLIDS: dict[str, tuple[Callable[[Vec3], Vec3], tuple[int, ...]]] = {
+    "box": (lambda point: point, ()),
+    "cylinder": (_on_cylinder, (0, 1)),
+    "ellipsoid": (_on_ellipsoid, (0, 1, 2)),
+}
 
-    ``place`` moves points of the shell of the box from -1 to 1 to the shell of the solid.
-    """
+
+def build_solid(composite: Composite) -> None:
+    """Add the shell's bodies, the constraints between them, and the skin."""
     counts = composite.counts
+    place, smooth = _SOLIDS[composite.macro["type"]]
     if composite.dimensions < 3:
         message = f"a soft {composite.macro['type']} needs counts above 1 in all dimensions, got {counts}"
         raise composite.macro.error(message, "count")
@@ -79,7 +66,7 @@ def _build(composite: Composite, place: Callable[[Vec3], Vec3], add_skin_to: Cal
         _add_body(composite, cell, place)
     _hold_together(composite, cells)
     if composite.skin is not None:
-        add_skin_to(composite, composite.skin)
+        skin_solid(composite, composite.skin, smooth)
 
 
 def _add_body(composite: Composite, cell: Cell, place: Callable[[Vec3], Vec3]) -> None:
@@ -127,8 +114,8 @@ _ORDERS: dict[tuple[bool, bool], tuple[Face, Face]] = {
 _SHARED = -1  # in place of a side's number: a vertex that belongs to all sides that meet there
 
 
-def _add_skin(composite: Composite, skin: Part, smooth: tuple[int, ...]) -> None:
-    """Add a skin with a grid of vertices on each of the six sides.
+def skin_solid(composite: Composite, skin: Part, smooth: tuple[int, ...] = ()) -> None:
+    """Add a skin with a grid of vertices on each of the six sides of a grid of bodies.
 
     If two sides meet in an edge, each has vertices of its own, so that the edge looks sharp. The sides across the
     ``smooth`` axes come first and share vertices.

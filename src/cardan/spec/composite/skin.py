@@ -69,14 +69,8 @@ def add_skin(
     given["face"] = _flat("i", faces)
     element = composite.relation("deformable", "skin", skin.origin, **given)
     for bone in bones:
-        values = {
-            "body": bone.body,
-            "bindpos": bone.bindpos,
-            "bindquat": (1.0, 0.0, 0.0, 0.0),
-            "vertid": bone.vertices,
-            "vertweight": bone.weights,
-        }
-        element.append("bone", values, skin.origin)
+        values = {"body": bone.body, "bindpos": bone.bindpos, "bindquat": (1.0, 0.0, 0.0, 0.0)}
+        element.append("bone", values | {"vertid": bone.vertices, "vertweight": bone.weights}, skin.origin)
 
 
 def _flat(code: str, rows: Iterable[Iterable[Any]] | np.ndarray) -> array[Any]:

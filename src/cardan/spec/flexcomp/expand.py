@@ -19,7 +19,7 @@ from cardan.maths.quaternion import quat2mat
 from cardan.maths.types import Pose
 from cardan.spec.element import Element
 from cardan.spec.flexcomp.given import direct, gmsh, mesh, pinned_points
-from cardan.spec.flexcomp.lattice import Lattice, box, cylinder, disc, ellipsoid, grid, oriented
+from cardan.spec.flexcomp.lattice import Lattice, disc, grid, oriented, surface
 from cardan.spec.macro_plugin import give_flex_plugin
 from cardan.spec.orientation import orientation
 from cardan.spec.repeated import OWN, repeated
@@ -27,9 +27,7 @@ from cardan.spec.tree import WORLD
 
 _GENERATORS: dict[str, Callable[[Element, dict[str, Any]], Lattice]] = {
     "grid": grid,
-    "box": box,
-    "cylinder": cylinder,
-    "ellipsoid": ellipsoid,
+    **dict.fromkeys(("box", "cylinder", "ellipsoid"), surface),
     "disc": disc,
     "mesh": mesh,
     "gmsh": gmsh,
@@ -190,6 +188,11 @@ class Expansion:
         solver = {name: edge[name] for name in _EDGE_OF_CONSTRAINT}
         attributes = {"flex": self.macro.name, "active": True, **solver}
         self.macro.tree.section("equality").append("flex", attributes, self.macro)
+
+
+def expand(macro: Element) -> None:
+    """Replace one flexcomp by its elements. Raises MjcfError."""
+    Expansion(macro).run()
 
 
 def _moved(pose: Pose, point: np.ndarray) -> np.ndarray:

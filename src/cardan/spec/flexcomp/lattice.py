@@ -37,17 +37,13 @@ _EDGES: dict[int, tuple[tuple[int, int], ...]] = {
 class Lattice(NamedTuple):
     """Points and elements of a flexcomp before it is placed.
 
-    Attributes:
-        point: positions of the vertices, m (n, 3).
-        elem: vertices of the elements (m, dim + 1).
-        closed: whether it is a surface around vertex 0, which belongs to the parent; bodies slide towards the origin.
-        flat: whether it is drawn with flat shading by default.
+    If it is ``closed``, it is a surface around vertex 0, which belongs to the parent; bodies slide towards the origin.
     """
 
-    point: np.ndarray
-    elem: np.ndarray
+    point: np.ndarray  # positions of the vertices, m (n, 3)
+    elem: np.ndarray  # vertices of the elements (m, dim + 1)
     closed: bool = False
-    flat: bool = False
+    flat: bool = False  # whether it is drawn with flat shading by default
 
 
 def _checked_count(element: Element, values: dict[str, Any], least: int) -> tuple[int, int, int]:
@@ -132,25 +128,19 @@ def _onto_cylinder(point: np.ndarray) -> np.ndarray:
     return np.concatenate([_onto_ellipsoid(point[:, :2]), point[:, 2:]], axis=1)
 
 
-def box(element: Element, values: dict[str, Any]) -> Lattice:
-    """Return the surface of a box."""
-    return _surface(element, values, lambda point: point, flat=True)
+_PROJECTIONS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "box": lambda point: point,
+    "cylinder": _onto_cylinder,
+    "ellipsoid": _onto_ellipsoid,
+}
 
 
-def cylinder(element: Element, values: dict[str, Any]) -> Lattice:
-    """Return the surface of an elliptic cylinder along z."""
-    return _surface(element, values, _onto_cylinder, flat=True)
+def surface(element: Element, values: dict[str, Any]) -> Lattice:
+    """Return the surface of a box, of an elliptic cylinder along z or of an ellipsoid.
 
-
-def ellipsoid(element: Element, values: dict[str, Any]) -> Lattice:
-    """Return the surface of an ellipsoid."""
-    return _surface(element, values, _onto_ellipsoid, flat=False)
-
-
-def _surface(
-    element: Element, values: dict[str, Any], project: Callable[[np.ndarray], np.ndarray], flat: bool
-) -> Lattice:
-    """Project the surface of the cube from -1 to 1; tetrahedra join its triangles to the centre."""
+    The surface of the cube from -1 to 1 is projected; tetrahedra join its triangles to the centre.
+    """
+    shape = values["type"]
     count = _checked_count(element, values, 2)
     number = np.zeros(count, np.int64)
     outer = [number[:, :, 0], number[:, :, -1], number[:, 0, 1:-1], number[:, -1, 1:-1]]
@@ -163,12 +153,12 @@ def _surface(
     unit = 2.0 * np.stack(np.nonzero(shell), axis=1) / (np.array(count) - 1) - 1.0
     half = 0.5 * np.array(values["spacing"]) * (np.array(count) - 1)
     point = np.zeros((last + 1, 3))
-    point[number[shell]] = half * project(unit)
+    point[number[shell]] = half * _PROJECTIONS[shape](unit)
     faces = ((number[:, :, 0], _INWARD), (number[:, :, -1], _OUTWARD), (number[:, 0, :], _OUTWARD),
              (number[:, -1, :], _INWARD), (number[0], _INWARD), (number[-1], _OUTWARD))  # fmt: skip
     triangles = np.concatenate([_corners(face)[:, cut].reshape(-1, 3) for face, cut in faces])
     centre = np.zeros((len(triangles), 1), np.int64)
-    return Lattice(point, np.concatenate([centre, triangles], axis=1), closed=True, flat=flat)
+    return Lattice(point, np.concatenate([centre, triangles], axis=1), closed=True, flat=shape != "ellipsoid")
 
 
 # --- simplices -------------------------------------------------------------------------------------------------------

@@ -188,11 +188,29 @@ def _attributes(row: ElementRow) -> tuple[dict[str, str], dict[str, str]]:
     return dict(names[:half]), dict(names[half:])
 
 
+def _part(name: str, doc: str) -> property:
+    """Return a property for one of the four parts of object and reference."""
+
+    def get(self: MjsSensor) -> Any:
+        value = self._aims[name]
+        return getattr(value, "name", value) if name.endswith("name") else value
+
+    def put(self: MjsSensor, value: Any) -> None:
+        self._aims[name] = value if name.endswith("name") else mjtObj(value)
+        self._write_aims()
+
+    return property(get, put, doc=doc)
+
+
 @fields(SENSOR.children["user"], drop=("objtype", "objname"))
 class MjsSensor(Named):
     """A sensor: ``type``, then the object (``objtype``, ``objname``) and the reference (``reftype``, ``refname``)."""
 
     plugin = plugin_instance
+    objtype = _part("objtype", "Kind of the object.")
+    objname = _part("objname", "Name of the object.")
+    reftype = _part("reftype", "Kind of the reference.")
+    refname = _part("refname", "Name of the reference.")
 
     def __init__(self, spec: Any, element: Any) -> None:
         super().__init__(spec, element)
@@ -254,26 +272,3 @@ class MjsSensor(Named):
                 kinds = ", ".join(names) or "nothing"
                 return self.element.error(f"a {self.element.row.tag} sensor takes {kinds} here", side + "type")
         return None
-
-
-def _part(name: str, doc: str) -> property:
-    """Return a property for one of the four parts of object and reference."""
-
-    def get(self: MjsSensor) -> Any:
-        value = self._aims[name]
-        return getattr(value, "name", value) if name.endswith("name") else value
-
-    def put(self: MjsSensor, value: Any) -> None:
-        self._aims[name] = value if name.endswith("name") else mjtObj(value)
-        self._write_aims()
-
-    return property(get, put, doc=doc)
-
-
-for _name, _doc in {
-    "objtype": "Kind of the object.",
-    "objname": "Name of the object.",
-    "reftype": "Kind of the reference.",
-    "refname": "Name of the reference.",
-}.items():
-    setattr(MjsSensor, _name, _part(_name, _doc))

@@ -174,8 +174,23 @@ MjsNumeric = struct_class("MjsNumeric", CUSTOM.children["numeric"])
 MjsText = struct_class("MjsText", CUSTOM.children["text"])
 
 
+def _column(name: str, doc: str) -> property:
+    """Return a property for one of the lists of a tuple."""
+
+    def get(self: MjsTuple) -> LiveList:
+        column = self._columns[name]
+        values = [OBJECT[word] for word in column] if name == "objtype" else column
+        return LiveList(values, lambda new: self.set_column(name, new))
+
+    return property(get, lambda self, value: self.set_column(name, value), doc=doc)
+
+
 class MjsTuple(Named):
     """A list of objects: ``objtype``, ``objname`` and ``objprm`` are lists of equal length."""
+
+    objtype = _column("objtype", "Kinds of the objects (``mjtObj``).")
+    objname = _column("objname", "Names of the objects.")
+    objprm = _column("prm", "Parameters of the objects.")
 
     def __init__(self, spec: Any, element: Any) -> None:
         super().__init__(spec, element)
@@ -205,22 +220,3 @@ class MjsTuple(Named):
         if len(set(lengths)) == 1:
             return None
         return self.element.error(f"objtype, objname and objprm have {lengths} entries: they must have equally many")
-
-
-def _column(name: str, doc: str) -> property:
-    """Return a property for one of the lists of a tuple."""
-
-    def get(self: MjsTuple) -> LiveList:
-        column = self._columns[name]
-        values = [OBJECT[word] for word in column] if name == "objtype" else column
-        return LiveList(values, lambda new: self.set_column(name, new))
-
-    return property(get, lambda self, value: self.set_column(name, value), doc=doc)
-
-
-for _name, _parameter, _doc in (
-    ("objtype", "objtype", "Kinds of the objects (``mjtObj``)."),
-    ("objname", "objname", "Names of the objects."),
-    ("objprm", "prm", "Parameters of the objects."),
-):
-    setattr(MjsTuple, _name, _column(_parameter, _doc))

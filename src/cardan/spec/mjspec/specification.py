@@ -121,10 +121,6 @@ class Specification:
         tags = bodies.CONTENT[KINDS[kind].plural]
         return [element for body in bodies_of(self.tree) for element, _ in body.content(*tags)]
 
-    def listing(self, kind: str) -> list[Any]:
-        """Return the structs of all elements of a kind."""
-        return [self.struct(element) for element in self.elements(kind)]
-
     def id_of(self, element: Element) -> int:
         """Return the id of an element in the model compiled last, or -1 if the model does not contain it."""
         return self._ids.get(element, -1)
@@ -346,7 +342,8 @@ def _complete(name: str, kind: Kind) -> None:
 
     find.__name__, find.__doc__ = name, f"Return the {name} of this name, or None."
     setattr(Specification, name, find)
-    setattr(Specification, kind.plural, property(lambda self: self.listing(name), doc=f"All {kind.plural}, in order."))
+    listing = property(lambda self: [*map(self.struct, self.elements(name))], doc=f"All {kind.plural}, in order.")
+    setattr(Specification, kind.plural, listing)
     row = BODY.children.get(name)
     if kind.section:
         add.__name__ = f"add_{name}"

@@ -163,8 +163,6 @@ _CONVERTERS: dict[Type, Callable[[Attribute, Any], Any]] = {
     Type.INT: _integers,
     Type.BOOL: _truth,
     Type.KEYWORD: _word,
-    Type.STRING: _text,
-    Type.REFERENCE: _text,
-    Type.FILE: _text,
+    **dict.fromkeys((Type.STRING, Type.REFERENCE, Type.FILE), _text),
     Type.MEMORY: lambda row, value: index(value),  # bytes, or -1
 }

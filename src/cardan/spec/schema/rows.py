@@ -66,21 +66,8 @@ class Attribute:
 class ElementRow:
     """One element of the language, inside a given parent.
 
-    Attributes:
-        tag: name of the element.
-        multiplicity: allowed number in the parent: ``!`` once, ``?`` at most once, ``*`` any number, ``R`` any number
-            and inside itself.
-        kind: the object kind that the element defines (names of one kind are distinct), or None.
-        entry: tag of the entry in ``<default>`` from which undefined attributes are taken, or None.
-        merged: whether a repeated element adds to the first one instead of being a second one.
-        later: name of the missing feature, if the element cannot be used yet.
-        is_entry: whether this is an entry of ``<default>``, not an object.
-        defaults: value of every attribute if nothing sets it (None: undefined). For elements with an ``entry``, the
-            attributes of the entry are included.
-        partial: names of the vectors that may be given in part (see ``Attribute.partial``).
-        required: names of the attributes that must be given.
-        references: rows of the attributes that name other objects, including those that only the entry has.
-        lists: rows of the attributes that hold several names of objects, separated by white space.
+    ``multiplicity`` is the allowed number in the parent: ``!`` once, ``?`` at most once, ``*`` any number, ``R`` any
+    number and inside itself. ``defaults`` and ``references`` include the attributes that only the ``entry`` has.
     """
 
     tag: str
@@ -88,16 +75,16 @@ class ElementRow:
     attributes: dict[str, Attribute] = field(default_factory=dict)
     children: dict[str, ElementRow] = field(default_factory=dict)
     multiplicity: str = "*"
-    kind: str | None = None
-    entry: str | None = None
-    merged: bool = False
-    later: str | None = None
-    is_entry: bool = False
-    defaults: dict[str, Any] = field(init=False)
-    partial: frozenset[str] = field(init=False)
-    required: tuple[str, ...] = field(init=False)
-    references: tuple[Attribute, ...] = field(init=False)
-    lists: tuple[Attribute, ...] = field(init=False)
+    kind: str | None = None  # object kind that the element defines (names of one kind are distinct)
+    entry: str | None = None  # tag of the entry in <default> from which undefined attributes are taken
+    merged: bool = False  # whether a repeated element adds to the first one instead of being a second one
+    later: str | None = None  # name of the missing feature, if the element cannot be used yet
+    is_entry: bool = False  # whether this is an entry of <default>, not an object
+    defaults: dict[str, Any] = field(init=False)  # value of every attribute if nothing sets it (None: undefined)
+    partial: frozenset[str] = field(init=False)  # names of the vectors that may be given in part
+    required: tuple[str, ...] = field(init=False)  # names of the attributes that must be given
+    references: tuple[Attribute, ...] = field(init=False)  # rows of the attributes that name other objects
+    lists: tuple[Attribute, ...] = field(init=False)  # rows of attributes with several names, separated by white space
 
     def __post_init__(self) -> None:
         self.defaults = {name: row.default for name, row in self.attributes.items()}

@@ -1,0 +1,28 @@
+"""Macros of the kinematic tree, elements that represent other elements: ``composite``, ``replicate``, ``flexcomp``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from cardan.spec.tree import ModelTree
+
+MACROS = ("composite", "replicate", "flexcomp")
+"""Tags of the macros, in the order in which they are expanded."""
+
+
+def expand_macros(tree: ModelTree, tag: str) -> None:
+    """Replace every macro with this tag by its elements, inner macros before outer ones. Raises MjcfError."""
+    macros = [element for element in tree.worldbody.descendants() if element.tag == tag]
+    if not macros:
+        return
+    if tag == "composite":
+        from cardan.spec.composite.expand import expand
+    elif tag == "replicate":
+        from cardan.spec.replicate import expand
+    else:
+        from cardan.spec.flexcomp.expand import expand
+    depth = {macro: sum(around.tag == tag for around in macro.around()) for macro in macros}
+    for macro in sorted(macros, key=depth.__getitem__, reverse=True):
+        expand(macro)
+    tree.changed()
