@@ -23,7 +23,7 @@ from cardan.spec.layout import Part, Parts, layout, pieces, rearranged, size
 from cardan.spec.mjspec.bodies import mjtGeomInertia, mjtOrientation
 from cardan.spec.mjspec.specification import KINDS, Specification
 from cardan.spec.schema.keywords import mjtBuiltin, mjtInertiaFromGeom, mjtLimited, mjtMark
-from cardan.spec.trees import copied_tree
+from cardan.spec.tree import copied_tree
 
 # fields of the state, each with the part of the layout that names the owners of its entries
 _STATE = {

@@ -16,11 +16,10 @@ from cardan.errors import MjcfError
 from cardan.maths.pose import euler2quat
 from cardan.maths.vector import scale3
 from cardan.spec.element import Element
-from cardan.spec.layout import KeysKept, key_pieces, layout, rewrite_key
+from cardan.spec.layout import key_pieces, keys_kept, layout, rewrite_key
 from cardan.spec.schema.language import DEFAULT
 from cardan.spec.schema.rows import Type
-from cardan.spec.tree import WORLD, asset_folder
-from cardan.spec.trees import listed, names_of
+from cardan.spec.tree import WORLD, asset_folder, listed, names_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -67,7 +66,7 @@ class Attachment:
                     raise element.error(message, "name")
         for cls in self.child.defaults:
             self.classes[cls.name] = self._copied_class(cls)
-        with KeysKept(self.parent):
+        with keys_kept(self.parent):
             made = [self._copy(root, target) for root in roots]
             for root, copy in zip(roots, made, strict=True):
                 self._set_class(root, copy)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from math import nan
 from typing import TYPE_CHECKING
 
@@ -95,19 +96,15 @@ def rewrite_key(key: Element, known: dict[str, dict[Element, Sequence[float]]], 
         key.attributes[name] = rearranged(parts[name], by_element)
 
 
-class KeysKept:
-    """Context of a change to a tree: its keyframes keep the values of all remaining elements."""
-
-    def __init__(self, tree: ModelTree) -> None:
-        self.tree = tree
-
-    def __enter__(self) -> None:
-        keys = self.tree.section("keyframe").children
-        before = layout(self.tree) if keys else {}
-        self.known = [(key, key_pieces(key, before)) for key in keys]
-
-    def __exit__(self, *error: object) -> None:
-        if self.known:
-            after = layout(self.tree)
-            for key, known in self.known:
-                rewrite_key(key, known, after)
+@contextmanager
+def keys_kept(tree: ModelTree) -> Iterator[None]:
+    """Return the context of a change to a tree: its keyframes keep the values of all remaining elements."""
+    keys = tree.section("keyframe").children
+    before = layout(tree) if keys else {}
+    pieces_of = [(key, key_pieces(key, before)) for key in keys]
+    try:
+        yield
+    finally:
+        after = layout(tree) if pieces_of else {}
+        for key, known in pieces_of:
+            rewrite_key(key, known, after)

@@ -17,7 +17,7 @@ from cardan.maths.quaternion import rot_vec_quat
 from cardan.maths.vector import add3, scale3
 from cardan.spec.element import Element
 from cardan.spec.schema.body import FRAME
-from cardan.spec.trees import Named, names_of
+from cardan.spec.tree import Named, names_of
 
 if TYPE_CHECKING:
     from cardan.spec.tree import ModelTree

@@ -88,9 +88,7 @@ def put_flexes(scribe: Scribe) -> None:
             "body": bodies[0] if rigid else " ".join(bodies),
             "element": plain(m.flex_elem[elements]),
             # a rigid flex with one body has as many vertices as are written
-            "vertex": plain(m.flex_vert[vertices].ravel())
-            if m.flex_rigid[number] or not m.flex_centered[number]
-            else None,
+            "vertex": plain(m.flex_vert[vertices].ravel()) if rigid or not m.flex_centered[number] else None,
         }
         texcoord = int(m.flex_texcoordadr[number])
         if texcoord >= 0:

@@ -157,7 +157,6 @@ class Expansion:
             "element": tuple(self.elem.ravel().tolist()),
             "body": " ".join(bodies) if len(self.free) else parent,
         }
-        pinned = self.pinned[self.used]
         if pinned.any():
             vertex = np.zeros((len(self.used), 3))
             pose = IDENTITY  # of the innermost frame in the parent

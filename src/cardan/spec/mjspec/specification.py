@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cardan.errors import MjcfError, suggestion
 from cardan.spec.attach import Attachment
-from cardan.spec.layout import KeysKept, bodies_of
+from cardan.spec.layout import bodies_of, keys_kept
 from cardan.spec.mjspec import actuators, assets, bodies, relations, settings
 from cardan.spec.mjspec.bodies import MjsBody, MjsFrame, MjsSite
 from cardan.spec.mjspec.settings import MjsDefault
@@ -19,8 +19,7 @@ from cardan.spec.schema.body import BODY
 from cardan.spec.schema.language import SCHEMA
 from cardan.spec.schema.settings import COMPILER, SIZE
 from cardan.spec.schema.shared import ORIENTATION
-from cardan.spec.tree import ModelTree
-from cardan.spec.trees import remove
+from cardan.spec.tree import ModelTree, remove
 
 if TYPE_CHECKING:
     from cardan.spec.element import Element
@@ -132,7 +131,7 @@ class Specification:
 
         Keyframes are extended by the initial values of the new element.
         """
-        with KeysKept(self.tree):
+        with keys_kept(self.tree):
             element: Element = parent.add(tag)
             if element.row.later and KINDS[element.row.kind or ""].decided:
                 parent.children.remove(element)
@@ -215,7 +214,7 @@ class Specification:
             raise ValueError("the element belongs to another specification")
         if element.element is self.tree.worldbody:
             raise self.tree.worldbody.error("the world body can't be deleted")
-        with KeysKept(self.tree):
+        with keys_kept(self.tree):
             remove(element.element)
 
     def attach(

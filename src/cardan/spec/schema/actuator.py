@@ -35,11 +35,6 @@ _INHERITRANGE = real("inheritrange", 0.0, "take the range of the target, scaled 
 _ACTEARLY = boolean("actearly", False, "force from the next activation")
 
 
-def _parameters(which: str, first: float) -> Attribute:
-    """Return the row of a vector of ten parameters, the first of which is not zero by default."""
-    return reals(f"{which}prm", (1, 10), (first, *[0.0] * 9), f"parameters of the {which}")
-
-
 # attributes of all actuators except those on bodies
 _COMMON: tuple[Attribute, ...] = (*_NAMES, GROUP, *TRANSMISSION, _GEAR, _CRANKLENGTH, _LENGTHRANGE, USER)
 
@@ -47,9 +42,10 @@ DYNAMICS: tuple[Attribute, ...] = (
     keyword("dyntype", DYN, "none", "activation dynamics"),
     keyword("gaintype", GAIN, "fixed", "gain"),
     keyword("biastype", BIAS, "none", "bias"),
-    _parameters("dyn", 1.0),
-    _parameters("gain", 1.0),
-    _parameters("bias", 0.0),
+    *(
+        reals(f"{which}prm", (1, 10), (first, *[0.0] * 9), f"parameters of the {which}")
+        for which, first in (("dyn", 1.0), ("gain", 1.0), ("bias", 0.0))
+    ),
 )
 
 GENERAL = element(
@@ -147,9 +143,6 @@ PLUGIN_ACTUATOR = element(
     kind="actuator",
     entry="general",
 )
-
-# a default class can hold inheritrange for all actuators, but only some shortcuts can write it
-GENERAL_ENTRY_EXTRA: dict[str, float] = {"inheritrange": 0.0}
 
 # attributes of actuators that default classes cannot hold
 NOT_IN_DEFAULT: tuple[str, ...] = (*(row.name for row in TRANSMISSION), "refsite", "body", "lengthrange", "tausmooth")

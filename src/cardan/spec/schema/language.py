@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cardan.spec.schema.actuator import ACTUATOR, GENERAL_ENTRY_EXTRA, NOT_IN_DEFAULT
+from cardan.spec.schema.actuator import ACTUATOR, NOT_IN_DEFAULT
 from cardan.spec.schema.asset import ASSET, CUSTOM, DEFORMABLE, EXTENSION, MATERIAL_ROW, MESH_ROW
 from cardan.spec.schema.body import CAMERA_ROW, GEOM_ROW, JOINT_ROW, LIGHT_ROW, SITE_ROW, WORLDBODY
 from cardan.spec.schema.relations import CONTACT, EQUALITY, KEYFRAME, PAIR, SPATIAL, TENDON
@@ -88,7 +88,8 @@ def walk(row: ElementRow = SCHEMA) -> Iterator[ElementRow]:
 
 def _complete() -> None:
     """Add to every element that takes defaults the attributes that it has only through its default entry."""
-    DEFAULT.children["general"].defaults |= GENERAL_ENTRY_EXTRA
+    # a default class can hold inheritrange for all actuators, but only some shortcuts can write it
+    DEFAULT.children["general"].defaults["inheritrange"] = 0.0
     shortcuts = [row for row in ACTUATOR.children.values() if row.tag in DEFAULT.children]
     for row in walk():
         if row.entry:

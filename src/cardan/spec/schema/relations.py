@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from cardan.spec.schema.asset import NUMBERS
 from cardan.spec.schema.body import COLOUR, MATERIAL
 from cardan.spec.schema.rows import Attribute, ElementRow, boolean, element, integer, real, reals, reference
 from cardan.spec.schema.shared import CLASS, GROUP, USER, classed, name, passive, solver
@@ -150,17 +151,12 @@ KEYFRAME = element(
             "state",
             name("keyframe"),
             real("time", 0.0, "time, s"),
-            *(
-                reals(part, (0, None), None, meaning)
-                for part, meaning in [
-                    ("qpos", "joint positions; undefined: qpos0"),
-                    ("qvel", "joint velocities; undefined: 0"),
-                    ("act", "activations; undefined: 0"),
-                    ("mpos", "positions of mocap bodies, m; undefined: as in the model"),
-                    ("mquat", "orientations of mocap bodies; undefined: as in the model"),
-                    ("ctrl", "controls; undefined: 0"),
-                ]
-            ),
+            reals("qpos", NUMBERS, None, "joint positions; undefined: qpos0"),
+            reals("qvel", NUMBERS, None, "joint velocities; undefined: 0"),
+            reals("act", NUMBERS, None, "activations; undefined: 0"),
+            reals("mpos", NUMBERS, None, "positions of mocap bodies, m; undefined: as in the model"),
+            reals("mquat", NUMBERS, None, "orientations of mocap bodies; undefined: as in the model"),
+            reals("ctrl", NUMBERS, None, "controls; undefined: 0"),
             kind="key",
         )
     ],

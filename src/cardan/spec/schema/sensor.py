@@ -75,6 +75,12 @@ _RELATIVE: tuple[Attribute, ...] = (
     reference("refname", "@reftype", "name of that object; undefined: the world"),
 )
 
+_GEOMS: tuple[Attribute, ...] = tuple(
+    reference(f"{kind}{number}", kind, f"{word} {kind}")
+    for number, word in ((1, "first"), (2, "second"))
+    for kind in ("geom", "body")
+)
+
 _FRAME: dict[str, str] = {
     "framepos": "position of a frame, m",
     "framequat": "orientation of a frame",
@@ -93,11 +99,6 @@ _DISTANCE: dict[str, str] = {
     "normal": "direction of the distance between geoms",
     "fromto": "end points of the distance between geoms, m",
 }
-_GEOMS: tuple[Attribute, ...] = tuple(
-    reference(f"{kind}{number}", kind, f"{word} {kind}")
-    for number, word in ((1, "first"), (2, "second"))
-    for kind in ("geom", "body")
-)
 
 _ANY_OBJECT: tuple[Attribute, ...] = (
     keyword("objtype", OBJECT, None, "kind of the object"),
