@@ -131,7 +131,8 @@ class Scribe:
     def put_plugin(self, origin: Element | None, into: Element, instance: int) -> None:
         """Add the plugin of an element: the name of its instance, or the source's settings of an unnamed instance.
 
-        Raises MjcfError if the instance is unnamed and the element of the source is not known.
+        Raises:
+            MjcfError: the instance is unnamed, and the element of the source is not known.
         """
         name = self.name("plugin", instance)
         if name:
