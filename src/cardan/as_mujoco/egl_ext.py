@@ -16,11 +16,7 @@ globals().update({name: value for name, value in vars(EGL).items() if not name.s
 
 
 def eglQueryDevicesEXT(*arguments: Any) -> NoReturn:
-    """Raise RuntimeError: Cardan has no EGL devices.
-
-    Raises:
-        RuntimeError: always.
-    """
+    """Raise RuntimeError: Cardan has no EGL devices."""
     raise RuntimeError("there are no EGL devices: Cardan draws without OpenGL; give no GL context to it")
 
 

@@ -3,17 +3,68 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
+import inspect
+from collections.abc import Callable, Iterable
 from functools import cache
 from types import ModuleType
 from typing import Any, NamedTuple
 
 import cardan
-from cardan.as_mujoco.documentation import document
 from cardan.face import public_names
+from cardan.jit.binding.functions import Binding
 from cardan.model import internals
 from cardan.model.mjdata import MjContactList, MjSolverStatList, MjTimerStatList, MjWarningStatList
 from cardan.model.named import view_classes
+
+# docstrings in the format of the reference's functions: the signature first, then the text
+
+TYPES = {
+    "MjModel": "mujoco._structs.MjModel",
+    "MjData": "mujoco._structs.MjData",
+    "np.ndarray": "numpy.ndarray[numpy.float64]",
+    "Any": "object",
+    "Callback": "object",
+}
+"""Names of types in the reference, by Cardan's annotations."""
+
+
+def document(functions: Iterable[Callable[..., Any]]) -> None:
+    """Insert the signature at the beginning of the docstring of each function."""
+    for function in functions:
+        binding = getattr(function, "__self__", None)
+        native = isinstance(binding, Binding)
+        text = (function.__doc__ or "").rstrip()
+        head = f"{function.__name__}{_signature(binding.function if native else function)}"
+        if not text.startswith(head):
+            text = f"{head}\n\n{inspect.cleandoc(text)}\n"
+            if native:
+                binding.document(text)
+            else:
+                function.__doc__ = text
+
+
+def _signature(function: Callable[..., Any]) -> str:
+    """Format arguments and result, as in ``(m: mujoco._structs.MjModel) -> None``."""
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):
+        return "(*args, **kwargs)"
+    arguments = []
+    for parameter in signature.parameters.values():
+        default = "" if parameter.default is inspect.Parameter.empty else f" = {parameter.default!r}"
+        arguments.append(f"{parameter.name}: {_type_name(parameter.annotation)}{default}")
+    return f"({', '.join(arguments)}) -> {_type_name(signature.return_annotation)}"
+
+
+def _type_name(annotation: Any) -> str:
+    """Return the reference's name of an annotated type."""
+    if annotation is inspect.Parameter.empty:
+        return "object"
+    text = annotation if isinstance(annotation, str) else getattr(annotation, "__name__", str(annotation))
+    return " | ".join(TYPES.get(part.strip(), part.strip()) for part in text.split("|"))
+
+
+# modules -----------------------------------------------------------------------
 
 NAME = "mujoco"
 VERSION = "3.1.6"
@@ -29,13 +80,17 @@ class Submodule(NamedTuple):
 
     Attributes:
         source: Cardan's module of the same content, or empty.
-        holds: function that selects names of `cardan`, if the module has no source.
+        prefixes: beginnings of its names in `cardan`, if the module has no source.
+        kind: type of its objects.
+        others: beginnings of names with a prefix of the module that are not in it.
         is_package: whether the module has submodules.
         later: the missing feature, if the module's names are not available yet.
     """
 
     source: str = ""
-    holds: Callable[[str, Any], bool] = lambda name, value: False
+    prefixes: tuple[str, ...] = ()
+    kind: type | tuple[type, ...] = object
+    others: tuple[str, ...] = ()
     is_package: bool = False
     later: str = ""
 
@@ -43,9 +98,7 @@ class Submodule(NamedTuple):
 def _realloc_con_efc(d: cardan.MjData, ncon: int, nefc: int) -> None:
     """Allocate contacts and constraint rows in the data, and mark all of them as used.
 
-    Raises:
-        ValueError: a number is negative.
-        FatalError: a number exceeds `MOST_ROWS`; then the data has no contacts and rows.
+    If a number exceeds `MOST_ROWS`, the data has no contacts and rows, and FatalError is raised.
     """
     if min(ncon, nefc) < 0:
         raise ValueError(f"ncon and nefc must not be negative, got {ncon} and {nefc}")
@@ -58,42 +111,18 @@ def _realloc_con_efc(d: cardan.MjData, ncon: int, nefc: int) -> None:
     d.ncon, d.nefc = ncon, nefc
 
 
-def _is_function(name: str, value: Any) -> bool:
-    return name.startswith(("mj_", "mjd_", "mju_", "mjv_"))
-
-
-def _is_callback(name: str, value: Any) -> bool:
-    return name.startswith(("get_mj", "set_mj")) or name == "mj_resetCallbacks"
-
-
-def _is_enumeration(name: str, value: Any) -> bool:
-    return name.startswith("mjt")
-
-
-def _is_struct(name: str, value: Any) -> bool:
-    return name.startswith(("Mj", "_Mj")) and isinstance(value, type) and not name.startswith(("MjSpec", "Mjr"))
-
-
-def _is_constant(name: str, value: Any) -> bool:
-    return name.startswith("mj") and isinstance(value, (int, float, str, tuple))
-
-
-def _is_of_rendering(name: str, value: Any) -> bool:
-    return name.startswith(("mjr_", "Mjr"))
-
-
 SUBMODULES: dict[str, Submodule] = {
     "batch": Submodule("cardan.batch"),
     "rollout": Submodule("cardan.rollout"),
     "minimize": Submodule("cardan.minimize"),
     "msh2obj": Submodule("cardan.msh2obj"),
-    "_callbacks": Submodule(holds=_is_callback),
-    "_constants": Submodule(holds=_is_constant),
-    "_enums": Submodule(holds=_is_enumeration),
+    "_callbacks": Submodule(prefixes=("get_mj", "set_mj", "mj_resetCallbacks")),
+    "_constants": Submodule(prefixes=("mj",), kind=(int, float, str, tuple)),
+    "_enums": Submodule(prefixes=("mjt",)),
     "_errors": Submodule("cardan.errors"),
-    "_functions": Submodule(holds=_is_function),
-    "_render": Submodule(holds=_is_of_rendering),
-    "_structs": Submodule(holds=_is_struct),
+    "_functions": Submodule(prefixes=("mj_", "mjd_", "mju_", "mjv_")),
+    "_render": Submodule(prefixes=("mjr_", "Mjr")),
+    "_structs": Submodule(prefixes=("Mj", "_Mj"), kind=type, others=("MjSpec", "Mjr")),
     "renderer": Submodule("cardan.render.renderer"),
     "gl_context": Submodule("cardan.render.gl_context"),
     "viewer": Submodule("cardan.viewer"),
@@ -134,7 +163,8 @@ def fill(module: ModuleType) -> None:
         vars(module).update({key: getattr(source, key) for key in names})
         module.__doc__ = source.__doc__
         return
-    content = {key: value for key, value in _content().items() if submodule.holds(key, value)}
+    names = [key for key in _content() if key.startswith(submodule.prefixes) and not key.startswith(submodule.others)]
+    content = {key: _content()[key] for key in names if isinstance(_content()[key], submodule.kind)}
     vars(module).update(content)
     if name in ("_functions", "_callbacks"):
         document(content.values())
