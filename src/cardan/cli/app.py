@@ -30,9 +30,6 @@ def friendly_messages() -> Iterator[None]:
     """Context in which errors of input, files and memory end the program with a message, without a traceback.
 
     Warnings are printed on one line each.
-
-    Raises:
-        typer.Exit: with the exit status.
     """
     with warnings.catch_warnings():
         warnings.showwarning = _show_warning

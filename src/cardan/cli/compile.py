@@ -43,16 +43,7 @@ LEFT_OUT += tuple(f"cardan.batch.{name}" for name in ("ray", "jax_step", "torch_
 
 
 def save(model: Path, out: Path) -> None:
-    """Compile a model and write it to a file, in the format of the file name's suffix.
-
-    Args:
-        model: model file (MJCF, URDF, or a binary model).
-        out: ``.xml`` for canonical MJCF, ``.mjb`` for a binary model, ``.txt`` for a listing of all fields.
-
-    Raises:
-        ValueError: the suffix of ``out`` is unknown, the model is invalid, or it can't be written as XML.
-        OSError: a file can't be read or written.
-    """
+    """Compile a model and write it to a file, in the format of the file name's suffix (see `FORMS`)."""
     write = FORMS.get(out.suffix.lower())
     if write is None:
         raise ValueError(f"{out}: the suffix selects the format; use one of {', '.join(FORMS)}")

@@ -14,11 +14,7 @@ __all__ = ["keyframe_id", "load_model", "model_name", "number_of_steps", "read_c
 
 
 def keyframe_id(m: cardan.MjModel, keyframe: str) -> int:
-    """Return the number of a keyframe given by name or number.
-
-    Raises:
-        ValueError: the model has no such keyframe; the message lists its keyframes.
-    """
+    """Return the number of a keyframe given by name or number; the error for another one lists the keyframes."""
     number = cardan.mj_name2id(m, cardan.mjtObj.mjOBJ_KEY, keyframe)
     if number < 0 and keyframe.isdigit() and int(keyframe) < m.nkey:
         number = int(keyframe)
@@ -42,12 +38,7 @@ def model_name(m: cardan.MjModel) -> str:
 
 
 def read_controls(path: Path, nu: int) -> np.ndarray:
-    """Read controls of shape (steps, nu) from a .npy file.
-
-    Raises:
-        OSError: the file does not exist.
-        ValueError: the file isn't an array of finite numbers, or its shape is wrong.
-    """
+    """Read finite controls of shape (steps, nu), or (nu,) for one row, from a .npy file."""
     try:
         stored = np.load(path, allow_pickle=False)
         if np.iscomplexobj(stored):
@@ -69,11 +60,7 @@ def read_controls(path: Path, nu: int) -> np.ndarray:
 
 
 def number_of_steps(duration: float, timestep: float) -> int:
-    """Return the number of steps in a duration, both in seconds.
-
-    Raises:
-        ValueError: the duration isn't finite, or the timestep isn't positive.
-    """
+    """Return the number of steps in a finite duration, for a positive timestep; both in seconds."""
     if not math.isfinite(duration):
         raise ValueError(f"the duration must be a finite number of seconds, not {duration}")
     if not timestep > 0.0:

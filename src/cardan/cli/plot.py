@@ -83,11 +83,7 @@ DPI = 120
 
 
 def check_picture(path: Path) -> None:
-    """Check that matplotlib can write picture files with this suffix.
-
-    Raises:
-        ValueError: the suffix is not supported.
-    """
+    """Check that matplotlib can write picture files with this suffix."""
     known = plt.figure().canvas.get_supported_filetypes()
     if path.suffix.removeprefix(".") not in known:
         raise ValueError(f"{path}: can't draw a picture of this kind; known suffixes: {', '.join(sorted(known))}")

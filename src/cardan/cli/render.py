@@ -19,11 +19,7 @@ RATE = 30
 
 
 def camera_of(m: cardan.MjModel, text: str | None) -> int | str:
-    """Return a camera by its name or number; the free camera if `text` is None.
-
-    Raises:
-        ValueError: the model has no such camera; the message lists its cameras.
-    """
+    """Return a camera by its name or number, the free camera if `text` is None; the error lists the cameras."""
     if text is None:
         return -1
     names = [m.camera(k).name for k in range(m.ncam)]
@@ -36,14 +32,7 @@ def camera_of(m: cardan.MjModel, text: str | None) -> int | str:
 
 
 class Photographer:
-    """Takes pictures of states.
-
-    Args:
-        m: the model; its offscreen buffer is enlarged to the size.
-        size: width and height, pixels.
-        camera: name or number of a camera.
-        kind: ``color``, ``depth`` or ``segmentation``.
-    """
+    """Takes pictures of states of a kind (``color``, ``depth``, ``segmentation``); enlarges the model's buffer."""
 
     def __init__(self, m: cardan.MjModel, size: tuple[int, int], camera: str | None, kind: str) -> None:
         buffer = m.vis.global_
@@ -82,11 +71,7 @@ SECONDS = 5.0
 
 
 def size_of(text: str) -> tuple[int, int]:
-    """Parse width and height from ``640x480``.
-
-    Raises:
-        ValueError: the text has another form, or a number is too large.
-    """
+    """Parse width and height from ``640x480``; refuse another form, and numbers that are too large."""
     width, _, height = text.lower().partition("x")
     if not (width.isdigit() and height.isdigit()) or not (0 < int(width) <= MOST_PIXELS >= int(height) > 0):
         raise ValueError(f"the size must be like 640x480, at most {MOST_PIXELS} either way, not {text!r}")

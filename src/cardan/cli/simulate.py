@@ -28,11 +28,7 @@ MOST_BYTES = 8 << 30  # largest size of a trajectory in memory
 
 
 def _empty_rows(d: cardan.MjData, n: int) -> Rows:
-    """Allocate n rows of a trajectory.
-
-    Raises:
-        ValueError: they would need more than `MOST_BYTES`.
-    """
+    """Allocate n rows of a trajectory; refuse more than `MOST_BYTES`."""
     row_bytes = sum(getattr(d, name).nbytes for name in ARRAYS) + 3 * np.float64().nbytes
     if n * row_bytes > MOST_BYTES:
         room = MOST_BYTES // row_bytes - 1
