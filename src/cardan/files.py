@@ -47,8 +47,8 @@ def write_file(path: FileName, content: bytes | str, durable: bool = True) -> No
     name = os.fsdecode(path)
     data = content.encode() if isinstance(content, str) else content
     try:
-        status, target = _status(name), _target(name)
-        if target is None or not _is_replaced(status):
+        status, target = _place(name)
+        if target is None:
             _write_through(name, data)
             return
         try:
@@ -71,8 +71,8 @@ def check_writable(path: FileName) -> None:
 
     name = os.fsdecode(path)
     try:
-        status, target = _status(name), _target(name)
-        if target is None or not _is_replaced(status):
+        status, target = _place(name)
+        if target is None:
             return
         folder = os.path.dirname(target)
         os.makedirs(folder, exist_ok=True)
@@ -95,12 +95,14 @@ def _with_path(error: OSError, name: str) -> OSError:
     return named
 
 
-def _status(name: str) -> os.stat_result | None:
-    """Return the status of a path, links followed; None if it does not exist.
+def _place(name: str) -> tuple[os.stat_result | None, str | None]:
+    """Return status and path of the file that is replaced; no path if the file is written to directly."""
+    status, target = _status(name), _target(name)
+    return status, target if status is None or stat.S_ISREG(status.st_mode) else None
 
-    Raises:
-        OSError: it is a folder, or must not be written.
-    """
+
+def _status(name: str) -> os.stat_result | None:
+    """Return the status of a path, links followed; None if it does not exist. Refuse folders and read-only files."""
     try:
         status = os.stat(name)
     except (FileNotFoundError, NotADirectoryError):
@@ -112,11 +114,6 @@ def _status(name: str) -> os.stat_result | None:
     if not os.access(name, os.W_OK, effective_ids=os.access in os.supports_effective_ids):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     return status
-
-
-def _is_replaced(status: os.stat_result | None) -> bool:
-    """Whether a file is replaced by a new file instead of being written to."""
-    return status is None or stat.S_ISREG(status.st_mode)
 
 
 def _target(name: str) -> str | None:

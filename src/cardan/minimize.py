@@ -207,11 +207,7 @@ def check_norm(r: np.ndarray, norm: Norm, eps: float, output: TextIO | None = No
 
 
 def _report(what: str, given: np.ndarray, by_differences: np.ndarray, output: TextIO | None) -> None:
-    """Compare a derivative with finite differences, and print the largest difference.
-
-    Raises:
-        ValueError: the shapes differ, numbers are not finite, or the difference is larger than its tolerance.
-    """
+    """Compare a derivative with finite differences: print the largest difference, or raise ValueError."""
     if given.shape != by_differences.shape:
         raise ValueError(f"{what} does not match finite differences: shape {given.shape}, not {by_differences.shape}")
     _check_finite(what, given)
@@ -225,11 +221,7 @@ def _report(what: str, given: np.ndarray, by_differences: np.ndarray, output: Te
 
 
 def _check_finite(what: str, values: np.ndarray) -> None:
-    """Check that all values are finite.
-
-    Raises:
-        ValueError: a value is infinite or NaN.
-    """
+    """Raise ValueError if a value is infinite or NaN."""
     if not np.isfinite(values).all():
         raise ValueError(f"{what} must contain finite values only")
 
@@ -366,7 +358,13 @@ def _minimise(
     run.r = run.residual_at(run.x)
     run.value = float(run.norm.value(run.r))
     for iteration in range(max_iter):
-        matrix = _jacobian_at(run, jacobian, eps)
+        if jacobian is not None:
+            run.n_jac += 1
+            matrix = np.asarray(jacobian(run.x, run.r), float)
+        else:
+            start = time.perf_counter()
+            matrix, run.n_res = jacobian_fd(run.residual, run.x, run.r, eps, run.n_res, run.bounds)
+            run.seconds += time.perf_counter() - start
         if check_derivatives and iteration == 0:
             if jacobian is not None:
                 run.n_res = check_jacobian(run.residual, run.x, run.r, matrix, eps, run.n_res, run.bounds, output)
@@ -381,11 +379,7 @@ def _minimise(
 
 
 def _checked_bounds(x: np.ndarray, bounds: Sequence[np.ndarray] | None) -> tuple[np.ndarray, np.ndarray] | None:
-    """Convert the bounds to columns.
-
-    Raises:
-        ValueError: the bounds are invalid.
-    """
+    """Convert the bounds to columns; raise ValueError if they are invalid."""
     if not np.isfinite(x).all():
         raise ValueError("x0 must be finite")
     if bounds is None:
@@ -402,22 +396,10 @@ def _checked_bounds(x: np.ndarray, bounds: Sequence[np.ndarray] | None) -> tuple
     return lower, upper
 
 
-def _jacobian_at(run: _Run, jacobian: Jacobian | None, eps: float) -> np.ndarray:
-    """Compute the Jacobian at the current point, shape (nr, nx)."""
-    if jacobian is not None:
-        run.n_jac += 1
-        return np.asarray(jacobian(run.x, run.r), float)
-    start = time.perf_counter()
-    matrix, run.n_res = jacobian_fd(run.residual, run.x, run.r, eps, run.n_res, run.bounds)
-    run.seconds += time.perf_counter() - start
-    return matrix
-
-
 def _iterate(run: _Run, matrix: np.ndarray) -> Status | None:
-    """Find a step that lowers the objective, take it, and adapt the regulariser.
+    """Find a step that lowers the objective, take it, and adapt the regulariser; return the reason to end, or None.
 
-    Returns:
-        The reason to end, or None. If the reason is a step shorter than the tolerance, the step is taken.
+    If the reason is a step shorter than the tolerance, the step is taken.
     """
     gradient, hessian = run.norm.grad_hess(run.r, matrix)
     gradient = np.asarray(gradient, float).reshape(-1, 1)

@@ -70,12 +70,9 @@ _LOCKED = _Living[Locked]()
 class Job:
     """Work that threads share.
 
-    Attributes:
-        counter: a number for native code to count parts with, by its address; cancelling sets it to `CLOSED`.
-        cancelled: whether the threads should stop as soon as they can.
-
-    Args:
-        work: does a share of the work, given the job and the number of the thread, 0 for the caller's.
+    Each thread does a share: it calls ``work(job, number)`` with its number, 0 for the caller's. Native code counts
+    parts with `counter`, by its address; cancelling sets it to `CLOSED`. A share should end soon once the job is
+    `cancelled`.
     """
 
     def __init__(self, work: Work) -> None:
@@ -170,12 +167,7 @@ def _serve(inbox: SimpleQueue[Any], number: int) -> None:
 
 
 class _Helper:
-    """A thread that waits for jobs.
-
-    Args:
-        number: of the thread.
-        name: of the thread.
-    """
+    """A thread, with a number and a name, that waits for jobs."""
 
     def __init__(self, number: int, name: str) -> None:
         self.inbox: SimpleQueue[Any] = SimpleQueue()
@@ -215,12 +207,7 @@ class Crew:
         _CREWS.add(self)
 
     def share(self, work: Work, most: int | None = None) -> None:
-        """Let the caller and helpers do a share of some work each.
-
-        Args:
-            work: does a share, given the job and the number of the thread, 0 for the caller's. It should end soon once
-                the job is cancelled.
-            most: largest number of threads; all of them by default.
+        """Let the caller and helpers, at most `most` threads, do a share of some work each (see `Job`).
 
         Raises:
             BaseException: what `work` raised in one of the threads, first of all in the caller's.
@@ -253,12 +240,7 @@ class Crew:
                 job.abandoned = True
 
     def each(self, work: Callable[[int, int], object], parts: int, most: int | None = None) -> None:
-        """Do all parts of some work.
-
-        Args:
-            work: does a part: its number, and that of the thread that does it.
-            parts: number of parts.
-            most: largest number of threads that it is worth.
+        """Do all parts of some work with at most `most` threads; `work` gets the numbers of a part and of its thread.
 
         Raises:
             BaseException: what `work` raised; parts that nobody had begun are left out then.
