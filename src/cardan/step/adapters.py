@@ -242,12 +242,7 @@ def _python_collider(function: Function) -> Function:
 
 
 def _parts(contact: Any) -> tuple[float, np.ndarray, np.ndarray]:
-    """Return distance, position and frame of a contact that a Python function returned.
-
-    Raises:
-        TypeError: it is not a contact.
-        ValueError: it has wrong shapes, numbers that are not finite, or a normal of no length.
-    """
+    """Return distance, position and frame of a contact that a Python function returned; refuse anything else."""
     if isinstance(contact, MjContact):
         contact = contact.dist, contact.pos, contact.frame[:3], contact.frame[3:6]
     try:

@@ -113,21 +113,20 @@ def _reset_program(form: Form) -> Program:
     return Program([reset_diverged], form)
 
 
+def keep_trouble(m: Any, d: Any, kind: int, index: int) -> None:
+    """Compose the message of a failed check now, with the first bad number: a reset is about to clear it."""
+    trouble = first_trouble(m, d, kind == WARN_BADQACC)
+    keep_message(d, kind, index, f"{trouble}; cardan.last_good_state(d) has the state before")
+
+
 def settle_divergence(m: Any, d: Any) -> bool:
     """Handle a failed check: compose the warning's message unless it was reported, save the last good state, reset.
 
-    Args:
-        m: MjModel.
-        d: MjData, as the check left it.
-
-    Returns:
-        Whether the forward dynamics of the new state must be computed.
+    Return whether the forward dynamics of the new state must be computed.
     """
     kind = internals.number(d, "work.bad_kind")
     if not was_told(d, kind):
-        trouble = first_trouble(m, d, kind == WARN_BADQACC)
-        index = internals.number(d, "work.bad_index")
-        keep_message(d, kind, index, f"{trouble}; cardan.last_good_state(d) has the state before")
+        keep_trouble(m, d, kind, internals.number(d, "work.bad_index"))
     _reset_program(internals.form(m)).run(m, d)
     return kind == WARN_BADQACC
 

@@ -73,12 +73,9 @@ def _suspects(d: Any, computed: bool) -> set[str]:
 
 
 def first_trouble(m: Any, d: Any, computed: bool) -> str:
-    """Describe the first bad number in the order of the pipeline: field, stage, element, body.
+    """Describe the first bad number of data that are not yet reset, in the order of the pipeline.
 
-    Args:
-        m: MjModel.
-        d: MjData, not yet reset.
-        computed: whether the results of the pipeline belong to the current state.
+    The results of the pipeline are searched if they are `computed` for the current state.
     """
     suspects = {"time"} | _suspects(d, computed)
     for names, source in ((INPUTS, "an input"), (STATE, "set so, or left so by the last integration")):

@@ -197,11 +197,7 @@ Group = tuple[int, np.ndarray]  # last stage that is not recomputed (mjtStage), 
 def _evaluations(kind: int, first_row: int, above: bytes, below: bytes) -> np.ndarray:
     """Return the evaluations of the derivatives by all elements of an input: centred, one-sided, or none.
 
-    Args:
-        kind: kind of the input.
-        first_row: row of the results for its first element.
-        above: one byte per element, other than 0 if it may be moved up.
-        below: one byte per element, other than 0 if it may be moved down.
+    `above` and `below` have one byte per element, other than 0 if it may be moved up or down.
     """
     up, down = (np.frombuffer(side, bool) for side in (above, below))
     elements = np.repeat(np.arange(len(up)), up.astype(int) + down)
@@ -276,14 +272,8 @@ def transition_differences(
 ) -> np.ndarray:
     """Compute derivatives of the next state and the sensor data of a step by the state and the controls.
 
-    Args:
-        m: model.
-        d: data; its state, inputs and warm start are the same afterwards.
-        eps: size of the perturbations.
-        centered: differences from both sides instead of from above.
-        by_state: whether to compute derivatives by the state.
-        by_control: whether to compute derivatives by the controls.
-        sensors: whether to compute derivatives of sensor data.
+    Perturbations have the size `eps`; differences are `centered` or from above. The state, inputs and warm start are
+    the same afterwards.
 
     Returns:
         (2 nv + na + nu, 2 nv + na + nsensordata): one row per perturbed element (position, velocity, activation,
@@ -314,15 +304,10 @@ def transition_differences(
 def inverse_differences(
     m: MjModel, d: MjData, eps: float, actuation: bool, inputs: tuple[bool, bool, bool], sensors: bool
 ) -> np.ndarray:
-    """Compute forward differences of inverse dynamics by position, velocity and acceleration.
+    """Compute forward differences of inverse dynamics by the requested `inputs`: position, velocity, acceleration.
 
-    Args:
-        m: model.
-        d: data; its state, `qacc`, inputs and warm start are the same afterwards.
-        eps: size of the perturbations.
-        actuation: whether to subtract `qfrc_actuator` from `qfrc_inverse`.
-        inputs: whether to compute derivatives by positions, by velocities and by accelerations.
-        sensors: whether to compute derivatives of sensor data.
+    With `actuation`, `qfrc_actuator` is subtracted from `qfrc_inverse`. The state, `qacc`, inputs and warm start are
+    the same afterwards.
 
     Returns:
         (3 nv, nv + nsensordata + nM): one row per perturbed element (position, velocity, acceleration), columns for

@@ -42,12 +42,7 @@ running = _Running()
 
 
 class Hook:
-    """An installed callback.
-
-    Args:
-        place: where in the pipeline it is called.
-        function: what the user set.
-    """
+    """An installed callback: a place in the pipeline where it is called, and the function that the user set."""
 
     def __init__(self, place: str, function: Callable[..., Any]) -> None:
         self.function = function
@@ -94,37 +89,27 @@ class Hooks:
         """Version number, which grows, the same for all objects; programs made for an older version are invalid."""
         return self._version.item()
 
-    def _change(self) -> None:
-        """Note that programs that were made before don't hold any more."""
-        self._version[0] += 1
-
     def set(self, place: str, function: Callable[..., Any] | None) -> None:
         """Install a callback, or remove it with None.
 
         Raises:
             KernelError: it is marked for compilation, but cannot be compiled.
         """
+        self._put(self.installed, place, place, function)
+
+    def set_collider(self, types: tuple[int, int], function: Callable[..., Any] | None) -> None:
+        """Install a collision function for two geom types, the lower first, or remove it (arguments as in `set`)."""
+        self._put(self.colliders, types, "collider", function)
+
+    def _put(self, table: dict[Any, Hook], key: Any, place: str, function: Callable[..., Any] | None) -> None:
+        """Change a callback in a table; programs that were made before don't hold any more."""
         if function is None:
-            self.installed.pop(place, None)
+            table.pop(key, None)
         else:
             hook = Hook(place, function)
             hook.entry(*EXAMPLES.get(place, ()))
-            self.installed[place] = hook
-        self._change()
-
-    def set_collider(self, types: tuple[int, int], function: Callable[..., Any] | None) -> None:
-        """Install a collision function for two geom types, the lower first, or remove it with None.
-
-        Raises:
-            KernelError: it is marked for compilation, but cannot be compiled.
-        """
-        if function is None:
-            self.colliders.pop(types, None)
-        else:
-            hook = Hook("collider", function)
-            hook.entry()
-            self.colliders[types] = hook
-        self._change()
+            table[key] = hook
+        self._version[0] += 1
 
     def get(self, place: str) -> Callable[..., Any] | None:
         """Return the callback that the user set for a place, or None."""
@@ -134,7 +119,7 @@ class Hooks:
     def clear(self) -> None:
         """Remove all callbacks except collision functions."""
         self.installed.clear()
-        self._change()
+        self._version[0] += 1
 
 
 hooks = Hooks()
@@ -163,12 +148,6 @@ def python_places(m: Any) -> list[str]:
     return [place for place, hook in found if isinstance(hook.entry(*EXAMPLES.get(place, ())), int)]
 
 
-def hook_at(m: Any, place: str) -> Hook | None:
-    """Return the callback that a model's pipeline calls at a place: the model's own, or that of the process."""
-    own = internals.kept(m).get("hooks")
-    return (own.installed.get(place) if own else None) or hooks.installed.get(place)
-
-
 def colliders_of(m: Any) -> dict[tuple[int, int], Callable[..., Any] | int]:
     """Return the user's collision functions for a model by geom types: its own, and those of the process."""
     own = internals.kept(m).get("hooks")
@@ -176,12 +155,7 @@ def colliders_of(m: Any) -> dict[tuple[int, int], Callable[..., Any] | int]:
 
 
 class Callbacks(NamedTuple):
-    """The callbacks of a model's pipeline.
-
-    Attributes:
-        at: callbacks by the place in the pipeline where they are called.
-        colliders: user collision functions by geom types, the lower first.
-    """
+    """The callbacks of a model's pipeline by their places, and user collision functions by geom types."""
 
     at: Mapping[str, Hook]
     colliders: Mapping[tuple[int, int], Callable[..., Any] | int]

@@ -107,14 +107,9 @@ def pull_actuator(m: Model, d: Data) -> int:
 
 
 class LengthSearch:
-    """Search for the length ranges of actuators of one model, on a copy of it."""
+    """Search for the length ranges of actuators of one model, on a copy of it; ValueError if it is too long."""
 
     def __init__(self, m: MjModel, how: Search) -> None:
-        """Prepare the simulation.
-
-        Raises:
-            ValueError: it would take more than ten million steps.
-        """
         self.how = how
         self.m = m = m.__copy__()
         m.opt.disableflags |= int(_OFF)

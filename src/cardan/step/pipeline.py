@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from cardan.collision.detection import collision
 from cardan.constraint.make import constraint_stages
@@ -57,10 +57,6 @@ from cardan.step.inverse import (
 )
 from cardan.step.report import report_warnings
 
-if TYPE_CHECKING:
-    from cardan.model.mjmodel import MjModel
-
-
 Predicate = Callable[["MjModel"], bool]
 
 
@@ -86,17 +82,11 @@ class Chosen(NamedTuple):
 
 
 class Timed(NamedTuple):
-    """Part of the pipeline that a timer measures.
-
-    Attributes:
-        timer: the timer (`mjtTimer`).
-        items: the items of the part.
-        counts: whether the part counts as a separate run (a second piece of the same part does not).
-    """
+    """Part of the pipeline that a timer (`mjtTimer`) measures."""
 
     timer: int
     items: tuple[Any, ...]
-    counts: bool = True
+    counts: bool = True  # whether the part counts as a separate run (a second piece of the same part does not)
 
 
 def when(needed: Predicate, *items: Any) -> When:
@@ -137,11 +127,7 @@ def _integrator(*kinds: mjtIntegrator) -> Predicate:
 
 
 def check_sensors(m: MjModel) -> None:
-    """Refuse a model with sensors of types that do not exist yet.
-
-    Raises:
-        ValueError: the model has such sensors; the message names their types.
-    """
+    """Refuse a model with sensors of types that do not exist yet: a ValueError names the types."""
     unknown = sorted(set(m.sensor_type.tolist()).difference(SENSOR_TYPES))
     if unknown:
         names = ", ".join(mjtSensor(kind).name.removeprefix("mjSENS_").lower() for kind in unknown)

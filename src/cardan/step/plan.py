@@ -31,12 +31,7 @@ Function = Callable[..., Any] | int
 
 
 class FunctionTable(NamedTuple):
-    """Functions that stages call through a table of the model.
-
-    Attributes:
-        field: the table, a private field of the model.
-        functions: functions by their place in the table. All other places have the table's default.
-    """
+    """Functions that stages call through a table, a private field of the model; other places have its default."""
 
     field: str
     functions: tuple[tuple[int, Function], ...]
@@ -85,17 +80,11 @@ def function_name(function: Function) -> str:
 
 
 class Called(NamedTuple):
-    """A kind of functions that stages call through a table of the model.
-
-    Attributes:
-        field: the table.
-        functions_of: the functions by their place in the table, for a model and its callbacks.
-        by_detection: whether only collision detection calls them.
-    """
+    """A kind of functions that stages call through a table: the functions by their places, for a model's callbacks."""
 
     field: str
     functions_of: Callable[[Any, Callbacks], Mapping[int, Function]]
-    by_detection: bool = True
+    by_detection: bool = True  # whether only collision detection calls them
 
 
 CALLED = (
@@ -108,12 +97,7 @@ CALLED = (
 
 
 def plan_of(m: MjModel, items: tuple[Any, ...], callbacks: Callbacks | None = None) -> Plan:
-    """Return the plan of a list of the pipeline for a model.
-
-    Args:
-        m: model.
-        items: the list.
-        callbacks: the callbacks that it calls; None for those that are installed now.
+    """Return the plan of a list of the pipeline for a model, with given callbacks or those that are installed now.
 
     Raises:
         ValueError: the model asks for something that the stages don't have.
@@ -134,12 +118,7 @@ def plan_of(m: MjModel, items: tuple[Any, ...], callbacks: Callbacks | None = No
 
 
 def stages_of(m: MjModel, items: tuple[Any, ...], callbacks: Callbacks) -> tuple[Any, ...]:
-    """Return the stages of a list of the pipeline that a model needs, in order, with callbacks and counters of timers.
-
-    Raises:
-        ValueError: the model asks for something that the stages don't have.
-        FatalError: an option has a value that doesn't exist.
-    """
+    """Return the stages of a list that a model needs, in order, with callbacks and counters (errors as `plan_of`)."""
     stages = tuple(with_counters(_needed(m, items, callbacks.at), RESETTING))
     if continuous_acc_euler in stages and m.opt.integrator == mjtIntegrator.mjINT_RK4:
         raise ValueError(

@@ -34,11 +34,7 @@ def _memory_of(data: Any) -> PluginMemory:
 
 
 def begin_instances(m: MjModel, d: MjData) -> None:
-    """Make the data of all instances with their plugins' `init`, then reset them.
-
-    Raises:
-        ValueError: a plugin is not registered here, or its `init` refuses the model.
-    """
+    """Make the data of all instances with their plugins' `init`, which may raise ValueError, then reset them."""
     plugins = [plugin_of(m, instance) for instance in range(m.nplugin)]
     internals.set_plugin_data(d, [make_instance(m, d, instance) for instance in range(m.nplugin)])
     attach_memory(d, [_memory_of(data) for data in internals.plugin_data(d)])

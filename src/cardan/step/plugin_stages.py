@@ -51,12 +51,7 @@ def entries_of(plugin: Plugin) -> dict[int, Callable[..., Any] | int]:
 
 
 def plugin_functions(m: MjModel) -> dict[int, Callable[..., Any] | int]:
-    """Return the functions of all instances' plugins by their index in the table ``aux.plugin_call``.
-
-    Raises:
-        ValueError: a plugin is not registered here.
-        KernelError: a function is marked for compilation, but cannot be compiled.
-    """
+    """Return the functions of all instances' plugins, which must be registered, by their index in the table."""
     kept = internals.kept(m)
     if "plugin_functions" not in kept:
         kept["plugin_functions"] = {

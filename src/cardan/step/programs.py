@@ -30,17 +30,8 @@ MOST_EARLIER = 64
 def cached_program(m: MjModel, key: Any, items: tuple[Any, ...], **answers: Any) -> StepProgram:
     """Return the program that `m` keeps under a key, made on first use.
 
-    Programs made for earlier callbacks are forgotten; those for earlier settings are kept and used again.
-
-    Args:
-        m: model.
-        key: name of the program.
-        items: its list of the pipeline.
-        answers: as in `StepProgram`.
-
-    Raises:
-        ValueError: the model asks for something that the stages don't have.
-        FatalError: an option has a value that doesn't exist.
+    Programs made for earlier callbacks are forgotten; those for earlier settings are kept and used again. Errors are
+    those of `plan_of`; `answers` are those of `StepProgram`.
     """
     now = hooks.version
     programs = internals.programs(m)

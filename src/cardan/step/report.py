@@ -111,14 +111,9 @@ def keep_message(d: Any, kind: int, info: int, details: str) -> None:
 def new_messages(
     number: np.ndarray, lastinfo: np.ndarray, warned: np.ndarray, time: float, kept: Mapping[int, str]
 ) -> Iterator[tuple[int, str]]:
-    """Yield the new warnings of a data, each with its kind (mjtWarning), and mark them as reported.
+    """Yield the new warnings of a data, each with its kind (mjtWarning), and mark them as reported in `warned`.
 
-    Args:
-        number: number of warnings of each kind.
-        lastinfo: information of the last one of each kind.
-        warned: whether each kind was reported, written.
-        time: time of the data, s.
-        kept: messages that were composed before a reset, by kind.
+    `number` and `lastinfo` are those of each kind. Messages composed before a reset are in `kept`, by kind.
     """
     for kind in MESSAGES:
         if number[kind] and not warned[kind]:

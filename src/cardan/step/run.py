@@ -44,8 +44,7 @@ class StepProgram(Program):
     Args:
         stages: stages or addresses of native functions.
         needs_objects: whether it calls Python functions, which get the MjModel and MjData objects.
-        reset: the program that resets the plugins when a stage has reset the state.
-        forward: the program that recomputes the forward dynamics when a stage has reset the state.
+        forward, reset: the programs that run when a stage has reset the state.
         code: object that keeps the functions loaded that the stages call by their addresses in the model.
         answers: functions that handle requests, in addition to (or instead of) those of `ANSWERS`, by status.
         form: form of the stages' native code.
@@ -73,16 +72,10 @@ class StepProgram(Program):
 
 
 def run(program: Program, m: Any, d: Any, repeat: int = 1, job: Job | None = None) -> None:
-    """Run all stages of a program `repeat` times, and handle their requests.
+    """Run all stages of a program, which may be a plain one, `repeat` times, and handle their requests.
 
     It pauses every few milliseconds, so that signal handlers can run; what they raise ends it between two repetitions.
-
-    Args:
-        program: the program; it may be a plain one without callbacks.
-        m: MjModel.
-        d: MjData of that model.
-        repeat: number of repetitions.
-        job: what the run is a part of: it ends early if the job is cancelled.
+    It also ends early if the job that it is a part of is cancelled.
 
     Raises:
         BaseException: exception that a Python callback or a signal handler raised.

@@ -30,13 +30,12 @@ from cardan.model.mjdata import MjData
 from cardan.model.mjmodel import MjModel
 from cardan.model.reset import reset_cleared, start_data
 from cardan.model.tables import CAPACITIES, DATA
-from cardan.step.checks import reset_diverged
-from cardan.step.diagnosis import first_trouble
+from cardan.step.checks import keep_trouble, reset_diverged
 from cardan.step.hooks import hooks, share_hooks
 from cardan.step.plan import plan_of
 from cardan.step.plugin_stages import calls_python, has_resetting_plugins, plugin_reset
 from cardan.step.programs import write_tables
-from cardan.step.report import DIVERGED, WARNED, keep_message, new_messages
+from cardan.step.report import DIVERGED, WARNED, new_messages
 from cardan.step.state import state_fields, state_size
 from cardan.threads import Locked
 
@@ -54,21 +53,7 @@ WORDS = {
 
 
 class GpuBackEnd(BackEnd):
-    """Worlds of a batch on one GPU.
-
-    Args:
-        model: the model; the back end keeps a copy.
-        count: number of worlds.
-        device: ``"cuda"``, or ``"cuda:1"`` for the second GPU.
-        precision: of all real numbers.
-        stages_per_launch: number of stages in one launch; 0: all. It changes no result.
-        threads_per_block: 32, 64 or 128 worlds in a block of threads; 0: by their number. It changes no result.
-
-    Raises:
-        CudaError: there is no driver, it is too old, or there is no such GPU.
-        GpuMemoryError: there is no room for so many worlds; the message states how many would fit.
-        ValueError: the model has a feature that batches on a GPU don't support; the message names it.
-    """
+    """Worlds of a batch on one GPU, with a copy of the model; arguments and errors are those of `Batch`."""
 
     models: GpuModels
     memories: GpuMemories
@@ -284,8 +269,7 @@ class GpuBackEnd(BackEnd):
             if number[k, kind] and warned[k, kind]:  # it was reported
                 continue
             d = self.live(i)
-            trouble = first_trouble(d.model, d, kind == WARN_BADQACC)
-            keep_message(d, kind, at, f"{trouble}; cardan.last_good_state(d) has the state before")
+            keep_trouble(d.model, d, kind, at)
             self._messages.setdefault(i, {}).update(internals.kept(d)["messages"])
         self._run_reset(reset_diverged, worlds)
         again = worlds[kinds == WARN_BADQACC]
