@@ -20,7 +20,7 @@ from tests.verdicts import FULL
 
 import cardan
 from cardan.batch import Batch, SimulationError
-from cardan.batch.gpu import dlpack, program
+from cardan.batch.gpu import arrays, program
 from cardan.batch.gpu.arrays import DeviceArray
 from cardan.batch.gpu.back_end import GpuBackEnd
 from cardan.batch.gpu.memory import BLOCKS, block_size
@@ -324,7 +324,7 @@ def test_arrays_are_shown_to_other_libraries(driver, model, monkeypatch):
         batch.qpos.__dlpack__(copy=True)
     del view
     gc.collect()
-    assert dlpack._lent == {}
+    assert arrays._lent == {}
     batch.close()
 
 

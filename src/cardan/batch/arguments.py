@@ -19,16 +19,10 @@ OUTPUTS = ("state", "sensordata")
 def checked_rows(
     sizes: Mapping[str, int], nroll: int | None, nstep: int | None, given: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return inputs and outputs of a rollout as full float64 arrays in C order, with shapes inferred from those given.
+    """Return inputs and outputs of a rollout as full float64 arrays in C order; inputs left out are None.
 
-    Args:
-        sizes: length of the last dimension of each array.
-        nroll: number of rollouts, or None: inferred.
-        nstep: number of steps, or None: inferred.
-        given: the arrays, by name; None for those left out.
-
-    Returns:
-        The arrays by name; None for inputs left out.
+    `sizes` has the length of the last dimension of each array. Numbers of rollouts and steps that are None are inferred
+    from the arrays.
 
     Raises:
         ValueError: an array isn't numeric, or shapes don't fit together.
@@ -124,11 +118,7 @@ def _in_c_order(name: str, array: np.ndarray) -> np.ndarray:
 
 
 def selected(ids: Any, count: int) -> np.ndarray:
-    """Return the worlds of a call as ids (k,) int64.
-
-    Args:
-        ids: None (all), a boolean mask (nworld,), or ids: sorted, unique, not negative.
-        count: number of worlds.
+    """Return the worlds of a call, given as None (all), a mask (nworld,) or sorted, unique ids, as ids (k,) int64.
 
     Raises:
         ValueError: `ids` has another form, or ids are not sorted, not unique or out of range.
@@ -157,11 +147,7 @@ def selected(ids: Any, count: int) -> np.ndarray:
 
 
 def as_mask(values: Any) -> np.ndarray:
-    """Return a mask of worlds from boolean values, or from 0 and 1.
-
-    Raises:
-        ValueError: there are other values.
-    """
+    """Return a mask of worlds from boolean values, or from 0 and 1; raise ValueError for other values."""
     given = np.asarray(values)
     if given.dtype != bool and not np.isin(given, (0, 1)).all():
         raise ValueError("mask should be made of True and False, a value a world; worlds by number are given as ids")
@@ -169,11 +155,7 @@ def as_mask(values: Any) -> np.ndarray:
 
 
 def integer(name: str, value: Any, least: int = 0) -> int:
-    """Return `value` as an integer of at least `least`.
-
-    Raises:
-        ValueError: it is smaller, or not an integer.
-    """
+    """Return `value` as an integer; raise ValueError if it is not one, or smaller than `least`."""
     number = np.asarray(value)
     if number.ndim or number.dtype.kind not in "iu" or int(number) < least:
         raise ValueError(f"{name} should be an integer of at least {least}, got {value!r}")
@@ -181,11 +163,7 @@ def integer(name: str, value: Any, least: int = 0) -> int:
 
 
 def state_bits(name: str, spec: Any) -> int:
-    """Return `spec` as bits of `mjtState`.
-
-    Raises:
-        ValueError: it is not an integer, or has other bits.
-    """
+    """Return `spec` as bits of `mjtState`; raise ValueError if it is not an integer, or has other bits."""
     bits = integer(name, spec.value if isinstance(spec, mjtState) else spec)
     if bits >= 1 << NSTATE:
         raise ValueError(f"{name} should be made of bits of mjtState, below 2^{NSTATE}, got {bits}")

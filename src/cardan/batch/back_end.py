@@ -18,7 +18,7 @@ import numpy as np
 from cardan.api.loading import mj_setConst
 from cardan.api.pipeline import KEYFRAME_SOURCES
 from cardan.batch.models import CONSTANTS, WorldModels
-from cardan.batch.stages import BYTES, COUNT, COUNTS, TIME, WORDS, rollout_inputs, rollout_records
+from cardan.batch.stages import COUNT, COUNTS, TIME, WORDS, rollout_inputs, rollout_records, row_parts
 from cardan.enums import mjtStage, mjtState
 from cardan.errors import FatalError
 from cardan.jit.front.stage import Form
@@ -104,22 +104,7 @@ class Rollout:
 
 
 class BackEnd(ABC):
-    """Worlds of one model in one memory.
-
-    Args:
-        models: the models of the worlds.
-
-    Attributes:
-        models: the models of the worlds.
-        memories: the data of the worlds.
-        state: rows of all worlds, live (nworld, nstate).
-        nthread: number of threads.
-        first: number of the first world, if the worlds are a part of a larger batch.
-        status: 1 for worlds that failed in their last call (nworld,).
-        errors: errors of these worlds.
-        news: warnings of the current call, by world and kind (mjtWarning).
-        diagnoses: the last warning of each world.
-    """
+    """Worlds of one model in one memory: their data, and the rows of their states, live (nworld, nstate)."""
 
     memories: Any
     state: Any
@@ -127,11 +112,11 @@ class BackEnd(ABC):
 
     def __init__(self, models: WorldModels) -> None:
         self.models = models
-        self.first = 0
-        self.status = np.zeros(models.count, np.int32)
-        self.errors: dict[int, str] = {}
-        self.news: dict[tuple[int, int], str] = {}
-        self.diagnoses: dict[int, str] = {}
+        self.first = 0  # number of the first world, if the worlds are a part of a larger batch
+        self.status = np.zeros(models.count, np.int32)  # 1 for worlds that failed in their last call
+        self.errors: dict[int, str] = {}  # of these worlds
+        self.news: dict[tuple[int, int], str] = {}  # warnings of the current call, by world and kind (mjtWarning)
+        self.diagnoses: dict[int, str] = {}  # the last warning of each world
 
     @property
     def form(self) -> Form:
@@ -142,11 +127,7 @@ class BackEnd(ABC):
 
     @abstractmethod
     def taken(self, value: Any, shape: tuple[int, ...]) -> Any:
-        """Return numbers of the caller as an array of this back end, repeated to a shape.
-
-        Raises:
-            ValueError: the numbers can't be repeated to this shape.
-        """
+        """Return numbers of the caller as an array of this back end, repeated to a shape, or raise ValueError."""
 
     @abstractmethod
     def empty(self, shape: tuple[int, ...], dtype: Any) -> Any:
@@ -248,13 +229,8 @@ class BackEnd(ABC):
             self.state[:, self.columns(name)][worlds] = rows[:, place]
 
     def state_parts(self, names: Sequence[str] = ROWS) -> np.ndarray:
-        """Parts of a row of fields of the state: kind, address in the buffer, size (see `cardan.batch.stages`)."""
-        sizes = field_sizes(self.models.shown)
-        rows = []
-        for name in names:
-            kind = {"time": TIME, "eq_active": BYTES}.get(name, WORDS)
-            rows.append((kind, self.memories.offset(name) if kind == WORDS else 0, sizes[name]))
-        return np.array(rows, np.int64).reshape(-1)
+        """Parts of a row of fields of the state (see `row_parts`)."""
+        return row_parts(names, field_sizes(self.models.shown), self.memories.offset)
 
     def record_parts(self, item: Item) -> np.ndarray:
         """Parts of a record of an item. Fields are recorded as the bytes that they have in memory."""

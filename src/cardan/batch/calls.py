@@ -47,16 +47,10 @@ def rollout(
 def _checked_items(
     batch: Batch, record: Sequence[Item], out: Mapping[Item, np.ndarray], count: tuple[int, int]
 ) -> dict[Item, tuple[tuple[int, ...], np.dtype]]:
-    """Return shape and element type of a record of each item.
-
-    Args:
-        batch: the batch.
-        record: the items.
-        out: arrays of the caller to record into.
-        count: numbers of worlds and of records.
+    """Return shape and element type of a record of each item; `count` has the numbers of worlds and of records.
 
     Raises:
-        ValueError: there is no such field, or an array doesn't fit.
+        ValueError: there is no such field, or an array of `out`, to record into, doesn't fit.
     """
     if isinstance(record, str):
         raise ValueError(f"record should be a list of fields and mjtState bits, got the string {record!r}")
@@ -128,16 +122,10 @@ _ROUNDS = 10
 
 
 def philox(counter: tuple[np.ndarray, ...], key: tuple[int, int]) -> tuple[np.ndarray, ...]:
-    """Return four blocks of 32 random bits for each counter, by Philox4x32-10.
+    """Return four blocks of 32 random bits for each counter, by Philox4x32-10, from a key of two 32-bit numbers.
 
-    Salmon, Moraes, Dror, Shaw: Parallel random numbers: as easy as 1, 2, 3; SC 2011.
-
-    Args:
-        counter: four arrays of one shape, 32-bit numbers stored as uint64.
-        key: two 32-bit numbers.
-
-    Returns:
-        Four arrays like those of `counter`.
+    Counters and blocks are four arrays of one shape, 32-bit numbers stored as uint64. Source: Salmon, Moraes, Dror,
+    Shaw: Parallel random numbers: as easy as 1, 2, 3; SC 2011.
     """
     c0, c1, c2, c3 = counter
     k0, k1 = key
@@ -156,14 +144,8 @@ def philox(counter: tuple[np.ndarray, ...], key: tuple[int, int]) -> tuple[np.nd
 def uniform(worlds: np.ndarray, size: int, seed: int, draw: int) -> np.ndarray:
     """Uniform numbers in [0, 1) with 53 random bits, (k, size).
 
-    A number depends only on the world, its place in the row, `seed` and `draw`. So worlds get the same numbers in a
-    batch of any size, on any device, in any order.
-
-    Args:
-        worlds: ids of worlds (k,).
-        size: number of numbers for each world.
-        seed: a 64-bit integer.
-        draw: number of the draw, a 32-bit integer; another draw gives other numbers.
+    A number depends only on the world, its place in the row, `seed` (64 bits) and `draw` (32 bits). So worlds get the
+    same numbers in a batch of any size, on any device, in any order.
     """
     if size < 0 or not 0 <= seed < 1 << 64 or not 0 <= draw < 1 << 32:
         raise ValueError("size should not be negative, seed a 64-bit and draw a 32-bit number")

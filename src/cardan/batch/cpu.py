@@ -44,13 +44,7 @@ _HOMES = (None, *CAPACITIES)
 
 
 class CpuBackEnd(BackEnd):
-    """Worlds of a batch on this machine.
-
-    Args:
-        model: the model; the back end keeps a copy.
-        count: number of worlds.
-        nthread: number of threads, the caller's included.
-        precision: of all real numbers.
+    """Worlds of a batch on this machine, with a copy of the model and a number of threads, the caller's included.
 
     Raises:
         ValueError: the model would call Python functions.
@@ -201,10 +195,7 @@ def default_capacities(m: MjModel) -> dict[str, int]:
 
 
 def _take_news(program: Program, m: MjModel, d: MjData) -> None:
-    """Keep the new warnings of a world, to be reported after the call.
-
-    The data knows its batch. The program doesn't: the user's model keeps it, and other batches may use it.
-    """
+    """Keep the new warnings of a world for its batch, which the data knows: other batches may use the program."""
     batch = internals.kept(d)["batch"]()
     memories = batch.memories
     i = int((d.address - memories.addresses[0]) // memories.slots.strides[0])
@@ -233,22 +224,15 @@ def refuse_python(m: MjModel, program: Any) -> None:
 
 
 class WorldMemories:
-    """Memory of the data of many worlds of one model.
-
-    Args:
-        m: the model: it gives the sizes and the precision.
-        count: number of worlds.
-        capacities: capacities of each world's arena at the start.
-    """
+    """Memory of the data of many worlds, with the sizes and precision of a model and arenas of some capacities."""
 
     def __init__(self, m: MjModel, count: int, capacities: Mapping[str, int]) -> None:
         self.worlds = count
         self.struct = internals.form(m).struct(DATA)
         self.sizes = data_sizes(m) | dict(capacities)
         self.slots = np.zeros((count, len(DATA.fields), WORDS), np.int64)
-        self.calls = np.zeros(
-            (count, 5), np.int64
-        )  # of each world: place in a program (2), addresses of model and data, identity of the model
+        # of each world: place in a program (2), addresses of model and data, identity of the model
+        self.calls = np.zeros((count, 5), np.int64)
         self.lent: Mapping[str, np.ndarray] = {}
         self._growable = frozenset(CAPACITIES)
         self._layout = layout_of(self.struct, self._growable, None, self.sizes)
@@ -278,8 +262,7 @@ class WorldMemories:
     def lend(self, arrays: Mapping[str, np.ndarray], worlds: np.ndarray) -> None:
         """Point the slots of private fields of some worlds at the parts (k, ...) of arrays, in C order.
 
-        The arrays are kept in `lent`, which the caller empties when they are no longer in use; data objects don't see
-        them.
+        The caller empties `lent`, which keeps the arrays, after their use; data objects don't see them.
         """
         self.lent = arrays
         for name, rows in arrays.items():
@@ -306,11 +289,7 @@ class WorldMemories:
         self.slots[:, slot, 2] = 1
 
     def view(self, name: str) -> np.ndarray:
-        """Live array (nworld, ...) over a scalar, or over an array of fixed size.
-
-        Raises:
-            KeyError: the field has no fixed size in this sense.
-        """
+        """Live array (nworld, ...) over a scalar, or over an array of fixed size (for other fields, KeyError)."""
         slot = scalars_of(DATA).get(name)
         if slot is not None:
             dtype, stride = self.struct.fields[slot].numpy_dtype, self.slots.strides[0]

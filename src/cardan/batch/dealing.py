@@ -51,11 +51,7 @@ class Dealing:
         self._lost: dict[Block, int] = {}
 
     def run(self, blocks: Sequence[Block]) -> None:
-        """Do all blocks.
-
-        Raises:
-            ClusterError: a block lost its worker `tries` times.
-        """
+        """Do all blocks; raise ClusterError if a block lost its worker `tries` times."""
         waiting = deque(blocks)
         try:
             while waiting or self._flying:

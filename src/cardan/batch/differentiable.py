@@ -42,12 +42,7 @@ def crew_of(count: int) -> Crew:
 
 
 class Worker:
-    """Data for one thread, and a model if there are parameters.
-
-    Args:
-        m: model.
-        names: names of the parameters.
-    """
+    """Data for one thread, and a model if there are parameters, which are given by name."""
 
     def __init__(self, m: MjModel, names: Sequence[str]) -> None:
         self.source, self.m = m, m
@@ -93,11 +88,7 @@ class Worker:
         return np.concatenate([getattr(self.d, name) for name in STATE])
 
     def advance(self, nstep: int) -> None:
-        """Step the world.
-
-        Raises:
-            FatalError: the world became unstable.
-        """
+        """Step the world; raise FatalError if it became unstable."""
         d = self.d
         resets = internals.memory(d).scalars["work.auto_resets"]
         resets[0] = 0
@@ -108,10 +99,7 @@ class Worker:
     def pull(self, by_state: np.ndarray, by_sensors: np.ndarray, nstep: int) -> tuple[np.ndarray, ...]:
         """Compute gradients by the state, the controls and each parameter of the world that was set.
 
-        Args:
-            by_state: gradient by the state after `nstep` steps (nq + nv + na).
-            by_sensors: gradient by the sensor data of the last of them.
-            nstep: number of steps.
+        Given are those by the state after `nstep` steps (nq + nv + na), and by the sensor data of the last of them.
         """
         m, d, nv = self.m, self.d, self.m.nv
         lengths, first = self.lengths, d.qpos.copy()
@@ -154,17 +142,10 @@ class Worker:
 
 
 class DifferentiableStep(Locked):
-    """Steps of many worlds of a model as a function of arrays, and its pull-back.
+    """Steps of many worlds of a model as a function of arrays, and its pull-back; `nstep` steps with the same controls.
 
-    Args:
-        m: model.
-        names: names of the parameters, as in `cardan.derivatives`: real fields of the model, or applied forces, mocap
-            poses and user data of the data.
-        nstep: number of steps of a call, with the same controls.
-
-    Attributes:
-        shapes: shape of each parameter.
-        nstate: size of a state.
+    The names of the parameters are those of `cardan.derivatives`: real fields of the model, or applied forces, mocap
+    poses and user data of the data.
 
     Raises:
         ValueError: a name can't be a parameter, or `nstep` is less than 1.
@@ -219,12 +200,7 @@ class DifferentiableStep(Locked):
     def forward(
         self, state: np.ndarray, ctrl: np.ndarray, values: Sequence[np.ndarray]
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Compute the next states and the sensor data of n worlds.
-
-        Args:
-            state: (n, nq + nv + na).
-            ctrl: (n, nu).
-            values: numbers of each parameter, (n, its shape).
+        """Compute the next states and the sensor data of n worlds; the first dimension of all arrays is n.
 
         Raises:
             FatalError: a world is unstable.
@@ -271,9 +247,7 @@ class DifferentiableStep(Locked):
 def differentiable_step(m: MjModel, names: tuple[str, ...], nstep: int) -> DifferentiableStep:
     """Return the function that a model keeps for some parameters until an option or a callback is set.
 
-    Raises:
-        TypeError: `m` is not an MjModel.
-        ValueError: a name can't be a parameter, or `nstep` is less than 1.
+    Errors are those of `DifferentiableStep`.
     """
     if not isinstance(m, MjModel):
         raise TypeError(f"step: m must be an MjModel, not {type(m).__name__}")
@@ -282,16 +256,10 @@ def differentiable_step(m: MjModel, names: tuple[str, ...], nstep: int) -> Diffe
 
 
 def common_shape(function: str, names: Sequence[str], arrays: Sequence[Any], shapes: Sequence[Any]) -> tuple[int, ...]:
-    """Return the leading dimensions of arrays of another library, broadcast.
-
-    Args:
-        function: name of the caller, for errors.
-        names: names of the arrays.
-        arrays: arrays (..., shape of one world).
-        shapes: shape of each for one world.
+    """Return the leading dimensions of arrays of another library, broadcast; `shapes` are those of one world.
 
     Raises:
-        ValueError: an array has another shape.
+        ValueError: an array has another shape; the message names the calling function.
     """
     leading = []
     for name, array, shape in zip(names, arrays, shapes, strict=True):

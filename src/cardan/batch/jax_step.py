@@ -102,21 +102,8 @@ def step(
 ) -> tuple[Array, Array]:
     """Return the state after a step and its sensor data, as a function that JAX differentiates in reverse mode.
 
-    Leading dimensions are worlds, which are computed on all processors. Those of the arguments are broadcast, and
-    `jax.vmap` adds some.
-
-    Args:
-        m: model.
-        state: ``qpos, qvel, act`` in a row, (..., nq + nv + na), as `mj_getState` returns them for ``mjSTATE_PHYSICS``.
-            Quaternions are normalised. All else (time, applied forces, mocap poses) is as in a new `MjData`.
-        ctrl: controls, (..., nu).
-        parameters: by name, as in `cardan.derivatives`, numbers that replace those of the model: ``"body_mass"``,
-            ``"geom_friction[3]"``, ``"opt.gravity"``; also ``"qfrc_applied"``, ``"xfrc_applied"``, ``"mocap_pos"`` and
-            ``"mocap_quat"``. Each has the shape of the named field, with leading dimensions or without.
-        nstep: number of steps, with the same controls.
-
-    Returns:
-        The state after them, (..., nq + nv + na), and the sensor data of the last one, (..., nsensordata).
+    Arguments and results are those of `cardan.torch.step`, as arrays of JAX. Leading dimensions are worlds, which are
+    computed on all processors. Those of the arguments are broadcast, and `jax.vmap` adds some.
 
     Raises:
         NotImplementedError: the gradient is differentiated again, or (as an error of the callback) the model has a

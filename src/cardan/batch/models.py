@@ -53,12 +53,7 @@ MEANING = (
 
 
 def check_data(function: str, data: MjData, m: MjModel) -> None:
-    """Check that a data was made for a model, for a copy of it, or for a model that differs only in numbers.
-
-    Raises:
-        TypeError: `data` is not an MjData.
-        ValueError: `data` was made for another model.
-    """
+    """Check that a data was made for a model, for a copy of it, or for a model that differs only in numbers."""
     if not isinstance(data, MjData):
         raise TypeError(f"{function}: data should be an MjData, got {type(data).__name__}")
     given, own = internals.memory(data.model), internals.memory(m)
@@ -89,34 +84,18 @@ def unknown_field(name: str, fields: Collection[str], of: str) -> ValueError:
 
 
 class WorldModels:
-    """The models of the worlds of a batch.
-
-    Args:
-        m: the batch's model.
-        count: number of worlds.
-        form: form of the batch's native code.
-
-    Attributes:
-        shown: the batch's model for the user, in double precision.
-        base: the batch's model in the form of the native code.
-        count: number of worlds.
-        addresses: address of each world's slot table (nworld,).
-        given: models of the caller, one for each world; None: the batch's own.
-        shared: whether the caller gave one model for all worlds.
-        values: per-world values of fields (nworld, ...).
-        asked: those of them that the caller may write; the others are derived.
-    """
+    """The models of the worlds of a batch, in the form of its native code."""
 
     def __init__(self, m: MjModel, count: int, form: Form = HERE) -> None:
-        self.shown = m
+        self.shown = m  # for the user, in double precision
         self.base = self._in_form(form, m)
         self.count = count
-        self.addresses = np.full(count, self.base.address, np.int64)
-        self.given: list[MjModel] | None = None
+        self.addresses = np.full(count, self.base.address, np.int64)  # of each world's slot table
+        self.given: list[MjModel] | None = None  # models of the caller, one for each world
         self._running: list[MjModel] = []  # the given models in the form of the batch
-        self.shared = False
-        self.values: dict[str, np.ndarray] = {}
-        self.asked: dict[str, np.ndarray] = {}
+        self.shared = False  # whether the caller gave one model for all worlds
+        self.values: dict[str, np.ndarray] = {}  # per-world values of fields (nworld, ...)
+        self.asked: dict[str, np.ndarray] = {}  # those of them that the caller may write; the others are derived
         self._slots: np.ndarray | None = None
         self._objects: dict[int, MjModel] = {}
 
@@ -151,12 +130,7 @@ class WorldModels:
         return self.values[name]
 
     def read(self, name: str, writeable: bool = True) -> Any:
-        """Return the per-world values of a field, or None if there are none.
-
-        Args:
-            name: the field.
-            writeable: False for a view that is read-only even if the caller may write the field.
-        """
+        """Return the per-world values of a field, or None; writeable if asked and if the caller may write them."""
         if name not in self.values:
             return None
         view = self._shown(name, self.values[name]).view()
@@ -244,9 +218,7 @@ class WorldModels:
                 raise TypeError(f"set_models: model {i} should be an MjModel, got {type(model).__name__}")
             for name in SIZE_NAMES:
                 size, expected = getattr(model, name), getattr(self.base, name)
-                if size != expected and not name.startswith(
-                    ("nmesh", "nhfielddata", "ntex", "nname", "npaths", "nkey")
-                ):
+                if size != expected and not name.startswith(FREE_SIZES):
                     raise ValueError(f"set_models: model {i} has {name} {size}, the batch's model has {expected}")
         self.given, self.shared = given, isinstance(models, MjModel)
         in_form = {id(model): self._in_form(internals.form(self.base), model) for model in given}

@@ -64,12 +64,9 @@ class _Worker:
     """The object in an actor: one model, and a thread for each of the actor's processors."""
 
     def __init__(self, model: MjModel, nthread: int) -> None:
-        self.model = model
-        self.nthread = nthread
-        self.data = MjData(model)
+        self.model, self.nthread, self.data = model, nthread, MjData(model)
 
     def pid(self) -> int:
-        """Return the number of the process."""
         return os.getpid()
 
     def do(self, method: str, arguments: tuple[Any, ...], sampler: Any = None) -> Any:
@@ -205,17 +202,7 @@ class Cluster:
     ) -> tuple[np.ndarray, np.ndarray]:
         """Roll out open-loop trajectories; arguments and results are those of `cardan.rollout.rollout`.
 
-        Args:
-            initial_state: ([nroll or 1] x nstate).
-            control: inputs of each step ([nroll or 1] x [nstep or 1] x ncontrol).
-            control_spec: parts of a row of `control`: bits of `mjtState` within mjSTATE_USER.
-            nroll: number of rollouts; inferred if not given.
-            nstep: number of steps; inferred if not given.
-            initial_warmstart: initial `qacc_warmstart` ([nroll or 1] x nv).
-            block: worlds sent to a worker at a time; None: an eighth of its share.
-
-        Returns:
-            state (nroll, nstep, nstate) and sensordata (nroll, nstep, nsensordata).
+        A worker gets `block` worlds at a time; None: an eighth of its share.
 
         Raises:
             ValueError: shapes don't fit, or callbacks are installed, which workers would not have.

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from cardan.api.arguments import check_pair
 from cardan.batch.arguments import checked_rows, results, unchecked_rows
-from cardan.batch.stages import BYTES, TIME, WORDS, rollout_input, rollout_output
+from cardan.batch.stages import rollout_input, rollout_output, row_parts
 from cardan.batch.threads import deal
 from cardan.enums.data import mjtState
 from cardan.model import internals
@@ -86,11 +86,7 @@ def rollout(
 
 
 def row_sizes(model: MjModel, control_spec: int) -> dict[str, int]:
-    """Return the length of a row of each array of a rollout.
-
-    Raises:
-        ValueError: `control_spec` has bits outside mjSTATE_USER.
-    """
+    """Return the length of a row of each array of a rollout; raise ValueError for bits outside mjSTATE_USER."""
     if control_spec & ~mjtState.mjSTATE_USER.value:
         raise ValueError("control_spec can only contain bits in mjSTATE_USER")
     nstate = state_size(model, mjtState.mjSTATE_FULLPHYSICS)
@@ -122,11 +118,7 @@ def _workers(model: MjModel, data: MjData | Sequence[MjData], nthread: int | Non
 
 
 def _run_all(model: MjModel, workers: list[MjData], rows: dict[str, np.ndarray | None], control_spec: int) -> None:
-    """Simulate all worlds, in blocks.
-
-    Each thread has an MjData, and simulates block after block on it, each in one native call. A single MjData does all
-    worlds in one block, on the calling thread.
-    """
+    """Simulate all worlds, in blocks; a single MjData does all worlds in one block, on the calling thread."""
     nothing = np.zeros(0)
     given: dict[str, Any] = {name: nothing if array is None else array for name, array in rows.items()}
     nroll, nstep = given["state"].shape[:2]
@@ -172,14 +164,9 @@ def _run_all(model: MjModel, workers: list[MjData], rows: dict[str, np.ndarray |
 
 
 def _parts(m: MjModel, d: MjData, names: Sequence[str]) -> np.ndarray:
-    """Parts of a row of the named fields: kind, address in `work.buffer`, size (see `cardan.batch.stages`)."""
-    base, sizes = internals.memory(d).buffer.ctypes.data, field_sizes(m)
-    rows = []
-    for name in names:
-        kind = {"time": TIME, "eq_active": BYTES}.get(name, WORDS)
-        address = (getattr(d, name).ctypes.data - base) // 8 if kind == WORDS else 0
-        rows.append((kind, address, sizes[name]))
-    return np.array(rows, np.int64).reshape(-1)
+    """Parts of a row of the named fields (see `row_parts`)."""
+    base = internals.memory(d).buffer.ctypes.data
+    return row_parts(names, field_sizes(m), lambda name: (getattr(d, name).ctypes.data - base) // 8)
 
 
 def _repeat_last_row(program: Any, m: MjModel, d: MjData) -> None:

@@ -11,6 +11,10 @@ Rows of the arrays are numbered over all steps of the block.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
 from cardan.collision.ray_scene import NGROUP, normal_at, ray_scene
 from cardan.dynamics.jacobian import jac
 from cardan.enums.data import mjtWarning
@@ -23,6 +27,15 @@ WORDS, TIME, BYTES, COUNT = 0, 1, 2, 3
 COUNTS = ("ncon", "ne", "nf", "nl", "nefc", "nisland")
 """Counts in the order of their addresses."""
 NWARNING = int(mjtWarning.mjNWARNING)
+
+
+def row_parts(names: Sequence[str], sizes: Mapping[str, int], address_of: Callable[[str], int]) -> np.ndarray:
+    """Return the parts of a row of fields of the state, with their addresses in `work.buffer`."""
+    rows = []
+    for name in names:
+        kind = {"time": TIME, "eq_active": BYTES}.get(name, WORDS)
+        rows.append((kind, address_of(name) if kind == WORDS else 0, sizes[name]))
+    return np.array(rows, np.int64).reshape(-1)
 
 
 @kernel

@@ -47,14 +47,9 @@ def deal(count: int, nthread: int) -> list[tuple[int, int]]:
 
 @dataclass(slots=True)
 class Walk:
-    """Worlds of a call, with their programs.
+    """Worlds of a call by their ids (k,), the programs that they need, and the number of each world's program (k,).
 
-    Attributes:
-        programs: the programs that worlds need.
-        kinds: number of each world's program (k,).
-        entries: the list of worlds for native code (`cardan.jit.driver.scripts`).
-        worlds: their ids (k,).
-        n: repetitions.
+    `entries` is the list of worlds for native code (`cardan.jit.driver.scripts`), `n` the number of repetitions.
     """
 
     programs: Sequence[Any]
@@ -86,14 +81,9 @@ class Runner:
     def run(
         self, programs: Sequence[Program | None], kinds: np.ndarray, worlds: np.ndarray, calls: np.ndarray, n: int
     ) -> None:
-        """Run each world's program `n` times.
+        """Run each world's program `n` times; arguments as in `Walk`, and the address of each world's call words (k,).
 
-        Args:
-            programs: the programs that worlds need; None if no world of the call needs it.
-            kinds: number of each world's program (k,).
-            worlds: ids of the worlds (k,).
-            calls: address of the call words of each world (k,).
-            n: repetitions.
+        A program is None if no world of the call needs it.
 
         Raises:
             RuntimeError: `close` was called.

@@ -6,32 +6,114 @@ A `DeviceArray` does not compute. Other libraries (torch, JAX, CuPy) use it with
 
 from __future__ import annotations
 
+import ctypes
+from types import SimpleNamespace
 from typing import Any, Self
 
 import numpy as np
 
-from cardan.batch.gpu import dlpack
 from cardan.batch.gpu.transfers import Transfers
 
+# capsules of the protocol by which other libraries take arrays without a copy (dmlc.github.io/dlpack)
 
-class Flags:
-    """Flags like those of NumPy's arrays: whether the array may be written."""
+CUDA = 2
+"""DLPack's number of CUDA devices."""
+_FLOAT, _INT, _UINT = 2, 0, 1
+_KINDS = {"f": _FLOAT, "i": _INT, "u": _UINT}
+_READ_ONLY = 1
+VERSION = (1, 0)
 
-    def __init__(self, writeable: bool) -> None:
-        self.writeable = writeable
+
+class _Device(ctypes.Structure):
+    _fields_ = (("type", ctypes.c_int32), ("id", ctypes.c_int32))
+
+
+class _Type(ctypes.Structure):
+    _fields_ = (("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16))
+
+
+class _Tensor(ctypes.Structure):
+    _fields_ = (
+        ("data", ctypes.c_void_p),
+        ("device", _Device),
+        ("ndim", ctypes.c_int32),
+        ("type", _Type),
+        ("shape", ctypes.POINTER(ctypes.c_int64)),
+        ("strides", ctypes.POINTER(ctypes.c_int64)),
+        ("byte_offset", ctypes.c_uint64),
+    )
+
+
+_DELETER = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+
+
+class _Managed(ctypes.Structure):
+    _fields_ = (("tensor", _Tensor), ("context", ctypes.c_void_p), ("deleter", _DELETER))
+
+
+class _Versioned(ctypes.Structure):
+    _fields_ = (
+        ("major", ctypes.c_uint32),
+        ("minor", ctypes.c_uint32),
+        ("context", ctypes.c_void_p),
+        ("deleter", _DELETER),
+        ("flags", ctypes.c_uint64),
+        ("tensor", _Tensor),
+    )
+
+
+_lent: dict[int, tuple[Any, ...]] = {}  # objects that consumers use, by the address of their structure
+
+
+@_DELETER
+def _give_back(address: int) -> None:
+    _lent.pop(address, None)
+
+
+_api = ctypes.pythonapi
+_api.PyCapsule_New.restype = ctypes.py_object
+_api.PyCapsule_New.argtypes = (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
+_api.PyCapsule_IsValid.restype = ctypes.c_int
+_api.PyCapsule_IsValid.argtypes = (ctypes.c_void_p, ctypes.c_char_p)
+_api.PyCapsule_GetPointer.restype = ctypes.c_void_p
+_api.PyCapsule_GetPointer.argtypes = (ctypes.c_void_p, ctypes.c_char_p)
+_NAMES = (b"dltensor", b"dltensor_versioned")
+
+
+@ctypes.PYFUNCTYPE(None, ctypes.c_void_p)
+def _drop(capsule: int) -> None:
+    """Free the content of a capsule that ends, if no consumer took it."""
+    for name in _NAMES:
+        if _api.PyCapsule_IsValid(capsule, name):
+            _give_back(_api.PyCapsule_GetPointer(capsule, name))
+
+
+def capsule(array: Any, device: tuple[int, int], versioned: bool) -> Any:
+    """Make a capsule over a `DeviceArray` on a device (DLPack's kind of device, number), and keep the array alive.
+
+    It is `versioned` if the consumer supports version 1 of the protocol, which marks read-only arrays.
+    """
+    shape = (ctypes.c_int64 * array.ndim)(*array.shape)
+    strides = (ctypes.c_int64 * array.ndim)(*(s // array.dtype.itemsize for s in array.strides))
+    kind = _Type(_KINDS[array.dtype.kind], 8 * array.dtype.itemsize, 1)
+    tensor = _Tensor(array.address, _Device(*device), array.ndim, kind, shape, strides, 0)
+    if versioned:
+        flags = 0 if array.flags.writeable else _READ_ONLY
+        managed: Any = _Versioned(*VERSION, None, _give_back, flags, tensor)
+    else:
+        managed = _Managed(tensor, None, _give_back)
+    address = ctypes.addressof(managed)
+    _lent[address] = managed, shape, strides, array
+    return _api.PyCapsule_New(address, _NAMES[versioned], ctypes.cast(_drop, ctypes.c_void_p))
+
+
+# arrays ------------------------------------------------------------------------
 
 
 class DeviceArray:
-    """A view of memory on a GPU.
+    """A view of memory on a GPU, from the address of its first element, with strides in bytes; `keep` owns the memory.
 
-    Args:
-        transfers: copies on its GPU.
-        address: address of the first element.
-        shape: numbers of elements along each dimension.
-        strides: bytes from one element to the next along each.
-        dtype: type of the elements.
-        keep: owner of the memory.
-        writeable: whether values may be assigned.
+    Its flags are those of NumPy's arrays that matter here: whether it is `writeable`.
     """
 
     def __init__(
@@ -46,7 +128,7 @@ class DeviceArray:
     ) -> None:
         self.transfers, self.address = transfers, address
         self.shape, self.strides, self.dtype = shape, strides, np.dtype(dtype)
-        self.flags = Flags(writeable)
+        self.flags = SimpleNamespace(writeable=writeable)
         self._keep = keep
 
     @classmethod
@@ -78,13 +160,9 @@ class DeviceArray:
         kind = self.dtype if dtype is None else dtype
         return DeviceArray(self.transfers, address, shape, strides, kind, self._keep, self.flags.writeable)
 
-    def view(self) -> DeviceArray:
-        """Return another array over the same memory."""
-        return self._over(self.address, self.shape, self.strides)
-
-    def low_words(self) -> DeviceArray:
-        """Return a view of the lower halves of 64-bit integers (little-endian)."""
-        return self._over(self.address, self.shape, self.strides, np.int32)
+    def view(self, dtype: Any = None) -> DeviceArray:
+        """Return another array over the same memory; of another type, over the first bytes of each element."""
+        return self._over(self.address, self.shape, self.strides, dtype)
 
     def reshape(self, *shape: Any) -> DeviceArray:
         """Return a view of another shape: the last dimension split, or dimensions of one element added or dropped.
@@ -251,7 +329,7 @@ class DeviceArray:
         }
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        return dlpack.CUDA, self.transfers.gpu.number
+        return CUDA, self.transfers.gpu.number
 
     def __dlpack__(
         self,
@@ -271,7 +349,7 @@ class DeviceArray:
             raise BufferError(f"the array can only be shown where it is, on the device {device}")
         if stream != -1:
             self.transfers.gpu.wait()
-        return dlpack.capsule(self, device, max_version is not None and max_version[0] >= 1)
+        return capsule(self, device, max_version is not None and max_version[0] >= 1)
 
 
 def c_strides(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:

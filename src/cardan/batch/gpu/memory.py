@@ -38,14 +38,10 @@ PLUGIN_MEMORY = ("work.plugin_number", "work.plugin_index", "work.plugin_start")
 
 
 class GpuMemories:
-    """Memory of the data of many worlds of one model on a GPU.
+    """Memory of the data of many worlds on a GPU, with the sizes and precision of a model.
 
-    Args:
-        transfers: copies on the GPU.
-        m: the model, which defines the sizes and the precision.
-        count: number of worlds; there is memory for a multiple of the threads of a block.
-        capacities: capacities of each world's arena at the start. They change no result.
-        threads: threads in a block; 0: by the number of worlds (`block_size`). They change no result either.
+    There is memory for a multiple of the threads of a block (0: by the number of worlds, `block_size`). Neither these
+    nor the first capacities of the arenas change results.
 
     Raises:
         GpuMemoryError: there is no room for so many worlds; the message states how many would fit.
@@ -116,22 +112,24 @@ class GpuMemories:
         self._slots[slots] = rows
 
     def view(self, name: str) -> DeviceArray:
-        """Return a live array (nworld, ...) over a field. If it is in the arena, it is live until the arena grows.
-
-        Raises:
-            KeyError: there is no such field.
-        """
+        """Return a live array (nworld, ...) over a field. If it is in the arena, it is live until the arena grows."""
         if name in self._private:
             return self._private[name].view()
         layout, memory = self._places[self._homes[name]]
         shape, dtype, offset = layout.places[name]
-        strides = tuple(self.worlds * s for s in c_strides(shape, dtype.itemsize))
-        start = memory.address + offset
-        return DeviceArray(self.transfers, start, (self.nworld, *shape), (dtype.itemsize, *strides), dtype, memory)
+        return self._array(memory, offset, shape, dtype)
+
+    def _strides(self, shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
+        """Return the strides of an interleaved field: worlds are next to each other."""
+        return (itemsize, *(self.worlds * s for s in c_strides(shape, itemsize)))
+
+    def _array(self, memory: Memory, offset: int, shape: tuple[int, ...], dtype: np.dtype) -> DeviceArray:
+        strides = self._strides(shape, dtype.itemsize)
+        return DeviceArray(self.transfers, memory.address + offset, (self.nworld, *shape), strides, dtype, memory)
 
     def count(self, name: str) -> DeviceArray:
         """Return a live int32 array (nworld,) over a count."""
-        return self.view(name).low_words()
+        return self.view(name).view(np.int32)  # the lower halves of 64-bit integers (little-endian)
 
     def offset(self, name: str) -> int:
         """Return the index of an array of real numbers of fixed size in `work.buffer`."""
@@ -141,10 +139,7 @@ class GpuMemories:
         """Allocate a private field with a shape (of one world), filled with 0; return the array (nworld, ...)."""
         dtype = self.struct.by_name[name].numpy_dtype
         memory = self.gpu.allocate(int(np.prod(shape)) * self.worlds * dtype.itemsize)
-        strides = tuple(self.worlds * s for s in c_strides(shape, dtype.itemsize))
-        array = DeviceArray(
-            self.transfers, memory.address, (self.nworld, *shape), (dtype.itemsize, *strides), dtype, memory
-        )
+        array = self._array(memory, 0, shape, dtype)
         self._slots[DATA.slot[name]] = memory.address, shape[0], shape[1] if len(shape) > 1 else 1
         self._private[name] = array
         return array
@@ -187,11 +182,9 @@ class GpuMemories:
             raise GpuMemoryError(error.asked, error.free, error.total, advice) from None
         layout, memory = old
         for name, (shape, dtype, offset) in layout.places.items():
-            strides = tuple(self.worlds * s for s in c_strides(shape, dtype.itemsize))
             new_shape, _, new_offset = self._places[capacity][0].places[name]
-            new_strides = tuple(self.worlds * s for s in c_strides(new_shape, dtype.itemsize))
-            source = memory.address + offset, (dtype.itemsize, *strides)
-            target = self._places[capacity][1].address + new_offset, (dtype.itemsize, *new_strides)
+            source = memory.address + offset, self._strides(shape, dtype.itemsize)
+            target = self._places[capacity][1].address + new_offset, self._strides(new_shape, dtype.itemsize)
             self.transfers.move((self.nworld, *shape), dtype.itemsize, target, source)
         memory.free()
         self.publish()

@@ -27,30 +27,16 @@ from cardan.model.tables import MODEL
 
 @dataclass(frozen=True, slots=True)
 class Uploaded:
-    """A model on the GPU.
+    """A model on the GPU: its slot table for the GPU, and its tables of functions, as they were uploaded."""
 
-    Attributes:
-        model: the model on this machine. While it is kept, no other model has its id.
-        slots: its slot table for the GPU.
-        numbers: its tables of functions, as they were uploaded.
-        keep: owners of the memory.
-    """
-
-    model: MjModel
+    model: MjModel  # on this machine: while it is kept, no other model has its id
     slots: np.ndarray
     numbers: dict[str, np.ndarray]
-    keep: list[Memory]
+    keep: list[Memory]  # owners of the memory
 
 
 class GpuModels(WorldModels):
-    """The models of the worlds of a batch on a GPU.
-
-    Args:
-        transfers: copies on the GPU.
-        m: the batch's model.
-        count: number of worlds.
-        form: form of the batch's native code.
-    """
+    """The models of the worlds of a batch on a GPU."""
 
     def __init__(self, transfers: Transfers, m: MjModel, count: int, form: Form) -> None:
         super().__init__(m, count, form)

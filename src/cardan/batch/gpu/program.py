@@ -24,15 +24,7 @@ Answer = Callable[["GpuProgram", int, np.ndarray, np.ndarray], None]
 
 
 class GpuProgram:
-    """A list of stages that runs repeatedly in worlds on a GPU.
-
-    Args:
-        models: the models of the worlds.
-        memories: their data.
-        stages: the stages.
-        form: form of their code.
-        stages_per_launch: number of stages in one launch; 0: all. It changes no result.
-    """
+    """A list of stages that runs repeatedly in worlds on a GPU, with `stages_per_launch` (0: all) in one launch."""
 
     def __init__(
         self,
@@ -63,13 +55,10 @@ class GpuProgram:
             self.gpu.launch(kernel, blocks, threads, *words, first, following, self._rows.address)
 
     def run(self, worlds: np.ndarray | None, repeat: int, answer: Answer) -> None:
-        """Run all stages some times.
+        """Run all stages `repeat` times in worlds (None: all).
 
-        Args:
-            worlds: ids; None: all worlds.
-            repeat: number of repetitions.
-            answer: called for the worlds that stopped: (program, status, their ids, the rows (3, nworld)). It calls
-                `go_on` for those that continue.
+        `answer` is called for the worlds that stopped: (program, status, their ids, the rows (3, nworld)). It calls
+        `go_on` for those that continue.
         """
         if repeat < 1 or (worlds is not None and not len(worlds)):
             return
@@ -114,12 +103,7 @@ def launch_name(stages: Functions) -> str:
 
 
 def gpu_source(stages: Functions, form: Form, called: Functions) -> str:
-    """Return the PTX of a launch from the cache, or make it.
-
-    Args:
-        stages: the stages that it runs, one after the other.
-        form: form of the code.
-        called: the functions that stages call by number, from 1 on.
+    """Return the PTX of a launch from the cache, or make it; `called` are the functions called by number, from 1 on.
 
     Raises:
         PtxError: a stage can't be compiled for GPUs, or there is no mathematical library for GPUs.

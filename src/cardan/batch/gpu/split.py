@@ -55,13 +55,7 @@ class SplitModels:
 class SplitBackEnd:
     """Worlds of a batch on several GPUs, distributed evenly; the interface is the part of `BackEnd` that `Batch` uses.
 
-    Calls run on all GPUs at once, each from its own thread.
-
-    Args:
-        model: the model; the back end keeps a copy.
-        count: number of worlds; at least one for each GPU.
-        device: names of GPUs.
-        options: further arguments of `GpuBackEnd`.
+    Calls run on all GPUs at once, each from its own thread. Each GPU has at least one world.
 
     Raises:
         CudaError, GpuMemoryError: see `GpuBackEnd`.
@@ -211,10 +205,7 @@ class SplitArray:
     """Rows of worlds in several arrays on different GPUs, one after the other.
 
     NumPy copies all of it (``np.asarray``). Numbers and NumPy arrays may be assigned to any rows. Other libraries take
-    the parts.
-
-    Args:
-        parts: the arrays, (n, ...) each.
+    the parts, (n, ...) each.
     """
 
     def __init__(self, parts: Sequence[Any]) -> None:

@@ -25,11 +25,7 @@ def move_source(itemsize: int) -> str:
 
 
 class Transfers:
-    """Copies on one GPU.
-
-    Args:
-        gpu: the GPU.
-    """
+    """Copies on one GPU."""
 
     def __init__(self, gpu: Gpu) -> None:
         self.gpu = gpu
@@ -91,11 +87,7 @@ class Transfers:
 def _joined(
     shape: Sequence[int], target: Sequence[int], source: Sequence[int]
 ) -> tuple[list[int], list[int], list[int]]:
-    """Reduce a copy to three dimensions: dimensions after the first with matching strides become one.
-
-    Raises:
-        ValueError: more than three are left.
-    """
+    """Reduce a copy to three dimensions: dimensions after the first with matching strides become one."""
     counts, to, fro = [shape[0]], [target[0]], [source[0]]
     for n, t, s in zip(shape[1:], target[1:], source[1:], strict=True):
         if n == 1:
