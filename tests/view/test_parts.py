@@ -21,8 +21,7 @@ from cardan.view.panels.plots import STAGES, Profile, Series, convergence, solve
 from cardan.view.panels.simulation import keyframe_names, keyframe_xml, store_keyframe
 from cardan.view.server import split_token
 from cardan.view.session import Session, place_of_world
-from cardan.view.source import HUMANOID, Source
-from cardan.view.uploads import Uploads
+from cardan.view.source import HUMANOID, Source, Uploads
 
 ROOT = Path(__file__).resolve().parents[2]
 MODEL = """<mujoco><visual><global offwidth="64" offheight="48"/></visual><worldbody><light pos="0 0 3"/>

@@ -12,9 +12,8 @@ import numpy as np
 from cardan.enums import mjtDepthMap, mjtFont, mjtGridPos
 from cardan.errors import FatalError
 from cardan.model.mjmodel import MjModel
-from cardan.render.context import Canvas, MjrContext, current_context
+from cardan.render.context import Canvas, MjrContext, current_context, draw_labels, draw_scene
 from cardan.render.figure import draw_figure
-from cardan.render.scene import draw_labels, draw_scene
 from cardan.visual import MjrRect, MjvFigure, MjvScene
 
 __all__ = [

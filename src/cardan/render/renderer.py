@@ -17,8 +17,8 @@ from cardan.enums import mjtCamera, mjtCatBit, mjtObj, mjtRndFlag
 from cardan.model import MjData, MjModel, internals
 from cardan.model.mjmodel import register_reader
 from cardan.render.assets import Assets
+from cardan.render.context import samples_of, segment_colors
 from cardan.render.frame import DEPTHS, Frame, Last
-from cardan.render.scene import samples_of, segment_colors
 from cardan.render.vertices import COLORS
 from cardan.visual import MjvCamera, MjvOption, MjvScene, mjv_updateScene
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from cardan.render.context import colors_of_numbers
 from cardan.render.frame import RENDERING_FLAGS as FLAGS
-from cardan.render.scene import colors_of_numbers
 from cardan.view.instances import Batch, Kind, ModelSurfaces, Surface, Unit, is_transparent, quaternions, unit_surfaces
 
 if TYPE_CHECKING:

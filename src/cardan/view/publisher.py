@@ -12,10 +12,9 @@ import numpy as np
 
 from cardan.enums import mjtCatBit
 from cardan.step.report import tell
-from cardan.view.camera import Cameras, Pose
+from cardan.view.camera import Cameras, Mouse, Pose
 from cardan.view.instances import Lines, ModelSurfaces, Unit, instances_of, joined, lines_of, unit
 from cardan.view.lights import Effects, has_horizon
-from cardan.view.mouse import Mouse
 from cardan.view.nodes import ROOT, Nodes, Painter
 from cardan.view.objects import Labels, LineNode, Planes, Soft, SoftGeoms, soft_scene
 from cardan.view.session import MOVING, Session, places_of_others

@@ -1,15 +1,29 @@
-"""The source of a model, from which it can be loaded again when its file changes."""
+"""The source of a model, from which it can be loaded again when its file changes, and files sent by a page.
+
+A page sends models and the files they need; a temporary folder contains them until the viewer is closed.
+"""
 
 from __future__ import annotations
 
+import asyncio
+import io
+import json
 import os
+import tempfile
+import zipfile
 from collections import deque
 from collections.abc import Callable
 from itertools import islice
-from pathlib import Path
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
 
 from cardan.api.arguments import check_pair
+from cardan.files import write_file
 from cardan.model import MjData, MjModel
+from cardan.view.server import Frame
+
+if TYPE_CHECKING:
+    from websockets.asyncio.server import ServerConnection
 
 HUMANOID = Path(__file__).with_name("humanoid.xml")
 """Default model."""
@@ -102,3 +116,126 @@ def used_files(folder: Path) -> list[Path]:
             elif Path(entry).suffix.lower() in WATCHED:
                 found.append(Path(entry))
     return found
+
+
+MOST_BYTES = 500_000_000
+"""Largest size of the contents of an archive, bytes."""
+
+
+def by_likelihood(models: list[Path]) -> list[Path]:
+    """Sort model files by how likely a user means them: near the top first, and a scene before its parts."""
+    return sorted(models, key=lambda file: (len(file.parts), "scene" not in file.stem.lower(), str(file)))
+
+
+class Uploads:
+    """A temporary folder of files that pages sent."""
+
+    def __init__(self) -> None:
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+
+    @property
+    def path(self) -> Path:
+        """The folder."""
+        if self._folder is None:
+            self._folder = tempfile.TemporaryDirectory(prefix="cardan-view-")
+        return Path(self._folder.name)
+
+    def add(self, name: str, content: bytes) -> list[Path]:
+        """Store a file, or the files of a ZIP archive; return the models among them, the likeliest first.
+
+        Raises:
+            ValueError: the archive is damaged or too large, or a name leads out of the folder.
+        """
+        path = PurePosixPath(name)
+        files = self._unpack(name, content) if path.suffix.lower() == ".zip" else [self._write(path, content)]
+        return by_likelihood([file for file in files if file.suffix.lower() in MODELS])
+
+    @property
+    def models(self) -> list[Path]:
+        """All model files that were sent, the likeliest first."""
+        if self._folder is None:
+            return []
+        return by_likelihood([file for file in self.path.rglob("*") if file.suffix.lower() in MODELS])
+
+    def _unpack(self, name: str, content: bytes) -> list[Path]:
+        try:
+            archive = zipfile.ZipFile(io.BytesIO(content))
+        except zipfile.BadZipFile as error:
+            raise ValueError(f"{name} is not a ZIP archive: {error}") from None
+        with archive:
+            entries = [entry for entry in archive.infolist() if not entry.is_dir()]
+            size = sum(entry.file_size for entry in entries)
+            if size > MOST_BYTES:
+                raise ValueError(f"{name} contains {size} bytes; at most {MOST_BYTES} are unpacked")
+            try:
+                return [self._write(PurePosixPath(entry.filename), archive.read(entry)) for entry in entries]
+            except (zipfile.BadZipFile, RuntimeError) as error:
+                raise ValueError(f"{name} can't be unpacked: {error}") from None
+
+    def _write(self, name: PurePosixPath, content: bytes) -> Path:
+        if name.is_absolute() or ".." in name.parts or not name.name or "\\" in str(name):
+            raise ValueError(f"the name {str(name)!r} leads out of the folder of uploads")
+        path = self.path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_file(path, content, durable=False)
+        return path
+
+    def close(self) -> None:
+        """Delete the folder."""
+        if self._folder is not None:
+            self._folder.cleanup()
+            self._folder = None
+
+
+PATH = "upload"
+"""Path of the frame, after the token."""
+HEIGHT = 84
+"""Height of the frame in the page, pixels."""
+HTML = f'<iframe src="{PATH}" title="Upload" style="border: 0; width: 100%; height: {HEIGHT}px"></iframe>'
+"""HTML that shows the frame."""
+
+Show = Callable[[list[Path]], str]
+"""Function that shows the first model file of a list that can be loaded, and returns a message for the user."""
+
+
+def receiver(uploads: Uploads, show: Show) -> Frame:
+    """Make the frame that sends files; `show` is called after each transfer, in its own thread, with the models."""
+    from websockets.exceptions import ConnectionClosed
+
+    async def talk(connection: ServerConnection) -> None:
+        try:
+            try:
+                models = await _receive(connection, uploads)
+                answer = await asyncio.to_thread(show, models)
+            except (ValueError, OSError) as error:
+                answer = str(error)
+            await connection.send(answer)
+        except ConnectionClosed:
+            pass  # the page was closed, or already shows the new model
+
+    return Frame(Path(__file__).with_name("upload.html").read_bytes(), talk)
+
+
+async def _receive(connection: ServerConnection, uploads: Uploads) -> list[Path]:
+    """Receive the files of a transfer, and return the models among them; ValueError: the data are invalid."""
+    models: list[Path] = []
+    left = MOST_BYTES
+    while head := await connection.recv():
+        try:
+            values = json.loads(head)
+            path, size = values["path"], values["size"]
+        except (ValueError, TypeError, KeyError):
+            path = size = None
+        if not isinstance(path, str) or not isinstance(size, int) or size < 0:
+            raise ValueError("expected a file's path and size")
+        left -= size
+        if left < 0:
+            raise ValueError(f"the files have more than {MOST_BYTES} bytes, the limit of one transfer")
+        content = bytearray()
+        while len(content) < size:
+            piece = await connection.recv()
+            if not isinstance(piece, bytes) or len(piece) > size - len(content):
+                raise ValueError(f"{path}: received data that differs from the announced {size} bytes")
+            content += piece
+        models += await asyncio.to_thread(uploads.add, path, bytes(content))
+    return models

@@ -5,16 +5,15 @@
 - ``scene``: `mjv_updateScene` and the table of its stages; ``memory``: a scene as kernels see it; ``append``: functions
   that add geoms.
 - ``geoms``, ``bodies``, ``joints``, ``tendons``, ``contacts``, ``flexes``, ``cameras``: stages, a file for each topic.
-- ``defaults``, ``rooms``, ``mouse``, ``perturbation``, ``selection``: functions that need no stages.
+- ``defaults``, ``rooms``, ``mouse``, ``perturbation`` (also selection): functions that need no stages.
 """
 
-from cardan.visual import defaults, mouse, perturbation, rooms, scene, selection, structs
+from cardan.visual import defaults, mouse, perturbation, rooms, scene, structs
 from cardan.visual.defaults import *
 from cardan.visual.mouse import *
 from cardan.visual.perturbation import *
 from cardan.visual.rooms import *
 from cardan.visual.scene import *
-from cardan.visual.selection import *
 from cardan.visual.structs import *
 
 __all__: list[str] = []
@@ -24,4 +23,3 @@ __all__ += mouse.__all__
 __all__ += perturbation.__all__
 __all__ += rooms.__all__
 __all__ += scene.__all__
-__all__ += selection.__all__

@@ -9,8 +9,7 @@ from typing import Any
 from cardan.model.binary import dump_model
 from cardan.view.capture import Film, screenshot
 from cardan.view.panels.panel import Panel
-from cardan.view.source import Source
-from cardan.view.uploads import HTML
+from cardan.view.source import HTML, Source
 
 
 class FilePanel(Panel):
