@@ -83,14 +83,8 @@ Own = Mapping[Types, "Callable[..., Any] | int"]
 def collider_functions(m: MjModel, own: Own = MappingProxyType({})) -> dict[int, Callable[..., Any] | int]:
     """Return the collision functions that a model needs, by their index in the table ``aux.collider``.
 
-    They depend on contype, conaffinity and the disable flags, which determine what can collide.
-
-    Args:
-        m: model.
-        own: user functions; all of them are in the result.
-
-    Raises:
-        ValueError: two geoms can collide, but there is no collision function for their types.
+    They depend on contype, conaffinity and the disable flags, which determine what can collide. All user functions
+    (`own`) are in the result. ValueError: two geoms can collide, but their types have no collision function.
     """
     found = {types: own.get(types) or _stock(m, types, geoms) for types, geoms in _colliding_types(m)}
     return {types[0] * NTYPES + types[1]: function for types, function in (found | dict(own)).items()}
@@ -99,8 +93,7 @@ def collider_functions(m: MjModel, own: Own = MappingProxyType({})) -> dict[int,
 def attach_missing_collider(m: MjModel, d: MjData, own: Own = MappingProxyType({})) -> None:
     """Load or compile the function for the pair of geoms at which collision detection stopped with `COLLIDER_MISSING`.
 
-    Raises:
-        ValueError: there is no collision function for their types.
+    ValueError: there is no collision function for their types.
     """
     geom1, geom2 = (int(geom) for geom in internals.array(d, "work.missing_geom"))
     types = int(m.geom_type[geom1]), int(m.geom_type[geom2])

@@ -235,12 +235,7 @@ def looks_at_data(name: str) -> bool:
 
 
 def make_instance(m: Any, d: Any, instance: int) -> Any:
-    """Call the `init` of an instance's plugin and return its result; None if it has no `init`.
-
-    Raises:
-        PluginError: `init` refuses the model.
-        ValueError: the plugin is not registered here.
-    """
+    """Call the `init` of an instance's plugin, if any, and return its result; PluginError if it refuses the model."""
     plugin = plugin_of(m, instance)
     try:
         return plugin.init(m, d, instance) if plugin.init else None
@@ -262,11 +257,7 @@ def size_of(size: Size, config: Config) -> int:
 
 
 def number(config: Config, key: str, default: float) -> float:
-    """Return the number at the start of an attribute's text, or the default.
-
-    Raises:
-        ValueError: the text is not a number.
-    """
+    """Return the number at the start of an attribute's text, or the default; ValueError if the text is not one."""
     text = config.get(key, "")
     if not text.strip():
         return float(default)

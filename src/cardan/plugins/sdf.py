@@ -99,20 +99,12 @@ def _meshes(m: MjModel) -> dict[int, int]:
 
 
 def shape_functions(m: MjModel) -> dict[int, Callable[..., Any]]:
-    """Return the distance functions of a model's shapes, by their index in the table ``aux.sdf_shape``.
-
-    Raises:
-        ValueError: a geom of type sdf has a plugin without a registered shape.
-    """
+    """Return the distance functions of a model's shapes, by their index in ``aux.sdf_shape``; errors as `shape_of`."""
     return {instance: shape_of(m, instance).entry for instance in _meshes(m)} if m.nplugin else {}
 
 
 def attach_shape_data(m: MjModel) -> None:
-    """Attach the arrays that the distance functions of a model read: attributes, triangles and grids of meshes.
-
-    Raises:
-        ValueError: a geom of type sdf has a plugin without a registered shape.
-    """
+    """Attach the arrays that distance functions read: attributes, triangles, grids of meshes; errors as `shape_of`."""
     meshes = _meshes(m) if m.nplugin else {}
     shapes = {instance: shape_of(m, instance) for instance in meshes}
     for instance, shape in shapes.items():

@@ -119,9 +119,7 @@ def distinct(*columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 class Assets:
     """Shapes and textures of a model, in memory that kernels see.
 
-    Attributes:
-        mesh_shape: for each mesh, the numbers of the shapes of the mesh and of its hull.
-        uploads: number of times that a mesh or height field was uploaded again.
+    `mesh_shape` has the numbers of the shapes of each mesh and of its hull; `uploads` counts repeated uploads.
     """
 
     def __init__(self, model: MjModel) -> None:

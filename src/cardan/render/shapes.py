@@ -14,10 +14,8 @@ import numpy as np
 class Shape(NamedTuple):
     """A surface of triangles, and the lines of its wireframe picture.
 
-    Attributes:
-        vert: (n, 4), position and end.
-        normal, texcoord: (n, 3) and (n, 2), unit vectors and texture coordinates of the vertices.
-        face, edge: (m, 3) and (k, 2), vertices of triangles, counter-clockwise from outside, and of lines.
+    Vertices have a position and an end (n, 4), a normal, and texture coordinates. Triangles (m, 3) have vertices that
+    are counter-clockwise from outside; lines (k, 2) have two.
     """
 
     vert: np.ndarray

@@ -141,29 +141,14 @@ PATIENCE = 10.0
 
 
 class Viewer:
-    """A viewer that shows a model in the browser.
+    """A viewer that shows a model in the browser, with most arguments as for `launching.view`.
 
-    Args:
-        model: the model.
-        data: data of the model.
-        passive: whether a script steps the physics; else a thread of the viewer steps it.
-        source: source of the model.
-        port: port of the server; if it is taken, the next free one; any free port if 0.
-        worlds: number of worlds side by side; those after the first are stepped with the same controls.
-        keyframe: number of the initial keyframe.
-        key_callback: called with each key that is pressed in a page.
-        show_ui: whether the panel of controls is open at the beginning.
-        leave: time after which the viewer ends when its last page was closed, s; None: it does not end.
+    If it is `passive`, a script steps the physics and `physics` is None; else the thread `physics` steps it. Worlds
+    after the first are stepped with the same controls. `key_callback` is called with each key that is pressed in a
+    page; `show_ui` opens the panel of controls at the beginning.
 
-    Attributes:
-        physics: the thread that steps; None if a script steps.
-        loading: the thread that checks for changed files and loads models.
-        waiting: uploaded models that could not be loaded yet.
-        film: the video that is being recorded, if any; `filming` is held while a recording begins or ends.
-
-    Raises:
-        ValueError: the keyframe does not exist, or the number of worlds is not 1 to 64.
-        ImportError: the package viser isn't installed.
+    The thread `loading` checks for changed files and loads models. Uploaded models that could not be loaded yet are
+    `waiting`. `film` is the video that is being recorded; `filming` is held while a recording begins or ends.
     """
 
     def __init__(

@@ -26,11 +26,7 @@ CODEC = "libx264"
 
 
 def is_moving(path: Path) -> bool:
-    """Whether a file of this name contains a moving picture.
-
-    Raises:
-        ValueError: it is a folder, the suffix is unknown, or videos need a package that is not installed.
-    """
+    """Whether a file of this name contains a moving picture; raise ValueError if it can't be written."""
     suffix = path.suffix.lower()
     if path.is_dir():
         raise ValueError(f"can't write {path}: it is a folder")
@@ -147,10 +143,7 @@ class Camera:
         self._renderer = Renderer(self._model, self.height, self.width, threads=1)
 
     def take(self) -> np.ndarray | None:
-        """Draw a picture of all worlds, (height, width, 3) uint8; its size is that of the model's offscreen buffer.
-
-        Return None if the session now shows another model.
-        """
+        """Draw a picture of all worlds, of the offscreen buffer's size; return None if another model is shown now."""
         session, scene, m = self.session, self._renderer.scene, self._model
         with session.lock:
             if session.model is not m:

@@ -68,13 +68,10 @@ Clock = Callable[[], float]
 
 
 class Touch:
-    """A user's recent change of a control.
+    """A user's recent changes of a control, the last one at the time `at`, s, of which `pending` are not handled yet.
 
-    Attributes:
-        pending: number of changes that are not handled yet.
-        due: number of commands that the session must have executed before it shows the changes.
-        at: time of the last change, s.
-        crossed: whether another value may have been on its way to a page at that time.
+    The session shows the changes after `due` commands. If another value may have been on its way to a page at that
+    time, they have `crossed`.
     """
 
     def __init__(self) -> None:

@@ -28,13 +28,7 @@ Unit = IntEnum("Unit", ("SPHERE", "TUBE", "CYLINDER", "BOX", "CONE", "PLANE", "T
 
 
 class Surface(NamedTuple):
-    """A surface of triangles.
-
-    Attributes:
-        vert: (n, 3), m or in units of the instance's scale.
-        face: (m, 3), counter-clockwise from outside.
-        texcoord: (n, 2) texture coordinates, v down as in images; or None.
-    """
+    """Triangles, counter-clockwise from outside: vertices (n, 3), faces (m, 3), texture coordinates (n, 2), v down."""
 
     vert: np.ndarray
     face: np.ndarray
@@ -100,16 +94,11 @@ Kind = tuple[str, int, int]
 
 GEOM = {name.removeprefix("mjGEOM_"): member.value for name, member in mjtGeom.__members__.items()}
 OPAQUE = 0.999
+"""Opacity from which on geoms are not transparent."""
 
 
 class Batch(NamedTuple):
-    """Instances of one shape, in the world frame.
-
-    Attributes:
-        geom: (n,) index of the scene's geom of each instance.
-        pos, mat: (n, 3) and (n, 3, 3), positions, m, and orientations.
-        scale: (n, 3), along the axes of the shape.
-    """
+    """Instances of one shape: index of the geom (n,), position, m, and orientation in the world, scales (n, 3)."""
 
     geom: np.ndarray
     pos: np.ndarray
@@ -235,8 +224,7 @@ def instances_of(geoms: np.ndarray) -> dict[Kind, Batch]:
     return {key: joined(batches) for key, batches in found.items()}
 
 
-BOX_CORNERS = np.array([(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], float)
-BOX_EDGES = np.array([(i, j) for i in range(8) for j in range(i) if np.abs(BOX_CORNERS[i] - BOX_CORNERS[j]).sum() == 2])
+LINE_BOX = shapes.line_box()
 
 
 def lines_of(geoms: np.ndarray) -> Lines:
@@ -245,9 +233,9 @@ def lines_of(geoms: np.ndarray) -> Lines:
     box = np.flatnonzero(geoms["type"] == GEOM["LINEBOX"])
     start = geoms["pos"][line].astype(float)
     end = start + geoms["mat"][line][:, :, 2] * geoms["size"][line][:, 2:3]
-    ends = (BOX_CORNERS * geoms["size"][box][:, None, :])[:, BOX_EDGES]
+    ends = (LINE_BOX.vert[:, :3] * geoms["size"][box][:, None, :])[:, LINE_BOX.edge]
     edges = np.einsum("nij,nekj->neki", geoms["mat"][box].astype(float), ends) + geoms["pos"][box][:, None, None, :]
-    geom = np.concatenate([line, np.repeat(box, len(BOX_EDGES))])
+    geom = np.concatenate([line, np.repeat(box, len(LINE_BOX.edge))])
     points = np.concatenate([np.stack([start, end], 1), edges.reshape(-1, 2, 3)])
     return Lines(points, geom)
 
@@ -268,8 +256,3 @@ def quaternions(mat: np.ndarray) -> np.ndarray:
         products[:, i, j] = products[:, j, i] = twice[a, b] + sign * twice[b, a]
     best = products[np.arange(len(mat)), squares.argmax(1)]
     return best / np.linalg.norm(best, axis=1, keepdims=True)
-
-
-def is_transparent(geoms: np.ndarray) -> np.ndarray:
-    """Mask of the geoms that are transparent, (n,) bool."""
-    return geoms["rgba"][:, 3] < OPAQUE

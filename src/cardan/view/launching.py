@@ -24,6 +24,7 @@ from cardan.view.server import PORT
 from cardan.view.session import USER_GEOMS
 from cardan.view.source import HUMANOID, Loader, Source
 from cardan.visual import MjvCamera, MjvOption, MjvPerturb, MjvScene
+from cardan.visual.defaults import require_record
 
 OPEN = "CARDAN_VIEWER_OPEN"
 """Environment variable: with the value 0, viewers don't open a page in a browser."""
@@ -39,12 +40,6 @@ def announce(viewer: Viewer) -> None:
     graphic = sys.platform != "linux" or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
     if graphic and os.environ.get(OPEN, "1") != "0":
         webbrowser.open(viewer.address)
-
-
-def check_kind(function: str, name: str, value: object, kind: type[MjModel] | type[MjData]) -> None:
-    """Raise TypeError if an argument is not of a kind."""
-    if not isinstance(value, kind):
-        raise TypeError(f"{function}: {name} must be an {kind.__name__}, not {type(value).__name__}")
 
 
 def serve(viewer: Viewer) -> None:
@@ -93,9 +88,9 @@ def launch(
     elif model is None:
         source = Source(HUMANOID)
         model, data = source.load()
-    check_kind("launch", "model", model, MjModel)
+    require_record("launch", "model", model, MjModel)
     data = MjData(model) if data is None else data
-    check_kind("launch", "data", data, MjData)
+    require_record("launch", "data", data, MjData)
     check_pair("launch", model, data)
     serve(Viewer(model, data, source=source, show_ui=show_left_ui or show_right_ui, leave=LEFT_AFTER))
 
@@ -108,18 +103,11 @@ def launch_from_path(path: str) -> None:
 def view(
     path: Path | None, port: int = PORT, worlds: int = 1, keyframe: int | None = None, leave: float | None = None
 ) -> None:
-    """Show a model file (MJCF, URDF, or binary) in the browser; return when the viewer is closed.
+    """Show a model file (MJCF, URDF, or binary; None: a humanoid) in the browser; return when the viewer is closed.
 
-    Args:
-        path: path of the file; None for a humanoid.
-        port: port of the server; if it is taken, the next free one.
-        worlds: number of worlds side by side.
-        keyframe: number of the initial keyframe.
-        leave: time after which the viewer ends when its last page was closed, s; None: it does not end.
-
-    Raises:
-        FileNotFoundError: the file does not exist.
-        ValueError: the file breaks a rule of the language, or the keyframe does not exist.
+    If the port is taken, the next free one is used. Several worlds are side by side, and start with the keyframe. The
+    viewer ends `leave` seconds after its last page was closed; None: it does not end. FileNotFoundError: the file does
+    not exist. ValueError: the file breaks a rule of the language, or the keyframe does not exist.
     """
     source = Source(path or HUMANOID)
     model, data = source.load()
@@ -263,8 +251,8 @@ def launch_passive(
         ValueError: the data was made for another model.
         ImportError: the package viser isn't installed.
     """
-    check_kind("launch_passive", "model", model, MjModel)
-    check_kind("launch_passive", "data", data, MjData)
+    require_record("launch_passive", "model", model, MjModel)
+    require_record("launch_passive", "data", data, MjData)
     if key_callback is not None and not callable(key_callback):
         raise TypeError(f"launch_passive: key_callback must be callable, not {type(key_callback).__name__}")
     shown = MjData(model)

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cardan.enums import mjtRndFlag, mjtTexture
+from cardan.enums import mjtTexture
 from cardan.model import MjModel
+from cardan.render.frame import RENDERING_FLAGS as FLAGS
 from cardan.view.instances import GEOM, ModelSurfaces
 from cardan.view.nodes import ROOT, linear
 
@@ -125,9 +126,7 @@ def put(handle: Any, name: str, value: np.ndarray) -> None:
         setattr(handle, name, tuple(float(x) for x in value))
 
 
-SHADOW, FOG, HAZE, SKYBOX, SEGMENT = (
-    getattr(mjtRndFlag, f"mjRND_{name}").value for name in ("SHADOW", "FOG", "HAZE", "SKYBOX", "SEGMENT")
-)
+SHADOW, FOG, HAZE, SKYBOX, SEGMENT = (FLAGS[name] for name in ("SHADOW", "FOG", "HAZE", "SKYBOX", "SEGMENT"))
 SIDE = 0
 """Side of a sky's cube texture whose colours, from top to bottom, are the background."""
 LIGHT = 0.4

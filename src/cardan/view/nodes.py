@@ -9,7 +9,7 @@ import numpy as np
 
 from cardan.render.context import colors_of_numbers
 from cardan.render.frame import RENDERING_FLAGS as FLAGS
-from cardan.view.instances import Batch, Kind, ModelSurfaces, Surface, Unit, is_transparent, quaternions, unit_surfaces
+from cardan.view.instances import OPAQUE, Batch, Kind, ModelSurfaces, Surface, Unit, quaternions, unit_surfaces
 
 if TYPE_CHECKING:
     from viser import SceneApi
@@ -23,15 +23,9 @@ SMALLEST = 8
 
 
 class Looks(NamedTuple):
-    """Appearance of the geoms of a scene.
+    """Appearance of the geoms of a scene: colours (n, 3) uint8, opacities (n,) from 0 to 1, and flags.
 
-    Attributes:
-        rgb: (n, 3) uint8.
-        alpha: (n,), 0 to 1.
-        transparent: (n,) bool.
-        wireframe: whether only edges are drawn.
-        shadows: whether geoms cast shadows.
-        plain: whether geoms are drawn without textures and highlights, as for segmentation.
+    `wireframe`: only edges are drawn. `plain`: geoms have no textures and highlights, as for segmentation.
     """
 
     rgb: np.ndarray
@@ -246,4 +240,4 @@ class Painter:
                 self._means[k] = self._surfaces.texture(k).reshape(-1, 3).mean(0) / 255.0
             rgb[tex == k] *= self._means[k]
         colors = np.rint(255 * np.clip(rgb, 0.0, 1.0)).astype(np.uint8)
-        return Looks(colors, rgba[:, 3], is_transparent(geoms), wireframe, bool(flags[FLAGS["SHADOW"]]))
+        return Looks(colors, rgba[:, 3], geoms["rgba"][:, 3] < OPAQUE, wireframe, bool(flags[FLAGS["SHADOW"]]))

@@ -144,13 +144,7 @@ class SoftScene(NamedTuple):
 
 
 class SoftGeoms(NamedTuple):
-    """The flexes and skins of all worlds.
-
-    Attributes:
-        geoms: (n,) array of the structure of `MjvGeom`: all geoms of the scene.
-        world: (n,) number of the world of each geom.
-        scenes: flexes and skins of each world.
-    """
+    """All geoms of the scene (`MjvGeom`), the number of the world of each, and flexes and skins of each world."""
 
     geoms: np.ndarray
     world: np.ndarray

@@ -129,11 +129,9 @@ Clock = Callable[[], float]
 
 
 class Physics:
-    """Steps a session's data in real time.
+    """Steps a session's data in real time, and makes `steps` requested single steps while physics is paused.
 
-    Attributes:
-        steps: number of requested single steps while physics is paused.
-        age: age of the displayed state, in records before the last, after it was restored from the history.
+    `age` is the age of the displayed state, in records before the last, after it was restored from the history.
     """
 
     def __init__(self, session: Session, clock: Clock = time.perf_counter) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cardan.enums import mjtCatBit
+from cardan.render.assets import PLANE_REACH
 from cardan.step.report import tell
 from cardan.view.camera import Cameras, Mouse, Pose
 from cardan.view.instances import Lines, ModelSurfaces, Unit, instances_of, joined, lines_of, unit
@@ -26,19 +27,14 @@ if TYPE_CHECKING:
 RATE = 60.0
 """Largest number of updates per second."""
 MAXGEOM = 20000
-REACH = 1.05
-"""Half the size of infinite planes, relative to the distance of the far plane."""
 ALL = mjtCatBit.mjCAT_ALL.value
 
 
 class Picture:
     """Copy of a session's scene, which can be sent without holding the lock.
 
-    Attributes:
-        geoms, lights: arrays of the structures of `MjvGeom` and `MjvLight`.
-        world: (n,) number of the world of each geom.
-        soft: flexes and skins, of each world.
-        flags: rendering flags.
+    It has arrays of geoms (`MjvGeom`) with the number of the world of each, lights (`MjvLight`), rendering flags, and
+    the soft objects of each world.
     """
 
     def __init__(self, session: Session) -> None:
@@ -79,13 +75,10 @@ class Picture:
 
 
 class Publisher:
-    """Sends the scene of a session to all pages.
+    """Sends the scene of a session to all pages: `sent` updates so far, `rate` per second.
 
-    Attributes:
-        sent, rate: number of updates so far, and per second.
-        picture: the last scene that was sent.
-        generation: number of the model (`Session.generation`) of that scene.
-        also: functions that are called at each update without the lock, such as updates of the controls.
+    `picture` is the last scene, of the model with the number `generation`. Functions in `also`, such as updates of the
+    controls, are called at each update without the lock.
     """
 
     def __init__(self, session: Session, server: ViserServer) -> None:
@@ -113,7 +106,7 @@ class Publisher:
         self.surfaces = ModelSurfaces(m)
         self.painter = Painter(self.surfaces)
         self.cameras.reset(m)
-        reach = REACH * float(m.vis.map.zfar * m.stat.extent)
+        reach = PLANE_REACH * float(m.vis.map.zfar * m.stat.extent)
         self.nodes = Nodes(scene, self.surfaces, self.mouse.watch)
         self.planes = Planes(scene, self.surfaces, reach, self.mouse.watch)
         self.soft = Soft(scene, m, self.mouse.watch)
@@ -145,7 +138,7 @@ class Publisher:
             time.sleep(max(0.0, due - time.perf_counter()))
 
     def update(self) -> None:
-        """Make the scene, and send it."""
+        """Make the scene, and send what has changed."""
         with self.session.lock:
             if self.session.generation != self.generation:
                 self._prepare()
@@ -158,7 +151,15 @@ class Publisher:
                     part.clear()
             self.picture.take(self.session)
             pose = self.cameras.look(self.picture.scene)
-        self._send(pose)
+        content = self.picture.content()
+        # in structures, padding between the fields is not compared
+        if len(content) == len(self._content) and all(map(np.array_equal, content, self._content)):
+            self.cameras.tell(pose)
+        else:
+            self._content = []  # until everything was sent
+            self._show(pose)
+            self._content = content
+        self._server.flush()  # at once, not at viser's next tick
         self.sent += 1
         now = time.perf_counter()
         if now - self._counted[0] > 1.0:
@@ -170,18 +171,6 @@ class Publisher:
     def renew(self, kind: str, number: int) -> None:
         """Show a mesh, height field (`hfield`) or texture with its current values; the session's lock is held."""
         self._renewed.append((kind, number))
-
-    def _send(self, pose: Pose | None) -> None:
-        """Send the changes; if the scene has not changed, nothing is sent."""
-        content = self.picture.content()
-        # in structures, padding between the fields is not compared
-        if len(content) == len(self._content) and all(map(np.array_equal, content, self._content)):
-            self.cameras.tell(pose)
-        else:
-            self._content = []  # until everything was sent
-            self._show(pose)
-            self._content = content
-        self._server.flush()  # at once, not at viser's next tick
 
     def _show(self, pose: Pose | None) -> None:
         picture = self.picture

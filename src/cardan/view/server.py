@@ -145,11 +145,8 @@ def routed(talk: Talk, frames: Frames) -> Talk:
 def free_port(port: int) -> int:
     """Return the first port from this one on where a server may listen; 0, which means any port, is returned unchanged.
 
-    viser would search itself, but if no port up to the last is free, it waits forever.
-
-    Raises:
-        ValueError: `port` is not the number of a port.
-        OSError: all ports from there on are taken, or the system forbids them.
+    viser would search itself, but if no port up to the last is free, it waits forever. ValueError: `port` is not the
+    number of a port. OSError: all ports from there on are taken, or the system forbids them.
     """
     if not 0 <= port <= MOST:
         raise ValueError(f"a port is a number from 0 to {MOST}, not {port}")
@@ -196,22 +193,10 @@ def _guarding(token: str, frames: Frames) -> Iterator[None]:
 
 
 class PageServer:
-    """Serves pages to browsers on this machine.
+    """Serves pages to browsers on this machine, with a title above the controls, and further pages (`frames`).
 
-    Args:
-        title: text above the controls.
-        port: port of the server; if it is taken, a higher one; any free port if 0.
-        frames: further pages.
-
-    Attributes:
-        viser: viser's server, with which the scene and the controls are made.
-        asked, port: requested and actual port.
-        address: address to open in a browser.
-
-    Raises:
-        ImportError: the package viser isn't installed.
-        ValueError: the port is invalid.
-        OSError: no port is free.
+    `viser` is viser's server, with which the scene and the controls are made. If the `asked` port is taken, `port` is a
+    higher one; if it is 0, any free port. ImportError: the package viser isn't installed; others: see `free_port`.
     """
 
     def __init__(self, title: str, port: int = PORT, frames: Frames | None = None) -> None:

@@ -24,17 +24,11 @@ USER_GEOMS = 10000
 class Session:
     """A model, its data, and the display settings.
 
-    Everything except `post`, `posted`, `obeyed` and `closed` is read and written only while `lock` is held.
-
-    Attributes:
-        lock: must be held to read or write the session; it is reentrant.
-        others: data of further worlds of the same model, displayed beside it; they start as copies.
-        flags: rendering flags (mjtRndFlag), one byte each.
-        user_geoms: geoms that a script adds, (n,) array of the structure of `MjvGeom`.
-        speed: simulated seconds per second.
-        generation: number of models loaded so far.
-        posted, obeyed: numbers of requested and of executed commands.
-        closed: set when the viewer is closed.
+    Everything except `post`, `posted`, `obeyed` and `closed` is read and written only while the reentrant `lock` is
+    held. `others` are data of further worlds, which start as copies and are displayed beside the first. `flags` are
+    rendering flags (mjtRndFlag). `user_geoms` (`MjvGeom`) are added by a script. `speed` is simulated seconds per
+    second, `generation` the number of models loaded so far. `posted` and `obeyed` count requested and executed
+    commands.
     """
 
     def __init__(self, model: MjModel, data: MjData, worlds: int = 1) -> None:

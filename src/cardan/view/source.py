@@ -143,8 +143,7 @@ class Uploads:
     def add(self, name: str, content: bytes) -> list[Path]:
         """Store a file, or the files of a ZIP archive; return the models among them, the likeliest first.
 
-        Raises:
-            ValueError: the archive is damaged or too large, or a name leads out of the folder.
+        ValueError: the archive is damaged or too large, or a name leads out of the folder.
         """
         path = PurePosixPath(name)
         files = self._unpack(name, content) if path.suffix.lower() == ".zip" else [self._write(path, content)]

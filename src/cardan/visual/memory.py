@@ -71,12 +71,7 @@ def _words(structures: np.ndarray, dtype: type) -> np.ndarray:
 
 
 class SceneMemory:
-    """The memory of one scene, as kernels see it.
-
-    Args:
-        geoms, lights, cameras: the arrays of structures of the scene.
-        arrays: the other arrays of the scene, by name.
-    """
+    """The memory of one scene, as kernels see it: its arrays of structures, and its other arrays by name."""
 
     def __init__(
         self, geoms: np.ndarray, lights: np.ndarray, cameras: np.ndarray, arrays: Mapping[str, np.ndarray]

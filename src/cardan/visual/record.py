@@ -35,15 +35,6 @@ def dtype_of(table: tuple[Member, ...]) -> np.dtype:
     return np.dtype([(row.name, row.dtype, row.shape) for row in table], align=True)
 
 
-def defaults_of(table: tuple[Member, ...], dtype: np.dtype) -> np.ndarray:
-    """Return one structure with all defaults, of shape ()."""
-    values = np.zeros((), dtype)
-    for row in table:
-        if row.default is not None:
-            values[row.name] = row.default
-    return values
-
-
 def words_of(dtype: np.dtype) -> dict[str, int]:
     """Return the 32-bit word at which each member of a structure begins; a byte has the word that contains it."""
     return {name: offset // 4 for name, (_, offset, *_) in (dtype.fields or {}).items()}
@@ -72,8 +63,10 @@ class VisualRecord:
         if "table" not in cls.__dict__:
             return
         cls.dtype = dtype_of(cls.table)
-        cls.default = defaults_of(cls.table, cls.dtype)
+        cls.default = np.zeros((), cls.dtype)
         for row in cls.table:
+            if row.default is not None:
+                cls.default[row.name] = row.default
             kind = _array if row.shape else (_text if row.dtype.startswith("S") else _scalar)
             setattr(cls, row.name, kind(row))
 

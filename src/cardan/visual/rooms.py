@@ -77,11 +77,7 @@ def mjv_averageCamera(cam1: MjvGLCamera, cam2: MjvGLCamera) -> MjvGLCamera:
 
 
 def room_camera(name: str, scn: MjvScene) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Position, forward and up vectors (3,) of the average camera of a scene, in the room.
-
-    Raises:
-        FatalError: the cameras of the scene were never set.
-    """
+    """Position, forward and up vectors (3,) of a scene's average camera, in the room; FatalError if not set yet."""
     require_record(name, "scn", scn, MjvScene)
     one, other = (camera.values for camera in scn.camera)
     if one["frustum_near"] < mjMINVAL or other["frustum_near"] < mjMINVAL:

@@ -185,12 +185,7 @@ def _geom_program(m: MjModel, scn: MjvScene, more: tuple[Stage, ...] = ()) -> Pr
 
 
 def _check(name: str, m: Any, d: Any, **records: tuple[Any, Any]) -> None:
-    """Check the types of arguments, and that model, data and scene fit together.
-
-    Raises:
-        TypeError: an argument has another class.
-        ValueError: the data was made for another model, or the scene for a model with other flexes or skins.
-    """
+    """Raise TypeError for an argument of another class, ValueError if model, data and scene don't fit together."""
     check_pair(name, m, d)
     for argument, (value, kind) in records.items():
         if not isinstance(value, kind):

@@ -255,11 +255,7 @@ def _unit(vectors: np.ndarray) -> np.ndarray:
 
 
 def mesh_faces(m: MjModel, mesh: int) -> np.ndarray:
-    """Return the triangles of a mesh in the format of the table, (m * `STRIDE`,).
-
-    Raises:
-        ValueError: the mesh has no faces, or no tree over its faces.
-    """
+    """Return the triangles of a mesh in the format of the table, (m * `STRIDE`,); ValueError if it has no faces."""
     rows = slice(int(m.mesh_vertadr[mesh]), int(m.mesh_vertadr[mesh] + m.mesh_vertnum[mesh]))
     vertex = m.mesh_vert[rows].astype(float)
     face = m.mesh_face[int(m.mesh_faceadr[mesh]) :][: int(m.mesh_facenum[mesh])].astype(np.int64)

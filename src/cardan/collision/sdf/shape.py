@@ -60,11 +60,7 @@ class Shape:
     of_mesh: bool = False
 
     def values(self, config: Mapping[str, str]) -> tuple[float, ...]:
-        """Return all attributes as numbers, from the configuration or the defaults.
-
-        Raises:
-            ValueError: a value is not a number, or the shape does not have the attribute.
-        """
+        """Return all attributes as numbers, by default or from the configuration; ValueError if that is invalid."""
         unknown = [key for key in config if key not in self.attributes]
         if unknown:
             known = ", ".join(self.attributes) or "none"
