@@ -37,7 +37,6 @@ Config = Mapping[str, str]
 Size = int | Callable[[Config], int]
 Function = Callable[..., Any]
 
-ENTRY_POINTS = "cardan.plugins"
 _NUMBER = re.compile(r"\s*[-+]?(\d+\.?\d*([eE][-+]?\d+)?|\.\d+([eE][-+]?\d+)?|inf|nan)", re.IGNORECASE)
 CAPABILITIES = {"actuator": PLUGIN_ACTUATOR, "sensor": PLUGIN_SENSOR, "passive": PLUGIN_PASSIVE, "sdf": PLUGIN_SDF}
 PURPOSES = {
@@ -198,7 +197,7 @@ def _load_packages() -> None:
     """Let installed packages register their plugins, once per process."""
     from importlib.metadata import entry_points
 
-    for entry in entry_points(group=ENTRY_POINTS):
+    for entry in entry_points(group="cardan.plugins"):
         found = entry.load()
         if callable(found):
             found()
@@ -217,11 +216,7 @@ def number_of(name: str) -> int:
 
 
 def plugin_of(m: Any, instance: int) -> Plugin:
-    """Return the plugin of an instance of a model.
-
-    Raises:
-        ValueError: the plugin is not registered here.
-    """
+    """Return the plugin of an instance of a model; ValueError if it is not registered here."""
     name = internals.plugins(m)[instance]
     found = find_plugin(name)
     if found is None:

@@ -126,5 +126,4 @@ def attach_shape_data(m: MjModel) -> None:
 
 
 def _starts(parts: list[np.ndarray]) -> list[int]:
-    """Return the start of each part if the parts are concatenated."""
     return np.cumsum([0, *map(len, parts)])[:-1].tolist()

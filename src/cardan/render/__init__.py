@@ -6,8 +6,8 @@
 - ``camera``: views and their matrices. ``frame``: the order of the steps, memory and threads.
 - ``instances`` → ``geometry`` (with ``vertices``, ``lighting``) → ``tiles`` → ``raster`` → ``shading`` (with ``grids``,
   ``sampling``, ``shadows``, ``sky``) → ``picture``.
-- ``canvas``, ``scene``, ``figure``, ``context``, ``mjr``: the functions ``mjr_*``; ``renderer``: the class `Renderer`;
-  ``gl_context``: a class that programs expect.
+- ``figure``, ``context``, ``mjr``: the functions ``mjr_*``; ``renderer``: the class `Renderer`; ``gl_context``: a class
+  that programs expect.
 """
 
 from cardan.render import mjr

@@ -97,8 +97,6 @@ class Textures:
 
 PLANE_REACH = 1.05
 """Half the size of infinite planes, relative to the distance of the far plane."""
-SKY_SHARE = 0.7
-"""Distance at which the sky hides everything, relative to the distance of the far plane."""
 SHARP = 0.8
 """Cosine of the angle between a corner's normal and the triangle's, below which the triangle's normal is used."""
 
@@ -142,7 +140,8 @@ class Assets:
         self.shadow_size = int(quality.shadowsize)
         self.fog_start, self.fog_end = float(map_.fogstart) * extent, float(map_.fogend) * extent
         self.fog_color, self.haze_color = np.array(model.vis.rgba.fog[:3]), np.array(model.vis.rgba.haze[:3])
-        self.haze, self.sky_share = float(map_.haze), SKY_SHARE
+        self.haze = float(map_.haze)
+        self.sky_share = 0.7  # distance at which the sky hides everything, relative to that of the far plane
         skies = np.flatnonzero(np.array(model.tex_type) == mjtTexture.mjTEXTURE_SKYBOX.value)
         self.sky = int(skies[0]) if len(skies) else -1
         self._attach()
@@ -187,7 +186,7 @@ class Assets:
         adr, count = int(model.mesh_normaladr[mesh]), int(model.mesh_normalnum[mesh])
         normals = np.array(model.mesh_normal[adr : adr + count])
         if not has_texcoord:  # a mesh with a texture keeps its normals
-            normals, normal_number = self._normals(model, mesh, face, normal_number)
+            normals, normal_number = self._normals(model, mesh, face, normals, normal_number)
         corner = [face.ravel(), normal_number.ravel(), texcoord_number.ravel() if has_texcoord else 0 * face.ravel()]
         first, number = distinct(*corner)
         vert = model.mesh_vert[model.mesh_vertadr[mesh] + corner[0][first]]
@@ -198,21 +197,19 @@ class Assets:
         return shapes.plain(vert, normal, texcoord, number.reshape(-1, 3))
 
     def _normals(
-        self, model: MjModel, mesh: int, face: np.ndarray, number: np.ndarray
+        self, model: MjModel, mesh: int, face: np.ndarray, own: np.ndarray, number: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return the normals of a mesh and its triangles, and for each corner of a triangle its normal's number.
 
         A corner's own normal is used if it is close to the triangle's normal. So edges stay sharp, and normals that
         point inwards, as in mirrored meshes, do no harm.
         """
-        adr, count = int(model.mesh_normaladr[mesh]), int(model.mesh_normalnum[mesh])
-        own = np.array(model.mesh_normal[adr : adr + count])
         corner = np.array(model.mesh_vert[model.mesh_vertadr[mesh] :][: model.mesh_vertnum[mesh]])[face]
         flat = np.cross(corner[:, 1] - corner[:, 0], corner[:, 2] - corner[:, 0])
         length = np.linalg.norm(flat, axis=1, keepdims=True)
         flat /= np.maximum(length, np.finfo(np.float32).tiny)
         sharp = (np.einsum("ij,ikj->ik", flat, own[number]) < SHARP) & (length > 0.0)
-        return np.concatenate([own, flat]), np.where(sharp, count + np.arange(len(face))[:, None], number)
+        return np.concatenate([own, flat]), np.where(sharp, len(own) + np.arange(len(face))[:, None], number)
 
     def _add_hull(self, model: MjModel, mesh: int) -> int:
         """Add the shape of a mesh's convex hull, with flat sides; if the mesh has no hull, return the mesh's shape."""

@@ -128,12 +128,7 @@ class Fonts:
 
 
 T = TypeVar("T")
-WINDOW_SIZE = (640, 480)
-"""Size of the buffer that replaces a window; `set_window_size` changes it."""
 WINDOW, OFFSCREEN = mjtFramebuffer.mjFB_WINDOW.value, mjtFramebuffer.mjFB_OFFSCREEN.value
-RGB_FORMAT = 0x1907
-"""OpenGL's number of the format red, green, blue."""
-FONT_SCALES = tuple(member.value for member in mjtFontScale.__members__.values())
 
 _current = threading.local()  # its `context` is a weak reference, so that unused contexts are freed
 
@@ -183,17 +178,17 @@ class MjrContext(VisualRecord):
         self.change_font(fontscale)
         assets = Assets(model)
         attributes.update(model=model, assets=assets, frame=Frame(assets), aux={})
-        quality, extent = model.vis.quality, float(model.stat.extent)
+        quality = model.vis.quality
         self.lineWidth = float(model.vis.global_.linewidth)
         self.shadowClip, self.shadowScale = assets.shadow_clip, assets.shadow_scale
-        self.fogStart, self.fogEnd = float(model.vis.map.fogstart) * extent, float(model.vis.map.fogend) * extent
+        self.fogStart, self.fogEnd = assets.fog_start, assets.fog_end
         self.fogRGBA = model.vis.rgba.fog
         self.shadowSize, self.offSamples = int(quality.shadowsize), int(quality.offsamples)
         self.ntexture, self.nskin = min(model.ntex, len(self.textureType)), model.nskin
         self.textureType[: self.ntexture] = model.tex_type[: self.ntexture]
         self.glInitialized = self.windowAvailable = 1
-        self.readPixelFormat = RGB_FORMAT
-        self.canvases[WINDOW] = Canvas.of_size(*WINDOW_SIZE)
+        self.readPixelFormat = 0x1907  # OpenGL's number of the format red, green, blue
+        self.canvases[WINDOW] = Canvas.of_size(640, 480)  # replaces a window
         self.resize_offscreen(int(model.vis.global_.offwidth), int(model.vis.global_.offheight))
         self.set_buffer(WINDOW)
 
@@ -219,15 +214,6 @@ class MjrContext(VisualRecord):
         """Return to drawing into the current buffer."""
         self.__dict__["target"] = self.canvases.get(self.currentBuffer)
         _current.context = weakref.ref(self)
-
-    def add_aux(self, index: int, width: int, height: int, samples: int) -> None:
-        """Make an auxiliary buffer, or replace it; raise FatalError if the number or the size is invalid."""
-        if not 0 <= index < fields.NAUX:
-            raise FatalError("Invalid aux buffer index")
-        if width <= 0 or height <= 0:
-            raise FatalError("Invalid aux buffer size")
-        self.auxWidth[index], self.auxHeight[index], self.auxSamples[index] = width, height, samples
-        self.canvas_table()[index] = Canvas.of_size(width, height)
 
     def canvas_table(self) -> dict[int, Canvas]:
         """Return the auxiliary buffers by number."""
@@ -258,7 +244,7 @@ class MjrContext(VisualRecord):
     def change_font(self, fontscale: int | mjtFontScale) -> None:
         """Change the size of text; raise FatalError if the font scale is invalid."""
         scale = int(getattr(fontscale, "value", fontscale))
-        if scale not in FONT_SCALES:
+        if scale not in [member.value for member in mjtFontScale.__members__.values()]:
             raise FatalError("Invalid fontscale")
         fonts = Fonts(scale)
         self.__dict__["fonts"] = fonts

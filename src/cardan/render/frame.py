@@ -47,8 +47,6 @@ FEW_MAPPED, BAND_PIXELS = 65536, 131072
 """Number of triangles up to which shadow maps are drawn in bands, and pixels of a band, which fit into the cache."""
 SHARES, BANDS = 8, 4
 """Shares of the work for each thread, taken one after the other; and bands of shadow maps for each thread."""
-MOST_TILES = 256
-"""Most tiles that one native call draws; signal handlers run between two calls."""
 T = TypeVar("T")
 RENDERING_FLAGS = {name.removeprefix("mjRND_"): flag.value for name, flag in mjtRndFlag.__members__.items()}
 """Number of each rendering flag, by its name."""
@@ -272,7 +270,7 @@ class Frame:
     def _draw_tiles(self, count: int) -> None:
         """Draw all tiles; threads take those with most triangles first."""
         order = self.room("tile_order", count)
-        shares = -(-count // MOST_TILES)
+        shares = -(-count // 256)  # signal handlers run between two native calls
         if self.most_workers > 1:
             shares = max(shares, SHARES * self.most_workers)
             self.call(tiles.order_tiles, count)

@@ -15,6 +15,7 @@ from cardan.model.mjmodel import MjModel
 from cardan.render.context import Canvas, MjrContext, current_context, draw_labels, draw_scene
 from cardan.render.figure import draw_figure
 from cardan.visual import MjrRect, MjvFigure, MjvScene
+from cardan.visual.fields import NAUX
 
 __all__ = [
     "mjr_addAux",
@@ -156,7 +157,12 @@ def mjr_resizeOffscreen(width: int, height: int, con: MjrContext) -> None:
 @_typed
 def mjr_addAux(index: int, width: int, height: int, samples: int, con: MjrContext) -> None:
     """Make an auxiliary buffer; an existing buffer with this number is replaced."""
-    con.add_aux(index, width, height, samples)
+    if not 0 <= index < NAUX:
+        raise FatalError("Invalid aux buffer index")
+    if width <= 0 or height <= 0:
+        raise FatalError("Invalid aux buffer size")
+    con.auxWidth[index], con.auxHeight[index], con.auxSamples[index] = width, height, samples
+    con.canvas_table()[index] = Canvas.of_size(width, height)
 
 
 @_typed

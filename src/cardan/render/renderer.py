@@ -20,7 +20,7 @@ from cardan.render.assets import Assets
 from cardan.render.context import samples_of, segment_colors
 from cardan.render.frame import DEPTHS, Frame, Last
 from cardan.render.vertices import COLORS
-from cardan.visual import MjvCamera, MjvOption, MjvScene, mjv_updateScene
+from cardan.visual import MjvCamera, MjvOption, MjvScene, mjv_defaultFreeCamera, mjv_updateScene
 
 if TYPE_CHECKING:
     from cardan.batch import Batch
@@ -276,11 +276,14 @@ class Renderer:
             raise ValueError(f"The camera id {camera} is out of range [-1, {self._model.ncam}).")
         if number != -1:
             return self._chosen.of(number, lambda: _fixed_camera(int(number)))
-        model = self._model
-        middle, extent, world = model.stat.center, float(model.stat.extent), model.vis.global_
-        azimuth, elevation = float(world.azimuth), float(world.elevation)
-        key = (middle.tobytes(), extent, azimuth, elevation)
-        return self._chosen.of(key, lambda: _free_camera(middle, extent, azimuth, elevation))
+        stat, world = self._model.stat, self._model.vis.global_
+        key = (stat.center.tobytes(), float(stat.extent), float(world.azimuth), float(world.elevation))
+        return self._chosen.of(key, self._free_camera)
+
+    def _free_camera(self) -> MjvCamera:
+        camera = MjvCamera()
+        mjv_defaultFreeCamera(self._model, camera)
+        return camera
 
     def _repr_png_(self) -> bytes:
         """Draw the scene as a PNG file, for notebooks."""
@@ -316,24 +319,12 @@ def _fixed_camera(number: int) -> MjvCamera:
     return camera
 
 
-def _free_camera(middle: np.ndarray, extent: float, azimuth: float, elevation: float) -> MjvCamera:
-    """Make a free camera that looks at the centre of a model, as specified in its `visual/global`."""
-    camera = MjvCamera()
-    camera.type, camera.fixedcamid = mjtCamera.mjCAMERA_FREE.value, -1
-    camera.lookat[:] = middle
-    camera.distance, camera.azimuth, camera.elevation = 1.5 * extent, azimuth, elevation
-    return camera
-
-
-HEIGHT, WIDTH = 240, 320
-
-
 def model_png(model: MjModel) -> bytes:
     """Draw a model at qpos0 from its default free camera, as a PNG file of at most 320 x 240 pixels."""
     data = MjData(model)
     mj_forward(model, data)
     buffer = model.vis.global_
-    with Renderer(model, min(HEIGHT, buffer.offheight), min(WIDTH, buffer.offwidth)) as renderer:
+    with Renderer(model, min(240, buffer.offheight), min(320, buffer.offwidth)) as renderer:
         renderer.update_scene(data)
         return renderer._repr_png_()
 

@@ -185,21 +185,11 @@ class Pose(NamedTuple):
     fovy: float
 
 
-ROTATE, TRANSLATE = mjtPertBit.mjPERT_ROTATE.value, mjtPertBit.mjPERT_TRANSLATE.value
-MODIFIERS = ("cmd/ctrl", "cmd/ctrl+shift")
-
-
-class Drag(NamedTuple):
-    """Effect of a mouse button while Ctrl is held: a mjtPertBit, and a mjtMouse without and with Shift."""
-
-    bit: int
-    actions: tuple[int, int]
-
-
 DRAGS = {
-    "left": Drag(ROTATE, (mjtMouse.mjMOUSE_ROTATE_V.value, mjtMouse.mjMOUSE_ROTATE_H.value)),
-    "right": Drag(TRANSLATE, (mjtMouse.mjMOUSE_MOVE_V.value, mjtMouse.mjMOUSE_MOVE_H.value)),
+    "left": (mjtPertBit.mjPERT_ROTATE.value, mjtMouse.mjMOUSE_ROTATE_V.value, mjtMouse.mjMOUSE_ROTATE_H.value),
+    "right": (mjtPertBit.mjPERT_TRANSLATE.value, mjtMouse.mjMOUSE_MOVE_V.value, mjtMouse.mjMOUSE_MOVE_H.value),
 }
+"""Effect of a mouse button while Ctrl is held: a mjtPertBit, and a mjtMouse without and with Shift."""
 
 
 class Mouse:
@@ -217,7 +207,7 @@ class Mouse:
         """Handle clicks on a node of the scene, and drags that begin on it."""
         handle.on_click(self._clicked)
         for button in DRAGS:
-            for modifier in MODIFIERS:
+            for modifier in ("cmd/ctrl", "cmd/ctrl+shift"):
                 handle.on_drag(button, modifier=modifier)(self._dragged)
 
     async def _clicked(self, event: Any) -> None:
@@ -265,16 +255,16 @@ class Mouse:
         `phase` is ``start``, ``update`` or ``end``, `button` is ``left`` or ``right``; `shifted`: Shift is held. The
         drag leads from `first` to `place`, points as in `select`.
         """
-        pert, what = self.session.perturb, DRAGS[button]
+        pert, (bit, *actions) = self.session.perturb, DRAGS[button]
         if phase == "start":
             self.select(m, d, view, first, keep=True)
             set_cameras(self._scene, view, m)
             mjv_initPerturb(m, d, self._scene, pert)
-            pert.active, self._at = what.bit if pert.select > 0 else 0, first
+            pert.active, self._at = bit if pert.select > 0 else 0, first
         if pert.active:
             right, down = (place[0] - self._at[0]) * view.aspect, place[1] - self._at[1]
             set_cameras(self._scene, view, m)
-            mjv_movePerturb(m, d, what.actions[shifted], right, down, self._scene, pert)
+            mjv_movePerturb(m, d, actions[shifted], right, down, self._scene, pert)
         self._at = place
         if phase == "end":
             pert.active = 0

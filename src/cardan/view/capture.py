@@ -9,20 +9,19 @@ import time
 from fractions import Fraction
 from importlib.util import find_spec
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 from PIL import Image
 
 from cardan.files import write_file
 from cardan.render import Renderer
-from cardan.view.session import Session, add_others
+from cardan.view.session import ALL, Session, add_others
 from cardan.visual import mjv_updateScene
 
 PICTURES = (".png", ".jpg", ".jpeg", ".bmp", ".webp")
 MOVING = (".gif",)
 VIDEOS = (".mp4", ".mkv", ".mov")
-CODEC = "libx264"
 
 
 def is_moving(path: Path) -> bool:
@@ -84,7 +83,7 @@ class Recorder:
         if self.container is None:
             kind = {".mkv": "matroska"}.get(self.path.suffix.lower(), self.path.suffix.lower()[1:])
             self.container = av.open(self.buffer, "w", format=kind)
-            self.stream = self.container.add_stream(CODEC, rate=self.rate)
+            self.stream = self.container.add_stream("libx264", rate=self.rate)
             self.stream.height, self.stream.width = picture.shape[:2]
             self.stream.pix_fmt = "yuv420p"
         frame = av.VideoFrame.from_ndarray(picture, format="rgb24")
@@ -111,13 +110,10 @@ class Recorder:
         if self.stream is not None:
             return self.buffer.getvalue()
         file = io.BytesIO()
-        self._write_pictures(file, Image.registered_extensions()[self.path.suffix.lower()])
-        return file.getvalue()
-
-    def _write_pictures(self, file: IO[bytes], form: str) -> None:
+        form = Image.registered_extensions()[self.path.suffix.lower()]
         if self.still is not None:
             self.still.save(file, form)
-            return
+            return file.getvalue()
         first, *rest = self.pictures
         images = (Image.open(io.BytesIO(content)) for content in rest)  # one at a time
         # the format counts hundredths of a second: at 30 pictures per second, 3, 4 and 3 of them
@@ -125,12 +121,11 @@ class Recorder:
         times = [10 * (end - start) for start, end in itertools.pairwise(at)]
         with Image.open(io.BytesIO(first)) as image:
             image.save(file, form, save_all=True, append_images=images, duration=times, loop=0)
+        return file.getvalue()
 
 
 RATE = 30
 """Pictures per second of a video."""
-GIF_RATE = 20
-ALL = 7
 
 
 class Camera:
@@ -184,7 +179,7 @@ class Film:
 
     def __init__(self, session: Session) -> None:
         self.suffix = ".mp4" if find_spec("av") is not None else ".gif"
-        self.rate = RATE if self.suffix == ".mp4" else GIF_RATE
+        self.rate = RATE if self.suffix == ".mp4" else 20
         self._recorder = Recorder(Path(f"film{self.suffix}"), self.rate)
         self._camera = Camera(session)
         self._stop = threading.Event()
@@ -193,23 +188,20 @@ class Film:
         self._thread.start()
 
     def _run(self) -> None:
+        due = time.perf_counter()
         try:
-            self._take()
+            while not self._stop.is_set() and not self._camera.session.closed.is_set():
+                picture = self._camera.take()
+                if picture is None:
+                    return
+                # a late picture is shown longer
+                times = int((time.perf_counter() - due) * self.rate) + 1
+                self._recorder.add(picture, times)
+                self.pictures += times
+                due += times / self.rate
+                self._stop.wait(max(0.0, due - time.perf_counter()))
         except Exception as error:  # for example an error of the encoder
             self.trouble = f"{type(error).__name__}: {error}"
-
-    def _take(self) -> None:
-        due = time.perf_counter()
-        while not self._stop.is_set() and not self._camera.session.closed.is_set():
-            picture = self._camera.take()
-            if picture is None:
-                return
-            # a late picture is shown longer
-            times = int((time.perf_counter() - due) * self.rate) + 1
-            self._recorder.add(picture, times)
-            self.pictures += times
-            due += times / self.rate
-            self._stop.wait(max(0.0, due - time.perf_counter()))
 
     def finish(self) -> bytes:
         """Stop, and return the file's contents; raise ValueError if recording failed or no picture was taken."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from enum import IntEnum
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -67,26 +68,26 @@ class ModelSurfaces:
     """The surfaces of a model's meshes, their hulls, and height fields, and its textures."""
 
     def __init__(self, model: MjModel) -> None:
-        self._assets = Assets(model)
+        self.assets = Assets(model)
 
     def mesh(self, dataid: int) -> Surface:
         """Return a mesh, or its convex hull, by the `dataid` of a geom: twice the mesh's id, plus 1 for the hull."""
         mesh, hull = divmod(dataid, 2)
-        shape = self._assets.shapes[self._assets.mesh_shape[mesh, hull]]
+        shape = self.assets.shapes[self.assets.mesh_shape[mesh, hull]]
         textured = not hull and bool(np.any(shape.texcoord))
         return _surface(shape, textured)
 
     def hfield(self, hfield: int) -> Surface:
         """Return a height field with its base."""
-        return _surface(self._assets.shapes[self._assets.hfield_shape[hfield]])
+        return _surface(self.assets.shapes[self.assets.hfield_shape[hfield]])
 
     def texture(self, tex: int) -> np.ndarray:
         """Return the colours of a texture: (height, width, 3), or (6, width, width, 3) for cubes."""
-        return self._assets.textures.image(tex)
+        return self.assets.textures.image(tex)
 
     def update(self, model: MjModel, kind: str, number: int) -> None:
         """Read an object of a kind, ``mesh``, ``hfield`` or ``texture``, again."""
-        getattr(self._assets, f"upload_{kind}")(model, number)
+        getattr(self.assets, f"upload_{kind}")(model, number)
 
 
 Kind = tuple[str, int, int]
@@ -129,13 +130,8 @@ def _plain(geoms: np.ndarray, which: np.ndarray, scale: np.ndarray, along: np.nd
     return Batch(which, pos, mat, scale)
 
 
-def _sized(shape: Unit) -> Callable[[np.ndarray, np.ndarray], Iterator[Part]]:
-    """Make the function for geoms that are unit shapes, scaled by their sizes."""
-
-    def parts(geoms: np.ndarray, which: np.ndarray) -> Iterator[Part]:
-        yield unit(shape), _plain(geoms, which, geoms["size"][which])
-
-    return parts
+def _sized(shape: Unit, geoms: np.ndarray, which: np.ndarray) -> Iterator[Part]:
+    yield unit(shape), _plain(geoms, which, geoms["size"][which])
 
 
 def _capsules(geoms: np.ndarray, which: np.ndarray) -> Iterator[Part]:
@@ -151,54 +147,45 @@ def _triangles(geoms: np.ndarray, which: np.ndarray) -> Iterator[Part]:
     yield unit(Unit.TRIANGLE), _plain(geoms, which, np.stack([size[:, 0], size[:, 1], np.ones(len(size))], 1))
 
 
-def _arrows(width: float, both: bool) -> Callable[[np.ndarray, np.ndarray], Iterator[Part]]:
-    """Make the function for one kind of arrow, drawn as by the renderer."""
-
-    def parts(geoms: np.ndarray, which: np.ndarray) -> Iterator[Part]:
-        size = geoms["size"][which].astype(float)
-        length = ARROW_SHARE * size[:, 2]
-        head = HEAD_SHARE * length
-        top = length - head
-        bottom = -top if both else np.zeros_like(top)
-        shaft = np.stack([size[:, 0], size[:, 1], 0.5 * (top - bottom)], 1)
-        yield unit(Unit.CYLINDER), _plain(geoms, which, shaft, 0.5 * (top + bottom))
-        cone = np.stack([width * size[:, 0], width * size[:, 1], head], 1)
-        yield unit(Unit.CONE), _plain(geoms, which, cone, top)
-        if both:
-            down = _plain(geoms, which, cone, -top)
-            # half a turn about the x axis
-            yield unit(Unit.CONE), down._replace(mat=down.mat * np.array([1.0, -1.0, -1.0]))
-
-    return parts
+def _arrows(width: float, both: bool, geoms: np.ndarray, which: np.ndarray) -> Iterator[Part]:
+    """Yield the parts of arrows, as the renderer draws them."""
+    size = geoms["size"][which].astype(float)
+    length = ARROW_SHARE * size[:, 2]
+    head = HEAD_SHARE * length
+    top = length - head
+    bottom = -top if both else np.zeros_like(top)
+    shaft = np.stack([size[:, 0], size[:, 1], 0.5 * (top - bottom)], 1)
+    yield unit(Unit.CYLINDER), _plain(geoms, which, shaft, 0.5 * (top + bottom))
+    cone = np.stack([width * size[:, 0], width * size[:, 1], head], 1)
+    yield unit(Unit.CONE), _plain(geoms, which, cone, top)
+    if both:
+        down = _plain(geoms, which, cone, -top)
+        # half a turn about the x axis
+        yield unit(Unit.CONE), down._replace(mat=down.mat * np.array([1.0, -1.0, -1.0]))
 
 
-def _meshes(geoms: np.ndarray, which: np.ndarray) -> Iterator[Part]:
-    texture = np.where(geoms["texcoord"][which] != 0, geoms["texid"][which], -1)
-    keys = np.stack([geoms["dataid"][which], texture], 1)
+def _of_model(name: str, geoms: np.ndarray, which: np.ndarray) -> Iterator[Part]:
+    """Yield a batch for each surface of the model (`name`: ``mesh`` or ``hfield``), and each texture of a mesh."""
+    textured = (geoms["texcoord"][which] != 0) & (name == "mesh")
+    keys = np.stack([geoms["dataid"][which], np.where(textured, geoms["texid"][which], -1)], 1)
     for dataid, tex in np.unique(keys, axis=0):
         some = which[(keys == (dataid, tex)).all(1)]
-        yield ("mesh", int(dataid), int(tex)), _plain(geoms, some, np.ones((len(some), 3)))
-
-
-def _hfields(geoms: np.ndarray, which: np.ndarray) -> Iterator[Part]:
-    for hfield in np.unique(geoms["dataid"][which]):
-        some = which[geoms["dataid"][which] == hfield]
-        yield ("hfield", int(hfield), -1), _plain(geoms, some, np.ones((len(some), 3)))
+        yield (name, int(dataid), int(tex)), _plain(geoms, some, np.ones((len(some), 3)))
 
 
 PARTS: dict[int, Callable[[np.ndarray, np.ndarray], Iterator[Part]]] = {
-    GEOM["SPHERE"]: _sized(Unit.SPHERE),
-    GEOM["ELLIPSOID"]: _sized(Unit.SPHERE),
+    GEOM["SPHERE"]: partial(_sized, Unit.SPHERE),
+    GEOM["ELLIPSOID"]: partial(_sized, Unit.SPHERE),
     GEOM["CAPSULE"]: _capsules,
-    GEOM["CYLINDER"]: _sized(Unit.CYLINDER),
-    GEOM["BOX"]: _sized(Unit.BOX),
+    GEOM["CYLINDER"]: partial(_sized, Unit.CYLINDER),
+    GEOM["BOX"]: partial(_sized, Unit.BOX),
     GEOM["TRIANGLE"]: _triangles,
-    GEOM["ARROW"]: _arrows(HEAD_WIDTH, both=False),
-    GEOM["ARROW1"]: _arrows(1.0, both=False),
-    GEOM["ARROW2"]: _arrows(HEAD_WIDTH, both=True),
-    GEOM["MESH"]: _meshes,
-    GEOM["SDF"]: _meshes,
-    GEOM["HFIELD"]: _hfields,
+    GEOM["ARROW"]: partial(_arrows, HEAD_WIDTH, False),
+    GEOM["ARROW1"]: partial(_arrows, 1.0, False),
+    GEOM["ARROW2"]: partial(_arrows, HEAD_WIDTH, True),
+    GEOM["MESH"]: partial(_of_model, "mesh"),
+    GEOM["SDF"]: partial(_of_model, "mesh"),
+    GEOM["HFIELD"]: partial(_of_model, "hfield"),
 }
 """Functions that make the instances of geoms of each type.
 

@@ -16,10 +16,9 @@ import numpy as np
 from cardan.api.arguments import check_pair
 from cardan.api.pipeline import mj_forward
 from cardan.api.state import mj_copyData, mj_getState, mj_setState, mj_stateSize
-from cardan.enums import mjtState
 from cardan.model import MjData, MjModel
 from cardan.view.app import Viewer
-from cardan.view.physics import Pusher
+from cardan.view.physics import SPEC, Pusher
 from cardan.view.server import PORT
 from cardan.view.session import USER_GEOMS
 from cardan.view.source import HUMANOID, Loader, Source
@@ -114,9 +113,6 @@ def view(
     serve(Viewer(model, data, source=source, port=port, worlds=worlds, keyframe=keyframe, leave=leave))
 
 
-INTEGRATION = mjtState.mjSTATE_INTEGRATION.value
-
-
 class Handle:
     """A script's access to its viewer, which shows a copy of `data`; as a context manager it closes the viewer."""
 
@@ -126,7 +122,7 @@ class Handle:
         self._pusher = Pusher()
         self._user_scene = MjvScene(self._model, USER_GEOMS)
         self._flags = np.array(self._user_scene.flags)
-        self._state = np.empty(mj_stateSize(self._model, INTEGRATION))
+        self._state = np.empty(mj_stateSize(self._model, SPEC))
         # if the program ends without closing it
         self._at_exit = self.close
         atexit.register(self._at_exit)
@@ -183,8 +179,8 @@ class Handle:
             session.obey(m, d)
             self._pusher.apply(m, d, session.perturb, False)
             if state_only:
-                mj_getState(m, d, self._state, INTEGRATION)
-                mj_setState(m, session.data, self._state, INTEGRATION)
+                mj_getState(m, d, self._state, SPEC)
+                mj_setState(m, session.data, self._state, SPEC)
                 mj_forward(m, session.data)
             else:
                 mj_copyData(session.data, m, d)

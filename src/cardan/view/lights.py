@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cardan.enums import mjtTexture
 from cardan.model import MjModel
 from cardan.render.frame import RENDERING_FLAGS as FLAGS
 from cardan.view.instances import GEOM, ModelSurfaces
@@ -42,19 +41,6 @@ def fading(attenuation: np.ndarray, distance: float) -> tuple[float, float]:
     return float(power), 1.0 / max(float(attenuation[power]), SMALL)
 
 
-def strength_of(light: np.void) -> np.ndarray:
-    """Strength of a light in the browser, (3,).
-
-    The browser adds ambient light linearly. The headlight's strength is chosen so that a surface facing it looks the
-    same, its ambient light included.
-    """
-    diffuse = light["diffuse"].astype(float)
-    if not light["headlight"]:
-        return linear(diffuse)
-    ambient = light["ambient"].astype(float)
-    return linear(ambient + diffuse) - linear(ambient)
-
-
 class Lights:
     """The lights of a scene around a model with the given centre (3,) and extent, m."""
 
@@ -78,10 +64,19 @@ class Lights:
             self._look = look
             self._handles = [self._make(k, light, shadows) for k, light in enumerate(lights)]
         for light, handle in zip(lights, self._handles, strict=True):
-            self._place(light, handle)
+            direction = light["dir"].astype(float)
+            direction /= max(float(np.linalg.norm(direction)), SMALL)
+            pos = light["pos"].astype(float)
+            if light["directional"] and not light["headlight"]:
+                pos = self._centre - FAR_AWAY * self._extent * direction
+            put(handle, "position", pos)
+            if hasattr(handle, "direction"):
+                put(handle, "direction", direction)
 
     def _make(self, k: int, light: np.void, shadows: bool) -> Any:
-        strength = float(strength_of(light).max())
+        # the browser adds ambient light linearly: compensate that for a surface that faces the headlight
+        ambient = light["ambient"].astype(float) if light["headlight"] else np.zeros(3)
+        strength = float((linear(ambient + light["diffuse"].astype(float)) - linear(ambient)).max())
         shown = np.rint(255 * light["diffuse"] / max(float(light["diffuse"].max()), SMALL)).astype(int)
         name, tint = f"{ROOT}/light_{k}", (int(shown[0]), int(shown[1]), int(shown[2]))
         cast = bool(light["castshadow"]) and shadows
@@ -103,16 +98,6 @@ class Lights:
             penumbra=min(1.0, float(light["exponent"]) / SHARPEST), cast_shadow=cast,
         )  # fmt: skip
 
-    def _place(self, light: np.void, handle: Any) -> None:
-        direction = light["dir"].astype(float)
-        direction /= max(float(np.linalg.norm(direction)), SMALL)
-        pos = light["pos"].astype(float)
-        if light["directional"] and not light["headlight"]:
-            pos = self._centre - FAR_AWAY * self._extent * direction
-        put(handle, "position", pos)
-        if hasattr(handle, "direction"):
-            put(handle, "direction", direction)
-
     def clear(self) -> None:
         """Remove all lights."""
         for handle in self._handles:
@@ -131,8 +116,6 @@ SIDE = 0
 """Side of a sky's cube texture whose colours, from top to bottom, are the background."""
 LIGHT = 0.4
 """Strength of the ambient light if the model has no lights."""
-EVEN = pi
-"""Intensity of ambient light at which surfaces have their nominal colours: they scatter 1 / pi of the light."""
 
 
 def has_horizon(geoms: np.ndarray) -> bool:
@@ -150,16 +133,14 @@ class Effects:
 
     def __init__(self, scene: SceneApi, model: MjModel, surfaces: ModelSurfaces) -> None:
         self._scene, self._surfaces = scene, surfaces
-        extent, map_ = float(model.stat.extent), model.vis.map
-        self.lights = Lights(scene, np.array(model.stat.center), extent)
-        far = float(map_.zfar) * extent
+        self.lights = Lights(scene, np.array(model.stat.center), float(model.stat.extent))
+        assets = surfaces.assets
         # this fraction of the distance to the horizon is covered
-        self._haze = ((1.0 - float(map_.haze)) * far, far)
-        self._haze_color = tuple(float(c) for c in np.array(model.vis.rgba.haze[:3]))
-        self._fog = (float(map_.fogstart) * extent, float(map_.fogend) * extent)
-        self._fog_color = tuple(float(c) for c in np.array(model.vis.rgba.fog[:3]))
-        skies = np.flatnonzero(np.array(model.tex_type) == mjtTexture.mjTEXTURE_SKYBOX.value)
-        self._sky = int(skies[0]) if len(skies) else -1
+        self._haze = ((1.0 - assets.haze) * assets.far, assets.far)
+        self._haze_color = tuple(float(c) for c in assets.haze_color)
+        self._fog = (assets.fog_start, assets.fog_end)
+        self._fog_color = tuple(float(c) for c in assets.fog_color)
+        self._sky = assets.sky
         self._even: Any = None
         self._shown: tuple[object, ...] | None = None
 
@@ -191,7 +172,8 @@ class Effects:
             self._scene.configure_environment_map("studio", environment_intensity=0.0)
             self._scene.configure_fog(1.0, 2.0, enabled=False)
             self._scene.set_background_image(np.zeros((2, 2, 3), np.uint8))
-            self._even = self._scene.add_light_ambient(f"{ROOT}/light", intensity=EVEN)
+            # surfaces have their nominal colours: they scatter 1 / pi of the light
+            self._even = self._scene.add_light_ambient(f"{ROOT}/light", intensity=pi)
         elif not on and self._even is not None:
             self._even.remove()
             self._even = None

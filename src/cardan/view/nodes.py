@@ -14,8 +14,6 @@ from cardan.view.instances import OPAQUE, Batch, Kind, ModelSurfaces, Surface, U
 if TYPE_CHECKING:
     from viser import SceneApi
 
-GAMMA = 2.2
-"""Exponent of the screen's gamma curve."""
 ROOT = "/world"
 """The parent of all other nodes; a tracking camera moves it."""
 SMALLEST = 8
@@ -38,7 +36,7 @@ class Looks(NamedTuple):
 
 def linear(color: np.ndarray) -> np.ndarray:
     """Convert screen colours, 0 to 1, to linear colours, which the browser needs."""
-    return np.clip(color, 0.0, None) ** GAMMA
+    return np.clip(color, 0.0, None) ** 2.2  # the screen's gamma curve
 
 
 LINEAR = np.rint(255 * linear(np.arange(256) / 255)).astype(np.uint8)

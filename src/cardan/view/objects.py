@@ -172,26 +172,22 @@ class Soft(NodeSet):
 
     def show(self, soft: SoftGeoms, looks: Looks) -> None:
         """Show the flexes and skins of all worlds."""
-        shown = set()
+        m, shown = self._model, set()
         for k, number, scene in soft.which("FLEX", "SKIN"):
             if soft.geoms["type"][k] == GEOM["FLEX"]:  # three corners for each face
                 used, adr = int(scene.flexfaceused[number]), int(self._faceadr[number])
                 vert = scene.flexface[9 * adr : 9 * (adr + used)].reshape(-1, 3)
                 kind, face = "flex", np.arange(3 * used, dtype=np.uint32).reshape(-1, 3)
             else:
-                kind, (vert, face) = "skin", self._skin(scene, number)
+                adr, count = int(m.skin_vertadr[number]), int(m.skin_vertnum[number])
+                faceadr = int(m.skin_faceadr[number])
+                kind, face = "skin", np.array(m.skin_face[faceadr:][: int(m.skin_facenum[number])], np.uint32)
+                vert = scene.skinvert[3 * adr : 3 * (adr + count)].reshape(-1, 3)
             name = f"{kind}_{number}_{soft.world[k]}"
             if len(face):
                 self._put(name, vert, face, looks, k)
                 shown.add(name)
         self.keep(shown)
-
-    def _skin(self, soft: SoftScene, skin: int) -> tuple[np.ndarray, np.ndarray]:
-        m = self._model
-        adr, count = int(m.skin_vertadr[skin]), int(m.skin_vertnum[skin])
-        faceadr = int(m.skin_faceadr[skin])
-        face = np.array(m.skin_face[faceadr : faceadr + int(m.skin_facenum[skin])], np.uint32)
-        return soft.skinvert[3 * adr : 3 * (adr + count)].reshape(-1, 3), face
 
     def _put(self, name: str, vert: np.ndarray, face: np.ndarray, looks: Looks, k: int) -> None:
         look = looks.rgb[k].tobytes() + bytes((looks.wireframe, looks.shadows, int(255 * looks.alpha[k])))

@@ -188,22 +188,17 @@ class Physics:
         changed = session.obey(m, d)
         if session.generation != self._generation:
             return
-        if not session.paused:
-            self._go_on()
+        if session.paused:
+            self.pace.restart()
+            if self.steps:
+                for _ in range(self.steps):
+                    self._step()
+                self.steps = 0
+                self.history.add(m, *session.worlds)
+            elif self._pusher.apply(m, d, session.perturb, True) or changed:
+                mj_forward(m, d)
             return
-        self.pace.restart()
-        if self.steps:
-            for _ in range(self.steps):
-                self._step()
-            self.steps = 0
-            self.history.add(m, *session.worlds)
-        elif self._pusher.apply(m, d, session.perturb, True) or changed:
-            mj_forward(m, d)
-
-    def _go_on(self) -> None:
-        """Step until simulated time has reached the clock, or the turn is over."""
-        session = self.session
-        m, d = session.model, session.data
+        # step until simulated time has reached the clock, or the turn is over
         wall = self._clock()
         self.pace.speed = session.speed
         due = self.pace.due(wall, d.time)

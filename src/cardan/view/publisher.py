@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cardan.enums import mjtCatBit
 from cardan.render.assets import PLANE_REACH
 from cardan.step.report import tell
 from cardan.view.camera import Cameras, Mouse, Pose
@@ -18,7 +17,7 @@ from cardan.view.instances import Lines, ModelSurfaces, Unit, instances_of, join
 from cardan.view.lights import Effects, has_horizon
 from cardan.view.nodes import ROOT, Nodes, Painter
 from cardan.view.objects import Labels, LineNode, Planes, Soft, SoftGeoms, soft_scene
-from cardan.view.session import MOVING, Session, places_of_others
+from cardan.view.session import ALL, MOVING, Session, places_of_others
 from cardan.visual import MjvCamera, MjvScene, mjv_updateScene
 
 if TYPE_CHECKING:
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
 RATE = 60.0
 """Largest number of updates per second."""
 MAXGEOM = 20000
-ALL = mjtCatBit.mjCAT_ALL.value
 
 
 class Picture:

@@ -32,7 +32,6 @@ PORT = 8012
 """Default port of the server; if it is taken, a higher port is used."""
 MOST, ATTEMPTS = 65535, 1000
 """The last port, and the largest number of ports that are tried."""
-TOKEN_BYTES = 16
 
 SCRIPT = b"""<script>
   // Keys by which viser's page moves its camera mean something else here. Its listener is one of the document, added
@@ -207,7 +206,7 @@ class PageServer:
         self.asked, port = port, free_port(port)
         from viser._messages import ShareUrlRequest
 
-        token = secrets.token_urlsafe(TOKEN_BYTES)
+        token = secrets.token_urlsafe(16)
         with _guarding(token, frames or {}):
             self.viser: ViserServer = viser.ViserServer(host=HOST, port=port, label=title, verbose=False)
         # a page must not request a tunnel through which others would see it

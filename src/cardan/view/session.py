@@ -85,6 +85,7 @@ class Session:
 
 MOVING = mjtCatBit.mjCAT_DYNAMIC.value | mjtCatBit.mjCAT_DECOR.value
 """Visible categories of the worlds after the first."""
+ALL = mjtCatBit.mjCAT_ALL.value
 SOFT = (mjtGeom.mjGEOM_FLEX.value, mjtGeom.mjGEOM_SKIN.value)
 SPACING = 1.0
 """Distance between worlds, relative to the extent of the model."""

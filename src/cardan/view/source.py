@@ -188,9 +188,7 @@ class Uploads:
 
 PATH = "upload"
 """Path of the frame, after the token."""
-HEIGHT = 84
-"""Height of the frame in the page, pixels."""
-HTML = f'<iframe src="{PATH}" title="Upload" style="border: 0; width: 100%; height: {HEIGHT}px"></iframe>'
+HTML = f'<iframe src="{PATH}" title="Upload" style="border: 0; width: 100%; height: 84px"></iframe>'
 """HTML that shows the frame."""
 
 Show = Callable[[list[Path]], str]

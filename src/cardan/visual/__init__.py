@@ -5,13 +5,12 @@
 - ``scene``: `mjv_updateScene` and the table of its stages; ``memory``: a scene as kernels see it; ``append``: functions
   that add geoms.
 - ``geoms``, ``bodies``, ``joints``, ``tendons``, ``contacts``, ``flexes``, ``cameras``: stages, a file for each topic.
-- ``defaults``, ``rooms``, ``mouse``, ``perturbation`` (also selection): functions that need no stages.
+- ``defaults``, ``rooms``, ``mouse`` (also perturbation and selection): functions that need no stages.
 """
 
-from cardan.visual import defaults, mouse, perturbation, rooms, scene, structs
+from cardan.visual import defaults, mouse, rooms, scene, structs
 from cardan.visual.defaults import *
 from cardan.visual.mouse import *
-from cardan.visual.perturbation import *
 from cardan.visual.rooms import *
 from cardan.visual.scene import *
 from cardan.visual.structs import *
@@ -20,6 +19,5 @@ __all__: list[str] = []
 __all__ += structs.__all__
 __all__ += defaults.__all__
 __all__ += mouse.__all__
-__all__ += perturbation.__all__
 __all__ += rooms.__all__
 __all__ += scene.__all__

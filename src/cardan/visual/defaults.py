@@ -15,12 +15,8 @@ from cardan.visual.geoms import drawn_size
 from cardan.visual.record import VisualRecord
 from cardan.visual.structs import MjvCamera, MjvFigure, MjvGeom, MjvOption, MjvPerturb
 
-FREE_DISTANCE = 1.5
-"""Distance of a free camera, in extents of the model."""
 HALF_WAY = (GEOM_CAPSULE, GEOM_CYLINDER)
 FROM_START = (GEOM_ARROW, GEOM_ARROW1, GEOM_ARROW2, GEOM_LINE)
-# members of a geom that mjv_initGeom doesn't change
-KEPT = ("objtype", "objid", "category", "segid", "camdist", "transparent")
 
 
 def require_record(name: str, argument: str, value: Any, kind: type) -> None:
@@ -47,7 +43,7 @@ def mjv_defaultFreeCamera(m: MjModel, cam: MjvCamera) -> None:
     """
     check_model("mjv_defaultFreeCamera", m)
     _reset("mjv_defaultFreeCamera", "cam", cam, MjvCamera)
-    cam.lookat, cam.distance = m.stat.center, FREE_DISTANCE * m.stat.extent
+    cam.lookat, cam.distance = m.stat.center, 1.5 * m.stat.extent
     cam.azimuth, cam.elevation = m.vis.global_.azimuth, m.vis.global_.elevation
 
 
@@ -83,7 +79,8 @@ def mjv_initGeom(geom: MjvGeom, type: int, size: Any, pos: Any, mat: Any, rgba: 
     kind = integer("mjv_initGeom", "type", type)
     values = [vector_of(*argument) for argument in (("size", size, 3), ("pos", pos, 3), ("mat", mat, 9))]
     colour = vector_of("rgba", rgba, 4)
-    kept = {name: geom.values[name].item() for name in KEPT}
+    names = ("objtype", "objid", "category", "segid", "camdist", "transparent")
+    kept = {name: geom.values[name].item() for name in names}
     geom.values[...] = MjvGeom.default
     for name, value in kept.items():
         geom.values[name] = value

@@ -1,4 +1,4 @@
-"""Control of the camera, the model and a perturbed body with the mouse (spec: programming, visualization)."""
+"""Control with the mouse: selecting and perturbing bodies, moving camera and model (spec: programming, visualization)."""
 
 from __future__ import annotations
 
@@ -7,18 +7,249 @@ from typing import Any
 
 import numpy as np
 
-from cardan.api.arguments import check_pair, integer, vector_of
+from cardan.api.arguments import check_pair, integer, require, target_of, target_vector, vector_of
+from cardan.api.products import mj_solveM2
+from cardan.api.rays import mj_ray, mju_rayFlex, mju_raySkin
+from cardan.api.support import mj_jac, mj_jacBody, mj_objectVelocity
 from cardan.constants import mjMINVAL
-from cardan.enums import mjtCamera, mjtMouse
-from cardan.enums.codes import CAMERA_TRACKING
+from cardan.enums import mjtCamera, mjtMouse, mjtPertBit, mjtVisFlag
+from cardan.enums.codes import CAMERA_TRACKING, JNT_FREE, OBJ_XBODY
 from cardan.errors import FatalError
-from cardan.maths.quaternion import axis_angle2quat, integrate_quat, mul_quat, normalize4, sub_quat
+from cardan.maths.quaternion import (
+    axis_angle2quat,
+    integrate_quat,
+    mul_quat,
+    neg_quat,
+    normalize4,
+    quat2vel,
+    rot_vec_quat,
+    sub_quat,
+)
 from cardan.model.mjdata import MjData
 from cardan.model.mjmodel import MjModel
 from cardan.visual.defaults import require_record
-from cardan.visual.perturbation import inertial_quat
 from cardan.visual.rooms import aligned, mjv_frustumHeight, model_camera, room_camera
-from cardan.visual.structs import MjvCamera, MjvPerturb, MjvScene
+from cardan.visual.structs import MjvCamera, MjvOption, MjvPerturb, MjvScene
+
+TRANSLATE, ROTATE = int(mjtPertBit.mjPERT_TRANSLATE), int(mjtPertBit.mjPERT_ROTATE)
+
+
+def inertial_quat(m: MjModel, d: MjData, body: int) -> Any:
+    """Orientation of a body's inertial frame."""
+    return mul_quat(tuple(d.xquat[body].tolist()), tuple(m.body_iquat[body].tolist()))
+
+
+def _selected(name: str, m: MjModel, d: MjData, pert: MjvPerturb) -> int:
+    """Return the selected body, or 0 if no body is selected."""
+    check_pair(name, m, d)
+    require_record(name, "pert", pert, MjvPerturb)
+    return pert.select if 0 < pert.select < m.nbody else 0
+
+
+def _selected_point(d: MjData, body: int, pert: MjvPerturb) -> np.ndarray:
+    return d.xpos[body] + d.xmat[body].reshape(3, 3) @ pert.localpos
+
+
+def _apparent_mass(m: MjModel, d: MjData, jacobian: np.ndarray) -> float:
+    """Apparent mass, or moment of inertia, at a point: the harmonic mean over directions, 3 / tr(J M^-1 J').
+
+    It is 1 for a body that can't move.
+    """
+    if m.nv == 0:
+        return 1.0
+    half = np.zeros_like(jacobian)
+    mj_solveM2(m, d, half, jacobian)
+    trace = float((half * half).sum())
+    return 3.0 / trace if trace > mjMINVAL else 1.0
+
+
+def mjv_initPerturb(m: MjModel, d: MjData, scn: MjvScene, pert: MjvPerturb) -> None:
+    """Copy perturb pos,quat from selected body; set scale for perturbation.
+
+    The reference is the pose of the body's inertial frame and the selected point. `localmass` is the apparent mass at
+    that point, and `scale` is the distance of a mouse movement over the height of the window. If no body is selected,
+    nothing happens. `select` and `localpos` of the perturbation must be set.
+
+    Raises:
+        FatalError: the cameras of the scene were never set.
+    """
+    body = _selected("mjv_initPerturb", m, d, pert)
+    if not body:
+        return
+    point = _selected_point(d, body, pert)
+    pert.refpos, pert.refquat, pert.refselpos = d.xipos[body], inertial_quat(m, d, body), point
+    jacobian = np.zeros((3, m.nv))
+    mj_jac(m, d, jacobian, None, point, body)
+    pert.localmass = _apparent_mass(m, d, jacobian)
+    pos, forward, _ = model_camera("mjv_initPerturb", scn)
+    pert.scale = mjv_frustumHeight(scn) * float((point - pos) @ forward)
+
+
+def mjv_applyPerturbForce(m: MjModel, d: MjData, pert: MjvPerturb) -> None:
+    """Set perturb force,torque in d->xfrc_applied, if selected body is dynamic.
+
+    A critically damped spring pulls the selected point to its reference; another one rotates the body. The model's
+    ``vis.map.stiffness`` and ``stiffnessrot`` are the squared frequencies of the springs.
+    """
+    body = _selected("mjv_applyPerturbForce", m, d, pert)
+    active = pert.active | pert.active2
+    if not body or not active or m.body_weldid[body] == 0:
+        return
+    velocity = np.zeros(6)
+    mj_objectVelocity(m, d, OBJ_XBODY, body, velocity, 0)
+    if active & TRANSLATE:
+        stiffness = m.vis.map.stiffness
+        point = _selected_point(d, body, pert)
+        speed = velocity[3:] + np.cross(velocity[:3], point - d.xpos[body])
+        force = pert.localmass * (stiffness * (pert.refselpos - point) - np.sqrt(stiffness) * speed)
+        d.xfrc_applied[body, :3] = force
+        d.xfrc_applied[body, 3:] = np.cross(point - d.xipos[body], force)
+    if active & ROTATE:
+        stiffness = m.vis.map.stiffnessrot
+        jacobian = np.zeros((3, m.nv))
+        mj_jacBody(m, d, None, jacobian, body)
+        turn = mul_quat(tuple(pert.refquat.tolist()), neg_quat(inertial_quat(m, d, body)))
+        spring = stiffness * np.array(quat2vel(turn, 1.0)) - np.sqrt(stiffness) * velocity[:3]
+        d.xfrc_applied[body, 3:] = _apparent_mass(m, d, jacobian) * spring
+
+
+def mjv_applyPerturbPose(m: MjModel, d: MjData, pert: MjvPerturb, flg_paused: int) -> None:
+    """Set perturb pos,quat in d->mocap when selected body is mocap, and in d->qpos otherwise.
+
+    Write d->qpos only if flg_paused and subtree root for selected body has free joint. The whole tree is then moved, so
+    that the selected body is at the reference.
+    """
+    body = _selected("mjv_applyPerturbPose", m, d, pert)
+    if not body or not pert.active | pert.active2:
+        return
+    # pose of the body's frame for which its inertial frame is at the reference
+    quat = mul_quat(tuple(pert.refquat.tolist()), neg_quat(tuple(m.body_iquat[body].tolist())))
+    pos = pert.refpos - np.array(rot_vec_quat(tuple(m.body_ipos[body].tolist()), quat))
+    mocap = int(m.body_mocapid[body])
+    root = int(m.body_rootid[body])
+    if mocap >= 0:
+        d.mocap_pos[mocap], d.mocap_quat[mocap] = pos, normalize4(quat)
+    elif flg_paused and m.body_jntnum[root] == 1 and m.jnt_type[m.body_jntadr[root]] == JNT_FREE:
+        # the root moves rigidly with the body
+        turn = mul_quat(quat, neg_quat(tuple(d.xquat[body].tolist())))
+        adr = int(m.jnt_qposadr[m.body_jntadr[root]])
+        offset = tuple((d.xpos[root] - d.xpos[body]).tolist())
+        d.qpos[adr : adr + 3] = pos + np.array(rot_vec_quat(offset, turn))
+        d.qpos[adr + 3 : adr + 7] = normalize4(mul_quat(turn, tuple(d.xquat[root].tolist())))
+
+
+STATIC, SKIN = int(mjtVisFlag.mjVIS_STATIC), int(mjtVisFlag.mjVIS_SKIN)
+FLEX_FLAGS = [int(getattr(mjtVisFlag, f"mjVIS_FLEX{k}")) for k in ("VERT", "EDGE", "FACE", "SKIN")]
+
+
+def _direction(scn: MjvScene, aspectratio: float, relx: float, rely: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return origin and unit direction of the ray through a point of the window."""
+    pos, forward, up = model_camera("mjv_select", scn)
+    height = mjv_frustumHeight(scn)
+    right = np.cross(forward, up)
+    vec = forward + (relx - 0.5) * height * aspectratio * right + (rely - 0.5) * height * up
+    return pos, vec / np.linalg.norm(vec)
+
+
+def _nearest_flex(m: MjModel, d: MjData, opt: MjvOption, pnt: np.ndarray, vec: np.ndarray) -> tuple[float, int, int]:
+    """Return distance, flex and vertex of the nearest flex, or -1. If flexes are shown, all groups are considered."""
+    vert, edge, face, skin = (int(opt.flags[k]) for k in FLEX_FLAGS)
+    best, vertex = (-1.0, -1, -1), np.zeros(1, np.int32)
+    for flex in range(m.nflex if vert or edge or face or skin else 0):
+        dist = mju_rayFlex(m, d, opt.flex_layer, vert, edge, face, skin, flex, pnt, vec, vertex)
+        if dist >= 0.0 and (best[0] < 0.0 or dist < best[0]):
+            best = (dist, flex, int(vertex[0]))
+    return best
+
+
+def _nearest_skin(
+    m: MjModel, opt: MjvOption, scn: MjvScene, pnt: np.ndarray, vec: np.ndarray
+) -> tuple[float, int, int]:
+    """Return distance, skin and vertex of the nearest skin, or -1. If skins are shown, all groups are considered."""
+    best, vertex = (-1.0, -1, -1), np.zeros(1, np.int32)
+    for skin in range(m.nskin if opt.flags[SKIN] else 0):
+        first, faces = int(m.skin_vertadr[skin]), int(m.skin_faceadr[skin])
+        corners = m.skin_face[faces : faces + m.skin_facenum[skin]].ravel()
+        vertices = scn.skinvert[3 * first : 3 * (first + m.skin_vertnum[skin])]
+        dist = mju_raySkin(int(m.skin_facenum[skin]), int(m.skin_vertnum[skin]), corners, vertices, pnt, vec, vertex)
+        if dist >= 0.0 and (best[0] < 0.0 or dist < best[0]):
+            best = (dist, skin, int(vertex[0]))
+    return best
+
+
+def _bone_body(m: MjModel, skin: int, vertex: int) -> int:
+    """Return the body whose bone has the largest weight at a vertex of a skin."""
+    body, most = -1, 0.0
+    for bone in range(m.skin_boneadr[skin], m.skin_boneadr[skin] + m.skin_bonenum[skin]):
+        first = m.skin_bonevertadr[bone]
+        ids = m.skin_bonevertid[first : first + m.skin_bonevertnum[bone]]
+        for k in np.flatnonzero(ids == vertex):
+            if m.skin_bonevertweight[first + k] > most:
+                body, most = int(m.skin_bonebodyid[bone]), float(m.skin_bonevertweight[first + k])
+    return body
+
+
+def mjv_select(
+    m: MjModel,
+    d: MjData,
+    vopt: MjvOption,
+    aspectratio: float,
+    relx: float,
+    rely: float,
+    scn: MjvScene,
+    selpnt: np.ndarray,
+    geomid: np.ndarray,
+    flexid: np.ndarray,
+    skinid: np.ndarray,
+) -> int:
+    """Select geom, flex or skin with mouse, return bodyid; -1: none selected.
+
+    Args:
+        m: model.
+        d: data.
+        vopt: options; objects that aren't shown can't be selected.
+        aspectratio: width of the window divided by its height.
+        relx: position in the window, from 0 at the left to 1.
+        rely: position in the window, from 0 at the bottom to 1.
+        scn: scene.
+        selpnt: hit point on a geom, or the nearest vertex of a flex or skin (3,), world frame, written.
+        geomid: id of the geom (1,), or -1, written.
+        flexid: id of the flex (1,), or -1, written.
+        skinid: id of the skin (1,), or -1, written.
+
+    Raises:
+        FatalError: the cameras of the scene were never set.
+    """
+    check_pair("mjv_select", m, d)
+    require_record("mjv_select", "vopt", vopt, MjvOption)
+    point = target_of("selpnt", selpnt, 3)
+    names = ("geomid", "flexid", "skinid")
+    ids = [target_vector(name, v, np.int32) for name, v in zip(names, (geomid, flexid, skinid), strict=True)]
+    for name, target in zip(names, ids, strict=True):
+        require(target.size == 1, f"{name} should be of size 1, got size {target.size}")
+    pnt, vec = _direction(scn, aspectratio, relx, rely)
+    geom = np.full(1, -1, np.int32)
+    found: list[tuple[float, int, int, int, np.ndarray]] = []  # distance, kind of object, id, body, point
+    dist = mj_ray(m, d, pnt, vec, vopt.geomgroup, int(vopt.flags[STATIC]), -1, geom)
+    if geom[0] >= 0:
+        found.append((dist, 0, int(geom[0]), int(m.geom_bodyid[geom[0]]), pnt + dist * vec))
+    dist, flex, vertex = _nearest_flex(m, d, vopt, pnt, vec)
+    if flex >= 0:
+        vertex += int(m.flex_vertadr[flex])
+        found.append((dist, 1, flex, int(m.flex_vertbodyid[vertex]), d.flexvert_xpos[vertex]))
+    dist, skin, vertex = _nearest_skin(m, vopt, scn, pnt, vec)
+    if skin >= 0:
+        first = 3 * (int(m.skin_vertadr[skin]) + vertex)
+        found.append((dist, 2, skin, _bone_body(m, skin, vertex), scn.skinvert[first : first + 3]))
+    for target in ids:
+        target[0] = -1
+    if not found:
+        return -1
+    _, kind, number, body, place = min(found, key=lambda entry: entry[0])
+    ids[kind][0] = number
+    point[:] = place
+    return body
+
 
 ROTATE_V, ROTATE_H, MOVE_V, MOVE_H, ZOOM = (
     int(getattr(mjtMouse, f"mjMOUSE_{k}")) for k in ("ROTATE_V", "ROTATE_H", "MOVE_V", "MOVE_H", "ZOOM")
@@ -141,4 +372,5 @@ def mjv_movePerturb(
     pert.refquat = quat
 
 
-__all__ = ["mjv_moveCamera", "mjv_moveModel", "mjv_movePerturb"]
+__all__ = ["mjv_applyPerturbForce", "mjv_applyPerturbPose", "mjv_initPerturb", "mjv_moveCamera", "mjv_moveModel"]
+__all__ += ["mjv_movePerturb", "mjv_select"]

@@ -13,14 +13,10 @@ import numpy as np
 
 
 class Member(NamedTuple):
-    """One member of a structure.
+    """One member of a structure, with the name in MuJoCo's structure, and meaning and unit in a few words (`doc`).
 
-    Attributes:
-        name: as in MuJoCo's structure.
-        dtype: NumPy's code of the element type (``"f4"``); ``"S100"`` is text of at most 99 bytes.
-        shape: dimensions; a scalar has none.
-        doc: meaning and unit, in a few words.
-        default: value after construction; None: 0 or empty.
+    `dtype` is NumPy's code of the element type (``"f4"``); ``"S100"`` is text of at most 99 bytes. A scalar has no
+    dimensions. The `default` is the value after construction; None: 0 or empty.
     """
 
     name: str

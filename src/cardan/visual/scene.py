@@ -53,16 +53,11 @@ CAMERA_FIXED = int(mjtCamera.mjCAMERA_FIXED)
 
 @dataclass(frozen=True)
 class Part:
-    """One stage of a scene. It runs if the model has the objects it shows and one of its conditions is met.
+    """One stage of a scene, and the conditions under which it runs.
 
-    Attributes:
-        stage: the stage.
-        size: the size of the model that must not be 0.
-        category: categories (bits of mjtCatBit) of which at least one must be requested; `ANY`: no condition.
-        flags: flags (mjtVisFlag, without prefix) of which at least one is set; empty: no flag requests the stage.
-        frames: kinds of frames (mjtFrame) that request the stage as well.
-        labels: kinds of labels (mjtLabel) that request the stage as well.
-        selected: whether a body must be selected.
+    The named size of the model must not be 0. At least one of the categories (bits of mjtCatBit) must be requested;
+    `ANY`: no condition. One of the flags (mjtVisFlag), frames (mjtFrame) or labels (mjtLabel), named without prefix,
+    must be chosen if there are any. If `selected`, a body must be selected.
     """
 
     stage: Stage

@@ -41,15 +41,11 @@ HEAD = 0.5
 
 @dataclass(frozen=True)
 class Shape:
-    """Signed-distance shape.
+    """Signed-distance shape with the name of its plugin and the default of each attribute.
 
-    Attributes:
-        name: plugin name of the shape.
-        distance: kernel (point, attributes) -> signed distance.
-        attributes: default of each attribute, by name.
-        aabb: attributes -> centre and half sides of a box around the shape.
-        gradient: (point, attributes) -> gradient of the distance; if it is missing, forward differences are used.
-        of_mesh: whether the shape is that of a given mesh, described by its triangles.
+    `distance` and `gradient` are functions of the point and the attributes. If there is no gradient, forward
+    differences are used. `aabb` computes centre and half sides of a box around the shape from the attributes. If
+    `of_mesh`, the shape is that of a given mesh, described by its triangles.
     """
 
     name: str

@@ -19,35 +19,32 @@ class FilePanel(Panel):
 
     def _build(self) -> None:
         with self.gui.add_folder("File"):
-            self._fill()
+            source, m = self.viewer.source, self.session.model
+            name = source.path.name if source.path is not None else m.names.partition(b"\0")[0].decode() or "a model"
+            self.gui.add_markdown(f"**{name}**  \n{m.nbody} bodies, {m.nv} degrees of freedom, {m.nu} actuators")
+            self.message = self.gui.add_markdown("", visible=False)
+            self.auto: Any = None
+            if self.viewer.physics is not None:
+                if source.can_load:
+                    self.button("Reload", partial(self.viewer.loading.do, self.reload))
+                if source.path is not None:
+                    self.auto = self.checkbox("Reload when the file changes", True, lambda on: None)
+                self.gui.add_html(HTML)
+                uploads = self.viewer.uploads
+                models = {str(path.relative_to(uploads.path)): path for path in uploads.models}
+                shown = next((name for name, path in models.items() if path == source.path), None)
+                if len(models) > 1 and shown is not None:
+                    do = self.viewer.loading.do
+                    self.dropdown("Model", list(models), shown, lambda name: do(partial(self.choose, models[name])))
+            download = self.gui.add_button("Download model (MJB)")
 
-    def _fill(self) -> None:
-        source, m = self.viewer.source, self.session.model
-        name = source.path.name if source.path is not None else m.names.partition(b"\0")[0].decode() or "a model"
-        self.gui.add_markdown(f"**{name}**  \n{m.nbody} bodies, {m.nv} degrees of freedom, {m.nu} actuators")
-        self.message = self.gui.add_markdown("", visible=False)
-        self.auto: Any = None
-        if self.viewer.physics is not None:
-            if source.can_load:
-                self.button("Reload", partial(self.viewer.loading.do, self.reload))
-            if source.path is not None:
-                self.auto = self.checkbox("Reload when the file changes", True, lambda on: None)
-            self.gui.add_html(HTML)
-            uploads = self.viewer.uploads
-            models = {str(path.relative_to(uploads.path)): path for path in uploads.models}
-            shown = next((name for name, path in models.items() if path == source.path), None)
-            if len(models) > 1 and shown is not None:
-                do = self.viewer.loading.do
-                self.dropdown("Model", list(models), shown, lambda name: do(partial(self.choose, models[name])))
-        download = self.gui.add_button("Download model (MJB)")
+            @download.on_click
+            def _wanted(event: Any) -> None:
+                with self.session.lock:
+                    content = dump_model(self.session.model)
+                event.client.send_file_download("model.mjb", content)
 
-        @download.on_click
-        def _wanted(event: Any) -> None:
-            with self.session.lock:
-                content = dump_model(self.session.model)
-            event.client.send_file_download("model.mjb", content)
-
-        self.button("Close viewer", self.session.closed.set)
+            self.button("Close viewer", self.session.closed.set)
 
     def reload(self) -> None:
         """Load the model again; if that fails, show the error."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from math import pi
 from typing import Any
@@ -45,7 +44,8 @@ class PhysicsPanel(Panel):
             for name, kinds in CHOICES.items():
                 words = _words(kinds)
                 now = words[int(getattr(opt, name))]
-                self.handles[name] = self.dropdown(name, words, now, self._chooser(name, words))
+                choose = partial(lambda name, words, word: self._set(name, words.index(word)), name, words)
+                self.handles[name] = self.dropdown(name, words, now, choose)
         with self.gui.add_folder("Parameters"):
             for name in NUMBERS:
                 self.handles[name] = self.number(name, getattr(opt, name), partial(self._set, name), None)
@@ -60,9 +60,6 @@ class PhysicsPanel(Panel):
                 for k, name in enumerate(names):
                     on = bool(getattr(opt, member) >> k & 1)
                     self.flags.append((member, k, self.checkbox(name, on, partial(self._set_bit, member, k))))
-
-    def _chooser(self, name: str, words: list[str]) -> Callable[[str], None]:
-        return lambda word: self._set(name, words.index(word))
 
     def _set(self, name: str, value: float) -> None:
         """Set a number; a time step must be positive."""

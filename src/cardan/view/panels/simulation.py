@@ -155,7 +155,6 @@ class SimulationPanel(Panel):
                 mj_forward(m, data)
 
     def _key(self) -> int:
-        """Return the number of the chosen keyframe."""
         return keyframe_names(self.session.model).index(self.key.value)
 
     def _show_xml(self, m: MjModel, d: MjData) -> None:
