@@ -1,4 +1,4 @@
-"""Control with the mouse: selecting and perturbing bodies, moving camera and model (spec: programming, visualization)."""
+"""Control with the mouse: select and perturb bodies, move camera and model (spec: programming, visualization)."""
 
 from __future__ import annotations
 
