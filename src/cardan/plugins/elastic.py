@@ -184,7 +184,7 @@ def flaps_of(elements: np.ndarray) -> np.ndarray:
 
 
 def _cotangents(a: Any, b: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return cotangents of the angles between vectors, given by coordinates, and lengths of their cross products."""
+    """Return cotangents of the angles between pairs of vectors (x, y, z), and the lengths of their cross products."""
     x, y, z = cross(a, b)
     across = np.sqrt(x * x + y * y + z * z)
     return (a[0] * b[0] + a[1] * b[1] + a[2] * b[2]) / across, across

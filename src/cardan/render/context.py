@@ -267,7 +267,7 @@ def samples_of(offsamples: int) -> int:
 
 
 def segment_colors(scene: MjvScene, segment: np.ndarray, by_number: bool) -> np.ndarray:
-    """Colours of a segmentation image, by the geom of each pixel, or -1. See `colors_of_numbers`."""
+    """Return the colours of a segmentation image from the geom of each pixel (-1: none), by `colors_of_numbers`."""
     segid = np.append(scene.geom_values["segid"][: scene.ngeom], -1)
     return colors_of_numbers(segid, by_number)[segment]
 

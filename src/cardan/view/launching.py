@@ -63,7 +63,7 @@ def launch(
 ) -> None:
     """Show a model in the browser and simulate it in real time; return when the viewer is closed.
 
-    It is closed by the button in its page, by closing all of its pages, or by an interrupt.
+    A user closes the viewer by the button in its page, by closing all of its pages, or by an interrupt.
 
     Args:
         model: the model; None for a humanoid.

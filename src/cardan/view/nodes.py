@@ -221,7 +221,7 @@ class Painter:
         self._means: dict[int, np.ndarray] = {}  # mean colours of textures, 0 to 1
 
     def clear(self) -> None:
-        """Forget the mean colours of textures, one of which has changed."""
+        """Discard the cached mean colours of textures, because a texture has changed."""
         self._means.clear()
 
     def looks(self, geoms: np.ndarray, flags: np.ndarray) -> Looks:

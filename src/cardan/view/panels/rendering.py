@@ -57,7 +57,7 @@ class RenderingPanel(Panel):
         return self.session.flags if array == EFFECTS else getattr(option or self.session.option, array)
 
     def set_flag(self, array: str, k: int, value: bool | None = None) -> None:
-        """Set a flag of an array (``flags``: mjtVisFlag, `EFFECTS`: mjtRndFlag, or groups); None: toggle it."""
+        """Set or toggle (None) flag `k` of an array: ``flags`` (mjtVisFlag), `EFFECTS` (mjtRndFlag), or groups."""
         with self.session.lock:
             flags = self._flags(array)
             flags[k] = not flags[k] if value is None else value
