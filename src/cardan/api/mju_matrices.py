@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from cardan.api.arguments import matrix, require, target_matrix, target_vector, vector
-from cardan.api.native_call import native_by
+from cardan.api.native_call import native
 from cardan.constants import mjMINVAL
-from cardan.jit import kernel
 from cardan.jit.binding.arguments import ANY, Integer, Number, source, target
 
 # --- products
@@ -22,24 +21,14 @@ def _check_mul_mat_vec(res: Any, mat: Any, vec: Any) -> None:
     require(v.size == a.shape[1], "size of vec should equal the number of columns in mat")
 
 
-@kernel
-def _mul_mat_vec(res: Any, mat: Any, vec: Any) -> None:
+@native(check=_check_mul_mat_vec, res=target(ANY, apart=True), mat=source("res", ANY), vec=source("mat.columns"))
+def mju_mulMatVec(res: np.ndarray, mat: Any, vec: Any) -> None:
+    """Compute res = mat vec."""
     for i in range(len(res)):
         total = 0.0
         for k in range(len(vec)):
             total += mat[i, k] * vec[k]
         res[i] = total
-
-
-@native_by(
-    _mul_mat_vec,
-    check=_check_mul_mat_vec,
-    res=target(ANY, apart=True),
-    mat=source("res", ANY),
-    vec=source("mat.columns"),
-)
-def mju_mulMatVec(res: np.ndarray, mat: Any, vec: Any) -> None:
-    """Compute res = mat vec."""
 
 
 def _check_mul_mat_t_vec(res: Any, mat: Any, vec: Any) -> None:
@@ -48,24 +37,14 @@ def _check_mul_mat_t_vec(res: Any, mat: Any, vec: Any) -> None:
     require(v.size == a.shape[0], "size of vec should equal the number of rows in mat")
 
 
-@kernel
-def _mul_mat_t_vec(res: Any, mat: Any, vec: Any) -> None:
+@native(check=_check_mul_mat_t_vec, res=target(ANY, apart=True), mat=source(ANY, "res"), vec=source("mat"))
+def mju_mulMatTVec(res: np.ndarray, mat: Any, vec: Any) -> None:
+    """Compute res = mat' vec."""
     for j in range(len(res)):
         res[j] = 0.0
     for k in range(len(vec)):
         for j in range(len(res)):
             res[j] += mat[k, j] * vec[k]
-
-
-@native_by(
-    _mul_mat_t_vec,
-    check=_check_mul_mat_t_vec,
-    res=target(ANY, apart=True),
-    mat=source(ANY, "res"),
-    vec=source("mat"),
-)
-def mju_mulMatTVec(res: np.ndarray, mat: Any, vec: Any) -> None:
-    """Compute res = mat' vec."""
 
 
 def _check_mul_vec_mat_vec(vec1: Any, mat: Any, vec2: Any) -> None:
@@ -74,8 +53,9 @@ def _check_mul_vec_mat_vec(vec1: Any, mat: Any, vec2: Any) -> None:
     require(a.size == m.shape[0] == m.shape[1], "size of vectors should equal the number of columns in mat")
 
 
-@kernel
-def _mul_vec_mat_vec(vec1: Any, mat: Any, vec2: Any) -> float:
+@native(check=_check_mul_vec_mat_vec, vec1=source(ANY), mat=source("vec1", "vec1"), vec2=source("vec1"))
+def mju_mulVecMatVec(vec1: Any, mat: Any, vec2: Any) -> float:
+    """Return vec1' mat vec2, for a square matrix."""
     total = 0.0
     for i in range(len(vec1)):
         row = 0.0
@@ -83,17 +63,6 @@ def _mul_vec_mat_vec(vec1: Any, mat: Any, vec2: Any) -> float:
             row += mat[i, k] * vec2[k]
         total += vec1[i] * row
     return total
-
-
-@native_by(
-    _mul_vec_mat_vec,
-    check=_check_mul_vec_mat_vec,
-    vec1=source(ANY),
-    mat=source("vec1", "vec1"),
-    vec2=source("vec1"),
-)
-def mju_mulVecMatVec(vec1: Any, mat: Any, vec2: Any) -> float:  # pyright: ignore[reportReturnType]
-    """Return vec1' mat vec2, for a square matrix."""
 
 
 def _multiply(res: Any, mat1: Any, mat2: Any, turned1: bool = False, turned2: bool = False) -> None:
@@ -138,8 +107,14 @@ def _check_sqr_mat_t_d(res: Any, mat: Any, diag: Any) -> None:
         require(target_vector("diag", diag).size == a.shape[0], "size of diag should equal the number of rows in mat")
 
 
-@kernel
-def _sqr_mat_t_d(res: Any, mat: Any, diag: Any) -> None:
+@native(
+    check=_check_sqr_mat_t_d,
+    res=target(ANY, "res", apart=True),
+    mat=source(ANY, "res"),
+    diag=target("mat", optional=True),
+)
+def mju_sqrMatTD(res: np.ndarray, mat: Any, diag: Any) -> None:
+    """Compute res = mat' diag mat; if `diag` is None, it is the identity."""
     n = len(res)
     for i in range(n):
         for j in range(n):
@@ -152,17 +127,6 @@ def _sqr_mat_t_d(res: Any, mat: Any, diag: Any) -> None:
                 res[i, j] += factor * mat[k, j]
 
 
-@native_by(
-    _sqr_mat_t_d,
-    check=_check_sqr_mat_t_d,
-    res=target(ANY, "res", apart=True),
-    mat=source(ANY, "res"),
-    diag=target("mat", optional=True),
-)
-def mju_sqrMatTD(res: np.ndarray, mat: Any, diag: Any) -> None:
-    """Compute res = mat' diag mat; if `diag` is None, it is the identity."""
-
-
 # --- one matrix
 
 
@@ -172,16 +136,12 @@ def _check_transpose(res: Any, mat: Any) -> None:
     require(out.shape[0] == a.shape[1], "#rows in res should equal #columns in mat")
 
 
-@kernel
-def _transpose(res: Any, mat: Any) -> None:
+@native(check=_check_transpose, res=target(ANY, ANY, apart=True), mat=source("res.columns", "res"))
+def mju_transpose(res: np.ndarray, mat: Any) -> None:
+    """Compute res = mat'."""
     for i in range(len(res)):
         for j in range(len(mat)):
             res[i, j] = mat[j, i]
-
-
-@native_by(_transpose, check=_check_transpose, res=target(ANY, ANY, apart=True), mat=source("res.columns", "res"))
-def mju_transpose(res: np.ndarray, mat: Any) -> None:
-    """Compute res = mat'."""
 
 
 def _check_symmetrize(res: Any, mat: Any) -> None:
@@ -190,17 +150,13 @@ def _check_symmetrize(res: Any, mat: Any) -> None:
     require(out.shape == a.shape, "res and mat should have the same shape")
 
 
-@kernel
-def _symmetrize(res: Any, mat: Any) -> None:
+@native(check=_check_symmetrize, res=target(ANY, "res", apart=True), mat=source("res", "res"))
+def mju_symmetrize(res: np.ndarray, mat: Any) -> None:
+    """Compute res = (mat + mat') / 2, for a square matrix."""
     n = len(res)
     for i in range(n):
         for j in range(n):
             res[i, j] = 0.5 * (mat[i, j] + mat[j, i])
-
-
-@native_by(_symmetrize, check=_check_symmetrize, res=target(ANY, "res", apart=True), mat=source("res", "res"))
-def mju_symmetrize(res: np.ndarray, mat: Any) -> None:
-    """Compute res = (mat + mat') / 2, for a square matrix."""
 
 
 def _check_eye(mat: Any) -> None:
@@ -208,16 +164,12 @@ def _check_eye(mat: Any) -> None:
     require(out.shape[0] == out.shape[1], "mat should be square")
 
 
-@kernel
-def _eye(mat: Any) -> None:
+@native(check=_check_eye, mat=target(ANY, "mat"))
+def mju_eye(mat: np.ndarray) -> None:
+    """Set mat to the identity matrix."""
     for i in range(len(mat)):
         for j in range(len(mat)):
             mat[i, j] = 1.0 if i == j else 0.0
-
-
-@native_by(_eye, check=_check_eye, mat=target(ANY, "mat"))
-def mju_eye(mat: np.ndarray) -> None:
-    """Set mat to the identity matrix."""
 
 
 # --- Cholesky factors
@@ -228,8 +180,12 @@ def _check_square(mat: Any, **_: Any) -> None:
     require(a.shape[0] == a.shape[1], "mat should be a square matrix")
 
 
-@kernel
-def _chol_factor(mat: Any, mindiag: float) -> int:
+@native(check=_check_square, mat=target(ANY, "mat"), mindiag=Number())
+def mju_cholFactor(mat: np.ndarray, mindiag: float) -> int:
+    """Replace the lower triangle of mat = L L' by its Cholesky factor L; return the rank.
+
+    Diagonal values below `mindiag` are set to `mindiag`; each reduces the rank by 1.
+    """
     n = len(mat)
     rank = n
     for j in range(n):
@@ -248,14 +204,6 @@ def _chol_factor(mat: Any, mindiag: float) -> int:
     return rank
 
 
-@native_by(_chol_factor, check=_check_square, mat=target(ANY, "mat"), mindiag=Number())
-def mju_cholFactor(mat: np.ndarray, mindiag: float) -> int:  # pyright: ignore[reportReturnType]
-    """Replace the lower triangle of mat = L L' by its Cholesky factor L; return the rank.
-
-    Diagonal values below `mindiag` are set to `mindiag`; each reduces the rank by 1.
-    """
-
-
 def solve_factored(factor: np.ndarray, right: np.ndarray) -> np.ndarray:
     """Return (L L')^-1 right, with L in the lower triangle of `factor`; not finite if L is singular."""
     x = np.empty(right.size)
@@ -270,8 +218,9 @@ def _check_chol_solve(res: Any, mat: Any, vec: Any) -> None:
     require(v.size == a.shape[0], "size of vec should equal the number of rows in mat")
 
 
-@kernel
-def _chol_solve(res: Any, mat: Any, vec: Any) -> None:
+@native(check=_check_chol_solve, res=target(ANY, apart=True), mat=source("res", "res"), vec=source("res"))
+def mju_cholSolve(res: np.ndarray, mat: Any, vec: Any) -> None:
+    """Compute res = (L L')^-1 vec, with the factor L in the lower triangle of `mat`; not finite if L is singular."""
     n = len(res)
     for i in range(n):
         value = vec[i]
@@ -285,21 +234,19 @@ def _chol_solve(res: Any, mat: Any, vec: Any) -> None:
         res[i] = value / mat[i, i] if mat[i, i] != 0.0 else nan
 
 
-@native_by(
-    _chol_solve, check=_check_chol_solve, res=target(ANY, apart=True), mat=source("res", "res"), vec=source("res")
-)
-def mju_cholSolve(res: np.ndarray, mat: Any, vec: Any) -> None:
-    """Compute res = (L L')^-1 vec, with the factor L in the lower triangle of `mat`; not finite if L is singular."""
-
-
 def _check_chol_update(mat: Any, x: Any, **_: Any) -> None:
     a, v = target_matrix("mat", mat), target_vector("x", x)
     require(a.shape[0] == a.shape[1], "mat should be a square matrix")
     require(v.size == a.shape[0], "size of x should equal the number of rows in mat")
 
 
-@kernel
-def _chol_update(mat: Any, x: Any, flg_plus: int) -> int:
+@native(check=_check_chol_update, mat=target(ANY, "mat"), x=target("mat"), flg_plus=Integer())
+def mju_cholUpdate(mat: np.ndarray, x: np.ndarray, flg_plus: int) -> int:
+    """Update the Cholesky factor L to that of L L' + x x' (`flg_plus`) or L L' - x x', and return the rank.
+
+    The method is that of Golub and Van Loan, 6.5.4. `x` is overwritten. Diagonal values that would fall below mjMINVAL
+    are set to it; each reduces the rank by 1.
+    """
     n = len(mat)
     sign = 1.0 if flg_plus != 0 else -1.0
     rank = n
@@ -318,15 +265,6 @@ def _chol_update(mat: Any, x: Any, flg_plus: int) -> int:
             mat[i, k] = (mat[i, k] + sign * s * x[i]) / c
             x[i] = c * x[i] - s * mat[i, k]
     return rank
-
-
-@native_by(_chol_update, check=_check_chol_update, mat=target(ANY, "mat"), x=target("mat"), flg_plus=Integer())
-def mju_cholUpdate(mat: np.ndarray, x: np.ndarray, flg_plus: int) -> int:  # pyright: ignore[reportReturnType]
-    """Update the Cholesky factor L to that of L L' + x x' (`flg_plus`) or L L' - x x', and return the rank.
-
-    The method is that of Golub and Van Loan, 6.5.4. `x` is overwritten. Diagonal values that would fall below mjMINVAL
-    are set to it; each reduces the rank by 1.
-    """
 
 
 __all__ = ["mju_cholFactor", "mju_cholSolve", "mju_cholUpdate", "mju_eye", "mju_mulMatMat", "mju_mulMatMatT"]

@@ -47,13 +47,9 @@ RESULTS = {"None": "", "float": "f8", "int": "i8"}
 """Codes of the result types, by annotation."""
 
 
-def native(*, failure: float | None = None, **arguments: Argument) -> Callable[[F], F]:
-    """Make a function whose body is a kernel native; arguments as in `native_by`."""
-
-    def declare(function: F) -> F:
-        return NativeCall(function, function, _abi(function, arguments, failure=failure)).builtin  # type: ignore[arg-type]
-
-    return declare
+def native(**options: Any) -> Callable[[F], F]:
+    """Make a function whose body is a kernel native; options and arguments as in `native_by`."""
+    return lambda function: native_by(function, **options)(function)
 
 
 def native_by(
