@@ -85,11 +85,6 @@ def require(condition: bool, message: str) -> None:
         raise TypeError(message)
 
 
-def same_size(first: str, a: np.ndarray, second: str, b: np.ndarray) -> None:
-    """Raise TypeError if two vectors have different sizes."""
-    require(a.size == b.size, f"{first} and {second} should have the same size")
-
-
 def _kind(value: Any) -> str:
     if isinstance(value, np.ndarray):
         return f"an array of {value.dtype} of shape {value.shape}" + ("" if value.flags.writeable else ", read-only")

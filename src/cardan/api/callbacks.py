@@ -91,13 +91,7 @@ def get_callback(m: MjModel, name: str) -> Callback:
 
 
 def _of_all(place: str, installs: str, returns: str) -> tuple[Callable[[Callback], None], Callable[[], Callback]]:
-    """Make the setter and getter of a callback of all models.
-
-    Args:
-        place: name of the callback.
-        installs: docstring of the setter.
-        returns: what the getter returns, for its docstring.
-    """
+    """Make the setter, with the docstring `installs`, and the getter, which `returns` something, of a callback."""
     check = _checked if place == "time" else partial(_of_structures, f"set_mjcb_{place}")
 
     def put(function: Callback) -> None:

@@ -33,12 +33,7 @@ Outputs = tuple[tuple[str, Matrix, int, int, str], ...]
 
 
 def _step_size(name: str, eps: Any) -> float:
-    """Return the size of a perturbation: any number except 0.
-
-    Raises:
-        TypeError: it isn't a number.
-        ValueError: it is 0, infinite or NaN.
-    """
+    """Return the size of a perturbation; raise TypeError or ValueError unless it is a finite number and not 0."""
     try:
         size = float(eps)
     except (TypeError, ValueError):

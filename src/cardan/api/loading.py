@@ -90,6 +90,4 @@ register_reader("empty", load_empty)
 register_reader("xml_path", load_path)
 register_reader("xml_string", load_string)
 
-__all__ = [
-    "mj_setConst",
-]
+__all__ = ["mj_setConst"]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from cardan.api.arguments import same_size, target_vector, vector
+from cardan.api.arguments import require, target_vector, vector
 from cardan.api.native_call import native
 from cardan.constants import mjMINVAL
 from cardan.jit import kernel
@@ -295,7 +295,7 @@ def mju_insertionSortInt(list: np.ndarray) -> None:
 
 def _convert(res: Any, vec: Any, result: type, source: type) -> None:
     out, a = target_vector("res", res, result), vector("vec", vec, source)
-    same_size("res", out, "vec", a)
+    require(out.size == a.size, "res and vec should have the same size")
     out[:] = a
 
 

@@ -27,13 +27,7 @@ if TYPE_CHECKING:
 
 
 class Source:
-    """The source of a compiled model.
-
-    Args:
-        tree: the model tree, which nothing else uses.
-        sizes: sizes of the compiled model.
-        statistic: statistics that the compiler computed.
-    """
+    """The source of a compiled model: its tree, which nothing else uses, its sizes, and the compiler's statistics."""
 
     __slots__ = ("_rests", "_tree", "sizes", "statistic")
 

@@ -426,11 +426,8 @@ def soften_distant(m: Model, d: Data) -> int:
 def reach_of(name: str, m: MjModel, contacts: str, reach: float | None) -> float:
     """The distance, in m, up to which contacts take part in derivatives that a user asks for; 0 for none.
 
-    Args:
-        name: the function that was called, for errors.
-        m: model.
-        contacts: "exact" or "smooth".
-        reach: the distance, with "smooth"; None for the mean size of the model's bodies (``stat.meansize``).
+    It is `reach` with "smooth" `contacts`; None is the mean size of the model's bodies (``stat.meansize``). `name` is
+    the function that was called, for errors.
 
     Raises:
         ValueError: `contacts` is something else, or `reach` is not positive, or given with "exact".

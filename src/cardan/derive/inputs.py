@@ -40,27 +40,16 @@ _HIDDEN = ("work.", "aux.")
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A field, or a part of it.
+    """A field, or a part of it."""
 
-    Attributes:
-        text: how the user calls it.
-        field: its name with the structure, ``d.qvel`` or ``m.body_mass``.
-        numbers: which numbers of the field, counted row by row; of qpos, which degrees of freedom.
-        shape: shape of the part.
-    """
-
-    text: str
-    field: str
-    numbers: np.ndarray
+    text: str  # how the user calls it
+    field: str  # its name with the structure, ``d.qvel`` or ``m.body_mass``
+    numbers: np.ndarray  # which numbers of the field, counted row by row; of qpos, which degrees of freedom
     shape: tuple[int, ...]
 
 
 def part(d: MjData, text: str) -> Part:
-    """The field, or part of a field, that a name refers to.
-
-    Args:
-        d: data.
-        text: the name, with indices in brackets for a row or a number.
+    """The field that a name refers to, or part of it: with indices in brackets, a row or a number.
 
     Raises:
         IndexError: an index is too large.
@@ -145,17 +134,11 @@ def seeds_of(space: TangentSpace, d: MjData, by: Part) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Inputs:
-    """Fields, or parts of them, that vary together along some directions.
+    """Fields, or parts of them, that vary together along some directions."""
 
-    Attributes:
-        parts: what varies, and how much its numbers change along each direction, (numbers, directions).
-        columns: directions of each name, and the shape of what it refers to.
-        total: number of directions.
-    """
-
-    parts: list[tuple[Part, np.ndarray]]
-    columns: dict[str, tuple[slice, tuple[int, ...]]]
-    total: int
+    parts: list[tuple[Part, np.ndarray]]  # what varies, and how much along each direction, (numbers, directions)
+    columns: dict[str, tuple[slice, tuple[int, ...]]]  # directions of each name, and the shape of what it refers to
+    total: int  # number of directions
 
     def seeds(self, space: TangentSpace, d: MjData, but: tuple[str, ...] = ()) -> dict[str, np.ndarray]:
         """Directions of each field, (size of the field, total), without those of some fields."""

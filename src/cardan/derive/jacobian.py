@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -70,24 +70,15 @@ ALL = Columns(True, True)
 
 @dataclass
 class Script:
-    """A script for what is wanted and the kinds of pairs that touch.
-
-    Attributes:
-        programs: the programs of tangents.
-        segments: the segments; the first one and the last one are for recorded steps alone.
-        frame: the words that native code reads (`jit.driver.scripts.script_runner`); its address is `address`.
-        first: the first direction, counted through all inputs; `end` is the one after the last.
-        version: the number of the structure that the tangents were cleared for.
-        cleared: what is cleared where contacts change, then what is where rows do: address and bytes of each array.
-    """
+    """A script for what is wanted and the kinds of pairs that touch."""
 
     programs: list[TangentProgram]
-    segments: np.ndarray
-    frame: np.ndarray
-    first: int
-    end: int
-    version: int = -1
-    cleared: np.ndarray = field(default_factory=lambda: np.zeros((0, 2), np.int64))
+    segments: np.ndarray  # the first one and the last one are for recorded steps alone
+    frame: np.ndarray  # the words that native code reads (`jit.driver.scripts.script_runner`)
+    first: int  # the first direction, counted through all inputs
+    end: int  # the one after the last
+    version: int = -1  # the number of the structure that the tangents were cleared for
+    cleared: np.ndarray | None = None  # kept alive for native code: addresses and bytes of arrays that are cleared
 
     def __post_init__(self) -> None:
         self.address = self.frame.ctypes.data
@@ -149,16 +140,10 @@ class StepJacobian:
         self._directed = False  # whether directions other than single columns were planted last
 
     def compute(self, d: MjData, state: bool, control: bool) -> np.ndarray:
-        """The derivatives for the state and the inputs of a data, which does not change.
+        """The derivatives at a data, which does not change, by the state, by the controls, or by both.
 
-        Args:
-            d: data.
-            state: whether derivatives by the state are wanted.
-            control: whether those by the controls are.
-
-        Returns:
-            `matrix`, (2 nv + na + nsensordata, 2 nv + na + nu): a row a result, a column an input; what was not wanted
-            is not defined.
+        They are `matrix`, (2 nv + na + nsensordata, 2 nv + na + nu): a row a result, a column an input; what was not
+        wanted is not defined.
         """
         wanted = Columns(state, control or not self.course.m.nu)
         if self._directed:
@@ -169,8 +154,7 @@ class StepJacobian:
     def publish(self, words: np.ndarray) -> bool:
         """Let native code find the script for all columns, if it is short, until `withdraw`; returns whether it can.
 
-        Args:
-            words: where native code looks: address of the frame, and version of the callbacks.
+        It looks in `words` for the address of the frame and the version of the callbacks.
         """
         script, programs = self._ready.get(ALL), internals.programs(self.course.m)
         if script is None or self.sensors or self.matrix.shape[1] > PUBLISHED_COLUMNS:
@@ -200,13 +184,10 @@ class StepJacobian:
     ) -> None:
         """The derivatives of recorded steps one after the other, each followed by a stage, natively.
 
-        Args:
-            tape: what steps start from (`derive.recording`), a row each.
-            put: sets data as they were before a step: with what the rows don't have, and each step that needs Python.
-            steps: numbers of the rows, in the order that `finish` goes to by itself.
-            finish: what is done with the results of each step; it sets ``work.tape_step`` to the next one.
-            wanted: what is wanted.
-            seeds: directions of inputs beside the state, (size of the field, n), by field.
+        Rows of `tape` are what steps start from (`derive.recording`); `steps` are their numbers, in the order that
+        `finish` goes to by itself: it is done with the results of each step, and sets ``work.tape_step`` to the next
+        one. `put` sets data as they were before a step: with what the rows don't have, and each step that needs
+        Python. `seeds` are directions of inputs beside the state, (size of the field, n), by field.
         """
         if not len(steps):
             return
@@ -236,13 +217,9 @@ class StepJacobian:
     ) -> None:
         """Run scripts, as many steps at a time as need no Python.
 
-        Args:
-            wanted: what is wanted.
-            begin: computes the values of the present step, and answers what a stage asks for.
-            fits: whether native code can take the state over.
-            source: address of the slot table that it takes state and inputs over from, or 0.
-            steps: number of steps.
-            finish: what is done after each of recorded steps; it goes to the next one.
+        `begin` computes the values of the present step, and answers what a stage asks for. If it `fits`, native code
+        takes state and inputs over from the slot table at the address `source`, if that is not 0. `finish` is done
+        after each of recorded steps, and goes to the next one.
         """
         course, left, attempts = self.course, steps, 0
         while left:
@@ -318,9 +295,10 @@ class StepJacobian:
             script.version = int(course.version[0])
             of_structure = [part for program in script.programs for part in program.of_structure()]
             all_parts = [part for program in script.programs for part in program.cleared(self._seeds)]
-            script.cleared = np.array([*of_structure, *all_parts], np.int64).reshape(-1, 2)
-            address, first = script.cleared.ctypes.data, len(of_structure)
-            script.frame[9:13] = address, first, address + first * script.cleared.strides[0], len(all_parts)
+            # what is cleared where contacts change, then what is where rows do
+            script.cleared = cleared = np.array([*of_structure, *all_parts], np.int64).reshape(-1, 2)
+            address, first = cleared.ctypes.data, len(of_structure)
+            script.frame[9:13] = address, first, address + first * cleared.strides[0], len(all_parts)
             self._plant(script)
         if values:
             self._ready[wanted] = script
@@ -421,13 +399,10 @@ def _plain_segment(program: Program) -> tuple[int, ...]:
 
 @contextmanager
 def step_jacobian(m: MjModel, sensors: bool, reach: float = 0.0, extended: bool = False) -> Iterator[StepJacobian]:
-    """Lend the Jacobians of a step of a model to one user (`derive.linearisation.lent`).
+    """Lend the Jacobians of a step of a model to one user (`derive.linearisation.lent`), with sensor data or without.
 
-    Args:
-        m: model.
-        sensors: whether sensor data are among the results.
-        reach: distance, m, up to which contacts take part that aren't made (`derive.distant`); 0 for none.
-        extended: whether what plugins keep from step to step belongs to the state.
+    Contacts take part that are up to `reach` (m) away (`derive.distant`); if 0, none. In an `extended` one what plugins
+    keep from step to step belongs to the state.
 
     Raises:
         NotImplementedError: the model has a feature without derivatives.

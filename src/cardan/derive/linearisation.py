@@ -58,13 +58,9 @@ def lent(m: MjModel, name: tuple[Any, ...], make: Callable[[], Thing]) -> Iterat
 
 
 class Linearisation:
-    """The derivatives of a schedule of one model: its programs, and data to work on.
+    """The derivatives of a schedule (`derive.schedule.schedule_of`) of one model: its programs, and data to work on.
 
-    Args:
-        m: model; its options stay as they are while this is in use.
-        kind: what is differentiated, a name in `derive.schedule.KINDS`.
-        distant: whether contacts at a distance take part (`derive.distant`), up to ``work.reach``.
-        extended: whether what plugins keep from step to step belongs to the state (`derive.plugins`).
+    Options of the model stay as they are while this is in use. Contacts at a distance take part up to ``work.reach``.
 
     Attributes:
         d: data of its own, with the values.
@@ -158,14 +154,9 @@ class Linearisation:
             run(RESTORE, self.m, self.d)
 
     def tangents(self, inputs: Mapping[str, np.ndarray], outputs: Collection[str]) -> dict[str, np.ndarray]:
-        """The tangents of some fields along directions.
+        """The tangents of outputs along n directions: of each (size of the field, n), of qpos (nv, n), in its space.
 
-        Args:
-            inputs: for each field that varies (``d.qvel``, ``m.body_mass``) its tangents, (size of the field, n).
-            outputs: fields whose tangents are wanted.
-
-        Returns:
-            For each output its tangents, (size of the field, n); those of qpos are (nv, n), in the tangent space.
+        `inputs` has for each field that varies (``d.qvel``, ``m.body_mass``) its tangents, (size of the field, n).
         """
         directions = next(iter(inputs.values())).shape[1]
         blocks, steps = -(-directions // LANES), bool(self.schedule.after)
@@ -194,12 +185,7 @@ class Linearisation:
 
 @contextmanager
 def linearisation(m: MjModel, kind: str, reach: float = 0.0) -> Iterator[Linearisation]:
-    """Lend the derivatives of a schedule of a model to one user.
-
-    Args:
-        m: model.
-        kind: what is differentiated, a name in `derive.schedule.KINDS`.
-        reach: distance, m, up to which geoms that don't touch have contacts (`derive.distant`); 0 for none.
+    """Lend the derivatives of one of `derive.schedule.KINDS` for a model to one user; `reach` as in `step_jacobian`.
 
     Raises:
         NotImplementedError: the model has a feature without derivatives.

@@ -47,35 +47,21 @@ EACH_ITS_OWN = frozenset(
 
 @dataclass(frozen=True, eq=False)
 class Plain:
-    """In a list of stages: one that runs as it is.
-
-    Attributes:
-        stage: the stage.
-        reads: fields (``d.qpos``) whose tangents it reads by itself.
-        writes: fields whose tangents it writes by itself.
-        partners: fields to whose values it contributes: it runs only if a stage that writes one of them does.
-    """
+    """In a list of stages: one that runs as it is."""
 
     stage: Stage
-    reads: frozenset[str] = frozenset()
-    writes: frozenset[str] = frozenset()
-    partners: frozenset[str] = frozenset()
+    reads: frozenset[str] = frozenset()  # fields (``d.qpos``) whose tangents it reads by itself
+    writes: frozenset[str] = frozenset()  # fields whose tangents it writes by itself
+    partners: frozenset[str] = frozenset()  # it runs only with stages that write one of them: it adds to their values
 
 
 class Step(NamedTuple):
-    """A stage in a program of tangents.
-
-    Attributes:
-        stage: the stage.
-        active: fields that vary before it.
-        reads: active fields that it reads.
-        keep: fields whose tangents it writes, as far as they are needed.
-    """
+    """A stage in a program of tangents."""
 
     stage: Stage | Plain
-    active: frozenset[str]
-    reads: frozenset[str]
-    keep: frozenset[str]
+    active: frozenset[str]  # fields that vary before it
+    reads: frozenset[str]  # active fields that it reads
+    keep: frozenset[str]  # fields whose tangents it writes, as far as they are needed
 
 
 def values_of(stages: Sequence[Stage | Plain]) -> list[Stage]:
@@ -170,14 +156,9 @@ def _with_partners(steps: list[Step], all_run: bool) -> list[Step]:
 
 
 class Shadows:
-    """Shadows of fields of one structure.
+    """Shadows of fields of one structure; fields in `own` have one of their own in each block.
 
-    Args:
-        memory: the structure.
-        blocks: number of blocks.
-        fields: names of the fields that have a shadow.
-        own: those of them that have a shadow of their own in each block.
-        common: shadows that are there already, (numbers, LANES), by field: one for all blocks.
+    Shadows in `common`, (numbers, LANES), by field, are there already: one for all blocks.
     """
 
     def __init__(
@@ -229,19 +210,11 @@ class Shadows:
 class TangentProgram:
     """The tangents of a list of stages along some directions.
 
-    Args:
-        m: model.
-        d: data that the program works on, whose values are those of the present state.
-        stages: stages in order; a `Plain` one runs as it is.
-        inputs: fields that vary, as ``d.qpos`` or ``m.body_mass``.
-        outputs: fields whose tangents are wanted.
-        blocks: number of blocks of `LANES` directions.
-        several: whether no stage may be left out: they make several forward passes, or others rows than the values.
-        resets: stages that put the state back at the end of a block, and its tangents to 0.
-        common: shadows of fields of the data that several programs share, (numbers, LANES), by name.
-
-    Attributes:
-        shadows: those of the model, "m", and of the data, "d".
+    The program works on the data `d`, whose values are those of the present state. `inputs` are the fields that vary,
+    as ``d.qpos`` or ``m.body_mass``; of `outputs` tangents are wanted, in `blocks` blocks of `LANES` directions. If
+    `several`, no stage may be left out: they make several forward passes, or others rows than the values. `resets`
+    are stages that put the state back at the end of a block, and its tangents to 0. `common` are shadows of fields of
+    the data that several programs share. `shadows` are those of the model, "m", and of the data, "d".
     """
 
     def __init__(

@@ -72,35 +72,21 @@ KINDS: dict[str, tuple[tuple[Any, ...], tuple[Any, ...]]] = {
 
 @dataclass(frozen=True)
 class Schedule:
-    """Stages that are differentiated.
+    """Stages that are differentiated."""
 
-    Attributes:
-        values: the plan that computes the values, and what the implicit function theorem needs.
-        stages: stages of the dynamics.
-        after: stages that come after them and change the state.
-        solves: whether an acceleration is solved for.
-        several: whether a step makes several forward passes (the integrator RK4).
-        remembers: whether evaluations depend on what plugins remember (`derive.plugins`).
-        extended: whether what plugins keep from step to step belongs to the state.
-    """
-
-    values: Plan
-    stages: tuple[Any, ...]
-    after: tuple[Any, ...]
-    solves: bool
-    several: bool
-    remembers: bool
-    extended: bool
+    values: Plan  # computes the values, and what the implicit function theorem needs
+    stages: tuple[Any, ...]  # stages of the dynamics
+    after: tuple[Any, ...]  # stages that come after them and change the state
+    solves: bool  # whether an acceleration is solved for
+    several: bool  # whether a step makes several forward passes (the integrator RK4)
+    remembers: bool  # whether evaluations depend on what plugins remember (`derive.plugins`)
+    extended: bool  # whether what plugins keep from step to step belongs to the state
 
 
 def schedule_of(m: MjModel, kind: str, distant: bool, extended: bool) -> Schedule:
-    """The schedule of one of `KINDS` for a model.
+    """The schedule of one of `KINDS` for a model; with contacts at a distance (`derive.distant`), if `distant`.
 
-    Args:
-        m: model.
-        kind: what is differentiated.
-        distant: whether contacts at a distance take part (`derive.distant`).
-        extended: whether what plugins keep from step to step belongs to the state (`derive.plugins`).
+    In an `extended` one, what plugins keep from step to step belongs to the state (`derive.plugins`).
     """
     dynamics, changes = KINDS[kind]
     plan = plan_of(m, (*dynamics, save_start, *changes))
@@ -129,20 +115,11 @@ def schedule_of(m: MjModel, kind: str, distant: bool, extended: bool) -> Schedul
     return Schedule(plan, tuple(stages), after, solves, several, remembers, extended)
 
 
-def tangent_stages(
-    m: MjModel,
-    schedule: Schedule,
-    codes: tuple[int, ...],
-    values: bool = False,
-) -> list[Stage | Plain]:
-    """The stages that programs of tangents run.
+def tangent_stages(m: MjModel, schedule: Schedule, codes: tuple[int, ...], values: bool = False) -> list[Stage | Plain]:
+    """The stages that programs of tangents run, for kinds of pairs that touch (`derive.contact.contact_codes`).
 
-    Args:
-        m: model.
-        schedule: what is differentiated.
-        codes: numbers of the kinds of pairs that touch (`derive.contact.contact_codes`).
-        values: whether the values are not there yet. Then they are computed in the same pass, and what touches what is
-            compared with before (`derive.directions.compare_contacts`, `compare_rows`).
+    If the values are not there yet (`values`), they are computed in the same pass, and what touches what is compared
+    with before (`derive.directions.compare_contacts`, `compare_rows`).
 
     Raises:
         NotImplementedError: a callback in Python is among them.

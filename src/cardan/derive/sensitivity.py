@@ -71,16 +71,8 @@ def inverse_derivatives(
 ) -> np.ndarray:
     """Derivatives of the results of inverse dynamics by position, velocity and acceleration (spec: derivatives).
 
-    Args:
-        m: model.
-        d: data; it does not change.
-        actuation: whether to subtract `qfrc_actuator` from `qfrc_inverse`.
-        inputs: whether derivatives by positions, velocities and accelerations are wanted.
-        sensors: whether those of sensor data are.
-
-    Returns:
-        (3 nv, nv + nsensordata + nM): a row an input, columns for qfrc_inverse, sensor data and qM; zero where not
-        wanted.
+    `actuation`: subtract `qfrc_actuator` from `qfrc_inverse`. `inputs` and `sensors` are what is wanted. The result is
+    (3 nv, nv + nsensordata + nM): a row an input, columns for qfrc_inverse, sensor data and qM; zero where not wanted.
     """
     kind = "inverse with actuation" if actuation else "inverse" if sensors else "inverse without sensors"
     nv, ns = m.nv, m.nsensordata

@@ -70,12 +70,6 @@ class Tape:
         self.controls, self.sensordata = recorded.controls[0], recorded.sensordata[0]
         self.qpos, self.qvel, self.act = (recorded.layout.field(recorded.rows[0], name) for name in STATE)
 
-    def data_at(self, step: int) -> MjData:
-        """Data as they were before a step; the same object each time."""
-        recorded = self._recorded
-        recorded.layout.put(recorded.data, recorded.row_at(0, step))
-        return recorded.data
-
     def gradient(self, dL_dstate: np.ndarray, dL_dsensors: np.ndarray | None = None) -> Gradient:
         """The gradient of a loss by the first state and all controls.
 
@@ -128,11 +122,8 @@ def loss_slopes(
 ) -> tuple[np.ndarray, np.ndarray | None]:
     """Derivatives of a loss as full arrays: by the states (..., nstep + 1, nx), by sensor data or None.
 
-    Args:
-        m: model.
-        lead: number of worlds, if there are several, and of steps.
-        dL_dstate: those by all states, or by the last ones alone (..., nx).
-        dL_dsensors: those by the sensor data (..., nstep, nsensordata), or None.
+    `lead` is the number of worlds, if there are several, and of steps. Given are those by all states, or by the last
+    ones alone (..., nx), and those by the sensor data (..., nstep, nsensordata), or None.
 
     Raises:
         ValueError: an array of another shape.

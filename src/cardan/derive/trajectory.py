@@ -68,15 +68,10 @@ def _program_of(stage: Callable[..., Any]) -> Program:
 
 
 class Feedback(NamedTuple):
-    """A linear feedback: controls + gains (x - states), clamped to the ranges of the controls.
+    """A linear feedback: controls + gains (x - states), clamped to the ranges of the controls."""
 
-    Attributes:
-        states: reference states before each step, (nstep, nq + nv + na).
-        gains: (nstep, nu, 2 nv + na), by deviations in the tangent space.
-    """
-
-    states: np.ndarray
-    gains: np.ndarray
+    states: np.ndarray  # reference states before each step, (nstep, nq + nv + na)
+    gains: np.ndarray  # (nstep, nu, 2 nv + na), by deviations in the tangent space
 
 
 class Rows:
@@ -191,14 +186,11 @@ class Recorded:
         """The row of numbers that a step starts from."""
         kept, after = divmod(step, self.every)
         row = self.rows[world, kept]
-        if after and step < self.nstep:
-            first = step - after
-            between = np.ascontiguousarray(self.controls[world : world + 1, first:step])
-            row = self._record(self.data, row[None], between, after)[0, -1].copy()
-        elif after:
-            row = self.rows[world, -1]
-        if step < self.nstep and "ctrl" in self.layout.places:
-            row = row.copy()
+        if after:
+            between = np.ascontiguousarray(self.controls[world : world + 1, step - after : step])
+            row = self._record(self.data, row[None], between, after)[0, -1]
+        row = row.copy()
+        if "ctrl" in self.layout.places:
             row[self.layout.places["ctrl"]] = self.controls[world, step]
         return row
 
