@@ -18,8 +18,6 @@ from cardan.model.tables import MODEL
 from cardan.step.report import size_text, warning_text
 
 LOG_FILE = "MUJOCO_LOG.TXT"
-_DEFAULT_SOLREF = (0.02, 1.0)
-_DEFAULT_SOLIMP = (0.9, 0.95, 0.001, 0.5, 2.0)
 
 
 def mj_defaultOption(opt: MjOption) -> None:
@@ -43,7 +41,7 @@ def mj_defaultVisual(vis: MjVisual) -> None:
 def mj_defaultSolRefImp(solref: Any, solimp: Any) -> None:
     """Write the default constraint parameters into `solref` (2,) and `solimp` (5,)."""
     reference, impedance = target_of("solref", solref, 2), target_of("solimp", solimp, 5)
-    reference[:], impedance[:] = _DEFAULT_SOLREF, _DEFAULT_SOLIMP
+    reference[:], impedance[:] = (0.02, 1.0), (0.9, 0.95, 0.001, 0.5, 2.0)
 
 
 def mju_writeNumBytes(nbytes: int) -> str:
@@ -69,9 +67,6 @@ def mju_writeLog(type: str | bytes, msg: str | bytes) -> None:
         file.write(f"{datetime.now().astimezone():%a %b %d %H:%M:%S %Y}\n{type}: {msg}\n\n")
 
 
-_PARAMETERS = 9
-
-
 def mju_muscleGain(len: float, vel: float, lengthrange: Any, acc0: float, prm: Any) -> float:
     """Active force of a muscle per unit of activation (negative: it pulls).
 
@@ -82,15 +77,13 @@ def mju_muscleGain(len: float, vel: float, lengthrange: Any, acc0: float, prm: A
         acc0: acceleration by a unit force at qpos0 (only used if the force in `prm` is negative).
         prm: range (2), force, scale, lmin, lmax, vmax, fpmax, fvmax (9,).
     """
-    span = numbers("lengthrange", lengthrange, 2)
-    nine = numbers("prm", prm, _PARAMETERS)
+    span, nine = numbers("lengthrange", lengthrange, 2), numbers("prm", prm, 9)
     return float(muscle.muscle_gain(float(len), float(vel), span, float(acc0), nine))
 
 
 def mju_muscleBias(len: float, lengthrange: Any, acc0: float, prm: Any) -> float:
     """Passive force of a muscle (negative: it pulls); arguments as in `mju_muscleGain`."""
-    span = numbers("lengthrange", lengthrange, 2)
-    nine = numbers("prm", prm, _PARAMETERS)
+    span, nine = numbers("lengthrange", lengthrange, 2), numbers("prm", prm, 9)
     return float(muscle.muscle_bias(float(len), span, float(acc0), nine))
 
 

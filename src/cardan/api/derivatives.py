@@ -23,7 +23,7 @@ from cardan.model.mjmodel import MjModel
 from cardan.step.finite_difference import inverse_differences, transition_differences
 
 if TYPE_CHECKING:
-    from cardan.derive.tape import Tape
+    from cardan.derive.trajectory import Tape
 
 F = TypeVar("F", bound=Callable[..., Any])
 Matrix = np.ndarray | None
@@ -177,22 +177,16 @@ def mjd_transition(
 # inverse dynamics
 
 
-def _of_inverse(m: MjModel, given: tuple[Matrix, ...]) -> Outputs:
-    """The outputs of `mjd_inverseFD`: forces and sensors by position, velocity and acceleration, and qM by position."""
-    nv, ns = m.nv, m.nsensordata
-    forces = [(f"DfD{x}", nv, "(nv, nv)") for x in "qva"]
-    sensors = [(f"DsD{x}", ns, "(nv, nsensordata)") for x in "qva"]
-    table = (*forces, *sensors, ("DmDq", m.nM, "(nv, nM)"))
-    return tuple((name, array, nv, n, what) for (name, n, what), array in zip(table, given, strict=True))
-
-
 def _inverse(
     name: str, m: MjModel, d: MjData, flg_actuation: int, eps: float | None, given: tuple[Matrix, ...]
 ) -> None:
     """Derivatives of inverse dynamics: exact, or by differences if `eps` is not None (see `mjd_inverseFD`)."""
     check_pair(name, m, d)
-    outputs = _of_inverse(m, given)
-    _check(outputs)
+    nv, ns = m.nv, m.nsensordata
+    table = [(f"DfD{x}", nv, "(nv, nv)") for x in "qva"]
+    table += [(f"DsD{x}", ns, "(nv, nsensordata)") for x in "qva"]
+    table.append(("DmDq", m.nM, "(nv, nM)"))
+    _check(tuple((key, array, nv, n, what) for (key, n, what), array in zip(table, given, strict=True)))
     actuation = integer(name, "flg_actuation", flg_actuation) != 0
     if m.opt.integrator == mjtIntegrator.mjINT_RK4:
         raise FatalError(f"{name}: RK4 integrator is not supported")
@@ -205,10 +199,9 @@ def _inverse(
     if eps is not None:
         result = inverse_differences(m, d, _step_size(name, eps), actuation, wanted, sensors)
     else:
-        from cardan.derive.sensitivity import inverse_derivatives
+        from cardan.derive.linearisation import inverse_derivatives
 
-        result = inverse_derivatives(m, d, actuation, wanted, sensors and m.nsensordata > 0)
-    nv, ns = m.nv, m.nsensordata
+        result = inverse_derivatives(m, d, actuation, wanted, sensors and ns > 0)
     for k in range(3):
         rows = result[k * nv : (k + 1) * nv]
         _write(forces[k], rows[:, :nv])
@@ -311,18 +304,14 @@ def mjd_subQuat(qa: Any, qb: Any, Da: Matrix, Db: Matrix) -> None:
         numbers.append(tuple(quat.tolist()))
     for name, result in (("Da", Da), ("Db", Db)):
         if result is not None:
-            _check_nine(name, result)
+            fits = isinstance(result, np.ndarray) and result.dtype == np.float64 and result.flags.writeable
+            require(fits and result.flags.c_contiguous, f"{name} should be a writeable array of float64")
+            require(result.size == 9, f"{name} must have size 9, got shape {result.shape}")
     by_first = np.array(log_jacobian(sub_quat(*numbers))).reshape(3, 3)
     if Da is not None:
         Da[...] = by_first.reshape(Da.shape)
     if Db is not None:
         Db[...] = -by_first.T.reshape(Db.shape)
-
-
-def _check_nine(name: str, target: Any) -> None:
-    fits = isinstance(target, np.ndarray) and target.dtype == np.float64 and target.flags.writeable
-    require(fits and target.flags.c_contiguous, f"{name} should be a writeable array of float64")
-    require(target.size == 9, f"{name} must have size 9, got shape {target.shape}")
 
 
 @native(vel=source(3), scale=Number(), Dquat=target(9), Dvel=target(9), Dscale=target(3))
@@ -385,7 +374,7 @@ def derivatives(
         ValueError: a field does not exist, or `after`, `contacts` or `reach` has an invalid value.
     """
     from cardan.derive.distant import reach_of
-    from cardan.derive.sensitivity import sensitivities
+    from cardan.derive.linearisation import sensitivities
 
     check_pair("derivatives", m, d)
     distance = reach_of("derivatives", m, contacts, reach)
@@ -428,7 +417,7 @@ def record(
             has an invalid value.
     """
     from cardan.derive.distant import reach_of
-    from cardan.derive.tape import record as start
+    from cardan.derive.trajectory import record as start
 
     check_pair("record", m, d)
     distance = reach_of("record", m, contacts, reach)

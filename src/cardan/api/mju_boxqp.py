@@ -21,13 +21,6 @@ _ARMIJO = 0.1
 _EXTRA = 7  # the C library requires n (n + 7) numbers in R
 
 
-def _cholesky(h: np.ndarray) -> np.ndarray | None:
-    try:
-        return np.linalg.cholesky(h)
-    except np.linalg.LinAlgError:
-        return None
-
-
 def _search(
     h: np.ndarray, g: np.ndarray, x: np.ndarray, step: np.ndarray, gradient: np.ndarray, box: tuple[Any, Any]
 ) -> np.ndarray | None:
@@ -58,10 +51,10 @@ def _solve(
         now = np.flatnonzero(~held)
         if iteration == 0 or not np.array_equal(now, free):
             free = now
-            found = _cholesky(h[np.ix_(free, free)])
-            if found is None:
+            try:
+                factor = np.linalg.cholesky(h[np.ix_(free, free)])
+            except np.linalg.LinAlgError:
                 return x, free, None
-            factor = found
         if gradient[free] @ gradient[free] < _GRADIENT**2 or free.size == 0:
             break
         step = np.zeros_like(x)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from cardan.api.arguments import check_model, integer, text
 from cardan.model.mjmodel import MjModel
 from cardan.model.named import KIND_OF_OBJECT, name_book
@@ -32,15 +30,9 @@ def mj_name2id(m: MjModel, type: int, name: str) -> int:
     return name_book(m, kind).ids.get(name, -1) if kind else -1
 
 
-ABSENT: tuple[tuple[str, str], ...] = ((r"HEADERS_DIR", "the headers of the C library"),)
-
-
 def absent_feature(name: str) -> str | None:
     """Return the feature to which a name of the reference's interface belongs, or None if the name is unknown."""
-    for pattern, feature in ABSENT:
-        if re.fullmatch(pattern, name):
-            return feature
-    return None
+    return "the headers of the C library" if name == "HEADERS_DIR" else None
 
 
 __all__ = ["mj_id2name", "mj_name2id"]

@@ -124,7 +124,8 @@ class NativeCall(KernelBinding):
             self.check(**given)
         values = self._converted(name, given)
         data = given.get("d")
-        unaligned = _aligned(values)
+        unaligned = {k: a for k, a in values.items() if isinstance(a, np.ndarray) and not a.flags.aligned}
+        values.update({key: array.copy() for key, array in unaligned.items()})
         status, result = self.run_kernel(given.get("m", data and data.model), data, values)
         for key, original in unaligned.items():
             if original.flags.writeable:
@@ -185,13 +186,6 @@ class NativeCall(KernelBinding):
                     shared = isinstance(other, Array) and not other.written and values[key] is not None
                     if shared and np.may_share_memory(values[key], values[target]):
                         values[key] = values[key].copy()
-
-
-def _aligned(values: dict[str, Any]) -> dict[str, np.ndarray]:
-    """Replace arrays that are not aligned by copies; return the original arrays."""
-    odd = {k: a for k, a in values.items() if isinstance(a, np.ndarray) and not a.flags.aligned}
-    values.update({key: array.copy() for key, array in odd.items()})
-    return odd
 
 
 def _matrix(key: str, value: Any, argument: Array, sizes: tuple[int | None, ...], what: str) -> np.ndarray:

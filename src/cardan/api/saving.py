@@ -58,11 +58,6 @@ def remember(m: MjModel, tree: ModelTree) -> MjModel:
     return m
 
 
-def last_source() -> Source | None:
-    """Return the source of the last compiled model."""
-    return _last[0] if _last else None
-
-
 def to_xml(m: MjModel) -> str:
     """Return the model as MJCF text, in the canonical subset (spec: modeling, "Model creation").
 
@@ -95,9 +90,9 @@ def mj_saveLastXML(filename: FileName, m: MjModel) -> None:
         FatalError: no model was compiled yet, ``m`` has other sizes than the last one, or the file can't be written.
     """
     check_model("mj_saveLastXML", m)
-    source = last_source()
-    if source is None:
+    if not _last:
         raise FatalError("mj_saveLastXML: no XML model was loaded")
+    source = _last[0]
     if source.sizes != internals.sizes(m):
         raise FatalError("mj_saveLastXML: the model has other sizes than the XML model that was loaded last")
     text = _text(m, source)

@@ -2,7 +2,7 @@
 
 For a world with the state x, controls u and parameters p, ``(y, s) = f(x, u, p)`` is the next state and the sensor
 data. The pull-back of (dL/dy, dL/ds) is (dL/dx, dL/du, dL/dp), by the transposed Jacobians of each step (see
-`cardan.derive.tape`). Each thread has its own data, and its own model if there are parameters.
+`cardan.derive.trajectory`). Each thread has its own data, and its own model if there are parameters.
 
 States are ``qpos, qvel, act`` in a row, as `mj_getState` returns them for ``mjSTATE_PHYSICS``, with four numbers for
 each quaternion. The engine's Jacobians are in the tangent space; gradients are converted by the matrix of
@@ -21,8 +21,8 @@ import numpy as np
 from cardan.constants import mjMINVAL
 from cardan.derive.inputs import COPIED, TangentSpace, part
 from cardan.derive.jacobian import transition_derivatives
+from cardan.derive.linearisation import sensitivities
 from cardan.derive.plugins import check_no_memory
-from cardan.derive.sensitivity import sensitivities
 from cardan.errors import FatalError
 from cardan.model import internals
 from cardan.model.mjdata import MjData

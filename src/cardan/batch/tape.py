@@ -16,8 +16,16 @@ from cardan.batch.differentiable import crew_of
 from cardan.derive.distant import reach_of
 from cardan.derive.linearisation import lent
 from cardan.derive.plugins import check_numbers, remembered_numbers
-from cardan.derive.tape import STATE, Gradient, Jacobians, loss_slopes, named_sensitivities, split_jacobians
-from cardan.derive.trajectory import Recorded, Rows
+from cardan.derive.trajectory import (
+    STATE,
+    Gradient,
+    Jacobians,
+    Recorded,
+    Rows,
+    loss_slopes,
+    named_sensitivities,
+    split_jacobians,
+)
 from cardan.jit.front.stage import HERE
 from cardan.model import internals
 from cardan.model.mjdata import MjData

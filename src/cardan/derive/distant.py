@@ -1,17 +1,10 @@
-"""Contacts at a distance, which take part in derivatives only (``contacts="smooth"``).
+"""Contacts at a distance, which take part in derivatives only (``contacts="smooth"``; docs/derivatives.md has the law).
 
-A contact that is not made yet has no derivative: a loss that depends on it has the gradient 0. Here pairs of sides (a
-side is a geom or a flex) within a distance ``reach`` of each other push each other away a little, in the model that is
-differentiated, and nowhere else. The idea is that of contacts from distance (A. Paulus and others, Differentiable
-Simulation of Hard Contacts with Soft Gradients for Learning and Control, 2025); the law is this one:
-
-- A pair that touches is as it is. So derivatives with ``smooth`` are those without where all that is near touches.
-- A pair at the distance r beyond its margin, 0 < r < reach, has contacts where it is nearest. Their impedance is
-  ``NEAR (1 - r / reach)^2``, their depth ``reach - r``, and they have no damping. Everything else is the constraint
-  model's: reference acceleration, regulariser, friction cones.
-
-So the force grows from 0 at the reach to a small fraction of a real contact's, with a slope that is nowhere 0 in
-between. Distances, places and normals have tangents as those of real contacts have (`derive.contact`).
+Pairs of sides (a side is a geom or a flex) within a distance ``reach`` of each other push each other away a little, in
+the model that is differentiated, and nowhere else. A pair that touches is as it is. A pair at the distance r beyond its
+margin, 0 < r < reach, has contacts where it is nearest. Their impedance is ``NEAR (1 - r / reach)^2``, their depth
+``reach - r``, and they have no damping. Everything else is the constraint model's: reference acceleration, regulariser,
+friction cones. Distances, places and normals have tangents as those of real contacts have (`derive.contact`).
 
 A pair with a flex has contacts of the elements (with a plane, the vertices) that are nearest; a flex that touches
 anywhere is as it is. Within a flex there are none.

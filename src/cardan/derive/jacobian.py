@@ -380,10 +380,7 @@ def _groups(m: MjModel, inputs: tuple[str, ...], first: int, end: int) -> list[D
     Positions go through all stages, velocities through fewer, activations and controls through fewest. Lanes that
     positions leave over take velocities, and so on: so in small models all are one block (`directions.group_end`).
     """
-    if first >= 2 * m.nv:
-        return [Directions(inputs[2:], -(-(end - first) // LANES))] if end > first else []
-    found = []
-    at = first
+    found, at = [], first
     for k, last in enumerate((m.nv, 2 * m.nv, end)):
         if last > at:
             blocks = -(-(last - at) // LANES)

@@ -3,13 +3,9 @@
 The pipeline calls functions of plugins by their addresses, which a transformation can't see through. Here each of them
 is called by its name, in a stage of its own, for the instances that have it. So its tangents are those of its code.
 
-What plugins do at the end of a step (`advance`) changes their state for the steps that follow, and nothing else: it is
-left out except for trajectories.
-
-Elastic solids and membranes with damping keep the lengths of their edges, and damp by the difference to those of the
-evaluation before (`plugins.strain`). Compiled functions of the user may keep numbers or states likewise. A step is then
-a function of what they remember, too: derivatives are those at the memory that the data has. Programs evaluate a step
-several times: `recall` lets each of these begin with the same memory.
+What plugins do at the end of a step (`advance`) is left out except for trajectories. If they remember evaluations
+(`plugins.strain`), a step is a function of what they remember, too: derivatives are those at the memory that the data
+has. Programs evaluate a step several times: `recall` lets each of these begin with the same memory.
 """
 
 from __future__ import annotations
@@ -151,12 +147,6 @@ def writes_memory(plan: Plan, extended: bool) -> bool:
     )
 
 
-def _written_by(m: MjModel, instance: int, slots: tuple[int, ...]) -> frozenset[str]:
-    entries = [entries_of(plugin_of(m, instance)).get(slot) for slot in slots]
-    found = [memory_written(entry) for entry in entries if entry is not None and not isinstance(entry, int)]
-    return frozenset().union(*found)
-
-
 def remembered_numbers(m: MjModel, d: MjData, slots: tuple[int, ...] = STEPPED) -> np.ndarray:
     """Places in ``d.work.plugin_number`` of what functions of some kinds leave for the next evaluation or step."""
     if not m.nplugin:
@@ -165,7 +155,11 @@ def remembered_numbers(m: MjModel, d: MjData, slots: tuple[int, ...] = STEPPED) 
     places, starts = arrays["work.plugin_remembered"], arrays["work.plugin_start"][::2]
     if not len(places):
         return places
-    writes = [NUMBER in _written_by(m, k, slots) for k in range(m.nplugin)]
+    writes = []
+    for instance in range(m.nplugin):
+        entries = [entries_of(plugin_of(m, instance)).get(slot) for slot in slots]
+        compiled = [entry for entry in entries if entry is not None and not isinstance(entry, int)]
+        writes.append(any(NUMBER in memory_written(entry) for entry in compiled))
     return places[np.array(writes)[np.searchsorted(starts, places, side="right") - 1]].copy()
 
 

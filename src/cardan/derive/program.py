@@ -1,11 +1,9 @@
 """Programs of tangents: which stages of a schedule have some, in which variant; their memory; running them.
 
-From the fields that vary (inputs) one walk forwards finds which fields vary with them, stage by stage. From the fields
-that are wanted (outputs) one walk backwards finds whose tangents are needed. A stage without any is left out: its
-results are in the data already. So directions of velocity run through no stage of the position.
-
-The tangents of a field are in its *shadow*, which has `LANES` numbers for each number of the field. Blocks of
-directions are worked on one after the other. Most fields have one shadow for all blocks, inputs and results one each.
+A stage without tangents that are needed is left out: its results are in the data already. So directions of velocity run
+through no stage of the position (docs/how-derivatives-work.md). The tangents of a field are in its *shadow*, which has
+`LANES` numbers for each number of the field. Blocks of directions are worked on one after the other. Most fields have
+one shadow for all blocks, inputs and results one each.
 """
 
 from __future__ import annotations
@@ -172,7 +170,7 @@ class Shadows:
         self.memory = memory
         self.tables = np.zeros((blocks, len(memory.struct.fields), WORDS), np.int64)
         self.arrays: dict[str, np.ndarray] = {}
-        self._sizes: dict[str, int] = {}
+        self.sizes: dict[str, int] = {}
         self._own = frozenset(own)
         for name in fields:
             self._place(name, common.get(name))
@@ -188,23 +186,18 @@ class Shadows:
             array = np.ndarray(shape, np.float64, aligned_buffer(8 * int(np.prod(shape))).data)
         else:
             array = common[None]
-        self._sizes[name], self.arrays[name] = size, array
+        self.sizes[name], self.arrays[name] = size, array
         slot = self.memory.struct.slot[name]
         self.tables[:, slot, 0] = array.ctypes.data + (np.arange(copies) * array.strides[0] if copies > 1 else 0)
         self.tables[:, slot, 1:] = size, LANES
 
     def start(self) -> None:
         """Enlarge the shadows of fields that have grown, and set all tangents to 0."""
-        for name, size in self._sizes.items():
+        for name, size in self.sizes.items():
             if self._size(name) != size:
                 self._place(name)
         for array in self.arrays.values():
             array[...] = 0.0
-
-    def columns(self, name: str, count: int) -> np.ndarray:
-        """The tangents of a field with a shadow in each block as a matrix: a row a number, a column a direction."""
-        array = self.arrays[name]
-        return array.transpose(1, 0, 2).reshape(array.shape[1], -1)[: self._sizes[name], :count]
 
 
 class TangentProgram:
@@ -302,4 +295,6 @@ class TangentProgram:
 
     def columns(self, field: str, directions: int) -> np.ndarray:
         """The tangents of an output, (size of the field, directions)."""
-        return self.shadows[field[0]].columns(field[2:], directions)
+        shadows, name = self.shadows[field[0]], field[2:]
+        array = shadows.arrays[name]
+        return array.transpose(1, 0, 2).reshape(array.shape[1], -1)[: shadows.sizes[name], :directions]

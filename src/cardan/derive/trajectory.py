@@ -24,24 +24,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
-from functools import cache
+from dataclasses import dataclass
+from functools import cache, cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cardan.derive.inputs import Inputs
+from cardan.derive.inputs import Inputs, named_inputs
 from cardan.derive.jacobian import ALL, Directions, StepJacobian, Wanted, step_jacobian
 from cardan.derive.linearisation import MAKE_ROWS, linearisation
 from cardan.derive.plugins import remembered_numbers
 from cardan.derive.program import LANES
-from cardan.derive.recording import (
-    begin_recorded,
-    end_recorded,
-    keep_jacobian,
-    next_recorded,
-    pull_back,
-)
+from cardan.derive.recording import begin_recorded, end_recorded, keep_jacobian, next_recorded, pull_back
 from cardan.jit import Program
 from cardan.model import internals
 from cardan.model.mjdata import MjData
@@ -51,6 +46,7 @@ from cardan.step.run import attached, run
 from cardan.step.state import field_sizes
 
 if TYPE_CHECKING:
+    from cardan.derive.inputs import By
     from cardan.model.mjmodel import MjModel
 
 FIRST: dict[str, Callable[[MjModel], int]] = {
@@ -61,17 +57,13 @@ FIRST: dict[str, Callable[[MjModel], int]] = {
 }
 """Fields of the state, and where they begin in it."""
 
+Feedback = tuple[np.ndarray, np.ndarray]
+"""Reference states before each step and gains, (nstep, nq + nv + na) and (nstep, nu, 2 nv + na) (see `record`)."""
+
 
 @cache
 def _program_of(stage: Callable[..., Any]) -> Program:
     return Program([stage])
-
-
-class Feedback(NamedTuple):
-    """A linear feedback: controls + gains (x - states), clamped to the ranges of the controls."""
-
-    states: np.ndarray  # reference states before each step, (nstep, nq + nv + na)
-    gains: np.ndarray  # (nstep, nu, 2 nv + na), by deviations in the tangent space
 
 
 class Rows:
@@ -100,16 +92,10 @@ class Rows:
 
 
 class Recorded:
-    """Steps of worlds that were recorded.
+    """Steps of worlds that were recorded (see `record`); the model must stay as it is.
 
-    Args:
-        m: model; it must stay as it is.
-        d: data to work with; without `starts` the one world goes on from its state.
-        controls: (worlds, nstep, nu); with feedback, what is applied is written there.
-        reach: distance, m, up to which geoms that don't touch take part in derivatives (`derive.distant`).
-        every: steps from one that is kept to the next.
-        starts: what worlds start from (worlds, width of a row), or None.
-        feedback: of the one world, or None.
+    Worlds start from `starts` (worlds, width of a row). Without these, the one world goes on from the state of `d`, and
+    may have feedback. `controls` are (worlds, nstep, nu); with feedback, what is applied is written there.
 
     Attributes:
         rows: what steps that are kept start from, and the ends (worlds, number of these, width).
@@ -131,15 +117,12 @@ class Recorded:
         self.layout = Rows(m, remembered_numbers(m, d))
         self.nmemory = m.npluginstate + len(self.layout.remembered)
         self.sensordata = np.zeros((self.worlds, self.nstep, m.nsensordata))
-        self._data: MjData | None = None
         self.rows = self._record(d, starts, controls, every, self.sensordata, feedback)
 
-    @property
+    @cached_property
     def data(self) -> MjData:
-        """Data of its own, made when they are needed."""
-        if self._data is None:
-            self._data = MjData(self.m)
-        return self._data
+        """Data of its own."""
+        return MjData(self.m)
 
     def _record(
         self,
@@ -163,7 +146,7 @@ class Recorded:
         arrays["tape_starts"] = nothing if starts is None else np.ascontiguousarray(starts)
         arrays["tape_sensordata"] = nothing if sensordata is None else sensordata
         if feedback is not None:
-            arrays |= {"tape_reference": feedback.states, "tape_gain": feedback.gains}
+            arrays["tape_reference"], arrays["tape_gain"] = feedback
             arrays |= {"tape_qpos": np.zeros(m.nq), "tape_deviation": np.zeros(2 * m.nv + m.na)}
         arrays["tape_remembered"] = self.layout.remembered
         for name, value in (("step", 0), ("every", every), ("nstep", n)):
@@ -337,3 +320,183 @@ def in_columns(blocks: np.ndarray, total: int) -> np.ndarray:
     """Blocks (..., blocks, rows, LANES) as columns (..., rows, total)."""
     *outer, count, rows, lanes = blocks.shape
     return np.swapaxes(blocks, -3, -2).reshape(*outer, rows, count * lanes)[..., :total]
+
+
+STATE = ("qpos", "qvel", "act")
+
+
+@dataclass(frozen=True)
+class Gradient:
+    """The gradient of a loss of a trajectory.
+
+    Attributes:
+        state: by the first state, (2 nv + na), positions in the tangent space.
+        controls: by the controls of each step, (nstep, nu).
+        plugin_state: by the first states of plugins, (npluginstate).
+    """
+
+    state: np.ndarray
+    controls: np.ndarray
+    plugin_state: np.ndarray
+
+
+@dataclass(frozen=True)
+class Jacobians:
+    """The Jacobians of each step: dx_next = A dx + B du, dsensor = C dx + D du; positions in the tangent space.
+
+    Attributes:
+        A: (nstep, 2 nv + na, 2 nv + na).
+        B: (nstep, 2 nv + na, nu).
+        C: (nstep, nsensordata, 2 nv + na), or None.
+        D: (nstep, nsensordata, nu), or None.
+    """
+
+    A: np.ndarray
+    B: np.ndarray
+    C: np.ndarray | None
+    D: np.ndarray | None
+
+
+class Tape:
+    """Steps that were recorded.
+
+    Attributes:
+        m: model; it must stay as it was.
+        nstep: number of steps.
+        controls: controls of each step, (nstep, nu).
+        qpos, qvel, act: states before each step that is kept and after the last step, (number of these, ...).
+        sensordata: sensor data of each step, (nstep, nsensordata).
+        nkept: how many numbers are kept of what steps start from.
+    """
+
+    def __init__(self, recorded: Recorded) -> None:
+        self._recorded = recorded
+        self.m, self.nstep = recorded.m, recorded.nstep
+        self.nkept = recorded.rows.size
+        self.controls, self.sensordata = recorded.controls[0], recorded.sensordata[0]
+        self.qpos, self.qvel, self.act = (recorded.layout.field(recorded.rows[0], name) for name in STATE)
+
+    def gradient(self, dL_dstate: np.ndarray, dL_dsensors: np.ndarray | None = None) -> Gradient:
+        """The gradient of a loss by the first state and all controls.
+
+        Args:
+            dL_dstate: derivatives of the loss by the states, (nstep + 1, 2 nv + na), or by the last one alone,
+                (2 nv + na); positions in the tangent space.
+            dL_dsensors: its derivatives by the sensor data of each step, (nstep, nsensordata), or None.
+
+        Raises:
+            ValueError: an array of another shape.
+            NotImplementedError: the model or a state has a feature without derivatives.
+            RuntimeError: native code is switched off.
+        """
+        by_states, by_sensors = loss_slopes(self.m, (self.nstep,), dL_dstate, dL_dsensors)
+        found = self._recorded.gradient(by_states[None], None if by_sensors is None else by_sensors[None])
+        return Gradient(*(array[0] for array in found))
+
+    def jacobians(self, sensors: bool = False) -> Jacobians:
+        """The Jacobians of all steps, as `mjd_transition` gives them for one: with what plugins keep as it is.
+
+        Args:
+            sensors: whether C and D are wanted.
+        """
+        return split_jacobians(self.m, self._recorded.jacobians(sensors)[0], sensors)
+
+    def sensitivities(self, by: str | By) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+        """Derivatives of all states and sensor data by a few numbers, the same in all steps: one sweep forwards.
+
+        For parameters of the model ("body_mass[2]", "geom_friction[1, 0]"), where `gradient` is for controls. Eight
+        numbers cost about as much as one.
+
+        Args:
+            by: names, as in `cardan.derivatives`; qpos, qvel and act are the first state. Or combinations, each a
+                single direction: for a name of your own how much of what changes, as in
+                ``{"load": {"body_mass[2]": 1.0, "body_inertia[2]": (0.1, 0.1, 0.2)}}``.
+
+        Returns:
+            For each name the derivatives of the states, (nstep + 1, 2 nv + na, ...), and of the sensor data,
+            (nstep, nsensordata, ...). The dots are the shape of what is named; positions are in the tangent space.
+
+        Raises:
+            IndexError, TypeError, ValueError: a name refers to nothing, or to what a step does not read.
+            NotImplementedError: the model or a state has a feature without derivatives.
+        """
+        return named_sensitivities(self._recorded, by, True)
+
+
+def loss_slopes(
+    m: MjModel, lead: tuple[int, ...], dL_dstate: Any, dL_dsensors: Any
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """Derivatives of a loss as full arrays: by the states (..., nstep + 1, nx), by sensor data or None.
+
+    `lead` is the number of worlds, if there are several, and of steps. Given are those by all states, or by the last
+    ones alone (..., nx), and those by the sensor data (..., nstep, nsensordata), or None.
+
+    Raises:
+        ValueError: an array of another shape.
+    """
+    *worlds, n = lead
+    nx = 2 * m.nv + m.na
+    given = np.asarray(dL_dstate, float)
+    by_states = np.zeros((*worlds, n + 1, nx))
+    if given.shape == (*worlds, nx):
+        by_states[..., n, :] = given
+    elif given.shape == by_states.shape:
+        by_states = given
+    else:
+        wanted = f"{(*worlds, nx)} or {by_states.shape}"
+        raise ValueError(f"gradient: dL_dstate should be of shape {wanted}, got {given.shape}")
+    by_sensors = None if dL_dsensors is None else np.asarray(dL_dsensors, float)
+    if by_sensors is not None and by_sensors.shape != (*lead, m.nsensordata):
+        wanted = f"{(*lead, m.nsensordata)}"
+        raise ValueError(f"gradient: dL_dsensors should be of shape {wanted}, got {by_sensors.shape}")
+    return by_states, by_sensors
+
+
+def split_jacobians(m: MjModel, found: np.ndarray, sensors: bool) -> Jacobians:
+    """A, B, C and D, views of Jacobians (..., nx or nx + nsensordata, nx + nu)."""
+    nx = 2 * m.nv + m.na
+    C, D = (found[..., nx:, :nx], found[..., nx:, nx:]) if sensors else (None, None)
+    return Jacobians(found[..., :nx, :nx], found[..., :nx, nx:], C, D)
+
+
+def named_sensitivities(recorded: Recorded, by: str | By, alone: bool) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """The results of `Tape.sensitivities` for recorded worlds; `alone`: without the axis of the one world."""
+    m = recorded.m
+    with step_jacobian(m, m.nsensordata > 0, recorded.reach) as jacobian:
+        inputs = named_inputs(jacobian.course.d, (by,) if isinstance(by, str) else by)
+    states, sensors = recorded.sensitivities(inputs)
+    if alone:
+        states, sensors = states[0], sensors[0]
+    results = {}
+    for name, (columns, shape) in inputs.columns.items():
+        found = (array[..., columns] for array in (states, sensors))
+        results[name] = tuple(array.reshape(*array.shape[:-1], *shape) for array in found)
+    return results
+
+
+def record(
+    m: MjModel,
+    d: MjData,
+    nstep: int,
+    controls: np.ndarray | None,
+    reach: float = 0.0,
+    every: int = 1,
+    feedback: Feedback | None = None,
+) -> Tape:
+    """Simulate and record; see `cardan.api.derivatives.record`."""
+    if nstep < 0:
+        raise ValueError(f"record: nstep must not be negative, got {nstep}")
+    if every < 1:
+        raise ValueError(f"record: every must be at least 1, got {every}")
+    given = np.broadcast_to(d.ctrl, (nstep, m.nu)) if controls is None else np.asarray(controls, float)
+    if given.shape != (nstep, m.nu):
+        raise ValueError(f"record: controls should be of shape ({nstep}, {m.nu}), got {given.shape}")
+    leading = None
+    if feedback is not None:
+        states, gains = (np.asarray(array, float) for array in feedback)
+        shapes = (nstep, m.nq + m.nv + m.na), (nstep, m.nu, 2 * m.nv + m.na)
+        for name, array, shape in zip(("states", "gains"), (states, gains), shapes, strict=True):
+            if array.shape != shape:
+                raise ValueError(f"record: {name} of the feedback should be of shape {shape}, got {array.shape}")
+        leading = np.ascontiguousarray(states), np.ascontiguousarray(gains)
+    return Tape(Recorded(m, d, np.array(given)[None], reach, every, feedback=leading))
