@@ -196,10 +196,7 @@ def _put_dofs(build: Build, lastdof: list[int], treeid: list[int], simple: list[
         run = run + 1 if simple[body] else 0
         simplenum.append(run)
     build.columns.update(
-        dof_parentid=parentid,
-        dof_Madr=adr,
-        dof_treeid=[treeid[body] for body in bodyid],
-        dof_simplenum=simplenum[::-1],
+        dof_parentid=parentid, dof_Madr=adr, dof_treeid=[treeid[body] for body in bodyid], dof_simplenum=simplenum[::-1]
     )
     build.sizes.update(nM=total, nD=2 * total - len(bodyid))
 

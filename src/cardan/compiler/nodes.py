@@ -156,10 +156,7 @@ class Attached(NamedTuple):
 
 
 def attached(
-    bodies: Iterable[Body],
-    kind: str,
-    discarded: Collection[Element] = (),
-    mark: Callable[[Body], Any] | None = None,
+    bodies: Iterable[Body], kind: str, discarded: Collection[Element] = (), mark: Callable[[Body], Any] | None = None
 ) -> Attached:
     """Return the objects of one kind on bodies, except those in ``discarded``."""
     which: list[int] = []

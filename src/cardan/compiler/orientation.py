@@ -39,10 +39,7 @@ def element_pose(build: Build, element: Element, values: Mapping[str, Any], fram
 
 
 def element_poses(
-    build: Build,
-    resolved: Resolved,
-    frames: Sequence[tuple[Element, ...]],
-    segments: Sequence[Any] | None = None,
+    build: Build, resolved: Resolved, frames: Sequence[tuple[Element, ...]], segments: Sequence[Any] | None = None
 ) -> list[Pose]:
     """Return the poses of elements in their bodies, frames included.
 

@@ -105,14 +105,7 @@ def _made(element: Element, values: dict[str, Any], drawn: int) -> Image:
 
 @lru_cache(maxsize=16)
 def _image(
-    builtin: str,
-    mark: str,
-    flat: bool,
-    width: int,
-    height: int,
-    colours: tuple[Colour, ...],
-    chance: float,
-    drawn: int,
+    builtin: str, mark: str, flat: bool, width: int, height: int, colours: tuple[Colour, ...], chance: float, drawn: int
 ) -> Image:
     """Return the image from its parameters; images are cached, since models are often compiled again."""
     faces = _FLAT_MAKERS[builtin](width, height, *colours[:2]) if flat else _CUBE_MAKERS[builtin](width, *colours[:2])

@@ -10,23 +10,9 @@ MAX_FRICTION = MAX_CONDIM - 1
 CONTACT: tuple[Field, ...] = (
     Field("contact.dist", "f8", ("ncon",), "distance between the nearest points, m; below 0: penetration", "collision"),
     Field("contact.pos", "f8", ("ncon", 3), "midpoint of the contact, world frame, m", "collision"),
-    Field(
-        "contact.frame",
-        "f8",
-        ("ncon", 9),
-        "axes of the frame in rows; the first is the normal, from geom 1 to geom 2",
-        "collision",
-    ),
-    Field(
-        "contact.includemargin", "f8", ("ncon",), "distance below which there is a force: margin - gap, m", "collision"
-    ),
-    Field(
-        "contact.friction",
-        "f8",
-        ("ncon", MAX_FRICTION),
-        "coefficients: sliding (2), torsional (m), rolling (2, m)",
-        "collision",
-    ),
+    Field("contact.frame", "f8", ("ncon", 9), "axes in rows; first the normal, from geom 1 to geom 2", "collision"),
+    Field("contact.includemargin", "f8", ("ncon",), "distance below which a force acts: margin - gap, m", "collision"),
+    Field("contact.friction", "f8", ("ncon", MAX_FRICTION), "sliding (2), torsional (m), rolling (2, m)", "collision"),
     Field("contact.solref", "f8", ("ncon", 2), "solref of the normal", "collision"),
     Field("contact.solreffriction", "f8", ("ncon", 2), "solref of the friction", "collision"),
     Field("contact.solimp", "f8", ("ncon", 5), "solimp of the contact", "collision"),
@@ -37,13 +23,7 @@ CONTACT: tuple[Field, ...] = (
     Field("contact.flex", "i4", ("ncon", 2), "ids of the flexes, or -1", "collision"),
     Field("contact.elem", "i4", ("ncon", 2), "ids of the flex elements, or -1", "collision"),
     Field("contact.vert", "i4", ("ncon", 2), "ids of the flex vertices, or -1", "collision"),
-    Field(
-        "contact.exclude",
-        "i4",
-        ("ncon",),
-        "0: has forces; 1: in the gap; 2: fused; 3: no dofs",
-        "collision, make_constraint",
-    ),
+    Field("contact.exclude", "i4", ("ncon",), "0: acts; 1: in gap; 2: fused; 3: no dofs", "collision, make_constraint"),
     Field("contact.efc_address", "i4", ("ncon",), "first constraint row, or -1", "make_constraint"),
 )
 
@@ -56,13 +36,7 @@ CONSTRAINT: tuple[Field, ...] = (
     Field("efc_J_colind", "i4", ("nnzJ",), "dofs of the stored elements", "make_constraint"),
     Field("efc_JT_rownnz", "i4", ("nv",), "number of stored elements of each row of the transpose", "make_constraint"),
     Field("efc_JT_rowadr", "i4", ("nv",), "first stored element of the transposed Jacobian's row", "make_constraint"),
-    Field(
-        "efc_JT_rowsuper",
-        "i4",
-        ("nv",),
-        "number of following rows of the transpose with the same columns",
-        "make_constraint",
-    ),
+    Field("efc_JT_rowsuper", "i4", ("nv",), "number of following transpose rows with equal columns", "make_constraint"),
     Field("efc_JT_colind", "i4", ("nnzJ",), "constraint rows of the transpose's stored elements", "make_constraint"),
     Field("efc_J", "f8", ("nnzJ",), "constraint Jacobian", "make_constraint"),
     Field("efc_JT", "f8", ("nnzJ",), "transposed constraint Jacobian", "make_constraint"),

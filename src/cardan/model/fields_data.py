@@ -52,12 +52,7 @@ ARRAYS: tuple[Field, ...] = (
     Field("plugin_state", "f8", ("npluginstate",), "states of the plugins"),
     Field("ctrl", "f8", ("nu",), "controls"),
     Field("qfrc_applied", "f8", ("nv",), "applied joint forces, N or N m"),
-    Field(
-        "xfrc_applied",
-        "f8",
-        ("nbody", 6),
-        "applied force (N) and torque (N m) on each body at its centre of mass, world frame",
-    ),
+    Field("xfrc_applied", "f8", ("nbody", 6), "force (N) and torque (N m) at each body's centre of mass, world frame"),
     Field("eq_active", "u1", ("neq",), "whether each equality constraint is active"),
     Field("mocap_pos", "f8", ("nmocap", 3), "positions of the mocap bodies, world frame, m"),
     Field("mocap_quat", "f8", ("nmocap", 4), "orientations of the mocap bodies"),
@@ -83,9 +78,7 @@ ARRAYS: tuple[Field, ...] = (
     Field("light_xpos", "f8", ("nlight", 3), "position of the light, world frame, m", "camlight"),
     Field("light_xdir", "f8", ("nlight", 3), "direction of the light, world frame", "camlight"),
     Field("subtree_com", "f8", ("nbody", 3), "centre of mass of the subtree, world frame, m", "com_pos"),
-    Field(
-        "cdof", "f8", ("nv", 6), "motion axis about the centre of mass of the tree: rotation, translation", "com_pos"
-    ),
+    Field("cdof", "f8", ("nv", 6), "motion axis about the tree's centre of mass: rotation, translation", "com_pos"),
     Field(
         "cinert",
         "f8",
@@ -107,13 +100,7 @@ ARRAYS: tuple[Field, ...] = (
     Field("ten_J_colind", "i4", ("ntendon", "nv"), "dofs of the stored elements", "tendon"),
     Field("ten_length", "f8", ("ntendon",), "length of the tendon", "tendon"),
     Field("ten_J", "f8", ("ntendon", "nv"), "Jacobian of the tendon's length", "tendon"),
-    Field(
-        "wrap_obj",
-        "i4",
-        ("nwrap", 2),
-        "objects of the points of the path: geom id, -1 for a site, -2 for a pulley",
-        "tendon",
-    ),
+    Field("wrap_obj", "i4", ("nwrap", 2), "objects of the points of the path: geom id, -1: site, -2: pulley", "tendon"),
     Field("wrap_xpos", "f8", ("nwrap", 6), "points of the path, world frame, m", "tendon"),
     Field("actuator_length", "f8", ("nu",), "length of the transmission", "transmission"),
     Field("actuator_moment", "f8", ("nu", "nv"), "Jacobian of the transmission's length", "transmission"),
@@ -127,9 +114,7 @@ ARRAYS: tuple[Field, ...] = (
     Field("flexedge_velocity", "f8", ("nflexedge",), "velocity of the edge's length, m/s", "edge_velocity"),
     Field("ten_velocity", "f8", ("ntendon",), "velocity of the tendon's length", "tendon_velocity"),
     Field("actuator_velocity", "f8", ("nu",), "velocity of the transmission's length", "actuator_velocity"),
-    Field(
-        "cvel", "f8", ("nbody", 6), "velocity about the centre of mass of the tree: rotation, translation", "com_vel"
-    ),
+    Field("cvel", "f8", ("nbody", 6), "velocity about the tree's centre of mass: rotation, translation", "com_vel"),
     Field("cdof_dot", "f8", ("nv", 6), "time derivative of cdof", "com_vel"),
     Field("qfrc_bias", "f8", ("nv",), "Coriolis, centrifugal and gravity forces", "rne"),
     Field("qfrc_spring", "f8", ("nv",), "forces of joint and tendon springs", "passive"),
@@ -137,16 +122,8 @@ ARRAYS: tuple[Field, ...] = (
     Field("qfrc_gravcomp", "f8", ("nv",), "forces that compensate gravity", "passive"),
     Field("qfrc_fluid", "f8", ("nv",), "forces of the medium", "passive"),
     Field("qfrc_passive", "f8", ("nv",), "sum of the passive forces", "passive"),
-    Field(
-        "subtree_linvel", "f8", ("nbody", 3), "velocity of the centre of mass of the subtree, world, m/s", "subtree_vel"
-    ),
-    Field(
-        "subtree_angmom",
-        "f8",
-        ("nbody", 3),
-        "angular momentum about the subtree's centre of mass, kg m^2/s",
-        "subtree_vel",
-    ),
+    Field("subtree_linvel", "f8", ("nbody", 3), "velocity of the subtree's centre of mass, world, m/s", "subtree_vel"),
+    Field("subtree_angmom", "f8", ("nbody", 3), "angular momentum about its centre of mass, kg m^2/s", "subtree_vel"),
     Field("qH", "f8", ("nM",), "L' D L factor of the inertia matrix with damping, sparse", "integration"),
     Field("qHDiagInv", "f8", ("nv",), "reciprocals of the D of qH", "integration"),
     Field("D_rownnz", "i4", ("nv",), "number of stored elements of a row of the dof-dof matrix"),
@@ -155,9 +132,7 @@ ARRAYS: tuple[Field, ...] = (
     Field("B_rownnz", "i4", ("nbody",), "number of stored elements of a row of the body-dof matrix"),
     Field("B_rowadr", "i4", ("nbody",), "first stored element of a row of the body-dof matrix"),
     Field("B_colind", "i4", ("nB",), "dofs of the stored elements of the body-dof matrix"),
-    Field(
-        "qDeriv", "f8", ("nD",), "derivative of passive and actuator forces by qvel, sparse", "implicitfast_derivatives"
-    ),
+    Field("qDeriv", "f8", ("nD",), "derivative of passive/actuator forces by qvel, sparse", "implicitfast_derivatives"),
     Field("qLU", "f8", ("nD",), "factor of the matrix M - dt qDeriv, sparse", "integration"),
     Field("actuator_force", "f8", ("nu",), "scalar force of the actuator", "fwd_actuation"),
     Field("qfrc_actuator", "f8", ("nv",), "joint forces of the actuators", "fwd_actuation"),

@@ -57,12 +57,7 @@ DERIVED: tuple[Field, ...] = (
     Field("aux.edge_side", "i4", ("any",), "vertices of its edge that each of these dofs moves: 0, 1, or 2 for both"),
     Field("aux.flex_bvh_next", "i4", ("any",), "node after each subtree of a flex's tree; -1 for invalid trees"),
     Field("aux.flex_bvh_depth", "i4", ("any",), "depth of the tree of each flex"),
-    Field(
-        "aux.vertex_certain",
-        "u1",
-        ("any",),
-        "for each mesh vertex: whether a search along the hull never ends there wrongly",
-    ),
+    Field("aux.vertex_certain", "u1", ("any",), "for each mesh vertex: whether a hull search never ends there wrongly"),
     Field("aux.uncertain_adr", "i4", ("any",), "for each mesh: first row of aux.uncertain; at the end, their number"),
     Field("aux.uncertain", "i4", ("any",), "numbers on the hull of the vertices that are not certain"),
     Field(
@@ -197,16 +192,9 @@ WORK: tuple[Field, ...] = (
     Field("work.simplex2", "f8", (5, 3), "collision: the points of the second shape from which they are formed"),
     Field("work.overlap_depth", "f8", (), "collision: depth of penetration of the two shapes, m"),
     Field("work.overlap_pos", "f8", (1, 3), "collision: point in the middle of the penetration, world frame, m"),
-    Field(
-        "work.overlap_normal",
-        "f8",
-        (1, 3),
-        "collision: unit vector of the penetration, from the first shape to the second",
-    ),
+    Field("work.overlap_normal", "f8", (1, 3), "collision: unit vector of penetration, first shape to second"),
     Field("work.fluid_force", "f8", ("nbody", 6), "fluid: force of the medium on each body, then on its subtree"),
-    Field(
-        "work.composite", "f8", ("nbody", 36), "derivatives of each body's force by its velocity, then of its subtree's"
-    ),
+    Field("work.composite", "f8", ("nbody", 36), "derivative of each body's force by its velocity, then its subtree's"),
     Field("work.axis_rate", "f8", ("nv", 6), "derivatives of accelerations of a dof's subtree by the dof's velocity"),
     Field("work.precond", "f8", ("nv",), "solver: M^-1 grad, island order"),
     Field("work.pivot_inv", "f8", ("nv",), "solver: reciprocal pivots of the factor of M, island order"),
@@ -239,18 +227,14 @@ WORK: tuple[Field, ...] = (
     Field("work.actuator_gain", "f8", ("nu",), "actuation: gains of muscles and of user-defined actuators"),
     Field("work.actuator_bias", "f8", ("nu",), "actuation: biases of muscles and of user-defined actuators"),
     Field("work.actuator_gain_slope", "f8", ("nu",), "actuation: derivatives of work.actuator_gain by the velocity"),
-    Field(
-        "work.weight", "f8", (1, 3), "collision: weights of the simplex's vertices at the point closest to the origin"
-    ),
+    Field("work.weight", "f8", (1, 3), "collision: weights of the simplex's vertices at the point nearest the origin"),
     Field("work.witness", "f8", (2, 3), "collision: closest points of two shapes, or deepest points if they overlap"),
     Field("work.epa_vertex", "f8", (POLYTOPE_VERTICES, 3), "collision: vertices of the expanding polytope"),
     Field("work.epa_vertex1", "f8", (POLYTOPE_VERTICES, 3), "collision: their points on the first shape"),
     Field("work.epa_vertex2", "f8", (POLYTOPE_VERTICES, 3), "collision: their points on the second shape"),
     Field("work.epa_face", "i8", (POLYTOPE_FACES, 3), "collision: vertices of each face of the expanding polytope"),
     Field("work.epa_normal", "f8", (POLYTOPE_FACES, 3), "collision: outward normal of each face"),
-    Field(
-        "work.epa_height", "f8", (POLYTOPE_FACES,), "collision: height of each face above the origin; inf if removed"
-    ),
+    Field("work.epa_height", "f8", (POLYTOPE_FACES,), "collision: height of each face above the origin; inf: removed"),
     Field("work.epa_edge", "i8", (POLYTOPE_EDGES, 2), "collision: edges around the faces that are being removed"),
     Field("work.range_actuator", "i8", (), "length range: actuator whose range is searched"),
     Field("work.range_setting", "f8", (4,), "length range: acceleration, bound on the force, velocity factor, start"),
@@ -258,9 +242,7 @@ WORK: tuple[Field, ...] = (
     Field("work.range_row", "f8", ("nv",), "length range: acceleration by a unit force"),
     Field("work.prism", "f8", (6, 3), "collision: vertices of a prism of a height field in its frame, base first"),
     Field("work.timer_start", "f8", ("any",), "step: start time of each timed part, by the user's clock"),
-    Field(
-        "work.good_state", "f8", ("any",), "step: 1 if valid, and the last full physics state that passed all checks"
-    ),
+    Field("work.good_state", "f8", ("any",), "step: 1 if valid; last full physics state that passed all checks"),
     Field("work.lost_state", "f8", ("any",), "step: copy of work.good_state made at the last automatic reset"),
     Field("work.bad_kind", "i8", (), "step: kind of warning of the check that failed"),
     Field("work.bad_index", "i8", (), "step: index of the bad number found by that check"),
@@ -298,9 +280,7 @@ WORK: tuple[Field, ...] = (
     Field("work.asked", "f8", (1, 3), "collision: direction of the last support point of portal refinement"),
     Field("work.axis_pair", "i8", (f"{AXIS_SLOTS}*ngeom",), "collision: pair of geoms that each stored axis separates"),
     Field("work.axis", "f8", (f"{AXIS_SLOTS}*ngeom", 3), "collision: the separating axis, frame of the first geom"),
-    Field(
-        "work.axis_vertex", "i8", (f"{AXIS_SLOTS}*ngeom", 2), "collision: hull vertices of both geoms farthest along it"
-    ),
+    Field("work.axis_vertex", "i8", (f"{AXIS_SLOTS}*ngeom", 2), "collision: both farthest hull vertices along it"),
     Field("work.shape_lead", "f8", (2,), "collision: lead of a hull vertex from which it is the only support point"),
     Field("work.shape_uncertain", "i8", (2, 2), "collision: start and end of the meshes' rows in aux.uncertain"),
     Field("work.tied", "i8", (MOST_TIED,), "collision: vertices of a hull that are almost as far as the farthest"),
@@ -356,9 +336,7 @@ WORK: tuple[Field, ...] = (
     Field("work.buffer_i4", "i4", ("any",), "reset: 4-byte integers of the arrays of fixed size"),
     Field("work.buffer_u1", "u1", ("any",), "reset: bytes of the arrays of fixed size"),
     Field("work.batch_control", "f8", ("any",), "batch: inputs of each step of a rollout"),
-    Field(
-        "work.batch_control_part", "i8", ("any",), "batch: parts of a row of work.batch_control: kind, address, size"
-    ),
+    Field("work.batch_control_part", "i8", ("any",), "batch: parts of a row of batch_control: kind, address, size"),
     Field("work.batch_record", "f8", ("any",), "batch: recorded values, one row every work.batch_every steps"),
     Field("work.batch_record_part", "i8", ("any",), "batch: parts of a row of work.batch_record"),
     Field("work.batch_step", "i8", (), "batch: number of steps of the rollout done so far"),
@@ -407,12 +385,7 @@ WORK: tuple[Field, ...] = (
     Field("work.plugin_is_kept", "i8", (), "derivatives: whether plugin_kept belongs to the step"),
     Field("work.tape_remembered", "i8", ("any",), "recording: positions in plugin_number of values that persist"),
     Field("work.nmemory", "i8", (), "derivatives: number of plugin states and persistent values in the state"),
-    Field(
-        "work.seed_memory",
-        "f8",
-        ("any",),
-        "derivatives: 0; tangents: directions of plugin states and persistent values",
-    ),
+    Field("work.seed_memory", "f8", ("any",), "derivatives: 0; tangents: directions of plugin states and kept values"),
     Field("work.solved_force", "f8", ("nefc",), "derivatives: efc_force of the main solver, before the no-slip solver"),
     Field("work.shape_scan", "i8", (2,), "collision: addresses of the hulls in aux.hull_point (meshes), or -1"),
     Field("work.shape_scale", "f8", (2,), "collision: reciprocal radius of the bounding sphere (meshes)"),

@@ -146,11 +146,7 @@ def _described(
     )
 
 
-_JOINT_SPANS = {
-    "njnt": _one,
-    "nq": _joint_span("jnt_qposadr", QPOS_WIDTH),
-    "nv": _joint_span("jnt_dofadr", DOF_WIDTH),
-}
+_JOINT_SPANS = {"njnt": _one, "nq": _joint_span("jnt_qposadr", QPOS_WIDTH), "nv": _joint_span("jnt_dofadr", DOF_WIDTH)}
 
 
 def _texcoord_span(m: MjModel, i: int) -> tuple[int, int]:
