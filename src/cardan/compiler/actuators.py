@@ -7,27 +7,21 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from cardan.compiler.columns import Resolved, classes_of, table
-from cardan.enums import mjtTrn
-from cardan.enums.codes import TRN_SLIDERCRANK
+from cardan.enums.codes import TRN_JOINT, TRN_TENDON
 from cardan.plugins.registry import size_of
 from cardan.spec.actuator import SHORTCUT_ATTRIBUTES, SHORTCUTS, apply_shortcut
 from cardan.spec.defaults import overlay
-from cardan.spec.schema.keywords import BIAS, DYN, GAIN
+from cardan.spec.schema.keywords import BIAS, DYN, GAIN, TRANSMISSION
 
 if TYPE_CHECKING:
     from cardan.compiler.build import Build
     from cardan.spec.element import Element
 
 
-# transmissions: attribute with the target's name, number, kind of the target, attribute with a second target
-_TRANSMISSIONS: tuple[tuple[str, int, str, str | None], ...] = (
-    ("joint", int(mjtTrn.mjTRN_JOINT), "joint", None),
-    ("jointinparent", int(mjtTrn.mjTRN_JOINTINPARENT), "joint", None),
-    ("tendon", int(mjtTrn.mjTRN_TENDON), "tendon", None),
-    ("cranksite", TRN_SLIDERCRANK, "site", "slidersite"),
-    ("site", int(mjtTrn.mjTRN_SITE), "site", "refsite"),
-    ("body", int(mjtTrn.mjTRN_BODY), "body", None),
-)
+# kind of the target, by the attribute with its name, in the order in which attributes are looked up
+_TARGETS = {"joint": "joint", "jointinparent": "joint", "tendon": "tendon", "cranksite": "site", "site": "site"}
+_TARGETS |= {"body": "body"}
+_SECOND_TARGETS = {"cranksite": "slidersite", "site": "refsite"}
 _SCALAR_JOINTS = (2, 3)  # slide, hinge
 _NOT_NEGATIVE_CONTROLS = ("damper", "adhesion")
 
@@ -97,18 +91,18 @@ def _general_forms(elements: Sequence[Element]) -> list[dict[str, Any]]:
 def _transmission(build: Build, element: Element) -> tuple[int, int, int]:
     """Return the number of the transmission, the id of its target, and the id of its second target or -1."""
     values = element.attributes  # no default class has any of these
-    for attribute, code, kind, other in _TRANSMISSIONS:
+    for attribute, kind in _TARGETS.items():
         name = values.get(attribute)
         if name:
-            second = values.get(other) if other else None
-            if code == TRN_SLIDERCRANK:
+            second = values.get(_SECOND_TARGETS.get(attribute, ""))
+            if attribute == "cranksite":
                 own = element.resolved()
                 if not own["slidersite"]:
                     raise element.error("required attribute missing: a slider-crank needs slidersite", "slidersite")
                 if not own["cranklength"] > 0.0:
                     raise element.error(f"must be positive, found {own['cranklength']:g}", "cranklength")
-            return code, build.ids[kind][name], build.ids[kind][second] if second else -1
-    raise element.error("no target: give one of " + ", ".join(row[0] for row in _TRANSMISSIONS))
+            return TRANSMISSION[attribute], build.ids[kind][name], build.ids[kind][second] if second else -1
+    raise element.error("no target: give one of " + ", ".join(_TARGETS))
 
 
 def _check_muscle(element: Element, prm: tuple[float, ...], attribute: str) -> None:
@@ -181,18 +175,13 @@ def _inherit_ranges(
             raise element.error("only position servos inherit a range", "inheritrange")
         if any(values[attribute]) and "inheritrange" in element.row.attributes:
             raise element.error(f"inheritrange and {attribute} exclude each other", "inheritrange")
-        low, high = _target_range(build, element, code, target)
+        if code == TRN_TENDON:
+            low, high = build.columns["tendon_range"][target]
+        elif code == TRN_JOINT and build.columns["jnt_type"][target] in _SCALAR_JOINTS:
+            low, high = build.columns["jnt_range"][target]
+        else:
+            raise element.error("only hinge and slide joints and tendons have a range to inherit", "inheritrange")
         if not low < high:
             raise element.error("the target has no range to inherit", "inheritrange")
         middle, reach = 0.5 * (low + high), 0.5 * (high - low) * factor
         columns[f"actuator_{attribute}"][number] = (middle - reach, middle + reach)
-
-
-def _target_range(build: Build, element: Element, code: int, target: int) -> tuple[float, float]:
-    """Return the range of a tendon or of a hinge or slide joint."""
-    columns = build.columns
-    if code == int(mjtTrn.mjTRN_TENDON):
-        return columns["tendon_range"][target]
-    if code == int(mjtTrn.mjTRN_JOINT) and columns["jnt_type"][target] in _SCALAR_JOINTS:
-        return columns["jnt_range"][target]
-    raise element.error("only hinge and slide joints and tendons have a range to inherit", "inheritrange")

@@ -175,7 +175,13 @@ def put_topology(build: Build) -> None:
     build.columns.update(body_rootid=rootid, body_weldid=weldid, body_treeid=treeid, body_simple=simple)
     build.sizes["ntree"] = ntree
     _put_dofs(build, lastdof, treeid, simple)
-    build.sizes["nB"] = _body_dof_count(build)
+    # pairs of a body and a degree of freedom above or below it in the tree
+    above, below = list(counts), list(counts)
+    for body in bodies[1:]:
+        above[body.id] += above[body.parent.id] if body.parent else 0
+    for body in reversed(bodies[1:]):
+        below[body.parent.id if body.parent else 0] += below[body.id]
+    build.sizes["nB"] = sum(above) + sum(below) - sum(counts)
 
 
 def _put_dofs(build: Build, lastdof: list[int], treeid: list[int], simple: list[int]) -> None:
@@ -217,14 +223,3 @@ def _simple(body: Body, weldid: list[int]) -> int:
         if joint.type != "slide" and joint is not body.joints[-1]:
             return 0
     return 2 if body.joints and {joint.type for joint in body.joints} == {"slide"} else 1
-
-
-def _body_dof_count(build: Build) -> int:
-    """Return the number of pairs of a body and a degree of freedom above or below it in the tree (mjModel.nB)."""
-    own = build.columns["body_dofnum"]
-    above, below = list(own), list(own)
-    for body in build.bodies[1:]:
-        above[body.id] += above[body.parent.id] if body.parent else 0
-    for body in reversed(build.bodies[1:]):
-        below[body.parent.id if body.parent else 0] += below[body.id]
-    return sum(above) + sum(below) - sum(own)

@@ -59,20 +59,15 @@ class BoxTree(NamedTuple):
 
 
 def box_tree(low: np.ndarray, high: np.ndarray, centre: np.ndarray) -> BoxTree:
-    """Build the tree over all parts (at least one).
+    """Build the tree over all parts (at least one), from the lowest and highest corners of their boxes (n, 3).
 
-    Args:
-        low: lowest corners of the parts' boxes (n, 3).
-        high: highest corners.
-        centre: points that decide to which side of a split each part belongs (n, 3).
+    ``centre`` contains the points that decide to which side of a split each part belongs (n, 3).
     """
     n = len(low)
     count = 2 * n - 1
     parts, memory = StructMemory(PARTS, {}), StructMemory(TREE, {})
-    parts.attach("low", low)
-    parts.attach("high", high)
-    parts.attach("centre", centre)
-    parts.attach("key", _keys(centre))
+    for name, array in (("low", low), ("high", high), ("centre", centre), ("key", _keys(centre))):
+        parts.attach(name, array)
     for name, size in (("sorted", 3 * n), ("side", n), ("room", n), ("first", count), ("number", count)):
         parts.attach(name, np.empty(size, np.int32))
     parts.attach("count", np.empty(max(n, _DIGITS), np.int32))

@@ -109,11 +109,7 @@ class Build:
     def put_attached(self, kind: str, prefix: str, found: Attached, columns: dict[str, list[Any]]) -> int:
         """Enter the objects of one kind on all bodies, and fill their columns; returns the id of the first.
 
-        Args:
-            kind: kind of the objects.
-            prefix: first word of their fields.
-            found: the objects.
-            columns: columns of their elements.
+        ``prefix`` is the first word of their fields. ``columns`` are those of their elements.
         """
         first = self.enter_all(kind, found.names)
         self.columns.update({name: found.repeated(column) for name, column in columns.items()})

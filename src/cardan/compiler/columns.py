@@ -34,9 +34,7 @@ _ROW_OF = {field.name: (_CODES[field.dtype], k, len(field.shape) == 1) for k, fi
 def fill_columns(memory: StructMemory, columns: Mapping[str, Any]) -> None:
     """Fill fields of the model with their columns; columns with other names are private to the compiler.
 
-    Args:
-        memory: the model's memory.
-        columns: the values of fields, one entry a row: a number, or a tuple of numbers; text is a sequence of bytes.
+    An entry of a column is a row: a number, or a tuple of numbers. Text is a sequence of bytes.
 
     Raises:
         ValueError: the number of values in a column does not match its field.
@@ -105,15 +103,8 @@ def table(prefix: str, *same: str, **others: str | tuple[str, Mapping[str, int]]
 class Resolved:
     """Values of attributes of several elements: explicit, else from the default class, else from the language.
 
-    Attributes of actuators are not converted to the general form.
-
-    Args:
-        elements: the elements, which must not change meanwhile.
-        bases: values of every attribute of each element that does not give it, if not those of the default classes.
-
-    Attributes:
-        elements: the elements.
-        given: their explicit attributes.
+    Attributes of actuators are not converted to the general form. The elements must not change meanwhile; ``given``
+    holds their explicit attributes. ``bases`` replaces the values of every attribute from the default classes.
     """
 
     __slots__ = ("_bases", "_distinct", "_explicit", "_partial", "elements", "given")

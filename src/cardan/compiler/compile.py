@@ -138,11 +138,6 @@ def _add_assets(build: Build) -> None:
         from cardan.compiler.textures import add_textures
 
         add_textures(build)
-    _add_materials(build)
-
-
-def _add_materials(build: Build) -> None:
-    """Add columns ``mat_*`` of the materials that are kept."""
     elements = [element for element in build.tree.section("asset").all("material") if not build.dropped(element)]
     if elements:
         materials = Resolved(elements)
@@ -216,20 +211,15 @@ def _find_sizes(build: Build) -> None:
     sizes["narena"] = max(build.size["memory"], 0)
 
 
-def _check_memory(build: Build) -> None:
-    """Reject absurd sizes before memory of that size is allocated."""
+def _fill(build: Build) -> MjModel:
+    """Return an MjModel with the columns in its arrays."""
     sizes = SIZES | build.sizes
     for struct, noun, most in ((MODEL, "model", sizes), (DATA, "data", sizes | _NO_CAPACITIES)):
         nbytes = layout_of(struct, frozenset(), None, most).nbytes
-        if nbytes > _LARGEST_MEMORY:
+        if nbytes > _LARGEST_MEMORY:  # absurd sizes are rejected before memory is allocated
             largest = max(SIZE_NAMES, key=lambda name: sizes[name])
             reason = f"the {noun} would need {nbytes / 2**30:.1f} GiB; the largest size is {largest} = {sizes[largest]}"
             raise MjcfError(f"{reason}; at most {_LARGEST_MEMORY / 2**30:.0f} GiB are accepted")
-
-
-def _fill(build: Build) -> MjModel:
-    """Return an MjModel with the columns in its arrays."""
-    _check_memory(build)
     m = MjModel.for_filling(build.sizes, _LAST)
     fill_columns(internals.memory(m), build.columns)
     _fill_blocks(build, m, build.blocks.keys() - _LAST)

@@ -42,10 +42,7 @@ if TYPE_CHECKING:
 def _row_weights(m: MjModel, memory: StructMemory, rows: np.ndarray) -> np.ndarray:
     """Compute J M^-1 J' for each single row of J (n, nv), with the factors computed by `factor_m`.
 
-    Args:
-        m: the model.
-        memory: the structure of the initial configuration (`initial_memory`).
-        rows: the rows of J.
+    ``memory`` is the structure of the initial configuration (`initial_memory`).
     """
     row, weight = np.array(rows, np.float64, order="C"), np.zeros(len(rows))
     memory.attach("row", row.reshape(-1))

@@ -48,8 +48,14 @@ def _elevations(build: Build, element: Element, values: dict[str, Any]) -> np.nd
     nrow, ncol, given = values["nrow"], values["ncol"], values["elevation"]
     if given is not None and nrow > 0 and ncol > 0 and len(given) != nrow * ncol:
         raise element.error(f"{len(given)} numbers, but nrow * ncol is {nrow * ncol}", "elevation")
-    if element.attributes.get("file"):
-        return _from_file(build, element)
+    name = element.attributes.get("file")
+    if name:
+        is_image = media_type(element, name, _TYPES) == _PNG
+        content = read_asset(build, element)
+        try:
+            return png_grey(content)[::-1].astype(np.float32) if is_image else _read_binary(content)
+        except ValueError as error:
+            raise element.error(f"'{name}': {error}", "file") from None
     if nrow < 1 or ncol < 1:
         raise element.error(f"needs a file, or positive nrow and ncol; found {nrow} and {ncol}", "nrow")
     if nrow * ncol > LARGEST_GRID:
@@ -58,19 +64,6 @@ def _elevations(build: Build, element: Element, values: dict[str, Any]) -> np.nd
         return np.zeros((nrow, ncol), np.float32)
     with np.errstate(over="ignore"):
         return np.array(given).astype(np.float32).reshape(nrow, ncol)[::-1]
-
-
-def _from_file(build: Build, element: Element) -> np.ndarray:
-    """Read elevations from an image or a binary file."""
-    name = element.attributes["file"]
-    kind = media_type(element, name, _TYPES)
-    content = read_asset(build, element)
-    try:
-        if kind == _PNG:
-            return png_grey(content)[::-1].astype(np.float32)
-        return _read_binary(content)
-    except ValueError as error:
-        raise element.error(f"'{name}': {error}", "file") from None
 
 
 def _read_binary(content: bytes) -> np.ndarray:

@@ -135,8 +135,17 @@ def put_tuples(build: Build) -> None:
 
 def add_keyframes(build: Build) -> None:
     """Add keyframes, in the user's order; missing parts are those of the initial configuration."""
-    defaults = _initial_state(build)
-    wanted, adr, shift = build.size["nkey"], build.columns["jnt_qposadr"], {"free": 3, "ball": 0}
+    columns = build.columns
+    mocap = [body for body, number in zip(build.bodies, columns["body_mocapid"], strict=True) if number >= 0]
+    defaults: dict[str, tuple[float, ...]] = {
+        "qpos": tuple(columns["qpos0"]),
+        "qvel": (0.0,) * len(columns["dof_bodyid"]),
+        "act": (0.0,) * build.sizes.get("na", 0),
+        "mpos": tuple(value for body in mocap for value in body.pos),
+        "mquat": tuple(value for body in mocap for value in body.quat),
+        "ctrl": (0.0,) * build.count("actuator"),
+    }
+    wanted, adr, shift = build.size["nkey"], columns["jnt_qposadr"], {"free": 3, "ball": 0}
     # addresses in qpos of the quaternions of free and ball joints
     turns = [adr[j.id] + shift[j.type] for body in build.bodies for j in body.joints if j.type in shift]
     elements = list(build.tree.section("keyframe").children)
@@ -152,20 +161,6 @@ def add_keyframes(build: Build) -> None:
     for _ in range(wanted - len(elements)):
         build.enter("key", None)
         build.put(key_time=0.0, **{f"key_{part}": default for part, default in defaults.items()})
-
-
-def _initial_state(build: Build) -> dict[str, tuple[float, ...]]:
-    """Return the values that replace the missing parts of a keyframe."""
-    columns = build.columns
-    mocap = [body for body, number in zip(build.bodies, columns["body_mocapid"], strict=True) if number >= 0]
-    return {
-        "qpos": tuple(columns["qpos0"]),
-        "qvel": (0.0,) * len(columns["dof_bodyid"]),
-        "act": (0.0,) * build.sizes.get("na", 0),
-        "mpos": tuple(value for body in mocap for value in body.pos),
-        "mquat": tuple(value for body in mocap for value in body.quat),
-        "ctrl": (0.0,) * build.count("actuator"),
-    }
 
 
 def _state(

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from cardan.maths.pose import IDENTITY, compose, unit_quat, z2quat
-from cardan.maths.types import Pose, Quat, Vec6
+from cardan.maths.types import Pose, Vec6
 from cardan.maths.vector import add3, norm3, scale3, sub3
 from cardan.spec.orientation import SHORTEST, orientation, unit
 from cardan.spec.schema.shared import ORIENTATION
@@ -45,25 +45,18 @@ def element_poses(
 
     Elements between two points, marked in ``segments``, get an arbitrary pose.
     """
-    poses = [*zip(resolved["pos"], _orientations(build, resolved, segments), strict=True)]
-    for number, around in enumerate(frames):
-        if around:
-            poses[number] = compose(frames_pose(build, around), poses[number])
-    return poses
-
-
-def _orientations(build: Build, resolved: Resolved, segments: Sequence[Any] | None) -> list[Quat]:
-    """Return the orientations of elements in their innermost frames."""
     identity = IDENTITY[1]
     quats = [quat if quat == identity else unit_quat(quat) for quat in resolved["quat"]]
     columns = {name: resolved[name] for name in _WAYS if resolved.any(name)}
-    if not columns:
-        return quats
     for number, given in enumerate(zip(*columns.values(), strict=True)):
         if any(given) and not (segments and segments[number]):
             element, values = resolved.elements[number], dict(zip(columns, given, strict=True))
             quats[number] = orientation(build.settings, element, values)
-    return quats
+    poses = [*zip(resolved["pos"], quats, strict=True)]
+    for number, around in enumerate(frames):
+        if around:
+            poses[number] = compose(frames_pose(build, around), poses[number])
+    return poses
 
 
 def segment_pose(element: Element, fromto: Vec6) -> tuple[Pose, float]:

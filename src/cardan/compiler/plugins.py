@@ -65,12 +65,9 @@ def add_own_instances(build: Build) -> None:
 
 
 def instance_of(build: Build, element: Element, capability: str) -> Instance | None:
-    """Return the instance that an element requests by a child ``plugin``, or None.
+    """Return the instance that an element requests by a child ``plugin``, or None. One without a name is added.
 
-    Args:
-        build: the model under construction; an instance without a name is added.
-        element: a body, a geom, a mesh, a composite, ...
-        capability: the capability that the plugin must have, a key of `CAPABILITIES`.
+    The plugin must have ``capability``, a key of `CAPABILITIES`.
 
     Raises:
         MjcfError: there is no such instance or plugin, or it has another capability.

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 from cardan.compiler.columns import Resolved, table
 from cardan.compiler.geoms import condims
-from cardan.enums import mjtEq
+from cardan.enums.codes import EQ_CONNECT, EQ_WELD
 from cardan.maths.quaternion import mul_quat, neg_quat, normalize4, rot_vec_quat
 from cardan.maths.vector import add3, sub3
 from cardan.spec.repeated import given_by, runs
-from cardan.spec.schema.keywords import JOINT
+from cardan.spec.schema.keywords import EQUALITY, JOINT
 
 if TYPE_CHECKING:
     from cardan.compiler.build import Build
@@ -60,24 +60,15 @@ def _signature(body1: int, body2: int) -> int:
 
 # --- equality constraints --------------------------------------------------------------------------------------------
 
-_CONNECT, _WELD = int(mjtEq.mjEQ_CONNECT), int(mjtEq.mjEQ_WELD)
-EQ_CODES: dict[str, int] = {
-    "connect": _CONNECT,
-    "weld": _WELD,
-    "joint": int(mjtEq.mjEQ_JOINT),
-    "tendon": int(mjtEq.mjEQ_TENDON),
-    "flex": int(mjtEq.mjEQ_FLEX),
+# kind of the objects, attributes that refer to them, id if the second one is left out, and the number of constraint
+# rows that the reference counts (7 for a weld, which has 6)
+_OBJECTS: dict[str, tuple[str, str, str, int, int]] = {
+    "connect": ("body", "body1", "body2", 0, 3),
+    "weld": ("body", "body1", "body2", 0, 7),
+    "joint": ("joint", "joint1", "joint2", -1, 1),
+    "tendon": ("tendon", "tendon1", "tendon2", -1, 1),
+    "flex": ("flex", "flex", "", -1, 1),
 }
-# kind of the objects, attributes that refer to them, id if the second one is left out
-_OBJECTS: dict[str, tuple[str, str, str, int]] = {
-    "connect": ("body", "body1", "body2", 0),
-    "weld": ("body", "body1", "body2", 0),
-    "joint": ("joint", "joint1", "joint2", -1),
-    "tendon": ("tendon", "tendon1", "tendon2", -1),
-    "flex": ("flex", "flex", "", -1),
-}
-# constraint rows that the reference counts for each kind (7 for a weld, which has 6)
-_ROWS: dict[str, int] = {"connect": 3, "weld": 7, "joint": 1, "tendon": 1, "flex": 1}
 _PROPORTIONAL = (0.0, 1.0, 0.0, 0.0, 0.0)
 _SCALAR_JOINTS = (JOINT["slide"], JOINT["hinge"])
 
@@ -92,7 +83,7 @@ def add_equalities(build: Build) -> None:
     objects1, objects2 = build.columns["eq_obj1id"], build.columns["eq_obj2id"]
     for run in runs(elements, lambda element: element):
         element = run[0]
-        kind, first, second, missing = _OBJECTS[element.row.tag]
+        kind, first, second, missing, rows = _OBJECTS[element.row.tag]
         ids = build.ids[kind]
         own1 = [ids[name] for name in given_by(run, first)]
         own2 = [ids[name] if name else missing for name in given_by(run, second)]
@@ -110,17 +101,17 @@ def add_equalities(build: Build) -> None:
                     )
                 build.columns["flex_edgeequality"][obj1] = 1
         build.enter_all("equality", given_by(run, "name"))
+        build.sizes["nemax"] = build.sizes.get("nemax", 0) + rows * len(run)
         objects1 += own1
         objects2 += own2
         which += [len(read)] * len(run)
         read.append(element if element.pattern is None else element.pattern.model)
     equalities = Resolved(read)
     columns = equalities.columns(_EQUALITY) | {
-        "eq_type": [EQ_CODES[element.row.tag] for element in read],
+        "eq_type": [EQUALITY[element.row.tag] for element in read],
         "eq_data": _data(equalities),
     }
     build.columns.update({name: [*map(column.__getitem__, which)] for name, column in columns.items()})
-    build.sizes["nemax"] = sum(_ROWS[element.row.tag] for element in elements)
 
 
 def _data(equalities: Resolved) -> list[tuple[float, ...]]:
@@ -143,12 +134,12 @@ def set_equality_data(m: MjModel, d: MjData | Scratch) -> None:
     the anchor in the first body and the relative pose follow from the initial poses, except if a pose is given.
     """
     for i, kind in enumerate(m.eq_type.tolist()):
-        if kind not in (_CONNECT, _WELD):
+        if kind not in (EQ_CONNECT, EQ_WELD):
             continue
         bodies, data = (m.eq_obj1id[i], m.eq_obj2id[i]), m.eq_data[i]
         (pos1, quat1), (pos2, quat2) = [(tuple(d.xpos[b].tolist()), tuple(d.xquat[b].tolist())) for b in bodies]
         anchor: tuple = tuple(data[:3].tolist())
-        if kind == _CONNECT:
+        if kind == EQ_CONNECT:
             point = add3(pos1, rot_vec_quat(anchor, quat1))
             data[3:6] = rot_vec_quat(sub3(point, pos2), neg_quat(quat2))
         elif data[6:10].any():

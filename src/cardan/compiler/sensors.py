@@ -6,18 +6,16 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cardan.compiler.columns import Resolved
-from cardan.enums import mjtDataType, mjtSensor, mjtStage
+from cardan.enums.codes import SENS_PLUGIN, SENS_USER
 from cardan.plugins.registry import size_of
 from cardan.sensor.table import SENSORS as KINDS
-from cardan.spec.schema.keywords import DATA_TYPE, OBJECT, OBJECT_KIND, STAGE
+from cardan.spec.schema.keywords import DATA_TYPE, OBJECT, OBJECT_KIND, SENSOR, STAGE
 
 if TYPE_CHECKING:
     from cardan.compiler.build import Build
     from cardan.spec.element import Element
 
-_REAL, _POSITIVE = int(mjtDataType.mjDATATYPE_REAL), int(mjtDataType.mjDATATYPE_POSITIVE)
-_AXIS, _QUAT = int(mjtDataType.mjDATATYPE_AXIS), int(mjtDataType.mjDATATYPE_QUATERNION)
-_POS, _VEL, _ACC = int(mjtStage.mjSTAGE_POS), int(mjtStage.mjSTAGE_VEL), int(mjtStage.mjSTAGE_ACC)
+_AXIS, _QUAT = DATA_TYPE["axis"], DATA_TYPE["quaternion"]
 
 
 class SensorRow(NamedTuple):
@@ -27,7 +25,7 @@ class SensorRow(NamedTuple):
     for none.
     """
 
-    type: mjtSensor
+    type: int
     dim: int
     datatype: int
     stage: int
@@ -46,32 +44,26 @@ _TAGS = {
     "": "clock",
 }
 """Tags of sensors, by `SensorRow.about`."""
-_TYPES = {"jointactuatorfrc": "JOINTACTFRC", "distance": "GEOMDIST", "normal": "GEOMNORMAL", "fromto": "GEOMFROMTO"}
-"""Types of sensors that are not named like their tag."""
 
 
 def _row(tag: str, about: str) -> SensorRow:
     """Return a row from the entry of a type in the engine's table of sensors."""
-    sensor = getattr(mjtSensor, "mjSENS_" + _TYPES.get(tag, tag.upper()))
-    kind = _KINDS[int(sensor)]
-    return SensorRow(sensor, kind.dim, int(kind.datatype), int(kind.stage), about)
+    kind = _KINDS[SENSOR[tag]]
+    return SensorRow(SENSOR[tag], kind.dim, int(kind.datatype), int(kind.stage), about)
 
 
 SENSORS = {tag: _row(tag, about) for about, tags in _TAGS.items() for tag in tags.split()}
 
-_SCALAR = ("slide", "hinge")
+_SCALAR, _BALL, _LIMITABLE = ("slide", "hinge"), ("ball",), ("slide", "hinge", "ball")
+_LIMITED_JOINT = ("jointlimitpos", "jointlimitvel", "jointlimitfrc")
 # sensors that are defined only for some kinds of joints
 _JOINT_TYPES: dict[str, tuple[str, ...]] = {
     "jointpos": _SCALAR,
     "jointvel": _SCALAR,
     "jointactuatorfrc": _SCALAR,
-    "ballquat": ("ball",),
-    "ballangvel": ("ball",),
-    "jointlimitpos": ("slide", "hinge", "ball"),
-    "jointlimitvel": ("slide", "hinge", "ball"),
-    "jointlimitfrc": ("slide", "hinge", "ball"),
+    **dict.fromkeys(("ballquat", "ballangvel"), _BALL),
+    **dict.fromkeys(_LIMITED_JOINT, _LIMITABLE),
 }
-_LIMITED_JOINT = ("jointlimitpos", "jointlimitvel", "jointlimitfrc")
 _LIMITED_TENDON = ("tendonlimitpos", "tendonlimitvel", "tendonlimitfrc")
 _DISTANCES = ("distance", "normal", "fromto")
 _FIXED_DIM = {_AXIS: 3, _QUAT: 4}  # number of values, for data types where it is fixed
@@ -94,7 +86,7 @@ def add_sensors(build: Build) -> None:
         row = SENSORS.get(element.row.tag)
         if row is None and plugin is not None:
             dim = size_of(plugin.plugin.nsensordata, plugin.config)
-            row = SensorRow(mjtSensor.mjSENS_PLUGIN, dim, _REAL, plugin.plugin.needstage, _any_object(element))
+            row = SensorRow(SENS_PLUGIN, dim, DATA_TYPE["real"], plugin.plugin.needstage, _any_object(element))
         elif row is None:
             row = _user_row(element, sensors.one(number))
         about = _object(build, row, element)
@@ -113,7 +105,7 @@ def add_sensors(build: Build) -> None:
     addresses = [*accumulate(dims, initial=0)]
     build.sizes["nsensordata"] = addresses.pop()
     build.columns.update(
-        sensor_type=[int(row.type) for row in rows],
+        sensor_type=[row.type for row in rows],
         sensor_datatype=[row.datatype for row in rows],
         sensor_needstage=[row.stage for row in rows],
         sensor_objtype=[kind for kind, _ in objects],
@@ -136,7 +128,7 @@ def _user_row(element: Element, values: dict[str, Any]) -> SensorRow:
         raise element.error(f"must not be negative, found {dim}", "dim")
     if dim != _FIXED_DIM.get(datatype, dim):
         raise element.error(f"must be {_FIXED_DIM[datatype]} for values of this datatype, found {dim}", "dim")
-    return SensorRow(mjtSensor.mjSENS_USER, dim, datatype, STAGE[values["needstage"]], _any_object(element))
+    return SensorRow(SENS_USER, dim, datatype, STAGE[values["needstage"]], _any_object(element))
 
 
 def _any_object(element: Element) -> str:

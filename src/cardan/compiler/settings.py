@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,9 +27,9 @@ _MEANS_OVER_NOTHING = {"stat.meaninertia": 1.0, "stat.meanmass": 1.0, "stat.mean
 
 def put_settings(tree: ModelTree, m: MjModel) -> None:
     """Fill ``m.opt`` and ``m.vis``, and ``m.stat`` with the statistics of a model without dofs and bodies."""
-    default, memory = _default(), internals.memory(m)
-    memory.slots[default.slots] = default.words
-    memory.buffer[: len(default.head)] = default.head
+    (slots, words, head), memory = _default(), internals.memory(m)
+    memory.slots[slots] = words
+    memory.buffer[: len(head)] = head
     groups: dict[str, dict[str, Any]] = {}
     option, visual = tree.section("option"), tree.section("visual")
     flag = part(option, "flag")
@@ -60,17 +60,12 @@ def put_fields(m: MjModel, values: dict[str, Any]) -> None:
     fill_columns(internals.memory(m), {name: values[name] for name, field in fields.items() if not field.is_scalar})
 
 
-class _Default(NamedTuple):
-    """Settings of a model without user settings: slots, words of scalars, and the start of the buffer."""
-
-    slots: np.ndarray
-    words: np.ndarray
-    head: np.ndarray
-
-
 @cache
-def _default() -> _Default:
-    """Return the default settings; their arrays have fixed sizes and are the first in every model."""
+def _default() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the settings of a model without user settings: slots, words of scalars, and the start of the buffer.
+
+    Their arrays have fixed sizes and are the first in every model.
+    """
     tree, m = ModelTree(), MjModel({})
     option = tree.section("option")
     values = {f"opt.{k}": v for k, v in _option_values(option.resolved(), part(option, "flag").resolved()).items()}
@@ -82,7 +77,7 @@ def _default() -> _Default:
     arrays = [name for name in internals.memory(m).arrays.home if name.startswith(_GROUPS)]
     places = internals.memory(m).arrays.buffers[None][0].places
     end = next(places[name][2] for name in places if name not in arrays)
-    return _Default(slots, internals.memory(m).slots[slots], internals.memory(m).buffer[:end].copy())
+    return slots, internals.memory(m).slots[slots], internals.memory(m).buffer[:end].copy()
 
 
 def part(section: Element, tag: str) -> Element:

@@ -158,16 +158,11 @@ def _integral(own: float, other1: float, other2: float) -> float:
     return own * other1 * other2 * total
 
 
-def _shares(semiaxes: Vec3) -> Vec3:
-    """Return the integrals of the three axes, whose sum is 2."""
-    a, b, c = semiaxes
-    return _integral(a, b, c), _integral(b, c, a), _integral(c, a, b)
-
-
 def _added_mass(semiaxes: Vec3) -> tuple[float, ...]:
     """Return the added mass along and the added moment about each axis, for a fluid of unit density."""
     volume = 4.0 / 3.0 * pi * semiaxes[0] * semiaxes[1] * semiaxes[2]
-    shares = _shares(semiaxes)
+    a, b, c = semiaxes
+    shares = _integral(a, b, c), _integral(b, c, a), _integral(c, a, b)  # their sum is 2
     masses = tuple(volume * share / (2.0 - share) for share in shares)
     return (*masses, *(_added_moment(semiaxes, shares, k, volume) for k in range(3)))
 

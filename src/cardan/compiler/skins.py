@@ -81,7 +81,11 @@ def _put(build: Build, element: Element, values: dict[str, Any], skin: Skin) -> 
         skin_path=asset_name(build, element),
     )
     vertid, bones = skin.vertid, skin.bones
-    total = _total_weights(element, len(skin.vert), vertid, skin.weight)
+    total = np.zeros(len(skin.vert), np.float32)
+    np.add.at(total, vertid, skin.weight)
+    if total.min() <= 0.0:
+        vertex = int(total.argmin())
+        raise element.error(f"the total weight of each vertex must be positive; vertex {vertex} has {total[vertex]:g}")
     adr = build.add_block("skin_bonevertid", vertid)
     build.add_block("skin_bonevertweight", skin.weight / total[vertid])
     columns = build.columns
@@ -212,13 +216,3 @@ def _check(element: Element, skin: Skin) -> None:
 def _check_ids(element: Element, ids: np.ndarray, count: int, what: str) -> None:
     if ids.min() < 0 or ids.max() >= count:
         raise element.error(f"{what}: vertices are 0 to {count - 1}, found {ids.min()} to {ids.max()}")
-
-
-def _total_weights(element: Element, count: int, vertid: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """Return the sum of the weights of each of the `count` vertices over all bones, which must be positive."""
-    total = np.zeros(count, np.float32)
-    np.add.at(total, vertid, weight)
-    if total.min() <= 0.0:
-        vertex = int(total.argmin())
-        raise element.error(f"the total weight of each vertex must be positive; vertex {vertex} has {total[vertex]:g}")
-    return total

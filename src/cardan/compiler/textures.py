@@ -39,23 +39,19 @@ def random_numbers(count: int, seed: int) -> np.ndarray:
         first.append(16807 * first[-1] % MOST)
     total = count + SKIPPED - ORDER
     length = 3 * isqrt(total) + 1  # more, shorter runs would spend most time on their starts
-    state = _starts(np.array(first[LAG:] + first[:LAG], np.uint32)[:, None], length, -(-total // length))
+    state = np.array(first[LAG:] + first[:LAG], np.uint32)[:, None]  # the numbers before each run, (ORDER, runs)
+    step = np.eye(ORDER, k=1, dtype=np.uint32)
+    step[-1, [0, -LAG]] = 1
+    advance, runs = np.linalg.matrix_power(step, length), -(-total // length)
+    while state.shape[1] < runs:  # double the number of runs
+        state = np.hstack([state, advance @ state])
+        advance = advance @ advance
+    state = state[:, :runs]
     word = np.empty((ORDER + length, state.shape[1]), np.uint32)
     word[:ORDER] = state
     for k in range(ORDER, len(word)):
         np.add(word[k - ORDER], word[k - LAG], out=word[k])
     return word[ORDER:].T.ravel()[SKIPPED - ORDER : total] >> 1
-
-
-def _starts(state: np.ndarray, length: int, runs: int) -> np.ndarray:
-    """Return the `ORDER` numbers before each run, (ORDER, runs), from those before the first run."""
-    step = np.eye(ORDER, k=1, dtype=np.uint32)
-    step[-1, [0, -LAG]] = 1
-    advance = np.linalg.matrix_power(step, length)
-    while state.shape[1] < runs:  # double the number of runs
-        state = np.hstack([state, advance @ state])
-        advance = advance @ advance
-    return state[:, :runs]
 
 
 Image = np.ndarray  # (height, width, 3) uint8

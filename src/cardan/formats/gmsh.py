@@ -99,7 +99,11 @@ def read_gmsh(content: bytes) -> tuple[np.ndarray, np.ndarray]:
     if not len(tag):
         raise MeshDataError("the GMSH file has no nodes")
     blocks = read_elements(_section(content, "Elements", order))
-    return point, _places(tag, _highest(blocks))
+    kinds = [kind for kind, parts in blocks.items() if _DIMENSION[kind] and sum(map(len, parts))]
+    if not kinds:
+        raise MeshDataError("the GMSH file has no segments, triangles or tetrahedra")
+    highest = max(kinds, key=lambda kind: _DIMENSION[kind])
+    return point, _places(tag, np.concatenate(blocks[highest]))
 
 
 def _header(content: bytes) -> tuple[str, str | None]:
@@ -239,14 +243,6 @@ def _corners(kind: int) -> int:
         known = "segments (1), triangles (2) and tetrahedra (4)"
         raise MeshDataError(f"elements of the type {kind} are not supported in GMSH files, only {known}")
     return _CORNERS[kind]
-
-
-def _highest(blocks: Blocks) -> np.ndarray:
-    """Select the elements of the highest dimension (m, dim + 1)."""
-    kinds = [kind for kind, parts in blocks.items() if _DIMENSION[kind] and sum(map(len, parts))]
-    if not kinds:
-        raise MeshDataError("the GMSH file has no segments, triangles or tetrahedra")
-    return np.concatenate(blocks[max(kinds, key=lambda kind: _DIMENSION[kind])])
 
 
 def _places(tag: np.ndarray, elem: np.ndarray) -> np.ndarray:

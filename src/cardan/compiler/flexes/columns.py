@@ -141,7 +141,9 @@ def add_flexes(build: Build) -> None:
     elements = list(build.tree.section("deformable").all("flex"))
     if not elements:
         return
-    poses = _world_poses(build)
+    poses: list[Pose] = [IDENTITY]  # of the bodies in the world, at the initial configuration
+    for body in build.bodies[1:]:
+        poses.append(compose(poses[body.parent.id if body.parent else 0], (body.pos, body.quat)))
     for field in _TREE_FIELDS:
         rows = build.columns.pop(field, [])
         if rows:
@@ -149,14 +151,6 @@ def add_flexes(build: Build) -> None:
     for element in elements:
         _put(build, element, _flex(build, element, poses))
     build.sizes["nbvhdynamic"] = build.sizes.get("nbvh", 0) - build.sizes["nbvhstatic"]
-
-
-def _world_poses(build: Build) -> list[Pose]:
-    """Return poses of the bodies in the world, at the initial configuration."""
-    poses: list[Pose] = [IDENTITY]
-    for body in build.bodies[1:]:
-        poses.append(compose(poses[body.parent.id if body.parent else 0], (body.pos, body.quat)))
-    return poses
 
 
 # --- one flex --------------------------------------------------------------------------------------------------------
@@ -183,7 +177,10 @@ def _flex(build: Build, element: Element, poses: list[Pose]) -> Flex:
         raise element.error(f"expected two numbers for each vertex; {found}", "texcoord")
     bodyid = np.broadcast_to(bodyid, count)
     vert = vert if len(vert) else np.zeros((count, 3))
-    xvert = _world_positions(poses, bodyid, vert)
+    used, inverse = np.unique(bodyid, return_inverse=True)
+    position = np.array([poses[body][0] for body in used])
+    rotation = np.array([quat2mat(poses[body][1]) for body in used]).reshape(-1, 3, 3)
+    xvert = position[inverse] + (rotation[inverse] @ vert[:, :, None])[:, :, 0]
     if dim == _SOLID:
         elem = oriented(elem, xvert)
     return Flex(bodyid, vert, xvert, elem, texcoord)
@@ -216,13 +213,6 @@ def _elements(element: Element, flat: tuple[int, ...], dim: int, count: int) -> 
     if repeated.any():
         raise element.error(f"element {int(np.argmax(repeated))} names a vertex twice", "element")
     return elem.astype(np.int32)
-
-
-def _world_positions(poses: list[Pose], bodyid: np.ndarray, vert: np.ndarray) -> np.ndarray:
-    used, inverse = np.unique(bodyid, return_inverse=True)
-    position = np.array([poses[body][0] for body in used])
-    rotation = np.array([quat2mat(poses[body][1]) for body in used]).reshape(-1, 3, 3)
-    return position[inverse] + (rotation[inverse] @ vert[:, :, None])[:, :, 0]
 
 
 # --- fields ----------------------------------------------------------------------------------------------------------

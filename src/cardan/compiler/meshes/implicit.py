@@ -66,15 +66,6 @@ def _triangles(case: int) -> tuple[tuple[int, int, int], ...]:
     return tuple(zip(edges[0::3], edges[1::3], edges[2::3], strict=True))
 
 
-def _cases(values: np.ndarray) -> np.ndarray:
-    inside = values < 0.0
-    nx, ny, nz = np.array(values.shape) - 1
-    case = np.zeros((nx, ny, nz), np.uint8)
-    for corner, (x, y, z) in enumerate(_CORNERS):
-        case |= inside[x : nx + x, y : ny + y, z : nz + z].astype(np.uint8) << corner
-    return case
-
-
 def marching_cubes(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return vertices (n, 3) and triangles (k, 3) of the zero level, interpolated along edges of unit cubes.
 
@@ -83,7 +74,12 @@ def marching_cubes(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     Args:
         values: (nx, ny, nz) function values at integer coordinates, negative inside.
     """
-    case = _cases(values).transpose(2, 1, 0)
+    inside = values < 0.0
+    nx, ny, nz = np.array(values.shape) - 1
+    case = np.zeros((nx, ny, nz), np.uint8)
+    for corner, (x, y, z) in enumerate(_CORNERS):
+        case |= inside[x : nx + x, y : ny + y, z : nz + z].astype(np.uint8) << corner
+    case = case.transpose(2, 1, 0)
     cells = np.argwhere((case > 0) & (case < 255))
     kinds = case[tuple(cells.T)]
     corners, places = [np.empty((0, 3), np.int64)], [np.empty(0, np.int64)]

@@ -284,10 +284,6 @@ _BY_INERTIA: dict[str, Callable[[Vec3], Vec3]] = {
 }
 
 
-def _around_sphere(vertex: np.ndarray, half: Vec3) -> Vec3:
-    return (float(np.sqrt((vertex * vertex).sum(axis=1).max())), 0.0, 0.0)
-
-
 def _around_capsule(vertex: np.ndarray, half: Vec3) -> Vec3:
     squares = vertex[:, 0] ** 2 + vertex[:, 1] ** 2
     radius = float(np.sqrt(squares.max()))
@@ -301,14 +297,10 @@ def _around_cylinder(vertex: np.ndarray, half: Vec3) -> Vec3:
     return (radius, float(np.abs(vertex[:, 2]).max()), 0.0)
 
 
-def _half(vertex: np.ndarray, half: Vec3) -> Vec3:
-    return half
-
-
 _BY_BOX: dict[str, Callable[[np.ndarray, Vec3], Vec3]] = {
-    "sphere": _around_sphere,
+    "sphere": lambda vertex, half: (float(np.sqrt((vertex * vertex).sum(axis=1).max())), 0.0, 0.0),
     "capsule": _around_capsule,
-    "ellipsoid": _half,
+    "ellipsoid": lambda vertex, half: half,
     "cylinder": _around_cylinder,
-    "box": _half,
+    "box": lambda vertex, half: half,
 }
