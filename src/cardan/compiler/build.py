@@ -30,54 +30,33 @@ KINDS: dict[str, tuple[str, str]] = {
 
 
 class Build:
-    """Shared state of all parts of the compiler.
-
-    Attributes:
-        tree: the model tree.
-        settings: resolved ``compiler`` attributes.
-        angle: radians in the file's unit of angles.
-        bodies: the body tree, in model order, world first.
-        columns: values of each array field, one entry a row (``columns["geom_pos"][3]``).
-        names: names of the objects of each kind, in model order ("" for none).
-        ids: id of each named object, by kind and name.
-        blocks: bulk data of each array field, in consecutive pieces.
-        sizes: sizes that do not follow from a column.
-        frame_poses: poses of frames that have been composed.
-        meshes: mesh assets by name.
-        mesh_poses: for each geom with a mesh, its pose without the mesh's pose, and the mesh's pose.
-        declared: names of the plugins in the section ``extension``.
-        instances: named plugin instances.
-        own_instances: instances of actuators, sensors, bodies and geoms, by the element that asks for them.
-        plugin_names: name of the plugin of each instance.
-        plugin_elements: element that each instance comes from.
-        last_inertial: the last element ``inertial`` that was read, the frames around it, and its values.
-        fuses: whether bodies without joints become frames of their parents.
-        discarded: elements that the model leaves out.
-    """
+    """Shared state of all parts of the compiler."""
 
     def __init__(self, tree: ModelTree) -> None:
         self.tree = tree
         self.settings: dict[str, Any] = tree.section("compiler").resolved()
         self.size: dict[str, Any] = tree.section("size").resolved()
-        self.angle = pi / 180.0 if self.settings["angle"] == "degree" else 1.0
-        self.bodies: list[Body] = []
-        self.columns: defaultdict[str, Any] = defaultdict(list)
-        self.names: dict[str, list[str]] = {kind: [] for kind in KINDS}
+        self.angle = pi / 180.0 if self.settings["angle"] == "degree" else 1.0  # the unit of angles, rad
+        self.bodies: list[Body] = []  # in model order, world first
+        self.columns: defaultdict[str, Any] = defaultdict(list)  # of each array field: columns["geom_pos"][3]
+        self.names: dict[str, list[str]] = {kind: [] for kind in KINDS}  # in model order, "" for none
         self.ids: dict[str, dict[str, int]] = {kind: {} for kind in KINDS}
-        self.blocks: defaultdict[str, list[np.ndarray]] = defaultdict(list)
+        self.blocks: defaultdict[str, list[np.ndarray]] = defaultdict(list)  # consecutive bulk data of each field
         self._rows: defaultdict[str, int] = defaultdict(int)  # of the blocks of each field
-        self.sizes: dict[str, int] = {}
+        self.sizes: dict[str, int] = {}  # those that do not follow from a column
         self.frame_poses: dict[Element, Pose] = {}
         self.meshes: dict[str, Mesh] = {}
+        # for each geom with a mesh: its pose without the mesh's pose, and the mesh's pose
         self.mesh_poses: dict[int, tuple[Pose, Pose]] = {}
-        self.declared: set[str] = set()
-        self.instances: dict[str, Instance] = {}
-        self.own_instances: dict[Element, Instance] = {}
-        self.plugin_names: list[str] = []
-        self.plugin_elements: list[Element] = []
+        self.declared: set[str] = set()  # plugins in the section ``extension``
+        self.instances: dict[str, Instance] = {}  # named plugin instances
+        self.own_instances: dict[Element, Instance] = {}  # of actuators, sensors, bodies and geoms that ask for them
+        self.plugin_names: list[str] = []  # of the plugin of each instance
+        self.plugin_elements: list[Element] = []  # from which each instance comes
+        # the last element ``inertial`` that was read, the frames around it, and its values
         self.last_inertial: tuple[Element, tuple[Element, ...], Any] | None = None
-        self.fuses = False
-        self.discarded: set[Element] = set()
+        self.fuses = False  # whether bodies without joints become frames of their parents
+        self.discarded: set[Element] = set()  # elements that the model leaves out
 
     def enter(self, kind: str, name: str | None) -> int:
         """Assign the next id of its kind to an object."""

@@ -19,24 +19,15 @@ if TYPE_CHECKING:
 
 
 class Figure(NamedTuple):
-    """The geometry of a geom, independent of its pose.
+    """The geometry of a geom, independent of its pose."""
 
-    Attributes:
-        aabb: centre and half sides of the bounding box, in the geom's frame.
-        radius: radius of the bounding sphere.
-        volume: its volume, or its area.
-        shape, solid: type and sizes of the shape whose principal moments it has.
-        semiaxes: semiaxes of its equivalent ellipsoid in a fluid.
-        dataid: id of the mesh or height field, or -1.
-    """
-
-    aabb: tuple[float, ...]
-    radius: float
-    volume: float
-    shape: Shape
+    aabb: tuple[float, ...]  # centre and half sides of the bounding box, in the geom's frame
+    radius: float  # of the bounding sphere
+    volume: float  # or area
+    shape: Shape  # type and sizes of the shape whose principal moments it has
     solid: Vec3
-    semiaxes: Vec3
-    dataid: int = -1
+    semiaxes: Vec3  # of its equivalent ellipsoid in a fluid
+    dataid: int = -1  # id of the mesh or height field, or -1
 
 
 class Placed(NamedTuple):

@@ -65,16 +65,6 @@ def is_processed(kinds: tuple[int, int], mode: int) -> bool:
     )
 
 
-def _limits(m: MjModel, actuator: int) -> tuple[float, float] | None:
-    """Return the limits of the joint or tendon that the actuator acts on."""
-    kind, target = int(m.actuator_trntype[actuator]), int(m.actuator_trnid[actuator, 0])
-    if kind in _JOINTS and m.jnt_limited[target]:
-        return tuple(m.jnt_range[target])
-    if kind == mjtTrn.mjTRN_TENDON and m.tendon_limited[target]:
-        return tuple(m.tendon_range[target])
-    return None
-
-
 class LengthRanges:
     """Computation of the length ranges of a model, one actuator after the other; simulates only if necessary."""
 
@@ -93,8 +83,13 @@ class LengthRanges:
         kinds = (int(m.actuator_gaintype[actuator]), int(m.actuator_biastype[actuator]))
         if not is_processed(kinds, opt.mode) or (opt.useexisting and low < high):
             return
-        limits = _limits(m, actuator) if opt.uselimit else None
-        m.actuator_lengthrange[actuator] = limits or self._find(actuator)
+        kind, target = int(m.actuator_trntype[actuator]), int(m.actuator_trnid[actuator, 0])
+        if opt.uselimit and kind in _JOINTS and m.jnt_limited[target]:
+            m.actuator_lengthrange[actuator] = m.jnt_range[target]
+        elif opt.uselimit and kind == mjtTrn.mjTRN_TENDON and m.tendon_limited[target]:
+            m.actuator_lengthrange[actuator] = m.tendon_range[target]
+        else:
+            m.actuator_lengthrange[actuator] = self._find(actuator)
 
     def _find(self, actuator: int) -> tuple[float, float]:
         opt = self.opt

@@ -130,23 +130,15 @@ ELEMENT_OF = attrgetter("element")
 
 
 class Attached(NamedTuple):
-    """The objects of one kind on bodies; elements that repeated bodies share are stored once.
-
-    Attributes:
-        elements, frames: the elements, and the frames around each.
-        marks: values that the caller attached to their bodies.
-        which: index of the element of each object; None if each element is one object.
-        names, bodies: name and body of each object.
-        counts: bodies that have such objects, with the number of objects.
-    """
+    """The objects of one kind on bodies; elements that repeated bodies share are stored once."""
 
     elements: list[Element]
-    frames: list[tuple[Element, ...]]
-    marks: list[Any]
-    which: list[int] | None
-    names: list[str | None]
-    bodies: list[Body]
-    counts: list[tuple[Body, int]]
+    frames: list[tuple[Element, ...]]  # around each element
+    marks: list[Any]  # values that the caller attached to their bodies
+    which: list[int] | None  # index of the element of each object; None if each element is one object
+    names: list[str | None]  # of each object
+    bodies: list[Body]  # of each object
+    counts: list[tuple[Body, int]]  # bodies that have such objects, with the number of objects
 
     def repeated(self, column: list[Any]) -> list[Any]:
         """Return a column of all objects from the column of the elements."""

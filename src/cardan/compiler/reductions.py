@@ -38,21 +38,14 @@ def plan_reductions(build: Build) -> None:
         and not any(element.tag in _KEEP_TAGS for element in tree.root.descendants())
     )
     if build.settings["discardvisual"]:
-        build.discarded |= _visual_elements(build)
-
-
-def _visual_elements(build: Build) -> set[Element]:
-    """Return the elements that are only visual."""
-    referred = _referred(build)
-    geoms = {element for element in build.tree.worldbody.descendants() if element.row.kind == "geom"}
-    visual = {geom for geom in geoms - referred if not (geom["contype"] or geom["conaffinity"])}
-    meshes = {build.tree.find("mesh", geom["mesh"] or "") for geom in geoms - visual}
-    for asset in build.tree.section("asset").children:
-        if asset in referred:
-            continue
-        if asset.tag in _VISUAL_ASSETS or (asset.tag == "mesh" and asset not in meshes):
-            visual.add(asset)
-    return visual
+        referred = _referred(build)
+        geoms = {element for element in tree.worldbody.descendants() if element.row.kind == "geom"}
+        visual = {geom for geom in geoms - referred if not (geom["contype"] or geom["conaffinity"])}
+        meshes = {tree.find("mesh", geom["mesh"] or "") for geom in geoms - visual}
+        for asset in tree.section("asset").children:
+            if asset.tag in _VISUAL_ASSETS or (asset.tag == "mesh" and asset not in meshes):
+                visual.add(asset)
+        build.discarded |= visual - referred
 
 
 def _referred(build: Build) -> set[Element]:

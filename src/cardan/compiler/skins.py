@@ -38,20 +38,14 @@ class Bone(NamedTuple):
 
 @dataclass(slots=True)
 class Skin:
-    """A surface.
+    """A surface."""
 
-    Attributes:
-        vert, texcoord, face: vertices (n, 3), texture coordinates (n, 2) or (0, 2), faces (m, 3).
-        bones: the bones.
-        vertid, weight: the vertices of all bones, one bone after the other, and their weights.
-    """
-
-    vert: np.ndarray
-    texcoord: np.ndarray
-    face: np.ndarray
+    vert: np.ndarray  # (n, 3)
+    texcoord: np.ndarray  # (n, 2) or (0, 2)
+    face: np.ndarray  # (m, 3)
     bones: list[Bone]
-    vertid: np.ndarray
-    weight: np.ndarray
+    vertid: np.ndarray  # vertices of all bones, one bone after the other
+    weight: np.ndarray  # their weights
 
 
 def add_skins(build: Build) -> None:

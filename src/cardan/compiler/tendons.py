@@ -117,24 +117,19 @@ def _check_path(element: Element) -> None:
         raise element.error("the path needs two sites at least")
     tags = [part.row.tag for part in parts]
     if tags.count("site") < len(tags):
-        _check_branches(parts, tags)
+        if tags[-1] == "pulley":
+            raise parts[-1].error("the path must not end with a pulley")
+        around = ["pulley", *tags, "pulley"]
+        for part, before, after in zip(parts, around, around[2:], strict=False):
+            if part.tag == "geom" and (before, after) != ("site", "site"):
+                raise part.error("a geom must stand between two sites")
+            if part.tag == "pulley" and before == "pulley" and part is not parts[0]:
+                raise part.error("two pulleys in a row: a branch has two sites at least")
+            if part.tag == "site" and before == after == "pulley":
+                raise part.error("a branch has two sites at least")
     for part, other in pairwise(parts):
         if part.row.tag == other.row.tag == "site" and part.attributes["site"] == other.attributes["site"]:
             raise other.error("a site must not follow itself", "site")
-
-
-def _check_branches(parts: list[Element], tags: list[str]) -> None:
-    """Check the order of the parts on a path with obstacles or pulleys; ``tags`` are the tags of its parts."""
-    if tags[-1] == "pulley":
-        raise parts[-1].error("the path must not end with a pulley")
-    around = ["pulley", *tags, "pulley"]
-    for part, before, after in zip(parts, around, around[2:], strict=False):
-        if part.tag == "geom" and (before, after) != ("site", "site"):
-            raise part.error("a geom must stand between two sites")
-        if part.tag == "pulley" and before == "pulley" and part is not parts[0]:
-            raise part.error("two pulleys in a row: a branch has two sites at least")
-        if part.tag == "site" and before == after == "pulley":
-            raise part.error("a branch has two sites at least")
 
 
 def _columns(build: Build, tendons: Resolved) -> dict[str, list[Any]]:

@@ -22,17 +22,11 @@ _LARGEST_INTEGER = 2.0**53  # real numbers represent all integers up to this one
 
 @dataclass
 class _Reader:
-    """Reader of the consecutive numbers of a section, from text or from bytes.
+    """Reader of the consecutive numbers of a section, from text or from bytes."""
 
-    Attributes:
-        section: name of the section, for messages.
-        body: content of the section.
-        order: byte order of a binary file, None for text.
-    """
-
-    section: str
+    section: str  # its name, for messages
     body: bytes
-    order: str | None
+    order: str | None  # byte order of a binary file, None for text
     at: int = 0
 
     def __post_init__(self) -> None:

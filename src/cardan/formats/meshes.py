@@ -43,11 +43,10 @@ def merge_vertices(corners: Floats) -> tuple[Floats, Indices]:
     x, y, z = corners.T.astype(np.float64)
     key = (x + 1e-2 * y + 1e-4 * z).astype(np.float32) + np.float32(0.0)  # no -0, whose bits differ from those of 0
     face, first = np.empty((2, count), np.int32)
-    memory.attach("place", corners)
-    memory.attach("bits", key.view(np.int32))
-    memory.attach("face", face)
-    memory.attach("first", first)
-    memory.attach("table", np.full(1 << (2 * count).bit_length(), -1, np.int32))
+    table = np.full(1 << (2 * count).bit_length(), -1, np.int32)
+    arrays = {"place": corners, "bits": key.view(np.int32), "face": face, "first": first, "table": table}
+    for name, array in arrays.items():
+        memory.attach(name, array)
     number = call(merge_corners, memory, memory)
     return corners[first[:number]], face.reshape(-1, 3)
 

@@ -199,7 +199,7 @@ class MjData(Native, DataNames):
 
     def __init__(self, model: MjModel) -> None:
         self._adopt(model)
-        self._run_alone(start_data)
+        Program([start_data], model._form).run(model, self)
         begin_instances(model, self)
 
     def _adopt(self, model: MjModel, memory: StructMemory | None = None, call: np.ndarray | None = None) -> None:
@@ -217,22 +217,16 @@ class MjData(Native, DataNames):
         if call is None:
             call = np.zeros(5, np.int64)
         call[2:] = model.address, memory.address, id(model)
-        attributes = self.__dict__
-        attributes["model"] = model
-        attributes["_memory"] = memory
-        attributes["_views"] = {}
-        attributes["_plugin_data"] = []
-        attributes["_arena_held"] = [False]
-        attributes["address"] = memory.address
         self._native = call
-        attributes["_resume"] = call[:2]
-        attributes["_resume_address"] = call.ctypes.data
+        self.__dict__.update(model=model, _memory=memory, address=memory.address, _views={}, _plugin_data=[])
+        self.__dict__.update(_arena_held=[False], _resume=call[:2], _resume_address=call.ctypes.data)
         self._show_memory()
-        ncon = memory.scalars["ncon"]
-        attributes["contact"] = MjContactList(memory, ncon.item)
-        attributes["warning"] = MjWarningStatList(memory)
-        attributes["timer"] = MjTimerStatList(memory)
-        attributes["solver"] = MjSolverStatList(memory)
+        self.__dict__.update(
+            contact=MjContactList(memory, memory.scalars["ncon"].item),
+            warning=MjWarningStatList(memory),
+            timer=MjTimerStatList(memory),
+            solver=MjSolverStatList(memory),
+        )
 
     @classmethod
     def over(cls, model: MjModel, memory: StructMemory, call: np.ndarray) -> MjData:
@@ -245,9 +239,6 @@ class MjData(Native, DataNames):
     def _address(self) -> int:
         """Address of the data, under its name in MuJoCo's package."""
         return self.address
-
-    def _run_alone(self, stage: Any) -> None:
-        Program([stage], self.model._form).run(self.model, self)
 
     @property
     def view(self) -> InterpretedView:

@@ -219,30 +219,17 @@ class MjModel(Native, ModelNames):
     def for_filling(cls, sizes: Mapping[str, int], filled: Collection[str]) -> MjModel:
         """Make a model of the given sizes, as the constructor does, but don't initialise arrays that the caller fills.
 
-        Args:
-            sizes: the sizes.
-            filled: names of arrays that aren't initialised.
+        ``filled`` are the names of these arrays.
         """
         model = cls.__new__(cls)
         model._begin(sizes, filled)
         return model
 
     def _adopt(self, memory: StructMemory) -> None:
-        attributes = self.__dict__
-        attributes["_memory"] = memory
-        attributes["_views"] = {}
-        attributes["_texts"] = {}
         self._native = np.zeros(FIRST_PROGRAM + PROGRAM_WORDS * MOST_PROGRAMS, np.int64)
-        attributes["_programs"] = ProgramTable(self._native)
-        attributes["_native_code"] = {}
-        attributes["_later_code"] = LaterCode()
-        attributes["_form"] = HERE
-        attributes["_numbered"] = {}
-        attributes["_finalized"] = False
-        attributes["_source"] = None
-        attributes["_mesh_poses"] = {}
-        attributes["_plugins"] = ()
-        attributes["address"] = memory.address
+        self.__dict__.update(_memory=memory, address=memory.address, _programs=ProgramTable(self._native))
+        self.__dict__.update(_views={}, _texts={}, _native_code={}, _later_code=LaterCode(), _form=HERE, _numbered={})
+        self.__dict__.update(_finalized=False, _source=None, _mesh_poses={}, _plugins=())
 
     def references(self, functions: Iterable[Callable[..., Any]]) -> list[int]:
         """Return the entries of functions in the model's tables: addresses of native code, compiled if necessary.
@@ -256,10 +243,8 @@ class MjModel(Native, ModelNames):
     def put_functions(self, field: str, functions: tuple[tuple[int, Callable[..., Any] | int], ...]) -> None:
         """Write a table of functions that stages call; the model keeps their native code loaded.
 
-        Args:
-            field: name of the table (one of `derived.ADDRESSES`).
-            functions: functions, or addresses of native functions, with their positions. Other positions get their
-                default.
+        The table is one of `derived.ADDRESSES`. ``functions`` are functions, or addresses of native functions, with
+        their positions. Other positions get their default.
         """
         if self._native_code.get(field, ())[:1] == (functions,):
             return
@@ -404,9 +389,7 @@ class MjModel(Native, ModelNames):
     def __deepcopy__(self, memo: dict[int, Any]) -> MjModel:
         new = MjModel(self._memory.sizes)
         new._memory.copy_from(self._memory)
-        new._source = self._source
-        new._mesh_poses = self._mesh_poses
-        new._plugins = self._plugins
+        new._source, new._mesh_poses, new._plugins = self._source, self._mesh_poses, self._plugins
         copy_derived(new, self)
         new._finish()
         return new

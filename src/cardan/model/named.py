@@ -114,25 +114,15 @@ def _counted(address: str, *counts: str, times: int = 1) -> Span:
 
 
 class Kind(NamedTuple):
-    """One kind of element.
+    """One kind of element."""
 
-    Attributes:
-        name: the kind in `NAME_FIELDS` (``"jnt"``).
-        methods: names of the access methods.
-        title: the part of the view classes' names that names the kind.
-        prefixes: prefixes that are removed from the fields' names; if two names collide, the later prefix wins.
-        spans: range of the element's part of a field, by the field's first dimension.
-        data_methods: names of the access methods of MjData, if it has any.
-        data_prefixes: as `prefixes`, for fields of MjData; empty: all fields of those dimensions.
-    """
-
-    name: str
-    methods: tuple[str, ...]
-    title: str
-    prefixes: tuple[str, ...]
-    spans: dict[str, Span]
-    data_methods: tuple[str, ...]
-    data_prefixes: tuple[str, ...]
+    name: str  # in `NAME_FIELDS` (``"jnt"``)
+    methods: tuple[str, ...]  # names of the access methods
+    title: str  # the part of the view classes' names that names the kind
+    prefixes: tuple[str, ...]  # removed from the fields' names; if two names collide, the later prefix wins
+    spans: dict[str, Span]  # range of the element's part of a field, by the field's first dimension
+    data_methods: tuple[str, ...]  # of MjData, if it has any
+    data_prefixes: tuple[str, ...]  # as `prefixes`, for fields of MjData; empty: all fields of those dimensions
 
 
 def _described(

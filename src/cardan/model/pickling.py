@@ -7,7 +7,6 @@ agree.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import cache, lru_cache
 from typing import Any
 
@@ -57,28 +56,18 @@ def _scalar_slots(struct: Struct) -> np.ndarray:
     return np.array(list(scalars_of(struct).values()), np.int64)
 
 
-def _struct_of(text: str) -> Struct:
-    """Make the structure described by a text of `_listed`."""
-    rows = []
-    for line in text.split("\n"):
-        name, dtype, *shape = line.split(" ")
-        rows.append(Field(name, dtype, tuple(int(n) if n.isdigit() else n for n in shape)))
-    return Struct("of another version", rows, readonly=True, registered=False)
-
-
 def _unpack_by_name(memory: StructMemory, state: dict[str, Any]) -> None:
     """Restore the fields that both tables have."""
-    struct = _struct_of(state["fields"])
+    rows = []
+    for line in state["fields"].split("\n"):  # as in `_listed`
+        name, dtype, *shape = line.split(" ")
+        rows.append(Field(name, dtype, tuple(int(n) if n.isdigit() else n for n in shape)))
+    struct = Struct("of another version", rows, readonly=True, registered=False)
     for name, number in zip(scalars_of(struct), np.frombuffer(state["scalars"], np.int64), strict=True):
         if name in memory.scalars and memory.struct.by_name[name].dtype == struct.by_name[name].dtype:
             memory.slots[memory.struct.slot[name], 0] = number
-    for name, array in _arrays_of(struct, state):
-        if name in memory.arrays and memory.arrays[name].shape == array.shape:
-            memory.arrays[name][...] = array
-
-
-def _arrays_of(struct: Struct, state: dict[str, Any]) -> Iterator[tuple[str, np.ndarray]]:
-    growable, sizes = frozenset(state["growable"]), state["sizes"]
     for home, content in state["arrays"].items():
-        for name, (shape, dtype, offset) in layout_of(struct, growable, home, sizes).places.items():
-            yield name, np.ndarray(shape, dtype, content, offset)
+        layout = layout_of(struct, frozenset(state["growable"]), home, state["sizes"])
+        for name, (shape, dtype, offset) in layout.places.items():
+            if name in memory.arrays and memory.arrays[name].shape == shape:
+                memory.arrays[name][...] = np.ndarray(shape, dtype, content, offset)

@@ -11,17 +11,11 @@ from typing import Any, NamedTuple
 
 
 class PluginLife(NamedTuple):
-    """Functions for the events in an instance's life.
+    """Functions for the events in an instance's life."""
 
-    Attributes:
-        number: takes the name of a plugin and returns its number in ``m.plugin``, or -1.
-        begin: (m, d), makes the data of all instances, and resets them.
-        copied: (dest, m, src), called after the values of ``src`` have been copied to ``dest``.
-    """
-
-    number: Callable[[str], int]
-    begin: Callable[[Any, Any], None]
-    copied: Callable[[Any, Any, Any], None]
+    number: Callable[[str], int]  # takes the name of a plugin and returns its number in ``m.plugin``, or -1
+    begin: Callable[[Any, Any], None]  # (m, d), makes the data of all instances, and resets them
+    copied: Callable[[Any, Any, Any], None]  # (dest, m, src), called after the values were copied
 
 
 _lives: list[PluginLife] = []

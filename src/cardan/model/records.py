@@ -60,7 +60,10 @@ class Record:
 
     def __init__(self, columns: Columns | None = None, row: int = 0) -> None:
         if columns is None:
-            columns = _blank_columns(self._struct, self._prefix)
+            columns = {}
+            for field in self._struct.members(self._prefix):
+                shape = [n for n in field.inner if isinstance(n, int)]
+                columns[field.name] = np.zeros((1, *shape), field.numpy_dtype)
         elif not isinstance(columns, dict):
             raise TypeError(f"{type(self).__name__}() takes no arguments")
         self._columns = columns
@@ -113,15 +116,6 @@ def _member(name: str, field: Field) -> property:
         record._columns[full][record._row] = value
 
     return property(array, put_array, doc=field.doc) if field.inner else property(number, put_number, doc=field.doc)
-
-
-def _blank_columns(struct: Struct, prefix: str) -> Columns:
-    """Return the members of one record, all zero."""
-    columns = {}
-    for field in struct.members(prefix):
-        shape = [n for n in field.inner if isinstance(n, int)]
-        columns[field.name] = np.zeros((1, *shape), field.numpy_dtype)
-    return columns
 
 
 @cache
@@ -181,12 +175,8 @@ class RecordList:
             first = self.record_class._struct.members(self.record_class._prefix)[0]
             room = dimension(first.shape[0], memory.sizes)
             length = lambda: room  # noqa: E731
-        attributes = self.__dict__
-        attributes["_memory"] = memory
-        attributes["_columns"] = memory.arrays
-        attributes["_length"] = length
-        attributes["_rows"] = rows
-        attributes["_records"] = {} if records is None else records
+        self.__dict__.update(_memory=memory, _columns=memory.arrays, _length=length, _rows=rows)
+        self.__dict__["_records"] = {} if records is None else records
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name in self._shown:

@@ -15,16 +15,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from cardan.enums import mjtJoint
 from cardan.enums.codes import JNT_SLIDE
-
-DOFS_OF_JOINT = {
-    int(mjtJoint.mjJNT_FREE): 6,
-    int(mjtJoint.mjJNT_BALL): 3,
-    int(mjtJoint.mjJNT_SLIDE): 1,
-    int(mjtJoint.mjJNT_HINGE): 1,
-}
-
 
 T = TypeVar("T")
 _KNOWN: ContextVar[dict[Any, Any] | None] = ContextVar("_KNOWN", default=None)

@@ -83,20 +83,13 @@ def stub_text() -> str:
 # views of kernels ------------------------------------------------------------
 
 
-def _number(field: Field) -> str:
-    return "float" if field.dtype.startswith("f") else "int"
-
-
-def _array_name(field: Field, readonly: bool) -> str:
-    """Name of an array's type in `cardan.maths.types`: read-only or not, element type, number of dimensions."""
-    kind = "Array" if field.dtype.startswith("f") else "IntArray"
-    return f"{'Const' if readonly else ''}{kind}{len(field.shape)}"
-
-
 def _kernel_type(field: Field, readonly: bool) -> str:
-    """Return the type of a field in kernels; arrays are attributes that can't be replaced."""
-    kind = _number(field) if field.is_scalar else _array_name(field, readonly)
-    return kind if field.is_scalar and not readonly else f"Final[{kind}]"
+    """Return the type of a field in kernels; arrays are attributes that can't be replaced (`cardan.maths.types`)."""
+    is_real = field.dtype.startswith("f")
+    if field.is_scalar:
+        kind = "float" if is_real else "int"
+        return f"Final[{kind}]" if readonly else kind
+    return f"Final[{'Const' if readonly else ''}{'Array' if is_real else 'IntArray'}{len(field.shape)}]"
 
 
 def _kernel_view(struct: Struct, prefix: str = "") -> Iterator[str]:

@@ -16,7 +16,8 @@ from cardan.enums.codes import TRN_TENDON, WRAP_JOINT, WRAP_PULLEY, WRAP_SITE
 from cardan.jit import Field, Struct, StructMemory, kernel
 from cardan.jit.driver.program import call, native_over
 from cardan.model.kernel_views import Model
-from cardan.model.sparsity import DOFS_OF_JOINT, derived, dof_chain, once
+from cardan.model.named import DOF_WIDTH
+from cardan.model.sparsity import derived, dof_chain, once
 
 ON_JOINT = int(mjtTrn.mjTRN_JOINT), int(mjtTrn.mjTRN_JOINTINPARENT)
 ON_SITE = int(mjtTrn.mjTRN_SITE), int(mjtTrn.mjTRN_SLIDERCRANK)
@@ -82,12 +83,6 @@ def tendon_rows(m: Any) -> TendonTables:
     return TendonTables(adr, colind, stored_adr, stored_colind, entry)
 
 
-def _site_row(m: Any, chains: Chains, site: int, other: int) -> list[int]:
-    """Return the dofs that move one site relative to another, or relative to the world."""
-    dofs = chains(int(m.site_bodyid[site]))
-    return sorted(dofs ^ chains(int(m.site_bodyid[other])) if other >= 0 else dofs)
-
-
 @once
 def moment_rows(m: Any) -> list[Sequence[int]]:
     """Return the dofs on which each actuator can act.
@@ -99,12 +94,14 @@ def moment_rows(m: Any) -> list[Sequence[int]]:
     rows, starts, kinds = [], m.jnt_dofadr.tolist(), m.jnt_type.tolist()
     for kind, (target, other) in zip(m.actuator_trntype.tolist(), m.actuator_trnid.tolist(), strict=True):
         if kind in ON_JOINT:
-            rows.append(range(starts[target], starts[target] + DOFS_OF_JOINT[kinds[target]]))
+            rows.append(range(starts[target], starts[target] + DOF_WIDTH[kinds[target]]))
         elif kind == TRN_TENDON:
             tables = tendon_rows(m)
             rows.append(tables.colind[tables.adr[target] : tables.adr[target + 1]].tolist())
         elif kind in ON_SITE:
-            rows.append(_site_row(m, _chains(m), target, other))
+            chains = _chains(m)  # the dofs that move one site relative to another, or relative to the world
+            dofs = chains(int(m.site_bodyid[target]))
+            rows.append(sorted(dofs ^ chains(int(m.site_bodyid[other])) if other >= 0 else dofs))
         else:
             rows.append(range(m.nv))
     return rows

@@ -53,21 +53,18 @@ def attach_tree_tables(m: MjModel) -> None:
     Raises:
         ValueError: the arrays are inconsistent; the message says how.
     """
-    m._memory.attach_new(dict(zip(_IN_MODEL.names.values(), _lengths(m), strict=True)))
+    sizes = m._memory.sizes
+    nv, nM, nD, nbody = sizes["nv"], sizes["nM"], sizes["nD"], sizes["nbody"]
+    nodes = max(map(add, m.body_bvhadr.tolist(), m.body_bvhnum.tolist()), default=0)
+    parts = max(1, nodes), max(1, sizes["ngeom"]), max(1, sizes["nbvh"] - sizes["nbvhstatic"])
+    lengths = (nv + 1, nM, nM, nM, nv + 1, nD, nbody + 1, sizes["nB"], nbody, *parts)
+    m._memory.attach_new(dict(zip(_IN_MODEL.names.values(), lengths, strict=True)))
     memory = StructMemory(TOPOLOGY, {})
     memory.link(m._memory, _IN_MODEL)
     memory.attach_new({"dof_below": m.nv, "body_below": m.nbody, "body_firstdof": m.nbody + 1})
     wrong = call(find_topology, m._memory, memory)
     if wrong:
         raise ValueError(_bad_parent(m, _PARENTS[wrong]) if wrong in _PARENTS else _WRONG[wrong])
-
-
-def _lengths(m: MjModel) -> tuple[int, ...]:
-    sizes = m._memory.sizes
-    nv, nM, nD, nbody = sizes["nv"], sizes["nM"], sizes["nD"], sizes["nbody"]
-    nodes = max(map(add, m.body_bvhadr.tolist(), m.body_bvhnum.tolist()), default=0)
-    parts = max(1, nodes), max(1, sizes["ngeom"]), max(1, sizes["nbvh"] - sizes["nbvhstatic"])
-    return (nv + 1, nM, nM, nM, nv + 1, nD, nbody + 1, sizes["nB"], nbody, *parts)
 
 
 def _bad_parent(m: MjModel, what: tuple[str, int, int]) -> str:

@@ -31,19 +31,12 @@ _OPPOSITE: dict[int, tuple[int, ...]] = {1: (1, 0), 2: (2, 0, 1), 3: (3, 1, 2, 0
 
 
 class Topology(NamedTuple):
-    """Tables of one flex, with vertices numbered from 0.
+    """Tables of one flex, with vertices numbered from 0."""
 
-    Attributes:
-        edge: vertices of the edges, the lower one first (nedge, 2).
-        shell: vertices of the shell's fragments (nshell, dim).
-        layer: number of elements between an element and the shell; 0 except in solids (nelem,).
-        evpair: elements, and vertices of their neighbours, that may touch inside the flex; none in solids (npair, 2).
-    """
-
-    edge: np.ndarray
-    shell: np.ndarray
-    layer: np.ndarray
-    evpair: np.ndarray
+    edge: np.ndarray  # vertices of the edges, the lower one first (nedge, 2)
+    shell: np.ndarray  # vertices of the shell's fragments (nshell, dim)
+    layer: np.ndarray  # number of elements between an element and the shell; 0 except in solids (nelem,)
+    evpair: np.ndarray  # elements, and vertices of their neighbours, that may touch inside; none in solids (npair, 2)
 
 
 def topology(elem: np.ndarray) -> Topology:
@@ -56,15 +49,7 @@ def topology(elem: np.ndarray) -> Topology:
 
 
 class _Sides:
-    """All fragments of all elements, with equal ones side by side, lowest vertices first.
-
-    Attributes:
-        vertex: vertices in the order of the element (n, dim).
-        elem: the element.
-        opposite: the vertex of the element that is not part of the fragment.
-        group: index of the set of equal fragments.
-        is_shell: whether there is no equal fragment.
-    """
+    """All fragments of all elements, with equal ones side by side, lowest vertices first."""
 
     def __init__(self, elem: np.ndarray, dim: int) -> None:
         places = _FRAGMENTS[dim]
@@ -72,11 +57,11 @@ class _Sides:
         ordered = np.sort(vertex, axis=1)
         order = np.lexsort(ordered.T[::-1])
         ordered = ordered[order]
-        self.vertex = vertex[order]
+        self.vertex = vertex[order]  # in the order of the element (n, dim)
         self.elem = order // len(places)
-        self.opposite = elem[:, _OPPOSITE[dim]].reshape(-1)[order]
-        self.group = np.cumsum(np.any(np.diff(ordered, axis=0, prepend=-1), axis=1)) - 1
-        self.is_shell = np.bincount(self.group)[self.group] == 1
+        self.opposite = elem[:, _OPPOSITE[dim]].reshape(-1)[order]  # vertex that is not part of the fragment
+        self.group = np.cumsum(np.any(np.diff(ordered, axis=0, prepend=-1), axis=1)) - 1  # index of the set of equals
+        self.is_shell = np.bincount(self.group)[self.group] == 1  # whether there is no equal fragment
 
     def shared(self) -> np.ndarray:
         """Return which fragments are equal to the next one, which belongs to another element (n,)."""

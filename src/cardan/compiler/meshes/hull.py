@@ -20,20 +20,12 @@ from cardan.jit.driver.program import call, native_over
 
 @dataclass(frozen=True, eq=False)
 class Hull:
-    """Triangles of a convex hull. They must not be changed.
+    """Triangles of a convex hull. They must not be changed."""
 
-    Attributes:
-        face: vertex indices, counter-clockwise from outside (n, 3).
-        listed: the same faces with their vertices in Qhull's order, which determines the order of neighbours.
-        order: the vertices.
-        around: the faces around vertices, and start and number of the faces of each vertex, (3 n,) and (nvert, 2); None
-            if the faces of each vertex are in the order of the list.
-    """
-
-    face: np.ndarray
-    listed: np.ndarray
-    order: np.ndarray
-    around: tuple[np.ndarray, np.ndarray] | None
+    face: np.ndarray  # vertex indices, counter-clockwise from outside (n, 3)
+    listed: np.ndarray  # the same with vertices in Qhull's order, which determines the order of neighbours
+    order: np.ndarray  # vertex indices
+    around: tuple[np.ndarray, np.ndarray] | None  # as in `Facets`
 
     @cached_property
     def graph(self) -> np.ndarray:

@@ -54,27 +54,12 @@ Around = tuple[np.ndarray, np.ndarray]
 
 
 class Facets(NamedTuple):
-    """A hull of triangles, in Qhull's order.
+    """A hull of triangles, in Qhull's order."""
 
-    Attributes:
-        facet: vertices of the triangles, in Qhull's order, which is independent of orientation (m, 3), int32.
-        inward: whether a triangle's corners are clockwise from outside (m,).
-        vertex: indices of the vertices (n,), int32.
-        around: the facets around vertices, int32; None if the facets of each vertex are in the order of the list.
-    """
-
-    facet: np.ndarray
-    inward: np.ndarray
-    vertex: np.ndarray
-    around: Around | None
-
-
-class _Answer(NamedTuple):
-    """Output of Qhull: facets, the summary with its lists, and, if needed, vertices."""
-
-    facets: bytes
-    lists: bytes
-    vertices: bytes
+    facet: np.ndarray  # vertices, in Qhull's order, which is independent of orientation (m, 3), int32
+    inward: np.ndarray  # whether a triangle's corners are clockwise from outside (m,)
+    vertex: np.ndarray  # indices of the vertices (n,), int32
+    around: Around | None  # int32; None if the facets of each vertex are in the order of the list
 
 
 def facets_of(points: np.ndarray) -> Facets:
@@ -158,8 +143,8 @@ def _by_library(qhull: Any, points: np.ndarray) -> Facets | None:
     Raises:
         MeshDataError: the points lie in a plane.
     """
-    answer = _ask(qhull, points, "s Fv")
-    facet = facets_in(answer.facets)
+    facets, lists, vertices = _ask(qhull, points, "s Fv")
+    facet = facets_in(facets)
     if facet is None or not len(facet) or facet.max() >= len(points):
         return None
     height, clear = _heights(points, facet)
@@ -168,14 +153,14 @@ def _by_library(qhull: Any, points: np.ndarray) -> Facets | None:
         if height is None:
             return None
     inward = height < 0.0
-    if not answer.vertices:
+    if not vertices:
         return Facets(facet, inward, _last_cones(facet), None)
-    found = order_in(answer.lists, answer.vertices, facet)
+    found = order_in(lists, vertices, facet)
     return found and Facets(facet, inward, *found)
 
 
-def _ask(qhull: Any, points: np.ndarray, formats: str) -> _Answer:
-    """Run Qhull's library, and print the results in some formats.
+def _ask(qhull: Any, points: np.ndarray, formats: str) -> tuple[bytes, bytes, bytes]:
+    """Run Qhull's library; return facets in some formats, the summary with its lists, and, if needed, vertices.
 
     Raises:
         MeshDataError: the points lie in a plane.
@@ -190,24 +175,19 @@ def _ask(qhull: Any, points: np.ndarray, formats: str) -> _Answer:
     # four facets are the initial tetrahedron, which has no cone
     if not failed and (_MERGED in lists.written() or facets.written().startswith(b"4\n")):
         qhull.qh_printlists(state)
-        _print_vertices(qhull, state, vertices)
+        remaining = ctypes.c_void_p(qhull.qh_pointvertex(state))
+        qhull.qh_setcompact(state, remaining)
+        while vertex := qhull.qh_setdellast(remaining):
+            qhull.qh_printvertex(state, vertices.file, vertex)
+        qhull.qh_settempfree(state, ctypes.byref(remaining))
     qhull.qh_freeqhull(state, 0)
     qhull.qh_memfreeshort(state, ctypes.byref(rest[0]), ctypes.byref(rest[1]))
-    answer = _Answer(facets.written(), lists.written(), vertices.written())
+    answer = facets.written(), lists.written(), vertices.written()
     for stream in (facets, lists, vertices):
         stream.close()
     if failed:
         raise MeshDataError(FLAT)
     return answer
-
-
-def _print_vertices(qhull: Any, state: Any, stream: _Stream) -> None:
-    printer, last, file = qhull.qh_printvertex, qhull.qh_setdellast, stream.file
-    vertices = ctypes.c_void_p(qhull.qh_pointvertex(state))
-    qhull.qh_setcompact(state, vertices)
-    while vertex := last(vertices):
-        printer(state, file, vertex)
-    qhull.qh_settempfree(state, ctypes.byref(vertices))
 
 
 def _heights(points: np.ndarray, facet: np.ndarray) -> tuple[np.ndarray, bool]:
@@ -230,7 +210,7 @@ def _heights(points: np.ndarray, facet: np.ndarray) -> tuple[np.ndarray, bool]:
 
 def _above_planes(qhull: Any, points: np.ndarray, facet: np.ndarray) -> np.ndarray | None:
     """Return a number for each facet that is negative if it is clockwise from outside; None if parsing fails."""
-    plane = np.array(_ask(qhull, points, "n").facets.split(), np.float64)[2:]
+    plane = np.array(_ask(qhull, points, "n")[0].split(), np.float64)[2:]
     return _along_planes(points, facet, plane.reshape(-1, 4)) if len(plane) == 4 * len(facet) else None
 
 

@@ -51,26 +51,17 @@ ROWS = Struct(
 
 
 class Surface:
-    """Triangles of a mesh, and sums over them.
-
-    Attributes:
-        vertex, face: float32 (n, 3) and int32 (m, 3).
-        area: of each triangle.
-        memory: the structure of these arrays for kernels.
-    """
+    """Triangles of a mesh with their areas, and sums over them; ``memory`` is the structure for kernels."""
 
     def __init__(self, vertex: np.ndarray, face: np.ndarray) -> None:
         self.memory = memory = StructMemory(SURFACE, {})
         count = len(face)
         self.area = np.empty(count)
         self._total, self._apex = np.zeros(6), np.zeros(3)
-        memory.attach("face", face)
-        memory.attach("area", self.area)
-        memory.attach("apex", self._apex)
-        memory.attach("total", self._total)
-        memory.attach("centre", np.empty((count, 3), np.float32))
-        memory.attach("cross", np.empty((count, 3)))
-        memory.attach("normal", np.empty((count, 3)))
+        centre, cross, normal = np.empty((count, 3), np.float32), np.empty((count, 3)), np.empty((count, 3))
+        own = {"face": face, "area": self.area, "apex": self._apex, "total": self._total}
+        for name, array in (own | {"centre": centre, "cross": cross, "normal": normal}).items():
+            memory.attach(name, array)
         self.move(vertex)
 
     def move(self, vertex: np.ndarray) -> None:
@@ -132,10 +123,8 @@ def turned(rows: np.ndarray, matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray
     """Multiply vectors (n, 3) by a matrix, in single precision. Also returns their bounds before rounding (2, 3)."""
     memory = StructMemory(ROWS, {})
     result, bounds = np.empty((len(rows), 3), np.float32), np.empty((2, 3))
-    memory.attach("row", rows)
-    memory.attach("turned", result)
-    memory.attach("matrix", matrix)
-    memory.attach("bounds", bounds)
+    for name, array in (("row", rows), ("turned", result), ("matrix", matrix), ("bounds", bounds)):
+        memory.attach(name, array)
     call(turn_rows, memory, memory)
     return result, bounds
 
@@ -144,9 +133,8 @@ def moved(rows: np.ndarray, shift: np.ndarray) -> np.ndarray:
     """Return points (n, 3) relative to another origin, in single precision."""
     memory = StructMemory(ROWS, {})
     result = np.empty((len(rows), 3), np.float32)
-    memory.attach("row", rows)
-    memory.attach("turned", result)
-    memory.attach("shift", shift)
+    for name, array in (("row", rows), ("turned", result), ("shift", shift)):
+        memory.attach(name, array)
     call(move_rows, memory, memory)
     return result
 
