@@ -28,7 +28,7 @@ from cardan.jit.cache.store import cache_folder
 from cardan.jit.front.compile import linked_module
 from cardan.jit.front.stage import CALL, COLLIDER_ABI, DOUBLE, INTERLEAVED, SINGLE, STAGE_ABI, Entry, Form, entry_of
 from cardan.jit.target.ptx import ARCHITECTURES, Code, assemble, ptx
-from cardan.model.forms import model_in
+from cardan.model.mjdata import model_in
 from cardan.soft.contacts import soft_collision
 from cardan.step.pipeline import PROGRAMS
 from cardan.step.plan import plan_of

@@ -16,8 +16,7 @@ from lane_memory import Lanes
 from cardan.jit.front.stage import DOUBLE, INTERLEAVED, Form
 from cardan.jit.memory.struct import StructMemory
 from cardan.model import internals
-from cardan.model.forms import model_in
-from cardan.model.mjdata import MjData
+from cardan.model.mjdata import MjData, model_in
 from cardan.model.mjmodel import MjModel
 from cardan.model.tables import CAPACITIES, DATA
 from cardan.plugins.sdf import attach_shape_data

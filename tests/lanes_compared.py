@@ -14,7 +14,7 @@ import cardan
 from cardan.jit import Program
 from cardan.jit.front.stage import HERE, INTERLEAVED, Form
 from cardan.model.derived import ADDRESSES
-from cardan.model.forms import model_in
+from cardan.model.mjdata import model_in
 from cardan.model.tables import COUNTERS, DATA
 from cardan.plugins.sdf import attach_shape_data
 from cardan.step.plan import plan_of

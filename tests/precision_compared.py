@@ -17,7 +17,7 @@ import numpy as np
 import cardan
 from cardan.batch import Batch
 from cardan.jit.front.stage import SINGLE, Form
-from cardan.model.forms import model_in
+from cardan.model.mjdata import model_in
 
 SMOOTH = (
     *("xpos", "xquat", "geom_xpos", "geom_xmat", "site_xpos", "subtree_com", "cinert", "cdof", "ten_length", "ten_J"),

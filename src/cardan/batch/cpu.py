@@ -27,8 +27,7 @@ from cardan.jit.memory.fields import WORDS
 from cardan.jit.memory.layout import ALIGNMENT, aligned_buffer, layout_of, scalars_of
 from cardan.jit.memory.struct import StructMemory
 from cardan.model import internals
-from cardan.model.forms import data_in_double
-from cardan.model.mjdata import MjData, attach_private, data_sizes, private_sizes
+from cardan.model.mjdata import MjData, attach_private, data_in_double, data_sizes, private_sizes
 from cardan.model.mjmodel import MjModel
 from cardan.model.plugin_life import begin_instances
 from cardan.model.reset import start_data

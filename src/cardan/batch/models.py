@@ -19,9 +19,8 @@ from cardan.jit.memory.fields import WORDS
 from cardan.jit.memory.layout import scalars_of
 from cardan.jit.memory.struct import StructMemory
 from cardan.model import internals
-from cardan.model.forms import model_in
 from cardan.model.mjdata import ARRAYS as ARRAYS_OF_DATA
-from cardan.model.mjdata import MjData
+from cardan.model.mjdata import MjData, model_in
 from cardan.model.mjmodel import ARRAYS, MjModel
 from cardan.model.tables import MODEL, SIZE_NAMES
 from cardan.plugins.sdf import attach_shape_data

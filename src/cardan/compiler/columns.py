@@ -89,10 +89,8 @@ Table = dict[str, tuple[str, Mapping[str, int] | None]]
 def table(prefix: str, *same: str, **others: str | tuple[str, Mapping[str, int]]) -> Table:
     """Describe the columns of a kind of element that copy attributes (see `Resolved.columns`).
 
-    Args:
-        prefix: first word of the fields, like ``geom``.
-        same: attributes whose field has the same name after the prefix.
-        others: attributes of fields with other names; for keywords, attribute and numbers.
+    ``prefix`` is the first word of the fields, like ``geom``. Fields of the attributes ``same`` have their names after
+    it. ``others`` are attributes of fields with other names; for keywords, attribute and numbers.
     """
     rows: Table = {f"{prefix}_{name}": (name, None) for name in same}
     for field, source in others.items():

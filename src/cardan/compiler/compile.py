@@ -127,11 +127,11 @@ def _add_assets(build: Build) -> None:
     """Add meshes, height fields, textures and materials, in the user's order."""
     kinds = {element.tag for element in build.tree.section("asset").children}
     if "mesh" in kinds:
-        from cardan.compiler.meshes.columns import add_meshes
+        from cardan.compiler.meshes.mesh import add_meshes
 
         add_meshes(build)
     if "hfield" in kinds:
-        from cardan.compiler.heightfields import add_heightfields
+        from cardan.compiler.images import add_heightfields
 
         add_heightfields(build)
     if "texture" in kinds:
@@ -174,7 +174,7 @@ def _build_bodies(build: Build) -> None:
     put_topology(build)
     reserve_trees(build)
     if build.meshes:
-        from cardan.compiler.meshes.columns import put_meshes
+        from cardan.compiler.meshes.mesh import put_meshes
 
         put_meshes(build)
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cardan.enums import mjtBias, mjtGain, mjtLRMode, mjtTrn
+from cardan.model.attributes import listing
 from cardan.step.lengthrange import LengthSearch, Search
 
 if TYPE_CHECKING:
@@ -46,8 +47,7 @@ class MjLROpt:
     tolrange: float = 0.0
 
     def __repr__(self) -> str:
-        lines = [f"  {name}: {getattr(self, name)!r}" for name in sorted(self.__slots__)]
-        return "\n".join([f"<{type(self).__name__}", *lines, ">"])
+        return listing(self, type(self).__name__, sorted(self.__slots__))
 
 
 class LengthRangeError(ValueError):
@@ -56,8 +56,7 @@ class LengthRangeError(ValueError):
 
 def is_processed(kinds: tuple[int, int], mode: int) -> bool:
     """Return whether a mode includes an actuator, according to the kinds of its gain and its bias."""
-    muscle = any(kind == code for kind, code in zip(kinds, _MUSCLE, strict=True))
-    user = any(kind == code for kind, code in zip(kinds, _USER, strict=True))
+    muscle, user = (kinds[0] == gain or kinds[1] == bias for gain, bias in (_MUSCLE, _USER))
     return (
         mode == mjtLRMode.mjLRMODE_ALL
         or (muscle and mode in (mjtLRMode.mjLRMODE_MUSCLE, mjtLRMode.mjLRMODE_MUSCLEUSER))

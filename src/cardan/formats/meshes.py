@@ -31,13 +31,10 @@ _WORD = 0xFFFFFFFF
 
 
 def merge_vertices(corners: Floats) -> tuple[Floats, Indices]:
-    """Merge equal corners of separate triangles into vertices, in order of appearance; return vertices and faces.
+    """Merge equal corners (3 nface, 3) of triangles into vertices, in order of appearance; return vertices and faces.
 
     As in the reference, the key of a corner is the single-precision number x + y / 100 + z / 10000. Only the last
     vertex of each key is stored: if another vertex with the same key came in between, a corner becomes a new vertex.
-
-    Args:
-        corners: (3 nface, 3) float32, finite.
     """
     memory, count = StructMemory(CORNERS, {}), len(corners)
     x, y, z = corners.T.astype(np.float64)
@@ -92,12 +89,18 @@ def read_stl(content: bytes) -> RawMesh:
     if len(content) == wanted and count:
         corners = np.frombuffer(content, _STL_FACE, count, _STL_HEADER + 4)["corner"].reshape(-1, 3)
     elif content[:5] == b"solid":
-        corners = _text_corners(content)
+        lines = _VERTEX_LINE.findall(content)
+        if not lines or len(lines) % 3:
+            found = f"{len(lines)} lines 'vertex x y z' make no whole triangles"
+            raise MeshDataError(f"truncated or corrupted STL file: {found}")
+        try:
+            corners = np.array(lines).astype(np.float64).astype(np.float32)
+        except ValueError as error:
+            raise MeshDataError(f"corrupted STL file: {error}") from None
     else:
         found = f"the file has {len(content)} bytes, but a binary STL of {count} faces has {wanted}"
-        raise MeshDataError(
-            "truncated or corrupted STL file: " + (found if len(content) > _STL_HEADER else "too short")
-        )
+        found = found if len(content) > _STL_HEADER else "too short"
+        raise MeshDataError(f"truncated or corrupted STL file: {found}")
     if not 1 <= len(corners) // 3 <= _LARGEST_STL:
         raise MeshDataError(f"an STL file has between 1 and {_LARGEST_STL} faces, found {len(corners) // 3}")
     finite = np.isfinite(corners)
@@ -105,19 +108,6 @@ def read_stl(content: bytes) -> RawMesh:
         raise MeshDataError("a vertex coordinate of the STL file is not finite or too large (over 2^30)")
     vertex, face = merge_vertices(corners.astype(np.float32))
     return RawMesh(vertex, face, np.empty((0, 3), np.float32), np.empty((0, 2), np.float32))
-
-
-def _text_corners(content: bytes) -> np.ndarray:
-    """Read the corners of the triangles of an STL file in text form."""
-    found = _VERTEX_LINE.findall(content)
-    if not found or len(found) % 3:
-        raise MeshDataError(
-            f"truncated or corrupted STL file: {len(found)} lines 'vertex x y z' make no whole triangles"
-        )
-    try:
-        return np.array(found).astype(np.float64).astype(np.float32)
-    except ValueError as error:
-        raise MeshDataError(f"corrupted STL file: {error}") from None
 
 
 def read_msh(content: bytes) -> RawMesh:

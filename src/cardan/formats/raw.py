@@ -23,26 +23,18 @@ class MeshDataError(ValueError):
 
 @dataclass
 class RawMesh:
-    """Vertices in the units of the file; corners of faces refer to vertices, normals and texture coordinates.
+    """Vertices in the units of the file; corners of faces refer to vertices, normals and texture coordinates."""
 
-    Attributes:
-        vertex, normal, texcoord: rows of 3, 3 and 2 float32; no rows where there are none.
-        face: vertices of the triangles, counter-clockwise; no rows for a point cloud.
-        face_normal, face_texcoord: normals and texture coordinates of the corners, -1 for none. None means that they
-            are those of the vertices.
-        mirrored: tables of corners whose order is reversed if the scale mirrors the mesh; as in the reference, this
-            depends on the format.
-        remarks: texts of warnings about the file.
-    """
-
-    vertex: Floats
-    face: Indices
-    normal: Floats
-    texcoord: Floats
+    vertex: Floats  # (n, 3)
+    face: Indices  # vertices of the triangles, counter-clockwise; no rows for a point cloud
+    normal: Floats  # (n, 3); no rows where there are none, as in `texcoord`
+    texcoord: Floats  # (n, 2)
+    # normals and texture coordinates of the corners, -1 for none; None: they are those of the vertices
     face_normal: Indices | None = None
     face_texcoord: Indices | None = None
+    # tables of corners whose order is reversed if the scale mirrors the mesh; as in the reference, by the format
     mirrored: tuple[str, ...] = ("face", "face_normal", "face_texcoord")
-    remarks: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()  # texts of warnings about the file
 
 
 def checked(raw: RawMesh) -> RawMesh:

@@ -32,9 +32,7 @@ def number_of(name: str, value: Any, kind: str) -> Any:
 def scalar_property(field: Field, watched: bool = True) -> property:
     """Make a property that reads and writes a scalar field of an object with a `_memory`.
 
-    Args:
-        field: the field.
-        watched: whether the object's `_changed` is called with the name after each assignment.
+    If ``watched``, the object's `_changed` is called with the name after each assignment.
     """
     name, kind = field.name, field.numpy_dtype.kind
     usual = float if kind == "f" else int

@@ -24,7 +24,6 @@ from __future__ import annotations
 import hashlib
 import json
 import struct
-from collections.abc import Iterator
 from math import prod
 from typing import Any
 
@@ -62,11 +61,7 @@ def dumped_size(m: MjModel) -> int:
 
 
 def load_model(data: bytes | memoryview, source: str) -> MjModel:
-    """Read a model from the bytes of a binary model file.
-
-    Args:
-        data: content of the file.
-        source: name of the file, for error messages.
+    """Read a model from the bytes of a binary model file; ``source`` is its name for error messages.
 
     Raises:
         MjcfError: the file has another format or a newer version, or is truncated or damaged; the message says which.
@@ -123,7 +118,12 @@ def _payload_bytes(sizes: dict[str, int]) -> int:
 def _read_preamble(view: memoryview, source: str) -> tuple[int, int]:
     """Return the lengths of header and payload. Raise MjcfError if the file has another format or version."""
     if bytes(view[: len(MAGIC)]) != MAGIC[: len(view)]:
-        raise MjcfError(f"not a binary model of Cardan: {_kind_of(view)}", source)
+        kind = "it does not begin as one"
+        if bytes(view[:4]) == _MJB_START:
+            kind = "this is a binary model (MJB) of MuJoCo, which only MuJoCo reads; save the model as XML there"
+        elif bytes(view[:256]).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<"):
+            kind = "this looks like XML; read it with from_xml_path"
+        raise MjcfError(f"not a binary model of Cardan: {kind}", source)
     _check_length(view, PREAMBLE, source)
     _, version, header_bytes, payload_bytes = _START.unpack(view[: _START.size])
     if version > VERSION:
@@ -131,15 +131,6 @@ def _read_preamble(view: memoryview, source: str) -> tuple[int, int]:
     if version < 1 or header_bytes > _LARGEST_HEADER:
         raise MjcfError("damaged binary model: the preamble holds impossible numbers", source)
     return header_bytes, payload_bytes
-
-
-def _kind_of(view: memoryview) -> str:
-    """Describe what a file of another format seems to be."""
-    if bytes(view[:4]) == _MJB_START:
-        return "this is a binary model (MJB) of MuJoCo, which only MuJoCo reads; save the model as XML there"
-    if bytes(view[:256]).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<"):
-        return "this looks like XML; read it with from_xml_path"
-    return "it does not begin as one"
 
 
 def _check_length(view: memoryview, wanted: int, source: str) -> None:
@@ -175,21 +166,15 @@ def _read_header(header: bytes, source: str) -> tuple[dict[str, int], list[str]]
 _MAY_BE_UNSET = ("njmax", "nconmax")
 
 
-def _pieces(sizes: dict[str, int], payload: memoryview) -> Iterator[tuple[Field, np.ndarray]]:
-    """Yield each field with its values, as a flat array."""
-    at = 0
-    for field in FIELDS:
-        count = prod(dimension(d, sizes) for d in field.shape)
-        dtype = field.numpy_dtype.newbyteorder("<")
-        yield field, np.frombuffer(payload, dtype, count, at) if count else np.empty(0, dtype)
-        at += count * dtype.itemsize
-
-
 def _fill(sizes: dict[str, int], plugins: list[str], payload: memoryview, source: str) -> MjModel:
     """Make a model with the values of the payload."""
     m = MjModel(sizes)
-    memory = m._memory
-    for field, values in _pieces(sizes, payload):
+    memory, at = m._memory, 0
+    for field in FIELDS:
+        count = prod(dimension(d, sizes) for d in field.shape)
+        dtype = field.numpy_dtype.newbyteorder("<")
+        values = np.frombuffer(payload, dtype, count, at) if count else np.empty(0, dtype)
+        at += count * dtype.itemsize
         if field.is_scalar:
             memory.scalars[field.name][0] = values[0]
         else:

@@ -13,16 +13,20 @@ from cardan.enums.data import mjtTimer
 from cardan.errors import FatalError
 from cardan.jit.binding.objects import CALL_IDENTITY, Native
 from cardan.jit.driver.program import Program
+from cardan.jit.front.precision import single_constant
+from cardan.jit.front.stage import SINGLE, Form
 from cardan.jit.memory.struct import StructMemory
 from cardan.jit.memory.view import InterpretedView
 from cardan.model.attributes import ArrayAttribute, not_settable, scalar_property, set_array
+from cardan.model.derived import ADDRESSES, DERIVATIONS
+from cardan.model.fields_work import DERIVED
 from cardan.model.mjmodel import MjModel
 from cardan.model.named import DataNames
 from cardan.model.pickling import packed, unpack
 from cardan.model.plugin_life import begin_instances, copy_instances
 from cardan.model.records import Record, RecordList
 from cardan.model.reset import start_data
-from cardan.model.tables import CAPACITIES, COUNTERS, DATA, LIMITED, SIZE_NAMES, bytes_of_one
+from cardan.model.tables import CAPACITIES, COUNTERS, DATA, LIMITED, MODEL, SIZE_NAMES, bytes_of_one
 
 INITIAL_CAPACITY = {"ncon": 16, "nefc": 64, "nnzJ": 256, "nefc_dual": 0, "nisland": 0}
 INITIAL_CAPACITY |= {"nJ": 256, "nH": 256, "ncandidate": 32, "nB_dual": 0, "nAR": 0, "nsolution": 0}
@@ -392,3 +396,45 @@ for _field in DATA.members(""):
 for _list in ("contact", "warning", "timer", "solver"):
     setattr(MjData, _list, ArrayAttribute(_list, "Records of one kind."))
 setattr(MjData, "model", ArrayAttribute("model", "The model."))  # noqa: B010 (its type is declared above)
+
+
+TOLERANCES = ("opt.tolerance", "opt.noslip_tolerance", "opt.mpr_tolerance")
+"""Options that are raised like the small constants of the code."""
+
+
+def model_in(form: Form, m: MjModel) -> MjModel:
+    """Copy a model for native code of another form.
+
+    Functions of the interface must not get the copy: their code is for double precision.
+    """
+    memory = StructMemory(form.struct(MODEL), m._memory.sizes)
+    memory.take_values(m._memory)
+    if form.precision == SINGLE:
+        for name in TOLERANCES:
+            memory.scalars[name][0] = single_constant(m._memory.scalars[name].item())
+    new = MjModel.__new__(MjModel)
+    new._adopt(memory)
+    new._form = form
+    new._source, new._mesh_poses, new._plugins = m._source, m._mesh_poses, m._plugins
+    for field in DERIVED:
+        own = field.name in ADDRESSES
+        memory.attach(field.name, DERIVATIONS[field.name](new) if own else m._memory.arrays[field.name])
+    new._finalized = True
+    return new
+
+
+def data_in_double(m: MjModel, d: MjData) -> MjData:
+    """Copy data of another precision to double precision, for the given model."""
+    new = MjData(m)
+    memory, old = new._memory, d._memory
+    plugin_data = memory.arrays["plugin_data"].copy()
+    for capacity in old.growable:
+        if memory.sizes[capacity] != old.sizes[capacity]:
+            memory.grow(capacity, old.sizes[capacity])
+    memory.take_values(old)
+    for name in private_sizes(m):
+        memory.arrays[name][:] = old.arrays[name]
+    memory.arrays["plugin_data"][:] = plugin_data
+    copy_instances(new, m, d)
+    new._show_memory()
+    return new

@@ -18,6 +18,7 @@ import numpy as np
 from cardan.enums import mjtObj
 from cardan.jit.memory.fields import Field, Struct
 from cardan.jit.memory.struct import StructMemory
+from cardan.model.attributes import listing
 from cardan.model.declared import DataFields, ModelFields
 from cardan.model.tables import DATA, MODEL
 
@@ -227,8 +228,7 @@ class ElementView:
         return self._name
 
     def __repr__(self) -> str:
-        lines = [f"  {name}: {getattr(self, name)!r}" for name in sorted((*self._attributes, "id", "name"))]
-        return "\n".join([f"<{type(self).__name__}", *lines, ">"])
+        return listing(self, type(self).__name__, dir(self))
 
     def __dir__(self) -> list[str]:
         return sorted((*self._attributes, "id", "name"))

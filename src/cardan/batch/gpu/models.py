@@ -20,7 +20,7 @@ from cardan.jit.memory.fields import WORDS
 from cardan.jit.memory.layout import scalars_of
 from cardan.model import internals
 from cardan.model.derived import ADDRESSES
-from cardan.model.forms import model_in
+from cardan.model.mjdata import model_in
 from cardan.model.mjmodel import MjModel
 from cardan.model.tables import MODEL
 

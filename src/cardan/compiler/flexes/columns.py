@@ -129,10 +129,6 @@ def add_flexes(build: Build) -> None:
     poses: list[Pose] = [IDENTITY]  # of the bodies in the world, at the initial configuration
     for body in build.bodies[1:]:
         poses.append(compose(poses[body.parent.id if body.parent else 0], (body.pos, body.quat)))
-    for field in _TREE_FIELDS:
-        rows = build.columns.pop(field, [])
-        if rows:
-            build.add_block(field, np.array(rows))
     for element in elements:
         _put(build, element, _flex(build, element, poses))
     build.sizes["nbvhdynamic"] = build.sizes.get("nbvh", 0) - build.sizes["nbvhstatic"]

@@ -69,10 +69,8 @@ def _triangles(case: int) -> tuple[tuple[int, int, int], ...]:
 def marching_cubes(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return vertices (n, 3) and triangles (k, 3) of the zero level, interpolated along edges of unit cubes.
 
-    Cubes are ordered by z, y and x, and so are the ends of the edges with vertices.
-
-    Args:
-        values: (nx, ny, nz) function values at integer coordinates, negative inside.
+    ``values`` are those of the function at integer coordinates (nx, ny, nz), negative inside. Cubes are ordered by z, y
+    and x, and so are the ends of the edges with vertices.
     """
     inside = values < 0.0
     nx, ny, nz = np.array(values.shape) - 1

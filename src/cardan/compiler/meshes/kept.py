@@ -35,11 +35,7 @@ Key = tuple[str, str, int, int, int, int]
 
 
 class ReadMesh:
-    """An immutable mesh from its file or its attributes, and the hull of its points.
-
-    Attributes:
-        raw: the mesh as it was read and checked.
-    """
+    """An immutable mesh from its file or its attributes, as it was read and checked, and the hull of its points."""
 
     def __init__(self, raw: RawMesh) -> None:
         self.raw = checked(raw)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from functools import cached_property
 from math import sqrt
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from cardan.compiler.box_tree import box_tree
 from cardan.compiler.files import asset_name, asset_path, read_asset
 from cardan.compiler.meshes.implicit import implicit_mesh
 from cardan.compiler.meshes.kept import ReadMesh, mesh_of_file
@@ -23,6 +25,7 @@ from cardan.maths.pose import IDENTITY, principal_axes
 from cardan.maths.quaternion import neg_quat, normalize4, quat2mat
 from cardan.maths.types import Pose, Quat, Vec3
 from cardan.maths.vector import add3
+from cardan.threads import Crew, processors
 
 if TYPE_CHECKING:
     from cardan.compiler.build import Build
@@ -47,26 +50,19 @@ class MassProperties(NamedTuple):
 class Mesh:
     """A mesh asset, with the properties that geoms request from it.
 
-    Attributes:
-        element, values: the asset, and its resolved attributes.
-        surface: its triangles, after a geom has requested `solid` or `shell`.
-        vertex: (n, 3) float32, in the file's coordinates after scaling. After a geom has requested `solid` or `shell`,
-            they are in the mesh's own frame.
-        normal, texcoord, face, face_normal, face_texcoord: see `RawMesh`.
-        pose: pose that the last geom gave the mesh (field ``mesh_pos``, ``mesh_quat``).
-        path: name of the file, None for inline data.
-        needs_hull: whether a geom collides with the mesh.
-        low, high: corners of the bounding box in the mesh's frame.
+    Its tables `vertex`, `normal`, ... are those of `RawMesh`, in the file's coordinates after scaling. After a geom has
+    requested `solid` or `shell`, they are in the mesh's own frame, `surface` holds the triangles, and `low` and `high`
+    are the corners of the bounding box.
     """
 
     def __init__(self, build: Build, element: Element) -> None:
         self.element = element
         self.values = element.resolved()
         self.exact: bool = build.settings["exactmeshinertia"]
-        self.needs_hull = False
+        self.needs_hull = False  # whether a geom collides with the mesh
         self._flat: MassProperties | None = None
-        self.pose: Pose = IDENTITY
-        self.path = asset_name(build, element)
+        self.pose: Pose = IDENTITY  # that the last geom gave the mesh (``mesh_pos``, ``mesh_quat``)
+        self.path = asset_name(build, element)  # None for inline data
         try:
             self._prepare(self._read(build))
         except MeshDataError as error:
@@ -304,3 +300,58 @@ _BY_BOX: dict[str, Callable[[np.ndarray, Vec3], Vec3]] = {
     "cylinder": _around_cylinder,
     "box": lambda vertex, half: half,
 }
+
+
+_SMALL = 100  # hulls of at most this many vertices are computed without a thread
+_TREE_FIELDS = ("bvh_depth", "bvh_child", "bvh_nodeid", "bvh_aabb")
+
+
+def add_meshes(build: Build) -> None:
+    """Read the mesh assets, in the user's order."""
+    for element in build.tree.section("asset").all("mesh"):
+        mesh = build.meshes[element.name or ""] = Mesh(build, element)
+        if not build.dropped(element):
+            build.enter("mesh", element.name)
+            build.put(mesh_path=mesh.path)
+
+
+def put_meshes(build: Build) -> None:
+    """Fill columns ``mesh_*`` and the trees over the meshes' faces, after all geoms have made their requests."""
+    meshes = [mesh for mesh in build.meshes.values() if not build.dropped(mesh.element)]
+    if not meshes:
+        return
+    # hulls are computed in parallel, since Qhull releases the GIL; threads cost more than small hulls
+    wanted = [mesh for mesh in meshes if mesh.needs_hull]
+    if len(wanted) > 1 and max(len(mesh.vertex) for mesh in wanted) > _SMALL:
+        with closing(Crew(min(len(wanted), processors()), "cardan-hull")) as crew:
+            crew.each(lambda k, _: wanted[k].graph, len(wanted))
+    for mesh in meshes:
+        _put_mesh(build, mesh)
+    build.sizes["nbvhstatic"] = build.sizes["nbvh"]
+
+
+def _put_mesh(build: Build, mesh: Mesh) -> None:
+    """Add one mesh, in its own frame even if no geom uses it."""
+    _ = mesh.solid  # moves the vertices into this frame
+    tree = box_tree(*mesh.surface.boxes())
+    tree_adr, *_ = [build.add_block(field, rows) for field, rows in zip(_TREE_FIELDS, tree, strict=True)]
+    texcoord_adr = build.add_block("mesh_texcoord", mesh.texcoord)
+    graph_adr = build.add_block("mesh_graph", mesh.graph)
+    build.add_block("mesh_facenormal", mesh.face_normal)
+    build.add_block("mesh_facetexcoord", mesh.face_texcoord)
+    build.put(
+        mesh_vertadr=build.add_block("mesh_vert", mesh.vertex),
+        mesh_vertnum=len(mesh.vertex),
+        mesh_normaladr=build.add_block("mesh_normal", mesh.normal),
+        mesh_normalnum=len(mesh.normal),
+        mesh_texcoordadr=texcoord_adr if len(mesh.texcoord) else -1,
+        mesh_texcoordnum=len(mesh.texcoord),
+        mesh_faceadr=build.add_block("mesh_face", mesh.face),
+        mesh_facenum=len(mesh.face),
+        mesh_bvhadr=tree_adr,
+        mesh_bvhnum=len(tree.depth),
+        mesh_graphadr=graph_adr if len(mesh.graph) else -1,
+        mesh_scale=mesh.values["scale"],
+        mesh_pos=mesh.pose[0],
+        mesh_quat=mesh.pose[1],
+    )
