@@ -68,9 +68,8 @@ def box_tree(low: np.ndarray, high: np.ndarray, centre: np.ndarray) -> BoxTree:
     parts, memory = StructMemory(PARTS, {}), StructMemory(TREE, {})
     for name, array in (("low", low), ("high", high), ("centre", centre), ("key", _keys(centre))):
         parts.attach(name, array)
-    for name, size in (("sorted", 3 * n), ("side", n), ("room", n), ("first", count), ("number", count)):
-        parts.attach(name, np.empty(size, np.int32))
-    parts.attach("count", np.empty(max(n, _DIGITS), np.int32))
+    parts.attach_new({"sorted": 3 * n, "side": n, "room": n, "first": count, "number": count})
+    parts.attach_new({"count": max(n, _DIGITS)})
     tree = BoxTree(
         np.zeros(count, np.int32), np.full((count, 2), -1, np.int32), np.full(count, -1, np.int32), np.zeros((count, 6))
     )

@@ -111,11 +111,9 @@ _PROGRAMS: dict[tuple[Any, ...], Program] = {}
 
 
 def set_const(m: MjModel, d: MjData | Scratch) -> None:
-    """Recompute all constants of the model that depend on ``qpos0``, after a change of the model.
+    """Recompute all constants of the model that depend on ``qpos0``, in place, after a change of the model.
 
-    Args:
-        m: the model, changed in place.
-        d: a data of the model, used as scratch; afterwards its ``qpos`` and derived fields are those of ``qpos0``.
+    ``d`` is used as scratch; afterwards its ``qpos`` and derived fields are those of ``qpos0``.
     """
     d.qpos[:] = m.qpos0
     run_position_stages(m, d)

@@ -8,7 +8,7 @@ models; it is cached.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -121,7 +121,8 @@ def copy_derived(new: MjModel, old: MjModel) -> None:
         new._memory.attach(name, DERIVATIONS[name](new) if name in OWN else old._memory.arrays[name].copy())
 
 
-def share_derived(new: MjModel, old: MjModel) -> None:
-    """Attach the derived tables of `old`, without copying them, to `new`, the model of one of many worlds."""
+def share_derived(new: MjModel, old: MjModel, own: Collection[str] = ()) -> None:
+    """Attach the derived tables of `old`, without copying them, to `new`, which computes the tables `own` itself."""
     for field in DERIVED:
-        new._memory.attach(field.name, old._memory.arrays[field.name])
+        name = field.name
+        new._memory.attach(name, DERIVATIONS[name](new) if name in own else old._memory.arrays[name])

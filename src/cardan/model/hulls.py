@@ -57,11 +57,8 @@ def vertex_certain(m: MjModel) -> np.ndarray:
         return certain
     memory, faces = StructMemory(FOLDS, {}), m.nmeshgraph // 3  # a hull cannot have more
     memory.attach("certain", certain)
-    for name in ("begin", "number"):
-        memory.attach(name, np.empty(m.nmeshvert, np.int32))
-    memory.attach("around", np.empty(3 * faces, np.int32))
-    memory.attach("normal", np.empty((faces, 3)))
-    memory.attach("sums", np.empty((3, 3)))
+    memory.attach_new({"begin": m.nmeshvert, "number": m.nmeshvert, "around": 3 * faces})
+    memory.attach_new({"normal": faces, "sums": 3})
     wrong = call(find_folds, m._memory, memory)
     if wrong:
         raise ValueError(f"mesh_graphadr[{wrong - 1}] is not the address of a hull in mesh_graph")

@@ -18,8 +18,7 @@ from cardan.jit.front.stage import SINGLE, Form
 from cardan.jit.memory.struct import StructMemory
 from cardan.jit.memory.view import InterpretedView
 from cardan.model.attributes import ArrayAttribute, not_settable, scalar_property, set_array
-from cardan.model.derived import ADDRESSES, DERIVATIONS
-from cardan.model.fields_work import DERIVED
+from cardan.model.derived import ADDRESSES, share_derived
 from cardan.model.mjmodel import MjModel
 from cardan.model.named import DataNames
 from cardan.model.pickling import packed, unpack
@@ -316,22 +315,18 @@ class MjData(Native, DataNames):
         self.__dict__.pop("_view", None)
         copy_instances(self, self.model, other)
 
-    def _begin_copy(self, other: MjData) -> None:
-        begin_instances(self.model, self)
-        self._copy_values(other)
+    def _copy_with(self, model: MjModel) -> MjData:
+        new = MjData.__new__(MjData)
+        new._adopt(model, new_memory(model, self._memory.sizes))
+        begin_instances(model, new)
+        new._copy_values(self)
+        return new
 
     def __copy__(self) -> MjData:
-        new = MjData.__new__(MjData)
-        new._adopt(self.model, new_memory(self.model, self._memory.sizes))
-        new._begin_copy(self)
-        return new
+        return self._copy_with(self.model)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> MjData:
-        new = MjData.__new__(MjData)
-        model = deepcopy(self.model, memo)
-        new._adopt(model, new_memory(model, self._memory.sizes))
-        new._begin_copy(self)
-        return new
+        return self._copy_with(deepcopy(self.model, memo))
 
     def __getstate__(self) -> dict[str, Any]:
         return {"model": self.model, "memory": packed(self._memory)}
@@ -416,9 +411,7 @@ def model_in(form: Form, m: MjModel) -> MjModel:
     new._adopt(memory)
     new._form = form
     new._source, new._mesh_poses, new._plugins = m._source, m._mesh_poses, m._plugins
-    for field in DERIVED:
-        own = field.name in ADDRESSES
-        memory.attach(field.name, DERIVATIONS[field.name](new) if own else m._memory.arrays[field.name])
+    share_derived(new, m, ADDRESSES)
     new._finalized = True
     return new
 

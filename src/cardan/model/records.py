@@ -135,12 +135,6 @@ class RecordList:
 
     There is no ``__iter__``: a loop requests one element after the other until IndexError, so that the number of
     elements may change during the loop.
-
-    Args:
-        memory: memory of the arrays.
-        length: returns the current number of records; None: the number of rows of the arrays.
-        rows: the rows of this list; None: all.
-        records: records that were requested before, by their rows.
     """
 
     record_class: ClassVar[type[Record]] = Record
@@ -149,8 +143,8 @@ class RecordList:
 
     _memory: StructMemory
     _columns: Columns
-    _length: Callable[[], int]
-    _rows: slice | None
+    _length: Callable[[], int]  # returns the current number of records; by default, the rows of the arrays
+    _rows: slice | None  # the rows of this list; None: all
     _records: dict[int, Any]  # records that were requested before, by their rows
 
     if TYPE_CHECKING:
