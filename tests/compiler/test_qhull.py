@@ -96,7 +96,7 @@ def test_answers_that_make_no_sense(what: str, monkeypatch: pytest.MonkeyPatch) 
     """What the library prints isn't believed if its parts don't fit together: SciPy finds the hull then."""
     by_scipy, asked = qhull._by_scipy, []
     monkeypatch.setattr(qhull, "library", lambda: True)
-    monkeypatch.setattr(qhull, "_ask", lambda *_: qhull._Answer(*FOREIGN[what]))
+    monkeypatch.setattr(qhull, "_ask", lambda *_: FOREIGN[what])
     monkeypatch.setattr(qhull, "_by_scipy", lambda points: asked.append(points) or by_scipy(points))
     for own, expected in zip(parts(graph(FLAT["cube"])), parts(reference_graph(FLAT["cube"])), strict=True):
         np.testing.assert_array_equal(own, expected)
