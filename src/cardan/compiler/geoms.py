@@ -140,9 +140,8 @@ def put_sameframes(build: Build) -> None:
     pos, quat = IDENTITY
     for word in ("geom", "site"):
         column = columns[f"{word}_sameframe"]
-        for place, turn, owner in zip(
-            columns[f"{word}_pos"], columns[f"{word}_quat"], columns[f"{word}_bodyid"], strict=True
-        ):
+        placed = (columns[f"{word}_{name}"] for name in ("pos", "quat", "bodyid"))
+        for place, turn, owner in zip(*placed, strict=True):
             if place == pos and turn == quat:
                 column.append(1)
             else:

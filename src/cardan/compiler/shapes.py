@@ -56,16 +56,8 @@ def _capsule_inertia(s: Vec3, mass: float) -> Vec3:
 
 
 # products instead of powers: on overflow they become infinite, which is reported as an error of the geom
-def _cylinder_radius(s: Vec3) -> float:
-    return sqrt(s[0] * s[0] + s[1] * s[1])
-
-
 def _box_radius(s: Vec3) -> float:
     return sqrt(s[0] * s[0] + s[1] * s[1] + s[2] * s[2])
-
-
-def _box_volume(s: Vec3) -> float:
-    return 8.0 * s[0] * s[1] * s[2]
 
 
 def _solid_inertia(mass: float, share: float, s: Vec3) -> Vec3:
@@ -99,10 +91,13 @@ SHAPES: dict[str, Shape] = {
         lambda s, mass: _solid_inertia(mass, 5.0, s), _same,
     ),
     "cylinder": Shape(
-        2, lambda s: (s[0], s[0], s[1]), _cylinder_radius, lambda s: 2.0 * pi * s[0] * s[0] * s[1], _cylinder_inertia,
-        lambda s: (s[0], s[0], s[1]),
+        2, lambda s: (s[0], s[0], s[1]), lambda s: sqrt(s[0] * s[0] + s[1] * s[1]),
+        lambda s: 2.0 * pi * s[0] * s[0] * s[1], _cylinder_inertia, lambda s: (s[0], s[0], s[1]),
     ),
-    "box": Shape(3, _same, _box_radius, _box_volume, lambda s, mass: _solid_inertia(mass, 3.0, s), _same),
+    "box": Shape(
+        3, _same, _box_radius, lambda s: 8.0 * s[0] * s[1] * s[2],
+        lambda s, mass: _solid_inertia(mass, 3.0, s), _same,
+    ),
 }  # fmt: skip
 SHAPES["hfield"] = SHAPES["box"]  # a height field has the mass of a box as thick as its base and half its top
 

@@ -164,10 +164,6 @@ _FLEX_SPANS = {
     "nflextexcoord": _texcoord_span,
 }
 
-_HFIELD_SPANS = {"nhfield": _one, "nhfielddata": _counted("hfield_adr", "hfield_nrow", "hfield_ncol")}
-_TEXTURE_SPANS = {"ntex": _one, "ntexdata": _counted("tex_adr", "tex_height", "tex_width", times=3)}
-_SENSOR_SPANS = {"nsensor": _one, "nsensordata": _counted("sensor_adr", "sensor_dim")}
-_NUMERIC_SPANS = {"nnumeric": _one, "nnumericdata": _counted("numeric_adr", "numeric_size")}
 
 KINDS: tuple[Kind, ...] = (
     _described("body", {"nbody": _one}, data=("",)),
@@ -179,16 +175,16 @@ KINDS: tuple[Kind, ...] = (
     _described("flex", _FLEX_SPANS, prefixes=("flex_", "flex"), data=("flex",)),
     _described("mesh", {"nmesh": _one}),
     _described("skin", {"nskin": _one}),
-    _described("hfield", _HFIELD_SPANS),
-    _described("tex", _TEXTURE_SPANS, "texture"),
+    _described("hfield", {"nhfield": _one, "nhfielddata": _counted("hfield_adr", "hfield_nrow", "hfield_ncol")}),
+    _described("tex", {"ntex": _one, "ntexdata": _counted("tex_adr", "tex_height", "tex_width", times=3)}, "texture"),
     _described("mat", {"nmat": _one}, "material"),
     _described("pair", {"npair": _one}),
     _described("exclude", {"nexclude": _one}),
     _described("eq", {"neq": _one}, "equality"),
     _described("tendon", {"ntendon": _one}, "ten", data=("ten_",)),
     _described("actuator", {"nu": _one}, data=("actuator_", "")),
-    _described("sensor", _SENSOR_SPANS, data=("sensor",)),
-    _described("numeric", _NUMERIC_SPANS),
+    _described("sensor", {"nsensor": _one, "nsensordata": _counted("sensor_adr", "sensor_dim")}, data=("sensor",)),
+    _described("numeric", {"nnumeric": _one, "nnumericdata": _counted("numeric_adr", "numeric_size")}),
     _described("text", {"ntext": _one, "ntextdata": _counted("text_adr", "text_size")}),
     _described("tuple", {"ntuple": _one, "ntupledata": _counted("tuple_adr", "tuple_size")}),
     _described("key", {"nkey": _one}, "keyframe"),
