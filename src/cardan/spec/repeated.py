@@ -136,10 +136,7 @@ def given_by(run: Sequence[Element], name: str) -> list[Any]:
 
 
 def repeated(model: Element, blanks: Sequence[tuple[int, str]], rows: Iterable[tuple[Any, ...]]) -> list[Element]:
-    """Return repeated elements, one for each row of values, which has a value for each blank.
-
-    ``model`` and ``blanks`` are those of a `Pattern`; the model's values of the blanks do not matter.
-    """
+    """Return repeated elements of a `Pattern`, one for each row of values, which has a value for each blank."""
     pattern = Pattern(model, blanks)
     return [Repeated(pattern, row) for row in rows]
 

@@ -186,9 +186,7 @@ def build_loop(composite: Composite) -> None:
         raise macro.error(f"a loop has one dimension, got the counts {composite.counts}", "count")
     reason = "composites of the type 'loop' are deprecated: use 'cable'"
     warnings.warn(str(MjcfError(reason, macro.source, macro.line, "composite")), stacklevel=2)
-    root = macro.parent
-    while root is not None and root.tag == "frame":
-        root = root.parent
+    root = next((around for around in macro.around() if around.tag != "frame"), None)
     root_name = (root.name if root is not None else None) or ""
     first = _root_number(composite, root_name)
     names = [composite.name("B", number) for number in range(count)]

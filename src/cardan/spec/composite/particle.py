@@ -159,12 +159,8 @@ def _make_elastic(
 ) -> list[float]:
     """Give the model of all bodies the plugin: with the triangles of a sheet, or the tetrahedra of a solid.
 
-    Returns:
-        Densities of the bodies' geoms, kg/m^3, if the bodies form a sheet: they give a sphere the mass of all triangles
-        around the particle.
-
-    Raises:
-        MjcfError: the plugin's thickness is not a number.
+    If the bodies form a sheet, return the densities of their geoms, kg/m^3: they give a sphere the mass of all
+    triangles around the particle. A thickness of the plugin that is not a number raises MjcfError.
     """
     name = f"composite{composite.prefix}"
     if not triangles:

@@ -8,6 +8,7 @@ documented were derived from results of the reference.
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import takewhile
 from math import inf
 from typing import Any
 
@@ -43,12 +44,9 @@ _EDGE_OF_CONSTRAINT = ("solref", "solimp")
 class Expansion:
     """One flexcomp that is being expanded.
 
-    Attributes:
-        macro: the element; values: its resolved attributes; settings: those of ``compiler``.
-        parent: the body around it; frames: the frames between that body and the macro, outermost first.
-        lattice: points and elements as they are generated; point: the points after placing, in the innermost frame.
-        pinned: mask of the points that belong to the parent; used: numbers of the points that become vertices.
-        elem: vertices of the elements; free: numbers of the points that get bodies.
+    ``frames`` are those between the body around it (``parent``) and the macro, outermost first. ``lattice`` has points
+    and elements as they are generated; ``point`` has the points after placing, in the innermost frame. ``pinned`` is
+    the mask of the points that belong to the parent; ``used`` and ``free`` are the points with vertices and bodies.
     """
 
     def __init__(self, macro: Element) -> None:
@@ -56,11 +54,8 @@ class Expansion:
         self.values = macro.resolved()
         self.settings = macro.tree.section("compiler").resolved()
         self._check()
-        frames: list[Element] = []
-        around = macro.parent
-        while around is not None and around.tag == "frame":
-            frames.insert(0, around)
-            around = around.parent
+        frames = list(takewhile(lambda around: around.tag == "frame", macro.around()))[::-1]
+        around = (frames[0] if frames else macro).parent
         assert around is not None
         if around.tag != "worldbody" and not around.name:
             raise macro.error("the body around it needs a name, since the vertices refer to it")

@@ -110,10 +110,9 @@ class MjsActuator(Named):
         element.row = GENERAL
 
     def set_to(self, tag: str, **values: Any) -> None:
-        """Convert the actuator to a shortcut with these attributes; negative values mean the defaults.
+        """Convert the actuator, not a default class, to a shortcut; negative values mean the defaults.
 
-        Raises:
-            MjcfError: an attribute of the actuator does not exist in the shortcut, or it is a default class.
+        The shortcut must have all attributes of the actuator. Raises MjcfError.
         """
         row = ACTUATOR.children[tag]
         element: Any = self.element
@@ -239,9 +238,8 @@ class MjsSensor(Named):
         self._write_aims()
 
     def _clear_aims(self) -> None:
-        for attributes in _attributes(self.element.row):
-            for name in (*attributes.values(), "objtype", "reftype"):
-                self.element.attributes.pop(name, None)
+        for name in ("objtype", "reftype", *(n for names in _attributes(self.element.row) for n in names.values())):
+            self.element.attributes.pop(name, None)
 
     def _aim(self, holder: str, attributes: dict[str, str]) -> tuple[str, str] | None:
         """Return the kind of the object or reference and the attribute that names it, or None if they do not match."""

@@ -24,11 +24,7 @@ MjsExclude = struct_class("MjsExclude", CONTACT.children["exclude"], body1="body
 
 
 def tag_of(words: keywords.Words, struct: Struct, value: Any, message: str) -> str:
-    """Return the keyword of a number that is assigned to the ``type`` of a struct.
-
-    Raises:
-        MjcfError: no keyword has this number; it begins with the value and ``message``.
-    """
+    """Return the keyword of a number assigned to the ``type`` of a struct; ``message`` is about unknown numbers."""
     tag = words.words.get(value)
     if tag is None:
         assert words.enumeration is not None
