@@ -50,14 +50,6 @@ class Pattern:
         """Return a part of the model, or the model itself (`OWN`)."""
         return self.model if number == OWN else self.model.children[number]
 
-    def differences(self, part: Element) -> dict[str, int]:
-        """Return the attributes in which a part differs, except its name, with their indices among the values."""
-        return {
-            name: place
-            for (number, name), place in self._places.items()
-            if name != "name" and self.part(number) is part
-        }
-
     def varies(self, part: Element) -> bool:
         """Return whether a part differs in more than its name."""
         return any(self.part(number) is part for number in self.varied)

@@ -10,7 +10,7 @@ reference drops or rejects a relation between a copy and an element outside, the
 from __future__ import annotations
 
 from math import radians
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from cardan.maths.pose import euler2quat
 from cardan.maths.quaternion import rot_vec_quat
@@ -18,9 +18,6 @@ from cardan.maths.vector import add3, scale3
 from cardan.spec.element import Element
 from cardan.spec.schema.body import FRAME
 from cardan.spec.tree import Named, names_of
-
-if TYPE_CHECKING:
-    from cardan.spec.tree import ModelTree
 
 # sections whose elements are copied with the elements they refer to; later ones may refer to earlier ones
 _SECTIONS = ("deformable", "contact", "tendon", "equality", "actuator", "sensor")
@@ -43,7 +40,25 @@ def expand(macro: Element) -> None:
               for pose, suffix in zip(_poses(macro, values), suffixes, strict=True)]  # fmt: skip
     at = parent.children.index(macro)
     parent.children[at : at + 1] = frames
-    _copy_relations(macro.tree, names, suffixes)
+    # copy the elements that refer to copied ones to the end of their section
+    for tag in _SECTIONS:
+        section = macro.tree.section(tag)
+        concerned = [
+            element
+            for element in section.children
+            if any(part.referred(row) in names for part in (element, *element.children) for row in part.row.references)
+        ]
+        if not concerned:
+            continue
+        section.children = [element for element in section.children if element not in concerned]
+        for element in concerned:
+            if element.name and element.row.kind:
+                names.add((element.row.kind, element.name))
+        for suffix in suffixes:
+            for element in concerned:
+                copy = _renamed_copy(element, section, names, suffix)
+                for child in element.children:
+                    _renamed_copy(child, copy, names, suffix)
 
 
 def _poses(macro: Element, values: dict[str, Any]) -> list[dict[str, Any]]:
@@ -88,25 +103,3 @@ def _renamed_copy(element: Element, parent: Element, names: Named, suffix: str) 
     copy = Element(element.row, element.tree, parent, attributes, element.source, element.line)
     parent.children.append(copy)
     return copy
-
-
-def _copy_relations(tree: ModelTree, names: Named, suffixes: list[str]) -> None:
-    """Copy the elements that refer to copied ones to the end of their section."""
-    for tag in _SECTIONS:
-        section = tree.section(tag)
-        concerned = [
-            element
-            for element in section.children
-            if any(part.referred(row) in names for part in (element, *element.children) for row in part.row.references)
-        ]
-        if not concerned:
-            continue
-        section.children = [element for element in section.children if element not in concerned]
-        for element in concerned:
-            if element.name and element.row.kind:
-                names.add((element.row.kind, element.name))
-        for suffix in suffixes:
-            for element in concerned:
-                copy = _renamed_copy(element, section, names, suffix)
-                for child in element.children:
-                    _renamed_copy(child, copy, names, suffix)

@@ -111,13 +111,6 @@ class MjsEquality(EqualityDefault):
 
 # --- tendons ---------------------------------------------------------------------------------------------------------
 
-_WRAP_TYPE = {
-    "joint": mjtWrap.mjWRAP_JOINT,
-    "pulley": mjtWrap.mjWRAP_PULLEY,
-    "site": mjtWrap.mjWRAP_SITE,
-    "geom": mjtWrap.mjWRAP_SPHERE,
-}
-
 
 class MjsWrap(Struct):
     """One element of a tendon's path."""
@@ -129,7 +122,8 @@ class MjsWrap(Struct):
     @property
     def type(self) -> mjtWrap:
         """Kind of element; for a geom ``mjWRAP_SPHERE``, since its shape is known only after compilation."""
-        return _WRAP_TYPE[self.element.row.tag]
+        tag = self.element.row.tag
+        return mjtWrap.mjWRAP_SPHERE if tag == "geom" else getattr(mjtWrap, f"mjWRAP_{tag.upper()}")
 
     @property
     def target(self) -> Any:

@@ -44,12 +44,7 @@ class mjtMark(MjEnum):
 
 
 class Words(dict[str, int]):
-    """Numbers of keywords.
-
-    Attributes:
-        enumeration: the enumeration with these numbers, or None.
-        words: the keywords by number.
-    """
+    """Numbers of keywords; ``words`` are the keywords by number, in ``enumeration`` if there is one."""
 
     def __init__(self, numbers: Mapping[str, int], enumeration: type[MjEnum] | None = None) -> None:
         super().__init__(numbers)

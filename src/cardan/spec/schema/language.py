@@ -17,54 +17,29 @@ from cardan.spec.schema.rows import ElementRow, add_entry_defaults, element, ent
 from cardan.spec.schema.sensor import SENSOR
 from cardan.spec.schema.settings import SETTINGS
 
-
-def _default_section() -> ElementRow:
-    """Return the row of ``<default>``: one entry for each kind of element that takes defaults."""
-    actuators = [row for tag, row in ACTUATOR.children.items() if tag != "plugin"]
-    equality = EQUALITY.children["joint"]
-    entries = [
-        entry_row(MESH_ROW, "mesh", keep=("scale",)),
-        entry_row(MATERIAL_ROW, "material"),
-        entry_row(JOINT_ROW, "joint"),
-        entry_row(GEOM_ROW, "geom"),
-        entry_row(SITE_ROW, "site"),
-        entry_row(CAMERA_ROW, "camera", drop=("target",)),
-        entry_row(LIGHT_ROW, "light", drop=("target",)),
-        entry_row(PAIR, "pair", drop=("geom1", "geom2")),
-        entry_row(equality, "equality", keep=("active", "solref", "solimp")),
-        entry_row(SPATIAL, "tendon"),
-        *(entry_row(row, row.tag, drop=NOT_IN_DEFAULT) for row in actuators),
-    ]
-    section = element("default", "default class: values of attributes that elements leave out",
-                      text("class", "name of the class; required inside another class"),
-                      children=entries, multiplicity="R")  # fmt: skip
-    section.children["default"] = section
-    return section
-
-
-DEFAULT = _default_section()
+# one entry for each kind of element that takes defaults
+_ENTRIES = [
+    entry_row(MESH_ROW, "mesh", keep=("scale",)),
+    *(entry_row(row, row.tag) for row in (MATERIAL_ROW, JOINT_ROW, GEOM_ROW, SITE_ROW)),
+    *(entry_row(row, row.tag, drop=("target",)) for row in (CAMERA_ROW, LIGHT_ROW)),
+    entry_row(PAIR, "pair", drop=("geom1", "geom2")),
+    entry_row(EQUALITY.children["joint"], "equality", keep=("active", "solref", "solimp")),
+    entry_row(SPATIAL, "tendon"),
+    *(entry_row(row, tag, drop=NOT_IN_DEFAULT) for tag, row in ACTUATOR.children.items() if tag != "plugin"),
+]
+DEFAULT = element("default", "default class: values of attributes that elements leave out",
+                  text("class", "name of the class; required inside another class"),
+                  children=_ENTRIES, multiplicity="R")  # fmt: skip
+DEFAULT.children["default"] = DEFAULT
 INCLUDE = element("include", "another file, whose content takes this place",
                   file("file", "path of the file, relative to this file or the main file", required=True))  # fmt: skip
 
+_RELATIONS = (CONTACT, EQUALITY, TENDON, ACTUATOR, SENSOR, KEYFRAME)
 SCHEMA = element(
     "mujoco",
     "the model",
     text("model", "name of the model", default="MuJoCo Model"),
-    children=[
-        *SETTINGS,
-        DEFAULT,
-        EXTENSION,
-        CUSTOM,
-        ASSET,
-        WORLDBODY,
-        DEFORMABLE,
-        CONTACT,
-        EQUALITY,
-        TENDON,
-        ACTUATOR,
-        SENSOR,
-        KEYFRAME,
-    ],
+    children=[*SETTINGS, DEFAULT, EXTENSION, CUSTOM, ASSET, WORLDBODY, DEFORMABLE, *_RELATIONS],
     multiplicity="!",
 )
 
