@@ -20,7 +20,8 @@ always come out at full length: fewer given values overwrite the first ones of t
 ``qpos`` and the like have the length that the user gave. Keywords stay words (``"capsule"``); ``element.code("type")``
 is the number in the engine's enumeration (``element.code("type", values)`` when you have resolved already). Tri-state
 attributes (``limited``, ...) are the words ``"false"``, ``"true"``, ``"auto"``. Angles are as written, in the units of
-``compiler angle``. ``element.is_set("range")`` tells whether the user or a default class gave a value.
+``compiler angle``. ``element.is_set("range")`` tells whether the user or a default class gave a value,
+``element.is_explicit`` whether the element itself did.
 
 *Actuators.* ``motor``, ``position``, ``velocity`` are shortcuts: their ``resolved()`` already has the ``general`` form
 (``gaintype``, ``gainprm`` (10), ``biastype``, ``biasprm`` (10), ``dyntype``, ``dynprm`` (10), ...; see ``actuator``),

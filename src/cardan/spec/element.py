@@ -199,6 +199,10 @@ class Element:
         """Return the explicit value of one attribute, or None if the element gives none."""
         return self.attributes.get(name)
 
+    def is_explicit(self, name: str) -> bool:
+        """Return whether the element itself gives the attribute."""
+        return name in self.attributes
+
     def is_set(self, name: str) -> bool:
         """Return whether the element itself or its default class gives the attribute."""
         if name in self.attributes:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from cardan.maths.pose import IDENTITY, euler2quat, mat2quat, unit_quat, z2quat
 from cardan.maths.quaternion import axis_angle2quat
-from cardan.maths.types import Quat, Vec3, Vec6
+from cardan.maths.types import Quat, Vec3
 from cardan.maths.vector import cross, dot3, norm3, scale3, sub3
 
 if TYPE_CHECKING:
@@ -24,16 +24,6 @@ def unit(element: Element, vector: Vec3, attribute: str) -> Vec3:
     if length <= SHORTEST:
         raise element.error("an axis of zero length has no direction", attribute)
     return (vector[0] / length, vector[1] / length, vector[2] / length)
-
-
-def _from_xyaxes(element: Element, value: Vec6) -> Quat:
-    """Orientation with the given x axis, and the y axis made orthogonal to it."""
-    x = unit(element, (value[0], value[1], value[2]), "xyaxes")
-    y = sub3(value[3:], scale3(x, dot3(x, value[3:])))
-    if norm3(y) <= SHORTEST:
-        raise element.error("the Y axis must not be parallel to the X axis", "xyaxes")
-    y = unit(element, y, "xyaxes")
-    return mat2quat(x, y, cross(x, y))
 
 
 def _radians(settings: Mapping[str, Any], element: Element, angle: float, attribute: str) -> float:
@@ -54,7 +44,14 @@ def orientation(settings: Mapping[str, Any], element: Element, values: Mapping[s
             unit(element, value[:3], "axisangle"), _radians(settings, element, value[3], "axisangle")
         )
     if values.get("xyaxes") is not None:
-        return _from_xyaxes(element, values["xyaxes"])
+        # the y axis is made orthogonal to the x axis
+        value = values["xyaxes"]
+        x = unit(element, (value[0], value[1], value[2]), "xyaxes")
+        y = sub3(value[3:], scale3(x, dot3(x, value[3:])))
+        if norm3(y) <= SHORTEST:
+            raise element.error("the Y axis must not be parallel to the X axis", "xyaxes")
+        y = unit(element, y, "xyaxes")
+        return mat2quat(x, y, cross(x, y))
     if values.get("zaxis") is not None:
         return z2quat(unit(element, values["zaxis"], "zaxis"), SHORTEST)
     if values.get("euler") is not None:

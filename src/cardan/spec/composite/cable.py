@@ -188,7 +188,15 @@ def build_loop(composite: Composite) -> None:
     warnings.warn(str(MjcfError(reason, macro.source, macro.line, "composite")), stacklevel=2)
     root = next((around for around in macro.around() if around.tag != "frame"), None)
     root_name = (root.name if root is not None else None) or ""
-    first = _root_number(composite, root_name)
+    # the name of the body around holds its number
+    start = composite.name("B")
+    found = re.fullmatch(r"\s*([+-]?\d+).*", root_name.removeprefix(start), re.DOTALL)
+    if not root_name.startswith(start) or found is None:
+        message = f"the body around a loop is one of its links: its name must be '{start}' and the link's number"
+        raise macro.error(f"{message}, got '{root_name}'")
+    first = int(found[1])
+    if not 0 <= first < count:
+        raise macro.error(f"there is no link {first} in a loop of {count}", "count")
     names = [composite.name("B", number) for number in range(count)]
     names[first] = root_name
     composite.add_geom_here(name=composite.name("G", first), quat=ALONG_X)
@@ -199,19 +207,6 @@ def build_loop(composite: Composite) -> None:
     composite.relation("contact", "exclude", body1=names[0], body2=names[-1])
     ends = {"body1": names[0], "body2": names[-1], "anchor": (-0.5 * composite.spacing, 0.0, 0.0)}
     composite.relation("equality", "connect", **ends, **composite.smooth(STIFF))
-
-
-def _root_number(composite: Composite, name: str) -> int:
-    """Return the number of the link that is the body around; its name holds the number. Raises MjcfError."""
-    start = f"{composite.prefix}B"
-    found = re.fullmatch(r"\s*([+-]?\d+).*", name.removeprefix(start), re.DOTALL)
-    if not name.startswith(start) or found is None:
-        message = f"the body around a loop is one of its links: its name must be '{start}' and the link's number"
-        raise composite.macro.error(f"{message}, got '{name}'")
-    number = int(found[1])
-    if not 0 <= number < composite.counts[0]:
-        raise composite.macro.error(f"there is no link {number} in a loop of {composite.counts[0]}", "count")
-    return number
 
 
 def _add_link(composite: Composite, parent: Element | None, number: int, side: float) -> Element:

@@ -14,7 +14,7 @@ import numpy as np
 from cardan.maths.vector import add3, cross
 from cardan.spec.composite.request import cells_of, single
 from cardan.spec.composite.shell import skin_solid
-from cardan.spec.composite.skin import Bone, add_skin, skin_grid
+from cardan.spec.composite.skin import Bone, Face, add_skin, skin_grid
 from cardan.spec.flexcomp.lattice import grid_elements
 from cardan.spec.macro_plugin import give_plugin, plugin_of
 from cardan.spec.repeated import OWN, repeated
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from cardan.maths.types import Vec3
     from cardan.spec.composite.request import Composite, Part
     from cardan.spec.element import Element
-
-Face = tuple[int, int, int]
 
 AXES = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 AT_HOME = (0.0, 0.0, 0.0)

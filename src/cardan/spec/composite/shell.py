@@ -14,14 +14,13 @@ from math import sqrt
 from typing import TYPE_CHECKING
 
 from cardan.spec.composite.request import cells_of
-from cardan.spec.composite.skin import Bone, add_skin
+from cardan.spec.composite.skin import Bone, Face, add_skin
 
 if TYPE_CHECKING:
     from cardan.maths.types import Vec3
     from cardan.spec.composite.request import Composite, Part, Values
 
 Cell = tuple[int, int, int]
-Face = tuple[int, int, int]
 
 OUTWARD = (0.0, 0.0, 1.0)
 HELD: Values = {"solimp": (0.9, 0.9)}
@@ -54,7 +53,7 @@ _SOLIDS: dict[str, tuple[Callable[[Vec3], Vec3], tuple[int, ...]]] = {
 
 def build_solid(composite: Composite) -> None:
     """Add the shell's bodies, the constraints between them, and the skin."""
-    counts = composite.counts
+    name, counts = composite.name, composite.counts
     place, smooth = _SOLIDS[composite.macro["type"]]
     if composite.dimensions < 3:
         message = f"a soft {composite.macro['type']} needs counts above 1 in all dimensions, got {counts}"
@@ -62,25 +61,19 @@ def build_solid(composite: Composite) -> None:
     radius = 2.0 * composite.geom_size[0]
     composite.add_geom_here(name=composite.name("Gcenter"), type="sphere", size=(radius, 0.0, 0.0), pos=(0.0, 0.0, 0.0))
     cells = [cell for cell in cells_of(counts) if any(i in (0, n - 1) for i, n in zip(cell, counts, strict=True))]
+    half = [0.5 * composite.spacing * (count - 1) for count in counts]
+    shape = "capsule" if composite.geom.values.get("type") == "capsule" else "sphere"
+    depth = composite.geom_size[0] + (composite.geom_size[1] if shape == "capsule" else 0.0)
     for cell in cells:
-        _add_body(composite, cell, place)
+        # a body with its slider and its geom, which ends at the shell
+        unit = [2.0 * index / (count - 1) - 1.0 for index, count in zip(cell, counts, strict=True)]
+        x, y, z = place((unit[0], unit[1], unit[2]))
+        body = composite.body(None, name("B", *cell), pos=(x * half[0], y * half[1], z * half[2]))
+        composite.add(body, "joint", composite.main_joint(), name=name("J", *cell), type="slide", axis=OUTWARD)
+        composite.add(body, "geom", composite.geom, name=name("G", *cell), type=shape, pos=(0.0, 0.0, -depth))
     _hold_together(composite, cells)
     if composite.skin is not None:
         skin_solid(composite, composite.skin, smooth)
-
-
-def _add_body(composite: Composite, cell: Cell, place: Callable[[Vec3], Vec3]) -> None:
-    """Add one body with its slider and its geom, which ends at the shell."""
-    name, size = composite.name, composite.geom_size
-    half = [0.5 * composite.spacing * (count - 1) for count in composite.counts]
-    unit = [2.0 * index / (count - 1) - 1.0 for index, count in zip(cell, composite.counts, strict=True)]
-    x, y, z = place((unit[0], unit[1], unit[2]))
-    body = composite.body(None, name("B", *cell), pos=(x * half[0], y * half[1], z * half[2]))
-    composite.add(body, "joint", composite.main_joint(), name=name("J", *cell), type="slide", axis=OUTWARD)
-    is_capsule = composite.geom.values.get("type") == "capsule"
-    depth = size[0] + size[1] if is_capsule else size[0]
-    shape = "capsule" if is_capsule else "sphere"
-    composite.add(body, "geom", composite.geom, name=name("G", *cell), type=shape, pos=(0.0, 0.0, -depth))
 
 
 def _hold_together(composite: Composite, cells: list[Cell]) -> None:
