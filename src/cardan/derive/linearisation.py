@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -34,11 +35,17 @@ if TYPE_CHECKING:
 
 Thing = TypeVar("Thing")
 
-RESTORE, COMPARISONS = Program([restore_start]), (Program([compare_contacts]), Program([compare_rows]))
+COMPARISONS = (compare_contacts, compare_rows)
 MAKE_ROWS = ("m.dof_frictionloss", "m.tendon_frictionloss")
 """Parameters that make constraint rows where they aren't 0, or vary: all that belongs to a row is computed anew."""
 BUILDING = Locked()
 """Held while programs are made, which compiles: threads would do it twice."""
+
+
+@cache
+def program_of(stage: Callable[..., int]) -> Program:
+    """Return the program of one stage, for any model."""
+    return Program([stage])
 
 
 @contextmanager
@@ -78,10 +85,11 @@ class Linearisation:
                 "mjd_transitionFD and mjd_inverseFD work without it"
             )
         self.m, self._distant = m, distant
+        version = hooks.version  # before callbacks are read, which others may set meanwhile
         self.space = TangentSpace(m)
         self.schedule = schedule_of(m, kind, distant, extended)
         self.values = internals.programs(m).of(
-            ("values", kind, distant, extended), hooks.version, lambda: make_program(m, self.schedule.values)
+            ("values", kind, distant, extended), version, lambda: make_program(m, self.schedule.values)
         )
         self.d = MjData(m)
         self._remembered = begin_memory(m, self.d)
@@ -134,7 +142,7 @@ class Linearisation:
             memory.attach("work.kept_geom", np.zeros((memory.sizes["ncon"], 2), np.int32))
             memory.attach("work.kept_row", np.zeros((memory.sizes["nefc"], 2), np.int32))
             memory.attach("work.kept_count", np.full(6, -1))
-        while changed or any(stage.run(self.m, self.d) == RESTRUCTURED for stage in COMPARISONS):
+        while changed or any(program_of(stage).run(self.m, self.d) == RESTRUCTURED for stage in COMPARISONS):
             codes = {*self.codes, *contact_codes(self.m, self.d)}
             if self.schedule.several:  # contacts of other kinds may come up within a step of several passes
                 codes |= set(all_codes(self.m, self._distant))
@@ -151,7 +159,7 @@ class Linearisation:
             raise RuntimeError(f"a stage of a program of tangents returned the unknown status {status}")
         self.d.grow(list(CAPACITIES)[status - 1], int(internals.memory(self.d).scalars["work.need"][0]))
         if self.schedule.after:
-            run(RESTORE, self.m, self.d)
+            run(program_of(restore_start), self.m, self.d)
 
     def tangents(self, inputs: Mapping[str, np.ndarray], outputs: Collection[str]) -> dict[str, np.ndarray]:
         """The tangents of outputs along n directions: of each (size of the field, n), of qpos (nv, n), in its space.
