@@ -193,7 +193,7 @@ def _add_surfaces(build: Build) -> None:
 
 
 def _find_sizes(build: Build) -> None:
-    """Set all sizes of the model, and pad user values with zeros to their size.
+    """Set all sizes of the model.
 
     The arena grows on demand. The sizes of memory are therefore only limits set by the user (spec: modeling, "size").
     """
@@ -205,14 +205,12 @@ def _find_sizes(build: Build) -> None:
         if size < 0:
             size = max(max(map(len, column), default=0), sizes.get(f"nuser_{part}", 0))
         sizes[f"nuser_{part}"] = size
-        if size:
-            column[:] = [(*values, *[0.0] * (size - len(values))) for values in column]
     sizes.update({name: build.size[name] for name in ("nuserdata", "njmax", "nconmax")})
     sizes["narena"] = max(build.size["memory"], 0)
 
 
 def _fill(build: Build) -> MjModel:
-    """Return an MjModel with the columns in its arrays."""
+    """Return an MjModel with the columns in its arrays; user values are padded with zeros to their size."""
     sizes = SIZES | build.sizes
     for struct, noun, most in ((MODEL, "model", sizes), (DATA, "data", sizes | _NO_CAPACITIES)):
         nbytes = layout_of(struct, frozenset(), None, most).nbytes
@@ -220,6 +218,10 @@ def _fill(build: Build) -> MjModel:
             largest = max(SIZE_NAMES, key=lambda name: sizes[name])
             reason = f"the {noun} would need {nbytes / 2**30:.1f} GiB; the largest size is {largest} = {sizes[largest]}"
             raise MjcfError(f"{reason}; at most {_LARGEST_MEMORY / 2**30:.0f} GiB are accepted")
+    for part in _USERS:
+        if size := sizes[f"nuser_{part}"]:
+            column = build.columns[f"{part}_user"]
+            column[:] = [(*values, *[0.0] * (size - len(values))) for values in column]
     m = MjModel.for_filling(build.sizes, _LAST)
     fill_columns(internals.memory(m), build.columns)
     _fill_blocks(build, m, build.blocks.keys() - _LAST)

@@ -205,7 +205,7 @@ class _Document:
         if manner.counts:
             if manner.once:
                 if tag in seen:
-                    self._fail(f"must not be repeated inside <{parent.tag}>", tag)
+                    self._fail(f"may occur only once inside <{parent.tag}>", tag)
                 seen.add(tag)
             for name in manner.row.required:
                 if name not in given:

@@ -210,7 +210,7 @@ class Node:
         for child in self.children:
             row = child.row
             if row.tag in seen and (row.multiplicity in "!?" or row.merged):
-                raise child.error(f"must not be repeated inside <{self.row.tag}>")
+                raise child.error(f"may occur only once inside <{self.row.tag}>")
             seen.add(row.tag)
         for tag, row in self.row.children.items():
             if row.multiplicity == "!" and tag not in seen and (self.row.tag, tag) != skip:
