@@ -15,7 +15,7 @@ from cardan.jit import jit_enabled
 
 pytestmark = pytest.mark.skipif(not jit_enabled, reason="models of real size are too slow in the interpreter")
 
-STATES, RESTARTS = 200, 8
+STATES, RESTARTS = 200, 40
 FULL = {"CG": (mjtSolver.mjSOL_CG, 5000), "PGS": (mjtSolver.mjSOL_PGS, 20000)}
 
 

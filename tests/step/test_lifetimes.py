@@ -55,7 +55,7 @@ def touching(dist: float) -> Callable[..., Any]:
 def held() -> tuple[int, int]:
     """Number of stages that have an address, and of pieces of native code that are loaded."""
     gc.collect()
-    return len(_ADDRESSES), sum(isinstance(thing, Address) for thing in gc.get_objects())
+    return len(_ADDRESSES), sum(type(thing) is Address for thing in gc.get_objects())
 
 
 def stepped(m: Any, d: Any, force: float, wrap: Callable[..., Any], local: bool) -> None:
