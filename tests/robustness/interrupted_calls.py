@@ -53,6 +53,15 @@ class Struck(Exception):
     """What the handler of a timer's signal raises."""
 
 
+def is_dropping(frame: Any) -> bool:
+    """Whether Python drops what is raised in a frame: it is that of a callback of a weak reference."""
+    while frame is not None:
+        if os.path.basename(frame.f_code.co_filename) == "_weakrefset.py" and frame.f_code.co_name == "_remove":
+            return True
+        frame = frame.f_back
+    return False
+
+
 class Strike:
     """One signal, after some processor time or a sleep of this process."""
 
@@ -64,7 +73,12 @@ class Strike:
 
     def handler(self, number: int, frame: Any) -> None:
         """Raise, once, while armed."""
-        if self.armed:
+        if self.armed and is_dropping(frame):  # strike again
+            if self.kind == "alarm":
+                signal.setitimer(signal.ITIMER_PROF, 0.001)
+            else:
+                threading.Thread(target=self._kill).start()
+        elif self.armed:
             self.armed = False
             if self.kind == "alarm":  # when the system sends it is not known exactly
                 self.sent = time.process_time()
