@@ -85,7 +85,7 @@ class Linearisation:
                 "mjd_transitionFD and mjd_inverseFD work without it"
             )
         self.m, self._distant = m, distant
-        version = hooks.version  # before callbacks are read, which others may set meanwhile
+        version = hooks.version  # before callbacks are read, which other threads may set at any time
         self.space = TangentSpace(m)
         self.schedule = schedule_of(m, kind, distant, extended)
         self.values = internals.programs(m).of(
