@@ -145,7 +145,7 @@ def test_numba_is_left_as_it_was_and_functions_inside_are_compiled():
 
 
 def test_functions_of_the_interface_are_compiled():
-    """What calls their kernels is made from text and belongs to no module."""
+    """The code that calls their kernels is made from text, outside of any module."""
     from cardan.jit.binding.functions import Binding, KernelBinding
     from cardan.jit.front.compile import compile_entry
 

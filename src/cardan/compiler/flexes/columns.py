@@ -61,7 +61,7 @@ class _Sides:
         self.elem = order // len(places)
         self.opposite = elem[:, _OPPOSITE[dim]].reshape(-1)[order]  # vertex that is not part of the fragment
         self.group = np.cumsum(np.any(np.diff(ordered, axis=0, prepend=-1), axis=1)) - 1  # index of the set of equals
-        self.is_shell = np.bincount(self.group)[self.group] == 1  # whether there is no equal fragment
+        self.is_shell = np.bincount(self.group)[self.group] == 1  # whether the fragment occurs once
 
     def shared(self) -> np.ndarray:
         """Return which fragments are equal to the next one, which belongs to another element (n,)."""
