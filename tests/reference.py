@@ -35,7 +35,7 @@ def roomy_model(path: Path) -> mujoco.MjModel:
 
 def model_from_reference(ref: mujoco.MjModel) -> MjModel:
     """A Cardan model with every field copied from a compiled reference model."""
-    m = MjModel({name: getattr(ref, name) for name in SIZE_NAMES})
+    m = MjModel({name: getattr(ref, name, 0) for name in SIZE_NAMES})
     for field in MODEL.fields:
         if field.is_attached or field.name in SIZE_NAMES or field.name in UNREADABLE:
             continue

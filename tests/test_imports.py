@@ -14,7 +14,7 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 
 # a part may import parts of lower floors, and parts of its own floor as long as there is no cycle
 FLOORS = (
-    ("enums", "constants", "errors", "files", "maths", "jit", "threads"),
+    ("enums", "compat", "constants", "errors", "files", "maths", "jit", "threads"),
     ("model", "formats", "tangents"),
     ("spec",),
     ("mjcf",),

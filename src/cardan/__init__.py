@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from cardan.api.state import *
     from cardan.api.support import *
     from cardan.batch import Batch, SimulationError
+    from cardan.compat import get_compat, set_compat
     from cardan.constants import *
     from cardan.enums import *
     from cardan.errors import FatalError, UnexpectedError

@@ -9,6 +9,7 @@ from typing import Any
 
 _OF_OTHERS = {
     "cardan.batch": ("Batch", "SimulationError"),
+    "cardan.compat": ("get_compat", "set_compat"),
     "cardan.errors": ("FatalError", "UnexpectedError"),
     "cardan.jit.front.stage": ("kernel", "stage"),
 }
@@ -46,6 +47,7 @@ _FIRST = (
     (r"mj_\w+", ("cardan.api.pipeline", "cardan.api.names", "cardan.api.state", "cardan.api.support")),
     (r"mju_\w+", ("cardan.api.mju_vectors", "cardan.api.mju_quaternions", "cardan.api.mju_scalars")),
     (r"kernel|stage", ("cardan.jit.front.stage",)),
+    (r"[gs]et_compat", ("cardan.compat",)),
 )
 
 

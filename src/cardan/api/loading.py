@@ -54,16 +54,16 @@ def _without_collector() -> Iterator[None]:
 
 
 @_without_collector()
-def load_path(filename: str, assets: Mapping[str, bytes] | None = None) -> MjModel:
+def load_path(filename: str, assets: Mapping[str, bytes] | None = None, compat: str | None = None) -> MjModel:
     """Read and compile an MJCF file; see `MjModel.from_xml_path`."""
-    tree = read_path(filename, _named(assets))
+    tree = read_path(filename, _named(assets), compat)
     return remember(compile_tree(tree), tree)
 
 
 @_without_collector()
-def load_string(xml: str, assets: Mapping[str, bytes] | None = None) -> MjModel:
+def load_string(xml: str, assets: Mapping[str, bytes] | None = None, compat: str | None = None) -> MjModel:
     """Read and compile a model given as text; see `MjModel.from_xml_string`."""
-    tree = read_string(xml, _named(assets))
+    tree = read_string(xml, _named(assets), compat)
     return remember(compile_tree(tree), tree)
 
 

@@ -46,6 +46,8 @@ class MjSpec(Specification):
         filename: str | os.PathLike[str],
         include: Mapping[str, bytes] | None = None,
         assets: Mapping[str, bytes] | None = None,
+        *,
+        compat: str | None = None,
     ) -> MjSpec:
         """Read a model from an MJCF or URDF file.
 
@@ -53,18 +55,25 @@ class MjSpec(Specification):
             filename: path of the file.
             include: contents of included files by name; they take precedence over files on disk.
             assets: contents of any files by name; they take precedence over files on disk.
+            compat: version of MuJoCo whose behaviour the model has, ``"3.1"`` or ``"4.0"``; None: the default of the
+                process.
 
         Raises:
             MjcfError: the file can't be read or breaks a rule; the message has file, line, element and attribute.
         """
-        return cls(read_path(filename, {**(include or {}), **(assets or {})}))
+        return cls(read_path(filename, {**(include or {}), **(assets or {})}, compat))
 
     @classmethod
     def from_string(
-        cls, xml: str | bytes, include: Mapping[str, bytes] | None = None, assets: Mapping[str, bytes] | None = None
+        cls,
+        xml: str | bytes,
+        include: Mapping[str, bytes] | None = None,
+        assets: Mapping[str, bytes] | None = None,
+        *,
+        compat: str | None = None,
     ) -> MjSpec:
         """Read a model from MJCF or URDF text, as ``from_file`` does from a file."""
-        return cls(read_string(xml, {**(include or {}), **(assets or {})}))
+        return cls(read_string(xml, {**(include or {}), **(assets or {})}, compat))
 
     def copy(self) -> MjSpec:
         """Return a copy that shares nothing with this specification."""

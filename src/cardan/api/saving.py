@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cardan.api.arguments import check_model, check_pair
+from cardan.compat import get_compat
 from cardan.errors import FatalError, MjcfError
 from cardan.files import FileName, write_file
 from cardan.mjcf.canonical.scribe import statistics
@@ -196,7 +197,7 @@ def mj_printSchema(flg_html: bool, flg_pad: bool) -> str:
         flg_html: whether to return a table in HTML; else plain text.
         flg_pad: in HTML, whether to indent by padding; else by spaces.
     """
-    return schema_page(bool(flg_pad)) if flg_html else schema_text()
+    return schema_page(get_compat(), bool(flg_pad)) if flg_html else schema_text(get_compat())
 
 
 register_reader("binary_path", load_binary)

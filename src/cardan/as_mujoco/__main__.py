@@ -6,16 +6,32 @@ import runpy
 import sys
 from pathlib import Path
 
-USAGE = """usage: python -m cardan.as_mujoco SCRIPT [ARGS...]
-       python -m cardan.as_mujoco -m MODULE [ARGS...]
-       python -m cardan.as_mujoco -c COMMAND [ARGS...]
+from cardan.compat import set_compat
 
-Run a Python program whose import mujoco, and imports of its submodules, import Cardan."""
+USAGE = """usage: python -m cardan.as_mujoco [--compat VERSION] SCRIPT [ARGS...]
+       python -m cardan.as_mujoco [--compat VERSION] -m MODULE [ARGS...]
+       python -m cardan.as_mujoco [--compat VERSION] -c COMMAND [ARGS...]
+
+Run a Python program whose import mujoco, and imports of its submodules, import Cardan.
+--compat 4.0 gives models the behaviour of MuJoCo 4.0; the default is 3.1."""
+
+
+def _take_compat(arguments: list[str]) -> list[str]:
+    """Set the version that the option ``--compat`` names; return the arguments after it."""
+    first = arguments[0] if arguments else ""
+    if first != "--compat" and not first.startswith("--compat="):
+        return arguments
+    version, rest = (first[9:], arguments[1:]) if "=" in first else ("".join(arguments[1:2]), arguments[2:])
+    try:
+        set_compat(version)
+    except ValueError as error:
+        sys.exit(f"cardan.as_mujoco: {error}")
+    return rest
 
 
 def main() -> None:
     """Run the program of the command line, as `python` itself would."""
-    arguments = sys.argv[1:]
+    arguments = _take_compat(sys.argv[1:])
     if not arguments or arguments[0] in ("-h", "--help") or (arguments[0] in ("-m", "-c") and len(arguments) < 2):
         print(USAGE, file=sys.stdout if arguments and arguments[0] in ("-h", "--help") else sys.stderr)
         sys.exit(0 if arguments and arguments[0] in ("-h", "--help") else 2)

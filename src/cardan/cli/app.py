@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from cardan import __version__
+from cardan.compat import set_compat
 
 FAILED = 1
 INTERRUPTED = 130  # as in a shell: 128 plus the number of the signal
@@ -54,6 +55,14 @@ app = typer.Typer(
 )
 
 
+def _set_compat(version: str | None) -> None:
+    if version is not None:
+        try:
+            set_compat(version)
+        except ValueError as error:
+            raise typer.BadParameter(str(error)) from None
+
+
 def _show_version(asked: bool) -> None:
     if asked:
         typer.echo(f"cardan {__version__}")
@@ -65,6 +74,15 @@ def common(
     version: Annotated[
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
     ] = False,
+    compat: Annotated[
+        str | None,
+        typer.Option(
+            callback=_set_compat,
+            metavar="3.1|4.0",
+            help="Version of MuJoCo whose behaviour models have (docs/compat.md).",
+            show_default=False,
+        ),
+    ] = None,
 ) -> None:
     """Cardan: a physics engine for articulated and soft bodies in contact."""
 

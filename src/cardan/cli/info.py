@@ -91,7 +91,7 @@ def show(model: Path) -> None:
     m = load_model(model)
     console = Console()
     table = Table(title=escape(model_name(m)), show_header=False, title_justify="left")
-    sizes = [(n, getattr(m, n)) for n in SIZE_NAMES if n not in ("nbuffer", "narena")]
+    sizes = [(n, getattr(m, n)) for n in SIZE_NAMES if n not in ("nbuffer", "narena", "is_4_0")]
     table.add_row("sizes", ", ".join(f"{n} {v}" for n, v in sizes if v > 0))
     options = [f"{n} {getattr(m.opt, n):g}" for n in PLAIN_OPTIONS]
     options += [f"{n} {_short(kinds(getattr(m.opt, n)))}" for n, kinds in SHOWN_OPTIONS.items()]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cardan.compat import VERSIONS
 from cardan.compiler.actuators import add_actuators
 from cardan.compiler.bodies import add_bodies, put_bodies, put_topology
 from cardan.compiler.build import KINDS, Build
@@ -30,6 +31,7 @@ from cardan.compiler.views import add_cameras, add_lights
 from cardan.errors import MjcfError, PluginError
 from cardan.jit.cache.helper import expect, expecting
 from cardan.jit.memory.layout import layout_of
+from cardan.mjcf.checks import check_supported
 from cardan.model import internals
 from cardan.model.mjmodel import SIZES, MjModel
 from cardan.model.reset import start_data
@@ -72,6 +74,8 @@ def compile_tree(tree: ModelTree) -> MjModel:
     Raises:
         MjcfError: the model breaks a rule; the message says where and what would be right.
     """
+    if tree.uses_later:
+        check_supported(tree)
     tree.inherited = {}
     try:
         with expecting(lambda: _NATIVE):
@@ -206,6 +210,7 @@ def _find_sizes(build: Build) -> None:
             size = max(max(map(len, column), default=0), sizes.get(f"nuser_{part}", 0))
         sizes[f"nuser_{part}"] = size
     sizes.update({name: build.size[name] for name in ("nuserdata", "njmax", "nconmax")})
+    sizes["is_4_0"] = VERSIONS.index(build.tree.compat)
     sizes["narena"] = max(build.size["memory"], 0)
 
 

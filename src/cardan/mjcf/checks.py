@@ -166,3 +166,22 @@ def check_tree(tree: ModelTree) -> None:
                 for rule in (*rules_of(element.row), *([closing] if closing else [])):
                     rule(element)
     check_references(tree)
+
+
+def check_supported(tree: ModelTree) -> None:
+    """Check that no element of a tree, and no default class that it uses, needs a missing feature.
+
+    Raises:
+        UnsupportedFeature: the message names the feature, the element and the attribute.
+    """
+    for element in tree.root.descendants():
+        row = element.row
+        if row.is_entry or row.tag == "default":
+            continue
+        if row.later:
+            raise element.unsupported(row.later)
+        for name, value in {**(_inherited(element) if row.entry else {}), **element.attributes}.items():
+            attribute = row.attributes.get(name)
+            feature = attribute.missing_feature(value) if attribute else None
+            if feature:
+                raise element.unsupported(feature, name)

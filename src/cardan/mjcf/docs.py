@@ -18,8 +18,10 @@ do not edit.
 
 Values are separated by spaces. A count such as *1 to 3* means that fewer values may be given: they replace the first
 ones of the default. "undefined" means that the compiler infers the value. An attribute marked **required** must be
-given. Elements and words marked *later* are known but need a feature that this version does not have; they raise an
-error.
+given. Elements, attributes and words marked *later* are read and kept, but compiling a model that uses them raises an
+error: they need a feature that this version does not have. *Since 3.5* marks what MuJoCo has since that version,
+*until 3.2.7* what it had until then. Everything else is in MuJoCo 3.1 and in 4.0. Cardan reads all of them in every
+file ([compat](compat.md) explains where the versions differ in meaning).
 """
 
 _MULTIPLICITY = {"!": "once", "?": "at most once", "*": "any number", "R": "any number, also inside itself"}
@@ -38,7 +40,7 @@ def _describe(row: ElementRow, path: str, parts: list[str], seen: set[int]) -> N
     """Add an element and its children; each row is described once."""
     seen.add(id(row))
     here = f"{path}/{row.tag}" if path else row.tag
-    later = f" *Later: {row.later}.*" if row.later else ""
+    later = _marks(row, row.later)
     parts.append(
         f"## {here}\n\n{row.meaning[0].upper()}{row.meaning[1:]} ({_MULTIPLICITY[row.multiplicity]}).{later}\n"
     )
@@ -50,7 +52,7 @@ def _describe(row: ElementRow, path: str, parts: list[str], seen: set[int]) -> N
         parts.append("| attribute | type | default | meaning |\n| --- | --- | --- | --- |")
         for attribute in row.attributes.values():
             later = ", ".join(f"`{word}`" for word in attribute.later_keywords) or attribute.later
-            mark = f" *Later: {later}.*" if later else ""
+            mark = _marks(attribute, later)
             kind, default = _type(attribute), _default(attribute)
             parts.append(f"| `{attribute.name}` | {kind} | {default} | {attribute.meaning}{mark} |")
         parts.append("")
@@ -58,6 +60,13 @@ def _describe(row: ElementRow, path: str, parts: list[str], seen: set[int]) -> N
     for child in row.children.values():
         if id(child) not in seen and not child.is_entry:
             _describe(child, inside, parts, seen)
+
+
+def _marks(row: ElementRow | Attribute, later: str | None) -> str:
+    """Return the marks of a row: versions that have it, and the missing feature that it needs."""
+    words = [f"since {row.since}"] * (row.since is not None) + [f"until {row.until}"] * (row.until is not None)
+    words += [f"later: {later}"] * bool(later)
+    return "".join(f" *{word[0].upper()}{word[1:]}.*" for word in words)
 
 
 def _type(row: Attribute) -> str:
@@ -98,23 +107,32 @@ _BODY_TITLE = "(world)body"
 _NO_ATTRIBUTES = '<span style="color:black"><i>no attributes</i></span>'
 
 
-def schema_rows() -> Iterator[tuple[int, str, str, list[str]]]:
-    """List each element once: depth, title, multiplicity, sorted attributes; world and bodies share one row."""
+def _has(row: ElementRow | Attribute, version: str) -> bool:
+    """Return whether a version of MuJoCo, ``"3.1"`` or ``"4.0"``, has an element or attribute."""
+    return (row.since if version == "3.1" else row.until) is None
+
+
+def schema_rows(version: str) -> Iterator[tuple[int, str, str, list[str]]]:
+    """List each element of a version once: depth, title, multiplicity, sorted attributes.
+
+    World and bodies share one row.
+    """
     stack: list[tuple[int, ElementRow]] = [(0, SCHEMA)]
     while stack:
         depth, row = stack.pop()
         if row.tag == "worldbody":
             row = row.children["body"]
         title = _BODY_TITLE if row.tag == "body" and row.multiplicity == "R" else row.tag
-        yield depth, title, row.multiplicity, sorted(row.attributes)
+        yield depth, title, row.multiplicity, sorted(name for name, a in row.attributes.items() if _has(a, version))
         inside = [child for child in row.children.values() if child is not row and child.tag not in _NOT_LISTED]
+        inside = [child for child in inside if _has(child, version)]
         stack.extend((depth + 1, child) for child in reversed(inside))
 
 
-def schema_text() -> str:
+def schema_text(version: str) -> str:
     """Return the list as plain text: one element a line, attributes wrapped in a column of their own."""
     lines = []
-    for depth, title, multiplicity, attributes in schema_rows():
+    for depth, title, multiplicity, attributes in schema_rows(version):
         line = f"{' ' * (_TEXT_INDENT * depth)}{title} ({multiplicity})".ljust(_TEXT_COLUMN)
         for attribute in attributes:
             if len(line) > _TEXT_COLUMN + _TEXT_WIDTH:
@@ -125,10 +143,10 @@ def schema_text() -> str:
     return "\n".join([*lines, ""])
 
 
-def schema_page(padded: bool = False) -> str:
+def schema_page(version: str, padded: bool = False) -> str:
     """Return the list as a table in HTML, indented by padding or by spaces."""
     parts = ['<table border="1">']
-    for depth, title, multiplicity, attributes in schema_rows():
+    for depth, title, multiplicity, attributes in schema_rows(version):
         style = f'style="padding-left:{5 + _PADDING * depth}" ' if padded else ""
         spaces = "" if padded else "&nbsp;" * (_SPACES * depth)
         words = "".join(f"{attribute} " for attribute in attributes)

@@ -19,7 +19,7 @@ from os.path import realpath
 from pathlib import Path
 from typing import Any, NoReturn
 
-from cardan.errors import FROM_STRING, MjcfError, UnsupportedFeature, suggestion
+from cardan.errors import FROM_STRING, MjcfError, suggestion
 from cardan.mjcf.checks import check_references
 from cardan.mjcf.events import NotWellFormed, make_parser, mended, run_parser, well_formed
 from cardan.mjcf.rules import ABOUT, CLOSING_RULES, one_memory, rules_of
@@ -41,19 +41,22 @@ _LENIENT = ("frame", "include")  # elements whose unknown attributes are ignored
 _OPTIONAL = {"reftype": "refname"}  # attributes whose word may be unknown: then both attributes are ignored
 
 
-def read_path(path: str | PathLike[str], assets: dict[str, bytes] | None = None) -> ModelTree:
+def read_path(
+    path: str | PathLike[str], assets: dict[str, bytes] | None = None, compat: str | None = None
+) -> ModelTree:
     """Read a model from an MJCF file.
 
     Args:
         path: the file.
         assets: contents of files by name. They are used instead of files on disk, here for included files and later
             by the compiler.
+        compat: version whose behaviour the model has, ``"3.1"`` or ``"4.0"``; None: the default of the process.
 
     Raises:
         MjcfError: the file cannot be read or breaks the rules. The message names file, line, element and attribute.
     """
     where = Path(fspath(path))
-    tree = ModelTree(str(where), where.parent, assets)
+    tree = ModelTree(str(where), where.parent, assets, compat)
     key = tree.asset_key(str(where))
     try:
         text = where.read_bytes() if key is None else tree.assets[key]
@@ -62,12 +65,12 @@ def read_path(path: str | PathLike[str], assets: dict[str, bytes] | None = None)
     return _read(tree, text, str(where), where)
 
 
-def read_string(xml: str | bytes, assets: dict[str, bytes] | None = None) -> ModelTree:
+def read_string(xml: str | bytes, assets: dict[str, bytes] | None = None, compat: str | None = None) -> ModelTree:
     """Read a model from MJCF text, as ``read_path`` does from a file.
 
     Other files are looked up in ``assets``, then relative to the current folder.
     """
-    return _read(ModelTree(None, None, assets), xml, FROM_STRING, None)
+    return _read(ModelTree(None, None, assets, compat), xml, FROM_STRING, None)
 
 
 def _read(tree: ModelTree, text: str | bytes, source: str, path: Path | None) -> ModelTree:
@@ -76,7 +79,7 @@ def _read(tree: ModelTree, text: str | bytes, source: str, path: Path | None) ->
         tags = _read_document(tree, text, source, path)
     except NotWellFormed as error:
         text = mended(text, source, error)
-        tree = ModelTree(tree.source, tree.folder, tree.assets)
+        tree = ModelTree(tree.source, tree.folder, tree.assets, tree.compat)
         tags = _read_document(tree, text, source, path)
     for tag in MACROS:
         if tag in tags:
@@ -256,7 +259,7 @@ class _Document:
             hint = suggestion(tag, parent.row.children)
             self._fail(f"unknown element, or not allowed inside <{parent.tag}>{hint}", tag)
         if row.later:
-            self._fail(f"{row.later} are not supported yet", tag, kind=UnsupportedFeature)
+            self.tree.uses_later = True
         self.tags.add(tag)
         manner = _manner_of(row)
         # tags of macros are recorded everywhere; the content of an ignored world does not belong to the root
@@ -317,9 +320,8 @@ class _Document:
                 ignored.add(_OPTIONAL[name])
             if attribute.type is Type.REAL and "nan" in text.lower():
                 self._warn("'nan' is not a usable number", row.tag, name)
-            feature = attribute.later or attribute.later_keywords.get(text)
-            if feature:
-                self._fail(f"'{text}': {feature} are not supported yet", row.tag, name, UnsupportedFeature)
+            if attribute.has_later:
+                self.tree.uses_later = True
         for name in ignored:
             values.pop(name, None)
         return values

@@ -729,6 +729,7 @@ class ModelFields:
     npluginstate: int
     narena: int
     nbuffer: int
+    is_4_0: int
     qpos0: NDArray[float64]
     qpos_spring: NDArray[float64]
     body_parentid: NDArray[int32]

@@ -81,6 +81,7 @@ SIZES: tuple[Field, ...] = (
     Field("npluginstate", "i8", (), "length of plugin_state"),
     Field("narena", "i8", (), "bytes of the arena that the model requests"),
     Field("nbuffer", "i8", (), "bytes of the model's buffer in MuJoCo"),
+    Field("is_4_0", "i8", (), "1 if the model has the behaviour of MuJoCo 4.0, 0 if that of 3.1 (docs/compat.md)"),
 )
 
 OPTIONS: tuple[Field, ...] = (

@@ -390,4 +390,5 @@ WORK: tuple[Field, ...] = (
     Field("work.shape_scan", "i8", (2,), "collision: addresses of the hulls in aux.hull_point (meshes), or -1"),
     Field("work.shape_scale", "f8", (2,), "collision: reciprocal radius of the bounding sphere (meshes)"),
     Field("work.hull_reach", "i4", (LARGEST_SCAN,), "collision: coordinate of each vertex of a hull along a direction"),
+    Field("work.rk_rate", "f8", ("nv",), "step: velocity of a Runge-Kutta stage in the tangent space at the start"),
 )

@@ -271,6 +271,7 @@ class Model:
     npluginstate: Final[int]
     narena: Final[int]
     nbuffer: Final[int]
+    is_4_0: Final[int]
     qpos0: Final[ConstArray1]
     qpos_spring: Final[ConstArray1]
     body_parentid: Final[ConstIntArray1]
@@ -999,6 +1000,7 @@ class _Data_work:
     shape_scan: Final[IntArray1]
     shape_scale: Final[Array1]
     hull_reach: Final[IntArray1]
+    rk_rate: Final[Array1]
 
 class Data:
     warning: Final[_Data_warning]

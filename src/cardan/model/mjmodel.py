@@ -11,6 +11,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from cardan.compat import VERSIONS
 from cardan.files import FileName
 from cardan.jit.binding.functions import ProgramTable
 from cardan.jit.binding.objects import FIRST_PROGRAM, MODEL_ADDRESS, MOST_PROGRAMS, PROGRAM_WORDS, Native
@@ -272,6 +273,11 @@ class MjModel(Native, ModelNames):
         with self._programs.lock:
             self._later_code = self._later_code.add(code)
 
+    @property
+    def compat(self) -> str:
+        """Version of MuJoCo whose behaviour the model has: ``"3.1"`` or ``"4.0"``."""
+        return VERSIONS[self._memory.sizes["is_4_0"]]
+
     def settings(self) -> bytes:
         """Return the values of all options that decide which stages the model needs."""
         return self._memory.slots[_DECIDING].tobytes()
@@ -341,22 +347,28 @@ class MjModel(Native, ModelNames):
             raise not_settable(self, name)
 
     @classmethod
-    def from_xml_path(cls, filename: FileName, assets: Mapping[str, bytes] | None = None) -> MjModel:
+    def from_xml_path(
+        cls, filename: FileName, assets: Mapping[str, bytes] | None = None, *, compat: str | None = None
+    ) -> MjModel:
         """Read and compile an MJCF or URDF file.
 
         Args:
             filename: path of the file.
             assets: contents of files by name; they take precedence over files on disk.
+            compat: version of MuJoCo whose behaviour the model has, ``"3.1"`` or ``"4.0"``; None: the default of the
+                process (`set_compat`).
 
         Raises:
             ValueError: the file breaks a rule of the language; the message says where and what would be right.
         """
-        return _reader("xml_path")(os.fsdecode(filename), assets)
+        return _reader("xml_path")(os.fsdecode(filename), assets, compat)
 
     @classmethod
-    def from_xml_string(cls, xml: str | bytes, assets: Mapping[str, bytes] | None = None) -> MjModel:
+    def from_xml_string(
+        cls, xml: str | bytes, assets: Mapping[str, bytes] | None = None, *, compat: str | None = None
+    ) -> MjModel:
         """Read and compile a model given as a string; arguments and errors as in `from_xml_path`."""
-        return _reader("xml_string")(xml, assets)
+        return _reader("xml_string")(xml, assets, compat)
 
     @classmethod
     def from_binary_path(cls, filename: FileName, assets: Mapping[str, bytes] | None = None) -> MjModel:

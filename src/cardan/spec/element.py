@@ -236,7 +236,7 @@ class Element:
 
     def unsupported(self, feature: str, attribute: str | None = None) -> UnsupportedFeature:
         """Return an error about a feature that is needed here but not supported yet, to be raised by the caller."""
-        message = f"{feature} is not supported yet"
+        message = f"{feature}: this feature of MuJoCo is not supported yet (docs/status.md)"
         return UnsupportedFeature(message, self.source, self.line, self._label(), attribute)
 
     def _label(self) -> str:

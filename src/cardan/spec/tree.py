@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from cardan.compat import resolved
 from cardan.errors import MjcfError
 from cardan.spec.defaults import DefaultClass, Defaults
 from cardan.spec.element import Element
@@ -28,19 +29,26 @@ class ModelTree:
         source: name of the main file for messages.
         folder: folder of the main file, or None if the model comes from a string.
         assets: file contents by name, used instead of files on disk.
+        compat: version whose behaviour the model has (`cardan.compat`); None: the default of the process.
 
     Attributes:
         macro_instances: names of the plugin instances that composites and flexcomps made. In the model, their order is
             that of their bodies, not that of the section ``extension``.
+        uses_later: whether some element or attribute may need a feature that this version does not have yet.
         inherited: cache of the default class of elements inside each element, if they name none. It is None if the tree
             may be changed.
     """
 
     def __init__(
-        self, source: str | None = None, folder: Path | None = None, assets: dict[str, bytes] | None = None
+        self,
+        source: str | None = None,
+        folder: Path | None = None,
+        assets: dict[str, bytes] | None = None,
+        compat: str | None = None,
     ) -> None:
         self.source = source
         self.folder = folder
+        self.compat = resolved(compat)
         self.assets: dict[str, bytes] = dict(assets or {})
         names: dict[str, str] = {}
         for key, content in self.assets.items():
@@ -53,6 +61,7 @@ class ModelTree:
         self.root = Element(SCHEMA, self)
         self.defaults = Defaults()
         self.macro_instances: set[str] = set()
+        self.uses_later = False
         self.inherited: dict[Element | None, DefaultClass] | None = None
         self._sections: dict[str, Element] = {}
         self._names: dict[str, dict[str, Element]] | None = None
@@ -387,9 +396,10 @@ def copy_into(source: Element, target: Element) -> None:
 
 def copied_tree(tree: ModelTree) -> ModelTree:
     """Return a copy of a model tree that shares no element with it."""
-    made = ModelTree(tree.source, tree.folder, tree.assets)
+    made = ModelTree(tree.source, tree.folder, tree.assets, tree.compat)
     made.include_folders = dict(tree.include_folders)
     made.macro_instances = set(tree.macro_instances)
+    made.uses_later = tree.uses_later
     copy_into(tree.root, made.root)
     made.adopt_sections()
     made.defaults.rename_main(tree.defaults.main.name)

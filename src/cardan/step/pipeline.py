@@ -46,7 +46,7 @@ from cardan.step import diagnosis
 from cardan.step import plugin_stages as plugins
 from cardan.step.adapters import has_user_actuators, has_user_sensors, user_cutoff, user_defaults
 from cardan.step.checks import check_acc, check_pos, check_vel, clear_energy
-from cardan.step.integrators import euler, implicit, implicitfast, rk_begin, rk_end, rk_second, rk_third
+from cardan.step.integrators import euler, implicit, implicitfast
 from cardan.step.inverse import (
     compare_fwd_inv,
     continuous_acc_euler,
@@ -56,6 +56,7 @@ from cardan.step.inverse import (
     restore_acc,
 )
 from cardan.step.report import report_warnings
+from cardan.step.runge_kutta import runge_kutta
 
 Predicate = Callable[["MjModel"], bool]
 
@@ -169,6 +170,11 @@ _implicit_kinds = _integrator(mjtIntegrator.mjINT_IMPLICITFAST, mjtIntegrator.mj
 _implicit = _integrator(mjtIntegrator.mjINT_IMPLICIT)
 _implicitfast = _integrator(mjtIntegrator.mjINT_IMPLICITFAST)
 _explicit_kinds = _integrator(mjtIntegrator.mjINT_EULER, mjtIntegrator.mjINT_RK4)
+
+
+def is_4_0(m: MjModel) -> bool:
+    """Whether the model has the behaviour of MuJoCo 4.0 (docs/compat.md)."""
+    return m.is_4_0 == 1
 
 
 def _known_integrator(m: MjModel) -> list[Any]:
@@ -301,16 +307,15 @@ IMPLICIT = (
     ),
 )
 EULER = timed("ADVANCE", euler, PLUGIN_ADVANCE)
-RUNGE_KUTTA = (
-    rk_begin,
-    *FORWARD_BARE,
-    rk_second,
-    *FORWARD_BARE,
-    rk_third,
-    *FORWARD_BARE,
-    rk_end,
-    PLUGIN_ADVANCE,
-)
+
+
+def _runge_kutta(on_group: bool) -> tuple[Any, ...]:
+    """Return the items of a Runge-Kutta step after its first forward dynamics."""
+    begin, second, third, end = runge_kutta(on_group)
+    return (begin, *FORWARD_BARE, second, *FORWARD_BARE, third, *FORWARD_BARE, end, PLUGIN_ADVANCE)
+
+
+RUNGE_KUTTA = (when(is_4_0, *_runge_kutta(True)), unless(is_4_0, *_runge_kutta(False)))
 SINGLE_STEP = (when(_explicit_kinds, EULER), when(_implicit_kinds, *IMPLICIT))
 INTEGRATE = (
     Chosen(_known_integrator),

@@ -48,7 +48,7 @@ class Scribe:
     def __init__(self, m: MjModel, source: ModelTree) -> None:
         self.m = m
         self.source = source
-        self.tree = ModelTree(source.source, source.folder, source.assets)
+        self.tree = ModelTree(source.source, source.folder, source.assets, source.compat)
         self.names = {_LONG_KINDS.get(kind, kind): read_names(m, kind) for kind in NAME_FIELDS}
         self.origins = Origins(source, self.names)
 

@@ -118,8 +118,7 @@ class MjsActuator(Named):
         element: Any = self.element
         if element.row.is_entry:
             raise element.error("default classes of actuators are set by gaintype, gainprm, biastype, ...")
-        if row.later:
-            raise element.unsupported(row.later)
+        self.spec.tree.uses_later |= row.later is not None
         given = {name: value for name, value in element.attributes.items() if name not in _FORM}
         lost = next((name for name in given if name not in row.attributes and name in GENERAL.attributes), None)
         if lost is not None:
@@ -229,8 +228,7 @@ class MjsSensor(Named):
     @type.setter
     def type(self, value: int) -> None:
         row, element = SENSOR.children[tag_of(SENSOR_TYPE, self, value, "is not a sensor")], self.element
-        if row.later:
-            raise element.unsupported(row.later, "type")
+        self.spec.tree.uses_later |= row.later is not None
         self._clear_aims()
         for name in [name for name in element.attributes if name not in row.attributes]:
             del element.attributes[name]

@@ -152,8 +152,6 @@ class MjsTendon(Named):
             if alien is not None:
                 raise tree_element.error(f"a {row.tag} tendon has no {alien}", alien)
             tree_element.row = row
-        if row.later:
-            raise tree_element.unsupported(row.later)
         wrap = MjsWrap(self.spec, tree_element.add(tag))
         for name, value in values.items():
             wrap.write(wrap.element.row.attributes[name], name, value)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from cardan.errors import MjcfError, UnsupportedFeature
+from cardan.errors import MjcfError
 from cardan.spec.mjspec.struct import Form, Named, Struct, fields, struct_class
 from cardan.spec.schema.keywords import DISABLE_FLAGS, ENABLE_FLAGS
 from cardan.spec.schema.language import DEFAULT
@@ -123,10 +123,6 @@ class DefaultEntry:
     def error(self, message: str, attribute: str | None = None) -> MjcfError:
         """An error about this entry."""
         return MjcfError(message, None, None, f"default class='{self.cls.name}': {self.row.tag}", attribute)
-
-    def unsupported(self, feature: str, attribute: str | None = None) -> UnsupportedFeature:
-        """Return an error about a feature that this entry needs and that is not supported yet."""
-        return UnsupportedFeature(f"{feature} is not supported yet", None, None, f"default {self.row.tag}", attribute)
 
 
 class MjsDefault:

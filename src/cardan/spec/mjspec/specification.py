@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from cardan.compat import resolved
 from cardan.errors import MjcfError, suggestion
 from cardan.spec.attach import Attachment
 from cardan.spec.layout import bodies_of, keys_kept
@@ -71,7 +72,10 @@ KINDS: dict[str, Kind] = {
 class Specification:
     """A model that can be edited: a model tree and the structs of its elements.
 
-    ``tree`` is the model tree (``cardan.spec.ModelTree``).
+    Args:
+        tree: the model tree (``cardan.spec.ModelTree``); None: a new one, with only the world body.
+        compat: version of MuJoCo whose behaviour compiled models have, ``"3.1"`` or ``"4.0"``. None: that of the
+            tree; for a new tree, the default of the process.
     """
 
     tree: ModelTree
@@ -80,10 +84,21 @@ class Specification:
     stat: Struct
     visual: settings.MjsVisual
 
-    def __init__(self, tree: ModelTree | None = None) -> None:
-        self.tree = ModelTree() if tree is None else tree
+    def __init__(self, tree: ModelTree | None = None, *, compat: str | None = None) -> None:
+        self.tree = ModelTree(compat=compat) if tree is None else tree
+        if compat is not None:
+            self.tree.compat = resolved(compat)
         self._structs: dict[Element, Struct] = {}
         self._ids: dict[Element, int] = {}
+
+    @property
+    def compat(self) -> str:
+        """Version of MuJoCo whose behaviour compiled models have: ``"3.1"`` or ``"4.0"``. It can be set."""
+        return self.tree.compat
+
+    @compat.setter
+    def compat(self, version: str) -> None:
+        self.tree.compat = resolved(version)
 
     def __setattr__(self, name: str, value: Any) -> None:
         if not name.startswith("_") and name != "tree" and not hasattr(type(self), name):
@@ -133,9 +148,7 @@ class Specification:
         """
         with keys_kept(self.tree):
             element: Element = parent.add(tag)
-            if element.row.later and KINDS[element.row.kind or ""].decided:
-                parent.children.remove(element)
-                raise element.unsupported(element.row.later)
+            self.tree.uses_later |= element.row.later is not None
             struct = self.struct(element)
             try:
                 if default is not None:

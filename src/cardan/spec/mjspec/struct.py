@@ -139,11 +139,8 @@ class Struct:
             converted = to_tree(row, value)
         except (TypeError, ValueError) as error:
             raise element.error(str(error), name) from None
-        if converted is not None and (row.later or row.later_keywords):
-            word = converted if isinstance(converted, str) else str(converted).lower()
-            feature = row.later or row.later_keywords.get(word)
-            if feature:
-                raise element.unsupported(feature, name)
+        if row.has_later:
+            self.spec.tree.uses_later = True
         holder = element if part is None else self.part(part, make=True)
         holder[row.name] = converted
         if row.name in _FORMATS:

@@ -34,8 +34,9 @@ class Attribute:
     tuple of ``high`` values, fewer values replace the first ones of the default. ``default`` None means "undefined":
     the compiler infers the value. ``keywords`` maps each word to its number in the engine's enumerations (for BOOL: to
     a bool). ``kind`` is the kind of object that a REFERENCE names. If it starts with ``@``, it names the sibling
-    attribute that holds the kind. ``later`` names a missing feature that the attribute needs, ``later_keywords`` one
-    for single words. ``repeat``: a single value means ``high`` equal ones.
+    attribute that holds the kind. ``later`` names a missing feature that the attribute needs unless it has its default,
+    ``later_keywords`` one for single words. ``repeat``: a single value means ``high`` equal ones. ``since`` is the
+    version of MuJoCo that brought the attribute, ``until`` the last one that had it (None: 3.1 and 4.0 have it).
     """
 
     name: str
@@ -49,7 +50,20 @@ class Attribute:
     kind: str | None = None
     later: str | None = None
     later_keywords: Mapping[str, str] = field(default_factory=dict)
+    since: str | None = None
+    until: str | None = None
     repeat: bool = False
+
+    def missing_feature(self, value: Any) -> str | None:
+        """Return the name of the missing feature that a value of the attribute needs, or None."""
+        if self.later and value is not None and value != self.default:
+            return self.later
+        return self.later_keywords.get(value) if isinstance(value, str) else None
+
+    @property
+    def has_later(self) -> bool:
+        """Whether some value of the attribute needs a missing feature."""
+        return self.later is not None or bool(self.later_keywords)
 
     @property
     def scalar(self) -> bool:
@@ -79,6 +93,8 @@ class ElementRow:
     entry: str | None = None  # tag of the entry in <default> from which undefined attributes are taken
     merged: bool = False  # whether a repeated element adds to the first one instead of being a second one
     later: str | None = None  # name of the missing feature, if the element cannot be used yet
+    since: str | None = None  # version of MuJoCo that brought the element, if that was later than 3.1
+    until: str | None = None  # last version that had it, if 4.0 does not have it
     is_entry: bool = False  # whether this is an entry of <default>, not an object
     defaults: dict[str, Any] = field(init=False)  # value of every attribute if nothing sets it (None: undefined)
     partial: frozenset[str] = field(init=False)  # names of the vectors that may be given in part
@@ -184,4 +200,6 @@ def entry_row(row: ElementRow, tag: str, drop: Iterable[str] = (), keep: Iterabl
     left_out = {"name", "class", *drop}
     kept = row.attributes if keep is None else {name: row.attributes[name] for name in keep}
     attributes = {n: replace(a, required=False) for n, a in kept.items() if n not in left_out}
-    return ElementRow(tag, f"defaults of {tag}", attributes, multiplicity="?", later=row.later, is_entry=True)
+    return ElementRow(
+        tag, f"defaults of {tag}", attributes, multiplicity="?", since=row.since, until=row.until, is_entry=True
+    )
