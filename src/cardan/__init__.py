@@ -54,7 +54,7 @@ __version__ = "0.1.0"
 def __getattr__(name: str) -> object:
     """Find a name when it is first used.
 
-    For a missing name, raise AttributeError, which says whether MuJoCo has it and Cardan does not have it yet.
+    For a missing name, raise AttributeError; its message states whether the name exists in MuJoCo.
     """
     from cardan.face import absent, find, public_names
 

@@ -8,7 +8,7 @@ mjVERSION_HEADER: int = 316
 # numbers
 mjPI: float = _pi
 mjMAXVAL: float = 1e10
-"""Largest absolute value in qpos, qvel and qacc; beyond it the simulation is taken as diverged."""
+"""Largest absolute value in qpos, qvel and qacc; a simulation with larger values counts as diverged."""
 mjMINVAL: float = 1e-15
 """Smallest denominator, and smallest norm of a vector that is normalised."""
 mjMINMU: float = 1e-5

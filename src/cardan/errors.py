@@ -1,6 +1,6 @@
 """Cardan's own exceptions, and suggestions for misspelt words.
 
-Errors in a model's text say what is wrong, where (file, line, element, attribute), and what would be right.
+Errors in a model's text state what is wrong, where (file, line, element, attribute), and what would be right.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ _OF_OTHERS = {
     "cardan.errors": ("FatalError", "UnexpectedError"),
     "cardan.jit.front.stage": ("kernel", "stage"),
 }
-"""Modules that have other names than the public ones."""
+"""Public names of modules that also contain other names."""
 
 _API = (
     *("pipeline", "loading", "names", "state", "support", "products", "saving", "rays", "derivatives", "defaults"),
@@ -34,7 +34,7 @@ _PARTS = (
     *("formats", "jit", "maths", "mjcf", "model", "plugins", "render", "sensor", "soft", "solver", "spec", "step"),
     *("tangents", "view", "visual", "torch", "jax"),
 )
-"""Folders and modules that programs may access as attributes of the package without importing them."""
+"""Subpackages and modules that programs may access as attributes of the package without importing them."""
 
 # modules in which names of a kind are searched first; other and missing names are searched in all modules
 _FIRST = (

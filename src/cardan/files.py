@@ -17,11 +17,11 @@ FileName = str | bytes | os.PathLike[str]
 MOST_LINKS = 40
 """Largest number of symbolic links that are followed, as in Linux."""
 TEMPORARY = ".cardan-{}.tmp"
-"""Name of a temporary file. It doesn't contain the name of the target, which may already have the maximal length."""
+"""Pattern of the names of temporary files, without the target's name: that may already have the maximal length."""
 
 _OPEN_FILES = re.compile(r"/proc/\d+(/task/\d+)?/fd|/dev/fd")
 _FOLDER_REFUSES = {errno.EACCES, errno.EPERM, errno.EBUSY, errno.EROFS} if os.name == "posix" else set()
-"""Errors of a folder in which no file can be created or replaced, although an existing file may still be writable."""
+"""Error codes of folders in which no file can be created or replaced, although existing files may be writable."""
 _NO_SYNC = {errno.EINVAL, errno.ENOSYS, errno.ENOTSUP}
 
 
@@ -65,7 +65,7 @@ def check_writable(path: FileName) -> None:
     """Make the folder of a file, and check, before long work begins, that `write_file` can write the file.
 
     Raises:
-        OSError: it can't be written; the message names the path.
+        OSError: the file can't be written; the message names the path.
     """
     import tempfile
 
@@ -89,14 +89,14 @@ def check_writable(path: FileName) -> None:
 
 
 def _with_path(error: OSError, name: str) -> OSError:
-    """Return a copy of an error with the path in its message."""
+    """Return a copy of an error whose message contains the path."""
     named = type(error)(f"can't write {name}: {error.strerror or error}")
     named.errno = error.errno
     return named
 
 
 def _place(name: str) -> tuple[os.stat_result | None, str | None]:
-    """Return status and path of the file that is replaced; no path if the file is written to directly."""
+    """Return status and path of the file to be replaced; the path is None if the file is written to directly."""
     status, target = _status(name), _target(name)
     return status, target if status is None or stat.S_ISREG(status.st_mode) else None
 
@@ -173,7 +173,7 @@ def _take_over(descriptor: int, status: os.stat_result) -> None:
 
 
 def _sync(descriptor: int) -> None:
-    """Wait until the content is on the disk, if the file system supports this."""
+    """Flush the content of an open file to the disk, if the file system supports this."""
     try:
         os.fsync(descriptor)
     except OSError as error:
@@ -182,7 +182,7 @@ def _sync(descriptor: int) -> None:
 
 
 def _sync_folder(folder: str) -> None:
-    """Wait until the folder is on the disk. Some systems don't support this; the file is complete in either case."""
+    """Flush a folder's entries to the disk, if the system supports this; the file is complete in either case."""
     with suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)
         try:

@@ -45,13 +45,13 @@ Jacobian = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
 DERIVATIVE_ERROR = 1e-4
-"""Largest difference between a user's derivative and finite ones, relative to the largest entry, at least to 1."""
+"""Largest accepted error of a user's derivative against finite differences, relative to the largest entry or 1."""
 
 SUFFICIENT = 0.01
 """Smallest reduction of a step that is taken, relative to the reduction of the linear model (Armijo's condition)."""
 
 POOR, GOOD = 0.25, 0.75
-"""Ratios of actual to predicted reduction below which the regulariser grows, and above which it shrinks."""
+"""Ratios of actual to predicted reduction: below `POOR` the regulariser grows, above `GOOD` it shrinks."""
 
 
 class Verbosity(enum.Enum):
@@ -85,7 +85,7 @@ REASONS = {
 
 @dataclass(frozen=True)
 class IterLog:
-    """One iteration.
+    """Record of one iteration.
 
     Attributes:
         candidate: point at the beginning of the iteration, shape (nx, 1).
@@ -228,7 +228,7 @@ def _check_finite(what: str, values: np.ndarray) -> None:
 
 @dataclass
 class _Run:
-    """State of one minimisation; x and r are columns, bounds are columns or None."""
+    """State of one minimisation. The point `x`, the residual `r` and both bounds, if given, are column vectors."""
 
     residual: Residual
     norm: Norm
@@ -249,7 +249,7 @@ class _Run:
     trace: list[IterLog] = field(default_factory=list)
 
     def residual_at(self, x: np.ndarray) -> np.ndarray:
-        """Compute the residual at a point, a column."""
+        """Compute the residual (nr, 1) at a point (nx, 1), and count the call."""
         start = time.perf_counter()
         r = np.asarray(self.residual(x), float).reshape(-1, 1)
         self.seconds += time.perf_counter() - start
@@ -257,18 +257,18 @@ class _Run:
         return r
 
     def grow(self) -> None:
-        """Multiply the regulariser by the factor; the next shrinkage is by one factor again."""
+        """Multiply the regulariser by the factor; the next `shrink` divides by a single factor again."""
         self.mu = max(self.mu_range[0], self.mu * self.factor)
         self.shrinkage = 1
 
     def shrink(self) -> None:
-        """Divide the regulariser by a power of the factor, which doubles each time; below its minimum it is 0."""
+        """Divide the regulariser by the factor to a power that doubles each time; below the minimum, set it to 0."""
         self.mu *= (1.0 / self.factor) ** self.shrinkage
         self.mu = self.mu if self.mu >= self.mu_range[0] else 0.0
         self.shrinkage = 2 * self.shrinkage if self.mu else 1
 
     def step(self, gradient: np.ndarray, hessian: np.ndarray) -> np.ndarray | None:
-        """Minimise the regularised quadratic within the bounds; None if it is not positive definite."""
+        """Return the minimum of the regularised quadratic within the bounds; None if H + mu I is indefinite."""
         matrix = hessian + self.mu * np.eye(len(hessian))
         if self.bounds is None:
             try:
@@ -312,14 +312,14 @@ def least_squares(
         jacobian: function of a point and its residual; by finite differences of the residual if None.
         norm: measure of the residual.
         eps: step of the finite differences.
-        mu_min: smallest regulariser except 0.
-        mu_max: regulariser at which the minimisation ends if the step is still refused.
+        mu_min: smallest regulariser; smaller values become 0.
+        mu_max: regulariser at which the minimisation ends if the step still does not lower the objective enough.
         mu_factor: factor by which the regulariser grows and first shrinks.
         tol: length of a step at which the minimisation ends.
         max_iter: maximum number of iterations.
         verbose: amount of output.
         output: file for the output; standard output if None.
-        iter_callback: function of the trace, called after each iteration and at the end.
+        iter_callback: function that is called with the trace after each iteration and at the end.
         check_derivatives: compare Jacobian and norm with finite differences at the start.
 
     Returns:
@@ -327,7 +327,7 @@ def least_squares(
         one for the point that is returned.
 
     Raises:
-        ValueError: bounds of another size or in the wrong order, a start that is not finite.
+        ValueError: bounds have another size or the wrong order, or the initial point is not finite.
     """
     said: TextIO = output or sys.stdout
     start = np.array(x0, float)
@@ -354,7 +354,7 @@ def _minimise(
     output: TextIO | None,
     check_derivatives: bool,
 ) -> Status:
-    """Iterate until a step is too short or too many were taken; return the reason to end."""
+    """Iterate until a step is shorter than the tolerance or `max_iter` is reached; return the reason for the end."""
     run.r = run.residual_at(run.x)
     run.value = float(run.norm.value(run.r))
     for iteration in range(max_iter):
@@ -399,7 +399,7 @@ def _checked_bounds(x: np.ndarray, bounds: Sequence[np.ndarray] | None) -> tuple
 def _iterate(run: _Run, matrix: np.ndarray) -> Status | None:
     """Find a step that lowers the objective, take it, and adapt the regulariser; return the reason to end, or None.
 
-    If the reason is a step shorter than the tolerance, the step is taken.
+    A step shorter than the tolerance is still taken.
     """
     gradient, hessian = run.norm.grad_hess(run.r, matrix)
     gradient = np.asarray(gradient, float).reshape(-1, 1)
@@ -449,7 +449,7 @@ def _record(run: _Run, reduction: float, ratio: float, matrix: np.ndarray, dx: n
 
 
 def _say_end(run: _Run, status: Status, seconds: float) -> None:
-    """Print the reason of the end, the objective, and the effort."""
+    """Print the reason for the end, the final objective, and the numbers of iterations and evaluations."""
     if run.verbosity is Verbosity.SILENT:
         return
     if run.value == 0.0:

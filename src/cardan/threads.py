@@ -1,12 +1,12 @@
-"""Threads that share work: one kind for batches, rollouts, derivatives and pictures.
+"""Thread pool that batches, rollouts, derivatives and pictures share.
 
-The caller works as well, and comes back only when all threads are done with its work, whatever happens meanwhile. An
-exception in one of the threads, such as that of Ctrl-C or of another signal handler in the caller's, cancels the work:
-each thread stops at the end of what it does at that moment. So memory that the work uses can be freed afterwards.
+The calling thread works as well, and its call returns only when all threads have finished with the work. An exception
+in any thread cancels the work: each thread stops at the end of its current part. Signal handlers, such as that of
+Ctrl-C, raise in the calling thread. So memory that the work uses can always be freed after the call.
 
 Signal handlers run in the main thread, between two instructions of Python: after calls, at the start of functions and
-at the end of loops. Therefore the code that waits for threads is written so that an exception can't skip it;
-`Job` keeps alive what the threads use.
+at the end of loops. Therefore the code that waits for threads is written so that an exception can't skip it, and `Job`
+keeps the objects alive that the threads use.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from queue import SimpleQueue
 from typing import Any, Generic, TypeVar
 
 LOOK = 0.02
-"""Time after which a thread that waits lets signal handlers run, s."""
+"""Interval at which a waiting thread lets signal handlers run, s."""
 CLOSED = 1 << 62
-"""Value of the counter of a job from which on there are no more parts."""
+"""Value from which on a job's counter means that no parts are left."""
 
 
 def processors() -> int:
@@ -36,7 +36,10 @@ Thing = TypeVar("Thing")
 
 
 class _Living(Generic[Thing]):
-    """Objects that are alive. No Python code runs when one ends: what a signal handler raises there would be lost."""
+    """Weak set of objects. Unlike in `weakref.WeakSet`, no Python code runs when an object is freed.
+
+    A signal handler could raise in such code, and the exception would be lost.
+    """
 
     def __init__(self) -> None:
         self._known: dict[int, weakref.ref[Thing]] = {}
@@ -52,12 +55,15 @@ class _Living(Generic[Thing]):
         self._known[id(thing)] = weakref.ref(thing)
 
     def all(self) -> list[Thing]:
-        """All of them."""
+        """Return all objects that are still alive."""
         return [thing for known in list(self._known.values()) if (thing := known()) is not None]
 
 
 class Locked:
-    """Owner of a lock (`lock`), which is a new one in the child of a fork: the thread that held it isn't there."""
+    """Owner of a lock, the attribute `lock`.
+
+    The child of a fork gets a new lock, because the thread that held the old one does not exist there.
+    """
 
     def __init__(self) -> None:
         self.lock = threading.RLock()
@@ -87,7 +93,7 @@ class Job:
         self._numbers = itertools.count()
 
     def parts(self, count: int) -> Iterator[int]:
-        """Numbers below `count` that no other thread gets, until there are none left or the job is cancelled."""
+        """Yield numbers below `count`, each to one thread only, until none are left or the job is cancelled."""
         while not self.cancelled and (part := next(self._numbers)) < count:
             yield part
 
@@ -112,10 +118,10 @@ class Job:
         self.counter.value = CLOSED
 
     def join(self) -> None:
-        """Wait for the helpers that have begun, and keep the others from it.
+        """Wait for the helpers that have begun, and keep the others from beginning.
 
-        It can be called again after an exception has left it: the locks may be acquired twice by the same thread. A
-        signal may reach another thread, which does not wake up this one: it looks now and then.
+        After an exception in this function, call it again: a thread may acquire each lock several times. A signal that
+            reaches another thread does not wake up this one, so it wakes up every `LOOK` seconds by itself.
         """
         for lock in self.locks:
             while not lock.acquire(timeout=LOOK):
@@ -154,11 +160,11 @@ Work = Callable[[Job, int], object]
 
 
 def _nothing(job: Job, worker: int) -> None:
-    """Nothing to do."""
+    """Do nothing: replaces the work of a job that has ended."""
 
 
 def _serve(inbox: SimpleQueue[Any], number: int) -> None:
-    """Help with jobs until there is nothing in place of one."""
+    """Run in a helper thread: help with the jobs in the inbox until None arrives."""
     while (asked := inbox.get()) is not None:
         job, lock = asked
         job.help(number, lock)
@@ -175,7 +181,7 @@ class _Helper:
         self._started = False
 
     def start(self) -> None:
-        """Start the thread if it hasn't been."""
+        """Start the thread, unless it was started before."""
         if not self._started:
             arguments = (self.inbox, self._number)
             threading.Thread(target=_serve, args=arguments, name=self._name, daemon=True).start()
@@ -183,19 +189,20 @@ class _Helper:
 
 
 def _end(helpers: list[_Helper]) -> None:
-    """End threads."""
+    """Ask helper threads to end, and empty the list."""
     while helpers:
         helpers.pop().inbox.put(None)
 
 
 class Crew:
-    """The caller's thread and helpers. They are started when they are first needed, also in a child after a fork.
+    """Pool of helper threads that work together with the calling thread.
 
-    Several threads may call: the helpers do one job after the other, and callers do without them meanwhile.
+    Helpers are started when they are first needed, also in the child of a fork. Several threads may use the same pool:
+    the helpers do one job after the other, and callers don't wait for helpers that are busy.
 
     Args:
         count: number of threads, the caller's included.
-        name: of the helpers.
+        name: name of the helper threads.
     """
 
     def __init__(self, count: int, name: str = "cardan") -> None:
@@ -207,10 +214,10 @@ class Crew:
         _CREWS.add(self)
 
     def share(self, work: Work, most: int | None = None) -> None:
-        """Let the caller and helpers, at most `most` threads, do a share of some work each (see `Job`).
+        """Run `work` in the caller's thread and in helpers, at most `most` threads together (see `Job`).
 
         Raises:
-            BaseException: what `work` raised in one of the threads, first of all in the caller's.
+            BaseException: the exception that `work` raised: the caller's, or else the first one of the helpers.
         """
         if self._jobs:
             self._settle()
@@ -243,7 +250,7 @@ class Crew:
         """Do all parts of some work with at most `most` threads; `work` gets the numbers of a part and of its thread.
 
         Raises:
-            BaseException: what `work` raised; parts that nobody had begun are left out then.
+            BaseException: the exception that `work` raised; parts that no thread had begun are then left out.
         """
         most = min(parts, self.count if most is None else most)
         if most < 2 or self.count < 2:
@@ -263,14 +270,14 @@ class Crew:
         self._finalizer()
 
     def forget(self) -> None:
-        """Forget the helpers in the child of a fork, which does not have them."""
+        """Forget the helpers: called in the child of a fork, where their threads do not exist."""
         self._helpers.clear()
         for job in self._jobs:
             job.running.clear()
             job.locks.clear()
 
     def _ready(self, count: int) -> list[SimpleQueue[Any]]:
-        """Inboxes of helpers, started if need be; fewer where the system starts no more threads."""
+        """Return the inboxes of `count` helpers, started if needed; fewer if the system can't start more threads."""
         while len(self._helpers) < count:
             self._helpers.append(_Helper(len(self._helpers) + 1, self._name))
         helpers = self._helpers[:count]
@@ -282,7 +289,7 @@ class Crew:
         return [helper.inbox for helper in helpers]
 
     def _settle(self) -> None:
-        """Wait for helpers that a call has left behind, which takes several signals within a microsecond."""
+        """Wait for helpers that still run because several signals interrupted an earlier call almost at once."""
         for job in [job for job in self._jobs if job.abandoned]:
             while job.running:
                 time.sleep(0.001)
@@ -293,7 +300,7 @@ _CREWS = _Living[Crew]()
 
 
 def _forget_threads() -> None:
-    """In the child of a fork: only the thread that forked is there."""
+    """Renew locks and forget helpers in the child of a fork, where only the thread that forked exists."""
     for owner in _LOCKED.all():
         owner.lock = threading.RLock()
     for crew in _CREWS.all():

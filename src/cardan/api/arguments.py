@@ -65,7 +65,7 @@ def writable_vector(name: str, argument: str, value: Any, size: int, what: str) 
     """Return `value` if it is a writable float64 vector (or column) of `size` numbers.
 
     Raises:
-        TypeError: it is not; the message contains `what`, a description of the right size.
+        TypeError: `value` is not such a vector; the message contains `what`, a description of the right size.
     """
     if not isinstance(value, np.ndarray) or value.dtype != np.float64 or not value.flags.writeable:
         raise TypeError(f"{name}: {argument} must be a writeable NumPy array of float64")

@@ -44,9 +44,9 @@ def _checked(function: Any) -> Callback:
 
 
 def _of_structures(name: str, function: Any) -> Callback:
-    """Check a callback that gets model and data: a Python or Numba function.
+    """Return a callback of model and data, after checking that it is callable or None; raise TypeError otherwise.
 
-    A C function would need the C structures.
+    C functions are rejected: they take pointers to MuJoCo's C structures, which Cardan does not have.
     """
     if isinstance(function, C_FUNCTION):
         raise TypeError(
@@ -91,7 +91,10 @@ def get_callback(m: MjModel, name: str) -> Callback:
 
 
 def _of_all(place: str, installs: str, returns: str) -> tuple[Callable[[Callback], None], Callable[[], Callback]]:
-    """Make the setter, with the docstring `installs`, and the getter, which `returns` something, of a callback."""
+    """Make the functions that set and get a callback for all models.
+
+    `installs` is the docstring of the setter; `returns` names the result in the docstring of the getter.
+    """
     check = _checked if place == "time" else partial(_of_structures, f"set_mjcb_{place}")
 
     def put(function: Callback) -> None:
@@ -180,7 +183,7 @@ def get_mju_user_warning() -> Callback:
 
 
 def _memory(name: str) -> tuple[Callable[[Callback], None], Callable[[], Callback]]:
-    """Make the setter and getter of a memory function, which can't be replaced: Cardan's memory is NumPy's."""
+    """Make the setter and getter of a memory function. It can't be replaced: NumPy allocates the memory."""
 
     def put(function: Callback) -> None:
         if function is not None:
@@ -219,7 +222,7 @@ def mj_loadPluginLibrary(path: str) -> None:
         path: path of the library, such as ``"libelasticity.so"``; the file need not exist.
 
     Raises:
-        FatalError: it is another library. Plugins are registered in Python, with `register_plugin`.
+        FatalError: `path` names another library. Plugins are registered in Python, with `register_plugin`.
     """
     if Path(os.fspath(path)).stem.removeprefix("lib") not in _LIBRARIES:
         known = ", ".join(f"lib{name}" for name in _LIBRARIES)
@@ -247,7 +250,7 @@ def plugin_data(m: MjModel, d: MjData, instance: int) -> Any:
 
 
 def _instance(function: str, m: MjModel, instance: int) -> int:
-    """Check the number of an instance."""
+    """Return the number of a plugin instance as an int; raise IndexError if the model has no such instance."""
     number = integer(function, "instance", instance)
     if not 0 <= number < m.nplugin:
         raise IndexError(f"{function}: there is no plugin instance {number}; the model has {m.nplugin}")

@@ -76,7 +76,7 @@ def _of_step(m: MjModel, A: Matrix, B: Matrix, C: Matrix, D: Matrix) -> Outputs:
 
 
 def _with_scripts(function: F) -> F:
-    """Make a function that fills Jacobians native: it then needs no Python if the model has a script for it."""
+    """Decorate a function that fills Jacobians, so that calls run natively if the model has a script for it."""
     return ReadyBinding(function).builtin  # type: ignore[arg-type]
 
 
@@ -131,10 +131,10 @@ def mjd_transition(
 ) -> None:
     """Compute the Jacobians of `mj_step`, exact up to rounding: dx_next = A dx + B du, dsensor = C dx + D du.
 
-    It has the results of `mjd_transitionFD`, but computes tangents of the stages of the step, not finite differences.
-    Where the step is not differentiable (a control at the edge of its range), the derivative is one-sided. The state x
-    is (qpos, qvel, act) with positions in the tangent space. `d` does not change. Several threads may call this
-    function on the same model.
+    The results are those of `mjd_transitionFD`, but they come from tangents of the stages of the step instead of finite
+    differences. Where the step is not differentiable (a control at the edge of its range), the derivative is one-sided.
+    The state x is (qpos, qvel, act) with positions in the tangent space. `d` does not change. Several threads may call
+    this function on the same model.
 
     Args:
         m: model.
@@ -262,13 +262,13 @@ def mjd_inverse(
 ) -> None:
     """Compute the Jacobians of `mj_inverse`, exact up to rounding, transposed: one row for each input.
 
-    It has the results of `mjd_inverseFD`, but does not use finite differences. `d` does not change.
+    The results are those of `mjd_inverseFD`, without finite differences. `d` does not change.
 
     Args:
         m: model.
         d: data.
         flg_actuation: nonzero to subtract `qfrc_actuator` from `qfrc_inverse`.
-        DfDq: as in `mjd_inverseFD`, like all that follow.
+        DfDq: (nv, nv), or None.
         DfDv: (nv, nv), or None.
         DfDa: (nv, nv), or None.
         DsDq: (nv, nsensordata), or None.
@@ -362,9 +362,8 @@ def derivatives(
         reach: largest distance of such geoms, m; None for the mean size of the model's bodies (``m.stat.meansize``).
 
     Returns:
-        For each pair (result, input), an array whose shape is that of the result followed by that of the input.
-        Positions
-        (``"qpos"``) are in the tangent space, of shape (nv,), in results and inputs.
+        For each pair (result, input), an array whose shape is that of the result followed by that of the input. As
+        result or input, ``"qpos"`` is in the tangent space and has the shape (nv,).
 
     Raises:
         IndexError: an index in a name is too large.
@@ -392,7 +391,7 @@ def record(
     every: int = 1,
     feedback: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> Tape:
-    """Simulate some steps and store what gradients of the trajectory need.
+    """Simulate `nstep` steps and record the values from which gradients of the trajectory are computed.
 
     ``tape.gradient(dL_dstate, dL_dsensors)`` then goes back through the steps with their exact Jacobians, and
     ``tape.jacobians()`` returns the Jacobians. The tape stores the state and the inputs before each step, or before
@@ -410,6 +409,9 @@ def record(
         feedback: reference states before each step, (nstep, nq + nv + na), and gains (nstep, nu, 2 nv + na). The
             applied controls are ``controls + gains (x - states)``, with the deviation in the tangent space, clamped to
             the ranges of the controls; ``tape.controls`` holds them. Derivatives treat these controls as given.
+
+    Returns:
+        The tape: the recorded steps, and the methods that differentiate them.
 
     Raises:
         TypeError: `nstep` or `every` is not an integer, `m` is not a model, or `d` is not a data.

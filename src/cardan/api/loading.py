@@ -17,7 +17,7 @@ from cardan.model.mjmodel import MjModel, register_reader
 
 
 def _named(assets: Mapping[str, bytes] | None) -> dict[str, bytes] | None:
-    """Return the assets with their names as text.
+    """Return the assets (contents by name) with all names as str; None if there are none.
 
     Raises:
         ValueError: a name is longer than the reference's virtual file system allows.
@@ -41,8 +41,8 @@ def _named(assets: Mapping[str, bytes] | None) -> dict[str, bytes] | None:
 def _without_collector() -> Iterator[None]:
     """Switch the garbage collector off while a model is compiled.
 
-    Compiling makes many objects, all of which live until the end, so that the collector would find nothing. But it
-    would examine these objects several times, and all other objects of the process with them.
+    Compiling creates many objects that live until it ends. The collector would free none of them, but would examine
+    them, and all other objects of the process, several times.
     """
     runs = gc.isenabled()
     gc.disable()

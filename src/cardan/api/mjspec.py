@@ -140,7 +140,10 @@ class MjSpec(Specification):
         write_file(filename, self.to_xml())
 
     def _numbers(self, model: MjModel) -> dict[Any, int]:
-        """Ids of the elements in a model, by order; or by name, if the compiler removes or sorts some of this kind."""
+        """Return the ids in a compiled model of the specification's elements.
+
+        Elements are matched by order or, if the compiler removed or sorted elements of a kind, by name.
+        """
         numbers: dict[Any, int] = {}
         for kind, row in KINDS.items():
             if kind in ("frame", "plugin"):
@@ -156,7 +159,7 @@ class MjSpec(Specification):
 
 
 def _carry_over(before: Part, after: Part, old: np.ndarray, new: np.ndarray) -> None:
-    """Copy the entries of elements that are in both models from the array `old` to the array `new`."""
+    """Copy the entries of elements that exist in both models from the array `old` to the array `new`."""
     count_old, count_new = size(before), size(after)
     if not count_old or not count_new or count_old not in (old.size, len(old)) or count_new not in (new.size, len(new)):
         return

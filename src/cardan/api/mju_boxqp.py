@@ -1,7 +1,7 @@
 """Box-constrained quadratic programs by projected Newton steps (Tassa, Mansard and Todorov 2014, section III.B).
 
-Each iteration holds the variables that are at a bound and whose gradient points out of the box. It makes a Newton step
-in the other variables and searches along the step, with each point clipped to the box (Armijo's rule).
+In each iteration, variables at a bound are held if the cost would decrease outside the box. A Newton step is computed
+for the other variables. A line search with Armijo's rule follows the step, clipped to the box.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _EXTRA = 7  # the C library requires n (n + 7) numbers in R
 def _search(
     h: np.ndarray, g: np.ndarray, x: np.ndarray, step: np.ndarray, gradient: np.ndarray, box: tuple[Any, Any]
 ) -> np.ndarray | None:
-    """Find the point along a step, clipped to the box, that lowers the cost enough; None if there is none."""
+    """Return a point along a step, clipped to the box, that satisfies Armijo's rule; None if none was found."""
     cost = 0.5 * x @ h @ x + g @ x
     length = 1.0
     while length > _SHORTEST:

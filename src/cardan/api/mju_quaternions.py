@@ -67,7 +67,7 @@ def mju_axisAngle2Quat(res: np.ndarray, axis: Any, angle: float) -> None:
 
 @native(res=target(3), quat=source(4), dt=Number())
 def mju_quat2Vel(res: np.ndarray, quat: Any, dt: float) -> None:
-    """Angular velocity of a rotation by `quat` in the time `dt`; if the angle is too small, its axis is x."""
+    """Angular velocity of a rotation by `quat` in the time `dt`; about the x axis if the angle is too small."""
     s = norm3((quat[0, 1], quat[0, 2], quat[0, 3]))
     if s < MINVAL:
         set3(res, 0, scale3((1.0, 0.0, 0.0), q.turning_angle(quat[0, 0], s) / dt))

@@ -95,7 +95,7 @@ def _length(vec: Any, n: int) -> float:
 
 @kernel
 def _normalize_row(vec: Any, n: int, slack: float) -> float:
-    """Normalise the first row of a table, as `_normalize`."""
+    """Normalise the first row of a table (see `_normalize`), and return its old length."""
     total = 0.0
     for k in range(n):
         total += vec[0, k] * vec[0, k]

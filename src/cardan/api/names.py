@@ -8,7 +8,7 @@ from cardan.model.named import KIND_OF_OBJECT, name_book
 
 
 def _kind(function: str, type: int) -> str | None:
-    """Return the kind of element that a number of `mjtObj` means, if elements of this kind have names."""
+    """Return the kind of element for a value of `mjtObj`, or None if elements of this kind have no names."""
     return KIND_OF_OBJECT.get(integer(function, "type", type))
 
 

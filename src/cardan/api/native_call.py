@@ -48,7 +48,7 @@ RESULTS = {"None": "", "float": "f8", "int": "i8"}
 
 
 def native(**options: Any) -> Callable[[F], F]:
-    """Make a function whose body is a kernel native; options and arguments as in `native_by`."""
+    """Decorate a function whose body is a kernel: calls run natively. Options and arguments are as in `native_by`."""
     return lambda function: native_by(function, **options)(function)
 
 
@@ -61,15 +61,15 @@ def native_by(
     releases: bool = False,
     **arguments: Argument,
 ) -> Callable[[F], F]:
-    """Make a function native whose results are computed by a kernel with the same parameters.
+    """Decorate a function that only declares its arguments: a kernel with the same parameters computes the results.
 
     Args:
         kernel: the kernel.
         check: gets all arguments by name before they are converted, and raises if they are inconsistent.
-        failure: a result by which the kernel reports a wrong argument, and the message of the FatalError, in which
-            names of arguments may be used in braces.
-        refuses: whether the kernel returns a status, nonzero if an argument is wrong. Either a message as in `failure`,
-            in which ``{status}`` may be used as well, or True if `check` raises in all these cases.
+        failure: the result by which the kernel reports a wrong argument, and the message of the FatalError that is then
+            raised; the message may contain names of arguments in braces.
+        refuses: False unless the kernel returns a status that is nonzero if an argument is wrong. Otherwise a message
+            as in `failure`, which may also contain ``{status}``; or True if `check` raises in all these cases.
         releases: whether the GIL is released during the call.
         arguments: descriptions of all parameters except ``m`` and ``d``.
     """

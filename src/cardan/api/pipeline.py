@@ -39,7 +39,7 @@ _ZERO_AFTER_RESET = ("warning.", "timer.", "solver", "maxuse_", "energy", "D_", 
 
 
 def _execute(name: str, m: MjModel, d: MjData, repeat: int = 1) -> None:
-    """Run the program of a public function after all checks, and let native code find the program from now on."""
+    """Check the arguments of a public function and run its program, which later calls run without Python."""
     if getattr(d, "model", None) is not m or not isinstance(d, MjData):
         check_pair(name, m, d)
     version = hooks.version
@@ -51,12 +51,12 @@ def _execute(name: str, m: MjModel, d: MjData, repeat: int = 1) -> None:
 
 
 def _settle(program: StepProgram, m: MjModel, d: MjData, status: int, repeat: int) -> None:
-    """Handle the request of a stage after native code ran the program, and resume."""
+    """Handle the request of a stage that stopped a program run by native code, and resume the program."""
     settle(status, program, m, d, repeat)
 
 
 def _runs_program(function: F) -> F:
-    """Make a function of (m, d) that calls `_execute` native: from its second call on it runs no Python code."""
+    """Decorate a function of (m, d) that calls `_execute`: from its second call on, it runs no Python code."""
     return ProgramBinding(function, _settle, hooks.version_address).builtin  # type: ignore[arg-type]
 
 
@@ -73,7 +73,7 @@ def _function(name: str, doc: str) -> Callable[[MjModel, MjData], None]:
 
 @_runs_program
 def mj_step(m: MjModel, d: MjData, nstep: int = 1) -> None:
-    """Advance the simulation, with controls from `d.ctrl` and the callback. Optionally, repeat nstep times."""
+    """Advance the simulation by `nstep` time steps, with controls from `d.ctrl` and the control callback."""
     _execute("mj_step", m, d, integer("mj_step", "nstep", nstep))
 
 

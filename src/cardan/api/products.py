@@ -1,6 +1,6 @@
 """Products with the inertia matrix M and the constraint Jacobian J (spec: programming, API reference, "Support").
 
-Each function is a table of its arguments; the kernel before it has the same parameters (see `native_call`).
+Each function only declares its arguments; the kernel above it, with the same parameters, computes (see `native_call`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Rays (spec: programming, API reference, "Ray collisions").
 
 A ray is the set of points pnt + x * vec with x >= 0. All functions return the smallest x at which the ray hits a
-surface, in units of `vec`, or -1. A ray that starts inside a geom hits the surface where it leaves the geom.
+surface, in units of the length of `vec`, or -1 if the ray hits nothing. A ray that starts inside a geom hits the
+surface where it leaves the geom.
 """
 
 from __future__ import annotations
@@ -178,7 +179,7 @@ def mju_rayGeom(pos: Any, mat: Any, size: Any, pnt: Any, vec: Any, geomtype: int
         geomtype: plane, sphere, capsule, ellipsoid, cylinder or box (mjtGeom).
 
     Raises:
-        FatalError: the type is not that of a primitive.
+        FatalError: `geomtype` is not a primitive shape.
     """
     ...
 
@@ -232,9 +233,9 @@ def mju_rayFlex(
 
 
 def _faces_near_line(corners: np.ndarray, p: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """Numbers of the triangles (n, 3, 3) that a line may hit.
+    """Return the indices of the triangles (n, 3, 3) that a line through `p` along `v` may hit.
 
-    A triangle is dropped if all corners are on one side of one of two planes through the line.
+    A triangle is dropped if all its corners are on the same side of one of two planes through the line.
     """
     size = float(np.linalg.norm(v))
     if size == 0.0:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class Source:
-    """The source of a compiled model: its tree, which nothing else uses, its sizes, and the compiler's statistics."""
+    """Source of a compiled model: model tree (owned by this object alone), sizes and the compiler's statistics."""
 
     __slots__ = ("_rests", "_tree", "sizes", "statistic")
 
@@ -41,7 +41,7 @@ class Source:
 
     @property
     def tree(self) -> ModelTree:
-        """The model tree."""
+        """The model tree, unpacked at the first access."""
         if self._rests:
             self._tree.take_up()
             self._rests = False

@@ -1,9 +1,9 @@
 """Support functions of MuJoCo's interface: Jacobians, motion of objects and forces on them, configurations.
 
 Spec: programming, API reference, "Support". All functions read results of the pipeline in `d` and write into arrays of
-the caller (see `arguments`). They raise IndexError for ids that don't exist. Each function is a table of its arguments;
-the kernel before it has the same parameters (see `native_call`): a vector of fixed size is a table with one row, and an
-optional array that is None is a table without rows.
+the caller (see `arguments`). They raise IndexError for ids that don't exist. Each function only declares its arguments;
+the kernel above it, with the same parameters, computes (see `native_call`). Kernels get a vector of fixed size as a
+table with one row, and None for an optional array as a table without rows.
 """
 
 from __future__ import annotations
@@ -120,11 +120,11 @@ def mj_jacPointAxis(
 
 @native_by(angular_momentum_matrix, mat=target(3, "nv"), body=BODY)
 def mj_angmomMat(m: MjModel, d: MjData, mat: np.ndarray, body: int) -> None:
-    """Matrix (3, nv) that takes qvel to the angular momentum of a body's subtree about its centre of mass."""
+    """Compute the matrix (3, nv) that maps qvel to a body subtree's angular momentum about its centre of mass."""
 
 
 def _moves(function: str) -> Callable[..., None]:
-    """Make the check that an object given to a function exists and has a type that can move."""
+    """Make a function that checks whether an object exists and has a type that can move."""
 
     def check(m: MjModel, objtype: int, objid: int, **_: Any) -> None:
         if int(objtype) not in _COUNT:
@@ -173,7 +173,7 @@ def mj_objectVelocity(m: MjModel, d: MjData, objtype: int, objid: int, res: np.n
         objtype: `mjOBJ_BODY`, `mjOBJ_XBODY`, `mjOBJ_GEOM`, `mjOBJ_SITE` or `mjOBJ_CAMERA`.
         objid: id of the object.
         res: the velocity (6,), written.
-        flg_local: whether to express the velocity in the object's orientation; else in the world's.
+        flg_local: nonzero to express the velocity in the object's frame; 0: in the world frame.
 
     Raises:
         FatalError: objects of this type can't move.

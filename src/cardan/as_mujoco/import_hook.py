@@ -15,11 +15,11 @@ from typing import Any
 from cardan.as_mujoco.modules import NAME, SUBMODULES, VERSION, fill
 
 BESIDE = ("mjx",)
-"""Packages of other distributions that are installed into the folder of the reference's package."""
+"""Subpackages of ``mujoco`` that come from other distributions and are imported from them."""
 
 
 class _Loader(importlib.abc.Loader):
-    """Makes the modules ``mujoco`` and ``mujoco.*`` from Cardan's modules."""
+    """Loader of the modules ``mujoco`` and ``mujoco.*``, which are filled from Cardan's modules."""
 
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType | None:
         return None
@@ -34,7 +34,7 @@ class _Loader(importlib.abc.Loader):
 
 
 class _Resources(TraversableResources):
-    """The files of a folder."""
+    """Resource reader for the files of one folder."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -44,7 +44,7 @@ class _Resources(TraversableResources):
 
 
 class _Finder(importlib.abc.MetaPathFinder):
-    """Finds ``mujoco``, its submodules, and packages that other distributions add to it, before all other finders."""
+    """Finder of ``mujoco``, its submodules, and packages that others add to it; it precedes all other finders."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None

@@ -44,7 +44,7 @@ def document(functions: Iterable[Callable[..., Any]]) -> None:
 
 
 def _signature(function: Callable[..., Any]) -> str:
-    """Format arguments and result, as in ``(m: mujoco._structs.MjModel) -> None``."""
+    """Return the signature of a function as text, such as ``(m: mujoco._structs.MjModel) -> None``."""
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):
@@ -79,12 +79,12 @@ class Submodule(NamedTuple):
     """A module of the reference's package.
 
     Attributes:
-        source: Cardan's module of the same content, or empty.
-        prefixes: beginnings of its names in `cardan`, if the module has no source.
-        kind: type of its objects.
-        others: beginnings of names with a prefix of the module that are not in it.
+        source: name of Cardan's module with the same content, or empty.
+        prefixes: prefixes of the module's names in `cardan`, if it has no source.
+        kind: type of the objects in the module.
+        others: longer prefixes of names that are not in the module, although they have one of its `prefixes`.
         is_package: whether the module has submodules.
-        later: the missing feature, if the module's names are not available yet.
+        later: the feature that Cardan does not have yet, if the module needs one; else empty.
     """
 
     source: str = ""
@@ -98,7 +98,7 @@ class Submodule(NamedTuple):
 def _realloc_con_efc(d: cardan.MjData, ncon: int, nefc: int) -> None:
     """Allocate contacts and constraint rows in the data, and mark all of them as used.
 
-    If a number exceeds `MOST_ROWS`, the data has no contacts and rows, and FatalError is raised.
+    If a number exceeds `MOST_ROWS`, FatalError is raised and the data is left without contacts and rows.
     """
     if min(ncon, nefc) < 0:
         raise ValueError(f"ncon and nefc must not be negative, got {ncon} and {nefc}")
@@ -177,7 +177,7 @@ def fill(module: ModuleType) -> None:
 
 
 def _names_the_feature(module: str, feature: str) -> Callable[[str], Any]:
-    """Make the `__getattr__` of a module whose feature is missing."""
+    """Make the `__getattr__` of a module that needs a missing feature: it raises an error that names the feature."""
 
     def missing(name: str) -> Any:
         if name.startswith("__"):

@@ -11,7 +11,7 @@ from cardan.enums import mjtState
 from cardan.step.state import NSTATE
 
 DIMENSIONS = {"initial_state": 2, "control": 3, "initial_warmstart": 2, "state": 3, "sensordata": 3}
-"""Number of dimensions of each array of a rollout: rollout, step (if 3), number."""
+"""Number of dimensions of each array of a rollout: (rollout, step, number), or without step if 2."""
 
 OUTPUTS = ("state", "sensordata")
 
@@ -19,10 +19,10 @@ OUTPUTS = ("state", "sensordata")
 def checked_rows(
     sizes: Mapping[str, int], nroll: int | None, nstep: int | None, given: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return inputs and outputs of a rollout as full float64 arrays in C order; inputs left out are None.
+    """Return inputs and outputs of a rollout as full float64 arrays in C order; omitted inputs are None.
 
-    `sizes` has the length of the last dimension of each array. Numbers of rollouts and steps that are None are inferred
-    from the arrays.
+    `sizes` maps each array to the length of its last dimension. If `nroll` or `nstep` is None, it is inferred from the
+    arrays.
 
     Raises:
         ValueError: an array isn't numeric, or shapes don't fit together.
@@ -41,7 +41,7 @@ def checked_rows(
 def inferred(
     sizes: Mapping[str, int], nroll: int | None, nstep: int | None, given: Mapping[str, Any]
 ) -> tuple[dict[str, np.ndarray | None], tuple[int, int]]:
-    """Return the arrays with all their dimensions, not repeated yet, and the numbers of rollouts and of steps.
+    """Return the arrays with all dimensions, but not yet repeated, and the numbers of rollouts and steps.
 
     Arguments and errors are those of `checked_rows`.
     """
@@ -58,7 +58,7 @@ def inferred(
 def unchecked_rows(
     sizes: Mapping[str, int], nroll: int | None, nstep: int | None, given: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return inputs and outputs that already have their full sizes as `checked_rows` does.
+    """Return the same result as `checked_rows`, for inputs and outputs that already have their full sizes.
 
     Raises:
         ValueError: `nroll` or `nstep` is missing, or an array has another number of elements.
@@ -79,7 +79,7 @@ def unchecked_rows(
 
 
 def results(rows: np.ndarray, given: Any) -> np.ndarray:
-    """Return results of a rollout in the user's array, if there is one of this size."""
+    """Return the results of a rollout; in the user's array if one of this size was given."""
     if isinstance(given, np.ndarray) and given.size == rows.size:
         if not np.shares_memory(given, rows):
             given[...] = rows.reshape(given.shape)
@@ -101,7 +101,7 @@ def _as_array(name: str, value: Any) -> np.ndarray | None:
 
 
 def _infer(axis: int, value: int | None, arrays: Mapping[str, np.ndarray | None]) -> int:
-    """Return the size of a dimension: `value`, or the size of the first array that isn't 1."""
+    """Return the size of a dimension: `value`, or the first size other than 1 in the arrays."""
     size = value or 1
     for name, array in arrays.items():
         if array is None or array.shape[axis] in (1, size):
@@ -113,12 +113,12 @@ def _infer(axis: int, value: int | None, arrays: Mapping[str, np.ndarray | None]
 
 
 def _in_c_order(name: str, array: np.ndarray) -> np.ndarray:
-    """Return the array, or a copy if its rows are not in C order or it is an output that can't be written."""
+    """Return the array, or a copy if its rows are not in C order or if it is a read-only output."""
     return np.require(array, requirements=["C", "W"] if name in OUTPUTS else ["C"])
 
 
 def selected(ids: Any, count: int) -> np.ndarray:
-    """Return the worlds of a call, given as None (all), a mask (nworld,) or sorted, unique ids, as ids (k,) int64.
+    """Return the ids (k,) int64 of the worlds of a call; `ids` is None (all), a mask (nworld,) or sorted, unique ids.
 
     Raises:
         ValueError: `ids` has another form, or ids are not sorted, not unique or out of range.
@@ -171,7 +171,7 @@ def state_bits(name: str, spec: Any) -> int:
 
 
 def per_world(name: str, value: Any, shape: tuple[int, ...], low: int, high: int) -> np.ndarray:
-    """Return an integer for all worlds of a call, or one each, as int64 of a shape that starts with their number.
+    """Return an integer, given once or for each world of a call, as an int64 array of `shape` (k, ...).
 
     Raises:
         ValueError: the shape is wrong, a number is not an integer, or not in ``low <= value < high``.

@@ -1,8 +1,8 @@
 """Back ends of batches: the models, the memory and the execution of the worlds.
 
 The public class, `cardan.batch.Batch`, checks all arguments and calls one of three back ends: threads of this machine
-(`cardan.batch.cpu`), one GPU (`cardan.batch.gpu.back_end`) or several GPUs (`cardan.batch.gpu.split`). This module has
-what they have in common. Worlds of a call are sorted, unique ids (k,).
+(`cardan.batch.cpu`), one GPU (`cardan.batch.gpu.back_end`) or several GPUs (`cardan.batch.gpu.split`). This module
+contains their common base class. The argument `worlds` always contains sorted, unique ids (k,).
 """
 
 from __future__ import annotations
@@ -54,14 +54,14 @@ UP_TO: dict[int, Lists] = {
 """The lists that compute the forward dynamics up to a stage."""
 
 Item = str | int
-"""Something that a rollout records: a field of the data by name, or bits of `mjtState`."""
+"""Quantity that a rollout records: a field of the data by name, or bits of `mjtState`."""
 Programs = tuple[Sequence[Any], np.ndarray | None]
-"""Programs, and for each world of the batch the number of its program (None: all worlds have the first one)."""
+"""Programs, and the index of each world's program (nworld,); None: all worlds use the first one."""
 NOTHING: Mapping[str, np.ndarray] = MappingProxyType({})
 
 
 class SimulationError(RuntimeError):
-    """Some worlds failed; the others ran to the end, and the failed ones keep the state they had.
+    """Error of a call in which some worlds failed; the others ran to the end, and failed worlds keep their state.
 
     Attributes:
         ids: the worlds that failed.
@@ -76,7 +76,7 @@ class SimulationError(RuntimeError):
 
 
 def failure(name: str, errors: Mapping[int, str], count: int) -> SimulationError:
-    """Make the error of a call for `count` worlds from the texts of those that failed."""
+    """Make the error of a call for `count` worlds; `errors` has the message of each failed world."""
     texts = "; ".join(f"simulation {i}: {text}" for i, text in errors.items())
     which = ", ".join(map(str, errors))
     return SimulationError(f"{name} failed in {len(errors)} of {count} simulations ({which}); {texts}", list(errors))
@@ -84,12 +84,12 @@ def failure(name: str, errors: Mapping[int, str], count: int) -> SimulationError
 
 @dataclass(frozen=True, slots=True)
 class Rollout:
-    """Steps of k worlds with inputs and records.
+    """Description of a rollout of k worlds: inputs to set and fields to record.
 
     Attributes:
         nstep: number of steps.
-        control: inputs (k, nstep, size), an array from `BackEnd.taken`, or None.
-        names: fields of the state that a row of inputs consists of.
+        control: inputs (k, nstep, size) as returned by `BackEnd.taken`, or None.
+        names: fields of the state that make up a row of inputs, in order.
         items: shape and element type of a record of each item.
         out: arrays (k, nstep // every, ...) of the caller to record into.
         every: steps from one record to the next.
@@ -104,7 +104,7 @@ class Rollout:
 
 
 class BackEnd(ABC):
-    """Worlds of one model in one memory: their data, and the rows of their states, live (nworld, nstate)."""
+    """Base class of back ends: worlds of one model in one memory, with their data and live states (nworld, nstate)."""
 
     memories: Any
     state: Any
@@ -127,7 +127,7 @@ class BackEnd(ABC):
 
     @abstractmethod
     def taken(self, value: Any, shape: tuple[int, ...]) -> Any:
-        """Return numbers of the caller as an array of this back end, repeated to a shape, or raise ValueError."""
+        """Return the caller's numbers as an array of the back end, repeated to a shape, or raise ValueError."""
 
     @abstractmethod
     def empty(self, shape: tuple[int, ...], dtype: Any) -> Any:
@@ -150,23 +150,24 @@ class BackEnd(ABC):
         """Return the program of a list of stages for a world.
 
         Raises:
-            FatalError, ValueError: the world's model has something that batches don't support.
+            FatalError, ValueError: the world's model has a feature that batches don't support.
         """
 
     @abstractmethod
     def run(self, programs: Programs, worlds: np.ndarray, n: int = 1, lent: Mapping[str, np.ndarray] = NOTHING) -> None:
-        """Run programs `n` times while private fields of the worlds are the parts (k, ...) of the arrays `lent`."""
+        """Run programs `n` times, with borrowed buffers `lent` (k, ...) in place of private fields of the worlds."""
 
     @abstractmethod
     def ask(self, stage: Any, worlds: np.ndarray, arrays: Mapping[str, np.ndarray]) -> None:
-        """Run a stage while private fields of the worlds have the values of float64 arrays (k, ...) in C order.
+        """Run a stage whose arguments and results are private fields of the worlds.
 
-        Values that the stage wrote are in the arrays afterwards.
+        `arrays` maps these fields to float64 arrays (k, ...) in C order. They provide the values of the fields, and
+        contain the values that the stage wrote afterwards.
         """
 
     @abstractmethod
     def rollout(self, worlds: np.ndarray, task: Rollout) -> dict[Item, Any]:
-        """Advance worlds, set inputs before and record after each step; return the records by item.
+        """Advance worlds: set inputs before each step, record after it; return the records by item.
 
         A world that raises a warning stops; its remaining records repeat its last values.
 
@@ -176,20 +177,20 @@ class BackEnd(ABC):
 
     @abstractmethod
     def live(self, i: int) -> MjData:
-        """Return data of a world as the last call left it: the live one, or a copy if the memory is on a GPU."""
+        """Return the data of a world as the last call left it: live data, or a copy if the memory is on a GPU."""
 
     @abstractmethod
     def data(self, i: int) -> MjData:
-        """Return data of a world for the user: live, or a copy in double precision."""
+        """Return the data of a world for the user: live data, or a copy in double precision."""
 
     @abstractmethod
     def close(self) -> None:
-        """Free threads and memory of a GPU."""
+        """Free all resources: threads, or memory of a GPU."""
 
     # fields --------------------------------------------------------------------------
 
     def on_host(self, ids: Any) -> Any:
-        """Return ids of worlds or a mask in a form that NumPy takes."""
+        """Return ids of worlds, or a mask, as NumPy can use them."""
         return ids
 
     def columns(self, name: str) -> slice:
@@ -245,13 +246,13 @@ class BackEnd(ABC):
         return np.array([WORDS, self.memories.offset(item), -(-nbytes // word)])
 
     def part(self, i: int) -> tuple[BackEnd, int]:
-        """Return the back end with the memory of a world, and the world's number there."""
+        """Return the back end that contains a world, and the world's index within it."""
         return self, i
 
     # calls ---------------------------------------------------------------------------
 
     def call(self, name: str, worlds: np.ndarray, lists: Lists, lent: Mapping[str, np.ndarray] = NOTHING) -> None:
-        """Run lists of stages in worlds between loading and saving their state.
+        """Load the state of worlds, run lists of stages, and save the state.
 
         Raises:
             SimulationError: some worlds failed.
@@ -312,7 +313,7 @@ class BackEnd(ABC):
         self.settle("set_const", worlds)
 
     def _new_constants(self, m: MjModel) -> Iterator[tuple[str, Any]]:
-        """Yield constants of a world's model that have per-world values already, or need them now."""
+        """Yield names and values of a world's constants that differ from the batch's or have per-world values."""
         base = internals.memory(self.models.base)
         for name in CONSTANTS:
             is_array = name in base.arrays
@@ -330,19 +331,19 @@ class BackEnd(ABC):
         return worlds[self.status[worlds] == 0] if self.errors else worlds
 
     def clear(self, worlds: np.ndarray) -> None:
-        """Forget errors of worlds before a call, and warnings of a call that was interrupted."""
+        """Clear the errors of worlds before a call, and warnings that an interrupted call left."""
         self.status[worlds] = 0
         self.news.clear()
         for i in np.intersect1d(worlds, list(self.errors)).tolist() if self.errors else ():
             del self.errors[i]
 
     def keep_error(self, i: int, error: BaseException) -> None:
-        """Mark a world as failed."""
+        """Mark a world as failed, and store its error."""
         self.status[i] = 1
         self.errors[i] = str(error)
 
     def settle(self, name: str, worlds: np.ndarray) -> None:
-        """After a call, report the warnings.
+        """Report the warnings of worlds at the end of a call.
 
         Raises:
             SimulationError: some worlds failed.
@@ -359,7 +360,7 @@ class BackEnd(ABC):
     def programs(self, name: str, worlds: np.ndarray) -> Programs:
         """Return the programs of a list of stages, one for each kind of world, and the kind of each world.
 
-        Worlds of the call whose model has something that batches don't support have failed.
+        Worlds of the call whose models have a feature that batches don't support are marked as failed.
         """
         kinds = self.models.kinds()
         if kinds is None:
@@ -377,7 +378,7 @@ class BackEnd(ABC):
 
 
 def _places(names: Sequence[str], sizes: Mapping[str, int]) -> Iterator[tuple[str, slice]]:
-    """Yield fields with their columns in a row that consists of them."""
+    """Yield each field and its columns in a row that consists of these fields."""
     at = 0
     for name in names:
         yield name, slice(at, at + sizes[name])

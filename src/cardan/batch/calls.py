@@ -1,4 +1,7 @@
-"""Calls of a batch that return numbers: rollouts, Jacobians, rays, random numbers. Arguments are checked here."""
+"""Implementation of calls of a batch that return arrays: rollouts, Jacobians, rays, random numbers.
+
+Arguments are checked here.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Worlds in the memory of this machine, run by native threads.
 
-Each world has what an MjData has: a slot table, a buffer with all arrays of fixed size, and an arena for each capacity.
-Those of all worlds are in contiguous blocks, so that a field of fixed size is one strided array over the worlds. If the
-arena of a world must grow, the world gets new arenas; its fixed arrays stay where they are.
+Like an MjData, each world has a slot table, a buffer with all arrays of fixed size, and an arena for each capacity. The
+tables, buffers and arenas of all worlds are in contiguous blocks, so that a field of fixed size is one strided array
+over the worlds. If the arena of a world must grow, the world gets new arenas; its fixed arrays stay where they are.
 """
 
 from __future__ import annotations
@@ -194,7 +194,7 @@ def default_capacities(m: MjModel) -> dict[str, int]:
 
 
 def _take_news(program: Program, m: MjModel, d: MjData) -> None:
-    """Keep the new warnings of a world for its batch, which the data knows: other batches may use the program."""
+    """Pass the new warnings of a world to its batch, which the data identifies: batches may share a program."""
     batch = internals.kept(d)["batch"]()
     memories = batch.memories
     i = int((d.address - memories.addresses[0]) // memories.slots.strides[0])
@@ -203,7 +203,7 @@ def _take_news(program: Program, m: MjModel, d: MjData) -> None:
 
 
 def _end_rollout(program: Program, m: MjModel, d: MjData) -> None:
-    """End the rollout of a world that has raised a warning."""
+    """Stop the rollout of a world that has raised a warning."""
     internals.position(d)[:] = 0, np.iinfo(np.int64).max
 
 
@@ -223,7 +223,7 @@ def refuse_python(m: MjModel, program: Any) -> None:
 
 
 class WorldMemories:
-    """Memory of the data of many worlds, with the sizes and precision of a model and arenas of some capacities."""
+    """Memory of the data of many worlds, for the sizes and precision of a model, with arenas of given capacities."""
 
     def __init__(self, m: MjModel, count: int, capacities: Mapping[str, int]) -> None:
         self.worlds = count
@@ -245,7 +245,7 @@ class WorldMemories:
         self.calls[:, 3] = self.addresses
 
     def _block(self, home: str | None) -> np.ndarray:
-        """Storage of a capacity (None: fixed sizes) for all worlds, with the slots pointing at it."""
+        """Allocate the arrays of a capacity (None: of fixed size) for all worlds, and point the slots at them."""
         layout = layout_of(self.struct, self._growable, home, self.sizes)
         stride = max(-(-layout.nbytes // ALIGNMENT), 1) * ALIGNMENT
         block = aligned_buffer(self.worlds * stride).reshape(self.worlds, stride)
@@ -259,9 +259,10 @@ class WorldMemories:
         self._attach(name, rows, rows.shape[1])
 
     def lend(self, arrays: Mapping[str, np.ndarray], worlds: np.ndarray) -> None:
-        """Point the slots of private fields of some worlds at the parts (k, ...) of arrays, in C order.
+        """Make private fields of some worlds use borrowed arrays (k, ...), in C order.
 
-        The caller empties `lent`, which keeps the arrays, after their use; data objects don't see them.
+        The attribute `lent` keeps the arrays alive; the caller empties it when the fields are no longer used. MjData
+        objects don't show these arrays.
         """
         self.lent = arrays
         for name, rows in arrays.items():
@@ -281,14 +282,14 @@ class WorldMemories:
         self.slots[:, scalars] = memory.slots[scalars]
 
     def _attach(self, name: str, block: np.ndarray, length: int) -> None:
-        """Point the slots of a one-dimensional field at the starts of a block's rows."""
+        """Point the slots of a one-dimensional field, one for each world, at the rows of a block."""
         slot = DATA.slot[name]
         self.slots[:, slot, 0] = block.ctypes.data + block.strides[0] * np.arange(self.worlds)
         self.slots[:, slot, 1] = length
         self.slots[:, slot, 2] = 1
 
     def view(self, name: str) -> np.ndarray:
-        """Live array (nworld, ...) over a scalar, or over an array of fixed size (for other fields, KeyError)."""
+        """Return a live array (nworld, ...) over a scalar or an array of fixed size; KeyError for other fields."""
         slot = scalars_of(DATA).get(name)
         if slot is not None:
             dtype, stride = self.struct.fields[slot].numpy_dtype, self.slots.strides[0]
@@ -299,16 +300,16 @@ class WorldMemories:
         return np.ndarray((self.worlds, *shape), dtype, block, offset, (block.strides[0], *strides))
 
     def count(self, name: str) -> np.ndarray:
-        """Live int32 array (nworld,) over a count, whose 64-bit words never use their upper halves."""
+        """Return a live int32 array (nworld,) over a count: the lower halves of its 64-bit words."""
         offset = DATA.slot[name] * WORDS * 8 + (0 if sys.byteorder == "little" else 4)
         return np.ndarray((self.worlds,), np.int32, self.slots, offset, (self.slots.strides[0],))
 
     def offset(self, name: str) -> int:
-        """Place of an array of real numbers of fixed size in each world's buffer, in numbers of their size."""
+        """Return the index of the first element of an array of real numbers in each world's buffer."""
         return self._layout.places[name][2] // self.dtype.itemsize
 
     def data(self, m: MjModel, i: int) -> MjData:
-        """The live MjData of a world whose arena has not grown: to be made once, and kept."""
+        """Make the live MjData of a world whose arena has not grown; called once for each world."""
         buffers = {
             home: block[i, : layout_of(self.struct, self._growable, home, self.sizes).nbytes]
             for home, block in self._blocks.items()

@@ -1,7 +1,7 @@
-"""Distribute blocks of worlds to workers that may be lost: each block is done once, by whatever worker.
+"""Distribute blocks of worlds to workers that may be lost; the result of each block is used once.
 
 This is the part of `cardan.batch.ray` that does not depend on Ray. A worker has at most `ahead` blocks at a time, so
-that inputs and results of only a few blocks are in transit. If a worker is lost, its replacement does its blocks again.
+that inputs and results of only a few blocks are in transit. If a worker is lost, its replacement repeats its blocks.
 """
 
 from __future__ import annotations
@@ -22,24 +22,24 @@ class Block(NamedTuple):
 
 
 class WorkerLost(Exception):
-    """A worker ended before its result arrived: killed, out of memory, or its machine is gone."""
+    """Error: a worker ended before its result arrived: it was killed, ran out of memory, or its machine was lost."""
 
 
 class ClusterError(RuntimeError):
-    """Workers were lost again and again on the same worlds."""
+    """Error: too many workers were lost while they computed the same worlds."""
 
 
 class Dealing:
-    """One distribution of blocks to workers.
+    """Distribution of the blocks of one call to workers.
 
     Args:
         port: access to workers. ``start()`` returns a new worker; ``submit(worker, block)`` gives it a block and
             returns a ticket; ``wait(tickets)`` returns a finished ticket; ``result(ticket)`` returns its result, or
-            raises `WorkerLost` or the error of the worker; ``cancel(ticket)`` gives a ticket up.
+            raises `WorkerLost` or the error of the worker; ``cancel(ticket)`` cancels the work of a ticket.
         workers: the workers; a lost one is replaced in this list.
         done: called with each block and its result, in the order of arrival.
-        ahead: blocks that a worker has at a time.
-        tries: number of workers that a block may lose.
+        ahead: largest number of blocks that a worker has at a time.
+        tries: number of workers that may be lost on a block before the call fails.
     """
 
     def __init__(
@@ -74,7 +74,7 @@ class Dealing:
             self._flying.clear()
 
     def _fill(self, waiting: deque[Block]) -> None:
-        """Give blocks to the workers with the fewest."""
+        """Give waiting blocks to the workers that have the fewest blocks."""
         load = [0] * len(self.workers)
         for place, _, _ in self._flying.values():
             load[place] += 1
@@ -86,7 +86,7 @@ class Dealing:
             load[place] += 1
 
     def _replace(self, place: int, worker: Any, block: Block, error: WorkerLost) -> None:
-        """Replace a lost worker, but only once: its other blocks fail as well."""
+        """Replace a lost worker, unless another of its blocks has already led to its replacement."""
         self._lost[block] = self._lost.get(block, 0) + 1
         if self._lost[block] >= self.tries:
             raise ClusterError(f"{block}: {self.tries} workers were lost on them, the last one so: {error}") from error

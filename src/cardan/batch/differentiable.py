@@ -1,4 +1,4 @@
-"""A step as a function of arrays, with its pull-back: the common part of `cardan.torch` and `cardan.jax`.
+"""A step as a function of arrays, with its pull-back: the common part of `cardan.torch.step` and `cardan.jax.step`.
 
 For a world with the state x, controls u and parameters p, ``(y, s) = f(x, u, p)`` is the next state and the sensor
 data. The pull-back of (dL/dy, dL/ds) is (dL/dx, dL/du, dL/dp), by the transposed Jacobians of each step (see
@@ -37,12 +37,12 @@ STATE = ("qpos", "qvel", "act")
 
 @cache
 def crew_of(count: int) -> Crew:
-    """Return the threads of all differentiable steps and tapes that use `count` of them."""
+    """Return the thread pool that all differentiable steps and tapes with `count` threads share."""
     return Crew(count, "cardan-step")
 
 
 class Worker:
-    """Data for one thread, and a model if there are parameters, which are given by name."""
+    """Data of one thread, and its own copy of the model if there are parameters."""
 
     def __init__(self, m: MjModel, names: Sequence[str]) -> None:
         self.source, self.m = m, m
@@ -58,12 +58,12 @@ class Worker:
         self.lengths = np.zeros(0)  # of the quaternions that the world was given
 
     def refresh(self) -> None:
-        """Copy the current numbers of the model."""
+        """Copy the current numbers of the user's model."""
         if self.m is not self.source:
             internals.memory(self.m).copy_from(internals.memory(self.source))
 
     def start(self, state: np.ndarray, ctrl: np.ndarray, values: Sequence[np.ndarray]) -> None:
-        """Set the state, with unit quaternions, controls and parameters of a world; all else as in a new data."""
+        """Set the state (quaternions have unit length), controls and parameters of a world; reset all other fields."""
         d, starts = self.d, self._starts
         d.time = 0.0
         for name in COPIED:
@@ -97,9 +97,10 @@ class Worker:
             raise FatalError("step: the simulation is unstable (bad numbers in qpos, qvel or qacc)")
 
     def pull(self, by_state: np.ndarray, by_sensors: np.ndarray, nstep: int) -> tuple[np.ndarray, ...]:
-        """Compute gradients by the state, the controls and each parameter of the world that was set.
+        """Compute the gradients of a loss by the state, controls and parameters that `start` set.
 
-        Given are those by the state after `nstep` steps (nq + nv + na), and by the sensor data of the last of them.
+        `by_state` (nq + nv + na) is the loss's gradient by the state after `nstep` steps, and `by_sensors`
+        (nsensordata) by the sensor data of the last step.
         """
         m, d, nv = self.m, self.d, self.m.nv
         lengths, first = self.lengths, d.qpos.copy()
@@ -142,10 +143,10 @@ class Worker:
 
 
 class DifferentiableStep(Locked):
-    """Steps of many worlds of a model as a function of arrays, and its pull-back; `nstep` steps with the same controls.
+    """Differentiable function of arrays: `nstep` steps with constant controls in many worlds of a model.
 
-    The names of the parameters are those of `cardan.derivatives`: real fields of the model, or applied forces, mocap
-    poses and user data of the data.
+    Parameters are named as in `cardan.derivatives`: real fields of the model; or applied forces, mocap poses and user
+    data, which are fields of the data.
 
     Raises:
         ValueError: a name can't be a parameter, or `nstep` is less than 1.
@@ -170,11 +171,11 @@ class DifferentiableStep(Locked):
 
     @property
     def inputs(self) -> dict[str, tuple[int, ...]]:
-        """Names and shapes of the inputs of one world."""
+        """Shapes of the inputs of one world, by name."""
         return {"state": (self.nstate,), "ctrl": (self.m.nu,), **self.shapes}
 
     def _spread(self, worlds: int, work: Callable[[Worker, int], None]) -> None:
-        """Call ``work(worker, world)`` for all worlds, with a worker for each thread."""
+        """Call ``work(worker, world)`` for all worlds; each thread has its own worker."""
         count = max(1, min(processors(), worlds))
 
         def several(job: Job, k: int) -> None:
@@ -225,7 +226,10 @@ class DifferentiableStep(Locked):
         by_state: np.ndarray,
         by_sensors: np.ndarray,
     ) -> list[np.ndarray]:
-        """Compute gradients by the states, the controls and each parameter from those by next states and sensor data.
+        """Compute the gradients of a loss by the states, controls and parameters of n worlds.
+
+        `by_state` and `by_sensors` are its gradients by the next states and the sensor data. The first dimension of all
+        arrays is n.
 
         Raises:
             NotImplementedError: the model has a feature without derivatives.
@@ -245,7 +249,7 @@ class DifferentiableStep(Locked):
 
 
 def differentiable_step(m: MjModel, names: tuple[str, ...], nstep: int) -> DifferentiableStep:
-    """Return the function that a model keeps for some parameters until an option or a callback is set.
+    """Return the differentiable step of a model for these parameters, cached until an option or a callback is set.
 
     Errors are those of `DifferentiableStep`.
     """
@@ -256,7 +260,7 @@ def differentiable_step(m: MjModel, names: tuple[str, ...], nstep: int) -> Diffe
 
 
 def common_shape(function: str, names: Sequence[str], arrays: Sequence[Any], shapes: Sequence[Any]) -> tuple[int, ...]:
-    """Return the leading dimensions of arrays of another library, broadcast; `shapes` are those of one world.
+    """Return the broadcast leading dimensions of arrays of another library; `shapes` are their shapes for one world.
 
     Raises:
         ValueError: an array has another shape; the message names the calling function.

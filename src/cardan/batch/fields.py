@@ -37,7 +37,7 @@ _OF_MODELS = ("equality", "pair", "material", "numeric", "keyframe")
 
 
 class BatchView:
-    """One element of the model, with `id` and `name`, in all worlds."""
+    """Named access to one element of the model in all worlds; it has an `id` and a `name`."""
 
     _batch: Batch
     _spans: dict[str, tuple[int, int]]
@@ -51,7 +51,7 @@ class BatchView:
         self.__dict__.update(_batch=batch, id=index, name=name, _spans=spans)
 
     def _part(self, array: Any, field: Field) -> np.ndarray:
-        """Return the element's part of an array over worlds."""
+        """Return the view (nworld, ...) of an array that belongs to the element."""
         start, stop = self._spans[str(field.shape[0])]
         return array[:, start:stop] if holds_many(field) else array[:, start]
 
@@ -68,7 +68,7 @@ class BatchView:
         return self._part(expanded, field)
 
     def _shared(self, field: Field) -> np.ndarray:
-        """Return a field of the model for all worlds, read-only."""
+        """Return a field of the model that all worlds share, repeated to (nworld, ...), read-only."""
         models = self._batch._worlds.models
         if models.given is not None:
             array = np.stack([internals.array(model, field.name) for model in models.given])
@@ -107,7 +107,7 @@ class BatchView:
 
 
 def _assign(target: np.ndarray, value: Any) -> None:
-    """Copy values to an element's part; if the element has one number, values may be (nworld,)."""
+    """Copy values to an element's view; if it has one number for each world, values may have the shape (nworld,)."""
     values = np.asarray(value)
     if values.shape == target.shape[:1] and target.shape[1:] == (1,):
         values = values[:, None]
@@ -139,7 +139,7 @@ def _accessor(method: str, kind: Kind, cls: type[BatchView]) -> Callable[..., Ba
 
 
 class BatchFields:
-    """Worlds, models and fields of a batch; named access by a method for each kind of element."""
+    """Base class of batches: worlds, models and fields, and a method of named access for each kind of element."""
 
     @property
     def _worlds(self) -> BackEnd | SplitBackEnd:
@@ -263,7 +263,7 @@ class BatchFields:
 
 
 def _unbound(name: str) -> str:
-    """Explain why a field of the data has no array over the worlds; empty for unknown names."""
+    """Return the reason why a field of the data has no array over the worlds; empty for unknown names."""
     if DATA.members(f"{name}."):
         return f"'{name}' can't be bound: it is made of several fields; data(world) has it"
     if name not in DATA.slot or name.startswith("work."):

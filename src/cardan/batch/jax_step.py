@@ -26,7 +26,7 @@ except ImportError as error:
     raise ImportError("cardan.jax needs JAX: pip install 'cardan[jax]'") from error
 
 Array = Any
-"""Type of JAX, which may not be installed."""
+"""Array of JAX; not a real type, because JAX may not be installed."""
 
 NO_SECOND = (
     "cardan.jax.step has no second derivatives: its gradient can't be differentiated again (jax.hessian, grad of grad)"
@@ -34,7 +34,7 @@ NO_SECOND = (
 
 
 def _rows(arrays: Sequence[Any], shapes: Sequence[tuple[int, ...]]) -> tuple[tuple[int, ...], list[np.ndarray]]:
-    """Return the leading dimensions, and arrays in double precision with a single dimension in their place."""
+    """Return the leading dimensions, and the arrays in double precision with these flattened to one dimension."""
     given = [np.asarray(array, np.float64) for array in arrays]
     leading = np.broadcast_shapes(*(a.shape[: a.ndim - len(s)] for a, s in zip(given, shapes, strict=True)))
     worlds = prod(leading)
@@ -43,7 +43,7 @@ def _rows(arrays: Sequence[Any], shapes: Sequence[tuple[int, ...]]) -> tuple[tup
 
 @partial(jax.custom_jvp, nondiff_argnums=(0,))
 def _outcome(function: DifferentiableStep, inputs: tuple[Any, ...]) -> tuple[Any, Any]:
-    """The step as a callback of a traced program."""
+    """Call the step from a traced program, as a pure callback."""
     leading, dtype = inputs[0].shape[:-1], inputs[0].dtype
     sizes = (function.nstate, function.m.nsensordata)
 
@@ -67,7 +67,7 @@ def _forward(function: DifferentiableStep, inputs: tuple[Any, ...]) -> tuple[tup
 
 @partial(jax.custom_jvp, nondiff_argnums=(0,))
 def _pull_back(function: DifferentiableStep, inputs: tuple[Any, ...], gradients: tuple[Any, Any]) -> tuple[Any, ...]:
-    """The pull-back as a callback of a traced program."""
+    """Call the pull-back from a traced program, as a pure callback."""
     dtypes = [array.dtype for array in inputs]
 
     def compute(*arrays: Any) -> tuple[np.ndarray, ...]:
@@ -103,7 +103,7 @@ def step(
     """Return the state after a step and its sensor data, as a function that JAX differentiates in reverse mode.
 
     Arguments and results are those of `cardan.torch.step`, as arrays of JAX. Leading dimensions are worlds, which are
-    computed on all processors. Those of the arguments are broadcast, and `jax.vmap` adds some.
+    computed on all processors. The leading dimensions of the arguments are broadcast; `jax.vmap` adds dimensions.
 
     Raises:
         NotImplementedError: the gradient is differentiated again, or (as an error of the callback) the model has a

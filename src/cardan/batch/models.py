@@ -1,4 +1,4 @@
-"""The models of all worlds: one for all, fields that differ between worlds, or a model of the caller for each world.
+"""The models of all worlds: one shared model, one with fields that differ between worlds, or the caller's models.
 
 Once a field is expanded, each world has its own slot table. Slots of expanded fields point at the world's row of a
 ``(nworld, ...)`` array, all other slots at the batch's model. So nothing is copied before a step.
@@ -27,10 +27,10 @@ from cardan.plugins.sdf import attach_shape_data
 from cardan.step.hooks import share_hooks
 
 ASSETS = ("mesh_", "hfield_data", "tex_", "skin_", "key_", "name_", "names", "paths", "plugin", "text_", "tuple_")
-"""Beginnings of the names of fields that all worlds share."""
+"""Prefixes of the names of fields that all worlds share."""
 
 FREE_SIZES = ("nmesh", "nhfielddata", "ntex", "nname", "npaths", "nkey")
-"""Beginnings of the names of sizes that may differ between the models of the worlds."""
+"""Prefixes of the names of sizes that may differ between the models of the worlds."""
 
 OPTIONS = tuple(f.name for f in MODEL.members("opt."))
 MODEL_FIELDS = frozenset(
@@ -39,20 +39,20 @@ MODEL_FIELDS = frozenset(
 """Names of the fields that `expand` takes: arrays of MjModel, and ``opt.<name>``."""
 
 CONSTANTS = MODEL_FIELDS.difference(OPTIONS).union(f.name for f in MODEL.members("stat."))
-"""Names of the fields that `mj_setConst` may compute (solvers use the mean inertia, a statistic)."""
+"""Names of the fields that `mj_setConst` may compute. The mean inertia is a statistic, which solvers use."""
 
 STRUCTURE = tuple(f.name for f in MODEL.fields if f.dtype == "i4" and f.name.endswith(("adr", "num", "id", "parentid")))
-"""Fields with the structure of the model: they are the same in all worlds."""
+"""Integer fields that define the structure of the model: they are the same in all worlds."""
 
 MEANING = (
     *("names", "body_parentid", "body_mocapid", "jnt_type", "jnt_bodyid", "geom_bodyid", "site_bodyid", "cam_bodyid"),
     *("light_bodyid", "sensor_type", "sensor_adr", "actuator_actadr"),
 )
-"""Fields of the model that define the meaning of the numbers of a data. Other fields, such as masses, may differ."""
+"""Fields of the model that define the meaning of the numbers in an MjData. Other fields, such as masses, may differ."""
 
 
 def check_data(function: str, data: MjData, m: MjModel) -> None:
-    """Check that a data was made for a model, for a copy of it, or for a model that differs only in numbers."""
+    """Check that a data was made for `m`, a copy of it, or a model that differs only in numbers such as masses."""
     if not isinstance(data, MjData):
         raise TypeError(f"{function}: data should be an MjData, got {type(data).__name__}")
     given, own = internals.memory(data.model), internals.memory(m)
@@ -122,14 +122,14 @@ class WorldModels:
         return self._shown(name, values)
 
     def own(self, name: str) -> np.ndarray:
-        """Return per-world values of a field, and make them if there are none yet."""
+        """Return the per-world values of a field; make them if there are none yet."""
         if name not in self.values:
             self.values[name] = self._make(name)
             self._objects.clear()
         return self.values[name]
 
     def read(self, name: str, writeable: bool = True) -> Any:
-        """Return the per-world values of a field, or None; writeable if asked and if the caller may write them."""
+        """Return the per-world values of a field, or None; read-only unless `writeable` and the field allows it."""
         if name not in self.values:
             return None
         view = self._shown(name, self.values[name]).view()
@@ -137,7 +137,7 @@ class WorldModels:
         return view
 
     def inputs(self, worlds: np.ndarray) -> Iterator[MjModel]:
-        """Yield for each world a copy of the batch's model with the fields that the caller may write."""
+        """Yield a copy of the batch's model for each world, with its values of the fields that the caller may write."""
         fields = {name: np.asarray(values) for name, values in self.asked.items()}
         for i in worlds.tolist():
             yield self._with(fields, i)
@@ -230,7 +230,7 @@ class WorldModels:
         return any(name.startswith(("opt.", "flex_")) or v.dtype.kind != "f" for name, v in self.values.items())
 
     def kinds(self) -> np.ndarray | None:
-        """Number the worlds by the stages that they need (nworld,); None if all need the same.
+        """Group the worlds by the stages that they need: a number for each world (nworld,); None if all need the same.
 
         Stages depend on integers (types, flags), and on whether real numbers are 0.
         """

@@ -1,8 +1,8 @@
 """Rollouts and parameter sweeps over the machines of a Ray cluster (extra ``cardan[ray]``).
 
-Each worker, an actor in its own process, does block after block of worlds. The model is sent once to each machine. If
-a worker is lost, it is replaced, and its worlds are done again. A world's results depend only on its inputs: on
-processors of the same kind they are those of `cardan.rollout`, bit by bit.
+Each worker, an actor in its own process, simulates one block of worlds after the other. The model is sent once to each
+machine. If a worker is lost, it is replaced, and its unfinished worlds are simulated again. A world's results depend
+only on its inputs: on processors of the same kind they are those of `cardan.rollout`, bit by bit.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ Work = tuple[Any, ...]
 
 
 class _Failure(NamedTuple):
-    """An exception of a worker, sent as a result. Ray logs errors of cancelled tasks, but not results."""
+    """An exception of a worker, sent as a result, because Ray would log exceptions of cancelled tasks."""
 
     error: Exception
 
@@ -61,7 +61,7 @@ class Sweep(NamedTuple):
 
 
 class _Worker:
-    """The object in an actor: one model, and a thread for each of the actor's processors."""
+    """Actor that simulates worlds of one model, with a thread for each of its processors."""
 
     def __init__(self, model: MjModel, nthread: int) -> None:
         self.model, self.nthread, self.data = model, nthread, MjData(model)
@@ -70,7 +70,7 @@ class _Worker:
         return os.getpid()
 
     def do(self, method: str, arguments: tuple[Any, ...], sampler: Any = None) -> Any:
-        """Return the result of a method, or its failure; `sampler` is the function of `Cluster.sweep`, sent once."""
+        """Call a method; return its result or a `_Failure`. `sampler` is the function of `Cluster.sweep`, sent once."""
         try:
             return getattr(self, method)(*arguments, *([] if sampler is None else [sampler]))
         except Exception as error:
@@ -117,7 +117,7 @@ def _sampled(m: MjModel, sample: Sampler, seed: int, begin: int, count: int) -> 
 
 
 class _Port:
-    """Access of `Dealing` to the actors of one cluster; `work` returns the arguments of `_Worker.do` for a block."""
+    """Access of `Dealing` to the actors of a cluster; `work` returns the arguments of `_Worker.do` for a block."""
 
     def __init__(self, start: Callable[[], Any], work: Callable[[Block], Work]) -> None:
         self.start = start
@@ -183,7 +183,7 @@ class Cluster:
         self._workers.clear()
 
     def pids(self) -> list[int]:
-        """Return the numbers of the workers' processes, on their machines."""
+        """Return the process ids of the workers on their machines."""
         return ray.get([worker.pid.remote() for worker in self._workers])
 
     def _start(self) -> Any:
@@ -206,7 +206,7 @@ class Cluster:
 
         Raises:
             ValueError: shapes don't fit, or callbacks are installed, which workers would not have.
-            ClusterError: workers were lost again and again on the same worlds.
+            ClusterError: too many workers were lost on the same worlds.
         """
         given = {"initial_state": initial_state, "control": control, "initial_warmstart": initial_warmstart}
         sizes = row_sizes(self.model, int(control_spec))
@@ -258,7 +258,7 @@ class Cluster:
         Raises:
             ValueError: fields are unknown, shapes don't fit, or callbacks are installed.
             SimulationError: some worlds failed; the message names them.
-            ClusterError: workers were lost again and again on the same worlds.
+            ClusterError: too many workers were lost on the same worlds.
         """
         arrays = None if callable(fields) else {name: np.asarray(rows) for name, rows in fields.items()}
         count = _count(arrays, nworld)
@@ -287,7 +287,7 @@ class Cluster:
     def _deal(
         self, work: Callable[[Block], Work], done: Callable[[Block, Any], None], count: int, size: int | None
     ) -> None:
-        """Do all worlds in blocks of `size`."""
+        """Distribute all worlds to the workers, in blocks of `size`."""
         if not self._workers:
             raise ClusterError("this cluster's workers were ended by close()")
         installed = [f"mjcb_{place}" for place in installed_hooks(self.model)]
@@ -307,7 +307,7 @@ class Cluster:
 
 
 def _count(arrays: Mapping[str, np.ndarray] | None, nworld: int | None) -> int:
-    """Return the number of worlds of fields and `nworld`, which must agree."""
+    """Return the number of worlds given by arrays of fields and by `nworld`; raise ValueError if they differ."""
     given = {} if nworld is None else {"nworld": integer("nworld", nworld, 1)}
     for name, array in (arrays or {}).items():
         if array.ndim == 0:

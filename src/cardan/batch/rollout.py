@@ -1,8 +1,8 @@
 """Open-loop rollouts: many worlds, each from its initial state through its controls, over native threads.
 
-The interface is that of ``mujoco.rollout``. Each thread has its own MjData and does blocks of worlds; a block is one
-native call (`cardan.batch.stages`) that needs neither the GIL nor Python between steps. A world's results depend only
-on its own inputs, so they are the same, bit by bit, for any number of threads.
+The interface is that of ``mujoco.rollout``. Each thread has its own MjData and simulates blocks of worlds; a block is
+one native call (`cardan.batch.stages`) that needs neither the GIL nor Python between steps. A world's results depend
+only on its own inputs, so they are the same, bit by bit, for any number of threads.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def row_sizes(model: MjModel, control_spec: int) -> dict[str, int]:
 
 
 def _workers(model: MjModel, data: MjData | Sequence[MjData], nthread: int | None) -> list[MjData]:
-    """Return one MjData for each thread: those given, and more if they are too few."""
+    """Return one MjData for each thread: the given ones, and new ones if there are too few."""
     workers = list(data) if isinstance(data, Sequence) else [data]
     if not workers:
         raise ValueError("data is an empty list; give one MjData or more")
@@ -118,7 +118,7 @@ def _workers(model: MjModel, data: MjData | Sequence[MjData], nthread: int | Non
 
 
 def _run_all(model: MjModel, workers: list[MjData], rows: dict[str, np.ndarray | None], control_spec: int) -> None:
-    """Simulate all worlds, in blocks; a single MjData does all worlds in one block, on the calling thread."""
+    """Simulate all worlds in blocks; with a single MjData, in one block on the calling thread."""
     nothing = np.zeros(0)
     given: dict[str, Any] = {name: nothing if array is None else array for name, array in rows.items()}
     nroll, nstep = given["state"].shape[:2]
@@ -170,7 +170,7 @@ def _parts(m: MjModel, d: MjData, names: Sequence[str]) -> np.ndarray:
 
 
 def _repeat_last_row(program: Any, m: MjModel, d: MjData) -> None:
-    """Fill the rest of a world that raised a warning with its last row, and continue with the next world."""
+    """Fill the remaining rows of a world that raised a warning with its last row, and continue with the next world."""
     row, nstep = (internals.number(d, f"work.rollout_{name}") for name in ("row", "nstep"))
     end = (row // nstep + 1) * nstep
     widths = {"state": state_size(m, mjtState.mjSTATE_FULLPHYSICS), "sensordata": m.nsensordata}

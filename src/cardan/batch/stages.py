@@ -4,9 +4,9 @@ A row of numbers is described by parts of three numbers: kind, address, size. Pa
 from `work.buffer`, which contains all fixed-size float64 fields of the data. The time, the bytes of `eq_active`, and
 counts, which are only read, have their own kinds.
 
-In `cardan.rollout`, each thread has one MjData, which does the worlds of a block one after the other: `rollout_input`
-sets the inputs of a step (at the first step of a world also its initial state), `rollout_output` writes the results.
-Rows of the arrays are numbered over all steps of the block.
+In `cardan.rollout`, each thread has one MjData, which simulates the worlds of a block one after the other:
+`rollout_input` sets the inputs of a step (at the first step of a world also its initial state), `rollout_output` writes
+the results. Rows of the arrays are numbered over all steps of the block.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ def _begin_world(m: Model, d: Data, world: int) -> None:
 
 @stage
 def rollout_input(m: Model, d: Data) -> int:
-    """Set the controls of a step; at the first step of a world, also its start. Stop if the world raised a warning."""
+    """Set the controls of a step, and before a world's first step its state. Stop if the world raised a warning."""
     row = d.work.rollout_row
     step = row % d.work.rollout_nstep
     if step == 0:
@@ -156,7 +156,7 @@ def save_state(m: Model, d: Data) -> int:
 def rollout_inputs(m: Model, d: Data) -> int:
     """Set the inputs of a step of a rollout of a batch.
 
-    A world that has raised a warning since the start stops; its remaining records get its current values.
+    A world that has raised a warning during the rollout stops; its remaining records get its current values.
     """
     count = 0
     for k in range(NWARNING):

@@ -1,7 +1,7 @@
-"""Tapes of batches: the steps of many worlds, and the gradients of their losses, over native threads.
+"""Tapes of batches: recorded steps of many worlds and gradients of their losses, over native threads.
 
-Each thread has some of the worlds, and its own data and programs of tangents. It makes one native call for all steps of
-its worlds (`cardan.derive.trajectory`). Results are the same for any number of threads.
+Each thread handles some of the worlds, and has its own data and tangent programs. It makes one native call for all
+steps of its worlds (`cardan.derive.trajectory`). Results are the same for any number of threads.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class BatchTape(Locked):
             own[layout.remembered] = row[-len(layout.remembered) :]
 
     def _spread(self, work: Callable[[Any], Result], items: Sequence[Any]) -> list[Result]:
-        """Do some work for each item, with a thread for each of them."""
+        """Call `work` for each item, each in a thread of its own; return the results."""
         found: list[Any] = [None] * len(items)
 
         def one(k: int, _: int) -> None:
@@ -107,10 +107,10 @@ class BatchTape(Locked):
         Args:
             dL_dstate: derivatives of the loss by the states, (nworld, nstep + 1, 2 nv + na), or only by the last ones,
                 (nworld, 2 nv + na); positions in the tangent space.
-            dL_dsensors: its derivatives by the sensor data of each step, (nworld, nstep, nsensordata), or None.
+            dL_dsensors: derivatives of the loss by the sensor data of each step, (nworld, nstep, nsensordata), or None.
 
         Returns:
-            Gradients by the first states and controls; the first axis is that of the worlds.
+            Gradients by the initial states and the controls of each step; the first axis is that of the worlds.
         """
         by_states, by_sensors = loss_slopes(self.m, (self.nworld, self.nstep), dL_dstate, dL_dsensors)
 
@@ -127,7 +127,7 @@ class BatchTape(Locked):
         return split_jacobians(self.m, np.concatenate(found), sensors)
 
     def sensitivities(self, by: str | By) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-        """Compute derivatives of all states and sensor data by a few numbers (`Tape.sensitivities`).
+        """Compute derivatives of all states and sensor data by the inputs named in `by` (see `Tape.sensitivities`).
 
         Returns:
             For each name the derivatives of the states, (nworld, nstep + 1, 2 nv + na, ...), and of the sensor data,

@@ -1,4 +1,4 @@
-"""Run programs in many worlds: native threads take world after world, Python answers requests of stages in between.
+"""Run programs in many worlds: native threads take one world after the other; Python handles requests of stages.
 
 A world's results depend only on its own data, so they are the same for any number of threads and any division among
 them.
@@ -22,9 +22,9 @@ from cardan.step.run import answer, run
 from cardan.threads import Crew, Job
 
 ALL = 1 << 62
-"""A number of worlds that is larger than any batch."""
+"""Number of worlds that is larger than any batch."""
 SHARE = 3
-"""A block of worlds is this part of the worlds left for each thread."""
+"""Divisor for block sizes: a block contains the remaining worlds divided by `SHARE` times the number of threads."""
 Trouble = Callable[[int, BaseException], None]
 
 
@@ -47,7 +47,7 @@ def deal(count: int, nthread: int) -> list[tuple[int, int]]:
 
 @dataclass(slots=True)
 class Walk:
-    """Worlds of a call by their ids (k,), the programs that they need, and the number of each world's program (k,).
+    """Worlds of a call: their ids (k,), the programs that they need, and the index of each world's program (k,).
 
     `entries` is the list of worlds for native code (`cardan.jit.driver.scripts`), `n` the number of repetitions.
     """
@@ -69,7 +69,7 @@ class Runner:
     Args:
         nthread: number of threads, the caller's included.
         objects: returns the MjModel and the MjData of a world, for the requests of its stages.
-        trouble: called with a world and its exception; the other worlds continue.
+        trouble: called with the id and the exception of a world that failed; the other worlds continue.
     """
 
     def __init__(self, nthread: int, objects: Callable[[int], tuple[Any, Any]], trouble: Trouble) -> None:
@@ -104,7 +104,7 @@ class Runner:
         self._crew.share(lambda job, worker: work(job, worker, walk), len(worlds))
 
     def _walk(self, job: Job, worker: int, walk: Walk) -> None:
-        """Run world after world natively; the caller's thread returns to Python now and then for signal handlers."""
+        """Run one world after the other natively; the caller's thread pauses regularly for signal handlers."""
         stopped, n, pace = ctypes.c_int64(), walk.n, walk.program(0)
         while True:
             most = ALL if worker else max(1, pace.patience // max(n, 1))
@@ -119,7 +119,7 @@ class Runner:
                 self._go_on(job, walk, k, status)
 
     def _go_on(self, job: Job, walk: Walk, k: int, status: int) -> None:
-        """Answer the requests of a world that stopped until its program has finished."""
+        """Handle the requests of a world that stopped, until its program has finished."""
         world, program, n = int(walk.worlds[k]), walk.program(k), walk.n
         try:
             while status and not job.cancelled:
@@ -133,7 +133,7 @@ class Runner:
             self._keep(world, error)
 
     def _interpret(self, job: Job, worker: int, walk: Walk) -> None:
-        """Run world after world with JIT off."""
+        """Run one world after the other in the interpreter (JIT off)."""
         for k in job.parts(len(walk.worlds)):
             world = int(walk.worlds[k])
             try:
@@ -142,7 +142,7 @@ class Runner:
                 self._keep(world, error)
 
     def _keep(self, world: int, error: Exception) -> None:
-        """Keep the exception of a world; raise one with another origin, such as a signal handler."""
+        """Report the exception of a world; raise it again if it has another origin, such as a signal handler."""
         if not raised_by_package(error):
             raise error
         self._trouble(world, error)
@@ -154,7 +154,7 @@ class Runner:
 
 
 def raised_by_package(error: BaseException) -> bool:
-    """Whether an exception was raised by a function of this package or of one that it uses, not by a user's function.
+    """Whether an exception was raised by a function of this package or its dependencies, not by a user's function.
 
     Signal handlers run in the middle of any function of the main thread; the traceback shows that they raised.
     """
@@ -167,4 +167,4 @@ def raised_by_package(error: BaseException) -> bool:
 
 
 _OWN = {__name__.partition(".")[0], "numpy", "numba", "llvmlite", "scipy"} | sys.stdlib_module_names
-"""Packages whose functions are called here."""
+"""Packages whose functions count as the package's own."""

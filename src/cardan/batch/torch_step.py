@@ -21,7 +21,7 @@ except ImportError as error:
     raise ImportError("cardan.torch needs PyTorch: pip install 'cardan[torch]'") from error
 
 Tensor = Any
-"""Type of PyTorch, which may not be installed."""
+"""Tensor of PyTorch; not a real type, because PyTorch may not be installed."""
 
 
 def _array(tensor: Tensor) -> np.ndarray:
@@ -33,7 +33,7 @@ def _tensor(array: np.ndarray, like: Tensor) -> Tensor:
 
 
 class _Step(torch.autograd.Function):
-    """The step of n worlds."""
+    """Differentiable step of n worlds."""
 
     @staticmethod
     def forward(ctx: Any, function: DifferentiableStep, *inputs: Tensor) -> tuple[Tensor, ...]:
@@ -48,7 +48,7 @@ class _Step(torch.autograd.Function):
 
 
 class _PullBack(torch.autograd.Function):
-    """Its pull-back, which has no derivatives."""
+    """Pull-back of `_Step`; it can't be differentiated again."""
 
     @staticmethod
     def forward(ctx: Any, function: DifferentiableStep, count: int, *inputs: Tensor) -> tuple[Tensor, ...]:
@@ -87,8 +87,8 @@ def step(
         nstep: number of steps, with the same controls.
 
     Returns:
-        The state after them, (..., nq + nv + na), and the sensor data of the last one, (..., nsensordata), with the
-        type and device of `state`.
+        The state after the last step, (..., nq + nv + na), and its sensor data, (..., nsensordata), with the type and
+        device of `state`.
 
     Raises:
         FatalError: a world became unstable.

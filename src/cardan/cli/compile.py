@@ -67,7 +67,7 @@ def _modules(package: ModuleType) -> Iterator[ModuleType]:
 
 
 def all_entries() -> list[Entry]:
-    """List all native functions of the package, each name once; some of them are made from tables."""
+    """List all native functions of the package, each name once, including those made from tables."""
     found = [value for module in _modules(cardan) for value in vars(module).values() if is_entry(value)]
     parts = [int(part) for part in SENSOR_PARTS]
     made = [*all_sensor_stages(), *counting_stages(), *map(user_cutoff, parts), *map(plugin_sensors, parts)]

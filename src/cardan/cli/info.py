@@ -36,7 +36,7 @@ PLAIN_OPTIONS = ("timestep", "iterations", "tolerance", "ls_iterations", "imprat
 
 
 def _short(member: Any) -> str:
-    """Convert the name of a member of an enumeration: ``mjSOL_NEWTON`` -> ``newton``."""
+    """Return a short name for a member of an enumeration: ``newton`` for ``mjSOL_NEWTON``."""
     return member.name.partition("_")[2].lower()
 
 

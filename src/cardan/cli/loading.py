@@ -14,7 +14,7 @@ __all__ = ["keyframe_id", "load_model", "model_name", "number_of_steps", "read_c
 
 
 def keyframe_id(m: cardan.MjModel, keyframe: str) -> int:
-    """Return the number of a keyframe given by name or number; the error for another one lists the keyframes."""
+    """Return the number of a keyframe given by name or number; for an unknown one, raise an error that lists all."""
     number = cardan.mj_name2id(m, cardan.mjtObj.mjOBJ_KEY, keyframe)
     if number < 0 and keyframe.isdigit() and int(keyframe) < m.nkey:
         number = int(keyframe)

@@ -41,7 +41,7 @@ CORNERS = np.array([(x, y, z) for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in
 
 
 def _both_ends(points: np.ndarray, half: float) -> np.ndarray:
-    """Copy points, moved along z by +half and by -half."""
+    """Return two copies of points, moved along z by +half and by -half."""
     return np.concatenate([points + (0.0, 0.0, half), points - (0.0, 0.0, half)])
 
 
@@ -52,11 +52,11 @@ SURFACES: dict[int, Callable[[np.ndarray], np.ndarray]] = {
     cardan.mjtGeom.mjGEOM_CYLINDER: lambda size: _both_ends(CIRCLE * size[0], size[1]),
     cardan.mjtGeom.mjGEOM_BOX: lambda size: CORNERS * size,
 }
-"""For each type of geom, a function from its sizes to points, in its own frame, whose convex hull is the geom."""
+"""For each geom type, a function of the geom's sizes: it returns points in the geom's frame whose convex hull is it."""
 
 
 def camera(azimuth: float, elevation: float) -> np.ndarray:
-    """Directions right, up, and towards the viewer, as rows (3, 3), of a camera at these angles (degrees)."""
+    """Return a camera's unit vectors to the right, up and towards the viewer, as rows (3, 3); angles in degrees."""
     a, e = math.radians(azimuth), math.radians(elevation)
     right = (-math.sin(a), math.cos(a), 0.0)
     towards = (math.cos(e) * math.cos(a), math.cos(e) * math.sin(a), math.sin(e))
@@ -64,7 +64,7 @@ def camera(azimuth: float, elevation: float) -> np.ndarray:
 
 
 def outlines(m: cardan.MjModel, d: cardan.MjData, geoms: list[int], view: np.ndarray) -> list[tuple[float, np.ndarray]]:
-    """For each geom, its depth (larger is nearer) and its polygon (n, 2), in metres."""
+    """Return the depth (larger is nearer) and the outline (n, 2) of each geom, in metres, seen from a camera."""
     found = []
     for g in geoms:
         points = SURFACES[int(m.geom_type[g])](m.geom_size[g])
@@ -90,7 +90,7 @@ def check_picture(path: Path) -> None:
 
 
 def _draw_pose(axes: Any, m: cardan.MjModel, d: cardan.MjData, geoms: list[int], left: float) -> float:
-    """Draw one pose with its left edge at `left`; return its right edge."""
+    """Draw one pose with its left edge at `left`; return the position of its right edge."""
     depths, polygons = zip(*outlines(m, d, geoms, VIEW), strict=True)
     depths = np.array(depths)
     shades = 1.0 - (1.0 - FAR_SHADE) * (depths.max() - depths) / (np.ptp(depths) or 1.0)  # 1 for the nearest geom

@@ -19,7 +19,7 @@ RATE = 30
 
 
 def camera_of(m: cardan.MjModel, text: str | None) -> int | str:
-    """Return a camera by its name or number, the free camera if `text` is None; the error lists the cameras."""
+    """Return the camera with a name or number, or the free camera for None; errors list the cameras."""
     if text is None:
         return -1
     names = [m.camera(k).name for k in range(m.ncam)]
@@ -32,7 +32,7 @@ def camera_of(m: cardan.MjModel, text: str | None) -> int | str:
 
 
 class Photographer:
-    """Takes pictures of states of a kind (``color``, ``depth``, ``segmentation``); enlarges the model's buffer."""
+    """Renderer of one kind of picture (``color``, ``depth`` or ``segmentation``); enlarges the offscreen buffer."""
 
     def __init__(self, m: cardan.MjModel, size: tuple[int, int], camera: str | None, kind: str) -> None:
         buffer = m.vis.global_
@@ -60,7 +60,7 @@ class Photographer:
 
 
 def is_due(step: int, timestep: float) -> bool:
-    """Whether a picture belongs to a step: to the first step at or after each instant of the video."""
+    """Whether a video needs a picture of a step: the first step at or after the time of each picture."""
     return step == 0 or int(step * timestep * RATE + 1e-9) > int((step - 1) * timestep * RATE + 1e-9)
 
 
@@ -71,7 +71,7 @@ SECONDS = 5.0
 
 
 def size_of(text: str) -> tuple[int, int]:
-    """Parse width and height from ``640x480``; refuse another form, and numbers that are too large."""
+    """Parse width and height from text such as ``640x480``; raise an error if the form or a size is invalid."""
     width, _, height = text.lower().partition("x")
     if not (width.isdigit() and height.isdigit()) or not (0 < int(width) <= MOST_PIXELS >= int(height) > 0):
         raise ValueError(f"the size must be like 640x480, at most {MOST_PIXELS} either way, not {text!r}")

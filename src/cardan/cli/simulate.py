@@ -28,7 +28,7 @@ MOST_BYTES = 8 << 30  # largest size of a trajectory in memory
 
 
 def _empty_rows(d: cardan.MjData, n: int) -> Rows:
-    """Allocate n rows of a trajectory; refuse more than `MOST_BYTES`."""
+    """Allocate n rows of a trajectory; raise an error if they need more than `MOST_BYTES`."""
     row_bytes = sum(getattr(d, name).nbytes for name in ARRAYS) + 3 * np.float64().nbytes
     if n * row_bytes > MOST_BYTES:
         room = MOST_BYTES // row_bytes - 1
@@ -51,7 +51,7 @@ def simulate(
     rows = _empty_rows(d, steps + 1)
 
     def keep(k: int) -> None:
-        """Store the current state, and results of the last step, in row k."""
+        """Store the current state and the results of the last step in row k."""
         for name in ARRAYS:
             rows[name][k] = getattr(d, name)
         rows["time"][k], rows["ncon"][k], rows["solver_niter"][k] = d.time, d.ncon, d.solver_niter[0]
@@ -97,7 +97,7 @@ def summary(m: cardan.MjModel, d: cardan.MjData, rows: Rows, spent: float) -> Ta
 
 
 def _film_into(m: cardan.MjModel, video: Path) -> tuple[Callable[[int, cardan.MjData], None], Callable[[], None]]:
-    """Make the function that `simulate` calls at each step to record a video, and the one that writes the video."""
+    """Return two functions: `simulate` calls the first after each step to record a video; the second writes it."""
     from cardan.cli.render import RATE, Photographer, is_due
     from cardan.view.capture import MOVING, VIDEOS, Recorder, is_moving
 

@@ -1,4 +1,4 @@
-"""Python attributes made from the rows of the tables: scalars, arrays, and groups of fields (``m.opt``)."""
+"""Python attributes made from the tables of fields: scalars, arrays, and groups of fields (``m.opt``)."""
 
 from __future__ import annotations
 
@@ -153,12 +153,12 @@ def copy_group(target: Any, source: Any) -> None:
 
 
 def listing(instance: Any, title: str, names: Iterable[str]) -> str:
-    """Return the `repr` of a structure: a line for each attribute."""
+    """Return the `repr` of a structure: one line for each attribute."""
     return "\n".join([f"<{title}", *(f"  {name}: {getattr(instance, name)!r}" for name in names), ">"])
 
 
 def restored_group(cls: type[FieldGroup], values: Mapping[str, Any]) -> Any:
-    """Make a group with given values that belongs to no model."""
+    """Make a group with given values that does not belong to a model."""
     new = cls._of(standalone_memory(cls._struct))
     for name, value in values.items():
         setattr(new, name, value)
@@ -166,7 +166,7 @@ def restored_group(cls: type[FieldGroup], values: Mapping[str, Any]) -> Any:
 
 
 def standalone_memory(struct: Struct, sizes: Mapping[str, int] | None = None) -> StructMemory:
-    """Make memory of a structure without elements: all sizes are 0, except the given ones."""
+    """Make memory for a structure without elements: all sizes except the given ones are 0."""
     return StructMemory(struct, dict.fromkeys(_sizes_of(struct), 0) | dict(sizes or {}))
 
 

@@ -64,7 +64,7 @@ def load_model(data: bytes | memoryview, source: str) -> MjModel:
     """Read a model from the bytes of a binary model file; ``source`` is its name for error messages.
 
     Raises:
-        MjcfError: the file has another format or a newer version, or is truncated or damaged; the message says which.
+        MjcfError: the file has another format or a newer version, or is truncated or damaged; the message states which.
     """
     view = memoryview(data)
     header_bytes, payload_bytes = _read_preamble(view, source)

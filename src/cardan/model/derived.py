@@ -2,8 +2,8 @@
 
 They depend only on properties that can't change after compilation (the tree, sizes, addresses). `topology` computes the
 tables of the kinematic tree, on which other tables depend. `DERIVATIONS` maps each other row of `fields_work.DERIVED`
-to the function that computes it. If a model has no elements of a table's kind, the table is the same for all such
-models; it is cached.
+to the function that computes it. If a model has no elements of a table's kind, the table is the same in all such
+models, and is cached.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ SURFACES = (int(mjtGeom.mjGEOM_PLANE), int(mjtGeom.mjGEOM_HFIELD))
 
 
 def _no_colliders() -> np.ndarray:
-    """Return a table of collision functions without any: only pairs of surfaces are marked as never colliding."""
+    """Return a table of collision functions without entries; only pairs of surfaces are marked as never colliding."""
     table = np.zeros((NTYPES, NTYPES), np.int64)
     table[np.ix_(SURFACES, SURFACES)] = NO_COLLIDER
     return table.reshape(-1)
@@ -71,17 +71,18 @@ _TABLES: dict[str, tuple[Callable[[MjModel], np.ndarray], tuple[str, ...]]] = {
     "aux.hull_scan": (hulls.hull_scan, _MESHES),
     "aux.hull_point": (hulls.hull_point, _MESHES),
 }
-"""How each table is computed, and the sizes that count its elements: if they are all 0, the table depends on nothing.
+"""Function that computes each table, and the sizes that count the table's elements: if all are 0, the table is
+constant.
 
-Tables without such sizes belong to all models. Tables of addresses, shapes and grids are filled at first use.
+Tables without such sizes are computed for all models. Tables of addresses, shapes and grids are filled at first use.
 """
 
 DERIVATIONS: dict[str, Callable[[MjModel], np.ndarray]] = {name: derive for name, (derive, _) in _TABLES.items()}
-"""The function that computes each table of `fields_work.DERIVED`, except those of the kinematic tree."""
+"""Function that computes each table of `fields_work.DERIVED`, except the tables of the kinematic tree."""
 
 _SIZES = tuple({size: None for _, sizes in _TABLES.values() for size in sizes})
 _about_nothing: dict[tuple[bool, ...], Shared] = {}
-"""Cache of the tables without elements; the key says which of the sizes are 0."""
+"""Cache of tables without elements; the key has a flag for each size, whether it is 0."""
 
 
 def attach_derived(m: MjModel) -> None:
@@ -111,18 +112,18 @@ ADDRESSES = ("aux.collider", "aux.contact_filter", "aux.plugin_call", "aux.sdf_s
 """Tables that contain addresses of functions."""
 
 OWN = (*ADDRESSES, "aux.sdf_face", "aux.sdf_grid", "aux.sdf_attr")
-"""Tables that each model computes for itself: addresses of functions, and tables of the model's plugins."""
+"""Tables that models do not share: addresses of functions, and tables of the model's plugins."""
 
 
 def copy_derived(new: MjModel, old: MjModel) -> None:
-    """Attach copies of the derived tables of `old` to `new`, a copy of it."""
+    """Attach copies of the derived tables of `old` to `new`, which is a copy of `old`."""
     for field in DERIVED:
         name = field.name
         new._memory.attach(name, DERIVATIONS[name](new) if name in OWN else old._memory.arrays[name].copy())
 
 
 def share_derived(new: MjModel, old: MjModel, own: Collection[str] = ()) -> None:
-    """Attach the derived tables of `old`, without copying them, to `new`, which computes the tables `own` itself."""
+    """Attach the derived tables of `old` to `new` without copying them; compute the tables `own` for `new`."""
     for field in DERIVED:
         name = field.name
         new._memory.attach(name, DERIVATIONS[name](new) if name in own else old._memory.arrays[name])

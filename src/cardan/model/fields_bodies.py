@@ -1,4 +1,4 @@
-"""Rows of the model: the kinematic tree and everything that is attached to its bodies."""
+"""Rows of the model: the kinematic tree and all elements that are attached to its bodies."""
 
 from cardan.jit.memory.fields import Field
 

@@ -1,4 +1,4 @@
-"""Rows of the data: state, inputs, and everything that the pipeline computes."""
+"""Rows of the data: state, inputs, and all results of the pipeline."""
 
 from cardan.jit.memory.fields import Field
 

@@ -11,15 +11,16 @@ from cardan.jit.memory.fields import Field
 POLYTOPE_VERTICES = 100
 POLYTOPE_FACES = 200
 POLYTOPE_EDGES = 300
-"""Capacity of the expanding polytope (`cardan.collision.epa`), including the edges around removed faces."""
+"""Largest number of edges of the expanding polytope (`cardan.collision.epa`), those around removed faces included."""
 RECALLED = 16
-"""Number of searches for a pair and a shape whose last vertices are stored (`cardan.collision.hull_search`)."""
+"""Number of searches, for each pair and shape, whose last vertices are stored (`cardan.collision.hull_search`)."""
 MOST_TIED = 8
-"""Largest number of almost equally far hull vertices that are all examined (`cardan.collision.hull_search`)."""
+"""Largest number of almost equally distant hull vertices that are examined (`cardan.collision.hull_search`)."""
 LARGEST_SCAN = 256
-"""Largest number of hull vertices for which a scan of all is faster than a search (`cardan.collision.hull_search`)."""
+"""Largest number of hull vertices for which a scan of all vertices is faster than a search
+(`cardan.collision.hull_search`)."""
 SCAN_WIDTH = 32
-"""Largest number of vertices that such a scan handles at once; a power of 2."""
+"""Largest number of vertices that the scan processes at once; a power of 2."""
 AXIS_SLOTS = 4
 """Number of separating axes that are stored for each geom of a model (`cardan.collision.culling`)."""
 

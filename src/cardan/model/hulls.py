@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from cardan.model.mjmodel import MjModel
 
 TOLERANCE = 1e-6
-"""Height of a neighbour above a face, relative to the mesh's size, up to which both are taken as convex or flat."""
+"""Height of a neighbour above a face, relative to the mesh's size, up to which the edge counts as convex or flat."""
 LEAST_AREA = 1e-12
 """Area of a face, relative to the square of the mesh's size, below which the face has no valid normal."""
 
@@ -44,10 +44,10 @@ FOLDS = Struct(
 
 
 def vertex_certain(m: MjModel) -> np.ndarray:
-    """For each vertex of a mesh, 1 if a search that ends there has certainly found the farthest hull vertex, else 0.
+    """Return 1 for each mesh vertex at which a search for the farthest hull vertex can safely end, else 0 (nmeshvert,).
 
-    The value is 1 if the hull is convex around the vertex. It need not be: hulls of surfaces with many points in a
-    plane have slivers that fold over their neighbours, and a search can end there too early.
+    The value is 1 if the hull is convex around the vertex. Hulls of surfaces with many points in a plane may contain
+    slivers that fold over their neighbours, where a search can end too early.
 
     Raises:
         ValueError: the graph of a hull is missing or invalid.
@@ -66,30 +66,30 @@ def vertex_certain(m: MjModel) -> np.ndarray:
 
 
 def uncertain_adr(m: MjModel) -> np.ndarray:
-    """For each mesh, the address of its entries in `uncertain`; at the end, the number of all entries."""
+    """Return the address of each mesh's entries in `uncertain`, followed by the number of all entries (nmesh + 1,)."""
     return np.array([*accumulate(map(len, _uncertain(m)), initial=0)], np.int32)
 
 
 def uncertain(m: MjModel) -> np.ndarray:
-    """Hull numbers of the vertices that are not certain, mesh by mesh."""
+    """Return the hull indices of all vertices at which a search can't safely end, mesh by mesh."""
     return np.concatenate([np.zeros(0, np.int32), *_uncertain(m)]).astype(np.int32)
 
 
 def hull_scan(m: MjModel) -> np.ndarray:
-    """For each mesh, the address of its hull's vertices in `hull_point`; -1 if the hull is missing or large."""
+    """Return the address of each mesh's hull vertices in `hull_point` (nmesh,); -1 if the hull is missing or large."""
     sizes = [points.size for points in _small_hulls(m)]
     starts = accumulate(sizes, initial=0)
     return np.array([start if size else -1 for start, size in zip(starts, sizes, strict=False)], np.int32)
 
 
 def hull_point(m: MjModel) -> np.ndarray:
-    """Vertices of small hulls, one hull after the other: all x, then all y, then all z."""
+    """Return the vertices of small hulls, one hull after the other: all x, then all y, then all z."""
     return np.concatenate([np.zeros(0, np.float32), *map(np.ravel, _small_hulls(m))])
 
 
 @once
 def _small_hulls(m: MjModel) -> list[np.ndarray]:
-    """For each mesh, the vertices of its hull, one in each column; none if there are more than `LARGEST_SCAN`.
+    """Return the hull vertices of each mesh, one in each column; empty if there are more than `LARGEST_SCAN`.
 
     The columns are padded to a multiple of `SCAN_WIDTH` with the centre of all vertices, which is never the farthest.
     """
@@ -107,13 +107,13 @@ def _small_hulls(m: MjModel) -> list[np.ndarray]:
 
 @once
 def _graphs(m: MjModel) -> tuple[list[int], list[int], list[int]]:
-    """For each mesh, the address of its graph or -1, the number of hull vertices, and its first row of vertices."""
+    """Return the graph's address (or -1), the number of hull vertices and the first vertex row of all meshes."""
     graphs, numbers = m.mesh_graphadr.tolist(), m.mesh_graph
     return graphs, [int(numbers[graph]) if graph >= 0 else 0 for graph in graphs], m.mesh_vertadr.tolist()
 
 
 def _hull_rows(m: MjModel) -> Iterator[np.ndarray]:
-    """For each mesh, the rows of ``mesh_vert`` of its hull's vertices, in the order of the hull."""
+    """Yield the rows of ``mesh_vert`` with the hull's vertices of each mesh, in the order of the hull."""
     numbers = m.mesh_graph
     for graph, nvert, first in zip(*_graphs(m), strict=True):
         yield first + numbers[graph + 2 + nvert : graph + 2 + 2 * nvert]
@@ -121,7 +121,7 @@ def _hull_rows(m: MjModel) -> Iterator[np.ndarray]:
 
 @once
 def _uncertain(m: MjModel) -> list[np.ndarray]:
-    """For each mesh, the hull numbers of the uncertain vertices."""
+    """Return, for each mesh, the hull indices of the vertices at which a search can't safely end."""
     certain = m._memory.arrays["aux.vertex_certain"]
     if certain.all():
         return [np.zeros(0, np.int64)] * m.nmesh
@@ -129,10 +129,10 @@ def _uncertain(m: MjModel) -> list[np.ndarray]:
 
 
 def hull_neighbour(m: MjModel) -> np.ndarray:
-    """For each entry of ``mesh_graph`` that is a neighbour on a hull, the data that a search needs of that neighbour.
+    """Return the data that a search needs of each neighbour in ``mesh_graph``: a row for each entry of the graph.
 
-    They are its row of ``mesh_vert``, and the address of its own list of neighbours. For all other entries the row is
-    -1, so a list of neighbours ends with -1 here, too.
+    The row has the neighbour's row of ``mesh_vert`` and the address of its own list of neighbours. For entries that are
+    not neighbours, the first number is -1, so that it also ends each list.
     """
     table = np.full((max(1, m.nmeshgraph), 2), -1, np.int32)
     numbers = m.mesh_graph

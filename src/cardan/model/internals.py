@@ -1,8 +1,8 @@
 """Memory and programs of models and data, for the other packages of the engine.
 
-`MjModel` and `MjData` show users the fields of MuJoCo and nothing else. The engine reaches everything beyond those
-(private arrays ``work.*`` and ``aux.*``, capacities, programs) through the functions of this module, and in no other
-way: `tests/test_imports.py` checks that private attributes stay within their package.
+`MjModel` and `MjData` show users only the fields of MuJoCo. The engine accesses all other contents (private arrays
+``work.*`` and ``aux.*``, capacities, programs) through the functions of this module only: `tests/test_imports.py`
+checks that other packages don't use private attributes.
 
 Arrays of fixed size never move. Arrays of the arena (contacts, constraint rows) move when a capacity grows, so a caller
 may keep them only until the next stage runs. Several threads may use a model at once, each with its own data. Therefore
@@ -31,7 +31,7 @@ class InMemory(Protocol):
 
 
 def memory(x: InMemory) -> StructMemory:
-    """Return the memory itself, for code that copies it whole, links arrays of another memory or reads its layout."""
+    """Return the whole memory, for code that copies it, links arrays of another memory, or reads its layout."""
     return x._memory
 
 
@@ -46,33 +46,33 @@ def number(x: MjModel | MjData, name: str) -> Any:
 
 
 def set_number(x: MjModel | MjData, name: str, value: float) -> None:
-    """Set a scalar field, without the effects that setting the attribute of a user has."""
+    """Set a scalar field, without the side effects of setting the public attribute."""
     x._memory.scalars[name][0] = value
 
 
 def sizes(x: MjModel | MjData) -> dict[str, int]:
-    """Return the sizes by name; those of data include the current capacities of the arena. Not to be changed."""
+    """Return the sizes by name; for data, also the current capacities of the arena. Do not change the result."""
     return x._memory.sizes
 
 
 def attach(x: MjModel | MjData, name: str, values: np.ndarray) -> None:
-    """Make a field of free length refer to another array, which is kept alive with the model or data."""
+    """Make a field of any length refer to another array, which is kept alive with the model or data."""
     x._memory.attach(name, values)
     forget_view(x)
 
 
 def forget_view(x: MjModel | MjData) -> None:
-    """Let the interpreter see arrays that were attached to the memory directly."""
+    """Discard the interpreter's view, so that it sees arrays that were attached to the memory directly."""
     x.__dict__.pop("_view", None)
 
 
 def kept(x: MjModel | MjData) -> dict[str, Any]:
-    """Return the values that other packages keep with a model or data, by their own keys. Copies have none of them."""
+    """Return the values that other packages store with a model or data, by their own keys. Copies don't have them."""
     return x.__dict__.setdefault("_kept", {})
 
 
 def set_model(d: MjData, m: MjModel) -> None:
-    """Let data refer to another model of the same sizes: that of a world whose fields were expanded."""
+    """Make data refer to another model of the same sizes, such as the model of a world with expanded fields."""
     d.__dict__["model"] = m
 
 
@@ -82,14 +82,14 @@ def copy_values(target: MjData, source: MjData) -> None:
 
 
 def position(d: MjData) -> np.ndarray:
-    """Return where the last program stopped: position in its list of stages, repetitions done (2,). It may be set."""
+    """Return where the last program stopped: position in its list of stages, and repetitions done (2,). Writable."""
     return d._resume
 
 
 def arena_hold(d: MjData) -> list[bool]:
-    """Return a list of one: whether a stage that called a Python function uses the arena, which must not move then.
+    """Return a list with one flag: a stage that called a Python function uses the arena, which must not move.
 
-    The caller sets the element by a plain assignment, between which and the next instruction no signal handler runs.
+    Set the flag by a plain assignment: no signal handler can run between it and the next instruction.
     """
     return d._arena_held
 
@@ -100,12 +100,12 @@ def form(m: MjModel) -> Form:
 
 
 def programs(m: MjModel) -> ProgramTable:
-    """Return the programs that the model keeps. Look-ups need no lock; everything else holds their `lock`."""
+    """Return the model's table of programs. Look-ups need no lock; all other operations hold the table's `lock`."""
     return m._programs
 
 
 def functions(m: MjModel) -> dict[str, Any]:
-    """Return the functions in each table of the model; whoever holds them keeps their native code loaded.
+    """Return the functions in each of the model's tables; a reference to them keeps their native code loaded.
 
     The caller holds the lock of the model's programs.
     """
@@ -113,7 +113,7 @@ def functions(m: MjModel) -> dict[str, Any]:
 
 
 def later_functions(m: MjModel) -> LaterCode:
-    """Return the object that will hold all functions that are written into the tables of the model from now on."""
+    """Return an object that keeps all functions loaded that are written into the model's tables from now on."""
     return m._later_code
 
 
@@ -138,7 +138,7 @@ def set_plugins(m: MjModel, names: Iterable[str]) -> None:
 
 
 def plugin_data(d: MjData) -> list[Any]:
-    """Return the data of each plugin instance, as its plugin made it."""
+    """Return the data object of each plugin instance, which its plugin made."""
     return d._plugin_data
 
 

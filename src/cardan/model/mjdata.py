@@ -40,9 +40,9 @@ OTHER_BUFFERS = ("buffer_i8", "buffer_i4", "buffer_u1")
 
 
 class MjContact(Record):
-    """One contact, as found by collision detection and completed when constraints are made.
+    """One contact, found by collision detection and completed when constraints are made.
 
-    ``MjContact()`` is all zero, and belongs to no data.
+    ``MjContact()`` is all zero, and not part of any data.
     """
 
     __slots__ = ()
@@ -127,7 +127,7 @@ class MjSolverStatList(RecordList):
 
 
 class ArenaHeld(BaseException):
-    """Raised if the arena must grow while a stage, which called a Python function, still uses the current addresses.
+    """Raised if the arena must grow while a stage that called a Python function uses the current addresses.
 
     It ends the Python function and the stage; then the arena grows, and the stage runs again.
     """
@@ -138,7 +138,7 @@ class ArenaHeld(BaseException):
 
 
 def new_memory(model: MjModel, sizes: Mapping[str, int]) -> StructMemory:
-    """Make zeroed memory for new data of a model; `sizes` as from `data_sizes`, possibly with other capacities."""
+    """Allocate memory, all 0, for new data of a model; `sizes` are those of `data_sizes`, or larger capacities."""
     memory = StructMemory(model._form.struct(DATA), sizes, CAPACITIES)
     attach_private(memory, {name: np.zeros(size) for name, size in private_sizes(model).items()})
     memory.arrays["plugin"][:] = model._memory.arrays["plugin"]
@@ -146,7 +146,7 @@ def new_memory(model: MjModel, sizes: Mapping[str, int]) -> StructMemory:
 
 
 class _StackIsFull:
-    """Descriptor that replaces the address with which programs are run if the stack is full; reading it raises."""
+    """Descriptor that replaces the data's address for programs if the stack is full; reading it raises an error."""
 
     def __get__(self, data: MjData | None, owner: type) -> int:
         if data is None or "_memory" not in data.__dict__:
@@ -164,7 +164,7 @@ def data_sizes(model: MjModel) -> dict[str, int]:
 
 
 def private_sizes(model: MjModel) -> dict[str, int]:
-    """Return the sizes of the private arrays of numbers outside the buffer, which resets don't change."""
+    """Return the sizes of the private arrays outside the buffer, which resets don't change."""
     nstate = 2 + model.nq + model.nv + model.na + model.npluginstate
     return {"work.timer_start": mjNTIMER, "work.good_state": nstate, "work.lost_state": nstate}
 
@@ -185,7 +185,7 @@ class MjData(Native, DataNames):
     automatically; views of them that were taken before a step may show old memory after the step.
 
     Args:
-        model: the model; it is kept and must not be replaced by one of other sizes.
+        model: the model, to which the data keeps a reference.
     """
 
     model: MjModel
@@ -206,9 +206,9 @@ class MjData(Native, DataNames):
         begin_instances(model, self)
 
     def _adopt(self, model: MjModel, memory: StructMemory | None = None, call: np.ndarray | None = None) -> None:
-        """Initialise with a model and memory: the memory of one of many worlds, or new memory.
+        """Initialise the data with a model and memory: the memory of one of many worlds, or new memory.
 
-        `call` is the argument with which programs are run: position in the list of stages, steps done, addresses of
+        `call` is the array of words with which programs run: position in the list of stages, steps done, addresses of
         model and data.
         """
         if not isinstance(model, MjModel):
@@ -233,7 +233,7 @@ class MjData(Native, DataNames):
 
     @classmethod
     def over(cls, model: MjModel, memory: StructMemory, call: np.ndarray) -> MjData:
-        """Make the data of one of many worlds, in existing memory, which does not change (arguments as in `_adopt`)."""
+        """Make the data of one of many worlds in existing memory, whose contents stay (arguments as in `_adopt`)."""
         data = cls.__new__(cls)
         data._adopt(model, memory, call)
         return data
@@ -253,7 +253,8 @@ class MjData(Native, DataNames):
     def grow(self, capacity: str, need: int) -> None:
         """Enlarge a capacity of the arena to 5/4 of `need`, and to at least 3/2 of its current size.
 
-        If contacts or rows alone would then exceed the user's limit (``<size memory>``), it is only enlarged to `need`.
+        If contacts or rows alone would then exceed the user's limit (``<size memory>``), the capacity becomes only
+        `need`.
 
         Raises:
             ArenaHeld: a stage that has called a Python function uses the arena (`_arena_held`).
@@ -275,9 +276,9 @@ class MjData(Native, DataNames):
         memory.scalars["narena"][0] = self.model.narena or memory.arena_nbytes
 
     def _changed(self, name: str) -> None:
-        """Note that a scalar was set.
+        """Handle the assignment of a scalar in `WATCHED`.
 
-        If the stack is full up to the end of the arena, the next program fails, as in MuJoCo.
+        If `pstack` fills the arena, the next program fails, as in MuJoCo.
         """
         if name == "pstack":
             self.__dict__.pop("_resume_address", None)
@@ -345,7 +346,7 @@ class MjData(Native, DataNames):
 
 
 def _arena_property(name: str, dims: tuple[int | str, ...], doc: str) -> property:
-    """Make the property of an arena array, which returns the part in use."""
+    """Make the property of an arena array, which returns only the part in use."""
     counters = [COUNTERS.get(dim) if isinstance(dim, str) else None for dim in dims]
     first = counters[0] if counters[1:] == [None] * (len(dims) - 1) else None
 
@@ -394,13 +395,13 @@ setattr(MjData, "model", ArrayAttribute("model", "The model."))  # noqa: B010 (i
 
 
 TOLERANCES = ("opt.tolerance", "opt.noslip_tolerance", "opt.mpr_tolerance")
-"""Options that are raised like the small constants of the code."""
+"""Options that single precision raises like the tolerances in the code (`cardan.jit.front.precision`)."""
 
 
 def model_in(form: Form, m: MjModel) -> MjModel:
-    """Copy a model for native code of another form.
+    """Return a copy of a model for native code of another form.
 
-    Functions of the interface must not get the copy: their code is for double precision.
+    Don't pass the copy to functions of the interface, whose code is for double precision.
     """
     memory = StructMemory(form.struct(MODEL), m._memory.sizes)
     memory.take_values(m._memory)
@@ -417,7 +418,7 @@ def model_in(form: Form, m: MjModel) -> MjModel:
 
 
 def data_in_double(m: MjModel, d: MjData) -> MjData:
-    """Copy data of another precision to double precision, for the given model."""
+    """Return a copy, in double precision and for the given model, of data in another precision."""
     new = MjData(m)
     memory, old = new._memory, d._memory
     plugin_data = memory.arrays["plugin_data"].copy()

@@ -58,7 +58,10 @@ _READERS_STAND_IN = {
 
 
 class MjOption(_OPTIONS):
-    """Physics options (spec: modelling, option). ``MjOption()`` has the default options, and belongs to no model."""
+    """Physics options (spec: modelling, option).
+
+    ``MjOption()`` has the default options, and is not part of any model.
+    """
 
     def __init__(self) -> None:
         self._show(standalone_memory(MODEL))
@@ -69,12 +72,12 @@ class MjOption(_OPTIONS):
 
 @lru_cache(maxsize=1)
 def _default_options() -> MjOption:
-    """Options of an empty model, which must not be changed."""
+    """Return the options of an empty model; the result is shared and must not be changed."""
     return _reader("empty")().opt
 
 
 class MjStatistic(_STATISTICS):
-    """Model statistics at qpos0. ``MjStatistic()`` is all zero, and belongs to no model."""
+    """Model statistics at qpos0. ``MjStatistic()`` is all zero, and not part of any model."""
 
     def __init__(self) -> None:
         self._show(standalone_memory(MODEL))
@@ -134,11 +137,11 @@ _NUMBERS = frozenset(
 )
 """Options that stages read while they run; the set of stages doesn't depend on them."""
 _DECIDING = [slot for name, slot in scalars_of(MODEL).items() if name.startswith("opt.") and name not in _NUMBERS]
-"""Slots of the options on which the set of stages depends."""
+"""Slots of the options that determine which stages a model needs."""
 
 
 def _leaving(programs: ProgramTable) -> Callable[[str], None]:
-    """Make the function that handles changed options: unless stages read the option, programs are discarded."""
+    """Make the function that handles changed options: it discards programs, unless only stages read the option."""
 
     def changed(name: str) -> None:
         if name not in _NUMBERS:
@@ -148,7 +151,7 @@ def _leaving(programs: ProgramTable) -> Callable[[str], None]:
 
 
 def register_reader(kind: str, reader: Callable[..., Any]) -> None:
-    """Register a function of a higher package that reads models of a kind (``xml_path``, ...), or writes one."""
+    """Register a function of a higher package that reads or writes models of a kind (``xml_path``, ...)."""
     _READERS[kind] = reader
 
 
@@ -159,10 +162,10 @@ def _reader(kind: str) -> Callable[..., Any]:
 
 
 class LaterCode:
-    """The end of the list of all functions that were written into the tables of a model, in the order of time.
+    """Element of a linked list of all functions that were written into the tables of a model, in the order of time.
 
     Another thread may write tables while a program runs, and the program then calls these functions. So each program
-    holds the object that was the end of the list when the program was made, and thereby all functions after it.
+    keeps a reference to the last element at the time when the program was made, and thereby to all later functions.
     """
 
     __slots__ = ("_code", "_next")
@@ -218,9 +221,9 @@ class MjModel(Native, ModelNames):
 
     @classmethod
     def for_filling(cls, sizes: Mapping[str, int], filled: Collection[str]) -> MjModel:
-        """Make a model of the given sizes, as the constructor does, but don't initialise arrays that the caller fills.
+        """Make a model as the constructor does, but without initialising the arrays named in ``filled``.
 
-        ``filled`` are the names of these arrays.
+        The caller must fill these arrays.
         """
         model = cls.__new__(cls)
         model._begin(sizes, filled)
@@ -244,8 +247,8 @@ class MjModel(Native, ModelNames):
     def put_functions(self, field: str, functions: tuple[tuple[int, Callable[..., Any] | int], ...]) -> None:
         """Write a table of functions that stages call; the model keeps their native code loaded.
 
-        The table is one of `derived.ADDRESSES`. ``functions`` are functions, or addresses of native functions, with
-        their positions. Other positions get their default.
+        ``field`` is one of `derived.ADDRESSES`. ``functions`` are pairs of a position and a function, or the address of
+        a native function. All other positions get their default.
         """
         if self._native_code.get(field, ())[:1] == (functions,):
             return
@@ -269,7 +272,7 @@ class MjModel(Native, ModelNames):
         self._memory.arrays[field][place] = address
 
     def _keep_code(self, code: Any) -> None:
-        """Keep functions loaded as long as programs are alive that may call them (see `LaterCode`)."""
+        """Keep functions loaded while programs that may call them are alive (see `LaterCode`)."""
         with self._programs.lock:
             self._later_code = self._later_code.add(code)
 
@@ -283,7 +286,7 @@ class MjModel(Native, ModelNames):
         return self._memory.slots[_DECIDING].tobytes()
 
     def name_plugins(self, names: Iterable[str]) -> None:
-        """Set the plugin of each plugin instance, by its name: the numbers depend on the registry."""
+        """Set the plugin of each plugin instance by name, because the numbers of plugins depend on the registry."""
         self._plugins = tuple(names)
         number_plugins(self)
 
@@ -303,7 +306,7 @@ class MjModel(Native, ModelNames):
 
     @classmethod
     def over(cls, base: MjModel, memory: StructMemory) -> MjModel:
-        """Make the model of one of many worlds, in memory that shares arrays and derived tables with `base`."""
+        """Make the model of one of many worlds in existing memory that shares arrays and derived tables with `base`."""
         model = cls.__new__(cls)
         model._adopt(memory)
         model._form = base._form
@@ -359,7 +362,7 @@ class MjModel(Native, ModelNames):
                 process (`set_compat`).
 
         Raises:
-            ValueError: the file breaks a rule of the language; the message says where and what would be right.
+            ValueError: the file breaks a rule of the language; the message states where, and what would be right.
         """
         return _reader("xml_path")(os.fsdecode(filename), assets, compat)
 
@@ -379,7 +382,7 @@ class MjModel(Native, ModelNames):
             assets: contents of files by name; they take precedence over files on disk.
 
         Raises:
-            ValueError: the file has another format or version, or is truncated or damaged; the message says which.
+            ValueError: the file has another format or version, or is truncated or damaged; the message states which.
         """
         return _reader("binary_path")(os.fsdecode(filename), assets)
 

@@ -129,7 +129,7 @@ class Kind(NamedTuple):
 def _described(
     name: str, spans: dict[str, Span], *others: str, prefixes: Sequence[str] = (), data: Sequence[str] = ()
 ) -> Kind:
-    """Return a kind, titled by the last of the other names of its access method; ``data`` are its data prefixes."""
+    """Return a kind; its title is the last of its method names. ``data`` has the prefixes of its fields in the data."""
     methods = (name, *others)
     title = name if name == "tendon" else methods[-1]
     return Kind(
@@ -239,10 +239,10 @@ class ElementView:
 
 
 def holds_many(field: Field) -> bool:
-    """Whether the part of a field that belongs to an element keeps the first dimension.
+    """Whether an element's part of a field keeps the first dimension.
 
-    One row of a matrix becomes a vector. Rows of degrees of freedom, vertices, ... stay a matrix, and a single number
-    stays an array.
+    One row of a matrix becomes a vector. Rows of degrees of freedom, vertices, ... remain a matrix, and a single number
+    remains an array.
     """
     return len(field.shape) == 1 or field.shape[0] in _MANY
 

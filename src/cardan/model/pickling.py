@@ -1,8 +1,7 @@
 """Conversion of the memory of a model or data to a few byte strings, for pickles.
 
 A pickle also contains a list of the fields. If it was made with the same tables, the bytes are copied at once. If it
-was made with other tables (by another version), the fields are read one by one, as far as names, types and shapes
-agree.
+was made with other tables (by another version), those fields are read whose names, types and shapes agree.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Functions that are called when models and data with plugin instances are made and copied.
 
-They are registered by a package above this one.
+A package of a higher floor registers them.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 
 class PluginLife(NamedTuple):
-    """Functions for the events in an instance's life."""
+    """Functions for the events in the life of plugin instances."""
 
     number: Callable[[str], int]  # takes the name of a plugin and returns its number in ``m.plugin``, or -1
     begin: Callable[[Any, Any], None]  # (m, d), makes the data of all instances, and resets them
@@ -23,7 +23,7 @@ _STANDS_IN = "cardan.step.plugin_life"  # this module registers itself when it i
 
 
 def register_life(life: PluginLife) -> None:
-    """Register the functions."""
+    """Register the functions for events of plugin instances."""
     _lives[:] = [life]
 
 
@@ -46,6 +46,6 @@ def begin_instances(m: Any, d: Any) -> None:
 
 
 def copy_instances(dest: Any, m: Any, src: Any) -> None:
-    """Tell the plugins that the values of ``src`` were copied to ``dest``."""
+    """Let the plugins copy the data of their instances, after the values of ``src`` were copied to ``dest``."""
     if m.nplugin:
         _life().copied(dest, m, src)

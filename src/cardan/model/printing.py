@@ -33,7 +33,7 @@ def check_format(float_format: str | bytes) -> str:
     """Return the format if it is a printf format of one number.
 
     Raises:
-        ValueError: it is another format.
+        ValueError: the format has another form.
     """
     if isinstance(float_format, bytes):
         float_format = float_format.decode(errors="replace")
@@ -100,7 +100,7 @@ def _numbers(array: np.ndarray, style: str) -> str:
 
 
 def _elements(m: MjModel, size: str, fields: list[Field], style: str) -> Iterator[str]:
-    """Yield the fields of one kind of element, one element after the other; of other arrays, row by row."""
+    """Yield the fields of one kind of element as text, one element after the other; other arrays row by row."""
     count = m._memory.sizes.get(size, 0)
     kind = _TITLES.get(size)
     if kind is None or size == "nq":
@@ -117,7 +117,7 @@ def _elements(m: MjModel, size: str, fields: list[Field], style: str) -> Iterato
 
 
 def _table(name: str, array: np.ndarray, style: str) -> Iterable[str]:
-    """Format an array, one row in each line; a vector is folded."""
+    """Format an array, one row in each line; long vectors are wrapped."""
     if not array.size:
         return []
     title = ["", name.upper()]

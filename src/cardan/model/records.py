@@ -26,7 +26,7 @@ def _properties(cls: type) -> tuple[str, ...]:
 class Record:
     """One element of a list of records.
 
-    A record made without arguments is all zero and belongs to no list. A subclass defines its structure and the prefix
+    A record made without arguments is all zero and not part of a list. A subclass defines its structure and the prefix
     of its fields.
 
     Args:
@@ -71,7 +71,7 @@ class Record:
         self._views = {}
 
     def __copy__(self) -> Self:
-        """Return a record that belongs to no list, so that the simulation no longer changes it."""
+        """Return a copy outside of any list, so that the simulation does not change it."""
         names = [self._prefix + name for name in self.fields]
         return type(self)({name: np.array([self._columns[name][self._row]]) for name in names})
 
@@ -207,7 +207,7 @@ class RecordList:
         return self._records.setdefault(row, self.record_class(self._columns, row))
 
     def _part(self, index: slice) -> slice:
-        """Return the rows of a part of the list, among all rows in use."""
+        """Convert a slice of this list to a slice of all rows in use."""
         part = self._used()[index]
         return slice(part.start, part.stop if part.stop >= 0 else None, part.step)
 

@@ -24,7 +24,7 @@ def _set_patterns(m: Model, d: Data) -> None:
 
 @kernel
 def _clear_statistics(d: Data) -> None:
-    """Zero the entries of the solver's statistics that were ever written."""
+    """Set all entries of the solver's statistics that may have been written to 0."""
     for k in range(d.work.statistics_used):
         d.solver.improvement[k] = 0.0
         d.solver.gradient[k] = 0.0
@@ -61,7 +61,7 @@ def _set_defaults(m: Model, d: Data) -> None:
 def start_data(m: Model, d: Data) -> int:
     """Set the default state in new memory, which is already zero.
 
-    Pages that are never written need no physical memory.
+    Zeros are not written again, because pages that are never written take no physical memory.
     """
     d.maxuse_arena = COUNT_BYTES
     _set_defaults(m, d)
@@ -70,7 +70,7 @@ def start_data(m: Model, d: Data) -> int:
 
 @kernel
 def _clear_scalars(d: Data) -> None:
-    """Zero time and counts."""
+    """Set time and counts to 0."""
     d.time = 0.0
     d.ne = 0
     d.nf = 0
@@ -102,7 +102,7 @@ def reset_data(m: Model, d: Data) -> int:
 
 @stage
 def reset_cleared(m: Model, d: Data) -> int:
-    """Set the default state, if the arrays of fixed size were already zeroed by other means."""
+    """Set the default state, after the arrays of fixed size were set to 0 by other means."""
     _clear_statistics(d)
     _clear_scalars(d)
     _set_defaults(m, d)

@@ -23,7 +23,7 @@ _KNOWN: ContextVar[dict[Any, Any] | None] = ContextVar("_KNOWN", default=None)
 
 @contextmanager
 def derivation() -> Iterator[None]:
-    """Context in which the tables of one model are derived: functions decorated with `once` are computed once."""
+    """Context manager for deriving the tables of one model: functions decorated with `once` run only once."""
     token = _KNOWN.set({})
     try:
         yield
@@ -77,11 +77,11 @@ def dof_chain(parents: list[int], dof: int) -> list[int]:
 
 
 FIRST, SECOND, BOTH = 0, 1, 2
-"""The vertices of an edge that a dof moves."""
+"""Codes for the vertices of an edge that a dof moves."""
 
 
 def _edge_vertices(m: Any) -> np.ndarray:
-    """Vertices of each edge (nflexedge, 2), numbered over all flexes."""
+    """Return the vertices of each edge (nflexedge, 2), numbered over all flexes."""
     return m.flex_edge + np.repeat(m.flex_vertadr, m.flex_edgenum)[:, None]
 
 
@@ -107,17 +107,17 @@ def _edge_entries(m: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def edge_rowadr(m: Any) -> np.ndarray:
-    """Start and end of each edge's row of `edge_colind` (nflexedge + 1,)."""
+    """Return the start of each edge's row in `edge_colind`, and the end of the last row (nflexedge + 1,)."""
     return as_table(np.append(0, np.cumsum(np.bincount(_edge_entries(m)[0], minlength=m.nflexedge))))
 
 
 def edge_colind(m: Any) -> np.ndarray:
-    """Dofs that move the vertices of each edge, edge by edge."""
+    """Return the dofs that move the vertices of each edge, edge by edge."""
     return as_table(_edge_entries(m)[1])
 
 
 def edge_side(m: Any) -> np.ndarray:
-    """For each entry of `edge_colind`, the vertices of the edge that the dof moves: first (0), second (1), both (2)."""
+    """Return, for each entry of `edge_colind`, the vertices that the dof moves: first (0), second (1) or both (2)."""
     return as_table(_edge_entries(m)[2])
 
 
@@ -146,7 +146,7 @@ def edge_threes(m: Any) -> np.ndarray:
 
 
 def flex_bvh_depth(m: Any) -> np.ndarray:
-    """Depth of the bounding tree of each flex (nflex,)."""
+    """Return the depth of each flex's bounding tree (nflex,)."""
     spans = zip(m.flex_bvhadr, m.flex_bvhnum, strict=True)
     depths = [m.bvh_depth[start : start + number].max(initial=0) for start, number in spans]
     return as_table(depths or [0])

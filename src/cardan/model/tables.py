@@ -49,7 +49,7 @@ COUNT_BYTES = 8 * len(LIMITED)
 
 @cache
 def bytes_of_one(capacity: str) -> int:
-    """Bytes of one contact, one row or one element of the Jacobian in the arena, in double precision."""
+    """Return the bytes of one contact, constraint row or Jacobian element in the arena, in double precision."""
     fields = fields_of(DATA, frozenset(CAPACITIES), capacity)
     return sum(field.numpy_dtype.itemsize * prod(int(n) for n in field.shape[1:]) for field in fields)
 

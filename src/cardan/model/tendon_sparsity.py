@@ -27,7 +27,7 @@ Chains = Callable[[int], frozenset[int]]
 
 @once
 def _chains(m: Any) -> Chains:
-    """Make the function that returns the dofs that move a body."""
+    """Return a function of a body that returns the dofs that move it."""
     last, parents = derived(m, "body_lastdof").tolist(), m.dof_parentid.tolist()
     return cache(lambda body: frozenset(dof_chain(parents, last[body])))
 
@@ -47,7 +47,7 @@ ROWS = Struct(
 )
 
 _CHANGES, _MOVES = 1, 2
-"""Effects of a dof on a tendon: it changes the length, or it moves both ends of a segment."""
+"""Flags for the effects of a dof on a tendon: it changes the length, or it moves both ends of a segment."""
 
 
 class TendonTables(NamedTuple):
@@ -87,7 +87,7 @@ def tendon_rows(m: Any) -> TendonTables:
 def moment_rows(m: Any) -> list[Sequence[int]]:
     """Return the dofs on which each actuator can act.
 
-    For a body transmission they are all dofs, because anything may touch the body.
+    For a body transmission, all dofs are returned, because any body may touch the body.
     """
     if not m.nu:
         return []
@@ -124,7 +124,7 @@ def _wrap_body(m: Model, wrap: int) -> int:
 
 @kernel
 def _mark(t: Any, dof: int, what: int) -> None:
-    """Store the effect of a dof on the tendon."""
+    """Record the effect `what` of a dof on the current tendon."""
     t.mark[dof] |= what
     t.span[0] = min(t.span[0], dof)
     t.span[1] = max(t.span[1], dof)
@@ -183,9 +183,9 @@ def _find_entries(m: Model, t: Any, tendon: int, start: int, end: int) -> None:
 
 @native_over("Model", "TendonRows")
 def find_tendon_rows(m: Model, t: Any, fill: int, _unused: int) -> int:
-    """Find the addresses of the tendons' rows; if `fill` is set, the rows.
+    """Find the addresses of the tendons' rows or, if `fill` is set, the contents of the rows.
 
-    Return 1 + the id of a tendon that contains an object that does not exist, or 0.
+    Return 0, or 1 + the id of a tendon with an object that does not exist.
     """
     total = stored = 0
     for tendon in range(m.ntendon):

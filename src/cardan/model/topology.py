@@ -24,7 +24,7 @@ _TABLES = (
     *("M_rowadr", "M_colind", "M_to_D", "M_to_DT", "D_rowadr", "D_colind", "B_rowadr", "B_colind"),
     *("body_lastdof", "bvh_next", "geom_in_tree", "flex_bvh_next"),
 )
-"""Names of the tables, without the group."""
+"""Names of the tables, without the prefix ``aux.``."""
 
 _IN_MODEL = Link({name: f"aux.{name}" for name in _TABLES})
 
@@ -51,7 +51,7 @@ def attach_tree_tables(m: MjModel) -> None:
     """Compute the tables of a model whose arrays are filled, and attach them.
 
     Raises:
-        ValueError: the arrays are inconsistent; the message says how.
+        ValueError: the arrays are inconsistent; the message describes the first error.
     """
     sizes = m._memory.sizes
     nv, nM, nD, nbody = sizes["nv"], sizes["nM"], sizes["nD"], sizes["nbody"]
@@ -98,7 +98,7 @@ def find_topology(m: Model, t: Any, _unused: int, _neither: int) -> int:
 
 @kernel
 def _number_bodies(m: Model, t: Any) -> bool:
-    """Find last dofs of the bodies' chains, sizes of subtrees, and first dofs; return whether these are consecutive."""
+    """Find the last dof of each body's chain, subtree sizes and first dofs; return whether dofs are consecutive."""
     t.body_firstdof[0] = 0
     for body in range(m.nbody):
         number, first = m.body_dofnum[body], t.body_firstdof[body]
@@ -183,7 +183,7 @@ def _body_pattern(m: Model, t: Any) -> bool:
 
 @kernel
 def _link_tree(m: Model, following: Any, base: int, start: int, number: int, first: int, count: int) -> bool:
-    """Fill the part of the table of one tree, from the last node to the first; return whether the tree is valid.
+    """Fill one tree's part of the table, from the last node to the first; return whether the tree is valid.
 
     Args:
         m: model.

@@ -15,7 +15,7 @@ from cardan.visual import MjvScene
 
 
 def shortened(image: np.ndarray, axis: int) -> np.ndarray:
-    """Halve an image along an axis, rounded down, by bilinear interpolation at the centres of the new pixels."""
+    """Halve an image along an axis (size rounded down) by linear interpolation at the centres of the new pixels."""
     length = image.shape[axis]
     if length == 1:
         return image
@@ -28,7 +28,7 @@ def shortened(image: np.ndarray, axis: int) -> np.ndarray:
 
 
 def levels_of(image: np.ndarray) -> list[np.ndarray]:
-    """Return an image, (..., height, width, 3), and smaller ones down to a single pixel."""
+    """Return the mipmap levels of an image (..., height, width, 3): the image and smaller ones down to one pixel."""
     levels = [image.astype(float)]
     while max(levels[-1].shape[-3:-1]) > 1 and len(levels) < NLEVEL:
         levels.append(shortened(shortened(levels[-1], -3), -2))
@@ -45,13 +45,13 @@ def bordered(image: np.ndarray, repeats: bool) -> np.ndarray:
 
 
 def packed(image: np.ndarray) -> np.ndarray:
-    """Convert colours to texels, (n, 4), in the order of the image."""
+    """Convert the colours of an image to texels (n, 4), in the order of its pixels."""
     channels = np.rint(image).astype(np.uint8).reshape(-1, 3)
     return np.concatenate([channels, np.zeros_like(channels[:, :1])], 1)
 
 
 class Textures:
-    """Textures of a model: all colours in `texel`, and the other arrays of the assets, by name, in `columns`."""
+    """Textures of a model: `texel` has all colours, `columns` has the other arrays of the assets, by name."""
 
     def __init__(self, model: MjModel) -> None:
         self.model = model
@@ -73,7 +73,7 @@ class Textures:
         self.texel = np.concatenate(parts)
 
     def repeats(self, tex: int) -> bool:
-        """Whether a texture repeats; sides of cubes don't."""
+        """Whether a texture repeats beyond its edges; the sides of cubes don't."""
         return bool(self.model.tex_type[tex] == mjtTexture.mjTEXTURE_2D)
 
     def image(self, tex: int) -> np.ndarray:
@@ -98,11 +98,15 @@ class Textures:
 PLANE_REACH = 1.05
 """Half the size of infinite planes, relative to the distance of the far plane."""
 SHARP = 0.8
-"""Cosine of the angle between a corner's normal and the triangle's, below which the triangle's normal is used."""
+"""Cosine of the angle between the normals of a corner and of its triangle, below which the triangle's normal is
+used."""
 
 
 def distinct(*columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Find the distinct rows of some integer columns: index of the first of each, and for each row its number."""
+    """Find the distinct rows of integer columns.
+
+    Return the index of the first occurrence of each distinct row, and for each row the number of its distinct row.
+    """
     rows = len(columns[0])
     if all(np.array_equal(column, columns[0]) or not column.any() for column in columns[1:]):
         columns = columns[:1]  # for most meshes, one column suffices
@@ -117,7 +121,7 @@ def distinct(*columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 class Assets:
     """Shapes and textures of a model, in memory that kernels see.
 
-    `mesh_shape` has the numbers of the shapes of each mesh and of its hull; `uploads` counts repeated uploads.
+    `mesh_shape` has two shape numbers for each mesh: the mesh's and its hull's. `uploads` counts repeated uploads.
     """
 
     def __init__(self, model: MjModel) -> None:
@@ -199,7 +203,7 @@ class Assets:
     def _normals(
         self, model: MjModel, mesh: int, face: np.ndarray, own: np.ndarray, number: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the normals of a mesh and its triangles, and for each corner of a triangle its normal's number.
+        """Return the normals of a mesh and of its triangles, and the index of each triangle corner's normal.
 
         A corner's own normal is used if it is close to the triangle's normal. So edges stay sharp, and normals that
         point inwards, as in mirrored meshes, do no harm.
@@ -228,7 +232,7 @@ class Assets:
         return shapes.height_field(height, np.array(model.hfield_size[hfield], float))
 
     def _add_soft(self, model: MjModel) -> None:
-        """Allocate the faces of flexes and the skins, whose values come with each scene."""
+        """Allocate the faces of flexes and the skins; their values are copied from each scene."""
         room = MjvScene(model, 0).flexfacenum
         self.flex_shape = [self._add(shapes.flat_faces(np.zeros((int(n), 3, 3)))) for n in room]
         self.skin_shape = []
@@ -282,7 +286,7 @@ class Assets:
         self._overwrite(int(self.hfield_shape[hfield]), self._hfield(model, hfield))
 
     def _overwrite(self, number: int, shape: Shape) -> None:
-        """Replace a shape by another with as many vertices and triangles."""
+        """Replace a shape by another with the same number of vertices and triangles."""
         self.shapes[number] = shape
         self.uploads += 1
         for name, owner in (("vert", "vert"), ("normal", "vert"), ("texcoord", "vert"), ("face", "face")):

@@ -14,19 +14,19 @@ from cardan.visual.rooms import matrix_of, transform_of
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """A camera for kernels; compared by identity.
+    """Camera as kernels see it; objects are compared by identity.
 
     Attributes:
-        rows: (4, 4), maps a point (x, y, z, 1) to pixel x times w, pixel y times w, w, and depth along the axis.
+        rows: (4, 4), maps a point (x, y, z, 1) to w times pixel x, w times pixel y, w, and depth along the axis, m.
         eye: position of the camera, m.
-        base, ray: (3, 3), map (1, x, y) to the origin of the ray of a pixel, m, and to its vector for a depth of 1 m.
+        base, ray: (3, 3), map (1, x, y) to the origin of a pixel's ray, m, and to the ray's vector for a depth of 1 m.
         width, height: size of the picture, pixels.
         perspective: whether the projection is perspective; else it is orthographic.
         near, far: distances of the clipping planes, m.
         focal: pixels per metre; in a perspective projection, at a distance of 1 m.
-        limit: (3,), largest visible nearness: coefficients of pixel x, pixel y and 1.
+        limit: (3,), largest visible nearness as a linear function: coefficients of pixel x, pixel y and 1.
         flip: whether the world is mirrored.
-        mirror: geom that is the mirror, or -1.
+        mirror: geom in which the view is mirrored, or -1.
         shadow: whether it is the view of a light.
     """
 
@@ -77,7 +77,7 @@ def length_of(vector: np.ndarray) -> float:
 
 
 def axes_of(forward: np.ndarray, up: np.ndarray) -> np.ndarray:
-    """Right, up and forward vectors as rows (3, 3), from two directions that need not be perpendicular."""
+    """Return right, up and forward unit vectors as rows (3, 3), for two directions that need not be perpendicular."""
     forward = forward / length_of(forward)
     up = up - forward * (up @ forward)
     length = length_of(up)
@@ -100,11 +100,11 @@ def make_view(
     far: float,
     shadow: bool = False,
 ) -> View:
-    """Make a view through a window. Its few numbers are computed one by one, because calls of NumPy take longer.
+    """Make a view through a window. The few numbers are computed one by one, because calls of NumPy take longer.
 
     The axes (3, 3) are right, up and forward as rows. The edges of the window are left, right, lower and upper, m; in a
-    perspective projection they are at a distance of 1 m. The size is that of the picture, pixels; `near` and `far` are
-    the distances of the planes, m. `shadow`: it is the view of a light.
+    perspective projection they are at a distance of 1 m. `size` is the size of the picture, pixels; `near` and `far`
+    are the distances of the clipping planes, m. Set `shadow` for the view of a light.
     """
     left, right, bottom, top = window
     width, height = size
@@ -140,7 +140,7 @@ def view_of(camera: MjvGLCamera, width: int, height: int) -> View:
 
 
 def mirrored(view: View, point: np.ndarray, normal: np.ndarray, geom: int) -> View:
-    """Make the view in a plane mirror, a geom with a point, m, and a unit normal: the mirrored world, clipped there."""
+    """Make the view of the mirrored world, clipped at the mirror: a plane through a point, m, with a unit normal."""
     turn = np.eye(3) - 2.0 * np.outer(normal, normal)
     shift = 2.0 * normal * (normal @ point)
     matrix = np.block([[turn, shift[:, None]], [np.zeros((1, 3)), np.ones((1, 1))]])

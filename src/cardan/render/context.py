@@ -1,4 +1,4 @@
-"""MjrContext, a renderer's data of a model and its buffers; drawing scenes into buffers, for one or both eyes."""
+"""MjrContext: a renderer's buffers and its data of a model; functions that draw scenes into buffers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from cardan.visual.structs import NAMED_COLOURS
 
 @dataclass
 class Canvas:
-    """A buffer, the lowest row first: colours, (height, width, 3), and depths, (height, width).
+    """Buffer of colours, (height, width, 3), and depths, (height, width), with the lowest row first.
 
     A depth is 0 at the near plane, and 1 at the far plane or if the pixel is empty.
     """
@@ -143,10 +143,10 @@ def current_context() -> MjrContext:
 
 
 class MjrContext(VisualRecord):
-    """A renderer's data of a model: shapes, textures, fonts and buffers. All zero without arguments.
+    """A renderer's data of a model: shapes, textures, fonts and buffers.
 
-    It needs no OpenGL and no window; the window's buffer is in memory like the others. Any thread may use the context,
-    but only one at a time.
+    Without arguments, all members are zero. No OpenGL and no window are needed; the window's buffer is in memory like
+    the others. Any thread may use the context, but only one at a time.
 
     Args:
         model: the model.
@@ -211,7 +211,7 @@ class MjrContext(VisualRecord):
         self.restore()
 
     def restore(self) -> None:
-        """Return to drawing into the current buffer."""
+        """Draw into the current buffer again, instead of an auxiliary buffer."""
         self.__dict__["target"] = self.canvases.get(self.currentBuffer)
         _current.context = weakref.ref(self)
 
@@ -228,7 +228,7 @@ class MjrContext(VisualRecord):
         return self.canvas_table()[index]
 
     def canvas(self) -> Canvas:
-        """Return the buffer into which is drawn."""
+        """Return the buffer that receives drawings."""
         return self._needed(self.target)
 
     def painter(self) -> Frame:
@@ -236,7 +236,7 @@ class MjrContext(VisualRecord):
         return self._needed(self.frame)
 
     def _needed(self, part: T | None) -> T:
-        """Return a part of the context; raise FatalError if it was made without a model, or freed."""
+        """Return a part of the context; raise FatalError if the context was made without a model, or freed."""
         if part is None:
             raise FatalError("this MjrContext is empty: it was made without a model, or freed")
         return part
@@ -254,7 +254,7 @@ class MjrContext(VisualRecord):
         self.rangeFont = 128
 
     def free(self) -> None:
-        """Free the context's data; it can't draw any more."""
+        """Free the context's data; the context can't draw any more."""
         self.__dict__.update(model=None, assets=None, frame=None, canvases={}, aux=None, target=None)
         reference = getattr(_current, "context", None)
         if reference is not None and reference() is self:
@@ -262,7 +262,7 @@ class MjrContext(VisualRecord):
 
 
 def samples_of(offsamples: int) -> int:
-    """Return the number of samples per pixel, 1 or 4, for a requested number."""
+    """Return the supported number of samples per pixel, 1 or 4, for a requested number."""
     return 4 if offsamples > 1 else 1
 
 
@@ -275,7 +275,8 @@ def segment_colors(scene: MjvScene, segment: np.ndarray, by_number: bool) -> np.
 def colors_of_numbers(segid: np.ndarray, by_number: bool) -> np.ndarray:
     """Colours of segments, (n, 3) uint8, by their numbers `segid`, (n,); black for -1.
 
-    `by_number`: the colour is the number plus 1, red the lowest byte; otherwise segments get distinct colours.
+    With `by_number`, the bytes of the number plus 1 are the colour, red the lowest byte. Otherwise segments get easily
+    distinguished colours.
     """
     segid = segid.astype(np.int64)
     if by_number:
@@ -313,7 +314,7 @@ def draw_view(
 
 
 def draw_scene(frame: Frame, canvas: Canvas, viewport: MjrRect, scene: MjvScene, offsamples: int) -> None:
-    """Draw a scene into a rectangle of a buffer, for one eye or side by side for two, within its frame."""
+    """Draw a scene into a rectangle of a buffer: for one eye, or side by side for both eyes."""
     left, bottom, width, height = viewport.left, viewport.bottom, viewport.width, viewport.height
     border = scene.framewidth
     if border > 0:

@@ -1,4 +1,4 @@
-"""Tables of the two structures that kernels of the renderer see: the assets, and a picture."""
+"""Tables of the two structures that the renderer's kernels see: the assets, and a picture."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from cardan.visual.record import dtype_of
 
 ANY = "any"
 GEOM_WORDS = dtype_of(visual_fields.GEOM).itemsize // 4
-"""Words of a geom of a scene."""
+"""Number of 32-bit words of a geom of a scene."""
 LIGHT_WORDS = dtype_of(visual_fields.LIGHT).itemsize // 4
-"""Words of a light of a scene."""
+"""Number of 32-bit words of a light of a scene."""
 NRANK = 128
 """Number of entries of `tile_rank`."""
 NLOD = 5

@@ -21,7 +21,7 @@ def points_of(fig: MjvFigure, line: int) -> np.ndarray:
 
 
 def data_ranges(fig: MjvFigure) -> np.ndarray:
-    """Ranges of x and y, (2, 2): those of the figure, extended to the data if the figure requests it."""
+    """Return the ranges of x and y, (2, 2): the figure's ranges, extended to the data if the figure requests this."""
     drawn = [points for line in range(MAXLINE) if len(points := points_of(fig, line))]
     points = np.concatenate(drawn) if drawn else np.zeros((0, 2))
     points = points[np.isfinite(points).all(1)]
@@ -41,7 +41,7 @@ def data_ranges(fig: MjvFigure) -> np.ndarray:
 
 
 def tick_text(form: str, value: float) -> str:
-    """Return the label of a tick in the figure's format; if the format is invalid, a short label."""
+    """Return the label of a tick in the figure's format, or in a short form if the format is invalid."""
     try:
         return form % value
     except (TypeError, ValueError):
@@ -78,7 +78,7 @@ def draw_figure(canvas: Canvas, viewport: MjrRect, fig: MjvFigure, fonts: Fonts)
 
 
 def pane_of(box: Box, fig: MjvFigure, fonts: Fonts, ranges: np.ndarray) -> Box:
-    """Return the rectangle of the axes: the space that labels and title leave."""
+    """Return the rectangle of the axes: the space that is left beside labels and title."""
     left, bottom, width, height = box
     line = fonts.height(False)
     margin = line // 2

@@ -28,7 +28,7 @@ from cardan.visual import MjvGLCamera, MjvScene
 
 
 def names_of(prefix: str, *others: str) -> list[str]:
-    """List the arrays of a picture whose names begin with a prefix, except some others."""
+    """List the arrays of a picture whose names begin with a prefix, except `others`."""
     return [n for n, field in FRAME.by_name.items() if n.startswith(prefix) and field.shape and n not in others]
 
 
@@ -40,13 +40,14 @@ RUN_ARRAYS = names_of("run_", "run_hit", "run_layer", *LEVEL_ARRAYS)
 CASTER_ARRAYS = [f"inst_{name}" for name in ("shape", "scale", "pose", "line", "part", "parts")]
 VIEW_COLUMNS = ("width", "height", "perspective", "near", "far", "flip", "shadow", "mirror")
 DEPTHS = COLORS + 1
-"""Mode in which depths and geoms are drawn."""
+"""Drawing mode for depths and geom ids."""
 FEW_PIXELS, FEW_TRIANGLES = 128 * 128, 32768
-"""Size of a picture, and number of triangles, up to which waking more threads takes longer than the work."""
+"""Limits of pixels and triangles below which a single thread draws, because waking threads would take longer."""
 FEW_MAPPED, BAND_PIXELS = 65536, 131072
-"""Number of triangles up to which shadow maps are drawn in bands, and pixels of a band, which fit into the cache."""
+"""Number of triangles up to which shadow maps are drawn in bands, and number of pixels of a band that fits the
+cache."""
 SHARES, BANDS = 8, 4
-"""Shares of the work for each thread, taken one after the other; and bands of shadow maps for each thread."""
+"""Numbers of shares of the work, and of bands of shadow maps, for each thread."""
 T = TypeVar("T")
 RENDERING_FLAGS = {name.removeprefix("mjRND_"): flag.value for name, flag in mjtRndFlag.__members__.items()}
 """Number of each rendering flag, by its name."""
@@ -88,7 +89,7 @@ class Frame:
         self._forget()
 
     def _forget(self) -> None:
-        """Forget what the memory holds of the last picture, all of which is made again."""
+        """Discard everything that the memory keeps from the last picture."""
         self.memory.arrays.pop("shadow_near", None)
         self.lanes = 0
         self.geoms: np.ndarray | None = None
@@ -156,8 +157,8 @@ class Frame:
     ) -> None:
         """Draw the view of a camera: `colors`, or `depths` and `segments`, as the mode is `COLORS` or `DEPTHS`.
 
-        `nsample` is the number of samples per pixel, 1 or 4. If no camera is given, it is midway between the eyes of a
-        scene. `out` is a contiguous array for the colours, (height, width, 3) uint8, the highest row first.
+        `nsample` is the number of samples per pixel, 1 or 4. Without a camera, the camera midway between the scene's
+        eyes is used. `out` is a contiguous array for the colours, (height, width, 3) uint8, the highest row first.
         """
         if not self.whole:
             self._forget()
@@ -244,7 +245,7 @@ class Frame:
         self.room("bin_tri", self.call(tiles.place_bins, lit))
 
     def _casters(self, lights: list[View]) -> tuple[object, ...] | None:
-        """Return the inputs of shadow maps, lights and poses; None if the scene has soft bodies, or no shadow maps."""
+        """Return the inputs of the shadow maps (lights and poses); None if there are soft bodies, or no shadow maps."""
         if not lights or self.get("nsoft"):
             return None
         n, arrays = self.get("ninst"), self.memory.arrays
@@ -268,7 +269,7 @@ class Frame:
         self.crew.each(lambda part, _: self.call(draw_map_or_fill, part, bands), parts, most)
 
     def _draw_tiles(self, count: int) -> None:
-        """Draw all tiles; threads take those with most triangles first."""
+        """Draw all tiles; threads begin with the tiles that have most triangles."""
         order = self.room("tile_order", count)
         shares = -(-count // 256)  # signal handlers run between two native calls
         if self.most_workers > 1:
@@ -282,7 +283,7 @@ class Frame:
         self.crew.each(lambda share, worker: self.call(draw_tiles, share, worker), shares, self.most_workers)
 
     def _take_effects(self, scene: MjvScene) -> float:
-        """Store flags, colours and the cameras' position; return the haze, which needs a geom with a horizon."""
+        """Store flags, colours and the cameras' position; return the haze of infinite planes, 0 if haze is off."""
         assets = self.assets
         cameras = scene.camera_values
         self.set(

@@ -20,17 +20,17 @@ SMALL = 1e-30
 NEAR_MARGIN = 1.001
 """Distance at which lines are clipped, relative to the distance of the near plane."""
 LEFT, RIGHT, BELOW, ABOVE, TOO_NEAR, TOO_FAR = 1, 2, 4, 8, 16, 32
-"""Sides of a view beyond which a vertex may be."""
+"""Bits for the sides of a view beyond which a vertex may be."""
 FEW_ROWS = 2
-"""Number of rows of pixels up to which it is worth testing whether a triangle covers a sample."""
+"""Number of rows of pixels up to which a test whether a triangle covers a sample pays off."""
 OUTSIDE = 1e-4
-"""Distance from an edge, pixels, above which single precision is certain about the side of a sample."""
+"""Distance of a sample from an edge, pixels, above which single precision reliably finds the side of the sample."""
 INSIDE, NOT_INSIDE = int32(1), int32(0)
 
 
 @kernel
 def project(f: Frame, view: int, row: int, p: Vec3) -> float:
-    """Product of a row of a view's matrix and a point."""
+    """Multiply a row of a view's matrix by a point."""
     k = 4 * row
     return (
         f.view_row[view, k] * p[0]
@@ -67,7 +67,7 @@ def is_hidden(a: Assets, f: Frame, view: int, inst: int) -> bool:
 
 @kernel
 def find_pixel(f: Frame, view: int, v: int) -> None:
-    """Find the sides of the view beyond which a vertex is, and its position in the picture if it isn't too near."""
+    """Store the sides of the view beyond which a vertex is and, unless it is too near, its position in the picture."""
     x, y, w, depth = f.vert_clip[v, 0], f.vert_clip[v, 1], f.vert_clip[v, 2], f.vert_clip[v, 3]
     near = f.view_near[view]
     beyond = (LEFT if x < 0.0 else 0) | (BELOW if y < 0.0 else 0) | (TOO_NEAR if depth < near else 0)
@@ -80,13 +80,13 @@ def find_pixel(f: Frame, view: int, v: int) -> None:
 
 @kernel
 def clamped(value: float, last: int) -> int:
-    """Convert a number of any size to a pixel number between 0 and `last`."""
+    """Convert a number to an integer and clamp it to the range from 0 to `last`."""
     return int(min(max(value, 0.0), float(last)))
 
 
 @kernel
 def bound_triangle(f: Frame, view: int, tri: int, v0: int, v1: int, v2: int) -> bool:
-    """Find the pixels that a triangle may cover; return False if it is between samples and covers none."""
+    """Store the range of pixels that a triangle may cover; return False if it lies between samples and covers none."""
     width, height = f.view_width[view], f.view_height[view]
     first_x, last_x, first_y, last_y = 0, int(width), 0, int(height)
     near = (f.vert_beyond[v0] | f.vert_beyond[v1] | f.vert_beyond[v2]) & TOO_NEAR
@@ -110,7 +110,8 @@ def bound_triangle(f: Frame, view: int, tri: int, v0: int, v1: int, v2: int) -> 
 def set_edge(f: Frame, tri: int, k: int, v: int, w: int) -> None:
     """Set the edge function through two vertices: the cross product of their homogeneous coordinates.
 
-    It differs only in sign for the two triangles at an edge, so that each sample on the edge belongs to one of them.
+    The functions of the two triangles at an edge differ only in sign, so that each sample on the edge belongs to
+    exactly one of them.
     """
     sign = 1.0
     if v > w:
@@ -125,7 +126,7 @@ def set_edge(f: Frame, tri: int, k: int, v: int, w: int) -> None:
 
 @kernel
 def nearness(f: Frame, view: int, v: int) -> float:
-    """Nearness times w. Nearness increases towards the camera and is linear in the picture."""
+    """Return the nearness of a vertex times w. Nearness increases towards the camera and is linear in the picture."""
     if f.view_perspective[view]:
         return 1.0
     return f.view_far[view] - f.vert_clip[v, 3]
@@ -133,7 +134,7 @@ def nearness(f: Frame, view: int, v: int) -> float:
 
 @kernel
 def edge_near(f: Frame, tri: int, k: int, x: int, y: int) -> tuple[float, float, float, float]:
-    """Return an edge function relative to a pixel's lower left corner, and its least value for samples inside.
+    """Return an edge function, from a pixel's lower left corner on, and its least value for samples inside.
 
     The value has a margin: when triangles are filled, samples are tested relative to another origin.
     """
@@ -166,7 +167,7 @@ def covers_sample(f: Frame, tri: int) -> bool:
 
 @kernel
 def set_up_triangle(f: Frame, view: int, inst: int, tri: int, v0: int, v1: int, v2: int, cull: bool) -> bool:
-    """Prepare a triangle for filling; return False if it is invisible."""
+    """Compute the data with which a triangle is filled; return False if it is invisible."""
     if f.vert_beyond[v0] & f.vert_beyond[v1] & f.vert_beyond[v2]:  # all vertices are beyond the same side
         return False
     set_edge(f, tri, 0, v1, v2)
@@ -232,7 +233,7 @@ def move_to_near(f: Frame, view: int, v: int, w: int) -> bool:
 
 @kernel
 def add_line(f: Frame, view: int, inst: int, tri: int, v0: int, v1: int, corner: int) -> int:
-    """Make two triangles from a line, with corners from `corner` on; return the number of visible ones."""
+    """Make two triangles from a line, with corners stored from `corner` on; return the number of visible triangles."""
     copy_vertex(f, v0, corner, 0.0, 0.0)
     copy_vertex(f, v1, corner + 1, 0.0, 0.0)
     if f.view_perspective[view] and not (
@@ -332,9 +333,9 @@ def set_up_instance(a: Assets, f: Frame, view: int, share: int, inst: int) -> No
 
 @picture_stage
 def begin_share(a: Assets, f: Frame, view: int, share: int) -> int:
-    """Transform a share of the instances of a view, and set up the triangles of instances with all their vertices.
+    """Transform the vertices of a share of the instances in a view; set up the triangles of complete shapes. Return 0.
 
-    Return 0. The triangles of a part of a shape need vertices of other parts: `finish_share` sets them up.
+    An instance that is a part of a shape needs vertices of other parts: `finish_share` sets up its triangles.
     """
     for inst in range(share_begin(f, share), share_begin(f, share + 1)):
         unseen = is_hidden(a, f, view, inst) or f.inst_geom[inst] == f.view_mirror[view]

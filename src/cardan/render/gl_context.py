@@ -1,4 +1,4 @@
-"""GLContext: programs make one before they draw; Cardan does not need it."""
+"""GLContext: placeholder for programs that make an OpenGL context before they draw."""
 
 from __future__ import annotations
 

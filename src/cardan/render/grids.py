@@ -1,4 +1,4 @@
-"""Colours of planes: colours at the nodes of a grid, computed when a pixel first needs them.
+"""Colours of planes: they are computed at the nodes of a grid, when a pixel first needs a node.
 
 A plane has grid lines at multiples of its cell size from its centre, and at its edges (spec: XML reference, geom/size).
 An infinite plane has forty thousand nodes, of which a picture shows few.
@@ -21,14 +21,14 @@ NO_CELL = -1
 
 @kernel
 def node_place(f: Frame, inst: int, axis: int, number: int) -> float:
-    """Coordinate of a grid line, m; the last ones are the edges of the plane."""
+    """Return the coordinate of a grid line, m; the first and the last line are the edges of the plane."""
     half = f.inst_scale[inst, axis]
     return min(max((number - f.inst_cells[inst, axis]) * f.inst_cell[inst, axis], -half), half)
 
 
 @kernel
 def first_node(f: Frame, view: int, inst: int, worker: int) -> int:
-    """First node of a plane, for a worker and a view."""
+    """Return the index of a plane's first node, for a worker and a view."""
     return (worker * (1 + f.nmirror) + view) * f.nnode + f.inst_gridadr[inst]
 
 
@@ -49,14 +49,14 @@ def need_node(f: Frame, view: int, inst: int, worker: int, first: int, number: i
 
 @kernel
 def nodes_of(cell: int, width: int) -> tuple[int, int, int]:
-    """Nodes of a triangle of a cell: its own corner, and the ends of the diagonal."""
+    """Return the nodes of a triangle in a cell: the corner opposite to the diagonal, and both ends of the diagonal."""
     right, up = cell // 2 + 1, cell // 2 + width
     return (right - 1 if cell % 2 == 0 else up + 1, right, up)
 
 
 @kernel
 def fill_up(f: Frame, view: int, inst: int, worker: int, first: int, count: int) -> int:
-    """Add neighbours of the nodes that are lit together, as the next rows will need most of them; return the count."""
+    """Add neighbours, most of which the next rows need, to the nodes that are lit together; return the new count."""
     width, height = 2 * f.inst_cells[inst, 0] + 1, 2 * f.inst_cells[inst, 1] + 1
     lit = count
     for k in range(count):
@@ -92,7 +92,7 @@ def color_nodes(f: Frame, view: int, inst: int, worker: int, begin: int, end: in
 
 @kernel
 def cell_share(x: float, size: float, scale: float, cells: float, half: float) -> tuple[int, float]:
-    """Return the number of the cell of a coordinate, and the position between its edges, from 0 to 1.
+    """Return the index of the cell that contains a coordinate `x`, and the position within the cell, from 0 to 1.
 
     `scale` is 1 over the size of a cell. `cells` is the number of cells on one side of the centre, and `half` is the
     distance of the last edges from the centre.
@@ -105,7 +105,7 @@ def cell_share(x: float, size: float, scale: float, cells: float, half: float) -
 
 @kernel
 def color_of(f: Frame, v: int, channel: int) -> tuple[float, float, float, float]:
-    """Return a colour of a vertex: four numbers, so that it fills a register."""
+    """Return a colour of a vertex as four numbers, which fill a vector register."""
     return (
         f.vert_color[v, channel],
         f.vert_color[v, channel + 1],
@@ -118,7 +118,7 @@ def color_of(f: Frame, v: int, channel: int) -> tuple[float, float, float, float
 def blend_cell(
     f: Frame, colors: Array2, target: int, run: int, count: int, layer: int, nodes: tuple[int, int, int]
 ) -> None:
-    """Interpolate the colours by one light in a triangle of a cell, into the rows of `colors` from `target` on."""
+    """Interpolate the colours due to one light in a triangle of a cell, into the rows of `colors` from `target` on."""
     r0, g0, b0, o0 = color_of(f, nodes[0], 4 * layer)
     r1, g1, b1, o1 = color_of(f, nodes[1], 4 * layer)
     r2, g2, b2, o2 = color_of(f, nodes[2], 4 * layer)

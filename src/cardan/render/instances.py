@@ -15,7 +15,7 @@ from cardan.render.kernels import picture_stage
 from cardan.visual import append as word
 
 BACK_OPACITY = 0.3
-"""Opacity of each of the two layers in which a plane is drawn if it is seen from behind."""
+"""Opacity of each of the two layers in which the back of a plane is drawn."""
 NONE = -1
 PART_FACES = 4096
 """Approximate largest number of triangles of an instance."""
@@ -145,7 +145,7 @@ ARROW_SHARE = 0.5
 BOX_LINE = 2.0
 """Width of the lines of a line box, pixels."""
 MOST_OFF = 0.05
-"""Largest distance between a circle and the polygon that replaces it, pixels."""
+"""Largest accepted distance between a circle and the polygon that replaces it, pixels."""
 MOST_PARTS = 6
 """Largest number of instances of a geom."""
 MOST_CELLS = 200
@@ -154,7 +154,7 @@ MOST_CELLS = 200
 
 @kernel
 def detail(a: Assets, f: Frame, geom: int, radius: float) -> int:
-    """Return the coarsest level of detail at which circles of a radius look round."""
+    """Return the coarsest level of detail at which circles of a radius (m) look round."""
     distance = project(f, 0, 3, (f.geom_pos[geom, 0], f.geom_pos[geom, 1], f.geom_pos[geom, 2]))
     if f.view_perspective[0] and distance < 4.0 * radius:
         return 0
@@ -200,7 +200,10 @@ def add_instance(a: Assets, f: Frame, geom: int, shape: int, sx: float, sy: floa
 
 @kernel
 def add_parts(a: Assets, f: Frame, geom: int, shape: int) -> None:
-    """Append a shape of a geom: a large one as several instances that share its vertices; threads take one each."""
+    """Append a shape of a geom.
+
+    A large shape becomes several instances that share vertices, so that threads share the work.
+    """
     faces, nvert, ntri = a.shape_facenum[shape], f.nvert, f.ntri
     parts = 1 if f.wireframe else faces // PART_FACES + 1
     for part in range(parts):

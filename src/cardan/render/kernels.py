@@ -1,4 +1,4 @@
-"""32-bit numbers in kernels: vectors hold twice as many of them as 64-bit numbers.
+"""32-bit numbers in kernels: a vector register holds twice as many of them as 64-bit numbers.
 
 ``single(x)`` rounds a number to single precision, and ``int32(x)`` converts it to a 32-bit integer; sums and products
 of such numbers have the same type. For type checkers they are ordinary numbers.

@@ -20,15 +20,15 @@ from cardan.visual.cameras import AMBIENT, ATTENUATION, BYTES, CUTOFF, DIFFUSE, 
 SMALL = single(1e-30)
 MOST_SHININESS = single(128.0)
 DARK = single(12.0)
-"""A power p of a cosine is less than exp(-p (1 - cosine)): if the exponent exceeds this, no highlight is visible."""
+"""Limit of p (1 - cosine) above which no highlight is visible: cosine^p is less than exp(-p (1 - cosine))."""
 MOST_LIT = 16
 """Number of vertices that are lit together."""
 PLACE, NORMAL, EYE, LIGHT, SUM, COLOR = (3 * MOST_LIT * k for k in range(6))
-"""First of three rows each: positions in the world, normals, directions to the camera and to a light; colours by all
-lights without shadows, and by one light."""
+"""First of three rows each: positions in the world frame, normals, directions to the camera and to a light; colours due
+to all lights without shadows, and due to one light."""
 SHARE, COSINE, ALONG, HALF, FACTOR, POWER = (3 * MOST_LIT * 6 + MOST_LIT * k for k in range(6))
-"""Rows: the fraction of a light that arrives; cosines to the normal, to the light's axis, and between normal and half
-vector; bases and results of powers."""
+"""Rows: fraction of a light that arrives; cosines of its direction to the normal and to the light's axis; cosine
+between normal and half vector; bases and results of powers."""
 LIT_NUMBERS = 3 * MOST_LIT * 6 + MOST_LIT * 6
 """Numbers in a table of all these rows."""
 DULL, SHINES = int32(0), int32(1)
@@ -38,7 +38,7 @@ FIRST, SECOND, THIRD = 0, MOST_LIT, 2 * MOST_LIT
 
 @kernel
 def raise_factors(f: Frame, at: int, exponent: float) -> None:
-    """Compute powers of the row `FACTOR` into `POWER`, by repeated squaring (Knuth, volume 2, 4.6.3); exponent >= 0."""
+    """Store powers (exponent >= 0) of the row `FACTOR` in `POWER`, by repeated squaring (Knuth, volume 2, 4.6.3)."""
     whole = int(exponent)
     if whole != exponent:
         for i in range(at, at + MOST_LIT):
@@ -65,7 +65,7 @@ def unit(x: float, y: float, z: float) -> tuple[float, float, float, float]:
 
 @kernel
 def face_light(f: Frame, light: int, at: int) -> None:
-    """Compute unit vectors from vertices to a light, the arriving fraction of it, and cosines to its axis."""
+    """Compute unit vectors from vertices to a light, the fraction of light that arrives, and cosines to its axis."""
     ax, ay, az = f.light_dir[light, 0], f.light_dir[light, 1], f.light_dir[light, 2]
     if f.light_directional[light]:
         for i in range(at, at + MOST_LIT):
@@ -89,7 +89,7 @@ def face_light(f: Frame, light: int, at: int) -> None:
 
 @kernel
 def fall_off(f: Frame, light: int, at: int) -> None:
-    """Decrease a light from the axis of its cone outwards; set it to 0 outside the cone."""
+    """Reduce the arriving fraction of a light from the axis of its cone outwards; set it to 0 outside the cone."""
     cutoff, exponent = f.light_cutoff[light], f.light_exponent[light]
     if f.light_directional[light] or cutoff <= -ONE:
         return
@@ -122,7 +122,7 @@ def find_cosines(f: Frame, at: int, power: float) -> bool:
 
 @kernel
 def add_light(f: Frame, geom: int, light: int, channel: int, color: float, at: int) -> None:
-    """Store one channel (red, green or blue) of the colours by a light in `COLOR`; `color` is that of the geom."""
+    """Store one channel (red, green or blue) of the colours due to a light in `COLOR`; `color` is the geom's."""
     row = channel * MOST_LIT
     ambient, diffuse = f.light_ambient[light, channel] * color, f.light_diffuse[light, channel] * color
     specular = f.geom_specular[geom] * f.light_specular[light, channel]
@@ -135,7 +135,7 @@ def add_light(f: Frame, geom: int, light: int, channel: int, color: float, at: i
 
 @kernel
 def put_colors(f: Frame, row: int, channel: int, table: int, count: int) -> None:
-    """Copy colours from the rows from `row` on to their vertices, at most 1 (section 2.14.6, "Clamping or masking")."""
+    """Copy a channel of colours from a row to the vertices, clamped to 1 (section 2.14.6, "Clamping or masking")."""
     at = table * LIT_NUMBERS + row
     for k in range(count):
         i = at + k
@@ -149,8 +149,8 @@ def put_colors(f: Frame, row: int, channel: int, table: int, count: int) -> None
 def light_vertices(f: Frame, view: int, geom: int, table: int, count: int) -> None:
     """Compute colours of vertices of a geom: the sum of all lights without shadows, then each light with shadows.
 
-    `table` is the number of the table in `lit` with the positions and normals of `count` vertices, and in `lit_vert`
-    with their numbers.
+    `table` is the index of the table in `lit` that contains the positions and normals of `count` vertices; `lit_vert`
+    contains the vertex indices.
     """
     at = table * LIT_NUMBERS
     # mirrors dim surfaces, but not their highlights
@@ -192,25 +192,25 @@ def light_vertices(f: Frame, view: int, geom: int, table: int, count: int) -> No
 
 
 WIDEST = 160.0
-"""Angle from which on a light casts no shadows, degrees."""
+"""Cone angle from which on a light casts no shadows, degrees."""
 DEGREE = pi / 180.0
 NO_CONE = 180.0
-"""Angle from which on a light has no cone, degrees."""
+"""Cone angle from which on a light shines in all directions, degrees."""
 NO_LENGTH = 1e-12
 DIRECTIONAL_SHIFT, A_BYTE = 8, 255
-"""Position, in the word of flags, of the byte that says whether rays are parallel."""
+"""Position (bits) and mask of the flag for parallel rays in a light's word of flags."""
 
 
 @kernel
 def wide(f: Frame, light: int, word: int) -> float:
-    """Return a number of a light in double precision; in compiled code, ``float`` alone doesn't convert it."""
+    """Return a number of a light in double precision, to which ``float`` does not convert in compiled code."""
     return 1.0 * float(f.scene_light_f[light, word])
 
 
 @picture_stage
 @exact
 def take_lights(a: Assets, f: Frame, i: int, j: int) -> int:
-    """Copy the lights of a scene, as if they had no shadows; return 0."""
+    """Copy the lights of a scene, without shadows; return 0."""
     for light in range(f.nlight):
         for k in range(3):
             f.light_pos[light, k] = f.scene_light_f[light, LIGHT_POS + k]

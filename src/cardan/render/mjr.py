@@ -58,7 +58,7 @@ def _is_big(font: object) -> bool:
 
 
 def _typed(function: Callable[P, R]) -> Callable[P, R]:
-    """Decorator that raises TypeError for arguments that are not of the annotated structures, or not text."""
+    """Decorator that raises TypeError for arguments that are not of the annotated structures or not text."""
     parameters = enumerate(function.__annotations__.items())
     kinds = [(k, name, CLASSES[kind]) for k, (name, kind) in parameters if kind in CLASSES]
 
@@ -83,7 +83,7 @@ def mjr_render(viewport: MjrRect, scn: MjvScene, con: MjrContext) -> None:
 
 
 def _checked(name: str, array: np.ndarray | None, dtype: type, viewport: MjrRect, *inner: int) -> np.ndarray | None:
-    """Check an array of pixels, and return it by rows and columns."""
+    """Check an array of pixels, and return it in the shape (height, width, *inner)."""
     if array is None:
         return None
     shape = (viewport.height, viewport.width, *inner)
@@ -134,7 +134,7 @@ def mjr_drawPixels(rgb: np.ndarray | None, depth: np.ndarray | None, viewport: M
 
 @_typed
 def mjr_setBuffer(framebuffer: int, con: MjrContext) -> None:
-    """Choose the current buffer, into which is drawn (mjtFramebuffer)."""
+    """Choose the current buffer (mjtFramebuffer), which receives all drawings."""
     con.canvas_table()
     con.set_buffer(_number(framebuffer))
 

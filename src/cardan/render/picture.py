@@ -15,25 +15,26 @@ from cardan.render.tiles import MOST_SAMPLES, TILE, TILE_HEIGHT, TILE_WIDTH, bin
 from cardan.render.vertices import COLORS
 
 Batch = tuple[int, bool, int]
-"""Pixels of a row that are shaded together: an instance or `NOTHING`, whether they are in a mirror, their number."""
+"""Pixels of a row that are shaded together: an instance or `NOTHING`, whether they are in a mirror, number of
+pixels."""
 NOTHING = -1
 MIXED = -2
-"""Content of a pixel whose samples show different triangles."""
+"""Content of a pixel (or tile) whose samples show different triangles."""
 WHITE = single(255.0)
 QUARTER = single(0.25)
 MARGIN = 1e-5
-"""Relative difference of nearness above which single precision is certain."""
+"""Relative difference of nearness above which single precision reliably finds the nearer triangle."""
 
 
 @kernel
 def samples_of(f: Frame, view: int, worker: int) -> int:
-    """First sample of the worker's tile: of the camera, or of the mirrors, which share the samples."""
+    """Return the first sample of the worker's tile; mirrors share one set of samples, the camera has another."""
     return (2 * worker + (1 if view > 0 else 0)) * f.nsample * TILE
 
 
 @kernel
 def pixels_of(f: Frame, view: int, worker: int) -> int:
-    """First pixel of the worker's tile, of the camera or of a mirror."""
+    """Return the first pixel of the worker's tile in the view of the camera or of a mirror."""
     return (worker * (1 + f.nmirror) + view) * TILE
 
 
@@ -51,7 +52,7 @@ def sky_hides(f: Frame, view: int) -> bool:
 
 @kernel
 def ray_squares(f: Frame, view: int, x: float, y: float) -> tuple[float, float, float]:
-    """Coefficients of the squared length of a ray of depth 1 m, a quadratic polynomial of the way to the right."""
+    """Return the coefficients of a ray's squared length for a depth of 1 m: a quadratic polynomial in pixel x."""
     square, double, step = 0.0, 0.0, 0.0
     first = ray_of(f, view, x, y)
     for c in range(3):
@@ -64,7 +65,10 @@ def ray_squares(f: Frame, view: int, x: float, y: float) -> tuple[float, float, 
 
 @kernel
 def nearest_sky(f: Frame, view: int, left: int, bottom: int) -> float:
-    """Largest nearness of the background in a tile: that of a corner, because lengths of rays are convex."""
+    """Return the largest nearness of the background in a tile.
+
+    It occurs at a corner, because ray lengths are convex.
+    """
     most = farthest(f, view)
     if sky_hides(f, view):
         for corner in range(4):
@@ -75,7 +79,7 @@ def nearest_sky(f: Frame, view: int, left: int, bottom: int) -> float:
 
 @kernel
 def fills_tile(f: Frame, view: int, tri: int, left: int, bottom: int) -> bool:
-    """Whether a triangle without others would be visible in the whole tile: it is neither too near nor too far."""
+    """Whether a triangle that covers the tile is visible everywhere in it: it is neither too near nor too far."""
     if part_of_tile(f, tri, left, bottom) != ALL:
         return False
     a, b = f.tri_near[tri, 0], f.tri_near[tri, 1]
@@ -185,7 +189,7 @@ def batch_of(a: Assets, f: Frame, view: int, tri: int, count: int) -> Batch:
 
 @kernel
 def shown_share(f: Frame, samples: int, key: int, x: int, tri: int) -> float:
-    """Fraction of a pixel of a row that shows a triangle, or nothing; `samples` and `key` are the row's first."""
+    """Return the fraction of pixel `x` that shows a triangle, or nothing; `samples` and `key` are the row's first."""
     number = f.run_key[key + x]
     if number != MIXED:
         return ONE if number == tri else ZERO
@@ -280,7 +284,7 @@ def shade_tile(a: Assets, f: Frame, view: int, worker: int, left: int, bottom: i
 
 @kernel
 def split_colors(f: Frame, colors: Array2, source: int, run: int, columns: int) -> None:
-    """Copy colours of a row of a tile to one array for each channel, as vectors of pixels need them."""
+    """Copy the colours of a row of a tile to one array for each channel, for vectorised loops over pixels."""
     for x in range(columns):
         k = source + x
         r, g, b, o = colors[k, 0], colors[k, 1], colors[k, 2], colors[k, 3]
@@ -292,7 +296,7 @@ def split_colors(f: Frame, colors: Array2, source: int, run: int, columns: int) 
 
 @kernel
 def store_row(f: Frame, worker: int, left: int, y: int, columns: int) -> None:
-    """Store a row of colours, split by `split_colors` and clamped to 0 to 1 here, where vectors hold pixels."""
+    """Clamp a row of colours, already split by `split_colors`, to the range 0 to 1, and store it in the picture."""
     run = worker * TILE_WIDTH
     target = (f.height - 1 - y if f.highest_first else y) * f.width + left
     for x in range(columns):
@@ -374,7 +378,7 @@ def store_depths(f: Frame, view: int, worker: int, left: int, bottom: int) -> No
 
 @kernel
 def draw_tile(a: Assets, f: Frame, tile: int, worker: int) -> None:
-    """Draw one tile of the picture, from triangles to pixels."""
+    """Draw one tile of the picture: find the visible triangles, shade pixels, blend, and store the result."""
     left = TILE_WIDTH * (tile % tile_columns(f, 0))
     bottom = TILE_HEIGHT * (tile // tile_columns(f, 0))
     if f.mode != COLORS:

@@ -18,7 +18,7 @@ Block = tuple[float, ...]
 LEAST = single(1e-45)
 """The smallest number above 0."""
 NONE, SOME, ALL = 0, 1, 2
-"""Part of a tile that is inside a triangle."""
+"""Results of `part_of_tile`: how much of a tile is inside a triangle."""
 
 
 def lane_places(nsample: int) -> tuple[np.ndarray, np.ndarray]:
@@ -63,7 +63,7 @@ def owned_from(a: float, b: float) -> float:
 
 @kernel
 def part_of_tile(f: Frame, tri: int, left: int, bottom: int) -> int:
-    """Part of a tile inside a triangle: `NONE`, `SOME` or `ALL`; `SOME` if that would take longer to find out."""
+    """Return how much of a tile is inside a triangle: `NONE`, `ALL`, or `SOME` (also if a test would take longer)."""
     if f.tri_box[tri, 0] >= left and f.tri_box[tri, 1] < left + TILE_WIDTH - 1:
         return SOME  # most triangles are smaller than a tile
     least, most = 1.0, 1.0
@@ -114,7 +114,7 @@ def block_of(f: Frame, view: int, tri: int, x: int, y: int) -> Block:
 
 @kernel
 def test_sample(block: Block, right: float, up: float, near: float) -> tuple[float, bool]:
-    """Return a triangle's nearness at a position in a block, and whether it is visible; on a tie, the last one is."""
+    """Return a triangle's nearness at a position in a block, and whether it is visible; the later one wins a tie."""
     e0, a0, b0, from0, e1, a1, b1, from1, e2, a2, b2, from2, here, near_x, near_y, limit, limit_x, limit_y = block
     here += near_x * right + near_y * up
     inside = (

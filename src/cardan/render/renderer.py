@@ -1,4 +1,4 @@
-"""Renderer: pictures of a model's states, as MuJoCo's class of this name."""
+"""Renderer: draws pictures of a model's states, with the interface of MuJoCo's `Renderer`."""
 
 from __future__ import annotations
 
@@ -259,7 +259,7 @@ class Renderer:
         return out
 
     def _states_of(self, batch: Batch) -> tuple[Callable[[int], MjData], int]:
-        """Return the function that returns the state of a world, whose model is the world's own, and their number."""
+        """Return a function that returns the state of a world, with the world's own model, and the number of worlds."""
         if not hasattr(batch, "nsim"):
             raise TypeError(f"render_batch: data must be a sequence of MjData or a Batch, not {type(batch).__name__}")
         if internals.sizes(batch.model) != internals.sizes(self._model):
@@ -298,7 +298,7 @@ class Renderer:
         return file.getvalue()
 
     def close(self) -> None:
-        """Free the renderer's data; it can't draw any more."""
+        """Free the renderer's data; the renderer can't draw any more."""
         if self._frame is not None:
             self._frame.crew.close()
             self._frame = None

@@ -13,7 +13,7 @@ Level = tuple[float, float, int, int, int, int, int, int]
 SHARE = single(1.0 / 255.0)
 LOG_BEND = single(0.3437)
 NO_SIZE = single(1e30)
-"""Larger than any pixel, in texels."""
+"""Size in texels that is larger than any pixel."""
 FLAT_SIDE = -1
 """Value of `side` for textures that are not cubes."""
 TINY = single(1e-30)
@@ -21,7 +21,7 @@ TINY = single(1e-30)
 
 @kernel
 def texel(a: Assets, k: int) -> Color:
-    """Return a colour, from 0 to 255."""
+    """Return the colour of a texel, from 0 to 255."""
     return (single(a.texel[k, 0]), single(a.texel[k, 1]), single(a.texel[k, 2]), single(a.texel[k, 3]))
 
 
@@ -45,7 +45,7 @@ def part(x: float) -> float:
 
 @kernel
 def put_corner(f: Frame, k: int, x: float, y: float, row: int, adr: int) -> None:
-    """Store the lower left of the four texels around a position at one level, and the position between them.
+    """Store the address of the lower left of the four texels around a position, and the position between them.
 
     Levels of detail have borders (see `bordered`), so that the other texels are to its right and above it.
     """
@@ -56,10 +56,10 @@ def put_corner(f: Frame, k: int, x: float, y: float, row: int, adr: int) -> None
 
 @kernel
 def find_texels(f: Frame, side: int, width: int, height: int, adr: int, run: int, count: int, shift: int) -> None:
-    """Find the four texels around each pixel of a run at one level of a texture: of a side of a cube, or flat (-1).
+    """Find the four texels around each pixel of a run, at one level of a cube's side (`side`) or a flat texture (-1).
 
-    Coordinates are in `run_s` and `run_t`; those of flat textures repeat with period 1, those of sides are from 0
-    to 1. Results are stored `shift` entries further.
+    Coordinates are in `run_s` and `run_t`: for flat textures, they repeat with period 1; for cubes, they are from 0 to
+    1. Results are stored with an offset of `shift` entries.
     """
     row, across, along = int32(width + 2), single(width), single(height)
     if side == FLAT_SIDE:
@@ -83,7 +83,10 @@ def blend_texels(a: Assets, f: Frame, k: int, row: int) -> Color:
 
 @kernel
 def multiply_by(f: Frame, k: int, color: Color) -> None:
-    """Multiply the colour of a pixel by a colour from 0 to 255; for vectors, all is read before anything is stored."""
+    """Multiply the colour of a pixel by a colour from 0 to 255.
+
+    All values are read before any is stored, so that LLVM can vectorise.
+    """
     r, g, b, o = f.run_color[k, 0], f.run_color[k, 1], f.run_color[k, 2], f.run_color[k, 3]
     r, g, b, o = r * SHARE * color[0], g * SHARE * color[1], b * SHARE * color[2], o * SHARE * color[3]
     f.run_color[k, 0] = r
@@ -94,10 +97,10 @@ def multiply_by(f: Frame, k: int, color: Color) -> None:
 
 @kernel
 def multiply_level(a: Assets, f: Frame, level: Level, side: int, run: int, count: int) -> int:
-    """Multiply colours of the pixels at the beginning of a run with one level of detail; return their number.
+    """Multiply the colours of the first pixels of a run that have the same level of detail; return their number.
 
-    The sizes of pixels are compared one after the other, so that LLVM makes vectors of colours. For vectors of pixels
-    it would read texels byte by byte.
+    The sizes of pixels are compared one after the other, so that LLVM vectorises over channels. If it vectorised over
+    pixels, it would read texels byte by byte.
     """
     low, high, width, height, next_width, next_height, adr, next_adr = level
     find_texels(f, side, width, height, adr, run, count, 0)
@@ -120,7 +123,7 @@ def multiply_level(a: Assets, f: Frame, level: Level, side: int, run: int, count
 
 @kernel
 def level_for(a: Assets, tex: int, size: float) -> Level:
-    """Return the level of detail at which a pixel, of a size in texels, covers one or two texels, and the next one."""
+    """Return the level of detail at which a pixel of a size (texels) covers one or two texels, and the next level."""
     most = a.tex_nlevel[tex] - 1
     level, low, high = 0, ONE, TWO
     if size < ONE:  # it needs only the first level
@@ -148,9 +151,9 @@ def share_of_next(size: float, low: float) -> float:
 
 @kernel
 def multiply_texture(a: Assets, f: Frame, tex: int, side: int, run: int, count: int) -> None:
-    """Multiply colours of a run of pixels by those of a texture: of a side of a cube, or flat (-1).
+    """Multiply the colours of a run of pixels by a texture: a side of a cube (`side`), or a flat texture (-1).
 
-    Coordinates are in `run_s` and `run_t`, sizes of pixels, in texels, in `run_size`.
+    Coordinates are in `run_s` and `run_t`; sizes of pixels, in texels, are in `run_size`.
     """
     k, end = run, run + count
     while k < end:
@@ -183,9 +186,9 @@ def side_axes(side: int) -> tuple[float, float, float, float, float, float, floa
 
 @kernel
 def multiply_cube(a: Assets, f: Frame, tex: int, run: int, count: int) -> None:
-    """Multiply colours of a run of pixels by those of a cube texture.
+    """Multiply the colours of a run of pixels by a cube texture.
 
-    Directions are in `run_s`, `run_t` and `run_r`, sizes of pixels, in units of the direction, in `run_size`.
+    Directions are in `run_s`, `run_t` and `run_r`; sizes of pixels, in units of the direction, are in `run_size`.
     """
     texels = HALF * single(a.tex_width[tex])
     k, end = run, run + count

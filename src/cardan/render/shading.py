@@ -1,11 +1,12 @@
-"""Colours of pixels of a row that show one geom (OpenGL 1.5, chapter 3).
+"""Shading: colours of those pixels of a row that show one geom (OpenGL 1.5, chapter 3).
 
 Pixels are collected in a *batch*. For each *run* of adjacent pixels of a triangle, `take_run` adds the values that vary
 over the triangle. `shade_batch` then processes the whole batch at once, so that triangles with few pixels cost little.
-The arrays of a batch are those of `Frame` whose names begin with ``run_``, with `TILE_WIDTH` entries for each worker.
+The arrays of a batch are the fields of `Frame` with the prefix ``run_``; they have `TILE_WIDTH` entries for each
+worker.
 
 Values that vary over a triangle are linear in the picture if divided by w. The value at the first pixel of a run is
-computed in double precision; from there on, steps are in single precision.
+computed in double precision; the steps from pixel to pixel use single precision.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from cardan.render.tiles import TILE, TILE_WIDTH
 from cardan.render.vertices import texture_unit
 
 Weights = tuple[float, float, float, float, float, float]
-"""Weights of a triangle's corners, for values divided by w, at the first pixel of a run, and their steps."""
+"""Weights of a triangle's corners at the first pixel of a run, for values divided by w, and their steps per pixel."""
 FARTHEST = single(1e6)
 """Largest texture coordinate."""
 SMALL = single(1e-30)
@@ -33,7 +34,7 @@ SMALL = single(1e-30)
 
 @kernel
 def line_of(weights: Weights, k0: float, k1: float, k2: float) -> tuple[float, float]:
-    """Return the value at the first pixel, and the step, of a quantity with given values at the corners."""
+    """Return value at the first pixel of a run, and step per pixel, of a quantity with given values at the corners."""
     w0, w1, w2, d0, d1, d2 = weights
     return (single(k0 * w0 + k1 * w1 + k2 * w2), single(k0 * d0 + k1 * d1 + k2 * d2))
 
@@ -42,7 +43,7 @@ def line_of(weights: Weights, k0: float, k1: float, k2: float) -> tuple[float, f
 def color_run_of(
     f: Frame, tri: int, weights: Weights, layer: int, colors: Array2, target: int, run: int, count: int
 ) -> None:
-    """Interpolate the colours by one light over a run of pixels, into the rows of `colors` from `target` on."""
+    """Interpolate the colours due to one light over a run of pixels, into the rows of `colors` from `target` on."""
     c = 4 * layer
     r0, g0, b0, o0 = color_of(f, f.tri_vert[tri, 0], c)
     r1, g1, b1, o1 = color_of(f, f.tri_vert[tri, 1], c)
@@ -60,14 +61,14 @@ def color_run_of(
 
 @kernel
 def tex_line(f: Frame, tri: int, weights: Weights, k: int) -> tuple[float, float]:
-    """Return the value at the first pixel, and the step, of a texture coordinate; for planes, of a coordinate, m."""
+    """Return value at the first pixel of a run, and step, of a texture coordinate, or of a plane's coordinate (m)."""
     v0, v1, v2 = f.tri_vert[tri, 0], f.tri_vert[tri, 1], f.tri_vert[tri, 2]
     return line_of(weights, f.vert_tex[v0, k], f.vert_tex[v1, k], f.vert_tex[v2, k])
 
 
 @kernel
 def place_run(f: Frame, tri: int, weights: Weights, run: int, count: int) -> None:
-    """Compute texture coordinates of a run of pixels; for planes, coordinates, m."""
+    """Compute the texture coordinates of a run of pixels; for planes, the coordinates in m."""
     s, ds = tex_line(f, tri, weights, 0)
     t, dt = tex_line(f, tri, weights, 1)
     for i in range(count):
@@ -99,7 +100,7 @@ def tex_up(f: Frame, tri: int, k: int) -> float:
 
 @kernel
 def size_run(f: Frame, tri: int, weights: Weights, width: float, height: float, run: int, count: int) -> None:
-    """Compute the sizes of a run of pixels in texels of a flat texture: the longer of their sides (section 3.8.8).
+    """Compute the sizes of pixels, in texels of a flat texture: the length of the longer side (section 3.8.8).
 
     `width` and `height` are the numbers of texels for each unit of the coordinates.
     """
@@ -117,7 +118,7 @@ def size_run(f: Frame, tri: int, weights: Weights, width: float, height: float, 
 
 @kernel
 def cube_size_run(f: Frame, tri: int, weights: Weights, width: float, height: float, run: int, count: int) -> None:
-    """Compute the sizes of a run of pixels in units of a direction: the largest change of one of its coordinates."""
+    """Compute the sizes of pixels, in units of a direction: the largest change of any of its coordinates."""
     one_right = line_of(weights, 1.0, 1.0, 1.0)[1]
     one_up = single(f.tri_edge[tri, 1] + f.tri_edge[tri, 4] + f.tri_edge[tri, 7])
     s, t, r = (
@@ -177,7 +178,7 @@ def apply_texture(a: Assets, f: Frame, geom: int, plane: bool, run: int, count: 
 
 @kernel
 def reflects(a: Assets, f: Frame, tri: int) -> bool:
-    """Whether a triangle of the camera's view is part of a mirror: of a box, only the upper side reflects."""
+    """Whether a triangle of the camera's view is part of a mirror. Only the upper side of a box reflects."""
     inst = f.tri_inst[tri]
     if f.geom_mirror[f.inst_geom[inst]] < 0 or f.inst_line[inst] > 0.0:
         return False

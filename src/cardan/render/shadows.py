@@ -15,22 +15,22 @@ MAP_LANES = 16
 """Number of pixels of a map that are processed at once."""
 HALF_LANES = MAP_LANES // 2
 SMALL_ROWS = 32
-"""Number of rows of pixels over which single precision suffices, starting from the first row."""
+"""Number of rows of pixels, from a triangle's first row, over which single precision suffices."""
 NOWHERE = int32(-1)
 TINY = single(1e-20)
 TOLERANCE = single(3e-3)
-"""Relative difference of distance up to which two surfaces are taken as one."""
+"""Relative difference of distance to the light up to which two surfaces count as the same."""
 
 
 @kernel
 def first_shadow(f: Frame) -> int:
-    """The view of the first light with shadows."""
+    """Return the index of the view of the first light with shadows."""
     return 1 + f.nmirror
 
 
 @picture_stage
 def bound_maps(a: Assets, f: Frame, layers: int, unused: int) -> int:
-    """Store the pixels of all maps that are in use now and were before; return the largest number for one map."""
+    """Store the ranges of pixels in each map used before and used now; return the size of the largest one now."""
     most = 0
     for layer in range(layers):
         size, view = f.shadow_size, first_shadow(f) + layer
@@ -156,7 +156,7 @@ def cast_triangle(f: Frame, tri: int, base: int, low: int, high: int) -> None:
 
 @picture_stage
 def draw_map_or_fill(a: Assets, f: Frame, part: int, bands: int) -> int:
-    """Draw a band of a shadow map; if `part` exceeds the bands, list a share's triangles of the tiles of a view.
+    """Draw band `part` of a shadow map; if there is no such band, list a share's triangles in each tile of a view.
 
     Return 0. The tasks are independent, so that both are one stage; bands come first, because they take longer.
     """
@@ -182,7 +182,7 @@ def draw_map_or_fill(a: Assets, f: Frame, part: int, bands: int) -> int:
 
 @kernel
 def row_line(f: Frame, entry: int, row: int, px: float, py: float) -> tuple[float, float, float, float]:
-    """Value and step, along a run of pixels, of a row of a light's matrix applied to origins and vectors of rays."""
+    """Return start and step, along a run of pixels, of a light's matrix row applied to origins and vectors of rays."""
     k = 6 * row
     return (
         single(f.light_line[entry, k] + f.light_line[entry, k + 1] * px + f.light_line[entry, k + 2] * py),
@@ -194,7 +194,7 @@ def row_line(f: Frame, entry: int, row: int, px: float, py: float) -> tuple[floa
 
 @kernel
 def find_texels(f: Frame, view: int, layer: int, y: int, left: int, run: int, count: int) -> None:
-    """Find the pixel of a light's map for each pixel of a batch, or -1, and the nearness at which it is lit."""
+    """Find, for each pixel of a batch, the pixel of a light's map (or -1) and the nearness from which on it is lit."""
     lit = first_shadow(f) + layer
     px, py = left + 0.5, y + 0.5
     entry = view * f.nlayer + layer
@@ -221,7 +221,7 @@ def find_texels(f: Frame, view: int, layer: int, y: int, left: int, run: int, co
 
 @kernel
 def shadow_run(f: Frame, view: int, layer: int, target: int, y: int, left: int, run: int, count: int) -> None:
-    """Add the colours of a light, from `run_layer[target]` on, to the pixels of a batch that it reaches."""
+    """Add colours due to a light, stored from `run_layer[target]` on, to those pixels of a batch that it reaches."""
     find_texels(f, view, layer, y, left, run, count)
     base = layer * f.shadow_size * f.shadow_stride
     for i in range(count):

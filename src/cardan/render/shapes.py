@@ -1,7 +1,7 @@
 """Shapes as triangles: spheres, capsules, boxes, ... of unit size (spec: XML reference, visual/quality).
 
-A vertex has four numbers: x, y and z, which are scaled by the size of a geom, and the end with which it moves. In a
-capsule of half length h, the upper hemisphere is moved by h, the lower one by -h.
+A vertex has four numbers: x, y and z, which are scaled by the size of a geom, and a factor `end`. The vertex is moved
+    along z by `end` times the half length: in a capsule, +1 for the upper hemisphere, -1 for the lower one.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import numpy as np
 class Shape(NamedTuple):
     """A surface of triangles, and the lines of its wireframe picture.
 
-    Vertices have a position and an end (n, 4), a normal, and texture coordinates. Triangles (m, 3) have vertices that
-    are counter-clockwise from outside; lines (k, 2) have two.
+    Vertices have a position and an `end` (n, 4), a normal (n, 3), and texture coordinates (n, 2). Vertices of triangles
+    (m, 3) are counter-clockwise, seen from outside. Lines (k, 2) are pairs of vertices.
     """
 
     vert: np.ndarray
@@ -58,7 +58,7 @@ def _with_end(points: np.ndarray, end: float | np.ndarray) -> np.ndarray:
 
 
 def _revolved(slices: int, profile: np.ndarray, normal: np.ndarray, end: float | np.ndarray = 0.0) -> Shape:
-    """Make a surface of revolution from (n, 2) radii and heights, and the radial and axial parts of normals."""
+    """Make a surface of revolution from radii and heights (n, 2), and radial and axial components of normals (n, 2)."""
     longitude = np.linspace(0, 2 * np.pi, slices + 1)
 
     def around(rows: np.ndarray) -> np.ndarray:
@@ -81,7 +81,7 @@ def sphere(slices: int, stacks: int) -> Shape:
 
 
 def tube(slices: int, stacks: int, by_end: bool) -> Shape:
-    """Make a cylinder of radius 1 without ends, from z = -1 to 1; if `by_end`, z is the end, not a coordinate."""
+    """Make a cylinder of radius 1 without ends, from z = -1 to 1; if `by_end`, z is 0 and `end` is -1 to 1."""
     z = np.linspace(-1, 1, stacks + 1)[:, None]
     one, zero = np.ones_like(z), np.zeros_like(z)
     return _revolved(slices, np.hstack([one, zero if by_end else z]), np.hstack([one, zero]), z if by_end else 0.0)
@@ -171,7 +171,7 @@ def flat_faces(corner: np.ndarray) -> Shape:
 
 
 def plain(vert: np.ndarray, normal: np.ndarray, texcoord: np.ndarray, face: np.ndarray) -> Shape:
-    """Make a shape without moving ends, whose edges are those of the triangles."""
+    """Make a shape whose vertices have the `end` 0, with lines along the edges of all triangles."""
     edge = np.concatenate([face[:, [0, 1]], face[:, [1, 2]], face[:, [2, 0]]])
     return Shape(_with_end(np.asarray(vert), 0.0), np.asarray(normal), np.asarray(texcoord), face, edge)
 

@@ -13,7 +13,7 @@ from cardan.render.tiles import TILE_WIDTH
 NONE = -1
 FLAT = single(1e-20)
 NEAR_ENOUGH = 0.999
-"""Fraction of the distance at which haze begins that is certainly without haze."""
+"""Fraction of the distance at which haze begins, up to which there is certainly no haze."""
 HazeLine = tuple[float, float, float, float, float, float]
 """Haze in a row of pixels: distance at which the sky meets the plane, relative to the camera's height; descent of a ray
 for a depth of 1 m, at the first pixel, and its step; the ray's squared length as a polynomial of the pixel."""
@@ -21,7 +21,7 @@ for a depth of 1 m, at the first pixel, and its step; the ray's squared length a
 
 @kernel
 def ray_of(f: Frame, view: int, px: float, py: float) -> tuple[float, float, float]:
-    """Vector of the ray through a point of the picture, for a depth of 1 m."""
+    """Return the vector of the ray through a point of the picture, for a depth of 1 m."""
     return (
         f.view_ray[view, 0] + f.view_ray[view, 1] * px + f.view_ray[view, 2] * py,
         f.view_ray[view, 3] + f.view_ray[view, 4] * px + f.view_ray[view, 5] * py,
@@ -49,7 +49,7 @@ def haze_line(f: Frame, view: int, y: int, left: int) -> HazeLine:
 
 @kernel
 def is_hazy(f: Frame, line: HazeLine) -> bool:
-    """Whether there may be haze in the row of a tile: not if both ends are above the horizon, or near enough.
+    """Whether there may be haze in the row of a tile: not if both ends are above the horizon, or both are near.
 
     The descent towards the plane is linear along the row, and the distance along the plane is convex.
     """

@@ -18,7 +18,7 @@ LANES = 16
 
 @kernel
 def share_begin(f: Frame, share: int) -> int:
-    """First instance of a share; it is also the end of the previous share, so that shares follow the order of drawing.
+    """Return the first instance of a share: the end of the previous share, as shares follow the order of drawing.
 
     Shares have similar numbers of triangles: an instance belongs to the share that contains its first triangle.
     """
@@ -48,7 +48,7 @@ def tile_rows(f: Frame, view: int) -> int:
 
 @kernel
 def bin_begin(f: Frame, view: int, tile: int) -> int:
-    """Address of the triangles of a tile in `bin_tri`; it is also the end of the previous tile's triangles."""
+    """Return the start of a tile's triangles in `bin_tri`, which is also the end of the previous tile's triangles."""
     return f.bin_start[f.view_binadr[view] + tile * f.nshare]
 
 
@@ -134,7 +134,7 @@ def rank_of(f: Frame, tile: int) -> int:
 
 @picture_stage
 def order_tiles(a: Assets, f: Frame, count: int, unused: int) -> int:
-    """List all tiles in the order of drawing: approximately by decreasing number of triangles; return 0."""
+    """Sort all tiles for drawing, approximately by decreasing number of triangles; return 0."""
     for rank in range(NRANK):
         f.tile_rank[rank] = 0
     for tile in range(count):

@@ -14,7 +14,7 @@ from cardan.render.lighting import LIT_NUMBERS, MOST_LIT, light_vertices
 
 @kernel
 def texture_unit(f: Frame, geom: int, axis: int) -> float:
-    """Length of one texture unit along an axis of a geom: its size, unless the texture is mapped uniformly."""
+    """Return the length of one texture unit along an axis of a geom: the geom's size, or 1 m if mapped uniformly."""
     size = f.geom_size[geom, axis]
     return 1.0 if f.geom_texuniform[geom] or size <= 0.0 else size
 
@@ -44,7 +44,7 @@ def vertex_texcoord(a: Assets, f: Frame, inst: int, vertex: int, v: int) -> None
 
 NO_NORMAL = 1e-30
 COLORS = 0
-"""Mode in which colours are drawn."""
+"""Drawing mode for colours."""
 
 
 @kernel
@@ -68,7 +68,7 @@ def place(a: Assets, f: Frame, inst: int, vertex: int) -> Vec3:
 
 @kernel
 def turn_normal(a: Assets, f: Frame, inst: int, vertex: int) -> Vec3:
-    """Unit normal of a vertex in the world: normals are scaled by the inverse."""
+    """Return the unit normal of a vertex, world frame. Normals are scaled by the inverse of the instance's size."""
     x, y, z = float(a.normal[vertex, 0]), float(a.normal[vertex, 1]), float(a.normal[vertex, 2])
     sx, sy, sz = f.inst_scale[inst, 0], f.inst_scale[inst, 1], f.inst_scale[inst, 2]
     if (sx != 1.0) | (sy != 1.0) | (sz != 1.0):  # meshes and height fields aren't scaled: this saves three divisions
@@ -96,7 +96,7 @@ def begin_lit(f: Frame, table: int, k: int, v: int, p: Vec3, n: Vec3) -> None:
 
 @kernel
 def begin_vertex(a: Assets, f: Frame, table: int, k: int, inst: int, vertex: int, v: int) -> None:
-    """Store a vertex of an instance for lighting, as `begin_lit`, and compute its texture coordinates."""
+    """Store a vertex of an instance for lighting (see `begin_lit`), and compute its texture coordinates."""
     begin_lit(f, table, k, v, place(a, f, inst, vertex), turn_normal(a, f, inst, vertex))
     if f.textured:
         vertex_texcoord(a, f, inst, vertex, v)

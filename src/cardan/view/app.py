@@ -60,7 +60,7 @@ def simulation_keys(viewer: Viewer) -> dict[tuple[str, bool], tuple[str, Act]]:
 
 
 def listen(viewer: Viewer, key_callback: Callable[[int], None] | None) -> None:
-    """Let keys in the pages act as in `simulate`, and call a script's callback for each key."""
+    """Make the keys of the pages work as in MuJoCo's `simulate`, and call a script's callback for each key."""
     gui = viewer.server.viser.gui
     acts = simulation_keys(viewer)
     heard = {(key, False) for key in CODES} if key_callback is not None else set()
@@ -86,7 +86,7 @@ PANELS: tuple[tuple[str, tuple[type[Panel], ...]], ...] = (
     ("Joints", (JointPanel,)),
     ("Plots", (SensorPanel, EnergyPanel, ProfilerPanel)),
 )
-"""The tabs and their panels."""
+"""Titles of the tabs, and the panels in each."""
 
 
 class Controls:
@@ -114,7 +114,7 @@ class Controls:
         listen(self._viewer, self._viewer.key_callback)
 
     def discard(self) -> None:
-        """Release resources of the panels other than their controls."""
+        """Release all resources of the panels except their controls."""
         for panel in self.panels.values():
             panel.discard()
 
@@ -141,14 +141,14 @@ PATIENCE = 10.0
 
 
 class Viewer:
-    """A viewer that shows a model in the browser, with most arguments as for `launching.view`.
+    """A viewer that shows a model in the browser; most arguments are those of `launching.view`.
 
     If it is `passive`, a script steps the physics and `physics` is None; else the thread `physics` steps it. Worlds
     after the first are stepped with the same controls. `key_callback` is called with each key that is pressed in a
     page; `show_ui` opens the panel of controls at the beginning.
 
-    The thread `loading` checks for changed files and loads models. Uploaded models that could not be loaded yet are
-    `waiting`. `film` is the video that is being recorded; `filming` is held while a recording begins or ends.
+    The thread `loading` checks for changed files and loads models. `waiting` lists uploaded models that could not be
+    loaded yet. `film` is the video that is being recorded; `filming` is held while a recording begins or ends.
     """
 
     def __init__(

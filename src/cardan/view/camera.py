@@ -91,7 +91,7 @@ class Cameras:
         server.on_client_connect(self._greet)
 
     def _greet(self, client: ClientHandle) -> None:
-        """Let a new page's camera change the session's camera."""
+        """Connect a new page: its camera changes the session's camera from now on."""
 
         @client.camera.on_update
         async def _moved(camera: CameraHandle) -> None:
@@ -101,7 +101,7 @@ class Cameras:
         self._fixed = None
 
     def _take(self, pos: np.ndarray, lookat: np.ndarray) -> None:
-        """Take the pose from a page's camera; the session's lock is held."""
+        """Set the session's camera to the pose of a page's camera; the caller holds the session's lock."""
         camera = self.session.camera
         if camera.type == FIXED or self._values() != self._known:
             return  # changes by a script or a control have not been sent to the pages yet
@@ -114,9 +114,9 @@ class Cameras:
         return self.session.camera.values.tobytes()
 
     def look(self, scene: MjvScene) -> Pose | None:
-        """Return the pose to send to the pages, or None, after the scene was updated; the session's lock is held.
+        """Return the camera pose to send to the pages, or None if none is needed; the caller holds the session's lock.
 
-        Updating the scene moved the point of view of a tracking camera.
+        Call this after the scene was updated, which moves a tracking camera.
         """
         camera, m = self.session.camera, self.session.model
         fovy = radians(float(m.vis.global_.fovy))
@@ -153,7 +153,7 @@ class Cameras:
         return begins or before != (camera.distance, camera.azimuth, camera.elevation)
 
     def tell(self, pose: Pose | None) -> None:
-        """Move the world, and the cameras of all pages."""
+        """Send the position of the world and, unless `pose` is None, the pose of the cameras to all pages."""
         self._root.position = self.origin
         if pose is None:
             return
@@ -253,7 +253,7 @@ class Mouse:
         """Pull or rotate the selected body; a drag that begins on a body that can move selects it.
 
         `phase` is ``start``, ``update`` or ``end``, `button` is ``left`` or ``right``; `shifted`: Shift is held. The
-        drag leads from `first` to `place`, points as in `select`.
+        drag leads from the point `first` to the point `place`, given as in `select`.
         """
         pert, (bit, *actions) = self.session.perturb, DRAGS[button]
         if phase == "start":

@@ -71,7 +71,7 @@ class Recorder:
         self.length += times
 
     def _encode(self, picture: np.ndarray) -> None:
-        """Append a picture to the video; it is shown until the next one begins, so that no picture is encoded twice."""
+        """Append a picture to the video, shown until the next one begins; repeated pictures are encoded once."""
         import av  # pyright: ignore[reportMissingImports]
 
         # the usual colour format halves the resolution of colours: both sizes must be even

@@ -60,7 +60,7 @@ class Worker:
 
 
 CROSSING = 10.0
-"""Time within which a value sent to a page and a value sent by it may cross, s."""
+"""Time within which a value sent to a page and a value sent by the page may cross, s."""
 QUIET = 0.5
 """Time after a user's last change after which a control's value is sent again if values may have crossed, s."""
 
@@ -68,10 +68,10 @@ Clock = Callable[[], float]
 
 
 class Touch:
-    """A user's recent changes of a control, the last one at the time `at`, s, of which `pending` are not handled yet.
+    """A user's recent changes of a control: time `at` of the last one, s, and number `pending` of unhandled ones.
 
-    The session shows the changes after `due` commands. If another value may have been on its way to a page at that
-    time, they have `crossed`.
+    The session shows the changes after `due` commands. `crossed` is set if another value may have been on its way to a
+    page at that time.
     """
 
     def __init__(self) -> None:
@@ -147,7 +147,10 @@ class Inputs:
     # values that controls show
 
     def settle(self) -> None:
-        """Let controls follow the session again if it shows the users' changes; call it before reading the session."""
+        """Let controls follow the session again where the session shows the users' changes.
+
+        Call this before reading the session's values.
+        """
         obeyed, now = self._session.obeyed, self._clock()
         with self._lock:
             done = [uuid for uuid, touch in self._touched.items() if not touch.pending and touch.due <= obeyed]

@@ -1,8 +1,8 @@
 """Conversion of the geoms of a scene to instances of shapes: arrays that the browser draws.
 
 A geom becomes one or a few instances of unit shapes: a capsule is a tube and two spheres, an arrow a cylinder and one
-or two cones. So the sizes of geoms may change from picture to picture, and a scene with any number of geoms consists of
-a few arrays, one batch for each shape.
+or two cones. So a scene with any number of geoms consists of a few arrays, one batch for each shape, and the sizes of
+geoms may change at any time.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Surface(NamedTuple):
 
 
 def _surface(shape: shapes.Shape, textured: bool = False) -> Surface:
-    """Convert a shape of the renderer; vertices at an end keep their positions."""
+    """Convert a shape of the renderer to a surface."""
     texcoord = np.asarray(shape.texcoord, np.float32) if textured else None
     return Surface(np.asarray(shape.vert[:, :3], np.float32), np.asarray(shape.face, np.uint32), texcoord)
 
@@ -95,7 +95,7 @@ Kind = tuple[str, int, int]
 
 GEOM = {name.removeprefix("mjGEOM_"): member.value for name, member in mjtGeom.__members__.items()}
 OPAQUE = 0.999
-"""Opacity from which on geoms are not transparent."""
+"""Opacity from which on geoms count as opaque."""
 
 
 class Batch(NamedTuple):
@@ -123,7 +123,7 @@ def unit(shape: Unit) -> Kind:
 
 
 def _plain(geoms: np.ndarray, which: np.ndarray, scale: np.ndarray, along: np.ndarray | None = None) -> Batch:
-    """Make instances at the poses of geoms, moved by `along` along their z axes."""
+    """Make instances at the poses of the geoms `which`, moved by the distances `along` on their z axes."""
     pos, mat = geoms["pos"][which].astype(float), geoms["mat"][which].astype(float)
     if along is not None:
         pos = pos + mat[:, :, 2] * along[:, None]
@@ -165,7 +165,7 @@ def _arrows(width: float, both: bool, geoms: np.ndarray, which: np.ndarray) -> I
 
 
 def _of_model(name: str, geoms: np.ndarray, which: np.ndarray) -> Iterator[Part]:
-    """Yield a batch for each surface of the model (`name`: ``mesh`` or ``hfield``), and each texture of a mesh."""
+    """Yield a batch for each mesh or height field (`name`: ``mesh`` or ``hfield``) and each texture of it."""
     textured = (geoms["texcoord"][which] != 0) & (name == "mesh")
     keys = np.stack([geoms["dataid"][which], np.where(textured, geoms["texid"][which], -1)], 1)
     for dataid, tex in np.unique(keys, axis=0):

@@ -28,7 +28,7 @@ from cardan.visual.defaults import require_record
 OPEN = "CARDAN_VIEWER_OPEN"
 """Environment variable: with the value 0, viewers don't open a page in a browser."""
 LEFT_AFTER = 10.0
-"""Time after which a viewer ends when its last page was closed, s; reloading a page takes less."""
+"""Time after which a viewer ends if its last page was closed, s. Reloading a page takes less time."""
 
 
 def announce(viewer: Viewer) -> None:
@@ -105,8 +105,11 @@ def view(
     """Show a model file (MJCF, URDF, or binary; None: a humanoid) in the browser; return when the viewer is closed.
 
     If the port is taken, the next free one is used. Several worlds are side by side, and start with the keyframe. The
-    viewer ends `leave` seconds after its last page was closed; None: it does not end. FileNotFoundError: the file does
-    not exist. ValueError: the file breaks a rule of the language, or the keyframe does not exist.
+    viewer ends `leave` seconds after its last page was closed; None: it does not end.
+
+    Raises:
+        FileNotFoundError: the file does not exist.
+        ValueError: the file breaks a rule of the language, or the keyframe does not exist.
     """
     source = Source(path or HUMANOID)
     model, data = source.load()

@@ -26,16 +26,19 @@ SCATTERED = 2.0 * pi
 WIDEST = 89.0
 """Largest half angle of a cone in the browser, degrees; wider lights are point lights."""
 SHARPEST = 10.0
-"""Exponent above which a spot light fades from the centre of its cone."""
+"""Exponent of a spot light above which the light fades from the centre of its cone."""
 FAR_AWAY = 6.0
 """Distance of lights with parallel rays from the model's centre, relative to the extent of the model."""
 CONE = 1.3
-"""Radius that these lights illuminate, relative to the extent of the model."""
+"""Radius that lights with parallel rays illuminate, relative to the extent of the model."""
 SMALL = 1e-9
 
 
 def fading(attenuation: np.ndarray, distance: float) -> tuple[float, float]:
-    """Return the exponent of a light's decay and its strength at 1 m, from the largest term at a distance."""
+    """Return the exponent of a light's decay and its strength at 1 m.
+
+    Both approximate OpenGL's attenuation by its largest term at `distance` (m).
+    """
     terms = np.maximum(attenuation, 0.0) * distance ** np.arange(3)
     power = int(terms.argmax())
     return float(power), 1.0 / max(float(attenuation[power]), SMALL)
@@ -113,7 +116,7 @@ def put(handle: Any, name: str, value: np.ndarray) -> None:
 
 SHADOW, FOG, HAZE, SKYBOX, SEGMENT = (FLAGS[name] for name in ("SHADOW", "FOG", "HAZE", "SKYBOX", "SEGMENT"))
 SIDE = 0
-"""Side of a sky's cube texture whose colours, from top to bottom, are the background."""
+"""Side of a sky's cube texture that gives the background its colours, from top to bottom."""
 LIGHT = 0.4
 """Strength of the ambient light if the model has no lights."""
 
@@ -164,7 +167,7 @@ class Effects:
         self._scene.set_background_image(self.background() if sky else None)
 
     def _show_segments(self, on: bool) -> None:
-        """Switch to segmentation, with even colours on black and only ambient light, or back."""
+        """Switch segmentation on or off: geoms in uniform colours on black, with ambient light only."""
         if on and self._even is None:
             self.lights.clear()
             self._shown = None

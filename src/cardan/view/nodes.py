@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 ROOT = "/world"
 """The parent of all other nodes; a tracking camera moves it."""
 SMALLEST = 8
-"""Smallest capacity of a batch, instances."""
+"""Smallest capacity of a batch: number of instances."""
 
 
 class Looks(NamedTuple):
@@ -47,7 +47,7 @@ viser takes colours of instances as linear, and those of other nodes as screen c
 
 
 class NodeSet:
-    """Nodes of viser's scene by a key; a node whose look changed is made again.
+    """Nodes of viser's scene by key; a node is made again when its look changes.
 
     `made` is called with each new handle, so that the node can be clicked and dragged.
     """
@@ -57,7 +57,7 @@ class NodeSet:
         self._handles: dict[Any, tuple[bytes, Any]] = {}
 
     def node(self, key: Any, look: bytes, make: Callable[[], Any]) -> tuple[Any, bool]:
-        """Return the handle of a node, and whether it was made now."""
+        """Return the handle of a node, made anew if its `look` changed, and whether it was made."""
         old = self._handles.get(key)
         if old is not None and old[0] == look:
             return old[1], False
@@ -103,7 +103,7 @@ class Node:
 
 
 def _padded(values: np.ndarray, room: int, filling: Any) -> np.ndarray:
-    """Append rows up to a number; convert to float32, except bytes."""
+    """Append rows of `filling` up to `room` rows; convert to float32, unless the values are bytes."""
     dtype = np.uint8 if values.dtype == np.uint8 else np.float32
     new = np.empty((room, *values.shape[1:]), dtype)
     new[: len(values)] = values
@@ -214,7 +214,7 @@ def textured(surface: Surface, image: np.ndarray, rgba: np.ndarray | None = None
 
 
 class Painter:
-    """Computes the colours of geoms, from the textures of these surfaces, too."""
+    """Computes the appearance of geoms, including mean colours of textures."""
 
     def __init__(self, surfaces: ModelSurfaces) -> None:
         self._surfaces = surfaces

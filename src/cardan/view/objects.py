@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from viser import SceneApi
 
 SEEN = ("size", "texid", "texrepeat", "texuniform")
-"""Members of a geom that change the shape and texture of a plane."""
+"""Members of a geom that determine the shape and texture of a plane."""
 MOST_TEXELS = 512
 """Largest size of a texture along each side, pixels."""
 
@@ -125,7 +125,7 @@ class LineNode:
 
 
 class SoftScene(NamedTuple):
-    """Copy of a scene's flexes and skins: the arrays of these names of `MjvScene`.
+    """Copy of a scene's flexes and skins. The arrays have the same names as in `MjvScene`.
 
     `vertices` and `edges` specify whether vertices and edges of flexes are shown.
     """
@@ -144,7 +144,7 @@ class SoftScene(NamedTuple):
 
 
 class SoftGeoms(NamedTuple):
-    """All geoms of the scene (`MjvGeom`), the number of the world of each, and flexes and skins of each world."""
+    """All geoms of the scene (`MjvGeom`), the world index of each, and the flexes and skins of each world."""
 
     geoms: np.ndarray
     world: np.ndarray

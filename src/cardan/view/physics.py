@@ -1,6 +1,6 @@
-"""The thread that steps the physics in real time, its pace, the recent past, and the effect of the mouse.
+"""The thread that steps the physics in real time, with its pace, the history of states, and the effect of the mouse.
 
-It never waits for a page.
+The thread never waits for a page.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ SPEC = mjtState.mjSTATE_INTEGRATION.value
 
 
 class History:
-    """Bounded record of the states of some worlds, the oldest first; shorter if it would take too much memory."""
+    """Bounded record of the states of some worlds, the oldest first. Large states are recorded for fewer steps."""
 
     def __init__(self, model: MjModel, length: int = LENGTH, worlds: int = 1) -> None:
         self._shape = (worlds, mj_stateSize(model, SPEC))
@@ -45,7 +45,7 @@ class History:
         self._states.append(states)
 
     def restore(self, model: MjModel, worlds: Sequence[MjData], age: int) -> bool:
-        """Restore the states of `age` records before the last one; return whether there is such a record."""
+        """Restore the states recorded `age` records before the last one; return whether there is such a record."""
         if not 0 <= age < len(self._states):
             return False
         for state, data in zip(self._states[-1 - age], worlds, strict=True):
@@ -63,13 +63,13 @@ class History:
 
 
 class Pusher:
-    """Applies a perturbation, and removes the force that it left in the data."""
+    """Applies the mouse's perturbation, and removes the force that the previous one left in the data."""
 
     def __init__(self) -> None:
         self._body = 0
 
     def apply(self, m: MjModel, d: MjData, pert: MjvPerturb, paused: bool) -> bool:
-        """Pull or rotate the selected body by a force, or if paused move it; return whether the data changed."""
+        """Pull or rotate the selected body by a force, or move it if paused; return whether the data changed."""
         had, self._body = self._body, 0
         if had:
             d.xfrc_applied[had] = 0.0
@@ -87,7 +87,7 @@ MISALIGNED = 0.1
 
 
 class Pace:
-    """Keeps simulated time at `speed` times real time; lost time is not made up for."""
+    """Keeps the simulation at `speed` times real time; it does not catch up on lost time."""
 
     def __init__(self, speed: float = 1.0) -> None:
         self.speed = speed
@@ -129,9 +129,9 @@ Clock = Callable[[], float]
 
 
 class Physics:
-    """Steps a session's data in real time, and makes `steps` requested single steps while physics is paused.
+    """Steps a session's data in real time, and makes the requested single `steps` while physics is paused.
 
-    `age` is the age of the displayed state, in records before the last, after it was restored from the history.
+    If the displayed state was restored from the history, `age` is the number of records after it.
     """
 
     def __init__(self, session: Session, clock: Clock = time.perf_counter) -> None:
@@ -175,12 +175,12 @@ class Physics:
             time.sleep(max(REST, TURN - (self._clock() - started)))
 
     def resume(self) -> None:
-        """Continue from a state of the past, and remove the states after it."""
+        """Continue from a state restored from the history, and remove the states after it."""
         self.history.cut(self.age)
         self.age = 0
 
     def turn(self) -> None:
-        """Do what is due: requested changes, the mouse, steps."""
+        """Do the work that is due: execute requested changes, apply the mouse, step."""
         session = self.session
         if session.generation != self._generation:
             self._prepare()

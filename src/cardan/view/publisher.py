@@ -31,8 +31,8 @@ MAXGEOM = 20000
 class Picture:
     """Copy of a session's scene, which can be sent without holding the lock.
 
-    It has arrays of geoms (`MjvGeom`) with the number of the world of each, lights (`MjvLight`), rendering flags, and
-    the soft objects of each world.
+    It contains geoms (`MjvGeom`) with their world indices, lights (`MjvLight`), rendering flags, and the flexes and
+    skins of each world.
     """
 
     def __init__(self, session: Session) -> None:
@@ -67,13 +67,13 @@ class Picture:
             self.soft = [soft_scene(scene), *softs]
 
     def content(self) -> list[np.ndarray]:
-        """Return all arrays that are sent; they don't change."""
+        """Return all arrays to be sent; their contents stay unchanged afterwards."""
         soft = [np.asarray(part) for scene in self.soft for part in scene]
         return [self.geoms, self.world, self.lights, self.flags, *soft]
 
 
 class Publisher:
-    """Sends the scene of a session to all pages: `sent` updates so far, `rate` per second.
+    """Sends the scene of a session to all pages; `sent` counts the updates, `rate` is their number per second.
 
     `picture` is the last scene, of the model with the number `generation`. Functions in `also`, such as updates of the
     controls, are called at each update without the lock.

@@ -44,7 +44,7 @@ SCRIPT = b"""<script>
   [role="tab"] { flex: 1 1 auto; min-width: 0; overflow: hidden; padding-inline: 3px !important; }
 </style>
 """
-"""Text that is added to the head of viser's page. The style lets six tabs share a row."""
+"""HTML that is added to the head of viser's page. The style lets six tabs share a row."""
 
 Answer = Callable[[Any, "Request"], "Response | None"]
 Talk = Callable[["ServerConnection"], Awaitable[None]]
@@ -53,11 +53,11 @@ _log = logging.getLogger("cardan.view.server")
 
 
 def _is_worth_showing(record: logging.LogRecord) -> bool:
-    """Drop messages about requests that are not valid HTTP, or end early; show all other errors of the server.
+    """Return whether to show a log record: every error except a request that ends early or isn't valid HTTP.
 
-    Browsers open connections that they close unused. websockets reports each with a traceback, under the same message
-    as errors in the code that answers requests. From the first request on, viser hides all records with this message.
-    So shown records get another message.
+    Browsers open connections that they close unused. websockets reports each of them with a traceback, under the same
+    message as errors in request handlers. From the first request on, viser hides all records with this message. So
+    records that are shown get another message.
     """
     from websockets.exceptions import ConnectionClosed, InvalidHandshake
 
@@ -81,7 +81,7 @@ class Frame(NamedTuple):
 
 
 Frames = Mapping[str, Frame]
-"""Frames by their path after the token, such as ``/upload``."""
+"""Frames, by their path after the token, such as ``/upload``."""
 
 
 def split_token(path: str) -> tuple[str, str]:
@@ -144,8 +144,11 @@ def routed(talk: Talk, frames: Frames) -> Talk:
 def free_port(port: int) -> int:
     """Return the first port from this one on where a server may listen; 0, which means any port, is returned unchanged.
 
-    viser would search itself, but if no port up to the last is free, it waits forever. ValueError: `port` is not the
-    number of a port. OSError: all ports from there on are taken, or the system forbids them.
+    viser's own search waits forever if no port is free.
+
+    Raises:
+        ValueError: `port` is not a port number.
+        OSError: all ports from there on are taken, or the system forbids them.
     """
     if not 0 <= port <= MOST:
         raise ValueError(f"a port is a number from 0 to {MOST}, not {port}")
@@ -166,10 +169,10 @@ def free_port(port: int) -> int:
 
 @contextlib.contextmanager
 def _guarding(token: str, frames: Frames) -> Iterator[None]:
-    """Context in which servers started by viser are guarded, serve the frames, and print only errors worth showing.
+    """Context manager: servers that viser starts check the token, serve the frames, and print only real errors.
 
-    viser has no settings for this. It opens its socket by `websockets.asyncio.server.serve`; only calls by viser are
-    changed.
+    viser has no settings for this. It opens its socket by `websockets.asyncio.server.serve`, which is replaced for
+    calls by viser only.
     """
     import websockets.asyncio.server as sockets
 
@@ -194,8 +197,12 @@ def _guarding(token: str, frames: Frames) -> Iterator[None]:
 class PageServer:
     """Serves pages to browsers on this machine, with a title above the controls, and further pages (`frames`).
 
-    `viser` is viser's server, with which the scene and the controls are made. If the `asked` port is taken, `port` is a
-    higher one; if it is 0, any free port. ImportError: the package viser isn't installed; others: see `free_port`.
+    `viser` is viser's server, which shows the scene and the controls. `port` is the port in use: the `asked` one, a
+    higher one if that is taken, or any free port if `asked` is 0.
+
+    Raises:
+        ImportError: the package viser isn't installed.
+        ValueError, OSError: see `free_port`.
     """
 
     def __init__(self, title: str, port: int = PORT, frames: Frames | None = None) -> None:
@@ -217,7 +224,7 @@ class PageServer:
         self._closed = False
 
     def close(self) -> None:
-        """Stop serving; open pages show that they lost the connection."""
+        """Stop serving. Pages that are still open show that the connection is lost."""
         if not self._closed:
             self._closed = True
             with contextlib.redirect_stdout(io.StringIO()):

@@ -92,7 +92,7 @@ SPACING = 1.0
 
 
 def place_of_world(k: int, count: int, spacing: float) -> np.ndarray:
-    """Origin of world `k` of `count`: rows of a square from left to right; the first world is not moved."""
+    """Return the origin (3,) of world `k` of `count`, m. Worlds fill the rows of a square; the first is not moved."""
     side = ceil(sqrt(count))
     return np.array([spacing * (k // side), spacing * (k % side), 0.0])
 

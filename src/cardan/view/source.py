@@ -32,13 +32,13 @@ MODELS = (".xml", ".urdf", BINARY)
 WATCHED = (*MODELS, ".stl", ".obj", ".msh", ".png", ".skn", ".ktx", ".bin", ".hf")
 """Suffixes of files that a model may use."""
 MOST_LOOKED_AT = 5000
-"""Largest number of files and folders that are checked, those near the model first: the folder may be a large one."""
+"""Largest number of files and folders that are checked, the nearest to the model first."""
 
 Loader = Callable[[], tuple[MjModel, MjData]]
 
 
 def load_model(path: Path) -> MjModel:
-    """Read and compile a model file: MJCF, URDF, or binary. Raise ValueError or OSError if that fails."""
+    """Read and compile a model file (MJCF, URDF, or binary). Raise ValueError or OSError if that fails."""
     if not path.is_file():
         raise FileNotFoundError(f"there is no model file {path}")
     return MjModel.from_binary_path(str(path)) if path.suffix.lower() == BINARY else MjModel.from_xml_path(str(path))
@@ -85,7 +85,7 @@ class Source:
         return True
 
     def _stamps(self) -> dict[str, tuple[int, int]]:
-        """Return time of writing and size of the model's file, and of each file that it may use, if it can be read."""
+        """Return modification time and size of the model's file and of each readable file that it may use, by path."""
         stamps: dict[str, tuple[int, int]] = {}
         if self.path is None or self.path == HUMANOID:
             return stamps
@@ -123,7 +123,7 @@ MOST_BYTES = 500_000_000
 
 
 def by_likelihood(models: list[Path]) -> list[Path]:
-    """Sort model files by how likely a user means them: near the top first, and a scene before its parts."""
+    """Sort model files, the one that a user most likely means first: near the top folder, a scene before its parts."""
     return sorted(models, key=lambda file: (len(file.parts), "scene" not in file.stem.lower(), str(file)))
 
 
@@ -187,9 +187,9 @@ class Uploads:
 
 
 PATH = "upload"
-"""Path of the frame, after the token."""
+"""Path of the upload frame, after the token."""
 HTML = f'<iframe src="{PATH}" title="Upload" style="border: 0; width: 100%; height: 84px"></iframe>'
-"""HTML that shows the frame."""
+"""HTML that shows the upload frame."""
 
 Show = Callable[[list[Path]], str]
 """Function that shows the first model file of a list that can be loaded, and returns a message for the user."""

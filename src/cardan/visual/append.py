@@ -45,7 +45,7 @@ def shows(d: Data, flag: int) -> bool:
 
 @kernel
 def wants(d: Data, category: int) -> bool:
-    """Whether geoms of a category (mjtCatBit) are requested."""
+    """Whether geoms of a category (mjtCatBit) are requested for the scene."""
     return d.work.scn_state[CATMASK] & category != 0
 
 
@@ -141,7 +141,7 @@ def decorate(d: Data, objtype: int, objid: int, kind: int, size: Vec3, pos: Vec3
 
 @kernel
 def name_it(d: Data, g: int, label: int, id: int) -> None:
-    """Give a geom the label of an object, if objects of its kind (mjtLabel) are labelled and the scene isn't full."""
+    """Set the label of a geom to the name of an object, if objects of this kind (mjtLabel) are labelled."""
     if g >= 0 and d.work.scn_state[LABEL] == label:
         d.work.scn_label[g, 0] = label
         d.work.scn_label[g, 1] = id
@@ -155,13 +155,13 @@ def light_up(m: Model, d: Data, g: int) -> None:
 
 @kernel
 def _is_default(rgba: Vec4) -> bool:
-    """Whether a colour is the default, which objects without a colour have."""
+    """Whether a colour is the default colour of objects for which the model specifies none."""
     return rgba[0] == DEFAULT_RGBA and rgba[1] == DEFAULT_RGBA and rgba[2] == DEFAULT_RGBA and rgba[3] == 1.0
 
 
 @kernel
 def opacity(m: Model, material: int, rgba: Vec4) -> float:
-    """Opacity of an object: that of its material if it has a material and the default colour, else its own."""
+    """Return the opacity of an object: its material's if it has a material and the default colour, else its own."""
     return m.mat_rgba[material, 3] if material >= 0 and _is_default(rgba) else rgba[3]
 
 
@@ -199,7 +199,7 @@ def colour(m: Model, d: Data, g: int, material: int, rgba: Vec4) -> None:
 
 @kernel
 def z_to(vec: Vec3) -> Mat3:
-    """Rotation matrix (9) that turns the z axis to the direction of `vec`, about an axis in the xy plane."""
+    """Return the rotation matrix (9) that turns the z axis to the direction of `vec`, about an axis in the xy plane."""
     length = norm3(vec)
     if length < MINVAL:
         return EYE
@@ -215,8 +215,8 @@ def z_to(vec: Vec3) -> Mat3:
 def connect(d: Data, g: int, kind: int, width: float, start: Vec3, stop: Vec3) -> None:
     """Set shape, size, position and orientation of a geom that connects two points.
 
-    Capsules and cylinders are centred between the points, and their size is half the length. Lines and arrows begin at
-    the first point, and their size is the whole length.
+    Capsules and cylinders are centred between the points; their third size is half the distance. Lines and arrows begin
+    at the first point; their third size is the whole distance.
     """
     line = sub3(stop, start)
     length = norm3(line)
@@ -233,7 +233,7 @@ def link(
 ) -> int:
     """Append a geom that connects two points, with the arguments of `new_geom`, `connect` and `put_rgba`.
 
-    Returns its number, or -1 if the scene is full.
+    Return the number of the geom, or -1 if the scene is full.
     """
     g = new_geom(d, category, objtype, objid)
     if g >= 0:
@@ -244,7 +244,10 @@ def link(
 
 @kernel
 def frame_axes(m: Model, d: Data, objid: int, pos: Vec3, mat: Mat3, scale: float) -> None:
-    """Add three cylinders along the axes of a frame: red x, green y, blue z. Scale 1 is the size of a body's frame."""
+    """Add three cylinders along the axes of a frame: x red, y green, z blue.
+
+    With `scale` 1, they are as long as a body's.
+    """
     length = scale * m.vis.scale.framelength * m.stat.meansize
     width = scale * m.vis.scale.framewidth * m.stat.meansize
     for axis in range(3):
@@ -256,7 +259,7 @@ def frame_axes(m: Model, d: Data, objid: int, pos: Vec3, mat: Mat3, scale: float
 
 @kernel
 def island_rgba(d: Data, island: int) -> Vec4:
-    """Colour of an island; it depends on the first degree of freedom, so that it stays while the island exists."""
+    """Return the colour of an island. It depends on the island's first degree of freedom, so that it rarely changes."""
     index = d.island_dofind[d.island_dofadr[island]] + 1
     r, g, b = halton(index, 2), halton(index, 3), halton(index, 5)
     return (DARKEST + SPREAD * r, DARKEST + SPREAD * g, DARKEST + SPREAD * b, 1.0)

@@ -59,7 +59,10 @@ TRANSLATE, ROTATE = int(mjtPertBit.mjPERT_TRANSLATE), int(mjtPertBit.mjPERT_ROTA
 
 @stage
 def add_body_frames(m: Model, d: Data) -> int:
-    """Add the frame of the world (twice the size) or of all other bodies: of their inertias if these are shown."""
+    """Add the frame of the world (twice the size) or of all other bodies.
+
+    If inertias are shown, these are inertial frames.
+    """
     frame = d.work.scn_state[FRAME]
     if frame == FRAME_WORLD:
         frame_axes(m, d, 0, (0.0, 0.0, 0.0), EYE, 2.0)
@@ -95,7 +98,7 @@ def add_selected_point(m: Model, d: Data) -> int:
 
 @kernel
 def label_body(d: Data, g: int, body: int) -> None:
-    """Give a geom the label of a body, if all bodies or the selected body are labelled."""
+    """Set the label of a geom to the name of a body, if all bodies or the selected body are labelled."""
     name_it(d, g, LABEL_BODY, body)
     if body == d.work.scn_state[SELECT]:
         name_it(d, g, LABEL_SELECTION, body)
@@ -103,7 +106,7 @@ def label_body(d: Data, g: int, body: int) -> None:
 
 @stage
 def add_body_labels(m: Model, d: Data) -> int:
-    """Add labels of bodies, or of the selected body, without geoms; if inertias are shown, they have the labels."""
+    """Add labels of all bodies, or of the selected body, unless inertias are shown, which then have the labels."""
     label = d.work.scn_state[LABEL]
     if shows(d, VIS_INERTIA):
         return OK
@@ -129,7 +132,7 @@ def add_island_labels(m: Model, d: Data) -> int:
 
 @kernel
 def equivalent_size(m: Model, body: int, scaled: bool) -> Vec3:
-    """Half sizes of the box or ellipsoid (`vis.global.ellipsoidinertia`) with a body's mass and inertia.
+    """Return the half sizes of the box or ellipsoid (`vis.global.ellipsoidinertia`) that has a body's mass and inertia.
 
     For a box with half sizes a, b, c, I_x = m (b^2 + c^2) / 3, and so a^2 = 3 (I_y + I_z - I_x) / (2 m). For an
     ellipsoid, 5 replaces 3. Scaled shapes have the mass of the body at the density of water.
@@ -148,7 +151,7 @@ def equivalent_size(m: Model, body: int, scaled: bool) -> Vec3:
 
 @stage
 def add_inertias(m: Model, d: Data) -> int:
-    """Add the equivalent box or ellipsoid of each body with a mass; it also has the label of the body."""
+    """Add the equivalent box or ellipsoid of each body with a mass, with the label of the body."""
     kind = GEOM_ELLIPSOID if m.vis.global_.ellipsoidinertia != 0 else GEOM_BOX
     for body in range(1, m.nbody):
         if m.body_mass[body] > 0.0 and is_shown(m, d, body):
@@ -202,7 +205,7 @@ def add_applied_forces(m: Model, d: Data) -> int:
 
 @kernel
 def _hands(rgba: Vec4, first: bool, second: bool) -> Vec4:
-    """Colour of the first hand, the second hand (red and green swapped), or the brighter one if both are active."""
+    """Return the colour of the first hand, of the second hand (red and green swapped), or of both (brighter)."""
     if first and second:
         return (max(rgba[0], rgba[1]), max(rgba[0], rgba[1]), rgba[2], rgba[3])
     if second:

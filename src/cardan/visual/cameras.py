@@ -43,12 +43,12 @@ FREE, FIXED = int(mjtCamera.mjCAMERA_FREE), int(mjtCamera.mjCAMERA_FIXED)
 POS, FORWARD, UP, NEAR, FAR = (CAMERA[k] for k in ("pos", "forward", "up", "frustum_near", "frustum_far"))
 CENTER, WIDTH, BOTTOM, TOP = (CAMERA[f"frustum_{k}"] for k in ("center", "width", "bottom", "top"))
 TRACKED = 0.2
-"""Fraction of the distance to the tracked body by which the point of view moves at each update."""
+"""Fraction of the distance to the tracked body by which a tracking camera's `lookat` moves at each update."""
 LABEL_CAMERA, LABEL_LIGHT = LABELS["CAMERA"], LABELS["LIGHT"]
 FRAME_CAMERA, FRAME_LIGHT = FRAMES["CAMERA"], FRAMES["LIGHT"]
 LINE_WIDTH = 3.0
 CLEARANCE = 1e-4
-"""Distance of the symbol behind its light, m, so that it casts no shadow."""
+"""Distance of a light's symbol behind the light, m, so that the symbol casts no shadow."""
 LIGHT_POS, DIR, ATTENUATION, CUTOFF, EXPONENT = (LIGHT[k] for k in ("pos", "dir", "attenuation", "cutoff", "exponent"))
 AMBIENT, DIFFUSE, SPECULAR, BYTES = (LIGHT[k] for k in ("ambient", "diffuse", "specular", "headlight"))
 BULBRADIUS = LIGHT["bulbradius"]
@@ -58,7 +58,7 @@ IS_HEADLIGHT, IS_DIRECTIONAL, CASTS_SHADOW = 1, 1 << 8, 1 << 16
 
 @kernel
 def camera_average(d: Data, word: int) -> Vec3:
-    """Average of a vector of both cameras of the scene; `word` is its first word."""
+    """Return the average of a vector (3) over both cameras of the scene; `word` is the vector's first word."""
     left = (d.work.scn_camera[0, word], d.work.scn_camera[0, word + 1], d.work.scn_camera[0, word + 2])
     right = (d.work.scn_camera[1, word], d.work.scn_camera[1, word + 1], d.work.scn_camera[1, word + 2])
     return scale3(add3(left, right), 0.5)
@@ -66,7 +66,7 @@ def camera_average(d: Data, word: int) -> Vec3:
 
 @kernel
 def aim(azimuth: float, elevation: float) -> tuple[Vec3, Vec3]:
-    """Unit vectors forward and up (3 each) of a camera with an azimuth and an elevation, degrees."""
+    """Return the forward and up unit vectors (3 each) of a camera with an azimuth and an elevation, degrees."""
     a, e = azimuth * pi / 180.0, elevation * pi / 180.0
     forward = (cos(e) * cos(a), cos(e) * sin(a), sin(e))
     up = (-sin(e) * cos(a), -sin(e) * sin(a), cos(e))
@@ -87,7 +87,7 @@ def _put_eyes(d: Data, pos: Vec3, forward: Vec3, up: Vec3, right: Vec3, ipd: flo
 
 @kernel
 def _put_frustum(m: Model, d: Data, frustum: Vec4) -> None:
-    """Set the near planes, `(center, width, bottom, top)` at distance 1, and the clipping distances of both cameras."""
+    """Set frustums, from `(center, half width, bottom, top)` at distance 1, and clipping planes of both cameras."""
     near = m.vis.map.znear * m.stat.extent
     far = m.vis.map.zfar * m.stat.extent
     cameras = d.work.scn_camera
@@ -102,14 +102,14 @@ def _put_frustum(m: Model, d: Data, frustum: Vec4) -> None:
 
 @kernel
 def _symmetric(fovy: float) -> Vec4:
-    """Frustum of a camera with a vertical field of view, degrees."""
+    """Return the symmetric frustum of a camera with a vertical field of view, degrees."""
     half = tan(fovy * pi / 360.0)
     return (0.0, 0.0, -half, half)
 
 
 @kernel
 def intrinsic_frustum(m: Model, cam: int) -> Vec4:
-    """Centre, half width, bottom and top, at distance 1, of the frustum of a camera with a sensor."""
+    """Return centre, half width, bottom and top, at distance 1, of the frustum of a camera with a sensor size."""
     fx, fy, cx, cy = get4(m.cam_intrinsic, cam)
     width, height = m.cam_sensorsize[cam, 0], m.cam_sensorsize[cam, 1]
     return (cx / fx, 0.5 * width / fx, (cy - 0.5 * height) / fy, (cy + 0.5 * height) / fy)
@@ -117,7 +117,7 @@ def intrinsic_frustum(m: Model, cam: int) -> Vec4:
 
 @stage
 def update_camera(m: Model, d: Data) -> int:
-    """Set both cameras of the scene from the abstract camera. A tracking camera first moves its point of view."""
+    """Set both cameras of the scene from the abstract camera. A tracking camera first moves its `lookat`."""
     kind = d.work.scn_state[CAM_TYPE]
     if kind == CAMERA_TRACKING:
         body = d.work.scn_state[CAM_TRACK]
@@ -172,7 +172,7 @@ def _corner(pos: Vec3, mat: Mat3, frustum: Vec4, depth: float, k: int) -> Vec3:
 
 @kernel
 def _frustum(m: Model, d: Data, cam: int) -> None:
-    """Add the four sides of the frustum of a camera with a sensor, as triangles and lines."""
+    """Add the four sides of the frustum of a camera with a sensor size, as triangles and lines."""
     pos, mat = get3(d.cam_xpos, cam), get9(d.cam_xmat, cam)
     frustum, rgba = intrinsic_frustum(m, cam), rgba_of(m.vis.rgba.frustum)
     near = m.vis.map.znear * m.stat.extent
@@ -206,7 +206,7 @@ def add_cameras(m: Model, d: Data) -> int:
 
 @stage
 def add_frustums(m: Model, d: Data) -> int:
-    """Add the frustums of the cameras with a sensor."""
+    """Add the frustums of all cameras with a sensor size."""
     for cam in range(m.ncam):
         if m.cam_sensorsize[cam, 0] > 0.0 and m.cam_sensorsize[cam, 1] > 0.0:
             _frustum(m, d, cam)

@@ -1,7 +1,7 @@
 """Contacts, equality constraints, and searches of signed-distance shapes for overlaps, in the scene (stages).
 
-The data do not store the searches. They are repeated, as in `cardan.collision.sdf.descent`, for the pairs whose boxes
-overlap.
+The data does not store these searches. They are repeated, as in `cardan.collision.sdf.descent`, for all pairs whose
+bounding boxes overlap.
 """
 
 from __future__ import annotations
@@ -47,17 +47,17 @@ LABEL_CONSTRAINT, LABEL_CONTACTPOINT, LABEL_CONTACTFORCE = (
 VIS_POINT, VIS_FORCE, VIS_SPLIT = VIS["CONTACTPOINT"], VIS["CONTACTFORCE"], VIS["CONTACTSPLIT"]
 VIS_ISLAND = VIS["ISLAND"]
 IN_FORCE = 0
-"""Value of `contact.exclude` for contacts that have constraint rows."""
+"""Value of `contact.exclude` for contacts that are included in the constraints."""
 RADIUS = 0.2
 """Radius of the spheres at both ends of a search, relative to the mean size of bodies."""
 LINE_WIDTH = 2.0
 SHOWN = 0.95
-"""Fraction of a step that its line covers."""
+"""Length of the line of a step, relative to the length of the step."""
 
 
 @kernel
 def _ball(m: Model, d: Data, equality: int, body: int, column: int, rgba: Vec4) -> None:
-    """Add the point of a constraint that `eq_data` gives in the frame of a body."""
+    """Add a sphere at a constraint's anchor, which `eq_data` stores from `column` on in the frame of a body."""
     radius, data, mat = m.vis.scale.constraint * m.stat.meansize, m.eq_data, get9(d.xmat, body)
     local = (data[equality, column], data[equality, column + 1], data[equality, column + 2])
     pos = add3(get3(d.xpos, body), mul_mat_vec3(mat, local))
@@ -81,14 +81,14 @@ def add_constraints(m: Model, d: Data) -> int:
 
 @kernel
 def _frame_of(d: Data, k: int) -> Mat3:
-    """Orientation whose z axis is the normal of a contact; x and y are the tangents."""
+    """Return the orientation of a contact's symbols: z is the normal of the contact, x and y are the tangents."""
     f = get9(d.contact.frame, k)
     return (f[3], f[6], f[0], f[4], f[7], f[1], f[5], f[8], f[2])
 
 
 @kernel
 def _point(m: Model, d: Data, k: int) -> None:
-    """Add the point of a contact: a flat cylinder across the normal."""
+    """Add the point of a contact: a flat cylinder perpendicular to the normal."""
     size = m.stat.meansize
     width, height = m.vis.scale.contactwidth * size, m.vis.scale.contactheight * size
     if d.contact.exclude[k] != IN_FORCE:
@@ -154,7 +154,7 @@ def add_contacts(m: Model, d: Data) -> int:
 
 @kernel
 def _searched(m: Model, geom1: int, geom2: int) -> bool:
-    """Whether there are searches for a pair, whose second geom is a signed-distance shape."""
+    """Whether collision detection searches for overlaps of a pair, whose second geom is a signed-distance shape."""
     kind = m.geom_type[geom1]
     if kind == GEOM_SDF and geom1 > geom2:
         return False

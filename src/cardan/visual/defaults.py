@@ -1,4 +1,4 @@
-"""Default values, and geoms made by programs (spec: programming, API reference, "Visualization")."""
+"""Default values, and functions that set geoms (spec: programming, API reference, "Visualization")."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ def _reset(name: str, argument: str, record: Any, kind: type[VisualRecord]) -> N
 
 
 def mjv_defaultCamera(cam: MjvCamera) -> None:
-    """Set default camera."""
+    """Set an abstract camera to its defaults."""
     _reset("mjv_defaultCamera", "cam", cam, MjvCamera)
 
 
 def mjv_defaultFreeCamera(m: MjModel, cam: MjvCamera) -> None:
-    """Set default free camera.
+    """Set an abstract camera to the default free camera of a model.
 
-    It looks at the centre of the model from the distance, azimuth and elevation that the model specifies
+    The camera looks at the centre of the model from the distance, azimuth and elevation that the model specifies
     (``stat.center``, ``stat.extent``, ``vis.global_``).
     """
     check_model("mjv_defaultFreeCamera", m)
@@ -48,24 +48,25 @@ def mjv_defaultFreeCamera(m: MjModel, cam: MjvCamera) -> None:
 
 
 def mjv_defaultPerturb(pert: MjvPerturb) -> None:
-    """Set default perturbation."""
+    """Set a perturbation to its defaults: no body is selected."""
     _reset("mjv_defaultPerturb", "pert", pert, MjvPerturb)
 
 
 def mjv_defaultOption(opt: MjvOption) -> None:
-    """Set default visualization options."""
+    """Set visualization options to their defaults."""
     _reset("mjv_defaultOption", "opt", opt, MjvOption)
 
 
 def mjv_defaultFigure(fig: MjvFigure) -> None:
-    """Set default figure."""
+    """Set a figure to its defaults, without data."""
     _reset("mjv_defaultFigure", "fig", fig, MjvFigure)
 
 
 def mjv_initGeom(geom: MjvGeom, type: int, size: Any, pos: Any, mat: Any, rgba: Any) -> None:
-    """Initialize given geom fields when not NULL, set the rest to their default values.
+    """Set shape, size, pose and colour of a geom, and its other members to their default values.
 
-    The members that identify the shown object (`objtype`, `objid`, `category`, `segid`) don't change.
+    The members that describe the shown object (`objtype`, `objid`, `category`, `segid`, `camdist`, `transparent`) don't
+    change.
 
     Args:
         geom: geom, written.
@@ -106,19 +107,28 @@ def _connect(name: str, geom: MjvGeom, type: int, width: float, start: np.ndarra
 def mjv_makeConnector(
     geom: MjvGeom, type: int, width: float, a0: float, a1: float, a2: float, b0: float, b1: float, b2: float
 ) -> None:
-    """Set (type, size, pos, mat) for connector-type geom between given points. Deprecated: use `mjv_connector`."""
+    """Set shape, size, position and orientation of a geom so that it connects two points.
+
+    Deprecated: use `mjv_connector`.
+    """
     start, stop = vector_of("a", (a0, a1, a2), 3), vector_of("b", (b0, b1, b2), 3)
     _connect("mjv_makeConnector", geom, type, width, start, stop)
 
 
 def mjv_connector(geom: MjvGeom, type: int, width: float, from_: Any, to: Any) -> None:
-    """Set (type, size, pos, mat) for connector-type geom between given points.
+    """Set shape, size, position and orientation of a geom so that it connects two points.
 
-    Assume that mjv_initGeom was already called to set all other properties. Width of mjGEOM_LINE is denominated in
-    pixels.
+    All other members must have been set before, for example with `mjv_initGeom`.
+
+    Args:
+        geom: geom, written.
+        type: shape (mjtGeom): capsule, cylinder, arrow or line.
+        width: radius of the shape, m; for a line, its width in pixels.
+        from_: first point (3,), m.
+        to: second point (3,), m.
 
     Raises:
-        FatalError: the shape is not a connector: a capsule, cylinder, arrow or line.
+        FatalError: the shape can't connect points.
     """
     _connect("mjv_connector", geom, type, width, vector_of("from_", from_, 3), vector_of("to", to, 3))
 

@@ -36,7 +36,7 @@ SURFACE = 2
 
 @kernel
 def _triangle(vertices: ConstIntArray1, first: int, adr: int) -> tuple[int, int, int]:
-    """Vertices of a triangle, stored at an address from 0 on, of a flex whose first vertex is `first`."""
+    """Return the vertices of the triangle at address `adr`; `first` is the first vertex of its flex."""
     return first + vertices[adr], first + vertices[adr + 1], first + vertices[adr + 2]
 
 
@@ -57,7 +57,7 @@ def _normal(d: Data, vertex: int) -> Vec3:
 
 @kernel
 def flat_normal(a: Vec3, b: Vec3, c: Vec3) -> Vec3:
-    """Unit normal of a triangle."""
+    """Return the unit normal of a triangle, counter-clockwise corners seen from outside."""
     return normalize3(cross(sub3(b, a), sub3(c, a)))
 
 
@@ -162,7 +162,7 @@ def _smooth_face(m: Model, d: Data, flex: int, i: int, j: int, k: int, offset: f
 
 @kernel
 def _strip(m: Model, d: Data, flex: int, i: int, j: int, radius: float) -> None:
-    """Add a triangle of a surface's border: one vertex on one side, and the other vertex on both sides."""
+    """Add a triangle of the strip along a surface's border: vertex `i` on one side, and vertex `j` on both sides."""
     face = _new_face(d, flex)
     n = normalize3(scale3(cross(sub3(_vertex(d, j), _vertex(d, i)), _normal(d, j)), 1.0 if radius > 0.0 else -1.0))
     _put_corner(m, d, flex, face, 0, i, add_scaled3(_vertex(d, i), _normal(d, i), radius), n)

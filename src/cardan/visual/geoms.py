@@ -61,7 +61,7 @@ TEXTURE_TILE = 4.0
 
 @kernel
 def category_of(m: Model, body: int) -> int:
-    """Category of the objects of a body: static if it is fixed to the world and not a mocap body, else dynamic."""
+    """Return the category of a body's objects: static if fixed to the world and not a mocap body, else dynamic."""
     return STATIC if m.body_weldid[body] == 0 and m.body_mocapid[body] < 0 else CAT_DYNAMIC
 
 
@@ -74,7 +74,7 @@ def is_shown(m: Model, d: Data, body: int) -> bool:
 
 @kernel
 def drawn_size(kind: int, size: Vec3) -> Vec3:
-    """Half extents along the axes of a geom's frame, by which a renderer scales its unit shapes."""
+    """Return the half extents along the axes of a geom's frame, by which a renderer scales its unit shapes."""
     if kind == GEOM_SPHERE:
         return (size[0], size[0], size[0])
     if kind in (GEOM_CAPSULE, GEOM_CYLINDER):
@@ -84,7 +84,7 @@ def drawn_size(kind: int, size: Vec3) -> Vec3:
 
 @kernel
 def glow(m: Model, d: Data, g: int, body: int) -> None:
-    """Make a geom of the selected body glow."""
+    """Make a geom glow if its body is selected."""
     if body > 0 and d.work.scn_state[SELECT] == body:
         light_up(m, d, g)
 
@@ -184,13 +184,13 @@ def _is_drawn(m: Model, d: Data, node: int) -> bool:
 
 @kernel
 def center_of(aabb: ConstArray2, row: int) -> Vec3:
-    """Centre of a bounding box: the first three numbers of its row."""
+    """Return the centre of a bounding box: the first three numbers of its row."""
     return (aabb[row, 0], aabb[row, 1], aabb[row, 2])
 
 
 @kernel
 def size_of(aabb: ConstArray2, row: int) -> Vec3:
-    """Half sizes of a bounding box: the last three numbers of its row."""
+    """Return the half sizes of a bounding box: the last three numbers of its row."""
     return (aabb[row, 3], aabb[row, 4], aabb[row, 5])
 
 
@@ -207,7 +207,7 @@ def _box(m: Model, d: Data, node: int, aabb: ConstArray2, row: int, pos: Vec3, m
 
 @stage
 def add_body_volumes(m: Model, d: Data) -> int:
-    """Add boxes of the bodies' trees: of leaves in the frame of their geom, of others in the inertial frame."""
+    """Add the boxes of the bodies' bounding trees: leaves in the geom's frame, other nodes in the inertial frame."""
     for body in range(m.nbody):
         for node in range(m.body_bvhadr[body], m.body_bvhadr[body] + m.body_bvhnum[body]):
             if not _is_drawn(m, d, node):
@@ -222,7 +222,7 @@ def add_body_volumes(m: Model, d: Data) -> int:
 
 @stage
 def add_mesh_volumes(m: Model, d: Data) -> int:
-    """Add boxes of the trees over the faces of meshes."""
+    """Add the boxes of the meshes' bounding trees over faces."""
     for geom in range(m.ngeom):
         mesh = m.geom_dataid[geom]
         if m.geom_type[geom] not in (GEOM_MESH, GEOM_SDF) or mesh < 0:
@@ -235,7 +235,7 @@ def add_mesh_volumes(m: Model, d: Data) -> int:
 
 @stage
 def add_flex_volumes(m: Model, d: Data) -> int:
-    """Add boxes of the flexes' trees, which are aligned with the world."""
+    """Add the boxes of the flexes' bounding trees, which are aligned with the world frame."""
     for flex in range(m.nflex):
         if not shown_group(d, FLEXGROUP, m.flex_group[flex]):
             continue

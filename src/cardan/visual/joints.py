@@ -38,7 +38,7 @@ from cardan.visual.tendons import tendon_path
 LABEL_JOINT, LABEL_ACTUATOR = LABELS["JOINT"], LABELS["ACTUATOR"]
 VIS_ACTIVATION = VIS["ACTIVATION"]
 KNOB = 3.0
-"""Half size of the symbols of free and ball joints, relative to the width of a joint."""
+"""Half size of the symbols of free and ball joints, relative to the width of a hinge's symbol."""
 LARGER_JOINT, LARGER_SITE = 1.1, 1.05
 """Size of the symbol of an actuator, relative to the object on which it acts."""
 
@@ -47,7 +47,7 @@ LARGER_JOINT, LARGER_SITE = 1.1, 1.05
 def _joint(m: Model, d: Data, objtype: int, objid: int, joint: int, knob: float, axle: Vec3, rgba: Vec4) -> int:
     """Add the symbol of a joint: a box (free), a sphere (ball), an arrow (slide) or half an arrow (hinge).
 
-    `knob` is the half size of boxes and spheres, `axle` the size of arrows. Returns the number of the geom, or -1.
+    `knob` is the half size of boxes and spheres, `axle` the size of arrows. Return the number of the geom, or -1.
     """
     kind = m.jnt_type[joint]
     anchor = get3(d.xanchor, joint)
@@ -73,9 +73,9 @@ def add_joints(m: Model, d: Data) -> int:
 
 @kernel
 def _share(value: float, limited: int, low: float, high: float) -> float:
-    """Scale a control or activation: 0 at its neutral value, -1 and 1 at the ends of its range.
+    """Scale a control or activation: 0 at its neutral value, -1 and 1 at the limits of its range.
 
-    Neutral is 0, or the end of the range nearest to 0. On a side without an end, the end is taken as -1 or 1.
+    The neutral value is 0, or the limit nearest to 0. Where the range has no limit, -1 or 1 is used.
     """
     neutral, bottom, top = 0.0, -1.0, 1.0
     if limited != 0:
@@ -89,9 +89,10 @@ def _share(value: float, limited: int, low: float, high: float) -> float:
 
 @kernel
 def actuator_colour(m: Model, d: Data, actuator: int) -> Vec4:
-    """Interpolate between the neutral colour and those of the limits by the control, or if requested by the activation.
+    """Return the colour for an actuator's control, interpolated between neutral colour and colours of the limits.
 
-    The limits are those of the control if it has limits, even for an activation.
+    If the option is set, the activation replaces the control. The limits are the control's if it has any, even for an
+    activation.
     """
     limited = m.actuator_ctrllimited[actuator]
     low, high = m.actuator_ctrlrange[actuator, 0], m.actuator_ctrlrange[actuator, 1]

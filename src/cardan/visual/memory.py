@@ -1,9 +1,9 @@
-"""A scene as kernels see it: numbers of its words, and its memory.
+"""A scene as kernels see it: indices of its words, and its memory.
 
 The geoms of an `MjvScene` are stored in one array of structures, with the layout of MuJoCo's `mjvGeom`. Kernels see the
-array twice, as 32-bit integers and as 32-bit reals, and address a member by the number of its word (`GEOM["pos"]`).
-Each word is always used with the same type. Options, selection and camera are copied into two small arrays
-(`scn_state`, `scn_pose`), whose entries are numbered below.
+array twice, as 32-bit integers and as 32-bit reals, and address a member by the index of its word (`GEOM["pos"]`). Each
+word is always used with the same type. Options, selection and camera are copied into two small arrays (`scn_state`,
+`scn_pose`), whose indices are defined below.
 
 While a scene is updated, the slots ``d.work.scn_*`` of the data point to this memory.
 """
@@ -26,11 +26,12 @@ from cardan.visual import fields
 from cardan.visual.record import dtype_of, words_of
 
 GEOM = words_of(dtype_of(fields.GEOM))
-"""Words of the members of a geom."""
+"""Index of the first word of each member of a geom."""
 LIGHT = words_of(dtype_of(fields.LIGHT))
-"""Words of the members of a light; the word `headlight` contains the bytes headlight, directional and castshadow."""
+"""Index of the first word of each member of a light; the word `headlight` contains the bytes headlight, directional and
+castshadow."""
 CAMERA = words_of(dtype_of(fields.GL_CAMERA))
-"""Words of the members of a camera."""
+"""Index of the first word of each member of a camera."""
 
 NGROUP = fields.NGROUP
 # entries of scn_state
@@ -41,10 +42,10 @@ LABEL, FRAME, BVH_DEPTH, FLEX_LAYER = range(13, 17)
 GEOMGROUP, SITEGROUP, JOINTGROUP, TENDONGROUP, ACTUATORGROUP, FLEXGROUP, SKINGROUP = range(17, 17 + 7 * NGROUP, NGROUP)
 FLAGS = SKINGROUP + NGROUP
 VIS = {name.removeprefix("mjVIS_"): FLAGS + int(flag) for name, flag in mjtVisFlag.__members__.items()}
-"""Entries of scn_state for the flags of the options, by name."""
+"""Index in `scn_state` of each flag of the options, by name."""
 LABELS = {name.removeprefix("mjLABEL_"): int(kind) for name, kind in mjtLabel.__members__.items()}
 FRAMES = {name.removeprefix("mjFRAME_"): int(kind) for name, kind in mjtFrame.__members__.items()}
-"""Kinds of labels and frames by name."""
+"""Values of mjtFrame and mjtLabel, by name."""
 NFLAG = next(len(np.zeros(row.shape)) for row in fields.OPTION if row.name == "flags")
 NSTATE = FLAGS + NFLAG
 # entries of scn_pose: the reals of a camera, then those of a perturbation
@@ -61,17 +62,17 @@ _PERTURB = words_of(dtype_of(fields.PERTURB))
 
 
 def _part(values: np.ndarray, first: int, count: int, dtype: type) -> np.ndarray:
-    """View of `count` numbers of one structure, from the byte `first` on."""
+    """Return a view of `count` numbers in a structure, from byte `first` on."""
     return np.ndarray((count,), dtype, values.data, first)
 
 
 def _words(structures: np.ndarray, dtype: type) -> np.ndarray:
-    """View of an array of structures as 32-bit words, one structure in each row."""
+    """Return a view of an array of structures as 32-bit words, one structure in each row."""
     return structures.view(dtype).reshape(len(structures), structures.itemsize // 4)
 
 
 class SceneMemory:
-    """The memory of one scene, as kernels see it: its arrays of structures, and its other arrays by name."""
+    """Memory of one scene, as kernels see it: arrays of structures, and other arrays by name."""
 
     def __init__(
         self, geoms: np.ndarray, lights: np.ndarray, cameras: np.ndarray, arrays: Mapping[str, np.ndarray]
@@ -130,7 +131,7 @@ class SceneMemory:
         self.pose[REFPOS:NPOSE] = _part(values, 4 * _PERTURB["refpos"], NPOSE - REFPOS, np.float64)
 
     def programs_of(self, m: Any) -> dict[Any, Any]:
-        """Return the programs that updated this scene for a model, by request; drop the programs of another model."""
+        """Return the cached programs that update this scene for a model, by request; drop those of another model."""
         if self._model is None or self._model() is not m:
             self._model = weakref.ref(m)
             self._programs = {}
@@ -138,7 +139,7 @@ class SceneMemory:
 
     @property
     def wishes(self) -> tuple[bytes, int, bool]:
-        """The values on which the stages of a scene depend: options, categories, and whether a body is selected."""
+        """Return the values that determine the stages of a scene: options, categories, whether a body is selected."""
         state = self.state
         return state[LABEL:].tobytes(), int(state[CATMASK]), bool(state[SELECT] > 0)
 
@@ -151,6 +152,6 @@ class SceneMemory:
         self.pose[LOOKAT:REFPOS] = _part(camera.values, _LOOKAT, 6, np.float64)
 
     def get_camera(self, camera: Any) -> None:
-        """Copy the point of view back to an MjvCamera, if it is a tracking camera, which has been moved."""
+        """Copy `lookat` back to an MjvCamera if it is a tracking camera, which stages have moved."""
         if self.state[CAM_TYPE] == CAMERA_TRACKING:
             camera.values["lookat"] = self.pose[LOOKAT:DISTANCE]

@@ -35,7 +35,7 @@ TRANSLATE, ROTATE = int(mjtPertBit.mjPERT_TRANSLATE), int(mjtPertBit.mjPERT_ROTA
 
 
 def inertial_quat(m: MjModel, d: MjData, body: int) -> Any:
-    """Orientation of a body's inertial frame."""
+    """Return the orientation of a body's inertial frame, world frame."""
     return mul_quat(tuple(d.xquat[body].tolist()), tuple(m.body_iquat[body].tolist()))
 
 
@@ -51,9 +51,9 @@ def _selected_point(d: MjData, body: int, pert: MjvPerturb) -> np.ndarray:
 
 
 def _apparent_mass(m: MjModel, d: MjData, jacobian: np.ndarray) -> float:
-    """Apparent mass, or moment of inertia, at a point: the harmonic mean over directions, 3 / tr(J M^-1 J').
+    """Return the apparent mass (or inertia) for a Jacobian: the harmonic mean over directions, 3 / tr(J M^-1 J').
 
-    It is 1 for a body that can't move.
+    The result is 1 for a body that can't move.
     """
     if m.nv == 0:
         return 1.0
@@ -64,11 +64,11 @@ def _apparent_mass(m: MjModel, d: MjData, jacobian: np.ndarray) -> float:
 
 
 def mjv_initPerturb(m: MjModel, d: MjData, scn: MjvScene, pert: MjvPerturb) -> None:
-    """Copy perturb pos,quat from selected body; set scale for perturbation.
+    """Begin a perturbation of the selected body: set its reference pose, `localmass` and `scale`.
 
-    The reference is the pose of the body's inertial frame and the selected point. `localmass` is the apparent mass at
-    that point, and `scale` is the distance of a mouse movement over the height of the window. If no body is selected,
-    nothing happens. `select` and `localpos` of the perturbation must be set.
+    The reference is the orientation of the body's inertial frame, and the position of the selected point. `localmass`
+    is the apparent mass at that point, and `scale` is the distance of a mouse movement over the height of the window.
+    If no body is selected, nothing happens. `select` and `localpos` of the perturbation must be set.
 
     Raises:
         FatalError: the cameras of the scene were never set.
@@ -86,7 +86,7 @@ def mjv_initPerturb(m: MjModel, d: MjData, scn: MjvScene, pert: MjvPerturb) -> N
 
 
 def mjv_applyPerturbForce(m: MjModel, d: MjData, pert: MjvPerturb) -> None:
-    """Set perturb force,torque in d->xfrc_applied, if selected body is dynamic.
+    """Write the force and torque of a perturbation to `d.xfrc_applied`, if the selected body is dynamic.
 
     A critically damped spring pulls the selected point to its reference; another one rotates the body. The model's
     ``vis.map.stiffness`` and ``stiffnessrot`` are the squared frequencies of the springs.
@@ -114,10 +114,10 @@ def mjv_applyPerturbForce(m: MjModel, d: MjData, pert: MjvPerturb) -> None:
 
 
 def mjv_applyPerturbPose(m: MjModel, d: MjData, pert: MjvPerturb, flg_paused: int) -> None:
-    """Set perturb pos,quat in d->mocap when selected body is mocap, and in d->qpos otherwise.
+    """Move the selected body to the reference pose of a perturbation.
 
-    Write d->qpos only if flg_paused and subtree root for selected body has free joint. The whole tree is then moved, so
-    that the selected body is at the reference.
+    For a mocap body, the mocap pose is set. For other bodies, `d.qpos` is set, but only if `flg_paused` is nonzero and
+    the root of the body's tree has a free joint: then the whole tree is moved.
     """
     body = _selected("mjv_applyPerturbPose", m, d, pert)
     if not body or not pert.active | pert.active2:
@@ -143,7 +143,7 @@ FLEX_FLAGS = [int(getattr(mjtVisFlag, f"mjVIS_FLEX{k}")) for k in ("VERT", "EDGE
 
 
 def _direction(scn: MjvScene, aspectratio: float, relx: float, rely: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return origin and unit direction of the ray through a point of the window."""
+    """Return origin and unit direction (world frame) of the ray through a point of the window."""
     pos, forward, up = model_camera("mjv_select", scn)
     height = mjv_frustumHeight(scn)
     right = np.cross(forward, up)
@@ -152,7 +152,7 @@ def _direction(scn: MjvScene, aspectratio: float, relx: float, rely: float) -> t
 
 
 def _nearest_flex(m: MjModel, d: MjData, opt: MjvOption, pnt: np.ndarray, vec: np.ndarray) -> tuple[float, int, int]:
-    """Return distance, flex and vertex of the nearest flex, or -1. If flexes are shown, all groups are considered."""
+    """Return distance, flex id and vertex id of the nearest flex on a ray, or -1. Groups are ignored."""
     vert, edge, face, skin = (int(opt.flags[k]) for k in FLEX_FLAGS)
     best, vertex = (-1.0, -1, -1), np.zeros(1, np.int32)
     for flex in range(m.nflex if vert or edge or face or skin else 0):
@@ -165,7 +165,7 @@ def _nearest_flex(m: MjModel, d: MjData, opt: MjvOption, pnt: np.ndarray, vec: n
 def _nearest_skin(
     m: MjModel, opt: MjvOption, scn: MjvScene, pnt: np.ndarray, vec: np.ndarray
 ) -> tuple[float, int, int]:
-    """Return distance, skin and vertex of the nearest skin, or -1. If skins are shown, all groups are considered."""
+    """Return distance, skin id and vertex id of the nearest skin on a ray, or -1. Groups are ignored."""
     best, vertex = (-1.0, -1, -1), np.zeros(1, np.int32)
     for skin in range(m.nskin if opt.flags[SKIN] else 0):
         first, faces = int(m.skin_vertadr[skin]), int(m.skin_faceadr[skin])
@@ -202,7 +202,7 @@ def mjv_select(
     flexid: np.ndarray,
     skinid: np.ndarray,
 ) -> int:
-    """Select geom, flex or skin with mouse, return bodyid; -1: none selected.
+    """Select a geom, flex or skin at a point of the window; return the id of its body, or -1.
 
     Args:
         m: model.
@@ -257,13 +257,13 @@ ROTATE_V, ROTATE_H, MOVE_V, MOVE_H, ZOOM = (
 
 STEEPEST = 89.0
 NEAREST, FARTHEST = 0.01, 100.0
-"""Limits of the distance of a camera, in extents of the model, and of the scale of a scene."""
+"""Limits of a camera's distance, relative to the extent of the model, and of a scene's scale."""
 ZOOM_RATE = 3.0
 QUARTER = 0.5 * pi
 
 
 def _action(name: str, action: int) -> int:
-    """Return a mouse action if it is valid; else raise FatalError."""
+    """Return a mouse action as an int; raise FatalError if it is invalid."""
     value = integer(name, "action", action)
     if value not in (ROTATE_V, ROTATE_H, MOVE_V, MOVE_H, ZOOM):
         raise FatalError(f"{name}: unexpected action {value}")
@@ -271,7 +271,7 @@ def _action(name: str, action: int) -> int:
 
 
 def mjv_moveCamera(m: MjModel, action: int, reldx: float, reldy: float, scn: MjvScene, cam: MjvCamera) -> None:
-    """Move camera with mouse; action is mjtMouse.
+    """Move an abstract camera by a movement of the mouse.
 
     Fixed cameras don't move; tracking cameras only rotate and zoom.
 
@@ -307,7 +307,7 @@ def mjv_moveCamera(m: MjModel, action: int, reldx: float, reldy: float, scn: Mjv
 
 
 def _turn(axis: np.ndarray, angle: float) -> Any:
-    """Quaternion of a rotation; the axis need not have unit length."""
+    """Return the quaternion of a rotation; the axis need not have unit length."""
     norm = float(np.linalg.norm(axis))
     if norm < mjMINVAL:
         return (1.0, 0.0, 0.0, 0.0)
@@ -315,7 +315,7 @@ def _turn(axis: np.ndarray, angle: float) -> Any:
 
 
 def mjv_moveModel(m: MjModel, action: int, reldx: float, reldy: float, roomup: Any, scn: MjvScene) -> None:
-    """Move model with mouse; action is mjtMouse.
+    """Move the model in the room by a movement of the mouse.
 
     If `enabletransform` of the scene is set, its translation, rotation or scale is changed. `roomup` is the unit vector
     that is up in the room (3,); the other arguments and errors are those of `mjv_moveCamera`.
@@ -345,7 +345,7 @@ def mjv_moveModel(m: MjModel, action: int, reldx: float, reldy: float, roomup: A
 def mjv_movePerturb(
     m: MjModel, d: MjData, action: int, reldx: float, reldy: float, scn: MjvScene, pert: MjvPerturb
 ) -> None:
-    """Move perturb object with mouse; action is mjtMouse.
+    """Move the reference pose of a perturbation by a movement of the mouse.
 
     The reference of the perturbation `pert` is moved or rotated relative to the camera's view. Its rotation relative to
     the body is at most a quarter turn. The other arguments and errors are those of `mjv_moveCamera`.

@@ -13,10 +13,10 @@ import numpy as np
 
 
 class Member(NamedTuple):
-    """One member of a structure, with the name in MuJoCo's structure, and meaning and unit in a few words (`doc`).
+    """One member of a structure: its name in MuJoCo's structure, and its meaning and unit in a few words (`doc`).
 
-    `dtype` is NumPy's code of the element type (``"f4"``); ``"S100"`` is text of at most 99 bytes. A scalar has no
-    dimensions. The `default` is the value after construction; None: 0 or empty.
+    `dtype` is NumPy's code of the element type (``"f4"``); ``"S100"`` is text of at most 99 bytes. The shape of a
+    scalar is empty. The `default` is the value after construction; None means 0 or empty.
     """
 
     name: str
@@ -32,7 +32,7 @@ def dtype_of(table: tuple[Member, ...]) -> np.dtype:
 
 
 def words_of(dtype: np.dtype) -> dict[str, int]:
-    """Return the 32-bit word at which each member of a structure begins; a byte has the word that contains it."""
+    """Return the index of the 32-bit word in which each member of a structure begins, by name."""
     return {name: offset // 4 for name, (_, offset, *_) in (dtype.fields or {}).items()}
 
 

@@ -20,7 +20,7 @@ from cardan.visual.structs import MjvGLCamera, MjvScene
 
 
 def transform_of(name: str, scn: MjvScene) -> tuple[np.ndarray, Quat, float]:
-    """Translation, rotation (a unit quaternion) and scale of a scene; raise FatalError if the scale is too small."""
+    """Return translation, rotation (unit quaternion) and scale of a scene; FatalError if the scale is too small."""
     require_record(name, "scn", scn, MjvScene)
     if scn.scale < mjMINVAL:
         raise FatalError(f"{name}: mjvScene scale {scn.scale} too small")
@@ -31,12 +31,12 @@ def transform_of(name: str, scn: MjvScene) -> tuple[np.ndarray, Quat, float]:
 
 
 def matrix_of(quat: Quat) -> np.ndarray:
-    """Rotation matrix (3, 3) of a unit quaternion."""
+    """Return the rotation matrix (3, 3) of a unit quaternion."""
     return np.reshape(quat2mat(quat), (3, 3))
 
 
 def mjv_room2model(modelpos: np.ndarray, modelquat: np.ndarray, roompos: Any, roomquat: Any, scn: MjvScene) -> None:
-    """Transform pose from room to model space; `modelpos` (3,) and `modelquat` (4,) are written.
+    """Transform a pose from room space to model space; `modelpos` (3,) and `modelquat` (4,) are written.
 
     Raises:
         FatalError: the scale of the scene is too small.
@@ -49,7 +49,7 @@ def mjv_room2model(modelpos: np.ndarray, modelquat: np.ndarray, roompos: Any, ro
 
 
 def mjv_model2room(roompos: np.ndarray, roomquat: np.ndarray, modelpos: Any, modelquat: Any, scn: MjvScene) -> None:
-    """Transform pose from model to room space; the inverse of `mjv_room2model`: `roompos`, `roomquat` are written."""
+    """Transform a pose from model space to room space; `roompos` (3,) and `roomquat` (4,) are written."""
     out, turn = target_of("roompos", roompos, 3), target_of("roomquat", roomquat, 4)
     point, quat = vector_of("modelpos", modelpos, 3), numbers("modelquat", modelquat, 4)
     translate, rotate, scale = transform_of("mjv_model2room", scn)
@@ -58,14 +58,14 @@ def mjv_model2room(roompos: np.ndarray, roomquat: np.ndarray, modelpos: Any, mod
 
 
 def _upright(forward: np.ndarray, up: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Unit vector along `forward`, and the unit vector perpendicular to it that is closest to `up`."""
+    """Return the unit vector along `forward`, and the unit vector perpendicular to it that is closest to `up`."""
     forward = forward / np.linalg.norm(forward)
     up = up - forward * (forward @ up)
     return forward, up / np.linalg.norm(up)
 
 
 def mjv_averageCamera(cam1: MjvGLCamera, cam2: MjvGLCamera) -> MjvGLCamera:
-    """Return the average of two OpenGL cameras."""
+    """Return the average of two cameras: the camera midway between the eyes."""
     for argument, cam in (("cam1", cam1), ("cam2", cam2)):
         require_record("mjv_averageCamera", argument, cam, MjvGLCamera)
     mean = MjvGLCamera()
@@ -77,7 +77,7 @@ def mjv_averageCamera(cam1: MjvGLCamera, cam2: MjvGLCamera) -> MjvGLCamera:
 
 
 def room_camera(name: str, scn: MjvScene) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Position, forward and up vectors (3,) of a scene's average camera, in the room; FatalError if not set yet."""
+    """Return position, forward and up vectors (3,) of a scene's average camera in room space; FatalError if not set."""
     require_record(name, "scn", scn, MjvScene)
     one, other = (camera.values for camera in scn.camera)
     if one["frustum_near"] < mjMINVAL or other["frustum_near"] < mjMINVAL:
@@ -87,7 +87,7 @@ def room_camera(name: str, scn: MjvScene) -> tuple[np.ndarray, np.ndarray, np.nd
 
 
 def model_camera(name: str, scn: MjvScene) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Position, forward and up vectors (3,) of the average camera of a scene, in the model."""
+    """Return position, forward and up vectors (3,) of a scene's average camera in model space."""
     pos, forward, up = room_camera(name, scn)
     if not scn.enabletransform:
         return pos, forward, up
@@ -97,9 +97,10 @@ def model_camera(name: str, scn: MjvScene) -> tuple[np.ndarray, np.ndarray, np.n
 
 
 def mjv_cameraInModel(headpos: np.ndarray, forward: np.ndarray, up: np.ndarray, scn: MjvScene) -> None:
-    """Get camera info in model space; average left and right OpenGL cameras.
+    """Write the pose of the scene's average camera in model space.
 
-    Writes the position between the eyes, the unit vector of the viewing direction, and the unit vector upwards (3,).
+    The results (3,) are the position between the eyes, the unit vector of the viewing direction, and the unit vector
+    upwards.
 
     Raises:
         FatalError: the cameras of the scene were never set, or its scale is too small.
@@ -110,14 +111,14 @@ def mjv_cameraInModel(headpos: np.ndarray, forward: np.ndarray, up: np.ndarray, 
 
 
 def mjv_cameraInRoom(headpos: np.ndarray, forward: np.ndarray, up: np.ndarray, scn: MjvScene) -> None:
-    """Get camera info in room space; average left and right OpenGL cameras. Arguments as in `mjv_cameraInModel`."""
+    """Write the pose of the scene's average camera in room space; arguments as in `mjv_cameraInModel`."""
     targets = target_of("headpos", headpos, 3), target_of("forward", forward, 3), target_of("up", up, 3)
     for target, value in zip(targets, room_camera("mjv_cameraInRoom", scn), strict=True):
         target[:] = value
 
 
 def mjv_frustumHeight(scn: MjvScene) -> float:
-    """Get frustum height at unit distance from camera; average left and right OpenGL cameras.
+    """Return the height of the frustum at unit distance from the scene's average camera.
 
     Raises:
         FatalError: the cameras of the scene were never set.
@@ -128,13 +129,13 @@ def mjv_frustumHeight(scn: MjvScene) -> float:
 
 
 def mjv_alignToCamera(res: np.ndarray, vec: Any, forward: Any) -> None:
-    """Rotate 3D vec in horizontal plane by angle between (0,1) and (forward_x,forward_y); write it to res (3,)."""
+    """Rotate a vector (3,) about z by the angle from the y axis to the horizontal part of `forward`, into `res`."""
     out = target_of("res", res, 3)
     out[:] = aligned(vector_of("vec", vec, 3), vector_of("forward", forward, 3))
 
 
 def aligned(vec: np.ndarray, forward: np.ndarray) -> np.ndarray:
-    """Rotate a vector about the vertical axis, so that its y axis becomes the horizontal direction of `forward`."""
+    """Return a vector rotated about z by the angle from the y axis to the horizontal part of `forward`."""
     x, y = float(forward[0]), float(forward[1])
     norm = float(np.hypot(x, y))
     x, y = (x / norm, y / norm) if norm > mjMINVAL else (1.0, 0.0)

@@ -55,9 +55,9 @@ CAMERA_FIXED = int(mjtCamera.mjCAMERA_FIXED)
 class Part:
     """One stage of a scene, and the conditions under which it runs.
 
-    The named size of the model must not be 0. At least one of the categories (bits of mjtCatBit) must be requested;
-    `ANY`: no condition. One of the flags (mjtVisFlag), frames (mjtFrame) or labels (mjtLabel), named without prefix,
-    must be chosen if there are any. If `selected`, a body must be selected.
+    The named `size` of the model must not be 0. At least one of the categories (bits of mjtCatBit) must be requested;
+    `ANY`: no condition. If flags (mjtVisFlag), frames (mjtFrame) or labels (mjtLabel) are named (without prefix), one
+    of them must be chosen. If `selected`, a body must be selected.
     """
 
     stage: Stage
@@ -103,7 +103,7 @@ PARTS: tuple[Part, ...] = (
 
 
 def stages_of(m: MjModel, state: np.ndarray) -> tuple[Stage, ...]:
-    """Return the stages that a scene needs, in their order, by the entries `state` of its memory."""
+    """Return the stages that a scene needs, in order, for the options in `state` (`SceneMemory.state`)."""
     selected, frame, label, catmask = state[SELECT] > 0, state[FRAME], state[LABEL], state[CATMASK]
     return tuple(
         part.stage
@@ -122,7 +122,7 @@ def stages_of(m: MjModel, state: np.ndarray) -> tuple[Stage, ...]:
 
 NAMED = ("BODY", "JOINT", "GEOM", "SITE", "CAMERA", "LIGHT", "TENDON", "ACTUATOR", "FLEX", "SKIN")
 OBJECTS = {**{name: name for name in NAMED}, "SELECTION": "BODY", "CONSTRAINT": "EQUALITY"}
-"""Kinds of objects by the kinds of labels that are their names."""
+"""Kind of object whose name each kind of label shows."""
 Text = Callable[[Any, Any, Any, int], str]
 
 
@@ -136,7 +136,7 @@ def _selected_point(m: Any, d: Any, point: np.ndarray, body: int) -> str:
 
 
 def _side(m: Any, geom: int, flex: int, element: int, vertex: int) -> str:
-    """Describe one side of a contact."""
+    """Return the label of one side of a contact: the name of the geom, or of the flex with element or vertex."""
     if geom >= 0:
         return mj_id2name(m, mjtObj.mjOBJ_GEOM, geom) or f"g{geom}"
     name = mj_id2name(m, mjtObj.mjOBJ_FLEX, flex) or f"f{flex}"
@@ -180,7 +180,7 @@ def _geom_program(m: MjModel, scn: MjvScene, more: tuple[Stage, ...] = ()) -> Pr
 
 
 def _check(name: str, m: Any, d: Any, **records: tuple[Any, Any]) -> None:
-    """Raise TypeError for an argument of another class, ValueError if model, data and scene don't fit together."""
+    """Raise TypeError if an argument has another class, ValueError if model, data and scene don't belong together."""
     check_pair(name, m, d)
     for argument, (value, kind) in records.items():
         if not isinstance(value, kind):
@@ -192,7 +192,7 @@ def _check(name: str, m: Any, d: Any, **records: tuple[Any, Any]) -> None:
 
 
 def _check_camera(m: MjModel, cam: MjvCamera) -> None:
-    """Check the type and the ids of an abstract camera; if they are invalid, raise FatalError, as the reference."""
+    """Check the type and the ids of an abstract camera; raise FatalError if they are invalid, as the reference does."""
     kind, track, fixed = cam.type, cam.trackbodyid, cam.fixedcamid
     if kind not in range(len(mjtCamera.__members__)):
         raise FatalError(f"mjv_updateCamera: unknown camera type {kind}")
@@ -229,14 +229,14 @@ def _finish(m: MjModel, d: MjData, opt: MjvOption, scn: MjvScene) -> None:
 def mjv_updateScene(
     m: MjModel, d: MjData, opt: MjvOption, pert: MjvPerturb | None, cam: MjvCamera, catmask: int, scn: MjvScene
 ) -> None:
-    """Update entire scene given model state.
+    """Update all parts of a scene from the state of a model.
 
-    Cameras, lights, flexes, skins and the list of geoms are replaced by those that the options, the groups and the
-    categories request (spec: programming, visualization, "Scene update").
+    Cameras, lights, flexes, skins and the list of geoms are replaced by those that options, groups and categories
+    request (spec: programming, visualization, "Scene update").
 
     Args:
         m: model.
-        d: data; positions must have been computed (`mj_forward`), and for their decorations contacts and forces.
+        d: data, after `mj_forward`: positions are read; for decorations, contacts and forces, too.
         opt: elements to show.
         pert: selected body and perturbation, or None.
         cam: abstract camera; a tracking camera is moved.
@@ -273,9 +273,9 @@ def mjv_updateScene(
 
 
 def mjv_addGeoms(m: MjModel, d: MjData, opt: MjvOption, pert: MjvPerturb | None, catmask: int, scn: MjvScene) -> None:
-    """Add geoms from selected categories.
+    """Append the geoms of the selected categories to the geoms of a scene.
 
-    They are appended to the geoms of the scene; lights and cameras don't change. Arguments as in `mjv_updateScene`.
+    Lights and cameras don't change. Arguments as in `mjv_updateScene`.
     """
     _check("mjv_addGeoms", m, d, opt=(opt, MjvOption), scn=(scn, MjvScene), pert=(pert, MjvPerturb | None))
     _prepare(d, opt, pert, integer("mjv_addGeoms", "catmask", catmask), scn)
@@ -284,7 +284,7 @@ def mjv_addGeoms(m: MjModel, d: MjData, opt: MjvOption, pert: MjvPerturb | None,
 
 
 def mjv_makeLights(m: MjModel, d: MjData, scn: MjvScene) -> None:
-    """Make list of lights.
+    """Replace the lights of a scene.
 
     The headlight, if it is on, is first and at the position of the scene's cameras. The active lights of the model
     follow.
@@ -296,10 +296,9 @@ def mjv_makeLights(m: MjModel, d: MjData, scn: MjvScene) -> None:
 
 
 def mjv_updateCamera(m: MjModel, d: MjData, cam: MjvCamera, scn: MjvScene) -> None:
-    """Update camera.
+    """Set both cameras of a scene from an abstract camera.
 
-    Both cameras of the scene are set from an abstract camera. A tracking camera moves its `lookat` a fifth of the
-    distance to the centre of mass of the tracked body's subtree.
+    A tracking camera moves its `lookat` a fifth of the distance to the centre of mass of the tracked body's subtree.
 
     Raises:
         FatalError: the camera has an unknown type or an id out of range.
@@ -313,7 +312,7 @@ def mjv_updateCamera(m: MjModel, d: MjData, cam: MjvCamera, scn: MjvScene) -> No
 
 
 def mjv_updateSkin(m: MjModel, d: MjData, scn: MjvScene) -> None:
-    """Update skins: vertices and normals of all skins of the scene, from the poses of their bones."""
+    """Update vertices and normals of all skins of the scene from the poses of their bones."""
     _check("mjv_updateSkin", m, d, scn=(scn, MjvScene))
     scn.memory.attach(d)
     _program((flexes.update_skins,)).run(m, d)

@@ -51,7 +51,7 @@ class MjvOption(VisualRecord):
 
 
 class MjvPerturb(VisualRecord):
-    """The selected body, and how the mouse moves or pushes it."""
+    """The selected body, and its perturbation by the mouse."""
 
     table = fields.PERTURB
 
@@ -118,7 +118,7 @@ class MjvScene(VisualRecord):
             self.nflex, self.nskin = model.nflex, model.nskin
 
     def _attach(self) -> None:
-        """Make the tuples of structures whose values are in the arrays, and the memory that kernels see."""
+        """Make the tuples of structures over the arrays of values, and the memory that kernels see."""
         attributes = self.__dict__
         attributes["memory"] = SceneMemory(self.geom_values, self.light_values, self.camera_values, attributes)
         attributes["geoms"] = tuple(MjvGeom.at(self.geom_values[k, ...]) for k in range(len(self.geom_values)))
@@ -187,9 +187,9 @@ def _arrays(model: MjModel | None, maxgeom: int) -> dict[str, np.ndarray]:
 def _face_room(model: MjModel, flex: int) -> int:
     """Return the largest number of faces of a flex that can be shown at once.
 
-    For a surface it is the number of both sides of the elements, plus two for each piece of the border. For a solid it
-    is the larger number of the shell and of all sides of the elements of one layer. For a line nothing is drawn, but as
-    much memory is allocated as for a solid, as in the reference.
+    For a surface, two faces for each element, plus two for each edge of the border. For a solid, the faces of the shell
+    or of all elements in one layer, whichever are more. For a line, nothing is drawn, but the same memory is allocated
+    as for a solid, as in the reference.
     """
     dim, elements, shell = (int(getattr(model, f"flex_{name}")[flex]) for name in ("dim", "elemnum", "shellnum"))
     if dim == 2:

@@ -43,7 +43,8 @@ from cardan.visual.memory import LABELS, TENDONGROUP, VIS
 POINTS = 31
 """Number of points of a curve."""
 STEEP = 0.01
-"""Horizontal distance, relative to the length, below which the cord is drawn folded: straight down and up again."""
+"""Horizontal distance of the ends, relative to the cord's length, below which the cord hangs straight down and up
+again."""
 _ITERATIONS = 50
 Cord = tuple[int, Vec3, Vec3, float, float, float]
 """A hanging cord, see `hang`."""
@@ -69,7 +70,7 @@ def _half_angle(ratio: float) -> float:
 
 @kernel
 def hang(start: Vec3, stop: Vec3, gravity: Vec3, length: float) -> Cord:
-    """Describe a cord for `point_of`: number of points, unit vectors to the side and up, and parameters of the curve.
+    """Describe a cord for `point_of`: number of points, unit vectors to the side and up, parameters of the curve.
 
     The ends are closer than `length`, the length of the cord (m); gravity is not zero.
     """
@@ -91,7 +92,7 @@ def hang(start: Vec3, stop: Vec3, gravity: Vec3, length: float) -> Cord:
 
 @kernel
 def point_of(start: Vec3, stop: Vec3, cord: Cord, k: int) -> Vec3:
-    """Point `k` of a cord from `hang`; the first and the last point are the ends."""
+    """Return point `k` of a cord made by `hang`; the first and the last point are the ends."""
     count, level, up, a, x0, h = cord
     if k == 0:
         return start
@@ -107,10 +108,10 @@ def point_of(start: Vec3, stop: Vec3, cord: Cord, k: int) -> Vec3:
 
 @kernel
 def cord_length(m: Model, d: Data, tendon: int) -> float:
-    """Length of the cord as which a tendon is drawn, or 0 if the tendon is drawn straight.
+    """Return the length of the hanging cord that shows a tendon, or 0 if the tendon is drawn straight.
 
-    A cord goes between two sites and only pulls: its limit or its spring starts to act at a positive length, and it has
-    no damping and no friction. It is longer than the distance between its ends.
+    A tendon is drawn as a cord if it connects two sites and only pulls: its limit or its spring starts to act at a
+        positive length, which exceeds the distance of its ends, and it has no damping and no friction.
     """
     if m.tendon_num[tendon] != 2 or d.ten_wrapnum[tendon] != 2:
         return 0.0
@@ -148,7 +149,7 @@ def _segment(
 
 @kernel
 def _path_point(d: Data, k: int) -> Vec3:
-    """Point `k` of the paths of tendons; each row of `wrap_xpos` contains two points."""
+    """Return point `k` of the tendon paths; each row of `wrap_xpos` contains two points."""
     row, column = k // 2, 3 * (k % 2)
     return (d.wrap_xpos[row, column], d.wrap_xpos[row, column + 1], d.wrap_xpos[row, column + 2])
 
@@ -157,8 +158,8 @@ def _path_point(d: Data, k: int) -> Vec3:
 def tendon_path(m: Model, d: Data, tendon: int, objtype: int, objid: int, label: int, width: float, rgba: Vec4) -> None:
     """Add the path of a spatial tendon as capsules: a hanging cord, or straight segments, which are thin on geoms.
 
-    The shown object, given by `objtype` and `objid`, is the tendon or an actuator on it; `label` is the kind of its
-    label, `width` the radius of the capsules in m.
+    `objtype` and `objid` identify the shown object: the tendon, or an actuator on it. `label` is the kind of label,
+    `width` the radius of the capsules in m.
     """
     length = cord_length(m, d, tendon)
     first = d.ten_wrapadr[tendon]

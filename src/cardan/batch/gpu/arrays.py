@@ -82,16 +82,16 @@ _NAMES = (b"dltensor", b"dltensor_versioned")
 
 @ctypes.PYFUNCTYPE(None, ctypes.c_void_p)
 def _drop(capsule: int) -> None:
-    """Free the content of a capsule that ends, if no consumer took it."""
+    """Destructor of capsules: free the content, unless a consumer took it."""
     for name in _NAMES:
         if _api.PyCapsule_IsValid(capsule, name):
             _give_back(_api.PyCapsule_GetPointer(capsule, name))
 
 
 def capsule(array: Any, device: tuple[int, int], versioned: bool) -> Any:
-    """Make a capsule over a `DeviceArray` on a device (DLPack's kind of device, number), and keep the array alive.
+    """Make a DLPack capsule over a `DeviceArray`, which it keeps alive; `device` is DLPack's (type, number).
 
-    It is `versioned` if the consumer supports version 1 of the protocol, which marks read-only arrays.
+    Set `versioned` if the consumer supports version 1 of the protocol, which can mark arrays as read-only.
     """
     shape = (ctypes.c_int64 * array.ndim)(*array.shape)
     strides = (ctypes.c_int64 * array.ndim)(*(s // array.dtype.itemsize for s in array.strides))
@@ -113,7 +113,7 @@ def capsule(array: Any, device: tuple[int, int], versioned: bool) -> Any:
 class DeviceArray:
     """A view of memory on a GPU, from the address of its first element, with strides in bytes; `keep` owns the memory.
 
-    Its flags are those of NumPy's arrays that matter here: whether it is `writeable`.
+    `flags` has one of NumPy's flags, `writeable`.
     """
 
     def __init__(
@@ -161,7 +161,7 @@ class DeviceArray:
         return DeviceArray(self.transfers, address, shape, strides, kind, self._keep, self.flags.writeable)
 
     def view(self, dtype: Any = None) -> DeviceArray:
-        """Return another array over the same memory; of another type, over the first bytes of each element."""
+        """Return another array over the same memory; a smaller `dtype` shows the first bytes of each element."""
         return self._over(self.address, self.shape, self.strides, dtype)
 
     def reshape(self, *shape: Any) -> DeviceArray:
@@ -186,7 +186,7 @@ class DeviceArray:
         return copied
 
     def _parts(self, key: Any) -> tuple[DeviceArray, np.ndarray | None]:
-        """Convert an index to a view and the selected rows of the view (None: all)."""
+        """Convert an index to a view and the rows selected within it (None: all)."""
         keys = key if isinstance(key, tuple) else (key,)
         if len(keys) == 1 and isinstance(keys[0], list | np.ndarray) and np.ndim(keys[0]) == 1:
             given = np.asarray(keys[0])
@@ -299,7 +299,7 @@ class DeviceArray:
         self.transfers.move(shape, self.dtype.itemsize, target, bits, self.transfers.rows(rows))
 
     def numpy(self) -> np.ndarray:
-        """Copy the array to this machine, after all work that was started."""
+        """Copy the array to this machine, after the GPU has finished all work started before."""
         shape, strides = self._rowwise()
         if not self.size:
             return np.zeros(self.shape, self.dtype)

@@ -1,4 +1,4 @@
-"""Worlds on one GPU: their memory, launches of programs, and requests of stages, answered between launches.
+"""Worlds on one GPU: memory, launches of programs, and requests of stages, which are handled between launches.
 
 Fields are `DeviceArray`, live over the GPU's memory.
 """
@@ -49,7 +49,7 @@ WORDS = {
     UNKNOWN_EQUALITY: "found an equality constraint of a type, or of objects, that are not there",
     ACTUATION_STALE: "found actuators of types that were not there when the batch was made",
 }
-"""Errors of worlds that can't continue, by status."""
+"""Messages for worlds that can't continue, by status."""
 
 
 class GpuBackEnd(BackEnd):
@@ -149,7 +149,7 @@ class GpuBackEnd(BackEnd):
     # programs ------------------------------------------------------------------------
 
     def _gpu_program(self, stages: Stages) -> GpuProgram:
-        """Return the program of some stages; a new one if functions that they call by number were added."""
+        """Return the program of some stages; make a new one if functions were added that stages call by number."""
         key = (*stages, len(internals.numbered(self.models.base)))
         if key not in self.gpu_programs:
             with _PREPARING.lock:
@@ -175,7 +175,7 @@ class GpuBackEnd(BackEnd):
         return self._gpu_program(self._resolved[key])
 
     def run(self, programs: Programs, worlds: np.ndarray, n: int = 1, lent: Mapping[str, np.ndarray] = NOTHING) -> None:
-        """Run programs `n` times in worlds; `ask` lends arrays."""
+        """Run programs `n` times in worlds; only `ask` uses arrays of the caller, so `lent` is empty."""
         for k, program in enumerate(programs[0]):
             which = worlds if programs[1] is None else worlds[programs[1][worlds] == k]
             if program is not None and len(which):
@@ -186,7 +186,7 @@ class GpuBackEnd(BackEnd):
         self.run(([self._gpu_program(stages)], None), worlds)
 
     def _run_reset(self, stage: Callable[..., Any], worlds: np.ndarray) -> None:
-        """Run a stage that resets worlds, and the resets of their plugins."""
+        """Run a stage that resets worlds, then reset their plugins."""
         also = [plugin_reset] if has_resetting_plugins(self.models.base) else []
         self.run_stages([stage, *also], worlds)
 
@@ -227,7 +227,7 @@ class GpuBackEnd(BackEnd):
     # requests of stages --------------------------------------------------------------
 
     def _answer(self, program: GpuProgram, status: int, worlds: np.ndarray, rows: np.ndarray) -> None:
-        """Answer the request of worlds that stopped with a status (see `GpuProgram.run`)."""
+        """Handle the request of worlds that stopped with a status (see `GpuProgram.run`)."""
         if 0 < status <= len(CAPACITIES):
             need = int(self.memories.view("work.need")[worlds].numpy().max())
             try:
@@ -262,7 +262,7 @@ class GpuBackEnd(BackEnd):
         self.memories.view("work.warned")[worlds] = warned
 
     def _reset_diverged(self, worlds: np.ndarray) -> None:
-        """Find what went bad, reset the worlds, and compute the forward dynamics of those that need it."""
+        """Diagnose and reset worlds that diverged, and compute the forward dynamics where a stage needs it."""
         names = ("work.bad_kind", "work.bad_index", "warning.number", "work.warned")
         kinds, index, number, warned = (self.memories.view(name)[worlds].numpy() for name in names)
         for k, (i, kind, at) in enumerate(zip(worlds.tolist(), kinds.tolist(), index.tolist(), strict=True)):
@@ -315,7 +315,7 @@ class GpuBackEnd(BackEnd):
         return found
 
     def _stepped(self, worlds: np.ndarray, failed: dict[int, str]) -> np.ndarray:
-        """Step worlds and return a mask of those that did (k,); add errors of the others to `failed`."""
+        """Step worlds and return a mask of the successful ones (k,); add the errors of others to `failed`."""
         try:
             self.call("step", worlds, [("mj_step", 1)])
         except SimulationError:
@@ -325,7 +325,7 @@ class GpuBackEnd(BackEnd):
         return np.ones(len(worlds), bool)
 
     def _troubles(self, worlds: np.ndarray) -> np.ndarray:
-        """Number of warnings, and of resets by checks, of each world (k, 2)."""
+        """Numbers of warnings and of automatic resets of each world (k, 2)."""
         self._warned = False
         counted = self.memories.view("warning.number")[worlds].numpy().sum(axis=1)
         return np.stack([counted, self.memories.view("work.auto_resets")[worlds].numpy()], axis=1)

@@ -19,16 +19,16 @@ from cardan.model.mjmodel import MjModel
 from cardan.model.tables import CAPACITIES, DATA
 
 STATISTICS = {"nstatistic": int(mjNSOLVER)}
-"""Statistics of the solver for one slot only; MjData has room for twenty, 160 kB for each world."""
+"""Size of the solver's statistics: one island. MjData has room for twenty, which would take 160 kB for each world."""
 
 BLOCKS = (128, 64, 32)
 """Possible numbers of threads in a block, one for each world: whole warps of 32."""
 BUSY = 2
-"""Least number of blocks for each multiprocessor before blocks become larger."""
+"""Smallest number of blocks for each multiprocessor; larger blocks are used only if there are still that many."""
 
 
 def block_size(count: int, multiprocessors: int) -> int:
-    """Return the number of threads in a block for `count` worlds: few worlds are spread over all multiprocessors."""
+    """Return the number of threads in a block: small blocks for few worlds, so that all multiprocessors have work."""
     large = [size for size in BLOCKS if count >= BUSY * multiprocessors * size]
     return large[0] if large else BLOCKS[-1]
 
@@ -40,8 +40,8 @@ PLUGIN_MEMORY = ("work.plugin_number", "work.plugin_index", "work.plugin_start")
 class GpuMemories:
     """Memory of the data of many worlds on a GPU, with the sizes and precision of a model.
 
-    There is memory for a multiple of the threads of a block (0: by the number of worlds, `block_size`). Neither these
-    nor the first capacities of the arenas change results.
+    The number of worlds is rounded up to a multiple of the threads in a block (0: chosen by `block_size`). Neither this
+    number nor the first capacities of the arenas change results.
 
     Raises:
         GpuMemoryError: there is no room for so many worlds; the message states how many would fit.
@@ -79,7 +79,7 @@ class GpuMemories:
         self.publish()
 
     def nbytes(self) -> int:
-        """Return the bytes of the blocks of all worlds, even if they don't fit into memory."""
+        """Return the number of bytes that all worlds need, even if they don't fit into memory."""
         growable = frozenset(CAPACITIES)
         homes = (None, *CAPACITIES)
         return sum(lane_layout(self.struct, growable, home, self.sizes, self.worlds).nbytes for home in homes)
@@ -103,7 +103,7 @@ class GpuMemories:
         self._table.write(self._slots)
 
     def _place(self, capacity: str | None) -> None:
-        """Allocate the fields of a capacity, filled with 0."""
+        """Allocate the fields whose size is a capacity (None: fixed sizes), filled with 0."""
         layout = lane_layout(self.struct, frozenset(CAPACITIES), capacity, self.sizes, self.worlds)
         memory = self.gpu.allocate(layout.nbytes)
         self._places[capacity] = layout, memory
@@ -120,7 +120,7 @@ class GpuMemories:
         return self._array(memory, offset, shape, dtype)
 
     def _strides(self, shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
-        """Return the strides of an interleaved field: worlds are next to each other."""
+        """Return the strides of an interleaved field, in which the same element of consecutive worlds is adjacent."""
         return (itemsize, *(self.worlds * s for s in c_strides(shape, itemsize)))
 
     def _array(self, memory: Memory, offset: int, shape: tuple[int, ...], dtype: np.dtype) -> DeviceArray:
@@ -145,7 +145,7 @@ class GpuMemories:
         return array
 
     def attach_plugins(self, start: StructMemory) -> None:
-        """Copy the data of plugin instances of a new MjData to all worlds: `init` ran once for all of them."""
+        """Copy the data of plugin instances from a new MjData to all worlds, so that `init` runs only once."""
         for name in PLUGIN_MEMORY:
             values = start.arrays[name]
             if values.size:
@@ -206,7 +206,7 @@ class GpuMemories:
                 array[tuple(slice(0, n) for n in values.shape)] = values
 
     def _columns(self, world: int, names: list[str]) -> dict[str, np.ndarray]:
-        """Copy the values of fields of a world: gathered on the GPU, then copied together."""
+        """Return the values of fields of a world: gathered on the GPU, then copied in one transfer."""
         views = {name: self.view(name)[world] for name in names}
         offsets, at = {}, 0
         for name, view in views.items():

@@ -1,7 +1,7 @@
 """The models of the worlds on a GPU: one slot table for all, or one for each world once fields differ between worlds.
 
-Kernels find a world's table by two words: the address of the first table and the distance to the next. So captured
-launches stay valid when fields are expanded.
+Kernels find a world's table through two words in memory: the address of the first table and the distance to the next.
+So captured launches stay valid when fields are expanded.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from cardan.model.tables import MODEL
 
 @dataclass(frozen=True, slots=True)
 class Uploaded:
-    """A model on the GPU: its slot table for the GPU, and its tables of functions, as they were uploaded."""
+    """Record of a model on the GPU: its slot table, and the last uploaded values of its tables of functions."""
 
     model: MjModel  # on this machine: while it is kept, no other model has its id
     slots: np.ndarray
@@ -48,13 +48,13 @@ class GpuModels(WorldModels):
 
     @property
     def address(self) -> int:
-        """Address of the two words, which never changes."""
+        """Address of the two words by which kernels find slot tables; it never changes."""
         return self._control.address
 
     # the shared model ------------------------------------------------------------
 
     def publish(self) -> None:
-        """Upload the model, and new numbers in its tables of functions."""
+        """Upload the model if needed, and changes in its tables of functions."""
         fresh = id(self.base) not in self._uploaded
         slots = self._on_gpu(self.base)
         if fresh:
@@ -62,7 +62,7 @@ class GpuModels(WorldModels):
             self._control.write(np.array([self._shared.address, 0], np.int64))
 
     def _on_gpu(self, m: MjModel) -> np.ndarray:
-        """Return the slot table of a model whose arrays are on the GPU, uploaded now if need be."""
+        """Return the slot table of a model on the GPU, after uploading the model or its changed tables of functions."""
         if id(m) not in self._uploaded:
             self._uploaded[id(m)] = self._upload(m)
         known = self._uploaded[id(m)]
@@ -97,7 +97,7 @@ class GpuModels(WorldModels):
     # fields that differ between worlds -------------------------------------------
 
     def _own_tables(self) -> DeviceArray:
-        """Return slot tables of all worlds; from now on kernels use these."""
+        """Return the slot tables of all worlds, one each; kernels use them from now on."""
         if self._tables is None:
             shape = (self.count, len(MODEL.fields), WORDS)
             self._tables = DeviceArray.new(self._transfers, shape, np.int64)

@@ -1,4 +1,4 @@
-"""Programs on a GPU: launches of stages, captured once as a graph, and rows with the progress of each world."""
+"""Programs on a GPU: launches of stages, captured as a CUDA graph, and an array with the progress of each world."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from cardan.jit.target.ptx import NOTHING, Code, ptx
 from cardan.model import internals
 
 AT, STATUS, LEFT = range(3)
-"""Rows: the current stage of each world, the status that it returned there, the number of steps left."""
+"""Rows of the progress array: current stage of each world, the status returned there, number of steps left."""
 WORD = 8
 
 Answer = Callable[["GpuProgram", int, np.ndarray, np.ndarray], None]
@@ -57,8 +57,8 @@ class GpuProgram:
     def run(self, worlds: np.ndarray | None, repeat: int, answer: Answer) -> None:
         """Run all stages `repeat` times in worlds (None: all).
 
-        `answer` is called for the worlds that stopped: (program, status, their ids, the rows (3, nworld)). It calls
-        `go_on` for those that continue.
+        Worlds that stopped with the same status are passed to ``answer(program, status, ids, rows)``, with the progress
+        array (3, nworld). It calls `go_on` for worlds that continue.
         """
         if repeat < 1 or (worlds is not None and not len(worlds)):
             return
@@ -103,7 +103,7 @@ def launch_name(stages: Functions) -> str:
 
 
 def gpu_source(stages: Functions, form: Form, called: Functions) -> str:
-    """Return the PTX of a launch from the cache, or make it; `called` are the functions called by number, from 1 on.
+    """Return the PTX of a launch from the cache, or compile it; stages call the functions `called` by number, from 1.
 
     Raises:
         PtxError: a stage can't be compiled for GPUs, or there is no mathematical library for GPUs.
@@ -121,10 +121,10 @@ def gpu_source(stages: Functions, form: Form, called: Functions) -> str:
 
 
 def codes(entries: Sequence[Entry], form: Form, called: Sequence[Entry]) -> list[Code]:
-    """Return linked modules of stages, with those of the functions that they call by number.
+    """Return the linked modules of stages, and of the functions that stages call by number.
 
-    Such functions call others by the same numbers: signed distances evaluate shapes in this way. Functions at the
-    second level call no others.
+    Such functions may call others by the same numbers: signed-distance functions evaluate shapes in this way. Those
+        functions call no others.
     """
     from cardan.jit.front.compile import linked_module
 

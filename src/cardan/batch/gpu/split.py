@@ -1,4 +1,4 @@
-"""Worlds on several GPUs: consecutive parts of them, each of which is a back end on one GPU.
+"""Worlds on several GPUs: each GPU has consecutive worlds in a back end of its own.
 
 Fields are `SplitArray`.
 """
@@ -19,7 +19,7 @@ from cardan.threads import Crew
 
 
 class SplitModels:
-    """The models of all worlds, over those of the parts (the interface of `WorldModels`)."""
+    """Models of the worlds on all GPUs, with the interface of `WorldModels`."""
 
     def __init__(self, parts: Sequence[WorldModels], starts: np.ndarray) -> None:
         self.parts, self._starts = parts, starts
@@ -28,7 +28,7 @@ class SplitModels:
 
     @property
     def given(self) -> list[MjModel] | None:
-        """Models of the caller, one for each world, or None."""
+        """The caller's models, one for each world; None if `set` was not used."""
         given = [part.given for part in self.parts]
         return None if given[0] is None else [model for models in given for model in models or ()]
 
@@ -81,7 +81,7 @@ class SplitBackEnd:
         self._crew = Crew(len(device), "cardan-gpu")
 
     def _each(self, name: str, worlds: np.ndarray, call: Callable[[GpuBackEnd, np.ndarray, slice], Any]) -> list[Any]:
-        """Call ``call(part, ids within it, their places in worlds)`` for all parts at once and return the results.
+        """Call ``call(part, ids within the part, slice of worlds)`` for all parts at once; return the results.
 
         Raises:
             SimulationError: some worlds failed.
@@ -103,7 +103,7 @@ class SplitBackEnd:
         return results
 
     def part(self, i: int) -> tuple[GpuBackEnd, int]:
-        """Return the part with a world, and the world's number there."""
+        """Return the part that contains a world, and the world's index within it."""
         k = int(np.searchsorted(self._starts, i, side="right")) - 1
         return self.parts[k], i - int(self._starts[k])
 
@@ -119,7 +119,7 @@ class SplitBackEnd:
         return ids
 
     def taken(self, value: Any, shape: tuple[int, ...]) -> np.ndarray:
-        """Return numbers on this machine, repeated to a shape; the parts take their rows."""
+        """Return numbers as a NumPy array, repeated to `shape`; each part later takes its rows."""
         return np.broadcast_to(np.asarray(value), shape)
 
     def bind(self, name: str) -> SplitArray:
@@ -202,10 +202,10 @@ class SplitBackEnd:
 
 
 class SplitArray:
-    """Rows of worlds in several arrays on different GPUs, one after the other.
+    """Array over worlds on several GPUs: the rows of the GPUs' arrays, one after the other.
 
-    NumPy copies all of it (``np.asarray``). Numbers and NumPy arrays may be assigned to any rows. Other libraries take
-    the parts, (n, ...) each.
+    ``np.asarray`` copies the whole array. Numbers and NumPy arrays may be assigned to any rows. Other libraries use the
+    arrays of the single GPUs, the attribute `parts`.
     """
 
     def __init__(self, parts: Sequence[Any]) -> None:
@@ -215,7 +215,7 @@ class SplitArray:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Shape; the first dimension is that of all worlds."""
+        """Shape; the first dimension is the number of all worlds."""
         return (int(self._starts[-1]), *self.parts[0].shape[1:])
 
     @property
@@ -258,7 +258,7 @@ class SplitArray:
         return (keys[0] if keys else slice(None)), keys[1:]
 
     def __getitem__(self, key: Any) -> Any:
-        """Return a view of all worlds (``[:, 2]``), or a NumPy copy of some."""
+        """Return a view if the index selects all worlds (``[:, 2]``), else a NumPy copy."""
         worlds, rest = self._split(key)
         if isinstance(worlds, slice) and worlds == slice(None):
             return SplitArray([part[(slice(None), *rest)] for part in self.parts])

@@ -1,4 +1,4 @@
-"""Copies to, from and on a GPU between arrays of any strides: blocks by the driver, everything else by a kernel."""
+"""Copies to, from and on a GPU between arrays of any strides: the driver copies blocks, a kernel all else."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from cardan.jit.target.ptx import ptx_of_text
 THREADS = 128
 """Threads in a block of the copying kernel."""
 NDIM = 3
-"""Number of dimensions that the copying kernel handles."""
+"""Largest number of dimensions that the copying kernel handles."""
 
 
 @cache
@@ -87,7 +87,7 @@ class Transfers:
 def _joined(
     shape: Sequence[int], target: Sequence[int], source: Sequence[int]
 ) -> tuple[list[int], list[int], list[int]]:
-    """Reduce a copy to three dimensions: dimensions after the first with matching strides become one."""
+    """Reduce a copy to three dimensions by merging dimensions after the first whose strides match."""
     counts, to, fro = [shape[0]], [target[0]], [source[0]]
     for n, t, s in zip(shape[1:], target[1:], source[1:], strict=True):
         if n == 1:

@@ -64,7 +64,7 @@ class FilePanel(Panel):
         self.say(trouble)
 
     def refresh(self) -> None:
-        """Load the model again if its file was written; another thread checks that, as pictures must not wait."""
+        """Load the model again if its file has changed; another thread checks this, so pictures are not delayed."""
         if self.auto is not None and self.auto.value and not self.viewer.loading.busy:
             self.viewer.loading.do(self._look)
 
@@ -74,7 +74,7 @@ class FilePanel(Panel):
 
 
 class CapturePanel(Panel):
-    """Pictures and videos, drawn by Cardan's renderer, with shadows, reflection and all effects."""
+    """Controls for pictures and videos, which Cardan's renderer draws with shadows, reflection and all effects."""
 
     def _build(self) -> None:
         with self.gui.add_folder("Screenshot and video"):

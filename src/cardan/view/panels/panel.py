@@ -57,14 +57,14 @@ class Panel:
         return self._changed(self.gui.add_dropdown(label, options, initial_value=value), act)
 
     def number(self, label: str, value: float, act: Callable[[float], None], step: float | None = None) -> Any:
-        """Add a number; real numbers have as many decimals as a user enters."""
+        """Add a field for a number; real numbers keep the decimals that a user enters."""
         handle = self.gui.add_number(label, value, step=step)
         if not isinstance(value, int):
             handle.precision = DECIMALS
         return self._changed(handle, act)
 
     def vector(self, label: str, value: np.ndarray, act: Callable[[tuple[float, float, float]], None]) -> Any:
-        """Add three real numbers."""
+        """Add a field for three real numbers."""
         handle = self.gui.add_vector3(label, value)
         handle.precision = DECIMALS
         return self._changed(handle, act)

@@ -103,11 +103,11 @@ SLIDE, HINGE = mjtJoint.mjJNT_SLIDE.value, mjtJoint.mjJNT_HINGE.value
 MOST = 200
 """Largest number of sliders of one kind; scripts move the others."""
 VALUES = 400
-"""Approximate number of slider values that are sent per second; each is a separate message."""
+"""Approximate limit on slider values sent per second; each value is a separate message."""
 
 
 class SliderPanel(Panel):
-    """A panel of sliders that set and show numbers of `field`, an array of the data."""
+    """A panel of sliders that set and show elements of `field`, an array of the data."""
 
     field = ""
 
@@ -125,7 +125,7 @@ class SliderPanel(Panel):
         self.ask(command)
 
     def _begin(self, what: str, count: int) -> None:
-        """Begin the list of sliders, with a note if the model has nothing to slide, or more than `MOST` objects."""
+        """Begin the list of sliders; add a note if the model has no such objects, or more than `MOST` of them."""
         self.sliders: list[tuple[int, Any]] = []
         self.period = max(0.1, min(count, MOST) / VALUES)
         if not count:

@@ -32,7 +32,7 @@ SMALLEST = 1e-15
 
 
 class Profile:
-    """Durations between two readings of a data. The clock is installed for one model, and only while it is needed."""
+    """Measures the durations of stages between two calls. The clock is installed for one model, only while needed."""
 
     def __init__(self) -> None:
         self._model: MjModel | None = None
@@ -53,7 +53,7 @@ class Profile:
             self._model = None
 
     def durations(self, d: MjData) -> np.ndarray:
-        """Time of each stage of `STAGES` per step since the last call, microseconds; 0 if it did not run."""
+        """Return the time of each stage of `STAGES` per step since the last call, µs; 0 if the stage did not run."""
         total = np.array([float(d.timer[k].duration) for k in TIMERS])
         count = np.array([int(d.timer[k].number) for k in TIMERS])
         before, self._last = self._last, (total, count)
@@ -64,7 +64,7 @@ class Profile:
 
 
 def solver_work(d: MjData) -> np.ndarray:
-    """The numbers named in `SOLVER`, for the last step."""
+    """Return the quantities named in `SOLVER`, for the last step."""
     count = int(d.solver_niter[0])
     last = d.solver[min(count, len(d.solver)) - 1] if count else None
     evaluations = sum(int(d.solver[k].neval) for k in range(min(count, len(d.solver))))
@@ -72,7 +72,7 @@ def solver_work(d: MjData) -> np.ndarray:
 
 
 def convergence(d: MjData) -> tuple[np.ndarray, ...]:
-    """Numbers of the last step's iterations, and for each the quantities named in `CONVERGENCE`, as log10."""
+    """Return the iteration numbers of the last step, and the log10 of each quantity named in `CONVERGENCE`."""
     count = min(int(d.solver_niter[0]), len(d.solver))
     rows = [(d.solver[k].improvement, d.solver[k].gradient, d.solver[k].lineslope) for k in range(count)]
     values = np.log10(np.maximum(np.array(rows or [(0.0, 0.0, 0.0)]), SMALLEST))
@@ -85,7 +85,7 @@ LENGTH = 400
 
 
 class Series:
-    """The last values, at most `length` of each, of named quantities over time."""
+    """Values of named quantities over time: the last `length` of each."""
 
     def __init__(self, names: tuple[str, ...], length: int = LENGTH) -> None:
         self.names, self._length = names, length
@@ -104,7 +104,7 @@ class Series:
         self._rows = np.concatenate([self._rows[-self._length + 1 :], row[None]])
 
     def columns(self) -> tuple[np.ndarray, ...]:
-        """Times, then the values of each quantity; at least two points, which a plot needs."""
+        """Return the times, then the values of each quantity; at least two points, because a plot needs two."""
         rows = self._rows
         if len(rows) < 2:
             last = rows[-1:] if len(rows) else np.zeros((1, 1 + len(self.names)))

@@ -14,7 +14,7 @@ from cardan.visual import MjvOption, mjv_defaultFreeCamera
 
 GROUPS = ("geom", "site", "joint", "tendon", "actuator", "flex", "skin")
 EFFECTS = "effects"
-"""Name of the rendering flags of the session among the arrays of flags; others are arrays of `MjvOption`."""
+"""Name of the session's array of rendering flags (mjtRndFlag); all other arrays of flags are in `MjvOption`."""
 IN_PICTURES = ("Reflection", "Additive", "Haze")
 """Flags that have an effect only in screenshots and videos: the browser's renderer does not support them."""
 
@@ -67,7 +67,7 @@ class RenderingPanel(Panel):
             setattr(self.session.option, member, int(value))
 
     def set_camera(self, name: str) -> None:
-        """Choose the free camera, one that tracks the selected body (or the whole model), or one of the model."""
+        """Choose a camera: free, tracking the selected body (or the whole model), or one of the model."""
         number = self.cameras.index(name) - 2
         with self.session.lock:
             m, camera = self.session.model, self.session.camera

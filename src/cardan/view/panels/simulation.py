@@ -17,13 +17,13 @@ PARTS = ("qpos", "qvel", "act", "ctrl")
 
 
 def keyframe_names(m: MjModel) -> list[str]:
-    """Names of the keyframes, or their numbers; all distinct."""
+    """Return distinct names of the keyframes; a keyframe without a name gets its number."""
     names = [m.key(k).name or str(k) for k in range(m.nkey)]
     return [name if names.index(name) == k else f"{name} ({k})" for k, name in enumerate(names)]
 
 
 def keyframe_xml(m: MjModel, d: MjData) -> str:
-    """MJCF of a keyframe with the current state; parts that are zero are omitted, except positions."""
+    """Return the MJCF of a keyframe with the current state. Parts that are zero are omitted, except positions."""
     values = {part: np.asarray(getattr(d, part)).ravel() for part in PARTS}
     values |= {"mpos": d.mocap_pos.ravel(), "mquat": d.mocap_quat.ravel()}
     words = [f'time="{d.time:.17g}"'] if d.time else []
@@ -144,7 +144,7 @@ class SimulationPanel(Panel):
             self.ask(lambda m, d: self._restore(m, d, physics.age + steps))
 
     def _restore(self, m: MjModel, d: MjData, age: int) -> None:
-        """Pause and show a state of the past; if the age exceeds the history, the oldest state."""
+        """Pause and show the recorded state of this age; the oldest state if the history is shorter."""
         physics, worlds = self.viewer.physics, self.session.worlds
         if physics is None:
             return
@@ -186,7 +186,7 @@ MOST = 20
 
 
 class WarningPanel(Panel):
-    """Counters of warnings, and the last texts: after a divergence, the text names the first bad number."""
+    """Counters of warnings, and the last warning texts; after a divergence, the text names the first bad number."""
 
     def _build(self) -> None:
         self.texts: dict[str, int] = {}  # number of times that each text was reported, the last text at the end
@@ -202,7 +202,7 @@ class WarningPanel(Panel):
             del self.texts[next(iter(self.texts))]
 
     def clear(self) -> None:
-        """Remove the texts."""
+        """Remove the warning texts."""
         self.texts.clear()
 
     def discard(self) -> None:
