@@ -208,10 +208,23 @@ def _apply_springdampers(build: Build, m: MjModel) -> None:
 
 def _apply_damping_ratios(m: MjModel, d: MjData | Scratch) -> None:
     """Compute the damping of position servos from their damping ratio, stored as a positive ``biasprm[2]``."""
-    for i in range(m.nu):
-        gain, bias = m.actuator_gainprm[i], m.actuator_biasprm[i]
-        if m.actuator_gaintype[i] == 0 and m.actuator_biastype[i] == 1 and bias[2] > 0.0 and gain[0] == -bias[1]:
-            moment = np.asarray(d.actuator_moment)[i]
-            moved = np.abs(moment) > mjMINVAL
-            mass = float(np.sum(m.dof_M0[moved] / moment[moved] ** 2))
-            bias[2] *= -2.0 * np.sqrt(gain[0] * mass)
+    gain, bias = m.actuator_gainprm, m.actuator_biasprm
+    affine = (m.actuator_gaintype == 0) & (m.actuator_biastype == 1)
+    servos = np.flatnonzero(affine & (bias[:, 2] > 0.0) & (gain[:, 0] == -bias[:, 1]))
+    if len(servos):
+        moments = np.asarray(d.actuator_moment)[servos]
+        mass = _operational_masses(m, d, moments) if m.is_4_0 else _summed_masses(m, moments)
+        bias[servos, 2] *= -2.0 * np.sqrt(gain[servos, 0] * mass)
+
+
+def _summed_masses(m: MjModel, moments: np.ndarray) -> np.ndarray:
+    """Return the mass that each row of ``moments`` moves: the sum of the inertias of its dofs, without couplings."""
+    masses = [m.dof_M0[moved] / row[moved] ** 2 for row, moved in zip(moments, np.abs(moments) > mjMINVAL, strict=True)]
+    return np.array([*map(np.sum, masses)])
+
+
+def _operational_masses(m: MjModel, d: MjData | Scratch, moments: np.ndarray) -> np.ndarray:
+    """Return the operational-space inertia 1 / (J M^-1 J') of each row J of ``moments``; 0 if J is zero."""
+    weights = _row_weights(m, initial_memory(m, d), moments)
+    moved = weights > mjMINVAL
+    return np.where(moved, 1.0, 0.0) / np.where(moved, weights, 1.0)
