@@ -1,8 +1,8 @@
 """Thread pool that batches, rollouts, derivatives and pictures share.
 
 The calling thread works as well, and its call returns only when all threads have finished with the work. An exception
-in any thread cancels the work: each thread stops at the end of its current part. Signal handlers, such as that of
-Ctrl-C, raise in the calling thread. So memory that the work uses can always be freed after the call.
+in any thread cancels the work: each thread stops at the end of its current part. Exceptions of signal handlers, such as
+    Ctrl-C, are among them. So memory that the work uses can always be freed after the call.
 
 Signal handlers run in the main thread, between two instructions of Python: after calls, at the start of functions and
 at the end of loops. Therefore the code that waits for threads is written so that an exception can't skip it, and `Job`
@@ -76,9 +76,9 @@ _LOCKED = _Living[Locked]()
 class Job:
     """Work that threads share.
 
-    Each thread does a share: it calls ``work(job, number)`` with its number, 0 for the caller's. Native code counts
-    parts with `counter`, by its address; cancelling sets it to `CLOSED`. A share should end soon once the job is
-    `cancelled`.
+    Each thread does a share: it calls ``work(job, number)`` with its number, 0 for the caller's thread. Native code
+    takes parts by incrementing `counter`; cancelling sets `counter` to `CLOSED`. A share should end soon once the job
+    is `cancelled`.
     """
 
     def __init__(self, work: Work) -> None:
@@ -98,7 +98,7 @@ class Job:
             yield part
 
     def help(self, number: int, lock: Any) -> None:
-        """Do a share of the work in a helper thread, unless the caller has finished the work without it."""
+        """Do a share of the work in a helper thread, unless the caller has already finished the work."""
         if not lock.acquire(blocking=False):
             return
         self.running.add(number)
@@ -113,7 +113,7 @@ class Job:
             lock.release()
 
     def cancel(self) -> None:
-        """Let all threads stop as soon as they can."""
+        """Make all threads stop at the end of their current part."""
         self.cancelled = True
         self.counter.value = CLOSED
 
@@ -121,7 +121,7 @@ class Job:
         """Wait for the helpers that have begun, and keep the others from beginning.
 
         After an exception in this function, call it again: a thread may acquire each lock several times. A signal that
-            reaches another thread does not wake up this one, so it wakes up every `LOOK` seconds by itself.
+        reaches another thread does not wake up this one, so it wakes up every `LOOK` seconds by itself.
         """
         for lock in self.locks:
             while not lock.acquire(timeout=LOOK):
@@ -129,7 +129,10 @@ class Job:
         self.joined = True
 
     def run(self, inboxes: list[SimpleQueue[Any]]) -> None:
-        """Work together with helpers; raises the caller's exception, or the first one of the helpers."""
+        """Share the work with helpers, and wait for them.
+
+        Raise the caller's exception, or the first one of a helper.
+        """
         error: BaseException | None = None
         begun = False
         self.locks = [threading.RLock() for _ in inboxes]
@@ -247,10 +250,10 @@ class Crew:
                 job.abandoned = True
 
     def each(self, work: Callable[[int, int], object], parts: int, most: int | None = None) -> None:
-        """Do all parts of some work with at most `most` threads; `work` gets the numbers of a part and of its thread.
+        """Call ``work(part, thread)`` for all numbers of parts below `parts`, with at most `most` threads.
 
         Raises:
-            BaseException: the exception that `work` raised; parts that no thread had begun are then left out.
+            BaseException: the exception that `work` raised; parts that no thread had begun are then skipped.
         """
         most = min(parts, self.count if most is None else most)
         if most < 2 or self.count < 2:

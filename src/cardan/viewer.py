@@ -1,4 +1,4 @@
-"""Interactive viewer with the interface of ``mujoco.viewer``. It runs in the browser, without installation there.
+"""Interactive viewer in the browser, with the interface of ``mujoco.viewer``.
 
 ``python -m cardan.viewer [--mjcf=FILE]`` shows a model, or a humanoid.
 """

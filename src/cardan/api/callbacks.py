@@ -67,7 +67,7 @@ def _place(function: str, name: str) -> str:
 
 
 def set_callback(m: MjModel, name: str, function: Callback) -> None:
-    """Install a callback for one model, where it replaces that of `set_mjcb_<name>`; None removes it.
+    """Install a callback for one model, where it replaces the callback set with `set_mjcb_<name>`; None removes it.
 
     Args:
         m: the model. Copies of it don't have the callback, except those that batches make.
@@ -183,7 +183,7 @@ def get_mju_user_warning() -> Callback:
 
 
 def _memory(name: str) -> tuple[Callable[[Callback], None], Callable[[], Callback]]:
-    """Make the setter and getter of a memory function. It can't be replaced: NumPy allocates the memory."""
+    """Make the setter and getter of a memory function, which can't be replaced, as NumPy allocates the memory."""
 
     def put(function: Callback) -> None:
         if function is not None:

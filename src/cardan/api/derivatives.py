@@ -348,9 +348,9 @@ def derivatives(
     """Compute derivatives of any real field of the data by any real field of data or model, exact up to rounding.
 
     Inputs may be all values that a step reads: the state, controls, applied forces, and parameters of the model. A
-    parameter is changed alone, without `mj_setConst`. If a parameter switches something off at 0, the derivative at 0
-    is one-sided where possible. Fields that belong to the next state (qpos, qvel, act, time) are taken after the step.
-    All other results are the values that a step leaves in the data, which belong to the state before it.
+    parameter is changed alone, without `mj_setConst`. If a parameter turns a feature off at 0, the derivative at 0 is
+    one-sided where possible. Fields that belong to the next state (qpos, qvel, act, time) are taken after the step. All
+    other results are the values that a step leaves in the data, which belong to the state before it.
 
     Args:
         m: model.

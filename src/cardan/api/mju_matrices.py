@@ -114,7 +114,7 @@ def _check_sqr_mat_t_d(res: Any, mat: Any, diag: Any) -> None:
     diag=target("mat", optional=True),
 )
 def mju_sqrMatTD(res: np.ndarray, mat: Any, diag: Any) -> None:
-    """Compute res = mat' diag mat; if `diag` is None, it is the identity."""
+    """Compute res = mat' diag mat; with None for `diag`, res = mat' mat."""
     n = len(res)
     for i in range(n):
         for j in range(n):
@@ -242,10 +242,10 @@ def _check_chol_update(mat: Any, x: Any, **_: Any) -> None:
 
 @native(check=_check_chol_update, mat=target(ANY, "mat"), x=target("mat"), flg_plus=Integer())
 def mju_cholUpdate(mat: np.ndarray, x: np.ndarray, flg_plus: int) -> int:
-    """Update the Cholesky factor L to that of L L' + x x' (`flg_plus`) or L L' - x x', and return the rank.
+    """Update the Cholesky factor L to the factor of L L' + x x' (`flg_plus`) or L L' - x x'; return the rank.
 
-    The method is that of Golub and Van Loan, 6.5.4. `x` is overwritten. Diagonal values that would fall below mjMINVAL
-    are set to it; each reduces the rank by 1.
+    Source: Golub and Van Loan, 6.5.4. `x` is overwritten. Diagonal values that would fall below mjMINVAL are set to it;
+    each reduces the rank by 1.
     """
     n = len(mat)
     sign = 1.0 if flg_plus != 0 else -1.0

@@ -21,8 +21,8 @@ def checked_rows(
 ) -> dict[str, Any]:
     """Return inputs and outputs of a rollout as full float64 arrays in C order; omitted inputs are None.
 
-    `sizes` maps each array to the length of its last dimension. If `nroll` or `nstep` is None, it is inferred from the
-    arrays.
+    `sizes` maps each array to the length of its last dimension. Numbers of rollouts (`nroll`) and steps (`nstep`) that
+    are None are inferred from the arrays.
 
     Raises:
         ValueError: an array isn't numeric, or shapes don't fit together.

@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from cardan.api.loading import mj_setConst
 from cardan.api.pipeline import KEYFRAME_SOURCES
@@ -130,7 +131,7 @@ class BackEnd(ABC):
         """Return the caller's numbers as an array of the back end, repeated to a shape, or raise ValueError."""
 
     @abstractmethod
-    def empty(self, shape: tuple[int, ...], dtype: Any) -> Any:
+    def empty(self, shape: tuple[int, ...], dtype: npt.DTypeLike) -> Any:
         """Make a new array."""
 
     @abstractmethod
@@ -161,8 +162,8 @@ class BackEnd(ABC):
     def ask(self, stage: Any, worlds: np.ndarray, arrays: Mapping[str, np.ndarray]) -> None:
         """Run a stage whose arguments and results are private fields of the worlds.
 
-        `arrays` maps these fields to float64 arrays (k, ...) in C order. They provide the values of the fields, and
-        contain the values that the stage wrote afterwards.
+        `arrays` maps these fields to float64 arrays (k, ...) in C order, which provide the values of the fields.
+        Afterwards the arrays contain the values that the stage wrote.
         """
 
     @abstractmethod

@@ -27,6 +27,9 @@ from cardan.model.mjmodel import MjModel
 from cardan.threads import processors
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from cardan.batch.fields import Ids
     from cardan.batch.tape import BatchTape
 
 DIVERGED = (mjtWarning.mjWARN_BADQPOS, mjtWarning.mjWARN_BADQVEL, mjtWarning.mjWARN_BADQACC)
@@ -36,12 +39,12 @@ OVERFLOWN = (mjtWarning.mjWARN_CONTACTFULL, mjtWarning.mjWARN_CNSTRFULL)
 class Batch(BatchFields):
     """Simulations of one model.
 
-    Each call is for all worlds, or for some: `ids` are sorted ids of worlds or a boolean mask (nworld,), `mask` a
-    boolean mask. In descriptions of shapes, k is the number of worlds of the call.
+    A call acts on all worlds, or on those selected by `ids` (sorted ids, or a boolean mask (nworld,)) or by `mask` (a
+    boolean mask). In descriptions of shapes, k is the number of worlds of the call.
 
-    Fields of the data are attributes: live arrays (nworld, ...). Those of the state (`qpos`, `ctrl`, ...) are parts of
-    `state` and may be written; all others contain the results of the last call. Contacts and constraint rows are in
-    ``data(world)``. A batch must not be used from several Python threads at once.
+    Fields of the data are attributes: live arrays (nworld, ...). Fields of the state (`qpos`, `ctrl`, ...) are parts of
+    `state` and may be written; all other fields contain the results of the last call. Contacts and constraint rows are
+    in ``data(world)``. A batch must not be used from several Python threads at once.
 
     On GPUs, fields are arrays on the GPU: `DeviceArray`, which other libraries take without a copy, or `SplitArray` if
     there are several GPUs. Results of `jac`, `ray`, `diverged` and `warning` are NumPy arrays. On several GPUs, calls
@@ -75,7 +78,7 @@ class Batch(BatchFields):
         persistent: bool = False,
         *,
         device: str | Sequence[str] = "cpu",
-        dtype: Any = "float64",
+        dtype: npt.DTypeLike = "float64",
         stages_per_launch: int = 1,
         threads_per_block: int = 0,
     ) -> None:
@@ -123,7 +126,7 @@ class Batch(BatchFields):
 
     # calls -----------------------------------------------------------------------
 
-    def step(self, ids: Any = None, nstep: int = 1, stage: int = 0, *, mask: Any = None) -> None:
+    def step(self, ids: Ids = None, nstep: int = 1, stage: int = 0, *, mask: Ids = None) -> None:
         """Advance worlds by `nstep` time steps, then compute the forward dynamics up to `stage`.
 
         Args:
@@ -140,23 +143,23 @@ class Batch(BatchFields):
         lists = [("mj_step", integer("nstep", nstep)), *_up_to(stage)]
         self._worlds.call("step", self._select(ids, mask), lists)
 
-    def forward(self, ids: Any = None, stage: int = STAGE_ACC, *, mask: Any = None) -> None:
+    def forward(self, ids: Ids = None, stage: int = STAGE_ACC, *, mask: Ids = None) -> None:
         """Compute the forward dynamics up to `stage` (arguments and errors as in `step`)."""
         self._worlds.call("forward", self._select(ids, mask), _up_to(stage))
 
-    def inverse(self, ids: Any = None, *, mask: Any = None) -> None:
+    def inverse(self, ids: Ids = None, *, mask: Ids = None) -> None:
         """Compute the inverse dynamics of the worlds' accelerations (arguments and errors as in `step`)."""
         self._worlds.call("inverse", self._select(ids, mask), [("mj_inverse", 1)])
 
-    def step1(self, ids: Any = None, *, mask: Any = None) -> None:
+    def step1(self, ids: Ids = None, *, mask: Ids = None) -> None:
         """Do the first half of a step, before controls are set (arguments and errors as in `step`)."""
         self._worlds.call("step1", self._select(ids, mask), [("mj_step1", 1)])
 
-    def step2(self, ids: Any = None, *, mask: Any = None) -> None:
+    def step2(self, ids: Ids = None, *, mask: Ids = None) -> None:
         """Do the second half of a step (arguments and errors as in `step`)."""
         self._worlds.call("step2", self._select(ids, mask), [("mj_step2", 1)])
 
-    def reset(self, ids: Any = None, keyframe: Any = -1, stage: int = STAGE_ACC, *, mask: Any = None) -> None:
+    def reset(self, ids: Ids = None, keyframe: npt.ArrayLike = -1, stage: int = STAGE_ACC, *, mask: Ids = None) -> None:
         """Reset worlds to the model's defaults or to keyframes, then compute the forward dynamics up to `stage`.
 
         Args:
@@ -176,14 +179,14 @@ class Batch(BatchFields):
     def rollout(
         self,
         nstep: int,
-        control: Any = None,
+        control: npt.ArrayLike | None = None,
         control_spec: int = mjtState.mjSTATE_CTRL.value,
         record: Sequence[str | int] = ("qpos",),
-        ids: Any = None,
+        ids: Ids = None,
         out: Mapping[str | int, np.ndarray] | None = None,
         *,
         every: int = 1,
-        mask: Any = None,
+        mask: Ids = None,
     ) -> dict[str | int, Any]:
         """Advance worlds by `nstep` steps; set inputs before, and record fields after each step.
 
@@ -191,7 +194,7 @@ class Batch(BatchFields):
 
         Args:
             nstep: number of steps.
-            control: inputs (k, nstep, size), or None: they stay as they are.
+            control: inputs (k, nstep, size); None: the inputs don't change.
             control_spec: parts of a row of inputs: bits of `mjtState` within mjSTATE_USER.
             record: fields of the data by name, or bits of `mjtState`.
             ids: worlds (see `Batch`).
@@ -211,17 +214,17 @@ class Batch(BatchFields):
     def record(
         self,
         nstep: int,
-        controls: Any = None,
-        ids: Any = None,
+        controls: npt.ArrayLike | None = None,
+        ids: Ids = None,
         *,
         contacts: str = "exact",
         reach: float | None = None,
         every: int = 1,
-        mask: Any = None,
+        mask: Ids = None,
     ) -> BatchTape:
-        """Advance worlds by `nstep` steps and keep what gradients of their trajectories need (`cardan.record`).
+        """Advance worlds by `nstep` steps, and record what gradients of their trajectories need (see `cardan.record`).
 
-        Afterwards `state` is the state at the end; other fields are those of the call before.
+        Afterwards `state` is the final state; other fields still contain the results of the previous call.
 
         Args:
             nstep: number of steps.
@@ -243,8 +246,10 @@ class Batch(BatchFields):
 
     # questions -------------------------------------------------------------------
 
-    def jac(self, body: Any, point: Any, ids: Any = None, *, mask: Any = None) -> tuple[np.ndarray, np.ndarray]:
-        """Compute Jacobians of points fixed to bodies. The state, and fields that are part of it, stay as they are.
+    def jac(
+        self, body: npt.ArrayLike, point: npt.ArrayLike, ids: Ids = None, *, mask: Ids = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Compute Jacobians of points fixed to bodies. The state, and fields that are part of it, don't change.
 
         Args:
             body: id of a body, or one for each world (k,).
@@ -259,24 +264,24 @@ class Batch(BatchFields):
 
     def ray(
         self,
-        pnt: Any,
-        vec: Any,
-        geomgroup: Any = None,
+        pnt: npt.ArrayLike,
+        vec: npt.ArrayLike,
+        geomgroup: npt.ArrayLike | None = None,
         flg_static: bool = True,
-        bodyexclude: Any = -1,
-        ids: Any = None,
+        bodyexclude: npt.ArrayLike = -1,
+        ids: Ids = None,
         normal: bool = False,
         *,
-        mask: Any = None,
+        mask: Ids = None,
     ) -> tuple[np.ndarray, ...]:
         """Compute distances to the nearest geoms along rays, as `mj_ray`.
 
         Args:
             pnt: starts of the rays: (3,), (nray, 3) for the same rays in all worlds, or (k, nray, 3); m.
             vec: directions, likewise.
-            geomgroup: a flag for each of the 6 groups, whether it is included; None: all.
-            flg_static: whether geoms of bodies fixed to the world are included.
-            bodyexclude: a body whose geoms are left out, or -1; for all rays, or (k, nray).
+            geomgroup: flags (6,) of the geom groups that the rays can hit; None: all.
+            flg_static: whether the rays can hit geoms of bodies fixed to the world.
+            bodyexclude: id of a body whose geoms the rays pass through, or -1; one for all rays, or (k, nray).
             ids: worlds (see `Batch`).
             normal: whether normals are returned as well.
             mask: worlds.
@@ -310,7 +315,7 @@ class Batch(BatchFields):
             raise unknown_field(name, MODEL_FIELDS, "MjModel that can be expanded")
         return self._worlds.models.read(name, writeable=False)
 
-    def set_const(self, ids: Any = None, *, mask: Any = None) -> None:
+    def set_const(self, ids: Ids = None, *, mask: Ids = None) -> None:
         """Run `mj_setConst` in worlds, on this machine; fields that come out different become per-world values.
 
         Raises:
@@ -322,7 +327,7 @@ class Batch(BatchFields):
         self._worlds.set_const(self._select(ids, mask))
 
     def set_models(self, models: MjModel | Sequence[MjModel] | None) -> None:
-        """Run each world on a model of the caller, one for all or one for each world; None: on the batch's again.
+        """Run the worlds on models of the caller: one for all, or one for each world. None: on the batch's own model.
 
         GPUs get copies of the models as they are now.
 
@@ -414,7 +419,7 @@ class Batch(BatchFields):
         worlds, i = self._world(sim)
         return worlds.diagnoses.get(i, "")
 
-    def random(self, size: int, seed: int, draw: int = 0, ids: Any = None, *, mask: Any = None) -> np.ndarray:
+    def random(self, size: int, seed: int, draw: int = 0, ids: Ids = None, *, mask: Ids = None) -> np.ndarray:
         """Return uniform random numbers in [0, 1) of worlds (k, size); see `cardan.batch.calls.uniform`."""
         numbers = (integer(word, number) for word, number in (("size", size), ("seed", seed), ("draw", draw)))
         return calls.uniform(self._select(ids, mask), *numbers)

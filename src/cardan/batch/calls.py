@@ -19,6 +19,8 @@ from cardan.enums.data import mjtState
 from cardan.step.state import state_fields, state_size
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from cardan.batch.batch import Batch
 
 
@@ -26,7 +28,7 @@ def rollout(
     batch: Batch,
     worlds: np.ndarray,
     nstep: int,
-    control: Any,
+    control: npt.ArrayLike | None,
     control_spec: int,
     record: Sequence[Item],
     out: Mapping[Item, np.ndarray] | None,
@@ -82,7 +84,9 @@ def _repeated(name: str, value: Any, shape: tuple[int, ...]) -> np.ndarray:
         raise ValueError(f"{name} should be of shape {shape}, or such that it can be repeated to it") from None
 
 
-def jacobians(batch: Batch, body: Any, point: Any, worlds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def jacobians(
+    batch: Batch, body: npt.ArrayLike, point: npt.ArrayLike, worlds: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Jacobians of points fixed to bodies; see `Batch.jac`."""
     k, nv = len(worlds), batch.model.nv
     bodies = per_world("body", body, (k,), 0, batch.model.nbody)
@@ -96,7 +100,13 @@ def jacobians(batch: Batch, body: Any, point: Any, worlds: np.ndarray) -> tuple[
 
 
 def rays(
-    batch: Batch, pnt: Any, vec: Any, geomgroup: Any, flg_static: bool, bodyexclude: Any, worlds: np.ndarray
+    batch: Batch,
+    pnt: npt.ArrayLike,
+    vec: npt.ArrayLike,
+    geomgroup: npt.ArrayLike | None,
+    flg_static: bool,
+    bodyexclude: npt.ArrayLike,
+    worlds: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Distances, ids and normals of the nearest geoms along rays; see `Batch.ray`."""
     k = len(worlds)

@@ -15,6 +15,7 @@ from typing import Any
 from weakref import ref
 
 import numpy as np
+import numpy.typing as npt
 
 from cardan.batch.back_end import LISTS, NOTHING, BackEnd, Item, Programs, Rollout
 from cardan.batch.models import WorldModels
@@ -36,7 +37,7 @@ from cardan.step.hooks import python_places, share_hooks
 from cardan.step.pipeline import PROGRAMS
 from cardan.step.programs import cached_program
 from cardan.step.report import ROLLOUT_FROZEN, WARNED, pending_messages
-from cardan.step.run import attached, run
+from cardan.step.run import StepProgram, attached, run
 from cardan.step.state import state_size
 
 _HOMES = (None, *CAPACITIES)
@@ -76,7 +77,7 @@ class CpuBackEnd(BackEnd):
         """Return numbers as a float64 array (see `BackEnd.taken`)."""
         return np.broadcast_to(np.asarray(value, np.float64), shape)
 
-    def empty(self, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
+    def empty(self, shape: tuple[int, ...], dtype: npt.DTypeLike) -> np.ndarray:
         """Make a new array."""
         return np.empty(shape, dtype)
 
@@ -213,7 +214,7 @@ def _state_programs(form: Form) -> tuple[Program, Program]:
     return Program([load_state], form), Program([save_state], form)
 
 
-def refuse_python(m: MjModel, program: Any) -> None:
+def refuse_python(m: MjModel, program: StepProgram) -> None:
     """Raise ValueError if a model's program calls Python functions."""
     if program.needs_objects:
         what = ", ".join(f"mjcb_{place}" for place in python_places(m)) or "a collision function or a plugin"
@@ -277,7 +278,7 @@ class WorldMemories:
         self.slots[:, DATA.slot[name]] = array.ctypes.data, len(array), 1
 
     def spread_scalars(self, memory: StructMemory) -> None:
-        """Give all worlds the scalars of one world's new data."""
+        """Copy the scalars of one world's new data to all worlds."""
         scalars = list(scalars_of(DATA).values())
         self.slots[:, scalars] = memory.slots[scalars]
 

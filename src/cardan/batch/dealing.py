@@ -51,7 +51,7 @@ class Dealing:
         self._lost: dict[Block, int] = {}
 
     def run(self, blocks: Sequence[Block]) -> None:
-        """Do all blocks; raise ClusterError if a block lost its worker `tries` times."""
+        """Distribute all blocks and wait for their results; raise ClusterError if a block lost `tries` workers."""
         waiting = deque(blocks)
         try:
             while waiting or self._flying:

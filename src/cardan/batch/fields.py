@@ -26,8 +26,13 @@ from cardan.model.tables import DATA, MODEL
 from cardan.step.state import state_fields, state_size
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from cardan.batch.batch import Batch
     from cardan.batch.gpu.split import SplitBackEnd
+
+    Ids = npt.ArrayLike | None
+    """Worlds of a call: ids, a mask, or None for all."""
 
 DATA_FIELDS = frozenset((*(name for name in ARRAYS if not name.startswith(("D_", "B_"))), *COUNTS, "time"))
 """Names of the fields that `Batch.bind` takes."""
@@ -127,7 +132,7 @@ def _view_class(method: str, kind: Kind, with_data: bool) -> type[BatchView]:
 
 
 def _accessor(method: str, kind: Kind, cls: type[BatchView]) -> Callable[..., BatchView]:
-    def access(self: Any, key: str | int) -> BatchView:
+    def access(self: Batch, key: str | int) -> BatchView:
         book = name_book(self.model, kind.name)
         i = book.id_of(key)
         spans = {dim: span(self.model, i) for dim, span in kind.spans.items()}
@@ -188,7 +193,7 @@ class BatchFields:
             raise ValueError(f"sim should be in [0, {self.nsim}), got {sim}")
         return self._worlds.part(i)
 
-    def _select(self, ids: Any, mask: Any) -> np.ndarray:
+    def _select(self, ids: Ids, mask: Ids) -> np.ndarray:
         """Return the worlds of a call as ids (k,)."""
         if mask is not None and ids is not None:
             raise ValueError("give ids or mask, not both")
@@ -210,7 +215,7 @@ class BatchFields:
             bound[name] = self._worlds.bind(name)
         return bound[name]
 
-    def get_state(self, spec: int, ids: Any = None, *, mask: Any = None) -> Any:
+    def get_state(self, spec: int, ids: Ids = None, *, mask: Ids = None) -> Any:
         """Return a copy of the parts of the state with the bits `spec` (`mjtState`), of worlds (k, size).
 
         Raises:
@@ -219,7 +224,7 @@ class BatchFields:
         worlds = self._select(ids, mask)
         return self._worlds.get_state(state_fields(state_bits("spec", spec)), worlds)
 
-    def set_state(self, state: Any, spec: int, ids: Any = None, *, mask: Any = None) -> None:
+    def set_state(self, state: npt.ArrayLike, spec: int, ids: Ids = None, *, mask: Ids = None) -> None:
         """Set the parts of the state with the bits `spec`, of worlds (k, size), or the same for all (size,).
 
         Raises:

@@ -195,7 +195,7 @@ class WorldModels:
         return self._objects[i]
 
     def set(self, models: MjModel | Sequence[MjModel] | None) -> None:
-        """Use models of the caller: one for all worlds or one for each world; None: the batch's own again.
+        """Use models of the caller: one for all worlds or one for each world. None: use the batch's own model.
 
         Raises:
             FatalError: fields are expanded.

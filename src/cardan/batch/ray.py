@@ -2,7 +2,7 @@
 
 Each worker, an actor in its own process, simulates one block of worlds after the other. The model is sent once to each
 machine. If a worker is lost, it is replaced, and its unfinished worlds are simulated again. A world's results depend
-only on its inputs: on processors of the same kind they are those of `cardan.rollout`, bit by bit.
+only on its inputs: on processors of the same kind, they equal the results of `cardan.rollout`, bit by bit.
 """
 
 from __future__ import annotations
@@ -147,8 +147,8 @@ class _Port:
 class Cluster:
     """Workers over a Ray cluster that simulate worlds of one model.
 
-    If the program is not connected to a cluster yet, it is connected to the one that ``RAY_ADDRESS`` names or that
-    runs on this machine; if there is none, one is started here. Use it in a ``with`` statement, or call `close`.
+    If the program is not connected to a cluster yet, the cluster named by ``RAY_ADDRESS`` or running on this machine is
+    used; if there is none, one is started here. Use it in a ``with`` statement, or call `close`.
 
     Args:
         model: the model; it is sent once, later changes have no effect.
@@ -177,7 +177,7 @@ class Cluster:
         self.close()
 
     def close(self) -> None:
-        """End the workers; the connection to the cluster stays."""
+        """End the workers; the program remains connected to the cluster."""
         for worker in self._workers:
             ray.kill(worker)
         self._workers.clear()

@@ -56,8 +56,9 @@ def rollout(
 
     Args:
         model: the model.
-        data: an MjData of the model, or a list with one for each thread. Inputs that `control_spec` leaves out have
-            their defaults; if `control` is not given, the others keep their values in the (first) data.
+        data: an MjData of the model, or a list with one for each thread. Inputs that are not in `control_spec` have
+            their defaults; if `control` is not given, the inputs in `control_spec` keep their values in the (first)
+            data.
         initial_state: initial full physics states ([nroll or 1] x nstate).
         control: inputs of each step ([nroll or 1] x [nstep or 1] x ncontrol).
         control_spec: parts of a row of `control`: bits of `mjtState` within mjSTATE_USER.

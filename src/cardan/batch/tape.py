@@ -46,7 +46,7 @@ class BatchTape(Locked):
     """Recorded steps of worlds.
 
     Attributes:
-        m: the batch's model; it must stay as it was.
+        m: the batch's model, which must not be changed while the tape is in use.
         nworld: number of worlds.
         nstep: number of steps.
         controls: controls of each step, (nworld, nstep, nu).
@@ -102,7 +102,7 @@ class BatchTape(Locked):
         return found
 
     def gradient(self, dL_dstate: np.ndarray, dL_dsensors: np.ndarray | None = None) -> Gradient:
-        """Compute the gradients of a loss of all worlds, or of one loss each (`Tape.gradient`).
+        """Compute the gradients of a loss of all worlds, or of one loss for each world (see `Tape.gradient`).
 
         Args:
             dL_dstate: derivatives of the loss by the states, (nworld, nstep + 1, 2 nv + na), or only by the last ones,

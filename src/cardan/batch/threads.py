@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +20,10 @@ from cardan.jit.driver.program import PAUSED
 from cardan.jit.driver.scripts import NO_WORLD, resume_world, run_worlds
 from cardan.step.run import answer, run
 from cardan.threads import Crew, Job
+
+if TYPE_CHECKING:
+    from cardan.model.mjdata import MjData
+    from cardan.model.mjmodel import MjModel
 
 ALL = 1 << 62
 """Number of worlds that is larger than any batch."""
@@ -52,7 +56,7 @@ class Walk:
     `entries` is the list of worlds for native code (`cardan.jit.driver.scripts`), `n` the number of repetitions.
     """
 
-    programs: Sequence[Any]
+    programs: Sequence[Program | None]
     kinds: np.ndarray
     entries: np.ndarray
     worlds: np.ndarray
@@ -72,7 +76,7 @@ class Runner:
         trouble: called with the id and the exception of a world that failed; the other worlds continue.
     """
 
-    def __init__(self, nthread: int, objects: Callable[[int], tuple[Any, Any]], trouble: Trouble) -> None:
+    def __init__(self, nthread: int, objects: Callable[[int], tuple[MjModel, MjData]], trouble: Trouble) -> None:
         self._crew = Crew(nthread, "cardan-batch")
         self._objects = objects
         self._trouble = trouble

@@ -73,8 +73,8 @@ def step(
 ) -> tuple[Tensor, Tensor]:
     """Return the state after a step and its sensor data, as a function that PyTorch differentiates.
 
-    Leading dimensions are worlds; those of the arguments are broadcast. All numbers are computed on the processors of
-    this machine and in double precision, for tensors of any type on any device.
+    Leading dimensions are worlds; the leading dimensions of all arguments are broadcast. All numbers are computed on
+    the processors of this machine and in double precision, for tensors of any type on any device.
 
     Args:
         m: model.

@@ -234,8 +234,8 @@ def warmup(
 ) -> None:
     """Compile kernels ahead of time, so that the first step of a model starts at once.
 
-    They are stored in the folder CARDAN_CACHE_DIR. Kernels not used for CARDAN_CACHE_DAYS days (60) are removed, and
-    the oldest ones if the folder exceeds CARDAN_CACHE_MB megabytes (500).
+    Compiled kernels are stored in the folder CARDAN_CACHE_DIR. Kernels not used for CARDAN_CACHE_DAYS days (60) are
+    removed, and the oldest ones if the folder exceeds CARDAN_CACHE_MB megabytes (500).
     """
     with friendly_messages():
         from cardan.cli.compile import compile_kernels

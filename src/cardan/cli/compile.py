@@ -56,7 +56,7 @@ def save(model: Path, out: Path) -> None:
 
 
 def _modules(package: ModuleType) -> Iterator[ModuleType]:
-    """Yield all modules of a package, except those of `LEFT_OUT`."""
+    """Yield all modules of a package, except the modules in `LEFT_OUT`."""
     for info in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
         if info.name in LEFT_OUT or info.name.endswith(".__main__"):
             continue

@@ -123,7 +123,7 @@ def numbered(m: MjModel) -> dict[Callable[..., Any], int]:
 
 
 def share_numbers(m: MjModel, base: MjModel) -> None:
-    """Let the tables of a model refer to functions by the same numbers as those of `base`."""
+    """Make the tables of a model refer to functions by the same numbers as the tables of `base`."""
     m._numbered = base._numbered
 
 

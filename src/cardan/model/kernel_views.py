@@ -2,7 +2,7 @@
 
 At run time, native code sees pointers to slot tables, and the interpreter sees `cardan.jit.memory.view`; the classes
 here are only names for annotations. Their fields are declared in `kernel_views.pyi`, which `cardan.model.stubs` writes
-from the tables. Scalars are numbers, and arrays are accessed element by element; those of the model are read-only.
+from the tables. Scalars are numbers, and arrays are accessed element by element; fields of the model are read-only.
 """
 
 

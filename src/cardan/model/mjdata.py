@@ -138,7 +138,7 @@ class ArenaHeld(BaseException):
 
 
 def new_memory(model: MjModel, sizes: Mapping[str, int]) -> StructMemory:
-    """Allocate memory, all 0, for new data of a model; `sizes` are those of `data_sizes`, or larger capacities."""
+    """Allocate memory, all 0, for new data of a model; `sizes` is `data_sizes`, or has larger capacities."""
     memory = StructMemory(model._form.struct(DATA), sizes, CAPACITIES)
     attach_private(memory, {name: np.zeros(size) for name, size in private_sizes(model).items()})
     memory.arrays["plugin"][:] = model._memory.arrays["plugin"]

@@ -7,15 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from cardan.model.mjdata import MjData
+    from cardan.model.mjmodel import MjModel
 
 
 class PluginLife(NamedTuple):
     """Functions for the events in the life of plugin instances."""
 
     number: Callable[[str], int]  # takes the name of a plugin and returns its number in ``m.plugin``, or -1
-    begin: Callable[[Any, Any], None]  # (m, d), makes the data of all instances, and resets them
-    copied: Callable[[Any, Any, Any], None]  # (dest, m, src), called after the values were copied
+    begin: Callable[[MjModel, MjData], None]  # (m, d), makes the data of all instances, and resets them
+    copied: Callable[[MjData, MjModel, MjData], None]  # (dest, m, src), called after the values were copied
 
 
 _lives: list[PluginLife] = []
@@ -33,19 +37,19 @@ def _life() -> PluginLife:
     return _lives[0]
 
 
-def number_plugins(m: Any) -> None:
+def number_plugins(m: MjModel) -> None:
     """Set ``m.plugin`` from the names of the instances' plugins."""
     for instance, name in enumerate(m._plugins):
         m.plugin[instance] = _life().number(name)
 
 
-def begin_instances(m: Any, d: Any) -> None:
+def begin_instances(m: MjModel, d: MjData) -> None:
     """Make the data of all plugin instances of ``d``."""
     if m.nplugin:
         _life().begin(m, d)
 
 
-def copy_instances(dest: Any, m: Any, src: Any) -> None:
+def copy_instances(dest: MjData, m: MjModel, src: MjData) -> None:
     """Let the plugins copy the data of their instances, after the values of ``src`` were copied to ``dest``."""
     if m.nplugin:
         _life().copied(dest, m, src)

@@ -50,7 +50,7 @@ class Record:
         def __getattr__(self, name: str) -> Any: ...
 
     def __init_subclass__(cls) -> None:
-        """Give a subclass a property for each member."""
+        """Add a property for each member to a new subclass."""
         if "_struct" in cls.__dict__:
             members = cls._struct.members(cls._prefix)
             cls.fields = tuple(f.name.removeprefix(cls._prefix) for f in members)
@@ -152,7 +152,7 @@ class RecordList:
         def __getattr__(self, name: str) -> np.ndarray: ...
 
     def __init_subclass__(cls) -> None:
-        """Give a subclass a property for each member of its records."""
+        """Add a property for each member of its records to a new subclass."""
         cls.fields = cls.record_class.fields
         for field in cls.record_class._struct.members(cls.record_class._prefix):
             setattr(cls, field.name.removeprefix(cls.record_class._prefix), _column(field))

@@ -11,11 +11,14 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import wraps
 from itertools import accumulate, chain
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from cardan.enums.codes import JNT_SLIDE
+
+if TYPE_CHECKING:
+    from cardan.model.mjmodel import MjModel
 
 T = TypeVar("T")
 _KNOWN: ContextVar[dict[Any, Any] | None] = ContextVar("_KNOWN", default=None)
@@ -35,7 +38,7 @@ def once(function: Callable[..., T]) -> Callable[..., T]:
     """Cache the results of a function of a model, and possibly further arguments, until the end of a `derivation`."""
 
     @wraps(function)
-    def remembered(m: Any, *arguments: Any) -> T:
+    def remembered(m: MjModel, *arguments: Any) -> T:
         known = _KNOWN.get()
         if known is None:
             return function(m, *arguments)
@@ -47,7 +50,7 @@ def once(function: Callable[..., T]) -> Callable[..., T]:
     return remembered
 
 
-def derived(m: Any, name: str) -> np.ndarray:
+def derived(m: MjModel, name: str) -> np.ndarray:
     """Return a table of the kinematic tree (`topology`), by its name in the group ``aux``."""
     return m._memory.arrays[f"aux.{name}"]
 
@@ -80,13 +83,13 @@ FIRST, SECOND, BOTH = 0, 1, 2
 """Codes for the vertices of an edge that a dof moves."""
 
 
-def _edge_vertices(m: Any) -> np.ndarray:
+def _edge_vertices(m: MjModel) -> np.ndarray:
     """Return the vertices of each edge (nflexedge, 2), numbered over all flexes."""
     return m.flex_edge + np.repeat(m.flex_vertadr, m.flex_edgenum)[:, None]
 
 
 @once
-def _edge_entries(m: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _edge_entries(m: MjModel) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return edge, dof and side of each entry: the dofs that move the vertices of an edge, edge by edge, ascending."""
     if m.nflexedge == 0:
         return np.zeros(0, int), np.zeros(0, int), np.zeros(0, int)
@@ -106,22 +109,22 @@ def _edge_entries(m: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return key // max(1, m.nv), key % max(1, m.nv), side
 
 
-def edge_rowadr(m: Any) -> np.ndarray:
+def edge_rowadr(m: MjModel) -> np.ndarray:
     """Return the start of each edge's row in `edge_colind`, and the end of the last row (nflexedge + 1,)."""
     return as_table(np.append(0, np.cumsum(np.bincount(_edge_entries(m)[0], minlength=m.nflexedge))))
 
 
-def edge_colind(m: Any) -> np.ndarray:
+def edge_colind(m: MjModel) -> np.ndarray:
     """Return the dofs that move the vertices of each edge, edge by edge."""
     return as_table(_edge_entries(m)[1])
 
 
-def edge_side(m: Any) -> np.ndarray:
+def edge_side(m: MjModel) -> np.ndarray:
     """Return, for each entry of `edge_colind`, the vertices that the dof moves: first (0), second (1) or both (2)."""
     return as_table(_edge_entries(m)[2])
 
 
-def edge_threes(m: Any) -> np.ndarray:
+def edge_threes(m: MjModel) -> np.ndarray:
     """Classify the rows of the edges (nflexedge,): 1 or 2 if a row consists of one or two chains of three dofs, else 0.
 
     Each chain moves one vertex. Its dofs are numbered consecutively: the second is a child of the first, and the third
@@ -145,7 +148,7 @@ def edge_threes(m: Any) -> np.ndarray:
     return as_table(np.where(whole, np.where(turning, 1, 2), 0))
 
 
-def flex_bvh_depth(m: Any) -> np.ndarray:
+def flex_bvh_depth(m: MjModel) -> np.ndarray:
     """Return the depth of each flex's bounding tree (nflex,)."""
     spans = zip(m.flex_bvhadr, m.flex_bvhnum, strict=True)
     depths = [m.bvh_depth[start : start + number].max(initial=0) for start, number in spans]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from cardan.model.kernel_views import Model
 from cardan.model.named import DOF_WIDTH
 from cardan.model.sparsity import derived, dof_chain, once
 
+if TYPE_CHECKING:
+    from cardan.model.mjmodel import MjModel
+
 ON_JOINT = int(mjtTrn.mjTRN_JOINT), int(mjtTrn.mjTRN_JOINTINPARENT)
 ON_SITE = int(mjtTrn.mjTRN_SITE), int(mjtTrn.mjTRN_SLIDERCRANK)
 
@@ -26,7 +29,7 @@ Chains = Callable[[int], frozenset[int]]
 
 
 @once
-def _chains(m: Any) -> Chains:
+def _chains(m: MjModel) -> Chains:
     """Return a function of a body that returns the dofs that move it."""
     last, parents = derived(m, "body_lastdof").tolist(), m.dof_parentid.tolist()
     return cache(lambda body: frozenset(dof_chain(parents, last[body])))
@@ -61,7 +64,7 @@ class TendonTables(NamedTuple):
 
 
 @once
-def tendon_rows(m: Any) -> TendonTables:
+def tendon_rows(m: MjModel) -> TendonTables:
     """Compute the tables of tendons.
 
     Raises:
@@ -84,7 +87,7 @@ def tendon_rows(m: Any) -> TendonTables:
 
 
 @once
-def moment_rows(m: Any) -> list[Sequence[int]]:
+def moment_rows(m: MjModel) -> list[Sequence[int]]:
     """Return the dofs on which each actuator can act.
 
     For a body transmission, all dofs are returned, because any body may touch the body.

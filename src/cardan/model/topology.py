@@ -115,7 +115,7 @@ def _number_bodies(m: Model, t: Any) -> bool:
 
 @kernel
 def _inertia_pattern(m: Model, t: Any) -> bool:
-    """Find the rows of `qM`; return whether the model's sizes fit these rows and those of `qDeriv`."""
+    """Find the rows of `qM`; return whether the model's sizes fit the rows of `qM` and `qDeriv`."""
     total = pairs = 0
     for dof in range(m.nv):
         parent = m.dof_parentid[dof]

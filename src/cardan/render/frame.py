@@ -89,7 +89,7 @@ class Frame:
         self._forget()
 
     def _forget(self) -> None:
-        """Discard everything that the memory keeps from the last picture."""
+        """Discard all results of the last picture, so that the next picture is drawn from scratch."""
         self.memory.arrays.pop("shadow_near", None)
         self.lanes = 0
         self.geoms: np.ndarray | None = None

@@ -135,8 +135,8 @@ def blend_cell(
 def grid_run(f: Frame, view: int, inst: int, worker: int, count: int) -> None:
     """Compute the colours of a run of pixels of a plane, whose coordinates, m, are in `run_s` and `run_t`.
 
-    The diagonal divides each cell into two triangles. The number of the first triangle is twice that of the cell's
-    first node; the number of the second triangle is one more.
+    The diagonal divides each cell into two triangles. The first triangle has twice the number of the cell's first node;
+    the second triangle has the next number.
     """
     run = worker * TILE_WIDTH
     size_x, size_y = single(f.inst_cell[inst, 0]), single(f.inst_cell[inst, 1])

@@ -172,7 +172,7 @@ def mjr_setAux(index: int, con: MjrContext) -> None:
 
 
 def _copy(source: Canvas, src: MjrRect, target: Canvas, dst: MjrRect, color: bool, depth: bool) -> None:
-    """Copy a rectangle from a buffer to a rectangle of another; if the sizes differ, it is stretched."""
+    """Copy a rectangle of a buffer to a rectangle of another buffer, scaled if the sizes differ."""
     rows = src.bottom + (np.arange(dst.height) * src.height) // max(dst.height, 1)
     columns = src.left + (np.arange(dst.width) * src.width) // max(dst.width, 1)
     if rows.size == 0 or columns.size == 0:
@@ -318,7 +318,7 @@ def mjr_uploadHField(m: MjModel, con: MjrContext, hfieldid: int) -> None:
 
 
 def mjr_finish() -> None:
-    """Wait until everything is drawn; drawing is always complete here, so this does nothing."""
+    """Do nothing: drawing is always complete when a function returns."""
 
 
 def mjr_getError() -> int:

@@ -46,7 +46,7 @@ def farthest(f: Frame, view: int) -> float:
 
 @kernel
 def sky_hides(f: Frame, view: int) -> bool:
-    """Whether the sky hides everything beyond it."""
+    """Whether the sky hides all geoms beyond it."""
     return f.sky >= 0 and f.mode == COLORS and f.view_perspective[view] != 0
 
 
@@ -215,8 +215,8 @@ def color_from(
 ) -> Batch:
     """Add adjacent pixels, from pixel `x` of a row on, that show one triangle, or nothing, to a batch.
 
-    Return the batch. If they don't fit into it, it is drawn first, and a new one begins. A pixel whose samples show
-    several triangles gets the mean of their colours.
+    Return the batch. If the pixels don't fit into the batch, it is drawn first, and a new batch begins. A pixel whose
+    samples show several triangles gets the mean of their colours.
     """
     key = worker * TILE_WIDTH
     samples = samples_of(f, view, worker) + (row << f.sample_shift)
@@ -307,7 +307,7 @@ def store_row(f: Frame, worker: int, left: int, y: int, columns: int) -> None:
 
 @kernel
 def shade_whole(a: Assets, f: Frame, view: int, tri: int, worker: int, left: int, bottom: int) -> None:
-    """Compute the colours of a tile with a single triangle, or none; those of the camera's view go into the picture."""
+    """Compute the colours of a tile with at most one triangle; in the camera's view, store them in the picture."""
     columns, run = min(TILE_WIDTH, f.view_width[view] - left), worker * TILE_WIDTH
     for row in range(min(TILE_HEIGHT, f.view_height[view] - bottom)):
         first = row * TILE_WIDTH

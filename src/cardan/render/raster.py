@@ -1,8 +1,8 @@
-"""Filling triangles: the samples of a tile that each triangle covers, and whether it is nearest there.
+"""Rasterization: find the samples of a tile that each triangle covers, and where it is the nearest triangle.
 
-The samples of a tile are stored row by row, those of a pixel next to each other. They are processed in *blocks* of
-`LANES` samples at once: 16 pixels of one sample, or 4 of four samples. Positions within a block are small, so that
-single precision suffices there.
+The samples of a tile are stored row by row; the samples of a pixel are adjacent. *Blocks* of `LANES` samples are
+processed at once: 16 pixels of one sample, or 4 of four samples. Positions within a block are small, so that single
+precision suffices there.
 """
 
 from __future__ import annotations

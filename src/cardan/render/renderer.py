@@ -38,8 +38,8 @@ clause:
 class Renderer:
     """Draws a model's states: colours, depths, or segments.
 
-    Everything is drawn by the processor: no OpenGL, window or graphics card is needed. Any number of renderers may work
-    at the same time, each in a thread of its own.
+    The processor draws all pictures: no OpenGL, window or graphics card is needed. Any number of renderers may work at
+    the same time, each in a thread of its own.
 
     Args:
         model: the model.

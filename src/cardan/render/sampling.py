@@ -38,7 +38,7 @@ def mixed(c: Color, d: Color, share: float) -> Color:
 
 @kernel
 def part(x: float) -> float:
-    """Fractional part of a number, at least 0: that of -0.25 is 0.75."""
+    """Return the fractional part of a number, at least 0: 0.75 for -0.25."""
     rest = x - single(int32(x))
     return rest + ONE if rest < ZERO else rest
 

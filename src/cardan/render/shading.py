@@ -82,7 +82,7 @@ def place_run(f: Frame, tri: int, weights: Weights, run: int, count: int) -> Non
 def slope_at(value: float, scale: float, right: float, up: float, one_right: float, one_up: float) -> float:
     """Largest change of a coordinate from pixel to pixel, to the right or upwards.
 
-    `right` and `up` are the steps of the coordinate divided by w, `one_right` and `one_up` those of 1 / w.
+    `right` and `up` are the steps of the coordinate divided by w; `one_right` and `one_up` are the steps of 1 / w.
     """
     return max(abs(right - value * one_right), abs(up - value * one_up)) * scale
 

@@ -1,7 +1,7 @@
 """Shapes as triangles: spheres, capsules, boxes, ... of unit size (spec: XML reference, visual/quality).
 
 A vertex has four numbers: x, y and z, which are scaled by the size of a geom, and a factor `end`. The vertex is moved
-    along z by `end` times the half length: in a capsule, +1 for the upper hemisphere, -1 for the lower one.
+along z by `end` times the half length: in a capsule, +1 for the upper hemisphere, -1 for the lower one.
 """
 
 from __future__ import annotations

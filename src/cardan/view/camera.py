@@ -1,9 +1,9 @@
 """The cameras of the pages and the session's camera; the mouse in the pages.
 
-A click selects a body; dragging with Ctrl pulls and rotates it, as in `simulate`. Otherwise, the user's mouse moves
-the camera of its page. A pose is sent to a page only if the camera was moved by something else: a script, a control, or
-a body to which the camera is fixed. A tracking camera does not move the pages' cameras. It moves the world, so that the
-tracked body stays at its position in the picture.
+A click selects a body; dragging with Ctrl pulls and rotates it, as in `simulate`. Otherwise, the user's mouse moves the
+camera of its page. A pose is sent to a page only if a script, a control, or a body to which the camera is fixed has
+moved the camera. A tracking camera does not move the pages' cameras. It moves the world, so that the tracked body stays
+at its position in the picture.
 """
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ class Cameras:
         return Pose(*orbit_of(camera), UP, fovy)
 
     def _track(self, camera: MjvCamera) -> bool:
-        """Move the world so that the tracked point stays in place; return whether a pose must be sent to the pages."""
+        """Move the world so that the tracked point keeps its place; return whether a pose must be sent to the pages."""
         lookat, known = np.array(camera.lookat, float), MjvCamera()
         if self._known is not None:
             known.values[...] = np.frombuffer(self._known, known.values.dtype)[0]

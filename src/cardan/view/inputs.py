@@ -28,7 +28,7 @@ Act = Callable[[], None]
 
 
 class Worker:
-    """A thread of its own that executes tasks in order; it reports a task that fails, and continues."""
+    """Thread that executes tasks in order; if a task fails, it reports the error and continues."""
 
     def __init__(self, name: str) -> None:
         self._queue: Queue[Act | None] = Queue()

@@ -1,4 +1,4 @@
-"""Conversion of arrays of instances to the nodes of viser's scene, one node for each shape; colours of geoms."""
+"""Conversion of arrays of instances to nodes of viser's scene, one for each shape, and of geoms to colours."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def linear(color: np.ndarray) -> np.ndarray:
 LINEAR = np.rint(255 * linear(np.arange(256) / 255)).astype(np.uint8)
 """Table of `linear` for bytes.
 
-viser takes colours of instances as linear, and those of other nodes as screen colours.
+viser expects linear colours for instances, and screen colours for other nodes.
 """
 
 

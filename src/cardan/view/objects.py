@@ -68,7 +68,7 @@ MOST_LABELS = 500
 
 
 class Labels:
-    """Texts beside geoms."""
+    """Text labels of geoms."""
 
     def __init__(self, scene: SceneApi) -> None:
         self._scene = scene

@@ -67,7 +67,7 @@ class Picture:
             self.soft = [soft_scene(scene), *softs]
 
     def content(self) -> list[np.ndarray]:
-        """Return all arrays to be sent; their contents stay unchanged afterwards."""
+        """Return all arrays to be sent, whose contents don't change afterwards."""
         soft = [np.asarray(part) for scene in self.soft for part in scene]
         return [self.geoms, self.world, self.lights, self.flags, *soft]
 

@@ -24,11 +24,10 @@ USER_GEOMS = 10000
 class Session:
     """A model, its data, and the display settings.
 
-    Everything except `post`, `posted`, `obeyed` and `closed` is read and written only while the reentrant `lock` is
-    held. `others` are data of further worlds, which start as copies and are displayed beside the first. `flags` are
-    rendering flags (mjtRndFlag). `user_geoms` (`MjvGeom`) are added by a script. `speed` is simulated seconds per
-    second, `generation` the number of models loaded so far. `posted` and `obeyed` count requested and executed
-    commands.
+    All members except `post`, `posted`, `obeyed` and `closed` are used only while the reentrant `lock` is held.
+    `others` are data of further worlds, which start as copies and are displayed beside the first. `flags` are rendering
+    flags (mjtRndFlag). `user_geoms` (`MjvGeom`) are added by a script. `speed` is simulated seconds per second,
+    `generation` the number of models loaded so far. `posted` and `obeyed` count requested and executed commands.
     """
 
     def __init__(self, model: MjModel, data: MjData, worlds: int = 1) -> None:

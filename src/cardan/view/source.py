@@ -55,7 +55,7 @@ def _checked(made: object) -> tuple[MjModel, MjData]:
 
 
 class Source:
-    """A model file at `path` and the files beside it, or a function that makes a model."""
+    """Source of a model: a model file at `path` with the files in its folder, or a function that makes a model."""
 
     def __init__(self, path: Path | None = None, loader: Loader | None = None) -> None:
         self.path, self._loader = path, loader

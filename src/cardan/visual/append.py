@@ -246,7 +246,7 @@ def link(
 def frame_axes(m: Model, d: Data, objid: int, pos: Vec3, mat: Mat3, scale: float) -> None:
     """Add three cylinders along the axes of a frame: x red, y green, z blue.
 
-    With `scale` 1, they are as long as a body's.
+    With `scale` 1, they have the length for bodies.
     """
     length = scale * m.vis.scale.framelength * m.stat.meansize
     width = scale * m.vis.scale.framewidth * m.stat.meansize

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,6 +24,11 @@ from cardan.model import internals
 from cardan.model.tables import DATA
 from cardan.visual import fields
 from cardan.visual.record import dtype_of, words_of
+
+if TYPE_CHECKING:
+    from cardan.model.mjdata import MjData
+    from cardan.model.mjmodel import MjModel
+    from cardan.visual.structs import MjvCamera, MjvOption, MjvPerturb
 
 GEOM = words_of(dtype_of(fields.GEOM))
 """Index of the first word of each member of a geom."""
@@ -77,7 +82,7 @@ class SceneMemory:
     def __init__(
         self, geoms: np.ndarray, lights: np.ndarray, cameras: np.ndarray, arrays: Mapping[str, np.ndarray]
     ) -> None:
-        self._model: weakref.ref[Any] | None = None
+        self._model: weakref.ref[MjModel] | None = None
         self._programs: dict[Any, Any] = {}
         self.state = np.zeros(NSTATE, np.int32)
         self.pose = np.zeros(NPOSE)
@@ -101,7 +106,7 @@ class SceneMemory:
     def _all(self) -> list[np.ndarray]:
         return [array for array in self.arrays.values() if array is not None]
 
-    def attach(self, d: Any) -> None:
+    def attach(self, d: MjData) -> None:
         """Make this scene visible to the kernels that run on `d` (an MjData) from now on."""
         memory = internals.memory(d)
         memory.slots[_FIRST : _FIRST + len(_SLOTS)] = self.rows
@@ -109,7 +114,7 @@ class SceneMemory:
             memory.arrays.update(self.arrays)
             internals.forget_view(d)
 
-    def put_option(self, option: Any) -> None:
+    def put_option(self, option: MjvOption) -> None:
         """Copy the members of an MjvOption."""
         values = option.values
         if (now := values.tobytes()) == self._option:
@@ -121,7 +126,7 @@ class SceneMemory:
         state[BVH_DEPTH], state[FLEX_LAYER] = words[_OPTION["bvh_depth"]], words[_OPTION["flex_layer"]]
         state[GEOMGROUP:NSTATE] = _part(values, 0, values.nbytes, np.uint8)[_OPTION_BYTES]
 
-    def put_perturb(self, perturb: Any | None) -> None:
+    def put_perturb(self, perturb: MjvPerturb | None) -> None:
         """Copy the members of an MjvPerturb; None selects nothing."""
         if perturb is None:
             self.state[SELECT : ACTIVE2 + 1] = (0, -1, -1, 0, 0)
@@ -130,7 +135,7 @@ class SceneMemory:
         self.state[SELECT : ACTIVE2 + 1] = _part(values, 4 * _PERTURB["select"], 5, np.int32)
         self.pose[REFPOS:NPOSE] = _part(values, 4 * _PERTURB["refpos"], NPOSE - REFPOS, np.float64)
 
-    def programs_of(self, m: Any) -> dict[Any, Any]:
+    def programs_of(self, m: MjModel) -> dict[Any, Any]:
         """Return the cached programs that update this scene for a model, by request; drop those of another model."""
         if self._model is None or self._model() is not m:
             self._model = weakref.ref(m)
@@ -143,7 +148,7 @@ class SceneMemory:
         state = self.state
         return state[LABEL:].tobytes(), int(state[CATMASK]), bool(state[SELECT] > 0)
 
-    def put_camera(self, camera: Any) -> None:
+    def put_camera(self, camera: MjvCamera) -> None:
         """Copy the members of an MjvCamera."""
         if (now := camera.values.tobytes()) == self._camera and self.state[CAM_TYPE] != CAMERA_TRACKING:
             return  # kernels only move tracking cameras
@@ -151,7 +156,7 @@ class SceneMemory:
         self.state[CAM_TYPE : CAM_TRACK + 1] = _part(camera.values, 0, 3, np.int32)
         self.pose[LOOKAT:REFPOS] = _part(camera.values, _LOOKAT, 6, np.float64)
 
-    def get_camera(self, camera: Any) -> None:
+    def get_camera(self, camera: MjvCamera) -> None:
         """Copy `lookat` back to an MjvCamera if it is a tracking camera, which stages have moved."""
         if self.state[CAM_TYPE] == CAMERA_TRACKING:
             camera.values["lookat"] = self.pose[LOOKAT:DISTANCE]

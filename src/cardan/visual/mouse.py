@@ -67,8 +67,8 @@ def mjv_initPerturb(m: MjModel, d: MjData, scn: MjvScene, pert: MjvPerturb) -> N
     """Begin a perturbation of the selected body: set its reference pose, `localmass` and `scale`.
 
     The reference is the orientation of the body's inertial frame, and the position of the selected point. `localmass`
-    is the apparent mass at that point, and `scale` is the distance of a mouse movement over the height of the window.
-    If no body is selected, nothing happens. `select` and `localpos` of the perturbation must be set.
+    is the apparent mass at that point, and `scale` is the distance (m) that a mouse movement over the whole height of
+    the window means. If no body is selected, nothing happens. `select` and `localpos` of the perturbation must be set.
 
     Raises:
         FatalError: the cameras of the scene were never set.

@@ -123,19 +123,19 @@ def stages_of(m: MjModel, state: np.ndarray) -> tuple[Stage, ...]:
 NAMED = ("BODY", "JOINT", "GEOM", "SITE", "CAMERA", "LIGHT", "TENDON", "ACTUATOR", "FLEX", "SKIN")
 OBJECTS = {**{name: name for name in NAMED}, "SELECTION": "BODY", "CONSTRAINT": "EQUALITY"}
 """Kind of object whose name each kind of label shows."""
-Text = Callable[[Any, Any, Any, int], str]
+Text = Callable[[MjModel, MjData, Any, int], str]
 
 
 def _name(objtype: mjtObj, word: str) -> Text:
     return lambda m, d, pose, id: mj_id2name(m, objtype, id) or f"{word} {id}"
 
 
-def _selected_point(m: Any, d: Any, point: np.ndarray, body: int) -> str:
+def _selected_point(m: MjModel, d: MjData, point: np.ndarray, body: int) -> str:
     place = d.xpos[body] + d.xmat[body].reshape(3, 3) @ point
     return "{:.3f} {:.3f} {:.3f} (local {:.3f} {:.3f} {:.3f})".format(*place, *point)
 
 
-def _side(m: Any, geom: int, flex: int, element: int, vertex: int) -> str:
+def _side(m: MjModel, geom: int, flex: int, element: int, vertex: int) -> str:
     """Return the label of one side of a contact: the name of the geom, or of the flex with element or vertex."""
     if geom >= 0:
         return mj_id2name(m, mjtObj.mjOBJ_GEOM, geom) or f"g{geom}"
@@ -143,13 +143,13 @@ def _side(m: Any, geom: int, flex: int, element: int, vertex: int) -> str:
     return f"{name}.e{element}" if element >= 0 else f"{name}.v{vertex}"
 
 
-def _contact(m: Any, d: Any, point: np.ndarray, k: int) -> str:
+def _contact(m: MjModel, d: MjData, point: np.ndarray, k: int) -> str:
     c = d.contact
     sides = [_side(m, int(c.geom[k, s]), int(c.flex[k, s]), int(c.elem[k, s]), int(c.vert[k, s])) for s in range(2)]
     return " | ".join(sides)
 
 
-def _force(m: Any, d: Any, point: np.ndarray, k: int) -> str:
+def _force(m: MjModel, d: MjData, point: np.ndarray, k: int) -> str:
     wrench = np.zeros(6)
     mj_contactForce(m, d, k, wrench)
     return f"{float(np.linalg.norm(wrench[:3])):.3g}"

@@ -160,7 +160,7 @@ class MjvScene(VisualRecord):
 
 
 def _arrays(model: MjModel | None, maxgeom: int) -> dict[str, np.ndarray]:
-    """Make the arrays of a scene: those that describe the model's flexes and skins are filled in, others are zero."""
+    """Make the arrays of a scene. Arrays that describe the model's flexes and skins are filled, all others are zero."""
     arrays = {name: np.zeros(0, dtype) for name, (dtype, _) in fields.SCENE_ARRAYS.items()}
     arrays["geomorder"] = np.zeros(maxgeom, np.int32)
     if model is None:

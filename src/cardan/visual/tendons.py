@@ -111,7 +111,7 @@ def cord_length(m: Model, d: Data, tendon: int) -> float:
     """Return the length of the hanging cord that shows a tendon, or 0 if the tendon is drawn straight.
 
     A tendon is drawn as a cord if it connects two sites and only pulls: its limit or its spring starts to act at a
-        positive length, which exceeds the distance of its ends, and it has no damping and no friction.
+    positive length, which exceeds the distance of its ends, and it has no damping and no friction.
     """
     if m.tendon_num[tendon] != 2 or d.ten_wrapnum[tendon] != 2:
         return 0.0

@@ -281,7 +281,7 @@ class DeviceArray:
     def _take(
         self, source: DeviceArray, target_rows: np.ndarray | None = None, source_rows: np.ndarray | None = None
     ) -> None:
-        """Copy from an array on the same GPU; rows of one side may be listed."""
+        """Copy elements from an array on the same GPU; rows may be selected in the source or in the target."""
         shape, strides = self._rowwise()
         if target_rows is not None:
             shape = (len(target_rows), *shape[1:])

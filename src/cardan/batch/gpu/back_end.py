@@ -10,6 +10,7 @@ from copy import copy
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from cardan.batch.back_end import LISTS, NOTHING, BackEnd, Item, Programs, Rollout, SimulationError, failure
 from cardan.batch.cpu import default_capacities
@@ -129,7 +130,7 @@ class GpuBackEnd(BackEnd):
             rows[...] = given
         return rows.broadcast(shape)
 
-    def empty(self, shape: tuple[int, ...], dtype: Any) -> DeviceArray:
+    def empty(self, shape: tuple[int, ...], dtype: npt.DTypeLike) -> DeviceArray:
         """Make a new array on the GPU."""
         return DeviceArray.new(self.transfers, shape, dtype)
 
@@ -281,7 +282,7 @@ class GpuBackEnd(BackEnd):
     def rollout(self, worlds: np.ndarray, task: Rollout) -> dict[Item, Any]:
         """Advance worlds step by step (see `BackEnd.rollout`); inputs and records stay on the GPU.
 
-        Results are arrays on the GPU, except those in `task.out`.
+        The returned arrays are on the GPU, except the caller's arrays in `task.out`.
         """
         state = state_fields(STATE_INTEGRATION)
         count = len(worlds), task.nstep // task.every

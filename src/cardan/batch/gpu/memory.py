@@ -44,7 +44,7 @@ class GpuMemories:
     number nor the first capacities of the arenas change results.
 
     Raises:
-        GpuMemoryError: there is no room for so many worlds; the message states how many would fit.
+        GpuMemoryError: the GPU has no room for all worlds; the message states how many would fit.
     """
 
     def __init__(
@@ -166,10 +166,10 @@ class GpuMemories:
             self.transfers.move(shape, dtype.itemsize, target, 0, self.transfers.rows(worlds))
 
     def grow(self, capacity: str, need: int) -> None:
-        """Enlarge a capacity of all worlds to at least `need`, as `MjData.grow` does; contents stay.
+        """Enlarge a capacity of all worlds to at least `need`, as `MjData.grow` does, and keep the contents.
 
         Raises:
-            GpuMemoryError: there is no room; then nothing has changed.
+            GpuMemoryError: the GPU has no room; nothing has changed.
         """
         now = self.sizes[capacity]
         old, slots = self._places[capacity], self._slots.copy()

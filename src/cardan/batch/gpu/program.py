@@ -124,7 +124,7 @@ def codes(entries: Sequence[Entry], form: Form, called: Sequence[Entry]) -> list
     """Return the linked modules of stages, and of the functions that stages call by number.
 
     Such functions may call others by the same numbers: signed-distance functions evaluate shapes in this way. Those
-        functions call no others.
+    functions call no others.
     """
     from cardan.jit.front.compile import linked_module
 
