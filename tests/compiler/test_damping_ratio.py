@@ -8,9 +8,11 @@ import cardan
 
 ARM = """<mujoco><worldbody><body><joint name="j1" axis="0 1 0"/><joint type="slide" axis="1 0 0"/>
 <geom type="capsule" fromto="0 0 0 .5 0 0" size=".05"/>
-<body pos=".5 0 0"><joint name="j2" axis="0 1 0" armature=".01"/><geom type="capsule" fromto="0 0 0 .4 .1 0" size=".04"/>
+<body pos=".5 0 0"><joint name="j2" axis="0 1 0" armature=".01"/>
+<geom type="capsule" fromto="0 0 0 .4 .1 0" size=".04"/>
 <site name="s" pos=".4 0 0"/>
-<body pos=".4 .1 0"><joint name="ball" type="ball"/><geom size=".1 .05 .03" type="box" pos=".1 0 0"/></body></body></body>
+<body pos=".4 .1 0"><joint name="ball" type="ball"/>
+<geom size=".1 .05 .03" type="box" pos=".1 0 0"/></body></body></body>
 <site name="w"/><body><geom size=".1"/><site name="still"/></body></worldbody>
 <tendon><fixed name="t"><joint joint="j1" coef="1"/><joint joint="j2" coef="-.3"/></fixed>
 <spatial name="sp"><site site="w"/><site site="s"/></spatial></tendon>
