@@ -35,8 +35,10 @@ acceleration b that solves ::
 
 with D the negative damping, or qDeriv. So the residual r = M (b - a) - h D b is 0, and (M - h D) db = - dr with dr at
 constant b. No tangents of a factor are needed, nor, since M a replaces the forces, those of the constraint forces.
-`factor_step` runs with the values. `euler_imbalance` and `implicitfast_imbalance` compute r at ``work.step_constant``,
-a copy of b without tangents; its value is made exactly 0; the tangents of `take_step` are those of the next state.
+`factor_step` runs with the values. Stages whose names end with ``_with_blocks`` do the same for the integrator
+`step.integrators.implicitfast_with_blocks`. `euler_imbalance` and `implicitfast_imbalance` compute r at
+``work.step_constant``, a copy of b without tangents; its value is made exactly 0; the tangents of `take_step` are
+those of the next state.
 """
 
 from __future__ import annotations
@@ -44,9 +46,11 @@ from __future__ import annotations
 from cardan.constraint.jacobian import mul_jac_vec
 from cardan.constraint.update import constraint_update, forces_at
 from cardan.dynamics.derivatives import implicit_entry, implicit_inertia
+from cardan.dynamics.free_bodies import factor_blocks, is_standalone, solve_blocks
 from cardan.dynamics.inertia import factor_ld, mul_m, solve_ld
 from cardan.enums.codes import INT_IMPLICITFAST
 from cardan.jit import OK, kernel, stage
+from cardan.maths.types import Array1
 from cardan.model.kernel_views import Data, Model
 from cardan.model.tables import GROW_SOLUTION
 from cardan.solver.dense import change_dense_hessian, factor_dense, start_dense_hessian
@@ -213,26 +217,49 @@ def recall_forces(m: Model, d: Data) -> int:
     return OK
 
 
-@stage
-def factor_step(m: Model, d: Data) -> int:
-    """QH := M - h D and its factor, and the acceleration that the integrator steps with: ``work.step_constant``.
-
-    Euler without damping has its factor as well: of damping 0 there are derivatives.
-    """
+@kernel
+def _factor_step(m: Model, d: Data, blocks: bool) -> None:
+    """Factorise M - h D, and compute the acceleration that the integrator steps with: ``work.step_constant``."""
     b = d.work.step_constant
     fast = m.opt.integrator == INT_IMPLICITFAST
     if fast:
         implicit_inertia(m, d)
     else:
         damped_inertia(m, d)
+    if blocks:
+        factor_blocks(m, d)
     factor_ld(m, d, d.qH, d.qHDiagInv)
     if fast or has_damping(m):
         for i in range(m.nv):
             b[i] = d.qfrc_smooth[i] + d.qfrc_constraint[i]
-        solve_ld(m, d.qH, d.qHDiagInv, b, 0)
+        _solve_step(m, d, b, blocks)
     else:
         for i in range(m.nv):
             b[i] = d.qacc[i]
+
+
+@kernel
+def _solve_step(m: Model, d: Data, x: Array1, blocks: bool) -> None:
+    """Replace x (nv,) by (M - h D)^-1 x, with the factors of `_factor_step`."""
+    solve_ld(m, d.qH, d.qHDiagInv, x, 0)
+    if blocks:
+        solve_blocks(m, d, x)
+
+
+@stage
+def factor_step(m: Model, d: Data) -> int:
+    """QH := M - h D and its factor, and the acceleration that the integrator steps with: ``work.step_constant``.
+
+    Euler without damping has its factor as well: of damping 0 there are derivatives.
+    """
+    _factor_step(m, d, False)
+    return OK
+
+
+@stage
+def factor_step_with_blocks(m: Model, d: Data) -> int:
+    """Do as `factor_step`; the factors of standalone free bodies are in qLU."""
+    _factor_step(m, d, True)
     return OK
 
 
@@ -254,8 +281,8 @@ def euler_imbalance(m: Model, d: Data) -> int:
     return OK
 
 
-@stage
-def implicitfast_imbalance(m: Model, d: Data) -> int:
+@kernel
+def _implicitfast_imbalance(m: Model, d: Data, blocks: bool) -> None:
     """``work.step_imbalance`` of implicitfast: (M - h qDeriv) b - M a, with the entries of `implicit_inertia`."""
     left, b = d.work.step_imbalance, d.work.step_constant
     d.work.step_damped = 1
@@ -263,12 +290,29 @@ def implicitfast_imbalance(m: Model, d: Data) -> int:
     for i in range(m.nv):
         left[i] = -left[i]
     for dof in range(m.nv):
+        whole = blocks and is_standalone(m, dof)
         for adr in range(m.aux.M_rowadr[dof], m.aux.M_rowadr[dof + 1]):
-            entry = implicit_entry(m, d, dof, adr)
+            entry = mirrored = implicit_entry(m, d, dof, adr)
+            if whole:
+                entry = d.qM[adr] - m.opt.timestep * d.qDeriv[m.aux.M_to_D[adr]]
+                mirrored = d.qM[adr] - m.opt.timestep * d.qDeriv[m.aux.M_to_DT[adr]]
             column = m.aux.M_colind[adr]
             left[dof] += entry * b[column]
             if column != dof:
-                left[column] += entry * b[dof]
+                left[column] += mirrored * b[dof]
+
+
+@stage
+def implicitfast_imbalance(m: Model, d: Data) -> int:
+    """``work.step_imbalance`` of implicitfast: (M - h qDeriv) b - M a, with the entries of `implicit_inertia`."""
+    _implicitfast_imbalance(m, d, False)
+    return OK
+
+
+@stage
+def implicitfast_with_blocks_imbalance(m: Model, d: Data) -> int:
+    """Do as `implicitfast_imbalance`, with all derivatives in qDeriv for standalone free bodies."""
+    _implicitfast_imbalance(m, d, True)
     return OK
 
 
@@ -280,13 +324,26 @@ def clear_step_imbalance(m: Model, d: Data) -> int:
     return OK
 
 
-@stage
-def take_step(m: Model, d: Data) -> int:
+@kernel
+def _take_step(m: Model, d: Data, blocks: bool) -> None:
     """Advance with the acceleration ``work.step_constant`` - (M - h D)^-1 ``work.step_imbalance``."""
     change = d.work.step_imbalance
     if d.work.step_damped != 0:
-        solve_ld(m, d.qH, d.qHDiagInv, change, 0)
+        _solve_step(m, d, change, blocks)
     for i in range(m.nv):
         d.work.qacc_step[i] = d.work.step_constant[i] - change[i]
     advance(m, d, d.work.qacc_step, d.qvel, d.act_dot)
+
+
+@stage
+def take_step(m: Model, d: Data) -> int:
+    """Advance with the acceleration ``work.step_constant`` - (M - h D)^-1 ``work.step_imbalance``."""
+    _take_step(m, d, False)
+    return OK
+
+
+@stage
+def take_step_with_blocks(m: Model, d: Data) -> int:
+    """Do as `take_step`, with the factors of `factor_step_with_blocks`."""
+    _take_step(m, d, True)
     return OK

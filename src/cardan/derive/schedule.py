@@ -34,7 +34,7 @@ from cardan.solver.choice import solver_stages
 from cardan.solver.gauss_seidel import solve_noslip
 from cardan.step import pipeline
 from cardan.step.finite_difference import save_start
-from cardan.step.integrators import euler, implicitfast
+from cardan.step.integrators import euler, implicitfast, implicitfast_with_blocks
 from cardan.step.plan import Plan, plan_of
 from cardan.step.plugin_stages import plugin_advance
 
@@ -43,8 +43,13 @@ if TYPE_CHECKING:
 
 DETECTIONS: dict[Any, Stage] = {collision: collision_with_distance, soft_collision: soft_collision_with_distance}
 """The stages of collision detection, and those with contacts at a distance."""
-IMBALANCES: dict[Any, Stage] = {euler: implicit.euler_imbalance, implicitfast: implicit.implicitfast_imbalance}
-"""Integrators that solve for their acceleration, and the residual that defines it."""
+_BLOCKS = implicit.factor_step_with_blocks, implicit.implicitfast_with_blocks_imbalance, implicit.take_step_with_blocks
+SOLVED: dict[Any, tuple[Stage, Stage, Stage]] = {
+    euler: (implicit.factor_step, implicit.euler_imbalance, implicit.take_step),
+    implicitfast: (implicit.factor_step, implicit.implicitfast_imbalance, implicit.take_step),
+    implicitfast_with_blocks: _BLOCKS,
+}
+"""Integrators that solve for their acceleration: the stages that factorise, compute its residual, and take the step."""
 SOLUTION = implicit.solution_imbalance, Plain(implicit.clear_imbalance), implicit.solve_imbalance, inv_constraint
 """The tangents of qacc, and then those of the constraint forces."""
 FROZEN = (
@@ -106,9 +111,10 @@ def schedule_of(m: MjModel, kind: str, distant: bool, extended: bool) -> Schedul
         values.append(stage)
     if solves and solve_noslip not in stages:
         values.append(implicit.factor_solution)
-    if any(stage in IMBALANCES for stage in after):
-        values += [stage for stage in after if stage not in IMBALANCES and stage is not plugin_advance]
-        values.append(implicit.factor_step)
+    factors = [SOLVED[stage][0] for stage in after if stage in SOLVED]
+    if factors:
+        values += [stage for stage in after if stage not in SOLVED and stage is not plugin_advance]
+        values += factors
     if after:
         values.append(save_start)
     plan = plan._replace(stages=(*values, report))
@@ -165,9 +171,9 @@ def tangents_of(
     if stage in solver_stages(m):
         kept = [Plain(implicit.keep_forces)] if noslip else []
         return [*([Plain(stage), *kept, Plain(implicit.factor_solution)] if several else []), *SOLUTION]
-    if stage in IMBALANCES:
-        factor = [Plain(implicit.factor_step)] if values else []
-        return [*factor, IMBALANCES[stage], Plain(implicit.clear_step_imbalance), implicit.take_step]
+    if stage in SOLVED:
+        factor, imbalance, take = SOLVED[stage]
+        return [*([Plain(factor)] if values else []), imbalance, Plain(implicit.clear_step_imbalance), take]
     of_plugins = plugin_tangents(m, stage, advance)
     if of_plugins is not None:
         return of_plugins

@@ -140,9 +140,12 @@ def _entry(m: Model, row: int, column: int) -> int:
 
 
 @kernel
-def factor_lu(m: Model, d: Data, lu: Array1) -> None:
-    """Factorise a matrix with the pattern of `qDeriv` in place (nD,); pivots near 0 count the warning INERTIA."""
-    for i in range(m.nv - 1, -1, -1):
+def factor_lu(m: Model, d: Data, lu: Array1, first: int, end: int) -> None:
+    """Factorise a matrix with the pattern of `qDeriv` in place (nD,); pivots near 0 count the warning INERTIA.
+
+    Only the rows of dofs ``first`` to ``end`` - 1, which are whole trees, are factorised.
+    """
+    for i in range(end - 1, first - 1, -1):
         start, stop = m.aux.M_rowadr[i], m.aux.M_rowadr[i + 1]
         pivot = m.aux.M_to_D[start]
         if abs(lu[pivot]) < MINVAL:
@@ -156,15 +159,15 @@ def factor_lu(m: Model, d: Data, lu: Array1) -> None:
 
 
 @kernel
-def solve_lu(m: Model, lu: ConstArray1, x: Array1) -> None:
-    """Replace x (nv,) by A^-1 x, with factors from `factor_lu`."""
+def solve_lu(m: Model, lu: ConstArray1, x: Array1, first: int, end: int) -> None:
+    """Replace the elements ``first`` to ``end`` - 1 of x (nv,) by those of A^-1 x, with factors from `factor_lu`."""
     # U y = x, from the leaves to the root
-    for i in range(m.nv - 1, -1, -1):
+    for i in range(end - 1, first - 1, -1):
         value = x[i]
         for adr in range(m.aux.M_rowadr[i] + 1, m.aux.M_rowadr[i + 1]):
             x[m.aux.M_colind[adr]] -= lu[m.aux.M_to_DT[adr]] * value
     # L z = y, from the root to the leaves
-    for i in range(m.nv):
+    for i in range(first, end):
         start = m.aux.M_rowadr[i]
         value = x[i]
         for adr in range(start + 1, m.aux.M_rowadr[i + 1]):

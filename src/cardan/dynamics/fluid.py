@@ -18,6 +18,7 @@ from math import pi, sqrt
 
 from cardan.dynamics.com import velocity_at
 from cardan.dynamics.derivatives import add_projection, add_to_parents, clear_matrices, unit6
+from cardan.dynamics.free_bodies import is_part_of_standalone
 from cardan.enums.codes import DSBL_PASSIVE, GEOM_CAPSULE, GEOM_CYLINDER, GEOM_SPHERE, INT_IMPLICITFAST
 from cardan.jit import OK, kernel, stage
 from cardan.maths.types import Mat3, Vec2, Vec3, Vec6
@@ -361,14 +362,9 @@ def _set_column(d: Data, body: int, column: int, mat: Mat3, arm: Vec3, wrench: V
         d.work.composite[body, 6 * (3 + k) + column] += force[k]
 
 
-@stage
-def fluid_derivatives(m: Model, d: Data) -> int:
-    """Add the derivative of qfrc_fluid by qvel to qDeriv; for implicitfast, add only its symmetric part.
-
-    Reads cvel, cdof, and the poses of bodies and geoms.
-    """
-    if not has_fluid(m):
-        return OK
+@kernel
+def _body_matrices(m: Model, d: Data) -> None:
+    """Compute the derivative of the fluid force on each body by its velocity: `work.composite`."""
     clear_matrices(m, d)
     for body in range(1, m.nbody):
         if m.body_mass[body] >= MINVAL:
@@ -389,15 +385,45 @@ def fluid_derivatives(m: Model, d: Data) -> int:
                 for column in range(6):
                     change = _local_motion(mat, arm, unit6(column))
                     _set_column(d, body, column, mat, arm, _box_slope(m, body, velocity, change))
+
+
+@kernel
+def _symmetrise(d: Data, body: int) -> None:
+    """Replace the matrix of a body by its symmetric part."""
+    matrix = d.work.composite
+    for row in range(6):
+        for column in range(row):
+            mean = 0.5 * (matrix[body, 6 * row + column] + matrix[body, 6 * column + row])
+            matrix[body, 6 * row + column] = mean
+            matrix[body, 6 * column + row] = mean
+
+
+@stage
+def fluid_derivatives(m: Model, d: Data) -> int:
+    """Add the derivative of qfrc_fluid by qvel to qDeriv; for implicitfast, add only its symmetric part.
+
+    Reads cvel, cdof, and the poses of bodies and geoms.
+    """
+    if not has_fluid(m):
+        return OK
+    _body_matrices(m, d)
     if m.opt.integrator == INT_IMPLICITFAST:
-        # for implicitfast, the symmetric part
-        matrix = d.work.composite
         for body in range(1, m.nbody):
-            for row in range(6):
-                for column in range(row):
-                    mean = 0.5 * (matrix[body, 6 * row + column] + matrix[body, 6 * column + row])
-                    matrix[body, 6 * row + column] = mean
-                    matrix[body, 6 * column + row] = mean
+            _symmetrise(d, body)
+    add_to_parents(m, d)
+    add_projection(m, d)
+    return OK
+
+
+@stage
+def fluid_derivatives_with_blocks(m: Model, d: Data) -> int:
+    """Do as `fluid_derivatives` for implicitfast, but add all of the derivatives of standalone free bodies."""
+    if not has_fluid(m):
+        return OK
+    _body_matrices(m, d)
+    for body in range(1, m.nbody):
+        if not is_part_of_standalone(m, body):
+            _symmetrise(d, body)
     add_to_parents(m, d)
     add_projection(m, d)
     return OK

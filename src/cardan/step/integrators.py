@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from cardan.dynamics.actuation import actuator_disabled, advance_activation
 from cardan.dynamics.derivatives import factor_lu, implicit_inertia, solve_lu
+from cardan.dynamics.free_bodies import factor_blocks, solve_blocks
 from cardan.dynamics.inertia import factor_ld, solve_ld
 from cardan.dynamics.kinematics import integrate_pos
 from cardan.enums.codes import DSBL_ACTUATION, DSBL_EULERDAMP
@@ -99,6 +100,20 @@ def implicitfast(m: Model, d: Data) -> int:
     return OK
 
 
+@stage
+def implicitfast_with_blocks(m: Model, d: Data) -> int:
+    """Step as `implicitfast`, but solve the six dofs of each standalone free body with all derivatives in qDeriv."""
+    implicit_inertia(m, d)
+    factor_blocks(m, d)
+    factor_ld(m, d, d.qH, d.qHDiagInv)
+    for i in range(m.nv):
+        d.work.qacc_step[i] = d.qfrc_smooth[i] + d.qfrc_constraint[i]
+    solve_ld(m, d.qH, d.qHDiagInv, d.work.qacc_step, 0)
+    solve_blocks(m, d, d.work.qacc_step)
+    advance(m, d, d.work.qacc_step, d.qvel, d.act_dot)
+    return OK
+
+
 @kernel
 def _implicit_matrix(m: Model, d: Data) -> None:
     """Set qLU to M - h qDeriv."""
@@ -119,9 +134,9 @@ def implicit(m: Model, d: Data) -> int:
     Needs qDeriv with all derivatives (spec: mj_implicit with the integrator implicit).
     """
     _implicit_matrix(m, d)
-    factor_lu(m, d, d.qLU)
+    factor_lu(m, d, d.qLU, 0, m.nv)
     for i in range(m.nv):
         d.work.qacc_step[i] = d.qfrc_smooth[i] + d.qfrc_constraint[i]
-    solve_lu(m, d.qLU, d.work.qacc_step)
+    solve_lu(m, d.qLU, d.work.qacc_step, 0, m.nv)
     advance(m, d, d.work.qacc_step, d.qvel, d.act_dot)
     return OK

@@ -20,7 +20,8 @@ from cardan.dynamics.bias import fwd_acceleration, rne, rne_post_constraint
 from cardan.dynamics.com import com_pos, com_vel
 from cardan.dynamics.derivatives import coriolis_derivatives, implicitfast_derivatives
 from cardan.dynamics.energy import energy_pos, energy_vel, subtree_vel
-from cardan.dynamics.fluid import fluid, fluid_derivatives, has_fluid
+from cardan.dynamics.fluid import fluid, fluid_derivatives, fluid_derivatives_with_blocks, has_fluid
+from cardan.dynamics.free_bodies import free_body_derivatives, has_standalone_bodies
 from cardan.dynamics.inertia import crb, factor_m
 from cardan.dynamics.kinematics import camlight, kinematics
 from cardan.dynamics.muscle import has_muscles, muscles
@@ -46,7 +47,7 @@ from cardan.step import diagnosis
 from cardan.step import plugin_stages as plugins
 from cardan.step.adapters import has_user_actuators, has_user_sensors, user_cutoff, user_defaults
 from cardan.step.checks import check_acc, check_pos, check_vel, clear_energy
-from cardan.step.integrators import euler, implicit, implicitfast
+from cardan.step.integrators import euler, implicit, implicitfast, implicitfast_with_blocks
 from cardan.step.inverse import (
     compare_fwd_inv,
     continuous_acc_euler,
@@ -177,6 +178,11 @@ def is_4_0(m: MjModel) -> bool:
     return m.is_4_0 == 1
 
 
+def _with_blocks(m: MjModel) -> bool:
+    """Whether the integrator solves the dofs of standalone free bodies apart, with gyroscopic derivatives."""
+    return is_4_0(m) and _implicitfast(m) and has_standalone_bodies(m)
+
+
 def _known_integrator(m: MjModel) -> list[Any]:
     """Raise an error if the integrator does not exist; return no stages."""
     kinds = mjtIntegrator.__members__.values()
@@ -275,7 +281,8 @@ FORWARD_BARE = (timed("FORWARD", *FORWARD_POS_BARE, *FORWARD_VEL_BARE, *FORWARD_
 VELOCITY_DERIVATIVES = (
     implicitfast_derivatives,
     when(has_edges, edge_derivatives),
-    when(has_fluid, fluid_derivatives),
+    when(has_fluid, when(_with_blocks, fluid_derivatives_with_blocks), unless(_with_blocks, fluid_derivatives)),
+    when(_with_blocks, free_body_derivatives),
     when(_implicit, coriolis_derivatives),
 )
 CONTINUOUS_ACC = (
@@ -301,7 +308,7 @@ IMPLICIT = (
     timed(
         "ADVANCE",
         *VELOCITY_DERIVATIVES,
-        when(_implicitfast, implicitfast),
+        when(_implicitfast, when(_with_blocks, implicitfast_with_blocks), unless(_with_blocks, implicitfast)),
         when(_implicit, implicit),
         PLUGIN_ADVANCE,
     ),
