@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 
 class FatalError(Exception):
-    """A function can't do what was requested; the C library would stop the program."""
+    """A function can't do what was requested. In this case, MuJoCo's C library would stop the program."""
 
 
 class UnexpectedError(Exception):

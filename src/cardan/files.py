@@ -102,7 +102,10 @@ def _place(name: str) -> tuple[os.stat_result | None, str | None]:
 
 
 def _status(name: str) -> os.stat_result | None:
-    """Return the status of a path, links followed; None if it does not exist. Refuse folders and read-only files."""
+    """Return the status of the file to which a path leads; None if there is none.
+
+    Folders and read-only files raise OSError.
+    """
     try:
         status = os.stat(name)
     except (FileNotFoundError, NotADirectoryError):
@@ -117,7 +120,7 @@ def _status(name: str) -> os.stat_result | None:
 
 
 def _target(name: str) -> str | None:
-    """Return the absolute path to which links lead; None for an open file of a process, as for ``/dev/stdout``."""
+    """Return the absolute path after following links; None for an open file of a process, such as ``/dev/stdout``."""
     for _ in range(MOST_LINKS):
         folder = os.path.realpath(os.path.dirname(name) or os.curdir)
         if _OPEN_FILES.fullmatch(folder):
@@ -152,7 +155,7 @@ def _replace(target: str, status: os.stat_result | None, data: bytes, durable: b
 
 
 def _write_through(name: str, data: bytes) -> None:
-    """Write to the existing file."""
+    """Write to an existing file directly, without a temporary file."""
     with open(name, "wb", opener=lambda name, flags: os.open(name, flags & ~os.O_CREAT)) as file:
         file.write(data)
 

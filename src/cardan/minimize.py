@@ -5,9 +5,10 @@ min 1/2 dx' (H + mu I) dx + g' dx within the bounds.
 
 The step is taken if it lowers the objective by at least a hundredth of -g' dx (Armijo's condition); otherwise mu grows
 and the step is solved again. After a step, mu depends on the ratio of the actual reduction to the reduction that the
-model without mu predicts: mu grows below 1/4, shrinks above 3/4, and stays the same between. Each time that mu shrinks
-it shrinks by the square of the previous factor; when mu grows, the factor starts again. So mu follows changes of the
-curvature slowly, but vanishes within a few steps of the minimum, where convergence becomes quadratic.
+model without mu predicts: mu grows below 1/4, shrinks above 3/4, and stays the same between. When mu shrinks several
+    times in a row, each divisor is the square of the previous one; growth of mu ends such a sequence. So mu follows
+    changes of the curvature slowly, but vanishes within a few steps near the minimum, where convergence becomes
+    quadratic.
 
 Sources: K. Levenberg (1944), D. Marquardt (1963); Nocedal and Wright, Numerical Optimization, chapters 3, 4 and 10;
 Tassa, Mansard and Todorov, Control-limited differential dynamic programming (2014), for the box.
@@ -110,11 +111,11 @@ class Norm(abc.ABC):
 
     @abc.abstractmethod
     def value(self, r: np.ndarray) -> float:
-        """The norm of a residual of shape (nr, 1)."""
+        """Return the norm of a residual of shape (nr, 1)."""
 
     @abc.abstractmethod
     def grad_hess(self, r: np.ndarray, proj: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Gradient and Hessian of the norm, projected: proj' g of shape (nx, 1), and proj' H proj of shape (nx, nx)."""
+        """Return the projected gradient, proj' g of shape (nx, 1), and Hessian, proj' H proj of shape (nx, nx)."""
 
 
 class Quadratic(Norm):
@@ -125,7 +126,7 @@ class Quadratic(Norm):
         return 0.5 * float(r.ravel() @ r.ravel())
 
     def grad_hess(self, r: np.ndarray, proj: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Proj' r and proj' proj."""
+        """Return proj' r and proj' proj."""
         return proj.T @ r, proj.T @ proj
 
 

@@ -1,4 +1,4 @@
-"""Derivatives of the dynamics, by finite differences or exact, and of operations on quaternions (spec: derivatives)."""
+"""Derivatives of the dynamics, exact or by finite differences, and of quaternion operations (spec: derivatives)."""
 
 from __future__ import annotations
 

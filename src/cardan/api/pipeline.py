@@ -78,12 +78,12 @@ def mj_step(m: MjModel, d: MjData, nstep: int = 1) -> None:
 
 
 def mj_forwardSkip(m: MjModel, d: MjData, skipstage: int, skipsensor: int) -> None:
-    """Forward dynamics without the stages up to `skipstage` (mjtStage), and without sensors if `skipsensor` isn't 0."""
+    """Compute forward dynamics without stages up to `skipstage` (mjtStage); no sensors if `skipsensor` isn't 0."""
     _skip("mj_forwardSkip", m, d, skipstage, skipsensor)
 
 
 def mj_inverseSkip(m: MjModel, d: MjData, skipstage: int, skipsensor: int) -> None:
-    """Inverse dynamics without the stages up to `skipstage` (mjtStage), and without sensors if `skipsensor` isn't 0."""
+    """Compute inverse dynamics without stages up to `skipstage` (mjtStage); no sensors if `skipsensor` isn't 0."""
     _skip("mj_inverseSkip", m, d, skipstage, skipsensor)
 
 

@@ -198,7 +198,10 @@ def _acceleration_of_object(m: Model, d: Data, objtype: int, objid: int, res: An
     flg_local=Integer(),
 )
 def mj_objectAcceleration(m: MjModel, d: MjData, objtype: int, objid: int, res: np.ndarray, flg_local: int) -> None:
-    """Acceleration of an object minus gravity, after `mj_rnePostConstraint`; arguments as in `mj_objectVelocity`."""
+    """Acceleration of an object minus gravity; call it after `mj_rnePostConstraint`.
+
+    Arguments as in `mj_objectVelocity`.
+    """
 
 
 @kernel
@@ -208,7 +211,7 @@ def _contact_wrench(m: Model, d: Data, id: int, result: Any) -> None:
 
 @native_by(_contact_wrench, id=Integer(), result=target(6))
 def mj_contactForce(m: MjModel, d: MjData, id: int, result: np.ndarray) -> None:
-    """Force and torque (6,) of a contact in the contact's frame; 0 if the contact does not exist or is not active."""
+    """Write the force and torque (6,) of a contact in its frame; 0 if the contact does not exist or is not active."""
 
 
 def _check_body(m: MjModel, body: int, **_: Any) -> None:

@@ -62,7 +62,7 @@ class _Finder(importlib.abc.MetaPathFinder):
         return None
 
     def find_distributions(self, context: Any = None) -> Iterable[importlib.metadata.Distribution]:
-        """Yield the distribution ``mujoco``, for packages that check its version."""
+        """Yield the distribution ``mujoco``, for packages that check the version of MuJoCo."""
         if context is None or context.name is None or context.name.lower() == NAME:
             yield _Distribution()
 

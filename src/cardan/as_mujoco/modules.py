@@ -1,4 +1,4 @@
-"""Contents of the modules of the reference's package, and where Cardan defines them."""
+"""Contents of the modules of the reference's package, and the modules of Cardan that define them."""
 
 from __future__ import annotations
 

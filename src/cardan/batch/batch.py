@@ -132,7 +132,7 @@ class Batch(BatchFields):
         Args:
             ids: worlds (see `Batch`). A single number is taken as `nstep`: ``batch.step(4)``.
             nstep: number of steps.
-            stage: `mjtStage` up to which fields describe the new state; as after `mj_step` by default.
+            stage: `mjtStage` up to which results are computed for the new state; by default none are, as in `mj_step`.
             mask: worlds.
 
         Raises:
@@ -152,11 +152,11 @@ class Batch(BatchFields):
         self._worlds.call("inverse", self._select(ids, mask), [("mj_inverse", 1)])
 
     def step1(self, ids: Ids = None, *, mask: Ids = None) -> None:
-        """Do the first half of a step, before controls are set (arguments and errors as in `step`)."""
+        """Compute the first half of a step, which does not need controls (arguments and errors as in `step`)."""
         self._worlds.call("step1", self._select(ids, mask), [("mj_step1", 1)])
 
     def step2(self, ids: Ids = None, *, mask: Ids = None) -> None:
-        """Do the second half of a step (arguments and errors as in `step`)."""
+        """Compute the second half of a step, with the current controls (arguments and errors as in `step`)."""
         self._worlds.call("step2", self._select(ids, mask), [("mj_step2", 1)])
 
     def reset(self, ids: Ids = None, keyframe: npt.ArrayLike = -1, stage: int = STAGE_ACC, *, mask: Ids = None) -> None:
@@ -316,7 +316,7 @@ class Batch(BatchFields):
         return self._worlds.models.read(name, writeable=False)
 
     def set_const(self, ids: Ids = None, *, mask: Ids = None) -> None:
-        """Run `mj_setConst` in worlds, on this machine; fields that come out different become per-world values.
+        """Run `mj_setConst` in worlds, on this machine; fields whose results differ become per-world values.
 
         Raises:
             FatalError: `set_models` was used.
@@ -394,7 +394,7 @@ class Batch(BatchFields):
 
     @property
     def warning(self) -> np.ndarray:
-        """Last information and number of each warning (nworld, mjNWARNING, 2)."""
+        """Last information and count of each warning (nworld, mjNWARNING, 2)."""
         return np.stack([self._worlds.numbers(f"warning.{part}") for part in ("lastinfo", "number")], axis=-1)
 
     def _mask_of(self, warnings: tuple[mjtWarning, ...]) -> np.ndarray:
@@ -408,7 +408,7 @@ class Batch(BatchFields):
 
     @property
     def overflow(self) -> np.ndarray:
-        """Bits (1 << mjtWarning) of the limits on memory, set by the user, that each world met (nworld,)."""
+        """Bits (1 << mjtWarning) of the user's limits on memory that each world has reached (nworld,)."""
         return self._mask_of(OVERFLOWN)
 
     def diagnosis(self, sim: int) -> str:
@@ -420,7 +420,7 @@ class Batch(BatchFields):
         return worlds.diagnoses.get(i, "")
 
     def random(self, size: int, seed: int, draw: int = 0, ids: Ids = None, *, mask: Ids = None) -> np.ndarray:
-        """Return uniform random numbers in [0, 1) of worlds (k, size); see `cardan.batch.calls.uniform`."""
+        """Return uniform random numbers in [0, 1) for worlds (k, size); see `cardan.batch.calls.uniform`."""
         numbers = (integer(word, number) for word, number in (("size", size), ("seed", seed), ("draw", draw)))
         return calls.uniform(self._select(ids, mask), *numbers)
 

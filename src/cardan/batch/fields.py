@@ -187,7 +187,7 @@ class BatchFields:
         return given[0] if self._worlds.models.shared else tuple(given)
 
     def _world(self, sim: int) -> tuple[BackEnd, int]:
-        """Return the back end with the memory of a world, and the world's number there."""
+        """Return the back end that contains a world, and the world's index within it."""
         i = integer("sim", sim)
         if i >= self.nsim:
             raise ValueError(f"sim should be in [0, {self.nsim}), got {sim}")

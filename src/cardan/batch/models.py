@@ -66,7 +66,7 @@ def check_data(function: str, data: MjData, m: MjModel) -> None:
 
 
 def guess(name: str, fields: Collection[str]) -> str:
-    """Suggest, in words, what an unknown name may mean; empty if nothing is similar."""
+    """Return a hint about similar names for an unknown name; empty if there are none."""
     if f"opt.{name}" in MODEL_FIELDS:
         return f"; use expand('opt.{name}')"
     if name in MODEL_FIELDS:

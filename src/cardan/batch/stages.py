@@ -57,7 +57,7 @@ def read_row(d: Data, parts: IntArray1, source: Array1, at: int) -> int:
 
 @kernel
 def count_at(d: Data, address: int) -> int:
-    """Return the count with a number in `COUNTS`."""
+    """Return the count at an index in `COUNTS`."""
     if address == 0:
         return d.ncon
     if address == 1:
@@ -184,7 +184,7 @@ def rollout_records(m: Model, d: Data) -> int:
 
 @stage
 def answer_jacobian(m: Model, d: Data) -> int:
-    """Compute Jacobians of a point of a body; `batch_question` is the point (3) and the body."""
+    """Compute Jacobians of a point fixed to a body; `batch_question` contains the point (3) and the body."""
     question = d.work.batch_question
     point, body = (question[0], question[1], question[2]), int(question[3])
     jac(m, d, d.work.batch_jacp, d.work.batch_jacr, point, body)

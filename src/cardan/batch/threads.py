@@ -35,7 +35,7 @@ Trouble = Callable[[int, BaseException], None]
 def deal(count: int, nthread: int) -> list[tuple[int, int]]:
     """Return blocks of worlds for threads, (begin, end): large blocks first, single worlds at the end.
 
-    So few calls are needed, and threads end almost at the same time although worlds take unequal times. Source: C.
+    So few calls are needed, and all threads end at almost the same time although worlds take unequal times. Source: C.
     Polychronopoulos, D. Kuck, Guided self-scheduling, IEEE Transactions on Computers 36, 1987; blocks are smaller here,
     since the slow worlds may come first. A single thread gets one block.
     """
@@ -85,7 +85,7 @@ class Runner:
     def run(
         self, programs: Sequence[Program | None], kinds: np.ndarray, worlds: np.ndarray, calls: np.ndarray, n: int
     ) -> None:
-        """Run each world's program `n` times; arguments as in `Walk`, and the address of each world's call words (k,).
+        """Run each world's program `n` times; arguments as in `Walk`, and in `calls` the addresses of run words (k,).
 
         A program is None if no world of the call needs it.
 

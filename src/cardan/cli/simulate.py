@@ -46,7 +46,7 @@ def simulate(
 ) -> tuple[Rows, float]:
     """Simulate with a progress bar; return the trajectory (rows for the start and each step) and the seconds spent.
 
-    `film` is called with the number of each finished step, and the data.
+    ``film(step, data)`` is called after each step.
     """
     rows = _empty_rows(d, steps + 1)
 

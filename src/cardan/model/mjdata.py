@@ -245,7 +245,7 @@ class MjData(Native, DataNames):
 
     @property
     def view(self) -> InterpretedView:
-        """View of the data for stages that run in the interpreter."""
+        """View of the data for stages run in the interpreter."""
         if "_view" not in self.__dict__:
             self.__dict__["_view"] = InterpretedView(self._memory)
         return self.__dict__["_view"]

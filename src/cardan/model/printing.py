@@ -1,4 +1,4 @@
-"""Models and data as text, for reading and for comparison: every field, from the tables of fields."""
+"""Text of models and data, for reading and comparison: all fields, as listed in the tables of fields."""
 
 from __future__ import annotations
 

@@ -88,7 +88,7 @@ def _clear_scalars(d: Data) -> None:
 
 @stage
 def reset_data(m: Model, d: Data) -> int:
-    """Zero all fields, then set the default state: ``qpos0``, mocap poses, active equalities (spec: mj_resetData)."""
+    """Set all fields to 0, then set the default state: ``qpos0``, mocap poses, equalities (spec: mj_resetData)."""
     for i in range(len(d.work.buffer)):
         d.work.buffer[i] = 0.0
     for i in range(len(d.work.buffer_i8)):

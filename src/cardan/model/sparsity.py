@@ -90,7 +90,10 @@ def _edge_vertices(m: MjModel) -> np.ndarray:
 
 @once
 def _edge_entries(m: MjModel) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return edge, dof and side of each entry: the dofs that move the vertices of an edge, edge by edge, ascending."""
+    """Return edge, dof and side of each entry.
+
+    Entries are the dofs that move an edge's vertices, edge by edge, ascending.
+    """
     if m.nflexedge == 0:
         return np.zeros(0, int), np.zeros(0, int), np.zeros(0, int)
     last = derived(m, "body_lastdof")[m.flex_vertbodyid[_edge_vertices(m)]]

@@ -87,7 +87,7 @@ class Textures:
         return np.broadcast_to(sides, (6, width, width, 3)) if len(sides) == 1 else sides
 
     def upload(self, model: MjModel, tex: int) -> None:
-        """Copy a texture of a model again; its size must be unchanged."""
+        """Update a texture from a model; its size must be unchanged."""
         self.model = model
         for k, level in enumerate(levels_of(self.image(tex))):
             values = packed(bordered(level, self.repeats(tex)))
@@ -278,11 +278,11 @@ class Assets:
         arrays["shape_rbound"][shape] = np.sqrt((vert**2).sum(1).max(initial=0.0))
 
     def upload_mesh(self, model: MjModel, mesh: int) -> None:
-        """Copy a mesh of a model again."""
+        """Update a mesh from a model."""
         self._overwrite(int(self.mesh_shape[mesh, 0]), self._mesh(model, mesh))
 
     def upload_hfield(self, model: MjModel, hfield: int) -> None:
-        """Copy a height field of a model again."""
+        """Update a height field from a model."""
         self._overwrite(int(self.hfield_shape[hfield]), self._hfield(model, hfield))
 
     def _overwrite(self, number: int, shape: Shape) -> None:

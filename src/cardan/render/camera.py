@@ -72,7 +72,7 @@ def in_model(scene: MjvScene, camera: MjvGLCamera) -> MjvGLCamera:
 
 
 def length_of(vector: np.ndarray) -> float:
-    """Length of a vector; NumPy's own function takes three times as long."""
+    """Return the length of a vector, in a third of the time of NumPy's function."""
     return sqrt(vector.dot(vector))
 
 

@@ -134,7 +134,7 @@ _current = threading.local()  # its `context` is a weak reference, so that unuse
 
 
 def current_context() -> MjrContext:
-    """Return the context that this thread made, or whose buffer it set, last; raise FatalError if there is none."""
+    """Return the context that this thread made last, or whose buffer it set last; raise FatalError if there is none."""
     reference: weakref.ref[MjrContext] | None = getattr(_current, "context", None)
     context = reference() if reference is not None else None
     if context is None:
@@ -193,7 +193,7 @@ class MjrContext(VisualRecord):
         self.set_buffer(WINDOW)
 
     def names(self) -> Iterator[str]:
-        """Names of all members."""
+        """Yield the names of all members."""
         yield from super().names()
         yield from fields.CONTEXT_ARRAYS
 
@@ -267,7 +267,7 @@ def samples_of(offsamples: int) -> int:
 
 
 def segment_colors(scene: MjvScene, segment: np.ndarray, by_number: bool) -> np.ndarray:
-    """Return the colours of a segmentation image from the geom of each pixel (-1: none), by `colors_of_numbers`."""
+    """Return the colours of a segmentation image (see `colors_of_numbers`), given the geom of each pixel (-1: none)."""
     segid = np.append(scene.geom_values["segid"][: scene.ngeom], -1)
     return colors_of_numbers(segid, by_number)[segment]
 

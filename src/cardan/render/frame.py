@@ -59,7 +59,7 @@ def flag_of(scene: MjvScene, name: str) -> bool:
 
 
 class Last(Generic[T]):
-    """Cache of the last result, which is reused while its key is unchanged: little changes between pictures."""
+    """Cache of the last result, which is reused while its key is unchanged."""
 
     def __init__(self) -> None:
         self.key: object = None
@@ -142,7 +142,7 @@ class Frame:
         return int(self.memory.scalars[name][0])
 
     def call(self, function: Callable[..., Any], i: int = 0, j: int = 0) -> int:
-        """Run a stage."""
+        """Run a stage on the assets and this picture."""
         return call(function, self.assets.memory, self.memory, i, j)
 
     def draw(

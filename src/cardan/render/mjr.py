@@ -187,7 +187,7 @@ def _copy(source: Canvas, src: MjrRect, target: Canvas, dst: MjrRect, color: boo
 
 @_typed
 def mjr_blitBuffer(src: MjrRect, dst: MjrRect, flg_color: int, flg_depth: int, con: MjrContext) -> None:
-    """Copy a rectangle of the current buffer to one of the other buffer, window or offscreen."""
+    """Copy a rectangle of the current buffer to a rectangle of the other one: window or offscreen buffer."""
     _copy(con.canvas(), src, con.canvases[1 - con.currentBuffer], dst, bool(flg_color), bool(flg_depth))
 
 
@@ -232,7 +232,7 @@ def mjr_label(
     bt: float,
     con: MjrContext,
 ) -> None:
-    """Draw a rectangle with centred text: colour and opacity of the rectangle, colour of the text."""
+    """Draw a rectangle with the colour and opacity (r, g, b, a), and centred text with the colour (rt, gt, bt)."""
     canvas = con.canvas()
     canvas.fill(viewport.left, viewport.bottom, viewport.width, viewport.height, (r, g, b, a))
     big = _is_big(font)
@@ -293,7 +293,7 @@ def mjr_findRect(x: int, y: int, nrect: int, rect: MjrRect | Sequence[MjrRect]) 
 
 
 def _upload(m: MjModel, con: MjrContext, kind: str, what: str, index: int) -> None:
-    """Copy an object of a kind (``mesh``, ``hfield``, ``texture``) again."""
+    """Update an object of a kind (``mesh``, ``hfield``, ``texture``) from the model."""
     if not 0 <= index < getattr(m, "ntex" if kind == "texture" else f"n{kind}"):
         raise FatalError(f"Invalid {what} index {index}")
     getattr(con.painter().assets, f"upload_{kind}")(m, index)
@@ -301,19 +301,19 @@ def _upload(m: MjModel, con: MjrContext, kind: str, what: str, index: int) -> No
 
 @_typed
 def mjr_uploadTexture(m: MjModel, con: MjrContext, texid: int) -> None:
-    """Copy a texture of the model again; raise FatalError if it does not exist."""
+    """Update a texture of the context from the model; raise FatalError if it does not exist."""
     _upload(m, con, "texture", "texture", texid)
 
 
 @_typed
 def mjr_uploadMesh(m: MjModel, con: MjrContext, meshid: int) -> None:
-    """Copy a mesh of the model again; raise FatalError if it does not exist."""
+    """Update a mesh of the context from the model; raise FatalError if it does not exist."""
     _upload(m, con, "mesh", "mesh", meshid)
 
 
 @_typed
 def mjr_uploadHField(m: MjModel, con: MjrContext, hfieldid: int) -> None:
-    """Copy a height field of the model again; raise FatalError if it does not exist."""
+    """Update a height field of the context from the model; raise FatalError if it does not exist."""
     _upload(m, con, "hfield", "height field", hfieldid)
 
 

@@ -57,7 +57,7 @@ def limit_at(f: Frame, view: int, x: int, y: int) -> float:
 
 @kernel
 def owned_from(a: float, b: float) -> float:
-    """Least value of an edge function for samples inside the triangle; horizontal edges own the samples above."""
+    """Return the least value of an edge function for samples inside; horizontal edges own the samples above them."""
     return ZERO if a > 0.0 or (a == 0.0 and b > 0.0) else LEAST
 
 
@@ -151,7 +151,8 @@ def fill_triangle(f: Frame, view: int, tri: int, samples: int, left: int, bottom
 def cover_row(f: Frame, view: int, tri: int, worker: int, base: int, left: int, y: int) -> tuple[int, int]:
     """Compute, into the worker's `run_cover`, the fraction of each pixel of a row in which a triangle is nearest.
 
-    `base` is the first sample of the row. Return the first covered pixel, from `left`, and one past the last.
+    `base` is the first sample of the row. Return the first covered pixel, counted from `left`, and the pixel after the
+    last one.
     """
     shift, nsample = f.sample_shift, f.nsample
     x0, x1 = max(f.tri_box[tri, 0] - left, 0), min(f.tri_box[tri, 1] - left, TILE_WIDTH - 1)

@@ -9,7 +9,7 @@ from cardan.render.kernels import HALF, ONE, TWO, ZERO, int32, single
 Color = tuple[float, float, float, float]
 """Red, green, blue, and an unused number, so that a colour fills a register."""
 Level = tuple[float, float, int, int, int, int, int, int]
-"""A level of detail and the next: the range of sizes of pixels, in texels; widths and heights; then both addresses."""
+"""A level of detail and the next one: range of pixel sizes, in texels; width and height of each; address of each."""
 SHARE = single(1.0 / 255.0)
 LOG_BEND = single(0.3437)
 NO_SIZE = single(1e30)
@@ -144,7 +144,7 @@ def level_for(a: Assets, tex: int, size: float) -> Level:
 
 @kernel
 def share_of_next(size: float, low: float) -> float:
-    """Weight of the next level of detail: the logarithm to base 2 of a pixel's size, accurate to 0.01."""
+    """Return the weight of the next level of detail: the base-2 logarithm of ``size / low``, accurate to 0.01."""
     rest = size * (ONE / low) - ONE
     return rest * (ONE + LOG_BEND * (ONE - rest))
 
@@ -162,7 +162,7 @@ def multiply_texture(a: Assets, f: Frame, tex: int, side: int, run: int, count: 
 
 @kernel
 def cube_side(x: float, y: float, z: float) -> int:
-    """Side of a cube that a direction points to (table 3.19)."""
+    """Return the side of a cube to which a direction points (table 3.19)."""
     ax, ay, az = abs(x), abs(y), abs(z)
     if ax >= ay and ax >= az:
         return 0 if x > ZERO else 1

@@ -269,8 +269,8 @@ def shade_batch(
     """Compute the colours of the worker's batch of `count` pixels of an instance's geom, into `run_color`.
 
     `inst` may be another instance of the geom if the geom is not a plane. The row begins at pixel `left` of the picture
-    and `row` of the tile. `mirror`: the pixels are part of a mirror. `alone`: their colours go directly into the
-    picture, where they are clamped.
+    and `row` of the tile. Set `mirror` if the pixels are part of a mirror, and `alone` if their colours go directly
+    into the picture, where they are clamped.
     """
     run = worker * TILE_WIDTH
     geom, plane = f.inst_geom[inst], is_plane(f, inst)

@@ -69,10 +69,10 @@ def is_hazy(f: Frame, line: HazeLine) -> bool:
 def add_haze(f: Frame, view: int, y: int, left: int, run: int, count: int) -> None:
     """Blend haze over the colours of a batch.
 
-    Haze begins on the plane, is thickest where the sky meets it, and ends at the horizon: a band of two rings around
-    the camera. The unit of length is the distance at which the sky meets the plane, and the unit of height is the
-    camera's height; h is the user's fraction. The edges of the rings are then at distances 1 - h², 1 and 1 + h, and 1 +
-    h, 1 and 0 below the camera.
+    Haze is a band of two rings around the camera: it begins on the plane, is thickest where the sky meets the plane,
+    and ends at the horizon. The unit of length is the distance at which the sky meets the plane, and the unit of height
+    is the camera's height; h is the user's fraction. The edges of the rings are then at distances 1 - h², 1 and 1 + h,
+    and 1 + h, 1 and 0 below the camera.
     """
     line = haze_line(f, view, y, left)
     radius, start, slope = single(line[0]), single(line[1]), single(line[2])

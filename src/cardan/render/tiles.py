@@ -95,7 +95,7 @@ def place_bins(a: Assets, f: Frame, views: int, unused: int) -> int:
 def fill_bins(f: Frame, view: int, share: int) -> None:
     """List a share's triangles of each tile of a view, in the order of instances.
 
-    Afterwards, entry k of the view is the address of entry k of the table of tiles and shares.
+    Afterwards, entry k of `bin_start` in the view is the address of entry k in the table of tiles and shares.
     """
     columns, first, step = tile_columns(f, view), f.view_binadr[view] + 1 + share, f.nshare
     for inst in range(share_begin(f, share), share_begin(f, share + 1)):
@@ -119,7 +119,7 @@ def fill_all(a: Assets, f: Frame, views: int, unused: int) -> int:
 
 @kernel
 def rank_of(f: Frame, tile: int) -> int:
-    """Rank of a tile; the first ranks have most triangles.
+    """Return the rank of a tile by its number of triangles; the first ranks have most triangles.
 
     Each number below 8 has its own rank; above, there are four ranks between powers of two.
     """

@@ -115,7 +115,10 @@ def color_vertex(a: Assets, f: Frame, view: int, share: int, inst: int, k: int) 
 
 @kernel
 def color_part(a: Assets, f: Frame, view: int, share: int, inst: int) -> None:
-    """Compute colours and texture coordinates of the marked vertices of an instance, or of its part of them."""
+    """Compute colours and texture coordinates of the marked vertices of an instance.
+
+    Parts of a shape share this work.
+    """
     if f.mode != COLORS or f.view_shadow[view]:
         return
     if f.inst_gridadr[inst] >= 0:

@@ -119,7 +119,7 @@ class Controls:
             panel.discard()
 
     def refresh(self) -> None:
-        """Update the controls of all panels that are due."""
+        """Update the controls of all panels whose period has passed."""
         session = self._viewer.session
         if session.generation != self._generation:
             self._generation = session.generation
@@ -202,7 +202,10 @@ class Viewer:
             self.session.closed.set()
 
     def reload(self) -> str:
-        """Load the model again, and return an empty text; if that fails, keep the old model, and return the error."""
+        """Load the model again and return an empty text.
+
+        If that fails, keep the old model and return the error message.
+        """
         try:
             with self._one_loads:
                 model, data = self.source.load()

@@ -189,7 +189,7 @@ DRAGS = {
     "left": (mjtPertBit.mjPERT_ROTATE.value, mjtMouse.mjMOUSE_ROTATE_V.value, mjtMouse.mjMOUSE_ROTATE_H.value),
     "right": (mjtPertBit.mjPERT_TRANSLATE.value, mjtMouse.mjMOUSE_MOVE_V.value, mjtMouse.mjMOUSE_MOVE_H.value),
 }
-"""Effect of a mouse button while Ctrl is held: a mjtPertBit, and a mjtMouse without and with Shift."""
+"""Effect of each mouse button while Ctrl is held: mjtPertBit, then mjtMouse without Shift and with Shift."""
 
 
 class Mouse:

@@ -25,7 +25,7 @@ VIDEOS = (".mp4", ".mkv", ".mov")
 
 
 def is_moving(path: Path) -> bool:
-    """Whether a file of this name contains a moving picture; raise ValueError if it can't be written."""
+    """Whether the suffix of a file means a video; raise ValueError for formats that can't be written."""
     suffix = path.suffix.lower()
     if path.is_dir():
         raise ValueError(f"can't write {path}: it is a folder")
@@ -211,7 +211,7 @@ class Film:
         return self._recorder.finish()
 
     def drop(self) -> None:
-        """Stop without a file."""
+        """Stop recording, and discard the pictures."""
         self._stop.set()
         self._thread.join()
         self._camera.close()

@@ -148,7 +148,7 @@ def _triangles(geoms: np.ndarray, which: np.ndarray) -> Iterator[Part]:
 
 
 def _arrows(width: float, both: bool, geoms: np.ndarray, which: np.ndarray) -> Iterator[Part]:
-    """Yield the parts of arrows, as the renderer draws them."""
+    """Yield the parts of arrows: cylinders as shafts, and cones as heads."""
     size = geoms["size"][which].astype(float)
     length = ARROW_SHARE * size[:, 2]
     head = HEAD_SHARE * length
@@ -215,7 +215,7 @@ LINE_BOX = shapes.line_box()
 
 
 def lines_of(geoms: np.ndarray) -> Lines:
-    """Return lines, from the geom's position along its z axis, and the edges of line boxes."""
+    """Return the line geoms, which extend from their position along their z axis, and the edges of line boxes."""
     line = np.flatnonzero(geoms["type"] == GEOM["LINE"])
     box = np.flatnonzero(geoms["type"] == GEOM["LINEBOX"])
     start = geoms["pos"][line].astype(float)

@@ -95,7 +95,7 @@ def launch(
 
 
 def launch_from_path(path: str) -> None:
-    """Show a model file in the browser, as `view`, until all pages are closed; load it again when it changes."""
+    """Show a model file in the browser (see `view`) until all pages are closed; reload it when it changes."""
     view(Path(path), leave=LEFT_AFTER)
 
 

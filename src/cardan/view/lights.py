@@ -1,8 +1,8 @@
 """Lights of the model in the browser: nodes with position, direction, colour and shadows.
 
 The browser mixes light linearly and converts the result to sRGB; OpenGL 1.5 does not convert. The inverse of that
-conversion is applied to a light's strength, so that a surface under one light looks the same. In the browser, surfaces
-scatter a fraction of 1 / pi of the light; measurements show about half of that. The headlight is at the camera of the
+conversion is applied to a light's strength, so that a surface under one light looks the same. In theory, surfaces in
+the browser scatter 1 / pi of the light; measurements show about half of that. The headlight is at the camera of the
 page that was moved last.
 """
 
@@ -127,7 +127,7 @@ def has_horizon(geoms: np.ndarray) -> bool:
 
 
 def surrounding(lights: np.ndarray) -> float:
-    """Strength of the ambient light."""
+    """Return the strength of the ambient light for the lights of a scene (`MjvLight`)."""
     return float(linear(lights["ambient"].sum(0)).mean())
 
 
@@ -148,7 +148,7 @@ class Effects:
         self._shown: tuple[object, ...] | None = None
 
     def show(self, flags: np.ndarray, lights: np.ndarray, horizon: bool) -> None:
-        """Update the effects from rendering flags and lights (`MjvLight`); `horizon`: there is an infinite plane."""
+        """Update the effects from rendering flags, lights (`MjvLight`), and whether there is an infinite plane."""
         self._show_segments(bool(flags[SEGMENT]))
         if flags[SEGMENT]:
             return

@@ -70,7 +70,7 @@ class NodeSet:
         return handle, True
 
     def keep(self, keys: Iterable[Any]) -> None:
-        """Remove all nodes except these."""
+        """Remove all nodes except those with the given keys."""
         for key in set(self._handles).difference(keys):
             self._handles.pop(key)[1].remove()
 
@@ -90,7 +90,7 @@ class Node:
         self.geom = np.full(room, -1)
 
     def show(self, batch: Batch, looks: Looks, transparent: bool) -> None:
-        """Set the instances; the unused rest of the capacity shows nothing."""
+        """Set the instances; hide the unused rest of the capacity."""
         n, handle = len(batch.geom), self.handle
         self.geom = np.concatenate([batch.geom, np.full(self.room - n, -1)])
         handle.batched_positions = _padded(batch.pos, self.room, 0.0)

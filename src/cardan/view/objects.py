@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 SEEN = ("size", "texid", "texrepeat", "texuniform")
 """Members of a geom that determine the shape and texture of a plane."""
 MOST_TEXELS = 512
-"""Largest size of a texture along each side, pixels."""
+"""Largest width and height of a texture, pixels."""
 
 
 class Planes(NodeSet):

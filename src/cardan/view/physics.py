@@ -53,7 +53,7 @@ class History:
         return True
 
     def cut(self, age: int) -> None:
-        """Remove the states after the state of that age, from which the simulation continues."""
+        """Remove the states after the state of this age, from which the simulation will continue."""
         for _ in range(min(age, len(self._states))):
             self._states.pop()
 
@@ -83,7 +83,7 @@ class Pusher:
 
 
 MISALIGNED = 0.1
-"""Largest deviation of the simulation from the wall clock, s; beyond it, counting starts again."""
+"""Largest deviation of the simulation from the wall clock, s; beyond it, the pace restarts."""
 
 
 class Pace:
@@ -143,7 +143,7 @@ class Physics:
         self._prepare()
 
     def _prepare(self) -> None:
-        """Start with the session's current model."""
+        """Prepare for the session's current model."""
         session = self.session
         self._generation = session.generation
         self.history = History(session.model, worlds=len(session.worlds))

@@ -45,7 +45,7 @@ class Picture:
         self.flags = session.flags.copy()
 
     def take(self, session: Session) -> None:
-        """Update the scene from the current state; the session's lock is held."""
+        """Update the scene from the current state; the caller holds the session's lock."""
         m, scene = session.model, self.scene
         self.flags = session.flags.copy()
         has_soft = bool(m.nflex or m.nskin)
@@ -93,7 +93,7 @@ class Publisher:
             self._prepare()
 
     def _prepare(self) -> None:
-        """Start with the session's current model."""
+        """Prepare for the session's current model."""
         session, scene = self.session, self._server.scene
         m, self._content = session.model, []
         if self.generation >= 0:
@@ -167,7 +167,7 @@ class Publisher:
             function()
 
     def renew(self, kind: str, number: int) -> None:
-        """Show a mesh, height field (`hfield`) or texture with its current values; the session's lock is held."""
+        """Show a mesh, height field (`hfield`) or texture with its current values; the caller holds the lock."""
         self._renewed.append((kind, number))
 
     def _show(self, pose: Pose | None) -> None:

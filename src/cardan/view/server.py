@@ -99,7 +99,7 @@ def _response(status: HTTPStatus, body: bytes, kind: str) -> Response:
 
 
 def guarded(answer: Answer | None, token: str, frames: Frames) -> Answer:
-    """Make the handler of requests: it refuses those without the token, and passes on others without it."""
+    """Make the handler of requests: it refuses requests without the token, and removes the token from all others."""
 
     def check(connection: Any, request: Request) -> Response | None:
         given, rest = split_token(request.path)

@@ -1,4 +1,4 @@
-"""The source of a model, from which it can be loaded again when its file changes, and files sent by a page.
+"""The source of a model, from which the model is loaded again when its file changes, and files sent by a page.
 
 A page sends models and the files they need; a temporary folder contains them until the viewer is closed.
 """
@@ -77,7 +77,7 @@ class Source:
         return self._loader is not None or self.path is not None
 
     def changed(self) -> bool:
-        """Whether a file was written since the model was loaded; True once for each change."""
+        """Whether a file has changed since the model was loaded; True only once for each change."""
         now = self._stamps()
         if now == self._seen:
             return False
@@ -143,7 +143,8 @@ class Uploads:
     def add(self, name: str, content: bytes) -> list[Path]:
         """Store a file, or the files of a ZIP archive; return the models among them, the likeliest first.
 
-        ValueError: the archive is damaged or too large, or a name leads out of the folder.
+        Raises:
+            ValueError: the archive is damaged or too large, or a name leads out of the folder.
         """
         path = PurePosixPath(name)
         files = self._unpack(name, content) if path.suffix.lower() == ".zip" else [self._write(path, content)]
@@ -214,7 +215,7 @@ def receiver(uploads: Uploads, show: Show) -> Frame:
 
 
 async def _receive(connection: ServerConnection, uploads: Uploads) -> list[Path]:
-    """Receive the files of a transfer, and return the models among them; ValueError: the data are invalid."""
+    """Receive the files of a transfer, and return the models among them; raise ValueError if the data is invalid."""
     models: list[Path] = []
     left = MOST_BYTES
     while head := await connection.recv():

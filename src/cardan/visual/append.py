@@ -51,7 +51,7 @@ def wants(d: Data, category: int) -> bool:
 
 @kernel
 def shown_group(d: Data, first: int, group: int) -> bool:
-    """Whether objects of a group are shown; `first` is the kind of object. Groups out of range are clamped."""
+    """Whether objects of a group are shown; `first` is the index of the first group of their kind in `scn_state`."""
     return d.work.scn_state[first + max(0, min(5, group))] != 0
 
 
@@ -149,7 +149,7 @@ def name_it(d: Data, g: int, label: int, id: int) -> None:
 
 @kernel
 def light_up(m: Model, d: Data, g: int) -> None:
-    """Make a geom glow, because the object that it shows is selected."""
+    """Make a geom glow, to mark the selected object."""
     d.work.scn_geom_f[g, EMISSION] = d.work.scn_geom_f[g, EMISSION] + m.vis.global_.glow
 
 

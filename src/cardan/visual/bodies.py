@@ -51,7 +51,7 @@ FRAME_BODY, FRAME_WORLD = FRAMES["BODY"], FRAMES["WORLD"]
 LABEL_BODY, LABEL_ISLAND, LABEL_SELECTION, LABEL_SELPNT = (LABELS[k] for k in ("BODY", "ISLAND", "SELECTION", "SELPNT"))
 VIS_INERTIA, VIS_SCLINERTIA = VIS["INERTIA"], VIS["SCLINERTIA"]
 DENSITY = 1000.0
-"""Density for which scaled inertias have the body's mass, kg/m^3."""
+"""Density of the shapes for scaled inertias, kg/m^3."""
 BOX_FACTOR, ELLIPSOID_FACTOR = 1.5, 2.5
 BOX_VOLUME, ELLIPSOID_VOLUME = 8.0, 4.1887902047863905
 TRANSLATE, ROTATE = int(mjtPertBit.mjPERT_TRANSLATE), int(mjtPertBit.mjPERT_ROTATE)
@@ -120,7 +120,7 @@ def add_body_labels(m: Model, d: Data) -> int:
 
 @stage
 def add_island_labels(m: Model, d: Data) -> int:
-    """Add the numbers of the bodies' islands, at the centres of mass."""
+    """Add labels with the numbers of the bodies' islands, at the bodies' centres of mass."""
     for body in range(1, m.nbody if d.nisland > 0 else 1):
         island = d.dof_island[m.body_dofadr[body]] if m.body_dofnum[body] > 0 else -1
         if island >= 0 and is_shown(m, d, body):
@@ -166,7 +166,7 @@ def add_inertias(m: Model, d: Data) -> int:
 
 @stage
 def add_centres(m: Model, d: Data) -> int:
-    """Add the centre of mass of each kinematic tree."""
+    """Add a sphere at the centre of mass of each kinematic tree."""
     radius = m.vis.scale.com * m.stat.meansize
     for body in range(1, m.nbody):
         if m.body_rootid[body] == body:

@@ -161,7 +161,7 @@ def _triangle(d: Data, cam: int, a: Vec3, b: Vec3, c: Vec3, rgba: Vec4) -> None:
 
 @kernel
 def _corner(pos: Vec3, mat: Mat3, frustum: Vec4, depth: float, k: int) -> Vec3:
-    """Corner `k` of the frustum at a depth, world frame: counter-clockwise from the lower left, seen by the camera."""
+    """Return corner `k` of a frustum at a depth, world frame: counter-clockwise from the lower left as seen."""
     center, width, bottom, top = frustum
     x = center + (width if k == 1 or k == 2 else -width)
     y = top if k >= 2 else bottom

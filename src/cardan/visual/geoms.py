@@ -175,7 +175,7 @@ def add_sites(m: Model, d: Data) -> int:
 
 @kernel
 def _is_drawn(m: Model, d: Data, node: int) -> bool:
-    """Whether a node is at the requested depth, or a leaf above it."""
+    """Whether a node of a bounding tree is shown: it has the requested depth, or is a leaf above that depth."""
     depth = m.bvh_depth[node]
     if depth == d.work.scn_state[BVH_DEPTH]:
         return True
@@ -196,7 +196,7 @@ def size_of(aabb: ConstArray2, row: int) -> Vec3:
 
 @kernel
 def _box(m: Model, d: Data, node: int, aabb: ConstArray2, row: int, pos: Vec3, mat: Mat3) -> None:
-    """Add the box of a node, given in a frame.
+    """Add the bounding box of a node, which is given in the frame (pos, mat).
 
     Nodes that the last collision detection visited have another colour.
     """

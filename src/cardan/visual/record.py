@@ -74,7 +74,7 @@ class VisualRecord:
         return record
 
     def names(self) -> Iterator[str]:
-        """Names of all members."""
+        """Yield the names of all members."""
         return (row.name for row in self.table)
 
     def __setattr__(self, name: str, value: Any) -> None:

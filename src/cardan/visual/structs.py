@@ -39,7 +39,7 @@ class MjvLight(VisualRecord):
 
 
 class MjvGeom(VisualRecord):
-    """A shape of a scene: of the model, or a decoration."""
+    """A shape of a scene: an element of the model, or a decoration."""
 
     table = fields.GEOM
 
@@ -147,7 +147,7 @@ class MjvScene(VisualRecord):
         return self.__dict__["camera"]
 
     def names(self) -> Iterator[str]:
-        """Names of all members."""
+        """Yield the names of all members."""
         yield from super().names()
         yield from ("geoms", "lights", "camera", *fields.SCENE_ARRAYS)
 

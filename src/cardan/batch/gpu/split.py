@@ -115,7 +115,7 @@ class SplitBackEnd:
     # fields --------------------------------------------------------------------------
 
     def on_host(self, ids: Any) -> Any:
-        """Return ids of worlds or a mask in a form that NumPy takes."""
+        """Return ids of worlds, or a mask, as NumPy can use them."""
         return ids
 
     def taken(self, value: Any, shape: tuple[int, ...]) -> np.ndarray:

@@ -70,9 +70,9 @@ class Transfers:
             shape: number of copied elements along each dimension.
             itemsize: bytes of an element.
             target: address, and bytes from one element to the next along each dimension.
-            source: likewise, or the bits of a number for all elements.
+            source: the same for the source, or the bits of a number for all elements.
             target_ids: address of a list of rows of the target; 0: the first ones.
-            source_ids: likewise for the source.
+            source_ids: the same for the source.
         """
         if 0 in shape:
             return

@@ -1,4 +1,4 @@
-"""The model's file: reload, upload, download; and the button that closes the viewer."""
+"""Panels for the model's file (reload, upload, download, close the viewer), and for pictures and videos."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cardan.view.source import HTML, Source
 
 
 class FilePanel(Panel):
-    """The displayed model and its file."""
+    """Controls for the displayed model and its file."""
 
     period = 0.5
 
@@ -51,7 +51,7 @@ class FilePanel(Panel):
         self.say(self.viewer.reload())
 
     def say(self, trouble: str) -> None:
-        """Show an error, if there is one; otherwise the panel is made again for the new model."""
+        """Show an error message unless it is empty; after success, the panel is made again for the new model."""
         if trouble and self.session.generation == self._generation:
             self.message.content, self.message.visible = f"⚠ `{trouble}`", True
 

@@ -33,7 +33,7 @@ def _words(kinds: type[MjEnum]) -> list[str]:
 
 
 class PhysicsPanel(Panel):
-    """Algorithms, numbers, vectors, and flags of `option`."""
+    """Controls for the algorithms, numbers, vectors and flags in `option`."""
 
     period = 0.5
 
@@ -62,7 +62,7 @@ class PhysicsPanel(Panel):
                     self.flags.append((member, k, self.checkbox(name, on, partial(self._set_bit, member, k))))
 
     def _set(self, name: str, value: float) -> None:
-        """Set a number; a time step must be positive."""
+        """Set a number of `option`; a time step must be positive."""
 
         def command(m: MjModel, d: MjData) -> None:
             if name != "timestep" or value > 0.0:
@@ -101,7 +101,7 @@ class PhysicsPanel(Panel):
 
 SLIDE, HINGE = mjtJoint.mjJNT_SLIDE.value, mjtJoint.mjJNT_HINGE.value
 MOST = 200
-"""Largest number of sliders of one kind; scripts move the others."""
+"""Largest number of sliders of one kind; objects beyond that have no slider."""
 VALUES = 400
 """Approximate limit on slider values sent per second; each value is a separate message."""
 
@@ -112,7 +112,7 @@ class SliderPanel(Panel):
     field = ""
 
     def _slide(self, name: str, index: int, low: float, high: float) -> None:
-        """Add a slider for a number, if there are not too many yet."""
+        """Add a slider for a number, unless there are `MOST` sliders already."""
         if len(self.sliders) < MOST:
             value = float(getattr(self.session.data, self.field)[index])
             handle = self.slider(name, low, max(high, low + 1e-6), value, partial(self._set, index))

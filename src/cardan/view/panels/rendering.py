@@ -20,7 +20,7 @@ IN_PICTURES = ("Reflection", "Additive", "Haze")
 
 
 class RenderingPanel(Panel):
-    """Flags of the scene and of the renderer, groups, labels, frames, the camera."""
+    """Controls for flags of the scene and of the renderer, groups, labels, frames, and the camera."""
 
     def _build(self) -> None:
         option, m = self.session.option, self.session.model

@@ -1,4 +1,4 @@
-"""Run, pause, step, speed, reset, keyframes, history."""
+"""Panels for the simulation (run, pause, step, speed, reset, keyframes, history) and for warnings."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def percent(speed: float) -> str:
 
 
 class SimulationPanel(Panel):
-    """Run and pause, single steps, speed, reset, keyframes, history."""
+    """Controls for run and pause, single steps, speed, reset, keyframes, and history."""
 
     def _build(self) -> None:
         physics, session = self.viewer.physics, self.session
@@ -106,7 +106,7 @@ class SimulationPanel(Panel):
         self.ask(command)
 
     def step_forward(self) -> None:
-        """Go forward in history; at its end, make a single step."""
+        """Go one record forward in history; at the end of the history, make a single step."""
         physics = self.viewer.physics
         if physics is not None and physics.age > 0:
             self.go_back_by(-1)
@@ -138,7 +138,7 @@ class SimulationPanel(Panel):
             self.session.speed = SPEEDS[min(max(now + steps, 0), len(SPEEDS) - 1)] / 100.0
 
     def go_back_by(self, steps: int) -> None:
-        """Go back or forward from the current position in history."""
+        """Go back (positive `steps`) or forward from the current position in history."""
         physics = self.viewer.physics
         if physics is not None:
             self.ask(lambda m, d: self._restore(m, d, physics.age + steps))
