@@ -40,8 +40,11 @@ def own_schema() -> list[tuple[int, str, str, set[str]]]:
     found: list[tuple[int, str, str, set[str]]] = []
 
     def add(row: ElementRow, depth: int) -> None:
-        found.append((depth, row.tag, row.multiplicity, set(row.attributes)))
+        names = {name for name, attribute in row.attributes.items() if attribute.since is None}
+        found.append((depth, row.tag, row.multiplicity, names))
         for child in row.children.values():
+            if child.since is not None:
+                continue
             if child.tag not in NOT_PRINTED and child.tag != row.tag and child.tag != "worldbody":
                 add(child, depth + 1)
             elif child.tag == "worldbody":

@@ -20,10 +20,12 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from cardan.errors import FROM_STRING, MjcfError, suggestion
+from cardan.mjcf.attachments import expand_attachments, model_file
 from cardan.mjcf.checks import check_references
 from cardan.mjcf.events import NotWellFormed, make_parser, mended, run_parser, well_formed
 from cardan.mjcf.rules import ABOUT, CLOSING_RULES, one_memory, rules_of
 from cardan.mjcf.values import known_values, parse_value
+from cardan.spec.attach import complete_keys
 from cardan.spec.element import Element
 from cardan.spec.macros import MACROS, expand_macros
 from cardan.spec.schema.language import DEFAULT, INCLUDE, SCHEMA
@@ -35,6 +37,7 @@ _OUTSIDE = ("body", "frame")  # elements that the reference ignores if they are 
 _NAMES = (Type.REFERENCE, Type.STRING)
 _KEEPING = ("actuator", "sensor")  # kinds of objects that keep references without a name
 _ASSET_FOLDERS = ("meshdir", "texturedir")  # attributes that a later assetdir replaces
+_RECORDED = (*MACROS, "attach", "model")  # tags that are noted for each document
 _DEEPEST = 5000
 _MOST_FILES = 10_000
 _LENIENT = ("frame", "include")  # elements whose unknown attributes are ignored, as in the reference
@@ -62,6 +65,7 @@ def read_path(
         text = where.read_bytes() if key is None else tree.assets[key]
     except OSError as error:
         raise MjcfError(f"cannot read the model file: {error.strerror or error}", str(where)) from None
+    tree.inside_files = (str(where.resolve()),)
     return _read(tree, text, str(where), where)
 
 
@@ -79,14 +83,35 @@ def _read(tree: ModelTree, text: str | bytes, source: str, path: Path | None) ->
         tags = _read_document(tree, text, source, path)
     except NotWellFormed as error:
         text = mended(text, source, error)
-        tree = ModelTree(tree.source, tree.folder, tree.assets, tree.compat)
+        files, tree = tree.inside_files, ModelTree(tree.source, tree.folder, tree.assets, tree.compat)
+        tree.inside_files = files
         tags = _read_document(tree, text, source, path)
+    if "attach" in tags or "model" in tags:
+        expand_attachments(tree, _read_model)
+        tags |= set(MACROS)
     for tag in MACROS:
         if tag in tags:
             expand_macros(tree, tag)
+    if tree.late_keys:
+        complete_keys(tree)
+    tree.first_copies.clear()
     name_assets(tree)
     check_references(tree)
     return tree
+
+
+def _read_model(name: str, tree: ModelTree) -> ModelTree:
+    """Read the file of a model that another one attaches.
+
+    Raises:
+        OSError: the file can't be read.
+        MjcfError: it breaks the rules, or the model contains itself.
+    """
+    text, place = model_file(name, tree)
+    path = place if isinstance(place, Path) else None
+    made = ModelTree(str(place), path.parent if path else tree.folder, tree.assets, tree.compat)
+    made.inside_files = (*tree.inside_files, str(place))
+    return _read(made, text, str(place), path)
 
 
 def _read_document(tree: ModelTree, text: str | bytes, source: str, path: Path | None) -> set[str]:
@@ -263,7 +288,7 @@ class _Document:
         self.tags.add(tag)
         manner = _manner_of(row)
         # tags of macros are recorded everywhere; the content of an ignored world does not belong to the root
-        if tag not in MACROS and parent.row is around.row:
+        if tag not in _RECORDED and parent.row is around.row:
             around.inside[tag] = manner
         return manner
 

@@ -3,10 +3,12 @@
 Names get a prefix and a suffix, so that a model can be attached many times. Assets and default classes are copied, and
 from the other sections all elements that refer to nothing outside the part. Angles are converted to the target's unit.
 Keyframes of the part become keyframes of the target, with the initial configuration for everything else.
+`attach_within` copies a part of a tree within the tree.
 """
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from math import degrees, radians
 from os.path import basename
 from pathlib import Path
@@ -17,6 +19,7 @@ from cardan.maths.pose import euler2quat
 from cardan.maths.vector import scale3
 from cardan.spec.element import Element
 from cardan.spec.layout import key_pieces, keys_kept, layout, rewrite_key
+from cardan.spec.replicate import copy_relations, copy_renamed
 from cardan.spec.schema.language import DEFAULT
 from cardan.spec.schema.rows import Type
 from cardan.spec.tree import WORLD, asset_folder, listed, names_of
@@ -35,14 +38,16 @@ _JOINT_ANGLES = ("range", "ref", "springref")
 class Attachment:
     """One attachment of the tree ``child`` to the tree ``parent``; names are changed by prefix and suffix."""
 
-    def __init__(self, parent: ModelTree, child: ModelTree, prefix: str, suffix: str) -> None:
+    def __init__(self, parent: ModelTree, child: ModelTree, prefix: str, suffix: str, late_keys: bool = False) -> None:
         self.parent, self.child = parent, child
+        self.late_keys = late_keys  # whether keyframes are completed by `complete_keys`, after macros are expanded
         self.prefix, self.suffix = prefix, suffix
         self.copies: dict[Element, Element] = {}
         self.classes: dict[str, str] = {}
         source, target = child.section("compiler").resolved(), parent.section("compiler").resolved()
         self.settings = source
         self.same_unit = source["angle"] == target["angle"]
+        self.infers_limits = source["autolimits"] and not target["autolimits"]
         self.same_axes = source["eulerseq"] == target["eulerseq"]
         self.to_target = degrees if target["angle"] == "degree" else radians
 
@@ -66,7 +71,7 @@ class Attachment:
                     raise element.error(message, "name")
         for cls in self.child.defaults:
             self.classes[cls.name] = self._copied_class(cls)
-        with keys_kept(self.parent):
+        with nullcontext() if self.late_keys else keys_kept(self.parent):
             made = [self._copy(root, target) for root in roots]
             for root, copy in zip(roots, made, strict=True):
                 self._set_class(root, copy)
@@ -75,11 +80,16 @@ class Attachment:
                 self._copy(element, self.parent.section(element.parent.tag))
             self.parent.changed()  # so that keyframes find the plugin instances of actuators
         # keyframes with the entries of the copied elements
-        before, after = (layout(self.child), layout(self.parent)) if keys else ({}, {})
+        before = layout(self.child) if keys else {}
+        after = layout(self.parent) if keys and not self.late_keys else {}
         for key in keys:
             known = {part: {self.copies[element]: values for element, values in found.items() if element in self.copies}
                      for part, found in key_pieces(key, before).items()}  # fmt: skip
-            rewrite_key(self._copy(key, self.parent.section("keyframe")), known, after)
+            copy = self._copy(key, self.parent.section("keyframe"))
+            if self.late_keys:
+                self.parent.late_keys.append((copy, known))
+            else:
+                rewrite_key(copy, known, after)
         for name, content in self.child.assets.items():
             self.parent.assets.setdefault(name, content)
         self.parent.changed()
@@ -102,7 +112,7 @@ class Attachment:
                          if (found := part.referred(row)) and found[0] not in along}  # fmt: skip
                 named |= listed(element)
                 named.discard(("body", WORLD))
-                if named and named <= inside:
+                if (named or self.late_keys) and named <= inside:
                     if element.name and element.row.kind:
                         inside.add((element.row.kind, element.name))
                     yield element
@@ -159,6 +169,8 @@ class Attachment:
             self.copies[element] = copy
             self._rename(element, copy, inherits)
             self._convert_orientation(copy.attributes)
+            if self.infers_limits:
+                _state_limits(element, copy)
             if element.row.kind == "joint" and element.tag == "joint" and not self.same_unit:
                 values = element.resolved()
                 for name in _JOINT_ANGLES if values["type"] in ("hinge", "ball") else ():
@@ -211,3 +223,36 @@ class Attachment:
             given["euler"] = self._angle(given["euler"])
         if "axisangle" in given:
             given["axisangle"] = (*given["axisangle"][:3], self._angle(given["axisangle"][3]))
+
+
+def _state_limits(element: Element, copy: Element) -> None:
+    """Switch the ranges of a copy on that the model of the original infers to be active (compiler autolimits)."""
+    for flag in (name for name in element.row.attributes if name.endswith("limited")):
+        bounds = flag.removesuffix("limited") + "range"
+        if element.is_set(bounds) and not element.is_set(flag) and element[bounds][0] < element[bounds][1]:
+            copy.attributes[flag] = "true"
+
+
+def attach_within(part: Element, at: Element, prefix: str) -> Element:
+    """Copy a part of a tree into the element around ``at``, at its end; returns the copy.
+
+    Names and references within the part get the prefix. Elements of other sections that refer to the part are copied
+    too. If the part contains ``at``, the copy ends there: it has what was written before.
+    """
+    into = at.parent
+    assert into is not None
+    names = names_of([part])
+    made = copy_renamed(part, into, names, lambda name: prefix + name, until=at)
+    copy_relations(part.tree, names, [lambda name: prefix + name], keep=True)
+    part.tree.changed()
+    return made
+
+
+def complete_keys(tree: ModelTree) -> None:
+    """Assemble the vectors of attached keyframes, once all joints and actuators of the tree exist."""
+    if tree.late_keys:
+        parts = layout(tree)
+        for key, known in tree.late_keys:
+            moved = {part: {tree.first_copy(e): values for e, values in of.items()} for part, of in known.items()}
+            rewrite_key(key, moved, parts)
+        tree.late_keys.clear()

@@ -9,8 +9,9 @@ reference drops or rejects a relation between a copy and an element outside, the
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import radians
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cardan.maths.pose import euler2quat
 from cardan.maths.quaternion import rot_vec_quat
@@ -18,6 +19,11 @@ from cardan.maths.vector import add3, scale3
 from cardan.spec.element import Element
 from cardan.spec.schema.body import FRAME
 from cardan.spec.tree import Named, names_of
+
+if TYPE_CHECKING:
+    from cardan.spec.tree import ModelTree
+
+Rename = Callable[[str], str]
 
 # sections whose elements are copied with the elements they refer to; later ones may refer to earlier ones
 _SECTIONS = ("deformable", "contact", "tendon", "equality", "actuator", "sensor")
@@ -36,13 +42,29 @@ def expand(macro: Element) -> None:
         raise macro.error(f"{count} copies of {inside} elements are more than {_MOST_ELEMENTS}", "count")
     names = names_of(macro.children)
     suffixes = [f"{values['sep'] or ''}{i:0{len(str(count))}d}" for i in range(count)]
-    frames = [_copied_frame(macro, parent, pose, names, suffix)
-              for pose, suffix in zip(_poses(macro, values), suffixes, strict=True)]  # fmt: skip
+    renames = [_appending(suffix) for suffix in suffixes]
+    frames = [_copied_frame(macro, parent, pose, names, rename)
+              for pose, rename in zip(_poses(macro, values), renames, strict=True)]  # fmt: skip
     at = parent.children.index(macro)
     parent.children[at : at + 1] = frames
-    # copy the elements that refer to copied ones to the end of their section
+    copy_relations(macro.tree, names, renames, keep=False)
+
+
+def _appending(suffix: str) -> Rename:
+    return lambda name: name + suffix
+
+
+def copy_relations(tree: ModelTree, names: Named, renames: list[Rename], keep: bool) -> None:
+    """Copy the elements that refer to copied ones to the end of their section, once for each function of names.
+
+    Args:
+        tree: the tree.
+        names: kinds and names of the copied elements; those of the elements that are copied here are added.
+        renames: functions that return the names of copies.
+        keep: whether the elements themselves stay.
+    """
     for tag in _SECTIONS:
-        section = macro.tree.section(tag)
+        section = tree.section(tag)
         concerned = [
             element
             for element in section.children
@@ -50,15 +72,18 @@ def expand(macro: Element) -> None:
         ]
         if not concerned:
             continue
-        section.children = [element for element in section.children if element not in concerned]
+        if not keep:
+            section.children = [element for element in section.children if element not in concerned]
         for element in concerned:
             if element.name and element.row.kind:
                 names.add((element.row.kind, element.name))
-        for suffix in suffixes:
+        for rename in renames:
             for element in concerned:
-                copy = _renamed_copy(element, section, names, suffix)
+                copy = _renamed_copy(element, section, names, rename)
                 for child in element.children:
-                    _renamed_copy(child, copy, names, suffix)
+                    _renamed_copy(child, copy, names, rename)
+                if not keep:
+                    tree.first_copies.setdefault(element, copy)
 
 
 def _poses(macro: Element, values: dict[str, Any]) -> list[dict[str, Any]]:
@@ -79,27 +104,44 @@ def _poses(macro: Element, values: dict[str, Any]) -> list[dict[str, Any]]:
     return poses
 
 
-def _copied_frame(macro: Element, parent: Element, pose: dict[str, Any], names: Named, suffix: str) -> Element:
+def _copied_frame(macro: Element, parent: Element, pose: dict[str, Any], names: Named, rename: Rename) -> Element:
     """Return one copy of the macro's content, inside a frame."""
     frame = Element(FRAME, macro.tree, parent, pose, macro.source, macro.line)
     if "childclass" in macro.attributes:
         frame.attributes["childclass"] = macro.attributes["childclass"]
-    stack = [(child, frame) for child in macro.children[::-1]]
-    while stack:
-        element, into = stack.pop()
-        copy = _renamed_copy(element, into, names, suffix)
-        stack.extend((child, copy) for child in element.children[::-1])
+    for child in macro.children:
+        copy_renamed(child, frame, names, rename)
     return frame
 
 
-def _renamed_copy(element: Element, parent: Element, names: Named, suffix: str) -> Element:
-    """Add a copy of an element without its children to ``parent``; its name and references get the suffix."""
+def copy_renamed(root: Element, parent: Element, names: Named, rename: Rename, until: Element | None = None) -> Element:
+    """Copy an element and its content to the end of ``parent``; ``until``: an element at which the copy ends.
+
+    The first copy of each element is noted in the tree.
+    """
+    tree, made = root.tree, None
+    stack = [(root, parent)]
+    while stack:
+        element, into = stack.pop()
+        if element is until:
+            break
+        copy = _renamed_copy(element, into, names, rename)
+        made = made or copy
+        if until is None and tree.late_keys:
+            tree.first_copies.setdefault(element, copy)
+        stack.extend((child, copy) for child in element.children[::-1])
+    assert made is not None
+    return made
+
+
+def _renamed_copy(element: Element, parent: Element, names: Named, rename: Rename) -> Element:
+    """Add a copy of an element without its children to ``parent``; its name and references to ``names`` change."""
     attributes = dict(element.attributes)
     if element.name:
-        attributes["name"] = element.name + suffix
+        attributes["name"] = rename(element.name)
     for row in element.row.references:
         if element.referred(row) in names:
-            attributes[row.name] += suffix
+            attributes[row.name] = rename(attributes[row.name])
     copy = Element(element.row, element.tree, parent, attributes, element.source, element.line)
     parent.children.append(copy)
     return copy

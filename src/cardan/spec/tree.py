@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -34,6 +34,9 @@ class ModelTree:
     Attributes:
         macro_instances: names of the plugin instances that composites and flexcomps made. In the model, their order is
             that of their bodies, not that of the section ``extension``.
+        late_keys: attached keyframes that are not assembled yet, with the values of each element by part of the state.
+        first_copies: the first copy of elements that ``replicate`` replaced by copies.
+        inside_files: files of the models that attach this one, if it is read for that, and its own file.
         uses_later: whether some element or attribute may need a feature that this version does not have yet.
         inherited: cache of the default class of elements inside each element, if they name none. It is None if the tree
             may be changed.
@@ -62,6 +65,9 @@ class ModelTree:
         self.defaults = Defaults()
         self.macro_instances: set[str] = set()
         self.uses_later = False
+        self.late_keys: list[tuple[Element, dict[str, dict[Element, Sequence[float]]]]] = []
+        self.first_copies: dict[Element, Element] = {}
+        self.inside_files: tuple[str, ...] = ()
         self.inherited: dict[Element | None, DefaultClass] | None = None
         self._sections: dict[str, Element] = {}
         self._names: dict[str, dict[str, Element]] | None = None
@@ -179,6 +185,12 @@ class ModelTree:
         """Discard cached results derived from the tree, after a change to it."""
         self._names = None
         self._inside.clear()
+
+    def first_copy(self, element: Element) -> Element:
+        """Return an element, or the first of its copies if ``replicate`` replaced it."""
+        while element in self.first_copies:
+            element = self.first_copies[element]
+        return element
 
     def names(self, kind: str) -> dict[str, Element]:
         """Return the elements of an object kind by name. Raises MjcfError if two elements of one kind share a name."""
@@ -307,6 +319,8 @@ def file_stem(name: str) -> str:
 def name_assets(tree: ModelTree) -> None:
     """Name unnamed assets after their files; equal names get a number each: ``wood_0``, ``wood_1``.
 
+    Several sky boxes without file are named ``_0``, ``_1``, ...; in MuJoCo 4.0 they have no name.
+
     Raises:
         MjcfError: an asset has neither a name nor a file. Skins and a sky box need no name.
     """
@@ -320,6 +334,8 @@ def name_assets(tree: ModelTree) -> None:
                     raise element.error("required attribute missing: give a name, or a file to name it after", "name")
                 found[kind, stem].append(element)
     for (_, stem), elements in found.items():
+        if not stem and tree.compat == "4.0":
+            continue
         for number, element in enumerate(elements):
             name = stem if len(elements) == 1 else f"{stem}_{number}"
             if name:

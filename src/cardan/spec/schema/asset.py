@@ -106,10 +106,19 @@ def skin() -> rows.ElementRow:
     )
 
 
+MODEL_ROW = element(
+    "model",
+    "another model, parts of which can be attached",
+    text("name", "name for attach; without it, the name of the model in the file"),
+    file("file", "path of the model, relative to this one", required=True),
+    text("content_type", "text/xml"),
+    since="3.2.0",
+)
+
 ASSET = element(
     "asset",
-    "textures, materials, meshes and height fields",
-    children=[MESH_ROW, HFIELD_ROW, skin(), TEXTURE_ROW, MATERIAL_ROW],
+    "textures, materials, meshes, height fields and models to attach",
+    children=[MESH_ROW, HFIELD_ROW, skin(), TEXTURE_ROW, MATERIAL_ROW, MODEL_ROW],
     merged=True,
 )
 

@@ -190,8 +190,18 @@ FLEXCOMP_ROW = element(
     kind="flex",
 )
 
+ATTACH = element(
+    "attach",
+    "a part of another model, or of this one, in place of this element",
+    text("model", "name of a model in asset; without it, this model"),
+    text("body", "name of the body to attach, with its content"),
+    text("frame", "name of the frame to attach, with its content; without body and frame, the content of the world"),
+    text("prefix", "text before all names of what is attached", required=True),
+    since="3.2.0",
+)
+
 _IN_BODY = (INERTIAL, JOINT_ROW, FREEJOINT, GEOM_ROW, SITE_ROW, CAMERA_ROW, LIGHT_ROW)
-MEMBERS = (*_IN_BODY, plugin(), COMPOSITE_ROW, FLEXCOMP_ROW)
+MEMBERS = (*_IN_BODY, plugin(), COMPOSITE_ROW, FLEXCOMP_ROW, ATTACH)
 
 BODY = element(
     "body",

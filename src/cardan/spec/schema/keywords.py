@@ -75,6 +75,7 @@ def _words_of(enumeration: type[MjEnum], prefix: str, drop: tuple[str, ...] = ()
 
 TRISTATE = _words(mjtLimited, "false true auto")
 INERTIA_FROM_GEOM = _words(mjtInertiaFromGeom, "false true auto")
+CONFLICT = _words(None, "warning merge error")
 ANGLE = _words(None, "radian degree")
 COORDINATE = _words(None, "local global")
 INTEGRATOR = _words(mj.mjtIntegrator, "Euler RK4 implicit implicitfast")

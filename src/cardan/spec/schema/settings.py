@@ -49,6 +49,7 @@ COMPILER = element(
     boolean("fusestatic", False, "fuse bodies without joints with their parent"),
     keyword("inertiafromgeom", k.INERTIA_FROM_GEOM, "auto", "infer body inertias from geoms"),
     integers("inertiagrouprange", 2, (0, 5), "geom groups that count for inertias: first, last"),
+    keyword("conflict", k.CONFLICT, "warning", "settings in which an attached model differs", since="3.10.0"),
     boolean("exactmeshinertia", False, "compute mesh inertias exactly, also for meshes that are not convex"),
     children=[LENGTH_RANGE_ROW],
     merged=True,

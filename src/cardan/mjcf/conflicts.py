@@ -1,0 +1,94 @@
+"""Global settings of an attached model that differ from those of the model around it.
+
+``compiler conflict`` decides: the settings of the model around are kept (``warning``, the default), both are merged
+(``merge``), or a difference is an error (``error``). Source: MuJoCo 4.0, programming, "Attribute merging".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from cardan.spec.schema.settings import VISUAL
+
+if TYPE_CHECKING:
+    from cardan.spec.element import Element
+    from cardan.spec.tree import ModelTree
+
+_SECTIONS = ("option", "size", "visual")
+_PICTURES = frozenset(VISUAL.children)
+_MERGED_VISUALS = ("znear", "zfar", "realtime")
+"""The only settings of pictures that are compared; all others are those of the model around."""
+_LEAST = frozenset(
+    ("timestep", "tolerance", "ls_tolerance", "noslip_tolerance", "ccd_tolerance", "mpr_tolerance", "sleep_tolerance")
+    + ("znear", "realtime")
+)
+"""Settings of which the smaller value is kept by ``merge``: for precision and stability."""
+_LARGEST = frozenset(
+    ("iterations", "ls_iterations", "noslip_iterations", "ccd_iterations", "mpr_iterations")
+    + ("sdf_iterations", "sdf_initpoints", "memory", "nkey", "nuserdata", "nuser_body", "nuser_jnt", "nuser_geom")
+    + ("nuser_site", "nuser_cam", "nuser_tendon", "nuser_actuator", "nuser_sensor", "zfar")
+)
+"""Settings of which the larger value is kept by ``merge``: for sufficient resources."""
+
+
+def settle_conflicts(element: Element, model: ModelTree) -> None:
+    """Settle the differences between the global settings of a model and of a model that it attaches.
+
+    Args:
+        element: the element ``<model>`` that names the attached model; the settings of its tree may change.
+        model: the attached model.
+
+    Raises:
+        MjcfError: settings differ that must not.
+    """
+    tree = element.tree
+    policy = tree.section("compiler").resolved().get("conflict") or "warning"
+    for part, other in _parts(tree, model):
+        ours = part.resolved()
+        for name, theirs in other.attributes.items():
+            if name not in ours or theirs == ours[name] or (part.row.tag in _PICTURES and name not in _MERGED_VISUALS):
+                continue
+            label = f"{part.tag} {name}"
+            differ = f"{label} is {_text(theirs)} in the attached model, {_text(ours[name])} in this one"
+            if policy == "merge":
+                merged = _merged(part, name, theirs)
+                if merged is None:
+                    raise element.error(f"{differ}: the two can't be merged")
+                part.attributes[name] = merged
+            elif policy == "error" and name in part.attributes:
+                raise element.error(f"{differ}; compiler conflict='error' forbids this")
+            elif policy == "warning":
+                element.warn(f"{differ}, which is kept")
+
+
+def _parts(tree: ModelTree, model: ModelTree) -> Iterator[tuple[Element, Element]]:
+    """Yield the sections of settings and their parts, of both models."""
+    for tag in _SECTIONS:
+        section, other = tree.section(tag), model.section(tag)
+        yield section, other
+        for part in other.children:
+            own = section.child(part.tag)
+            if own is not None:
+                yield own, part
+
+
+def _merged(part: Element, name: str, theirs: Any) -> Any:
+    """Return the value of a setting for both models, or None if there is none."""
+    ours = part.attributes.get(name)
+    if ours is None:
+        return theirs
+    if part.tag == "flag":
+        return theirs if theirs != part.row.defaults[name] else ours  # switched from its default in either model
+    if name == "actuatorgroupdisable":
+        return tuple(sorted({*ours, *theirs}))
+    if name in _LEAST:
+        return min(ours, theirs)
+    if name in _LARGEST:
+        return max(ours, theirs)
+    return None
+
+
+def _text(value: Any) -> str:
+    """Return a setting as text."""
+    return " ".join(f"{v:g}" for v in value) if isinstance(value, tuple) else str(value)
