@@ -136,7 +136,7 @@ def _replace(target: str, status: os.stat_result | None, data: bytes, durable: b
     """Write a temporary file, and replace the target by it."""
     folder = os.path.dirname(target)
     temporary = os.path.join(folder, TEMPORARY.format(os.urandom(8).hex()))
-    mode = 0o666 if status is None else 0o600  # nobody else can read the temporary copy of a secret file
+    mode = 0o666 if status is None else 0o600  # no other user can read the temporary copy of a secret file
     try:
         with open(temporary, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
             file.write(data)

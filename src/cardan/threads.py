@@ -85,11 +85,11 @@ class Job:
         self.work = work
         self.counter = ctypes.c_int64(0)
         self.cancelled = False
-        self.error: BaseException | None = None  # the first one of the helpers
+        self.error: BaseException | None = None  # first exception of a helper
         self.running: set[int] = set()  # numbers of the helpers at work
-        self.locks: list[Any] = []  # one for each helper that was asked
+        self.locks: list[Any] = []  # a lock for each helper that was asked
         self.joined = False
-        self.abandoned = False  # whether the caller has gone without them
+        self.abandoned = False  # whether the caller has returned before the helpers finished
         self._numbers = itertools.count()
 
     def parts(self, count: int) -> Iterator[int]:
@@ -156,7 +156,7 @@ class Job:
             try:
                 raise error
             finally:
-                error = None  # which refers to this frame
+                error = None  # the exception's traceback refers to this frame
 
 
 Work = Callable[[Job, int], object]
@@ -172,7 +172,7 @@ def _serve(inbox: SimpleQueue[Any], number: int) -> None:
         job, lock = asked
         job.help(number, lock)
         del asked, job, lock
-    inbox.put(None)  # for another thread of this inbox, where starting one was interrupted
+    inbox.put(None)  # for a second thread of this inbox, which exists if starting the first one was interrupted
 
 
 class _Helper:
@@ -212,7 +212,7 @@ class Crew:
         self.count = count
         self._name = name
         self._helpers: list[_Helper] = []
-        self._jobs: list[Job] = []  # those that callers are in, and those that they have left behind
+        self._jobs: list[Job] = []  # jobs of current callers, and abandoned jobs
         self._finalizer = weakref.finalize(self, _end, self._helpers)
         _CREWS.add(self)
 
@@ -244,7 +244,7 @@ class Crew:
             raise
         finally:
             if job.joined:
-                job.work = _nothing  # a helper that wakes up late must not keep it
+                job.work = _nothing  # a helper that wakes up late must not keep the work alive
                 self._jobs.remove(job)
             else:
                 job.abandoned = True

@@ -91,7 +91,7 @@ class CpuBackEnd(BackEnd):
         if i not in known:
             known[i] = self.memories.data(m, i)
             internals.kept(known[i])["batch"] = ref(self)
-        if known[i].model is not m:  # fields were expanded, or models set, since then
+        if known[i].model is not m:  # fields were expanded, or models set, since the data was made
             internals.set_model(known[i], m)
             self.memories.calls[i, 2::2] = m.address, id(m)
         return known[i]
@@ -231,7 +231,7 @@ class WorldMemories:
         self.struct = internals.form(m).struct(DATA)
         self.sizes = data_sizes(m) | dict(capacities)
         self.slots = np.zeros((count, len(DATA.fields), WORDS), np.int64)
-        # of each world: place in a program (2), addresses of model and data, identity of the model
+        # for each world: position in a program (2), addresses of model and data, identity of the model
         self.calls = np.zeros((count, 5), np.int64)
         self.lent: Mapping[str, np.ndarray] = {}
         self._growable = frozenset(CAPACITIES)

@@ -47,7 +47,7 @@ class Dealing:
     ) -> None:
         self.port, self.workers, self.done = port, workers, done
         self.ahead, self.tries = ahead, tries
-        self._flying: dict[Any, tuple[int, Any, Block]] = {}  # by ticket: place of the worker, the worker, block
+        self._flying: dict[Any, tuple[int, Any, Block]] = {}  # by ticket: index of the worker, the worker, its block
         self._lost: dict[Block, int] = {}
 
     def run(self, blocks: Sequence[Block]) -> None:

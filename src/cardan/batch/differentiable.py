@@ -55,7 +55,7 @@ class Worker:
         self.parts = [part(self.d, name) for name in names]
         self.space = TangentSpace(self.m)
         self._starts = np.cumsum([0, m.nq, m.nv, m.na])
-        self.lengths = np.zeros(0)  # of the quaternions that the world was given
+        self.lengths = np.zeros(0)  # lengths of the quaternions that the world was given
 
     def refresh(self) -> None:
         """Copy the current numbers of the user's model."""
@@ -80,7 +80,7 @@ class Worker:
         self.lengths = lengths = np.linalg.norm(d.qpos[where], axis=1)
         if (lengths == 0.0).any():
             raise ValueError("step: a quaternion of the state has the length 0")
-        off = np.abs(lengths - 1.0) > mjMINVAL  # others stay as they are, bit by bit
+        off = np.abs(lengths - 1.0) > mjMINVAL  # quaternions of unit length don't change, bit by bit
         d.qpos[where[off]] /= lengths[off, None]
 
     def state(self) -> np.ndarray:
@@ -183,7 +183,7 @@ class DifferentiableStep(Locked):
             for world in job.parts(worlds):
                 work(workers[k], world)
 
-        with self.lock:  # for one call at a time
+        with self.lock:  # held during a call: one call at a time
             while len(self._workers) < count:
                 self._workers.append(Worker(self.m, self.names))
             workers = self._workers

@@ -89,12 +89,12 @@ class WorldModels:
         self.shown = m  # for the user, in double precision
         self.base = self._in_form(form, m)
         self.count = count
-        self.addresses = np.full(count, self.base.address, np.int64)  # of each world's slot table
+        self.addresses = np.full(count, self.base.address, np.int64)  # address of each world's slot table
         self.given: list[MjModel] | None = None  # models of the caller, one for each world
         self._running: list[MjModel] = []  # the given models in the form of the batch
         self.shared = False  # whether the caller gave one model for all worlds
         self.values: dict[str, np.ndarray] = {}  # per-world values of fields (nworld, ...)
-        self.asked: dict[str, np.ndarray] = {}  # those of them that the caller may write; the others are derived
+        self.asked: dict[str, np.ndarray] = {}  # those values that the caller may write; the others are derived
         self._slots: np.ndarray | None = None
         self._objects: dict[int, MjModel] = {}
 

@@ -29,9 +29,9 @@ from cardan.model.tables import CAPACITIES, COUNTERS, DATA, LIMITED, MODEL, SIZE
 
 INITIAL_CAPACITY = {"ncon": 16, "nefc": 64, "nnzJ": 256, "nefc_dual": 0, "nisland": 0}
 INITIAL_CAPACITY |= {"nJ": 256, "nH": 256, "ncandidate": 32, "nB_dual": 0, "nAR": 0, "nsolution": 0}
-# fixed size: the solver's statistics have their own buffer, so that memory that is never written is never touched
+# fixed size: the solver's statistics have their own buffer, whose unused pages are never touched
 INITIAL_CAPACITY |= {"nstatistic": mjNISLAND * mjNSOLVER}
-# if the user limits memory: a few hundred bytes at first, so that the limit decides
+# initial capacities if the user limits memory: a few hundred bytes, so that the limit decides
 SMALLEST_CAPACITY = INITIAL_CAPACITY | {"ncon": 1, "nefc": 1, "nnzJ": 16}
 mjNTIMER = int(mjtTimer.mjNTIMER)
 PLUGIN_BUFFERS = ("plugin_number", "plugin_index", "plugin_start", "plugin_handle", "plugin_remembered")
@@ -193,11 +193,11 @@ class MjData(Native, DataNames):
     warning: MjWarningStatList
     timer: MjTimerStatList
     solver: MjSolverStatList
-    address: int  # of the slot table, for native stages
+    address: int  # address of the slot table, for native stages
     _memory: StructMemory
     _plugin_data: list[Any]  # data of the plugin instances, as their plugins made them
     _resume: np.ndarray  # position of a stopped program: position in its list, steps done
-    _arena_held: list[bool]  # of one: whether a stage has called a Python function, so that the arena must not move
+    _arena_held: list[bool]  # one flag: a stage has called a Python function, so that the arena must not move
     _resume_address = _StackIsFull()
 
     def __init__(self, model: MjModel) -> None:

@@ -190,7 +190,7 @@ class MjModel(Native, ModelNames):
         sizes: the sizes (``nq``, ``nbody``, ...); missing ones are 0.
     """
 
-    address: int  # of the slot table, for native stages
+    address: int  # address of the slot table, for native stages
     _memory: StructMemory
     _views: dict[tuple[str, str | int], Any]  # of named access
     _texts: dict[str, bytes]  # names and similar texts, which don't change
@@ -261,7 +261,7 @@ class MjModel(Native, ModelNames):
         current = self._memory.arrays[field]
         self._keep_code((functions, addresses))
         self._native_code[field] = functions, addresses
-        current[:] = table  # in one assignment: other threads may be stepping
+        current[:] = table  # a single assignment, because other threads may be stepping
 
     def put_function(self, field: str, place: int, function: Callable[..., Any] | int) -> None:
         """Write one entry of a table of functions."""

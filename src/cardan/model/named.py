@@ -122,7 +122,7 @@ class Kind(NamedTuple):
     title: str  # the part of the view classes' names that names the kind
     prefixes: tuple[str, ...]  # removed from the fields' names; if two names collide, the later prefix wins
     spans: dict[str, Span]  # range of the element's part of a field, by the field's first dimension
-    data_methods: tuple[str, ...]  # of MjData, if it has any
+    data_methods: tuple[str, ...]  # prefixes of fields in MjData, if there are any
     data_prefixes: tuple[str, ...]  # as `prefixes`, for fields of MjData; empty: all fields of those dimensions
 
 

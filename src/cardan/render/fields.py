@@ -222,7 +222,7 @@ TILES = [
     Field("tile_near", "f4", (ANY,), "nearness of each sample of the tile of each worker; camera, then mirror"),
     Field("tile_tri", "i4", (ANY,), "triangle that each sample shows, or -1; camera, then mirror"),
     Field("tile_color", "f4", (ANY, 4), "colour of each pixel of the tile; camera, then mirrors"),
-    # of pixels of a row
+    # values of the pixels in a row
     Field("run_key", "i4", (ANY,), "content of each pixel: a triangle, nothing, or several"),
     Field("run_place", "i4", (ANY,), "position of each pixel in the row of the tile"),
     Field("run_hit", "f4", (ANY,), "for each sample in which a triangle is nearest, its fraction of the pixel"),

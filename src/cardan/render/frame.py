@@ -461,5 +461,5 @@ def _mirrors_among(scene: MjvScene, candidates: np.ndarray, view: View) -> list[
         if (view.eye - point) @ normal > 0:
             return [mirrored(view, point, normal, int(geom))]
         if box:
-            break  # it is the mirror, even if seen from below
+            break  # it is the mirror, even if it is seen from below
     return []

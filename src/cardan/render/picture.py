@@ -111,7 +111,7 @@ def fill_tile(f: Frame, view: int, tile: int, samples: int, left: int, bottom: i
     for k in range(samples, samples + f.nsample * TILE):
         f.tile_near[k] = far
         f.tile_tri[k] = nothing
-    if sky_hides(f, view):  # it hides everything beyond it
+    if sky_hides(f, view):  # the sky hides all geoms beyond it
         share, width = single(1.0 / f.sky_radius), TILE_WIDTH << f.sample_shift
         for row in range(TILE_HEIGHT):
             square, double, step = ray_squares(f, view, left, bottom + row + 0.5)

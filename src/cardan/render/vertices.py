@@ -83,7 +83,7 @@ def turn_normal(a: Assets, f: Frame, inst: int, vertex: int) -> Vec3:
 
 @kernel
 def begin_lit(f: Frame, table: int, k: int, v: int, p: Vec3, n: Vec3) -> None:
-    """Store position and normal of vertex `v` of the picture as number `k` of the vertices that are lit together."""
+    """Store position and normal of vertex `v` of the picture as entry `k` of a table of vertices to be lit."""
     i = table * LIT_NUMBERS + k
     f.lit[i + lit.PLACE + lit.FIRST] = p[0]
     f.lit[i + lit.PLACE + lit.SECOND] = p[1]

@@ -61,7 +61,7 @@ class Recorder:
         suffix = self.path.suffix.lower()
         if suffix in VIDEOS:
             self._encode(picture)
-        elif suffix in MOVING:  # with 256 colours, as in a GIF, and compressed: minutes of pictures fit into memory
+        elif suffix in MOVING:  # stored with 256 colours, as in a GIF, and compressed: minutes fit into memory
             file = io.BytesIO()
             Image.fromarray(picture).convert("P", palette=Image.Palette.ADAPTIVE).save(file, "PNG", compress_level=1)
             self.pictures.append(file.getvalue())
@@ -116,7 +116,7 @@ class Recorder:
             return file.getvalue()
         first, *rest = self.pictures
         images = (Image.open(io.BytesIO(content)) for content in rest)  # one at a time
-        # the format counts hundredths of a second: at 30 pictures per second, 3, 4 and 3 of them
+        # the format counts hundredths of a second: at 30 pictures per second, durations are 3, 4 and 3
         at = [round(100 * k / self.rate) for k in (*self.begins, self.length)]
         times = [10 * (end - start) for start, end in itertools.pairwise(at)]
         with Image.open(io.BytesIO(first)) as image:

@@ -126,7 +126,7 @@ class Handle:
         self._user_scene = MjvScene(self._model, USER_GEOMS)
         self._flags = np.array(self._user_scene.flags)
         self._state = np.empty(mj_stateSize(self._model, SPEC))
-        # if the program ends without closing it
+        # for programs that end without closing the viewer
         self._at_exit = self.close
         atexit.register(self._at_exit)
 

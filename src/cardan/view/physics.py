@@ -169,7 +169,7 @@ class Physics:
             with self.session.lock:
                 try:
                     self.turn()
-                except Exception as error:  # of a callback of the user, say: it stands still, and says so
+                except Exception as error:  # for example of a user's callback: pause, and report it
                     self.session.paused = True
                     tell(f"Physics stopped: {type(error).__name__}: {error}")
             time.sleep(max(REST, TURN - (self._clock() - started)))

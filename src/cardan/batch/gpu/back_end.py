@@ -40,7 +40,7 @@ from cardan.step.report import DIVERGED, WARNED, new_messages
 from cardan.step.state import state_fields, state_size
 from cardan.threads import Locked
 
-_PREPARING = Locked()  # back ends of several GPUs prepare programs in threads: one after the other
+_PREPARING = Locked()  # back ends of several GPUs have threads; only one of them prepares programs at a time
 Stages = Sequence[Callable[..., Any]]
 PYTHON = (
     "a batch can't run functions in Python on a GPU: compile callbacks with numba.njit, and they run in every world"
@@ -82,8 +82,8 @@ class GpuBackEnd(BackEnd):
         self._stages_per_launch = stages_per_launch
         self.gpu_programs: dict[tuple[Any, ...], GpuProgram] = {}
         self._resolved: dict[tuple[Any, ...], Stages] = {}
-        self._warned = False  # whether a world had a warning since this was last looked at
-        self._messages: dict[int, dict[int, str]] = {}  # of worlds that diverged, until their warnings are reported
+        self._warned = False  # whether a world had a warning since the last check
+        self._messages: dict[int, dict[int, str]] = {}  # diagnoses of worlds that diverged, until they are reported
         try:
             m = share_hooks(copy(model), model)
             super().__init__(GpuModels(self.transfers, m, count, Form(INTERLEAVED, precision)))
@@ -305,7 +305,7 @@ class GpuBackEnd(BackEnd):
                     array[:, (k + 1) // task.every - 1] = values
             if len(runs) and (self._warned or told_before):  # a world may have a new warning
                 runs = runs[(self._troubles(worlds[runs]) <= before[runs]).all(axis=1)]
-        if failed:  # they keep the state that they had
+        if failed:  # failed worlds keep the state that they had
             places = np.flatnonzero(np.isin(worlds, list(failed)))
             self.set_state(start[places], state, worlds[places])
             raise failure("rollout", {i + self.first: text for i, text in failed.items()}, len(worlds))

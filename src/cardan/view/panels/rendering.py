@@ -24,7 +24,7 @@ class RenderingPanel(Panel):
 
     def _build(self) -> None:
         option, m = self.session.option, self.session.model
-        self.boxes: list[tuple[str, int, Any]] = []  # array of flags, number in it, check box
+        self.boxes: list[tuple[str, int, Any]] = []  # array of flags, index of the flag, check box
         self.cameras = ["Free", "Tracking", *(f"{k}: {m.camera(k).name or 'camera'}" for k in range(m.ncam))]
         self.camera = self.dropdown("Camera", self.cameras, self.cameras[0], self.set_camera)
         self.button("Reset view", self.reset_view)
