@@ -15,7 +15,7 @@ UNKNOWN = "???"
 
 
 class _Members:
-    """The attribute ``__members__``, of a class and of its members: a new dictionary of the members by name."""
+    """Descriptor of ``__members__``: returns a new dictionary of the members by name, for the class and for members."""
 
     def __get__(self, member: Any, enumeration: Any) -> dict[str, Any]:
         return dict(enumeration._members)
@@ -126,7 +126,7 @@ def _real(value: Any) -> float | None:
 
 
 def _number(value: Any) -> int | float | None:
-    """Convert an operand to a number, or None; fractions are dropped except those of floats."""
+    """Convert an operand to a number, or None; operands that are not floats are truncated to integers."""
     if isinstance(value, float):
         return float(value)
     number = _integer(value)
@@ -146,7 +146,7 @@ def _reflected(operate: Operation) -> Operation:
 
 
 def _add_arithmetic() -> None:
-    """Add the operators of the reference to the base class: no powers, and shifts of members only."""
+    """Add the reference's operators to the base class: all except powers; shifts only with a member on the left."""
     operators = dict.fromkeys(("add", "sub", "mul", "floordiv", "mod"), _number)
     operators |= {"truediv": _real} | dict.fromkeys(("and", "or", "xor"), _integer)
     for name, convert in operators.items():

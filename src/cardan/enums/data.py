@@ -56,8 +56,8 @@ class mjtState(MjEnum):
         | mjSTATE_MOCAP_POS
         | mjSTATE_MOCAP_QUAT
         | mjSTATE_USERDATA
-    )  # what a user writes: controls, forces, switches, mocap poses, user data
-    mjSTATE_INTEGRATION = mjSTATE_FULLPHYSICS | mjSTATE_USER | mjSTATE_WARMSTART  # all that the next step depends on
+    )  # all inputs from the user: controls, forces, switches, mocap poses, user data
+    mjSTATE_INTEGRATION = mjSTATE_FULLPHYSICS | mjSTATE_USER | mjSTATE_WARMSTART  # all inputs of the next step
 
 
 class mjtWarning(MjEnum):

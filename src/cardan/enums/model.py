@@ -8,7 +8,7 @@ class mjtObj(MjEnum):
 
     mjOBJ_UNKNOWN = 0
     mjOBJ_BODY = 1
-    mjOBJ_XBODY = 2  # body whose own frame is meant, not that of its inertia
+    mjOBJ_XBODY = 2  # body, represented by its own frame instead of its inertial frame
     mjOBJ_JOINT = 3
     mjOBJ_DOF = 4
     mjOBJ_GEOM = 5

@@ -55,9 +55,9 @@ class mjtStage(MjEnum):
     """Stage of the pipeline after which a quantity is known (`sensor_needstage`, skip arguments)."""
 
     mjSTAGE_NONE = 0
-    mjSTAGE_POS = 1  # after what depends on the position
-    mjSTAGE_VEL = 2  # after what depends on the velocity
-    mjSTAGE_ACC = 3  # after what depends on the acceleration and the forces
+    mjSTAGE_POS = 1  # after all results that depend on positions
+    mjSTAGE_VEL = 2  # after all results that depend on velocities
+    mjSTAGE_ACC = 3  # after all results that depend on accelerations and forces
 
 
 class mjtDataType(MjEnum):

@@ -1,4 +1,4 @@
-"""The compiler of kernels: struct views, stage decorators, disk cache, drivers."""
+"""The compiler of kernels: decorators, memory layouts, code generation, disk cache, drivers and bindings."""
 
 from cardan.jit.driver.program import Program, addresses
 from cardan.jit.front.stage import (

@@ -1,8 +1,9 @@
-"""Dependencies in a stage: the places that its pointers may point to, and the numbers that have a tangent.
+"""Activity analysis of a stage: the places to which its pointers may point, and the numbers that have a tangent.
 
 Both are least fixed points over all instructions, in any order. A *place* is a field of a structure, an array on the
 stack, or a constant of the module. A place is *active* if some of its numbers may have a tangent. A number that is
-computed from an active one is active, too. A parameter of a part of a stage may be any argument of its calls.
+computed from an active number is active, too. A parameter of a part (a function that is not inlined) may be the
+argument of any of its calls.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ SLOT_BYTES = 8 * WORDS
 ARRAY, STACK, CONSTANT, SLOT = "array", "stack", "constant", "slot"
 
 Place = tuple[str, str, int]
-"""Kind, name (``d.qpos``; ``m`` or ``d`` for a slot), and for slots the offset in bytes."""
+"""Kind, name (``d.qpos``; for a slot ``m`` or ``d``), and the slot's offset in bytes."""
 
 ARITHMETIC = frozenset(("fadd", "fsub", "fmul", "fdiv", "frem", "fneg"))
 PIECEWISE_CONSTANT = frozenset(("floor", "ceil", "rint", "round", "trunc", "nearbyint", "roundeven"))
@@ -33,7 +34,7 @@ _INCOMING = re.compile(rf"\[ ({OPERAND}|@\S+), ({NAME}) \]")
 _BINARY = re.compile(rf"(?:[a-z]+ )*(double|float) ({OPERAND})(?:, ({OPERAND}))?$")
 _CALL = re.compile(r"(?:[a-z]+ |range\(.*?\) )*(double|float|void|i\d+|ptr) (@[\w.$-]+|%[\w.$-]+)\((.*)\)[^()]*$")
 _CALL_OF_PART = re.compile(r"(?:[a-z]+ |range\(.*?\) )*i32 (@[\w.$-]+|@\"[^\"]*\")\((.*)\)[^()]*$")
-_ATTRIBUTE = re.compile(r" [a-z_]+\((?:[^()]|\([^()]*\))*\)")  # of an argument, with brackets
+_ATTRIBUTE = re.compile(r" [a-z_]+\((?:[^()]|\([^()]*\))*\)")  # attribute of an argument, with brackets
 _ALLOCA = re.compile(r"(?:\[(\d+) x )?(\w+)\]?(?:, (?:i64|i32) (\d+))?")
 _COMPARE = re.compile(rf"(?:(?:fast|reassoc|nsz|contract|nnan|ninf|arcp|afn) )*(\w+) double ({OPERAND}), ({OPERAND})$")
 
@@ -74,7 +75,7 @@ def operands(instruction: Instruction) -> tuple[str, ...]:
 
 
 def call(instruction: Instruction) -> tuple[str, str, list[str]]:
-    """Return type, name and arguments of a `call`; the names of LLVM's own functions without prefix and suffix."""
+    """Return type, name and arguments of a `call`. Names of LLVM's intrinsic functions lose their prefix and suffix."""
     kind, name, arguments = _match(_CALL, instruction).groups()
     name = re.sub(r"^@(?:llvm\.)?|(?:\.(?:f64|p0|i64|i32|i1|i8))+$", "", name)
     return kind, name, [a.split()[-1] for a in arguments.split(", ")] if arguments else []
@@ -91,9 +92,9 @@ class Activity:
     """Values and places of a stage that may have a tangent.
 
     Attributes:
-        places: places that the pointers (and the integers that are addresses) may point to.
+        places: places to which each pointer (or integer that is an address) may point.
         values: names of the numbers that have a tangent.
-        active: fields (``d.qpos``) and stack arrays that have one at the end of the stage.
+        active: fields (``d.qpos``) and stack arrays that have a tangent at the end of the stage.
         reads: active fields that are read.
         writes: active fields that are written.
     """
@@ -106,11 +107,11 @@ class Activity:
 
 
 class Analysis:
-    """The fixed points for one stage.
+    """Computes the fixed points for one stage.
 
     Args:
         scalar: the stage in scalar form.
-        structs: the structures that the first two parameters after the place of the result point to.
+        structs: the structures to which the first two parameters after the result pointer point.
 
     Raises:
         TransformError: there is no rule for an instruction.
@@ -131,7 +132,7 @@ class Analysis:
             pass
 
     def passed(self, instruction: Instruction) -> list[tuple[str, str, str]]:
-        """Return type and name of each parameter of a part that is called, and its argument; else nothing."""
+        """Return type, name and argument of each parameter in a call of a part; nothing for other instructions."""
         if instruction.operation != "call" or not self.scalar.parts:
             return []
         match = _CALL_OF_PART.match(instruction.rest)
@@ -139,7 +140,7 @@ class Analysis:
         if match is None or part is None:
             return []
         arguments = [words.split()[-1] for words in _ATTRIBUTE.sub("", match.group(2)).split(", ")]
-        del arguments[1]  # the place of an exception
+        del arguments[1]  # the pointer for an exception
         if len(arguments) != len(part.parameters):
             raise TransformError(f"no rule for the instruction {instruction.line.strip()}")
         return [(kind, name, value) for (kind, name), value in zip(part.parameters, arguments, strict=True)]
@@ -147,13 +148,13 @@ class Analysis:
     # places ------------------------------------------------------------------
 
     def field_at(self, place: Place) -> tuple[Field, int]:
-        """Return the field whose slot contains a place, and the word of the slot."""
+        """Return the field whose slot contains a place, and the index of the word within the slot."""
         _, letter, offset = place
         slot, byte = divmod(offset, SLOT_BYTES)
         return self.structs[letter].fields[slot], byte // 8
 
     def name_at(self, place: Place) -> str:
-        """Return the name of a place: for a slot, that of its field."""
+        """Return the name of a place; for a slot, the name of its field."""
         if place[0] == SLOT:
             return f"{place[1]}.{self.field_at(place)[0].name}"
         return place[1]
@@ -168,7 +169,7 @@ class Analysis:
         return changed
 
     def _add_places(self, value: str, found: frozenset[Place]) -> bool:
-        """Note that a value may point to some places; return whether that is new."""
+        """Record that a value may point to some places; return whether any of them is new."""
         known = self.places.get(value, frozenset())
         if found <= known:
             return False
@@ -215,7 +216,7 @@ class Analysis:
         return frozenset(found)
 
     def _constants(self, value: str) -> set[int]:
-        """Return the numbers that an integer may be: a constant, or a choice of some; nothing if it is computed."""
+        """Return the values that an integer may have: constants between which it chooses; none if it is computed."""
         if not value.startswith("%"):
             return {int(value)}
         instruction = self.definitions.get(value)
@@ -238,7 +239,7 @@ class Analysis:
     # fields and activity -----------------------------------------------------
 
     def touched(self) -> set[str]:
-        """Return the names of all fields with floating-point numbers that the stage may read or write."""
+        """Return the names of all floating-point fields that the stage may read or write."""
         names = set()
         for places in self.places.values():
             for place in places:
@@ -247,7 +248,7 @@ class Analysis:
         return {name for name in names if self._field(name).dtype == "f8"}
 
     def stored(self) -> set[str]:
-        """Return the names of all fields with floating-point numbers that the stage may write."""
+        """Return the names of all floating-point fields that the stage may write."""
         names: set[str] = set()
         for instruction in self.scalar.instructions():
             if instruction.operation == "store":
@@ -276,7 +277,7 @@ class Analysis:
         return {self.name_at(place) for place in self.places.get(pointer, ()) if place[0] != CONSTANT}
 
     def needed(self, found: Activity, keep: Collection[str]) -> set[str]:
-        """Return the active fields whose tangents the stage needs for those of the fields `keep`, these included."""
+        """Return the active fields whose tangents the stage needs to compute those of `keep`, which are included."""
         return {name for name in self.needed_places(found, keep) if not name.startswith("%")}
 
     def needed_places(self, found: Activity, keep: Collection[str]) -> set[str]:
@@ -292,7 +293,7 @@ class Analysis:
                 return fields
 
     def known(self, found: Activity, places: Collection[str]) -> set[str]:
-        """Return the numbers whose tangents can be computed from those of some fields and arrays on the stack."""
+        """Return the numbers whose tangents can be computed from the tangents of the given fields and stack arrays."""
         known = set(found.values)
         while True:
             before = len(known)

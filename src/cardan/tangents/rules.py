@@ -1,7 +1,7 @@
-"""Derivatives of the functions of one or two numbers that stages call: lines of LLVM assembly that compute them.
+"""Rules for derivatives of the mathematical functions that stages call, written as LLVM assembly.
 
-At singular points, where a derivative is infinite or does not exist, it counts as 0: the root of 0, the arc cosine at
-its ends, the angle of the vector 0. At a corner, one side is taken.
+Where a derivative is infinite or does not exist, it is set to 0: the square root at 0, the arc cosine at -1 and 1, the
+angle of the zero vector. At a kink, the derivative is one-sided.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from cardan.tangents.scalar import TransformError
 
 
 def number(value: float) -> str:
-    """Format a number exactly, for LLVM."""
+    """Format a number for LLVM assembly, without rounding."""
     import struct
 
     return f"0x{struct.unpack('>Q', struct.pack('>d', value))[0]:016X}"
 
 
 class Lines:
-    """Lines of assembly in the making: numbers of type double and their names."""
+    """Writer of LLVM assembly for numbers of type double; each method returns the name of its result."""
 
     def __init__(
         self, emit: Callable[[str], None], fresh: Callable[[], str], declare: Callable[[str, int], str]
@@ -33,25 +33,25 @@ class Lines:
         return name
 
     def op(self, operation: str, a: str, b: str) -> str:
-        """A sum, difference, product or quotient."""
+        """Write an arithmetic operation (``fadd``, ``fsub``, ``fmul`` or ``fdiv``)."""
         return self._result(f"{operation} double {a}, {b}")
 
     def negative(self, a: str) -> str:
-        """-a."""
+        """Write the negation of a number."""
         return self._result(f"fneg double {a}")
 
     def call(self, name: str, *arguments: str) -> str:
-        """A function of the mathematical library, or one of LLVM's (with its prefix)."""
+        """Write a call of a function of the mathematical library, or of an LLVM intrinsic (``llvm.sqrt``)."""
         symbol = self._declare(name, len(arguments))
         return self._result(f"call double {symbol}({', '.join('double ' + a for a in arguments)})")
 
     def where(self, predicate: str, a: str, b: str, yes: str, no: str) -> str:
-        """`yes` where the comparison holds, else `no`."""
+        """Select `yes` if the comparison of `a` and `b` holds, else `no`."""
         test = self._result(f"fcmp {predicate} double {a}, {b}")
         return self._result(f"select i1 {test}, double {yes}, double {no}")
 
     def where_positive(self, a: str, value: str) -> str:
-        """`value` where a > 0, else 0."""
+        """Select `value` if a > 0, else 0."""
         return self.where("ogt", a, ZERO, value, ZERO)
 
 
@@ -64,7 +64,7 @@ def _of_root(lines: Lines, x: Sequence[str], y: str) -> Sequence[str]:
 
 
 def _of_arc(sign: float) -> Slope:
-    """The arc sine and (-1) the arc cosine."""
+    """Make the rule of the arc sine (`sign` 1) or the arc cosine (-1)."""
 
     def slope(lines: Lines, x: Sequence[str], y: str) -> Sequence[str]:
         rest = lines.op("fsub", ONE, lines.op("fmul", x[0], x[0]))
@@ -86,7 +86,7 @@ def _of_hypotenuse(lines: Lines, x: Sequence[str], y: str) -> Sequence[str]:
 
 
 def _of_power(lines: Lines, x: Sequence[str], y: str) -> Sequence[str]:
-    """x^p: the derivative by the exponent where the base is positive."""
+    """Write the derivatives of x^p; the derivative by p is 0 unless x is positive."""
     base, exponent = x
     lower = lines.call("llvm.pow", base, lines.op("fsub", exponent, ONE))
     slope = lines.op("fmul", exponent, lower)
@@ -121,7 +121,7 @@ def _logarithm(scale: float, shift: float = 0.0) -> Slope:
 
 
 def _one_plus_square(sign: float) -> Slope:
-    """1 + y^2 (the tangent) or 1 - y^2 (the hyperbolic one)."""
+    """Make the rule 1 + y^2 of the tangent (`sign` 1) or 1 - y^2 of the hyperbolic tangent (-1)."""
     return lambda lines, x, y: (lines.op("fadd", ONE, lines.op("fmul", number(sign), lines.op("fmul", y, y))),)
 
 
@@ -169,11 +169,11 @@ SLOPES: dict[str, Slope] = {
     **dict.fromkeys(("fmax", "maxnum", "maximum", "maximumnum"), _smaller("ogt")),
     **dict.fromkeys(("fma", "fmuladd"), lambda lines, x, y: (x[1], x[0], ONE)),
 }
-"""Derivatives of each function by its arguments, from the arguments and the result."""
+"""Rules by function name: from the names of arguments and result to the derivatives by each argument."""
 
 
 def slopes(name: str, lines: Lines, arguments: Sequence[str], result: str) -> Sequence[str]:
-    """Write the derivatives of a function by its arguments; return their names.
+    """Write code for the derivatives of a function by its arguments; return the names of the derivatives.
 
     Raises:
         TransformError: there is no rule for the function.

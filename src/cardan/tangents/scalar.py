@@ -1,12 +1,11 @@
-"""The scalar form of a stage, and reading it: the starting point of the transforms.
+"""The scalar form of a stage, and its parser: the starting point of the transformation to tangents.
 
-All functions that a stage calls are inlined, except *parts*: large functions that it calls at many places. Values are
-promoted to registers, nothing is vectorised. About thirty kinds of LLVM's instructions are left, one on each line, in
+All functions that a stage calls are inlined, except *parts*: large functions that are called at many places. Variables
+are in registers, and no code is vectorised. About thirty kinds of LLVM instructions are left, one in each line, in
 named blocks.
 
-Parts are needed, for example, for the search of a convex shape's farthest point, which the exact distance calls at
-fifty places. With a copy at each, five sixths of the stage would be copies of it, and optimising them would take most
-of a minute.
+An example of a part is the support function of a convex shape, which the exact distance calls at fifty places. If it
+were inlined, five sixths of the stage would be copies of it, and optimising them would take most of a minute.
 """
 
 from __future__ import annotations
@@ -22,9 +21,9 @@ import llvmlite.binding as llvm
 from cardan.jit.target.processor import target_machine
 
 WORTH_IT = 20_000
-"""Instructions of copies that a function must save to stay a function: a call costs time when it runs."""
+"""Number of instructions that not inlining a function must save: a call takes time when it runs."""
 ADDRESSES = frozenset(("retptr", "excinfo", "arg.m", "arg.d"))
-"""Names of the pointers that such a function may have: places of the result and of an exception, model and data."""
+"""Names of the pointers that such a function may have as parameters: result, exception, model and data."""
 
 
 class Calls:
@@ -33,8 +32,8 @@ class Calls:
     Attributes:
         sizes: instructions, by name.
         calls: number of calls of other functions, by name.
-        plain: names of the functions that get no addresses except those of the two structures. Otherwise a pointer to a
-            field would refer to the fields of all calls together, and must be known exactly.
+        plain: names of the functions that get no addresses except those of the two structures. Other pointers would
+            refer to the places of all calls together, but the analysis must know them exactly.
     """
 
     def __init__(self, module: Any) -> None:
@@ -61,7 +60,7 @@ class Calls:
         self.sizes[function.name], self.calls[function.name] = size, calls
 
     def inlined_sizes(self, kept: set[str]) -> dict[str, int]:
-        """Count the instructions of each function with everything that it calls, except the functions that are kept."""
+        """Count the instructions of each function after inlining all that it calls, except the functions `kept`."""
         totals: dict[str, int] = {}
 
         def total(name: str) -> int:
@@ -75,7 +74,7 @@ class Calls:
         return totals
 
     def copies(self, root: str, kept: set[str]) -> Counter[str]:
-        """Count the copies of each function in the root and in the functions that are kept."""
+        """Count the inlined copies of each function in the root and in the functions `kept`."""
         found = Counter[str]()
 
         def walk(name: str, times: int) -> None:
@@ -90,11 +89,11 @@ class Calls:
 
 
 def shared_functions(module: Any, root: str) -> set[str]:
-    """Choose the functions of a linked module that stay functions, those first that save most.
+    """Choose the functions of a linked module that are not inlined, beginning with those that save most.
 
     Args:
         module: a linked module that is not optimised yet.
-        root: the function that is called from outside. It calls one function, the stage, which is not kept.
+        root: the function that is called from outside. It calls only the stage, which is always inlined.
     """
     calls = Calls(module)
     kept: set[str] = set()
@@ -117,12 +116,12 @@ _PARAMETER = re.compile(rf"(i64|i32|double|ptr)\b[^,]*?({NAME})(?=,|$)")
 
 
 class TransformError(RuntimeError):
-    """A stage has an instruction that a transformation has no rule for."""
+    """Error: a stage has an instruction for which the transformation has no rule."""
 
 
 @dataclass(slots=True)
 class Instruction:
-    """One instruction: its line, its result (or ""), its operation, and the rest of the line."""
+    """Instruction: the whole line, the name of its result (or ""), its operation, and the rest of the line."""
 
     line: str
     result: str
@@ -135,9 +134,9 @@ class Function:
     """The body of a stage, or of a part, in scalar form.
 
     Attributes:
-        parameters: types and names, the place of the result first.
+        parameters: types and names of the parameters, the result pointer first.
         items: labels (with the colon) and instructions, in order.
-        symbol: with its sign, for a part.
+        symbol: symbol of a part with the prefix ``@``; empty for the stage.
     """
 
     parameters: list[tuple[str, str]]
@@ -145,17 +144,17 @@ class Function:
     symbol: str = ""
 
     def instructions(self) -> Iterator[Instruction]:
-        """All instructions."""
+        """Yield all instructions in order."""
         return (item for item in self.items if isinstance(item, Instruction))
 
 
 @dataclass(slots=True)
 class Scalar:
-    """A stage in scalar form: its body, and the declarations, constants and metadata around it.
+    """Stage in scalar form: its body, and the declarations, constants and metadata of its module.
 
     Attributes:
-        body: of the stage.
-        around: other lines.
+        body: body of the stage.
+        around: all other lines of the module.
         parts: functions that it calls, by symbol; names inside a part differ from those of all other functions.
     """
 
@@ -164,18 +163,18 @@ class Scalar:
     parts: dict[str, Function] = field(default_factory=dict)
 
     def functions(self) -> Iterator[Function]:
-        """The body and the parts."""
+        """Yield the body and the parts."""
         yield self.body
         yield from self.parts.values()
 
     def instructions(self) -> Iterator[Instruction]:
-        """All instructions."""
+        """Yield all instructions in order."""
         for function in self.functions():
             yield from function.instructions()
 
 
 def scalar_text(symbol: str, module: Any) -> str:
-    """Inline a linked module that is not optimised yet and promote it to registers, without vectors; as text."""
+    """Convert a linked module that is not optimised yet to scalar form; return it as LLVM assembly."""
     parts = shared_functions(module, symbol)
     for function in module.functions:
         if function.name in parts:  # seen from outside, they keep their parameters
@@ -202,7 +201,7 @@ def _instruction(line: str) -> Instruction:
 
 
 def _joined(lines: list[str]) -> Iterator[str]:
-    """Join the lines of each switch in the lines of a body."""
+    """Yield the lines of a body, with the lines of each ``switch`` joined."""
     whole = ""
     for line in lines:
         if whole:
@@ -217,10 +216,10 @@ def _joined(lines: list[str]) -> Iterator[str]:
 
 
 def read_scalar(text: str) -> Scalar:
-    """Read a module in scalar form: the one function that is called by the entry, and its parts.
+    """Parse a module in scalar form: the function that is called by the entry, and its parts.
 
     Raises:
-        TransformError: there are other functions: something was not inlined.
+        TransformError: there are other functions, which should have been inlined.
     """
     lines = text.splitlines()
     bodies: list[Function] = []
@@ -249,7 +248,7 @@ def read_scalar(text: str) -> Scalar:
 
 
 def _called(body: Function, parts: dict[str, Function]) -> dict[str, Function]:
-    """Select the parts that the body needs. Optimisation keeps all parts, since they are visible from outside."""
+    """Select the parts that the body calls. Optimisation keeps all parts, because they are visible from outside."""
     found: dict[str, Function] = {}
     waiting = [body]
     while waiting:
@@ -272,14 +271,14 @@ def _function(parameters: list[tuple[str, str]], lines: list[str]) -> Function:
 
 
 def _parameters(text: str) -> list[tuple[str, str]]:
-    """Return types and names of parameters, whose attributes may have commas in brackets."""
+    """Parse types and names of parameters, whose attributes may contain commas in brackets."""
     while "(" in text:
         text = re.sub(r"\([^()]*\)", "", text)
     return [(words[0], words[-1]) for words in map(str.split, text.split(","))]
 
 
 def _part(symbol: str, parameters: list[tuple[str, str]], lines: list[str], prefix: str) -> Function:
-    """Read a part, with a prefix before all its names and labels."""
+    """Parse a part, and put a prefix before all its names and labels."""
 
     def own(text: str) -> str:
         return re.sub(r'%("?)(?=[\w.$-])', rf"%\1{prefix}", text)

@@ -1,8 +1,8 @@
 """Tangents of stages, ready to call: made on first use, then found in the disk cache.
 
-Three things are kept there of a stage: its scalar form, which needs Numba to be made, and which wheels bring; what it
-touches, reads and writes for some active fields; and the object code of its tangents for some active fields and number
-of directions.
+The cache stores three results for a stage: its scalar form, which only Numba can make, and which wheels contain; the
+fields that it reads and writes for given active fields; and the object code of its tangents for given active fields
+and number of directions.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from cardan.threads import Locked
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """Fields that a stage's tangents read and write, as ``d.qpos`` or ``m.body_mass``.
+    """Names of the fields that a stage's tangents read and write, such as ``d.qpos`` or ``m.body_mass``.
 
     Attributes:
         reads: active fields whose tangents are read.
-        writes: active fields whose tangents are written; some of them become active here.
+        writes: active fields whose tangents are written, including fields that only become active in the stage.
     """
 
     reads: frozenset[str]
@@ -43,7 +43,7 @@ class Access:
 
 
 def _kept(entry: Entry, kind: str, what: str, make: Callable[[], bytes]) -> bytes:
-    """Return something that was made from an entry: from the cache, or made now and stored."""
+    """Return a result derived from an entry: from the cache, or made now and stored."""
     name, key = f"{entry.name}.{kind}", derived_key([fingerprint(entry)], what, __file__)
     stored = disk.read(name, key)
     if stored is None:
@@ -71,7 +71,8 @@ def _make_scalar(entry: Entry) -> bytes:
 
 
 _INITIALIZES = re.compile(r"initializes\(\([^%]*?\)\) ")
-"""Attribute of the result of a stage without branches; its comma would divide the parameters."""
+"""Attribute of the result pointer of a stage without branches; its comma would be taken for the end of the
+parameter."""
 
 
 def scalar_form(entry: Entry) -> bytes:
@@ -97,7 +98,7 @@ def _as_json(names: Collection[str]) -> str:
 
 @lru_cache(maxsize=1024)
 def touched(function: Callable[..., Any]) -> frozenset[str]:
-    """Return the names of the fields of floating-point numbers that a stage may read or write, for any model.
+    """Return the names of the floating-point fields that a stage may read or write, for any model.
 
     Raises:
         TransformError: the stage has an instruction without a rule.
@@ -108,14 +109,14 @@ def touched(function: Callable[..., Any]) -> frozenset[str]:
 
 @lru_cache(maxsize=1024)
 def written(function: Callable[..., Any]) -> frozenset[str]:
-    """Return the names of the fields of floating-point numbers that a stage may write, for any model."""
+    """Return the names of the floating-point fields that a stage may write, for any model."""
     entry = entry_of(function)
     return frozenset(json.loads(_kept(entry, "written", "", lambda: _as_json(_read(entry)[1].stored()).encode())))
 
 
 @lru_cache(maxsize=4096)
 def access(function: Callable[..., Any], active: frozenset[str]) -> Access:
-    """Return the fields that the tangents of a stage read and write, where some fields have a tangent before it."""
+    """Return the fields that the tangents of a stage read and write if the fields `active` have tangents before it."""
     entry = entry_of(function)
     active &= touched(function)
 
@@ -129,7 +130,7 @@ def access(function: Callable[..., Any], active: frozenset[str]) -> Access:
 
 @lru_cache(maxsize=4096)
 def needed(function: Callable[..., Any], active: frozenset[str], keep: frozenset[str]) -> frozenset[str]:
-    """Return the fields whose tangents a stage needs for those of `keep`, where some fields are active before it."""
+    """Return the fields whose tangents a stage needs to compute those of `keep`, if `active` have tangents."""
     entry = entry_of(function)
     active &= touched(function)
 
@@ -141,14 +142,14 @@ def needed(function: Callable[..., Any], active: frozenset[str], keep: frozenset
 
 
 Variant = tuple[Callable[..., Any], frozenset[str], frozenset[str]]
-"""A stage, or another function of (m, d, ...) with an entry of its own; the fields that may have a tangent before it,
-others being constants; the fields whose tangents somebody reads afterwards."""
+"""Key of compiled tangents: a stage, or another entry of (m, d, ...); the fields that may have a tangent before it,
+while all others are constants; the fields whose tangents are read afterwards."""
 _LOADED: dict[tuple[Variant, int], Address] = {}
 _LOADING = Locked()
 
 
 def _own_part(function: Callable[..., Any], active: frozenset[str], keep: frozenset[str]) -> Variant:
-    """Return a variant without the fields that make no difference to it."""
+    """Return a variant without the fields that have no effect on it, so that equal code has equal keys."""
     written_ones = access(function, active).writes
     active &= touched(function)
     return function, active, (keep | needed(function, active, keep & written_ones)) & written_ones
@@ -180,20 +181,21 @@ def _tangent_object(variant: Variant, lanes: int) -> tuple[str, bytes]:
 def tangent_addresses(variants: Sequence[Variant], lanes: int) -> list[Address]:
     """Load native code that computes stages and their tangents.
 
-    Code that is not loaded yet is loaded together. Then consecutive stages share pages of memory. They do not each
-    begin at the same place of a page, where all would compete for the same lines of the nearest cache.
+    Code that is not loaded yet is loaded together, so that consecutive stages share pages of memory. If each stage
+    began at the same offset of a page, all would compete for the same lines of the first-level cache.
 
     Args:
         variants: the stages, in the order in which they run.
         lanes: number of directions.
 
     Returns:
-        For each a function of (m, d, further arguments, shadow of m, shadow of d), all words of 64 bits. The last two
-        are addresses of slot tables like the first two, whose arrays have `lanes` numbers for each number.
+        For each variant, the address of a function of (m, d, further arguments, shadow of m, shadow of d), all 64-bit
+        words. The shadows are addresses of slot tables like those of m and d; their arrays have `lanes` numbers for
+        each number.
 
     Raises:
         TransformError: a stage has an instruction without a rule.
-        KernelError: a stage must be compiled, and can't be.
+        KernelError: a stage must be compiled, but Numba is missing or fails.
     """
     keys = [(_own_part(*variant), lanes) for variant in variants]
     with _LOADING.lock:

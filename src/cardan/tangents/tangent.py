@@ -1,10 +1,10 @@
-"""Tangents of a stage: a stage in scalar form → one that computes values and their changes in several directions.
+"""Transformation of a stage in scalar form to one that computes values and their tangents in several directions.
 
 Each number with a tangent gets a vector with one number for each direction (*lane*). Each array has a *shadow*: an
 array with as many such vectors, found through a second slot table with the same slots as the first. Scalars of a
-structure have their vectors at the address in their shadow slot. Terms without a tangent are never made.
+structure have their vectors at the address in their shadow slot. No code is written for terms without a tangent.
 
-Wengert 1964; Griewank and Walther, Evaluating derivatives, 2008, chapter 3.
+Sources: Wengert 1964; Griewank and Walther, Evaluating derivatives, 2008, chapter 3.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ PURE = frozenset(
         *("fpext", "fptrunc", "fcmp"),
     )
 )
-"""Operations that need no rule when their result is no number with a tangent."""
+"""Operations that need no rule if their result has no tangent."""
 
-# numbered far above what a module has; the root is that of `cardan.jit.front.native`
+# numbers far above those in a module; the root is the same as in `cardan.jit.front.native`
 METADATA = """
 !90000 = !{!"cardan"}
 !90001 = !{!"tangent", !90000, i64 0}
@@ -56,23 +56,23 @@ METADATA = """
 """
 TANGENT = ", !tbaa !90002"
 ALIGNED = "alignstack(64)"
-"""Vectors that find no register lie on the stack, each within one line of the cache."""
+"""Attribute that aligns the stack, so that each spilled vector lies within one cache line."""
 SHADOW_SLOT = ", !tbaa !90004, !invariant.load !90005"
 
 
 def shadow(value: str) -> str:
-    """Return the name of the tangent of a number, or of the shadow of a pointer."""
+    """Return the name of a number's tangent, or of a pointer's shadow."""
     return value[:-1] + '.tan"' if value.endswith('"') else value + ".tan"
 
 
 class Tangent:
-    """The transform of one stage.
+    """Transformation of one stage.
 
     Args:
         scalar: the stage.
-        analysis: places of its pointers.
+        analysis: places of the stage's pointers.
         activity: values and places that have a tangent.
-        keep: active fields whose tangents are read afterwards; others are not stored.
+        keep: active fields whose tangents are read afterwards; other tangents are not stored.
         lanes: number of directions.
     """
 
@@ -93,11 +93,11 @@ class Tangent:
     # small parts --------------------------------------------------------------
 
     def emit(self, text: str) -> None:
-        """Add a line."""
+        """Append a line of assembly."""
         self.out.append("  " + text)
 
     def fresh(self) -> str:
-        """Make a new name."""
+        """Return a new name for a value."""
         self.count += 1
         return f"%cardan.t{self.count}"
 
@@ -110,7 +110,7 @@ class Tangent:
         return shadow(value) if value in self.activity.values else NOTHING
 
     def _splat(self, value: str) -> str:
-        """A vector with the same number in all lanes."""
+        """Return a vector with the same number in all lanes."""
         if not value.startswith("%"):
             return "<" + ", ".join([f"double {value}"] * self.lanes) + ">"
         if value not in self.splats:
@@ -134,7 +134,7 @@ class Tangent:
     # the whole ----------------------------------------------------------------
 
     def text(self, symbol: str) -> str:
-        """The module, with one function `symbol`: (m, d, further arguments, shadow of m, shadow of d) -> status."""
+        """Write the module with the function `symbol`: (m, d, more arguments, shadow of m, shadow of d) -> status."""
         body = self.scalar.body
         result = body.parameters[0][1]
         signature = [*(f"{kind} {name}" for kind, name in body.parameters[1:]), f"i64 {TAN_M}", f"i64 {TAN_D}"]
@@ -158,7 +158,7 @@ class Tangent:
         return "\n".join([*around, *new, *self.out, METADATA])
 
     def _visit_all(self, items: Sequence[str | Instruction], result: str) -> None:
-        """Add some labels and instructions; `result`: address of the status, if a function returns that."""
+        """Transform labels and instructions; `result`: address of the status, for functions that return a status."""
         for item in items:
             if isinstance(item, str):
                 self.splats.clear()
@@ -167,7 +167,7 @@ class Tangent:
                 self._visit(item, result)
 
     def _moving(self, parameters: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
-        """Iterate over the parameters of a part that have a tangent or a shadow, with the types of these."""
+        """Iterate over a part's parameters that have a tangent or shadow; yield its type and the parameter's name."""
         for kind, name in parameters:
             if kind == "ptr":
                 yield kind, name
@@ -209,9 +209,9 @@ class Tangent:
             raise TransformError(f"no rule for the instruction {instruction.line.strip()}")
 
     def _with_tangents(self, instruction: Instruction) -> str:
-        """Change a comparison with 0 that skips terms without effect: it must not skip terms that have a tangent.
+        """Return a comparison, changed so that it doesn't skip terms whose value is 0 but whose tangent isn't.
 
-        The same holds for a comparison with another constant at which a formula is simpler (an exponent of 1).
+        This concerns comparisons with 0, and with other constants at which a formula is simpler (an exponent of 1).
         """
         if " double " not in instruction.rest:
             return instruction.line
@@ -231,9 +231,9 @@ class Tangent:
         return f"  {instruction.result} = {'and' if equal else 'or'} i1 {value}, {any_lane}"
 
     def _is_parameter(self, value: str) -> bool:
-        """Return whether a number is an unchanged parameter of the model that switches something off at 0.
+        """Return whether a number is a parameter of the model, as loaded, that turns a feature off if it is 0.
 
-        Parameters that may be compared with 0 are never negative, and at 0 have the tangents of a positive number. The
+        Parameters that are compared with 0 are never negative; at 0 they have the tangents of a positive number. The
         exception is `solref`, whose sign has a meaning.
         """
         definition = self.analysis.definitions.get(value)
@@ -258,7 +258,7 @@ class Tangent:
         self._sum(shadow(instruction.result), "fadd", first, second)
 
     def _fdiv(self, instruction: Instruction, a: str, b: str) -> None:
-        """(a' - q b') / b for the quotient q."""
+        """Write the tangent of the quotient q = a / b: (a' - q b') / b."""
         inverse = self.fresh()
         self.emit(f"{inverse} = fdiv {FLAGS} double {ONE}, {b}")
         by_divisor = self._scaled(instruction.result, self._tangent(b))
@@ -365,11 +365,14 @@ class Tangent:
             raise TransformError(f"numbers are read as integers: {instruction.line.strip()}")
 
     def _numbers(self, pointer: str) -> set[str]:
-        """Active arrays of the structures that a pointer may point into."""
+        """Return the active fields to which a pointer may point."""
         return {place[1] for place in self.activity.places.get(pointer, ()) if place[0] == "array"}
 
     def _vector_at(self, pointer: str) -> str:
-        """Return the address of the tangent of the number at a pointer; for a scalar, it is in its shadow slot."""
+        """Return the address of the tangent of the number at a pointer.
+
+        A scalar's shadow slot contains this address.
+        """
         if all(place[0] != SLOT for place in self.activity.places[pointer]):
             return shadow(pointer)
         address, at = self.fresh(), self.fresh()

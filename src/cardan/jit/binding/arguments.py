@@ -11,10 +11,10 @@ from typing import NamedTuple
 from cardan.jit.memory.fields import Field
 
 ANY = "any"
-"""Size of a vector that may have any length."""
+"""Size of a vector or of a dimension of any length."""
 
 COLUMNS = ".columns"
-"""Suffix of the name of a matrix for its number of columns, where a shape mentions it."""
+"""Suffix that turns the name of a matrix into the name of its number of columns, for use in shapes."""
 
 
 class Array(NamedTuple):
@@ -22,8 +22,8 @@ class Array(NamedTuple):
 
     Attributes:
         shape: one or two sizes: numbers, names of sizes of the model or of other arguments, products (``"3*nray"``), or
-            `ANY`. The name of an integer argument means its value, that of an array its length, and with the suffix
-            `COLUMNS` its number of columns. Such an array is this one or comes before it.
+            `ANY`. The name of an integer argument means its value; the name of an array means its length or, with the
+            suffix `COLUMNS`, its number of columns. Such an array is this one or an earlier one.
         dtype: element type, ``f8``, ``f4`` or ``i4``.
         written: whether results are written to it.
         optional: whether it may be None; a kernel then sees an array of length 0.
@@ -38,16 +38,19 @@ class Array(NamedTuple):
 
     @property
     def is_row(self) -> bool:
-        """Whether kernels see it as the only row of a table, so that ``get3(a, 0)`` reads it: vectors of fixed size."""
+        """Whether it is a vector of fixed size.
+
+        Kernels see such a vector as the only row of a table: ``get3(a, 0)`` reads it.
+        """
         return len(self.shape) == 1 and isinstance(self.shape[0], int)
 
     def field(self, name: str) -> Field:
-        """Return the field by which a kernel sees the array."""
+        """Return the field of the frame that holds the array."""
         return Field(name, self.dtype, ("any", *(self.shape if self.is_row else self.shape[1:])))
 
 
 INTEGER_END = 2**31
-"""Integers of the interface are smaller, and not below the negative number: those of C's type int."""
+"""End of the range of integers, C's type int: from ``-INTEGER_END`` to ``INTEGER_END - 1``."""
 
 
 class Integer(NamedTuple):
@@ -55,14 +58,14 @@ class Integer(NamedTuple):
 
     Attributes:
         below: name of a size; the integer is an id from 0 up to this size, which is excluded.
-        what: kind of element that it is the id of.
+        what: kind of element that the id belongs to, for error messages.
     """
 
     below: str = ""
     what: str = ""
 
     def field(self, name: str) -> Field:
-        """Return the field by which a kernel sees the integer."""
+        """Return the field of the frame that holds the integer."""
         return Field(name, "i8", ())
 
 
@@ -70,7 +73,7 @@ class Number(NamedTuple):
     """A floating-point number."""
 
     def field(self, name: str) -> Field:
-        """Return the field by which a kernel sees the number."""
+        """Return the field of the frame that holds the number."""
         return Field(name, "f8", ())
 
 
@@ -93,21 +96,20 @@ def element(what: str, below: str) -> Integer:
 
 
 RESULT = "returned"
-"""Name of the field for the result, the first of a frame."""
+"""Name of the first field of a frame, which receives the result."""
 
 
 class CallAbi(NamedTuple):
     """Call signature of a native function: from Python with objects, internally with ``(model, data, frame)``.
 
-    A *frame* is a slot table (see `cardan.jit.memory.struct`) with one field for each argument, after one for the
-    result.
+    A *frame* is a slot table (see `cardan.jit.memory.struct`) with a field for the result, then one for each argument.
 
     Attributes:
         name: name of the function.
         parameters: names of all parameters, in order.
         arguments: descriptions of the parameters, except ``m`` and ``d``, which are the model and the data.
-        result: ``f8``, ``i8``, or nothing.
-        failure: a result by which the kernel reports wrong arguments.
+        result: element type of the result, ``f8`` or ``i8``; empty if there is none.
+        failure: the result by which the kernel reports wrong arguments, or None.
         refuses: whether the kernel has no result and returns a status: not 0 if the arguments are wrong.
         releases: whether the GIL is released during the call, for kernels that may take longer than a few microseconds.
     """

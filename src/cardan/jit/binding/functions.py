@@ -1,12 +1,12 @@
 """Functions of the interface as CPython's own kind of function, with native code that checks the arguments.
 
 Each such function has a *binding*. Until the first call, the function only forwards to its binding. Then native code is
-loaded, compiled if necessary, and replaces the forwarding: calls whose arguments fit reach the kernel without a line of
-Python. All others return to the binding, which takes the slow path. Both ways run the same kernel.
+loaded, compiled if necessary, and replaces the forwarding: calls whose arguments fit reach the kernel without running
+any Python code. All other calls return to the binding, which takes the slow path. Both paths run the same kernel.
 
 CPython makes the function (`PyCFunction_NewEx`) from a method table entry that the binding keeps. With JIT off, or if
-memory has another layout than that code reads (another implementation of Python, a build without the GIL), all calls
-take the slow path.
+objects have another memory layout than native code expects (another implementation of Python, a build without the GIL),
+all calls take the slow path.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ FAST_WITH_KEYWORDS = 0x0080 | 0x0002
 
 
 class _MethodDef(ctypes.Structure):
-    """PyMethodDef."""
+    """CPython's structure `PyMethodDef`."""
 
     _fields_ = [
         ("name", ctypes.c_char_p),
@@ -69,26 +69,26 @@ def _maker() -> Any:
 
 
 escaped: list[BaseException] = []
-"""Exceptions that callbacks did not catch (`guarded`)."""
+"""Exceptions that Python callbacks raised and that wait to be raised again (see `guarded`)."""
 
 
 class Binding(ModuleType):
     """The object behind a function of the interface; `builtin` is the function itself.
 
-    It is a module for CPython, which takes the object behind a function for the function's home. So the function has
-    its plain name, and is pickled by it.
+    A binding is a module, because CPython takes the object behind a built-in function as the function's module. So the
+    function has its plain name, by which it is pickled.
 
     Args:
         function: the Python function: name, arguments, docstring.
-        words: numbers that the native code reads.
+        words: table of words (int64) that the native code reads.
     """
 
     __slots__ = ("words",)
 
     all: ClassVar[dict[str, Binding]] = {}
-    """Every binding by the name of its function."""
+    """All bindings, by the name of the function."""
     types: ClassVar[dict[str, type]] = {}
-    """The types of models and data, under the names `Model` and `Data`."""
+    """Types of models and data objects, under the names `Model` and `Data`."""
     _loading: ClassVar[Locked] = Locked()
 
     def __init__(self, function: FunctionType, words: Iterable[int] = ()) -> None:
@@ -98,14 +98,14 @@ class Binding(ModuleType):
         self.loaded = False
         head = f"{function.__name__}({_parameters(function)})\n--\n\n"
         text = (head + inspect.cleandoc(function.__doc__ or "")).encode()
-        # the calling convention of PyObject_Vectorcall is that of such functions, the object behind it the callable
+        # PyObject_Vectorcall has the calling convention of such functions, with the callable in place of their object
         forward = _address_of("PyObject_Vectorcall")
         self.method = _MethodDef(function.__name__.encode(), forward, FAST_WITH_KEYWORDS, text)
         self.builtin: Any = _maker()(ctypes.byref(self.method), self, "cardan")
         Binding.all[function.__name__] = self
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Take the slow path; on the first call, load the native code."""
+        """Call the function on the slow path; on the first call, load the native code."""
         if jit_enabled and not self.loaded:
             with Binding._loading.lock:
                 self.load()
@@ -117,15 +117,15 @@ class Binding(ModuleType):
         self.method.doc = text.encode()
 
     def careful(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Check and convert all arguments, with good errors, and run the native code on them."""
+        """Take the slow path: check and convert all arguments, with detailed errors, and run the native code."""
         return self.function(*args, **kwargs)
 
     def load(self) -> None:
-        """Load the native code, compiled now if necessary, and let the function use it."""
+        """Load the native code, compile it first if necessary, and make the function use it."""
         raise TypeError(f"{type(self).__name__} has no native code")
 
     def _use(self, call: int, table: int, words: list[int]) -> None:
-        """Let the function use native code, and fill the table of that code."""
+        """Make the function use native code at the address `call`, and fill the code's table."""
         word = ctypes.c_int64.from_address(id(self) + ModuleType.__basicsize__)
         if layout_is_known() and word.value == id(self.words):
             _fill(table, words)
@@ -133,7 +133,7 @@ class Binding(ModuleType):
 
 
 def table_words(running: Mapping[str, int] = MappingProxyType({})) -> list[int]:
-    """Return the words of a table (`cardan.jit.binding.objects.TABLE`); those of `RUNNING` are 0 if not given."""
+    """Return the words of a table (`cardan.jit.binding.objects.TABLE`); words of `RUNNING` are 0 if not given."""
     things = (None, np.ndarray, float, np.float64, int, np.int32, np.int64, MjEnumType)
     names = ("None", "ndarray", "float", "float64", "int", "int32", "int64", "enumeration")
     compared = {**dict(zip(names, things, strict=True)), **DTYPES, **Binding.types}
@@ -160,7 +160,7 @@ class KernelBinding(Binding):
         self._code: Any = None
 
     def load(self) -> None:
-        """Load the native code, compiled now if necessary, and let the function use it."""
+        """Load the native code, compile it first if necessary, and make the function use it."""
         from cardan.jit.driver.loader import load_symbols
         from cardan.jit.driver.program import stored_object
 
@@ -175,7 +175,7 @@ class KernelBinding(Binding):
         self._use(call, table, table_words() + [id(name) for name in names])
 
     def run_kernel(self, m: Any, d: Any, values: dict[str, Any]) -> tuple[int, Any]:
-        """Run the kernel on arguments that fit.
+        """Run the kernel on arguments of the expected types.
 
         Args:
             m: the model, or None.
@@ -223,23 +223,22 @@ class KernelBinding(Binding):
 
 
 class ProgramBinding(Binding):
-    """Binding of a function that runs a program of the model: ``(m, d)``, and perhaps a number of repetitions.
+    """Binding of a function that runs a program of the model: ``(m, d)``, and optionally a number of repetitions.
 
-    The Python function does everything on the first call. It leaves the program where native code finds it
-    (`cardan.jit.binding.objects.Native`), under the number `index`.
+    The Python function handles the first call. It stores the program in the words of the model
+    (`cardan.jit.binding.objects.Native`), where native code finds it under the number `index`.
 
     Args:
         function: the Python function.
-        settle: function that answers the requests of stages: (program, m, d, status, repeat), the same for all
-            bindings.
-        version: address of the version of the callbacks.
+        settle: function (program, m, d, status, repeat) that handles the requests of stages; the same for all bindings.
+        version: address of the version number of the callbacks.
     """
 
     _count: ClassVar[int] = 0
 
     @staticmethod
     def take_number(name: str) -> int:
-        """The next number of a program in the words of models, for the function of this name."""
+        """Return the next free index of a program in the words of models, for the function of this name."""
         index = ProgramBinding._count
         if index >= MOST_PROGRAMS:
             raise ValueError(f"{name}: there are more programs than the {MOST_PROGRAMS} that models keep")
@@ -254,7 +253,7 @@ class ProgramBinding(Binding):
         self._settle = settle  # native code refers to it
 
     def load(self) -> None:
-        """Let the function use the native code, which is the same for all."""
+        """Make the function use the native code, which all these bindings share."""
         from cardan.jit.driver.program import block_driver
 
         _, (call, table, _) = program_code()
@@ -263,7 +262,7 @@ class ProgramBinding(Binding):
 
 @cache
 def program_code() -> tuple[Any, list[int]]:
-    """Load the native code that runs programs, of the package or made here.
+    """Load the native code that runs programs: from the package, or compiled here.
 
     Returns:
         The object that keeps the code loaded, and addresses: of the function that runs programs, of its table, and of
@@ -296,7 +295,7 @@ def _fill(table: int, words: list[int]) -> None:
 
 
 def guarded(function: Callable[..., int]) -> Any:
-    """Make a callable of a function for native code to call, which never raises.
+    """Make a callable that native code can call: unlike `function`, it never raises.
 
     If the function raises (a signal handler may run before its first instruction), the callable returns
     `CALLBACK_FAILED` and appends the exception to `escaped`.
@@ -322,7 +321,7 @@ _STARRED = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
 
 
 def _parameters(function: FunctionType) -> str:
-    """Format names and defaults of the parameters as CPython's functions give them to `inspect.signature`."""
+    """Format names and defaults of the parameters as in CPython's ``__text_signature__``."""
     code, defaults = function.__code__, function.__defaults__ or ()
     if code.co_kwonlyargcount or code.co_posonlyargcount or code.co_flags & _STARRED:
         raise TypeError(f"{function.__name__}: functions of the interface have plain parameters only")
@@ -333,18 +332,18 @@ def _parameters(function: FunctionType) -> str:
 
 
 class ProgramTable(Locked):
-    """Programs of a model and what belongs to them, by key, for all threads that use the model.
+    """Programs of a model and related objects, by key, for all threads that use the model.
 
     A key is a pair: a description, and the version of the callbacks. Some programs are *ready*: native code finds them
-    through words after the model's address. Look-ups need no lock. Everything else holds `lock`, also while a program
-    is made, so that no thread makes it twice or for outdated settings.
+    through words after the model's address. Look-ups need no lock. All other operations hold `lock`, even while a
+    program is made, so that no program is made twice or for outdated settings.
 
     Args:
-        words: the words in the slot of the model.
+        words: the model's array of words (`cardan.jit.binding.objects.Native`).
 
     Attributes:
-        earlier: programs by the settings that they were made for, too, for code that sets an option and sets it back;
-            to be used with the lock.
+        earlier: programs by key and settings, for code that changes an option and changes it back. Use it only while
+            the lock is held.
     """
 
     def __init__(self, words: np.ndarray) -> None:
@@ -360,7 +359,7 @@ class ProgramTable(Locked):
         return self._kept.get((what, version))
 
     def of(self, what: Any, version: int, make: Callable[[], Any]) -> Any:
-        """Return the value of a key, made now if there is none. Values for other versions are dropped."""
+        """Return the value of a key; make it first if there is none. Values for other versions are dropped."""
         found = self._kept.get((what, version))
         if found is not None:
             return found
@@ -370,7 +369,7 @@ class ProgramTable(Locked):
                 changes = self._changes
                 self._forget_versions_but(version)
                 found = make()
-                if changes == self._changes:  # else a signal handler has set an option during this call
+                if changes == self._changes:  # otherwise a signal handler has set an option during this call
                     self._kept[what, version] = found
         return found
 
@@ -380,13 +379,13 @@ class ProgramTable(Locked):
                 del programs[key]
 
     def clear(self) -> None:
-        """Drop all programs."""
+        """Remove all programs."""
         with self.lock:
             self.earlier.clear()
             self.leave()
 
     def leave(self) -> None:
-        """Take all programs out of use, because settings have changed; `earlier` keeps its programs."""
+        """Stop using all programs, because settings have changed; `earlier` keeps its programs."""
         with self.lock:
             self._changes += 1
             self.words[FIRST_PROGRAM:] = 0
@@ -394,7 +393,10 @@ class ProgramTable(Locked):
             self._ready.clear()
 
     def make_ready(self, index: int, what: Any, version: int, program: Any) -> None:
-        """Let native code find a program while the callbacks have this version, if the program is still in use."""
+        """Let native code find a program while the callbacks have this version.
+
+        Do nothing if the program is no longer in use.
+        """
         with self.lock:
             if self.get(what, version) is program:
                 start = FIRST_PROGRAM + PROGRAM_WORDS * index
@@ -404,7 +406,7 @@ class ProgramTable(Locked):
                 del before
 
     def is_ready(self, index: int, program: Any) -> bool:
-        """Return whether native code finds this program."""
+        """Return whether native code can find this program."""
         return self._ready.get(index) is program
 
     def __len__(self) -> int:

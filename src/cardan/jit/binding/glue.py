@@ -1,14 +1,14 @@
 """Native code between Python objects and a kernel: it unpacks the arguments of a call and packs the result.
 
-For each function of the interface a few dozen instructions are made from its table of arguments: a function with
-CPython's calling convention for fast calls with keywords. It checks each object: is it exactly a model, a data of that
-model, an array of the right element type, shape and order, a number? Then it fills a frame (see
-`cardan.jit.binding.arguments`) and calls the kernel. If anything does not fit, it takes the *slow path*: a Python
-function that gets the same arguments, converts them if possible, and otherwise raises an error. So nothing here raises,
-converts or guesses.
+For each function of the interface, a function of a few dozen instructions is generated from its table of arguments. It
+has CPython's calling convention for fast calls with keywords. It checks that each object is exactly a model, a data of
+that model, an array of the right element type, shape and order, or a number. Then it fills a frame (see
+`cardan.jit.binding.arguments`) and calls the kernel. If an argument does not fit, it takes the *slow path*: a Python
+function that gets the same arguments, converts them if possible, and otherwise raises an error. So the generated code
+neither raises nor converts.
 
 Words that differ from process to process, such as addresses of types and of functions of CPython, are in a table that
-`cardan.jit.binding.functions` fills when the code is loaded. Object code refers to no symbol outside itself.
+`cardan.jit.binding.functions` fills when the code is loaded. The object code has no external symbols.
 """
 
 from __future__ import annotations
@@ -33,17 +33,18 @@ def glue_of(symbol: str, abi: CallAbi) -> str:
 def program_glue() -> str:
     """Write ``PROGRAM + CALL`` and ``PROGRAM + GUARD``, as LLVM assembly.
 
-    The first runs a program: (m, d), and perhaps a number of repetitions. The second calls a callback.
+    The first function runs a program; its arguments are (m, d) and optionally a number of repetitions. The second calls
+    a Python callback.
     """
     return str(_ProgramGlue().module)
 
 
 class _Glue(Writer):
-    """A function of CPython's calling convention that is being written, and its table.
+    """Writer of a function with CPython's calling convention, and of its table of words.
 
     Args:
-        symbol: beginning of its name.
-        names: number of words in its table after those of `TABLE`.
+        symbol: prefix of the function's name.
+        names: number of words in the function's table after those of `TABLE`.
     """
 
     def __init__(self, symbol: str, names: int) -> None:
@@ -56,32 +57,32 @@ class _Glue(Writer):
         self.scratch = self.builder.alloca(WORD)
 
     def _finish(self) -> None:
-        """Write the slow path."""
+        """Write the code of the slow path."""
         self.builder.position_at_end(self.slow)
         result = self.api("PyObject_Vectorcall", self.binding, self.given, self.count, self.keywords)
         self.builder.ret(result)
 
     def word(self, name: str) -> Any:
-        """Return a word of the table."""
+        """Return the word of the table with this name."""
         return self.entry(TABLE.index(name))
 
     def entry(self, index: int) -> Any:
-        """Return a word of the table by its place."""
+        """Return the word of the table at this index."""
         zero = ir.Constant(ir.IntType(32), 0)
         return self.builder.load(self.builder.gep(self.table, [zero, ir.Constant(ir.IntType(32), index)]))
 
     def api(self, name: str, *arguments: Any, result: Any = WORD) -> Any:
-        """Call a function of CPython."""
+        """Write a call of a function of CPython; return its result."""
         return self.call(self.word(name), *arguments, result=result)
 
     def require(self, condition: Any) -> None:
-        """Take the slow path unless a condition holds."""
+        """Write code that takes the slow path unless a condition holds."""
         after = self.function.append_basic_block()
         self.builder.cbranch(condition, after, self.slow)
         self.builder.position_at_end(after)
 
     def has_type(self, thing: Any, *names: str) -> Any:
-        """Test whether the type of an object is exactly one of those with these names."""
+        """Return a condition: the type of an object is exactly one of the types with these names."""
         kind = self.load(thing, objects.TYPE)
         found = ir.Constant(BIT, 0)
         for name in names:
@@ -89,14 +90,14 @@ class _Glue(Writer):
         return found
 
     def words_of(self, thing: Any) -> Any:
-        """Return the address of the words that a model or data keeps for native code."""
+        """Return the address of the array of words of a model or data (see `objects.Native`)."""
         array = self.load(self.builder.add(thing, self.word("slot")))
         self.require(self.builder.icmp_signed("!=", array, self.constant(0)))
         self.require(self.has_type(array, "ndarray"))
         return self.load(array, objects.DATA)
 
     def integer(self, thing: Any) -> Any:
-        """Return the value of a member of an enumeration, an int (or of a subclass), or an integer of NumPy."""
+        """Return the value of an int, an instance of a subclass, a member of an enumeration, or a NumPy integer."""
         before = self.builder.block
         member, number = (self.function.append_basic_block() for _ in range(2))
         self.builder.cbranch(self.has_type(self.load(thing, objects.TYPE), "enumeration"), member, number)
@@ -143,7 +144,7 @@ class _Glue(Writer):
 
 
 class KernelGlue(_Glue):
-    """The function around a kernel.
+    """Writer of the function around a kernel.
 
     Args:
         symbol: symbol of the kernel.
@@ -172,14 +173,14 @@ class KernelGlue(_Glue):
         self._finish()
 
     def fill(self, slot: int, *words: Any) -> None:
-        """Set the words of a slot of the frame."""
+        """Store words in a slot of the frame."""
         self.store(self._frame_address(WORDS * slot), *words)
 
     def _frame_address(self, index: int = 0) -> Any:
         return self.builder.add(self.builder.ptrtoint(self.frame, WORD), self.constant(8 * index))
 
     def _gather(self) -> list[Any]:
-        """Load all arguments in the order of the parameters; with keywords, they are sorted into an array first."""
+        """Load all arguments in the order of the parameters. Keyword arguments are first sorted into an array."""
         n = len(self.abi.parameters)
         before = self.builder.block
         sorting, ready = self.function.append_basic_block("sort"), self.function.append_basic_block("ready")
@@ -201,7 +202,7 @@ class KernelGlue(_Glue):
         return [self.load(things, 8 * k) for k in range(n)]
 
     def _sort(self, k: int, target: Any, named: Any) -> None:
-        """Find the argument of parameter `k`, by position or by its name, which is compared by identity."""
+        """Find the argument for parameter `k`, by position or by keyword; names are compared by identity."""
         builder = self.builder
         place = builder.add(target, self.constant(8 * k))
         by_place, by_name, found = (self.function.append_basic_block() for _ in range(3))
@@ -228,7 +229,7 @@ class KernelGlue(_Glue):
         builder.position_at_end(found)
 
     def _objects(self, things: list[Any]) -> None:
-        """Load the addresses of the model and of the data."""
+        """Check the model and the data, and load the addresses of their slot tables."""
         by_name = dict(zip(self.abi.parameters, things, strict=True))
         self.addresses = {"Model": self.constant(0), "Data": self.constant(0)}
         if "m" in by_name:
@@ -285,7 +286,7 @@ class KernelGlue(_Glue):
         self.fill(slot, self.load(thing, objects.DATA), *rows[:2])
 
     def _number(self, thing: Any) -> Any:
-        """Return the value of a float, of NumPy's, or of an int."""
+        """Return the value of a float, a NumPy float64, or an int."""
         floating, other, after = (self.function.append_basic_block() for _ in range(3))
         self.builder.cbranch(self.has_type(thing, "float", "float64"), floating, other)
         self.builder.position_at_end(floating)
@@ -303,7 +304,7 @@ class KernelGlue(_Glue):
         return value
 
     def _size(self, size: int | str) -> Any:
-        """Compute a size: a number, or a product of numbers, other arguments and scalars of the model and the data."""
+        """Compute a size: a number, or a product of numbers, other arguments, and scalars of the model and the data."""
         if isinstance(size, int):
             return self.constant(size)
         product = self.constant(1)
@@ -341,7 +342,7 @@ class KernelGlue(_Glue):
         return words[0], self.builder.add(words[0], nbytes)
 
     def _call(self) -> None:
-        """Run the kernel and return its result. If its status is not 0, the arguments are wrong: take the slow path."""
+        """Call the kernel and return its result. A status other than 0 means wrong arguments: take the slow path."""
         thread = self.api("PyEval_SaveThread") if self.abi.releases else None
         words = [self.addresses["Model"], self.addresses["Data"], self._frame_address()]
         status = self.builder.call(self.kernel, words)
@@ -358,10 +359,10 @@ class KernelGlue(_Glue):
 
 
 class _ProgramGlue(_Glue):
-    """The function that runs a program: the one that its binding numbers, if the model has it ready.
+    """Writer of the function that runs a program: the program with the binding's index, if it is ready in the model.
 
-    The function holds a reference to the program, which another thread may drop by setting an option. If a stage stops
-    with a request, Python answers it.
+    The function holds a reference to the program, because another thread may drop it by setting an option. If a stage
+    stops with a request, Python handles the request.
     """
 
     def __init__(self) -> None:
@@ -383,9 +384,10 @@ class _ProgramGlue(_Glue):
         self._write_guard()
 
     def _write_guard(self) -> None:
-        """Write the function that calls a callback, the object behind it, and returns a status if that raises.
+        """Write the function that calls a Python callback and, if the callback raises, returns a status.
 
-        A signal handler may run, and raise, before the first instruction of a Python function, which can't catch it.
+        A signal handler may raise before the first instruction of a Python function, which then can't catch the
+        exception.
         """
         self.function = ir.Function(self.module, ir.FunctionType(WORD, [WORD] * 4), PROGRAM + GUARD)
         self.builder = ir.IRBuilder(self.function.append_basic_block("entry"))

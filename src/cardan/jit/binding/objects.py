@@ -1,7 +1,7 @@
 """Layout of Python's objects in memory, as native code reads them.
 
-Only documented layouts are used: the head of an object, the fields of `PyArrayObject` (NumPy C API), and the first
-slots of the classes `Native` and `MjEnum`. `layout_is_known` checks that they hold.
+Only documented layouts are used: the object header, the fields of `PyArrayObject` (NumPy C API), and the first slots of
+the classes `Native` and `MjEnum`. `layout_is_known` checks that objects have these layouts.
 """
 
 from __future__ import annotations
@@ -22,37 +22,38 @@ API = (
     *("PyType_GetFlags", "PyTuple_Size", "PyTuple_GetItem", "Py_IncRef", "Py_DecRef"),
     *("PyErr_Fetch", "PyErr_NormalizeException", "PyException_SetTraceback", "PyList_Append"),
 )
-"""Functions of CPython that the code calls."""
+"""Functions of CPython that native code calls."""
 
 OBJECTS = ("None", "Model", "Data", "ndarray", "float", "float64", "int", "int32", "int64", "enumeration", *DTYPES)
-"""Objects that the code compares with."""
+"""Python objects that native code compares with."""
 
 RUNNING = ("settle", "nstep", "run_block", "version", "errors")
-"""Words for programs: the function that answers requests, a name, the addresses of the driver and of the version of the
-callbacks, and the list of exceptions that callbacks did not catch."""
+"""Words for programs: function that handles requests, name of a parameter, addresses of the driver and of the
+callbacks' version number, list of exceptions that callbacks raised.
+"""
 
 TABLE = (*API, *OBJECTS, *RUNNING, "slot", "words")
-"""Words of the table, before the names of the parameters: last the offsets of the slots of `Native` and `Binding`."""
+"""Words of the table before the names of the parameters; the last two are slot offsets in `Native` and `Binding`."""
 
 CALL, TABLE_NAME = ".call", ".table"
-"""Suffixes of a kernel's symbol: for its function that Python calls, and for the table of that function."""
+"""Suffixes of a kernel's symbol that name the function called by Python, and the table of that function."""
 
 GUARD = ".guard"
-"""Suffix of `PROGRAM`: for the function that calls a callback and keeps its exception."""
+"""Suffix of `PROGRAM` that names the function that calls a Python callback and stores its exception."""
 
 PROGRAM = "program"
-"""Prefix of the symbols of the function that runs programs."""
+"""Prefix of the symbols for the function that runs programs."""
 
 # layouts: byte offsets (Python/C API, "Common Object Structures"; NumPy C API, "PyArrayObject")
 TYPE = 8
 DATA, NDIM, DIMENSIONS, DESCR, FLAGS = 16, 24, 32, 56, 64
-MEMBER_VALUE = 16  # of a member of an enumeration
+MEMBER_VALUE = 16  # offset of the value of a member of an enumeration
 C_CONTIGUOUS, ALIGNED, WRITEABLE = 0x1, 0x100, 0x400
 LONG_SUBCLASS = 1 << 24
 
 # words of the arrays in the slots of models and data (`cardan.jit.binding.functions.Native`)
 MODEL_ADDRESS, FIRST_PROGRAM = 0, 1
-PROGRAM_WORDS = 3  # of a program that is ready: address of its block, version of the callbacks, identity
+PROGRAM_WORDS = 3  # words of a ready program: address of its block, version of the callbacks, identity
 MOST_PROGRAMS = 64
 CALL_MODEL, CALL_DATA, CALL_IDENTITY = 2, 3, 4
 
@@ -60,7 +61,7 @@ CALL_MODEL, CALL_DATA, CALL_IDENTITY = 2, 3, 4
 class Native:
     """Base of the classes whose instances native code reads: models and data.
 
-    Its slot, the first word after the head of an object, refers to an array of words (int64). A model's words are: the
+    Its slot, the first word after the object header, refers to an array of words (int64). A model's words are: the
     address of its slot table, or 0 before it is finished, then three words for each program (`PROGRAM_WORDS`). A data's
     words are: two words of a running program (`cardan.jit.driver.program`), and the addresses of the slot tables of its
     model and of itself. The last one is the identity of its model, or 0 while the data can't be used.
@@ -74,14 +75,14 @@ class Native:
 def _has_gil() -> bool:
     if hasattr(sys, "abiflags"):
         return "t" not in sys.abiflags
-    import sysconfig  # on Windows; it takes a millisecond
+    import sysconfig  # on Windows, where this takes a millisecond
 
     return not sysconfig.get_config_var("Py_GIL_DISABLED")
 
 
 @cache
 def layout_is_known() -> bool:
-    """Check whether objects have the layout in memory that native code reads."""
+    """Return whether objects have the memory layout that native code expects."""
     probe, mark, member = Native(), np.zeros((2, 3)), mjtObj.mjOBJ_BODY
     if ctypes.sizeof(ctypes.c_void_p) != 8 or not _has_gil():
         return False

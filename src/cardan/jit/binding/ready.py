@@ -1,12 +1,12 @@
-"""Native entry of functions whose work a model has ready as a script: no Python runs from the second call on.
+"""Native entry point of functions for which a model has a ready script: from the second call on, no Python code runs.
 
 The gain is 8 µs per call. `mjd_transition` of arm26 takes 4.2 µs instead of 12.3 µs, which is 0.24 instead of 0.71 of
 the time of the reference's finite differences (slider_crank: 0.25 instead of 0.91).
 
-The Python function does everything on the first call, and whenever an argument is unusual. It leaves the address of a
-script (`cardan.jit.driver.scripts.script_runner`) in the words of the model. Then the native function checks its
-arguments, runs the script and copies the results. It holds the GIL meanwhile, so that no other thread can use the
-script; only short scripts are left there.
+The Python function handles the first call, and all calls with unusual arguments. It stores the address of a script
+(`cardan.jit.driver.scripts.script_runner`) in the words of the model. Then the native function checks its arguments,
+runs the script and copies the results. It holds the GIL while the script runs, so that no other thread can use the
+script; therefore only short scripts are stored there.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from cardan.jit.binding.functions import Binding, ProgramBinding, table_words
 from cardan.jit.binding.objects import CALL, FIRST_PROGRAM, PROGRAM_WORDS, TABLE_NAME
 
 FRAME_WORDS = 21
-"""Words of a frame: thirteen of its script, then those that `ReadyBinding` describes."""
+"""Number of words of a frame: thirteen of the script, then those that `ReadyBinding` describes."""
 SYMBOL = "jacobian"
 PARAMETERS = ("m", "d", "A", "B", "C", "D")
 
 
 class ReadyBinding(Binding):
-    """Binding of a function that fills Jacobians: ``(m, d, A, B, C, D)``, and perhaps more parameters.
+    """Binding of a function that fills Jacobians: ``(m, d, A, B, C, D)``, and optionally more parameters.
 
-    In a frame these words follow those of the script: address of the version of the callbacks; numbers of states and
-    controls; number of fields that are copied; addresses of three scalars: first column of a block, first column of
-    all, column after the last; address of the Jacobian, row by row.
+    A frame contains the words of the script, then: address of the callbacks' version number; numbers of states and
+    controls; number of fields that are copied; addresses of three scalars (first column of a block, first column of
+    all, column after the last); address of the Jacobian, row by row.
 
     Args:
         function: the Python function.
@@ -42,15 +42,15 @@ class ReadyBinding(Binding):
         self._code: Any = None
 
     def load(self) -> None:
-        """Do nothing: the native code is loaded when a script is ready, which has needed the compiler already."""
+        """Do nothing: `activate` loads the native code when a script is ready."""
 
     def place(self, words: np.ndarray) -> np.ndarray:
-        """Return the two words of a model that hold the address of a ready script and the version of its callbacks."""
+        """Return the two words of a model that hold the address of a ready script and its version of the callbacks."""
         start = FIRST_PROGRAM + PROGRAM_WORDS * self._index
         return words[start : start + 2]
 
     def activate(self) -> None:
-        """Let the function use the native code."""
+        """Load the native code, and make the function use it."""
         if self._code is not None:
             return
         from cardan.jit.cache import store as disk
@@ -79,7 +79,7 @@ def ready_glue(place: int) -> tuple[str, str]:
     from cardan.jit.binding.glue import KernelGlue
 
     class Glue(KernelGlue):
-        """The kernel takes the words of the model in place of its address."""
+        """Writer of the entry point; its kernel gets the address of the model's words instead of the slot table's."""
 
         def _objects(self, things: list[Any]) -> None:
             super()._objects(things)
@@ -91,7 +91,7 @@ def ready_glue(place: int) -> tuple[str, str]:
 
 
 def _kernel(place: int) -> str:
-    """Write the function of (words of the model, data, arguments): 0, or 1 if the slow path must be taken."""
+    """Write the function of (words of the model, data, frame) that returns 0, or 1 to take the slow path."""
     from cardan.jit.driver.scripts import script_module
     from cardan.jit.target.writer import Writer
 

@@ -1,1 +1,1 @@
-"""Native code on disk: fingerprints, the user's cache, kernels of wheels, and the helpers of a cold start."""
+"""Native code on disk: fingerprints, the user's cache, kernels in wheels, and helper processes of a cold start."""

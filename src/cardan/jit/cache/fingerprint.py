@@ -1,8 +1,8 @@
-"""Fingerprints: one hash of everything that a compiled stage depends on.
+"""Fingerprints: a hash of all inputs on which a compiled stage depends.
 
 Numba's own cache looks at the file of the outermost function only, and does not notice a change in a called function in
-another file. The fingerprint follows every function that a stage can reach, by its own name, as a member of a module,
-in a closure or as a default argument. It covers
+another file. The fingerprint follows every function that a stage can reach: by its own name, as a member of a module,
+in a closure or as a default argument. It covers:
 
 - their byte code, their constants, the outside constants that they read, and the slots and types of their fields;
 - all sources of the compiler;
@@ -38,7 +38,7 @@ from cardan.jit.target.processor import processor
 
 PACKAGE = Path(__file__).resolve().parents[2]
 COMPILER = ("enums", "tangents", *(f"jit/{part}" for part in ("binding", "front", "memory", "target")))
-"""Folders of this package with the sources that take part in making native code."""
+"""Folders of this package whose sources determine the generated native code."""
 NUMBA = "NUMBA_"
 HARMLESS = frozenset(
     (
@@ -47,11 +47,11 @@ HARMLESS = frozenset(
         *("NUMBA_NUM_THREADS", "NUMBA_DEFAULT_NUM_THREADS", "USING_SVML"),  # found by Numba itself when it is imported
     )
 )
-"""Numba's options that don't change code; whatever else is set is part of every fingerprint."""
+"""Numba's options that don't change code. All other options that are set are part of every fingerprint."""
 NUMBA_FILE = ".numba_config.yaml"
 """File of Numba's options, in the working directory."""
 
-# packages whose members the compiler has its own versions of: their names and the compiler's version tell all
+# packages that the compiler replaces by its own versions: names and the compiler's version identify their members
 _OF_THE_COMPILER = frozenset(("builtins", "math", "cmath", "operator", "_operator", "numpy", "numba"))
 _REPLACED = "cardan.jit.memory.view"  # functions with native bodies of their own (part of `COMPILER`)
 _IMPORT_NAME = dis.opmap["IMPORT_NAME"]
@@ -82,7 +82,7 @@ def _constants(code: CodeType) -> tuple[Any, ...]:
 
 
 def _has_docstring(code: CodeType) -> bool:
-    """Return whether the first constant is a text that no instruction loads: a docstring."""
+    """Return whether the code has a docstring: its first constant is a text that no instruction loads."""
     if not code.co_consts or not isinstance(code.co_consts[0], str):
         return False
     operations, arguments = code.co_code[::2], code.co_code[1::2]
@@ -112,14 +112,14 @@ def _loaded_globals(code: CodeType) -> frozenset[str]:
 
 
 class _Loose:
-    """A module that a function uses otherwise than by `module.name`, so that the members it reads are unknown."""
+    """Marker for a module that a function uses in another way than `module.name`: the members it reads are unknown."""
 
 
 _Loose.__name__ = "module (other than as module.name)"
 
 
 def _references(function: FunctionType) -> Iterator[tuple[str, Any]]:
-    """Iterate over names and values that a function reads outside of itself, members of modules included."""
+    """Iterate over names and values of all objects that a function reads from outside, members of modules included."""
     names: set[str] = set()
     for code in _codes(function.__code__):
         names |= _loaded_globals(code)
@@ -138,7 +138,7 @@ def _references(function: FunctionType) -> Iterator[tuple[str, Any]]:
 
 
 def _overloads(function: FunctionType) -> Iterator[FunctionType]:
-    """Iterate over functions that Numba compiles in place of a function that is not a kernel, at a user's request."""
+    """Iterate over the overloads that users registered: Numba compiles them in place of the function."""
     templates = sys.modules.get("numba.core.typing.templates")
     if templates is None or "__cardan_kernel__" in function.__dict__ or function.__module__ == _REPLACED:
         return
@@ -158,7 +158,7 @@ def _with_members(function: FunctionType, name: str, value: Any) -> Iterator[tup
 
 def _members(code: CodeType, name: str, module: ModuleType) -> Iterator[tuple[str, Any]]:
     """Iterate over names and values that the code reads as ``module.name`` or ``package.module.name``."""
-    value: Any = None  # of the chain of attributes that is being followed
+    value: Any = None  # names in the chain of attributes that is being followed
     path = ""
     for instruction in dis.get_instructions(code):
         if instruction.opname == "EXTENDED_ARG":
@@ -181,13 +181,13 @@ def _of_the_compiler(module: str | None) -> bool:
 
 
 def _python_function(value: Any) -> FunctionType | None:
-    """Return the function that is compiled where a value is called, or None for functions of the compiler."""
+    """Return the Python function that a call of a value compiles; None for functions that the compiler provides."""
     value = getattr(value, "py_func", value)
     return value if isinstance(value, FunctionType) and not _of_the_compiler(value.__module__) else None
 
 
 def _functions_in(value: Any) -> Iterator[FunctionType]:
-    """Iterate over the function that a value is, or those that a tuple contains."""
+    """Iterate over the functions in a value: a function, or a tuple that contains functions."""
     if isinstance(value, tuple):
         for part in value:
             yield from _functions_in(part)
@@ -207,7 +207,7 @@ def _reachable(function: FunctionType) -> list[FunctionType]:
 
 
 def code_size(entry: Entry) -> int:
-    """Return the size of the byte code of all functions that an entry reaches; its compile time is proportional."""
+    """Return the size of the byte code that an entry reaches, to which its compile time is proportional."""
     outermost: Any = entry.function
     return sum(len(code.co_code) for function in _reachable(outermost) for code in _codes(function.__code__))
 
@@ -252,7 +252,7 @@ def _builtin_text(value: Any) -> str | None:
     return f"{module}.{getattr(value, '__qualname__', value.__name__)}" if _of_the_compiler(module) else None
 
 
-# kinds of values that kernels may read, the first that fits, and their text; None if this one can't be described
+# kinds of values that kernels may read, with a function for their text, or None if a value can't be described
 _TEXTS: tuple[tuple[Any, Callable[[Any], str | None]], ...] = (
     (ModuleType, lambda value: f"module {value.__name__}"),
     (np.generic, lambda value: f"scalar {value.dtype} {value.tobytes().hex()}"),
@@ -267,7 +267,7 @@ _TEXTS: tuple[tuple[Any, Callable[[Any], str | None]], ...] = (
 
 
 def _text(value: Any) -> str | None:
-    """Return a text that identifies the value for compiled code, or None if the value has none."""
+    """Return a text that identifies a value in compiled code, or None for values of other kinds."""
     if _python_function(value) is not None and not isinstance(value, FunctionType):
         options = sorted(value.targetoptions.items()), sorted(value.locals.items())
         return f"jit {_code_text(value.py_func.__code__)} {options!r}"
@@ -278,7 +278,7 @@ def _text(value: Any) -> str | None:
 
 
 def _describe(function: FunctionType, name: str, value: Any) -> str:
-    """Return the text of a reference.
+    """Return the text that represents a reference in a fingerprint.
 
     Raises:
         KernelError: the value is of a kind that compiled code can't depend on.
@@ -299,7 +299,7 @@ def _describe(function: FunctionType, name: str, value: Any) -> str:
 
 
 def _field_texts(entry: Entry, names: set[str]) -> Iterator[str]:
-    """Iterate over places and types of the fields with these names, in the structures that an entry sees."""
+    """Iterate over slots and types of the fields with these names in the structures that an entry sees."""
     seen = entry.abi.structs if isinstance(entry.abi, Abi) else STAGE_ABI.structs
     for struct in (structures()[name] for name in seen):
         for i, field in enumerate(struct.fields):
@@ -315,10 +315,10 @@ def _numba_version() -> str:
 
 
 def numba_options() -> str:
-    """Return Numba's options that may change code: of the environment, of a file, and set by a program.
+    """Return Numba's options that may change code: from the environment, from its file, and set by a program.
 
-    Options of a program are the members of `numba.config` that differ from those that Numba reads from the environment.
-    There are none before Numba is imported.
+    Options set by a program are the members of `numba.config` that differ from the values in the environment. There are
+    none before Numba is imported.
     """
     names = sorted(name for name in os.environ if name.startswith(NUMBA) and name[len(NUMBA) :] not in HARMLESS)
     options = [(name, os.environ[name]) for name in names]
@@ -333,7 +333,7 @@ def numba_options() -> str:
 
 @cache
 def _options_file() -> bytes:
-    """Return Numba's file of options, which it reads when it is imported."""
+    """Return the content of Numba's file of options, which Numba reads when it is imported."""
     try:
         return Path(NUMBA_FILE).read_bytes()
     except OSError:
@@ -354,10 +354,10 @@ def _usual_options() -> dict[str, Any]:
 
 @lru_cache(maxsize=16)
 def environment(target: tuple[str, str], options: str) -> str:
-    """Describe everything outside of kernels that compiled code depends on.
+    """Return a text with all inputs outside of kernels on which compiled code depends.
 
     Args:
-        target: two words for a processor.
+        target: LLVM's name and features of a processor.
         options: Numba's options, as text.
     """
     python = sys.implementation.name, sys.version_info[:3], getattr(sys, "abiflags", "")
@@ -367,17 +367,17 @@ def environment(target: tuple[str, str], options: str) -> str:
 
 
 def glue_fingerprint(target: tuple[str, str] | None = None) -> str:
-    """Hash everything that the native code around programs depends on; `target`: two words for a processor."""
+    """Hash all inputs on which the native code around programs depends; `target`: name and features of a processor."""
     return _hash(environment(target or processor(), numba_options()))
 
 
 def derived_key(keys: Iterable[str], what: str, source: str) -> str:
-    """Return the key of something that is made from other things with keys.
+    """Return the cache key of a product that is derived from cached inputs.
 
     Args:
-        keys: keys of those things.
-        what: the way in which it is made, if there are several.
-        source: path of the file with the code that makes it; functions that this calls are part of `COMPILER`.
+        keys: keys of the inputs.
+        what: method of derivation, if there are several.
+        source: path of the file whose code derives the product; functions that this code calls are part of `COMPILER`.
     """
     return _hash(repr((list(keys), what, _content(Path(source)))))
 
@@ -407,28 +407,28 @@ def _content(file: Path) -> str:
 
 
 def _sizes(abi: CallAbi) -> set[str]:
-    """Return the names of the scalars in the sizes of the arguments of a function."""
+    """Return the names of the scalars that the sizes of a function's arguments mention."""
     texts = [size for _, a in abi.arguments if isinstance(a, Array) for size in a.shape if isinstance(size, str)]
     texts += [a.below for _, a in abi.arguments if isinstance(a, Integer)]
     return {factor for text in texts for factor in text.split("*")}
 
 
 def fingerprint(entry: Entry, form: Form = HERE) -> str:
-    """Hash everything that the native code of an entry depends on.
+    """Hash all inputs on which the native code of an entry depends.
 
     Args:
         entry: the entry.
         form: its form of native code.
 
     Raises:
-        KernelError: it refers to a value of a kind that can't be hashed.
+        KernelError: the entry refers to a value of a kind that can't be hashed.
     """
     digest = hashlib.sha256(environment(form.target or processor(), numba_options()).encode())
     digest.update(repr((form.layout, form.precision, entry.name, entry.abi, entry.exact)).encode())
     if isinstance(entry.abi, CallAbi):
         digest.update("".join(_field_texts(entry, _sizes(entry.abi))).encode())
     names: set[str] = set()
-    outermost: Any = entry.function  # type checkers take it for a method of the entry
+    outermost: Any = entry.function  # type checkers mistake it for a method of the entry
     for function in _reachable(outermost):
         for code in _codes(function.__code__):
             digest.update(_code_text(code).encode())

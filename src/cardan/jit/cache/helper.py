@@ -1,18 +1,19 @@
-"""Helper processes that share the work while stages are compiled cold.
+"""Helper processes that share the work of compiling stages in a cold start.
 
-They halve the wait on two processors. The first step of the humanoid from an empty cache takes 37 s of processor time
-in one process; with one helper, the longer of both processes takes 18 s (docs/notes/performance-trials.md).
+Helpers halve the waiting time on two processors. The first step of the humanoid from an empty cache takes 37 s of
+processor time in one process; with one helper, the longer of both processes takes 18 s
+(docs/notes/performance-trials.md).
 
 The first stage that must be compiled starts them, if enough other stages are missing. They receive the stages that the
 caller asks for, and those that are *expected* next (`expecting`, `expect`): the stages of a model's step, while the
 model is still being compiled. Helpers compile the largest first; the running process takes its stages in order. Each
-stage is locked while a process compiles it. Others skip it, and the running process comes back to it last. A helper
-that dies, or never starts, therefore only costs time.
+stage is locked while a process compiles it. Other processes skip the stage, and the running process waits for it last.
+So a helper that dies, or never starts, only costs time.
 
-A helper reads its standard input: each line asks for a stage, by layout and precision of the code and
-``module:function``. It ends when the input ends, that is with the process that started it, or when there is nothing to
-do for a while. It finishes a file that it is writing. Where processes can fork, helpers leave their parent at once, so
-that none is left as a zombie.
+A helper reads its standard input: each line requests a stage, by layout and precision of the code and
+``module:function``. It ends when the input ends, that is with the process that started it, or when it has had no work
+for a while; it first finishes a file that it is writing. Where processes can fork, helpers detach from their parent at
+once, so that none is left as a zombie.
 """
 
 from __future__ import annotations
@@ -32,11 +33,11 @@ from cardan.jit.cache.packaged import packaged_object
 from cardan.jit.front.stage import HERE, Entry, Form, entry_of
 
 WORTH_IT = 4
-"""Smallest number of stages for each helper. Starting one takes about as long as compiling two."""
+"""Smallest number of stages for each helper. Starting a helper takes about as long as compiling two stages."""
 MOST = 7
-"""Largest number of helpers: kernels that several stages share are compiled by each process."""
+"""Largest number of helpers. More would help little: each process compiles the kernels that several stages share."""
 PATIENCE = 5.0
-"""Time for which a helper waits for more to do, s."""
+"""Time for which a helper waits for further requests, s."""
 START = """
 import os
 if hasattr(os, "fork") and os.fork():
@@ -44,7 +45,7 @@ if hasattr(os, "fork") and os.fork():
 from cardan.jit.cache.helper import main
 main()
 """
-"""Program of a helper: where it can, it leaves its parent before anything is imported."""
+"""Program of a helper. If the system can fork, the helper detaches from its parent before it imports anything."""
 
 Functions = Iterable[Callable[..., Any]]
 
@@ -53,14 +54,14 @@ Functions = Iterable[Callable[..., Any]]
 
 
 def compile_into_cache(entry: Entry, form: Form = HERE) -> tuple[str, bytes]:
-    """Return symbol and object code of a stage, which is compiled unless another process is doing it."""
+    """Return symbol and object code of a stage: compile it, or wait if another process is compiling it."""
     made = compile_if_free(entry, form, wait=True)
     assert made is not None
     return made
 
 
 def compile_if_free(entry: Entry, form: Form = HERE, wait: bool = False) -> tuple[str, bytes] | None:
-    """Return symbol and object code of a stage; if another process is compiling it, `wait` for that, or return None."""
+    """Return symbol and object code of a stage. If another process is compiling it, wait (if `wait`) or return None."""
     from cardan.jit.cache.fingerprint import fingerprint
 
     key = fingerprint(entry, form)
@@ -78,7 +79,7 @@ def compile_if_free(entry: Entry, form: Form = HERE, wait: bool = False) -> tupl
 
 
 class Helper:
-    """A process that compiles stages into a folder."""
+    """A helper process, which compiles stages into the cache folder."""
 
     def __init__(self, folder: Path) -> None:
         import subprocess
@@ -96,11 +97,11 @@ class Helper:
         assert self._process.stdin is not None
         self._pipe = self._process.stdin
         if hasattr(os, "fork"):
-            self._process.wait()  # the helper itself goes on
+            self._process.wait()  # the helper itself continues
             os.set_blocking(self._pipe.fileno(), False)
 
     def tell(self, tasks: Iterable[str]) -> bool:
-        """Ask for stages; return whether the helper is still running."""
+        """Request stages; return whether the helper is still running."""
         words = "".join(task + "\n" for task in tasks).encode()
         try:
             heard = self._pipe.write(words) == len(words) if words else True
@@ -122,12 +123,12 @@ class Helper:
             self._process.wait()
 
     def forget(self) -> None:
-        """Close this process's end of the pipe."""
+        """Close this process's end of the pipe to the helper."""
         self._pipe.close()
 
 
 class Crew:
-    """The helpers of this process, and the tasks that they were given."""
+    """The helpers of this process, and the tasks given to them."""
 
     def __init__(self) -> None:
         self.expected: list[Callable[[], Functions]] = []
@@ -138,11 +139,11 @@ class Crew:
 
     @property
     def is_at_work(self) -> bool:
-        """Whether helpers were started; they may have ended by themselves."""
+        """Whether helpers were started; some may have ended since."""
         return bool(self._helpers)
 
     def ask(self, entries: Sequence[Entry], form: Form) -> None:
-        """Give the package's own stages among `entries` to the helpers; start as many helpers as is worth it."""
+        """Give those `entries` that are the package's own stages to helpers; start more helpers if that pays off."""
         with self._lock:
             folder = disk.cache_folder().absolute()
             if folder != self._folder:
@@ -192,7 +193,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def helper_count(stages: int) -> int:
-    """Return how many helpers are worth their start: at least one on two processors, more only on idle processors."""
+    """Return how many helpers pay off: at least one if there are two processors, more only for idle processors."""
     if not sys.executable or getattr(sys, "frozen", False):
         return 0  # no interpreter can be started
     affinity = getattr(os, "sched_getaffinity", None)
@@ -203,7 +204,7 @@ def helper_count(stages: int) -> int:
 
 
 def granted_processors(limit: Path = Path("/sys/fs/cgroup/cpu.max")) -> int:
-    """Return how many processors a container may use, at least one; a large number without a limit (cgroup v2)."""
+    """Return how many processors the container may use (cgroup v2), at least one; a large number if unlimited."""
     try:
         quota, period = limit.read_text().split()
         return max(int(quota) // int(period), 1)
@@ -212,19 +213,19 @@ def granted_processors(limit: Path = Path("/sys/fs/cgroup/cpu.max")) -> int:
 
 
 def help_with(entries: Sequence[Entry], form: Form = HERE) -> None:
-    """Give stages to helpers that this process is beginning to compile, too."""
+    """Give the stages that this process is about to compile to helpers, too."""
     _crew.ask(entries, form)
 
 
 def expect(functions: Callable[[], Functions]) -> None:
-    """Give functions that will be needed to the helpers, if there are any."""
+    """Give functions that will be needed to the helpers, if helpers are running."""
     if _crew.is_at_work:
         _crew.ask([entry for entry in map(entry_of, functions()) if packaged_object(entry.name) is None], HERE)
 
 
 @contextmanager
 def expecting(functions: Callable[[], Functions]) -> Iterator[None]:
-    """While the body runs: if something must be compiled, helpers compile the stages that `functions` returns, too."""
+    """Context manager: if its body compiles anything, helpers also compile the stages that `functions` returns."""
     expected = _crew.expected
     expected.append(functions)
     try:
@@ -234,7 +235,7 @@ def expecting(functions: Callable[[], Functions]) -> Iterator[None]:
 
 
 def _missing(entries: Iterable[Entry], form: Form) -> list[Entry]:
-    """List the package's stages that neither came compiled nor are in the cache."""
+    """List the package's stages that are neither in the package's archive nor in the cache."""
     from cardan.jit.cache.fingerprint import fingerprint
 
     own = (entry for entry in entries if form != HERE or packaged_object(entry.name) is None)
@@ -255,7 +256,7 @@ def _line(entry: Entry, form: Form) -> str:
 
 
 class Task(NamedTuple):
-    """A stage to compile, and the size of the code that it reaches, to which the time is proportional within 2."""
+    """A stage to compile, and the size of the code that it reaches, by which its compile time is estimated."""
 
     size: int
     entry: Entry
@@ -263,7 +264,7 @@ class Task(NamedTuple):
 
 
 class Tasks:
-    """Stages that were asked for and not begun yet; a thread of its own reads them."""
+    """Requested stages that were not begun yet; a thread of its own reads the requests."""
 
     def __init__(self) -> None:
         self._lines: list[str] = []
@@ -278,7 +279,7 @@ class Tasks:
                 self._more.notify()
 
     def take(self) -> Task | None:
-        """Return the largest task; None if none comes in time."""
+        """Return the largest task; None if none arrives within `PATIENCE` seconds."""
         if not self._waiting:
             with self._more:
                 self._more.wait_for(lambda: self._lines, PATIENCE)
@@ -298,7 +299,7 @@ def _task(line: str) -> Task:
 
 
 def main() -> None:
-    """Compile the stages that standard input asks for."""
+    """Compile the stages that standard input requests."""
     from cardan.jit.front.compile import KernelError
 
     def read_to_the_end() -> None:
@@ -312,6 +313,6 @@ def main() -> None:
         try:
             compile_if_free(task.entry, task.form)
         except KernelError:
-            continue  # the process that asked compiles it, too, and reports the error
+            continue  # the requesting process compiles this stage, too, and reports the error
     with disk.WRITING:
         os._exit(0)  # the thread still reads: Python would wait for its lock on the stream

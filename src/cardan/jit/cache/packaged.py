@@ -1,15 +1,15 @@
-"""Kernels that came with the package, compiled ahead of time: wheels have them in the file `FILE`, an *archive*.
+"""Kernels compiled ahead of time: wheels contain them in the file `FILE`, an *archive*.
 
-Only the package's own functions are looked up there, by name, and only while the sources are those that the file was
-made from. Everything else (functions of users, a source checkout, a processor without a level) is compiled on first use
-and kept in the disk cache. ``CARDAN_PACKAGED=0`` disables the archive; another value is the path of another file.
+Only the package's own functions are looked up there, by name, and only if the sources are those from which the archive
+was made. All other code (functions of users, a source checkout, a processor without a level) is compiled on first use
+and stored in the disk cache. ``CARDAN_PACKAGED=0`` disables the archive; another value is the path of another file.
 
-An archive contains the object code of many kernels, for several levels of processors. It also has the scalar forms of
-stages, from which LLVM makes exact derivatives on first use, without Numba. The file starts with `MAGIC`, the length of
-its index and the index, as JSON. The index contains the platform, the places of kernels by level and name, and the
-places of scalar forms by name. It also has the version of LLVM that wrote these, and the sources from which everything
-was made. The content follows, each piece at a multiple of `ALIGNMENT` bytes. Reading maps the file and accesses only
-the index and the requested pieces.
+An archive contains the object code of many kernels, for several levels of processors. It also contains the scalar forms
+of stages, from which LLVM makes exact derivatives on first use, without Numba. The file starts with `MAGIC`, the length
+of its index, and the index as JSON. The index contains the platform, the offsets of kernels by level and name, and the
+offsets of scalar forms by name. It also has the version of LLVM that wrote these, and checksums of the sources. The
+content follows, each piece at a multiple of `ALIGNMENT` bytes. Reading maps the file and accesses only the index and
+the requested pieces.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ MAGIC = b"cardan-kernels-2\n"
 ALIGNMENT = 16
 LENGTH_BYTES = 8
 PLAIN = 2
-"""Version of marshal's format in which equal values have equal bytes."""
+"""Version of marshal's format in which equal values give equal bytes."""
 Objects = Mapping[str, Mapping[str, bytes]]
 """Object files by level and name of the kernel."""
 
@@ -45,8 +45,8 @@ class ScalarForms(NamedTuple):
     """Scalar forms of stages, from which exact derivatives are made (`tangents.scalar`).
 
     Attributes:
-        llvm: version of the LLVM that wrote them; older ones may not read them.
-        texts: the forms, as in the disk cache, by name of the stage.
+        llvm: version of LLVM that wrote the scalar forms; older versions may not be able to read them.
+        texts: the scalar forms, as in the disk cache, by name of the stage.
     """
 
     llvm: tuple[int, ...] = ()
@@ -58,7 +58,7 @@ _FORMS = "scalar forms"
 
 
 class ArchiveError(ValueError):
-    """A file is not an intact archive of kernels."""
+    """Error: a file is not an intact archive of kernels."""
 
 
 def sources(folder: Path) -> dict[str, tuple[int, int]]:
@@ -77,12 +77,12 @@ def write_archive(
     made_from: Mapping[str, tuple[int, int]],
     forms: ScalarForms = NO_FORMS,
 ) -> None:
-    """Write an archive; a reader never sees half a file.
+    """Write an archive; readers never see a partly written file.
 
     Args:
         path: the file.
         platform: name of the platform that the code is for.
-        objects: the code.
+        objects: the object files.
         made_from: the sources, as `sources` lists them.
         forms: the scalar forms.
     """
@@ -114,7 +114,7 @@ class Archive:
 
     Attributes:
         platform: name of the platform that the code is for.
-        levels: levels of processors that it has code for.
+        levels: levels of processors for which it has code.
         llvm: version of the LLVM that wrote the scalar forms.
     """
 
@@ -143,15 +143,15 @@ class Archive:
         self.levels = tuple(self._places)
 
     def names(self, level: str) -> list[str]:
-        """Return the names of the kernels that it has for a level."""
+        """Return the names of the archive's kernels for a level."""
         return list(self._places[level])
 
     def code(self, level: str, name: str) -> bytes | None:
-        """Return the object file of a kernel, or None if the archive does not have it."""
+        """Return the object file of a kernel, or None if the archive does not contain it."""
         return self._content(self._places[level].get(name))
 
     def scalar_form(self, name: str) -> bytes | None:
-        """Return the scalar form of a stage, or None if the archive does not have it."""
+        """Return the scalar form of a stage, or None if the archive does not contain it."""
         return self._content(self._forms.get(name))
 
     def _content(self, place: list[int] | None) -> bytes | None:
@@ -162,16 +162,16 @@ class Archive:
         return self._memory[start : start + size]
 
     def is_made_from(self, folder: Path) -> bool:
-        """Return whether the sources below a folder are those that the code was made from: names, sizes, contents."""
+        """Return whether the sources below a folder are those from which the archive was made (names and contents)."""
         sizes = {name: status.st_size for name, status in _files(str(folder))}
         if sizes != {name: size for name, (size, _) in self._sources.items()}:
             return False
         return all(zlib.crc32((folder / name).read_bytes()) == check for name, (_, check) in self._sources.items())
 
     def state(self, folder: Path) -> str:
-        """Hash a state that changes when the archive, or a source below a folder, is written, moved, added or removed.
+        """Return a hash that changes when the archive, or a source below a folder, is written, moved, added or removed.
 
-        It contains the times of the last change of state, which programs that copy files can't set.
+        It covers the times of the last status change (ctime), which programs that copy files can't set.
         """
         rows = [(name, s.st_size, s.st_mtime_ns, s.st_ctime_ns) for name, s in _files(str(folder))]
         rows = [("", self._status.st_size, self._status.st_mtime_ns, self._status.st_ctime_ns), *sorted(rows)]
@@ -216,8 +216,8 @@ def _archive() -> Archive | None:
 def is_up_to_date(archive: Archive, package: Path, seen: Path) -> bool:
     """Return whether an archive was made from the sources of a package.
 
-    Reading all sources takes longer than everything else before the first step. So a file records for which state of
-    the sources that was done. If it can't be written, each process reads them.
+    Comparing all sources takes longer than all other work before the first step. So the file `seen` records the state
+    of the sources that were compared last. If it can't be written, each process compares them.
     """
     state = archive.state(package)
     with suppress(OSError):
@@ -233,7 +233,7 @@ def is_up_to_date(archive: Archive, package: Path, seen: Path) -> bool:
 
 @cache
 def _level() -> tuple[Archive, str] | None:
-    """Return the archive and the best of its levels that this processor supports."""
+    """Return the archive, and its best level among those that this processor supports; None if there is none."""
     archive = _archive()
     if archive is None:
         return None
@@ -242,13 +242,13 @@ def _level() -> tuple[Archive, str] | None:
 
 
 def packaged_object(name: str) -> bytes | None:
-    """Return the object file of a kernel that came compiled, or None."""
+    """Return the object file of a kernel from the package's archive, or None."""
     found = _level()
     return found[0].code(found[1], name) if found else None
 
 
 def packaged_scalar_form(name: str) -> bytes | None:
-    """Return the scalar form of a stage that came with the package, if this LLVM can read it, or None."""
+    """Return the scalar form of a stage from the package's archive; None if there is none that this LLVM can read."""
     archive = _archive()
     if archive is None:
         return None
@@ -261,10 +261,10 @@ _loaded: dict[str, Address] = {}
 
 
 def load_packaged(wanted: Iterable[tuple[str, str]]) -> dict[str, Address]:
-    """Load those kernels that came compiled; return their addresses by name.
+    """Load those kernels that the package's archive contains; return their addresses by name.
 
     Args:
-        wanted: names of kernels in the archive, and of their symbols.
+        wanted: pairs of a kernel's name in the archive and its symbol.
     """
     found = _level()
     if found is None:
@@ -279,7 +279,7 @@ def load_packaged(wanted: Iterable[tuple[str, str]]) -> dict[str, Address]:
 
 
 def is_of_package(function: Any) -> bool:
-    """Return whether a function, and each function that it was made with, is one of the package."""
+    """Return whether a function, and each function from which it was made, belongs to the package."""
     if not isinstance(function, FunctionType) or not function.__module__.startswith("cardan."):
         return False
     parts = [getattr(cell.cell_contents, "py_func", cell.cell_contents) for cell in function.__closure__ or ()]

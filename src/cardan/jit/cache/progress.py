@@ -11,10 +11,10 @@ DELAY = 1.0
 
 
 class Progress:
-    """A progress bar on standard error, on terminals only, that appears when the work has taken longer than a second.
+    """Progress bar on standard error, on terminals only; it appears once the work has taken longer than a second.
 
     Args:
-        total: number of parts; 0: show nothing.
+        total: number of parts of the work; 0: show nothing.
         title: name of the work.
     """
 
@@ -76,6 +76,6 @@ class CompileProgress(Progress):
         return self
 
     def compiling(self, name: str) -> None:
-        """Note that the stage `name` is being compiled now."""
+        """Show that the stage `name` is being compiled."""
         self.show(name)
         self.done += 1

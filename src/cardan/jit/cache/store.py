@@ -4,10 +4,10 @@ Each stage and fingerprint has one file in the user's cache folder (``CARDAN_CAC
 written under another name and moved into place, so that a reader never sees part of a file. A lock file for each stage
 makes several processes that start at once compile each stage only once.
 
-Files that were not used for long, and those of processes that died, are removed (`prune`) after something was compiled,
-once a day at most, and in ``cardan warmup``. The time of a file is that of its last use, to a day (`read`). Other
-processes may use the folder meanwhile. They read files whole: a file that is missing costs them a compilation, and a
-lock file that is missing the same compilation twice.
+Files that were not used for a long time, and files of processes that died, are removed (`prune`). This happens after a
+compilation, once a day at most, and in ``cardan warmup``. The modification time of a file is the time of its last use,
+to within a day (`read`). Other processes may use the folder at the same time. They read each file at once: a missing
+file costs them one compilation; a missing lock file lets two processes compile the same stage.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from cardan.files import write_file
 
 DAY, HOUR = 86400.0, 3600.0
 DAYS, MEGABYTES = "CARDAN_CACHE_DAYS", "CARDAN_CACHE_MB"
-"""Variables of the environment; ``inf`` is no limit."""
+"""Environment variables for the limits; ``inf`` means no limit."""
 USUAL = {DAYS: 60.0, MEGABYTES: 500.0}
 STAMP = ".pruned"
-"""A file whose time is that of the last pruning."""
+"""File whose modification time is the time of the last pruning."""
 
 _OBJECT = re.compile(r".+-[0-9a-f]{32,64}\.(o|seen)")
 _LOCK = re.compile(r".+-[0-9a-f]{32,64}\.lock")
@@ -37,7 +37,7 @@ _TEMPORARY = re.compile(r"\.cardan-[0-9a-f]{16}\.tmp|.+-[0-9a-f]{32,64}\.o\w{8}"
 
 
 class Limits(NamedTuple):
-    """Files to keep: those that were used in the last `days`, and of these the latest that fit into `megabytes`."""
+    """Limits of the cache: it keeps files used in the last `days`, the most recent first, up to `megabytes`."""
 
     days: float
     megabytes: float
@@ -47,7 +47,7 @@ def limits() -> Limits:
     """Return the limits of this process.
 
     Raises:
-        ValueError: a variable of the environment is not a number.
+        ValueError: an environment variable is not a number.
     """
     return Limits(_number(DAYS), _number(MEGABYTES))
 
@@ -75,9 +75,10 @@ def prune_if_due(folder: Path) -> None:
 
 
 def prune(folder: Path) -> None:
-    """Remove files that are too old, or too many; files that can't be removed stay.
+    """Remove files that exceed the limits; files that can't be removed stay.
 
-    Files of the last hour always stay: a process may be about to use those that it, or its helper, has just compiled.
+    Files of the last hour always stay, because a process may be about to use a file that it, or its helper, has just
+    compiled.
     """
     keep = limits()
     with suppress(OSError):
@@ -115,7 +116,7 @@ def _remove(path: str) -> None:
 MAGIC = b"cardan-object-2\n"
 DIGEST_SIZE = 32
 WRITING = threading.Lock()
-"""Held while a file is written."""
+"""Lock that is held while a file is written."""
 
 
 def cache_folder() -> Path:
@@ -140,7 +141,7 @@ def _digest(content: bytes) -> bytes:
 
 
 def is_writable() -> bool:
-    """Return whether files can be stored."""
+    """Return whether the cache folder can be written to."""
     try:
         cache_folder().mkdir(parents=True, exist_ok=True)
     except OSError:
@@ -169,12 +170,12 @@ def read(name: str, key: str) -> tuple[str, bytes] | None:
 
 
 def holds(name: str, key: str) -> bool:
-    """Return whether there is a file of a stage."""
+    """Return whether the cache has a file for a stage."""
     return _path(name, key).exists()
 
 
 def write(name: str, key: str, symbol: str, code: bytes) -> None:
-    """Store a compiled stage. If the folder can't be written to, the next start is slower, but this run goes on."""
+    """Store a compiled stage. If the folder can't be written to, nothing is stored and no error is raised."""
     path = _path(name, key)
     rest = symbol.encode() + b"\n" + code
     try:
@@ -196,7 +197,7 @@ def compile_lock(name: str, key: str, wait: bool = True) -> Iterator[bool]:
         wait: wait for another process that holds the lock.
 
     Yields:
-        Whether the stage may be compiled now: false only if another process is compiling it and `wait` is false.
+        Whether the stage may be compiled now: False only if another process is compiling it and `wait` is False.
     """
     from filelock import FileLock, Timeout
 

@@ -1,7 +1,7 @@
-"""CUDA's driver: a context on one GPU, its memory, kernels from PTX, launches, graphs.
+"""Access to CUDA's driver: a context on one GPU, memory, kernels from PTX, launches, graphs.
 
-Everything goes through `cuda.bindings.driver` (extra ``cardan[cuda]``), or through another interface that is given;
-tests have one that records all calls. Everything that is made is freed when the `Gpu` is closed, or earlier.
+All calls go through `cuda.bindings.driver` (extra ``cardan[cuda]``), or through another object with the same interface;
+tests use one that records all calls. All resources are freed when the `Gpu` is closed, or earlier.
 
 This module was assembled and tested without a GPU (see docs/status.md).
 """
@@ -24,17 +24,17 @@ from cardan.jit.cache import store as disk
 from cardan.jit.target.gpu_kernels import KERNEL
 
 OLDEST_DRIVER = 12000
-"""Oldest version of the driver that works: that of CUDA 12.0."""
+"""Oldest supported version of the driver: CUDA 12.0."""
 OLDEST_CAPABILITY = (8, 0)
 OUT_OF_MEMORY = "CUDA_ERROR_OUT_OF_MEMORY"
 STARTING = ("cuLaunchKernel", "cuGraphInstantiate", "cuGraphLaunch")
-"""Functions that allocate the local memory of a launch: the stacks of as many threads as the GPU runs at once."""
+"""Driver functions that may allocate the local memory of a launch: stacks for all threads that the GPU runs at once."""
 LESS = "make a batch of fewer worlds, or free what else is on the GPU"
 NO_DRIVER = "there is no CUDA driver on this machine: install NVIDIA's display driver, or use device='cpu'"
 
 
 class CudaError(RuntimeError):
-    """The driver refuses a call, or the driver or a suitable GPU is missing.
+    """Error: a driver call failed, or the driver or a suitable GPU is missing.
 
     Attributes:
         code: the driver's name of the error (``"CUDA_ERROR_NO_DEVICE"``), or ``""``.
@@ -46,7 +46,7 @@ class CudaError(RuntimeError):
 
 
 class GpuMemoryError(CudaError, MemoryError):
-    """The GPU's memory is too small.
+    """Error: the GPU has too little free memory.
 
     Attributes:
         asked: requested bytes.
@@ -68,7 +68,7 @@ def driver_interface() -> Any:
     """Return the module `cuda.bindings.driver`.
 
     Raises:
-        CudaError: it is not installed.
+        CudaError: the package is not installed.
     """
     try:
         return import_module("cuda.bindings.driver")
@@ -78,7 +78,7 @@ def driver_interface() -> Any:
 
 @contextmanager
 def _without_collection() -> Iterator[None]:
-    """Disable Python's garbage collection: while a stream captures, nothing may be freed."""
+    """Disable Python's garbage collection, because no memory may be freed while a stream captures."""
     was = gc.isenabled()
     gc.disable()
     try:
@@ -89,20 +89,20 @@ def _without_collection() -> Iterator[None]:
 
 
 class Gpu:
-    """One GPU: its primary context (which other libraries of the process share), a stream, and everything made in it.
+    """One GPU: its primary context, which other libraries of the process share, a stream, and all resources.
 
     Args:
         number: number of the GPU.
-        interface: the driver's interface; that of `driver_interface` if not given.
+        interface: the driver's interface; `driver_interface()` if not given.
 
     Attributes:
         number: number of the GPU.
         architecture: ``"sm_90"``, for example.
-        multiprocessors: number of multiprocessors; each runs some blocks at once.
+        multiprocessors: number of multiprocessors, each of which runs some blocks at once.
         stream: stream of all work here. It waits for work of other libraries on the default stream, and vice versa.
 
     Raises:
-        CudaError: package, driver or GPU are missing or too old.
+        CudaError: the package, driver or GPU is missing or too old.
     """
 
     def __init__(self, number: int = 0, interface: Any = None) -> None:
@@ -172,7 +172,7 @@ class Gpu:
 
     @contextmanager
     def current(self) -> Iterator[None]:
-        """Direct calls of this thread to this GPU while the body runs.
+        """Context manager: driver calls of this thread use this GPU.
 
         Raises:
             CudaError: the GPU was closed.
@@ -197,7 +197,7 @@ class Gpu:
         """Allocate memory on the GPU, filled with 0.
 
         Raises:
-            GpuMemoryError: there is not enough.
+            GpuMemoryError: the GPU has not enough free memory.
         """
         return Memory(self, nbytes)
 
@@ -210,7 +210,7 @@ class Gpu:
     # code ------------------------------------------------------------------------
 
     def kernel(self, name: str, source: str) -> Any:
-        """Return the kernel of a PTX module; machine code is kept on disk for each architecture and driver.
+        """Return the kernel of a PTX module; its machine code is cached on disk for each architecture and driver.
 
         Args:
             name: name of the stage, for messages and in the cache.
@@ -233,7 +233,7 @@ class Gpu:
         return function
 
     def _assembled(self, name: str, source: str) -> bytes:
-        """Let the driver make machine code of PTX."""
+        """Let the driver compile PTX to machine code."""
         text = source.encode() + b"\0"
         kind = self._interface.CUjitInputType.CU_JIT_INPUT_PTX
         (state,) = self._call("cuLinkCreate", 0, [], [])
@@ -254,7 +254,7 @@ class Gpu:
             self._call("cuLaunchKernel", kernel, blocks, 1, 1, threads, 1, 1, 0, self.stream, parameters, 0)
 
     def capture(self, launches: Callable[[], None]) -> Graph:
-        """Make a graph of everything that a function starts on the stream; none of it runs yet."""
+        """Record all work that `launches` starts on the stream as a graph, without running it."""
         mode = self._interface.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_THREAD_LOCAL
         with self.current(), _without_collection():
             self._call("cuStreamBeginCapture", self.stream, mode)
@@ -278,13 +278,13 @@ class Gpu:
         """Wait until all work that was started is done.
 
         Raises:
-            CudaError: something failed meanwhile.
+            CudaError: some of the work failed.
         """
         with self.current():
             self._call("cuStreamSynchronize", self.stream)
 
     def wait_for(self, stream: int) -> None:
-        """Let further work wait for all work that was started on another stream, given by its handle."""
+        """Make later work wait for all work that was started on another stream, given by its handle."""
         untimed = self._flag("CUevent_flags", "CU_EVENT_DISABLE_TIMING")
         with self.current():
             (event,) = self._call("cuEventCreate", untimed)
@@ -299,10 +299,10 @@ class Gpu:
             self.close()
 
     def close(self) -> None:
-        """Free everything that was made; a second call does nothing.
+        """Free all resources; a second call does nothing.
 
         Raises:
-            CudaError: something that was started failed. Everything is given up then.
+            CudaError: some work had failed. All resources are then abandoned.
         """
         if not self._open:
             return
@@ -321,16 +321,16 @@ class Gpu:
 
     @property
     def is_open(self) -> bool:
-        """Whether it was not closed yet."""
+        """Whether the GPU was not closed yet."""
         return self._open
 
 
 class Memory:
-    """A piece of a GPU's memory, freed with the object or by `free`.
+    """Block of a GPU's memory, freed by `free` or with this object.
 
     Attributes:
-        address: on the GPU.
-        nbytes: size.
+        address: address on the GPU.
+        nbytes: size in bytes.
     """
 
     def __init__(self, gpu: Gpu, nbytes: int) -> None:
@@ -363,7 +363,7 @@ class Memory:
             self.free()
 
     def zero(self) -> None:
-        """Start filling it with 0."""
+        """Start filling the memory with 0."""
         if self.nbytes:
             with self.gpu.current():
                 self.gpu._call("cuMemsetD8Async", self.address, 0, self.nbytes, self.gpu.stream)
@@ -372,7 +372,7 @@ class Memory:
         """Copy an array to `offset` bytes after the start.
 
         Raises:
-            ValueError: it does not fit.
+            ValueError: the array does not fit.
         """
         content = np.ascontiguousarray(array)
         self._check_range(offset, content.nbytes)
@@ -386,7 +386,7 @@ class Memory:
         """Copy the content from `offset` bytes after the start, once all work that was started is done.
 
         Raises:
-            ValueError: it reaches beyond the end.
+            ValueError: the array would extend beyond the end of the memory.
         """
         content = np.empty(shape, dtype)
         self._check_range(offset, content.nbytes)
@@ -403,17 +403,17 @@ class Memory:
 
 
 class Graph:
-    """Launches that start together, as they were captured: their kernels and parameters stay the same."""
+    """CUDA graph: captured launches that start together, with fixed kernels and parameters."""
 
     def __init__(self, gpu: Gpu, ready: Any) -> None:
         self.gpu = gpu
         self._ready: Any = ready
 
     def launch(self) -> None:
-        """Start it on the stream.
+        """Start the graph on the stream.
 
         Raises:
-            CudaError: it was freed.
+            CudaError: the graph was freed.
         """
         if self._ready is None:
             raise CudaError("this graph was freed")
@@ -421,7 +421,7 @@ class Graph:
             self.gpu._call("cuGraphLaunch", self._ready, self.gpu.stream)
 
     def free(self) -> None:
-        """Give it back, after all that was started is done; a second call does nothing."""
+        """Free the graph, after all started work is done; a second call does nothing."""
         if self._ready is not None and self.gpu.is_open:
             ready, self._ready = self._ready, None
             self.gpu._graphs.discard(self)

@@ -1,4 +1,4 @@
-"""Object files in memory: from the cache or the package to a callable address, by LLVM, without Numba."""
+"""Loading of object files, from the cache or the package, into memory by LLVM, without Numba."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from cardan.jit.target.processor import assemble, target_machine
 
 
 class Address(int):
-    """Address of native code, which is valid while `keep` is alive: its memory, or a callback of ctypes.
+    """Address of native code, valid while the object `keep` is alive: the code's memory, or a callback of ctypes.
 
-    Code that stores the bare number where native code finds it must keep this object, too.
+    Code that stores the plain number for native code must keep this object alive, too.
     """
 
     keep: Any
@@ -25,7 +25,7 @@ class Address(int):
 
 
 class Engine:
-    """Native code, which is loaded while this object is alive."""
+    """Native code that stays loaded while this object is alive."""
 
     def __init__(self) -> None:
         import llvmlite.binding as llvm
@@ -38,16 +38,16 @@ class Engine:
         self._engine.add_object_file(self._read(code))
 
     def address(self, symbol: str) -> int:
-        """Return the address of a function or variable of the files."""
+        """Return the address of a function or variable of the loaded files."""
         self._engine.finalize_object()
         return self._engine.get_global_value_address(symbol)
 
 
 def load_objects(objects: Sequence[tuple[str, bytes]]) -> list[Address]:
-    """Load object files, in one engine if they define different symbols.
+    """Load object files; in one engine if all their symbols differ.
 
     Args:
-        objects: a symbol of each file, and the file.
+        objects: pairs of a symbol and the object file that defines it.
 
     Returns:
         The addresses of the symbols.
@@ -80,7 +80,7 @@ def load_assembly(symbol: str, assembly: str) -> Address:
 
 
 def ctypes_function(address: Address, result: Any, *arguments: Any) -> Any:
-    """Make a Python callable of a native address, which it keeps valid. It releases the GIL while it runs."""
+    """Make a Python callable for a native address, which it keeps valid. Calls release the GIL."""
     function: Any = ctypes.CFUNCTYPE(result, *arguments)(int(address))
     function.code = address
     return function

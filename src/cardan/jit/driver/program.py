@@ -1,11 +1,11 @@
 """Programs: tables of stage addresses, and the small native driver that runs them.
 
 The driver calls the stages of a program one after the other, a given number of times, without the GIL. A stage that
-returns a status other than 0 stops it. The caller answers the request (enlarges the arena, raises a callback's
-exception again) and resumes at the stage that asked.
+returns a status other than 0 stops it. The caller handles the request (enlarges the arena, raises a callback's
+exception again) and resumes at the same stage.
 
-Other native functions over any two structures (pictures, files, trees over triangles) are not in programs: they are
-called one by one (`native_over`, `call`).
+Native functions over other structures (pictures, files, trees over triangles) are not part of programs: they are called
+one by one (`native_over`, `call`).
 """
 
 from __future__ import annotations
@@ -36,24 +36,24 @@ _ADDRESSES: defaultdict[Form, _Known] = defaultdict(WeakKeyDictionary)
 _LOADING = Locked()
 
 PAUSED = -9
-"""Status of a program that has more to do, but paused after some milliseconds.
+"""Status of a program that paused after some milliseconds, before its end.
 
-It requests nothing: the caller checks whether it should stop, because of a signal for example, and resumes.
+It is not a request: the caller checks whether it should stop, because of a signal for example, and resumes.
 """
 SHORTEST, LONGEST = 0.004, 0.010
-"""Shortest and longest time between pauses, s."""
+"""Limits of the time between two pauses, s."""
 MOST_PATIENCE = 1 << 40
 
 
 def driver_module() -> Any:
-    """Write the LLVM module of the driver: `run_program`, `run_block` and `resume_block`, all of them int64 functions.
+    """Write the LLVM module of the driver: `run_program`, `run_block` and `resume_block`, which all return int64.
 
     - ``run_program(table, count, repeat, m, d, resume, patience)`` calls the `count` stages of a table with (m, d),
-      `repeat` times. `resume` is the address of two words: the stage and the repetition to start with, which become
-      those of the stage that stops. It pauses after `patience` repetitions.
+      `repeat` times. `resume` is the address of two words: the stage and the repetition to start with. If a stage stops
+      the program, its stage and repetition are stored there. The program pauses after `patience` repetitions.
     - ``run_block(block, call, repeat)`` runs a program from the start: `block` is the address of a program's block
-      (`Program.block_address`), `call` of the words of a data (`cardan.jit.binding.objects.Native`).
-      ``resume_block`` goes on where such a run stopped.
+      (`Program.block_address`), `call` of the words of a data (`cardan.jit.binding.objects.Native`). ``resume_block``
+      continues where such a run stopped.
     """
     from cardan.jit.target.writer import Writer, new_module
 
@@ -84,7 +84,7 @@ def driver_module() -> Any:
 
 
 DRIVER_SYMBOLS = ("run_program", "run_block")
-"""The functions of the driver that Python calls."""
+"""Symbols of the driver's functions that Python calls."""
 
 
 def _driver_address(symbol: str) -> Any:
@@ -109,7 +109,7 @@ def block_driver() -> Any:
 
 
 def _native_addresses(entries: Sequence[Entry], form: Form) -> None:
-    """Load entries: those of the package, those in the cache, then those that must be compiled."""
+    """Load the native code of entries: from the package's archive, from the cache, or after compiling."""
     known = _ADDRESSES[form]
     if form == HERE:
         from cardan.jit.cache.packaged import is_of_package, load_packaged
@@ -131,7 +131,7 @@ def _native_addresses(entries: Sequence[Entry], form: Form) -> None:
 
 
 def _compile_cold(entries: Sequence[Entry], form: Form) -> None:
-    """Compile stages; those that other processes are compiling come last."""
+    """Compile stages; stages that other processes are compiling come last."""
     from cardan.jit.cache.helper import compile_if_free, compile_into_cache, help_with
     from cardan.jit.driver.loader import load_object
 
@@ -180,7 +180,7 @@ def addresses(functions: Iterable[Callable[..., Any]], form: Form = HERE) -> lis
 
 
 def loaded_names() -> list[str]:
-    """Return the names of the stages and colliders whose native code is loaded."""
+    """Return the names of all stages and colliders whose native code is loaded."""
     return sorted(entry_of(function).name for known in _ADDRESSES.values() for function in list(known))
 
 
@@ -189,7 +189,8 @@ class Program:
 
     Attributes:
         patience: number of repetitions between pauses; it adapts to the time that they take.
-        block_address: address of the words for native callers: the table, its length, and the patience.
+        block_address: address of the program's block, three words for native callers: the table's address, its length,
+            and the patience.
 
     Args:
         stages: stage functions, or addresses of native stages (callbacks), in order.
@@ -214,9 +215,9 @@ class Program:
 
         Args:
             m: model: an object with `address` (JIT on) and `view` (JIT off).
-            d: data, likewise; its `_resume` keeps the stage and the repetition that stopped, for `resume`. In memory,
-                the addresses of its model and of itself follow (for `block_driver`).
-            repeat: number of repetitions in all.
+            d: data, likewise; its words `_resume` store the stage and the repetition that stopped, for `resume`. In
+                memory, the addresses of the slot tables of model and data follow (for `block_driver`).
+            repeat: total number of repetitions.
         """
         d._resume[0] = 0
         d._resume[1] = 0
@@ -256,11 +257,11 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def native_over(first: str, second: str, *, side_by_side: bool = False) -> Callable[[F], F]:
-    """Mark kernels of two structures, given by their names, and two integers as functions that `call` runs natively.
+    """Decorator of kernels with two structures and two integers as arguments, which `call` runs natively.
 
     Args:
-        first: name of one structure.
-        second: name of the other.
+        first: name of the first structure.
+        second: name of the second structure.
         side_by_side: whether adjacent numbers, such as those of a colour, become vectors, too.
     """
     abi = Abi(extra=("i8", "i8"), structs=(first, second), side_by_side=side_by_side)
@@ -276,7 +277,7 @@ def _native(function: Callable[..., Any]) -> Any:
 
 
 def call(function: Callable[..., Any], first: StructMemory, second: StructMemory, i: int = 0, j: int = 0) -> int:
-    """Run a function of `native_over`, without the GIL if it is native; return the result of the kernel."""
+    """Run a function decorated with `native_over`, without the GIL if it is native; return the kernel's result."""
     if jit_enabled:
         return _native(function)(first.address, second.address, i, j)
     return int(function(InterpretedView(first), InterpretedView(second), i, j) or 0)

@@ -1,9 +1,9 @@
 """Native drivers of many worlds, of tangents of stages, and of scripts. They run without the GIL.
 
-Threads that run many worlds share a list and a counter, from which each takes world after world. The list has two words
-for each world: the address of the program's block (`Program.block_address`), and that of the words with which a program
-runs (place in the program, addresses of model and data). A world whose stage returns a status other than 0 stops the
-thread's run; the caller answers the request and continues.
+Threads that run many worlds share a list of worlds and a counter of the next world. The list has two words for each
+world: the address of the program's block (`Program.block_address`), and the address of the words of a run (position in
+the program, addresses of model and data). A world whose stage returns a status other than 0 stops the thread's run; the
+caller handles the request and continues.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from cardan.jit.driver.loader import ctypes_function, load_assembly
 from cardan.jit.driver.program import PAUSED, driver_module
 
 SCRIPT_CLEARS, SCRIPT_BEGINS_AGAIN = -21, -22
-"""Statuses of a stage by which a script clears the arrays of its first list and goes on with the next segment, or
-clears those of its second list and begins again with the second segment."""
+"""Statuses of a stage that control a script. The first clears the arrays of the script's first list and continues with
+the next segment; the second clears the arrays of its second list and continues with the second segment."""
 SCRIPT_SECOND = 1
 
 
@@ -81,17 +81,17 @@ def script_module() -> Any:
 
 @cache
 def _code() -> str:
-    """LLVM assembly of `script_module`."""
+    """Return `script_module` as LLVM assembly."""
     return str(script_module())
 
 
 @cache
 def block_runner() -> Any:
-    """Return a function that runs a table of stages and tangents of stages once for each block of directions.
+    """Return a native function that runs a table of stages and tangents of stages once for each block of directions.
 
     It returns 0, or the status of the stage that stopped. Its arguments are: address and length of the table; addresses
-    of the slot tables of model and data; addresses of those of their shadows for the first block, and their distances
-    to those of the next; number of blocks.
+    of the slot tables of model and data; addresses of the slot tables of their shadows for the first block, and the
+    distances from one block to the next; number of blocks.
     """
     word = ctypes.c_int64
     return ctypes_function(load_assembly("run_blocks", _code()), word, *([word] * 9))
@@ -99,7 +99,7 @@ def block_runner() -> Any:
 
 @cache
 def script_runner() -> Any:
-    """Return a function that copies fields of one data to another, then runs segments (tables of stages).
+    """Return a native function that copies fields from one data to another, then runs segments (tables of stages).
 
     Its argument is the address of thirteen words:
 
@@ -107,9 +107,9 @@ def script_runner() -> Any:
       of a number, 0 for a scalar);
     - address of the slot table to copy from;
     - address of the segments (seven words each: the arguments of `block_runner` except model and data);
-    - number of the first segment to run, which becomes that of a segment that stops; number of segments;
+    - index of the first segment to run, which becomes the index of a segment that stops; number of segments;
     - model and data;
-    - number of runs of the segments, which is counted down; from the second run on all segments are run;
+    - number of runs of the segments, which is counted down; all runs except the first start at segment 0;
     - addresses and lengths of two lists of arrays (address, bytes), cleared when a segment returns `SCRIPT_CLEARS` or
       `SCRIPT_BEGINS_AGAIN`.
 
@@ -120,11 +120,11 @@ def script_runner() -> Any:
 
 
 NO_WORLD = -1
-"""Number in place of a stopped world: the call has run its largest number of worlds."""
+"""Value of `stopped` if no world stopped, but the call has run its largest number of worlds."""
 
 
 def _worlds_module() -> Any:
-    """Write the function ``run_worlds(entries, count, repeat, counter, most, stopped_at)``, beside the driver."""
+    """Write the driver's module with the function ``run_worlds(entries, count, repeat, counter, most, stopped_at)``."""
     from cardan.jit.target.writer import WORD, Writer
 
     module = driver_module()
@@ -156,18 +156,18 @@ def _native() -> tuple[Any, Any]:
 
 
 def run_worlds(entries: np.ndarray, repeat: int, counter: ctypes.c_int64, most: int, stopped: ctypes.c_int64) -> int:
-    """Run the program of world after world `repeat` times, without the GIL.
+    """Run the programs of the worlds in a list, each `repeat` times, without the GIL.
 
     Args:
-        entries: the list (nworld, 2) int64, in C order.
+        entries: the list of worlds (nworld, 2) int64, in C order.
         repeat: repetitions of each program.
-        counter: number of the next world, counted up natively; a large number stops all threads.
+        counter: index of the next world, which native code increments; a large number stops all threads.
         most: number of worlds after which this call returns.
-        stopped: receives the number of the world that stopped, or `NO_WORLD`.
+        stopped: receives the index of the world that stopped, or `NO_WORLD`.
 
     Returns:
-        0: no worlds are left; `PAUSED` with `NO_WORLD`: `most` worlds were run; or the status with which a world
-            stopped, which may be `PAUSED`, too.
+        0 if no worlds are left; `PAUSED`, with `NO_WORLD` in `stopped`, if `most` worlds were run; else the status with
+        which a world stopped, which may be `PAUSED`, too.
     """
     address = ctypes.addressof
     return _native()[0](entries.ctypes.data, len(entries), repeat, address(counter), most, address(stopped))
@@ -178,6 +178,6 @@ def resume_world(entry: np.ndarray, repeat: int) -> int:
 
     Args:
         entry: the two words of the world.
-        repeat: repetitions in all.
+        repeat: total number of repetitions.
     """
     return _native()[1](*entry.tolist(), repeat)

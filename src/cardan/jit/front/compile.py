@@ -1,8 +1,8 @@
-"""From a Python function to object code: the only module that drives Numba's compiler.
+"""Compilation of Python functions to object code: the only module that drives Numba's compiler.
 
-An entry is compiled as a C callback together with everything that it calls. It is checked to be pure (it refers to
-nothing outside except the mathematical library), and emitted as an object file that `cardan.jit.driver.loader` loads
-without Numba.
+An entry is compiled as a C callback together with all functions that it calls. The code is checked to be pure (its only
+external symbols are those of the mathematical library), and emitted as an object file that `cardan.jit.driver.loader`
+loads without Numba.
 """
 
 from __future__ import annotations
@@ -49,22 +49,23 @@ MATH_LIBRARY = frozenset(
 _TEXTS = "_cardan_texts"  # attribute of Numba's libraries: the texts of their modules, compressed
 
 BOTH_PRECISIONS = MATH_LIBRARY | {name + "f" for name in MATH_LIBRARY}
-"""The library in both precisions: pictures call its functions of single precision on processors, too."""
+"""Functions of the mathematical library in both precisions; kernels of the renderer use single precision."""
 ALLOWED = BOTH_PRECISIONS | {WORLD_INDEX, WORLD_COUNT, CALL_BY_NUMBER}
-"""Symbols to which native code may refer: the library, and the functions that targets of interleaved code define."""
+"""Symbols to which native code may refer: the mathematical library, and functions that targets of interleaved code
+define."""
 
 SIDE_BY_SIDE = "cardan_side_by_side"
-"""A module with a constant of this name has its adjacent numbers turned into vectors (see `Abi`)."""
+"""Constant that marks a module whose adjacent numbers become vectors (see `Abi`)."""
 FRAMED = Abi(extra=("i8",))
-"""Native call signature of the kernel of a function of the interface: with the address of a frame."""
+"""Native call signature of a kernel for a function of the interface: the third argument is the address of a frame."""
 
 
 class KernelError(RuntimeError):
-    """A kernel does not compile, or needs something that native stages may not use (memory, exceptions, Python)."""
+    """Error: a kernel does not compile, or needs a feature that kernels may not use (memory, exceptions, Python)."""
 
 
 def _wrapper(entry: Entry, abi: Abi, layout: str) -> Any:
-    """Make a function of plain integers around the entry's function."""
+    """Make a function around the entry's function whose arguments are plain integers (addresses and words)."""
     from cardan.jit.front import native
 
     function = entry.function
@@ -108,7 +109,7 @@ def _framed(entry: Entry, abi: CallAbi) -> Any:
 
 
 def _libraries(library: Any) -> list[Any]:
-    """List a library and every library that it needs, each once."""
+    """List a library of Numba's and all libraries that it needs, each once."""
     found = {library: None}
     stack = [library]
     while stack:
@@ -120,7 +121,7 @@ def _libraries(library: Any) -> list[Any]:
 
 
 def _linked(library: Any) -> Any:
-    """Link the code of a library and of every library that it needs into a new module."""
+    """Link the code of a library and of all libraries that it needs into a new module."""
     module = llvm.parse_bitcode(library._final_module.as_bitcode())
     for needed in _libraries(library)[1:]:
         module.link_in(needed._get_module_for_linking(), preserve=True)
@@ -128,10 +129,10 @@ def _linked(library: Any) -> Any:
 
 
 def _linked_single(name: str, library: Any) -> Any:
-    """Link the code of a library in single precision, from the texts that Numba wrote, in which all types are known.
+    """Link the code of a library in single precision, from the LLVM assembly that Numba wrote.
 
     Raises:
-        KernelError: a function was compiled before by other means than this module's.
+        KernelError: the assembly of a function is not known, because it was compiled outside of this module.
     """
     module = llvm.parse_assembly("")
     module.triple, module.data_layout = library._final_module.triple, library._final_module.data_layout
@@ -150,7 +151,7 @@ def _linked_single(name: str, library: Any) -> Any:
 
 
 def only(symbols: Collection[str], module: Any) -> Any:
-    """Make `symbols` the only visible names of a module."""
+    """Make `symbols` the only externally visible names of a module."""
     for item in (*module.functions, *module.global_variables):
         if item.name not in symbols and not item.is_declaration:
             item.linkage = "internal"
@@ -158,7 +159,7 @@ def only(symbols: Collection[str], module: Any) -> Any:
 
 
 def _optimised(module: Any, machine: Any) -> Any:
-    """Drop everything that the visible functions of a module don't use, and optimise the rest for a processor."""
+    """Remove all code that the visible functions of a module don't use, and optimise the rest for a processor."""
     options = llvm.create_pipeline_tuning_options(speed_level=3)
     options.slp_vectorization = any(item.name == SIDE_BY_SIDE for item in module.global_variables)
     passes = llvm.create_pass_builder(machine, options)
@@ -169,12 +170,12 @@ def _optimised(module: Any, machine: Any) -> Any:
 
 
 _SEARCHES = {"memdep-block-number-limit": (50, 200), "memdep-block-scan-limit": (50, 100)}
-"""Options of LLVM's: how far it looks back for what was stored where something is loaded; ours, and its own."""
+"""LLVM's options that limit its search for the store that precedes a load: our value, and LLVM's default."""
 
 
 @contextmanager
 def _shorter_searches() -> Iterator[None]:
-    """Search less far for earlier stores: in large stages that search took a third of the optimiser's time."""
+    """Context manager: LLVM searches less far for earlier stores, which took a third of its time for large stages."""
     for name, (ours, _) in _SEARCHES.items():
         llvm.set_option("cardan", f"-{name}={ours}")
     try:
@@ -193,7 +194,7 @@ _unfinished: WeakSet[Any] = WeakSet()  # libraries that were neither linked nor 
 
 
 def _finish(library: Any) -> None:
-    """Let Numba link, optimise and emit an unfinished library, because something other than a stage needs it."""
+    """Let Numba link, optimise and emit an unfinished library, because code other than a stage needs it."""
     if library in _unfinished:
         _unfinished.discard(library)
         library._finalized = False
@@ -205,8 +206,8 @@ def _finish(library: Any) -> None:
 def _numba_finalize() -> Callable[[Any], None]:
     """Replace Numba's function that finishes a library by one that finishes its parts first; return the original.
 
-    It stays replaced. User code that is compiled later may share parts with stages, because Numba keeps its own
-    helpers, such as `max` of a tuple, for all callers.
+    The replacement is permanent. User code that is compiled later may share parts with stages, because Numba keeps its
+    own helper functions, such as `max` of a tuple, for all callers.
     """
     from numba.core.codegen import JITCodeLibrary
 
@@ -224,7 +225,7 @@ def _numba_finalize() -> Callable[[Any], None]:
 
 @cache
 def _registers() -> tuple[Any, Any]:
-    """Make passes that put the variables of a function into registers, which removes two thirds of the instructions."""
+    """Return LLVM passes that put variables into registers, which removes two thirds of a function's instructions."""
     builder = llvm.create_pass_builder(target_machine(), llvm.create_pipeline_tuning_options(speed_level=3))
     manager = llvm.create_new_function_pass_manager()
     manager.add_sroa_pass()
@@ -232,7 +233,7 @@ def _registers() -> tuple[Any, Any]:
 
 
 def simplified(module: Any, fully: bool = True) -> Any:
-    """Simplify each function of a module on its own, or, unless `fully`, put its variables into registers."""
+    """Simplify each function of a module on its own; if not `fully`, only put its variables into registers."""
     if fully:
         builder = llvm.create_pass_builder(target_machine(), llvm.create_pipeline_tuning_options(speed_level=3))
         passes = builder.getFunctionPassManager()
@@ -246,10 +247,10 @@ def simplified(module: Any, fully: bool = True) -> Any:
 
 @contextmanager
 def _link_later() -> Iterator[None]:
-    """Make Numba neither link, nor optimise, nor emit machine code for each kernel on its own.
+    """Context manager: Numba does not link, optimise or emit single kernels.
 
-    By default every kernel is linked and optimised together with all that it calls. Here only the finished stage is
-    linked (`_linked`), optimised (`_optimised`) and emitted, which takes less than half the time.
+    By default, Numba links and optimises each kernel together with all functions that it calls. Here only the finished
+    stage is linked (`_linked`), optimised (`_optimised`) and emitted, which takes less than half the time.
     """
     from numba import _dynfunc  # pyright: ignore[reportAttributeAccessIssue] (an extension module)
     from numba.core import cgutils, types
@@ -308,13 +309,13 @@ def _undefined_symbols(module: Any) -> list[str]:
 
 
 def symbols_of(entry: Entry) -> tuple[str, ...]:
-    """Return the names that the object file of an entry defines, the kernel's first."""
+    """Return the symbols that the object file of an entry defines, the kernel's symbol first."""
     symbol = entry.symbol
     return (symbol, symbol + CALL, symbol + TABLE_NAME) if isinstance(entry.abi, CallAbi) else (symbol,)
 
 
 def _need_numba(name: str) -> None:
-    """Raise an error with the package to install if Numba is missing, as after the installation of a platform wheel."""
+    """Raise an error that names the package to install if Numba is missing, which platform wheels don't require."""
     try:
         importlib.import_module("numba")
     except ModuleNotFoundError as error:
@@ -329,7 +330,7 @@ def _need_numba(name: str) -> None:
 
 @contextmanager
 def _rare_collections() -> Iterator[None]:
-    """Collect garbage rarely: nearly all objects of the front end, and of its import, are freed without it, or stay."""
+    """Context manager: collect garbage rarely, because it would free almost none of the front end's objects."""
     before = gc.get_threshold()
     gc.set_threshold(max(before[0], 100_000) if before[0] else 0, max(before[1], 20), max(before[2], 50))
     try:
@@ -340,14 +341,14 @@ def _rare_collections() -> Iterator[None]:
 
 @_rare_collections()
 def link_entry(entry: Entry, form: Form = HERE, as_text: bool = False) -> Any:
-    """Return the LLVM module of an entry with everything that it calls, not optimised.
+    """Return the LLVM module of an entry with all functions that it calls, not optimised.
 
-    Only `symbols_of` it are visible. Modules that are read `as_text`, and all forms except the usual one, are lowered
-    by Numba itself, and each function is simplified. Interleaved code refers to `WORLD_INDEX`, `WORLD_COUNT` and
-    `CALL_BY_NUMBER`, which the target defines.
+    Only the symbols `symbols_of(entry)` are visible. Modules that are read `as_text`, and all forms except the usual
+    one, are lowered by Numba itself, and each function is simplified. Interleaved code refers to `WORLD_INDEX`,
+    `WORLD_COUNT` and `CALL_BY_NUMBER`, which the target defines.
 
     Raises:
-        KernelError: it does not compile, or Numba is missing.
+        KernelError: the entry does not compile, or Numba is missing.
         ValueError: `entry` is a function of the interface, and the form is not the usual one.
     """
     if isinstance(entry.abi, CallAbi) and (form.layout, form.precision) != (HERE.layout, HERE.precision):
@@ -391,11 +392,11 @@ def linked_module(entry: Entry, form: Form = HERE) -> str:
 def emit(name: str, module: Any, machine: Any) -> bytes:
     """Return the object file of a kernel for the processor of a code generator; the module is optimised in place.
 
-    Some calls in places that are never reached, such as an index of a tuple that is too large, disappear only if each
-    function was simplified on its own before. That takes as long again, and few entries need it.
+    Some calls that are never reached, such as the error of a tuple index that is too large, disappear only if each
+    function is simplified on its own first. That doubles the time, so it is done only for entries that need it.
 
     Raises:
-        KernelError: it refers to something outside the mathematical library.
+        KernelError: the kernel refers to symbols outside the mathematical library.
     """
     bitcode = module.as_bitcode()
     undefined = _undefined_symbols(_optimised(module, machine))
@@ -408,7 +409,7 @@ def emit(name: str, module: Any, machine: Any) -> bytes:
 
 
 def _impure(name: str, symbols: Collection[str]) -> str:
-    """Describe why a kernel is not pure."""
+    """Return the error message for a kernel that is not pure: symbols to which it refers, and advice."""
     errors = sorted({symbol.removeprefix(RAISE) for symbol in symbols if symbol.startswith(RAISE)})
     calls = sorted(symbol for symbol in symbols if not symbol.startswith(RAISE))
     does, advice = [], []
@@ -426,13 +427,13 @@ def compile_entry(entry: Entry, form: Form = HERE) -> tuple[str, bytes]:
     """Compile an entry for this processor; return the name of its symbol and the object file.
 
     Raises:
-        KernelError: it does not compile, or it refers to something outside the mathematical library.
+        KernelError: the entry does not compile, or refers to symbols outside the mathematical library.
     """
     return entry.symbol, emit(entry.name, link_entry(entry, form), target_machine())
 
 
 def retargeted(bitcode: bytes, triple: str, machine: Any) -> Any:
-    """Return a module for another system than this one, from the bitcode of a module that is not optimised yet."""
+    """Return a module for another system than this one, made from the bitcode of a module that is not optimised yet."""
     module = llvm.parse_bitcode(bitcode)
     module.triple = triple
     module.data_layout = str(machine.target_data)

@@ -1,10 +1,10 @@
-"""Numba's compiler for kernels: fewer passes, and lowering without the paths of errors.
+"""Numba's compiler for kernels: fewer passes, and lowering without error paths.
 
-A kernel raises nothing and holds nothing that is counted. Numba checks after each call whether it failed, and hands the
-error on; it ends the life of each variable, empties it, and reads the previous value before each assignment. Here a
-kernel that calls a kernel takes its result, and variables are simply assigned. Where a kernel would raise something
-after all, an undefined symbol is called. If that place is never reached (a tuple's index that is too large, for
-example), the optimiser removes the call; otherwise `compile.emit` refuses the stage.
+Kernels raise no exceptions and hold no reference-counted objects. By default, Numba checks after each call whether it
+failed, and propagates the error. It also ends the life of each variable, clears it, and reads the previous value before
+each assignment. Here a kernel that calls a kernel just takes the result, and variables are simply assigned. Where a
+kernel would raise an exception, an undefined symbol is called. If that call is never reached (a tuple index that is too
+large, for example), the optimiser removes it; otherwise `compile.emit` refuses the stage.
 
 The gain is a sixth of the processor time of a cold start (docs/notes/performance-trials.md, "Time to compile
 kernels"), and the refusal of kernels that may raise.
@@ -40,12 +40,12 @@ from numba.core.untyped_passes import InlineClosureLikes, InlineInlinables, Make
 
 from cardan.jit.front.stage import RAISE, kernel_options
 
-_PLAIN = "_cardan_raises_nothing"  # of a module: its function is a kernel that does not return errors
+_PLAIN = "_cardan_raises_nothing"  # attribute of a module whose function is a kernel that does not return errors
 _plain_names: set[str] = set()  # of such functions
 
 _Raise = Callable[..., None]
 
-_exact_rounding: bool | None = None  # of the entry that is being compiled; None: of a user's own function
+_exact_rounding: bool | None = None  # option of the entry that is being compiled; None for a user's own function
 _with_errors = False
 
 
@@ -55,13 +55,13 @@ def _is_counted(kind: Any, models: Any) -> bool:
 
 
 def _counts(context: Any, kinds: Any) -> bool:
-    """Return whether values of some of these types hold counted references."""
+    """Return whether any of these types contains reference-counted objects."""
     return any(_is_counted(kind, context.data_model_manager) for kind in set(kinds))
 
 
 @register_pass(mutates_CFG=False, analysis_only=True)
 class KernelLegalization(AnalysisPass):
-    """Pass that marks the ends of variables, if they matter."""
+    """Pass that marks the ends of variables in functions that need them."""
 
     _name = "kernel_legalization"
 
@@ -69,7 +69,7 @@ class KernelLegalization(AnalysisPass):
         AnalysisPass.__init__(self)
 
     def run_pass(self, state: Any) -> Any:
-        """Write the ends of variables into the statements of a function whose variables are counted."""
+        """Insert the ends of variables into a function that has reference-counted variables."""
         if _counts(state.targetctx, state.typemap.values()):
             check_and_legalize_ir(state.func_ir, flags=state.flags)
         return True
@@ -86,15 +86,15 @@ class KernelLowering(BaseNativeLowering):
 
     @property
     def lowering_class(self) -> Any:
-        """Class that lowers a function."""
+        """Class that lowers a single function."""
         return KernelLower
 
 
 class KernelLower(lowering.Lower):
-    """Lowering of a kernel, without the parts of Numba's that the kernel does not need."""
+    """Lowering of a kernel, without the steps of Numba's lowering that the kernel does not need."""
 
     def init(self) -> None:
-        """Find out which parts the kernel needs."""
+        """Find out which of Numba's steps the kernel needs."""
         super().init()
         identity = self.func_ir.func_id
         self._plain = not getattr(identity.func.__code__, "co_exceptiontable", True) and not identity.is_generator
@@ -104,14 +104,17 @@ class KernelLower(lowering.Lower):
             _plain_names.add(self.fndesc.mangled_name)
 
     def pre_block(self, block: Any) -> None:
-        """Begin a block. Numba makes room for variables that end, and looks for ``try``."""
+        """Begin a block, without Numba's preparations for the ends of variables and for ``try``."""
         if self._counts or not self._plain:
             super().pre_block(block)
         else:
             self._cur_ir_block = block
 
     def lower_inst(self, inst: Any) -> None:
-        """Lower a statement. Nearly all are assignments; Numba makes a text of each, to print it on demand."""
+        """Lower a statement.
+
+        Assignments, nearly all statements, skip Numba's conversion to text, which is only for debugging.
+        """
         if isinstance(inst, ir.Assign) and not self._counts:
             name = inst.target.name
             self.storevar(self.lower_assign(self.typeof(name), inst), name)
@@ -119,7 +122,7 @@ class KernelLower(lowering.Lower):
             super().lower_inst(inst)
 
     def storevar(self, value: Any, name: str, argidx: int | None = None) -> None:
-        """Assign to a variable. Its previous value needs no release."""
+        """Assign to a variable, without releasing its previous value."""
         if self._counts:
             super().storevar(value, name, argidx)
         elif name in self._singly_assigned_vars:
@@ -128,31 +131,31 @@ class KernelLower(lowering.Lower):
             self.builder.store(value, self.getvar(name))
 
     def alloca_lltype(self, name: str, lltype: Any, datamodel: Any = None) -> Any:
-        """Make room for a variable. Numba asks LLVM for its size, for the debugger."""
+        """Allocate a variable, without asking LLVM for its size as Numba does for debuggers."""
         if self.context.enable_debuginfo:
             return super().alloca_lltype(name, lltype, datamodel)
         return cgutils.alloca_once(self.builder, lltype, name=name)
 
     def lower(self) -> None:
-        """Lower the function, and drop the objects that became its text: Python frees most of them at once."""
+        """Lower the function, and drop the intermediate objects: Python frees most of them at once."""
         super().lower()
         for function in self.module.functions:
             for block in function.blocks:
                 block.instructions.clear()
 
     def incref(self, typ: Any, val: Any) -> None:
-        """Count a reference."""
+        """Count a reference, if the kernel has reference-counted variables."""
         if self._counts:
             super().incref(typ, val)
 
     def decref(self, typ: Any, val: Any) -> None:
-        """Drop a reference."""
+        """Drop a reference, if the kernel has reference-counted variables."""
         if self._counts:
             super().decref(typ, val)
 
 
 def _call_of_nothing(builder: Any, name: str) -> None:
-    """End a place that is never reached by a call of an undefined symbol."""
+    """Write a call of an undefined symbol at a place that should never be reached."""
     function = builder.module.globals.get(name)
     if function is None:
         function = llvm.Function(builder.module, llvm.FunctionType(llvm.VoidType(), []), name)
@@ -209,13 +212,13 @@ def _calling(original: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class KernelCompiler(CompilerBase):
-    """Numba's compiler for kernels, without the passes that have nothing to do in them."""
+    """Numba's compiler for kernels, without the passes that have no effect on kernels."""
 
     replacements: ClassVar[dict[Any, Any]] = {}
-    """Passes that replace Numba's."""
+    """Passes of Numba's that are replaced, with their replacements."""
 
     def define_pipelines(self) -> list[Any]:
-        """List the passes: all except those for expressions of NumPy arrays and, if there are none, for closures."""
+        """List the passes: all except those for array expressions and, in functions without closures, for closures."""
         manager = DefaultPassBuilder.define_nopython_pipeline(self.state)
         function = self.state.func_id.func
         module = function.__module__ or ""  # functions made from text have none
@@ -235,14 +238,14 @@ class KernelCompiler(CompilerBase):
 
 
 class PlainCompiler(KernelCompiler):
-    """The compiler for kernels that are lowered without paths of errors."""
+    """Compiler for kernels that are lowered without error paths."""
 
     replacements: ClassVar[dict[Any, Any]] = {IRLegalization: KernelLegalization, NativeLowering: KernelLowering}
 
 
 @contextmanager
 def replaced(*places: tuple[Any, str, Any]) -> Iterator[None]:
-    """Replace attributes of modules and classes, (owner, name, value), while the body runs."""
+    """Context manager that replaces attributes of modules and classes, (owner, name, value)."""
     before = [(owner, name, getattr(owner, name)) for owner, name, _ in places]
     try:
         for owner, name, value in places:
@@ -254,7 +257,7 @@ def replaced(*places: tuple[Any, str, Any]) -> Iterator[None]:
 
 
 def places() -> list[tuple[Any, str, Any]]:
-    """Return the functions of Numba to replace while kernels are compiled, for `replaced`."""
+    """Return the attributes of Numba's modules and classes to replace while kernels are compiled, for `replaced`."""
     return [
         (base, "user_function", _calling(user_function)),
         (CPUCallConv, "return_user_exc", _raising(CPUCallConv.return_user_exc)),
@@ -268,14 +271,14 @@ def places() -> list[tuple[Any, str, Any]]:
 
 @contextmanager
 def rounding(exact: bool, with_errors: bool = False) -> Iterator[None]:
-    """Set options of an entry, while it is compiled, for the kernels that it calls.
+    """Context manager that sets options of all kernels compiled for an entry.
 
     Args:
-        exact: whether they have the rounding of the interpreter.
-        with_errors: whether Numba itself lowers them, with paths of errors. Modules that are read as text need this,
+        exact: whether the kernels round as the interpreter does.
+        with_errors: whether Numba itself lowers the kernels, with error paths. Modules that are read as text need this,
             because their instructions must have known forms.
     """
-    global _exact_rounding, _with_errors  # Numba looks functions up, without a word of the entry
+    global _exact_rounding, _with_errors  # Numba looks functions up without knowledge of the entry
     before = _exact_rounding, _with_errors
     _exact_rounding, _with_errors = exact, with_errors
     try:
@@ -285,15 +288,15 @@ def rounding(exact: bool, with_errors: bool = False) -> Iterator[None]:
 
 
 def lowered_with_errors() -> bool:
-    """Return whether the function that is being compiled has paths of errors: for transforms, or for a user."""
+    """Return whether the function that is being compiled has error paths: for transforms, or for a user."""
     return _with_errors or _exact_rounding is None
 
 
 def dispatcher_of(function: Callable[..., Any]) -> Any:
-    """Return Numba's dispatcher of a kernel, made on first need: one for each rounding, and one for users' functions.
+    """Return Numba's dispatcher of a kernel for the current options, or for users' functions; made on first use.
 
-    Kernels that entries call are compiled without errors, and checked with the entry. Users' functions may hand errors
-    on.
+    Kernels that entries call are compiled without error paths, and checked with the entry. Users' functions may
+    propagate errors.
     """
     dispatchers = function.__dict__.setdefault("__cardan_dispatchers__", {})
     key = _exact_rounding, _with_errors
@@ -308,7 +311,7 @@ def kernel_of(dispatcher: Any) -> Any:
     """Return the kernel that replaces a user's jitted function inside compiled entries.
 
     Code compiled for entries and code compiled for calls from Python are kept separate. The user's options are kept;
-    unless these differ, integers are divided by 0 as in kernels.
+    without such an option, division of integers by 0 behaves as in kernels.
     """
     function = dispatcher.py_func
     is_of_numba = (function.__module__ or "").partition(".")[0] == "numba"

@@ -1,4 +1,4 @@
-"""Numba types for slot tables, their arrays, and enumerations: how native code sees a structure.
+"""Numba types for slot tables, their arrays, and enumerations: the view of a structure in native code.
 
 A structure is a pointer to its slot table; ``m.body_pos`` is a pointer to the slot, without reference counting.
 ``m.body_pos[i, 0]`` loads the address from the slot, then the element; the inner dimensions are compile-time constants.
@@ -61,7 +61,10 @@ WORD_BYTES = 8
 
 
 class StructType(types.Type):
-    """Pointer to a slot table, seen through the group `prefix` of `struct`; `interleaved`: data of many worlds."""
+    """Pointer to a slot table: its fields in the group `prefix` of `struct`.
+
+    Set `interleaved` for data of many worlds.
+    """
 
     is_struct = True
 
@@ -91,7 +94,7 @@ class StructType(types.Type):
 class FieldArrayType(types.Type):
     """Array of a field: element type, inner dimensions (numbers are compile-time constants) and read-only flag.
 
-    Its value is a pointer to the slot, or, for an array on the stack, to the elements themselves.
+    A value of this type is a pointer to the slot or, for an array on the stack, to the elements.
     """
 
     is_field = True
@@ -134,7 +137,7 @@ class _StructAttributes(AttributeTemplate):
 
 
 def _tbaa(module: Any, kind: str) -> Any:
-    """Return the access tag of type-based alias analysis for elements of type `kind`, made once for each module."""
+    """Return the tag of type-based alias analysis for elements of type `kind`, made once for each module."""
     tags = module.__dict__.setdefault("_cardan_tags", {})
     if kind in tags:
         return tags[kind]
@@ -157,13 +160,13 @@ def _slot_pointer(builder: Any, value: Any, slot: int) -> Any:
 
 
 def _slot_word(builder: Any, slot: Any, word: int) -> Any:
-    """Load a word of a slot: 0 address, 1 length, 2 second dimension. Slots don't change while a stage runs."""
+    """Load a word of a slot: 0: address, 1: length, 2: second dimension. Slots don't change while a stage runs."""
     pointer = slot if word == 0 else builder.gep(slot, [ir.Constant(I64, WORD_BYTES * word)])
     return _mark(builder, builder.load(builder.bitcast(pointer, I64.as_pointer())), "slot", True)
 
 
 def _world_number(builder: Any, name: str) -> Any:
-    """Call the function of the target that returns the number of the running world, or the number of worlds."""
+    """Call the target's function `name`, which returns the index of the current world or the number of worlds."""
     function = builder.module.globals.get(name)
     if function is None:
         function = ir.Function(builder.module, ir.FunctionType(I64, []), name)
@@ -173,7 +176,7 @@ def _world_number(builder: Any, name: str) -> Any:
 
 
 def _scalar_pointer(builder: Any, typ: Any, value: Any, slot: int, llvm_dtype: Any) -> Any:
-    """Return the address of a scalar: in its slot or, if interleaved, in the array to which the slot refers."""
+    """Return the address of a scalar: its slot or, if interleaved, an element of the array to which the slot refers."""
     place = _slot_pointer(builder, value, slot)
     if not typ.interleaved:
         return builder.bitcast(place, llvm_dtype.as_pointer())
@@ -291,12 +294,12 @@ def _lower_len(context: Any, builder: Any, sig: Any, args: Any) -> Any:
 
 @typeof_impl.register(FunctionType)
 def _typeof_function(function: Any, context: Any) -> Any:
-    """Compile a function that is marked as a kernel when compiled code refers to it."""
+    """Return Numba's type of a function that compiled code refers to; kernels are compiled."""
     return types.Dispatcher(dispatcher_of(function)) if is_kernel(function) else None
 
 
 def as_struct(struct: Struct, layout: str = WORLD) -> Any:
-    """Make an intrinsic that turns an address (an integer) into a view of `struct`. Models are never interleaved."""
+    """Make an intrinsic that converts an address (an integer) to a view of `struct`. Models are never interleaved."""
     interleaved = layout == INTERLEAVED and not struct.readonly
 
     @intrinsic
@@ -326,7 +329,7 @@ def as_result(dtype: str) -> Any:
 
 
 def _emit_call_by_number(builder: Any, number: Any, m: Any, d: Any, extra: list[Any]) -> Any:
-    """Call a function by its number: interleaved code does not use addresses of functions, which GPUs do not have."""
+    """Write a call of a function by its number, because interleaved code can't use addresses of functions on GPUs."""
     words = [number, builder.ptrtoint(m, I64), builder.ptrtoint(d, I64), *extra]
     function = builder.module.globals.get(CALL)
     if function is None:
@@ -386,7 +389,7 @@ for _function, _native in {
 
 
 class EnumerationType(types.IntEnumClass):
-    """Type of an enumeration: its attributes are its members."""
+    """Type of an enumeration, whose attributes are its members."""
 
     @cached_property
     def member_type(self) -> MemberType:  # pyright: ignore[reportIncompatibleVariableOverride] (Numba has no types)
@@ -400,7 +403,7 @@ class MemberType(types.IntEnumMember):
     class_type_class = EnumerationType
 
     def can_convert_to(self, typingctx: Any, other: Any) -> Any:
-        """Return how a member converts to another type: as its number does, but not exactly."""
+        """Return the kind of conversion to another type: that of the member's number, but never an exact match."""
         conversion = typingctx.can_convert(self.dtype, other)
         return max(conversion, Conversion.safe) if conversion else None
 

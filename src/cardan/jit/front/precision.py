@@ -1,9 +1,9 @@
 """Single precision: the code of kernels, with every ``double`` in it turned into ``float``.
 
-It works on the text that Numba's front end writes, before any optimisation. There, every address is computed by types,
-so that sizes and offsets follow. Since nothing of type ``double`` is left, no operation is accidentally in double
-precision. Typing the kernels again would not achieve this: for Numba, the product of an integer and a float32 is a
-float64.
+The conversion works on the LLVM assembly that Numba's front end writes, before any optimisation. There, all addresses
+are computed from types, so that sizes and offsets change with the types. No value of type ``double`` is left, so that
+no operation is accidentally done in double precision. Typing the kernels again would not achieve this: for Numba, the
+product of an integer and a float32 is a float64.
 
 Constants are rounded, and tolerances raised to the resolution of single precision; see `single_constant`.
 """
@@ -61,15 +61,17 @@ _DECLARATION = re.compile(r'^declare .*?(@"?[\w.$]+"?)\(.*$', re.MULTILINE)
 RESOLUTION = 2.0**-21
 """The smallest tolerance in single precision: four times the spacing of numbers at 1."""
 GUARD = 1e-15
-"""Up to here, constants are guards against division by zero (mjMINVAL, the spacing of double-precision numbers)."""
+"""Largest constant that counts as a guard against division by zero (mjMINVAL, the spacing of double-precision
+numbers)."""
 LARGEST = (2.0 - 2.0**-23) * 2.0**127
 
 
 def single_constant(value: float) -> float:
     """Convert a constant, or a tolerance in a model's options, to single precision.
 
-    A tolerance, which is a number between `GUARD` and `RESOLUTION`, becomes `RESOLUTION`; so does such a distance from
-    1. Numbers that are too large become the largest finite number. All others are rounded.
+    A number between `GUARD` and `RESOLUTION` is a tolerance and becomes `RESOLUTION`. A number whose distance from 1 is
+    in this range is moved to that distance. Numbers that are too large become the largest finite number. All other
+    numbers are rounded.
     """
     if GUARD < abs(value) < RESOLUTION:
         return copysign(RESOLUTION, value)

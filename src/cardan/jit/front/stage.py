@@ -1,9 +1,9 @@
-"""Marking Python functions as kernels and stages, and the forms of native code that are made of them.
+"""Decorators that mark Python functions as kernels and stages, and the forms of native code made from them.
 
 A *kernel* is a plain Python function of numbers, tuples and field arrays that native code may call. A *stage* is a
 kernel of ``(m, d)`` that is compiled to a native function of its own, ``(model address, data address) -> status``. A
-*collider* has two more integers (the ids of two geoms). All stay ordinary functions: calling one from Python runs it in
-the interpreter.
+*collider* has two more integers (the ids of two geoms). All of them remain ordinary functions: calling one from Python
+runs it in the interpreter.
 
 With ``CARDAN_JIT=0`` (or Numba's ``NUMBA_DISABLE_JIT=1``) every stage runs as plain Python on the same memory, with all
 indices checked: slow, and made for debugging, coverage and tests.
@@ -33,13 +33,13 @@ COLLIDER_MISSING = -2
 
 @dataclass(frozen=True, slots=True)
 class Abi:
-    """Call signature of a native function: ``(model, data, *extra) -> result``, all words 64 bits wide.
+    """Call signature of a native function: ``(model, data, *extra) -> result``, with 64-bit words.
 
     Attributes:
         extra: element types of the arguments after the two structures.
         result: element type of the result.
-        structs: names of the two structures; other parts of the package have structures of their own.
-        side_by_side: whether adjacent numbers, such as those of a colour, become vectors, too.
+        structs: names of the two structures; the renderer, for example, has structures of its own.
+        side_by_side: whether unrolled operations on adjacent numbers, such as a colour's, are vectorised, too.
     """
 
     extra: tuple[str, ...] = ()
@@ -54,7 +54,7 @@ COLLIDER_ABI = Abi(extra=("i8", "i8"))
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A Python function that is compiled to a native function of its own; `exact`: see the decorator of this name."""
+    """A Python function that is compiled to a native function of its own; the decorator `exact` sets `exact`."""
 
     name: str
     function: FunctionType
@@ -71,7 +71,7 @@ def kernel(function: F) -> F:
     """Mark a function as callable from native code.
 
     Raises:
-        TypeError: it is not a Python function.
+        TypeError: `function` is not a Python function.
     """
     if not hasattr(function, "__code__"):
         raise TypeError(f"kernels and stages are Python functions, not {type(function).__name__}")
@@ -80,37 +80,40 @@ def kernel(function: F) -> F:
 
 
 def exact(function: F) -> F:
-    """Compile a stage or collider, and the kernels that it calls, to the rounding of the interpreter.
+    """Make a stage or collider, and the kernels that it calls, round exactly as the interpreter does.
 
-    The decorator is written below `stage`. Otherwise sums may be reassociated and contracted, which is faster. That is
-    wrong where the last bit decides which of two equal things is taken, as in searches over the corners of parallel
-    faces.
+    Write this decorator below `stage`. By default, sums may be reassociated and contracted, which is faster. That is
+    wrong if the last bit decides between two equal candidates, as in searches over the corners of parallel faces.
     """
     function.__dict__["__cardan_exact__"] = True
     return function
 
 
 def side_by_side(function: F) -> F:
-    """Let adjacent numbers of a stage become vectors, too; written below `stage`.
+    """Vectorise unrolled operations on adjacent numbers in a stage, too.
 
-    Loops are vectorised in all stages; this option concerns unrolled code. It makes some stages faster, others slower.
+    Write this decorator below `stage`. Loops are vectorised in all stages. The option makes some stages faster, others
+    slower.
     """
     function.__dict__["__cardan_side_by_side__"] = True
     return function
 
 
 def stage(function: F) -> F:
-    """Mark a function of ``(m, d)`` as a stage. It returns a status: 0, or a request to the driver (see `driver`)."""
+    """Mark a function of ``(m, d)`` as a stage.
+
+    The function returns a status: 0, or a request to the driver (see `cardan.jit.driver`).
+    """
     return entry(function, replace(STAGE_ABI, side_by_side="__cardan_side_by_side__" in function.__dict__))
 
 
 def collider(function: F) -> F:
-    """Mark a function of ``(m, d, geom1, geom2)`` as a collision function; it returns a number of contacts."""
+    """Mark a function of ``(m, d, geom1, geom2)`` as a collision function. It returns the number of contacts."""
     return entry(function, COLLIDER_ABI)
 
 
 def entry(function: F, abi: Abi) -> F:
-    """Mark a function as one that is compiled to a native function of its own, with a call signature."""
+    """Mark a function for compilation to a native function of its own, with a call signature."""
     kernel(function)
     function.__dict__["__cardan_entry__"] = Entry(  # type: ignore[arg-type]
         _qualified(function), function, abi, "__cardan_exact__" in function.__dict__
@@ -119,7 +122,7 @@ def entry(function: F, abi: Abi) -> F:
 
 
 def call_entry(public: Callable[..., Any], function: Callable[..., Any], abi: CallAbi) -> Entry:
-    """Make the entry of a public function of the interface that is compiled from a kernel; named after the former."""
+    """Make the entry, named after `public`, of a public function that is compiled from a kernel."""
     kernel(function)
     return Entry(_qualified(public), function, abi)  # type: ignore[arg-type]
 
@@ -152,23 +155,23 @@ WORLD, INTERLEAVED = "world", "interleaved"
 DOUBLE, SINGLE = "float64", "float32"
 
 WORLD_INDEX, WORLD_COUNT, CALL = "cardan_world", "cardan_nworld", "cardan_call"
-"""Functions to which interleaved code refers, and which the target defines. Two have no arguments: they return the
-number of the running world and the number of worlds. One calls a function of a table by its number: (number, address
-of the model, address of the data, two integers) -> result. All values are int64."""
+"""Functions to which interleaved code refers, and which the target defines. The first two have no arguments: they
+return the index of the current world and the number of worlds. The third calls a function of a table by its number:
+(number, address of the model, address of the data, two integers) -> result. All values are int64."""
 RAISE = "raise "
-"""Prefix of the undefined symbols that are called where a kernel would raise something."""
+"""Prefix of the undefined symbols that are called where a kernel would raise an exception."""
 
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """A form of native code of a stage. A form and a list of stages identify a program.
+    """Form of native code: memory layout, precision and target. A form and a list of stages identify a program.
 
     Attributes:
         layout: `WORLD`: each world has arrays of its own. `INTERLEAVED`: element ``i`` of world ``w`` is number ``i *
             nworld + w`` of the field, and scalars are arrays with one number for each world. All worlds share one
             model, in the usual layout.
-        precision: of the fields of type ``f8``: `DOUBLE` or `SINGLE`.
-        target: two words for the processor, if it is not that of this process.
+        precision: precision of all fields of type ``f8``: `DOUBLE` or `SINGLE`.
+        target: LLVM's name and features of the processor; empty for the processor of this process.
     """
 
     layout: str = WORLD
@@ -180,7 +183,7 @@ class Form:
             raise ValueError(f"no such form of native code: {self.layout}, {self.precision}")
 
     def struct(self, struct: Struct) -> Struct:
-        """Return a structure in the precision of the form."""
+        """Return a structure (see `Struct`) in the precision of the form."""
         return struct.single if self.precision == SINGLE else struct
 
     @property
@@ -190,7 +193,7 @@ class Form:
 
 
 HERE = Form()
-"""The form of all code that runs one world at a time on this processor, in double precision."""
+"""Default form: one world at a time on this processor, in double precision."""
 
 
 _OFF = ("0", "false", "no", "off")

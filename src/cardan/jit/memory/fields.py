@@ -1,4 +1,4 @@
-"""Tables of fields: the single description of a structure, from which everything else is made.
+"""Tables of fields: the single description of a structure, from which all other definitions are derived.
 
 A structure (the model, the data) is a list of rows. A row names a field and gives its element type, its shape in terms
 of sizes, and its meaning in a few words. NumPy views, native views, allocation, copy, save, named access, stubs and the
@@ -31,8 +31,8 @@ class Field(NamedTuple):
     Attributes:
         name: field name; a dot separates a group from its member (``opt.timestep``, ``contact.dist``).
         dtype: element type, a key of `DTYPES` (``char`` is text kept as bytes).
-        shape: dimensions: numbers, names of sizes (``"nbody"``) or products (``"nmocap*3"``); ``()`` is a scalar. The
-            first dimension ``"any"`` means that the array is made elsewhere and attached.
+        shape: dimensions: numbers, names of sizes (``"nbody"``) or products (``"nmocap*3"``); ``()`` is a scalar. With
+            the first dimension ``"any"``, the array is allocated elsewhere and attached.
         doc: meaning and unit, in a few words.
         stage: for fields of the data, the stage that writes the field.
     """
@@ -50,12 +50,12 @@ class Field(NamedTuple):
 
     @property
     def is_scalar(self) -> bool:
-        """Whether the field is a single number kept inside the slot table."""
+        """Whether the field is a single number, which is stored in the slot table."""
         return not self.shape
 
     @property
     def is_attached(self) -> bool:
-        """Whether the array is made elsewhere and attached to the structure."""
+        """Whether the array is allocated elsewhere and attached to the structure."""
         return bool(self.shape) and self.shape[0] == "any"
 
     @property
@@ -75,14 +75,14 @@ def dimension(dim: int | str, sizes: dict[str, int]) -> int:
 
 
 WORDS = 3
-"""64-bit words of a slot: address, length and second dimension of an array; a scalar's value is the first word."""
+"""Number of 64-bit words of a slot: address, length and second dimension of an array; a scalar uses only the first."""
 
 
 class Struct:
-    """Description of a structure: its fields, their slots and its groups.
+    """Description of a structure: fields, their slots, and groups of fields.
 
     Args:
-        name: name of the structure (``Model`` or ``Data``); known to the compiler of stages.
+        name: name of the structure, such as ``Model`` or ``Data``, by which the compiler of stages finds it.
         fields: rows in slot order. New rows go to the end, so that compiled stages stay valid.
         readonly: whether stages may only read the structure.
         registered: whether it is one of the structures that kernels know by name.
@@ -115,12 +115,12 @@ class Struct:
 
     @cached_property
     def is_attached(self) -> bool:
-        """Whether all arrays are made elsewhere."""
+        """Whether all arrays are allocated elsewhere and attached."""
         return all(field.is_scalar or field.is_attached for field in self.fields)
 
     @cached_property
     def single(self) -> Struct:
-        """This structure with its numbers (``f8``) in single precision; every field has the same slot."""
+        """This structure with real numbers (``f8``) in single precision; all fields keep their slots."""
         fields = [field._replace(dtype="f4") if field.dtype == "f8" else field for field in self.fields]
         return Struct(self.name, fields, readonly=self.readonly, registered=False)
 
@@ -136,7 +136,7 @@ _REGISTERING = "cardan.model.tables"
 
 
 def structures() -> dict[str, Struct]:
-    """Return the structures that stages see, by name; imports the module of a higher floor that describes them."""
+    """Return the structures that stages see, by name. The module that describes them is imported first."""
     if "Model" not in Struct.registry:
         import_module(_REGISTERING)
     return Struct.registry

@@ -1,8 +1,8 @@
-"""Data of many worlds, interleaved: element ``i`` of world ``w`` is number ``i * nworld + w`` of its field.
+"""Interleaved data of many worlds: element ``i`` of world ``w`` is element ``i * nworld + w`` of its field.
 
 There is one slot table for all worlds. Its words have the same meaning as for one world: address, number of rows,
 second dimension. Scalars are arrays with one number for each world, and their slots hold the address. Capacities are
-the same for all worlds: they grow for all when one world has no room.
+the same for all worlds: if one world needs a larger capacity, it grows for all.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from cardan.jit.memory.fields import WORDS, Field, Struct, dimension
 from cardan.jit.memory.layout import capacity_of
 
 ALIGNMENT = 256
-"""Alignment of every field in bytes: the size of one access of a graphics processor."""
+"""Alignment of every field in bytes: the size of one memory access of a GPU."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class LaneLayout:
     nbytes: int
 
     def rows(self, struct: Struct, address: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the slots of the fields, and their contents if the block is at `address`."""
+        """Return the indices of the fields' slots, and the contents of the slots for a block at `address`."""
         slots = np.array([struct.slot[name] for name in self.places], np.int64)
         rows = [
             (address + offset, shape[0] if shape else 0, shape[1] if len(shape) > 1 else 1)
@@ -47,8 +47,8 @@ def lane_layout(
 ) -> LaneLayout:
     """Lay out the fields of a capacity for many worlds; None: those of fixed size, scalars included.
 
-    Among those of fixed size, arrays of one type are adjacent, without gaps, real numbers first: each type is one array
-    of numbers (`groups`). Scalars are the last.
+    Among the fields of fixed size, arrays of the same type are adjacent, without gaps, so that each type forms one
+    array (`groups`). Arrays of real numbers are first, scalars are last.
     """
     fields = [f for f in struct.fields if not f.is_attached and capacity_of(f, growable) == capacity]
     if capacity is None:
@@ -66,17 +66,17 @@ def lane_layout(
 
 
 BUFFERS = ("work.buffer", "work.buffer_i8", "work.buffer_i4", "work.buffer_u1")
-"""Private fields that show all arrays of fixed size of a type, in the order of `groups`."""
+"""Private fields that cover all arrays of fixed size of one type, in the order of `groups`."""
 
 
 def _kind(field: Field) -> int:
-    """Number the kinds of fields: arrays of real numbers, of integers of 8, 4 and 1 bytes, then scalars."""
+    """Return the number of a field's kind: arrays of real numbers, of integers of 8, 4 and 1 bytes, then scalars."""
     dtype = field.numpy_dtype
     return 4 if field.is_scalar else 0 if dtype.kind == "f" else {8: 1, 4: 2, 1: 3}[dtype.itemsize]
 
 
 def groups(struct: Struct, layout: LaneLayout, worlds: int) -> list[tuple[np.dtype, int, int]]:
-    """List the arrays of fixed size of each type: element type, offset in bytes, number of elements of a world."""
+    """List the groups of arrays of fixed size: element type, offset in bytes, number of elements for each world."""
     found: dict[int, tuple[np.dtype, int, int]] = {}
     for name, (shape, dtype, offset) in layout.places.items():
         kind = _kind(struct.by_name[name])

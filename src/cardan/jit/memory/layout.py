@@ -1,4 +1,4 @@
-"""Places of the arrays of a structure in memory: buffers by capacity, addresses, layouts for given sizes."""
+"""Memory layout of the arrays of a structure: buffers by capacity, offsets and addresses for given sizes."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ import numpy as np
 from cardan.jit.memory.fields import DTYPES, WORDS, Field, Struct, dimension
 
 ALIGNMENT = 64
-_LARGEST = 2.0**53  # bytes; no memory is larger, so nothing larger is laid out
+_LARGEST = 2.0**53  # bytes: no memory is larger, so larger layouts are refused
 
 _at: Callable[..., c_char] = c_char.from_buffer
 _PLACE = c_char()
 _NOWHERE = addressof(_PLACE)
-"""Stands for the address of an array without elements."""
+"""Address that is used for arrays without elements."""
 
 
 def address_of(array: np.ndarray) -> int:
-    """Return the address of the first element of an array, if any, in a fifth of the time of ``array.ctypes.data``."""
+    """Return the address of an array's first element, in a fifth of the time of ``array.ctypes.data``."""
     try:
         return addressof(_at(array))
     except (TypeError, ValueError):  # empty, not in one piece, or not writable
@@ -30,7 +30,7 @@ def address_of(array: np.ndarray) -> int:
 
 
 def aligned_buffer(nbytes: int) -> np.ndarray:
-    """Make a zeroed byte buffer whose address is a multiple of 64 (cache lines, vector loads)."""
+    """Allocate a byte buffer, filled with 0, whose address is a multiple of 64 (cache lines, vector loads)."""
     return _aligned(np.zeros(nbytes + ALIGNMENT, np.uint8), nbytes)
 
 
@@ -40,7 +40,7 @@ def _aligned(raw: np.ndarray, nbytes: int) -> np.ndarray:
 
 
 def buffer_without(struct: Struct, sizes: Mapping[str, int], filled: Collection[str]) -> np.ndarray:
-    """Make a buffer for the arrays of fixed size, zero except for the arrays `filled`, which the caller fills."""
+    """Allocate a buffer for the arrays of fixed size, all 0 except the arrays `filled`, which the caller fills."""
     layout = layout_of(struct, frozenset(), None, sizes)
     buffer, start = _aligned(np.empty(layout.nbytes + ALIGNMENT, np.uint8), layout.nbytes), 0
     for offset, nbytes in sorted(layout.places.extent(name) for name in filled):
@@ -73,7 +73,7 @@ class Places(Mapping[str, Place]):
     """Shapes and offsets of the arrays of one buffer, by name; made on demand, because few of hundreds are looked up.
 
     Attributes:
-        offsets: offset of each array, by its number.
+        offsets: offset of each array in bytes, by the array's number.
     """
 
     __slots__ = ("_counts", "_plan", "_shapes", "offsets")
@@ -86,7 +86,7 @@ class Places(Mapping[str, Place]):
 
     @property
     def counts(self) -> list[int]:
-        """Number of elements of each array, by its number."""
+        """Number of elements of each array, by the array's number."""
         if self._counts is None:
             self._counts = [prod(shape) for shape in self._shapes]
         return self._counts
@@ -116,9 +116,9 @@ class Layout:
     """Layout of the arrays of one buffer.
 
     Attributes:
-        places: shape, element type and offset of each array, by its name.
-        slots: indices of their slots.
-        rows: contents of their slots, addresses relative to the buffer.
+        places: shape, element type and offset of each array, by name.
+        slots: indices of the arrays' slots.
+        rows: contents of these slots, with addresses relative to the buffer.
         nbytes: size of the buffer.
     """
 
@@ -131,7 +131,7 @@ class Layout:
 def layout_of(struct: Struct, growable: frozenset[str], capacity: str | None, sizes: Mapping[str, int]) -> Layout:
     """Lay out the arrays of a capacity (None: fixed size) one after the other, each at a multiple of 8 bytes.
 
-    ``sizes`` are the values of all sizes that the shapes mention, and perhaps more.
+    ``sizes`` has the values of all sizes that the shapes mention; it may contain others.
     """
     plan = _plan(struct, growable, capacity)
     return _layout(plan, tuple([sizes[name] for name in plan.sizes]))
@@ -143,14 +143,13 @@ class _Plan:
 
     Attributes:
         index: number of each array, by its name.
-        slots: its slot.
-        dtypes: its element type.
-        itemsize: bytes of that type.
-        ndim: its number of dimensions.
+        slots: slot of each array.
+        dtypes: element type of each array.
+        itemsize: size of that type, bytes.
+        ndim: number of dimensions of each array.
         sizes: names of the sizes that shapes mention.
-        products: factors of each different dimension: numbers of sizes, or numbers themselves.
-        extents: for each array the number among `products` of each of its dimensions, up to the maximum of all arrays;
-            after its own dimensions that of the number 1.
+        products: factors of each distinct dimension: indices into `sizes`, or plain numbers.
+        extents: for each array, the index into `products` of each dimension; padded with the index of the number 1.
     """
 
     index: dict[str, int]
@@ -187,7 +186,7 @@ def _plan(struct: Struct, growable: frozenset[str], capacity: str | None) -> _Pl
 @lru_cache(maxsize=512)
 def _layout(plan: _Plan, values: tuple[int, ...]) -> Layout:
     sizes = dict(zip(plan.sizes, values, strict=True))
-    # real numbers: sizes that somebody mistyped must not wrap around before they are found too large
+    # in real numbers, so that huge sizes don't wrap around before they are refused
     extent = np.array([sizes[d] if d in sizes else dimension(d, sizes) for d in plan.products], np.float64)
     shapes = extent[plan.extents]
     ends = (np.ceil(shapes.prod(axis=1) * plan.itemsize / 8.0) * 8.0).cumsum()

@@ -1,8 +1,8 @@
 """Structures in memory: a table of slots that native code and Python share.
 
-A structure is a list of fields. Its instances own a *slot table*: three 64-bit words a field. For an array the words
-are address, length and second dimension; for a scalar the first word holds the value itself. Native stages get the
-address of the slot table and nothing else; the NumPy views of the Python classes look at the same memory.
+A structure is a list of fields. Each instance owns a *slot table* with three 64-bit words for each field. For an array,
+the words are address, length and second dimension; for a scalar, the first word holds the value. Native stages get the
+address of the slot table and nothing else; the NumPy views of the Python classes refer to the same memory.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ _NOTHING = np.empty(0, np.uint8)
 
 
 class Views(dict[str, np.ndarray]):
-    """Views of memory by field name, each made when it is first used, because a structure has hundreds of fields.
+    """Views of memory by field name. Each view is made at its first use, because a structure has hundreds of fields.
 
     Iterating over them makes all of them.
     """
 
     def make(self, name: str) -> np.ndarray:
-        """Return a new view of a field; KeyError if there is none of this name."""
+        """Return a new view of a field; KeyError if the field does not exist."""
         raise KeyError(name)
 
     def names(self) -> Collection[str]:
@@ -86,7 +86,7 @@ class Arrays(Views):
     Attributes:
         home: the capacity (None: fixed size) whose buffer contains an array, by the array's name.
         buffers: layout and memory of each buffer.
-        attached: functions that make the views of attached arrays that nobody has used yet.
+        attached: functions that make views of attached arrays, for arrays that have not been used yet.
     """
 
     def __init__(self, home: dict[str, str | None]) -> None:
@@ -104,11 +104,11 @@ class Arrays(Views):
         return np.ndarray(shape, dtype, buffer, offset)
 
     def names(self) -> Collection[str]:
-        """Return the names of the arrays that have a place, or are attached and have no view yet."""
+        """Return the names of all arrays in buffers, and of attached arrays that have no view yet."""
         return {**self.home, **self.attached} if self.attached else self.home
 
     def forget(self, layout: Layout) -> None:
-        """Forget the views of the arrays of a layout: they are made again from their buffer."""
+        """Discard the views of the arrays of a layout; they are made again from the new buffer."""
         for name in layout.places:
             self.pop(name, None)
 
@@ -132,7 +132,7 @@ class Scalars(Views):
 
 
 class Link:
-    """Arrays that one structure shares with another: names in the other, by names here."""
+    """Arrays that one structure shares with another: names in the other structure, by names in this one."""
 
     __slots__ = ("_slots", "names")
 
@@ -141,7 +141,7 @@ class Link:
         self._slots: tuple[np.ndarray, np.ndarray] | None = None
 
     def slots(self, here: Struct, there: Struct) -> tuple[np.ndarray, np.ndarray]:
-        """Return the slots of the arrays here and there; always for the same two structures."""
+        """Return the slots of the arrays in both structures, which must be the same two in all calls."""
         if self._slots is None:
             mine = [here.slot[name] for name in self.names]
             self._slots = np.array(mine), np.array([there.slot[name] for name in self.names.values()])
@@ -149,7 +149,7 @@ class Link:
 
 
 class Shared(NamedTuple):
-    """Attached arrays that many instances share, by name, with the numbers and contents of their slots."""
+    """Attached arrays that many instances share, by name, with the indices and contents of their slots."""
 
     arrays: dict[str, np.ndarray]
     slots: np.ndarray
@@ -159,14 +159,14 @@ class Shared(NamedTuple):
 class StructMemory:
     """Memory of one instance: slot table, array storage and scalar views.
 
-    Fields whose sizes depend on `growable` get storage of their own, replaced when a capacity grows. All other arrays
-    are in one buffer.
+    Arrays whose sizes depend on `growable` have a buffer for each capacity, which is replaced when the capacity grows.
+    All other arrays are in one buffer.
 
     Args:
         struct: the description.
         sizes: values of all sizes that the shapes mention, capacities included.
-        growable: names of capacities (sizes) that may grow; arrays that mention one are in the arena.
-        slots: the slot table, if the caller has memory for it.
+        growable: names of capacities (sizes) that may grow; arrays whose shapes mention one are in the arena.
+        slots: memory for the slot table; allocated if not given.
         buffers: storage by capacity (None: arrays of fixed size), laid out by `layout_of`; made if not given.
 
     Attributes:
@@ -196,11 +196,11 @@ class StructMemory:
 
     @property
     def arena_nbytes(self) -> int:
-        """Bytes held by the growable arrays."""
+        """Bytes allocated for the growable arrays."""
         return sum(buffer.nbytes for buffer in self.arena.values())
 
     def take_values(self, other: StructMemory) -> None:
-        """Copy all values except attached ones from `other`, which has the same sizes, perhaps in another precision."""
+        """Copy all values except attached arrays from `other`, which has the same sizes in any precision."""
         for field in self.struct.fields:
             if field.is_scalar:
                 self.scalars[field.name][...] = other.scalars[field.name]
@@ -210,7 +210,7 @@ class StructMemory:
     def grow(self, capacity: str, size: int) -> None:
         """Enlarge the arrays that are sized by `capacity`, keeping their contents.
 
-        An exception of a signal handler leaves them as they were, or enlarged.
+        If a signal handler raises, the arrays are either unchanged or enlarged.
         """
         layout = layout_of(self.struct, self.growable, capacity, {**self.sizes, capacity: size})
         buffer = aligned_buffer(layout.nbytes)
@@ -221,7 +221,7 @@ class StructMemory:
         rows = layout.rows.copy()
         rows[:, 0] += address_of(buffer)
         self.arrays.forget(layout)
-        # assignments alone: between them no signal handler runs
+        # plain assignments: no signal handler runs between them
         self.arrays.buffers[capacity] = layout, buffer
         self.slots[layout.slots] = rows
         self.arena[capacity] = buffer
@@ -249,14 +249,14 @@ class StructMemory:
         return Shared(arrays, slots, self.slots[slots])
 
     def share(self, shared: Shared) -> None:
-        """Attach arrays of another memory at once."""
+        """Attach all shared arrays of another memory (see `shared`) in one step."""
         self.slots[shared.slots] = shared.rows
-        self.arrays.update(shared.arrays)  # last: the previous arrays are in use until here
+        self.arrays.update(shared.arrays)  # done last, because the previous arrays are in use until here
 
     def attach_new(self, lengths: Mapping[str, int]) -> None:
-        """Attach new arrays of one element type, by their first dimensions. They are not initialised.
+        """Allocate and attach arrays of one element type, with the given first dimensions. They are not initialised.
 
-        Second dimensions are the fields' own.
+        The second dimensions are those of the fields.
         """
         names = tuple(lengths)
         dtype, columns = inner_of(self.struct, names)
@@ -270,7 +270,7 @@ class StructMemory:
         address, itemsize = address_of(block), dtype.itemsize
         for name, (first, length, n) in places.items():
             _pack_into(self.slots, self.struct.words_of[name][0], address + first * itemsize, length, n)
-        fields = self.struct.by_name  # no way back from the views to this memory: it ends with its last user
+        fields = self.struct.by_name  # views have no reference to this memory, so that it is freed with its last user
 
         def view(name: str) -> np.ndarray:
             start, length, n = places[name]
@@ -303,7 +303,7 @@ class StructMemory:
             self.slots.view(DTYPES[dtype])[slots, 0] = numbers
 
     def copy_from(self, other: StructMemory) -> None:
-        """Copy all values from `other`, which has the same sizes up to capacities."""
+        """Copy all values from `other`, which has the same sizes except for capacities."""
         for capacity in self.growable:
             if self.sizes[capacity] < other.sizes[capacity]:
                 self.grow(capacity, other.sizes[capacity])
@@ -322,7 +322,7 @@ class StructMemory:
                 self.arrays[field.name][tuple(slice(0, n) for n in array.shape)] = array
 
     def _place(self, capacity: str | None, buffer: np.ndarray | None = None) -> np.ndarray:
-        """Put the arrays of a capacity (None: fixed size) into a buffer, or a new one; point their slots at it."""
+        """Put the arrays of a capacity (None: fixed size) into a given or new buffer; point their slots there."""
         layout = layout_of(self.struct, self.growable, capacity, self.sizes)
         if buffer is None:
             buffer = aligned_buffer(layout.nbytes)

@@ -1,12 +1,12 @@
 """Structures and calls in the interpreter (JIT off).
 
-Views have the same attribute names as native views, on the same memory, but every index is checked: negative or too
-large indices raise `IndexError`. So this is the debugger and the bounds checker of the kernels.
+Views have the same attributes as native views, on the same memory, but all indices are checked: negative or too large
+indices raise `IndexError`. So kernels can be debugged, and their bounds checked, in the interpreter.
 
-Functions that call by address, and small arrays on the stack, have two bodies: the Python body below runs in the
-interpreter; `cardan.jit.front.native` has the body for compiled code. An *address* is a number: a machine address with
-JIT on, the number of a registered Python function with JIT off. These functions are not marked as kernels: their native
-bodies are registered under the functions themselves.
+Functions that call by address, and functions that make small arrays on the stack, have two bodies: the Python body
+below is for the interpreter; the body for compiled code is in `cardan.jit.front.native`. An *address* is a number: a
+machine address with JIT on, the number of a registered Python function with JIT off. These functions are not marked as
+kernels: their native bodies are registered under the functions themselves.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class InterpretedView:
             short = field.name[len(prefix) :]
             if field.is_scalar:
                 scalars[short] = memory.scalars[field.name]
-            elif field.name in memory.arrays:  # an attached array may not be there yet
+            elif field.name in memory.arrays:  # an attached array may be missing yet
                 fields[short] = CheckedArray(field.name, memory.arrays[field.name], struct.readonly)
         for group in struct.prefixes:
             if group.startswith(prefix) and group != prefix and "." not in group[len(prefix) : -1]:

@@ -1,9 +1,9 @@
-"""Texts of kernels (in CUDA's sense) in LLVM assembly: around stages, and for copies between arrays of any strides.
+"""GPU kernels (in CUDA's sense) as LLVM assembly: kernels around stages, and kernels that copy arrays of any strides.
 
-The kernel around stages is described in `cardan.jit.target.ptx`. The kernel of copies does what a GPU's copies of whole
-blocks can't do: each thread copies one element. Arrays have three dimensions. The first is that of the worlds. It runs
-fastest over the threads, because the worlds of a field are adjacent in memory. Target and source may each have a list
-of rows.
+The kernel around stages is described in `cardan.jit.target.ptx`. The copying kernel handles all copies that are not
+whole blocks: each thread copies one element. Arrays have three dimensions. The first is the dimension of the worlds. It
+varies fastest over the threads, because the worlds of a field are adjacent in memory. Target and source may each have a
+list of rows.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from cardan.jit.front.stage import CALL, COLLIDER_MISSING, WORLD_COUNT, WORLD_INDEX
 
 KERNEL = "cardan_kernel"
-"""Name of the kernel of a module."""
+"""Name of the kernel in a module."""
 
 WORLD = f"""
 declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
@@ -54,7 +54,7 @@ define i64 @{WORLD_INDEX}() alwaysinline {{
   ret i64 %wide
 }}
 """
-"""For launches of a thread an element, of which there may be more than 2^31."""
+"""Definition of `WORLD_INDEX` for launches with a thread for each element, of which there may be more than 2^31."""
 
 _BODY = """
 define internal void @cardan_body_{k}(ptr %models, i64 %d, i64 %stage, i64 %following, ptr %rows{parameters}) {{
@@ -105,7 +105,7 @@ done:
 
 
 def kernel_text(symbols: Sequence[str], extra: int = 0, convention: str = "") -> str:
-    """Write the kernel around the functions of stages; on other targets it is an ordinary function."""
+    """Write the kernel that calls the functions of stages; with an empty `convention`, it is an ordinary function."""
     words = ", ".join(["i64"] * (2 + extra))
     more = "".join(f", i64 %x{k}" for k in range(extra))
     names = {"index": WORLD_INDEX, "count": WORLD_COUNT, "parameters": more}
@@ -124,7 +124,7 @@ def kernel_text(symbols: Sequence[str], extra: int = 0, convention: str = "") ->
 
 
 def switch(functions: Sequence[str], name: str = CALL) -> str:
-    """Write the function that calls another one by its number.
+    """Write a function that calls one of several functions by its number.
 
     Args:
         functions: names of functions of (model, data, two integers) -> int64 that are defined elsewhere, numbered from
@@ -222,7 +222,7 @@ done:
 
 
 def move_text(itemsize: int, convention: str = "ptx_kernel ") -> str:
-    """Write the module of the kernel that copies elements of a size, as text (LLVM assembly)."""
+    """Write the module with the copying kernel for elements of a size, as LLVM assembly."""
     bits = 8 * itemsize
     return _TEXT.format(
         index=WORLD_INDEX,

@@ -1,11 +1,11 @@
-"""Processors and systems that kernels are compiled for: this one, and those of wheels.
+"""Processors and systems for which kernels are compiled: this one, and those of wheels.
 
 Kernels are compiled for this processor, or the one that ``CARDAN_CPU`` names. The names are LLVM's: ``x86-64`` for code
 that runs on every such processor, ``x86-64-v3`` for those with AVX2, ``x86-64-v4`` for those with AVX-512, ``generic``,
-or one model. Its features follow from the name.
+or the name of one model. The features follow from the name.
 
-A *platform* is a system and an architecture, which share wheels. A *level* is a name of LLVM's for a processor, or for
-the common features of a generation of processors. The kernels of a wheel are compiled for each level of its platform.
+A *platform* is a system and an architecture, which share wheels. A *level* is LLVM's name for a processor, or for the
+common features of a generation of processors. The kernels of a wheel are compiled for each level of its platform.
 """
 
 from __future__ import annotations
@@ -57,8 +57,8 @@ class Platform(NamedTuple):
     """A system and an architecture.
 
     Attributes:
-        name: its name in archives: the system and the architecture.
-        triple: its name in LLVM. On Windows, code that is loaded by LLVM itself is in ELF files.
+        name: name of the platform in archives: the system and the architecture.
+        triple: target triple of LLVM. On Windows, code that is loaded by LLVM itself is in ELF files.
         levels: levels of processors, the best first.
         wheel: the platform's tag in names of wheels.
     """
@@ -85,13 +85,13 @@ NEEDS: Mapping[str, tuple[str, ...]] = {
     "x86-64-v3": _V3,
     "x86-64-v4": (*_V3, *_V4),
     "generic": (),
-    "apple-m1": (),  # the first processor that this platform had
+    "apple-m1": (),  # the first processor of this platform
 }
 """Features that a processor needs for a level, in LLVM's words (x86-64 psABI, micro-architecture levels)."""
 
 
 def host_platform() -> str:
-    """Return the name of the platform of this process; it need not be one of `PLATFORMS`."""
+    """Return the name of this process's platform, which may be missing in `PLATFORMS`."""
     if sys.platform == "win32":
         machine = os.environ.get("PROCESSOR_ARCHITECTURE", "")
     else:
@@ -101,7 +101,7 @@ def host_platform() -> str:
 
 
 def runs(level: str) -> bool:
-    """Return whether this processor has the features of a level; with ``CARDAN_CPU``, whether that names the level."""
+    """Return whether this processor has the features of a level; with ``CARDAN_CPU``, whether it names the level."""
     named = os.environ.get("CARDAN_CPU")
     if named:
         return named == level

@@ -1,6 +1,6 @@
 """Stages for NVIDIA GPUs: from linked modules of interleaved code to PTX, by LLVM's own NVPTX code generator.
 
-A thread runs one world. The worlds of a launch have the numbers of its threads. The stride from element to element of a
+A thread runs one world: the index of the world is the number of the thread. The stride from element to element of a
 field is the number of threads, so that neighbouring threads read neighbouring words; memory is made for as many worlds
 as a launch has threads. Three int64 rows contain the state of each world:
 
@@ -9,7 +9,7 @@ as a launch has threads. Three int64 rows contain the state of each world:
     left[world]     number of steps that it has still to do
 
 and a word after them, which is set when any world stops. A *kernel* (in CUDA's sense, the `KERNEL` of a module) runs
-one stage, or several consecutive ones, in those worlds that are at it:
+one stage, or several consecutive ones, in the worlds that have reached it:
 
     if at[world] == stage and status[world] == 0 and left[world] > 0:
         status[world] = function(models[0] + models[1] * world, data)
@@ -17,9 +17,9 @@ one stage, or several consecutive ones, in those worlds that are at it:
             at[world] = following
             if following == 0: left[world] -= 1  # that was the last stage of a step
 
-A world that needs more memory stops at the stage with the request, while the others continue, and continues there
-later. Worlds outside a mask have no steps left to do. The two words `models` are the address of the slot table of the
-first world's model, and the distance from one to the next: 0 if all worlds have the same model.
+A world that needs more memory stops at that stage, while the others continue, and resumes there later. Worlds outside a
+mask have no steps left to do. The two words `models` are the address of the slot table of the first world's model, and
+the distance from one to the next: 0 if all worlds have the same model.
 
 The mathematical library is libdevice, a module of LLVM bitcode that NVIDIA publishes (wheel nvidia-nvvm).
 """
@@ -45,7 +45,7 @@ from cardan.jit.target.gpu_kernels import INDEX, INDEX_OF_MANY, KERNEL, WORLD, k
 TRIPLE = "nvptx64-nvidia-cuda"
 OLDEST = "sm_80"
 ARCHITECTURES = (OLDEST, "sm_90", "sm_120")
-"""Those that code is assembled for in tests: Ampere, Hopper, Blackwell. PTX for the oldest is assembled for all."""
+"""Architectures for which tests assemble code: Ampere, Hopper, Blackwell. PTX for the oldest is assembled for all."""
 
 _ONE_ARGUMENT = (
     *("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "exp", "expm1", "exp2", "log", "log2"),
@@ -53,7 +53,7 @@ _ONE_ARGUMENT = (
 )
 _MORE_ARGUMENTS = ("atan2", "pow", "hypot", "fmod", "fmin", "fmax", "copysign", "fma", "ldexp")
 LIBRARY = frozenset((*_ONE_ARGUMENT, *_MORE_ARGUMENTS))
-"""Functions of the mathematical library that libdevice has, all under the prefix ``__nv_``."""
+"""Functions of the mathematical library that libdevice provides, with the prefix ``__nv_``."""
 _CALLED = re.compile(rf'@"?({"|".join(sorted(LIBRARY))})(f?)"?(?=\()')
 _INTRINSIC = re.compile(
     r'@"?llvm\.(sin|cos|tan|asin|acos|atan|atan2|sinh|cosh|tanh|exp|exp2|log|log2|log10|pow)\.f(32|64)"?(?=\()'
@@ -68,23 +68,23 @@ _BY_NUMBER = re.compile(rf"call i64 @{CALL}(?:_\d+)?\(")
 _DEFINITION = re.compile(r'^define [^@\n]*@"?([\w.$]+)"?\(.*?^}$', re.MULTILINE | re.DOTALL)
 _CALLEE = re.compile(r'\bcall [^@\n]*@"?([\w.$]+)"?\(')
 LARGE = 150
-"""Lines of assembly of a large function."""
+"""Number of lines of assembly from which on a function counts as large."""
 HUGE = 30_000
-"""Lines of assembly of a stage that is too large to become one function: such a stage is made frugal with registers."""
+"""Number of lines of assembly from which on a stage is not inlined into one function, to save registers."""
 SHARED, ALONE = 600, 1200
-"""Lines, with all that becomes a part of it, from which a function of such a stage stays one: called at several places,
-and at one."""
+"""Number of lines, inlined calls included, from which on a function of such a stage is not inlined: if it is called at
+several places, and if it is called at one place."""
 _SLOT_NAME = re.compile(r'^!(\d+) = !{!"slot"', re.MULTILINE)
 _SLOT_TAG = "^!(\\d+) = !{{!{name}, !{name}, i64 0}}"
 _REGISTER = re.compile(r"call i32 @llvm\.nvvm\.read\.ptx\.sreg\.(\w+)\.x\(\)")
 _HEADER = re.compile(r'^target (?:triple|datalayout) = ".*"$', re.MULTILINE)
 _PROCESSOR = re.compile(r' ?"(?:target-cpu|target-features|tune-cpu)"="[^"]*"')
 _KEPT_APART = re.compile(r"^(attributes #\d+ = {.*?)\bnoinline\b", re.MULTILINE)
-"""Numba keeps a stage apart from the function that calls it; a GPU would store registers between the two."""
+"""Attribute by which Numba prevents inlining of a stage into its caller; on a GPU, the call would spill registers."""
 
 
 class PtxError(RuntimeError):
-    """A stage can't become GPU code, because it refers to something that the GPU does not have."""
+    """Error: a stage can't be compiled for a GPU, because it refers to a function that is not available there."""
 
 
 @cache
@@ -98,7 +98,7 @@ def find_libdevice() -> Path:
     """Return the file of libdevice, from the wheel nvidia-nvvm or an installed CUDA toolkit.
 
     Raises:
-        PtxError: there is none.
+        PtxError: libdevice was not found.
     """
     advice = "the mathematical library for GPUs (libdevice) is not there: pip install 'cardan[cuda]'"
     try:
@@ -116,10 +116,10 @@ class Code:
     """A linked module of interleaved code, as text, and the functions that it calls by number.
 
     Attributes:
-        symbol: name of its function.
+        symbol: name of the module's function.
         text: the module (see `cardan.jit.front.compile.linked_module`).
-        called: the functions, in the order of their numbers from 1 on: collision functions of `collision`, shapes of
-            collision functions for shapes. Their numbers stand where tables for this processor have addresses.
+        called: functions that are called by number, from 1 on: collision functions for `collision`, shapes for
+            collision functions of signed-distance shapes. The tables contain these numbers instead of addresses.
     """
 
     symbol: str
@@ -128,11 +128,14 @@ class Code:
 
 
 NOTHING = Code("", "")
-"""Stands for a number at which nothing is called."""
+"""Placeholder for a number that is not used."""
 
 
 def _modules(code: Code, depth: int = 0) -> Iterator[tuple[str, str]]:
-    """List names and texts of all modules that a stage needs, its own first; each depth of calls has its own switch."""
+    """Yield names and texts of all modules that a stage needs, its own first.
+
+    Each depth of calls has its own switch.
+    """
     switch = f"{CALL}_{depth}" if depth else CALL
     yield code.symbol, re.sub(rf"@{CALL}\b", f"@{switch}", code.text)
     for callee in code.called:
@@ -147,13 +150,13 @@ def _callees(code: Code) -> set[str]:
 
 
 def module_texts(*codes: Code) -> list[str]:
-    """List the texts of the modules of stages and of the functions that they call by number; the switches are last."""
+    """List the texts of the modules of stages and of the functions called by number; the switches are last."""
     modules = {symbol: text for code in codes for symbol, text in _modules(code)}
     return [*modules.values(), "\n".join(_switches(codes))]
 
 
 def _switches(codes: Sequence[Code], depth: int = 0) -> Iterator[str]:
-    """Write the switch of each depth, with the functions that are called there by any stage."""
+    """Write the switch of each depth, for all functions that any stage calls at this depth."""
     called = max((code.called for code in codes), key=len, default=())
     yield switch([callee.symbol for callee in called], f"{CALL}_{depth}" if depth else CALL)
     if called:
@@ -161,7 +164,7 @@ def _switches(codes: Sequence[Code], depth: int = 0) -> Iterator[str]:
 
 
 def _once(text: str) -> str:
-    """Drop repeated declarations from a module's text, and declarations of functions that it defines."""
+    """Remove repeated declarations, and declarations of functions that the module defines, from a module's text."""
     seen = set(re.findall(r'^define .*?@"?([\w.$]+)"?\(', text, re.MULTILINE))
 
     def first(match: re.Match[str]) -> str:
@@ -179,9 +182,9 @@ def _with_device_library(text: str) -> str:
 
 
 def _holding_no_slots(text: str) -> str:
-    """Change a module's text so that addresses of fields may change while other functions run.
+    """Change a module's text so that LLVM loads addresses of fields again after calls of other functions.
 
-    They do not change, so that all loads of them would leave their loops, and be held in registers during calls.
+    Without this change, LLVM would move all these loads out of loops, and keep the addresses in registers during calls.
     """
     name = _SLOT_NAME.search(text)
     tag = None if name is None else re.search(_SLOT_TAG.format(name=name[1]), text, re.MULTILINE)
@@ -189,9 +192,10 @@ def _holding_no_slots(text: str) -> str:
 
 
 def _read_anew(text: str) -> str:
-    """Change `WORLD` or `INDEX` so that code reads its thread, and the number of threads, at each use.
+    """Change `WORLD` or `INDEX` so that code reads the number of its thread, and of threads, at each use.
 
-    For LLVM, the instructions have effects: neither numbers nor products with them are kept from one use to the next.
+    The instructions are marked as having side effects, so that LLVM keeps neither these numbers nor products with them
+    in registers.
     """
     return _REGISTER.sub(r'call i32 asm sideeffect "mov.u32 $0, %\1.x;", "=r"()', text)
 
@@ -208,8 +212,8 @@ def _parsed(text: str, layout: str) -> Any:
 def _library(libdevice: Path) -> bytes:
     """Return the bitcode of libdevice, with single precision throughout in its single-precision functions.
 
-    They use double precision to reduce large angles: ``float(double(n) * c)``, with n of 64 bits, becomes ``float(n) *
-    float(c)``, with an error of 1.5 units in the last place.
+    The original functions use double precision to reduce large angles: ``float(double(n) * c)``, with n of 64 bits,
+    becomes ``float(n) * float(c)``, with an error of 1.5 units in the last place.
     """
     text = str(llvm.parse_bitcode(libdevice.read_bytes()))
     return llvm.parse_assembly(_REDUCTION.sub(_in_single, text)).as_bitcode()
@@ -226,18 +230,18 @@ def ptx(*codes: Code, architecture: str = OLDEST, extra: int = 0, libdevice: Pat
     """Compile the PTX of a launch: a stage, or several consecutive ones.
 
     Args:
-        codes: the stages; functions that they call by number have the same numbers for all.
-        architecture: the oldest architecture that it is for, by LLVM's name; later ones accept it as well.
+        codes: the stages; functions called by number have the same numbers in all of them.
+        architecture: LLVM's name of the oldest architecture on which the code runs; later ones accept it as well.
         extra: number of integer arguments after model and data, which become parameters of the kernel.
         libdevice: the file of libdevice; found if not given.
 
     Returns:
-        A module with the kernel `KERNEL` (models, data, stage, following, rows, *extra): address of two words, that of
-        the first world's model and the distance to the next; address of the data's slot table; number of the first
-        stage, and of the one after the last (0: it ends a step); address of the rows at, status, left.
+        PTX with the kernel `KERNEL` (models, data, stage, following, rows, *extra). The arguments are: address of two
+        words (address of the first world's model, distance to the next); address of the data's slot table; index of the
+        first stage; index of the stage after the last one (0 if it ends a step); address of the rows at, status, left.
 
     Raises:
-        PtxError: a stage calls a function that is missing.
+        PtxError: a stage calls a function that is not available on GPUs.
     """
     machine = _machine(architecture)
     layout = str(machine.target_data)
@@ -261,9 +265,10 @@ def ptx(*codes: Code, architecture: str = OLDEST, extra: int = 0, libdevice: Pat
 
 
 def _around_calls(module: Any) -> set[str]:
-    """Return the functions that call others by number, and the large ones that they call besides.
+    """Return the functions that call others by number, and the large functions that they call directly.
 
-    Registers of a function are stored while another one runs. So few values should be alive around such calls.
+    They are not inlined: registers of the caller are stored during such calls, so that few values should be alive
+    around them.
     """
     texts = {match[1]: match[0] for match in _DEFINITION.finditer(str(module))}
     calling = {name for name, text in texts.items() if _BY_NUMBER.search(text) and not name.startswith(CALL)}
@@ -272,14 +277,14 @@ def _around_calls(module: Any) -> set[str]:
 
 
 def _parts(text: str) -> set[str]:
-    """Return the functions of a huge module that stay functions, so that there are not many copies of them."""
+    """Return the functions of a huge module that are not inlined, to avoid many copies of them."""
     texts = {match[1]: match[0] for match in _DEFINITION.finditer(text)}
     callees = {name: [c for c in _CALLEE.findall(body) if c in texts] for name, body in texts.items()}
     calls = Counter(callee for called in callees.values() for callee in called)
 
     @cache
     def size(name: str) -> int:
-        """Lines of a function, with those that become a part of it."""
+        """Return the number of lines of a function, inlined functions included."""
         return texts[name].count("\n") + sum(size(callee) for callee in callees[name] if not stays(callee))
 
     def stays(name: str) -> bool:
@@ -291,14 +296,14 @@ def _parts(text: str) -> set[str]:
 def ptx_of_text(text: str, architecture: str = OLDEST) -> str:
     """Compile the PTX of a module that defines the kernel `KERNEL` (convention ``ptx_kernel``), without a library.
 
-    It may ask for the number of its thread, and of threads, by `WORLD_INDEX` and `WORLD_COUNT`.
+    The kernel may call `WORLD_INDEX` and `WORLD_COUNT` for the number of its thread and the number of threads.
     """
     machine = _machine(architecture)
     return _emitted(_parsed(f"{WORLD}\n{INDEX_OF_MANY}\n{text}", str(machine.target_data)), machine, KERNEL)
 
 
 def _emitted(linked: Any, machine: Any, name: str) -> str:
-    """Compile a linked module of which only the kernel is visible."""
+    """Compile a linked module to PTX; only its kernel stays visible."""
     for item in (*linked.functions, *linked.global_variables):
         if item.name != KERNEL and not item.is_declaration and not item.name.startswith("llvm."):
             item.linkage = "internal"
@@ -329,8 +334,8 @@ class Usage:
     Attributes:
         registers: 32-bit registers; the maximum is 255.
         stack: bytes of local memory, the frames of called functions included.
-        spills: bytes of registers that are stored to local memory because registers are missing: the largest sum over
-            the functions of a chain of calls.
+        spills: bytes of values that are stored in local memory for lack of registers: the largest sum over a chain of
+            calls.
         cubin: size of the file of machine code, bytes.
     """
 
@@ -354,12 +359,11 @@ def assemble(source: str, architecture: str, ptxas: str | None = None) -> Usage:
 
     Args:
         source: the PTX.
-        architecture: ``"sm_90"``, say.
+        architecture: name of the architecture, such as ``"sm_90"``.
         ptxas: path of the assembler; found if not given.
 
     Raises:
-        PtxError: it does not assemble, its stack has no bound (then a launch would need a limit), or there is no
-            assembler.
+        PtxError: the source does not assemble, its stack is not bounded, or there is no assembler.
     """
     ptxas = ptxas or find_ptxas()
     if ptxas is None:
@@ -385,7 +389,7 @@ def assemble(source: str, architecture: str, ptxas: str | None = None) -> Usage:
 
 
 def _deepest(source: str, spills: dict[str, int]) -> int:
-    """Return the largest sum of spills over a chain of calls."""
+    """Return the largest sum of the functions' spills over any chain of calls."""
     callees: dict[str, set[str]] = {}
     for function in _FUNCTION.findall(source):
         name = _FUNCTION_NAME.search(function)

@@ -1,7 +1,7 @@
-"""A small writer of native functions over 64-bit words: loads and stores, loops, early returns, calls by address.
+"""Writer of small native functions over 64-bit words: loads, stores, loops, early returns, calls by address.
 
-The drivers of programs and scripts, and the code between Python's objects and kernels, are written with it. All values
-are words (int64); addresses are words, too. Variables are kept in memory, and LLVM's optimiser moves them to registers.
+It generates the drivers of programs and scripts, and the code between Python objects and kernels. All values are words
+(int64); addresses are words, too. Variables are kept in memory, and LLVM's optimiser moves them to registers.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ BYTES = ir.IntType(8).as_pointer()
 
 
 class Writer:
-    """One function of words that returns a word.
+    """Function under construction: its arguments and its result are words.
 
     Args:
         module: module that the function is added to.
@@ -38,7 +38,7 @@ class Writer:
         self.builder: Any = ir.IRBuilder(self.function.append_basic_block("entry"))
 
     def constant(self, value: int) -> Any:
-        """Return a word of a known value."""
+        """Return a constant word."""
         return ir.Constant(WORD, value)
 
     def load(self, address: Any, offset: int = 0, kind: Any = WORD) -> Any:
@@ -46,7 +46,7 @@ class Writer:
         return self.builder.load(self._pointer(address, offset, kind))
 
     def store(self, address: Any, *values: Any) -> None:
-        """Store words one after the other, from an address on."""
+        """Store consecutive words, beginning at an address."""
         for k, value in enumerate(values):
             self.builder.store(value, self._pointer(address, 8 * k, value.type))
 
@@ -55,15 +55,15 @@ class Writer:
         return self.builder.inttoptr(at, kind.as_pointer())
 
     def row(self, table: Any, number: Any, words: int = 1) -> Any:
-        """Return the address of a row of a table of rows of `words` words."""
+        """Return the address of a row of a table; each row has `words` words."""
         return self.builder.add(table, self.builder.mul(number, self.constant(8 * words)))
 
     def equal(self, a: Any, b: Any) -> Any:
-        """Compare two words."""
+        """Return the condition that two words are equal."""
         return self.builder.icmp_signed("==", a, b)
 
     def variable(self, value: Any) -> Any:
-        """Make a variable with a first value, to be read and set by `builder.load` and `builder.store`."""
+        """Make a variable with an initial value; `builder.load` reads it, `builder.store` sets it."""
         with self.builder.goto_entry_block():
             place = self.builder.alloca(WORD)
         self.builder.store(value, place)
@@ -80,7 +80,7 @@ class Writer:
 
     @contextmanager
     def loop_while(self, condition: Any) -> Iterator[None]:
-        """Repeat the body while a condition holds, which a function writes."""
+        """Repeat the body while a condition holds; the function `condition` writes its code."""
         test, body, after = (self.function.append_basic_block() for _ in range(3))
         self.builder.branch(test)
         self.builder.position_at_end(test)
