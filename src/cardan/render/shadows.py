@@ -156,7 +156,7 @@ def cast_triangle(f: Frame, tri: int, base: int, low: int, high: int) -> None:
 
 @picture_stage
 def draw_map_or_fill(a: Assets, f: Frame, part: int, bands: int) -> int:
-    """Draw band `part` of a shadow map; if there is no such band, list a share's triangles in each tile of a view.
+    """Draw band `part` of a shadow map or, from number `bands` on, list a share's triangles in each tile of a view.
 
     Return 0. The tasks are independent, so that both are one stage; bands come first, because they take longer.
     """
