@@ -64,17 +64,22 @@ def actuator_disabled(m: Model, actuator: int) -> bool:
 
 
 @kernel
+def limited_control(m: Model, d: Data, actuator: int) -> float:
+    """Control of an actuator, limited to its range unless the flag clampctrl is disabled."""
+    if m.actuator_ctrllimited[actuator] and not m.opt.disableflags & DSBL_CLAMPCTRL:
+        return clamp(d.ctrl[actuator], m.actuator_ctrlrange[actuator, 0], m.actuator_ctrlrange[actuator, 1])
+    return d.ctrl[actuator]
+
+
+@kernel
 def limit_controls(m: Model, d: Data) -> int:
     """Copy the controls, limited to their ranges, to `work.ctrl`; if one of them is bad, set all of them to zero.
 
     Return the smallest id of an actuator with a bad control, or -1.
     """
-    limit = not m.opt.disableflags & DSBL_CLAMPCTRL
     bad = -1
     for i in range(m.nu - 1, -1, -1):
-        value = d.ctrl[i]
-        if limit and m.actuator_ctrllimited[i]:
-            value = clamp(value, m.actuator_ctrlrange[i, 0], m.actuator_ctrlrange[i, 1])
+        value = limited_control(m, d, i)
         if is_bad(value):
             bad = i
         d.work.ctrl[i] = value
@@ -111,11 +116,11 @@ def advance_activation(m: Model, actuator: int, value: float, rate: float) -> fl
 
 
 @kernel
-def actuator_input(m: Model, d: Data, actuator: int) -> float:
+def actuator_input(m: Model, d: Data, actuator: int, control: float) -> float:
     """Input of the gain: the control, the activation, or (if actearly is set) the next activation."""
     number = m.actuator_actnum[actuator]
     if number == 0:
-        return d.work.ctrl[actuator]
+        return control
     act = m.actuator_actadr[actuator] + number - 1
     if m.actuator_actearly[actuator]:
         return advance_activation(m, actuator, d.act[act], d.act_dot[act])
@@ -141,7 +146,7 @@ def _force(m: Model, d: Data, actuator: int) -> float:
             gain = _affine(d, actuator, m.actuator_gainprm)
         else:
             gain = d.work.actuator_gain[actuator]
-        force = gain * actuator_input(m, d, actuator)
+        force = gain * actuator_input(m, d, actuator, d.work.ctrl[actuator])
         if m.actuator_biastype[actuator] == BIAS_AFFINE:
             force += _affine(d, actuator, m.actuator_biasprm)
         elif m.actuator_biastype[actuator] != BIAS_NONE:

@@ -26,12 +26,22 @@ from __future__ import annotations
 
 from typing import Any
 
-from cardan.dynamics.actuation import actuator_disabled, is_bad
+from cardan.dynamics.actuation import actuator_disabled, actuator_input, is_bad, limited_control
 from cardan.dynamics.inertia import sound_pivot
 from cardan.dynamics.tendon import tendon_moment
-from cardan.enums.codes import BIAS_AFFINE, DSBL_ACTUATION, DSBL_PASSIVE, GAIN_AFFINE, GAIN_MUSCLE, JNT_BALL, JNT_FREE
+from cardan.enums.codes import (
+    BIAS_AFFINE,
+    DSBL_ACTUATION,
+    DSBL_PASSIVE,
+    GAIN_AFFINE,
+    GAIN_MUSCLE,
+    JNT_BALL,
+    JNT_FREE,
+    TRN_JOINT,
+    TRN_JOINTINPARENT,
+)
 from cardan.jit import OK, kernel, stage
-from cardan.maths.types import Array1, ConstArray1, ConstIntArray1, Vec6
+from cardan.maths.types import Array1, ConstArray1, ConstArray2, ConstIntArray1, Vec6
 from cardan.maths.vector import (
     MINVAL,
     add6,
@@ -81,26 +91,68 @@ def _gain_input(m: Model, d: Data, actuator: int) -> float:
     return d.ctrl[actuator]
 
 
-@stage
-def implicitfast_derivatives(m: Model, d: Data) -> int:
-    """Compute the derivative of passive and actuator forces by velocity.
+@kernel
+def _current_input(m: Model, d: Data, actuator: int) -> float:
+    """Input of the gain as the force has it, with limited control and ``actearly``; 0 if the control is bad."""
+    control = limited_control(m, d, actuator)
+    return actuator_input(m, d, actuator, 0.0 if is_bad(control) else control)
 
-    Reads the results of `transmission`, `tendon` and `fwd_actuation`; writes qDeriv (nD,).
+
+@kernel
+def _is_at_limit(force: float, limits: ConstArray2, row: int) -> bool:
+    """Whether a force is at or beyond one of its two limits."""
+    return force <= limits[row, 0] or force >= limits[row, 1]
+
+
+@kernel
+def is_saturated(m: Model, d: Data, actuator: int) -> bool:
+    """Whether the force of an actuator is at a limit, so that it does not depend on velocity.
+
+    The limit is ``forcerange``, or ``actuatorfrcrange`` of the joint on which the actuator acts.
+    """
+    if m.actuator_forcelimited[actuator]:
+        if _is_at_limit(d.actuator_force[actuator], m.actuator_forcerange, actuator):
+            return True
+    kind = m.actuator_trntype[actuator]
+    if kind in (TRN_JOINT, TRN_JOINTINPARENT):
+        joint = m.actuator_trnid[actuator, 0]
+        if m.jnt_actfrclimited[joint]:
+            return _is_at_limit(d.qfrc_actuator[m.jnt_dofadr[joint]], m.jnt_actfrcrange, joint)
+    return False
+
+
+@kernel
+def _velocity_slope(m: Model, d: Data, actuator: int, value: float) -> float:
+    """Derivative of an actuator's force by the velocity of its length, with the input ``value`` of the gain."""
+    slope = 0.0
+    if m.actuator_biastype[actuator] == BIAS_AFFINE:
+        slope += m.actuator_biasprm[actuator, 2]
+    if m.actuator_gaintype[actuator] == GAIN_AFFINE:
+        slope += m.actuator_gainprm[actuator, 2] * value
+    elif m.actuator_gaintype[actuator] == GAIN_MUSCLE:
+        slope += d.work.actuator_gain_slope[actuator] * value
+    return slope
+
+
+@kernel
+def _smooth_derivatives(m: Model, d: Data, saturation: bool) -> None:
+    """Compute the derivative of passive and actuator forces by velocity: qDeriv.
+
+    Args:
+        m: model.
+        d: data.
+        saturation: whether limits of forces and controls and ``actearly`` count, as in MuJoCo 4.0.
     """
     for k in range(m.nD):
         d.qDeriv[k] = 0.0
     if not m.opt.disableflags & DSBL_ACTUATION:
         for actuator in range(m.nu):
-            if not actuator_disabled(m, actuator):
-                slope = 0.0
-                if m.actuator_biastype[actuator] == BIAS_AFFINE:
-                    slope += m.actuator_biasprm[actuator, 2]
-                if m.actuator_gaintype[actuator] == GAIN_AFFINE:
-                    slope += m.actuator_gainprm[actuator, 2] * _gain_input(m, d, actuator)
-                elif m.actuator_gaintype[actuator] == GAIN_MUSCLE:
-                    slope += d.work.actuator_gain_slope[actuator] * _gain_input(m, d, actuator)
-                if slope != 0.0:
-                    _add_outer(m, d, actuator, m.aux.moment_rowadr, m.aux.moment_colind, _actuator_moment, slope)
+            if actuator_disabled(m, actuator) or (saturation and is_saturated(m, d, actuator)):
+                continue
+            value = _current_input(m, d, actuator) if saturation else _gain_input(m, d, actuator)
+            slope = _velocity_slope(m, d, actuator, value)
+            if slope != 0.0:
+                _add_outer(m, d, actuator, m.aux.moment_rowadr, m.aux.moment_colind, _actuator_moment, slope)
     if not m.opt.disableflags & DSBL_PASSIVE:
         for dof in range(m.nv):
             d.qDeriv[m.aux.M_to_D[m.aux.M_rowadr[dof]]] -= m.dof_damping[dof]
@@ -108,6 +160,22 @@ def implicitfast_derivatives(m: Model, d: Data) -> int:
             if m.tendon_damping[tendon] > 0.0:
                 damping = m.tendon_damping[tendon]
                 _add_outer(m, d, tendon, m.aux.ten_rowadr, m.aux.ten_colind, tendon_moment, -damping)
+
+
+@stage
+def implicitfast_derivatives(m: Model, d: Data) -> int:
+    """Compute the derivative of passive and actuator forces by velocity.
+
+    Reads the results of `transmission`, `tendon` and `fwd_actuation`; writes qDeriv (nD,).
+    """
+    _smooth_derivatives(m, d, False)
+    return OK
+
+
+@stage
+def implicitfast_derivatives_with_limits(m: Model, d: Data) -> int:
+    """Do as `implicitfast_derivatives`, but actuators whose forces are at a limit have no derivative."""
+    _smooth_derivatives(m, d, True)
     return OK
 
 

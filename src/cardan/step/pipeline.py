@@ -18,7 +18,11 @@ from cardan.constraint.update import inv_constraint, reference_constraint
 from cardan.dynamics.actuation import fwd_actuation
 from cardan.dynamics.bias import fwd_acceleration, rne, rne_post_constraint
 from cardan.dynamics.com import com_pos, com_vel
-from cardan.dynamics.derivatives import coriolis_derivatives, implicitfast_derivatives
+from cardan.dynamics.derivatives import (
+    coriolis_derivatives,
+    implicitfast_derivatives,
+    implicitfast_derivatives_with_limits,
+)
 from cardan.dynamics.energy import energy_pos, energy_vel, subtree_vel
 from cardan.dynamics.fluid import fluid, fluid_derivatives, fluid_derivatives_with_blocks, has_fluid
 from cardan.dynamics.free_bodies import free_body_derivatives, has_standalone_bodies
@@ -279,7 +283,8 @@ FORWARD_BARE = (timed("FORWARD", *FORWARD_POS_BARE, *FORWARD_VEL_BARE, *FORWARD_
 # inverse dynamics ------------------------------------------------------------
 
 VELOCITY_DERIVATIVES = (
-    implicitfast_derivatives,
+    unless(is_4_0, implicitfast_derivatives),
+    when(is_4_0, implicitfast_derivatives_with_limits),
     when(has_edges, edge_derivatives),
     when(has_fluid, when(_with_blocks, fluid_derivatives_with_blocks), unless(_with_blocks, fluid_derivatives)),
     when(_with_blocks, free_body_derivatives),
