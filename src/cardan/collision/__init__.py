@@ -1,4 +1,4 @@
-"""Collision detection (spec: computation, collision detection): the stage is in ``detection``.
+"""Collision detection (spec: computation, collision detection). The stage is in ``detection``.
 
 ``broadphase`` finds pairs of bodies, ``midphase`` pairs of geoms; ``table`` maps pairs of geom types to collision
 functions (``plane``, ``capsule``, ...); ``contact`` combines the properties of two geoms into those of a contact.

@@ -2,7 +2,8 @@
 
 The axis of least overlap of two boxes is the normal of a face, or the common perpendicular of two edges. The contacts
 are the corners of the polygon in which two faces overlap, seen along this axis: the points where their sides cross, and
-the corners of each face inside the other.
+the corners of each face inside the other. The face on this axis belongs to the *reference* box; the other box is the
+*incident* box.
 
 Sources: S. Gottschalk, M. Lin, D. Manocha, OBBTree, SIGGRAPH 1996 (the 15 axes); C. Ericson, Real-Time Collision
 Detection (2005), sections 4.4.1 and 5.5.7. Details that these do not specify follow the reference: which part of a face
@@ -76,7 +77,7 @@ def face_overlap(w: Array1, t: Vec3, t2: Vec3, size1: Vec3, size2: Vec3, axis: i
 def edge_overlap(w: Array1, t: Vec3, size1: Vec3, size2: Vec3, i: int, j: int, least: float) -> float:
     """Separation of two boxes along the perpendicular of edge direction `i` of the first and `j` of the second.
 
-    It is -inf if the edges are parallel, or if the separation is certainly below `least`.
+    The result is -inf if the edges are parallel, or if the separation is certainly below `least`.
     """
     cosine = w[ROTATION + 3 * i + j]
     if 1.0 - cosine * cosine < PARALLEL:
@@ -126,19 +127,19 @@ def find_axis(w: Array1, t: Vec3, t2: Vec3, size1: Vec3, size2: Vec3, margin: fl
 
 @kernel
 def sign(x: float) -> float:
-    """Return 1, or -1 if the number is negative."""
+    """Return -1 if the number is negative, else 1."""
     return 1.0 if x >= 0.0 else -1.0
 
 
 @kernel
 def towards(x: float) -> float:
-    """Return 1 if the number is positive, else -1: the side of an incident face that comes first."""
+    """Return 1 if the number is positive, else -1. The result is the side of an incident face that comes first."""
     return 1.0 if x > 0.0 else -1.0
 
 
 @kernel
 def largest_component(v: Vec3) -> int:
-    """Axis to which a vector is closest."""
+    """Index of the component with the largest magnitude."""
     if abs(v[0]) >= abs(v[1]):
         return 0 if abs(v[0]) >= abs(v[2]) else 2
     return 1 if abs(v[1]) >= abs(v[2]) else 2
@@ -154,10 +155,10 @@ def incident_axis(w: Array1, k: int) -> Vec3:
 def put_feature(m: Model, w: Array1, geom: int, center: Vec3, facing: Vec3, view: View, whole: bool) -> int:
     """Project the part of a box that faces the other box: a face, an edge or a corner; return its number of corners.
 
-    The corners are written in this order: the corner that faces most, its two neighbours, then the last corner. Their
-    coordinates are two along the axes of the reference face, and the height, along the direction of view. `center` is
-    the centre of the box in the frame of the reference box, relative to the middle of the reference face; `facing` is
-    the direction towards the other box, in the box's frame.
+    The corners are written in this order: the corner that is farthest in the direction `facing`, its two neighbours,
+    then the last corner. Their coordinates are two along the axes of the reference face, and the height along the
+    direction of view. `center` is the centre of the box in the frame of the reference box, relative to the middle of
+    the reference face; `facing` is the direction towards the other box, in the box's frame.
 
     If `facing` is perpendicular to an edge (`whole`), the face closest to it is taken, even if others are close to it,
     and this edge comes first. If not, the lower axis comes first.
@@ -190,7 +191,7 @@ def put_feature(m: Model, w: Array1, geom: int, center: Vec3, facing: Vec3, view
 
 @kernel
 def zone(m: Model, d: Data, geom: int, point: Vec3) -> int:
-    """Return 1 if a point is inside a box by more than the slack, -1 if it is outside by more than that, else 0."""
+    """Return 1 if a point is inside a box by more than `SLACK`, -1 if it is outside by more, else 0."""
     local, size, margin = to_geom(d, geom, point), get3(m.geom_size, geom), d.work.near_margin
     x, y, z = abs(local[0]) - margin, abs(local[1]) - margin, abs(local[2]) - margin
     outer, inner = 1.0 + SLACK, 1.0 - SLACK
@@ -215,7 +216,7 @@ def put_point(w: Array1, n: int, u: float, v: float, height: float) -> int:
 
 @kernel
 def add_crossings(w: Array1, n: int, ncorner: int, half_u: float, half_v: float) -> int:
-    """Append the points where sides of the incident feature cross sides of the reference face, a rectangle.
+    """Append the points where sides of the incident feature cross sides of the reference face, which is a rectangle.
 
     The sides go from corner 0 to 1, 0 to 2, 1 to 3 and 3 to 2. A side that ends on a line crosses it; a side that
     starts on a line does not. If edges coincide, this decides the order of contacts.
@@ -264,7 +265,10 @@ def add_face_corners(w: Array1, n: int, half_u: float, half_v: float, only_first
 
 @kernel
 def add_incident_corners(w: Array1, n: int, ncorner: int, half_u: float, half_v: float, with_deepest: bool) -> int:
-    """Append the incident feature's corners inside the reference face; if `with_deepest`, also its deepest corner."""
+    """Append those corners of the incident feature that are inside the reference face.
+
+    If `with_deepest` is set, the deepest corner is appended even if it is outside.
+    """
     deepest = 0 if with_deepest else -1
     for k in range(1, ncorner if with_deepest else 1):
         if w[CORNERS + 3 * k + 2] < w[CORNERS + 3 * deepest + 2]:
@@ -282,9 +286,9 @@ def find_points(
 ) -> tuple[int, Vec3, Vec3, Vec3]:
     """Find the corners of the overlap of two faces that face each other, seen along `direction`.
 
-    All computations are in the frame of the reference box `geom1`, so that faces that just touch have points at the
-    height 0: `center` is the centre of the incident box, `direction` the unit vector towards it. `edges` tells whether
-    the direction is the perpendicular of two edges instead of a face normal of the first box.
+    All computations are in the frame of the reference box `geom1`, so that points of faces that just touch have the
+    height 0. `center` is the centre of the incident box, `direction` the unit vector towards it. `edges` specifies
+    whether the direction is the perpendicular of two edges instead of a face normal of the first box.
 
     Returns:
         The number of points, the middle of the reference face in the world frame, and its two axes.
@@ -327,7 +331,7 @@ def find_points(
 def keep_contacts(
     m: Model, d: Data, w: Array1, npoint: int, geom1: int, geom2: int, place: tuple[Vec3, ...], factor: float
 ) -> int:
-    """Write those of the found points that are contacts; return their number.
+    """Write contacts at those of the found points that qualify; return their number.
 
     A point outside one of the boxes is a contact only if it is well inside the other. `place` holds the middle of the
     reference face, its two axes, the direction of view, and the normal of the contacts. The distance of a contact is
@@ -348,7 +352,7 @@ def keep_contacts(
 
 @kernel
 def middle_of_edge(m: Model, d: Data, geom: int, axis: int, direction: Vec3) -> Vec3:
-    """Middle of that edge of a box, along one of its axes, which is farthest in a direction."""
+    """Middle of the edge of a box that is parallel to one of its axes and farthest in a direction, world frame."""
     point = get3(d.geom_xpos, geom)
     for k in range(1, 3):
         other = (axis + k) % 3
@@ -373,10 +377,10 @@ def put_edge_contact(m: Model, d: Data, geom1: int, geom2: int, pair: int, norma
 @collider
 @exact
 def box_box(m: Model, d: Data, geom1: int, geom2: int) -> int:
-    """Find up to eight contacts of two boxes, whose common normal is the axis of least overlap.
+    """Find up to eight contacts of two boxes; the common normal is the axis of least overlap.
 
-    The distance of contacts on a face is half the height above it, as in the reference. If two separated edges have no
-    other contact, they have one between their closest points.
+    The distance of contacts on a face is half the height above the face, as in the reference. If two separated edges
+    have no other contact, they have one between their closest points.
     """
     w = stack_array(NSCRATCH)
     between = sub3(get3(d.geom_xpos, geom2), get3(d.geom_xpos, geom1))

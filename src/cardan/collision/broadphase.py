@@ -3,7 +3,7 @@
 Each body with geoms gets a box around the bounding spheres of its geoms, margins included. The box is aligned with the
 axis along which the centres of the geoms spread most: the principal eigenvector of their covariance. The boxes are
 sorted along this axis and swept: only boxes whose intervals on it overlap are compared. The pairs are then sorted by
-their ids. So the result depends only on the state, although axis and order start from those of the previous call.
+their ids. Axis and order start from those of the previous call, but the result depends only on the state.
 
 Spec: computation, collision detection, generation and filtering. D. Baraff, Dynamic Simulation of Non-Penetrating
 Rigid Bodies, PhD thesis, Cornell (1992), section 2.2: sweep with temporal coherence.
@@ -50,7 +50,8 @@ def bits_match(contype1: Any, conaffinity1: Any, contype2: Any, conaffinity2: An
 def are_parent_and_child(weld1: Any, weld2: Any, parent1: Any, parent2: Any) -> Any:
     """Whether one of two bodies is the parent of the other; the world does not count as a parent.
 
-    `weld1` and `weld2` are the bodies to which both are welded, `parent1` and `parent2` those of the parents of these.
+    Bodies welded together count as one: `weld1` and `weld2` are ``body_weldid`` of both bodies, `parent1` and `parent2`
+    those of the parents of these.
     """
     return ((weld1 == parent2) | (weld2 == parent1)) & (weld1 != 0) & (weld2 != 0)
 
@@ -99,7 +100,7 @@ def principal_axis(spread: Vec6, axis: Vec3, iterations: int) -> Vec3:
 
 @kernel
 def set_body_box(m: Model, d: Data, body: int) -> None:
-    """Compute the box, along the axes of the sweep, around the bounding spheres of a body's geoms and their margins.
+    """Compute the box of a body, along the axes of the sweep, around its geoms' bounding spheres and margins.
 
     If one of the geoms is a plane, the box is infinite.
     """
@@ -121,7 +122,7 @@ def set_body_box(m: Model, d: Data, body: int) -> None:
 
 @kernel
 def sort_with_gap(d: Data, n: int, gap: int, limit: int) -> bool:
-    """Sort the keys and bodies of the sweep by insertion, in `gap` interleaved lists.
+    """Sort the keys and bodies of the sweep by insertion, as `gap` interleaved lists.
 
     Returns:
         Whether at most `limit` moves were enough; if not, the lists are only partly sorted.
@@ -183,9 +184,9 @@ def bodies_may_collide(m: Model, body1: int, body2: int) -> bool:
 
 @kernel
 def sweep(m: Model, d: Data, n: int) -> int:
-    """Find all pairs of overlapping boxes that pass the filters between bodies.
+    """Find all pairs of overlapping boxes that pass the filters between bodies; return their number.
 
-    Returns their number; the pairs that fit are in ``d.work.bodypair``, lower id first, in the order of the sweep.
+    The pairs that fit are in ``d.work.bodypair``, lower id first, in the order of the sweep.
     """
     count = 0
     room = len(d.work.bodypair)
@@ -214,7 +215,7 @@ def sweep(m: Model, d: Data, n: int) -> int:
 
 @kernel
 def scatter_by(m: Model, d: Data, source: IntArray2, target: IntArray2, count: int, column: int) -> None:
-    """Sort the pairs in `source` by one of their two bodies into `target`, by a stable counting sort."""
+    """Copy the pairs in `source` to `target`, sorted by the body in one column (stable counting sort)."""
     for body in range(m.nbody):
         d.work.bucket[body] = 0
     for k in range(count):
@@ -248,7 +249,7 @@ def reference_axis(m: Model, d: Data) -> Vec3:
 
 @kernel
 def ends_along(m: Model, d: Data, body: int, axis: Vec3) -> Vec2:
-    """Ends of the interval of a body's bounding spheres, margins included, along an axis."""
+    """Ends of the interval that a body's bounding spheres, margins included, cover along an axis."""
     low, high = INFINITE, -INFINITE
     first = m.body_geomadr[body]
     for geom in range(first, first + m.body_geomnum[body]):
@@ -261,11 +262,11 @@ def ends_along(m: Model, d: Data, body: int, axis: Vec3) -> Vec2:
 
 @kernel
 def lost_in_sweep(m: Model, d: Data, body1: int, body2: int) -> bool:
-    """Whether the reference misses two bodies that just touch, the lower id first.
+    """Whether the reference misses two bodies that just touch; `body1` has the lower id.
 
     The reference stores the ends of bodies along its axis in single precision; if two ends are equal, the end of the
-    lower id comes first. So if `body1` ends before `body2` begins, bodies that overlap by up to some 1e-8 m count as
-    separate.
+    lower id comes first. If `body1` ends before `body2` begins, bodies that overlap by up to some 1e-8 m therefore
+    count as separate.
     """
     axis = reference_axis(m, d)
     if body1 == 0 or dot3(axis, axis) == 0.0:
@@ -286,9 +287,9 @@ def lost_in_sweep(m: Model, d: Data, body1: int, body2: int) -> bool:
 
 @kernel
 def pairs_of_few(m: Model, d: Data) -> int:
-    """List all pairs of bodies that pass the filters between bodies; the result is as for `find_body_pairs`.
+    """List all pairs of bodies that pass the filters between bodies; the result has the form of `find_body_pairs`.
 
-    If there are few geoms, checking each pair is faster than computing boxes.
+    If there are few geoms, this is faster than computing boxes.
     """
     count = 0
     n = len(m.aux.collision_body)

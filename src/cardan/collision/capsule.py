@@ -36,7 +36,7 @@ from cardan.model.kernel_views import Data, Model
 
 @kernel
 def axis_z(xmat: Array2, geom: int) -> Vec3:
-    """Z axis of a geom in the world frame: the axis of capsules and cylinders, the normal of planes."""
+    """Z axis of a geom in the world frame. It is the axis of capsules and cylinders, and the normal of planes."""
     return (xmat[geom, 2], xmat[geom, 5], xmat[geom, 8])
 
 
@@ -80,10 +80,10 @@ def clamp(x: float, low: float, high: float) -> float:
 def spheres_contact(
     d: Data, k: int, geom1: int, center1: Vec3, radius1: float, geom2: int, center2: Vec3, radius2: float
 ) -> int:
-    """Write the contact of two spheres that belong to two geoms, or to an element of a flex (id -1).
+    """Write the contact of two spheres, which belong to geoms or to an element of a flex (id -1).
 
-    Centres are in the world frame (m); contacts are found up to the distance ``d.work.near_margin``. If the spheres
-    have the same centre, the normal is perpendicular to the z axes of the two geoms, or for a flex the world's x axis.
+    Centres are in the world frame (m). Spheres have a contact if their distance is below ``d.work.near_margin``. If the
+    centres are equal, the normal is perpendicular to the z axes of both geoms; for a flex, it is the world's x axis.
 
     Returns:
         The new number of contacts of the pair: `k` or k + 1.
@@ -136,7 +136,7 @@ def closest_on_half(center: Vec3, half: Vec3, point: Vec3) -> Vec3:
 def parallel_capsules(
     d: Data, geom1: int, center1: Vec3, u: Vec3, radius1: float, geom2: int, center2: Vec3, v: Vec3, radius2: float
 ) -> int:
-    """Find contacts of parallel capsules: the first two among the contacts of the four ends with the other capsule."""
+    """Find contacts of parallel capsules: the first two that arise from testing each end against the other capsule."""
     ncon = 0
     for end in range(4):
         side = 1.0 - 2.0 * (end % 2)
@@ -202,7 +202,7 @@ def capsule_capsule(m: Model, d: Data, geom1: int, geom2: int) -> int:
 def way_out(point: Vec3, size: Vec3) -> tuple[int, float, float]:
     """Face of a box that is nearest to a point inside it: axis, side (1 or -1) and depth below the face.
 
-    If faces are at the same depth, it is the first of them in the order -x, +x, -y, +y, -z, +z.
+    If several faces are equally near, the first in the order -x, +x, -y, +y, -z, +z is taken.
     """
     axis, side, depth = 0, 1.0, inf
     for k in range(6):
@@ -215,9 +215,9 @@ def way_out(point: Vec3, size: Vec3) -> tuple[int, float, float]:
 
 @kernel
 def sphere_in_box(m: Model, d: Data, k: int, center: Vec3, radius: float, local: Vec3, box: int) -> int:
-    """Write contact `k` of a sphere whose centre is inside a box: out of the nearest face.
+    """Write contact `k` of a sphere whose centre is inside a box. The normal is that of the nearest face.
 
-    Its distance is that of a centre on the surface, as in the reference; its position takes the depth into account.
+    As in the reference, the distance is that of a centre on the surface; the position takes the depth into account.
     """
     axis, side, depth = way_out(local, get3(m.geom_size, box))
     normal = scale3(axis_of(d, box, axis), -side)
@@ -227,7 +227,7 @@ def sphere_in_box(m: Model, d: Data, k: int, center: Vec3, radius: float, local:
 
 @kernel
 def sphere_box_contact(m: Model, d: Data, k: int, center: Vec3, radius: float, box: int) -> int:
-    """Find the contact of a sphere, at any place of its geom, with a box.
+    """Find the contact of a box and a sphere that need not be centred at its geom.
 
     The centre is in the world frame (m). Returns the new number of contacts of the pair: `k` or k + 1.
     """

@@ -2,7 +2,7 @@
 
 The capsule's segment is center + t half in the frame of the box, for parameters t in [-1, 1]. Its first contact is that
 of a sphere at the parameter nearest to the box: an end in front of a face, or the closest point to one of the twelve
-edges. The second contact is also that of a sphere. It is as far along the segment as the segment stays beside the same
+edges. The second contact is also that of a sphere, at the parameter up to which the segment remains beside the same
 feature.
 
 A feature of the box is described by three signs, `side`: for a face, one of them is not 0, for an edge two, and for a
@@ -28,7 +28,7 @@ STEEP = 0.5
 
 @kernel
 def sign_beyond(x: float, half: float) -> float:
-    """Side of [-half, half] on which a coordinate is: -1, 0 (inside) or 1."""
+    """Return 0 if a coordinate is in [-half, half], else the side on which it is outside: -1 or 1."""
     if x > half:
         return 1.0
     return -1.0 if x < -half else 0.0
@@ -36,7 +36,7 @@ def sign_beyond(x: float, half: float) -> float:
 
 @kernel
 def end_before_face(center: Vec3, half: Vec3, size: Vec3, t: float) -> tuple[float, Vec3]:
-    """Squared distance of a segment's end to the box, and the face in front of which the end is (none: inside).
+    """Squared distance of a segment's end to the box, and the face in front of which the end is (0, 0, 0: inside).
 
     If the end is beside an edge or a corner, the distance is infinite.
     """
@@ -92,7 +92,7 @@ def nearest_to_edge(
 
 @kernel
 def nearest_place(center: Vec3, half: Vec3, size: Vec3) -> tuple[float, float, Vec3]:
-    """Find the point of the segment nearest to the box, and the feature of the box: ends in front of faces, then edges.
+    """Find the point of the segment nearest to the box, and the nearest feature of the box.
 
     Returns:
         Squared distance, parameter, side.
@@ -125,13 +125,13 @@ def way_to_side(x: float, step: float, size: float) -> float:
 
 @kernel
 def way_across(step: float, size: float) -> float:
-    """Number of steps `step` across the whole box along an axis."""
+    """Number of steps `step` that cross the whole box along an axis."""
     return inf if step == 0.0 else 2.0 * size / abs(step)
 
 
 @kernel
 def outward(half: Vec3, side: Vec3, axis: int) -> bool:
-    """Whether the segment leads away from the box along an axis, from a side of the box."""
+    """Whether the segment, at a side of the box, leads away from the box along an axis."""
     return (component(half, axis) > 0.0) == (component(side, axis) > 0.0)
 
 
@@ -152,7 +152,7 @@ def way_before_face(center: Vec3, half: Vec3, size: Vec3, t: float, side: Vec3) 
 def way_beside_edge(center: Vec3, half: Vec3, size: Vec3, t: float, side: Vec3) -> tuple[bool, float]:
     """Find the second contact if the first is beside an edge.
 
-    The segment passes over that of the edge's two faces to which it is less steep, at most across the box.
+    The segment passes over the less steep of the edge's two faces, at most across the box.
 
     Returns:
         Whether there is a second contact, and the change of the parameter to it. There is none if the segment leads
@@ -177,12 +177,12 @@ def way_beside_edge(center: Vec3, half: Vec3, size: Vec3, t: float, side: Vec3) 
 def way_from_corner(half: Vec3, size: Vec3, t: float, side: Vec3) -> tuple[bool, float]:
     """Find the second contact if the first is beside a corner.
 
-    On one axis the segment leads the other way (inward or outward) than on the other two. If the segment is steep
-    enough on this axis, it passes along the edge in this direction, else over the face of the other two axes.
+    The segment's direction is inward or outward along each axis, and one axis differs from the other two. If the
+    segment is steep enough along this axis, it passes along the edge in this direction, else over the face of the other
+    two axes.
 
     Returns:
-        Whether there is a second contact, and the change of the parameter to it. There is none if the segment leads
-        the same way on all axes.
+        Whether there is a second contact, and the change of the parameter to it. There is none if all axes agree.
     """
     out0, out1, out2 = outward(half, side, 0), outward(half, side, 1), outward(half, side, 2)
     if out0 == out1 and out1 == out2:
@@ -200,7 +200,7 @@ def way_from_corner(half: Vec3, size: Vec3, t: float, side: Vec3) -> tuple[bool,
 
 @kernel
 def capsule_box_contacts(m: Model, d: Data, middle: Vec3, axis: Vec3, radius: float, box: int) -> int:
-    """Find up to two contacts of a capsule, at any place of its geom, with a box; the nearest contact comes first.
+    """Find up to two contacts of a box and a capsule that need not be at its geom; the nearest contact comes first.
 
     `middle` is the middle of the capsule's segment in the world frame (m), `axis` the vector from there to its end.
     """

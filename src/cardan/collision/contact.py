@@ -51,13 +51,13 @@ def flex_side(flex: int) -> int:
 
 @kernel
 def of_side(of_geom: ConstArray1, of_flex: ConstArray1, side: int) -> Any:
-    """Property of a side, from the arrays with this property of all geoms and of all flexes."""
+    """Property of a side: `of_geom` and `of_flex` have this property of all geoms and of all flexes."""
     return of_geom[side] if side >= 0 else of_flex[flex_side(side)]
 
 
 @kernel
 def row_of_side(of_geom: ConstArray2, of_flex: ConstArray2, side: int, i: int) -> float:
-    """Element `i` of a property of a side that has several numbers."""
+    """Element `i` of a property with several numbers of a side; arrays as in `of_side`."""
     return of_geom[side, i] if side >= 0 else of_flex[flex_side(side), i]
 
 
@@ -71,7 +71,10 @@ def pair_margin(m: Model, side1: int, side2: int) -> float:
 
 @kernel
 def mix_weight(m: Model, side1: int, side2: int, lead: int) -> float:
-    """Weight of the first side's solver parameters: 1 or 0 by its lead in priority, else its share of solmix."""
+    """Weight of the first side's solver parameters: 1 or 0 if priorities differ, else its share of solmix.
+
+    `lead` is the priority of the first side minus that of the second.
+    """
     if lead != 0:
         return 1.0 if lead > 0 else 0.0
     mix1, mix2 = of_side(m.geom_solmix, m.flex_solmix, side1), of_side(m.geom_solmix, m.flex_solmix, side2)
@@ -86,7 +89,7 @@ def mix_weight(m: Model, side1: int, side2: int, lead: int) -> float:
 def mix_solver(m: Model, d: Data, con: int, side1: int, side2: int, lead: int) -> None:
     """Set solref and solimp of contact `con` to the weighted mean of those of its sides.
 
-    If the sides have the same priority, and one has a solref in direct format (first number not positive), the smaller
+    If the sides have the same priority, and one solref has the direct format (first number not positive), the smaller
     numbers of both are used instead of the mean.
     """
     weight = mix_weight(m, side1, side2, lead)
@@ -157,7 +160,7 @@ def set_parameters(m: Model, d: Data, con: int, side1: int, side2: int, pair: in
 
 @kernel
 def default_tangent(normal: Vec3) -> Vec3:
-    """Unit vector perpendicular to the unit vector `normal`, from the y axis, or from z if the normal is close to y."""
+    """Unit vector perpendicular to the unit vector `normal`: projection of the y axis, or of z if y is too close."""
     if -0.5 < normal[1] < 0.5:
         axis = (0.0, 1.0, 0.0)
     else:

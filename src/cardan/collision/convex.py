@@ -3,9 +3,9 @@
 One collision function serves all pairs of types without an analytic collision function. The types differ only in their
 support functions (`cardan.collision.support`).
 
-The normal of a portal is that of a small triangle between support points: on a curved surface it depends on the choice
-of these points. If a shape has its own normal near the contact, that normal is used. The normal of the contact is the
-mean of the normals of both shapes.
+The search (`cardan.collision.mpr`) ends with a portal, a small triangle between support points. On a curved surface its
+normal depends on the choice of these points. If a shape has a normal of its own near the contact, that normal is used
+instead. The normal of the contact is the mean of the normals of both shapes.
 
 Spec: computation, collision detection, collision checking; modelling, multiccd. The closest point of an ellipsoid to a
 point outside: D. Eberly, Distance from a point to an ellipse, an ellipsoid, or a hyperellipsoid (2013), section 3.
@@ -68,7 +68,7 @@ def unit_or_none(v: Vec3) -> Vec3:
 
 @kernel
 def divide_by_squares(v: Vec3, size: Vec3, shift: float) -> Vec3:
-    """Divide the components of `v` by the squares of those of `size` plus `shift`."""
+    """Divide each component of `v` by the square of that of `size` plus `shift`."""
     return (
         v[0] / (size[0] * size[0] + shift),
         v[1] / (size[1] * size[1] + shift),
@@ -80,8 +80,8 @@ def divide_by_squares(v: Vec3, size: Vec3, shift: float) -> Vec3:
 def ellipsoid_normal_inside(point: Vec3, size: Vec3, normal: Vec3) -> Vec3:
     """Normal of an ellipsoid at the point of its surface that is closest to a point inside.
 
-    Starting with `normal`, repeat: go from the point along the current normal to the surface, and take the normal
-    there. The iteration ends when both agree.
+    Each iteration, starting with `normal`, goes from the point along the current normal to the surface, and takes the
+    normal there. The iteration ends when both agree.
     """
     for _ in range(ITERATIONS):
         outward = divide_by_squares(normal, size, 0.0)
@@ -102,9 +102,9 @@ def ellipsoid_normal_outside(point: Vec3, size: Vec3) -> Vec3:
     """Normal of an ellipsoid at the point of its surface that is closest to a point outside.
 
     The closest point is size^2 point / (size^2 + t), where t > 0 is the root of a convex decreasing function. Newton's
-    method finds it from t = 0 without overshooting. A step that is too short is not made. On an ellipsoid of
-    millimetres all steps are too short; the result is then the normal of the similar ellipsoid through the point, as in
-    the reference.
+    method finds it from t = 0 without overshooting. Steps below an absolute threshold are not made. On an ellipsoid of
+    millimetres this applies to all steps; the result is then the normal of the similar ellipsoid through the point, as
+    in the reference.
     """
     t = 0.0
     for _ in range(ITERATIONS):
@@ -130,7 +130,7 @@ def cylinder_normal(point: Vec3, size: Vec3) -> Vec3:
 
 @kernel
 def shape_normal(d: Data, shape: int, pos: Vec3, normal: Vec3) -> Vec3:
-    """Outward normal of a shape near a point of the world frame; 0 if the shape has no own normal there.
+    """Outward normal of a shape near a point in the world frame; 0 if the shape has no normal of its own there.
 
     `normal` is the outward normal that the collision function found.
     """
@@ -158,7 +158,7 @@ def shape_normal(d: Data, shape: int, pos: Vec3, normal: Vec3) -> Vec3:
 
 @kernel
 def smooth_normal(d: Data, pos: Vec3, normal: Vec3) -> Vec3:
-    """Contact normal, from the first to the second shape, from their surfaces at `pos`; `normal` if neither has one."""
+    """Contact normal from the first to the second shape, by their surfaces at `pos`; `normal` if neither has one."""
     normal1 = shape_normal(d, 0, pos, normal)
     normal2 = shape_normal(d, 1, pos, scale3(normal, -1.0))
     mean = unit_or_none(add3(normal1, scale3(normal2, -1.0)))

@@ -4,10 +4,10 @@ Each geom has an oriented bounding box. Two boxes are apart if they are apart al
 faces of both, and the perpendiculars of their edges.
 
 For a pair of geoms that were apart, the cache holds the direction that separated them, in the frame of the first geom.
-It also holds the vertices of both hulls that were farthest along it. While the geoms move little, the direction still
-separates them, and a few steps along the hulls from these vertices prove it. Results do not depend on the cache: an
-axis is accepted only if its gap is so large that portal refinement can't miss it, and if the vertices found are
-certainly the farthest ones.
+It also holds the vertices of both hulls that were farthest along this direction. While the geoms move little, the
+direction still separates them, and a few steps along the hulls from these vertices prove it. Results do not depend on
+the cache. An axis is accepted only if its gap is so large that portal refinement can't miss it, and if the vertices
+found are certainly the farthest ones.
 
 Sources: S. Gottschalk, M. Lin, D. Manocha, OBBTree: a hierarchical structure for rapid interference detection (1996),
 section 5; G. van den Bergen, Collision Detection in Interactive 3D Environments (2003), section 4.3.7 (frame
@@ -59,9 +59,10 @@ def box_center(m: Model, d: Data, geom: int) -> Vec3:
 
 @kernel
 def apart_along_edges(between: Vec3, a: Vec3, b: Vec3, x: Vec3, y: Vec3, z: Vec3, slack: float) -> bool:
-    """Whether two boxes of half sizes `a` and `b` are apart by `slack` along a perpendicular of an edge of each box.
+    """Whether two boxes of half sizes `a` and `b` are apart by `slack` along a perpendicular of two of their edges.
 
-    All vectors are in the frame of the first box: from its centre to that of the second, and the axes of the second.
+    All vectors are in the frame of the first box: `between` leads from its centre to that of the second box; `x`, `y`
+    and `z` are the axes of the second box.
     """
     for j in range(3):
         # for an edge of the second box and axis i of the first, only the other two axes of each box have extents
@@ -84,7 +85,7 @@ def apart_along_edges(between: Vec3, a: Vec3, b: Vec3, x: Vec3, y: Vec3, z: Vec3
 
 @kernel
 def boxes_apart(m: Model, d: Data, geom1: int, geom2: int, margin: float) -> bool:
-    """Whether the boxes of two bounded geoms, aligned with the geoms, are farther apart than `margin` along an axis."""
+    """Whether the bounding boxes of two geoms, in the geoms' frames, are farther apart than `margin` along an axis."""
     a, b = half_sizes(m, geom1), half_sizes(m, geom2)
     slack = margin + SLACK * (a[0] + a[1] + a[2] + b[0] + b[1] + b[2])
     mat1, mat2 = get9(d.geom_xmat, geom1), get9(d.geom_xmat, geom2)
@@ -113,15 +114,15 @@ def boxes_apart(m: Model, d: Data, geom1: int, geom2: int, margin: float) -> boo
 
 @kernel
 def slot_of(d: Data, geom1: int, geom2: int) -> int:
-    """Slot of the cache for a pair of geoms; if pairs share a slot, the last pair occupies it."""
+    """Slot of the cache for a pair of geoms. If several pairs share a slot, the last one occupies it."""
     return (geom1 * STRIDE + geom2) % len(d.work.axis_pair)
 
 
 @kernel
 def reach(m: Model, d: Data, shape: int, direction: Vec3, start: int) -> float:
-    """Reach of a shape of the pair, not enlarged, in a unit direction from the world origin, m.
+    """Extent of a shape of the pair, not enlarged, from the world origin in a unit direction, m.
 
-    A hull is searched from vertex `start`; its reach is `UNKNOWN` if it is not certain.
+    A hull is searched from vertex `start`; the result is `UNKNOWN` if the search is not certain.
     """
     local = mul_mat_t_vec3(get9(d.work.shape_mat, shape), direction)
     if d.work.shape_type[shape] == GEOM_MESH and d.work.shape_graphadr[shape] >= 0:
@@ -136,7 +137,7 @@ def reach(m: Model, d: Data, shape: int, direction: Vec3, start: int) -> float:
 
 @kernel
 def axis_separates(m: Model, d: Data, geom1: int, geom2: int) -> bool:
-    """Whether the cached axis of two geoms, the shapes of the pair, separates them by more than the margin."""
+    """Whether the cached axis of two geoms, loaded as shapes 0 and 1, separates them by more than the margin."""
     slot = slot_of(d, geom1, geom2)
     if d.work.axis_pair[slot] != pair_key(geom1, geom2):
         return False

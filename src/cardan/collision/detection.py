@@ -1,7 +1,7 @@
 """Stage of collision detection: from the poses of geoms to the list of contacts.
 
-The collision function of its types is called for each candidate (`cardan.collision.midphase`). The stage adds geom
-ids and parameters to the contacts found.
+For each candidate (`cardan.collision.midphase`), the collision function of its geom types is called. The stage adds
+geom ids and parameters to the contacts found.
 
 Spec: computation, collision detection; modelling, contact parameters.
 """
@@ -26,7 +26,7 @@ NO_CONTACT = DSBL_CONTACT | DSBL_CONSTRAINT
 
 @kernel
 def complete_contact(m: Model, d: Data, con: int, k: int, side1: int, side2: int, pair: int) -> None:
-    """Write row `con` of the contacts from row `k` of the near phase, except the elements and vertices of flexes."""
+    """Write contact `con` from row `k` of the near phase. The caller sets elements and vertices of flexes."""
     d.contact.dist[con] = d.work.near_dist[k]
     set3(d.contact.pos, con, get3(d.work.near_pos, k))
     set9(d.contact.frame, con, get9(d.work.near_frame, k))
@@ -46,7 +46,7 @@ def complete_contact(m: Model, d: Data, con: int, k: int, side1: int, side2: int
 
 @kernel
 def take_room(m: Model, d: Data, found: int) -> int:
-    """Allocate memory for `found` contacts; return how many fit, or a negative number to request more memory.
+    """Allocate `found` contacts; return how many fit, or a negative number if more memory must be requested.
 
     Contacts that would exceed the user's memory limit are left out, with a warning.
     """
@@ -70,7 +70,7 @@ def find_collider(m: Model, d: Data, geom1: int, geom2: int, pair: int) -> tuple
     `geom1` has the lower type; `pair` is the id of the explicit pair, or -1.
 
     Returns:
-        A status, and the function's address, which is 0 if the geoms have no contacts.
+        A status, and the function's address, which is 0 if the geoms cannot have contacts.
     """
     if pair < 0 and m.aux.contact_filter[0]:
         verdict = call_collider(m.aux.contact_filter[0], m, d, geom1, geom2)

@@ -1,7 +1,7 @@
 """Signed distances of geoms, with the points where they are closest, or deepest if they overlap.
 
-Convex geoms: a sphere is a point with a radius, a capsule a segment with a radius. The distance is that of these cores
-minus the radii; the depth is that of the cores plus the radii.
+Convex geoms are *cores* with a radius: a sphere is a point with a radius, a capsule a segment with a radius. The
+distance of two geoms is that of their cores minus the radii; the depth is that of the cores plus the radii.
 
 Height fields: the distance is the smallest of the distances of the geom and the prisms of the field. All computations
 are in the frame of the field. The prisms below the geom come first. Their distance bounds that of the field, so of the
@@ -58,13 +58,13 @@ def is_curved(m: Model, geom: int) -> bool:
 
 @kernel
 def are_apart(d: Data, found: int) -> bool:
-    """Whether the cores of the pair are apart, given the result `found` of their search."""
+    """Whether the cores of the pair are apart, from the outcome `found` of their search (`find_closest`)."""
     return found == SEPARATED and norm3(sub3(get3(d.work.witness, 1), get3(d.work.witness, 0))) > MINVAL
 
 
 @kernel
 def set_gap(d: Data) -> None:
-    """Write ``d.work.overlap_depth``, minus the distance, and ``overlap_normal`` of separate cores."""
+    """Set ``d.work.overlap_depth`` (minus the distance) and ``overlap_normal`` for cores that are apart."""
     between = sub3(get3(d.work.witness, 1), get3(d.work.witness, 0))
     length = norm3(between)
     d.work.overlap_depth = -length
@@ -73,14 +73,14 @@ def set_gap(d: Data) -> None:
 
 @kernel
 def improve(m: Model, d: Data, n: int) -> None:
-    """Improve the result of a search for cores one of which is curved; its last simplex has `n` vertices."""
+    """Improve the result of a search if one of the cores is curved; the search's last simplex has `n` vertices."""
     if not settle(m, d):
         settle_on_flat(m, d, n)
 
 
 @kernel
 def smooth_gap(m: Model, d: Data, n: int) -> None:
-    """Improve the gap of cores one of which is curved; the last simplex of the search has `n` vertices."""
+    """Improve the gap of two cores that are apart, one of them curved; the search's last simplex has `n` vertices."""
     polish(m, d, get3(d.work.overlap_normal, 0))
     improve(m, d, n)
 
@@ -96,11 +96,11 @@ def leave_cores(d: Data, radius1: float, radius2: float) -> float:
 
 @kernel
 def cores_distance(m: Model, d: Data, radius1: float, radius2: float, curved: bool, limit: float) -> float:
-    """Signed distance of the two shapes in ``d.work.shape_*``, the cores of geoms, with a radius around each.
+    """Signed distance of two geoms, whose cores are the shapes in ``d.work.shape_*``, each with a radius around it.
 
-    It is more than `limit` if they are farther apart. Otherwise ``d.work.witness`` holds the closest points and
-    ``d.work.overlap_normal`` the direction from the first to the second shape. `curved` tells whether one of the cores
-    has a curved surface.
+    The result is more than `limit` if they are farther apart. Otherwise ``d.work.witness`` holds the closest points and
+    ``d.work.overlap_normal`` the direction from the first to the second shape. `curved` specifies whether one of the
+    cores has a curved surface.
     """
     found, n = find_closest(m, d, limit + radius1 + radius2)
     if found == FAR:
@@ -118,7 +118,7 @@ def cores_distance(m: Model, d: Data, radius1: float, radius2: float, curved: bo
 
 @kernel
 def convex_distance(m: Model, d: Data, geom1: int, geom2: int, limit: float) -> float:
-    """Signed distance of two convex geoms; more than `limit` if they are farther apart; writes as `cores_distance`."""
+    """Signed distance of two convex geoms; results as for `cores_distance`."""
     d.work.shape_inflate = 0.0
     radius1 = load_core(m, d, 0, geom1)
     radius2 = load_core(m, d, 1, geom2)
@@ -143,9 +143,9 @@ def exact_convex(m: Model, d: Data, geom1: int, geom2: int) -> int:
 
 @kernel
 def cells_near(low: float, high: float, radius: float, n: int) -> tuple[int, int]:
-    """Cells of a side of the field that an interval touches, first and end: of one beyond the field, the nearest cell.
+    """First and last (exclusive) cell of a side of the field that an interval touches.
 
-    Arguments: see `cell_range`.
+    For an interval beyond the field, this is the nearest cell. Arguments as for `cell_range`.
     """
     first, end = cell_range(clamp(low, -radius, radius), clamp(high, -radius, radius), radius, n)
     first = min(first, n - 2)
@@ -195,7 +195,7 @@ def visit_cells(
 ) -> tuple[float, tuple[Vec3, Vec3]]:
     """Look for prisms of some cells, except those `without`, that are nearer to shape 1 than `dist`.
 
-    Shape 1 is the core of a geom in the frame of the field; `core` holds the radius around it, and whether it is
+    Shape 1 is the core of a geom in the frame of the field. `core` holds the radius around it, and whether it is
     curved. `points` are the closest or deepest points at the distance `dist`, on the field and on the geom.
 
     Returns:
@@ -219,7 +219,7 @@ def visit_cells(
 def field_distance(m: Model, d: Data, field: int, geom: int, limit: float) -> float:
     """Signed distance of a height field and a convex geom; more than `limit` if they are farther apart.
 
-    Unless they are, ``d.work.witness`` gets the closest or deepest points of the field and of the geom.
+    If the distance is at most `limit`, ``d.work.witness`` gets the closest or deepest points of the field and the geom.
     """
     d.work.shape_inflate = 0.0
     core = (load_core(m, d, 1, geom), is_curved(m, geom))
@@ -240,10 +240,10 @@ def field_distance(m: Model, d: Data, field: int, geom: int, limit: float) -> fl
 
 @kernel
 def geom_distance(m: Model, d: Data, geom1: int, geom2: int, limit: float) -> float:
-    """Signed distance of two geoms, at most `limit`.
+    """Signed distance of two geoms, at most `limit` (m).
 
-    Writes the points where they are closest to ``d.work.witness``: zeros if they are farther apart than `limit`, or
-    have no distance.
+    Writes the closest points to ``d.work.witness``. They are zeros if the geoms are farther apart than `limit`, or if
+    no distance is defined for their types.
     """
     dist = limit + 1.0
     # one of them must be convex, the other a plane, a height field or convex

@@ -2,7 +2,7 @@
 
 The depth is the distance of the origin from the surface of the Minkowski difference. A polytope of support points,
 first a tetrahedron, is expanded at its face closest to the origin, until this face is on the surface. Each face stores
-on which side of it the origin is; so the origin need not be inside the first tetrahedron.
+on which side of it the origin is. The origin therefore need not be inside the first tetrahedron.
 
 Source: G. van den Bergen, Collision Detection in Interactive 3D Environments (2003), section 4.3.8.
 """
@@ -82,7 +82,7 @@ def store_vertex(d: Data, row: int, vertex: int) -> None:
 
 @kernel
 def put_face(d: Data, face: int, i: int, j: int, k: int) -> None:
-    """Write a face with the vertices i, j, k, counter-clockwise from outside; a face without area is never closest."""
+    """Write a face with vertices i, j, k, counter-clockwise from outside. A face without area is never the closest."""
     d.work.epa_face[face, 0] = i
     d.work.epa_face[face, 1] = j
     d.work.epa_face[face, 2] = k
@@ -99,7 +99,7 @@ def put_face(d: Data, face: int, i: int, j: int, k: int) -> None:
 
 @kernel
 def put_tetrahedron(d: Data) -> None:
-    """Set the polytope to the simplex of four vertices."""
+    """Initialise the polytope with the simplex of four vertices."""
     for vertex in range(4):
         store_vertex(d, vertex, vertex)
     a = get3(d.work.simplex, 0)
@@ -117,7 +117,10 @@ def put_tetrahedron(d: Data) -> None:
 
 @kernel
 def toggle_edge(d: Data, nedge: int, start: int, end: int) -> int:
-    """Add an edge of a removed face to the list, or remove its opposite; return the new number of edges."""
+    """Add an edge of a removed face to the list of the hole's edges; if its opposite is listed, remove that instead.
+
+    Returns the new number of edges.
+    """
     for edge in range(nedge):
         if d.work.epa_edge[edge, 0] == end and d.work.epa_edge[edge, 1] == start:
             d.work.epa_edge[edge, 0] = d.work.epa_edge[nedge - 1, 0]
@@ -131,7 +134,7 @@ def toggle_edge(d: Data, nedge: int, start: int, end: int) -> int:
 
 @kernel
 def remove_visible(d: Data, nface: int, lowest: int, point: Vec3) -> int:
-    """Remove the faces that a point sees, including `lowest`; return the number of edges around the hole."""
+    """Remove the faces visible from a point, including `lowest`; return the number of edges around the hole."""
     nedge = 0
     slack = VISIBLE * norm3(point)
     for face in range(nface):
@@ -148,7 +151,7 @@ def remove_visible(d: Data, nface: int, lowest: int, point: Vec3) -> int:
 
 @kernel
 def fill_hole(d: Data, nface: int, nedge: int, vertex: int) -> int:
-    """Connect the edges around the hole with the new vertex; return the new number of used rows of faces."""
+    """Connect the edges around the hole to the new vertex; return the new number of rows in use for faces."""
     face = 0
     for edge in range(nedge):
         while face < POLYTOPE_FACES and d.work.epa_height[face] < REMOVED:
@@ -162,14 +165,14 @@ def fill_hole(d: Data, nface: int, nedge: int, vertex: int) -> int:
 
 @kernel
 def face_corners(d: Data, points: ConstArray2, face: int) -> tuple[Vec3, Vec3, Vec3]:
-    """Rows of `points` that belong to the corners of a face."""
+    """Return the rows of `points` for the corners of a face."""
     row = d.work.epa_face
     return get3(points, row[face, 0]), get3(points, row[face, 1]), get3(points, row[face, 2])
 
 
 @kernel
 def nearest_of_plane(d: Data, nface: int, lowest: int) -> int:
-    """Among the faces in the plane of the lowest face, find the face whose own points come closest to the origin."""
+    """Among the faces in the plane of face `lowest`, find the one whose area comes closest to the origin."""
     best = lowest
     shortest = REMOVED
     for face in range(nface):
@@ -185,7 +188,7 @@ def nearest_of_plane(d: Data, nface: int, lowest: int) -> int:
 
 @kernel
 def set_overlap(d: Data, face: int) -> None:
-    """Write depth, normal and deepest points of a face."""
+    """Set depth, normal and deepest points of the overlap from a face."""
     a, b, c = face_corners(d, d.work.epa_vertex, face)
     weights = triangle_weights(a, b, c)
     d.work.overlap_depth = d.work.epa_height[face]
@@ -206,7 +209,7 @@ def across(v: Vec3) -> Vec3:
 
 @kernel
 def set_flat_overlap(d: Data, n: int) -> None:
-    """Write depth 0, and a normal of the flat difference that the first `n` < 4 vertices of the simplex span."""
+    """Set depth 0, and a normal of the flat difference that the first `n` < 4 vertices of the simplex span."""
     a = get3(d.work.simplex, 0)
     normal = (1.0, 0.0, 0.0)
     if n == 2:
@@ -223,8 +226,9 @@ def polish(m: Model, d: Data, normal: Vec3) -> None:
     """Improve depth and normal by descent, if the surface of the difference is curved.
 
     The depth (for separate shapes, minus their distance) is the minimum of the support function over all unit vectors.
-    Perpendicular to the vector, its gradient is the support point. The step is doubled if it succeeds and halved if it
-    fails. The result is used if the support point is along the vector, which is not the case on flat faces.
+    The gradient for rotations of the vector is the part of the support point perpendicular to it. The step is doubled
+    if it succeeds and halved if it fails. The result is used only if the support point ends up along the vector, which
+    does not happen on flat faces.
     """
     point = support_difference(m, d, 4, normal)
     reach = dot3(point, normal)
@@ -254,10 +258,9 @@ def polish(m: Model, d: Data, normal: Vec3) -> None:
 def find_deepest(m: Model, d: Data, n: int) -> None:
     """Find the depth of two overlapping shapes, from a simplex of `n` vertices of their difference around the origin.
 
-    Writes ``d.work.overlap_depth`` (the smallest translation that separates the shapes), ``overlap_normal`` (against
-    which the first shape has to move) and ``witness`` (the points that would then touch). If the difference is flat,
-    the depth is 0 and the witnesses are unchanged. The first three vertices of the simplex become those of the face
-    found.
+    Writes ``d.work.overlap_depth`` (the smallest translation that separates the shapes), ``overlap_normal`` (the first
+    shape has to move against it) and ``witness`` (the points that would then touch). If the difference is flat, the
+    depth is 0 and the witnesses are unchanged. The first three vertices of the simplex become those of the face found.
     """
     while n < 4:
         if not add_vertex(m, d, n):

@@ -67,7 +67,7 @@ def triangle_weights(a: Vec3, b: Vec3, c: Vec3) -> Vec3:
 
 @kernel
 def segment_weights(a: Vec3, b: Vec3) -> Vec3:
-    """Barycentric coordinates of the point of the segment a, b closest to the origin; a third coordinate is 0."""
+    """Barycentric coordinates of the point of the segment a, b that is closest to the origin; the third is 0."""
     ab = sub3(b, a)
     along = -dot3(ab, a)
     length2 = dot3(ab, ab)
@@ -86,7 +86,7 @@ def weighted_sum(a: Vec3, b: Vec3, c: Vec3, weights: Vec3) -> Vec3:
 
 @kernel
 def keep_weighted(d: Data, i: int, j: int, k: int, weights: Vec3) -> int:
-    """Reduce the simplex to those of the vertices i <= j <= k that have a weight; return their number.
+    """Reduce the simplex to those of the vertices i <= j <= k whose weight is not 0; return their number.
 
     Writes the weights of these vertices to ``d.work.weight``.
     """
@@ -105,7 +105,7 @@ def keep_weighted(d: Data, i: int, j: int, k: int, weights: Vec3) -> int:
 
 @kernel
 def reduce_tetrahedron(d: Data) -> int:
-    """Reduce a tetrahedron to the vertices of its closest point; `INSIDE` if it contains the origin."""
+    """Reduce a tetrahedron to the vertices that span its closest point; `INSIDE` if it contains the origin."""
     best = -1
     nearest = 0.0
     for opposite in range(4):
@@ -129,7 +129,7 @@ def reduce_tetrahedron(d: Data) -> int:
 
 @kernel
 def reduce_simplex(d: Data, n: int) -> int:
-    """Drop the vertices of a simplex of `n` on which its point closest to the origin does not depend.
+    """Reduce a simplex of `n` vertices to those that span its point closest to the origin.
 
     Returns:
         The number of remaining vertices, with their weights in ``d.work.weight``; `INSIDE` if the origin is inside.
@@ -146,7 +146,7 @@ def reduce_simplex(d: Data, n: int) -> int:
 
 @kernel
 def weighted_row(points: ConstArray2, weights: ConstArray2) -> Vec3:
-    """Weighted sum of the first three rows of `points`; weights may be 0."""
+    """Weighted sum of the first three rows of `points`."""
     w = (weights[0, 0], weights[0, 1], weights[0, 2])
     return weighted_sum(get3(points, 0), get3(points, 1), get3(points, 2), w)
 
@@ -157,7 +157,7 @@ def find_closest(m: Model, d: Data, limit: float) -> tuple[int, int]:
 
     Returns:
         Outcome, and number of vertices of the last simplex. If the outcome is `SEPARATED`, ``d.work.witness`` holds the
-        points.
+            points.
     """
     closest = sub3(get3(d.work.shape_pos, 0), get3(d.work.shape_pos, 1))
     if norm3(closest) == 0.0:

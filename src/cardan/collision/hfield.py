@@ -5,8 +5,8 @@ diagonal into two triangles. The volume under each is a prism: three elevations 
 The prisms under the bounding box of the other geom are passed, one by one, to the convex collision function
 (`cardan.collision.mpr`) as shape 0 of the pair. All computations are in the frame of the field.
 
-If two support points are equally far, the one that is taken decides to which part of a flat face the depth is measured.
-With flat faces, rounding decides. To give the same results as the reference, operations have the same order here:
+If two support points are equally far, the choice between them decides to which part of a flat face the depth is
+measured. Rounding determines this choice. To give the same results as the reference, operations have the same order:
 vertices are in the frame of the field, those of the base come first, and their mean is the sum, divided at the end.
 
 Spec: computation, collision detection, collision checking.
@@ -30,7 +30,7 @@ from cardan.model.kernel_views import Data, Model
 
 @kernel
 def to_field(d: Data, field: int, geom: int) -> None:
-    """Transform the pose of shape 1, loaded from a geom, to the frame of the geom `field`."""
+    """Transform the pose of shape 1, loaded from a geom, to the frame of the height field geom `field`."""
     field_mat = get9(d.geom_xmat, field)
     geom_mat = get9(d.geom_xmat, geom)
     set3(d.work.shape_pos, 1, to_geom(d, field, get3(d.geom_xpos, geom)))
@@ -77,7 +77,7 @@ def grid_point(m: Model, hfield: int, row: int, col: int) -> Vec3:
 
 @kernel
 def prism_top(m: Model, hfield: int, row: int, col: int, half: int) -> tuple[Vec3, Vec3, Vec3]:
-    """Upper triangle of a prism: half 0 of a cell is beyond its diagonal, half 1 before it."""
+    """Upper triangle of a prism. Half 0 of a cell is beyond the cell's diagonal, half 1 before it."""
     corner = grid_point(m, hfield, row, col)
     opposite = grid_point(m, hfield, row + 1, col + 1)
     if half == 0:
@@ -110,7 +110,7 @@ def load_prism(m: Model, d: Data, hfield: int, row: int, col: int, half: int) ->
 
 @kernel
 def collide_prisms(m: Model, d: Data, field: int, convex_contact: Callable[[Model, Data, int], int]) -> int:
-    """Find the contacts of a height field with shape 1, whose pose is in the field's frame; see `bound_in_field`.
+    """Find the contacts of a height field with shape 1, whose pose and bounds are in the field's frame.
 
     `convex_contact` is a collision function of the two shapes of the pair, with the arguments of `collide_shapes`.
     Returns the number of contacts.

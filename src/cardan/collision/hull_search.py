@@ -3,12 +3,12 @@
 A search moves from a vertex to its farthest neighbour until no neighbour is farther. If two vertices are equally far,
 the start decides at which of them it ends, and this may change contact points. To make results independent of earlier
 computations (and equal to the reference's), the result is always that of a search from the first vertex of the hull.
-But a search from a nearby vertex is much shorter. So it is tried first, and its result is used if the other search can
-only end at the same vertex:
+A search from a nearby vertex is much shorter, however. It is therefore tried first, and its result is used if the full
+search can only end at the same vertex:
 
 - the vertex leads all its neighbours by far more than the roughness of the hull, or each of the few vertices about as
   far has a farther neighbour, and
-- no vertex around which the hull is not convex (there are few) is a false peak, where searches get stuck.
+- none of the few vertices around which the hull is not convex is a false peak, where searches get stuck.
 
 Good starts are the end of the previous search, and the end of the same search for the same pair of geoms in the
 previous call.
@@ -16,7 +16,7 @@ previous call.
 Up to about a hundred vertices, a scan of all is faster than a search, whose branches are unpredictable. The vertices of
 such hulls are stored side by side (``aux.hull_point``). Integers of 22 bits, computed in single precision, show which
 vertices are about as far as the farthest one; mostly, only one is. The result is again that of a search from the first
-vertex, under the same conditions. If these are not met, that search is made.
+vertex, under the same conditions. If these are not met, the full search is made.
 
 Source: G. van den Bergen, Collision Detection in Interactive 3D Environments (2003), section 4.3.4 (hill climbing).
 """
@@ -57,7 +57,7 @@ ONE_FOUND = 2**20
 
 @kernel
 def vertex_row(m: Model, d: Data, shape: int, k: int) -> int:
-    """Row of ``mesh_vert`` of vertex `k` of a mesh: a vertex of its hull if it has one, else of the mesh."""
+    """Row of ``mesh_vert`` that holds vertex `k` of a mesh: of its hull if it has one, else of the mesh itself."""
     graph = d.work.shape_graphadr[shape]
     local = k
     if graph >= 0:
@@ -67,25 +67,25 @@ def vertex_row(m: Model, d: Data, shape: int, k: int) -> int:
 
 @kernel
 def row_extent(m: Model, row: int, direction: Vec3) -> float:
-    """Extent of a row of ``mesh_vert`` in a direction."""
+    """Extent of the vertex in a row of ``mesh_vert`` along a direction: their scalar product."""
     return m.mesh_vert[row, 0] * direction[0] + m.mesh_vert[row, 1] * direction[1] + m.mesh_vert[row, 2] * direction[2]
 
 
 @kernel
 def mesh_vertex(m: Model, d: Data, shape: int, k: int) -> Vec3:
-    """Vertex `k` of a mesh (`vertex_row`) in its own frame."""
+    """Position of vertex `k` of a mesh (see `vertex_row`), in the mesh's frame."""
     return mesh_point(m, vertex_row(m, d, shape, k))
 
 
 @kernel
 def mesh_point(m: Model, row: int) -> Vec3:
-    """Row of ``mesh_vert`` in float64."""
+    """Position in a row of ``mesh_vert``, in float64."""
     return (1.0 * m.mesh_vert[row, 0], 1.0 * m.mesh_vert[row, 1], 1.0 * m.mesh_vert[row, 2])
 
 
 @kernel
 def extent(m: Model, d: Data, shape: int, k: int, direction: Vec3) -> float:
-    """Extent of vertex `k` of a mesh in a direction of its frame."""
+    """Extent of vertex `k` of a mesh along a direction in the mesh's frame: their scalar product."""
     return row_extent(m, vertex_row(m, d, shape, k), direction)
 
 
@@ -113,8 +113,8 @@ def edges_of(m: Model, d: Data, shape: int, k: int) -> int:
 def climb_hull(m: Model, d: Data, shape: int, direction: Vec3, start: int) -> tuple[int, float]:
     """Move along the edges of a hull, from vertex `start`, until no neighbour is farther in a direction.
 
-    The hull is that of a mesh that is shape 0 or 1 of the pair; the direction is a unit vector in the mesh's frame.
-    Returns the index of the last vertex on the hull, and its lead over its neighbours (m).
+    The hull is that of a mesh loaded as shape 0 or 1; the direction is a unit vector in the mesh's frame. Returns the
+    index of the last vertex on the hull, and its lead over its neighbours (m).
     """
     best = start
     place = 0
@@ -172,7 +172,7 @@ def is_tied(d: Data, count: int, k: int) -> bool:
 def is_only_peak(m: Model, d: Data, shape: int, direction: Vec3, peak: int) -> bool:
     """Whether no search ends at another vertex that is about as far as `peak`, at which a search has ended.
 
-    Such vertices are connected with `peak` by edges between them, and nearer by at most the lead. Up to `MOST_TIED` of
+    Such vertices are connected to `peak` by edges between them, and behind it by at most the lead. Up to `MOST_TIED` of
     them, including `peak`, are tested; if there are more, the result is False.
     """
     floor = extent(m, d, shape, peak, direction) - d.work.shape_lead[shape]
@@ -200,7 +200,7 @@ def is_only_peak(m: Model, d: Data, shape: int, direction: Vec3, peak: int) -> b
 
 @kernel
 def is_certain(m: Model, d: Data, shape: int, direction: Vec3, peak: int, lead: float) -> bool:
-    """Whether every search ends at `peak`, where one has ended; `lead` is its lead over its neighbours."""
+    """Whether every search ends at `peak`, where one has ended; `lead` is the lead of `peak` over its neighbours."""
     if d.work.shape_lead[shape] == NEVER:
         return False
     if lead < d.work.shape_lead[shape] and not is_only_peak(m, d, shape, direction, peak):
@@ -210,7 +210,7 @@ def is_certain(m: Model, d: Data, shape: int, direction: Vec3, peak: int, lead: 
 
 @kernel
 def prepare_hull(m: Model, d: Data, shape: int, mesh: int, radius: float) -> None:
-    """Store what searches and scans of a mesh's hull need, and no cached ends; `radius` is its bounding sphere's."""
+    """Load the data for searches and scans of a mesh's hull, without cached ends; `radius` is the bounding sphere's."""
     first, end = m.aux.uncertain_adr[mesh], m.aux.uncertain_adr[mesh + 1]
     few = end - first <= MOST_UNCERTAIN
     d.work.shape_uncertain[shape, 0] = first
@@ -267,7 +267,7 @@ def search_hull(m: Model, d: Data, shape: int, direction: Vec3) -> int:
 
 @kernel
 def measure_hull(m: Model, d: Data, first: int, width: int, along: Any) -> Any:
-    """Write the extents of a hull's vertices in a direction to ``d.work.hull_reach``; return the largest extent.
+    """Write the extents of a hull's vertices along a direction to ``d.work.hull_reach``; return the largest extent.
 
     The `width` points begin at `first` in ``m.aux.hull_point``. `along` is the search direction, scaled to the mesh's
     integer units per metre (float32).
@@ -286,7 +286,7 @@ def measure_hull(m: Model, d: Data, first: int, width: int, along: Any) -> Any:
 
 @kernel
 def only_peak_of(m: Model, d: Data, shape: int, direction: Vec3, least: Any, count: int) -> int:
-    """Return the only peak among the `count` vertices whose ``d.work.hull_reach`` is at least `least`, else -1."""
+    """Return the only peak among the `count` vertices with ``d.work.hull_reach`` >= `least`; -1 if not exactly one."""
     peak, k = -1, 0
     while count > 0:
         if d.work.hull_reach[k] >= least:
@@ -303,7 +303,7 @@ def only_peak_of(m: Model, d: Data, shape: int, direction: Vec3, least: Any, cou
 
 @kernel
 def is_unchanged(m: Model, d: Data, shape: int, width: int, vertex: int) -> bool:
-    """Whether a vertex of a hull is where the compiler put it; users may scale meshes."""
+    """Whether a vertex of a hull is still where the compiler put it. Users may edit mesh vertices."""
     row, point = vertex_row(m, d, shape, vertex), d.work.shape_scan[shape] + vertex
     return (
         m.mesh_vert[row, 0] == m.aux.hull_point[point]
@@ -314,7 +314,7 @@ def is_unchanged(m: Model, d: Data, shape: int, width: int, vertex: int) -> bool
 
 @kernel
 def candidate(m: Model, d: Data, shape: int, direction: Vec3, width: int) -> int:
-    """Return the only possible peak among the vertices about as far as the farthest one; -1 if it is not certain."""
+    """Return the only peak among the vertices about as far as the farthest one; -1 if there may be others."""
     if not dot3(direction, direction) < LONGEST:
         return -1  # NaN or too long
     # integers: the result does not depend smoothly on the direction, and single precision has no derivatives

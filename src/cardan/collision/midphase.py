@@ -81,7 +81,7 @@ def geoms_pass(m: Model, d: Data, geom1: int, geom2: int, first_pair: int, end_p
 
 @kernel
 def tree_serves(m: Model, body: int) -> bool:
-    """Whether a body has many geoms, and its tree contains all of them that can collide.
+    """Whether a body has many geoms, and its tree contains all geoms that can collide.
 
     The compiler leaves out geoms without contype and conaffinity; the user may set these bits later.
     """
@@ -106,7 +106,7 @@ def largest_margin(m: Model, body: int) -> float:
 
 @kernel
 def add_by_tree(m: Model, d: Data, n: int, geom: int, body: int, margin: float, first_pair: int, end_pair: int) -> int:
-    """Add the pairs of a geom and geoms of a body by the body's tree; return the new number of candidates."""
+    """Add the pairs of a geom with geoms of a body, found in the body's tree; return the new number of candidates."""
     center = mul_mat_t_vec3(get9(d.ximat, body), sub3(get3(d.geom_xpos, geom), get3(d.xipos, body)))
     reach = m.geom_rbound[geom] * ROUND + margin if m.geom_rbound[geom] > 0.0 else INFINITE
     node = m.body_bvhadr[body]
@@ -153,7 +153,7 @@ def sort_candidates(d: Data, start: int, end: int) -> None:
 
 @kernel
 def add_all(m: Model, d: Data, n: int, body1: int, body2: int, first_pair: int, end_pair: int, by_body: bool) -> int:
-    """Compare all geoms of two bodies, with the arguments and order of `add_bodies`."""
+    """Compare all geoms of two bodies, with the arguments, order and result of `add_bodies`."""
     for swapped in range(1 if by_body else 2):
         outer, inner = (body2, body1) if swapped else (body1, body2)
         for geom1 in range(m.body_geomadr[outer], m.body_geomadr[outer] + m.body_geomnum[outer]):
@@ -171,9 +171,9 @@ def add_all(m: Model, d: Data, n: int, body1: int, body2: int, first_pair: int, 
 def add_bodies(m: Model, d: Data, n: int, body1: int, body2: int, first_pair: int, end_pair: int) -> int:
     """Add the pairs of geoms of two bodies (`body1` < `body2`) that pass the filters; return the new number.
 
-    The pairs are ordered by the ids of their geoms, the geom of lower type first. So a second pass finds the pairs
-    whose geom of lower type is on `body2`. If the mid phase is disabled, there is one pass, in the order of the geoms
-    of `body1`, then of `body2`.
+    The pairs are ordered by the ids of their geoms, the geom of lower type first. A second pass therefore finds the
+    pairs whose geom of lower type is on `body2`. If the mid phase is disabled, there is one pass, in the order of the
+    geoms of `body1`, then of `body2`.
     """
     by_body = (m.opt.disableflags & DSBL_MIDPHASE) != 0
     few, many = (body2, body1) if m.body_geomnum[body1] >= m.body_geomnum[body2] else (body1, body2)
@@ -193,7 +193,7 @@ def add_bodies(m: Model, d: Data, n: int, body1: int, body2: int, first_pair: in
 
 @kernel
 def explicit_pair_key(m: Model, pair: int) -> int:
-    """Position of the bodies of an explicit pair in the order of body pairs: the lower id counts first."""
+    """Sort key of an explicit pair in the order of body pairs: first by the lower body id, then by the higher."""
     body1 = m.geom_bodyid[m.pair_geom1[pair]]
     body2 = m.geom_bodyid[m.pair_geom2[pair]]
     return (min(body1, body2) << 32) + max(body1, body2)

@@ -4,9 +4,9 @@ The *origin ray* starts at a point inside the Minkowski difference of the shapes
 shapes overlap if the ray reaches the origin before it leaves the difference. A *portal* is a triangle of support points
 through which the ray passes. There are three phases, and each iteration of a phase computes one support point:
 
-- `ENCLOSE` rotates a candidate about the ray until the ray passes through it;
+- `ENCLOSE` rotates a candidate triangle about the ray until the ray passes through it;
 - `ADVANCE` moves the portal outwards until the origin is behind it, so that the shapes overlap;
-- `SETTLE` moves it on until it is on the surface: its distance from the origin is the depth.
+- `SETTLE` continues until the portal is on the surface: its distance from the origin is the depth.
 
 The first two phases end with `APART` as soon as a support point proves that a plane separates the shapes. If the newest
 point is at most ``opt.mpr_tolerance`` beyond a portal, the portal counts as on the surface.
@@ -83,14 +83,14 @@ def with_newest(portal: Portal, corner: int) -> Portal:
 
 @kernel
 def ask(m: Model, d: Data, row: int, direction: Vec3) -> Vec3:
-    """Compute the support point in a direction, write it to a row, and return it."""
+    """Compute the support point of the Minkowski difference in a direction, write it to a row, and return it."""
     set3(d.work.asked, 0, direction)
     return support_difference(m, d, row, direction)
 
 
 @kernel
 def aim(m: Model, d: Data) -> tuple[int, Portal]:
-    """Find a first candidate: the corners a and b of a portal.
+    """Find the interior point and the corners a and b of a first candidate triangle.
 
     Returns:
         `ENCLOSE` and a portal; or `APART` or `PIERCED` and a portal whose first corner is the first vertex.
@@ -127,14 +127,17 @@ def aim(m: Model, d: Data) -> tuple[int, Portal]:
 
 @kernel
 def facing(d: Data, phase: int, portal: Portal) -> Vec3:
-    """Outward unit normal of the portal, or of the side of a candidate beyond which the origin is."""
+    """Direction of the next support point.
+
+    This is the outward unit normal of the portal, or of the side of a candidate beyond which the origin is.
+    """
     a, b, c = corners(d, portal)
     return triangle_normal(get3(d.work.simplex, 0), a, b) if phase == ENCLOSE else triangle_normal(a, b, c)
 
 
 @kernel
 def corner_to_enclose(d: Data, portal: Portal) -> int:
-    """Corner of a candidate that the newest point replaces; 2 if the ray then passes through."""
+    """Corner of a candidate triangle that the newest point replaces; 2 if the ray then passes through the triangle."""
     interior, newest = get3(d.work.simplex, 0), get3(d.work.simplex, portal[3])
     a, b, _ = corners(d, portal)
     if volume(a, newest, interior) < -EPSILON:
@@ -160,7 +163,7 @@ def corner_to_advance(d: Data, portal: Portal) -> int:
 
 @kernel
 def next_round(m: Model, d: Data, phase: int, portal: Portal) -> tuple[int, Portal]:
-    """Compute one support point, and from it the next phase and portal; return both."""
+    """Compute one support point; return the next phase and portal."""
     a, b, c = corners(d, portal)
     direction = facing(d, phase, portal)
     if phase == ADVANCE and dot3(direction, a) > -EPSILON:
@@ -182,7 +185,7 @@ def next_round(m: Model, d: Data, phase: int, portal: Portal) -> tuple[int, Port
 
 @kernel
 def search(m: Model, d: Data) -> tuple[int, Portal]:
-    """Run the phases; return the end (`APART`, `PIERCED`, `SETTLED`) and the last portal."""
+    """Run the phases; return the outcome (`APART`, `PIERCED`, `SETTLED`) and the last portal."""
     phase, portal = aim(m, d)
     rounds = 0
     while phase < SETTLE and rounds < MOST_ROUNDS:
@@ -221,13 +224,13 @@ def nearest_of_triangle(a: Vec3, b: Vec3, c: Vec3) -> Vec3:
 
 @kernel
 def middle(d: Data, row: int) -> Vec3:
-    """Point midway between the points of both shapes that belong to a vertex."""
+    """Midpoint of the two shapes' points that belong to a vertex of the simplex."""
     return scale3(add3(get3(d.work.simplex1, row), get3(d.work.simplex2, row)), 0.5)
 
 
 @kernel
 def origin_between_shapes(d: Data, portal: Portal) -> Vec3:
-    """Point midway between the points of both shapes whose difference is the origin.
+    """Midpoint of the two shapes' points whose difference is the origin.
 
     The weights are the barycentric coordinates, up to a common factor, of the origin in the tetrahedron of interior
     point and portal: volumes, or in a flat tetrahedron, areas projected along the portal's normal.
@@ -250,8 +253,8 @@ def origin_between_shapes(d: Data, portal: Portal) -> Vec3:
 def portal_refinement(m: Model, d: Data) -> bool:
     """Whether the two shapes in ``d.work.shape_*`` overlap; shapes that just touch do not.
 
-    If they overlap, writes depth, contact position and normal (``d.work.overlap_*``). To touch the second shape, the
-    first has to move by the depth against the normal.
+    If they overlap, writes depth, contact position and normal (``d.work.overlap_*``). To separate the shapes, the first
+    has to move by the depth against the normal.
     """
     end, portal = search(m, d)
     if end == APART:

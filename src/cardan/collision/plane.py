@@ -46,9 +46,9 @@ def plane_height(d: Data, plane: int, point: Vec3) -> float:
 
 @kernel
 def put_height(d: Data, k: int, plane: int, point: Vec3, dist: float) -> int:
-    """Write the contact of a point whose height above the plane is known; return the pair's new number of contacts.
+    """Write the contact of a point that is `dist` above the plane; return the pair's new number of contacts.
 
-    Each function sums the height in the order of the reference, so that solids that just touch agree to the last bit.
+    Each caller sums the height in the order of the reference, so that solids that just touch agree to the last bit.
     """
     if dist > d.work.near_margin:
         return k
@@ -93,7 +93,7 @@ def plane_capsule(m: Model, d: Data, geom1: int, geom2: int) -> int:
 @collider
 @exact
 def plane_ellipsoid(m: Model, d: Data, geom1: int, geom2: int) -> int:
-    """Find the contact of a plane and an ellipsoid: at most one, where its outward normal points into the plane."""
+    """Find the contact of a plane and an ellipsoid: at most one, at the ellipsoid's lowest point."""
     size = get3(m.geom_size, geom2)
     down = mul_mat_t_vec3(get9(d.geom_xmat, geom2), scale3(axis_z(d.geom_xmat, geom1), -1.0))
     lowest = from_geom(d, geom2, mul3(normalize3(mul3(down, size)), size))
@@ -170,7 +170,7 @@ def plane_box(m: Model, d: Data, geom1: int, geom2: int) -> int:
 
 @kernel
 def add_spaced(m: Model, d: Data, ncon: int, geom1: int, geom2: int, vertex: int, down: Vec3, depth: float) -> int:
-    """Add the contact of a vertex of a mesh if it is low enough and not too close to the first contact.
+    """Add the contact of a mesh vertex if it is low enough and not too close to the first contact.
 
     It is low enough if its extent along `down`, the direction into the plane, is more than `depth`. Returns the new
     number of contacts.
@@ -192,8 +192,8 @@ def plane_mesh(m: Model, d: Data, geom1: int, geom2: int) -> int:
     """Find up to three contacts of a plane and a mesh.
 
     These are the lowest vertex of the hull, and its first neighbours that are below the margin and not too close to it.
-    For a mesh without hull, all vertices take the place of the neighbours. A mesh that just touches the plane has one
-    contact.
+    For a mesh without hull, all vertices are tested in place of the neighbours. A mesh that just touches the plane has
+    one contact.
     """
     load_geom(m, d, 1, geom2)
     recall_pair(d, geom1, geom2)

@@ -47,7 +47,7 @@ def smaller_root(a: float, b: float, c: float) -> float:
 
 @kernel
 def ray_plane(size: Vec3, p: Vec3, v: Vec3) -> float:
-    """Ray and plane. Hits are from above only, and within the plane's half sizes unless these are 0."""
+    """Distance along a ray to a plane. Only hits from above count, and only within the plane's half sizes if not 0."""
     if v[2] > -MINVAL:
         return MISS
     x = -p[2] / v[2]
@@ -57,13 +57,13 @@ def ray_plane(size: Vec3, p: Vec3, v: Vec3) -> float:
 
 @kernel
 def ray_sphere(radius: float, p: Vec3, v: Vec3) -> float:
-    """Ray and sphere about the origin."""
+    """Distance along a ray to a sphere about the origin."""
     return smaller_root(dot3(v, v), dot3(v, p), dot3(p, p) - radius * radius)
 
 
 @kernel
 def ray_ellipsoid(size: Vec3, p: Vec3, v: Vec3) -> float:
-    """Ray and ellipsoid, which becomes a unit sphere after division by its semi-axes."""
+    """Distance along a ray to an ellipsoid, which becomes a unit sphere after division by its semi-axes."""
     if size[0] <= 0.0 or size[1] <= 0.0 or size[2] <= 0.0:
         return MISS
     q = (p[0] / size[0], p[1] / size[1], p[2] / size[2])
@@ -73,7 +73,7 @@ def ray_ellipsoid(size: Vec3, p: Vec3, v: Vec3) -> float:
 
 @kernel
 def ray_tube(radius: float, half_length: float, p: Vec3, v: Vec3) -> float:
-    """Ray and lateral surface of a cylinder along z."""
+    """Distance along a ray to the lateral surface of a cylinder along z."""
     a = v[0] * v[0] + v[1] * v[1]
     b = v[0] * p[0] + v[1] * p[1]
     c = p[0] * p[0] + p[1] * p[1] - radius * radius
@@ -84,7 +84,7 @@ def ray_tube(radius: float, half_length: float, p: Vec3, v: Vec3) -> float:
 
 @kernel
 def ray_cap(radius: float, z: float, side: float, p: Vec3, v: Vec3) -> float:
-    """Ray and hemisphere about (0, 0, z), above z (`side` 1) or below (-1)."""
+    """Distance along a ray to a hemisphere about (0, 0, z), above z (`side` 1) or below (-1)."""
     q = (p[0], p[1], p[2] - z)
     x0, x1 = roots(dot3(v, v), dot3(v, q), dot3(q, q) - radius * radius)
     best = nearer(x0, MISS) if side * (q[2] + x0 * v[2]) >= 0.0 else MISS
@@ -93,7 +93,7 @@ def ray_cap(radius: float, z: float, side: float, p: Vec3, v: Vec3) -> float:
 
 @kernel
 def ray_capsule(size: Vec3, p: Vec3, v: Vec3) -> float:
-    """Ray and capsule along z: a tube of half-length size[1] with two caps."""
+    """Distance along a ray to a capsule along z: a tube of half-length size[1] with two caps."""
     best = ray_tube(size[0], size[1], p, v)
     for end in range(2):
         side = 2.0 * end - 1.0
@@ -103,7 +103,7 @@ def ray_capsule(size: Vec3, p: Vec3, v: Vec3) -> float:
 
 @kernel
 def ray_cylinder(size: Vec3, p: Vec3, v: Vec3) -> float:
-    """Ray and cylinder along z: a tube of half-length size[1] with two discs."""
+    """Distance along a ray to a cylinder along z: a tube of half-length size[1] with two discs."""
     best = ray_tube(size[0], size[1], p, v)
     if abs(v[2]) > MINVAL:
         for end in range(2):
@@ -117,7 +117,7 @@ def ray_cylinder(size: Vec3, p: Vec3, v: Vec3) -> float:
 
 @kernel
 def ray_box(size: Vec3, p: Vec3, v: Vec3) -> float:
-    """Ray and box of half sizes `size` about the origin: two faces perpendicular to each axis."""
+    """Distance along a ray to a box of half sizes `size` about the origin."""
     best = MISS
     for axis in range(3):
         j, k = (axis + 1) % 3, (axis + 2) % 3
@@ -137,7 +137,7 @@ def is_primitive(kind: int) -> bool:
 
 @kernel
 def ray_primitive(kind: int, size: Vec3, p: Vec3, v: Vec3) -> float:
-    """Ray and primitive shape of type `kind` (mjtGeom) and sizes `size`."""
+    """Distance along a ray to a primitive shape of type `kind` (mjtGeom) and sizes `size`."""
     if kind == GEOM_BOX:
         return ray_box(size, p, v)
     if kind == GEOM_SPHERE:
@@ -153,7 +153,7 @@ def ray_primitive(kind: int, size: Vec3, p: Vec3, v: Vec3) -> float:
 
 @kernel
 def ray_shape(kind: int, size: Vec3, pos: Vec3, mat: Mat3, point: Vec3, vec: Vec3) -> float:
-    """Ray and primitive shape in a frame; a sphere does not need an orientation."""
+    """Distance along a ray to a primitive shape at the pose `pos`, `mat`; the ray is in the same frame as the pose."""
     start = sub3(point, pos)
     if kind == GEOM_SPHERE:
         return ray_sphere(size[0], start, vec)

@@ -32,7 +32,7 @@ SLACK = 1e-12
 
 @kernel
 def ray_triangle(a: Vec3, b: Vec3, c: Vec3, p: Vec3, v: Vec3) -> float:
-    """Ray and triangle, from both sides; rays in its plane miss it."""
+    """Distance along a ray to a triangle, from either side. A ray in the triangle's plane misses it."""
     u, w = sub3(b, a), sub3(c, a)
     normal = cross(v, w)
     determinant = dot3(u, normal)
@@ -59,22 +59,23 @@ def mesh_triangle(m: Model, mesh: int, face: int) -> tuple[Vec3, Vec3, Vec3]:
 
 @kernel
 def ray_face(m: Model, mesh: int, face: int, p: Vec3, v: Vec3) -> float:
-    """Ray and face `face` of a mesh."""
+    """Distance along a ray to face `face` of a mesh."""
     a, b, c = mesh_triangle(m, mesh, face)
     return ray_triangle(a, b, c, p, v)
 
 
 @kernel
 def reciprocal(value: float) -> float:
-    """Reciprocal of a number, bounded."""
+    """Reciprocal of a number, limited to finite values."""
     return 1.0 / value if abs(value) > 1.0 / HUGE else HUGE
 
 
 @kernel
 def box_entry(m: Model, node: int, p: Vec3, inverse: Vec3, best: float) -> float:
-    """Distance at which a ray enters the box of a node, 0 if it starts inside; `MISS` if it does not, or beyond `best`.
+    """Distance at which a ray enters the box of a node; 0 if it starts inside.
 
-    The ray is in the frame of the tree; `inverse` holds the reciprocals of its direction's components.
+    The result is `MISS` if the ray does not enter the box, or only beyond `best`. The ray is in the frame of the tree;
+    `inverse` holds the reciprocals of its direction's components.
     """
     enter = 0.0
     leave = best if best >= 0.0 else HUGE
@@ -89,7 +90,7 @@ def box_entry(m: Model, node: int, p: Vec3, inverse: Vec3, best: float) -> float
 
 @kernel
 def ray_mesh(m: Model, mesh: int, p: Vec3, v: Vec3) -> float:
-    """Ray and mesh: distance to the nearest face, with the ray in the frame of the geom."""
+    """Distance along a ray, in the frame of the geom, to the nearest face of a mesh."""
     if m.mesh_bvhnum[mesh] <= 0:
         return MISS
     nodes = stack_int_array(STACK)
@@ -128,7 +129,10 @@ def ray_mesh(m: Model, mesh: int, p: Vec3, v: Vec3) -> float:
 
 @kernel
 def border_elevation(m: Model, hfield: int, axis: int, end: int, along: float) -> float:
-    """Elevation of the lower (`end` 0) or upper (1) border perpendicular to axis 0 (x) or 1 (y), at a place on it."""
+    """Elevation of a height field's border, at the coordinate `along` on it.
+
+    The border is perpendicular to axis 0 (x) or 1 (y), at its lower (`end` 0) or upper (1) end.
+    """
     across_count = m.hfield_ncol[hfield] if axis == 0 else m.hfield_nrow[hfield]
     count = m.hfield_nrow[hfield] if axis == 0 else m.hfield_ncol[hfield]
     fixed = end * (across_count - 1)
@@ -143,7 +147,7 @@ def border_elevation(m: Model, hfield: int, axis: int, end: int, along: float) -
 
 @kernel
 def ray_sides(m: Model, hfield: int, p: Vec3, v: Vec3) -> float:
-    """Ray and sides of the field above the base."""
+    """Distance along a ray to the sides of the field above the base."""
     best = MISS
     for axis in range(2):
         if abs(v[axis]) > MINVAL:
@@ -159,7 +163,7 @@ def ray_sides(m: Model, hfield: int, p: Vec3, v: Vec3) -> float:
 
 @kernel
 def ray_cell(m: Model, hfield: int, row: int, col: int, p: Vec3, v: Vec3, x_in: float, x_out: float) -> float:
-    """Ray and the two triangles of a cell; the ray is above or below the cell from `x_in` to `x_out`."""
+    """Distance along a ray to the two triangles of a cell; the ray crosses the cell's column from `x_in` to `x_out`."""
     highest = max(top_elevation(m, hfield, row, col, 0), top_elevation(m, hfield, row, col, 1))
     if min(p[2] + x_in * v[2], p[2] + x_out * v[2]) > highest + SLACK * abs(p[2]):
         return MISS
@@ -172,7 +176,7 @@ def ray_cell(m: Model, hfield: int, row: int, col: int, p: Vec3, v: Vec3, x_in: 
 
 @kernel
 def crossing(index: int, step: int, origin: float, spacing: float, inverse: float) -> float:
-    """Distance at which a ray leaves the cells of one row or column; `step` is 1 (up), -1 (down) or 0 (along)."""
+    """Distance at which a ray leaves a row or column of cells; `step` is 1 (up), -1 (down) or 0 (along)."""
     if step == 0:
         return HUGE
     return ((index + (1 if step > 0 else 0)) * spacing - origin) * inverse
@@ -186,7 +190,7 @@ def direction_of(value: float) -> int:
 
 @kernel
 def first_cell(origin: float, velocity: float, x: float, spacing: float, n: int) -> int:
-    """Row or column, of `n`, in which a ray is at distance `x`."""
+    """Row or column, of `n`, that contains the point at distance `x` on a ray."""
     return int(min(max(floor((origin + x * velocity) / spacing), 0.0), n - 1.0))
 
 
@@ -202,7 +206,7 @@ def side_range(origin: float, velocity: float, length: float) -> Vec2:
 
 @kernel
 def ray_surface(m: Model, hfield: int, p: Vec3, v: Vec3, best: float) -> float:
-    """Ray and upper surface, up to the distance `best` (negative: no bound); return the smaller distance."""
+    """Distance along a ray to the upper surface, or `best` if that is smaller (negative: no bound)."""
     ncol, nrow = m.hfield_ncol[hfield] - 1, m.hfield_nrow[hfield] - 1
     width, height = 2.0 * m.hfield_size[hfield, 0], 2.0 * m.hfield_size[hfield, 1]
     px, py = p[0] + 0.5 * width, p[1] + 0.5 * height
@@ -242,7 +246,7 @@ def ray_surface(m: Model, hfield: int, p: Vec3, v: Vec3, best: float) -> float:
 
 @kernel
 def ray_hfield(m: Model, hfield: int, p: Vec3, v: Vec3) -> float:
-    """Ray and height field, with the ray in the frame of the geom."""
+    """Distance along a ray, in the frame of the geom, to a height field."""
     base = 0.5 * m.hfield_size[hfield, 3]
     size = (m.hfield_size[hfield, 0], m.hfield_size[hfield, 1], base)
     best = ray_box(size, (p[0], p[1], p[2] + base), v)

@@ -42,7 +42,7 @@ SAME = 1e-6
 
 @kernel
 def is_seen(m: Model, d: Data, geom: int, by_group: bool, static: bool, bodyexclude: int) -> bool:
-    """Whether rays can hit a geom; arguments as for `ray_scene`."""
+    """Whether a ray can hit a geom at all; arguments as for `ray_scene`."""
     body = m.geom_bodyid[geom]
     if body == bodyexclude or (not static and m.body_weldid[body] == 0):
         return False
@@ -75,7 +75,7 @@ def sphere_missed(m: Model, d: Data, geom: int, point: Vec3, vec: Vec3, best: fl
 
 @kernel
 def ray_geom(m: Model, d: Data, geom: int, point: Vec3, vec: Vec3) -> float:
-    """Ray and one geom of any type, or `MISS`; point and direction are in the world frame."""
+    """Distance along a ray in the world frame to one geom of any type, or `MISS`."""
     kind = m.geom_type[geom]
     if is_primitive(kind):
         size = get3(m.geom_size, geom)
@@ -88,7 +88,7 @@ def ray_geom(m: Model, d: Data, geom: int, point: Vec3, vec: Vec3) -> float:
 
 @kernel
 def nearer_geom(m: Model, d: Data, geom: int, point: Vec3, vec: Vec3, best: float) -> float:
-    """Distance to a geom if it is smaller than `best`, else `best`."""
+    """Distance along a ray to a geom if it is smaller than `best`, else `best`."""
     if sphere_missed(m, d, geom, point, vec, best):
         return best
     return nearer(ray_geom(m, d, geom, point, vec), best)
@@ -125,7 +125,7 @@ def ray_scene(
 
 @kernel
 def show_groups(d: Data, geomgroup: ConstIntArray2) -> bool:
-    """Store the groups that rays can hit in ``d.work.ray_group``; return whether `geomgroup` (n, 6) has a row."""
+    """Store in ``d.work.ray_group`` which groups rays can hit; return False if `geomgroup` (n, 6) has no rows."""
     for row in range(len(geomgroup)):
         for k in range(NGROUP):
             d.work.ray_group[k] = geomgroup[row, k]
@@ -143,7 +143,10 @@ def cast_ray(
     bodyexclude: int,
     geomid: IntArray2,
 ) -> float:
-    """Distance to the nearest geom, or `REFUSED` if `vec` is 0; writes its id to `geomid`. See `mj_ray`."""
+    """Find the nearest geom on a ray (see `mj_ray`); return its distance, or `REFUSED` if `vec` is 0.
+
+    Writes the id of the geom to `geomid`.
+    """
     direction = get3(vec, 0)
     if norm3(direction) < MINVAL:
         return REFUSED
@@ -167,7 +170,7 @@ def cast_rays(
     nray: int,
     cutoff: float,
 ) -> int:
-    """Cast several rays from one point, see `mj_multiRay`; return the number, from 1 on, of a direction that is 0."""
+    """Cast several rays from one point (see `mj_multiRay`); return 0, or the number (from 1) of a zero direction."""
     for i in range(nray):
         if norm3((vec[3 * i], vec[3 * i + 1], vec[3 * i + 2])) < MINVAL:
             return i + 1
@@ -223,7 +226,7 @@ def cast_at_shape(
 
 @kernel
 def face_of_box(size: Vec3, q: Vec3) -> Vec3:
-    """Normal of that face of a box of half sizes `size` which is nearest to a point."""
+    """Normal of the face, of a box with half sizes `size`, that is nearest to a point."""
     x, y, z = abs(abs(q[0]) - size[0]), abs(abs(q[1]) - size[1]), abs(abs(q[2]) - size[2])
     if x <= y and x <= z:
         return (1.0 if q[0] > 0.0 else -1.0, 0.0, 0.0)
@@ -254,7 +257,7 @@ def normal_of_primitive(kind: int, size: Vec3, q: Vec3) -> Vec3:
 
 @kernel
 def normal_of_mesh(m: Model, mesh: int, p: Vec3, v: Vec3, x: float) -> Vec3:
-    """Normal of the face that a ray hits at the distance `x`, or nearest to it if rounding moved it."""
+    """Normal of the face that a ray hits at the distance `x`; if rounding hides the hit, of the nearest face."""
     best, found = HUGE, 0
     for face in range(m.mesh_facenum[mesh]):
         at = ray_face(m, mesh, face, p, v)
@@ -266,7 +269,7 @@ def normal_of_mesh(m: Model, mesh: int, p: Vec3, v: Vec3, x: float) -> Vec3:
 
 @kernel
 def normal_of_hfield(m: Model, hfield: int, p: Vec3, v: Vec3, x: float) -> Vec3:
-    """Normal of a height field: of its surface if the ray hits it, else of the box around it."""
+    """Normal of a height field where a ray hits it: of its upper surface, or of the box around it."""
     q = add_scaled3(p, v, x)
     width, height = m.hfield_size[hfield, 0], m.hfield_size[hfield, 1]
     ncol, nrow = m.hfield_ncol[hfield] - 1, m.hfield_nrow[hfield] - 1

@@ -2,12 +2,13 @@
 
 Searches by simplices and polytopes are only as exact as their triangles are small. If the distance has a relative error
 of 1e-10, the normal has an error of 1e-5, and jumps by as much from one pose to the next. On smooth surfaces the unit
-normal n is a stationary point of the support function h of the Minkowski difference: the support point s(n), its
-gradient, is along n. From there, Newton's method finds n in two or three steps. It also gives the derivatives of
-distance, normal and points by the poses: a Newton step at the solution is the implicit function theorem.
+normal n is a stationary point of the support function h of the Minkowski difference: the gradient of h, which is the
+support point s(n), is along n. From the result of a search, Newton's method finds n in two or three steps. It also
+gives the derivatives of distance, normal and points by the poses: a Newton step at the solution is the implicit
+function theorem.
 
 Source: R. Schneider, Convex Bodies: The Brunn-Minkowski Theory (2014), section 2.5 (the second differential of the
-support function is the reverse of the curvature of the surface).
+support function is the inverse of the curvature of the surface).
 """
 
 from __future__ import annotations
@@ -82,9 +83,9 @@ def bend_cylinder(size: Vec3, direction: Vec3, turn: Vec3) -> Vec3:
 
 @kernel
 def bend(d: Data, shape: int, direction: Vec3, turn: Vec3) -> Vec3:
-    """Change of a shape's support point if the unit vector `direction` changes by `turn`, perpendicular to it.
+    """Change of a shape's support point if the unit vector `direction` changes by `turn`, which is perpendicular to it.
 
-    It is the second derivative of the support function, times `turn`; 0 at corners, edges and ends of segments.
+    It is the second derivative of the support function times `turn`; 0 at corners, edges and ends of segments.
     """
     kind = d.work.shape_type[shape]
     size = get3(d.work.shape_size, shape)
@@ -123,7 +124,7 @@ def tangent_of(normal: Vec3) -> Vec3:
 
 @kernel
 def newton_turn(d: Data, normal: Vec3, point: Vec3) -> tuple[Vec3, bool]:
-    """Newton step of a unit normal towards the stationary point; also whether the support function is convex there.
+    """Newton step of a unit normal towards the stationary point, and whether the support function is convex there.
 
     `point` is the support point of the Minkowski difference in the direction of the normal.
     """
@@ -190,9 +191,9 @@ def found_point(d: Data, side: int, row: int) -> Vec3:
 
 @kernel
 def distinct_row(d: Data, side: int, n: int, line: bool) -> int:
-    """First of `n` vertices whose point of a shape differs from vertex 0's, or is off a line; -1 if none.
+    """First of `n` vertices of the simplex whose point of a shape differs from that of vertex 0; -1 if none.
 
-    If `line`, the point must be off the line through the points of vertices 0 and 1.
+    If `line` is set, the point must be off the line through the points of vertices 0 and 1.
     """
     a = found_point(d, side, 0)
     size = norm3(a) + norm3(found_point(d, side, n - 1))
@@ -214,13 +215,13 @@ def curved_point(m: Model, d: Data, side: int, normal: Vec3) -> Vec3:
 
 @kernel
 def between(side: int, flat: Vec3, curved: Vec3) -> Vec3:
-    """Point of the Minkowski difference of two points; `flat` belongs to shape `side`, `curved` to the other."""
+    """Point of the Minkowski difference of a point `flat` of shape `side` and a point `curved` of the other shape."""
     return sub3(flat, curved) if side == 0 else sub3(curved, flat)
 
 
 @kernel
 def is_extreme(m: Model, d: Data, side: int, normal: Vec3, point: Vec3) -> bool:
-    """Whether no point of a polytope is beyond one of its points in the direction that belongs to a normal."""
+    """Whether `point` of a polytope is its farthest point in the direction of a normal."""
     out = normal if side == 0 else scale3(normal, -1.0)
     farthest = support(m, d, side, out)
     return dot3(sub3(farthest, point), out) <= EXACT_FLAT * (norm3(farthest) + norm3(point))
@@ -228,7 +229,7 @@ def is_extreme(m: Model, d: Data, side: int, normal: Vec3, point: Vec3) -> bool:
 
 @kernel
 def take_flat(d: Data, side: int, normal: Vec3, flat: Vec3, curved: Vec3) -> None:
-    """Write the overlap with a given normal, point of the face or edge, and point of the curved shape."""
+    """Write the overlap from a normal, a point of the polytope's face or edge, and a point of the curved shape."""
     depth = dot3(between(side, flat, curved), normal)
     d.work.overlap_depth = depth
     set3(d.work.overlap_normal, 0, normal)
@@ -238,7 +239,7 @@ def take_flat(d: Data, side: int, normal: Vec3, flat: Vec3, curved: Vec3) -> Non
 
 @kernel
 def settle_on_face(m: Model, d: Data, side: int) -> bool:
-    """Improve the overlap as `settle` does, for a curved shape and the polytope's face through three vertices."""
+    """Improve the overlap as `settle` does, for a curved shape and a polytope's face through three of its vertices."""
     a, start = found_point(d, side, 0), get3(d.work.overlap_normal, 0)
     normal = cross(sub3(found_point(d, side, 1), a), sub3(found_point(d, side, 2), a))
     normal = scale3(normal, (1.0 if dot3(normal, start) > 0.0 else -1.0) / norm3(normal))
@@ -250,10 +251,10 @@ def settle_on_face(m: Model, d: Data, side: int) -> bool:
 
 @kernel
 def settle_on_edge(m: Model, d: Data, side: int, other: int) -> bool:
-    """Improve the overlap as `settle` does, for a curved shape and the edge of a polytope through two vertices.
+    """Improve the overlap as `settle` does, for a curved shape and an edge of a polytope.
 
-    The edge passes through the points of vertices 0 and `other`. The normal is perpendicular to the edge: Newton's
-    method rotates it about the edge.
+    The edge passes through the polytope's points of vertices 0 and `other` of the simplex. The normal is perpendicular
+    to the edge: Newton's method rotates it about the edge.
     """
     a, start = found_point(d, side, 0), get3(d.work.overlap_normal, 0)
     side_vector = sub3(found_point(d, side, other), a)

@@ -104,7 +104,7 @@ def support_cylinder(size: Vec3, direction: Vec3) -> Vec3:
 
 @kernel
 def farthest_of(points: ConstArray2, first: int, count: int, direction: Vec3) -> Vec3:
-    """Return the point of `count` rows, from row `first` on, that is farthest in a direction."""
+    """Return the point, among `count` rows from row `first` on, that is farthest in a direction."""
     best = first
     farthest = dot3(get3(points, first), direction)
     for k in range(first + 1, first + count):
@@ -138,7 +138,7 @@ def support_local(m: Model, d: Data, shape: int, direction: Vec3) -> Vec3:
 def support(m: Model, d: Data, shape: int, direction: Vec3) -> Vec3:
     """Support point of an enlarged shape of the pair (0 or 1) for a unit direction, in the frame of the shapes' poses.
 
-    This is the world frame, or the height field's frame if shape 0 is a prism.
+    This frame is the world frame, or the height field's frame if shape 0 is a prism.
     """
     if d.work.shape_type[shape] == GEOM_HFIELD:
         # a prism: a vertex of its base for downward directions, else of its top

@@ -84,16 +84,16 @@ def collider_functions(m: MjModel, own: Own = MappingProxyType({})) -> dict[int,
     """Return the collision functions that a model needs, by their index in the table ``aux.collider``.
 
     They depend on contype, conaffinity and the disable flags, which determine what can collide. All user functions
-    (`own`) are in the result. ValueError: two geoms can collide, but their types have no collision function.
+    (`own`) are in the result. Raises ValueError if two geoms can collide without a function for their types.
     """
     found = {types: own.get(types) or _stock(m, types, geoms) for types, geoms in _colliding_types(m)}
     return {types[0] * NTYPES + types[1]: function for types, function in (found | dict(own)).items()}
 
 
 def attach_missing_collider(m: MjModel, d: MjData, own: Own = MappingProxyType({})) -> None:
-    """Load or compile the function for the pair of geoms at which collision detection stopped with `COLLIDER_MISSING`.
+    """Load or compile the function that was missing when collision detection stopped with `COLLIDER_MISSING`.
 
-    ValueError: there is no collision function for their types.
+    Raises ValueError if there is no collision function for these types.
     """
     geom1, geom2 = (int(geom) for geom in internals.array(d, "work.missing_geom"))
     types = int(m.geom_type[geom1]), int(m.geom_type[geom2])
@@ -140,9 +140,9 @@ def _colliding_types(m: MjModel) -> Iterator[tuple[tuple[int, int], tuple[int, i
 
 
 def _first_pair(m: MjModel, geoms1: np.ndarray, geoms2: np.ndarray) -> tuple[int, int] | None:
-    """Find two geoms, one of each list, that pass the filters between geoms and bodies.
+    """Find two geoms, one of each list, that pass the filters between geoms and bodies; None if there are none.
 
-    Most often some of the first geoms do, so blocks of pairs are small at first, and grow.
+    Blocks of pairs are tested, small at first and growing, since some of the first geoms usually pass.
     """
     start, step = 0, max(1, FIRST_BLOCK // max(1, len(geoms2)))
     while start < len(geoms1):
@@ -155,7 +155,7 @@ def _first_pair(m: MjModel, geoms1: np.ndarray, geoms2: np.ndarray) -> tuple[int
 
 
 def _passing(m: MjModel, geom1: np.ndarray, geom2: np.ndarray) -> np.ndarray:
-    """Return which pairs of geoms (arrays that broadcast) pass the filters for pairs that are not explicit."""
+    """Return a mask of the pairs of geoms (broadcast) that pass the filters for pairs that are not explicit."""
     body1, body2 = m.geom_bodyid[geom1], m.geom_bodyid[geom2]
     weld1, weld2 = m.body_weldid[body1], m.body_weldid[body2]
     passing = weld1 != weld2
@@ -172,6 +172,6 @@ def _passing(m: MjModel, geom1: np.ndarray, geom2: np.ndarray) -> np.ndarray:
 
 
 def _are_excluded(m: MjModel, signature: np.ndarray) -> np.ndarray:
-    """Return which pairs of bodies the model excludes. `np.isin` would import masked arrays, which takes 25 ms."""
+    """Return a mask of the body pairs that the model excludes. `np.isin` is avoided: its imports take 25 ms."""
     known = np.append(np.sort(m.exclude_signature), np.iinfo(np.int64).max)
     return known[np.searchsorted(known, signature)] == signature

@@ -1,1 +1,1 @@
-"""From the tree that the user wrote to the compiled model (spec: modelling)."""
+"""The compiler: from the model tree that the user wrote to an `MjModel` (spec: modelling)."""

@@ -1,4 +1,4 @@
-"""Actuators (spec: modeling, "Actuators"): transmissions, activations, gains, in the general form."""
+"""Actuators: their transmissions, dynamics, gains and biases, in the general form (spec: modeling, "Actuators")."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def add_actuators(build: Build) -> None:
 
 
 def _general_forms(elements: Sequence[Element]) -> list[dict[str, Any]]:
-    """Return default values of the general form for each actuator; explicit general attributes are not applied yet."""
+    """Return the defaults of each actuator in the general form, without the attributes of the element itself."""
     known: dict[tuple[str, int, tuple[tuple[str, Any], ...]], dict[str, Any]] = {}
     bases: list[dict[str, Any]] = []
     for element, cls in zip(elements, classes_of(elements), strict=True):
@@ -89,7 +89,7 @@ def _general_forms(elements: Sequence[Element]) -> list[dict[str, Any]]:
 
 
 def _transmission(build: Build, element: Element) -> tuple[int, int, int]:
-    """Return the number of the transmission, the id of its target, and the id of its second target or -1."""
+    """Return the type of the transmission (`mjtTrn`), the id of its target, and the id of its second target or -1."""
     values = element.attributes  # no default class has any of these
     for attribute, kind in _TARGETS.items():
         name = values.get(attribute)
@@ -117,7 +117,7 @@ def _check_muscle(element: Element, prm: tuple[float, ...], attribute: str) -> N
 
 
 def _check_parameters(actuators: Resolved) -> None:
-    """Check the parameters of muscles, and that dampers and adhesion have no negative controls."""
+    """Check the parameters of muscles, and that the control range of dampers and adhesion has no negative values."""
     for which in ("gain", "bias"):
         words = actuators[f"{which}type"]
         if "muscle" in words:
@@ -130,7 +130,7 @@ def _check_parameters(actuators: Resolved) -> None:
 
 
 def _activations(actuators: Resolved) -> list[int]:
-    """Return the number of activation variables of the dynamics."""
+    """Return the number of activation variables of each actuator, after checking ``actdim``."""
     counts: list[int] = []
     for element, kind, given in zip(actuators.elements, actuators["dyntype"], actuators["actdim"], strict=True):
         stateful = kind != "none"
@@ -146,7 +146,7 @@ def _activations(actuators: Resolved) -> list[int]:
 
 
 def _limits(build: Build, actuators: Resolved, what: str, columns: dict[str, list[Any]]) -> list[bool]:
-    """Return whether the ranges of controls, forces or activations, taken from the columns, are active."""
+    """Return for each actuator whether a range in ``columns`` is active; ``what`` is "ctrl", "force" or "act"."""
     flag, attribute = f"{what}limited", f"{what}range"
     bounds = columns[f"actuator_{attribute}"]
     if not actuators.any_but(flag, "auto") and build.settings["autolimits"]:
@@ -160,7 +160,7 @@ def _limits(build: Build, actuators: Resolved, what: str, columns: dict[str, lis
 def _inherit_ranges(
     build: Build, actuators: Resolved, targets: list[tuple[int, int, int]], columns: dict[str, list[Any]]
 ) -> None:
-    """Write the ranges that position servos inherit from their targets to their columns (``inheritrange``)."""
+    """Write the control or activation ranges that servos inherit from ``targets`` to ``columns`` (``inheritrange``)."""
     if not any(actuators.get("inheritrange", 0.0)):
         return
     for number, (element, (code, target, _)) in enumerate(zip(actuators.elements, targets, strict=True)):

@@ -54,7 +54,7 @@ def add_bodies(build: Build) -> None:
 
 
 def _place_all(build: Build, frames: list[tuple[Element, ...]]) -> None:
-    """Set poses and own attributes of all bodies; ``frames`` are those around each."""
+    """Set poses and own attributes of all bodies; ``frames`` holds, for each body, the frames around it."""
     bodies, count = build.bodies, len(build.bodies)
     mocap, gravcomp, user = [False] * count, [0.0] * count, [()] * count
     plain = [body for body in bodies[1:] if body.element.pattern is None]
@@ -97,7 +97,7 @@ def _place_repeated(build: Build, frames: list[tuple[Element, ...]], columns: tu
 
 
 def _mocap_ids(build: Build, mocap: list[bool]) -> list[int]:
-    """Return the numbers of the bodies among the mocap bodies, or -1."""
+    """Return the mocap id of each body, or -1; check that mocap bodies are children of the world without joints."""
     if True not in mocap:
         return [-1] * len(mocap)
     for body in build.bodies:
@@ -112,7 +112,7 @@ def _mocap_ids(build: Build, mocap: list[bool]) -> list[int]:
 
 
 def put_bodies(build: Build) -> None:
-    """Fill the columns of all bodies, after their joints, geoms and inertias are known."""
+    """Fill the columns of all bodies. Their joints, geoms and inertias must be complete."""
     # as in the reference, a negative compensation acts only if another body has a positive one
     build.sizes["ngravcomp"] = sum(1 for value in build.columns["body_gravcomp"] if value > 0.0)
     bodies = build.bodies
@@ -185,7 +185,7 @@ def put_topology(build: Build) -> None:
 
 
 def _put_dofs(build: Build, lastdof: list[int], treeid: list[int], simple: list[int]) -> None:
-    """Set parents, trees, addresses in the sparse inertia, and runs of simple degrees of freedom."""
+    """Set, for each degree of freedom, its parent, tree, address in the sparse inertia, and ``dof_simplenum``."""
     bodyid = build.columns["dof_bodyid"]
     parentid: list[int] = []
     depth: list[int] = []
@@ -208,7 +208,7 @@ def _put_dofs(build: Build, lastdof: list[int], treeid: list[int], simple: list[
 
 
 def _simple(body: Body, weldid: list[int]) -> int:
-    """Return 1 if the inertia is diagonal in every configuration, 2 if the body only slides, else 0 (body_simple)."""
+    """Return ``body_simple``: 2 if the body only slides, 1 if its inertia is always diagonal, else 0."""
     if body.parent is None:
         return 1
     if body.parent.parent is not None and body.parent.parent.id:

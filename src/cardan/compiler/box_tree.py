@@ -1,8 +1,8 @@
 """Bounding volume hierarchy over the faces of a mesh or the elements of a flex: a binary tree of boxes.
 
-A node is split at the median of its parts' centres along the longest side of its box. Parts whose centres agree to
-1e-14 keep their order. The parts are sorted once along each axis; a split divides the three lists and keeps the order
-within each, so that nothing is sorted again.
+The *parts* of a tree are these faces or elements. A node is split at the median of its parts' centres along the longest
+side of its box. Parts whose centres agree to 1e-14 keep their order. The parts are sorted once along each axis. A split
+divides the three sorted lists and preserves the order within each, so that no node needs to be sorted again.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ TREE = Struct(
 
 
 class BoxTree(NamedTuple):
-    """Nodes depth first, root at 0: depth, children (-1 at leaves), part (-1 inside), box (centre, half sides)."""
+    """A tree of boxes: one row for each node, depth first, with the root in row 0."""
 
     depth: np.ndarray
     child: np.ndarray
@@ -59,9 +59,9 @@ class BoxTree(NamedTuple):
 
 
 def box_tree(low: np.ndarray, high: np.ndarray, centre: np.ndarray) -> BoxTree:
-    """Build the tree over all parts (at least one), from the lowest and highest corners of their boxes (n, 3).
+    """Build the tree over n >= 1 parts from the lowest and highest corners of their boxes (n, 3).
 
-    ``centre`` contains the points that decide to which side of a split each part belongs (n, 3).
+    ``centre`` (n, 3) are the points that decide to which side of a split each part belongs.
     """
     n = len(low)
     count = 2 * n - 1
@@ -80,14 +80,17 @@ def box_tree(low: np.ndarray, high: np.ndarray, centre: np.ndarray) -> BoxTree:
 
 
 def _keys(values: np.ndarray) -> np.ndarray:
-    """Return integers in the order of the numbers: their bits; if negative, all bits except the sign are flipped."""
+    """Return integers in the same order as the numbers, as keys for `_sort_by_digits`.
+
+    The key is the number's bit pattern; for a negative number, all bits except the sign are flipped.
+    """
     bits = (np.ascontiguousarray(values, np.float64) + 0.0).view(np.int64)  # no -0
     return bits ^ ((bits >> 63) & np.int64(2**63 - 1))
 
 
 @kernel
 def _sort_by_insertion(p: Any, axis: int, n: int) -> None:
-    """Sort a few parts by insertion, with the same result as `_sort_by_digits`."""
+    """Sort by insertion, which is faster than `_sort_by_digits` for few parts and gives the same order."""
     first = axis * n
     for i in range(1, n):
         part = p.sorted[first + i]
@@ -100,7 +103,7 @@ def _sort_by_insertion(p: Any, axis: int, n: int) -> None:
 
 @kernel
 def _sort_by_digits(p: Any, axis: int, n: int) -> None:
-    """Sort the parts by their centres along an axis; equal ones keep their order.
+    """Sort the parts by their centres along an axis; parts with equal centres keep their order.
 
     This is a radix sort, lowest digit first (D. Knuth, The Art of Computer Programming 3, section 5.2.5).
     """
@@ -151,7 +154,7 @@ def _restore_order(p: Any, axis: int, n: int) -> None:
 
 @kernel
 def _put_box(p: Any, t: Any, node: int) -> int:
-    """Compute the box of a node, and the axis of its longest side; of sides that agree to 1e-14, the first is taken."""
+    """Compute the box of a node, and return the axis of its longest side; of sides that agree to 1e-14, the first."""
     start = p.first[node]
     longest = 0.0
     for axis in range(3):
@@ -172,7 +175,7 @@ def _put_box(p: Any, t: Any, node: int) -> int:
 
 @kernel
 def _divide(p: Any, first: int, start: int, number: int) -> None:
-    """Partition a node's section of a list: parts of the first half, then parts of the second half."""
+    """Partition a node's section of a sorted list: first the parts of the first child, then those of the second."""
     at = first + start
     rest = 0
     for k in range(first + start, first + start + number):

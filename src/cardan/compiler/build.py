@@ -30,7 +30,7 @@ KINDS: dict[str, tuple[str, str]] = {
 
 
 class Build:
-    """Shared state of all parts of the compiler."""
+    """State shared by all modules of the compiler: names and ids, columns of fields, sizes, settings."""
 
     def __init__(self, tree: ModelTree) -> None:
         self.tree = tree
@@ -59,7 +59,7 @@ class Build:
         self.discarded: set[Element] = set()  # elements that the model leaves out
 
     def enter(self, kind: str, name: str | None) -> int:
-        """Assign the next id of its kind to an object."""
+        """Register an object under its name and return its id, the next of its kind."""
         names = self.names[kind]
         number = len(names)
         names.append(name or "")
@@ -68,7 +68,7 @@ class Build:
         return number
 
     def enter_all(self, kind: str, names: Sequence[str | None]) -> int:
-        """Assign the next ids of their kind to objects; returns the first."""
+        """Register several objects of one kind, which get consecutive ids; return the first id."""
         known = self.names[kind]
         first = len(known)
         known += [name or "" for name in names]
@@ -76,19 +76,19 @@ class Build:
         return first
 
     def count(self, kind: str) -> int:
-        """Return the current number of objects of the kind."""
+        """Return the number of objects of a kind that are registered so far."""
         return len(self.names[kind])
 
     def put(self, **values: Any) -> None:
-        """Append one row: a value for each of the named fields."""
+        """Append one row: a value to the column of each of the named fields."""
         columns = self.columns
         for field, value in values.items():
             columns[field].append(value)
 
     def put_attached(self, kind: str, prefix: str, found: Attached, columns: dict[str, list[Any]]) -> int:
-        """Enter the objects of one kind on all bodies, and fill their columns; returns the id of the first.
+        """Register the objects of one kind on all bodies, fill their columns, and return the first object's id.
 
-        ``prefix`` is the first word of their fields. ``columns`` are those of their elements.
+        ``prefix`` is the first word of their fields, like ``jnt``. ``columns`` has, by field, a value for each element.
         """
         first = self.enter_all(kind, found.names)
         self.columns.update({name: found.repeated(column) for name, column in columns.items()})
@@ -106,15 +106,15 @@ class Build:
         return start
 
     def reserve(self, field: str, count: int) -> None:
-        """Reserve rows of a field before those of its blocks; they are filled after the model is created."""
+        """Reserve the first rows of a field; its blocks follow. Their values are written after the model is created."""
         self._rows[field] = count
 
     def dropped(self, element: Element) -> bool:
-        """Return whether the compiler leaves the element out because it is only visual (``discardvisual``)."""
+        """Return whether ``discardvisual`` removes the element from the model."""
         return element in self.discarded
 
     def checked_user(self, part: str, element: Element, values: Any) -> Any:
-        """Return the user values of an element. Raises MjcfError if there are more than the model allows."""
+        """Return the user values of an element. Raises MjcfError if there are more than ``nuser_<part>`` allows."""
         allowed = self.size[f"nuser_{part}"]
         if values and 0 <= allowed < len(values):
             raise element.error(f"{len(values)} values are more than <size nuser_{part}>, which is {allowed}", "user")
@@ -130,12 +130,12 @@ class Build:
         ]
 
     def references(self, kind: str, names: Sequence[str | None]) -> list[int]:
-        """Return the ids of the objects of a kind with these names, or -1 for unknown names."""
+        """Return the ids of objects of a kind by name; -1 for None and for unknown names."""
         ids = self.ids[kind]
         return [ids.get(name or "", -1) for name in names] if ids else [-1] * len(names)
 
     def limits(self, resolved: Resolved, attribute: str, flag: str) -> list[bool]:
-        """Return whether ranges of elements are active (see `is_limited`)."""
+        """Return for each element whether its range is active (see `is_limited`)."""
         if not resolved.any_but(flag, "auto") and not resolved.any_but(attribute, (0.0, 0.0)):
             return [False] * len(resolved)
         if not resolved.any_but(flag, "auto") and self.settings["autolimits"]:
@@ -148,10 +148,11 @@ class Build:
     def is_limited(
         self, element: Element, word: str, bounds: tuple[float, float], attribute: str, flag: str, ordered: bool = True
     ) -> bool:
-        """Return whether a range is active: as the tri-state value specifies or, with autolimits, if there is a range.
+        """Return whether a range is active, by the tri-state flag ``word``; "auto" means: if the user gave a range.
 
         Raises:
-            MjcfError: an active range is empty (unless ``ordered`` is false).
+            MjcfError: an active range is empty (unless ``ordered`` is false), or ``word`` is "auto", a range is given,
+                and autolimits is off.
         """
         if word == "auto":
             if any(bounds) and not self.settings["autolimits"]:

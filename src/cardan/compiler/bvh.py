@@ -79,7 +79,7 @@ def fill_trees(m: MjModel) -> None:
 @native_over("Model", "BodyTrees")
 @exact
 def find_body_trees(m: Model, s: Any, _unused: int, _neither: int) -> int:
-    """Fill all trees, body by body."""
+    """Fill the trees of all bodies, body by body."""
     start = 0
     for body in range(m.nbody):
         n = _collect(m, s, body)
@@ -108,9 +108,9 @@ def _collect(m: Model, s: Any, body: int) -> int:
 
 @kernel
 def _find_box(m: Model, s: Any, body: int, geom: int) -> None:
-    """Compute the box around a geom's bounding box, with sides along the axes of the body's inertial frame.
+    """Compute the box of a geom along the axes of its body's inertial frame; it encloses the geom's own bounding box.
 
-    The box is computed from its two corners. In very large boxes, the position of the centre is lost in rounding.
+    Its two corners are computed, not centre and size, since rounding would lose the centre of a very large box.
     """
     pos, quat, ipos = get3(m.geom_pos, geom), get4(m.geom_quat, geom), get3(m.body_ipos, body)
     back = neg_quat(get4(m.body_iquat, body))
@@ -134,7 +134,7 @@ def _find_box(m: Model, s: Any, body: int, geom: int) -> None:
 
 @kernel
 def _fill_node(s: Any, start: int, node: int) -> None:
-    """Fill a node of the tree that begins at `start`, and start its children; parents come before children."""
+    """Fill a node of the tree that begins at `start` and assign its parts to two children, which are filled later."""
     at, first, n = start + node, s.first[node], s.count[node]
     s.child[at, 0] = -1
     s.child[at, 1] = -1
@@ -162,7 +162,7 @@ def _fill_node(s: Any, start: int, node: int) -> None:
 
 @kernel
 def _longest(x: float, y: float, z: float) -> int:
-    """Return the axis of the longest side: of equals the first, of infinite ones the second, as in the reference."""
+    """Return the axis of the longest side: of equal sides the first, of infinite sides the second, as the reference."""
     if x == y and x >= _ENDLESS:
         return 1
     if x >= y and x >= z:

@@ -1,4 +1,4 @@
-"""Columns: the values of one attribute of many elements, and their way to a field of the model.
+"""Columns: the values of one attribute for many elements, and how they are stored in a field of the model.
 
 Most elements give few attributes and share a default class with others. A column of values is therefore cheap: an
 attribute that no element gives has one value, or one for each class.
@@ -32,14 +32,13 @@ _ROW_OF = {field.name: (_CODES[field.dtype], k, len(field.shape) == 1) for k, fi
 
 
 def fill_columns(memory: StructMemory, columns: Mapping[str, Any]) -> None:
-    """Fill fields of the model with their columns; columns with other names are private to the compiler.
+    """Write columns to the model's fields of the same names. Names that are not fields are private to the compiler.
 
-    An entry of a column is a row: a number, or a tuple of numbers. Text is a sequence of bytes.
+    A column is a list of rows: numbers, or tuples of numbers. A column of text is a sequence of bytes. Short columns
+    are packed with `struct`, which takes a third of the time of an assignment to an array.
 
     Raises:
         ValueError: the number of values in a column does not match its field.
-
-    For a few hundred numbers, packing takes a third of the time of an assignment to an array.
     """
     layout, home = memory.arrays.buffers[None]
     offsets, counts, buffer = layout.places.offsets, layout.places.counts, home.data
@@ -87,10 +86,11 @@ Table = dict[str, tuple[str, Mapping[str, int] | None]]
 
 
 def table(prefix: str, *same: str, **others: str | tuple[str, Mapping[str, int]]) -> Table:
-    """Describe the columns of a kind of element that copy attributes (see `Resolved.columns`).
+    """Describe which fields of a kind of element are copies of which attributes (see `Resolved.columns`).
 
-    ``prefix`` is the first word of the fields, like ``geom``. Fields of the attributes ``same`` have their names after
-    it. ``others`` are attributes of fields with other names; for keywords, attribute and numbers.
+    ``prefix`` is the first word of the fields, like ``geom``. ``same`` are attributes whose field has the same name
+    after it. ``others`` has, for fields with another name, the attribute, or the attribute and the numbers of its
+    keywords.
     """
     rows: Table = {f"{prefix}_{name}": (name, None) for name in same}
     for field, source in others.items():
@@ -99,10 +99,11 @@ def table(prefix: str, *same: str, **others: str | tuple[str, Mapping[str, int]]
 
 
 class Resolved:
-    """Values of attributes of several elements: explicit, else from the default class, else from the language.
+    """Values of the attributes of several elements: explicit, else from the default class, else from the language.
 
-    Attributes of actuators are not converted to the general form. The elements must not change meanwhile; ``given``
-    holds their explicit attributes. ``bases`` replaces the values of every attribute from the default classes.
+    Actuators are not converted to the general form. While this object is used, the elements must not be changed.
+    ``given`` holds their explicit attributes. ``bases`` are the values without explicit attributes, by default those of
+    `bases_of`.
     """
 
     __slots__ = ("_bases", "_distinct", "_explicit", "_partial", "elements", "given")
@@ -120,7 +121,7 @@ class Resolved:
         return len(self.elements)
 
     def __getitem__(self, name: str) -> list[Any]:
-        """Return the values of an attribute, one for each element; all elements must have the attribute."""
+        """Return the values of an attribute, one for each element. Every element must know the attribute."""
         bases = self._bases
         if name not in self._explicit:
             if len(self._distinct) == 1:
@@ -136,7 +137,7 @@ class Resolved:
         return self._completed(name, column) if name in self._partial else column
 
     def columns(self, table: Table) -> dict[str, list[Any]]:
-        """Return the columns that a table describes."""
+        """Return the columns that a `table` describes, by field."""
         return {
             field: self[name] if numbers is None else [*map(numbers.__getitem__, self[name])]
             for field, (name, numbers) in table.items()
@@ -151,7 +152,7 @@ class Resolved:
         return column
 
     def get(self, name: str, missing: Any) -> list[Any]:
-        """Return the values of an attribute, one for each element; ``missing`` for elements without it."""
+        """Return the values of an attribute, one for each element; ``missing`` if an element has no such attribute."""
         if name not in self._explicit and not any(name in base for base in self._distinct):
             return [missing] * len(self._bases)
         column = [
@@ -161,11 +162,11 @@ class Resolved:
         return self._completed(name, column) if name in self._partial else column
 
     def any(self, name: str) -> bool:
-        """Return False only if the attribute has a false value in all elements (True may be a false alarm)."""
+        """Return False only if the attribute is false in all elements; True may be a false alarm."""
         return name in self._explicit or any(base[name] for base in self._distinct)
 
     def any_but(self, name: str, value: Any) -> bool:
-        """Return False only if the attribute equals `value` in all elements (True may be a false alarm)."""
+        """Return False only if the attribute equals `value` in all elements; True may be a false alarm."""
         return name in self._explicit or any(base[name] != value for base in self._distinct)
 
     def one(self, number: int) -> dict[str, Any]:
@@ -174,7 +175,7 @@ class Resolved:
 
 
 def rows_of(element: Element, values: Mapping[str, Any], name: str, width: int, dtype: Any = np.float64) -> np.ndarray:
-    """Return the numbers of an attribute as rows of ``width`` numbers. Raises MjcfError for an incomplete row."""
+    """Return the numbers of an attribute in rows: (n, ``width``). Raises MjcfError if the last row is incomplete."""
     flat = values[name] or ()
     if len(flat) % width:
         raise element.error(f"the number of values must be a multiple of {width}, found {len(flat)}", name)
@@ -184,9 +185,9 @@ def rows_of(element: Element, values: Mapping[str, Any], name: str, width: int, 
 def bases_of(
     elements: Sequence[Element], defaults: Mapping[str, dict[str, Any]] = MappingProxyType({})
 ) -> list[dict[str, Any]]:
-    """Return the default values of every attribute, for each element.
+    """Return, for each element, the values of all attributes that its default class and the language give.
 
-    ``defaults`` holds, by tag, values for elements without default classes that replace those of the language.
+    ``defaults`` replaces, by tag, the values of the language for elements that have no default class.
     """
     bases: list[dict[str, Any]] = []
     for element, cls in zip(elements, classes_of(elements), strict=True):

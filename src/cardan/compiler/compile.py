@@ -87,7 +87,7 @@ def compile_tree(tree: ModelTree) -> MjModel:
 
 
 def _compiled(tree: ModelTree) -> MjModel:
-    """Compile a tree step by step."""
+    """Run all steps of compilation for a tree whose macros are expanded."""
     build = Build(tree)
     plan_reductions(build)
     add_plugins(build)
@@ -120,7 +120,7 @@ def _compiled(tree: ModelTree) -> MjModel:
 
 
 def _stages_of_step(m: MjModel) -> list[Callable[..., Any]]:
-    """Return the stages that a newly loaded model will most probably run."""
+    """Return the stages of a simulation step, which a newly loaded model most probably needs next."""
     from cardan.step.pipeline import STEP
     from cardan.step.programs import functions_ahead
 
@@ -199,7 +199,7 @@ def _add_surfaces(build: Build) -> None:
 def _find_sizes(build: Build) -> None:
     """Set all sizes of the model.
 
-    The arena grows on demand. The sizes of memory are therefore only limits set by the user (spec: modeling, "size").
+    The arena grows on demand; the memory sizes are therefore only limits set by the user (spec: modeling, "size").
     """
     columns, sizes = build.columns, build.sizes
     sizes.update({size: len(columns[column]) for size, column in _COLUMN_SIZES.items()})
@@ -215,7 +215,7 @@ def _find_sizes(build: Build) -> None:
 
 
 def _fill(build: Build) -> MjModel:
-    """Return an MjModel with the columns in its arrays; user values are padded with zeros to their size."""
+    """Return an MjModel filled from the columns. User values are padded with zeros to the width of their field."""
     sizes = SIZES | build.sizes
     for struct, noun, most in ((MODEL, "model", sizes), (DATA, "data", sizes | _NO_CAPACITIES)):
         nbytes = layout_of(struct, frozenset(), None, most).nbytes
@@ -240,7 +240,7 @@ def _fill(build: Build) -> MjModel:
 
 
 def _fill_blocks(build: Build, m: MjModel, names: Collection[str]) -> None:
-    """Fill fields with their bulk data, which follows the reserved rows."""
+    """Copy the blocks of bulk data to the named fields, after the rows reserved for other data (`Build.reserve`)."""
     for name in names:
         if name in build.blocks:
             blocks = [block.ravel() for block in build.blocks[name]]

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 
 def _row_weights(m: MjModel, memory: StructMemory, rows: np.ndarray) -> np.ndarray:
-    """Compute J M^-1 J' for each single row of J (n, nv), with the factors computed by `factor_m`.
+    """Compute J M^-1 J' for each row J of a matrix (n, nv); result (n,). `factor_m` must have run.
 
     ``memory`` is the structure of the initial configuration (`initial_memory`).
     """
@@ -76,12 +76,12 @@ def _set_weights(m: MjModel, memory: StructMemory) -> None:
 
 @cache
 def _start() -> Program:
-    """Return the kernel that sets the default state, which includes mocap poses."""
+    """Return the program that sets the default state of the data, including mocap poses."""
     return Program([start_data])
 
 
 class Scratch:
-    """A data without contacts and constraints. Its attributes are the fields of fixed size."""
+    """A substitute for MjData without contacts and constraints. Its attributes are the fields of fixed size."""
 
     def __init__(self, m: MjModel) -> None:
         self._memory = StructMemory(DATA, internals.sizes(m) | dict.fromkeys(CAPACITIES, 0))
@@ -93,7 +93,7 @@ class Scratch:
 
     @cached_property
     def view(self) -> InterpretedView:
-        """Return the data in the form that stages receive if compilation is disabled."""
+        """Data view that stages receive if compilation is disabled."""
         return InterpretedView(self._memory)
 
     def __getattr__(self, name: str) -> np.ndarray:
@@ -131,9 +131,10 @@ def set_const(m: MjModel, d: MjData | Scratch) -> None:
 
 
 def complete_constants(build: Build, m: MjModel) -> None:
-    """Compute the constants of a newly compiled model, and the values that the user gave relative to them.
+    """Compute the constants of a newly compiled model, and values that the user gave relative to them.
 
     Raises:
+        MjcfError: a length range cannot be found.
         PluginError: a plugin rejects the model.
     """
     d = _data(m)
@@ -150,9 +151,9 @@ def complete_constants(build: Build, m: MjModel) -> None:
 
 
 def _data(m: MjModel) -> MjData | Scratch:
-    """Return memory for the stages. It is a full MjData only if plugins may read it or flexes need room that grows.
+    """Return data for the stages: a full MjData only if plugins may read it or flexes need arrays that grow.
 
-    Instances of plugins are created once in any case, since they may reject the model.
+    Plugin instances are created in both cases, since a plugin may reject the model.
 
     Raises:
         PluginError: a plugin rejects the model.
@@ -171,7 +172,7 @@ def _data(m: MjModel) -> MjData | Scratch:
 
 
 def run_position_stages(m: MjModel, d: MjData | Scratch) -> None:
-    """Run kinematics, inertia, tendons and transmissions, as far as the model needs them."""
+    """Run kinematics, inertia, tendons and transmissions at ``d.qpos``, as far as the model needs these stages."""
     tendons = spatial_tendon if has_spatial_tendons(m) else tendon
     transmissions = (transmission, spatial_transmission) if has_spatial_transmissions(m) else (transmission,)
     stages = (kinematics, com_pos, tendons, crb, factor_m, *transmissions)
@@ -181,7 +182,7 @@ def run_position_stages(m: MjModel, d: MjData | Scratch) -> None:
 
 
 def _set_tendon_springs(m: MjModel, d: MjData | Scratch) -> None:
-    """Set the rest lengths of tendon springs that are to follow from the spring positions of joints."""
+    """Set rest lengths of tendon springs that the user left to be computed from the spring positions of joints."""
     automatic = [i for i, (low, high) in enumerate(m.tendon_lengthspring.tolist()) if low == high == -1.0]
     if automatic:
         moves = m.qpos_spring.tobytes() != m.qpos0.tobytes()
@@ -195,7 +196,7 @@ def _set_tendon_springs(m: MjModel, d: MjData | Scratch) -> None:
 
 
 def _apply_springdampers(build: Build, m: MjModel) -> None:
-    """Compute stiffness and damping from time constant, damping ratio and the joint's inertia at ``qpos0``."""
+    """Compute stiffness and damping of joints from time constant, damping ratio and inertia at ``qpos0``."""
     for joint, (timeconst, ratio) in enumerate(build.columns["springdamper"]):
         if not timeconst:
             continue

@@ -1,4 +1,4 @@
-"""Figures of geoms of any type: pose, sizes, bounds, volume, unit inertia (spec: modeling, "geom")."""
+"""Geometric properties of geoms of any type: pose, sizes, bounds, volume, unit inertia (spec: modeling, "geom")."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Figure(NamedTuple):
 
 
 class Placed(NamedTuple):
-    """A geom with an asset: pose, sizes, figure; its pose without the pose of its mesh, and the pose of its mesh."""
+    """A geom made from an asset. ``parts`` are its pose without the pose of its mesh's frame, and that frame's pose."""
 
     pose: Pose
     size: Vec3
@@ -40,7 +40,7 @@ class Placed(NamedTuple):
 
 
 class Figures(NamedTuple):
-    """Poses in the body, sizes and figures of geoms, and the parts of the poses of geoms with a mesh (see `Placed`)."""
+    """Poses (in the body), sizes and figures of geoms; ``parts`` as in `Placed`, by index, for geoms with a mesh."""
 
     poses: list[Pose]
     sizes: list[Vec3]
@@ -55,7 +55,7 @@ _NOUNS = {"mesh": "mesh", "hfield": "height field"}
 
 
 def figures(build: Build, geoms: Resolved, frames: Sequence[tuple[Element, ...]]) -> Figures:
-    """Return poses, sizes and figures of geoms inside frames."""
+    """Return poses, sizes and figures of geoms; ``frames`` holds the frames around each geom."""
     words = geoms["type"]
     of_assets = _of_assets(geoms, words)
     poses, sizes = placed_shapes(build, geoms, frames)
@@ -83,10 +83,11 @@ def figures(build: Build, geoms: Resolved, frames: Sequence[tuple[Element, ...]]
 
 
 def _fused(frames: tuple[Element, ...]) -> tuple[Element, ...]:
-    """Return the frames up to the innermost one that was a body (see `cardan.compiler.reductions`).
+    """Return the enclosing frames up to and including the innermost fused body; no frames if there is no such body.
 
-    The reference moves finished geoms from such a body to its parent, so a geom with a mesh is placed in the body
-    first. Rounding follows from this order, and ties between contacts depend on the last bit.
+    A static body that is fused with its parent becomes such a frame (see `cardan.compiler.reductions`). The reference
+    moves finished geoms from it to its parent, so a geom with a mesh is placed in that body first. Rounding follows
+    from this order, and ties between contacts depend on the last bit.
     """
     count = len(frames)
     while count > 0 and frames[count - 1].tag != "body":
@@ -95,7 +96,7 @@ def _fused(frames: tuple[Element, ...]) -> tuple[Element, ...]:
 
 
 def _of_assets(geoms: Resolved, words: list[str]) -> set[int]:
-    """Return the indices of geoms that show an asset, or a shape fitted to one."""
+    """Return the indices of geoms that are made from a mesh or height field, or from a shape fitted to a mesh."""
     if not (geoms.any("mesh") or geoms.any("hfield")) and _ASSETS.keys().isdisjoint(words):
         return set()
     meshes, hfields, segments = geoms["mesh"], geoms["hfield"], geoms["fromto"]
@@ -114,7 +115,7 @@ def _of_assets(geoms: Resolved, words: list[str]) -> set[int]:
 def placed_shapes(
     build: Build, shapes: Resolved, frames: Sequence[tuple[Element, ...]]
 ) -> tuple[list[Pose], list[Vec3]]:
-    """Return poses in the body and sizes of geoms or sites, from their own attributes or from two points."""
+    """Return poses (in the body) and sizes of geoms or sites, from their own attributes or from ``fromto``."""
     segments = shapes["fromto"] if shapes.any("fromto") else None
     poses, sizes = element_poses(build, shapes, frames, segments), shapes["size"]
     if segments is None:
@@ -152,7 +153,7 @@ def _primitive(word: str, size: Vec3, dataid: int = -1) -> Figure:
 
 
 def _height_field(build: Build, values: dict[str, Any], element: Element, pose: Pose) -> Placed:
-    """Return a height field, whose mass is that of a box as thick as its base and half its top."""
+    """Place a height field. Its mass is that of a box as thick as its base plus half its elevation."""
     if values["type"] != "hfield":
         raise element.error("a height field belongs to a geom of type hfield, and to no other", "hfield")
     dataid = build.ids["hfield"][values["hfield"]]
@@ -164,7 +165,7 @@ def _height_field(build: Build, values: dict[str, Any], element: Element, pose: 
 
 
 def _mesh(build: Build, values: dict[str, Any], element: Element, pose: Pose) -> Placed:
-    """Return a mesh, in the frame of its principal axes."""
+    """Place a mesh geom in the frame of the mesh's principal axes."""
     mesh = build.meshes[values["mesh"]]
     properties = mesh.shell if values["shellinertia"] else mesh.solid
     mesh.pose = properties.pose
@@ -178,7 +179,7 @@ def _mesh(build: Build, values: dict[str, Any], element: Element, pose: Pose) ->
 
 
 def _fitted(build: Build, values: dict[str, Any], element: Element, pose: Pose) -> Placed:
-    """Return a primitive shape in place of a mesh."""
+    """Place a primitive shape that is fitted to a mesh."""
     from cardan.compiler.meshes.mesh import fit
 
     mesh = build.meshes[values["mesh"]]
@@ -188,9 +189,9 @@ def _fitted(build: Build, values: dict[str, Any], element: Element, pose: Pose) 
 
 
 def masses(geoms: Resolved, found: Sequence[Figure], counts: Sequence[bool]) -> tuple[list[float], list[Vec3]]:
-    """Return masses, given or from density, and the matching principal moments.
+    """Return masses of geoms, given or from density, and their principal moments of inertia (kg m^2).
 
-    ``counts`` specifies whether the body's inertia is inferred from each geom.
+    ``counts`` specifies for each geom whether the body's inertia is inferred from it.
     """
     shells = geoms.any("shellinertia")
     mass: list[float] = []

@@ -20,7 +20,7 @@ _PATHS = ("hfield", "mesh", "skin", "tex")  # first words of fields, in the orde
 
 
 def asset_name(build: Build, element: Element, attribute: str = "file") -> str | None:
-    """Return the name of an asset's file as the model stores it, or None if the attribute is not given."""
+    """Return the name of an asset's file as stored in the model, or None if the attribute is not given."""
     name = element.attributes.get(attribute)
     if not name:
         return None
@@ -43,7 +43,7 @@ def read_asset(build: Build, element: Element, attribute: str = "file") -> bytes
 
 
 def asset_path(build: Build, element: Element, attribute: str = "file") -> Path | None:
-    """Return the path of an asset's file, or None if it is in memory or not found."""
+    """Return the path of an asset's file on disk, or None if the file is in ``assets`` or not found."""
     name = asset_name(build, element, attribute)
     assert name is not None
     try:
@@ -69,12 +69,12 @@ def media_type(element: Element, name: str, known: dict[str, str]) -> str:
 
 
 def _folder(build: Build, element: Element) -> Path:
-    """Return the folder that the compiler settings specify for files of this kind, relative to the main file."""
+    """Return the folder for files of this kind of asset, from the compiler settings and the main file's folder."""
     return (build.tree.folder or Path()) / asset_folder(build.settings, element.row.kind or "")
 
 
 def put_paths(build: Build) -> None:
-    """Fill the column ``paths``, and ``*_pathadr`` from the columns ``*_path`` (a name or None for each asset)."""
+    """Fill the column ``paths``, and the columns ``*_pathadr`` from ``*_path`` (a name or None for each asset)."""
     text = bytearray()
     for word in _PATHS:
         adr = build.columns[f"{word}_pathadr"]

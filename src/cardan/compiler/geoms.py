@@ -1,4 +1,4 @@
-"""Geoms and sites (spec: modeling, "geom", "site"): those of all bodies together, one attribute at a time."""
+"""Geoms and sites (spec: modeling, "geom", "site"). The geoms of all bodies are compiled together, column by column."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def add_geoms(build: Build, bodies: Sequence[Body]) -> None:
 
 
 def _columns(build: Build, found: Attached) -> tuple[dict[str, list[Any]], list[list[Any]]]:
-    """Return the columns of geoms, except their bodies, and the members of `Geom`, except the id."""
+    """Return the columns of geoms without ``geom_bodyid``, and the values for the members of `Geom` without the id."""
     geoms = Resolved(found.elements)
     words = geoms["type"]
     _check_planes(found, words)
@@ -82,7 +82,7 @@ def _columns(build: Build, found: Attached) -> tuple[dict[str, list[Any]], list[
 
 
 def _check_planes(found: Attached, words: list[str]) -> None:
-    """Check that planes are in static bodies."""
+    """Check that planes are attached to static bodies."""
     if "plane" not in words:
         return
     for body, which in zip(found.bodies, found.which or range(len(words)), strict=True):
@@ -94,7 +94,7 @@ def _check_planes(found: Attached, words: list[str]) -> None:
 
 
 def _plugins(build: Build, geoms: Resolved, words: list[str]) -> list[int]:
-    """Return plugin instances of geoms, or -1; only signed-distance shapes have any."""
+    """Return the plugin instance of each geom, or -1. Only geoms of type ``sdf`` have plugins."""
     plugins = [-1] * len(words)
     for number, element in enumerate(geoms.elements):
         if not (element.children or words[number] == "sdf"):
@@ -110,7 +110,7 @@ def _plugins(build: Build, geoms: Resolved, words: list[str]) -> list[int]:
 
 
 def condims(resolved: Resolved) -> list[int]:
-    """Return the dimensions of contacts of geoms or pairs, which must be 1, 3, 4 or 6."""
+    """Return ``condim`` of each geom or contact pair. Raises MjcfError for values other than 1, 3, 4 or 6."""
     column = resolved["condim"]
     if not set(column) <= _CONDIMS:
         number = next(number for number, condim in enumerate(column) if condim not in _CONDIMS)
@@ -135,7 +135,7 @@ def _fluid(geoms: Resolved, found: Sequence[Figure]) -> list[tuple[float, ...]]:
 
 
 def put_sameframes(build: Build) -> None:
-    """Fill in whether geoms and sites share the frame of their body (1) or its inertial frame (2)."""
+    """Fill ``geom_sameframe`` and ``site_sameframe``: 1 in the frame of the body, 2 in its inertial frame, else 0."""
     bodies, columns = build.bodies, build.columns
     pos, quat = IDENTITY
     for word in ("geom", "site"):

@@ -38,7 +38,7 @@ Box = tuple[int, int, int, int]
 
 
 def png_colours(content: bytes, box: Box | None = None) -> np.ndarray:
-    """Return the colours of a PNG image: (height, width, 3) uint8, opacity is dropped. Raises ValueError if broken.
+    """Return the colours of a PNG image without opacity: (height, width, 3) uint8. Raises ValueError for a broken file.
 
     ``box`` is the part to read, inside the image; the default is the whole image.
     """
@@ -66,7 +66,7 @@ def _bytes(image: Picture) -> np.ndarray:
 
 
 def _high_bytes(image: Picture) -> np.ndarray:
-    """Return the upper eight of sixteen bits."""
+    """Return the upper eight bits of sixteen-bit pixels."""
     return (np.asarray(image).astype(np.int64) >> 8).astype(np.uint8)
 
 
@@ -116,21 +116,21 @@ _LARGEST_GRID = 12
 
 
 def as_bytes(colour: Any) -> np.ndarray:
-    """Return a colour between 0 and 1 as bytes."""
+    """Convert a colour with channels from 0 to 1 to uint8."""
     return (np.asarray(colour) * 255.0).astype(np.uint8)
 
 
 def uniform(colour: Any, *shape: int) -> Image:
-    """Return pixels of one colour, (*shape, 3) uint8. Whole rows are copied, which is faster than single pixels."""
+    """Return an image of one colour: (*shape, 3) uint8."""
     image = np.empty((*shape, 3), np.uint8)
     image[...] = np.tile(as_bytes(colour), (shape[-1], 1))
     return image
 
 
 def texture_from_files(build: Build, element: Element, values: dict[str, Any]) -> Image:
-    """Return the image of a texture that has no builtin pattern.
+    """Return the image of a texture that is read from files: (height, width, 3) uint8.
 
-    A cube has one image, which is repeated on its sides, or six faces stacked vertically.
+    The six faces of a cube texture are stacked vertically. If the cube has a single image, the image is repeated.
     """
     flat = values["type"] == "2d"
     if not values["file"]:
@@ -152,9 +152,9 @@ def _load(
     values: dict[str, Any],
     part: Callable[[int, int], Box] | None = None,
 ) -> Image:
-    """Return the image of one file, or a part of it, flipped as the user specifies.
+    """Return the image in a file, flipped as the user specifies: (height, width, 3) uint8.
 
-    ``part`` computes the part's place in the flipped image from the image's width and height.
+    If ``part`` is given, only a part is read: ``part(width, height)`` returns its box in the flipped image.
     """
     name = values[attribute]
     kind = media_type(element, name, _TYPES)
@@ -180,7 +180,7 @@ def _load(
 
 
 def _unflipped(box: Box, shape: tuple[int, ...], values: dict[str, Any]) -> Box:
-    """Return the place of a part of an image in the original image, before it is flipped."""
+    """Convert a box in the flipped image to a box in the original image, whose shape is (height, width)."""
     left, top, right, bottom = box
     if values["hflip"]:
         left, right = shape[1] - right, shape[1] - left
@@ -205,7 +205,7 @@ def _read_binary(content: bytes) -> Image:
 
 
 def _check_grid(element: Element, width: int, height: int, gridsize: tuple[int, int]) -> None:
-    """Check that the image is a grid of at most twelve squares."""
+    """Check that the image can be divided into a grid of at most twelve square cells."""
     rows, columns = gridsize
     if rows < 1 or columns < 1 or rows * columns > _LARGEST_GRID:
         raise element.error(f"must be positive, at most {_LARGEST_GRID} cells, found {rows} x {columns}", "gridsize")
@@ -216,7 +216,7 @@ def _check_grid(element: Element, width: int, height: int, gridsize: tuple[int, 
 
 
 def _grid_faces(build: Build, element: Element, values: dict[str, Any]) -> Image:
-    """Return faces cut from the cells of an image; faces that the layout leaves out have the first colour.
+    """Return the six faces of a cube, cut from the cells of an image. Faces without a cell have the first colour.
 
     Only the part of the image that contains these cells is converted to an array.
     """
@@ -244,7 +244,7 @@ def _grid_faces(build: Build, element: Element, values: dict[str, Any]) -> Image
 
 
 def _separate_faces(build: Build, element: Element, values: dict[str, Any]) -> Image:
-    """Return faces from a file each; faces without a file have the first colour."""
+    """Return the six faces of a cube from one file each. Faces without a file have the first colour."""
     given = [(face, name) for face, name in enumerate(_FACE_FILES) if values[name]]
     if not given:
         raise element.error("needs a file, files of its faces, or a builtin pattern", "file")
@@ -288,7 +288,7 @@ def add_heightfields(build: Build) -> None:
 
 
 def _elevations(build: Build, element: Element, values: dict[str, Any]) -> np.ndarray:
-    """Return the given elevations (rows, columns), row 0 at the smallest y; zeros if none are given."""
+    """Return elevations as given, before scaling: (rows, columns), row 0 at the smallest y. The default is zero."""
     nrow, ncol, given = values["nrow"], values["ncol"], values["elevation"]
     if given is not None and nrow > 0 and ncol > 0 and len(given) != nrow * ncol:
         raise element.error(f"{len(given)} numbers, but nrow * ncol is {nrow * ncol}", "elevation")
@@ -324,7 +324,7 @@ def _read_heights(content: bytes) -> np.ndarray:
 
 
 def _normalized(element: Element, heights: np.ndarray) -> np.ndarray:
-    """Scale elevations to the range 0 to 1, in single precision; the result is zeros if all are equal."""
+    """Scale elevations to the range 0 to 1, in single precision. If all are equal, the result is zero."""
     if not np.isfinite(heights).all():
         attribute = "file" if element.attributes.get("file") else "elevation"
         element.warn("every elevation must be a finite number (in single precision): others count as 0", attribute)

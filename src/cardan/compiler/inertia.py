@@ -1,4 +1,4 @@
-"""Inertia of bodies: given, or inferred from geoms (spec: modeling, "inertial", and compiler settings)."""
+"""Inertia of bodies: given by the user or inferred from geoms (spec: modeling, "inertial" and compiler settings)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _LEAST_MOMENT = 1e-14  # smallest moment of inertia of matrices whose principal 
 
 
 class Part(NamedTuple):
-    """A solid in a body's frame: mass, principal moments, centre of mass, principal axes."""
+    """A solid in a body's frame: mass, principal moments, centre of mass, orientation of the principal axes."""
 
     mass: float
     inertia: Vec3
@@ -31,7 +31,7 @@ class Part(NamedTuple):
 
 
 def set_inertia(build: Build, body: Body, others: Sequence[Body] = ()) -> None:
-    """Set mass, inertia and inertial frame of a body and of others that repeat its pattern, and check them."""
+    """Set and check mass, inertia and inertial frame of a body, and of ``others`` that repeat the same pattern."""
     shared = _set_inertia(build, body) and not (body.element.pattern and body.element.pattern.varied)
     for other in others:
         if shared:
@@ -41,7 +41,7 @@ def set_inertia(build: Build, body: Body, others: Sequence[Body] = ()) -> None:
 
 
 def _set_inertia(build: Build, body: Body) -> bool:
-    """Set and check mass, inertia and inertial frame of a body. Returns whether its own pose is irrelevant."""
+    """Set and check mass, inertia and inertial frame of a body. Return whether they are independent of its pose."""
     source, (low, high) = build.settings["inertiafromgeom"], build.settings["inertiagrouprange"]
     counted = [geom for geom in body.geoms if low <= geom.group <= high] if source != "false" else []
     if body.inertial is not None and not (source == "true" and counted):
@@ -56,7 +56,7 @@ def _set_inertia(build: Build, body: Body) -> bool:
 
 
 def _given_inertia(build: Build, body: Body) -> None:
-    """Return the values of the element ``inertial``. Bodies of a cloth have equal ones, which are read once."""
+    """Set the inertia from the element ``inertial``, which is not read again if it equals that of the last body."""
     assert body.inertial is not None
     element, frames = body.inertial
     last = build.last_inertial
@@ -87,7 +87,7 @@ def _read_inertia(build: Build, body: Body, element: Element, frames: tuple[Elem
 
 
 def _inertia_from_geoms(body: Body, geoms: list[Geom]) -> None:
-    """Compute the inertia from the geoms that count, in the frame of a single geom or the principal axes of several."""
+    """Set the inertia from geoms: in the frame of a single geom, or along the principal axes of several."""
     if len(geoms) == 1:
         geom = geoms[0]
         body.mass, body.inertia, body.ipos, body.iquat = geom.mass, geom.inertia, geom.pos, geom.quat
@@ -100,7 +100,7 @@ def _inertia_from_geoms(body: Body, geoms: list[Geom]) -> None:
 
 
 def _combine(body: Body, parts: list[Part]) -> None:
-    """Return mass, centre of mass and principal axes of several solids (parallel axis theorem).
+    """Set mass, centre of mass, principal moments and axes of a body made of several solids (parallel axis theorem).
 
     All results are rounded as in the reference, since ties between geoms and axes depend on it.
     """
@@ -119,7 +119,7 @@ def _combine(body: Body, parts: list[Part]) -> None:
 
 
 def _turned(part: Part) -> tuple[float, ...]:
-    """Return the inertia of a solid about its centre along the axes of the body: xx, yy, zz, xy, xz, yz."""
+    """Return the inertia of a solid about its own centre of mass, along the body's axes: xx, yy, zz, xy, xz, yz."""
     r = quat2mat(part.quat)
     x, y, z = part.inertia
     return (
@@ -133,7 +133,7 @@ def _turned(part: Part) -> tuple[float, ...]:
 
 
 def _shifted(part: Part, centre: Vec3) -> tuple[float, ...]:
-    """Return the inertia of a solid's mass, concentrated at its centre, about a given point: xx, yy, zz, xy, xz, yz."""
+    """Return the inertia about a point of the solid's mass concentrated at its centre: xx, yy, zz, xy, xz, yz."""
     mass = part.mass
     x, y, z = sub3(part.pos, centre)
     diagonal = (mass * (y * y + z * z), mass * (x * x + z * z), mass * (x * x + y * y))
@@ -141,7 +141,7 @@ def _shifted(part: Part, centre: Vec3) -> tuple[float, ...]:
 
 
 def fuse_inertia(build: Build, body: Body, whole: dict[Element, Body]) -> None:
-    """Compute the inertia of a body and the bodies fused with it, from their inertias in the whole model."""
+    """Set the inertia of a body including the bodies fused with it, from their inertias in the unreduced model."""
     own = whole[body.element]
     body.mass, body.inertia, body.ipos, body.iquat = own.mass, own.inertia, own.ipos, own.iquat
     for element, frames in body.fused:
@@ -153,9 +153,9 @@ def fuse_inertia(build: Build, body: Body, whole: dict[Element, Body]) -> None:
 
 
 def _bound(build: Build, body: Body) -> None:
-    """Apply lower bounds, and check that no moment is larger than the sum of the other two.
+    """Apply the lower bounds of the compiler settings, and check that no moment exceeds the sum of the other two.
 
-    If the compiler balances inertias, such moments are replaced by their mean.
+    If the compiler balances inertias, moments that fail this check are replaced by their mean.
     """
     settings = build.settings
     least = settings["boundinertia"]

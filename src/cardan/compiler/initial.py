@@ -1,4 +1,4 @@
-"""Native computations at the initial configuration: weights, poses relative to it, extent of the model.
+"""Native computations at the initial configuration: inverse weights, poses of views, extent of the model.
 
 The structure `INITIAL` shares arrays with the data, whose position stages have run at ``qpos0``, and with the model,
 which receives the results. All other arrays are scratch.
@@ -38,13 +38,13 @@ _RADIUS_OF_PLANE = 0.1  # relative to its longer half side
 
 @kernel
 def _reach(s: Any, body: int, place: Any, radius: float) -> None:
-    """Extend the size of a body to include a ball about a place."""
+    """Enlarge ``s.size`` of a body so that a ball around its centre of mass contains a ball about `place`."""
     s.size[body] = max(s.size[body], norm3(sub3(place, get3(s.xipos, body))) + radius)
 
 
 @kernel
 def _enclose(s: Any, place: Any, radius: float) -> None:
-    """Extend the box to include a ball about a place."""
+    """Enlarge the box ``s.low``, ``s.high`` so that it contains a ball about `place`."""
     s.low[0] = min(s.low[0], place[0] - radius)
     s.low[1] = min(s.low[1], place[1] - radius)
     s.low[2] = min(s.low[2], place[2] - radius)
@@ -55,7 +55,7 @@ def _enclose(s: Any, place: Any, radius: float) -> None:
 
 @kernel
 def _radius(m: Model, geom: int) -> float:
-    """Return the radius of a geom for the extent of the model; planes count as small balls."""
+    """Return the radius that a geom contributes to the model's extent; planes count as small balls."""
     if m.geom_type[geom] != GEOM_PLANE:
         return m.geom_rbound[geom]
     side = max(m.geom_size[geom, 0], m.geom_size[geom, 1])
@@ -64,9 +64,10 @@ def _radius(m: Model, geom: int) -> float:
 
 @kernel
 def find_extent(m: Model, s: Any) -> None:
-    """Compute sizes of bodies, which include geoms, joints and joints of children, and the box around all objects.
+    """Compute the sizes of bodies and the box around all objects.
 
-    The size of a flex body is the length of the edges at its vertices.
+    The size of a body is the distance from its centre of mass to the farthest of its geoms, its joints and the joints
+    of its children. The size of a flex body is the length of the longest edge at its vertices.
     """
     for body in range(m.nbody):
         s.size[body] = 0.0
@@ -101,9 +102,9 @@ def find_extent(m: Model, s: Any) -> None:
 
 @kernel
 def find_means(m: Model, s: Any) -> None:
-    """Compute centre and extent of the model, and means of dof inertias, body masses and sizes without the world.
+    """Compute centre and extent of the model, and means of dof inertias, body masses and body sizes, without the world.
 
-    If there are no dofs or no bodies, the respective means are not changed.
+    If the model has no dofs or no bodies, the corresponding means are not changed.
     """
     inertia = mass = size = extent = 0.0
     for dof in range(m.nv):
@@ -196,7 +197,7 @@ INITIAL = Struct(
 
 
 def initial_memory(m: MjModel, d: MjData | Scratch) -> StructMemory:
-    """Return the structure for a model and its data."""
+    """Return the structure `INITIAL` for a model and its data."""
     memory = StructMemory(INITIAL, {})
     memory.link(internals.memory(d), _OF_DATA)
     memory.link(internals.memory(m), _OF_MODEL)
@@ -209,7 +210,7 @@ def initial_memory(m: MjModel, d: MjData | Scratch) -> StructMemory:
 
 
 def set_means(m: MjModel, memory: StructMemory) -> None:
-    """Fill ``m.stat``, after the lengths of flexes' edges are known. A mean without any values is not changed."""
+    """Fill ``m.stat``. The lengths of flex edges must be known. A mean over no values is not changed."""
     scalars, mean = internals.memory(m).slots.view(np.float64)[:, 0], memory.arrays["mean"]
     mean[:] = scalars[_MEAN_SLOTS]
     call(find_statistics, internals.memory(m), memory)
@@ -252,13 +253,17 @@ def _sum_masses(m: Model, s: Any) -> None:
 
 @kernel
 def _from_centre(s: Any, body: int, target: int, place: Any) -> Any:
-    """Return a point of a body relative to the centre of mass of the target's tree (target -1: the body's tree)."""
+    """Return a point of a body relative to a centre of mass, in world axes.
+
+    `place` is the point relative to the body's origin, in world axes. The centre is that of the subtree of `target`, or
+    of the body's own subtree if `target` is -1.
+    """
     return sub3(add3(get3(s.xpos, body), place), get3(s.subtree_com, target if target >= 0 else body))
 
 
 @kernel
 def _place_views(m: Model, s: Any) -> None:
-    """Compute poses of cameras and lights at the initial configuration, relative to bodies and centres of mass."""
+    """Compute ``cam_*0`` and ``light_*0``: poses of cameras and lights relative to bodies and centres of mass."""
     for cam in range(m.ncam):
         body = m.cam_bodyid[cam]
         quat = get4(s.xquat, body)
@@ -277,7 +282,7 @@ def _place_views(m: Model, s: Any) -> None:
 
 @kernel
 def _free_sliding(m: Model, s: Any) -> bool:
-    """Set the weights of bodies that only slide, without constraints; returns whether all of them have a mass."""
+    """Set the inverse weights of bodies that only slide. Return False if one of them has no mass."""
     for body in range(1, m.nbody):
         if m.body_simple[body] == ONLY_SLIDES:
             if m.body_mass[body] == 0.0:
@@ -292,7 +297,7 @@ def _free_sliding(m: Model, s: Any) -> bool:
 
 @kernel
 def _share(s: Any, dof: int) -> None:
-    """Replace the weights of three dofs by their mean."""
+    """Replace the weights of three consecutive dofs, starting at `dof`, by their mean."""
     mean = (s.dof_weight[dof] + s.dof_weight[dof + 1] + s.dof_weight[dof + 2]) / 3.0
     s.dof_weight[dof] = mean
     s.dof_weight[dof + 1] = mean

@@ -37,7 +37,7 @@ _DOF = table("dof", "armature", "damping", "frictionloss", solref="solreffrictio
 
 
 def add_joints(build: Build) -> None:
-    """Add the joints of all bodies, record them in the bodies, and check that those of each body are compatible."""
+    """Add the joints of all bodies, record them in the bodies, and check that the joints of a body are compatible."""
     found = attached(build.bodies, "joint")
     if not found.elements:
         return
@@ -69,7 +69,7 @@ def add_joints(build: Build) -> None:
 def _joint_columns(
     build: Build, found: Attached, joints: Resolved, words: list[str]
 ) -> tuple[dict[str, list[Any]], tuple[list[Vec3], list[Vec3]]]:
-    """Return the columns of joints (without addresses and bodies), and their positions and axes."""
+    """Return the columns of joints (without addresses and bodies), and the joints' positions and axes in the bodies."""
     pos, axis = _places(build, found, joints, words)
     limited = _limits(build, joints, words)
     for element, pair in zip(joints.elements, joints["springdamper"], strict=True):
@@ -105,7 +105,7 @@ def _put_dofs(build: Build, found: Attached, joints: Resolved, widths: list[int]
 
 
 def _check_together(body: Body) -> None:
-    """Check for at most six degrees of freedom, no other joint beside a free joint, and no rotation after a ball."""
+    """Check the joints of a body: at most six dofs, nothing beside a free joint, no rotation after a ball joint."""
     types = [joint.type for joint in body.joints]
     if len(types) <= _LARGEST_DOFS and _SCALAR.issuperset(types):
         return
@@ -121,7 +121,7 @@ def _check_together(body: Body) -> None:
 
 
 def _force_limits(build: Build, joints: Resolved, words: list[str]) -> list[bool]:
-    """Return whether the total actuator force is limited, which is possible only for scalar joints."""
+    """Return for each joint whether the total actuator force is limited; only scalar joints can have such a limit."""
     if not (joints.any_but("actuatorfrclimited", "auto") or joints.any_but("actuatorfrcrange", (0.0, 0.0))):
         return [False] * len(words)
     names = "actuatorfrcrange", "actuatorfrclimited"
@@ -133,7 +133,10 @@ def _force_limits(build: Build, joints: Resolved, words: list[str]) -> list[bool
 
 
 def _places(build: Build, found: Attached, joints: Resolved, words: list[str]) -> tuple[list[Vec3], list[Vec3]]:
-    """Return positions and axes in the bodies; those of free and ball joints are fixed by convention."""
+    """Return positions and axes in the body frames.
+
+    By convention, free joints are at the origin, and the axis of free and ball joints is z.
+    """
     positions: list[Vec3] = []
     axes: list[Vec3] = []
     for word, pos, axis, around, element in zip(
@@ -154,7 +157,7 @@ def _places(build: Build, found: Attached, joints: Resolved, words: list[str]) -
 
 
 def _limits(build: Build, joints: Resolved, words: list[str]) -> list[bool]:
-    """Return which joints have limits. Free joints never have limits; the range of a ball is an angle from zero."""
+    """Return which joints have limits. Free joints have none; the range of a ball joint is an angle from 0."""
     auto = build.settings["autolimits"]
     limits: list[bool] = []
     for element, word, flag, bounds in zip(joints.elements, words, joints["limited"], joints["range"], strict=True):
@@ -169,7 +172,7 @@ def _limits(build: Build, joints: Resolved, words: list[str]) -> list[bool]:
 
 
 def _positions(build: Build, joints: Resolved, words: list[str]) -> tuple[list[Any], list[Any]]:
-    """Return initial and spring rest positions of joints; None represents the pose of the body."""
+    """Return initial and spring rest positions, one tuple for each joint. None: the pose of the body (free joints)."""
     columns: list[list[Any]] = []
     for name in ("ref", "springref"):
         column: list[Any] = []
@@ -183,7 +186,7 @@ def _positions(build: Build, joints: Resolved, words: list[str]) -> tuple[list[A
 
 
 def _placed_positions(found: Attached, positions: list[Any]) -> list[float]:
-    """Return the positions of all joints, one after the other."""
+    """Return all positions in one list, with body poses in place of None; ``positions`` is a column of `_positions`."""
     if None in positions:
         positions = [
             (*body.pos, *body.quat) if own is None else own for body, own in zip(found.bodies, positions, strict=True)

@@ -20,7 +20,7 @@ _USER = (int(mjtGain.mjGAIN_USER), int(mjtBias.mjBIAS_USER))
 
 @dataclass(slots=True, repr=False)
 class MjLROpt:
-    """Options of `mj_setLengthRange`; initially zero (see `mj_defaultLROpt`).
+    """Options of `mj_setLengthRange`; initially zero (`mj_defaultLROpt` sets the defaults).
 
     Attributes:
         mode: which actuators are processed (`mjtLRMode`).
@@ -28,11 +28,11 @@ class MjLROpt:
         uselimit: use the limits of joints and tendons.
         accel: norm of the joint acceleration by which actuators are pulled.
         maxforce: bound on the force; 0: none.
-        timeconst: time constant by which velocities decay, s; at least 0.01.
+        timeconst: time constant with which velocities decay, s; at least 0.01.
         timestep: time step of the simulation, s; 0: that of the model.
-        inttotal: length of the simulation, s.
-        interval: time at its end in which lengths are measured, s.
-        tolrange: largest variation in that time, relative to the range.
+        inttotal: duration of the simulation, s.
+        interval: time at the end of the simulation in which lengths are measured, s.
+        tolrange: largest variation of the length in this interval, relative to the range.
     """
 
     mode: int = 0
@@ -55,7 +55,7 @@ class LengthRangeError(ValueError):
 
 
 def is_processed(kinds: tuple[int, int], mode: int) -> bool:
-    """Return whether a mode includes an actuator, according to the kinds of its gain and its bias."""
+    """Return whether a mode (`mjtLRMode`) includes an actuator; ``kinds`` are its gain type and its bias type."""
     muscle, user = (kinds[0] == gain or kinds[1] == bias for gain, bias in (_MUSCLE, _USER))
     return (
         mode == mjtLRMode.mjLRMODE_ALL
@@ -65,7 +65,7 @@ def is_processed(kinds: tuple[int, int], mode: int) -> bool:
 
 
 class LengthRanges:
-    """Computation of the length ranges of a model, one actuator after the other; simulates only if necessary."""
+    """Computation of length ranges, actuator by actuator. A simulation is prepared when the first actuator needs it."""
 
     def __init__(self, m: MjModel, opt: MjLROpt) -> None:
         self.m, self.opt = m, opt
@@ -75,7 +75,7 @@ class LengthRanges:
         """Set ``actuator_lengthrange`` of an actuator, if the options require it.
 
         Raises:
-            LengthRangeError: the search finds no range, or does not settle.
+            LengthRangeError: the simulation finds no range, or the lengths do not settle.
         """
         m, opt = self.m, self.opt
         low, high = m.actuator_lengthrange[actuator]

@@ -86,7 +86,7 @@ def _articulate(m: Model, s: Any) -> None:
 
 @kernel
 def _weigh_body(s: Any, body: int) -> None:
-    """Compute mean mobilities of a body at its centre of mass, whose velocity is the tree's + rotation x arm."""
+    """Compute the mean mobilities of a body (translation, rotation) at its centre of mass."""
     w = 6 * body
     x, y, z = s.arm[body, 0], s.arm[body, 1], s.arm[body, 2]
     o = s.mobility
@@ -129,7 +129,7 @@ def find_mobilities(m: Model, s: Any) -> None:
 
 @kernel
 def _row_weight(m: Model, s: Any, first: int) -> float:
-    """Return the weight x M^-1 x' of the row x that begins at `first`; the row is overwritten."""
+    """Return x M^-1 x' for the row x in ``s.row`` that begins at `first`. The row is overwritten."""
     solve_lt(m, s.factor, s.row, first)
     total = 0.0
     for dof in range(m.nv):
@@ -139,7 +139,7 @@ def _row_weight(m: Model, s: Any, first: int) -> float:
 
 @kernel
 def weigh_tendons(m: Model, s: Any) -> None:
-    """Compute lengths of tendons, and inverse weights from their Jacobian in sparse or dense storage."""
+    """Compute the lengths and inverse weights of tendons; the tendon Jacobian may be sparse or dense."""
     nv, compressed = m.nv, is_sparse(m)
     for tendon in range(m.ntendon):
         for dof in range(nv):
@@ -153,7 +153,7 @@ def weigh_tendons(m: Model, s: Any) -> None:
 
 @kernel
 def weigh_actuators(m: Model, s: Any) -> None:
-    """Compute lengths of transmissions, and the norm of the acceleration caused by a unit force."""
+    """Compute, for each actuator, the transmission's length and the norm of the acceleration caused by a unit force."""
     nv = m.nv
     for i in range(m.nu):
         for dof in range(nv):

@@ -43,7 +43,7 @@ NAMES = Struct(
 
 
 def put_names(build: Build) -> None:
-    """Write the text of all names, and their addresses in it."""
+    """Set ``names``, the text of all names, and the address of each name in this text."""
     names = [name for kind in KINDS for name in build.names[kind]]
     text = "\0".join((build.tree.model_name, *names, ""))
     build.columns["names"] = encoded = text.encode()
@@ -59,7 +59,7 @@ def put_names(build: Build) -> None:
 
 
 def fill_name_tables(build: Build, m: MjModel) -> None:
-    """Fill the hash tables of a model that has its names."""
+    """Fill the hash tables of a model whose names are complete."""
     memory = StructMemory(NAMES, {})
     memory.link(internals.memory(m), _IN_MODEL)
     memory.attach("count", np.array([build.count(kind) for kind in KINDS], np.int32))
@@ -68,7 +68,7 @@ def fill_name_tables(build: Build, m: MjModel) -> None:
 
 @native_over("Model", "Names")
 def find_places(m: Model, s: Any, first: int, _unused: int) -> int:
-    """Fill the tables, reading the text from the name of the `first` object on."""
+    """Fill the hash tables. `first` is the address of the first object's name, after the model's name."""
     for k in range(len(s.place)):
         s.place[k] = -1
     at, table = first, 0
@@ -87,9 +87,9 @@ def find_places(m: Model, s: Any, first: int, _unused: int) -> int:
 
 @kernel
 def _hash(m: Model, at: int, size: int) -> Any:
-    """Return the hash of the name at an address, modulo `size`, and the address of its end.
+    """Return the slot of the name that begins at an address (its hash modulo `size`), and the address of its end.
 
-    The 64 bits are stored in two halves, so that no number exceeds the range of signed integers.
+    The hash has 64 bits. They are kept in two halves, so that no number exceeds the range of signed integers.
     """
     high, low = 0, _START
     while m.names[at] != 0:
@@ -101,7 +101,7 @@ def _hash(m: Model, at: int, size: int) -> Any:
 
 
 def add_custom(build: Build) -> None:
-    """Add numeric fields, padded with zeros to their size, texts, terminated by a zero, and the names of tuples."""
+    """Add custom numeric fields (padded with zeros), texts (terminated by a zero), and the names of tuples."""
     section, columns = build.tree.section("custom"), build.columns
     for element in section.all("numeric"):
         values = element.resolved()
@@ -120,7 +120,7 @@ def add_custom(build: Build) -> None:
 
 
 def put_tuples(build: Build) -> None:
-    """Fill the tuples, after all objects are known."""
+    """Fill the content of custom tuples. All objects that they refer to must have ids."""
     for element in build.tree.section("custom").all("tuple"):
         build.put(tuple_adr=len(build.columns["tuple_objtype"]), tuple_size=len(element.children))
         for part in element.children:
@@ -166,7 +166,7 @@ def add_keyframes(build: Build) -> None:
 def _state(
     element: Element, part: str, given: tuple[float, ...] | None, default: tuple[float, ...]
 ) -> tuple[float, ...]:
-    """Return one part of a keyframe, of the size that the model requires. Entries that are NaN count as missing."""
+    """Return one part of a keyframe, with its size checked; the default replaces missing and NaN entries."""
     if not given:
         return default
     if len(given) != len(default):
@@ -175,7 +175,7 @@ def _state(
 
 
 def _unit_quaternions(values: tuple[float, ...], addresses: Any) -> tuple[float, ...]:
-    """Return the values with the quaternions at the addresses normalised."""
+    """Return the values, with the quaternion at each address normalised."""
     changed = list(values)
     for adr in addresses:
         changed[adr : adr + 4] = normalize4(cast("Quat", values[adr : adr + 4]))

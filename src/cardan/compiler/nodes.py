@@ -1,4 +1,4 @@
-"""Bodies, and the joints and geoms on them, as the compiler represents them while it builds a model."""
+"""Bodies with their joints and geoms, in the form in which the compiler keeps them while it builds a model."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Placed = tuple["Element", tuple["Element", ...]]  # an element with the frames a
 
 
 class Geom(NamedTuple):
-    """Properties of a geom that its body needs: pose in the body, mass, contacts."""
+    """Properties of a geom that computations on its body need: pose in the body, mass, contact settings."""
 
     id: int
     group: int
@@ -35,7 +35,7 @@ class Geom(NamedTuple):
 
 
 class Joint(NamedTuple):
-    """Properties of a joint that its body needs: type word, pose in the body, address."""
+    """Properties of a joint that computations on its body need: type, position and axis in the body, dofs."""
 
     id: int
     type: str
@@ -46,7 +46,7 @@ class Joint(NamedTuple):
 
 
 def from_columns(kind: type[Row], *columns: Iterable[Any]) -> list[Row]:
-    """Return named tuples from the columns of their members, in a third of the time of their constructor."""
+    """Make named tuples from one column for each member; takes a third of the time of calling the constructor."""
     return [*map(partial(tuple.__new__, kind), zip(*columns, strict=True))]
 
 
@@ -78,10 +78,10 @@ class Body:
         return joints[-1].dofadr + joints[-1].dofnum - joints[0].dofadr if joints else 0
 
     def sort_content(self, before: Body | None = None) -> list[Placed]:
-        """Sort the objects of the body by kind; return its child bodies.
+        """Group the objects of the body by kind in ``content``; return its child bodies.
 
-        The objects of repeated bodies are the parts of their pattern's model. ``before`` is another body,
-        which may repeat the same pattern.
+        Objects of a repeated body are parts of its pattern's model. If the body ``before`` repeats the same pattern,
+        its groups are shared.
         """
         pattern = self.element.pattern
         if pattern is None:
@@ -101,13 +101,13 @@ class Body:
         return [(own.get(part, part), frames) for part, frames in found]
 
     def absorb(self, placed: Placed) -> list[Placed]:
-        """Take over the objects of a body that is fused with this one and counts as a frame. Return its children."""
+        """Take over the objects of a static body that is fused with this one. Return its child bodies."""
         element, frames = placed
         self.fused += (placed,)
         return self._sort(element, (*frames, element))
 
     def _sort(self, element: Element, around: tuple[Element, ...]) -> list[Placed]:
-        """Sort the content of an element inside frames of this body by kind; return its child bodies."""
+        """Group the content of an element, inside the frames ``around``, by kind; return the child bodies."""
         children: list[Placed] = []
         content = self.content
         plain = "frame" not in [part.row.tag for part in element.children]
@@ -130,7 +130,7 @@ ELEMENT_OF = attrgetter("element")
 
 
 class Attached(NamedTuple):
-    """The objects of one kind on bodies; elements that repeated bodies share are stored once."""
+    """The objects of one kind on several bodies. Elements that repeated bodies share are stored once."""
 
     elements: list[Element]
     frames: list[tuple[Element, ...]]  # around each element
@@ -141,7 +141,7 @@ class Attached(NamedTuple):
     counts: list[tuple[Body, int]]  # bodies that have such objects, with the number of objects
 
     def repeated(self, column: list[Any]) -> list[Any]:
-        """Return a column of all objects from the column of the elements."""
+        """Convert a column with one value for each element to a column with one value for each object."""
         if self.which is None:
             return column
         return column * len(self.which) if len(column) == 1 else [*map(column.__getitem__, self.which)]
@@ -150,7 +150,11 @@ class Attached(NamedTuple):
 def attached(
     bodies: Iterable[Body], kind: str, discarded: Collection[Element] = (), mark: Callable[[Body], Any] | None = None
 ) -> Attached:
-    """Return the objects of one kind on bodies, except those in ``discarded``."""
+    """Collect the objects of one kind on bodies, except those in ``discarded``.
+
+    The result of ``mark`` for a body is stored for each of its elements. Bodies that repeat a pattern share elements
+    only if their marks are equal.
+    """
     which: list[int] = []
     found = Attached([], [], [], which, [], [], [])
     elements, frames, marks, _, names, owners, counts = found

@@ -21,7 +21,7 @@ _WAYS = tuple(row.name for row in ORIENTATION if row.default is None)
 
 
 def frames_pose(build: Build, frames: tuple[Element, ...]) -> Pose:
-    """Return the pose of the innermost of nested frames in the body (spec: modeling, "frame")."""
+    """Compose nested frames, outermost first: return the pose of the innermost frame relative to the body."""
     if not frames:
         return IDENTITY
     known = build.frame_poses.get(frames[-1])
@@ -34,16 +34,16 @@ def frames_pose(build: Build, frames: tuple[Element, ...]) -> Pose:
 
 
 def element_pose(build: Build, element: Element, values: Mapping[str, Any], frames: tuple[Element, ...]) -> Pose:
-    """Return the pose of an element in its body, frames included."""
+    """Return the pose of an element in its body; ``frames`` are the frames between both, outermost first."""
     return compose(frames_pose(build, frames), (values["pos"], orientation(build.settings, element, values)))
 
 
 def element_poses(
     build: Build, resolved: Resolved, frames: Sequence[tuple[Element, ...]], segments: Sequence[Any] | None = None
 ) -> list[Pose]:
-    """Return the poses of elements in their bodies, frames included.
+    """Return the poses of elements in their bodies; ``frames`` holds the frames around each element, outermost first.
 
-    Elements between two points, marked in ``segments``, get an arbitrary pose.
+    An element with ``fromto``, an entry of ``segments``, gets an arbitrary pose, which the caller replaces.
     """
     identity = IDENTITY[1]
     quats = [quat if quat == identity else unit_quat(quat) for quat in resolved["quat"]]
@@ -60,7 +60,7 @@ def element_poses(
 
 
 def segment_pose(element: Element, fromto: Vec6) -> tuple[Pose, float]:
-    """Return pose and half length of a shape whose axis runs between two points; z points to the first."""
+    """Return pose and half length of a shape whose axis joins two points. The z axis points to the first point."""
     start, end = fromto[:3], fromto[3:]
     direction = sub3(start, end)
     length = norm3(direction)

@@ -31,19 +31,19 @@ class Instance(NamedTuple):
 
     @property
     def shape(self) -> Shape:
-        """Return the signed-distance shape of an instance with this capability."""
+        """Signed-distance shape of an instance whose plugin has this capability."""
         if self.plugin.shape is None:
             raise TypeError(f"{self.plugin.name} is no signed-distance shape")
         return self.plugin.shape
 
     @property
     def attributes(self) -> tuple[float, ...]:
-        """Return the attributes of a shape as numbers."""
+        """Settings of a signed-distance shape as numbers (see `Shape.values`)."""
         return self.shape.values(self.config)
 
 
 def add_plugins(build: Build) -> None:
-    """Add the named instances of the section ``extension``, in the user's order, without those of macros."""
+    """Add the named instances of the section ``extension`` in the user's order, except those made by macros."""
     for plugin in build.tree.section("extension").all("plugin"):
         found = _registered(plugin)
         build.declared.add(found.name)
@@ -53,7 +53,7 @@ def add_plugins(build: Build) -> None:
 
 
 def add_own_instances(build: Build) -> None:
-    """Find or add the instances of actuators and sensors, then those of bodies and geoms in the order of the text."""
+    """Find or add the instances of actuators and sensors, then those of other elements in the order of the text."""
     for section in ("actuator", "sensor"):
         for element in build.tree.section(section).all("plugin"):
             build.own_instances[element] = own_instance(build, element, section)
@@ -65,12 +65,13 @@ def add_own_instances(build: Build) -> None:
 
 
 def instance_of(build: Build, element: Element, capability: str) -> Instance | None:
-    """Return the instance that an element requests by a child ``plugin``, or None. One without a name is added.
+    """Return the instance that an element requests by a child ``plugin``, or None if it has no such child.
 
-    The plugin must have ``capability``, a key of `CAPABILITIES`.
+    If the child names only a plugin, an unnamed instance is added. The plugin must have ``capability``, a key of
+    `CAPABILITIES`.
 
     Raises:
-        MjcfError: there is no such instance or plugin, or it has another capability.
+        MjcfError: the instance or plugin does not exist, or the plugin lacks the capability.
     """
     known = element if element.pattern is None else element.pattern.model
     plugin = known.child("plugin") if known.children else None
@@ -80,7 +81,7 @@ def instance_of(build: Build, element: Element, capability: str) -> Instance | N
 
 
 def own_instance(build: Build, element: Element, capability: str) -> Instance:
-    """Return the instance that an element requests by attributes ``plugin`` and ``instance`` (see `instance_of`)."""
+    """Return the instance that the attributes ``plugin`` and ``instance`` of an element request (see `instance_of`)."""
     instance = _wanted(build, element)
     if capability not in instance.plugin.capabilities:
         can = ", ".join(PURPOSES[word] for word in instance.plugin.capabilities)
@@ -90,7 +91,7 @@ def own_instance(build: Build, element: Element, capability: str) -> Instance:
 
 
 def _wanted(build: Build, element: Element) -> Instance:
-    """Return the named instance, or a new one."""
+    """Return the instance that an element names, or a new unnamed instance of the plugin that it names."""
     values = element.resolved() if element.row.entry else element.attributes
     name, plugin = values.get("instance"), values.get("plugin")
     if name:
@@ -120,7 +121,7 @@ def _registered(element: Element) -> Plugin:
 
 
 def _enter(build: Build, element: Element, plugin: Plugin) -> Instance:
-    """Add an instance: its name, its plugin, its sizes and its configuration as text."""
+    """Add an instance: its name, its plugin, the sizes of its state, and its settings as text."""
     config = _config(element)
     try:
         plugin.check(config)
@@ -140,7 +141,7 @@ def _enter(build: Build, element: Element, plugin: Plugin) -> Instance:
 
 
 def _activations(actuator: Element) -> int:
-    """Return the number of activations of an actuator's plugin, or 0 if the plugin or the instance is not known."""
+    """Return the number of activations of an actuator's plugin; 0 if the plugin or the instance is not known."""
     name = actuator["instance"]
     source = actuator.tree.find("plugin", name) if name else actuator
     holder = source.parent if source is not None and name else source
@@ -157,7 +158,7 @@ register_plugin_activations(_activations)
 
 
 def _config(element: Element) -> dict[str, str]:
-    """Return the settings of an instance, by key."""
+    """Return the settings of an instance, as text by key."""
     config: dict[str, str] = {}
     for child in element.all("config"):
         key = child["key"] or ""

@@ -1,8 +1,8 @@
 """Optional reductions by the compiler: visual elements are discarded, static bodies are fused with their parents.
 
-Both keep the dynamics. With ``discardvisual``, unreferenced materials, textures, geoms that never collide, and meshes
-that no other geom uses are discarded. With ``fusestatic``, a body without joints becomes a frame of its parent (spec:
-modeling, "compiler"). The inertia of each body is that of the whole model in both cases.
+Neither changes the dynamics. ``discardvisual`` discards unreferenced materials and textures, geoms that never collide,
+and meshes that only such geoms use. ``fusestatic`` turns each body without joints into a frame of its parent (spec:
+modeling, "compiler"). In both cases, the inertia of each body is computed from the unreduced model.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _REFERRING = ("contact", "tendon", "actuator", "sensor", "custom", "equality", "
 
 
 def plan_reductions(build: Build) -> None:
-    """Decide which elements are left out: ``build.discarded`` and ``build.fuses``."""
+    """Decide which elements to discard (``build.discarded``) and whether to fuse static bodies (``build.fuses``)."""
     tree = build.tree
     build.fuses = (
         build.settings["fusestatic"]
@@ -49,7 +49,7 @@ def plan_reductions(build: Build) -> None:
 
 
 def _referred(build: Build) -> set[Element]:
-    """Return the elements referred to by relations, actuators, sensors and tuples, with the textures of materials."""
+    """Return elements that relations, actuators, sensors or tuples refer to, and the textures of such materials."""
     found: set[Element] = set()
     for section in _REFERRING:
         for element in build.tree.section(section).descendants():
@@ -63,7 +63,7 @@ def _referred(build: Build) -> set[Element]:
 
 
 def inertias_of_whole(build: Build) -> dict[Element, Body]:
-    """Return every body of the whole, unreduced model with its mass, inertia and inertial frame."""
+    """Return the bodies of the unreduced model by element, each with its mass, inertia and inertial frame."""
     trial = copy(build)
     trial.columns = defaultdict(list, {name: list(column) for name, column in build.columns.items()})
     trial.blocks = defaultdict(list)

@@ -23,7 +23,7 @@ _EQUALITY = table("eq", "solref", "solimp", active0="active")
 
 
 def add_contacts(build: Build) -> None:
-    """Add contact pairs and exclusions, each sorted by the signature of its bodies."""
+    """Add contact pairs and exclusions, each sorted by the signature of its two bodies (`_signature`)."""
     section = build.tree.section("contact")
     _add_pairs(build, [*section.all("pair")])
     ids = build.ids["body"]
@@ -35,7 +35,7 @@ def add_contacts(build: Build) -> None:
 
 
 def _add_pairs(build: Build, elements: list[Element]) -> None:
-    """Add contact pairs; in each, the geom with the lower id comes first."""
+    """Add contact pairs. The geom with the lower id becomes the first geom of its pair."""
     if not elements:
         return
     pairs, ids, bodyid = Resolved(elements), build.ids["geom"], build.columns["geom_bodyid"]
@@ -54,7 +54,7 @@ def _add_pairs(build: Build, elements: list[Element]) -> None:
 
 
 def _signature(body1: int, body2: int) -> int:
-    """Return the two body ids in one number, the lower one in the upper half."""
+    """Combine two body ids to one number: the lower id in the upper 16 bits, the higher id in the lower 16 bits."""
     return (min(body1, body2) << 16) + max(body1, body2)
 
 
@@ -115,7 +115,7 @@ def add_equalities(build: Build) -> None:
 
 
 def _data(equalities: Resolved) -> list[tuple[float, ...]]:
-    """Return the given part of ``eq_data``; the rest follows from the initial configuration."""
+    """Return ``eq_data`` as far as the user gave it; `set_equality_data` computes the rest."""
     names = {"anchor": None, "relpose": None, "torquescale": 1.0, "polycoef": _PROPORTIONAL}
     values = [equalities.get(name, missing) for name, missing in names.items()]
     rows: list[tuple[float, ...]] = []
@@ -130,8 +130,8 @@ def _data(equalities: Resolved) -> list[tuple[float, ...]]:
 def set_equality_data(m: MjModel, d: MjData | Scratch) -> None:
     """Set the data of equality constraints that depends on the initial configuration.
 
-    For a connect constraint, the anchor in the second body follows from that in the first body. For a weld constraint,
-    the anchor in the first body and the relative pose follow from the initial poses, except if a pose is given.
+    For a connect constraint, the anchor in the second body is computed from the anchor in the first body. For a weld
+    constraint, the anchor in the first body and the relative pose are computed, unless the user gave the pose.
     """
     for i, kind in enumerate(m.eq_type.tolist()):
         if kind not in (EQ_CONNECT, EQ_WELD):

@@ -19,10 +19,10 @@ _AXIS, _QUAT = DATA_TYPE["axis"], DATA_TYPE["quaternion"]
 
 
 class SensorRow(NamedTuple):
-    """Fixed properties of a sensor: its type, number and type of its values, its stage, and its object.
+    """Fixed properties of a type of sensor: type, number and type of its values, stage, and kind of object.
 
-    ``about`` is the attribute that names the object: "objname" for a frame of any kind, "geom1" for a geom or body, ""
-    for none.
+    ``about`` is the attribute that names the object: "objname" for an object of any kind, "geom1" for a geom or a body,
+    "" for none.
     """
 
     type: int
@@ -47,7 +47,7 @@ _TAGS = {
 
 
 def _row(tag: str, about: str) -> SensorRow:
-    """Return a row from the entry of a type in the engine's table of sensors."""
+    """Return the row of a sensor tag, from the engine's table of sensors."""
     kind = _KINDS[SENSOR[tag]]
     return SensorRow(SENSOR[tag], kind.dim, int(kind.datatype), int(kind.stage), about)
 
@@ -71,7 +71,7 @@ _UNBOUNDED = (_AXIS, _QUAT)  # data types that a cutoff cannot bound
 
 
 def add_sensors(build: Build) -> None:
-    """Add sensors, in the user's order: columns ``sensor_*``."""
+    """Add sensors, in the user's order: columns ``sensor_*``. Raises MjcfError for invalid objects or values."""
     elements = build.tree.section("sensor").children
     if not elements:
         return
@@ -122,7 +122,7 @@ def add_sensors(build: Build) -> None:
 
 
 def _user_row(element: Element, values: dict[str, Any]) -> SensorRow:
-    """Return the row of a user sensor from its own attributes."""
+    """Return the row of a user sensor, which is specified by attributes. Raises MjcfError for invalid values."""
     dim, datatype = values["dim"], DATA_TYPE[values["datatype"]]
     if dim < 0:
         raise element.error(f"must not be negative, found {dim}", "dim")
@@ -132,7 +132,7 @@ def _user_row(element: Element, values: dict[str, Any]) -> SensorRow:
 
 
 def _any_object(element: Element) -> str:
-    """Return the attribute that names the object of a sensor for any kind of object, or "" if there is none."""
+    """Return `SensorRow.about` for a sensor that may have an object of any kind: "objname", or "" if none is given."""
     about = "objname" if "objtype" in element.attributes else ""
     if ("objtype" in element.attributes) != ("objname" in element.attributes):
         raise element.error("needs both objtype and objname, or none of them", "objname" if about else "objtype")
@@ -140,7 +140,7 @@ def _any_object(element: Element) -> str:
 
 
 def _named(build: Build, word: str, name: str) -> tuple[int, int]:
-    """Return object type and id of an object of the kind ``word``."""
+    """Return object type (`mjtObj`) and id of a named object of the kind ``word``."""
     return OBJECT[word], build.ids[OBJECT_KIND[word]][name]
 
 
@@ -155,7 +155,7 @@ def _object(build: Build, row: SensorRow, element: Element) -> tuple[int, int]:
 
 
 def _geom_or_body(build: Build, element: Element, number: int) -> tuple[int, int]:
-    """Return type and id of the first or second geom or body between which a distance is measured."""
+    """Return type and id of object ``number`` (1 or 2) of a distance sensor, which is a geom or a body."""
     given = [kind for kind in ("geom", "body") if f"{kind}{number}" in element.attributes]
     if len(given) != 1:
         raise element.error(f"needs either geom{number} or body{number}")
@@ -163,7 +163,7 @@ def _geom_or_body(build: Build, element: Element, number: int) -> tuple[int, int
 
 
 def _reference(build: Build, element: Element) -> tuple[int, int]:
-    """Return type and id of the object in whose frame the value is given, or the camera of a projection."""
+    """Return type and id of a sensor's second object: reference frame, camera, or other end of a distance."""
     tag, given = element.row.tag, element.attributes
     if tag == "camprojection":
         return _named(build, "camera", given["camera"])
@@ -174,7 +174,7 @@ def _reference(build: Build, element: Element) -> tuple[int, int]:
 
 
 def _check(build: Build, element: Element, objid: int, types: dict[int, str]) -> None:
-    """Check that the object has the quantity that the sensor measures."""
+    """Check that the sensor's object has the measured quantity: type and limit of joints, limit of tendons."""
     tag = element.row.tag
     allowed = _JOINT_TYPES.get(tag)
     if allowed and types[objid] not in allowed:

@@ -1,4 +1,4 @@
-"""Options, visual settings and statistics: from the tree's sections to the model's groups."""
+"""Options, visual settings and statistics: from sections of the tree to ``m.opt``, ``m.vis`` and ``m.stat``."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _MEANS_OVER_NOTHING = {"stat.meaninertia": 1.0, "stat.meanmass": 1.0, "stat.mean
 
 
 def put_settings(tree: ModelTree, m: MjModel) -> None:
-    """Fill ``m.opt`` and ``m.vis``, and ``m.stat`` with the statistics of a model without dofs and bodies."""
+    """Fill ``m.opt``, ``m.vis`` and the means in ``m.stat``, as they are for a model without dofs and bodies."""
     (slots, words, head), memory = _default(), internals.memory(m)
     memory.slots[slots] = words
     memory.buffer[: len(head)] = head
@@ -43,18 +43,18 @@ def put_settings(tree: ModelTree, m: MjModel) -> None:
 
 
 def _prefix(visual: Element) -> str:
-    """Return the prefix of the group of fields for a part of ``visual``."""
+    """Return the prefix of the fields for a part of ``visual``, like ``vis.map.``."""
     return f"vis.{'global_' if visual.tag == 'global' else visual.tag}."
 
 
 def _given(element: Element) -> dict[str, Any]:
-    """Return the values of the attributes that an element gives."""
+    """Return the values of the attributes that an element sets explicitly, with vectors at full length."""
     row = element.row
     return given_over(row.defaults, element.attributes, row.partial)
 
 
 def put_fields(m: MjModel, values: dict[str, Any]) -> None:
-    """Fill fields by name; attributes that are not fields, from which options are derived, are ignored."""
+    """Set fields of the model by name. Names that are not fields are ignored: options are derived from them."""
     fields = {name: MODEL.by_name[name] for name in values if name in MODEL.by_name}
     internals.memory(m).set_scalars({name: values[name] for name, field in fields.items() if field.is_scalar})
     fill_columns(internals.memory(m), {name: values[name] for name, field in fields.items() if not field.is_scalar})
@@ -62,9 +62,9 @@ def put_fields(m: MjModel, values: dict[str, Any]) -> None:
 
 @cache
 def _default() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the settings of a model without user settings: slots, words of scalars, and the start of the buffer.
+    """Return the settings of a model that sets none: slots of scalars, their words, and the start of the buffer.
 
-    Their arrays have fixed sizes and are the first in every model.
+    Arrays of settings have fixed sizes and are the first in every model's buffer.
     """
     tree, m = ModelTree(), MjModel({})
     option = tree.section("option")
@@ -81,14 +81,14 @@ def _default() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def part(section: Element, tag: str) -> Element:
-    """Return a part of a settings section, which always exists."""
+    """Return a part of a settings section, like ``flag`` of ``option``. Such parts always exist."""
     found = section.child(tag)
     assert found is not None
     return found
 
 
 def _option_values(values: dict[str, Any], flags: dict[str, bool]) -> dict[str, Any]:
-    """Return the values of ``mjOption`` from the given attributes: keywords as numbers, flags as bits."""
+    """Convert attributes of ``option`` and its flags to fields of ``mjOption``: keywords to numbers, flags to bits."""
     for name, words in _WORDS.items():
         if name in values:
             values[name] = words[values[name]]

@@ -1,7 +1,7 @@
-"""Geometric shapes: sizes, volumes, inertias, bounds (spec: modeling, "geom"; volumes and inertias of textbook solids).
+"""Geometric shapes: sizes, volumes, inertias, bounds (spec: modeling, "geom"; textbook formulas of solids).
 
-Functions of shapes take sizes: radius and half lengths, in metres. The coefficients of fluid forces on ellipsoids are
-those of the ellipsoid model (spec: computation, "Fluid forces").
+Functions of shapes take three sizes (radius, half lengths) in metres. The coefficients of fluid forces are those of
+the ellipsoid model (spec: computation, "Fluid forces").
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 class Shape:
     """Properties of one geom type.
 
-    ``nsize`` is the number of its sizes. The functions return: ``half``, the half sides of the bounding box;
-    ``radius``, the radius of the bounding sphere; ``volume``, the volume; ``inertia``, the principal moments for a
-    mass; ``semiaxes``, the semiaxes of the equivalent ellipsoid in a fluid. They are rounded as in the reference, since
-    the principal axes of bodies with symmetry depend on rounding.
+    ``nsize`` is the number of its sizes. The functions compute from the sizes: ``half``, the half sides of the bounding
+    box; ``radius``, the radius of the bounding sphere; ``volume``, the volume; ``inertia``, the principal moments for a
+    given mass; ``semiaxes``, the semiaxes of the ellipsoid that replaces the geom in a fluid. They are rounded as in
+    the reference, since the principal axes of bodies with symmetry depend on rounding.
     """
 
     nsize: int
@@ -46,7 +46,7 @@ def _cylinder_inertia(s: Vec3, mass: float) -> Vec3:
 
 
 def _capsule_inertia(s: Vec3, mass: float) -> Vec3:
-    """Sum the inertia of a cylinder and two half spheres, whose centres of mass are 3/8 radius beyond its ends."""
+    """Add the inertia of a cylinder and of two half spheres, whose centres of mass are 3/8 radius beyond its ends."""
     radius, height = s[0], 2.0 * s[1]
     caps = mass * 4.0 * radius / (4.0 * radius + 3.0 * height)
     sphere = 2.0 * caps * radius * radius / 5.0
@@ -61,7 +61,7 @@ def _box_radius(s: Vec3) -> float:
 
 
 def _solid_inertia(mass: float, share: float, s: Vec3) -> Vec3:
-    """Return moments of a solid whose second moments of mass along its axes are mass * half side squared / `share`."""
+    """Return moments of inertia of a solid whose second moment of mass along each axis is mass * half^2 / `share`."""
     x, y, z = (half * half for half in s)
     return (mass * (y + z) / share, mass * (x + z) / share, mass * (x + y) / share)
 
@@ -106,7 +106,7 @@ _SOLID = ("box", "ellipsoid")
 
 
 def size_from_segment(element: Element, kind: str, size: Vec3, half: float) -> Vec3:
-    """Return sizes of a shape whose axis runs between two points (attribute ``fromto``)."""
+    """Return the sizes of a shape given by ``fromto``; ``half`` is half the distance between the two points."""
     if kind in _LONG:
         return (size[0], half, size[2])
     if kind in _SOLID:
@@ -115,7 +115,7 @@ def size_from_segment(element: Element, kind: str, size: Vec3, half: float) -> V
 
 
 def check_size(element: Element, kind: str, size: Vec3) -> None:
-    """Check that all sizes of the shape are positive; for a plane only the last one is checked."""
+    """Check that all sizes of the shape are positive. For a plane, only the third size must be."""
     needed = range(2, 3) if kind == "plane" else range(SHAPES[kind].nsize)
     for k in needed:
         if not size[k] > 0.0:
@@ -123,7 +123,7 @@ def check_size(element: Element, kind: str, size: Vec3) -> None:
 
 
 def fluid_coefficients(semiaxes: Vec3, coefficients: tuple[float, ...]) -> tuple[float, ...]:
-    """Return a row of ``geom_fluid``: flag, drag and lift coefficients, added mass and moment at unit density."""
+    """Return a row of ``geom_fluid``: flag, drag and lift coefficients, added mass and moment for unit density."""
     return (1.0, *coefficients, *_added_mass(semiaxes))
 
 
@@ -139,9 +139,8 @@ def _integral(own: float, other1: float, other2: float) -> float:
     """Compute abc int_0^inf dt / ((a^2 + t) sqrt((a^2 + t) (b^2 + t) (c^2 + t))), where a is the own semiaxis.
 
     Added masses of an ellipsoid follow from these integrals (Lamb, Hydrodynamics, section 114). With t = scale u^3 / (1
-    - u)^2 the variable u runs from 0 to 1, and the integrand is smooth at both ends. The nodes and weights of Kronrod's
-    rule have only eight digits, so the relative error is 1e-7. With exactly these digits, the results equal the
-    reference's to the last bit.
+    - u)^2 the variable u runs from 0 to 1, and the integrand is smooth at both ends. Kronrod's nodes and weights have
+    only eight digits here, as in the reference: the relative error is 1e-7, and results are equal to the last bit.
     """
     scale = (own**3 * other1 * other2) ** 0.4
     total = 0.0

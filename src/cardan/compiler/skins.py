@@ -28,7 +28,7 @@ _EXTENSION = ".skn"
 
 
 class Bone(NamedTuple):
-    """One bone: its body, the pose in which it was bound, and the number of its vertices."""
+    """One bone: its body, the pose in which it was bound, and the number of vertices that it moves."""
 
     body: str
     pos: Sequence[float]
@@ -38,7 +38,7 @@ class Bone(NamedTuple):
 
 @dataclass(slots=True)
 class Skin:
-    """A surface."""
+    """One skin: vertices, texture coordinates, faces, bones, and the vertices that bones move."""
 
     vert: np.ndarray  # (n, 3)
     texcoord: np.ndarray  # (n, 2) or (0, 2)
@@ -124,7 +124,7 @@ def _written(element: Element, values: dict[str, Any]) -> Skin:
 
 
 def _joined(code: str, parts: Sequence[Sequence[Any]]) -> np.ndarray:
-    """Concatenate numbers of a type into an array (`array.array`)."""
+    """Concatenate sequences of numbers to one array; ``code`` is the type of the numbers (`array.array`)."""
     if all(isinstance(part, array) and part.typecode == code for part in parts):
         return np.frombuffer(b"".join(cast("Sequence[array[Any]]", parts)), code)
     return np.array([*chain.from_iterable(parts)], code)
@@ -177,7 +177,7 @@ def _parse(content: bytes) -> Skin:
 
 
 def _numbers(content: bytes, at: int, dtype: str, count: int) -> tuple[np.ndarray, int]:
-    """Return numbers of four bytes from an address on, and the address after them."""
+    """Read ``count`` four-byte numbers at offset ``at``; return them and the offset after them."""
     end = at + 4 * count
     if end > len(content):
         raise ValueError("the skin file ends too early")

@@ -1,4 +1,4 @@
-"""Tendons (spec: modeling, tendons): weighted sums of joint positions, and paths in space."""
+"""Tendons (spec: modeling, tendons): fixed (weighted sums of joint positions) and spatial (paths in space)."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def add_tendons(build: Build) -> None:
 
 
 def _are_ties(run: list[Element], pattern: Pattern) -> bool:
-    """Return whether each repeated tendon connects two different sites."""
+    """Return whether all repeated tendons of a run are straight paths between two different sites."""
     if pattern.blanks != TIE or len(pattern.model.children) != 2:
         return False
     return all(first != second for _, first, second in (cast("Repeated", element).values for element in run))
@@ -111,7 +111,7 @@ _PARTS: dict[str, Callable[[Build, Element], Part]] = {
 
 
 def _check_path(element: Element) -> None:
-    """Check that obstacles are between sites, branches have at least two sites, and no site follows itself."""
+    """Check that obstacles are between sites, branches have at least two sites, and no site occurs twice in a row."""
     parts = element.children
     if len(parts) < 2:
         raise element.error("the path needs two sites at least")

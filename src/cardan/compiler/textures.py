@@ -28,7 +28,7 @@ MOST = 2147483647
 
 
 def random_numbers(count: int, seed: int) -> np.ndarray:
-    """Return numbers from 0 to `MOST`, (count,) uint32, as `rand` in C libraries of Linux makes them.
+    """Return the first ``count`` numbers of `rand` of C libraries on Linux: 0 to `MOST`, (count,) uint32.
 
     Each number is the sum, modulo 2^32, of the numbers 3 and 31 places before it; its lowest bit is dropped. The first
     31 come from the generator of Park and Miller (1988), "Random number generators: good ones are hard to find". The
@@ -63,7 +63,7 @@ _BLOCK = 16  # rows of an image that are coloured together
 
 
 def add_textures(build: Build) -> None:
-    """Add columns ``tex_*`` of the textures that are kept, in the user's order."""
+    """Add columns ``tex_*`` of all textures that are not discarded, in the user's order."""
     drawn = 0  # random numbers used so far
     for element in build.tree.section("asset").all("texture"):
         if build.dropped(element):
@@ -85,7 +85,7 @@ def add_textures(build: Build) -> None:
 
 
 def _made(element: Element, values: dict[str, Any], drawn: int) -> Image:
-    """Return the image of a builtin texture; that of a cube has its six faces stacked vertically."""
+    """Return the image of a builtin texture. The six faces of a cube texture are stacked vertically."""
     width, height = values["width"], values["height"]
     flat = values["type"] == "2d"
     try:
@@ -103,7 +103,7 @@ def _made(element: Element, values: dict[str, Any], drawn: int) -> Image:
 def _image(
     builtin: str, mark: str, flat: bool, width: int, height: int, colours: tuple[Colour, ...], chance: float, drawn: int
 ) -> Image:
-    """Return the image from its parameters; images are cached, since models are often compiled again."""
+    """Return the image of a builtin texture from its parameters; cached, since models are often compiled again."""
     faces = _FLAT_MAKERS[builtin](width, height, *colours[:2]) if flat else _CUBE_MAKERS[builtin](width, *colours[:2])
     if mark != "none":
         faces[_mark(mark, faces.shape[:3], chance, drawn)] = as_bytes(colours[2])
@@ -116,7 +116,7 @@ def _image(
 
 
 def _checker(width: int, height: int, rgb1: Colour, rgb2: Colour) -> Image:
-    """Return four fields with the first colour at upper left and lower right."""
+    """Return a checker of 2 x 2 fields; the first colour is at upper left and lower right."""
     image = uniform(rgb1, 1, height, width)
     image[:, : height // 2, width // 2 :] = as_bytes(rgb2)
     image[:, height // 2 :, : width // 2] = as_bytes(rgb2)
@@ -124,12 +124,12 @@ def _checker(width: int, height: int, rgb1: Colour, rgb2: Colour) -> Image:
 
 
 def _grid(n: int) -> np.ndarray:
-    """Return coordinates of n pixels from -1 to 1."""
+    """Return ``n`` evenly spaced pixel coordinates from -1 to 1."""
     return 2.0 * np.arange(n) / max(n - 1, 1) - 1.0
 
 
 def _blend(position: np.ndarray, rgb1: Colour, rgb2: Colour) -> Image:
-    """Return colours along a smooth step from the first (at -1) to the second (at 1).
+    """Return colours that change smoothly from the first (at position -1) to the second (at 1).
 
     They are computed one channel at a time, in blocks of rows that fit in the cache.
     """
@@ -163,7 +163,7 @@ def _checker_cube(width: int, rgb1: Colour, rgb2: Colour) -> Image:
 
 
 def _gradient_cube(width: int, rgb1: Colour, rgb2: Colour) -> Image:
-    """Return a gradient by elevation: the first colour above, the second one below."""
+    """Return a gradient by elevation: the first colour at the zenith, the second one at the nadir."""
     x = _grid(width)
     side = np.arctan2(x[:, None], np.sqrt(1.0 + x * x)) / (0.5 * pi)
     pole = np.arctan2(1.0, np.sqrt(x * x + x[:, None] ** 2)) / (0.5 * pi)
@@ -186,7 +186,10 @@ _CUBE_MAKERS = {"flat": _flat_cube, "checker": _checker_cube, "gradient": _gradi
 
 
 def _mark(mark: str, shape: tuple[int, ...], chance: float, drawn: int) -> np.ndarray:
-    """Return the mask of marked pixels: (face, row, column) bool. Earlier textures used `drawn` random numbers."""
+    """Return a mask of the marked pixels: (face, row, column) bool.
+
+    ``drawn`` is the number of random numbers that earlier textures used; a random mark has the probability ``chance``.
+    """
     _, height, width = shape
     marked = np.zeros(shape, bool)
     if mark == "edge":

@@ -32,9 +32,9 @@ def _arctan2() -> Any:
 
 
 def arctan2(y: float, x: float) -> float:
-    """Return the angle of the point (x, y) to the x axis (rad), all in single precision, by the C library.
+    """Return the angle of the point (x, y) from the x axis (rad), in single precision, computed by the C library.
 
-    NumPy's functions round differently on different processors.
+    NumPy's function is not used, since its rounding differs between processors.
     """
     return _arctan2()(y, x)
 
@@ -74,7 +74,7 @@ def add_cameras(build: Build) -> None:
 
 
 def _intrinsics(build: Build, values: dict[str, Any]) -> tuple[tuple[float, ...], float]:
-    """Return focal lengths and principal point in metres, and the resulting vertical field of view in degrees."""
+    """Return intrinsics (two focal lengths, principal point; metres) and the vertical field of view (degrees)."""
     width, height = values["sensorsize"]
     if not (width > 0.0 and height > 0.0):
         znear = part(build.tree.section("visual"), "map").resolved()["znear"]

@@ -2,8 +2,8 @@
 
 The rows measure the motion of body 2 relative to body 1 at the contact point, in the contact frame: three translations
 (normal first), then three rotations. A frictionless contact has only the normal row, an elliptic contact the first
-`dim` of the six rows. A pyramidal contact has two edges for each friction direction j: normal plus and minus
-friction[j] times direction j.
+`dim` of the six rows. A pyramidal contact has two rows, the edges of the pyramid, for each friction direction j: normal
+plus and minus friction[j] times direction j.
 """
 
 from __future__ import annotations
@@ -50,19 +50,19 @@ NO_DOFS = 3  # contact.exclude: the bodies of the contact cannot move
 
 @stage
 def make_contact(m: Model, d: Data) -> int:
-    """Add the rows of all contacts that are not excluded; write their efc_address and mu."""
+    """Add the rows of all contacts that are not excluded; set ``efc_address`` and ``mu`` of these contacts."""
     return make_contacts(m, d, None)
 
 
 @stage
 def make_soft_contact(m: Model, d: Data) -> int:
-    """Add the rows of all contacts, as `make_contact`, in a model whose contacts may involve flexes."""
+    """Add the rows of all contacts as `make_contact` does, for models whose contacts may involve flexes."""
     return make_contacts(m, d, True)
 
 
 @kernel
 def make_contacts(m: Model, d: Data, flexes: Any) -> int:
-    """Add the rows of all contacts; `flexes` is None if no contact has a flex, so that their code is left out."""
+    """Add the rows of all contacts. If `flexes` is None, the compiler leaves out the code for flexes."""
     start_rows(m, d)
     enabled = is_enabled(m, d, DSBL_CONTACT) and m.nv > 0
     for con in range(d.ncon):
@@ -126,7 +126,7 @@ def add_contact(m: Model, d: Data, con: int, flexes: Any) -> int:
 
 @kernel
 def put_contact_wrenches(m: Model, d: Data, w: Array1, bank: int, body: int, con: int, kind: int, sign: float) -> None:
-    """Store the wrenches on one body of all rows of a contact, times `sign`; the world body gets none."""
+    """Store, for one body, the wrenches of all rows of a contact, times `sign`; the world body gets none."""
     if body == 0:
         return
     arm = arm_of(m, d, get3(d.contact.pos, con), body)
@@ -180,9 +180,10 @@ def set_contact_rows(m: Model, d: Data, con: int, row: int, count: int, kind: in
 
 @kernel
 def couple_ellipse(m: Model, d: Data, con: int, row: int, count: int) -> None:
-    """Set the friction rows: no stiffness, damping from solreffriction if given, R coupled to the R of the normal row.
+    """Set the parameters of the friction rows of an elliptic contact.
 
-    The coupling makes the inverse analytic (see `constraint.update`).
+    They have no stiffness, damping from solreffriction if given, and an R coupled to the R of the normal row. The
+    coupling makes the inverse analytic (see `constraint.update`).
     """
     first = d.efc_R[row] / max(MINVAL, m.opt.impratio)
     solreffriction = get2(d.contact.solreffriction, con)

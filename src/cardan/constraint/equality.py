@@ -40,7 +40,7 @@ UNKNOWN_EQUALITY = -7  # status: type or objects of an active constraint were ed
 
 @stage
 def make_equality(m: Model, d: Data) -> int:
-    """Add the rows of all active equality constraints; return UNKNOWN_EQUALITY if the type or an object is invalid."""
+    """Add the rows of all active equality constraints; return UNKNOWN_EQUALITY if a type or an object is invalid."""
     start = start_rows(m, d)
     if not is_enabled(m, d, DSBL_EQUALITY):
         return OK
@@ -132,7 +132,7 @@ def unit_axis(k: int) -> Vec3:
 
 @kernel
 def add_anchors(m: Model, d: Data, e: int) -> int:
-    """Add a connect or weld: two anchors coincide, and for a weld, two frames. If neither body can move, add nothing.
+    """Add a connect or weld: two anchors coincide, and for a weld, two frames. If neither body can move, add no rows.
 
     A connect has 3 rows with the residual p1 - p2; its ``eq_data`` is (anchor in body 1, anchor in body 2). A weld has
     3 more rows, see `add_rotation`; its ``eq_data`` is (anchor in body 2, anchor in body 1, relative quaternion,
@@ -181,7 +181,7 @@ def add_rotation(m: Model, d: Data, e: int, row: int, w: Array1, body1: int, bod
 
 @kernel
 def put_rotation_wrenches(w: Array1, quat1: Quat, inverse2: Quat, scale: float) -> None:
-    """Set the wrenches of rows 3 to 5: `scale` times the vector part of inverse2 (w1 - w2) quat1.
+    """Set the wrenches of rows 3 to 5: `scale` times the vector part of the quaternion inverse2 (w1 - w2) quat1.
 
     Here w1 and w2 are the angular velocities of the two bodies.
     """
@@ -214,7 +214,7 @@ def joint_offset(m: Model, d: Data, joint: int) -> float:
 
 @kernel
 def add_joint_coupling(m: Model, d: Data, e: int) -> int:
-    """Add one row: scalar joint 1 is a quartic function of scalar joint 2, or a constant if joint 2 is missing."""
+    """Add one row: scalar joint 1 is a quartic function of scalar joint 2, or constant without joint 2."""
     joint1, joint2 = int(m.eq_obj1id[e]), int(m.eq_obj2id[e])
     coupled = joint2 >= 0
     row = open_rows(m, d, 1, 2 if coupled else 1, CNSTR_EQUALITY, e)
@@ -238,7 +238,7 @@ def tendon_offset(m: Model, d: Data, tendon: int) -> float:
 
 @kernel
 def add_tendon_coupling(m: Model, d: Data, e: int) -> int:
-    """Add the row of a tendon coupling: tendon 1 is a quartic function of tendon 2, or a constant if that is missing.
+    """Add the row of a tendon coupling: tendon 1 is a quartic function of tendon 2, or constant without tendon 2.
 
     Return the number of rows: 1, or 0 if no dof moves the tendons.
     """
@@ -259,7 +259,7 @@ def add_tendon_coupling(m: Model, d: Data, e: int) -> int:
 def add_edges(m: Model, d: Data, e: int) -> int:
     """Add one row, with its parameters, for each flex edge whose length can change; the residual is its extension.
 
-    In dense storage, an edge that no dof moves has no row.
+    In dense storage, there is no row for an edge that no dof moves.
     """
     flex = m.eq_obj1id[e]
     if m.flex_rigid[flex] != 0:

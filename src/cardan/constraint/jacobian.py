@@ -1,6 +1,7 @@
 """Constraint Jacobian in both storage formats: products J v and J' f; transpose and supernodes of the sparse Jacobian.
 
-The supernode number of a row is the number of rows directly after it that have the same columns.
+A supernode is a run of rows with the same columns. The supernode number of a row is the number of rows directly after
+it that have the same columns.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 A row projects the velocity of a point p of a body onto an axis f, or its angular velocity onto an axis t. It is a
 linear function of the body's spatial velocity: the power of a wrench, i.e. a spatial force (torque, force) = (t + (p -
 c) x f, f) about the centre of mass c of the kinematic tree, to which `cdof` also refers (Featherstone 2008, section
-2.4). So an entry of the row is wrench . cdof.
+2.4). The entry of the row for a dof is therefore wrench . cdof.
 
 For two bodies, a block of rows stores its wrenches in a scratch array of `BANK_SIZE` numbers: three banks of `MAX_ROWS`
 wrenches, for dofs that move only the first body, only the second, and both (the sum of the first two banks). For
@@ -67,7 +67,10 @@ def put_wrench(w: Array1, bank: int, row: int, torque: Vec3, force: Vec3) -> Non
 
 @kernel
 def put_point_wrench(w: Array1, bank: int, row: int, arm: Vec3, axis: Vec3, scale: float) -> None:
-    """Store the wrench of `scale` times the velocity along `axis` of the point at `arm` from the tree's centre."""
+    """Store the wrench that measures the velocity of a point along `axis`, times `scale`.
+
+    `arm` goes from the tree's centre of mass to the point.
+    """
     put_wrench(w, bank, row, scale3(cross(arm, axis), scale), scale3(axis, scale))
 
 
@@ -80,7 +83,7 @@ def sum_banks(w: Array1, rows: int) -> None:
 
 @kernel
 def power(w: Array1, b: int, c: Vec6) -> float:
-    """Power of the wrench that starts at ``w[b]``, per unit velocity of a dof with the motion axis `c`."""
+    """Power, per unit velocity of a dof with the motion axis `c`, of the wrench that begins at ``w[b]``."""
     return w[b] * c[0] + w[b + 1] * c[1] + w[b + 2] * c[2] + w[b + 3] * c[3] + w[b + 4] * c[4] + w[b + 5] * c[5]
 
 
@@ -116,7 +119,7 @@ UNION_SIZE = MAX_BODIES * BANK
 
 @kernel
 def start_chains(m: Model, bodies: IntArray1, nbody: int, dofs: IntArray1) -> int:
-    """Set `dofs` to the last dofs of the bodies' chains, and return the largest."""
+    """Set `dofs` to the last dof of each body's chain, and return the largest of them."""
     last = -1
     for k in range(nbody):
         dofs[k] = m.aux.body_lastdof[bodies[k]]
@@ -176,7 +179,7 @@ def combine_tendons(m: Model, d: Data, tendon1: int, scale1: float, tendon2: int
     """Compute ``scale1 ten_J[tendon1] + scale2 ten_J[tendon2]`` by increasing dof; `tendon2` may be -1.
 
     The dofs are written to `work.chain_dof`, the values to `work.chain_value`. Return the number of dofs: in sparse
-    storage, those that either row stores; in dense storage, 0 if all values are 0.
+    storage, the dofs that either row stores; in dense storage, 0 if all values are 0.
     """
     if not is_sparse(m):
         effective = False
@@ -212,7 +215,7 @@ def combine_tendons(m: Model, d: Data, tendon1: int, scale1: float, tendon2: int
 
 @kernel
 def scale_tendon(m: Model, d: Data, tendon: int, scale: float) -> int:
-    """Compute `combine_tendons` of a single tendon in sparse storage."""
+    """Compute `combine_tendons` for a single tendon in sparse storage."""
     line, column = place_of(m, d.ten_J_rowadr[tendon])
     for k in range(d.ten_J_rownnz[tendon]):
         d.work.chain_dof[k] = d.ten_J_colind[line, column]

@@ -1,6 +1,6 @@
 """Stages that add limits and friction loss of joints and tendons (spec: computation, constraint model).
 
-A limit has a row if the distance to it is below the margin; both limits of a joint may have one.
+A limit has a row if the distance to it is below the margin. Both limits of a joint may be active at once.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def add_scalar_limits(m: Model, d: Data, joint: int) -> int:
 
 @kernel
 def add_ball_limit(m: Model, d: Data, joint: int) -> int:
-    """Add the row of a ball joint's limit if it is active: the largest angle is the larger number of the range."""
+    """Add the row of a ball joint's limit if it is active. The larger number of the range limits the rotation angle."""
     a = int(m.jnt_qposadr[joint])
     turn = quat2vel(normalize4((d.qpos[a], d.qpos[a + 1], d.qpos[a + 2], d.qpos[a + 3])), 1.0)
     distance = max(m.jnt_range[joint, 0], m.jnt_range[joint, 1]) - norm3(turn)
@@ -116,7 +116,7 @@ def add_ball_limit(m: Model, d: Data, joint: int) -> int:
 
 @stage
 def make_friction(m: Model, d: Data) -> int:
-    """Add one row for each dof with positive frictionloss: its residual is the velocity; a position does not enter."""
+    """Add one row for each dof with positive frictionloss. Its residual is the velocity; it has no position."""
     start = start_rows(m, d)
     if not is_enabled(m, d, DSBL_FRICTIONLOSS):
         return OK
@@ -155,7 +155,7 @@ def make_tendon_friction(m: Model, d: Data) -> int:
 
 @kernel
 def set_friction(m: Model, d: Data, row: int, frictionloss: float, diag: float, solref: Vec2, solimp: Vec5) -> None:
-    """Set the parameters of one row of friction loss, which has no stiffness."""
+    """Set the parameters of one row of friction loss; such a row has no stiffness."""
     set_parameters(m, d, row, 1, 0.0, diag, solref, solimp)
     d.efc_frictionloss[row] = frictionloss
     d.efc_KBIP[row, 0] = 0.0

@@ -1,8 +1,8 @@
 """Stages that build all constraint rows that are active at the current position (spec: constraint model).
 
 They read the configuration, kinematics, tendons and contacts. They write all efc_ fields that depend on position, the
-counts ne, nf, nl, nefc and nnzJ, `tendon_efcadr`, and efc_address, mu and exclude of the contacts. Rows are in the
-order of the spec: equality, friction loss, limit, contact; within each kind, in the order of the model's elements.
+counts ne, nf, nl, nefc and nnzJ, `tendon_efcadr`, and efc_address, mu and exclude of the contacts. Rows have the order
+of the spec: equality, friction loss, limit, contact; within each kind, the order of the model's elements.
 `MAKE_CONSTRAINT` lists the stages, each with the condition under which a model needs it.
 """
 
@@ -60,5 +60,5 @@ MAKE_CONSTRAINT: tuple[tuple[Callable[[Any], bool], Callable[[Any, Any], int]], 
 
 
 def constraint_stages(m: Any) -> list[Callable[[Any, Any], int]]:
-    """Return the stages that a model needs, in order; they depend on its sizes and on opt.jacobian."""
+    """Return the stages that a model needs, in order. They depend on the model's sizes and on opt.jacobian."""
     return [function for needed, function in MAKE_CONSTRAINT if needed(m)]

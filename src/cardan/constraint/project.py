@@ -76,7 +76,7 @@ def project_dense(m: Model, d: Data) -> int:
 
 @kernel
 def multiply_dense_row(d: Data, i: int, first: int, n: int, nv: int) -> None:
-    """Compute at most `BLOCK` entries of row `i` of A, from column `first` to the diagonal, and their mirror images."""
+    """Compute up to `BLOCK` entries of row `i` of A, from column `first` to the diagonal, and the symmetric entries."""
     half = d.work.half
     row = stack_array(BLOCK)
     count = min(i + 1 - first, BLOCK)
@@ -146,7 +146,7 @@ def project_sparse(m: Model, d: Data) -> int:
 
 @kernel
 def half_pattern(m: Model, d: Data, i: int) -> None:
-    """Find the columns of row `i` of B, in increasing order: those of J and all their ancestors in the trees."""
+    """Find the columns of row `i` of B, in increasing order: the columns of J and all their ancestors in the trees."""
     adr = int(d.work.half_adr[i])
     start = int(d.efc_J_rowadr[i])
     nnz = int(d.efc_J_rownnz[i])
@@ -236,7 +236,7 @@ def place_products(m: Model, d: Data, n: int) -> int:
 
 @kernel
 def multiply_row(m: Model, d: Data, i: int) -> None:
-    """Compute the entries of row `i` of A + R up to the diagonal, and their mirror images in the rows above."""
+    """Compute the entries of row `i` of A + R up to the diagonal, and the symmetric entries in the rows above."""
     row = d.work.half_row
     adr = int(d.work.half_adr[i])
     end = adr + int(d.work.half_nnz[i])

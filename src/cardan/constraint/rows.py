@@ -50,7 +50,7 @@ def impedance(solimp: Vec5, violation: float) -> Vec2:
 
 @kernel
 def sigmoid(x: float, midpoint: float, power: float) -> Vec2:
-    """Value and slope at x of a spline from (0, 0) to (1, 1): two polynomials that join smoothly at `midpoint`."""
+    """Value and slope at x of a spline from (0, 0) to (1, 1): two power functions that join smoothly at `midpoint`."""
     if power == 1.0:
         return x, 1.0
     if x <= midpoint:
@@ -100,7 +100,7 @@ def is_enabled(m: Model, d: Data, bit: int) -> bool:
 
 @kernel
 def start_rows(m: Model, d: Data) -> int:
-    """Drop the rows after those counted in ne, nf and nl, so that a stage can start or restart; return the next row."""
+    """Drop all rows after those counted in ne, nf and nl, so that a stage can start or restart; return the next row."""
     start = int(d.ne + d.nf + d.nl)
     d.nefc = start
     if is_sparse(m):
@@ -220,7 +220,7 @@ def set_parameters(
 
 @kernel
 def set_regularizer(d: Data, row: int, r: float) -> None:
-    """Set R of `row`, and the diagonal approximation from which this R would follow."""
+    """Set R of `row`, and the approximate diagonal of J M^-1 J' that corresponds to this R."""
     imp = d.efc_KBIP[row, 2]
     d.efc_R[row] = r
     d.efc_D[row] = 1.0 / r

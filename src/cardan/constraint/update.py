@@ -85,7 +85,7 @@ def update_equality(d: Data, jar: ConstArray1, start: int, stop: int) -> float:
 
 @kernel
 def update_friction(d: Data, jar: ConstArray1, start: int, stop: int) -> float:
-    """Update friction loss rows `start` to `stop`: Huber cost, force at most `efc_frictionloss`; return their cost."""
+    """Update friction loss rows `start` to `stop`: Huber cost, force at most `efc_frictionloss`. Return their cost."""
     weight, loss, softness, force, state = d.efc_D, d.efc_frictionloss, d.efc_R, d.efc_force, d.efc_state
     cost = 0.0
     for i in range(start, stop):
@@ -194,7 +194,7 @@ def cone_hessian(d: Data, con: int, dm: float, u: ConstArray1, tangent: float) -
 
 @kernel
 def forces_at(m: Model, d: Data, acceleration: Array1) -> None:
-    """Compute efc_force, efc_state and qfrc_constraint = J' efc_force at an acceleration (nv,), from efc_aref."""
+    """Compute efc_force, efc_state and qfrc_constraint = J' efc_force for an acceleration (nv,) and efc_aref."""
     residual = d.work.efc_residual
     mul_jac_vec(m, d, acceleration, residual)
     for i in range(d.nefc):

@@ -73,7 +73,7 @@ def limited_control(m: Model, d: Data, actuator: int) -> float:
 
 @kernel
 def limit_controls(m: Model, d: Data) -> int:
-    """Copy the controls, limited to their ranges, to `work.ctrl`; if one of them is bad, set all of them to zero.
+    """Copy the controls, limited to their ranges, to `work.ctrl`; if any control is bad, set all of them to zero.
 
     Return the smallest id of an actuator with a bad control, or -1.
     """
@@ -158,7 +158,7 @@ def _force(m: Model, d: Data, actuator: int) -> float:
 
 @kernel
 def _kinds_to_make(m: Model) -> int:
-    """Return which kinds of actuators need an earlier stage, as bits MUSCLES_MADE and USERS_MADE."""
+    """Return the kinds of actuators whose parts an earlier stage must compute, as bits MUSCLES_MADE and USERS_MADE."""
     kinds = 0
     for i in range(m.nu):
         dyn, gain, bias = m.actuator_dyntype[i], m.actuator_gaintype[i], m.actuator_biastype[i]
@@ -171,7 +171,7 @@ def _kinds_to_make(m: Model) -> int:
 
 @stage
 def fwd_actuation(m: Model, d: Data) -> int:
-    """Actuator forces and activation rates.
+    """Compute actuator forces and activation rates.
 
     Reads ctrl, act, actuator_length, actuator_velocity, actuator_moment, qfrc_gravcomp; writes actuator_force (nu,),
     act_dot (na,), qfrc_actuator (nv,). If a control is bad, the warning BADCTRL is counted and all controls are taken

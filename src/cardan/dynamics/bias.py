@@ -18,7 +18,7 @@ from cardan.model.kernel_views import Data, Model
 
 @kernel
 def world_acceleration(m: Model) -> Vec6:
-    """Spatial acceleration of the world that represents gravity."""
+    """Spatial acceleration of the world that has the effect of gravity."""
     if m.opt.disableflags & DSBL_GRAVITY:
         return (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     return (0.0, 0.0, 0.0, -m.opt.gravity[0], -m.opt.gravity[1], -m.opt.gravity[2])
@@ -26,7 +26,10 @@ def world_acceleration(m: Model) -> Vec6:
 
 @kernel
 def _body_acceleration(m: Model, d: Data, cacc: Array2, body: int, with_acceleration: bool) -> Vec6:
-    """Acceleration of a body from that of its parent: its velocity-dependent part, plus that of `qacc` if requested."""
+    """Acceleration of a body: its parent's, plus a velocity-dependent part, plus the part due to `qacc`.
+
+    The last part is left out unless `with_acceleration` is set.
+    """
     acceleration = get6(cacc, m.body_parentid[body])
     first = m.body_dofadr[body]
     for dof in range(first, first + m.body_dofnum[body]):
@@ -47,9 +50,9 @@ def _inertial_force(d: Data, body: int, acceleration: Vec6) -> Vec6:
 
 @kernel
 def newton_euler(m: Model, d: Data, result: Array1, with_acceleration: bool) -> None:
-    """Write the joint forces (nv,) that balance velocity and gravity, without armature, to `result`.
+    """Compute the joint forces `result` (nv,) that produce the motion against gravity; armature is left out.
 
-    If `with_acceleration` is not set, `qacc` is taken as 0. Reads cinert, cdof, cvel, cdof_dot, qvel (and qacc).
+    Unless `with_acceleration` is set, `qacc` is taken as 0. Reads cinert, cdof, cvel, cdof_dot, qvel (and qacc).
     """
     cacc = d.work.rne_cacc
     cfrc = d.work.rne_cfrc
@@ -72,7 +75,7 @@ def newton_euler(m: Model, d: Data, result: Array1, with_acceleration: bool) -> 
 
 @stage
 def rne(m: Model, d: Data) -> int:
-    """Bias force: Coriolis, centrifugal and gravitational. Writes qfrc_bias (nv,)."""
+    """Compute the bias force: Coriolis, centrifugal and gravitational. Writes qfrc_bias (nv,)."""
     newton_euler(m, d, d.qfrc_bias, False)
     return OK
 

@@ -1,4 +1,4 @@
-"""Quantities in the frames centred at the trees' centres of mass: inertias, motion axes, velocities; those of objects.
+"""Inertias, motion axes and velocities about the trees' centres of mass; velocities and accelerations of objects.
 
 All spatial quantities (rotation first, then translation) have the orientation of the world and are taken about the
 centre of mass of the body's kinematic tree (spec: computation, general framework; Featherstone 2008, chapter 2).
@@ -34,7 +34,7 @@ from cardan.model.kernel_views import Data, Model
 def _subtree_com(m: Model, d: Data) -> None:
     """Compute the centres of mass of all subtrees: a backward pass over mass-weighted positions.
 
-    Masses are summed here, because `body_subtreemass` is out of date after a mass was edited.
+    Masses are summed here, because `body_subtreemass` is outdated if a mass was edited.
     """
     for body in range(m.nbody):
         set3(d.subtree_com, body, scale3(get3(d.xipos, body), m.body_mass[body]))
@@ -242,7 +242,10 @@ def object_velocity(m: Model, d: Data, kind: int, k: int, local: bool) -> Vec6:
 
 @kernel
 def object_acceleration(m: Model, d: Data, kind: int, k: int, local: bool) -> Vec6:
-    """Acceleration of an object at its centre, in its own or the world's orientation; needs `rne_post_constraint`."""
+    """Acceleration of an object at its centre, in its own orientation if `local`, else in the world's.
+
+    Needs `rne_post_constraint`.
+    """
     body = object_body(m, kind, k)
     point = object_pos(d, kind, k)
     velocity = velocity_at(m, d, body, point)

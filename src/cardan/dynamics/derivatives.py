@@ -65,9 +65,9 @@ def _actuator_moment(m: Model, d: Data, actuator: int, k: int) -> float:
 
 @kernel
 def _add_outer(m: Model, d: Data, i: int, adr: ConstIntArray1, dofs: ConstIntArray1, moment: Any, slope: float) -> None:
-    """Add J' slope J to the entries that qDeriv stores, for the row `i` of the moments of actuators or tendons.
+    """Add J' slope J for row `i` of the Jacobian of actuators or tendons to the entries that qDeriv stores.
 
-    The row has the dofs ``dofs[adr[i]]`` to ``dofs[adr[i + 1] - 1]`` and the entries `moment`.
+    The row has the dofs ``dofs[adr[i]]`` to ``dofs[adr[i + 1] - 1]``; `moment` computes its entries.
     """
     for a in range(adr[i], adr[i + 1]):
         row = dofs[a]
@@ -82,7 +82,7 @@ def _add_outer(m: Model, d: Data, i: int, adr: ConstIntArray1, dofs: ConstIntArr
 
 @kernel
 def _gain_input(m: Model, d: Data, actuator: int) -> float:
-    """Control before it is limited to its range (0 if it is bad), or the current activation."""
+    """Control before limiting to its range (0 if it is bad), or the current activation."""
     number = m.actuator_actnum[actuator]
     if number > 0:
         return d.act[m.actuator_actadr[actuator] + number - 1]
@@ -193,7 +193,7 @@ def implicit_entry(m: Model, d: Data, dof: int, adr: int) -> float:
 
 @kernel
 def implicit_inertia(m: Model, d: Data) -> None:
-    """Set qH to M - h qDeriv in the storage of qM, ready for `inertia.factor_ld`."""
+    """Set qH to M - h qDeriv in the storage of qM, as `inertia.factor_ld` needs it."""
     for dof in range(m.nv):
         for adr in range(m.aux.M_rowadr[dof], m.aux.M_rowadr[dof + 1]):
             d.qH[adr] = implicit_entry(m, d, dof, adr)
@@ -201,7 +201,7 @@ def implicit_inertia(m: Model, d: Data) -> None:
 
 @kernel
 def _entry(m: Model, row: int, column: int) -> int:
-    """Address in `qDeriv` of the entry of two dofs of one chain; both are given by addresses in a row of `qM`."""
+    """Address in `qDeriv` of the entry of two dofs of one chain; `row` and `column` are addresses in a row of `qM`."""
     if column >= row:
         return m.aux.M_to_D[m.aux.M_rowadr[m.aux.M_colind[row]] + column - row]
     return m.aux.M_to_DT[m.aux.M_rowadr[m.aux.M_colind[column]] + row - column]
@@ -266,7 +266,7 @@ def clear_matrices(m: Model, d: Data) -> None:
 
 @kernel
 def add_to_parents(m: Model, d: Data) -> None:
-    """Add the matrices of bodies to those of their parents, which gives the sums over subtrees: a backward pass."""
+    """Sum the matrices of bodies over subtrees: a backward pass that adds each matrix to that of the parent."""
     for body in range(m.nbody - 1, 0, -1):
         parent = m.body_parentid[body]
         if parent > 0:
@@ -276,7 +276,7 @@ def add_to_parents(m: Model, d: Data) -> None:
 
 @kernel
 def _sum(d: Data, body: int, start: int, stride: int, vector: Vec6) -> float:
-    """Scalar product of six elements of the body's matrix, `stride` apart, and a vector."""
+    """Scalar product of `vector` and six elements of the body's matrix, `stride` apart, from `start` on."""
     total = 0.0
     for k in range(6):
         total += d.work.composite[body, start + k * stride] * vector[k]

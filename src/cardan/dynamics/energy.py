@@ -62,7 +62,7 @@ def energy_vel(m: Model, d: Data) -> int:
 
 @kernel
 def _moment_about(d: Data, mass: float, point: Vec3, velocity: Vec3, body: int) -> Vec3:
-    """Angular momentum of a moving point mass about the moving centre of mass of a subtree."""
+    """Angular momentum of a moving point mass about the moving centre of mass of the subtree of `body`."""
     arm = sub3(point, get3(d.subtree_com, body))
     return scale3(cross(arm, sub3(velocity, get3(d.subtree_linvel, body))), mass)
 

@@ -1,4 +1,4 @@
-"""External forces on bodies: applied forces, contacts, connect and weld constraints; bodies on the sides of contacts.
+"""External forces on bodies (applied, contact, connect and weld forces), and the bodies on the sides of contacts.
 
 A side of a contact is a geom and its body, or a vertex or element of a flex and its bodies. The Jacobian of a contact
 is a weighted sum of the Jacobians of its point on all these bodies; the weights of the first side are negative. The

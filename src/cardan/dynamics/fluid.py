@@ -2,7 +2,7 @@
 
 Spec: computation, passive forces; the ellipsoid model is described in the documentation's page on fluid forces
 (Andersen, Pesavento and Wang 2005, extended to three dimensions; added masses after Lamb 1932, chapter 5). If
-`geom_fluid[0]` is set for any geom of a body, the body uses the ellipsoids of those geoms, otherwise its inertia box.
+`geom_fluid[0]` is set for any geom of a body, the ellipsoids of such geoms are used, otherwise the inertia box.
 
 Velocities and wrenches are six numbers (rotation or torque, then translation or force). They refer to the centre of
 the shape and are expressed in its orientation. The velocity is relative to the wind.
@@ -83,7 +83,7 @@ def inertia_box(m: Model, body: int) -> Vec3:
 
 @kernel
 def box_resistance(m: Model, box: Vec3) -> tuple[float, float, Vec6]:
-    """Coefficients of the wrench on a box: (linear rotational, linear translational, quadratic of the six axes)."""
+    """Coefficients of the wrench on a box: linear for rotation, linear for translation, quadratic for all six axes."""
     diameter = (box[0] + box[1] + box[2]) / 3.0
     x4, y4, z4 = box[0] ** 4, box[1] ** 4, box[2] ** 4
     torque, force = m.opt.density / 64.0, m.opt.density / 2.0
@@ -152,7 +152,7 @@ def largest_section(axes: Vec3) -> float:
 
 @kernel
 def angular_drag(m: Model, geom: int, axes: Vec3) -> Vec3:
-    """Coefficients of the drag torque about each axis, from the largest ellipsoids that the rotation sweeps."""
+    """Coefficients of the drag torque about each axis, from the largest ellipsoids that rotations about it sweep."""
     slender, angular = m.geom_fluid[geom, 2], m.geom_fluid[geom, 3]
     unit = 8.0 / 15.0 * pi
     swept = (
@@ -170,7 +170,7 @@ def angular_drag(m: Model, geom: int, axes: Vec3) -> Vec3:
 
 @kernel
 def stokes_resistance(m: Model, axes: Vec3) -> Vec2:
-    """Coefficients of the linear torque and force on the equivalent sphere (Stokes' law)."""
+    """Coefficients of torque and force that are linear in velocity, for the equivalent sphere (Stokes' law)."""
     radius = (axes[0] + axes[1] + axes[2]) / 3.0
     return 8.0 * pi * m.opt.viscosity * radius**3, 6.0 * pi * m.opt.viscosity * radius
 

@@ -42,7 +42,7 @@ def crb(m: Model, d: Data) -> int:
 
 @kernel
 def sound_pivot(d: Data, pivot: float, dof: int) -> float:
-    """Return the pivot of a dof. If it is below `MINVAL`, return `MINVAL` and count the warning INERTIA."""
+    """Return the pivot of a dof, raised to `MINVAL` if it is smaller; in this case count the warning INERTIA."""
     if pivot < MINVAL:
         d.warning.number[WARN_INERTIA] += 1
         d.warning.lastinfo[WARN_INERTIA] = dof
@@ -52,7 +52,7 @@ def sound_pivot(d: Data, pivot: float, dof: int) -> float:
 
 @kernel
 def _eliminate_one(m: Model, d: Data, ld: Array1, diag_inv: Array1, k: int) -> None:
-    """Eliminate dof `k` from the rows of its ancestors, and turn its row into a row of L."""
+    """Eliminate dof `k` from the rows of its ancestors, and replace its row by a row of L."""
     start = m.aux.M_rowadr[k]
     stop = m.aux.M_rowadr[k + 1]
     ld[start] = sound_pivot(d, ld[start], k)
@@ -69,7 +69,7 @@ def _eliminate_one(m: Model, d: Data, ld: Array1, diag_inv: Array1, k: int) -> N
 
 @kernel
 def _eliminate_two(m: Model, d: Data, ld: Array1, diag_inv: Array1, k: int) -> None:
-    """Eliminate dof `k` and its parent `k` - 1 together, so that the rows of their ancestors are updated only once."""
+    """Eliminate dofs `k` and `k` - 1 (its parent) together, so that the rows of their ancestors are updated once."""
     start = int(m.aux.M_rowadr[k - 1])
     child = int(m.aux.M_rowadr[k])
     ld[child] = sound_pivot(d, ld[child], k)
@@ -127,7 +127,7 @@ def factor_m(m: Model, d: Data) -> int:
 
 @kernel
 def solve_lt(m: Model, ld: Array1, x: Array1, at: int) -> None:
-    """Replace x by L'^-1 x, from the leaves to the root."""
+    """Replace x, the nv numbers from `x[at]` on, by L'^-1 x (from the leaves to the root)."""
     for i in range(m.nv - 1, -1, -1):
         value = x[at + i]
         if value != 0.0:
@@ -137,7 +137,7 @@ def solve_lt(m: Model, ld: Array1, x: Array1, at: int) -> None:
 
 @kernel
 def solve_ld(m: Model, ld: Array1, diag_inv: Array1, x: Array1, at: int) -> None:
-    """Replace x by (L' D L)^-1 x, with factors from `factor_ld`; x is the nv numbers from `x[at]` on."""
+    """Replace x, the nv numbers from `x[at]` on, by (L' D L)^-1 x, with factors from `factor_ld`."""
     solve_lt(m, ld, x, at)
     for i in range(m.nv):
         x[at + i] *= diag_inv[i]

@@ -23,7 +23,7 @@ def is_sparse(m: AnyModel) -> bool:
 
 @kernel
 def arm_of(m: Model, d: Data, point: Vec3, body: int) -> Vec3:
-    """Vector from the centre of mass of the body's tree to a point (world frame), as `point_column` needs it."""
+    """Vector from the centre of mass of the body's tree to a point (world frame), the argument of `point_column`."""
     return sub3(point, get3(d.subtree_com, m.body_rootid[body]))
 
 
@@ -42,7 +42,7 @@ def point_column(d: Data, dof: int, arm: Vec3) -> Vec3:
 
 @kernel
 def dof_rate(d: Data, dof: int, force: Vec3, torque: Vec3) -> float:
-    """Power of a force and a torque, both about the centre of mass of the tree, per unit velocity of a dof."""
+    """Power, per unit velocity of a dof, of a force and a torque about the centre of mass of the tree."""
     linear = (d.cdof[dof, 3], d.cdof[dof, 4], d.cdof[dof, 5])
     return dot3(linear, force) + dot3(rotation_column(d, dof), torque)
 
@@ -66,7 +66,7 @@ def set_column3(matrix: Array2, column: int, v: Vec3) -> None:
 def jac(m: Model, d: Data, jacp: Array2, jacr: Array2, point: Vec3, body: int) -> None:
     """Compute the Jacobians `jacp`, `jacr` (3, nv) of a point (world frame) fixed to a body.
 
-    An array without rows means that this Jacobian is not wanted.
+    An array without rows means that this Jacobian is not requested.
     """
     _clear(m, jacp)
     _clear(m, jacr)
@@ -86,7 +86,7 @@ def jac(m: Model, d: Data, jacp: Array2, jacr: Array2, point: Vec3, body: int) -
 def jac_point_axis(m: Model, d: Data, jac_point: Array2, jac_axis: Array2, point: Vec3, axis: Vec3, body: int) -> None:
     """Compute the Jacobians (3, nv) of a point and of an axis (world frame) that are fixed to a body.
 
-    An array without rows means that this Jacobian is not wanted.
+    An array without rows means that this Jacobian is not requested.
     """
     _clear(m, jac_point)
     _clear(m, jac_axis)
@@ -130,7 +130,7 @@ def jac_subtree_com(m: Model, d: Data, jacp: Array2, root: int) -> None:
 
 @kernel
 def angular_momentum_matrix(m: Model, d: Data, mat: Array2, root: int) -> None:
-    """Compute the matrix (3, nv) from qvel to the angular momentum of a body's subtree about its centre of mass."""
+    """Compute the matrix (3, nv) that maps qvel to a subtree's angular momentum about its centre of mass."""
     _clear(m, mat)
     for body in range(root, m.nbody):
         if in_subtree(m, body, root):
@@ -149,7 +149,7 @@ def angular_momentum_matrix(m: Model, d: Data, mat: Array2, root: int) -> None:
 
 @kernel
 def apply_ft(m: Model, d: Data, force: Vec3, torque: Vec3, point: Vec3, body: int, result: Array1) -> None:
-    """Add the joint forces of a force at a point and a torque on a body (world frame) to `result` (nv,)."""
+    """Add the generalised forces of a force at a point and a torque on a body (world frame) to `result` (nv,)."""
     arm = arm_of(m, d, point, body)
     # the same force about the centre of mass of the tree
     moment = add3(torque, cross(arm, force))

@@ -2,8 +2,8 @@
 
 Bodies are in tree order, parents first, so one pass over them suffices (Featherstone 2008, section 4.1; spec:
 computation, forward dynamics, "kinematics"). Cameras and lights can track bodies and point at them (spec: XML
-reference, camera, mode). Sums and differences of configurations: positions are coordinates, velocities are in the
-tangent space (spec: computation, floating objects).
+reference, camera, mode). The module also integrates and subtracts configurations, with velocities in the tangent space
+(spec: computation, floating objects).
 """
 
 from __future__ import annotations
@@ -116,8 +116,8 @@ def kinematics(m: Model, d: Data) -> int:
     """Compute the poses of bodies, joints, geoms and sites in the world frame.
 
     Reads qpos, mocap_pos, mocap_quat and normalises their quaternions in place. Writes xpos, xquat, xmat, xipos, ximat,
-    xanchor, xaxis, geom_xpos, geom_xmat, site_xpos, site_xmat. On x86, results equal the reference's to the last bit:
-    if hulls have parallel faces, the last bit decides which of several deepest points becomes the contact.
+    xanchor, xaxis, geom_xpos, geom_xmat, site_xpos, site_xmat. On x86, results equal the reference's to the last bit,
+    because if hulls have parallel faces, the last bit decides which of several deepest points becomes the contact.
     """
     zero = (0.0, 0.0, 0.0)
     unit = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
@@ -158,7 +158,7 @@ def kinematics(m: Model, d: Data) -> int:
 
 @kernel
 def _position(d: Data, mode: int, body: int, local: Vec3, pos0: Vec3, poscom0: Vec3) -> Vec3:
-    """World position of a camera or light that is fixed in its body's frame, or tracks the body or its subtree."""
+    """World position of a camera or light. It is fixed in its body's frame, or tracks the body or its subtree."""
     if mode == CAMLIGHT_TRACK:
         return add3(get3(d.xpos, body), pos0)
     if mode == CAMLIGHT_TRACKCOM:

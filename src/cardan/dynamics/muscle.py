@@ -51,7 +51,7 @@ def muscle_dynamics(ctrl: float, act: float, timeconst: Vec3) -> float:
 
 @kernel
 def _active_length(length: float, low: float, high: float) -> float:
-    """Active force at a scaled length: two parabolas rise from `low` to 1, two fall to `high`."""
+    """Active force at a scaled length, relative to its peak: two parabolas rise from `low` to 1, two fall to `high`."""
     if length <= low or length >= high:
         return 0.0
     end = low if length < 1.0 else high
@@ -65,7 +65,7 @@ def _active_length(length: float, low: float, high: float) -> float:
 
 @kernel
 def _active_velocity(velocity: float, largest: float) -> float:
-    """Active force at a scaled velocity: 0 below -1, 1 at 0, `largest` from `largest` - 1 on."""
+    """Active force at a scaled velocity, relative to velocity 0: 0 below -1, `largest` from `largest` - 1 on."""
     y = largest - 1.0
     if velocity <= -1.0:
         return 0.0
@@ -136,7 +136,7 @@ def muscle_gain_slope(length: float, velocity: float, lengthrange: Vec2, acc0: f
 
 @kernel
 def muscle_bias(length: float, lengthrange: Vec2, acc0: float, prm: Mat3) -> float:
-    """Passive force, negative: a parabola from the optimal length, then a line. Arguments as for `muscle_gain`."""
+    """Passive force (negative): a parabola from the optimal length on, then a line. Arguments as for `muscle_gain`."""
     scaled = _scaled_length(length, lengthrange, prm)
     knee = 0.5 * (1.0 + prm[5])
     if scaled <= 1.0:

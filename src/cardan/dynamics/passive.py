@@ -26,7 +26,7 @@ def translation_from_rest(m: Model, d: Data, adr: int) -> Vec3:
 
 @kernel
 def rotation_from_rest(m: Model, d: Data, adr: int) -> Vec3:
-    """Rotation vector (rad, body frame) from `qpos_spring`; `adr` is the address of a quaternion in `qpos`."""
+    """Rotation vector (rad, body frame) of a joint from `qpos_spring`; `adr` is the address of its quaternion."""
     return sub_quat(normalize4(get_quat(d.qpos, adr)), get_quat(m.qpos_spring, adr))
 
 

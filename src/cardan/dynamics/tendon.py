@@ -10,8 +10,8 @@ the line and column ``(adr // nv, adr % nv)``, so that a row may begin on one li
 A separate stage handles *spatial tendons*: paths through sites, past spheres and cylinders, over pulleys. The path is a
 polygon of points fixed to bodies, with arcs on obstacles in between. Arcs don't contribute to the Jacobian: the path is
 shortest, so moving a tangent point along the surface does not change its length to first order. A straight segment with
-the direction u from a point of body a to a point of body b contributes ``u' (J_b - J_a)``. Dofs that move both bodies
-cancel.
+the direction u from a point of body a to a point of body b contributes ``u' (J_b - J_a)``. Contributions of dofs that
+move both bodies cancel.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 @kernel
 def place_of(m: Model, adr: int) -> tuple[int, int]:
-    """Line and column of an entry."""
+    """Line and column of entry `adr` of the compressed rows."""
     return adr // m.nv, adr % m.nv
 
 
@@ -69,7 +69,7 @@ def tendon_moment(m: Model, d: Data, tendon: int, k: int) -> float:
 
 @kernel
 def clear_row(m: Model, d: Data, tendon: int) -> None:
-    """Set the entries of `work.ten_row` that a tendon can write to zero."""
+    """Set those entries of `work.ten_row` to zero that a tendon can write."""
     for k in range(m.aux.ten_rowadr[tendon], m.aux.ten_rowadr[tendon + 1]):
         d.work.ten_row[m.aux.ten_colind[k]] = 0.0
 
@@ -189,7 +189,7 @@ def _mark_chain(m: Model, d: Data, body: int, tendon: int) -> None:
 def _straight(m: Model, d: Data, tendon: int, a: int, p: Vec3, b: int, q: Vec3, share: float) -> float:
     """Return the length of the segment from `p`, fixed to body `a`, to `q`, fixed to body `b`, and add its moments.
 
-    Length and moments are multiplied by `share`, which is 1 over the divisor of the pulley.
+    Length and moments are multiplied by `share`, the reciprocal of the pulley's divisor.
     """
     along = sub3(q, p)
     length = share * norm3(along)
@@ -219,9 +219,9 @@ def _straight(m: Model, d: Data, tendon: int, a: int, p: Vec3, b: int, q: Vec3, 
 
 @kernel
 def _from_site(m: Model, d: Data, tendon: int, at: int, share: float, number: int) -> tuple[float, int, int]:
-    """Add the part of the path from the site at wrap object `at` to the next site, which belongs to the next part.
+    """Add the part of a path from the site at wrap object `at` to the next site, without the point at the next site.
 
-    Return its length times `share`, the number of points so far, and the wrap object of the next site.
+    Return the part's length times `share`, the number of points so far, and the wrap object of the next site.
     """
     site = m.wrap_objid[at]
     a, p = m.site_bodyid[site], get3(d.site_xpos, site)

@@ -57,7 +57,7 @@ def _set_moment(d: Data, actuator: int, dof: int, axis: Vec3) -> None:
 
 @kernel
 def _turned_gear(m: Model, actuator: int, first: int, quat: Quat) -> Vec3:
-    """Rotational gear in the child's frame; the gear of a transmission in the parent is given in the parent's frame."""
+    """Rotational gear in the child's frame; a ``jointinparent`` transmission gives the gear in the parent's frame."""
     gear = m.actuator_gear
     axis = (gear[actuator, first], gear[actuator, first + 1], gear[actuator, first + 2])
     if m.actuator_trntype[actuator] == TRN_JOINTINPARENT:
@@ -131,7 +131,7 @@ def _add_difference(
 
 @kernel
 def _site_transmission(m: Model, d: Data, actuator: int, site: int, refsite: int) -> None:
-    """Set the length and moments of an actuator at a site: force and torque in the frame of the site or reference site.
+    """Set the length and moments of an actuator that applies force and torque in the frame of a site or reference site.
 
     Without a reference site, the length is 0. Otherwise it is the pose of the site in the reference frame, weighted by
     the gear.
@@ -193,7 +193,7 @@ def _slider_crank(m: Model, d: Data, actuator: int, crank: int, slider: int) -> 
 
 @kernel
 def _touches(m: Model, d: Data, contact: int, body: int) -> bool:
-    """Whether a contact of two geoms involves a geom of the body and is active, or within the gap."""
+    """Whether a contact of two geoms involves a geom of the body, and is either active or excluded only by the gap."""
     if d.contact.exclude[contact] > 1 or has_flex(d, contact):
         return False
     return side_body(m, d, contact, 0) == body or side_body(m, d, contact, 1) == body
@@ -201,7 +201,7 @@ def _touches(m: Model, d: Data, contact: int, body: int) -> bool:
 
 @kernel
 def _adhesion(m: Model, d: Data, actuator: int, body: int) -> None:
-    """Set the moments to minus the mean Jacobian of the distances at a body's contacts with geoms; the length is 0."""
+    """Set the moments to minus the mean Jacobian of the distances at a body's contacts with geoms. The length is 0."""
     d.actuator_length[actuator] = 0.0
     number = 0
     for contact in range(d.ncon):

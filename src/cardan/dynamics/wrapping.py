@@ -60,7 +60,7 @@ def _misses(nearest: Vec3, radius: float) -> bool:
 
 @kernel
 def _difference(a: Vec2, b: Vec2) -> Vec2:
-    """Vector at the angle of `a` minus the angle of `b`; its length is the product of both lengths."""
+    """Vector whose angle is the angle of `a` minus the angle of `b`; its length is the product of both lengths."""
     return a[0] * b[0] + a[1] * b[1], a[1] * b[0] - a[0] * b[1]
 
 
@@ -83,7 +83,7 @@ def _way_round(between: Vec2, taken: Vec2, size: float, radius: float, shorter: 
 def _counterclockwise(
     left: int, right: int, sine: float, middle: Vec2, across: Vec2, side: Vec2, has_side: bool
 ) -> bool:
-    """Whether to go counterclockwise: the shorter path, or the one whose arc is nearer to the direction of `side`.
+    """Whether to go counterclockwise: the shorter path or, with a side, the path whose arc is nearer to the side.
 
     `left` and `right` are the results of `_way_round` for the counterclockwise and the clockwise path. `sine` belongs
     to the angle from one end to the other, counterclockwise. `middle` is the sum of the two tangent points' parts along
@@ -214,7 +214,7 @@ def _wrap_circle(p0: Vec2, p1: Vec2, side: Vec2, has_side: bool, radius: float) 
 
 @kernel
 def _any_normal(x: Vec3) -> Vec3:
-    """Vector perpendicular to `x`: the cross product with the two axes along which `x` is smallest."""
+    """Vector perpendicular to `x`: its cross product with a vector along the two axes in which `x` is smallest."""
     a, b, c = abs(x[0]), abs(x[1]), abs(x[2])
     if a >= b and a >= c:
         return cross(x, (0.0, 1.0, 1.0))

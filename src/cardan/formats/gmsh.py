@@ -1,8 +1,8 @@
-"""Meshes of GMSH: sections ``Nodes`` and ``Elements`` of the formats 2.2 and 4.1, as text or binary.
+"""GMSH files: sections ``Nodes`` and ``Elements`` of the formats 2.2 and 4.1, as text or binary.
 
 Reference: C. Geuzaine and J.-F. Remacle, Gmsh Reference Manual, "MSH file format". Only the elements of the highest
-dimension are read: segments, triangles or tetrahedra of first order. Lower ones, which describe the boundary, are
-skipped.
+dimension are read: segments, triangles or tetrahedra of first order. Elements of lower dimension, which describe the
+boundary, are skipped.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class _Reader:
                 raise MeshDataError(f"${self.section} of the GMSH file: {error}") from None
 
     def numbers(self, count: int, kind: str) -> np.ndarray:
-        """Read the next numbers: ``i4``, ``u8`` or ``f8``."""
+        """Read the next ``count`` numbers of type ``kind``: ``i4``, ``u8`` or ``f8``."""
         if self.words is not None:
             found = self.words[self.at : self.at + count]
             self.at += count
@@ -62,13 +62,13 @@ class _Reader:
         return self.numbers(count, kind).tolist()
 
     def count(self, value: int) -> int:
-        """Check a count, and return it."""
+        """Return a count that was read. Raises MeshDataError if it is impossible."""
         if not 0 <= value <= LARGEST_COUNT:
             raise MeshDataError(f"${self.section} of the GMSH file: impossible count {value}")
         return value
 
     def line(self) -> int:
-        """Read a count on a line of its own, which is text in binary files, too."""
+        """Read a count on a line of its own, which is text even in binary files."""
         if self.words is not None:
             return self.count(self.integers(1)[0])
         end = self.body.find(b"\n", self.at)
@@ -119,7 +119,7 @@ def _header(content: bytes) -> tuple[str, str | None]:
 
 
 def _section(content: bytes, name: str, order: str | None) -> _Reader:
-    """Return a reader of a section of the file."""
+    """Return a reader of the section ``name``."""
     start = content.find(b"\n$" + name.encode())
     if start < 0:
         raise MeshDataError(f"the GMSH file has no section ${name}")
@@ -137,7 +137,7 @@ Blocks = dict[int, list[np.ndarray]]
 
 
 def _nodes_2(reader: _Reader) -> Nodes:
-    """Read numbers and positions of the nodes: rows of a number and three coordinates."""
+    """Read tags (numbers) and positions of the nodes: rows of a tag and three coordinates."""
     count = reader.line()
     if reader.words is not None:
         rows = reader.numbers(4 * count, "f8").reshape(-1, 4)
@@ -155,7 +155,7 @@ def _elements_2(reader: _Reader) -> Blocks:
 
 
 def _text_elements_2(reader: _Reader, count: int) -> Blocks:
-    """Read rows of a number, the type, the number of tags, the tags, the nodes; equal rows are read together."""
+    """Read rows of a tag, the type, the number of tags, the tags, the nodes. Rows of equal form are read together."""
     assert reader.words is not None
     words, at, done = reader.whole(reader.words), reader.at, 0
     blocks: Blocks = {}
@@ -194,7 +194,7 @@ def _binary_elements_2(reader: _Reader, count: int) -> Blocks:
 
 
 def _nodes_4(reader: _Reader) -> Nodes:
-    """Read numbers and positions of the nodes, block by block."""
+    """Read tags (numbers) and positions of the nodes, block by block."""
     nblocks, count, _, _ = reader.integers(4)
     tags, points = [np.empty(0, np.int64)], [np.empty((0, 3))]
     for _ in range(reader.count(nblocks)):
@@ -232,7 +232,7 @@ _FORMATS: dict[str, tuple[Callable[[_Reader], Nodes], Callable[[_Reader], Blocks
 
 
 def _corners(kind: int) -> int:
-    """Number of nodes of an element of a type."""
+    """Number of nodes of an element, by its type."""
     if kind not in _CORNERS:
         known = "segments (1), triangles (2) and tetrahedra (4)"
         raise MeshDataError(f"elements of the type {kind} are not supported in GMSH files, only {known}")
@@ -240,7 +240,7 @@ def _corners(kind: int) -> int:
 
 
 def _places(tag: np.ndarray, elem: np.ndarray) -> np.ndarray:
-    """Replace the nodes' numbers in the elements by indices in the list of nodes."""
+    """Replace node tags in the elements by indices in the list of nodes."""
     order = np.argsort(tag, kind="stable")
     ordered = tag[order]
     if (ordered[1:] == ordered[:-1]).any():

@@ -34,7 +34,7 @@ def merge_vertices(corners: Floats) -> tuple[Floats, Indices]:
     """Merge equal corners (3 nface, 3) of triangles into vertices, in order of appearance; return vertices and faces.
 
     As in the reference, the key of a corner is the single-precision number x + y / 100 + z / 10000. Only the last
-    vertex of each key is stored: if another vertex with the same key came in between, a corner becomes a new vertex.
+    vertex of each key is stored: if different vertices alternate with the same key, each corner becomes a new vertex.
     """
     memory, count = StructMemory(CORNERS, {}), len(corners)
     x, y, z = corners.T.astype(np.float64)
@@ -50,7 +50,7 @@ def merge_vertices(corners: Floats) -> tuple[Floats, Indices]:
 
 @native_over("Corners", "Corners")
 def merge_corners(c: Any, _same: Any, _unused: int, _neither: int) -> int:
-    """Look up all corners in a hash table with open addressing; return the number of vertices.
+    """Find the vertex of each corner with a hash table (open addressing); return the number of vertices.
 
     Source: D. Knuth, The Art of Computer Programming 3, section 6.4.
     """
@@ -83,7 +83,7 @@ _VERTEX_LINE = re.compile(rb"^\s*vertex\s+(\S+)\s+(\S+)\s+(\S+)\s*$", re.MULTILI
 
 
 def read_stl(content: bytes) -> RawMesh:
-    """Read an STL file, binary or text; equal corners of its triangles become one vertex."""
+    """Read an STL file, binary or text. Equal corners of its triangles are merged into one vertex."""
     count = int.from_bytes(content[_STL_HEADER : _STL_HEADER + 4], "little")
     wanted = _STL_HEADER + 4 + _STL_FACE.itemsize * count
     if len(content) == wanted and count:
@@ -138,7 +138,7 @@ _MEDIA_TYPES = {"model/stl": "stl", "model/obj": "obj", "model/vnd.mujoco.msh": 
 
 
 def reader(name: str, content_type: str | None) -> Callable[[bytes], RawMesh]:
-    """Return the reader for a file, by its media type or file extension; raise MeshDataError if there is none."""
+    """Return the reader for a file by its media type or file extension. Raises MeshDataError if there is none."""
     if content_type:
         if content_type not in _MEDIA_TYPES:
             known = ", ".join(_MEDIA_TYPES)

@@ -1,14 +1,14 @@
 """Wavefront OBJ: vertices, normals, texture coordinates, and polygons, which are split into triangles.
 
 Only the geometry is read; objects, groups, smoothing and materials are ignored. If all lines have the plain form, a
-kernel reads them. The gain is 0.12 s per megabyte of text: 70 files of 39 MB take 0.27 s, with regular expressions and
-NumPy 5.2 s (1.8 s if lines of a kind are converted together). The first load of a robot with 17 MB of meshes takes 1.0
-s of processor time instead of 2.3 s.
+kernel reads them. It saves 0.12 s per megabyte of text: 70 files of 39 MB take 0.27 s instead of 5.2 s with regular
+expressions and NumPy (1.8 s if lines of a kind are converted together). The first load of a robot with 17 MB of meshes
+takes 1.0 s of processor time instead of 2.3 s.
 
 The kernel computes a number from its first 18 digits and a power of ten, with an error of less than two units in the
-last place of double precision. A file is read line by line in Python, with remarks on its errors, in two cases: this
-leaves a single-precision result open, or a line does not have the plain form. (W. D. Clinger, How to read floating
-point numbers accurately, PLDI 1990.)
+last place of double precision. A file is read line by line in Python, with remarks on its errors, in two cases: the
+rounding of a number to single precision is not certain, or a line does not have the plain form. (W. D. Clinger, How to
+read floating point numbers accurately, PLDI 1990.)
 """
 
 from __future__ import annotations
@@ -31,10 +31,11 @@ _DROPPED = "only the first shape of the OBJ file is read: {} faces of other shap
 
 
 class ObjLines(NamedTuple):
-    """Rows of vertices (n, 3), normals (n, 3) and texture coordinates (n, 2), float32; faces of the first shape.
+    """The content of an OBJ file: vertices (n, 3), normals (n, 3) and texture coordinates (n, 2), float32; faces.
 
-    ``size`` holds the numbers of corners of the faces. ``corner`` (n, 3) holds the numbers of vertex, texture
-    coordinate and normal, from 1; 0 means none. ``dropped`` is the number of faces of other shapes.
+    ``size`` holds the number of corners of each face of the first shape. ``corner`` (n, 3) holds vertex, texture
+    coordinate and normal of each corner, as numbers from 1; 0: none. ``dropped`` is the number of faces of other
+    shapes.
     """
 
     vertex: np.ndarray
@@ -76,9 +77,9 @@ def read_obj(content: bytes) -> RawMesh:
 
 
 def _careful_lines(text: bytes, remarks: list[str]) -> ObjLines:
-    """Read a file some of whose lines do not have the plain form; add remarks on its errors.
+    """Read a file of which some lines do not have the plain form; add remarks on its errors to ``remarks``.
 
-    As in the reference, a shape begins at a line o or g that follows faces, lines or points.
+    As in the reference, a line o or g that follows faces, lines or points begins a new shape.
     """
     rows: dict[bytes, list[list[bytes]]] = {b"v": [], b"vt": [], b"vn": []}
     size: list[int] = []
@@ -144,7 +145,10 @@ def _corner(text: bytes, counts: list[int]) -> tuple[int, ...]:
 
 
 def _resolved(number: np.ndarray, counts: tuple[int, int, int], remarks: list[str]) -> np.ndarray:
-    """Return indices of corners (n, 3), int32, -1 if missing. Numbers start at 1; negative numbers are invalid."""
+    """Return indices of corners (n, 3), int32, -1 if missing, from the numbers in the file, which start at 1.
+
+    Raises MeshDataError if a vertex does not exist. Other invalid numbers count as missing, with a remark.
+    """
     size = np.array(counts)
     index = np.where(number > 0, number - 1, -1)
     wrong = (index >= size) | (number < 0)
@@ -310,7 +314,7 @@ def _read_row(s: Any, o: Any, rows: Any, row: int, columns: int) -> int:
 
 @kernel
 def _read_index(s: Any, at: int) -> Any:
-    """Return the integer at a position (0 if there is none), and the position after it (-1 if it is too large)."""
+    """Read an integer; return it (0 if there is none), and the position after it (-1 if it is too large)."""
     negative = s.byte[at] == _MINUS
     if negative:
         at += 1
@@ -395,9 +399,9 @@ def _read_vertex(s: Any, o: Any, kind: int, fill: int) -> int:
 
 @native_over("Text", "ObjLines")
 def read_obj_lines(s: Any, o: Any, fill: int, _unused: int) -> int:
-    """Count the lines of each kind, or read them (`fill`); return 0 if all are plain.
+    """Count the lines of each kind, or, with `fill`, read them; return 0 if all are plain.
 
-    Faces are counted up to the second shape, which begins at a line o or g that follows faces, lines or points.
+    Faces are counted up to the second shape. A line o or g that follows faces, lines or points begins a new shape.
     """
     o.nvertex = o.nnormal = o.ntexcoord = o.nface = o.ncorner = o.ndropped = 0
     begun = ended = False

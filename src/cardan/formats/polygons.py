@@ -2,7 +2,7 @@
 
 An ear is a corner whose triangle with its neighbours is inside the polygon. A simple polygon has at least two ears (G.
 H. Meisters, Polygons have ears, American Mathematical Monthly 82, 1975), so that ears can be cut off until a triangle
-is left. The search goes around the polygon, and continues where an ear was found.
+is left. The search for ears goes around the polygon, and continues where an ear was found.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def triangulate(vertex: np.ndarray, size: np.ndarray, corner: np.ndarray) -> np.
 
 
 def _flattened(points: np.ndarray) -> np.ndarray:
-    """Project polygons (n, size, 3) along the axis closest to the normal of the first real corner: (n, size, 2).
+    """Project polygons (n, size, 3) along the axis closest to the normal of their first real corner: (n, size, 2).
 
     If two axes are equally close, the axis is y, as in the reference.
     """
@@ -74,7 +74,7 @@ def _flattened(points: np.ndarray) -> np.ndarray:
 
 
 def _cut_ears(flat: np.ndarray) -> np.ndarray:
-    """Triangulate polygons of one size in the plane: (n, size - 2, 3) corners, -1 for dropped triangles."""
+    """Triangulate plane polygons of one size (n, size, 2): (n, size - 2, 3) corners, -1 for dropped triangles."""
     many, size = flat.shape[:2]
     found = np.full((many, size - 2, 3), -1, np.int32)
     memory = StructMemory(POLYGONS, {})
@@ -87,13 +87,13 @@ def _cut_ears(flat: np.ndarray) -> np.ndarray:
 
 @kernel
 def _corner(p: Any, k: int) -> Any:
-    """Return a corner, in single precision even where array elements are read in double precision."""
+    """Return a corner as single-precision numbers, even where array elements are read in double precision."""
     return float32(p.corner[k, 0]), float32(p.corner[k, 1])
 
 
 @kernel
 def _turn(p: Any, a: int, b: int, c: int) -> Any:
-    """Turn of the path from corner a to corner c at corner b, as the cross product of its two sides."""
+    """Cross product of the two sides of the path a, b, c: positive for a left turn at corner b."""
     (ax, ay), (bx, by), (cx, cy) = _corner(p, a), _corner(p, b), _corner(p, c)
     return (bx - ax) * (cy - by) - (by - ay) * (cx - bx)
 
@@ -109,7 +109,7 @@ def _area(p: Any, start: int, size: int) -> Any:
 
 @kernel
 def _is_crossed(p: Any, a: int, b: int, point: int) -> bool:
-    """Whether a ray from a point in the direction of x crosses the side between two corners."""
+    """Whether a ray from `point` in the direction of x crosses the side between corners `a` and `b`."""
     (ax, ay), (bx, by), (x, y) = _corner(p, a), _corner(p, b), _corner(p, point)
     if (ay > y) == (by > y):
         return False
@@ -147,8 +147,8 @@ def _cut(p: Any, ear: int, count: int, at: int) -> int:
 def cut_all_ears(p: Any, _same: Any, many: int, size: int) -> int:
     """Cut polygons of one size ear by ear.
 
-    As in the reference, there are as many trials as corners, and each position that is tried uses one of them. The
-    first position after a cut is free, and the trials start again.
+    As in the reference, the search ends after as many positions without an ear as there are corners. A cut restarts the
+    count, and the first position after a cut is not counted.
     """
     for polygon in range(many):
         start, ear = polygon * size, polygon * (size - 2)

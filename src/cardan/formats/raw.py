@@ -14,7 +14,7 @@ LARGEST_COUNT = 20_000_000  # largest number of vertices or faces of a mesh, far
 
 
 class MeshDataError(ValueError):
-    """Error in the content of a mesh; ``attribute`` names the invalid attribute, if there is one."""
+    """Error in the content of a mesh. ``attribute`` is the name of the invalid attribute, if there is one."""
 
     def __init__(self, message: str, attribute: str | None = None) -> None:
         super().__init__(message)
@@ -23,7 +23,7 @@ class MeshDataError(ValueError):
 
 @dataclass
 class RawMesh:
-    """Vertices in the units of the file; corners of faces refer to vertices, normals and texture coordinates."""
+    """A mesh in the units of its file. Corners of faces refer to vertices, normals and texture coordinates by index."""
 
     vertex: Floats  # (n, 3)
     face: Indices  # vertices of the triangles, counter-clockwise; no rows for a point cloud
@@ -38,7 +38,7 @@ class RawMesh:
 
 
 def checked(raw: RawMesh) -> RawMesh:
-    """Return the mesh if its numbers are finite and its indices exist; raise MeshDataError otherwise."""
+    """Return the mesh. Raises MeshDataError if a number is not finite or an index does not exist."""
     finite = np.isfinite(raw.vertex).all(axis=1)
     if not finite.all():
         raise MeshDataError(f"vertex {int(np.argmin(finite))} is not finite", "vertex")
@@ -65,7 +65,7 @@ def _check_indices(corners: Indices, count: int, noun: str, least: int) -> None:
 
 
 def from_lists(values: dict[str, tuple[float, ...] | None]) -> RawMesh:
-    """Return the mesh that the attributes vertex, face, normal and texcoord of an element describe."""
+    """Return the mesh that the attributes vertex, face, normal and texcoord of an element define."""
     rows = {}
     for name, columns, kind in (("vertex", 3, "f4"), ("face", 3, "i4"), ("normal", 3, "f4"), ("texcoord", 2, "f4")):
         given = values[name] or ()

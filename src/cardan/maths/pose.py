@@ -1,6 +1,7 @@
 """Poses, conversions of orientations to quaternions (spec: modeling, "Frame orientations"), principal axes.
 
-A pose is the position and orientation (unit quaternion w, x, y, z) of a frame relative to another frame.
+A pose is the position and orientation (unit quaternion w, x, y, z) of a frame relative to another frame. All
+quaternions rotate from the inner to the outer frame.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ def unit_quat(quat: Quat) -> Quat:
 
 @kernel
 def z2quat(axis: Vec3, least: float = MINVAL) -> Quat:
-    """Return the smallest rotation that takes the z axis to the unit vector `axis`; for -z, half a turn about x.
+    """Return the shortest rotation that takes the z axis to the unit vector `axis`; for -z, a half turn about x.
 
     If the sine of the angle is below `least`, it is taken as 0.
     """
@@ -89,7 +90,7 @@ _PLANES = ((1, 2, 1.0), (0, 2, -1.0), (0, 1, 1.0))
 
 
 def rotate_symmetric(full: tuple[float, ...], quat: Quat) -> tuple[float, ...]:
-    """Return R' A R for the rotation R of ``quat``; symmetric matrices are (xx, yy, zz, xy, xz, yz)."""
+    """Return R' A R for a symmetric matrix A = (xx, yy, zz, xy, xz, yz), where R is the rotation matrix of ``quat``."""
     r = quat2mat(quat)
     xx, yy, zz, xy, xz, yz = full
     (a, b, c), (d, e, f), (g, h, i) = (r[0], r[3], r[6]), (r[1], r[4], r[7]), (r[2], r[5], r[8])
@@ -108,13 +109,16 @@ def rotate_symmetric(full: tuple[float, ...], quat: Quat) -> tuple[float, ...]:
 
 
 def _unit(quat: Quat) -> Quat:
-    """Normalise a quaternion, or return it unchanged if its length is 1 to within 1e-15."""
+    """Normalise a quaternion. If its length is 1 to within 1e-15, return it unchanged."""
     w, x, y, z = quat
     return normalize4(quat) if abs(sqrt(w * w + x * x + y * y + z * z) - 1.0) > mjMINVAL else quat
 
 
 def _rotation(tau: float, axis: int, sign: float) -> Quat | None:
-    """Return the Jacobi rotation whose double angle has the cotangent ``tau``, or None if it is negligible."""
+    """Return the Jacobi rotation about an axis as a quaternion, or None if its angle is negligible.
+
+    ``tau`` is the cotangent of twice the rotation angle; ``sign`` is the sense of rotation.
+    """
     tangent = 1.0 / (abs(tau) + sqrt(1.0 + tau * tau))
     cosine = 1.0 / sqrt(1.0 + tangent * tangent)
     if cosine > 1.0 - _EPS:

@@ -1,4 +1,4 @@
-"""Unit quaternions (w, x, y, z) as tuples, which represent rotations in 3D (spec: computation, floating objects).
+"""Unit quaternions (w, x, y, z) as tuples; they represent rotations in 3D (spec: computation, floating objects).
 
 Rotation vectors are axis times angle (rad). The derivatives of the exponential map of rotations and of its inverse are
 *right* Jacobians: perturbations are rotation vectors in the frame of the rotated body (Sola, Deray and Atchuthan 2018,
@@ -16,7 +16,7 @@ from cardan.maths.vector import MINVAL, norm3, normalize3, scale3
 
 @kernel
 def mul_quat(a: Quat, b: Quat) -> Quat:
-    """Hamilton product a b: rotate by b, then by a."""
+    """Hamilton product a b: the rotation by b, followed by the rotation by a."""
     return (
         a[0] * b[0] - a[1] * b[1] - a[2] * b[2] - a[3] * b[3],
         a[0] * b[1] + a[1] * b[0] + a[2] * b[3] - a[3] * b[2],
@@ -35,8 +35,8 @@ def neg_quat(q: Quat) -> Quat:
 def normalize4(q: Quat) -> Quat:
     """Normalise a quaternion; return the identity if `q` is shorter than `MINVAL`.
 
-    If `q` is a unit quaternion to rounding, the result is exactly `q`: repeated normalisation changes nothing. Its
-    derivatives are still those of the normalisation.
+    If the length of `q` is 1 to rounding, the result is exactly `q`, so that repeated normalisation changes nothing.
+    Its derivatives are still those of the normalisation.
     """
     n = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3])
     if n < MINVAL:
@@ -90,7 +90,7 @@ def turning_angle(w: float, s: float) -> float:
 
 @kernel
 def quat2vel(q: Quat, dt: float) -> Vec3:
-    """Angular velocity of a rotation by `q` in the time `dt`; the angle is taken in (-pi, pi].
+    """Angular velocity (rad/s, body frame) of a rotation by `q` in the time `dt` (s); the angle is in (-pi, pi].
 
     Rotations below `MINVAL` are computed to first order, so that derivatives at rest are correct.
     """
@@ -103,13 +103,13 @@ def quat2vel(q: Quat, dt: float) -> Vec3:
 
 @kernel
 def sub_quat(a: Quat, b: Quat) -> Vec3:
-    """Rotation vector, in the frame of `b`, that takes `b` to `a`."""
+    """Rotation vector in the frame of `b` that takes the orientation `b` to `a`."""
     return quat2vel(mul_quat(neg_quat(b), a), 1.0)
 
 
 @kernel
 def integrate_quat(q: Quat, velocity: Vec3, dt: float) -> Quat:
-    """Rotate the orientation `q` for the time `dt` with a body-frame angular `velocity`; normalise the result."""
+    """Rotate the orientation `q` for `dt` (s) with the angular `velocity` (rad/s, body frame); normalise the result."""
     speed = norm3(velocity)
     if speed < MINVAL:  # to first order, so that derivatives at rest are correct
         half = 0.5 * dt

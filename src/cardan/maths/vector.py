@@ -222,7 +222,7 @@ def mul_inertia(i: Inertia, v: Vec6) -> Vec6:
 
 @kernel
 def cross_motion(v: Vec6, m: Vec6) -> Vec6:
-    """Spatial cross product v x m: rate of change of a motion vector that moves with velocity v."""
+    """Spatial cross product v x m: rate of change of a motion vector `m` fixed in a frame that moves with `v`."""
     return (
         -v[2] * m[1] + v[1] * m[2],
         v[2] * m[0] - v[0] * m[2],
@@ -235,7 +235,7 @@ def cross_motion(v: Vec6, m: Vec6) -> Vec6:
 
 @kernel
 def cross_force(v: Vec6, f: Vec6) -> Vec6:
-    """Spatial cross product v x* f: rate of change of a force vector that moves with velocity v."""
+    """Spatial cross product v x* f: rate of change of a force vector `f` fixed in a frame that moves with `v`."""
     return (
         -v[2] * f[1] + v[1] * f[2] - v[5] * f[4] + v[4] * f[5],
         v[2] * f[0] - v[0] * f[2] + v[5] * f[3] - v[3] * f[5],

@@ -1,4 +1,4 @@
-"""Checks of whole trees: references to objects by name; all rules, for trees that a program built."""
+"""Checks of whole trees: references to objects by name; for trees that a program built, also all rules."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def resolve(element: Element, row: Attribute, name: str) -> Element | None:
 
 
 def referred_kind(element: Element, row: Attribute) -> str:
-    """Return the kind of the object that the attribute refers to. Raises MjcfError if the kind is not given."""
+    """Return the kind of the object that the attribute refers to. Raises MjcfError if the element gives no kind."""
     kind = row.kind or ""
     if not kind.startswith("@"):
         return kind
@@ -42,13 +42,13 @@ def referred_kind(element: Element, row: Attribute) -> str:
 
 
 def check_references(tree: ModelTree) -> None:
-    """Check names and references of a whole tree. Raises MjcfError for a repeated name or an unknown one."""
+    """Check all names and references of a tree. Raises MjcfError for a repeated or an unknown name."""
     if not _all_fine(tree):
         _check_each(tree)
 
 
 def _all_fine(tree: ModelTree) -> bool:
-    """Return whether all names and references are certainly right. A fast check of all elements of a row at once."""
+    """Return True only if all names and references are right: a fast check, row by row. False may be a false alarm."""
     rows, repeats = tree.by_row()
     names = tree.take_names(rows, repeats)
     if names is None or _doubtful(tree):
@@ -90,7 +90,7 @@ def _are_there(
 
 
 def _check_each(tree: ModelTree) -> None:
-    """Check one element after the other, so that the first mistake in the text is reported."""
+    """Check elements one by one in the order of the text, so that the first mistake in the text is reported."""
     elements = tree.named()
     discarded = _DISCARDED if tree.section("compiler")["discardvisual"] else ()
     entries = _doubtful(tree)
@@ -119,12 +119,12 @@ def _check_each(tree: ModelTree) -> None:
 
 @cache
 def _plan(row: ElementRow) -> tuple[Attribute, ...]:
-    """Return the references of a row, except those to default classes."""
+    """Return the attributes of a row that are references, except references to default classes."""
     return tuple(reference for reference in row.references if reference.kind != "default")
 
 
 def _doubtful(tree: ModelTree) -> set[str]:
-    """Return the entries for which a default class names an unknown object; their elements need single checks."""
+    """Return the entries in which a default class names an unknown object. Elements of these need individual checks."""
     return {
         entry
         for cls in tree.defaults
@@ -138,7 +138,7 @@ def _inherited(element: Element) -> dict[str, str]:
     """Return the values of the element's default class.
 
     Raises:
-        MjcfError: the class does not exist; the error is about the element that names it.
+        MjcfError: the class does not exist; the error is reported at the element that names it.
     """
     try:
         return element.default_class.entries.get(element.row.entry or "", {})
@@ -155,7 +155,7 @@ def _inherited(element: Element) -> dict[str, str]:
 
 
 def check_tree(tree: ModelTree) -> None:
-    """Check required attributes, the rules of each element, names and references. Raises MjcfError."""
+    """Check required attributes, rules, names and references of all elements. Raises MjcfError."""
     for section in tree.root.children:
         if section.tag != "default":
             for element in (section, *section.descendants()):

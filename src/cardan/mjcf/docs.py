@@ -1,4 +1,4 @@
-"""The MJCF language as text, from the table.
+"""Documentation of the MJCF language, generated from the table.
 
 ``python -m cardan.mjcf.docs > docs/mjcf.md`` makes the reference page. ``schema_text`` and ``schema_page`` list the
 elements and attributes in the layout of MuJoCo's ``mj_printSchema``.
@@ -37,7 +37,7 @@ def page() -> str:
 
 
 def _describe(row: ElementRow, path: str, parts: list[str], seen: set[int]) -> None:
-    """Add an element and its children; each row is described once."""
+    """Append the description of an element and of its children to ``parts``. Each row is described only once."""
     seen.add(id(row))
     here = f"{path}/{row.tag}" if path else row.tag
     later = _marks(row, row.later)
@@ -70,7 +70,7 @@ def _marks(row: ElementRow | Attribute, later: str | None) -> str:
 
 
 def _type(row: Attribute) -> str:
-    """Return type and count in words."""
+    """Return type and number of an attribute's values in words."""
     if row.keywords:
         return ", ".join(f"`{word}`" for word in row.keywords)
     if row.type is Type.REFERENCE:
@@ -85,7 +85,7 @@ def _type(row: Attribute) -> str:
 
 
 def _default(row: Attribute) -> str:
-    """Return the default as it would be written in MJCF."""
+    """Return an attribute's default as MJCF text."""
     if row.required:
         return "**required**"
     if row.default is None or row.default == ():

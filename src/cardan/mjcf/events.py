@@ -1,4 +1,4 @@
-"""The XML parser: text to start and end tags. Entities, document types and network access are disabled.
+"""The XML parser, from text to start and end tags. Entities, document types and network access are disabled.
 
 Text that is nearly XML is repaired with a warning, so that every file that the reference reads can be read. The
 following deviations occur in real files and are repaired: attributes without a space between them, a bare ``&`` or
@@ -23,11 +23,11 @@ End = Callable[[str], None]
 
 
 class NotWellFormed(MjcfError):
-    """The text is not XML, or uses XML features that are not accepted. Repairing it may help."""
+    """The text is not XML, or uses XML features that are not accepted. The caller may try to repair it."""
 
 
 def make_parser(text: str | bytes, source: str, start: Start | None, end: End | None) -> expat.XMLParserType:
-    """Return a parser that reports tags to the handlers given; its ``CurrentLineNumber`` is the current line."""
+    """Return a parser that calls ``start`` and ``end`` for each tag; its ``CurrentLineNumber`` is the current line."""
     parser = expat.ParserCreate("utf-8" if isinstance(text, str) else None)
 
     def refuse_doctype(name: str, system: str | None, public: str | None, subset: bool) -> NoReturn:
@@ -42,7 +42,7 @@ def make_parser(text: str | bytes, source: str, start: Start | None, end: End | 
 
 
 def well_formed(text: str | bytes, source: str) -> str | bytes:
-    """Return the text, repaired with a warning if it is not well-formed XML. Raises MjcfError if repairing fails."""
+    """Return the text. If it is not well-formed XML, repair it with a warning. Raises MjcfError if that fails."""
     try:
         _check(text, source)
     except NotWellFormed as error:
@@ -51,9 +51,9 @@ def well_formed(text: str | bytes, source: str) -> str | bytes:
 
 
 def mended(text: str | bytes, source: str, error: NotWellFormed) -> str | bytes:
-    """Return the repaired text, with a warning about the error. Raises the error if repairing fails.
+    """Repair the text, with a warning about ``error``. Raises ``error`` if repairing fails.
 
-    An error in another document, included by this one, is raised unchanged: it does not concern the text.
+    An error in a document that this one includes is raised unchanged, since it does not concern this text.
     """
     if error.source != source:
         raise error
@@ -67,12 +67,12 @@ def mended(text: str | bytes, source: str, error: NotWellFormed) -> str | bytes:
 
 
 def _check(text: str | bytes, source: str) -> None:
-    """Raise MjcfError unless the text is well-formed."""
+    """Raise MjcfError if the text is not well-formed XML."""
     run_parser(make_parser(text, source, None, None), text, source)
 
 
 def run_parser(parser: expat.XMLParserType, text: str | bytes, source: str) -> None:
-    """Parse the whole text, then remove the parser's handlers. Raises MjcfError if the text is not well-formed."""
+    """Parse the whole text, then remove the parser's handlers. Raises NotWellFormed if the text is not well-formed."""
     try:
         parser.Parse(text.encode() if isinstance(text, str) else text, True)
     except expat.ExpatError as error:
@@ -107,7 +107,7 @@ _BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codec
 
 
 def repaired(text: str | bytes) -> str:
-    """Return the elements of a text as well-formed XML, each on its original line; everything else is dropped."""
+    """Return the elements of a text as well-formed XML, each on its original line. Everything else is dropped."""
     if isinstance(text, bytes):
         # by the byte order mark, else UTF-8, else Latin-1
         mark = next((name for mark, name in _BOMS if text.startswith(mark)), None)

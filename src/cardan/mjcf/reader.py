@@ -1,11 +1,11 @@
 """MJCF text to model tree.
 
-One pass of the XML parser builds the tree. At each start tag the reader finds the row of the element in the table,
+The XML parser builds the tree in one pass. At each start tag the reader finds the row of the element in the table,
 converts the attributes to typed values and checks the rules of the element. ``<include>`` is followed immediately.
 Then macros are expanded, and default classes, names and references are checked over the whole tree. Entities, document
 types and network access are disabled.
 
-Dubious input that the reference accepts is accepted with a warning: ``nan``, unknown attributes of ``<frame>`` and
+Doubtful input that the reference accepts is accepted with a warning: ``nan``, unknown attributes of ``<frame>`` and
 ``<include>``, unknown kinds of reference frames, text that is nearly XML.
 """
 
@@ -78,7 +78,7 @@ def read_string(xml: str | bytes, assets: dict[str, bytes] | None = None, compat
 
 
 def _read(tree: ModelTree, text: str | bytes, source: str, path: Path | None) -> ModelTree:
-    """Read the main document into the tree and check the whole tree. If the text must be repaired, use a new tree."""
+    """Read the main document into a tree and check the whole tree. If the text must be repaired, start a new tree."""
     try:
         tags = _read_document(tree, text, source, path)
     except NotWellFormed as error:
@@ -115,7 +115,7 @@ def _read_model(name: str, tree: ModelTree) -> ModelTree:
 
 
 def _read_document(tree: ModelTree, text: str | bytes, source: str, path: Path | None) -> set[str]:
-    """Read the main document into the tree. Returns tags that occur in it; tags of macros are always included."""
+    """Read the main document into the tree. Return the tags that occur in it; tags of macros are always included."""
     document = _Document(tree, [], source, path, None, frozenset())
     try:
         document.parse(text)
@@ -128,7 +128,7 @@ def _read_document(tree: ModelTree, text: str | bytes, source: str, path: Path |
 
 
 class _IsUrdf(Exception):
-    """The root element of the main document is the root of a URDF model."""
+    """Raised when the root element of the main document is the root of a URDF model."""
 
 
 class _Manner:
@@ -136,16 +136,16 @@ class _Manner:
 
     Attributes:
         row: the row.
-        known: caches of values of attributes, with their fast readers.
-        rules: the rules of the row, each with the attributes without which it has nothing to check, if there are such.
-        always: whether some rule always has something to check.
-        about: if no rule always has something to check, the attributes that make a check necessary.
+        known: the cache of values of each attribute, with its fast reader.
+        rules: the rules of the row, each with the attributes that trigger it (none: the rule always applies).
+        always: whether some rule always applies.
+        about: the attributes that trigger any rule, if none always applies.
         once: whether such an element may occur only once in its parent.
         counts: whether `once` or required attributes must be checked.
         merged: whether several such elements count as one.
         singles: whether some children may occur only once in such an element.
         closing: whether the end tag requires any work.
-        inside: the same description of each kind of child seen so far, by tag.
+        inside: descriptions of the kinds of children seen so far, by tag.
     """
 
     __slots__ = (
@@ -177,9 +177,9 @@ _NO_SINGLES: set[str] = set()
 class _Document:
     """One XML document that is being read, the main document or an included one.
 
-    ``files`` holds every file included so far. ``around`` is the open element that receives the content of an included
-    document; ``around_files`` are the files that include it. ``tags`` holds the tags of all elements,
-    including those of included documents.
+    ``files`` holds every file included so far. ``around`` is the open element to which the content of an included
+    document is added; ``around_files`` are the files that include this one, directly or indirectly. ``tags`` holds the
+    tags of all elements, including those of included documents.
     """
 
     tree: ModelTree
@@ -193,14 +193,14 @@ class _Document:
     open: list[_Open | None] = field(default_factory=list)  # None represents an <include>
 
     def parse(self, text: str | bytes) -> None:
-        """Read the whole document into the tree. Raises MjcfError; NotWellFormed if it is not XML."""
+        """Read the whole document into the tree. Raises MjcfError, or NotWellFormed if the text is not XML."""
         self.parser = make_parser(text, self.source, self._start, self._end)
         run_parser(self.parser, text, self.source)
 
     # --- events ------------------------------------------------------------------------------------------------------
 
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
-        """Handle a start tag."""
+        """Handle a start tag: find the row, read and check the attributes, add the element."""
         opened = self.open
         if not opened:
             opened.append(self.around or self._root(tag, attributes))
@@ -252,7 +252,7 @@ class _Document:
         opened.append((element, manner, set() if manner.singles else _NO_SINGLES))
 
     def _end(self, tag: str) -> None:
-        """Handle an end tag."""
+        """Handle an end tag: check what depends on children."""
         top = self.open.pop()
         if top is None or not top[1].closing or top is self.around:
             return
@@ -278,7 +278,7 @@ class _Document:
         return root, manner, set()
 
     def _manner(self, around: _Manner, parent: Element, tag: str) -> _Manner:
-        """Return how to read an element with this tag, if it is allowed inside a parent that is read as `around`."""
+        """Return the `_Manner` of an element with this tag in a parent. Raises MjcfError if it is not allowed there."""
         row = parent.row.children.get(tag)
         if row is None:
             hint = suggestion(tag, parent.row.children)
@@ -293,7 +293,7 @@ class _Document:
         return manner
 
     def _add_to(self, element: Element, given: dict[str, Any], line: int) -> None:
-        """Add attributes to an element that may occur several times but counts as one."""
+        """Add attributes to an element that occurs again but counts as one."""
         element.source, element.line = self.source, line
         if "assetdir" in given:
             for name in _ASSET_FOLDERS:
@@ -314,7 +314,7 @@ class _Document:
         return values if plain else self._careful_attributes(manner.row, attributes, values)
 
     def _careful_attributes(self, row: ElementRow, attributes: dict[str, str], plain: dict[str, Any]) -> dict[str, Any]:
-        """Return typed values if the fast readers cannot read some of the attributes; ``plain`` has None for those."""
+        """Return typed values of all attributes, with full checks; ``plain`` has None where the fast reader failed."""
         values: dict[str, Any] = {}
         ignored: set[str] = set()
         rows = row.attributes
@@ -354,7 +354,7 @@ class _Document:
     # --- include -----------------------------------------------------------------------------------------------------
 
     def _include(self, top: _Open, attributes: dict[str, str]) -> None:
-        """Read another file as content of the open element."""
+        """Read another file as content of the open element. Raises MjcfError."""
         name = self._attributes(_manner_of(INCLUDE), attributes).get("file")
         if name is None:
             self._fail("required attribute missing", INCLUDE.tag, "file")
@@ -386,12 +386,12 @@ class _Document:
     # --- errors ------------------------------------------------------------------------------------------------------
 
     def _warn(self, message: str, element: str, attribute: str | None = None) -> None:
-        """Warn about the current place in the document."""
+        """Warn about the element at the parser's current line."""
         line = self.parser.CurrentLineNumber
         warnings.warn(str(MjcfError(message, self.source, line, element, attribute)), stacklevel=2)
 
     def _fail(
         self, message: str, element: str, attribute: str | None = None, kind: type[MjcfError] = MjcfError
     ) -> NoReturn:
-        """Raise an error about the current place in the document."""
+        """Raise an error about the element at the parser's current line."""
         raise kind(message, self.source, self.parser.CurrentLineNumber, element, attribute)

@@ -1,7 +1,7 @@
-"""MJCF rules beyond single attributes: attributes that exclude or require each other, allowed parents, bounds.
+"""MJCF rules on several attributes or elements: attributes that exclude or require each other, parents, bounds.
 
-Each rule is a function of an element that raises MjcfError if the element breaks the rule. `rules_of` returns those
-that can be checked when the attributes of the element are known; ``CLOSING_RULES`` holds those that need its children.
+Each rule is a function of an element that raises MjcfError if the element breaks the rule. `rules_of` returns the rules
+that can be checked at the start tag. ``CLOSING_RULES`` are those that need the element's children.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ def one_orientation(element: Element) -> None:
 
 
 def no_turned_fullinertia(element: Element) -> None:
-    """Check that a full inertia, which is given in the body's frame, has no orientation beside it."""
+    """Check that no orientation is given beside a full inertia, which is in the body's frame."""
     found = _given(element, ("fullinertia", *_ORIENTATIONS))
     if len(found) > 1 and found[0] == "fullinertia":
         raise element.error(f"fullinertia and {found[1]} exclude each other", found[1])
 
 
 def in_moving_body(element: Element) -> None:
-    """Check that joints and inertias are not children of the world."""
+    """Check that joints and inertias are not direct children of the world."""
     around = element.parent
     while around is not None and around.row.tag in ("frame", "replicate"):
         around = around.parent
@@ -73,7 +73,7 @@ def one_target(element: Element) -> None:
 
 
 def transmission_parts(element: Element) -> None:
-    """Check that a reference site is given with a site, and slider and rod with a crank."""
+    """Check that a reference site comes with a site, and slider and rod with a crank."""
     if "refsite" in element.attributes and "site" not in element.attributes:
         raise element.error("refsite needs site", "refsite")
     for name in _given(element, ("slidersite", "cranklength")):
@@ -92,7 +92,7 @@ _NOT_NEGATIVE: dict[str, tuple[str, ...]] = {
 
 
 def shortcut_bounds(element: Element) -> None:
-    """Check that the parameters of actuator shortcuts which must not be negative are not."""
+    """Check that no parameter of an actuator shortcut is negative that must not be."""
     for name in _given(element, _NOT_NEGATIVE.get(element.tag, ())):
         value = element.attributes[name]
         if min(value if isinstance(value, tuple) else (value,)) < 0.0:
@@ -100,7 +100,7 @@ def shortcut_bounds(element: Element) -> None:
 
 
 def one_damping(element: Element) -> None:
-    """Check that the damping of a servo is given in one way; if it is given in two ways, one of them must be 0."""
+    """Check that a servo has only one kind of damping: ``kv`` or ``dampratio``, or one of them is 0."""
     found = [name for name in _given(element, ("kv", "dampratio")) if element.attributes[name]]
     if len(found) > 1:
         raise element.error("kv and dampratio exclude each other", "dampratio")
@@ -115,7 +115,7 @@ def reference_frame(element: Element) -> None:
 
 
 def camera_intrinsics(element: Element) -> None:
-    """Check that focal length and principal point have a sensor size, and a sensor size a resolution and no fovy."""
+    """Check that focal lengths and principal point have a sensor size, which needs a resolution and excludes fovy."""
     if _given(element, ("focal", "focalpixel", "principal", "principalpixel")):
         if "sensorsize" not in element.attributes:
             reason = "focal lengths and principal points need it"
@@ -128,7 +128,10 @@ def camera_intrinsics(element: Element) -> None:
 
 
 def refuse(name: str, wrong: Callable[[Any], bool], message: str) -> Rule:
-    """Return a rule that raises MjcfError if the attribute ``name`` has a wrong value; ``message`` may contain it."""
+    """Return a rule that raises MjcfError if ``wrong(value)`` is true for the value of attribute ``name``.
+
+    ``{}`` in the message is replaced by the value.
+    """
 
     def rule(element: Element) -> None:
         value = element.attributes.get(name)
@@ -139,7 +142,7 @@ def refuse(name: str, wrong: Callable[[Any], bool], message: str) -> Rule:
 
 
 def euler_sequence(element: Element) -> None:
-    """Check that an Euler sequence has three letters; letters other than xyzXYZ matter only if Euler angles occur."""
+    """Check that an Euler sequence has three letters; letters other than xyzXYZ are errors if Euler angles occur."""
     word = element.attributes.get("eulerseq", "xyz")
     if len(word) != 3:
         raise element.error(f"expected three of the letters x, y, z, X, Y, Z, found '{word}'", "eulerseq")
@@ -158,7 +161,7 @@ def bounded_count(element: Element) -> None:
 
 
 def bounded_sizes(element: Element) -> None:
-    """Check that sizes are not negative; -1 means automatic for sizes with that default."""
+    """Check that sizes are not negative; -1 is allowed if it is the default (automatic)."""
     if element.attributes.get("nkey", 0) < 0:
         element.warn(f"a negative number of keyframes counts as 0, found {element.attributes['nkey']}", "nkey")
         element.attributes["nkey"] = 0
@@ -173,21 +176,21 @@ def bounded_sizes(element: Element) -> None:
 
 
 def one_memory(given: Mapping[str, Any]) -> str | None:
-    """Return the attribute of a ``size`` element that specifies the memory in addition to ``memory``, or None."""
+    """Return the attribute of ``size`` that conflicts with ``memory``, or None."""
     if given.get("memory", -1) < 0:
         return None
     return next((name for name in ("njmax", "nstack") if given.get(name, -1) >= 0), None)
 
 
 def actuator_groups(element: Element) -> None:
-    """Check that groups that can be disabled have numbers 0 to 30."""
+    """Check that the groups of actuators to disable are 0 to 30."""
     for group in element.attributes.get("actuatorgroupdisable", ()):
         if not 0 <= group <= _LARGEST_GROUP:
             raise element.error(f"groups are 0 to {_LARGEST_GROUP}, found {group}", "actuatorgroupdisable")
 
 
 def numeric_size(element: Element) -> None:
-    """Check that a numeric field has 1 to 500 numbers and that no more numbers than that size are given."""
+    """Check that the size of a numeric field is 1 to 500, and that it does not have more numbers."""
     data = element.attributes.get("data", ())
     size = element.attributes.get("size", len(data))
     if not 1 <= size <= _LARGEST_NUMERIC:
@@ -197,13 +200,13 @@ def numeric_size(element: Element) -> None:
 
 
 def needs_name(element: Element) -> None:
-    """Check that a material has a name, since it is useless without references to it."""
+    """Check that a material has a name; without one, nothing can refer to it."""
     if not element.name:
         raise element.error("required attribute missing", "name")
 
 
 def texture_grid(element: Element) -> None:
-    """Check that a layout has one letter for each cell of the grid."""
+    """Check that a texture's grid layout has one letter for each cell."""
     layout = element.attributes.get("gridlayout")
     if layout is None:
         return
@@ -273,7 +276,7 @@ CLOSING_RULES: dict[str, Rule] = {"tuple": needs_content, "fixed": needs_content
 
 @cache
 def rules_of(row: ElementRow) -> tuple[Rule, ...]:
-    """Return the rules for elements of a row: the rules of its tag and the rules of its attributes."""
+    """Return the rules for elements of a row: those of its tag and those of its attributes."""
     rules = _BY_TAG.get(row.tag, ()) if not row.is_entry else ()
     for attribute, rule in _BY_ATTRIBUTE.items():
         if attribute in row.attributes:

@@ -1,11 +1,11 @@
 """URDF text to model tree, with the extension element ``<mujoco>`` (spec: modeling, "URDF extensions").
 
 Links become bodies, each inside the body of its parent link; a link named ``world`` is the world itself. Some compiler
-settings have other defaults than in MJCF: angles are in radians, ``strippath``, ``fusestatic`` and ``discardvisual``
+settings have other defaults than in MJCF: angles are in radians; ``strippath``, ``fusestatic`` and ``discardvisual``
 are on. Inertia matrices are rotated by the orientation of the inertial frame, as the URDF standard requires. Joints
 that mimic another joint become equality constraints, with a warning, since URDF means an exact relation. If several
-shapes have the same name, the first keeps it. A shape without a material has the colour of the previous shape of its
-link, as in the reference.
+shapes have the same name, only the first keeps it. A shape without a material has the colour of the previous shape of
+its link, as in the reference.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _JOINT_WORD = {"revolute": "hinge", "continuous": "hinge", "prismatic": "slide",
 
 @dataclass
 class _Robot:
-    """State of the robot while its links are added."""
+    """State of the conversion of one robot, shared by the functions that add its links."""
 
     tree: ModelTree
     links: dict[str, Node]
@@ -82,7 +82,7 @@ def read_urdf(tree: ModelTree, text: str | bytes, source: str) -> None:
 
 
 def _take_settings(tree: ModelTree, root: Node) -> None:
-    """Read the extension element: compiler settings, options and sizes."""
+    """Read the extension element ``<mujoco>``: compiler settings, options and sizes."""
     tree.section("compiler").attributes.update(_COMPILER)
     extension = root.child("mujoco")
     if extension:
@@ -175,14 +175,14 @@ def _add_link(robot: _Robot, link: Node, joint: Node | None, parent: Element) ->
 
 
 def _element(parent: Element, tag: str, node: Node, **values: Any) -> Element:
-    """Return a new element that originates from a place in the file."""
+    """Return a new element whose source location is that of a node in the file."""
     element = parent.add(tag, **{name: value for name, value in values.items() if value is not None})
     element.source, element.line = node.source, node.line
     return element
 
 
 def _pose(node: Node | None) -> dict[str, Any]:
-    """Return position and orientation from the ``origin`` of an element."""
+    """Return position and orientation from an ``origin`` node, as attributes."""
     origin = node.child("origin") if node else None
     if origin is None:
         return {}
@@ -194,7 +194,7 @@ def _pose(node: Node | None) -> dict[str, Any]:
 
 
 def _add_joint(body: Element, node: Node) -> None:
-    """Add the joint between a link and its parent as one or three MJCF joints."""
+    """Add the joint between a link and its parent as MJCF joints: none, one or three."""
     kind, name = node.values["type"], node.values["name"]
     axis_node = node.child("axis")
     axis = axis_node.values["xyz"] if axis_node else (1.0, 0.0, 0.0)
@@ -252,7 +252,7 @@ def _add_mimics(robot: _Robot) -> None:
 
 
 def _warn(node: Node, message: str) -> None:
-    """Warn about a place in the file."""
+    """Warn about a node, at its place in the file."""
     warnings.warn(str(MjcfError(message, node.source, node.line, node.row.tag)), stacklevel=2)
 
 
@@ -289,7 +289,7 @@ def _add_shape(robot: _Robot, body: Element, shape: Node, colour: tuple[float, .
 
 
 def _mesh_name(robot: _Robot, node: Node) -> str:
-    """Return the name of a mesh, which is added unless the same file was added with the same scale."""
+    """Return the name of a mesh asset. The asset is added unless the same file with the same scale exists."""
     file = node.values["filename"].removeprefix(_PACKAGE)
     if robot.compiler["strippath"]:
         file = basename(file)

@@ -1,4 +1,4 @@
-"""The URDF language as a table, and URDF text to nodes: the elements in the table, with typed values.
+"""The URDF language as a table, and URDF text to nodes: elements of the table with typed values.
 
 URDF is open: elements and attributes that are not in the table (transmissions, plugins, sensors of other programs) are
 skipped, as in the reference.
@@ -48,7 +48,7 @@ _GEOMETRY = element(
 
 
 def _material(**more: Any) -> ElementRow:
-    """Return the row of a material, which can be a sibling of links or a child of a visual."""
+    """Return the row of a material, which may be defined beside links or inside a ``visual``."""
     colour = element("color", "colour", reals("rgba", 4, None, "colour and opacity", required=True), **_ONE)
     return element("material", "colour of a shape", word("name", "name of the material"),
                    children=[colour], **more)  # fmt: skip
@@ -126,7 +126,7 @@ _SETTINGS = ("compiler", "option", "size")
 class Node:
     """One element: its row of the table, the texts of its attributes, its place in the file, the elements inside it.
 
-    After the check, ``given`` has typed values of the attributes in the file, ``values`` those of all attributes.
+    After `check`, ``given`` has the typed values of the attributes in the file, and ``values`` also has the defaults.
     """
 
     row: ElementRow
@@ -167,7 +167,7 @@ class Node:
     def check(self, skip: tuple[str, str] = ("", "")) -> None:
         """Check and convert the attributes of this element and of all elements inside it.
 
-        Elements whose parent's tag and own tag are ``skip`` are not checked. Raises MjcfError.
+        ``skip`` is the tag of a parent and the tag of its children that are not checked. Raises MjcfError.
         """
         stack: list[Node] = [self]
         while stack:
@@ -184,7 +184,7 @@ class Node:
             stack.extend(child for child in node.children[::-1] if (node.row.tag, child.row.tag) != skip)
 
     def _check_values(self) -> None:
-        """Convert the attributes to typed values."""
+        """Convert the attributes to typed values. Raises MjcfError."""
         known, self.given = known_values(self.row), {}
         for name, text in self.texts.items():
             value = known[name].read(text) if name in known else None
@@ -218,7 +218,7 @@ class Node:
 
 
 def read_nodes(text: str | bytes, source: str, root: ElementRow) -> Node:
-    """Return the nodes of a document, not checked yet. Raises NotWellFormed if the text is not well-formed."""
+    """Parse a document to nodes, without checking them. Raises NotWellFormed if the text is not well-formed."""
     top = Node(root, {}, source, 1)
     stack: list[Node | None] = []  # None represents an element that is skipped
 

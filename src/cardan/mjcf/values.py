@@ -27,9 +27,9 @@ _MANY = 2000  # number of cached values for each attribute
 
 
 class Known(dict[str, Any]):
-    """Cache of the values of an attribute, by text. Only short texts are cached.
+    """Cache of an attribute's values, by their text. Only short texts are cached.
 
-    Missing values are read on demand by the fast reader of the attribute (see `known_values`).
+    Values that are not in the cache are read by the fast reader of the attribute (see `known_values`).
     """
 
     __slots__ = ("_reader",)
@@ -38,7 +38,7 @@ class Known(dict[str, Any]):
         self._reader = reader
 
     def __missing__(self, text: str) -> Any:
-        """Read the value of a text that is not in the cache. Raises KeyError if the fast reader cannot read it."""
+        """Read and cache the value of a text. Raises KeyError if the fast reader cannot read it."""
         value = self._reader(text)
         if value is None:
             raise KeyError(text)
@@ -58,10 +58,10 @@ class Known(dict[str, Any]):
 
 @cache
 def known_values(row: ElementRow) -> dict[str, Known]:
-    """Return the caches of values of the attributes of an element that have a fast reader, by name.
+    """Return, by name, the caches for those attributes of an element that have a fast reader.
 
-    Fast readers read only simple notation. A reader returns None if it cannot read a text. `parse_value` then finds the
-    value or raises an error.
+    Fast readers accept only simple notation and return None for any other text. `parse_value` then finds the value or
+    raises an error.
     """
     return {
         name: Known(_PLAIN[attribute.type](attribute))
@@ -135,7 +135,7 @@ def _real(token: str) -> float:
 
 
 def _parse_int(row: Attribute, text: str) -> int | tuple[int, ...]:
-    """Parse integers of 32 bits that are separated by white space."""
+    """Parse 32-bit integers that are separated by white space."""
     tokens = text.split()
     if text.strip(_PLAIN_INT):
         bad = next((token for token in tokens if token.strip(_PLAIN_INT)), text)
@@ -152,7 +152,7 @@ def _parse_int(row: Attribute, text: str) -> int | tuple[int, ...]:
 
 
 def _counted(row: Attribute, values: tuple[Any, ...], noun: str) -> Any:
-    """Check the number of values and return them, or the value itself if the attribute is a scalar."""
+    """Check the number of values. Return them as a tuple, or a bare value if the attribute is a scalar."""
     count, low, high = len(values), row.low, row.high
     if count < max(low, 1) or (high is not None and count > high):
         if high is None:
@@ -175,7 +175,7 @@ def _parse_keyword(row: Attribute, text: str) -> str:
 
 
 def _parse_memory(row: Attribute, text: str) -> int:
-    """Parse a number of bytes with an optional suffix; -1 means automatic."""
+    """Parse a number of bytes with an optional unit suffix; -1 means automatic."""
     token = text.strip()
     if token == "-1":
         return -1

@@ -57,7 +57,7 @@ def _lines(root: Element, depth: int) -> Iterator[str]:
 
 
 def _says_nothing(element: Element) -> bool:
-    """Return whether an element is a section or setting without content."""
+    """Return whether an element is a section or settings element without content."""
     return element.row.merged and not element.attributes and all(_says_nothing(child) for child in element.children)
 
 
@@ -88,7 +88,7 @@ def format_real(value: float) -> str:
 
 
 def _text(row: Attribute, value: Any) -> str:
-    """Return one value of an attribute as text."""
+    """Return an attribute's value as MJCF text."""
     if row.type is Type.REAL:
         return format_real(value)
     if row.type is Type.BOOL:

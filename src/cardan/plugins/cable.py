@@ -39,7 +39,7 @@ STRIDE = 6
 
 
 def section(kind: int, size: np.ndarray) -> tuple[float, float, float]:
-    """Compute torsion constant and second moments of area about the Y and Z axes of a cross section, m^4."""
+    """Compute torsion constant and second moments of area about the Y and Z axes of a geom's cross section, m^4."""
     if kind in (GEOM_CAPSULE, GEOM_CYLINDER):
         moment = 0.25 * pi * size[0] ** 4
         return 2.0 * moment, moment, moment
@@ -58,7 +58,7 @@ def moduli(config: Config) -> tuple[float, float, bool]:
 
 
 def init(m: Any, d: Any, instance: int) -> PluginMemory:
-    """Make the segments of an instance: their bodies as indices, stiffness and rest curvature as numbers."""
+    """Return the segments of an instance: their bodies as indices, stiffness and rest curvature as numbers."""
     shear, young, flat = moduli(config_of(m, instance))
     numbers, indices = [], []
     for body in np.flatnonzero(m.body_plugin == instance).tolist():
@@ -79,7 +79,7 @@ def init(m: Any, d: Any, instance: int) -> PluginMemory:
 
 @kernel
 def torque_of(d: Data, at: int, parent: int, body: int) -> Vec3:
-    """Torque on a segment whose numbers start at `at`, in the world frame."""
+    """Torque on a segment, whose numbers begin at `at`, in the world frame."""
     here = (d.xquat[body, 0], d.xquat[body, 1], d.xquat[body, 2], d.xquat[body, 3])
     before = (d.xquat[parent, 0], d.xquat[parent, 1], d.xquat[parent, 2], d.xquat[parent, 3])
     bent = sub_quat(here, before)
@@ -104,7 +104,7 @@ def compute(m: Model, d: Data, instance: int, capability: int) -> None:
 
 
 def rainbow(share: float) -> Vec4:
-    """Return a colour from blue (0) through cyan, green and yellow to red (1)."""
+    """Return the RGBA colour for a share of 0 (blue) to 1 (red), through cyan, green and yellow."""
     x = 4.0 * min(1.0, max(0.0, share))
     if x < 1.0:
         return (0.0, x, 1.0, 1.0)
@@ -114,7 +114,7 @@ def rainbow(share: float) -> Vec4:
 
 
 def _torques(m: Any, d: Any, memory: PluginMemory) -> dict[int, np.ndarray]:
-    """Return the torque on each segment from the previous one, by body, in the frame of the body."""
+    """Return the torque that the previous segment exerts on each segment, by body, in the frame of the body."""
     torques = {}
     for k, body in enumerate(memory.indices[1:].tolist()):
         before, here = tuple(d.xquat[m.body_parentid[body]].tolist()), tuple(d.xquat[body].tolist())
@@ -126,7 +126,7 @@ def _torques(m: Any, d: Any, memory: PluginMemory) -> dict[int, np.ndarray]:
 
 
 def visualize(m: Any, d: Any, opt: Any, scn: Any, instance: int) -> None:
-    """Colour the geoms of the segments by the mean torque of both ends, saturated at `vmax`; do nothing if `vmax` is 0.
+    """Colour the segments' geoms by the mean torque at their ends, saturated at `vmax`; if `vmax` is 0, do nothing.
 
     As in the reference, the colours remain in the model (`geom_rgba`).
     """

@@ -6,8 +6,8 @@ come from the attribute ``face``, which `flexcomp` and `composite` write: three 
 the attribute ``edge``, which contains no further information.
 
 A shell is a thin plate of triangles that resists bending, but not stretching. Two triangles with a common edge form a
-flap. From the cotangents of its angles, its four vertices get weights c that vanish on all linear functions of the
-plane. So s = sum c_i x_i measures the bending of the flap. Its energy and forces are
+flap. The cotangents of its angles determine weights c of its four vertices that vanish on all linear functions of the
+plane. The vector s = sum c_i x_i therefore measures the bending of the flap. Its energy and forces are
 
     W = 1/2 mu h^3 / (8 (A0 + A1)) s's,    f_i = - mu h^3 / (8 (A0 + A1)) c_i s
 
@@ -55,7 +55,7 @@ class Vertices(NamedTuple):
 
 
 def lame(config: Config) -> tuple[float, float]:
-    """Return Lame's parameters of a material, Pa; raise ValueError if an attribute is invalid."""
+    """Return Lame's parameters (lambda, mu) of a material, Pa. Raises ValueError if an attribute is invalid."""
     young, poisson = number(config, "young", 0.0), number(config, "poisson", 0.0)
     if poisson in (-1.0, 0.5) or not np.isfinite((young, poisson)).all():
         raise ValueError(f"poisson must be between -1 and 0.5, young finite; found {poisson:g}, {young:g}")
@@ -83,7 +83,7 @@ def vertices_of(m: Any, instance: int) -> Vertices:
 
 
 def _poses(m: Any, turns: bool) -> tuple[list[Any], list[Any]]:
-    """Return positions of all bodies at qpos0, and orientations; unless ``turns``, only of bodies with children."""
+    """Return positions of all bodies at qpos0, and orientations: of all bodies if ``turns``, else only of parents."""
     parents = m.body_parentid.tolist()
     turned = set(parents)
     quats: list[Any] = [(1.0, 0.0, 0.0, 0.0)]
@@ -97,7 +97,7 @@ def _poses(m: Any, turns: bool) -> tuple[list[Any], list[Any]]:
 
 
 def mesh_of(m: Any, instance: int, corners: int) -> tuple[Vertices, np.ndarray]:
-    """Return the vertices and elements of an instance; raise ValueError if an element has no such vertex."""
+    """Return the vertices and elements of an instance. Raises ValueError if an element refers to a missing vertex."""
     vertices, words = vertices_of(m, instance), config_of(m, instance).get("face", "").split()
     try:
         found = np.fromiter(map(int, words), np.int64, len(words))
@@ -114,7 +114,7 @@ def mesh_of(m: Any, instance: int, corners: int) -> tuple[Vertices, np.ndarray]:
 def memory_of(
     vertices: Vertices, nparts: int, nedge: int, numbers: list[Any], indices: list[Any], remembered: Any = ()
 ) -> PluginMemory:
-    """Return the memory of an instance: what describes its vertices, then further numbers and integers."""
+    """Return the memory of an instance: the data of its vertices, then further numbers and integers."""
     counts = [len(vertices.body), nparts, nedge, int(vertices.offset.any())]
     room = [vertices.offset.ravel(), np.zeros(6 * len(vertices.body))]
     integers = np.concatenate([counts, vertices.body, *indices]).astype(np.int64)
@@ -140,7 +140,7 @@ def place_vertices(d: Data, instance: int) -> None:
 
 @kernel
 def vector_at(d: Data, at: int) -> Vec3:
-    """Three consecutive numbers of an instance."""
+    """Vector stored at index `at` of ``d.work.plugin_number``."""
     return d.work.plugin_number[at], d.work.plugin_number[at + 1], d.work.plugin_number[at + 2]
 
 
@@ -161,7 +161,7 @@ def apply_vertex_forces(m: Model, d: Data, instance: int) -> None:
 
 
 def thickness_of(config: Config) -> float:
-    """Return the thickness, m; raise ValueError if this or another attribute is invalid."""
+    """Return the thickness, m. Raises ValueError if this or another attribute is invalid."""
     lame(config)
     thickness = number(config, "thickness", 0.0)
     if not abs(thickness) < _THICKEST:
@@ -170,7 +170,7 @@ def thickness_of(config: Config) -> float:
 
 
 def flaps_of(elements: np.ndarray) -> np.ndarray:
-    """Return the flaps (n, 4): ends of the common edge, ordered as in the first triangle, and opposite vertices."""
+    """Return the flaps (n, 4): ends of the common edge, ordered as in the first triangle, then opposite vertices."""
     ends = np.sort(elements[:, [[0, 1], [1, 2], [2, 0]]], axis=2).reshape(-1, 2)
     opposite = elements[:, [2, 0, 1]].ravel()
     # sort sides by their edges; the sort is stable, so that the sides of an edge keep the order of the triangles
@@ -205,7 +205,7 @@ def weights(rest: np.ndarray, flaps: np.ndarray) -> tuple[np.ndarray, np.ndarray
 
 
 def init(m: Any, d: Any, instance: int) -> PluginMemory:
-    """Make the flaps of an instance: their vertices, weights and stiffnesses."""
+    """Return the flaps of an instance: their vertices, weights and stiffnesses."""
     config = config_of(m, instance)
     vertices, elements = mesh_of(m, instance, 3)
     flaps = flaps_of(elements)

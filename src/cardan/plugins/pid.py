@@ -4,12 +4,12 @@ Let c be the setpoint, l the length and v the velocity of the actuator. The forc
 
     kp (c - l) + ki I + kd (dc/dt - v),    dI/dt = c - l.
 
-The setpoint is the control, or the activation that a ``dyntype`` makes of it. Only in the second case does it have a
-rate of change: the rate of the activation. Activations of an actuator are, in this order, I (if ki is not 0), the
-previous setpoint (if slewmax is given), and the activation of the dyntype.
+The setpoint is the control or, with a ``dyntype``, the activation. In the first case dc/dt is 0, in the second case it
+is the rate of the activation. Activations of an actuator are, in this order, I (if ki is not 0), the previous setpoint
+(if slewmax is given), and the activation of the dyntype.
 
 Attributes: the gains `kp`, `ki`, `kd`; `imax`, bound on the magnitude of ki I; `slewmax`, bound on the rate of change
-of the setpoint, from the second step on. A bound that is undefined does not exist.
+of the setpoint, from the second step on. A bound that is not given does not apply.
 
 Sources: K. J. Astrom, R. M. Murray, Feedback Systems (2008), chapter 10: PID control, windup by a bound on the
 integral; numbers of the reference.
@@ -31,7 +31,7 @@ KP, KI, KD, IMAX, SLEWMAX, HAS_SLEW = range(6)
 
 
 def gains(config: Config) -> np.ndarray:
-    """Return the numbers of an instance; raise ValueError if an attribute is not a number, or a bound is negative."""
+    """Return the gains and bounds of an instance. Raises ValueError if one is not a number, or a bound is negative."""
     kp, ki, kd = (number(config, key, 0.0) for key in ("kp", "ki", "kd"))
     imax, slewmax = number(config, "imax", inf), number(config, "slewmax", inf)
     for key, bound in (("imax", imax), ("slewmax", slewmax)):
@@ -43,14 +43,14 @@ def gains(config: Config) -> np.ndarray:
 
 
 def actdim(config: Config) -> int:
-    """Number of activations of an actuator, in addition to that of its dyntype."""
+    """Number of activations of an actuator, without the activation of its dyntype."""
     values = gains(config)
     return int(values[KI] != 0.0) + int(values[HAS_SLEW])
 
 
 @kernel
 def setpoint(m: Model, d: Data, instance: int, i: int, early: bool) -> float:
-    """Setpoint of actuator `i`; if `early` and it comes from an activation, its value at the end of the time step."""
+    """Setpoint of actuator `i`; if `early` is set, a setpoint that is an activation is taken at the end of the step."""
     if m.actuator_dyntype[i] == 0:
         target = d.work.ctrl[i]
         if m.actuator_ctrllimited[i]:
@@ -73,7 +73,7 @@ def slew_address(m: Model, d: Data, instance: int, i: int) -> int:
 
 @kernel
 def integral(m: Model, d: Data, instance: int, i: int, error: float) -> float:
-    """Integral at the end of the time step, limited to its bound."""
+    """Integral I of the error at the end of the time step, limited to its bound."""
     bound = plugin_number(d, instance, IMAX)
     return clamp(d.act[m.actuator_actadr[i]] + error * m.opt.timestep, -bound, bound)
 

@@ -49,7 +49,7 @@ PURPOSES = {
 
 @dataclass(frozen=True, eq=False)
 class Plugin:
-    """A registered plugin; `register_plugin` explains the attributes. `shape` is its signed-distance shape."""
+    """A registered plugin; `register_plugin` explains the attributes. `shape` is set for signed-distance shapes."""
 
     name: str
     attributes: tuple[str, ...] = ()
@@ -75,7 +75,7 @@ class Plugin:
         return sum(CAPABILITIES[word] for word in self.capabilities)
 
     def check(self, config: Config) -> None:
-        """Raise ValueError for a configuration with unknown attributes or invalid values."""
+        """Raise ValueError if a configuration has unknown attributes or invalid values."""
         for key in config:
             if key not in self.attributes:
                 known = ", ".join(self.attributes) or "none"
@@ -194,7 +194,7 @@ def shape_plugin(shape: Shape) -> Plugin:
 
 @cache
 def _load_packages() -> None:
-    """Let installed packages register their plugins, once per process."""
+    """Load the entry points of installed packages, which register their plugins; once per process."""
     from importlib.metadata import entry_points
 
     for entry in entry_points(group="cardan.plugins"):
@@ -204,19 +204,19 @@ def _load_packages() -> None:
 
 
 def find_plugin(name: str) -> Plugin | None:
-    """Return the plugin of a name, or None; if it is not registered, installed packages are searched."""
+    """Return the plugin of a name, or None. If it is not registered, installed packages are loaded first."""
     if name not in PLUGINS:
         _load_packages()
     return PLUGINS.get(name)
 
 
 def number_of(name: str) -> int:
-    """Return the number of a plugin in the registry, or -1."""
+    """Return the index of a plugin in the registry, or -1."""
     return list(PLUGINS).index(name) if find_plugin(name) else -1
 
 
 def plugin_of(m: Any, instance: int) -> Plugin:
-    """Return the plugin of an instance of a model; ValueError if it is not registered here."""
+    """Return the plugin of an instance of a model. Raises ValueError if the plugin is not registered."""
     name = internals.plugins(m)[instance]
     found = find_plugin(name)
     if found is None:
@@ -225,12 +225,12 @@ def plugin_of(m: Any, instance: int) -> Plugin:
 
 
 def looks_at_data(name: str) -> bool:
-    """Whether a plugin's functions may read the data when an instance is made; those of the package do not."""
+    """Whether a plugin's functions may read the data when an instance is made. Those of the package do not."""
     return name not in _stock
 
 
 def make_instance(m: Any, d: Any, instance: int) -> Any:
-    """Call the `init` of an instance's plugin, if any, and return its result; PluginError if it refuses the model."""
+    """Call the `init` of an instance's plugin, if any, and return its result. Raises PluginError if `init` fails."""
     plugin = plugin_of(m, instance)
     try:
         return plugin.init(m, d, instance) if plugin.init else None
@@ -239,7 +239,7 @@ def make_instance(m: Any, d: Any, instance: int) -> Any:
 
 
 def config_of(m: Any, instance: int) -> dict[str, str]:
-    """Return the configuration of an instance of a model: text of each attribute that is set."""
+    """Return the configuration of an instance of a model: the text of each attribute that is set."""
     start = int(m.plugin_attradr[instance])
     attributes = plugin_of(m, instance).attributes
     texts = m.plugin_attr.tobytes()[start:].split(b"\0", len(attributes))[: len(attributes)]
@@ -252,7 +252,7 @@ def size_of(size: Size, config: Config) -> int:
 
 
 def number(config: Config, key: str, default: float) -> float:
-    """Return the number at the start of an attribute's text, or the default; ValueError if the text is not one."""
+    """Return the number at the start of an attribute's text, or the default. Raises ValueError for other text."""
     text = config.get(key, "")
     if not text.strip():
         return float(default)
@@ -266,7 +266,7 @@ def number(config: Config, key: str, default: float) -> float:
 class PluginMemory:
     """Result of an `init` function, for compiled functions: real numbers and integers.
 
-    `remembered` are indices of the numbers that an evaluation leaves for later ones, if functions write numbers at all.
+    `remembered` are indices of those numbers that one evaluation stores for the next ones.
     """
 
     numbers: np.ndarray = field(default_factory=lambda: np.zeros(0))
@@ -276,13 +276,13 @@ class PluginMemory:
 
 @kernel
 def numbers_of(d: Data, instance: int) -> int:
-    """Index in ``d.work.plugin_number`` at which the real numbers of an instance start."""
+    """Index in ``d.work.plugin_number`` at which the real numbers of an instance begin."""
     return d.work.plugin_start[2 * instance]
 
 
 @kernel
 def indices_of(d: Data, instance: int) -> int:
-    """Index in ``d.work.plugin_index`` at which the integers of an instance start."""
+    """Index in ``d.work.plugin_index`` at which the integers of an instance begin."""
     return d.work.plugin_start[2 * instance + 1]
 
 

@@ -1,4 +1,4 @@
-"""Signed-distance shapes as plugins, of the package and of users (spec: programming, engine plugins, sdf).
+"""Signed-distance shapes as plugins, both of the package and of users (spec: programming, engine plugins, sdf).
 
 Attributes are lengths in m and angles in rad; the distance functions are in `cardan.collision.sdf.shape`.
 """
@@ -84,7 +84,7 @@ def register_sdf(
 
 
 def shape_of(m: MjModel, instance: int) -> Shape:
-    """Return the registered shape of a plugin instance; raise ValueError if its plugin is not one of a shape."""
+    """Return the registered shape of a plugin instance. Raises ValueError if its plugin is not a shape."""
     plugin = plugin_of(m, instance)
     if plugin.shape is None:
         raise ValueError(f"plugin instance {instance} is one of {plugin.name!r}, which is not a signed-distance shape")
@@ -92,7 +92,7 @@ def shape_of(m: MjModel, instance: int) -> Shape:
 
 
 def _meshes(m: MjModel) -> dict[int, int]:
-    """Return the mesh of each plugin instance that is a shape: that of the first geom with the instance."""
+    """Return the mesh of each plugin instance that is a shape: the mesh of the first geom with this instance."""
     geoms = np.flatnonzero((m.geom_type == mjtGeom.mjGEOM_SDF) & (m.geom_plugin >= 0))
     instances, first = np.unique(m.geom_plugin[geoms], return_index=True)
     return dict(zip(instances.tolist(), m.geom_dataid[geoms[first]].tolist(), strict=True))

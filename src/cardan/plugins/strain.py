@@ -7,14 +7,15 @@ Poisson's ratio; `thickness` of a membrane, m; `damping`, weight of the strain r
 not used.
 
 The elongation of an edge, the change of its squared length since rest, is twice the Green strain along it. The six
-(three) elongations of a tetrahedron (triangle) determine its strain E. It is a linear combination of symmetric matrices
-G that are dual to the edges: for the rest vectors r of edges, r_a' G_b r_a is 1 if a = b, else 0. So the energy of the
-element is a quadratic form of its elongations, whose matrix is computed once. For the Saint Venant-Kirchhoff material
+elongations of a tetrahedron (three of a triangle) determine its strain E. E is a linear combination of symmetric
+matrices G that are dual to the edges: for the rest vectors r of edges, r_a' G_b r_a is 1 if a = b, else 0. The energy
+of the element is therefore a quadratic form of its elongations, whose matrix is computed once. For the Saint
+Venant-Kirchhoff material
 
     W = V (lambda (tr E)^2 + mu tr E^2),    E = 1/2 sum_a G_a elongation_a,
 
-and the force of an edge is along the edge. The volume V of a tetrahedron is signed by the order of the corners; that of
-a triangle is a quarter of area times thickness. The factor of lambda and the quarter are those of the reference (the
+and the force of an edge is along the edge. The volume V of a tetrahedron is signed by the order of the corners; for a
+triangle, V is a quarter of area times thickness. The factor of lambda and the quarter are those of the reference (the
 literature has one half, and one). Damping adds the rate of change of an elongation, found from the previous evaluation.
 
 Sources: R. Kikuuwe, H. Tabuchi, M. Yamamoto, An edge-based computationally efficient formulation of Saint
@@ -78,7 +79,7 @@ def corner_coordinates(rest: np.ndarray, elements: np.ndarray) -> tuple[np.ndarr
 
 
 def metrics(rest: np.ndarray, elements: np.ndarray, bulk: float, shear: float, thickness: float) -> np.ndarray:
-    """Compute the matrix of each element's energy: gradient by the elongations, per elongation (m, edges, edges).
+    """Compute the matrix of each element's energy, which maps elongations to the energy's gradient (m, edges, edges).
 
     `rest` are positions of the vertices without stress (n, 3), `elements` corners (m, 3 or 4), `bulk` and `shear`
     Lame's parameters, Pa. Raises ValueError if an element has no volume.
@@ -105,7 +106,7 @@ def metrics(rest: np.ndarray, elements: np.ndarray, bulk: float, shear: float, t
 
 
 def parameters(config: Config) -> tuple[float, float]:
-    """Return damping, s, and thickness, m; raise ValueError if these or other attributes are invalid."""
+    """Return damping, s, and thickness, m. Raises ValueError if any attribute is invalid."""
     lame(config)
     return number(config, "damping", 0.0), number(config, "thickness", 0.0)
 
@@ -132,14 +133,14 @@ def make_init(corners: int) -> Callable[[Any, Any, int], PluginMemory]:
 
 @kernel
 def edge_start(d: Data, instance: int) -> tuple[int, int]:
-    """Indices at which the integers and the numbers of the edges start."""
+    """Indices at which the integers and the numbers of an instance's edges begin."""
     nvert = d.work.plugin_index[indices_of(d, instance) + NVERT]
     return indices_of(d, instance) + BODIES + nvert, numbers_of(d, instance) + VERTEX * nvert + DAMPING
 
 
 @kernel
 def reset(m: Model, d: Data, instance: int) -> None:
-    """Set the previous lengths to those at rest."""
+    """Set the previous lengths to the lengths at rest."""
     _, at = edge_start(d, instance)
     for edge in range(d.work.plugin_index[indices_of(d, instance) + NEDGE]):
         d.work.plugin_number[at + EDGE * edge + LAST] = d.work.plugin_number[at + EDGE * edge + REST]
@@ -147,7 +148,7 @@ def reset(m: Model, d: Data, instance: int) -> None:
 
 @kernel
 def elongate(m: Model, d: Data, instance: int) -> None:
-    """Compute the elongations of the edges, with damping."""
+    """Compute the elongations of the edges, including the damping term."""
     index, at = edge_start(d, instance)
     nvert = d.work.plugin_index[indices_of(d, instance) + NVERT]
     position = numbers_of(d, instance) + 3 * nvert

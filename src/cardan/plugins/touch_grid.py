@@ -65,7 +65,7 @@ def nsensordata(config: Config) -> int:
 
 
 def init(m: Any, d: Any, instance: int) -> PluginMemory:
-    """Return numbers of cells and channels, and the edges of the cells."""
+    """Return the memory of an instance: numbers of cells and channels, and the edges of the cells."""
     if (m.sensor_objtype[m.sensor_plugin == instance] != OBJ_SITE).any():
         raise ValueError("mujoco.sensor.touch_grid must be about a site: give objtype and objname of one")
     counts, fov, gamma, channels = grid_of(config_of(m, instance))
@@ -114,7 +114,7 @@ def add_contact(m: Model, d: Data, instance: int, sensor: int, contact: int, sig
 
 @kernel
 def add_vector(d: Data, at: int, stride: int, vector: Vec3, count: int) -> None:
-    """Add the first components of a vector to channels, Z first."""
+    """Add the first `count` components of a vector, in the order Z, X, Y, to channels."""
     if count > 0:
         d.sensordata[at] += vector[2]
     if count > 1:

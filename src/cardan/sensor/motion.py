@@ -1,6 +1,6 @@
 """Sensors of the velocity and acceleration stages (spec: modeling, sensor).
 
-Each function computes sensor `i` of its type.
+Each public function computes the value of sensor `i`, which has the function's type.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ def _interaction_force(d: Data, body: int) -> Vec3:
 
 @kernel
 def force(m: Model, d: Data, i: int) -> None:
-    """Force between a site's body and its parent, in the site's frame, N (needs `rne_post_constraint`)."""
+    """Force between a site's body and its parent body, in the site's frame, N (needs `rne_post_constraint`)."""
     site = m.sensor_objid[i]
     put3(m, d, i, mul_mat_t_vec3(get9(d.site_xmat, site), _interaction_force(d, m.site_bodyid[site])))
 
 
 @kernel
 def torque(m: Model, d: Data, i: int) -> None:
-    """Torque between a site's body and its parent about the site, in its frame, N m (needs `rne_post_constraint`)."""
+    """Torque between a site's body and its parent, about the site, in its frame, N m (needs `rne_post_constraint`)."""
     site = m.sensor_objid[i]
     body = m.site_bodyid[site]
     about_centre = angular(get6(d.cfrc_int, body))
@@ -93,7 +93,7 @@ def frameangacc(m: Model, d: Data, i: int) -> None:
 
 @kernel
 def _span_round(a: float, b: float, c: float) -> Vec2:
-    """Interval of t in which a t^2 + 2 b t + c <= 0 (a >= 0); the start of an empty interval is after its end."""
+    """Interval of t in which a t^2 + 2 b t + c <= 0 (a >= 0). An empty interval has its start after its end."""
     if a < MINVAL:
         return (-inf, inf) if c <= 0.0 else (1.0, 0.0)
     det = b * b - a * c
@@ -225,13 +225,13 @@ def ballangvel(m: Model, d: Data, i: int) -> None:
 
 @kernel
 def jointlimitvel(m: Model, d: Data, i: int) -> None:
-    """Velocity of a joint's distance from its limit; 0 if the limit is inactive."""
+    """Rate of change of a joint's distance from its limit; 0 if the limit is inactive."""
     put_of_limit(m, d, i, CNSTR_LIMIT_JOINT, d.efc_vel)
 
 
 @kernel
 def tendonlimitvel(m: Model, d: Data, i: int) -> None:
-    """Velocity of a tendon's distance from its limit; 0 if the limit is inactive."""
+    """Rate of change of a tendon's distance from its limit; 0 if the limit is inactive."""
     put_of_limit(m, d, i, CNSTR_LIMIT_TENDON, d.efc_vel)
 
 

@@ -1,4 +1,4 @@
-"""Values of sensors: storage, the cutoff, the row of a limit, orientations of objects, parts of spatial vectors."""
+"""Values of sensors: storage and cutoff; helper functions for limits, orientations of objects and spatial vectors."""
 
 from __future__ import annotations
 
@@ -72,14 +72,14 @@ def limit_row(d: Data, kind: int, i: int) -> int:
 
 @kernel
 def put_of_limit(m: Model, d: Data, i: int, kind: int, values: ConstArray1) -> None:
-    """Store an element of `values` (nefc,), that of the active limit of the object of sensor `i`; 0 if inactive."""
+    """Store, for sensor `i`, the element of `values` (nefc,) at its object's active limit; 0 without active limit."""
     row = limit_row(d, kind, m.sensor_objid[i])
     put1(m, d, i, values[row] if row >= 0 else 0.0)
 
 
 @kernel
 def object_quaternion(m: Model, d: Data, kind: int, i: int) -> Vec4:
-    """Orientation of an object in the world; for a camera, the mounted orientation, whatever the camera tracks."""
+    """Orientation of an object in the world; for a camera, as mounted on its body, whatever the camera tracks."""
     body = get4(d.xquat, object_body(m, kind, i))
     if kind == OBJ_XBODY:
         return body

@@ -1,4 +1,4 @@
-"""Sensors of the position stage (spec: modeling, sensor). Each function computes sensor `i` of its type.
+"""Sensors of the position stage (spec: modeling, sensor). Each public function computes sensor `i` of its type.
 
 If two geoms are farther apart than the cutoff, their distance is the cutoff, and direction and end points are zero.
 """
@@ -23,7 +23,7 @@ from cardan.sensor.output import limit_row, object_quaternion, put1, put3, put4
 
 @kernel
 def magnetometer(m: Model, d: Data, i: int) -> None:
-    """Magnetic flux in a site's frame."""
+    """Magnetic flux density (``opt.magnetic``) in a site's frame."""
     flux = (m.opt.magnetic[0], m.opt.magnetic[1], m.opt.magnetic[2])
     put3(m, d, i, mul_mat_t_vec3(get9(d.site_xmat, m.sensor_objid[i]), flux))
 
@@ -196,7 +196,7 @@ def distance(m: Model, d: Data, i: int) -> None:
 
 @kernel
 def normal(m: Model, d: Data, i: int) -> None:
-    """Unit vector from the first to the second geom along the shortest segment; 0 beyond the cutoff."""
+    """Unit vector from the first to the second geom along the shortest segment between them; 0 beyond the cutoff."""
     _, start, end = closest_geoms(m, d, i)
     between = sub3(end, start)
     length = norm3(between)

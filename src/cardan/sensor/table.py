@@ -139,7 +139,7 @@ def _uses(m: MjModel, need: str, when: int) -> bool:
 
 
 def needs_rne_post(m: MjModel) -> bool:
-    """Whether a sensor of the model may need body accelerations and forces (`rne_post_constraint` before the sensors).
+    """Whether a sensor of the model may need `rne_post_constraint`, i.e. body accelerations and forces.
 
     User and plugin sensors may read any result, so they count as needing everything at their stage.
     """

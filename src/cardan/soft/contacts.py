@@ -1,9 +1,9 @@
 """Collision detection with flexes: selection of pairs, and storage of the contacts found.
 
 The stage checks pairs of bodies and flexes in the order of their ids, bodies first: each body with the bodies after it,
-then with all flexes; then flexes with each other; finally each flex with itself. If a geom is a plane, it collides with
-the vertices of a flex, otherwise with its elements. Two flexes collide by their elements. Elements that share a body
-with the other side are left out.
+then with all flexes; then flexes with each other; finally each flex with itself. A plane collides with the vertices of
+a flex, any other geom with its elements. Two flexes collide by their elements. Elements that share a body with the
+other side are left out.
 
 Spec: modelling, deformable objects; XML reference, flex/contact.
 """

@@ -1,9 +1,9 @@
 """Edges of flexes: lengths, Jacobians, velocities, springs and dampers (spec: mj_flex; modelling, flex/edge).
 
-An edge joins two vertices. The derivative of its length by the position of a dof is a relative velocity: that of the
-second vertex, minus that of the first, along the edge, per unit velocity of the dof. Row e of the Jacobian has entries
-for the dofs ``m.aux.edge_colind[k]`` with k from ``m.aux.edge_rowadr[e]`` to ``m.aux.edge_rowadr[e + 1]``, ascending.
-The Jacobian is stored dense, or in compressed rows one after the other.
+An edge joins two vertices. The derivative of its length by a dof is a relative velocity per unit velocity of the dof:
+that of the second vertex relative to the first, along the edge. Row e of the Jacobian has entries for the dofs
+``m.aux.edge_colind[k]`` with k from ``m.aux.edge_rowadr[e]`` to ``m.aux.edge_rowadr[e + 1]``, ascending. The Jacobian
+is stored dense, or in compressed rows one after the other; `line` and `column` are a place in ``flexedge_J``.
 
 If a flex has neither stiffness, damping nor constraints, its edges have lengths but no Jacobian. The edges of a rigid
 flex have neither.
@@ -53,20 +53,20 @@ def edge_vector(m: Model, d: Data, flex: int, edge: int) -> Vec3:
 
 @kernel
 def vertex_torque(m: Model, d: Data, flex: int, edge: int, k: int, axis: Vec3) -> Vec3:
-    """Torque about the centre of mass of its tree of a unit force along `axis` at vertex 0 or 1 of an edge."""
+    """Torque of a unit force along `axis` at vertex 0 or 1 of an edge, about the centre of mass of its tree."""
     vertex = edge_vertex(m, flex, edge, k)
     return cross(arm_of(m, d, get3(d.flexvert_xpos, vertex), m.flex_vertbodyid[vertex]), axis)
 
 
 @kernel
 def first_place(m: Model, d: Data, edge: int) -> tuple[int, int]:
-    """Line and column of ``flexedge_J`` where the row of an edge starts, in either storage format."""
+    """Line and column of ``flexedge_J`` where the row of an edge begins, in either storage format."""
     return place_of(m, d.flexedge_J_rowadr[edge]) if is_sparse(m) else (edge, 0)
 
 
 @kernel
 def next_place(m: Model, edge: int, line: int, column: int) -> tuple[int, int]:
-    """Line and column where the row of the edge after `edge` starts; that of `edge` starts at `line`, `column`."""
+    """Line and column where the row of the next edge begins; the row of `edge` begins at `line`, `column`."""
     if is_sparse(m):
         return place_after(m, line, column, m.aux.edge_rowadr[edge + 1] - m.aux.edge_rowadr[edge])
     return line + 1, 0
@@ -74,7 +74,7 @@ def next_place(m: Model, edge: int, line: int, column: int) -> tuple[int, int]:
 
 @kernel
 def edge_moment(m: Model, d: Data, line: int, column: int, dof: int, k: int) -> float:
-    """Derivative of an edge's length by `dof`, its `k`-th, from the row at `line`, `column` of ``flexedge_J``."""
+    """Derivative of an edge's length by `dof`, the `k`-th dof of its row, which begins at `line`, `column`."""
     if not is_sparse(m):
         return d.flexedge_J[line, dof]
     if column + k < m.nv:
@@ -156,7 +156,7 @@ def edges(m: Model, d: Data) -> int:
 
 @stage
 def edge_velocity(m: Model, d: Data) -> int:
-    """Compute rates of change of edge lengths: flexedge_velocity (nflexedge,) = flexedge_J qvel."""
+    """Compute the rates of change of edge lengths: flexedge_velocity (nflexedge,) = flexedge_J qvel."""
     for flex in range(m.nflex):
         if edges_used(m, flex):
             line, column = first_place(m, d, m.flex_edgeadr[flex])
@@ -187,14 +187,14 @@ def extension(m: Model, d: Data, edge: int) -> float:
 
 @kernel
 def add_moment(d: Data, dof: int, moment: float, result: Array1) -> None:
-    """Add the force of an edge on a dof to `result` and qfrc_passive (nv,)."""
+    """Add `moment`, the generalised force of an edge on a dof, to `result` and qfrc_passive (nv,)."""
     result[dof] += moment
     d.qfrc_passive[dof] += moment
 
 
 @kernel
 def add_edge_force(m: Model, d: Data, edge: int, line: int, column: int, force: float, result: Array1) -> None:
-    """Add the joint forces of a force along an edge, whose row is at `line`, `column`, to `result` and qfrc_passive."""
+    """Add the generalised forces of a force along an edge to `result` and qfrc_passive (nv,)."""
     start, stop = m.aux.edge_rowadr[edge], m.aux.edge_rowadr[edge + 1]
     if in_threes(m, edge, column):
         for k in range(start, stop, 3):
@@ -257,7 +257,7 @@ def derivative_entry(m: Model, row: int, column: int) -> int:
 
 @kernel
 def add_edge_derivative(m: Model, d: Data, edge: int, line: int, column: int, slope: float) -> None:
-    """Add J' slope J of one edge to the entries that qDeriv stores: between dofs that move the same vertex."""
+    """Add J' slope J of one edge to qDeriv, which stores only pairs of dofs that move a common body."""
     start, stop = m.aux.edge_rowadr[edge], m.aux.edge_rowadr[edge + 1]
     if in_threes(m, edge, column):
         for k in range(start, stop, 3):

@@ -1,6 +1,6 @@
 """Flexes in space: vertices, boxes of elements, bounding trees (spec: mj_flex); elements as shapes of collisions.
 
-A flex is a set of points (vertices), which are fixed to bodies, and of elements between them: segments, triangles or
+A flex consists of points (vertices), which are fixed to bodies, and of elements between them: segments, triangles or
 tetrahedra, enlarged by a radius. Edges are handled in `soft.edges`. In collisions, elements are convex shapes with a
 support function, or capsules.
 
@@ -114,13 +114,13 @@ def place_element(d: Data, shape: int, place: Vec3, mat: Mat3) -> None:
 
 @kernel
 def segment_middle(m: Model, d: Data, flex: int, element: int) -> Vec3:
-    """Middle of an element of a flex of segments."""
+    """Middle of an element of a flex of segments, world frame."""
     return scale3(add3(element_point(m, d, flex, element, 0), element_point(m, d, flex, element, 1)), 0.5)
 
 
 @kernel
 def segment_half(m: Model, d: Data, flex: int, element: int) -> Vec3:
-    """Vector from the middle of an element of a flex of segments to its first vertex."""
+    """Vector from the middle of an element of a flex of segments to its first vertex, world frame."""
     return scale3(sub3(element_point(m, d, flex, element, 0), element_point(m, d, flex, element, 1)), 0.5)
 
 
@@ -173,7 +173,7 @@ def meets_row(boxes: ConstArray2, row: int, center: Vec3, half: Vec3) -> bool:
 
 @kernel
 def is_active(m: Model, flex: int, element: int) -> bool:
-    """Whether an element is in one of the layers that collide."""
+    """Whether an element is in one of the layers that collide (``flex_activelayers``)."""
     return m.flex_elemlayer[m.flex_elemadr[flex] + element] < m.flex_activelayers[flex]
 
 
@@ -221,7 +221,7 @@ def find_elements(m: Model, d: Data, flex: int, center: Vec3, half: Vec3) -> int
 
 @kernel
 def find_near_element(m: Model, d: Data, flex: int, element: int, other: int, margin: float) -> int:
-    """Find the elements of another flex within a margin of the box of an element (`find_elements`)."""
+    """Find the elements of flex `other` whose boxes are within a margin of an element's box; see `find_elements`."""
     row, box = m.flex_elemadr[flex] + element, d.flexelem_aabb
     half = (box[row, 3] + margin, box[row, 4] + margin, box[row, 5] + margin)
     return find_elements(m, d, other, (box[row, 0], box[row, 1], box[row, 2]), half)

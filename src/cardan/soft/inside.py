@@ -48,7 +48,7 @@ OPPOSITE = (3, 1, 2, 0)
 def append_inside(
     m: Model, d: Data, found: int, flex: int, element1: int, vertex1: int, element2: int, vertex2: int
 ) -> int:
-    """Append contacts of the near phase within a flex, which have no margin and no gap; return a status."""
+    """Append contacts of the near phase between parts of one flex; they have no margin and no gap; return a status."""
     first, side = d.ncon, flex_side(flex)
     status = append_contacts(m, d, found, side, element1, vertex1, side, element2, vertex2)
     for con in range(first, d.ncon):
@@ -62,7 +62,7 @@ def append_inside(
 
 @kernel
 def vertex_face(m: Model, d: Data, flex: int, element: int, face: int) -> int:
-    """Find the contact of a face of a tetrahedron and the vertex opposite to it; return the number of contacts."""
+    """Find the contact of a face of a tetrahedron and its opposite vertex; return the number of contacts (0 or 1)."""
     a = element_point(m, d, flex, element, FACES[face][0])
     b = element_point(m, d, flex, element, FACES[face][1])
     c = element_point(m, d, flex, element, FACES[face][2])
@@ -96,7 +96,7 @@ def is_thick(a: Vec3, b: Vec3, c: Vec3, e: Vec3, reach: float) -> bool:
 
 @kernel
 def collide_tetrahedra(m: Model, d: Data, flex: int) -> int:
-    """Append the contacts of all vertices of tetrahedra and the faces opposite to them; return a status."""
+    """Append the contacts of all vertices of tetrahedra with their opposite faces; return a status."""
     reach = 2.0 * m.flex_radius[flex] + d.work.near_margin
     for element in range(m.flex_elemnum[flex]):
         a, b = element_point(m, d, flex, element, 0), element_point(m, d, flex, element, 1)
@@ -176,7 +176,7 @@ def sweep_axis(m: Model, d: Data, flex: int) -> int:
 
 @kernel
 def begins_later(d: Data, i: int, key: float, element: int) -> bool:
-    """Whether position `i` of the sweep is after an element that begins at `key`; ties are resolved by element id."""
+    """Whether the element at position `i` of the sweep begins after `key`; if both are equal, the id decides."""
     other = d.work.element_key[i]
     return other > key or (other == key and d.work.element_order[i] > element)
 
@@ -210,8 +210,8 @@ def sort_elements(m: Model, d: Data, flex: int, n: int, axis: int) -> None:
 def lay_bins(d: Data, n: int, side: int) -> tuple[float, float, int]:
     """Create empty bins along an axis across the sweep; `side` is the column of the lower ends on this axis.
 
-    Return lowest end, bin width, and number of bins. No box is longer than a bin. If values are not finite, there is
-    one.
+    Return lowest end, bin width, and number of bins. No box is longer than a bin. If a value is not finite, there is
+    only one bin.
     """
     bounds = d.work.element_bounds
     low, high, width = inf, -inf, 0.0
@@ -238,9 +238,10 @@ def bin_at(place: float, low: float, width: float, number: int) -> int:
 
 @kernel
 def look_into_bin(d: Data, i: int, k: int, hits: int) -> int:
-    """Add the elements in bin `k` that overlap position `i` to the hits; remove elements that have ended from the bin.
+    """Add the elements in bin `k` that overlap position `i` of the sweep to the hits; return the number of hits.
 
-    Return the number of hits; ``d.work.element_active`` lists their positions in descending order.
+    Elements that have ended are removed from the bin. ``d.work.element_active`` lists the hits' positions in descending
+    order.
     """
     start = d.work.element_key[i]
     before, j = -1, d.work.bin_element[k]
@@ -274,7 +275,7 @@ def look_into_bin(d: Data, i: int, k: int, hits: int) -> int:
 def collide_sweep(m: Model, d: Data, flex: int) -> int:
     """Check pairs of elements by a sweep: each with the elements that began before it and have not ended.
 
-    Active elements are in bins across the sweep, by their lower ends, so that few are compared. Return a status.
+    Active elements are kept in bins across the sweep, by their lower ends, so that few are compared. Return a status.
     """
     n = 0
     for element in range(m.flex_elemnum[flex]):
@@ -318,7 +319,7 @@ def collide_sweep(m: Model, d: Data, flex: int) -> int:
 
 @kernel
 def spread_measure(d: Data, node: int) -> float:
-    """Measure by which the reference decides which of two nodes is opened first; it affects only the order."""
+    """Size of a node by which the reference decides which of two nodes is opened first; it affects only the order."""
     box = d.bvh_aabb_dyn
     x, y, z = box[node, 3] - box[node, 0], box[node, 4] - box[node, 1], box[node, 5] - box[node, 2]
     return x * y + y * z + z * x
@@ -334,7 +335,7 @@ def nodes_meet(d: Data, node1: int, node2: int) -> bool:
 
 @kernel
 def push(stack: IntArray1, n: int, node1: int, node2: int) -> int:
-    """Push a pair of nodes; return the height of the stack."""
+    """Push a pair of nodes on the stack; return the new height of the stack."""
     stack[n] = node1 * NODE + node2
     return n + 1
 
@@ -391,7 +392,7 @@ def collide_tree(m: Model, d: Data, flex: int) -> int:
 def collide_itself(m: Model, d: Data, flex: int) -> int:
     """Append all self-contacts of a flex, internal contacts first; return a status.
 
-    Contacts between elements exist where elements overlap; the margin is not used.
+    Elements have contacts only where they overlap; the margin is not used.
     """
     if m.flex_rigid[flex] != 0 or not m.flex_contype[flex] & m.flex_conaffinity[flex]:
         return OK

@@ -62,7 +62,7 @@ def separates(axis: Vec3, a: Vec3, b: Vec3, c: Vec3, e: Vec3, f: Vec3, g: Vec3, 
 
 @kernel
 def apart_beside(a: Vec3, b: Vec3, c: Vec3, e: Vec3, f: Vec3, g: Vec3, reach: float) -> bool:
-    """Whether two triangles are apart along the normal of the first, or a normal of one of its sides in its plane."""
+    """Whether two triangles are apart along the normal of the first, or along a normal of its sides in its plane."""
     ab, bc, ca = sub3(b, a), sub3(c, b), sub3(a, c)
     normal = cross(ab, bc)
     return (

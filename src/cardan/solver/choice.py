@@ -34,10 +34,10 @@ def solver_stages(m: Any) -> list[Stage]:
 
 
 def is_dual(m: Any) -> bool:
-    """Whether a solver of the model works on the dual problem, and so needs `efc_AR`."""
+    """Whether a solver of the model works on the dual problem, which requires `efc_AR`."""
     return m.opt.solver == mjtSolver.mjSOL_PGS or m.opt.noslip_iterations > 0
 
 
 def wants_islands(m: Any) -> bool:
-    """Whether constraint islands are to be found (flag `island`)."""
+    """Whether the model's options request constraint islands (flag `island`)."""
     return bool(m.opt.enableflags & mjtEnableBit.mjENBL_ISLAND)

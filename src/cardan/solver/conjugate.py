@@ -5,8 +5,8 @@ their formula gives a negative value, the method restarts (Polak-Ribiere-plus). 
 inertia matrix is the preconditioner: directions are combinations of z = M^-1 gradient. Hence M times a direction is a
 combination of gradients, and no product with M is needed.
 
-All degrees of freedom form one problem. If the flag `island` is set and the no-slip solver, which treats all rows
-together, is not used, each island is a problem.
+By default, all degrees of freedom form one problem. If the flag `island` is set, each island is a problem, unless the
+no-slip solver is used, which treats all rows together.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from cardan.solver.statistics import close_island, close_slot, open_slot, record
 
 @stage
 def solve_conjugate(m: Model, d: Data) -> int:
-    """Compute acceleration and constraint forces, with the same fields as `newton.solve_islands` except contact.H."""
+    """Compute acceleration and constraint forces; fields as for `newton.solve_islands`, except contact.H."""
     for i in range(m.nv):
         d.qacc[i] = d.qacc_smooth[i]
         d.qfrc_constraint[i] = 0.0
@@ -71,7 +71,7 @@ def island_scale(m: Model, d: Data, island: int) -> float:
 
 @kernel
 def descend(m: Model, d: Data, island: int, scale: float) -> None:
-    """Minimise the cost of one island; `scale` makes it comparable with `opt.tolerance`."""
+    """Minimise the cost of one island; `scale` (see `island_scale`) makes costs comparable with `opt.tolerance`."""
     first, n = dof_range(d, island)
     cost = choose_start(m, d, island, (m.opt.disableflags & DSBL_WARMSTART) == 0)
     squared = update_gradient(m, d, island) * scale * scale
@@ -108,9 +108,9 @@ def descend(m: Model, d: Data, island: int, scale: float) -> None:
 
 @kernel
 def load_factor(m: Model, d: Data, island: int) -> None:
-    """Copy the pivots of the factor of M to island order, and list the dofs whose rows have more than a pivot.
+    """Copy the pivots of the factor of M to island order, and list the dofs whose rows have off-diagonal entries.
 
-    For vertices that slide along three axes, and for balls, no row has more than a pivot.
+    Vertices that slide along three axes, and balls, have no off-diagonal entries.
     """
     first, n = dof_range(d, island)
     count = 0
@@ -128,7 +128,7 @@ def load_factor(m: Model, d: Data, island: int) -> None:
 
 @kernel
 def precondition(m: Model, d: Data, island: int) -> float:
-    """Multiply the island's gradient by M^-1, which gives z, with the factor of M; return grad' z."""
+    """Compute z = M^-1 gradient for an island, with the factor of M; return gradient' z."""
     first, n = dof_range(d, island)
     z = d.work.precond
     for p in range(first, first + n):

@@ -23,7 +23,7 @@ FEW_DIGITS = 1e-12
 
 @kernel
 def start_dense_hessian(m: Model, d: Data, island: int) -> None:
-    """Write the island's inertia matrix to ``work.H``; `change_dense_hessian` adds all rows later."""
+    """Initialise ``work.H`` with the island's inertia matrix; `change_dense_hessian` adds the rows later."""
     first, n = dof_range(d, island)
     for k in range(n * n):
         d.work.H[k] = 0.0
@@ -97,7 +97,7 @@ def factor_dense(m: Model, d: Data, island: int) -> None:
 
 @kernel
 def eliminate_dense(d: Data, n: int, i: int, least: float) -> int:
-    """Eliminate dof `i`, whose pivot is raised to at least `least`, from the rows above it.
+    """Eliminate dof `i` from the rows above it, after raising its pivot to at least `least`.
 
     Return the number of non-zero entries before the diagonal.
     """

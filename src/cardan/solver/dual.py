@@ -3,7 +3,7 @@
 The solvers minimise ``1/2 f' (A + R) f + f' b`` over admissible forces, one row or contact at a time. The residuals
 ``b + (A + R) f`` are stored in ``work.jar`` and updated with each force, so that rows whose force does not change cost
 nothing. `load_block` extracts the part of the problem that belongs to a few rows, with the regulariser R (PGS) or
-without it (no-slip). If a change would raise the cost by more than `RISE`, it is undone.
+without it (no-slip). If a change of forces would raise the cost by more than `RISE`, it is undone.
 """
 
 from __future__ import annotations
@@ -67,8 +67,8 @@ def set_force(d: Data, i: int, force: float, sparse: bool) -> None:
 def load_block(d: Data, start: int, n: int, regularized: bool, block: Array1, residual: Array1) -> None:
     """Extract the part of the problem that belongs to rows `start` to `start + n`, which touch the same trees.
 
-    Writes `block`, the part of A + R (of A, unless `regularized`), n x n row by row, and `residual`, the derivatives of
-    the cost.
+    Writes `block`, the part of A + R (without R unless `regularized`), n x n row by row, and `residual`, the
+    derivatives of the cost by the rows' forces.
     """
     for a in range(n):
         i = start + a
@@ -83,7 +83,7 @@ def load_block(d: Data, start: int, n: int, regularized: bool, block: Array1, re
 
 @kernel
 def accept(d: Data, start: int, n: int, sparse: bool, block: Array1, residual: Array1, forces: Array1) -> float:
-    """Apply `forces` to `n` rows from `start` on, unless the cost rises; return the decrease of the cost."""
+    """Apply `forces` to `n` rows from `start` on, unless the cost would rise; return the decrease of the cost."""
     change = 0.0
     for a in range(n):
         step = forces[a] - d.efc_force[start + a]
@@ -139,7 +139,7 @@ def dual_state(d: Data, i: int) -> int:
 
 @kernel
 def update_states(d: Data) -> tuple[int, int]:
-    """Write efc_state from efc_force; return how many rows have force, and how many changed state."""
+    """Write efc_state from efc_force; return the number of rows with force, and of rows whose state changed."""
     active, changed, i = 0, 0, 0
     while i < d.nefc:
         state = dual_state(d, i)
@@ -154,7 +154,7 @@ def update_states(d: Data) -> tuple[int, int]:
 
 @kernel
 def record_sweep(d: Data, improvement: float) -> None:
-    """Record one sweep over the rows, with its scaled decrease of the cost."""
+    """Add one sweep over the rows, with its scaled decrease of the cost, to the solver statistics."""
     active, changed = update_states(d)
     k = int(d.solver_niter[0])
     d.solver_niter[0] = k + 1

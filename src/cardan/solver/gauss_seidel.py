@@ -40,7 +40,7 @@ NEAR = 1e-10  # the steps end when the excess of |y|^2 and the change of lambda 
 
 @kernel
 def minimize_in_ellipsoid(a: Array1, b: Array1, scale: Array1, radius: float, n: int, x: Array1) -> None:
-    """Minimise 1/2 x' A x + b' x over the ellipsoid sum (x_i / s_i)^2 <= r^2, in up to 5 dimensions (`n`).
+    """Minimise 1/2 x' A x + b' x over the ellipsoid sum (x_i / s_i)^2 <= r^2, in `n` <= 5 dimensions.
 
     In y = x / s the ellipsoid is a ball. The minimum solves (P + lambda) y = -q with P = S A S, q = S b, and either
     lambda = 0 or |y| = r. In the second case, Newton's method finds the root of |y(lambda)|^2 - r^2, starting from 0
@@ -90,7 +90,7 @@ def minimize_in_ellipsoid(a: Array1, b: Array1, scale: Array1, radius: float, n:
 
 @kernel
 def minimize_in_ellipse(a: Array1, b: Array1, scale: Array1, radius: float, x: Array1) -> None:
-    """Solve `minimize_in_ellipsoid` in two dimensions; everything except the multiplier is in closed form."""
+    """Solve `minimize_in_ellipsoid` in two dimensions, in closed form except for the multiplier."""
     s0, s1 = scale[0], scale[1]
     p00, p01, p11 = a[0] * s0 * s0, a[1] * s0 * s1, a[3] * s1 * s1
     q0, q1 = b[0] * s0, b[1] * s1
@@ -160,7 +160,7 @@ CONTACT_MATRIX = MAX_CONDIM * MAX_CONDIM
 
 @stage
 def solve_gauss_seidel(m: Model, d: Data) -> int:
-    """Compute constraint forces and acceleration.
+    """Compute constraint forces and acceleration by PGS.
 
     Reads qacc_smooth, the rows, ``work.AR`` and qacc_warmstart. Writes efc_b, efc_force, efc_state, qfrc_constraint,
     qacc, qacc_warmstart and the solver statistics.
@@ -251,7 +251,10 @@ def update_contact(d: Data, start: int, sparse: bool) -> float:
 
 @kernel
 def slice_cone(d: Data, con: int, start: int, block: Array1, residual: Array1, forces: Array1) -> None:
-    """Find the best friction `forces` for the normal force forces[0]; `block` and `residual` belong to efc_force."""
+    """Find the best friction `forces` for the normal force forces[0].
+
+    `block` and `residual` are those of `load_block` at efc_force.
+    """
     a = stack_array(MATRIX)
     b = stack_array(MAX_FRICTION)
     scale = stack_array(MAX_FRICTION)
@@ -281,7 +284,7 @@ EDGE_MATRIX = EDGES * EDGES
 
 @stage
 def solve_noslip(m: Model, d: Data) -> int:
-    """Update efc_force of the friction dimensions, and with it efc_state, qfrc_constraint and qacc.
+    """Run the no-slip solver: update efc_force of the friction dimensions, then efc_state, qfrc_constraint and qacc.
 
     Needs ``work.AR`` and efc_b. The statistics are appended to those of the main solver.
     """
@@ -306,7 +309,7 @@ def solve_noslip(m: Model, d: Data) -> int:
 
 @kernel
 def sweep_friction(d: Data, sparse: bool) -> float:
-    """Update all friction forces; return the decrease of the cost."""
+    """Update all friction forces once; return the decrease of the cost."""
     decrease = 0.0
     first = int(d.ne)
     for i in range(first, first + d.nf):
@@ -327,7 +330,7 @@ def sweep_friction(d: Data, sparse: bool) -> float:
 
 @kernel
 def update_edges(d: Data, i: int, sparse: bool) -> float:
-    """Update two opposite edges of a pyramid, rows `i` and `i + 1`: forces mean + y and mean - y with a fixed mean."""
+    """Update two opposite edges of a pyramid, rows `i` and `i + 1`: forces mean + y and mean - y for a fixed mean."""
     block = stack_array(EDGE_MATRIX)
     residual = stack_array(EDGES)
     forces = stack_array(EDGES)
@@ -346,7 +349,7 @@ def update_edges(d: Data, i: int, sparse: bool) -> float:
 
 @kernel
 def update_slice(d: Data, start: int, sparse: bool) -> float:
-    """Update the friction of the elliptic contact whose first row is `start`; return the decrease of the cost."""
+    """Update the friction of the elliptic contact whose rows begin at `start`; return the decrease of the cost."""
     block = stack_array(MATRIX)
     residual = stack_array(MAX_FRICTION)
     b = stack_array(MAX_FRICTION)

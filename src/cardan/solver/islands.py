@@ -1,8 +1,8 @@
 """Islands: sets of kinematic trees that share constraint rows (spec: computation, constraint solver).
 
 The cost that the primal solvers minimise is a sum over islands: the inertia matrix couples only degrees of freedom
-(dofs) of one tree, and a row couples only the trees that it touches. So each island is minimised separately. Islands
-that move little need fewer iterations, matrices fit the cache, and trees without rows need no solver at all.
+(dofs) of one tree, and a row couples only the trees that it touches. Each island is therefore minimised separately.
+Islands that move little need fewer iterations, matrices fit the cache, and trees without rows need no solver at all.
 
 `partition` arranges the dofs in *island order* (``dof_at``, ``dof_position``): island 0 first, and within an island by
 increasing number, so that a parent precedes its children. Rows are not moved; each island has a list of *runs*, ranges
@@ -25,9 +25,9 @@ RUN_EQUALITY, RUN_FRICTION, RUN_ONE_SIDED, RUN_ELLIPTIC = range(4)
 
 @kernel
 def partition(m: Model, d: Data, whole: bool) -> int:
-    """Find the islands that have rows, and order their dofs and runs; return the number of islands.
+    """Find the islands that have rows, and order their dofs and runs of rows; return the number of islands.
 
-    If `whole`, all trees form one island, including trees without rows.
+    If `whole` is set, all trees form one island, including trees without rows.
     """
     for t in range(m.ntree + 1):
         d.work.tree_parent[t] = 0 if whole and t < m.ntree else t
@@ -75,7 +75,7 @@ def link(d: Data, tree1: int, tree2: int) -> int:
 
 @kernel
 def link_trees(m: Model, d: Data, whole: bool) -> None:
-    """Unite the trees that each row touches (unless `whole`), and store one of them in `row_tree`."""
+    """Unite the trees that each row touches (all trees are one set if `whole`), and store one of them in `row_tree`."""
     sparse = is_sparse(m)
     for r in range(d.nefc):
         if sparse and whole:
@@ -168,7 +168,7 @@ def order_dofs(m: Model, d: Data, count: int) -> None:
 
 @kernel
 def row_kind(d: Data, r: int) -> int:
-    """Rule of `constraint.update` that the row follows."""
+    """Kind of a row by the rule of `constraint.update` that applies to it."""
     if r < d.ne:
         return RUN_EQUALITY
     if r < d.ne + d.nf:
@@ -180,7 +180,7 @@ def row_kind(d: Data, r: int) -> int:
 
 @kernel
 def order_runs(d: Data, count: int) -> None:
-    """Split the rows into runs of one kind and one island (an elliptic contact is a run); sort the runs by island."""
+    """Split the rows into runs of one kind and one island (an elliptic contact is one run); sort the runs by island."""
     nrun, stop, last = 0, 0, -1
     for r in range(d.nefc):
         if r < stop:
@@ -218,7 +218,7 @@ def row_island(d: Data, r: int) -> int:
 
 @stage
 def find_islands(m: Model, d: Data) -> int:
-    """Write nisland and the arrays of islands; -1 means that a dof or row belongs to no island.
+    """Write nisland and the arrays that describe islands; an index of -1 means that a dof or row has no island.
 
     Reads the Jacobian's rows. Islands are numbered by their smallest tree; dofs and rows increase within an island.
     """
@@ -244,7 +244,7 @@ def find_islands(m: Model, d: Data) -> int:
 
 @kernel
 def list_constraints(d: Data) -> None:
-    """Write the arrays of rows."""
+    """Write the arrays that describe the rows of islands."""
     for island in range(d.nisland):
         d.island_efcnum[island] = 0
     listed = 0

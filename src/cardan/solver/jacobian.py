@@ -101,7 +101,7 @@ def gather_jacobian(m: Model, d: Data, island: int) -> None:
 
 @kernel
 def lone_dof(m: Model, d: Data, r: int) -> int:
-    """Return the dof of row `r` if rows of its kind involve a single dof, else -1."""
+    """Return the only dof of row `r` if rows of its kind involve a single dof, else -1."""
     if d.efc_type[r] == CNSTR_FRICTION_DOF:
         return int(d.efc_id[r])
     if d.efc_type[r] == CNSTR_LIMIT_JOINT:
@@ -126,7 +126,7 @@ def is_coupled(m: Model, d: Data, r: int, dof: int) -> bool:
 
 @kernel
 def is_by_number(d: Data, island: int) -> bool:
-    """Whether the dofs of an island are in the order of their numbers."""
+    """Whether the island order of an island's dofs is the order of their numbers."""
     first = int(d.work.island_dof[island])
     for p in range(first + 1, first + d.work.island_ndof[island]):
         if d.work.dof_at[p] < d.work.dof_at[p - 1]:
@@ -156,9 +156,9 @@ def sparse_from_sparse(d: Data, island: int, r: int, adr: int, by_number: bool) 
 
 @kernel
 def sort_blocks(d: Data, adr: int, nnz: int, source: int, split: int) -> None:
-    """Sort the columns of the row at `adr`, copied from `source`; the first `split` columns increase.
+    """Sort the columns of the row at `adr`, which was copied from `source`; its first `split` columns increase.
 
-    In the island, trees may have another order than by their numbers. If a row touches two trees, as a contact does, it
+    In an island, trees may be in a different order than in the model. If a row touches two trees, as a contact does, it
     is enough to swap their blocks.
     """
     rest = nnz - split
@@ -182,9 +182,9 @@ def sort_blocks(d: Data, adr: int, nnz: int, source: int, split: int) -> None:
 
 @kernel
 def count_blocks(d: Data, adr: int, nnz: int) -> int:
-    """Number of blocks of three consecutive columns that form the compressed row at `adr`; 0 if it has another form.
+    """Number of blocks of three consecutive columns that make up the compressed row at `adr`; 0 for any other row.
 
-    Vertices and balls have such rows. Only one index is then read per block.
+    Rows of vertices and balls have this form. Only one index must then be read for each block.
     """
     if nnz % 3 != 0:
         return 0

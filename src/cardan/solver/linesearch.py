@@ -1,8 +1,8 @@
 """Exact line search: Newton's method in one dimension, analytical second derivatives (spec: computation, algorithms).
 
-Along a ray x + alpha v the cost is convex and once continuously differentiable. So its slope increases, and is 0 at the
-minimum. The Newton iteration on the slope stays inside a bracket, found from the signs of the slopes. If a Newton step
-would leave the bracket, it is replaced by a bisection.
+Along a ray x + alpha v the cost is convex and once continuously differentiable. Its slope therefore increases, and is 0
+at the minimum. The Newton iteration on the slope stays inside a bracket, found from the signs of the slopes. If a
+Newton step would leave the bracket, it is replaced by a bisection.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def line_search(m: Model, d: Data, island: int, scale: float, first: float) -> t
 def bracketed_newton(
     m: Model, d: Data, island: int, linear: float, curvature: float, tolerance: float, first: float
 ) -> tuple[float, float, int]:
-    """Find the root of the slope; `first` is the first trial step, or 0. Return the values of `line_search`.
+    """Find the root of the slope, starting with the trial step `first` if it is not 0. Results as for `line_search`.
 
     The first evaluation only provides the start of Newton's method; it is not counted as an iteration.
 
@@ -87,7 +87,7 @@ def bracketed_newton(
 
 @kernel
 def add_equality(d: Data, island: int, linear: float, curvature: float) -> Vec2:
-    """Add the island's equality rows, which are quadratic everywhere, to the slope's coefficients; return these."""
+    """Add the island's equality rows, which are quadratic everywhere, to slope and curvature; return the sums."""
     begin, end = run_range(d, island)
     for run in range(begin, end):
         k = d.work.run_order[run]
@@ -101,7 +101,7 @@ def add_equality(d: Data, island: int, linear: float, curvature: float) -> Vec2:
 
 @kernel
 def prepare_cones(d: Data, island: int) -> None:
-    """Compute the coefficients along the ray of the island's elliptic contacts."""
+    """Compute the coefficients of the island's elliptic contacts along the ray."""
     begin, end = run_range(d, island)
     for run in range(begin, end):
         k = d.work.run_order[run]
@@ -134,10 +134,10 @@ def prepare_cones(d: Data, island: int) -> None:
 
 @kernel
 def evaluate_ray(d: Data, island: int, linear: float, curvature: float, step: float) -> Vec2:
-    """Compute the first and second derivative of the cost along the ray at `step`.
+    """First and second derivative of the cost along the ray at `step`.
 
-    The part that is quadratic everywhere (inertia and equality rows) has the slope `linear` at 0 and the given
-    `curvature`.
+    `linear` is the slope at 0, and `curvature` the second derivative, of the part that is quadratic everywhere (inertia
+    and equality rows).
     """
     slope = linear + step * curvature
     begin, end = run_range(d, island)
@@ -178,7 +178,7 @@ def evaluate_ray(d: Data, island: int, linear: float, curvature: float, step: fl
 
 @kernel
 def cone_ray(d: Data, con: int, step: float) -> Vec2:
-    """Derivatives along the ray of the cost of elliptic contact `con`."""
+    """First and second derivative along the ray of the cost of elliptic contact `con`."""
     ray = d.work.cone_ray
     mu = d.contact.mu[con]
     normal = ray[con, RAY_N0] + step * ray[con, RAY_N1]

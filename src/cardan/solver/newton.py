@@ -6,8 +6,8 @@ cost is a quadratic spline, so the last iteration reaches the minimum exactly.
 
 The reference starts at the cheaper of `qacc_warmstart`, the solution of the previous step, and `qacc_smooth`, the
 unconstrained acceleration. If inputs or contacts have changed, neither is good, and with few iterations the start
-determines the quality of the result. Cardan starts at the best point between the two. Their residuals determine those
-of all points between them, so this line search costs no product with a matrix and no factorisation.
+determines the quality of the result. Cardan starts at the best point on the segment between the two. The residuals at
+its ends determine the residuals at all its points, so this line search needs no matrix product or factorisation.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ NEAR = 1e-3  # the start may miss the best point by this share of the distance
 
 @kernel
 def start_between(m: Model, d: Data, island: int) -> float:
-    """Start at the cheapest point between `qacc_smooth` and `qacc_warmstart`; return the cost there.
+    """Start at the cheapest point between `qacc_smooth` and `qacc_warmstart`; return the cost at this point.
 
     Writes x, Mx, jar, the rows' forces and states, and ``efc_b`` = J qacc_smooth - efc_aref. If the warm start is not
     finite, it is ignored.
@@ -94,7 +94,7 @@ NEED_H = int(GROW_H)
 @stage
 @side_by_side
 def solve(m: Model, d: Data) -> int:
-    """Compute acceleration and constraint forces, for models of any size (see `solve_islands`)."""
+    """Compute acceleration and constraint forces for models of any size; status and fields as for `solve_islands`."""
     return solve_islands(m, d, True)
 
 
@@ -205,7 +205,7 @@ def prepare_island(m: Model, d: Data, island: int, large: Any) -> int:
 def refresh_factor(m: Model, d: Data, island: int, k: int, large: Any) -> None:
     """Update the factorisation of the Hessian for the current states of the rows, in iteration `k`.
 
-    Cone terms change in every iteration. With cones, and in the iteration after them, the factorisation is recomputed.
+    Cone terms change in every iteration. With them, and once afterwards, the factorisation is recomputed.
     """
     plain = k > 0 and d.work.has_cone == 0
     d.work.has_cone = 1 if any_cone(d, island) else 0

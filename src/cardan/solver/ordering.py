@@ -1,7 +1,7 @@
 """Elimination order of a sparse Newton matrix: trees with few links to other trees are eliminated first.
 
 `sparse` eliminates from the last dof to the first, in island order. In a pile of bodies that are numbered layer by
-layer, rows of such a factor fill up across whole layers. This module places the trees of an island so that the tree
+layer, rows of such a factor fill up across whole layers. This module orders the trees of an island so that the tree
 with the fewest links to the remaining trees is eliminated next (minimum degree: Davis, Direct Methods for Sparse Linear
 Systems, section 7.1; George and Liu, The evolution of the minimum degree ordering algorithm, 1989). If several trees
 have the fewest links, the one with the highest number is next. Dofs of a tree stay together and keep their order. The
@@ -71,7 +71,7 @@ def order_trees(m: Model, d: Data, island: int) -> int:
 
 @kernel
 def find_links(m: Model, d: Data, island: int, count: int, words: int) -> int:
-    """Set the bits of all pairs of trees that share a constraint row; return the number of pairs."""
+    """Set the bits of all pairs of trees that share a constraint row; return the number of linked pairs."""
     for k in range(count * words):
         d.work.L_col[k] = 0
     begin, end = run_range(d, island)
@@ -126,9 +126,10 @@ def highest_bit(word: int) -> int:
 
 @kernel
 def natural_links(d: Data, count: int, words: int) -> int:
-    """Number of pairs of trees that the factor links if the order is by number, from the elimination tree of the trees.
+    """Number of pairs of trees that the factor links if trees are eliminated by number.
 
-    Works on a copy, stored behind the links, of the links from each tree to trees with smaller indices.
+    It follows from the elimination tree of the trees. Works on a copy, stored behind the links, of the links from each
+    tree to trees with smaller indices.
     """
     bits = d.work.L_col
     copy = count * words
@@ -154,7 +155,7 @@ def natural_links(d: Data, count: int, words: int) -> int:
 
 @kernel
 def eliminate_trees(d: Data, count: int, words: int) -> None:
-    """Choose the trees one after the other, and list them in `row_head`."""
+    """Choose the order of elimination, tree by tree, and list it in `row_head`."""
     for a in range(count):
         set_key(d, a, count, words)
     for step in range(count):
@@ -176,7 +177,7 @@ def eliminate_trees(d: Data, count: int, words: int) -> None:
 
 @kernel
 def absorb(d: Data, a: int, chosen: int, words: int) -> None:
-    """Link tree `a` with all trees that `chosen` is linked with, and remove its link with `chosen`."""
+    """Link tree `a` to all trees to which `chosen` is linked, and remove its link to `chosen`."""
     for w in range(words):
         d.work.L_col[a * words + w] |= d.work.L_col[chosen * words + w]
     d.work.L_col[a * words + a // WORD] &= LOW ^ (1 << (a % WORD))
@@ -185,7 +186,7 @@ def absorb(d: Data, a: int, chosen: int, words: int) -> None:
 
 @kernel
 def set_key(d: Data, a: int, count: int, words: int) -> None:
-    """Set the key by which tree `a` is chosen: fewest links first, then the highest index."""
+    """Set the sort key of tree `a`: fewest links first, then the highest index."""
     links = 0
     for w in range(words):
         links += number_of_bits(int(d.work.L_col[a * words + w]))

@@ -1,8 +1,8 @@
 """Sparse Newton matrices of one island by panels: rows of the factor that have the same columns, processed together.
 
 Neighbouring rows of a sparse factor often share their pattern (supernodes; Ng and Peyton, Block sparse Cholesky
-algorithms on advanced uniprocessor computers, 1993), as do the dofs of a free body, and those along a limb. Up to
-`WIDTH` such rows form a panel. Its rows are stored side by side in ``work.panel`` (column, lane). Each row below is
+algorithms on advanced uniprocessor computers, 1993). Examples are the dofs of a free body, and those along a limb. Up
+to `WIDTH` such rows form a panel. Its rows are stored side by side in ``work.panel`` (column, lane). Each row below is
 read once for the whole panel, and the arithmetic is vectorised over the lanes.
 """
 
@@ -47,8 +47,8 @@ def find_panels(d: Data, n: int) -> None:
 def is_alike(d: Data, i: int) -> bool:
     """Whether rows `i` - 1 and `i` can share a panel.
 
-    Row `i` - 1 must have the columns of row `i` except its diagonal, and both must occur in the same rows below and in
-    J.
+    Row `i` - 1 must have the columns of row `i` except the diagonal of row `i`. Both must occur in the same rows below
+    and in the same rows of J.
     """
     other = i - 1
     nnz = int(d.work.L_nnz[i])
@@ -74,7 +74,7 @@ def is_alike(d: Data, i: int) -> bool:
 
 @kernel
 def factor_panel(m: Model, d: Data, island: int, first: int, last: int) -> None:
-    """Compute rows `first` to `last` of the factor, which form a panel; ``panel`` is 0 before and after."""
+    """Compute rows `first` to `last` of the factor, which form a panel. ``work.panel`` is 0 before and after."""
     for j in range(first, last + 1):
         dof = int(d.work.dof_at[d.work.island_dof[island] + j])
         shift = j - dof
@@ -100,7 +100,7 @@ def factor_panel(m: Model, d: Data, island: int, first: int, last: int) -> None:
 
 @kernel
 def spread_constraints(d: Data, first: int, last: int) -> None:
-    """Add J' D J, cones included, to ``panel``; entries right of the diagonals are meaningless."""
+    """Add J' D J, cones included, to ``work.panel``; the caller must ignore entries right of the diagonals."""
     weight = stack_array(WIDTH)
     for lane in range(WIDTH):
         weight[lane] = 0.0
@@ -138,7 +138,7 @@ def add_outer(d: Data, adr: int, count: int, weight: Array1) -> None:
 
 @kernel
 def reduce_panel(d: Data, first: int, last: int) -> None:
-    """Subtract the rows below ``panel`` that contain its columns: whole panels, two rows at a time."""
+    """Subtract the contributions of all rows below that contain columns of the panel, two rows at a time."""
     t = int(d.work.LT_adr[last]) + 1
     end = t - 1 + int(d.work.LT_nnz[last])
     while t < end:
@@ -154,7 +154,10 @@ def reduce_panel(d: Data, first: int, last: int) -> None:
 
 @kernel
 def subtract_one(d: Data, i: int, count: int, width: int) -> None:
-    """Subtract the first `count` entries of row `i` from ``panel``, whose columns are the last `width` of them."""
+    """Subtract the contribution of the first `count` entries of row `i` from ``work.panel``.
+
+    The last `width` of these entries are in the columns of the panel.
+    """
     c = stack_array(WIDTH)
     adr = int(d.work.L_adr[i])
     load_factors(d, i, adr + count - width, width, c)
@@ -167,7 +170,7 @@ def subtract_one(d: Data, i: int, count: int, width: int) -> None:
 
 @kernel
 def subtract_two(d: Data, i: int, count: int, width: int) -> None:
-    """Subtract rows `i` and `i` + 1, which have the same columns, from ``panel`` (see `subtract_one`)."""
+    """Subtract the contributions of rows `i` and `i` + 1, which have the same columns (see `subtract_one`)."""
     a = stack_array(WIDTH)
     b = stack_array(WIDTH)
     adr = int(d.work.L_adr[i])
@@ -184,7 +187,7 @@ def subtract_two(d: Data, i: int, count: int, width: int) -> None:
 
 @kernel
 def load_factors(d: Data, i: int, adr: int, width: int, c: Array1) -> None:
-    """Load `width` entries of row `i` from `adr` on, divided by the row's pivot; set the other lanes to 0."""
+    """Load `width` entries of row `i` from `adr` on, divided by the row's pivot, to `c`; set the other lanes to 0."""
     for lane in range(WIDTH):
         c[lane] = 0.0
     for lane in range(width):
@@ -193,7 +196,7 @@ def load_factors(d: Data, i: int, adr: int, width: int, c: Array1) -> None:
 
 @kernel
 def eliminate_panel(d: Data, first: int, last: int, least: Array1) -> None:
-    """Reduce the rows of ``panel`` by each other, from the last to the first; raise pivots to at least `least`."""
+    """Eliminate the rows of ``work.panel`` from each other, last row first; raise pivots to at least `least`."""
     c = stack_array(WIDTH)
     adr = int(d.work.L_adr[last])
     before = int(d.work.L_nnz[last]) - (last - first + 1)  # number of columns before the panel's own

@@ -8,12 +8,12 @@ Vectors over dofs are in island order (see `islands`): ``x``, ``x_smooth``, ``f_
 ``Mv``. Vectors over rows (``jar = J x - aref``, ``jv = J search``) have the numbering of the rows. Nothing here depends
 on how a solver chooses its directions.
 
-*Stiff* islands have rows whose bodies hardly any force can move. No force through the centre of mass moves a body that
-turns about this point, so its contacts get the largest weight there is, and forces of 1e16 N. Their cost of 1e18 is
-constant up to rounding, so that differences of costs tell nothing about the other rows of the island. The rounding
-error of J' efc_force, a difference of such forces, is as large as the forces that move the bodies. The Newton direction
-and the acceleration are accurate all the same. They give the gain of a step, the part of it that is rounding, and the
-constraint force at the minimum: M qacc - qfrc_smooth.
+*Stiff* islands have rows whose bodies hardly any force can move. An example is a contact of a body that turns about its
+centre of mass, if the contact force passes through this point. Such rows have the largest possible weight, and forces
+of 1e16 N. Their cost of 1e18 is constant up to rounding, so that differences of costs contain no information about the
+other rows of the island. The rounding error of J' efc_force, a difference of such forces, is as large as the forces
+that move the bodies. The Newton direction and the acceleration remain accurate. For stiff islands they are therefore
+used to compute the gain of a step, its rounding error, and the constraint force M qacc - qfrc_smooth at the minimum.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def load_smooth_point(d: Data, island: int) -> None:
 
 @kernel
 def multiply_inertia(m: Model, d: Data, island: int, vector: Array1, result: Array1) -> None:
-    """Compute `result` = M `vector` over the dofs of an island; island order preserves the distances within a tree."""
+    """Compute `result` = M `vector` over the dofs of an island, in island order."""
     first, n = dof_range(d, island)
     for p in range(first, first + n):
         i = int(d.work.dof_at[p])
@@ -78,7 +78,7 @@ def set_residual(d: Data, island: int, vector: Array1) -> None:
 
 @kernel
 def update_rows(d: Data, island: int) -> float:
-    """Compute forces, states and cone Hessians of an island's rows at ``jar``; return the sum of the rows' costs."""
+    """Compute forces, states and cone Hessians of an island's rows at ``jar``; return the cost of the rows."""
     cost = 0.0
     begin, end = run_range(d, island)
     for run in range(begin, end):
@@ -99,7 +99,7 @@ def update_rows(d: Data, island: int) -> float:
 
 @kernel
 def inertia_cost(d: Data, island: int) -> float:
-    """Gauss part of the cost: 1/2 (x - a)' M (x - a)."""
+    """Inertia part of the cost (Gauss' principle): 1/2 (x - a)' M (x - a)."""
     cost = 0.0
     first, n = dof_range(d, island)
     for p in range(first, first + n):
@@ -122,7 +122,7 @@ def update_gradient(m: Model, d: Data, island: int) -> float:
 
 @kernel
 def choose_start(m: Model, d: Data, island: int, warm: bool) -> float:
-    """Start at the cheaper of `qacc_warmstart` (if `warm`) and `qacc_smooth`; return the cost there.
+    """Start at the cheaper of `qacc_warmstart` (if `warm`) and `qacc_smooth`; return the cost at this point.
 
     Writes x, Mx, jar, the rows' forces and states, and ``efc_b`` = J qacc_smooth - efc_aref.
     """
@@ -167,7 +167,7 @@ def move(d: Data, island: int, step: float) -> None:
 
 @kernel
 def take_step(m: Model, d: Data, island: int, step: float, scale: float) -> Vec2:
-    """Move by `step` along the search direction; return the cost there, and the squared norm of the scaled gradient."""
+    """Move by `step` along the search direction; return the new cost, and the squared norm of the scaled gradient."""
     move(d, island, step)
     cost = update_rows(d, island) + inertia_cost(d, island)
     return cost, update_gradient(m, d, island) * scale * scale
@@ -185,7 +185,7 @@ def scatter(d: Data, island: int) -> None:
 
 @kernel
 def count_states(d: Data, island: int) -> tuple[int, int, int]:
-    """Count an island's rows: with force (not SATISFIED), with a new state after the last move, with a new Hessian."""
+    """Count rows of an island: with force (not SATISFIED), with a new state, and entering or leaving the Hessian."""
     active, changed, updates = 0, 0, 0
     begin, end = run_range(d, island)
     for run in range(begin, end):
@@ -200,7 +200,7 @@ def count_states(d: Data, island: int) -> tuple[int, int, int]:
 
 @kernel
 def direction_products(d: Data, island: int) -> Vec4:
-    """Products with the search direction v: slope of the cost at x, v' (Mx - qfrc_smooth), v' M v and the norm of v."""
+    """Products with the search direction v: slope of the cost at x; v' (Mx - qfrc_smooth); v' M v; norm of v."""
     first, n = dof_range(d, island)
     slope, linear, curvature, squared = 0.0, 0.0, 0.0, 0.0
     for p in range(first, first + n):
@@ -220,7 +220,7 @@ ROUNDING = 1.1e-15
 
 @kernel
 def is_stiff(d: Data, island: int) -> bool:
-    """Return whether an island has a row of weight `STIFF` or more."""
+    """Whether an island has a row of weight `STIFF` or more."""
     begin, end = run_range(d, island)
     for run in range(begin, end):
         k = d.work.run_order[run]
@@ -234,9 +234,9 @@ def is_stiff(d: Data, island: int) -> bool:
 
 @kernel
 def promised_gain(d: Data, island: int) -> float:
-    """Return by how much the Newton step lowers the cost if no row changes its state; 0 if that is only rounding.
+    """Decrease of the cost by a Newton step if no row changes its state; 0 if it is below the rounding error.
 
-    The rounding error is that of the forces of the rows, `ROUNDING` of each.
+    The rounding error is estimated as `ROUNDING` times the sum of the magnitudes of the rows' terms.
     """
     slope, error = 0.0, 0.0
     first, n = dof_range(d, island)
@@ -252,7 +252,7 @@ def promised_gain(d: Data, island: int) -> float:
 
 @kernel
 def set_force_from_inertia(m: Model, d: Data, island: int) -> None:
-    """Write ``f_constraint`` = M (x - qacc_smooth), the force of the constraints where the cost is least."""
+    """Write ``f_constraint`` = M (x - qacc_smooth), which is the constraint force at the minimum of the cost."""
     first, n = dof_range(d, island)
     for p in range(first, first + n):
         d.work.search[p] = d.work.x[p] - d.work.x_smooth[p]

@@ -34,7 +34,7 @@ def sign_of_change(d: Data, r: int) -> int:
 def change_factor(d: Data, island: int, large: Any) -> bool:
     """Update ``work.L``, without cone terms, for the current states of the rows; `large` as in `newton.solve_islands`.
 
-    Return False if the factor has to be recomputed: too many changes, or a pivot was lost.
+    Return False if the factor must be recomputed: there are too many changes, or a pivot is lost.
     """
     changes = 0
     begin, end = run_range(d, island)
@@ -63,9 +63,9 @@ def change_factor(d: Data, island: int, large: Any) -> bool:
 
 @kernel
 def is_cheaper(d: Data, island: int, changes: int, large: Any) -> bool:
-    """Whether updates for `changes` rows need at most as many products as a factorisation.
+    """Whether updating `changes` rows costs less than a factorisation.
 
-    An update reaches at most all entries of the factor.
+    The estimate assumes that an update reaches all entries of the factor.
     """
     n = int(d.work.island_ndof[island])
     size, work = n * (n + 1) // 2, n * (n + 1) * (2 * n + 1) // 6
@@ -79,9 +79,10 @@ def is_cheaper(d: Data, island: int, changes: int, large: Any) -> bool:
 
 @kernel
 def change_pivot(inverse: float, p: float, weight: float) -> Vec3:
-    """Compute a pivot, given by its reciprocal, after an update with the entry `p` of its vector.
+    """Compute a pivot, given by its reciprocal, after an update with the entry `p` of the update's vector.
 
-    Return the new reciprocal (0 if the pivot is lost), ratio of new to old pivot, weight of the update of further rows.
+    Return the new reciprocal (0 if the pivot is lost), the ratio of new to old pivot, and the weight of the update for
+    further rows.
     """
     ratio = 1.0 + weight * p * p * inverse
     if ratio < LOST:
@@ -91,7 +92,7 @@ def change_pivot(inverse: float, p: float, weight: float) -> Vec3:
 
 @kernel
 def change_dense_factor(d: Data, r: int, n: int, weight: float) -> bool:
-    """Update the factor for H + `weight` j j' with row j = `r` of a dense Jacobian; return False if a pivot is lost."""
+    """Update the factor for H + `weight` j j', where j is dense Jacobian row `r`; return False if a pivot is lost."""
     row = stack_array(DENSE_MAX)
     adr = int(d.work.row_adr[r])
     last = n - 1

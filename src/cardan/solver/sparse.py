@@ -207,7 +207,7 @@ def factor_sparse(m: Model, d: Data, island: int) -> None:
 
 @kernel
 def spread_cone(d: Data, r: int, entry: int) -> None:
-    """Add the contribution of entry `entry` of row `r`, of an elliptic contact in the zone CONE, to ``dense_row``.
+    """Add the contribution of entry `entry` of row `r` to ``dense_row``; its elliptic contact is in the zone CONE.
 
     The rows of an elliptic contact have the same columns.
     """

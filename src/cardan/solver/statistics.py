@@ -1,8 +1,8 @@
 """Solver statistics: the contents of `mjData.solver` for each iteration.
 
-Each *slot* has `mjNSOLVER` entries, one per iteration. If islands share a slot, they are solved one after the other,
-and entry k is the sum over all islands of their iteration k. An island that had fewer iterations contributes its final
-gradient and active rows to the later entries. Islands beyond the last slot have no statistics.
+Each *slot* has `mjNSOLVER` entries, one per iteration. If islands share a slot, entry k is the sum over all islands of
+their iteration k. An island that had fewer iterations contributes its final gradient and active rows to the later
+entries. Islands beyond the last slot have no statistics.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def reset_statistics(d: Data) -> None:
 
 @kernel
 def open_slot(d: Data, slot: int) -> None:
-    """Open `slot`, to which the following iterations belong."""
+    """Start a slot: iterations that are recorded from now on belong to it."""
     d.work.statistics_slot = slot
     d.work.done_gradient = 0.0
     d.work.done_nactive = 0
@@ -41,7 +41,7 @@ def open_slot(d: Data, slot: int) -> None:
 
 @kernel
 def entry_of(d: Data, k: int) -> int:
-    """Index of the entry for iteration `k`, or -1 if there is none."""
+    """Index of the entry for iteration `k` in the open slot, or -1 if there is none."""
     if k >= NSOLVER or d.work.statistics_slot >= NISLAND:
         return -1
     i = int(d.work.statistics_slot * NSOLVER + k)
@@ -58,9 +58,11 @@ def slot_iterations(d: Data) -> int:
 def record_iteration(
     d: Data, island: int, k: int, improvement: float, slope: float, neval: int, squared: float, has_hessian: int
 ) -> None:
-    """Add an island's iteration to entry `k`: scaled cost reduction, slope after the line search, evaluations, ...
+    """Add an island's iteration to entry `k`.
 
-    `squared` is the squared norm of the scaled gradient, `has_hessian` 1 for solvers that update a Hessian, else 0.
+    The cost reduction, the squared norm of the gradient (both scaled) and counts of rows are summed over islands;
+    `slope` after the line search and `neval`, its number of evaluations, are maxima. `has_hessian` is 1 for solvers
+    that update a Hessian, else 0.
     """
     i = entry_of(d, k)
     if d.work.statistics_slot < NISLAND and k >= slot_iterations(d):
@@ -104,7 +106,7 @@ def close_island(d: Data, island: int, niter: int, squared: float) -> None:
 
 @kernel
 def close_slot(d: Data) -> None:
-    """Replace sums of squares by norms, after all islands of the slot are solved."""
+    """Replace sums of squared norms by norms. All islands of the slot must be solved."""
     for k in range(min(slot_iterations(d), NSOLVER)):
         i = entry_of(d, k)
         if i >= 0:

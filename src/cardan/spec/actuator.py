@@ -27,27 +27,27 @@ _MUSCLE_SCALARS = ("force", "scale", "lmin", "lmax", "vmax", "fpmax", "fvmax")
 
 
 def _with_first(vector: tuple[float, ...], *values: float | None) -> tuple[float, ...]:
-    """Return the vector with the values that are not None in place of its first entries."""
+    """Return a copy of the vector whose first entries are replaced by the values that are not None."""
     return tuple(old if new is None else new for old, new in zip_longest(vector, values))
 
 
 def _filled(vector: tuple[float, ...], given: Sequence[float | None], defaults: tuple[float, ...]) -> tuple[float, ...]:
-    """Return the vector with the given values, and ``defaults`` where it holds those of a general actuator."""
+    """Return the vector with the values that are not None; entries that are still unset get those of ``defaults``."""
     unset = (1.0, *[0.0] * (len(defaults) - 1))
     filled = [new if old == blank else None for old, blank, new in zip(vector, unset, defaults, strict=False)]
     return _with_first(_with_first(vector, *filled), *given)
 
 
 def _motor(values: Values, given: Mapping[str, Any]) -> None:
-    """Direct drive: force equals control."""
+    """Convert a motor: force = control."""
     values["gainprm"] = _with_first(values["gainprm"], 1.0)
     values.update(gaintype="fixed", dyntype="none", biastype="none")
 
 
 def _servo(values: Values, given: Mapping[str, Any]) -> None:
-    """Gain and bias of a position servo.
+    """Set gain and bias of a position servo.
 
-    A damping ratio is kept as a positive ``biasprm[2]`` until the compiler knows the inertia.
+    A damping ratio is stored as a positive ``biasprm[2]`` until the compiler knows the inertia.
     """
     values["gainprm"] = _with_first(values["gainprm"], given.get("kp"))
     kv = given.get("kv")
@@ -57,7 +57,7 @@ def _servo(values: Values, given: Mapping[str, Any]) -> None:
 
 
 def _position(values: Values, given: Mapping[str, Any]) -> None:
-    """Position servo: force = kp (ctrl - length) - kv velocity, filtered when a time constant is given."""
+    """Convert a position servo: force = kp (ctrl - length) - kv velocity, filtered if a time constant is given."""
     _servo(values, given)
     timeconst = given.get("timeconst")
     if timeconst is not None:
@@ -66,26 +66,26 @@ def _position(values: Values, given: Mapping[str, Any]) -> None:
 
 
 def _velocity(values: Values, given: Mapping[str, Any]) -> None:
-    """Velocity servo: force = kv (ctrl - velocity)."""
+    """Convert a velocity servo: force = kv (ctrl - velocity)."""
     values["gainprm"] = _with_first(values["gainprm"], given.get("kv"))
     values["biasprm"] = (0.0, 0.0, -values["gainprm"][0], *[0.0] * (len(values["biasprm"]) - 3))
     values.update(gaintype="fixed", dyntype="none", biastype="affine")
 
 
 def _intvelocity(values: Values, given: Mapping[str, Any]) -> None:
-    """Position servo whose reference is the integral of the control, kept within ``actrange``."""
+    """Convert a position servo whose reference is the integral of the control, kept within ``actrange``."""
     _servo(values, given)
     values.update(dyntype="integrator", actlimited="true")
 
 
 def _damper(values: Values, given: Mapping[str, Any]) -> None:
-    """Damper: force = -kv velocity ctrl."""
+    """Convert a damper: force = -kv velocity ctrl."""
     values["gainprm"] = (0.0, 0.0, -given.get("kv", 0.0), *[0.0] * (len(values["gainprm"]) - 3))
     values.update(gaintype="affine", dyntype="none", biastype="none", ctrllimited="true")
 
 
 def _cylinder(values: Values, given: Mapping[str, Any]) -> None:
-    """Cylinder: force = area act + bias, with a filtered pressure ``act``."""
+    """Convert a pneumatic or hydraulic cylinder: force = area act + bias, where the pressure ``act`` is filtered."""
     values["dynprm"] = _with_first(values["dynprm"], given.get("timeconst"))
     area, diameter = given.get("area"), given.get("diameter")
     values["gainprm"] = _with_first(values["gainprm"], area if diameter is None else 0.25 * pi * diameter * diameter)
@@ -94,7 +94,7 @@ def _cylinder(values: Values, given: Mapping[str, Any]) -> None:
 
 
 def _muscle(values: Values, given: Mapping[str, Any]) -> None:
-    """Muscle: the parameters of gain and bias are the same."""
+    """Convert a muscle; its gain and its bias have the same parameters."""
     dynamics = (*given.get("timeconst", (None, None)), given.get("tausmooth"))
     values["dynprm"] = _filled(values["dynprm"], dynamics, _MUSCLE_DYNAMICS)
     gain = (*given.get("range", (None, None)), *map(given.get, _MUSCLE_SCALARS))
@@ -104,7 +104,7 @@ def _muscle(values: Values, given: Mapping[str, Any]) -> None:
 
 
 def _adhesion(values: Values, given: Mapping[str, Any]) -> None:
-    """Adhesion: the control times the gain pulls at the contacts of a body."""
+    """Convert an adhesion actuator: gain times control is the force that pulls at the contacts of a body."""
     values["gainprm"] = _with_first(values["gainprm"], given.get("gain"))
     values.update(gaintype="fixed", biastype="none", ctrllimited="true")
 
@@ -123,10 +123,10 @@ SHORTCUTS: dict[str, Callable[[Values, Mapping[str, Any]], None]] = {
 
 
 def apply_shortcut(tag: str, values: Values, given: Mapping[str, Any]) -> Values:
-    """Turn a shortcut's own attributes into general ones.
+    """Convert the attributes of an actuator shortcut to those of a general actuator.
 
-    ``values`` are the general attributes below (language defaults and default class) with the ``given`` ones already
-    laid over; they are changed in place and returned, without the shortcut's own attributes.
+    ``values`` are all attributes, including defaults; those explicitly ``given`` are listed again. ``values`` is
+    changed in place and returned, without the shortcut's own attributes.
     """
     SHORTCUTS[tag](values, given)
     for name in SHORTCUT_ATTRIBUTES:

@@ -1,4 +1,4 @@
-"""Attaching: copying a part of one model, or all of it, into another, with everything that belongs to it.
+"""Attaching: copying all or part of one model into another, with everything that belongs to it.
 
 Names get a prefix and a suffix, so that a model can be attached many times. Assets and default classes are copied, and
 from the other sections all elements that refer to nothing outside the part. Angles are converted to the target's unit.
@@ -52,9 +52,9 @@ class Attachment:
         self.to_target = degrees if target["angle"] == "degree" else radians
 
     def run(self, roots: list[Element], target: Element, whole: bool) -> list[Element]:
-        """Copy the ``roots``, with everything that belongs to them, into ``target``.
+        """Copy the ``roots``, with everything that belongs to them, into ``target``. Return the copies of the roots.
 
-        If ``whole``, the roots are everything that the child has.
+        ``whole`` means that the roots are the whole content of the child.
 
         Raises:
             MjcfError: a name is taken; nothing was changed.
@@ -98,7 +98,7 @@ class Attachment:
     # --- what comes along --------------------------------------------------------------------------------------------
 
     def _relations(self, roots: list[Element], whole: bool) -> Iterator[Element]:
-        """Return the elements of the other sections that refer to something inside the part and nothing outside."""
+        """Yield the elements of other sections to copy: all if ``whole``, else those that refer only to the part."""
         inside = names_of(roots)
         along = {"default", "plugin", *(element.row.kind for element in self.child.section("asset").children)}
         for tag in (*_SECTIONS, "custom"):
@@ -124,7 +124,7 @@ class Attachment:
     # --- default classes ---------------------------------------------------------------------------------------------
 
     def _copied_class(self, cls: DefaultClass) -> str:
-        """Return the name of the target's class with the values of ``cls``; equal global classes are shared."""
+        """Copy a default class to the target and return its name there; equal global classes are shared."""
         entries = {tag: dict(values) for tag, values in cls.entries.items()}
         for tag, values in entries.items():
             for row in DEFAULT.children[tag].references:
@@ -145,7 +145,7 @@ class Attachment:
         return name
 
     def _set_class(self, root: Element, copy: Element) -> None:
-        """Assign to a copied part the class that applied around the original."""
+        """Set ``childclass`` of a copied part to the copy of the default class that applied around the original."""
         main = self.parent.defaults.main.name
         if root.tag == "frame":
             for inner, inner_copy in zip(root.children, copy.children, strict=True):
@@ -180,9 +180,10 @@ class Attachment:
         return self.copies[root]
 
     def _rename(self, element: Element, copy: Element, inherits: bool) -> None:
-        """Replace the names in a copy: its own, those that it refers to, classes, files.
+        """Replace the names in a copy: its own name, references, classes, files.
 
-        If it ``inherits``, its class is that of the elements around it, unless it names one.
+        ``inherits`` means that default classes of surrounding elements apply to the element. Otherwise the copy gets
+        the copied global class, unless the element names a class.
         """
         given = copy.attributes
         if element.name and element.row.kind:
@@ -209,7 +210,7 @@ class Attachment:
                 given[row.name] = str((folder / last).resolve())
 
     def _angle(self, value: Any) -> Any:
-        """Return an angle or several angles in the target's unit."""
+        """Convert an angle or several angles to the target's unit."""
         return tuple(map(self.to_target, value)) if isinstance(value, tuple) else self.to_target(value)
 
     def _convert_orientation(self, given: dict[str, Any]) -> None:

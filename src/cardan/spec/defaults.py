@@ -19,15 +19,15 @@ GLOBAL_CLASS = "main"
 
 
 def overlay(base: Mapping[str, Any], given: Mapping[str, Any], partial: frozenset[str]) -> dict[str, Any]:
-    """Return the ``given`` values laid over the ``base`` values (spec: modeling, "Default settings").
+    """Return ``base`` updated by ``given`` (spec: modeling, "Default settings").
 
-    A given vector among the ``partial`` names that is shorter than the base replaces only its first values.
+    A given vector that is shorter than that in ``base`` replaces only its first values, if its name is in ``partial``.
     """
     return {**base, **(given if partial.isdisjoint(given) else given_over(base, given, partial))}
 
 
 def given_over(base: Mapping[str, Any], given: Mapping[str, Any], partial: frozenset[str]) -> dict[str, Any]:
-    """Return only the ``given`` values, with vectors at full length as in `overlay`."""
+    """Return the ``given`` values only, with short vectors completed from ``base`` as in `overlay`."""
     values = {**given}
     for name in given.keys() & partial:
         below, above = base.get(name), given[name]
@@ -55,7 +55,7 @@ class DefaultClass:
         return f"DefaultClass({self.name!r})"
 
     def set(self, row: ElementRow, given: Mapping[str, Any]) -> None:
-        """Set attributes of one entry; ``row`` is the entry's row in ``<default>``, ``given`` the values by name."""
+        """Set attributes of one entry; ``row`` is the entry's row in ``<default>``, ``given`` has values by name."""
         if row.tag in SHORTCUTS:
             # the general form of an actuator of this row with these attributes
             own = self.entries.setdefault("general", {})
@@ -73,7 +73,7 @@ class DefaultClass:
         self._forget()
 
     def remove(self, entry: str, name: str) -> None:
-        """Remove the value that the class sets or inherits for an attribute of one entry."""
+        """Remove the value of an attribute in one entry, whether the class set or inherited it."""
         self.entries.get(entry, {}).pop(name, None)
         self._forget()
 
@@ -83,26 +83,23 @@ class DefaultClass:
         self._changes.clear()
 
     def names_inside(self) -> set[str]:
-        """Return the names of this class and of those inside it."""
+        """Return the names of this class and of its descendants."""
         return {self.name}.union(*(child.names_inside() for child in self.children))
 
     def copy_entries(self, entries: Mapping[str, Mapping[str, Any]]) -> None:
-        """Replace the values by those of another class."""
+        """Replace all values by copies of ``entries``, those of another class."""
         self.entries = {entry: dict(values) for entry, values in entries.items()}
         self._forget()
 
     def base(self, row: ElementRow) -> dict[str, Any]:
-        """Return the values of all attributes of an element of this class that sets none. Do not change the dict."""
+        """Return the values of an element of this class that sets no attributes. Do not change the dict."""
         base = self._bases.get(row)
         if base is None:
             base = self._bases[row] = {**row.defaults, **self.entries.get(row.entry or "", {})}
         return base
 
     def changes(self, row: ElementRow) -> list[str]:
-        """Return attributes whose default in this class differs from the default of the language.
-
-        Do not change the list.
-        """
+        """Return the attributes whose default in this class differs from the language's. Do not change the list."""
         changes = self._changes.get(row)
         if changes is None:
             own = self.entries.get(row.entry or "", {})
@@ -111,7 +108,7 @@ class DefaultClass:
 
 
 class Defaults:
-    """All default classes of a model: ``main`` (under the name that the user gave it) and those inside it."""
+    """All default classes of a model: the global class ``main``, which the user may rename, and its descendants."""
 
     def __init__(self) -> None:
         self.main = DefaultClass(GLOBAL_CLASS)
@@ -138,7 +135,7 @@ class Defaults:
         return made
 
     def remove(self, cls: DefaultClass) -> None:
-        """Remove a class and those inside it. Raises ValueError for the global class."""
+        """Remove a class and its descendants. Raises ValueError for the global class."""
         if cls.parent is None:
             raise ValueError("the global default class can't be removed")
         for name in cls.names_inside():
@@ -146,10 +143,10 @@ class Defaults:
         cls.parent.children.remove(cls)
 
     def define(self, section: Element) -> None:
-        """Define the classes of a top-level ``<default>`` element and of those inside it.
+        """Define the classes of a top-level ``<default>`` element.
 
-        Several top-level elements add to one global class, and the last one names it. Raises MjcfError for a class
-        that is defined twice or has no name.
+        All top-level elements add to one global class, and the last one names it. Raises MjcfError for a class that is
+        defined twice or has no name.
         """
         stack: list[tuple[Element, DefaultClass | None]] = [(section, None)]
         while stack:

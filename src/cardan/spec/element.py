@@ -23,13 +23,14 @@ class Element:
 
     Attributes:
         row: the element's row in the MJCF table (tag, attributes, allowed children, object kind).
-        attributes: explicit attributes, typed, by name; None: undefined, whatever the default class says.
+        attributes: explicit attributes by name, with typed values; None: undefined, even if a default class has a
+            value.
         children: elements inside, in the user's order.
         parent: element around, None for the root.
         tree: the model tree.
-        source, line: file and line where the element was written (None when built by a program).
-        pattern: of an element that a macro repeats, what it has in common with others, until somebody asks for its
-            attributes or children (see `cardan.spec.repeated`); None else.
+        source, line: file and line where the element was written (None if a program built it).
+        pattern: for an element that a macro repeats, what it has in common with others (see `cardan.spec.repeated`).
+            None for other elements, and after attributes or children were accessed.
     """
 
     __slots__ = ("attributes", "children", "line", "parent", "pattern", "row", "source", "tree")
@@ -62,7 +63,7 @@ class Element:
 
     @property
     def name(self) -> str | None:
-        """Name of the object, None when it has none."""
+        """Name of the object, None if it has none."""
         return self.attributes.get("name") or None
 
     # --- structure ---------------------------------------------------------------------------------------------------
@@ -82,9 +83,9 @@ class Element:
         return child
 
     def append(self, tag: str, given: dict[str, Any], origin: Element) -> Element:
-        """Append a child without checks, as macros make it; errors about it are reported at ``origin``.
+        """Append a child without checks, as macros do; errors about the child are reported at ``origin``.
 
-        The child owns the dict of ``given`` attributes.
+        The child keeps the dict of ``given`` attributes.
         """
         made = Element(self.row.children[tag], self.tree, self, given, origin.source, origin.line)
         self.children.append(made)
@@ -104,8 +105,9 @@ class Element:
     def content(self, *tags: str) -> Iterator[tuple[Element, tuple[Element, ...]]]:
         """Yield the content of this body, including the content of frames.
 
-        Yields ``(element, frames)`` in the user's order: each child that is not a frame, and each element inside frames
-        with the frames around it, outermost first. ``tags`` filters. Child bodies are not descended into.
+        Yields ``(element, frames)`` in the user's order, for each element that is not a frame. ``frames`` are the
+        frames between this body and the element, outermost first. ``tags`` filters. The content of child bodies is not
+        included.
         """
         stack: list[tuple[Iterator[Element], tuple[Element, ...]]] = [(iter(self.children), ())]
         while stack:
@@ -119,7 +121,7 @@ class Element:
                 yield child, frames
 
     def around(self) -> Iterator[Element]:
-        """Yield the elements around this one, innermost first."""
+        """Yield the ancestors of this element, innermost first."""
         element = self.parent
         while element is not None:
             yield element
@@ -158,7 +160,10 @@ class Element:
         return found
 
     def inherited_class(self, skip_frames: bool = False) -> DefaultClass:
-        """Return the default class of the elements around this one; ``skip_frames`` if its content is a body's."""
+        """Return the default class that applies to this element if it names none.
+
+        ``skip_frames`` ignores the ``childclass`` of frames, which does not apply to bodies.
+        """
         defaults = self.tree.defaults
         around = self.parent
         while around is not None:
@@ -172,9 +177,9 @@ class Element:
         return defaults.main
 
     def resolved(self) -> dict[str, Any]:
-        """Return all values: explicit, else of the default class, else of the language (None: undefined).
+        """Return the values of all attributes: explicit, else of the default class, else of the language.
 
-        Actuators are converted to their general form. The caller owns the dict.
+        None means "undefined". Actuators are converted to their general form. The caller may change the dict.
         """
         row, given = self.row, self.attributes
         base = self.default_class.base(row) if row.entry else row.defaults
@@ -182,7 +187,7 @@ class Element:
         return apply_shortcut(row.tag, values, given) if row.tag in SHORTCUTS else values
 
     def __getitem__(self, name: str) -> Any:
-        """Return the resolved value of one attribute; raises KeyError if the element has no such attribute."""
+        """Return the resolved value of one attribute. Raises KeyError if the element has no such attribute."""
         return self.resolved()[name]
 
     def __setitem__(self, name: str, value: Any) -> None:
@@ -210,7 +215,10 @@ class Element:
         return bool(self.row.entry) and name in self.default_class.entries.get(self.row.entry or "", {})
 
     def code(self, name: str, values: dict[str, Any] | None = None) -> int:
-        """Return the number of a keyword attribute in the engine's enumeration; ``values``: resolved values."""
+        """Return the number of a keyword attribute in the engine's enumeration.
+
+        ``values`` are the resolved values of the element, if the caller has them.
+        """
         value = (values if values is not None else self.resolved())[name]
         row = self.row.attributes.get(name) or self.tree.entry_attribute(self.row, name)
         return row.keywords[value]
@@ -231,7 +239,7 @@ class Element:
         return MjcfError(message, self.source, self.line, self._label(), attribute)
 
     def warn(self, message: str, attribute: str | None = None) -> None:
-        """Warn about a dubious value or use of this element."""
+        """Warn about a doubtful value or use of this element."""
         warnings.warn(str(self.error(message, attribute)), stacklevel=3)
 
     def unsupported(self, feature: str, attribute: str | None = None) -> UnsupportedFeature:
@@ -240,5 +248,5 @@ class Element:
         return UnsupportedFeature(message, self.source, self.line, self._label(), attribute)
 
     def _label(self) -> str:
-        """Return tag and name in the form of error messages."""
+        """Return tag and name as error messages show them."""
         return f"{self.row.tag} name='{self.name}'" if self.name and "name" in self.row.attributes else self.row.tag

@@ -1,4 +1,4 @@
-"""Layout of the state by element, with which keyframes and running simulations keep their values across edits."""
+"""Layout of the state by element, which lets keyframes and running simulations keep their values across edits."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def bodies_of(tree: ModelTree) -> Iterator[Element]:
 
 
 def layout(tree: ModelTree) -> Parts:
-    """Return, for each part of the state, the elements in model order with the number of entries of each."""
+    """Return the layout of each part of the state: the elements in model order, with the number of entries of each."""
     parts: Parts = {name: [] for name in (*_STATEFUL, "body", "equality")}
     for body in bodies_of(tree):
         parts["body"].append((body, 1))
@@ -57,17 +57,17 @@ _plugin_activations: list[Callable[[Element], int]] = []
 
 
 def register_plugin_activations(count: Callable[[Element], int]) -> None:
-    """Register the function that returns the number of activations of an actuator's plugin, from a higher layer."""
+    """Let a higher layer provide the function that returns the number of activations of an actuator's plugin."""
     _plugin_activations[:] = [count]
 
 
 def size(part: Part) -> int:
-    """Return the number of entries of one part of the state."""
+    """Return the total number of entries of one part of the state."""
     return sum(count for _, count in part)
 
 
 def pieces(part: Part, values: Sequence[float]) -> dict[Element, Sequence[float]]:
-    """Return the values of one part of the state by element."""
+    """Split the values of one part of the state by element."""
     found, start = {}, 0
     for element, count in part:
         found[element] = values[start : start + count]
@@ -76,7 +76,7 @@ def pieces(part: Part, values: Sequence[float]) -> dict[Element, Sequence[float]
 
 
 def rearranged(part: Part, known: dict[Element, Sequence[float]], missing: float = nan) -> tuple[float, ...]:
-    """Return one part of the state from the values by element; elements without values get ``missing``."""
+    """Join the values of elements to one part of the state; elements without values get ``missing``."""
     values: list[float] = []
     for element, count in part:
         own = known.get(element, ())
@@ -85,20 +85,20 @@ def rearranged(part: Part, known: dict[Element, Sequence[float]], missing: float
 
 
 def key_pieces(key: Element, parts: Parts) -> dict[str, dict[Element, Sequence[float]]]:
-    """Return a keyframe's values for each element, without parts that are absent or have a wrong size."""
+    """Split a keyframe's values by part of the state and element. Parts of a wrong size are left out."""
     given = {name: values for name in _STATEFUL if (values := key.attributes.get(name))}
     return {name: pieces(parts[name], values) for name, values in given.items() if len(values) == size(parts[name])}
 
 
 def rewrite_key(key: Element, known: dict[str, dict[Element, Sequence[float]]], parts: Parts) -> None:
-    """Update a keyframe to the layout of a changed model."""
+    """Rewrite a keyframe for the layout ``parts`` of a changed model; ``known`` are its values as in `key_pieces`."""
     for name, by_element in known.items():
         key.attributes[name] = rearranged(parts[name], by_element)
 
 
 @contextmanager
 def keys_kept(tree: ModelTree) -> Iterator[None]:
-    """Return the context of a change to a tree: its keyframes keep the values of all remaining elements."""
+    """Context manager around a change to a tree: keyframes keep the values of all remaining elements."""
     keys = tree.section("keyframe").children
     before = layout(tree) if keys else {}
     pieces_of = [(key, key_pieces(key, before)) for key in keys]

@@ -1,4 +1,4 @@
-"""Macros of the kinematic tree, elements that represent other elements: ``composite``, ``replicate``, ``flexcomp``."""
+"""Macros of the kinematic tree: elements that are replaced by others (``composite``, ``replicate``, ``flexcomp``)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MACROS = ("composite", "replicate", "flexcomp")
 
 
 def expand_macros(tree: ModelTree, tag: str) -> None:
-    """Replace every macro with this tag by its elements, inner macros before outer ones. Raises MjcfError."""
+    """Replace every macro with this tag by its elements; inner macros come first. Raises MjcfError."""
     macros = [element for element in tree.worldbody.descendants() if element.tag == tag]
     if not macros:
         return

@@ -19,7 +19,7 @@ SHORTEST = 1e-7
 
 
 def unit(element: Element, vector: Vec3, attribute: str) -> Vec3:
-    """The unit vector along ``vector``; raises when it has no direction."""
+    """Return the unit vector along ``vector``. Raises MjcfError if its length is zero."""
     length = norm3(vector)
     if length <= SHORTEST:
         raise element.error("an axis of zero length has no direction", attribute)
@@ -27,14 +27,14 @@ def unit(element: Element, vector: Vec3, attribute: str) -> Vec3:
 
 
 def _radians(settings: Mapping[str, Any], element: Element, angle: float, attribute: str) -> float:
-    """An angle of the file in radians, rounded as in the reference, since ties between geoms depend on it."""
+    """Convert an angle of the file to radians, rounded as in the reference, since ties between geoms depend on it."""
     if not isfinite(angle):
         raise element.error(f"an angle must be finite, found {angle:g}", attribute)
     return angle / 180.0 * pi if settings["angle"] == "degree" else angle
 
 
 def orientation(settings: Mapping[str, Any], element: Element, values: Mapping[str, Any]) -> Quat:
-    """Orientation of an element from whichever of the five formats its (resolved) values give.
+    """Return the orientation of an element as a quaternion; its resolved values give it in one of five formats.
 
     ``settings`` are the values of ``compiler``: unit of angles, sequence of Euler angles.
     """

@@ -1,9 +1,9 @@
 """Repeated elements: elements that a macro makes many times, stored as one model and the values that differ.
 
 A sheet of some hundred particles has some thousand elements, which differ only in names and positions. Until a program
-accesses the attributes or children of such an element, it is a pattern and a few values. The compiler fills its columns
-from these values and reads the model once. On first access, attributes and children are made, like those of any other
-element.
+accesses the attributes or children of such an element, the element is a pattern and a few values. The compiler fills
+its columns from these values and reads the model once. On first access, the element gets ordinary attributes and
+children.
 """
 
 from __future__ import annotations
@@ -20,13 +20,15 @@ TIE = (OWN, "name"), (0, "site"), (1, "site")
 
 
 class Pattern:
-    """Common content of repeated elements: a model with blanks, which are attributes that differ between elements.
+    """Common content of repeated elements: a model with *blanks*, which are attributes that differ between elements.
+
+    The model itself is part `OWN`; the elements inside it are the other parts, by index.
 
     Attributes:
         model: an element with its content. Its parent is that of the repeated elements, but the model is not among the
             parent's children. Elements inside it have no content; an ``inertial`` has no blanks.
-        blanks: number of a part (`OWN`: the element itself) and name of the attribute, of each blank.
-        names: index of the name of a part among the values of an element, for parts whose names differ.
+        blanks: for each blank, the number of its part and the name of the attribute.
+        names: for parts whose names differ, the index of the name among the values of an element.
         varied: numbers of parts that differ in more than names.
         moves_only: whether elements, without their parts, differ only in name and position.
     """
@@ -43,7 +45,7 @@ class Pattern:
         self.varied = {number for number, name in self.blanks if number != OWN and name != "name"}
 
     def place(self, part: int, name: str) -> int | None:
-        """Return the index of a part's attribute among the values of an element; None if all have the model's value."""
+        """Return the index of a part's attribute among the values of an element; None if it is not a blank."""
         return self._places.get((part, name))
 
     def part(self, number: int) -> Element:
@@ -51,7 +53,7 @@ class Pattern:
         return self.model if number == OWN else self.model.children[number]
 
     def varies(self, part: Element) -> bool:
-        """Return whether a part differs in more than its name."""
+        """Return whether a part differs between elements in more than its name."""
         return any(self.part(number) is part for number in self.varied)
 
     def parts(self) -> list[tuple[int, Element]]:
@@ -76,7 +78,7 @@ class Repeated(Element):
         self.pattern, self.values = pattern, values
 
     def __getattr__(self, name: str) -> Any:
-        """Make the attributes and children on first access."""
+        """Create attributes and children on first access."""
         if name not in ("attributes", "children") or self.pattern is None:
             raise AttributeError(f"'{type(self).__name__}' has no '{name}' here")
         pattern, tree, model = self.pattern, self.tree, self.pattern.model
@@ -91,7 +93,7 @@ class Repeated(Element):
         return getattr(self, name)
 
     def varied_parts(self) -> dict[Element, Element]:
-        """Return the parts of this element that differ from the model's in more than names, by the model's parts."""
+        """Return those parts of this element that differ in more than names, by the model's corresponding parts."""
         pattern = self.pattern
         assert pattern is not None
         own: dict[Element, Element] = {}
@@ -105,7 +107,7 @@ class Repeated(Element):
         return own
 
     def given(self, name: str) -> Any:
-        """Return the explicit value of one attribute, or None."""
+        """Return the explicit value of one attribute, or None if there is none."""
         pattern = self.pattern
         if pattern is None:
             return self.attributes.get(name)
@@ -119,7 +121,7 @@ class Repeated(Element):
 
 
 def given_by(run: Sequence[Element], name: str) -> list[Any]:
-    """Return the explicit value of one attribute, or None, of each element of a run (see `runs`)."""
+    """Return the explicit value of one attribute, or None, for each element of a run (see `runs`)."""
     pattern = run[0].pattern
     place = None if pattern is None else pattern.place(OWN, name)
     if place is None:
@@ -128,7 +130,7 @@ def given_by(run: Sequence[Element], name: str) -> list[Any]:
 
 
 def repeated(model: Element, blanks: Sequence[tuple[int, str]], rows: Iterable[tuple[Any, ...]]) -> list[Element]:
-    """Return repeated elements of a `Pattern`, one for each row of values, which has a value for each blank."""
+    """Make one repeated element for each row; a row has one value for each blank (see `Pattern`)."""
     pattern = Pattern(model, blanks)
     return [Repeated(pattern, row) for row in rows]
 
@@ -137,7 +139,7 @@ Item = TypeVar("Item")
 
 
 def runs(items: Iterable[Item], element_of: Callable[[Item], Element]) -> list[list[Item]]:
-    """Group consecutive items whose elements repeat one pattern; every other item is a group of its own."""
+    """Group consecutive items whose elements repeat the same pattern; any other item is a group of its own."""
     found: list[list[Item]] = []
     last: Pattern | None = None
     for item in items:

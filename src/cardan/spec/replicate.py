@@ -3,8 +3,8 @@
 Each copy becomes a ``frame`` element in place of the macro. Copy ``i`` is moved by the offset from the previous one,
 and rotated by ``i`` times the Euler angles. Names get a suffix: the separator and the number of the copy, with as many
 digits as the count has. Elements outside the tree that refer to copied elements (actuators, tendons, sensors, ...) are
-also copied, to the end of their section. The order of operations was derived from results of the reference. If the
-reference drops or rejects a relation between a copy and an element outside, the relation is kept here, once a copy.
+also copied, to the end of their section. The order of operations was derived from results of the reference. Relations
+between a copy and an element outside, some of which the reference drops or rejects, are kept, one for each copy.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _MOST_ELEMENTS = 500_000
 
 
 def expand(macro: Element) -> None:
-    """Replace one macro, without macros inside, by its copies, and copy the elements that refer to its content."""
+    """Replace one macro without inner macros by its copies, and copy the elements that refer to its content."""
     parent = macro.parent
     assert parent is not None
     values = macro.resolved()
@@ -89,8 +89,7 @@ def copy_relations(tree: ModelTree, names: Named, renames: list[Rename], keep: b
 def _poses(macro: Element, values: dict[str, Any]) -> list[dict[str, Any]]:
     """Return position and orientation of each copy, as attributes of a frame.
 
-    From each copy to the next, the offset is rotated by the orientation of the copy before the first of them, as in the
-    reference.
+    As in the reference, the offset from copy i - 1 to copy i is rotated by the orientation of copy i - 2.
     """
     compiler = macro.tree.section("compiler")
     unit = radians(1.0) if compiler["angle"] == "degree" else 1.0

@@ -79,15 +79,15 @@ class ModelTree:
                 section.children.extend(Element(part, self, section) for part in row.children.values() if part.merged)
 
     def adopt_sections(self) -> None:
-        """Take the sections from the root's children, after these were replaced."""
+        """Update the table of sections after the root's children were replaced."""
         self._sections = {element.tag: element for element in self.root.children if element.row.merged}
         self.changed()
 
     def lay_down(self) -> None:
         """Remove the references from elements to their parents and to the tree, until `take_up` restores them.
 
-        Without these references, a tree is freed when its last user drops it. With them, it would be a reference cycle,
-        which the garbage collector scans several times before it frees it.
+        Without these references, a tree is freed when its last user drops it. With them it contains reference cycles,
+        which the garbage collector would scan several times before freeing the tree.
         """
         del self.root.tree
         patterns: set[Pattern] = set()
@@ -130,28 +130,31 @@ class ModelTree:
         return self.root.attributes.get("model", self.root.row.defaults["model"])
 
     def section(self, tag: str) -> Element:
-        """Return a section (``compiler``, ``worldbody``, ...). All exist except ``default``: see ``defaults``."""
+        """Return a section (``compiler``, ``worldbody``, ...). All exist, except ``default``: see ``defaults``."""
         return self._sections[tag]
 
     @property
     def worldbody(self) -> Element:
-        """The world body's element."""
+        """Element of the world body."""
         return self._sections["worldbody"]
 
     # --- files -------------------------------------------------------------------------------------------------------
 
     def asset_key(self, name: str) -> str | None:
-        """Return the key of a file in ``assets``: its name, or a key whose last part equals it if case is ignored."""
+        """Return the key of a file in ``assets``, or None.
+
+        The key equals the name or, ignoring case, the last part of the name.
+        """
         if name in self.assets:
             return name
         last = file_base(name).lower()
         return next((key for key in self.assets if file_base(key).lower() == last), None)
 
     def read_file(self, name: str, *folders: Path | None) -> tuple[bytes, str | Path]:
-        """Return the content of a file that the model mentions, and its name in ``assets`` or its path.
+        """Return the content of a file that the model mentions, and its key in ``assets`` or its path.
 
-        The file is looked up by `find_file`. Raises FileNotFoundError or another OSError. Files of more than
-        ``LARGEST_FILE`` bytes, empty files and anything except regular files are rejected.
+        Raises:
+            OSError: the file is not found, empty, not a regular file, or larger than ``LARGEST_FILE`` bytes.
         """
         place = self.find_file(name, *folders)
         if isinstance(place, str):
@@ -164,10 +167,10 @@ class ModelTree:
         return place.read_bytes(), place.resolve()
 
     def find_file(self, name: str, *folders: Path | None) -> str | Path:
-        """Return the place of a file that the model mentions: its name in ``assets``, or its first path found.
+        """Return the place of a file that the model mentions: its key in ``assets``, or the first path that exists.
 
         Raises:
-            FileNotFoundError: it is not found; the message names every place tried.
+            FileNotFoundError: the file is not found; the message names every place tried.
         """
         key = self.asset_key(name)
         if key is not None:
@@ -199,7 +202,7 @@ class ModelTree:
         return (self._names or {}).get(kind, {})
 
     def named(self) -> list[Element]:
-        """Return all elements, depth first, after checking that names are distinct; raises MjcfError as `names`."""
+        """Return all elements, depth first. Raises MjcfError if two elements of one kind share a name."""
         elements = self.root.descendants()
         found: dict[str, dict[str, Element]] = {"body": {WORLD: self.worldbody}}
         for element in elements:
@@ -216,7 +219,7 @@ class ModelTree:
         return elements
 
     def by_row(self) -> tuple[dict[ElementRow, list[Element]], dict[Pattern, list[Repeated]]]:
-        """Return all elements by their rows, those of a row depth first, and repeated elements by their patterns."""
+        """Return all elements grouped by row (depth first), and repeated elements grouped by pattern."""
         found: defaultdict[ElementRow, list[Element]] = defaultdict(list)
         repeats: defaultdict[Pattern, list[Repeated]] = defaultdict(list)
         stack = self.root.children[::-1]
@@ -232,7 +235,7 @@ class ModelTree:
         return found, repeats
 
     def outlines(self) -> list[Element]:
-        """Return all elements inside the world body, depth first; repeated ones are represented once by their model."""
+        """Return all elements inside the world body, depth first; a model represents each run of repeated elements."""
         found: list[Element] = []
         patterns: set[Pattern] = set()
         stack = self.worldbody.children[::-1]
@@ -250,10 +253,10 @@ class ModelTree:
     def take_names(
         self, rows: Mapping[ElementRow, list[Element]], repeats: Mapping[Pattern, list[Repeated]]
     ) -> Mapping[str, Mapping[str, Element]] | None:
-        """Store the names of all elements, which are given in the form of `by_row`.
+        """Store the names of all elements; the arguments are the results of `by_row`.
 
-        Returns the elements by kind and name; for a part of a repeated element, the repeated element. If two elements
-        of one kind share a name, returns None and stores nothing.
+        Return the elements by kind and name. A name inside a repeated element leads to the repeated element. If two
+        elements of one kind share a name, return None and store nothing.
         """
         names: dict[str, dict[str, Element]] = {"body": {WORLD: self.worldbody}}
         inside: set[str] = set()
@@ -289,12 +292,12 @@ class ModelTree:
 
     @staticmethod
     def entry_attribute(row: ElementRow, name: str) -> Attribute:
-        """Return the row of an attribute that an element has only in its default entry (a motor's ``gaintype``)."""
+        """Return the row of an attribute that only the element's default entry has (like a motor's ``gaintype``)."""
         return entry_element(row.entry or "").attributes[name]
 
 
 def is_file(path: Path) -> bool:
-    """Return whether a regular file with this path exists; an impossible path is not a file."""
+    """Return whether a regular file exists at a path; False for paths that the system does not accept."""
     try:
         return path.is_file()
     except (OSError, ValueError):
@@ -305,12 +308,12 @@ def is_file(path: Path) -> bool:
 
 
 def file_base(name: str) -> str:
-    """Return the last part of a path with slashes or backslashes."""
+    """Return the last component of a path with slashes or backslashes."""
     return name.replace("\\", "/").rsplit("/", 1)[-1]
 
 
 def file_stem(name: str) -> str:
-    """Return the last part of a path without its extension."""
+    """Return the last component of a path, without its extension."""
     base = file_base(name)
     stem, dot, _ = base.rpartition(".")
     return stem if dot else base
@@ -343,7 +346,7 @@ def name_assets(tree: ModelTree) -> None:
 
 
 def asset_folder(settings: dict[str, Any], kind: str) -> str:
-    """Return the folder for files of a kind of asset, by the settings of ``compiler``; "" is the main file's folder."""
+    """Return the folder for files of a kind of asset by the ``compiler`` settings; "" means the main file's folder."""
     own = settings["texturedir" if kind == "texture" else "meshdir"]
     return own if own is not None else settings["assetdir"] or ""
 
@@ -355,7 +358,7 @@ _APPEARANCE = ("material", "texture")
 
 
 def remove(element: Element) -> None:
-    """Remove an element, its content, and all elements that refer to them; references to appearances are dropped."""
+    """Remove an element, its content, and all elements that refer to these; references to appearances are dropped."""
     tree = element.tree
     gone = [element]
     while gone:
@@ -385,13 +388,13 @@ def remove(element: Element) -> None:
 
 
 def names_of(elements: Iterable[Element]) -> Named:
-    """Return kinds and names of the objects among some elements and what is inside them."""
+    """Return kind and name of each named object among some elements and their content."""
     every = (part for element in elements for part in (element, *element.descendants()))
     return {(part.row.kind, part.name) for part in every if part.row.kind and part.name}
 
 
 def listed(element: Element) -> Named:
-    """Return kinds and names of the objects in an element's lists of names."""
+    """Return kind and name of each object that an element names in its lists of names."""
     lists = element.row.lists
     return {(row.kind or "", name) for row in lists for name in element.attributes.get(row.name, "").split()}
 

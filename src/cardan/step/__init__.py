@@ -1,1 +1,1 @@
-"""Pipeline: programs of stages, integrators, checks, callbacks, inverse dynamics."""
+"""The pipeline: programs of stages, integrators, checks, callbacks, inverse dynamics."""

@@ -1,4 +1,4 @@
-"""Adapters: user functions as functions of (m, d), or of (m, d, geom1, geom2) (spec: programming, callbacks).
+"""Adapters: convert user functions to functions of (m, d), or of (m, d, geom1, geom2) (spec: programming, callbacks).
 
 For each place in the pipeline, `ADAPTERS` has a conversion of compiled functions and one of Python functions.
 
@@ -11,9 +11,9 @@ For each place in the pipeline, `ADAPTERS` has a conversion of compiled function
   other sensors in each stage for which the model has user sensors. Without a callback, their values do not change.
 - The filter of pairs (mjcb_contactfilter): a function of model, data and two geoms. If it returns a number other than
   0, the geoms do not collide.
-- Collision functions: functions of model, data, two geoms and the margin. A compiled one writes contacts with
-  `put_contact` and returns their number. A Python one returns the contacts: `MjContact` objects, of which distance,
-  position and frame are used, or tuples of distance, position and normal.
+- Collision functions: functions of model, data, two geoms and the margin. A compiled function writes contacts with
+  `put_contact` and returns their number. A Python function returns the contacts: `MjContact` objects, of which
+  distance, position and frame are used, or tuples of distance, position and normal.
 - Functions of plugins: functions of model, data and instance; `compute` also gets the capability.
 - The clock (mjcb_time): a function without arguments that returns the time, called before and after timed parts.
 """
@@ -150,7 +150,7 @@ def has_user_sensors(m: Any, when: int) -> bool:
 
 @cache
 def user_cutoff(when: int) -> Callable[[Any, Any], int]:
-    """Return the stage that limits the values of the user sensors of a stage to their cutoffs."""
+    """Return the stage that clamps the values of user sensors to their cutoffs; `when` is their `mjtStage`."""
 
     def user_sensors(m: Model, d: Data) -> int:
         if not m.opt.disableflags & DSBL_SENSOR:
@@ -182,7 +182,7 @@ def _python_sensor(callback: Function, when: int) -> Function:
 
 @kernel
 def put_contact(d: Data, k: int, dist: float, pos: Vec3, normal: Vec3) -> None:
-    """Write contact `k` of the pair of a compiled collision function; contacts from number 50 on are ignored.
+    """Write contact `k` of the pair, in a compiled collision function; contacts from number 50 on are ignored.
 
     Args:
         d: data.
@@ -242,7 +242,7 @@ def _python_collider(function: Function) -> Function:
 
 
 def _parts(contact: Any) -> tuple[float, np.ndarray, np.ndarray]:
-    """Return distance, position and frame of a contact that a Python function returned; refuse anything else."""
+    """Return distance, position and frame of a contact that a Python function returned; raise an error if invalid."""
     if isinstance(contact, MjContact):
         contact = contact.dist, contact.pos, contact.frame[:3], contact.frame[3:6]
     try:
@@ -273,7 +273,7 @@ def _frame(normal: np.ndarray, tangent: np.ndarray | None = None) -> np.ndarray:
 
 
 def _native_plugin(function: Function, kind: str) -> Function:
-    """Return a native function of (m, d, instance, argument) with a name of its own."""
+    """Return a native function of (m, d, instance, argument) for a compiled plugin function of the given kind."""
     kernel(function)
 
     def plugin_compute(m: Model, d: Data, instance: int, capability: int) -> int:

@@ -48,7 +48,7 @@ def _diverged(d: Data, kind: int, index: int) -> int:
 
 @kernel
 def _keep_state(m: Model, d: Data) -> None:
-    """Save the full physics state, which has passed the checks."""
+    """Save the full physics state after it has passed the checks."""
     d.work.good_state[0] = 1.0
     d.work.good_state[1] = d.time
     at = 2
@@ -94,7 +94,7 @@ def reset_diverged(m: Model, d: Data) -> int:
     """Save the last good state, reset the data and count the warning of the failed check.
 
     A warning that was reported since the user's last reset is not reported again: a simulation that diverges repeatedly
-    reports once. The reset clears the warning counters, so they do not show a second divergence; `work.auto_resets`
+    reports once. Since the reset clears the warning counters, they do not count several divergences; `work.auto_resets`
     does.
     """
     kind = d.work.bad_kind
@@ -114,7 +114,7 @@ def _reset_program(form: Form) -> Program:
 
 
 def keep_trouble(m: Any, d: Any, kind: int, index: int) -> None:
-    """Compose the message of a failed check now, with the first bad number: a reset is about to clear it."""
+    """Compose the message of a failed check, with the first bad number, before a reset clears the number."""
     trouble = first_trouble(m, d, kind == WARN_BADQACC)
     keep_message(d, kind, index, f"{trouble}; cardan.last_good_state(d) has the state before")
 

@@ -1,6 +1,6 @@
 """Search for the first bad number: the fields of the data, in the order in which the pipeline computes them.
 
-It is used only after a divergence check failed. The table of fields specifies which stage writes which field.
+The search runs only after a divergence check failed. The table of fields specifies which stage writes which field.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ STAGES: list[str] = []  # in the order in which they run; set by the pipeline
 
 @cache
 def _rows(stage: str) -> tuple[Field, ...]:
-    """Return the fields of floating-point numbers that a stage writes, except statistics."""
+    """Return the rows of the floating-point fields that a stage writes, except statistics."""
     fields = [field for field in DATA.fields if field.stage == stage and field.dtype == "f8" and field.shape]
     return tuple(field for field in fields if "nstatistic" not in field.shape)
 
@@ -73,9 +73,9 @@ def _suspects(d: Any, computed: bool) -> set[str]:
 
 
 def first_trouble(m: Any, d: Any, computed: bool) -> str:
-    """Describe the first bad number of data that are not yet reset, in the order of the pipeline.
+    """Describe the first bad number in the data, before they are reset, in the order of the pipeline.
 
-    The results of the pipeline are searched if they are `computed` for the current state.
+    `computed` means that results of the pipeline belong to the current state and are searched as well.
     """
     suspects = {"time"} | _suspects(d, computed)
     for names, source in ((INPUTS, "an input"), (STATE, "set so, or left so by the last integration")):
@@ -118,7 +118,7 @@ def _position(m: Any, d: Any, i: int) -> str:
 
 
 def _object(objtype: mjtObj, owner: str = "") -> Callable[[Any, Any, int], str]:
-    """Return a function that describes an element of a kind, and its body if the field `owner` contains it."""
+    """Return a function that describes an element of a kind, and its body if `owner` (a field of body ids) is given."""
 
     def words(m: Any, d: Any, i: int) -> str:
         text = _named(m, objtype, i)
@@ -176,7 +176,7 @@ ROW_OWNERS = {
 
 
 def _element(m: Any, d: Any, field: Field, k: int) -> str:
-    """Describe a number of a field: name and indices, value, and the element to which it belongs."""
+    """Describe number `k` of a field: name and indices, value, and the element to which it belongs."""
     values = _values(d, field.name)
     index = [int(i) for i in np.unravel_index(k, values.shape)] if values.ndim else []
     place = "".join(f"[{i}]" for i in index)

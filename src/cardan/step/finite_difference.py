@@ -57,7 +57,7 @@ def _copy(source: ConstArray1, source_at: int, target: Array1, target_at: int, n
 
 @kernel
 def _exchange_start(m: Model, d: Data, out: bool) -> None:
-    """Copy the state, the inputs and qacc to `work.fd_start` (`out`), or from it."""
+    """Copy the state, the inputs and qacc to `work.fd_start` (`out`), or restore them from it."""
     start = d.work.fd_start
     at = exchange_state(m, d, start, 0, TIME | QPOS | QVEL | ACT | WARMSTART | CTRL, out)
     if out:
@@ -91,7 +91,7 @@ def _move_position(m: Model, d: Data, dof: int, step: float) -> None:
 
 @stage
 def perturb(m: Model, d: Data) -> int:
-    """Begin an evaluation: restore the start, then move one element of one input."""
+    """Begin an evaluation: restore the start, then perturb one element of one input."""
     _exchange_start(m, d, False)
     row = PLAN * d.work.fd_evaluation
     kind, element = d.work.fd_plan[row], d.work.fd_plan[row + 1]
@@ -111,7 +111,7 @@ def perturb(m: Model, d: Data) -> int:
 
 @kernel
 def _place(rule: int) -> int:
-    """Return the slot for the results of an evaluation."""
+    """Return the slot in which an evaluation with this rule stores its results."""
     if rule == KEEP_BASE:
         return BASE
     if rule == KEEP_HIGH:
@@ -131,7 +131,7 @@ def _operands(rule: int) -> tuple[int, int, float]:
 
 @kernel
 def _subtract(d: Data, upper: int, lower: int, target: int, n: int, distance: float) -> None:
-    """Write n differences of results, divided by their distance."""
+    """Write `n` differences of results, divided by `distance`."""
     value = d.work.fd_value
     for i in range(n):
         d.work.fd_result[target + i] = (value[upper + i] - value[lower + i]) / distance
@@ -148,7 +148,7 @@ def _subtract_positions(m: Model, d: Data, upper: int, lower: int, target: int, 
 
 @stage
 def record_transition(m: Model, d: Data) -> int:
-    """End an evaluation of a step: record next qpos, qvel, act, and the sensor data."""
+    """End the evaluation of a step: record the next qpos, qvel and act, and the sensor data."""
     row = PLAN * d.work.fd_evaluation
     rule, result = d.work.fd_plan[row + 3], d.work.fd_plan[row + 4]
     rest = m.nv + m.na + m.nsensordata
@@ -169,7 +169,7 @@ def record_transition(m: Model, d: Data) -> int:
 
 @stage
 def record_inverse(m: Model, d: Data) -> int:
-    """End an evaluation of inverse dynamics: record qfrc_inverse, the sensor data, qM."""
+    """End the evaluation of inverse dynamics: record qfrc_inverse, the sensor data and qM."""
     row = PLAN * d.work.fd_evaluation
     rule, result = d.work.fd_plan[row + 3], d.work.fd_plan[row + 4]
     size = m.nv + m.nsensordata + m.nM
@@ -195,9 +195,9 @@ Group = tuple[int, np.ndarray]  # last stage that is not recomputed (mjtStage), 
 
 @lru_cache(maxsize=64)
 def _evaluations(kind: int, first_row: int, above: bytes, below: bytes) -> np.ndarray:
-    """Return the evaluations of the derivatives by all elements of an input: centred, one-sided, or none.
+    """Return the evaluations for derivatives by all elements of an input: each centred, one-sided, or none.
 
-    `above` and `below` have one byte per element, other than 0 if it may be moved up or down.
+    `above` and `below` have one byte per element: not 0 if the element may be moved up or down.
     """
     up, down = (np.frombuffer(side, bool) for side in (above, below))
     elements = np.repeat(np.arange(len(up)), up.astype(int) + down)
@@ -220,7 +220,7 @@ def _all(kind: int, n: int, first_row: int, centered: bool) -> np.ndarray:
 
 
 def _controls(m: MjModel, d: MjData, eps: float, first_row: int, centered: bool) -> np.ndarray:
-    """Return the evaluations for controls, which must not leave their ranges, where they have no effect."""
+    """Return the evaluations for controls. Controls have no effect outside their ranges and are not moved there."""
     free = m.actuator_ctrllimited == 0
     if free.all():
         return _all(CONTROL, m.nu, first_row, centered)
@@ -272,12 +272,12 @@ def transition_differences(
 ) -> np.ndarray:
     """Compute derivatives of the next state and the sensor data of a step by the state and the controls.
 
-    Perturbations have the size `eps`; differences are `centered` or from above. The state, inputs and warm start are
-    the same afterwards.
+    `eps` is the size of the perturbations; differences are either `centered` or one-sided, upwards. State, inputs and
+    warm start are unchanged afterwards.
 
     Returns:
         (2 nv + na + nu, 2 nv + na + nsensordata): one row per perturbed element (position, velocity, activation,
-        control), one column per result; zero if not requested.
+        control), one column per result. Parts that are not requested are zero.
     """
     nv, na, nu = m.nv, m.na, m.nu
     nx = 2 * nv + na
@@ -306,12 +306,12 @@ def inverse_differences(
 ) -> np.ndarray:
     """Compute forward differences of inverse dynamics by the requested `inputs`: position, velocity, acceleration.
 
-    With `actuation`, `qfrc_actuator` is subtracted from `qfrc_inverse`. The state, `qacc`, inputs and warm start are
-    the same afterwards.
+    With `actuation`, `qfrc_actuator` is subtracted from `qfrc_inverse`. State, `qacc`, inputs and warm start are
+    unchanged afterwards.
 
     Returns:
         (3 nv, nv + nsensordata + nM): one row per perturbed element (position, velocity, acceleration), columns for
-        qfrc_inverse, sensor data and qM; zero if not requested.
+        qfrc_inverse, sensor data and qM. Parts that are not requested are zero.
     """
     nv = m.nv
     kinds = ((VEL, ACCELERATION, 2), (POS, VELOCITY, 1), (NONE, POSITION, 0))

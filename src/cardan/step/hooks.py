@@ -57,7 +57,7 @@ class Hook:
             variant: distinguishes the places where callbacks of this kind are called (a stage, a timer).
 
         Raises:
-            KernelError: it is marked for compilation, but cannot be compiled.
+            KernelError: the function is marked for compilation, but cannot be compiled.
         """
         if variant not in self._entries:
             compiled = getattr(self.function, "py_func", self.function)
@@ -71,10 +71,10 @@ class Hook:
 
 
 class Hooks:
-    """Callbacks by the place in the pipeline where they are called, of the process or of one model.
+    """Callbacks of the process, or of one model, by the place in the pipeline where they are called.
 
-    If a callback is set or removed, all programs of the process become invalid: the models of a batch share the
-    callbacks of the model that the batch was made from.
+    If a callback is set or removed, all programs of the process become invalid. The reason is that models of a batch
+    share the callbacks of the model from which the batch was made.
     """
 
     _version = np.zeros(1, np.int64)  # native code reads it, too
@@ -86,23 +86,23 @@ class Hooks:
 
     @property
     def version(self) -> int:
-        """Version number, which grows, the same for all objects; programs made for an older version are invalid."""
+        """Version number, common to all objects, that each change increments. Older programs are invalid."""
         return self._version.item()
 
     def set(self, place: str, function: Callable[..., Any] | None) -> None:
         """Install a callback, or remove it with None.
 
         Raises:
-            KernelError: it is marked for compilation, but cannot be compiled.
+            KernelError: the function is marked for compilation, but cannot be compiled.
         """
         self._put(self.installed, place, place, function)
 
     def set_collider(self, types: tuple[int, int], function: Callable[..., Any] | None) -> None:
-        """Install a collision function for two geom types, the lower first, or remove it (arguments as in `set`)."""
+        """Install a collision function for two geom types, the lower first, or remove it with None. Raises as `set`."""
         self._put(self.colliders, types, "collider", function)
 
     def _put(self, table: dict[Any, Hook], key: Any, place: str, function: Callable[..., Any] | None) -> None:
-        """Change a callback in a table; programs that were made before don't hold any more."""
+        """Change a callback in a table, and invalidate all programs made before."""
         if function is None:
             table.pop(key, None)
         else:
@@ -126,43 +126,43 @@ hooks = Hooks()
 
 
 def hooks_of(m: Any) -> Hooks:
-    """Return the callbacks of one model, which override those of the process. Copies have none (`share_hooks`)."""
+    """Return the callbacks set for one model, which override those of the process. Copies do not inherit them."""
     kept = internals.kept(m)
     return kept["hooks"] if "hooks" in kept else kept.setdefault("hooks", Hooks())
 
 
 def share_hooks(new: Any, m: Any) -> Any:
-    """Let a model share the current and future callbacks of another model; return it."""
+    """Let model `new` share the current and future callbacks of model `m`; return `new`."""
     internals.kept(new)["hooks"] = hooks_of(m)
     return new
 
 
 def installed_hooks(m: Any) -> dict[str, Hook]:
-    """Return all callbacks of a model's pipeline by their places."""
+    """Return all callbacks that a model's pipeline calls, by place: its own, and those of the process."""
     return {**hooks.installed, **hooks_of(m).installed}
 
 
 def python_places(m: Any) -> list[str]:
-    """Return the places of a model's pipeline where Python functions are installed."""
+    """Return the places in a model's pipeline where callbacks are Python functions."""
     found = installed_hooks(m).items()
     return [place for place, hook in found if isinstance(hook.entry(*EXAMPLES.get(place, ())), int)]
 
 
 def colliders_of(m: Any) -> dict[tuple[int, int], Callable[..., Any] | int]:
-    """Return the user's collision functions for a model by geom types: its own, and those of the process."""
+    """Return the user's collision functions for a model by geom types: those of the model, and those of the process."""
     own = internals.kept(m).get("hooks")
     return {types: hook.entry() for types, hook in {**hooks.colliders, **(own.colliders if own else {})}.items()}
 
 
 class Callbacks(NamedTuple):
-    """The callbacks of a model's pipeline by their places, and user collision functions by geom types."""
+    """The callbacks of a model's pipeline by place, and the user's collision functions by geom types."""
 
     at: Mapping[str, Hook]
     colliders: Mapping[tuple[int, int], Callable[..., Any] | int]
 
     @property
     def contact_filter(self) -> dict[int, Callable[..., Any] | int]:
-        """Return the callback that filters pairs of geoms, by its index in its table: 0."""
+        """Function table with the callback that filters pairs of geoms: at index 0, or empty."""
         return {0: self.at["contactfilter"].entry()} if "contactfilter" in self.at else {}
 
 
@@ -177,7 +177,7 @@ def is_kernel_function(function: Callable[..., Any]) -> bool:
 
 
 class ObjectsMissing(Exception):
-    """A Python function was called by a program that is not made for Python functions.
+    """A Python function was called by a program that was made for native functions only.
 
     This happens if another thread installs the function while the program runs.
     """
@@ -186,8 +186,8 @@ class ObjectsMissing(Exception):
 def _python_entry(adapted: Callable[..., Any], of_pairs: bool) -> int:
     """Return the address of a native function that calls a Python function.
 
-    Functions of pairs of geoms get the ids of the geoms, and return a result. They are called in the middle of a stage,
-    all other functions between two stages.
+    A function of pairs (`of_pairs`) gets the ids of two geoms and returns a result. It is called in the middle of a
+    stage, any other function between two stages.
     """
 
     def call(_m: Any, _d: Any, *geoms: int) -> int:

@@ -53,7 +53,7 @@ def advance(m: Model, d: Data, acceleration: ConstArray1, velocity: ConstArray1,
 
 @kernel
 def has_damping(m: Model) -> bool:
-    """Whether the Euler integrator integrates joint damping implicitly."""
+    """Whether the model has joint damping that the Euler integrator integrates implicitly."""
     if m.opt.disableflags & DSBL_EULERDAMP:
         return False
     for i in range(m.nv):
@@ -83,7 +83,7 @@ def _implicit_step(m: Model, d: Data) -> None:
 
 @stage
 def euler(m: Model, d: Data) -> int:
-    """Step by semi-implicit Euler, with implicit joint damping unless it is disabled (spec: mj_Euler)."""
+    """Advance by semi-implicit Euler, with implicit joint damping unless it is disabled (spec: mj_Euler)."""
     if has_damping(m):
         damped_inertia(m, d)
         _implicit_step(m, d)
@@ -94,7 +94,7 @@ def euler(m: Model, d: Data) -> int:
 
 @stage
 def implicitfast(m: Model, d: Data) -> int:
-    """Step implicitly in velocity, with the derivatives in qDeriv (spec: mj_implicit, integrator implicitfast)."""
+    """Advance implicitly in velocity, with the derivatives in qDeriv (spec: mj_implicit, integrator implicitfast)."""
     implicit_inertia(m, d)
     _implicit_step(m, d)
     return OK

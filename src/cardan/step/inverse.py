@@ -1,4 +1,4 @@
-"""Inverse dynamics: the force that causes an acceleration, and its comparison with forward dynamics.
+"""Inverse dynamics (the force that causes an acceleration), and its comparison with forward dynamics.
 
 Spec: computation, inverse dynamics; simulation, inverse dynamics.
 """
@@ -63,7 +63,7 @@ def restore_acc(m: Model, d: Data) -> int:
 
 @stage
 def keep_forward(m: Model, d: Data) -> int:
-    """Save qfrc_inverse and the constraint forces of forward dynamics while inverse dynamics computes its own."""
+    """Save qfrc_inverse and the constraint forces of forward dynamics, before inverse dynamics overwrites them."""
     for i in range(m.nv):
         d.work.forward_inverse[i] = d.qfrc_inverse[i]
         d.work.forward_qfrc[i] = d.qfrc_constraint[i]
@@ -74,10 +74,11 @@ def keep_forward(m: Model, d: Data) -> int:
 
 @stage
 def compare_fwd_inv(m: Model, d: Data) -> int:
-    """Compare forward and inverse dynamics: norms of differences of constraint and applied forces, solver_fwdinv.
+    """Compare forward and inverse dynamics: solver_fwdinv gets the norms of two differences.
 
-    The constraint forces of forward dynamics are restored; qfrc_inverse is kept. Without constraints there is no solver
-    to check: the norms are 0, and qfrc_inverse gets its previous value.
+    These are the differences of the constraint forces and of the applied forces. The constraint forces of forward
+    dynamics are restored; qfrc_inverse is kept. Without constraints there is no solver to check: the norms are 0, and
+    qfrc_inverse gets its previous value.
     """
     d.solver_fwdinv[0] = d.solver_fwdinv[1] = 0.0
     if d.nefc == 0:

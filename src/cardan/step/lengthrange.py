@@ -1,7 +1,7 @@
 """Search for the range of an actuator's lengths by simulation (spec: modeling, length range).
 
 A force pulls at the transmission while velocities decay. When the motion has settled, the length is measured. Contacts,
-passive forces, gravity, friction loss and actuators are off, so that only limits and geometry matter.
+passive forces, gravity, friction loss and actuators are off, so that only limits and geometry determine the result.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ ACCEL, MAXFORCE, DECAY, START = 0, 1, 2, 3
 
 
 class Search(NamedTuple):
-    """Settings of the search; see the attributes of the same names of ``compiler/lengthrange``."""
+    """Settings of the search, named like the attributes of ``compiler/lengthrange``."""
 
     accel: float
     maxforce: float
@@ -52,7 +52,7 @@ class Search(NamedTuple):
 
 @kernel
 def _pull(m: Model, d: Data, actuator: int) -> float:
-    """Set `work.range_row` to M^-1 times the moments of an actuator; return its norm."""
+    """Set `work.range_row` to M^-1 times the actuator's moments; return the norm of this vector."""
     for dof in range(m.nv):
         d.work.range_row[dof] = 0.0
     for k in range(m.aux.moment_rowadr[actuator], m.aux.moment_rowadr[actuator + 1]):
@@ -67,7 +67,7 @@ def _pull(m: Model, d: Data, actuator: int) -> float:
 
 @kernel
 def _moment_norm(m: Model, d: Data, actuator: int) -> float:
-    """Norm of the joint forces of a unit force of an actuator."""
+    """Norm of the joint forces that a unit force of an actuator causes."""
     total = 0.0
     for k in range(m.aux.moment_rowadr[actuator], m.aux.moment_rowadr[actuator + 1]):
         moment = d.actuator_moment[actuator, m.aux.moment_colind[k]]
@@ -85,10 +85,10 @@ def decay_velocity(m: Model, d: Data) -> int:
 
 @stage
 def pull_actuator(m: Model, d: Data) -> int:
-    """Measure the length of the selected actuator, and pull at it.
+    """Measure the length of the selected actuator, and apply the force that pulls at it.
 
     Reads actuator_length, actuator_moment, qLD. Writes work.range_found (2,): smallest and largest length from the time
-    `work.range_setting[START]` on; and qfrc_applied (nv,): a force for which the acceleration has the norm
+    `work.range_setting[START]` on; and qfrc_applied (nv,): a force that causes an acceleration with the norm
     `work.range_setting[ACCEL]`.
     """
     actuator = d.work.range_actuator
@@ -107,7 +107,7 @@ def pull_actuator(m: Model, d: Data) -> int:
 
 
 class LengthSearch:
-    """Search for the length ranges of actuators of one model, on a copy of it; ValueError if it is too long."""
+    """Search for the length ranges of a model's actuators, on a copy. Raises ValueError if it takes too many steps."""
 
     def __init__(self, m: MjModel, how: Search) -> None:
         self.how = how
@@ -125,7 +125,7 @@ class LengthSearch:
         self.program = make_program(m, plan_of(m, simulation))
 
     def extreme(self, actuator: int, side: int) -> tuple[float, float]:
-        """Return the smallest (side 0) or largest (side 1) length of an actuator, and its remaining variation."""
+        """Return the smallest (side 0) or largest (side 1) length of an actuator, and by how much it still varies."""
         if self.steps == 0 or self.how.interval < 0.0:
             return 0.0, 0.0
         m, how = self.m, self.how

@@ -1,8 +1,8 @@
 """The pipeline: the specification's numbered lists of stages, as tables (spec: computation, forward dynamics).
 
 A list names every stage that the specification names, in its order. `when(predicate, ...)` marks stages that only some
-models need, according to their sizes and options. `cardan.step.plan` finds which stages of a list a model needs, and
-`cardan.step.programs` makes them ready to run.
+models need, according to their sizes and options. `cardan.step.plan` selects the stages that a model needs from a list,
+and `cardan.step.programs` makes them ready to run.
 """
 
 from __future__ import annotations
@@ -67,28 +67,28 @@ Predicate = Callable[["MjModel"], bool]
 
 
 class When(NamedTuple):
-    """Items that a model needs only if a condition on its sizes and options holds."""
+    """Items of a list that a model needs only if a condition on its sizes and options holds."""
 
     needed: Predicate
     items: tuple[Any, ...]
 
 
 class Place(NamedTuple):
-    """Place where a callback may be installed."""
+    """Place in a list where a callback may be installed."""
 
     name: str
     variant: tuple[Any, ...] = ()
 
 
 class Chosen(NamedTuple):
-    """Stages of one kind (sensors, constraint rows) that depend on which elements the model has, and their name."""
+    """Stages of one kind (sensors, constraint rows), selected by a function of the model; with the name of the kind."""
 
     stages_of: Callable[[MjModel], list[Any]]
     name: str = ""
 
 
 class Timed(NamedTuple):
-    """Part of the pipeline that a timer (`mjtTimer`) measures."""
+    """Part of a list whose duration a timer (`mjtTimer`) measures."""
 
     timer: int
     items: tuple[Any, ...]
@@ -96,22 +96,22 @@ class Timed(NamedTuple):
 
 
 def when(needed: Predicate, *items: Any) -> When:
-    """Items that a model needs only if `needed(m)` holds."""
+    """Mark items that a model needs only if `needed(m)` holds."""
     return When(needed, items)
 
 
 def unless(needless: Predicate, *items: Any) -> When:
-    """Items that a model needs only if `needless(m)` does not hold."""
+    """Mark items that a model needs only if `needless(m)` does not hold."""
     return When(lambda m: not needless(m), items)
 
 
 def timed(name: str, *items: Any) -> Timed:
-    """Items that the timer ``mjTIMER_<name>`` measures."""
+    """Mark items that the timer ``mjTIMER_<name>`` measures."""
     return Timed(int(getattr(mjtTimer, "mjTIMER_" + name)), items)
 
 
 def also_timed(name: str, *items: Any) -> Timed:
-    """A further piece of a timed part: its time is added, but it does not count as another run."""
+    """Mark a further piece of a timed part. Its time is added, but it does not count as another run."""
     return Timed(int(getattr(mjtTimer, "mjTIMER_" + name)), items, counts=False)
 
 
@@ -133,7 +133,7 @@ def _integrator(*kinds: mjtIntegrator) -> Predicate:
 
 
 def check_sensors(m: MjModel) -> None:
-    """Refuse a model with sensors of types that do not exist yet: a ValueError names the types."""
+    """Raise ValueError if the model has sensors of unknown types; the message names the types."""
     unknown = sorted(set(m.sensor_type.tolist()).difference(SENSOR_TYPES))
     if unknown:
         names = ", ".join(mjtSensor(kind).name.removeprefix("mjSENS_").lower() for kind in unknown)
@@ -141,7 +141,7 @@ def check_sensors(m: MjModel) -> None:
 
 
 def _sensors(after: mjtStage) -> When:
-    """Return the sensors that are due after a part of the pipeline; user sensors come last."""
+    """Return the sensors that are due after a part of the pipeline. User sensors come last."""
 
     def stages_of(m: MjModel) -> list[Any]:
         check_sensors(m)
@@ -355,7 +355,7 @@ STEP = (timed("STEP", check_pos, check_vel, *FORWARD, check_acc, report_warnings
 
 
 def _names(items: tuple[Any, ...]) -> Iterator[str]:
-    """Names of all stages of a list, needed or not, in order; several that do one thing together have one."""
+    """Yield the names of all stages of a list, needed or not, in order; a group of `Chosen` stages has one name."""
     for item in items:
         if isinstance(item, When | Timed):
             yield from _names(item.items)
@@ -438,7 +438,7 @@ SKIPPING = {
 
 @cache
 def skip_items(name: str, skipstage: int, skipsensor: bool) -> tuple[Any, ...]:
-    """Return the parts of a function in `SKIPPING` after `skipstage`, without sensors if `skipsensor`.
+    """Return the parts of a function in `SKIPPING` that follow `skipstage`; `skipsensor` removes sensors.
 
     The last part, which depends on accelerations and forces, is never left out.
     """

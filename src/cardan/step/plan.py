@@ -31,7 +31,7 @@ Function = Callable[..., Any] | int
 
 
 class FunctionTable(NamedTuple):
-    """Functions that stages call through a table, a private field of the model; other places have its default."""
+    """Functions that stages call through a table, a private field of the model. Other entries have the default."""
 
     field: str
     functions: tuple[tuple[int, Function], ...]
@@ -43,9 +43,8 @@ class Plan(NamedTuple):
     Attributes:
         stages: stages in the order in which they run.
         tables: the functions that stages call.
-        forward: the plan of the forward dynamics that runs after a stage has reset a bad state; None if none of the
-            stages checks accelerations.
-        reset: the plan that resets plugins when a stage has reset the state; None if there are no such plugins.
+        forward: plan of the forward dynamics, run after a bad state was reset; None if no stage checks accelerations.
+        reset: plan that resets plugins after a stage has reset the state; None if there are no such plugins.
     """
 
     stages: tuple[Function, ...]
@@ -55,11 +54,11 @@ class Plan(NamedTuple):
 
     @property
     def needs_objects(self) -> bool:
-        """Whether Python functions are called, which get the MjModel and MjData objects."""
+        """Whether the plan contains Python functions, which get the MjModel and MjData objects."""
         return any(isinstance(function, int) for function in self.functions())
 
     def functions(self) -> Iterator[Function]:
-        """Yield all functions: stages, those that stages call, those of the forward dynamics after a reset."""
+        """Yield all functions: the stages, the functions that they call, and those of the plans after a reset."""
         yield from self.stages
         for table in self.tables:
             yield from (function for _, function in table.functions)
@@ -67,7 +66,7 @@ class Plan(NamedTuple):
             yield from other.functions() if other is not None else ()
 
     def __str__(self) -> str:
-        """The stages by name, then the functions of each table."""
+        """List the stages by name, then the functions of each table."""
         lines = [*map(function_name, self.stages)]
         for field, functions in self.tables:
             lines += [f"{field}[{place}] = {function_name(function)}" for place, function in functions]
@@ -80,7 +79,7 @@ def function_name(function: Function) -> str:
 
 
 class Called(NamedTuple):
-    """A kind of functions that stages call through a table: the functions by their places, for a model's callbacks."""
+    """One kind of function that stages call through a table: `functions_of` returns the functions by index."""
 
     field: str
     functions_of: Callable[[Any, Callbacks], Mapping[int, Function]]
@@ -97,11 +96,11 @@ CALLED = (
 
 
 def plan_of(m: MjModel, items: tuple[Any, ...], callbacks: Callbacks | None = None) -> Plan:
-    """Return the plan of a list of the pipeline for a model, with given callbacks or those that are installed now.
+    """Return the plan of a list of the pipeline for a model, with given or the currently installed callbacks.
 
     Raises:
-        ValueError: the model asks for something that the stages don't have.
-        FatalError: an option has a value that doesn't exist.
+        ValueError: the model needs something that does not exist, like a collision function or a plugin.
+        FatalError: an option has an invalid value.
     """
     callbacks = callbacks or callbacks_of(m)
     stages = stages_of(m, items, callbacks)

@@ -1,4 +1,4 @@
-"""Life cycle of plugin instances: their data are made, reset, copied and freed with MjData."""
+"""Life cycle of plugin instances: their data are created, reset, copied and freed with MjData."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def reset_instances(m: MjModel, d: MjData) -> None:
 
 
 def _memory_of(data: Any) -> PluginMemory:
-    """Return the numbers in an instance's data that compiled functions use."""
+    """Return those numbers in an instance's data that compiled functions use."""
     if isinstance(data, PluginMemory):
         return data
     if isinstance(data, np.ndarray):
@@ -34,7 +34,7 @@ def _memory_of(data: Any) -> PluginMemory:
 
 
 def begin_instances(m: MjModel, d: MjData) -> None:
-    """Make the data of all instances with their plugins' `init`, which may raise ValueError, then reset them."""
+    """Create the data of all instances with their plugins' `init`, which may raise ValueError; then reset them."""
     plugins = [plugin_of(m, instance) for instance in range(m.nplugin)]
     internals.set_plugin_data(d, [make_instance(m, d, instance) for instance in range(m.nplugin)])
     attach_memory(d, [_memory_of(data) for data in internals.plugin_data(d)])

@@ -1,7 +1,7 @@
-"""Plugins in the pipeline (spec: programming, engine plugins).
+"""Stages that call the functions of plugins (spec: programming, engine plugins).
 
 A model's table ``aux.plugin_call`` holds the addresses of the functions of each instance, `SLOTS` numbers each. If the
-plugin does not have a function, its address is 0. The stages of this module call the functions.
+plugin does not have a function, its address is 0.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _known: weakref.WeakKeyDictionary[Plugin, dict[int, Callable[..., Any] | int]] =
 
 
 def entries_of(plugin: Plugin) -> dict[int, Callable[..., Any] | int]:
-    """Return the functions of a plugin as entries, or addresses of native functions, by slot; made on first use."""
+    """Return the functions of a plugin by slot, as kernels or addresses of native functions; made on first use."""
     if plugin in _known:
         return _known[plugin]
     found: dict[int, Callable[..., Any] | int] = {}
@@ -51,7 +51,7 @@ def entries_of(plugin: Plugin) -> dict[int, Callable[..., Any] | int]:
 
 
 def plugin_functions(m: MjModel) -> dict[int, Callable[..., Any] | int]:
-    """Return the functions of all instances' plugins, which must be registered, by their index in the table."""
+    """Return the plugin functions of all instances by their index in the table. All plugins must be registered."""
     kept = internals.kept(m)
     if "plugin_functions" not in kept:
         kept["plugin_functions"] = {
@@ -78,7 +78,7 @@ def has_passive_plugins(m: MjModel) -> bool:
 
 
 def has_actuator_plugins(m: MjModel) -> bool:
-    """Whether plugins drive actuators."""
+    """Whether plugins compute forces of actuators."""
     return bool((m.actuator_plugin >= 0).any())
 
 
@@ -102,7 +102,7 @@ def has_resetting_plugins(m: MjModel) -> bool:
 
 @kernel
 def call_all(m: Model, d: Data, slot: int, argument: int) -> int:
-    """Call a function of all instances that have it; stop at the first status that is not OK."""
+    """Call the function in a slot for every instance that has one; stop at the first status that is not OK."""
     for instance in range(m.nplugin):
         address = m.aux.plugin_call[SLOTS * instance + slot]
         if address != 0:
@@ -120,7 +120,7 @@ def plugin_passive(m: Model, d: Data) -> int:
 
 @kernel
 def begin_plugin_actuators(m: Model, d: Data) -> None:
-    """Set forces to 0, and the activation rates of dyntypes, whose activations follow those of the plugin."""
+    """Set the forces of plugin actuators to 0, and the rate of their last activation by the ``dyntype``, if any."""
     limit_controls(m, d)
     for i in range(m.nu):
         if m.actuator_plugin[i] >= 0:
@@ -131,7 +131,7 @@ def begin_plugin_actuators(m: Model, d: Data) -> None:
 
 @stage
 def plugin_actuators(m: Model, d: Data) -> int:
-    """Compute activation rates and forces of plugins' actuators: act_dot and actuator_force, before `fwd_actuation`."""
+    """Compute activation rates and forces of plugin actuators (act_dot, actuator_force), before `fwd_actuation`."""
     begin_plugin_actuators(m, d)
     status = call_all(m, d, ACT_DOT, 0)
     if status != OK:
@@ -153,7 +153,7 @@ def plugin_reset(m: Model, d: Data) -> int:
 
 @kernel
 def bound_plugin_sensors(m: Model, d: Data, when: int) -> None:
-    """Limit the values of plugins' sensors that are due at a stage to their cutoffs."""
+    """Clamp the values of plugin sensors to their cutoffs; `when` is the sensors' `mjtStage`."""
     for i in range(m.nsensor):
         if m.sensor_type[i] == SENS_PLUGIN and m.sensor_needstage[i] == when:
             apply_cutoff(m, d, i)
@@ -161,7 +161,7 @@ def bound_plugin_sensors(m: Model, d: Data, when: int) -> None:
 
 @cache
 def plugin_sensors(when: int) -> Callable[[Any, Any], int]:
-    """Return the stage that computes the plugins' sensors of an `mjtStage`, and limits them to their cutoffs."""
+    """Return the stage that computes plugin sensors and clamps them to their cutoffs; `when` is their `mjtStage`."""
     slot = SENSOR_SLOTS[int(when)]
 
     def plugin_sensor(m: Model, d: Data) -> int:

@@ -1,7 +1,7 @@
 """Programs of a model: plans made ready to run.
 
-`plan_of` finds what runs; this module finds where it is. It loads the functions of a plan, compiling what is missing,
-writes the tables of the model that stages call functions through, and keeps the programs with the model.
+`plan_of` selects the functions to run; this module loads them, compiling those that are missing, writes the model's
+function tables, and keeps the programs with the model.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ MOST_EARLIER = 64
 
 
 def cached_program(m: MjModel, key: Any, items: tuple[Any, ...], **answers: Any) -> StepProgram:
-    """Return the program that `m` keeps under a key, made on first use.
+    """Return the program that a model keeps under a key; make it if necessary.
 
-    Programs made for earlier callbacks are forgotten; those for earlier settings are kept and used again. Errors are
-    those of `plan_of`; `answers` are those of `StepProgram`.
+    Programs made for earlier callbacks are dropped; those for earlier settings are kept and reused. Errors are those of
+    `plan_of`; `answers` are those of `StepProgram`.
     """
     now = hooks.version
     programs = internals.programs(m)
@@ -42,7 +42,7 @@ def cached_program(m: MjModel, key: Any, items: tuple[Any, ...], **answers: Any)
 def _program_again(
     m: MjModel, key: Any, version: int, items: tuple[Any, ...], answers: Mapping[str, Any]
 ) -> StepProgram:
-    """Return the program made for the same settings before, with its tables written again; or a new one."""
+    """Return an earlier program for the same settings, after writing its tables again, or a new program."""
     earlier, setting = internals.programs(m).earlier, (key, version, m.settings())
     found = earlier.get(setting)
     if found is not None:
@@ -57,7 +57,7 @@ def _program_again(
 
 
 def make_program(m: MjModel, plan: Plan, **answers: Any) -> StepProgram:
-    """Make the program of a plan ready to run; `answers` as in `StepProgram`."""
+    """Make a plan ready to run: load its functions and write its tables. `answers` as in `StepProgram`."""
     functions = [function for function in plan.functions() if not isinstance(function, int)]
     form = internals.form(m)
     with expecting(lambda: functions):
@@ -74,7 +74,7 @@ def make_program(m: MjModel, plan: Plan, **answers: Any) -> StepProgram:
 
 
 def write_tables(m: MjModel, tables: Iterable[FunctionTable]) -> None:
-    """Load the functions that stages call, write their addresses into the tables of a model, and attach their data."""
+    """Load the functions that stages call, write their addresses to the model's tables, and attach their data."""
     for field, functions in tables:
         m.put_functions(field, functions)
         if functions and field in DATA_OF:
@@ -82,7 +82,7 @@ def write_tables(m: MjModel, tables: Iterable[FunctionTable]) -> None:
 
 
 def program(m: MjModel, name: str) -> StepProgram:
-    """Return the program of a public function without further arguments (a key of `PROGRAMS`)."""
+    """Return the program of a public function that has no further arguments; `name` is a key of `PROGRAMS`."""
     return cached_program(m, name, PROGRAMS[name])
 
 
@@ -92,13 +92,13 @@ def step_program(m: MjModel) -> StepProgram:
 
 
 def skip_program(m: MjModel, name: str, skipstage: int, skipsensor: bool) -> StepProgram:
-    """Return the program of `mj_forwardSkip` or `mj_inverseSkip`: parts after `skipstage`, without sensors if asked."""
+    """Return the program of `mj_forwardSkip` or `mj_inverseSkip`, which omits early parts and optionally sensors."""
     items = skip_items(name, skipstage, skipsensor)
     return cached_program(m, (name, min(skipstage, 2), bool(skipsensor)), items)
 
 
 def functions_ahead(m: MjModel, items: tuple[Any, ...]) -> list[Callable[..., Any]]:
-    """Return the functions of the plan of a list, for compilation ahead; none if the model can't run the list."""
+    """Return the functions that a list will need, to compile them ahead; empty if the model cannot run the list."""
     try:
         return [function for function in plan_of(m, items).functions() if not isinstance(function, int)]
     except (ValueError, FatalError):
@@ -106,7 +106,7 @@ def functions_ahead(m: MjModel, items: tuple[Any, ...]) -> list[Callable[..., An
 
 
 def _renew_actuation(running: Any, m: MjModel, d: Any) -> None:
-    """Compute actuator forces with the stages that edited types of actuators need, and continue after them."""
+    """Compute actuator forces with the stages for the edited types of actuators, and continue after them."""
     stage, repetition = (int(k) for k in internals.position(d))
     with internals.programs(m).lock:
         internals.programs(m).clear()

@@ -1,10 +1,10 @@
 """Warnings: counted by the stages in `d.warning`, reported to the user once (spec: simulation, diagnostics).
 
 A stage that detects a problem increments a counter and continues. The last stage of a program requests a report if a
-counter has become positive since the last report, so a healthy step costs only eight comparisons. Each kind of warning
-is reported once per data, and again after a reset by the user (after an automatic reset only if its reason was of
-another kind). The report goes to the user's handler (`set_mju_user_warning`), or else is a Python warning of the class
-`SimulationWarning`.
+counter has become positive since the last report, so that a healthy step costs only eight comparisons. Each kind of
+warning is reported once per data, and again after a reset by the user (after an automatic reset only if its reason was
+of another kind). The report goes to the user's handler (`set_mju_user_warning`). Without a handler, it is a Python
+warning of the class `SimulationWarning`.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _SUFFIXES = ("", "K", "M", "G", "T", "P", "E")
 
 
 class SimulationWarning(RuntimeWarning):
-    """Warning: the simulation continued, but has unstable numbers, a reached limit or a singular inertia matrix."""
+    """The simulation continued in spite of unstable numbers, a reached limit or a singular inertia matrix."""
 
 
 class _Handler:
@@ -97,13 +97,13 @@ def warning_text(kind: int, info: int) -> str:
 
 
 def was_told(d: Any, kind: int) -> bool:
-    """Whether this kind of warning was reported since its counter was last zero."""
+    """Whether a warning of this kind was reported since its counter was last zero."""
     arrays = internals.memory(d).arrays
     return bool(arrays["warning.number"][kind] and arrays["work.warned"][kind])
 
 
 def keep_message(d: Any, kind: int, info: int, details: str) -> None:
-    """Compose the message of a warning now, with details, because a reset is about to clear the time."""
+    """Compose the message of a warning, with details, before a reset clears the time."""
     text = f"{_message(kind, info, d.time)} {details[0].upper()}{details[1:]}."
     internals.kept(d).setdefault("messages", {})[kind] = text
 
@@ -111,9 +111,10 @@ def keep_message(d: Any, kind: int, info: int, details: str) -> None:
 def new_messages(
     number: np.ndarray, lastinfo: np.ndarray, warned: np.ndarray, time: float, kept: Mapping[int, str]
 ) -> Iterator[tuple[int, str]]:
-    """Yield the new warnings of a data, each with its kind (mjtWarning), and mark them as reported in `warned`.
+    """Yield kind (`mjtWarning`) and message of each new warning, and mark it as reported in `warned`.
 
-    `number` and `lastinfo` are those of each kind. Messages composed before a reset are in `kept`, by kind.
+    `number` and `lastinfo` are counter and last information of each kind. `kept` has, by kind, messages that were
+    composed before a reset.
     """
     for kind in MESSAGES:
         if number[kind] and not warned[kind]:
@@ -138,7 +139,7 @@ def report(d: Any) -> None:
 
 
 def tell(text: str) -> None:
-    """Report a warning to listeners, then to the user's handler, or as a Python warning without one."""
+    """Pass the text of a warning to listeners, then to the user's handler or, without one, to `warnings.warn`."""
     for listener in listeners:
         listener(text)
     if handler.function is not None:

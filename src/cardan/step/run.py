@@ -1,4 +1,4 @@
-"""Execution of programs: the stages run natively; Python handles their requests, and then they continue.
+"""Execution of programs: the stages run natively until one of them makes a request, which Python handles.
 
 A stage makes a request by returning a status: a capacity of the arena must grow, a callback raised an exception, a
 collision function is not compiled yet, the state was reset, new warnings were counted. `ANSWERS` maps each status to a
@@ -43,10 +43,10 @@ class StepProgram(Program):
 
     Args:
         stages: stages or addresses of native functions.
-        needs_objects: whether it calls Python functions, which get the MjModel and MjData objects.
+        needs_objects: whether Python functions are called, which get the MjModel and MjData objects.
         forward, reset: the programs that run when a stage has reset the state.
-        code: object that keeps the functions loaded that the stages call by their addresses in the model.
-        answers: functions that handle requests, in addition to (or instead of) those of `ANSWERS`, by status.
+        code: object that keeps loaded the functions that stages call by address.
+        answers: functions that handle requests, by status; they replace or extend `ANSWERS`.
         form: form of the stages' native code.
         plan: plan from which the program was made.
     """
@@ -72,10 +72,10 @@ class StepProgram(Program):
 
 
 def run(program: Program, m: Any, d: Any, repeat: int = 1, job: Job | None = None) -> None:
-    """Run all stages of a program, which may be a plain one, `repeat` times, and handle their requests.
+    """Run all stages of a program (a `StepProgram` or a plain one) `repeat` times, and handle their requests.
 
-    It pauses every few milliseconds, so that signal handlers can run; what they raise ends it between two repetitions.
-    It also ends early if the job that it is a part of is cancelled.
+    The program pauses every few milliseconds, so that signal handlers can run. An exception of a handler, or the
+    cancellation of ``job``, ends the run between two repetitions.
 
     Raises:
         BaseException: exception that a Python callback or a signal handler raised.
@@ -107,7 +107,7 @@ def settle(status: int, program: Program, m: Any, d: Any, repeat: int, job: Job 
 
 
 def answer(status: int, program: Program, m: Any, d: Any) -> None:
-    """Answer the request of the stage that stopped."""
+    """Handle the request of the stage that stopped, by its status."""
     answers: Mapping[int, Answer] = getattr(program, "answers", ANSWERS)
     if status not in answers:
         raise RuntimeError(f"stage {int(internals.position(d)[0])} of a program returned the unknown status {status}")
@@ -116,7 +116,7 @@ def answer(status: int, program: Program, m: Any, d: Any) -> None:
 
 @contextmanager
 def attached(d: Any, arrays: Mapping[str, np.ndarray]) -> Iterator[None]:
-    """Attach arrays in contiguous memory to private fields of `d` while a program runs."""
+    """Context manager that attaches arrays to private fields of `d`; they are copied if not contiguous."""
     memory, names = internals.memory(d), tuple(arrays)
     slots, nothing = _nothing(memory.struct, names)
     held = {name: np.ascontiguousarray(arrays[name], nothing.arrays[name].dtype) for name in names}
@@ -132,7 +132,7 @@ def attached(d: Any, arrays: Mapping[str, np.ndarray]) -> Iterator[None]:
 
 @cache
 def _nothing(struct: Struct, names: tuple[str, ...]) -> tuple[np.ndarray, Shared]:
-    """Return the numbers of the slots of some fields, and empty arrays for them."""
+    """Return the slot numbers of some fields, and empty arrays for these fields."""
     slots = np.array([struct.slot[name] for name in names], np.intp)
     empty = {name: np.zeros(0, struct.by_name[name].numpy_dtype) for name in names}
     rows = [(address_of(array), 0, 1) for array in empty.values()]
@@ -151,7 +151,7 @@ def _grow(capacity: str) -> Answer:
 def _answer_callback_error(program: Program, m: Any, d: Any) -> None:
     """Raise the exception of a callback, unless the stage only has to run again.
 
-    That is so if the arena was too small, and if the callback had no objects: `settle` sets them.
+    This is so if the arena was too small, or if the callback had no objects, which `settle` has set by now.
     """
     error = take_error()
     if isinstance(error, ObjectsMissing) and running.objects is not None:
@@ -178,7 +178,7 @@ def _reset_diverged(program: Program, m: Any, d: Any) -> None:
 
 
 def _refuse_equality(program: Program, m: Any, d: Any) -> None:
-    """Raise the error of an active equality whose type or objects do not exist; only edits of a model cause it."""
+    """Raise the error for an active equality with unknown type or objects. Only edits of a model can cause this."""
     last = int(mjtEq.mjEQ_FLEX)
     wrong = next(int(e) for e in np.flatnonzero(d.eq_active) if not has_objects(m, int(e)))
     kind = int(m.eq_type[wrong])

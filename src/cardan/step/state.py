@@ -45,7 +45,7 @@ def state_fields(spec: int) -> tuple[str, ...]:
 
 
 def field_sizes(m: MjModel) -> dict[str, int]:
-    """Return the size of each part of the state; computed once per model."""
+    """Return the size of each field of the state; computed once per model."""
     kept = internals.kept(m)
     if "state_sizes" not in kept:
         kept["state_sizes"] = {name: size(m) for _, name, size in _PARTS}
@@ -86,7 +86,7 @@ def _rows(part: Any, n: int, width: int, state: Any, at: int, out: bool) -> int:
 
 @kernel
 def exchange_state(m: Model, d: Data, state: Any, at: int, spec: int, out: bool) -> int:
-    """Copy the parts of a state to `state` (`out`), or from it, from index `at` on; return the index after them."""
+    """Copy the parts of `spec` to `state` (`out`), or back from it, starting at `at`; return the index after them."""
     if spec & TIME:
         if out:
             state[at] = d.time

@@ -19,7 +19,7 @@ from cardan.model.kernel_views import Data, Model
 
 
 class Tick(NamedTuple):
-    """Item in a list of stages: a timer counts one run."""
+    """Item in a list of stages that counts one run of a timer."""
 
     timer: int
 
@@ -63,7 +63,7 @@ def counting_stages() -> list[Callable[[Any, Any], int]]:
 
 
 def _counters(runs: Counter[int]) -> Iterator[Callable[[Any, Any], int]]:
-    """Yield the stages that together count `runs`, by timer; the largest groups first."""
+    """Yield stages that together count `runs` (number of runs by timer); the largest groups of timers first."""
     for timers in _GROUPS:
         times = min(runs[k] for k in timers)
         runs.subtract(dict.fromkeys(timers, times))
@@ -71,7 +71,7 @@ def _counters(runs: Counter[int]) -> Iterator[Callable[[Any, Any], int]]:
 
 
 def with_counters(stages: Iterable[Any], resetting: Collection[Any]) -> Iterator[Any]:
-    """Yield the stages of a program with ticks gathered before each stage that may reset the data, and at the end."""
+    """Replace ticks by counting stages: before each stage that may reset the data, and at the end."""
     pending: Counter[int] = Counter()
     for item in stages:
         if isinstance(item, Tick):
@@ -87,7 +87,7 @@ def with_counters(stages: Iterable[Any], resetting: Collection[Any]) -> Iterator
 
 
 def native_clock(clock: Callable[..., Any], timer: int, starts: bool) -> Callable[..., Any]:
-    """Return a compiled clock as a function of (m, d) that starts or stops a timer."""
+    """Convert a compiled clock to a function of (m, d) that starts or stops a timer."""
     kernel(clock)
 
     def start(m: Model, d: Data) -> int:
@@ -102,7 +102,7 @@ def native_clock(clock: Callable[..., Any], timer: int, starts: bool) -> Callabl
 
 
 def python_clock(clock: Callable[..., Any], timer: int, starts: bool) -> Callable[..., Any]:
-    """Return a Python clock as a function of (m, d) that starts or stops a timer."""
+    """Convert a Python clock to a function of (m, d) that starts or stops a timer."""
 
     def now() -> float:
         try:

@@ -38,14 +38,14 @@ def halton(index: int, base: int) -> float:
 
 @kernel
 def objective(a: float, b: float, overlap: int) -> float:
-    """Objective of the search: max(A, B) in the last step (`overlap`), else A + B + |max(A, B)|."""
+    """Objective of the search: max(A, B) if `overlap` (last step), else A + B + |max(A, B)|."""
     largest = max(a, b)
     return largest if overlap else a + b + abs(largest)
 
 
 @kernel
 def slope(d: Data, a: float, b: float, overlap: int) -> Vec3:
-    """Gradient of the objective, from the gradients of both sides."""
+    """Gradient of the objective, computed from the gradients of both sides."""
     ga = get3(d.work.sdf_gradient, 0)
     gb = get3(d.work.sdf_gradient, 1)
     larger = ga if a > b else gb
@@ -93,7 +93,7 @@ def minimise(m: Model, d: Data, point: Vec3) -> Vec3:
 
 @kernel
 def common_box(m: Model, d: Data, geom1: int, geom2: int) -> tuple[Vec3, Vec3]:
-    """Lower and upper corner of the intersection of both bounding boxes, in the frame of `geom1`."""
+    """Lower and upper corner of the intersection of both geoms' bounding boxes, in the frame of `geom1`."""
     xmat1 = get9(d.geom_xmat, geom1)
     xmat2 = get9(d.geom_xmat, geom2)
     center2 = (m.geom_aabb[geom2, 0], m.geom_aabb[geom2, 1], m.geom_aabb[geom2, 2])
@@ -116,7 +116,10 @@ def common_box(m: Model, d: Data, geom1: int, geom2: int) -> tuple[Vec3, Vec3]:
 
 @kernel
 def start_of(d: Data, geom: int, low: Vec3, high: Vec3, k: int) -> Vec3:
-    """Start of search `k` in a box, given by its corners in the frame of a geom: element `k` of the Halton sequence."""
+    """Start point of search `k`, world frame: element `k` of the Halton sequence in a box.
+
+    The box is given by its corners in the frame of a geom.
+    """
     side = sub3(high, low)
     x, y, z = low[0] + halton(k, 2) * side[0], low[1] + halton(k, 3) * side[1], low[2] + halton(k, 5) * side[2]
     return from_geom(d, geom, (x, y, z))
@@ -124,7 +127,7 @@ def start_of(d: Data, geom: int, low: Vec3, high: Vec3, k: int) -> Vec3:
 
 @kernel
 def put_overlap(m: Model, d: Data, ncon: int, point: Vec3) -> int:
-    """Write the contact at the end of a search if the shapes overlap, along the difference of both unit gradients."""
+    """Write a contact where a search ended if the shapes overlap; its normal is along the difference of gradients."""
     depth = max(evaluate(m, d, 0, point, 1), evaluate(m, d, 1, point, 1))
     if depth >= 0.0:
         return ncon
@@ -136,9 +139,9 @@ def put_overlap(m: Model, d: Data, ncon: int, point: Vec3) -> int:
 @collider
 @exact
 def sdf_descent(m: Model, d: Data, geom1: int, geom2: int) -> int:
-    """Find contacts of a signed-distance shape (`geom2`) and another one or a primitive: one per successful search.
+    """Find contacts of a signed-distance shape (`geom2`) with another one or a primitive: one per successful search.
 
-    Contacts have negative distances, whatever the margin.
+    All contacts have negative distances; the margin is not used.
     """
     if not (has_distance(m, geom1) and has_distance(m, geom2)):
         return 0

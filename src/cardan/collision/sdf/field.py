@@ -25,7 +25,7 @@ MAX_ATTRIBUTES = 8
 
 @kernel
 def ellipsoid_terms(size: Vec3, p: Vec3) -> Vec2:
-    """Lengths k0 of p / s and k1 of p / s^2; k1 is at least MINVAL."""
+    """Lengths k0 = |p / s| and k1 = |p / s^2|; k1 is at least MINVAL."""
     x, y, z = p[0] / size[0], p[1] / size[1], p[2] / size[2]
     return norm3((x, y, z)), max(norm3((x / size[0], y / size[1], z / size[2])), MINVAL)
 

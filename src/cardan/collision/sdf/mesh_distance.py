@@ -90,7 +90,7 @@ def square_from_box(aabb: ConstArray2, node: int, p: Vec3) -> float:
 
 @kernel
 def vector_at(table: ConstArray1, at: int) -> Vec3:
-    """Three consecutive numbers of a table."""
+    """Vector stored at an address of a table."""
     return table[at], table[at + 1], table[at + 2]
 
 
@@ -113,7 +113,7 @@ def nearest_face(
 ) -> int:
     """Find the triangle that is nearest to a point in the mesh's own frame; the search starts with triangle `guess`.
 
-    The first triangle of the mesh is at the address `start`, the first node of its tree is `root`. The tree consists of
+    The first triangle of the mesh is at the address `start`, the first node of its tree is `root`. `tree` consists of
     children, triangles (-1 for nodes with children) and boxes of the nodes.
     """
     child, nodeid, aabb = tree
@@ -159,7 +159,7 @@ def from_face(faces: ConstArray1, at: int, p: Vec3) -> tuple[float, Vec3]:
 
 @kernel
 def mesh_distance(m: Model, d: Data, side: int, mesh: int, start: int, p: Vec3) -> tuple[float, Vec3]:
-    """Signed distance of a point in the mesh's own frame, and its gradient."""
+    """Exact signed distance of a point in the mesh's own frame, and its gradient."""
     tree = (m.bvh_child, m.bvh_nodeid, m.bvh_aabb)
     face = nearest_face(m.aux.sdf_face, start, tree, m.mesh_bvhadr[mesh], p, d.work.sdf_nearest[side])
     d.work.sdf_nearest[side] = face
@@ -168,13 +168,13 @@ def mesh_distance(m: Model, d: Data, side: int, mesh: int, start: int, p: Vec3) 
 
 @kernel
 def cell_of(x: float, count: int) -> int:
-    """Cell that contains a coordinate inside the grid."""
+    """Index of the cell that contains a coordinate inside the grid (in units of cells)."""
     return min(int(x), count - 2)
 
 
 @kernel
 def interpolated(m: Model, start: int, p: Vec3) -> tuple[float, Vec3]:
-    """Interpolate value and gradient (per cell) at a point inside the grid, in cells."""
+    """Interpolate distance and gradient (per cell) at a point inside the grid, given in units of cells."""
     nx, ny, nz = int(m.aux.sdf_grid[start]), int(m.aux.sdf_grid[start + 1]), int(m.aux.sdf_grid[start + 2])
     i, j, k = cell_of(p[0], nx), cell_of(p[1], ny), cell_of(p[2], nz)
     x, y, z = p[0] - i, p[1] - j, p[2] - k
@@ -192,7 +192,7 @@ def interpolated(m: Model, start: int, p: Vec3) -> tuple[float, Vec3]:
 
 @kernel
 def grid_distance(m: Model, start: int, p: Vec3) -> tuple[float, Vec3]:
-    """Distance and gradient at a point in the mesh's own frame."""
+    """Signed distance of a point in the mesh's own frame, and its gradient, from the grid."""
     spacing = m.aux.sdf_grid[start + 6]
     cells = scale3(sub3(p, vector_at(m.aux.sdf_grid, start + 3)), 1.0 / spacing)
     inside = (
@@ -230,7 +230,10 @@ def mesh_entry(m: Model, d: Data, side: int, gradient: int) -> int:
 
 
 def pseudonormals(vertex: np.ndarray, face: np.ndarray) -> np.ndarray:
-    """Normals of the seven features of each triangle (m, 7, 3): face, sums of two faces, sums weighted by angles."""
+    """Normals of the seven features of each triangle (m, 7, 3): face, edges, corners.
+
+    For edges they are sums over the two adjacent faces, for corners sums over all faces, weighted by angles.
+    """
     corner = vertex[face]
     normal = _unit(np.cross(corner[:, 1] - corner[:, 0], corner[:, 2] - corner[:, 0]))
     table = np.empty((len(face), 7, 3))

@@ -1,7 +1,7 @@
 """Signed distances at the points of a grid: of a shape, to build its surface; of a mesh, to look them up later.
 
-When they are needed, there is no data yet, and for shapes no model either. So the stages here run on memory of their
-own.
+These stages are needed before there is a data, and for shapes even before there is a model. They therefore run on
+memory of their own.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 @stage
 @exact
 def sample_shape(m: Model, d: Data) -> int:
-    """Write the distance of the shape of instance 0 at each point of a grid whose ends are at its sides.
+    """Write the distance of the shape of instance 0 at each point of a grid, which includes both ends of each side.
 
     The order of operations determines, to the last bit, which points are inside.
     """
@@ -67,7 +67,7 @@ def sample_mesh(m: Model, d: Data) -> int:
 
 
 class _Part:
-    """Memory in the form that a program expects: a model, or a data."""
+    """A model or a data, reduced to the memory that a program needs."""
 
     def __init__(self, memory: StructMemory) -> None:
         self.address = memory.address

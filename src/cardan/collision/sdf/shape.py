@@ -1,11 +1,11 @@
 """Signed-distance shapes: each is a distance function with named attributes and a bounding box.
 
-The function is a kernel of a point in the frame of the shape and of the shape's attributes. A distance is negative
-inside, in m. Attributes are a tuple of `MAX_ATTRIBUTES` numbers; those of the shape come first. For collisions the
+The function is a kernel of a point in the frame of the shape and of the shape's attributes. It returns a distance in m,
+negative inside. Attributes are a tuple of `MAX_ATTRIBUTES` numbers; those of the shape come first. For collisions the
 function is compiled to a native entry that evaluates distance and gradient for one side of a pair (`entry`).
 
-The stock shapes are combined from parts by minimum and maximum, so away from the surface a distance is a bound (`bolt`,
-`nut`, `gear`).
+The stock shapes are combined from parts by minimum and maximum. Away from the surface, their distance is therefore only
+a lower bound (`bolt`, `nut`, `gear`).
 
 Sources: I. Quilez, Distance functions (2008-), for torus, cut hollow sphere and extrusion; numbers of the reference.
 """
@@ -41,11 +41,11 @@ HEAD = 0.5
 
 @dataclass(frozen=True)
 class Shape:
-    """Signed-distance shape with the name of its plugin and the default of each attribute.
+    """A signed-distance shape, with the name of its plugin and the default of each attribute.
 
-    `distance` and `gradient` are functions of the point and the attributes. If there is no gradient, forward
-    differences are used. `aabb` computes centre and half sides of a box around the shape from the attributes. If
-    `of_mesh`, the shape is that of a given mesh, described by its triangles.
+    `distance` and `gradient` are functions of the point and the attributes. Without `gradient`, forward differences are
+    used. `aabb` computes centre and half sides of a box around the shape from the attributes. If `of_mesh` is set, the
+    shape is a given mesh, described by its triangles.
     """
 
     name: str
@@ -56,7 +56,7 @@ class Shape:
     of_mesh: bool = False
 
     def values(self, config: Mapping[str, str]) -> tuple[float, ...]:
-        """Return all attributes as numbers, by default or from the configuration; ValueError if that is invalid."""
+        """Return all attributes as numbers, by default or from ``config``. Raises ValueError for invalid values."""
         unknown = [key for key in config if key not in self.attributes]
         if unknown:
             known = ", ".join(self.attributes) or "none"
@@ -66,7 +66,7 @@ class Shape:
 
     @cached_property
     def entry(self) -> Callable[..., int]:
-        """Native entry: computes distance and gradient at ``d.work.sdf_point`` of one side of the pair."""
+        """Native function that computes distance and gradient at ``d.work.sdf_point`` for one side of the pair."""
         if self.of_mesh:
             return mesh_entry
         return _entry(self.name, self.distance, self.gradient or _differences(self.distance))
@@ -172,7 +172,7 @@ def thread(p: Vec3, radius: float) -> float:
 
 @kernel
 def hexagon(p: Vec3, radius: float) -> float:
-    """Distance from a hexagonal prism, z = -0.5 to 0, with upper corners cut by a cone; `radius` is the thread's."""
+    """Distance from a hexagonal prism, z = -0.5 to 0, whose upper corners a cone cuts; `radius` is the thread's."""
     across = length2(p[0], p[1])
     azimuth = atan2(p[1], p[0])
     side = azimuth - pi / 3.0 * floor(azimuth / (pi / 3.0) + 0.5)
@@ -204,7 +204,7 @@ def smooth_min(a: float, b: float, width: float) -> float:
 
 @kernel
 def involute(radius: float, angle: float, base: float) -> float:
-    """Distance along its normal from the involute of a circle of radius `base`, which starts at angle 0."""
+    """Distance from the involute of a circle of radius `base`, measured along its normal; it starts at angle 0."""
     if radius <= base:
         return -angle
     tangent = sqrt(radius * radius - base * base)

@@ -27,7 +27,7 @@ SAME = 1e-9
 
 @kernel
 def deepest_point(m: Model, d: Data, a: Vec3, b: Vec3, c: Vec3, point: Vec3) -> Vec3:
-    """Last point of the Frank-Wolfe method on a triangle, started at `point`."""
+    """Deepest point of a triangle in the shape, by the Frank-Wolfe method from `point`."""
     for k in range(m.opt.sdf_iterations):
         evaluate(m, d, 1, point, 1)
         # the corner to which the linearised distance falls most
@@ -64,7 +64,7 @@ def insert_contact(d: Data, ncon: int, depth: float, pos: Vec3, normal: Vec3) ->
 
 @kernel
 def without_copies(d: Data, ncon: int) -> int:
-    """Keep one contact at each position; return the new number of contacts."""
+    """Remove contacts at repeated positions; return the new number of contacts."""
     kept = 0
     for row in range(ncon):
         known = False
@@ -95,7 +95,7 @@ def collide_face(m: Model, d: Data, geom: int, face: int, ncon: int) -> int:
 
 @kernel
 def collide_tree(m: Model, d: Data, geom: int, mesh: int) -> int:
-    """Add the contacts of all faces in boxes that may reach the shape; return the number of contacts."""
+    """Add the contacts of all faces whose boxes may reach the shape; return the number of contacts."""
     nodes = stack_int_array(STACK)
     nodes[0] = m.mesh_bvhadr[mesh]
     n = 1

@@ -40,7 +40,7 @@ class Topology(NamedTuple):
 
 
 def topology(elem: np.ndarray) -> Topology:
-    """Compute the tables from the elements (nelem, dim + 1)."""
+    """Compute the tables of a flex from its elements (nelem, dim + 1)."""
     dim = elem.shape[1] - 1
     sides = _Sides(elem, dim)
     layer = _layers(sides, len(elem)) if dim == _SOLID else np.zeros(len(elem), np.int32)
@@ -49,7 +49,7 @@ def topology(elem: np.ndarray) -> Topology:
 
 
 class _Sides:
-    """All fragments of all elements, with equal ones side by side, lowest vertices first."""
+    """The sides (boundary fragments) of all elements. Sorting makes equal sides of two elements adjacent."""
 
     def __init__(self, elem: np.ndarray, dim: int) -> None:
         places = _FRAGMENTS[dim]
@@ -64,12 +64,12 @@ class _Sides:
         self.is_shell = np.bincount(self.group)[self.group] == 1  # whether the fragment occurs once
 
     def shared(self) -> np.ndarray:
-        """Return which fragments are equal to the next one, which belongs to another element (n,)."""
+        """Return the indices of sides that equal the next side, which belongs to the neighbouring element."""
         return np.flatnonzero(self.group[1:] == self.group[:-1])
 
 
 def _layers(sides: _Sides, nelem: int) -> np.ndarray:
-    """Return the number of sides between each element and the shell; nelem + 1 if the shell cannot be reached."""
+    """Return the layer of each element: 0 at the shell, 1 next to it, ...; nelem + 1 if it has no path to the shell."""
     layer = np.full(nelem, -1, np.int32)
     first = sides.shared()
     one, two = sides.elem[first], sides.elem[first + 1]
@@ -88,9 +88,9 @@ def _layers(sides: _Sides, nelem: int) -> np.ndarray:
 
 
 def _pairs(sides: _Sides, elem: np.ndarray) -> np.ndarray:
-    """Return both elements of neighbours that share a fragment, each with the vertex that only the other one has.
+    """Return ``evpair`` (npair, 2): an element, and the vertex of a neighbour that is not part of the shared side.
 
-    One of the two must have a fragment of the shell.
+    Each pair of neighbours gives two rows. Pairs in which neither element has a side on the shell are left out.
     """
     outer = np.zeros(len(elem), bool)
     outer[sides.elem[sides.is_shell]] = True
@@ -112,7 +112,7 @@ _CONTACT = (
 
 
 class Flex(NamedTuple):
-    """One flex: bodies of vertices, vertices in body frames and the world frame, elements, texture coordinates."""
+    """One flex: bodies of its vertices, vertices in body frames and the world frame, elements, texture coordinates."""
 
     bodyid: np.ndarray
     vert: np.ndarray
@@ -138,7 +138,7 @@ def add_flexes(build: Build) -> None:
 
 
 def _flex(build: Build, element: Element, poses: list[Pose]) -> Flex:
-    """Return the checked data of a flex; elements of solids are reordered so that all have the same orientation."""
+    """Return the checked data of a flex. Elements of solids are reordered so that all have the same orientation."""
     values = element.resolved()
     dim = values["dim"]
     if dim not in (1, 2, 3):
@@ -180,7 +180,7 @@ def _bodies(build: Build, element: Element, text: str) -> np.ndarray:
 
 
 def _elements(element: Element, flat: tuple[int, ...], dim: int, count: int) -> np.ndarray:
-    """Return vertices of the elements (nelem, dim + 1)."""
+    """Return the vertices of the elements (nelem, dim + 1), checked to be complete and to exist."""
     if not flat or len(flat) % (dim + 1):
         found = f"found {len(flat)}"
         raise element.error(f"elements have {dim + 1} vertices each: expected a multiple of that, {found}", "element")
@@ -242,7 +242,7 @@ def _put(build: Build, element: Element, flex: Flex) -> None:
 
 
 def _part(element: Element, tag: str) -> dict[str, Any]:
-    """Return the values of a child element, or the language's defaults if there is none."""
+    """Return the values of a child element, or the defaults of the language if the child is absent."""
     part = element.child(tag)
     return part.resolved() if part is not None else element.row.children[tag].defaults
 

@@ -1,4 +1,4 @@
-"""Data of flexes at the initial configuration: vertices in the world, lengths and inverse weights of edges."""
+"""Constants of flexes at the initial configuration: vertices in the world, lengths and inverse weights of edges."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ _CHUNK = 256  # edges whose Jacobians are computed together
 def set_flex_constants(m: MjModel, d: MjData | Scratch, weigh: Callable[[np.ndarray], np.ndarray]) -> None:
     """Set ``flex_xvert0``, ``flexedge_length0`` and ``flexedge_invweight0``.
 
-    The inverse weight of an edge between two bodies that only slide is the mean of theirs, as in the reference. Other
-    edges have one only if they exert forces, passive or by a constraint. It is J M^-1 J', where J is the derivative of
+    If both bodies of an edge only slide, its inverse weight is the mean of 1 / mass, as in the reference. Other edges
+    have one only if they exert forces, passive or by a constraint. It is J M^-1 J', where J is the derivative of
     the length. ``weigh`` computes J M^-1 J' for rows of J.
     """
     bodies = np.asarray(m.flex_vertbodyid)
@@ -48,13 +48,13 @@ def set_flex_constants(m: MjModel, d: MjData | Scratch, weigh: Callable[[np.ndar
 
 
 def need_jacobian(m: MjModel) -> np.ndarray:
-    """Return which edges have an inverse weight that requires the derivative of their length (nflexedge,)."""
+    """Return a mask of the edges whose inverse weight requires the derivative of their length (nflexedge,)."""
     exerts = (m.flex_edgeequality != 0) | (m.flex_edgestiffness != 0.0) | (m.flex_edgedamping != 0.0)
     return np.repeat(exerts, m.flex_edgenum) & ~_slide(m) & (np.asarray(m.flexedge_rigid) == 0)
 
 
 def _slide(m: MjModel) -> np.ndarray:
-    """Return whether both bodies of an edge only slide along their principal axes (nflexedge,)."""
+    """Return a mask of the edges whose bodies both only slide along their principal axes (nflexedge,)."""
     edge, _ = edge_vertices(m)
     return (m.body_simple[np.asarray(m.flex_vertbodyid)[edge]] == _ONLY_SLIDES).all(axis=1)
 
@@ -66,7 +66,7 @@ def edge_vertices(m: MjModel) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _jacobian(m: MjModel, d: MjData | Scratch, chosen: np.ndarray) -> np.ndarray:
-    """Return rows of the Jacobian of edge lengths (n, nv), from sparse or dense storage of `flexedge_J`."""
+    """Return the chosen rows of the Jacobian of edge lengths, dense (n, nv); `flexedge_J` may be sparse or dense."""
     if not is_sparse(m):
         return np.asarray(d.flexedge_J)[chosen]
     count, adr = np.asarray(d.flexedge_J_rownnz)[chosen], np.asarray(d.flexedge_J_rowadr)[chosen]

@@ -20,7 +20,7 @@ from cardan.jit.driver.program import call, native_over
 
 @dataclass(frozen=True, eq=False)
 class Hull:
-    """Triangles of a convex hull. They must not be changed."""
+    """Triangles of a convex hull. The arrays must not be changed."""
 
     face: np.ndarray  # vertex indices, counter-clockwise from outside (n, 3)
     listed: np.ndarray  # the same with vertices in Qhull's order, which determines the order of neighbours
@@ -29,7 +29,7 @@ class Hull:
 
     @cached_property
     def graph(self) -> np.ndarray:
-        """Return the graph of the hull, int32."""
+        """Graph of the hull (see the module), int32."""
         return _graph_of(self)
 
 
@@ -69,7 +69,7 @@ def convex_hull(vertex: np.ndarray) -> Hull:
 
 
 def _graph_of(hull: Hull) -> np.ndarray:
-    """Return the graph of a hull, int32."""
+    """Return the graph of a hull (see the module), int32."""
     nvert, ncorner = len(hull.order), hull.face.size
     facets, graph = StructMemory(FACETS, {}), StructMemory(GRAPH, {})
     facets.attach("face", hull.listed)
@@ -107,9 +107,9 @@ def _gather_faces(h: Any) -> None:
 
 @native_over("HullFacets", "HullGraph")
 def link_vertices(h: Any, g: Any, listed: int, _unused: int) -> int:
-    """Write the neighbours of each vertex in the order of the faces around it; returns the number of entries.
+    """Write the neighbours of each vertex in the order of the faces around it; return the number of entries.
 
-    If `listed`, the faces around vertices are collected first.
+    If `listed` is set, the faces around vertices are collected first, in the order of the list of faces.
     """
     for k in range(len(h.order)):
         h.local[h.order[k]] = k

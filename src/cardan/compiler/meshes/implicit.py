@@ -61,16 +61,16 @@ _CASES = _TABLE.split()
 
 @cache
 def _triangles(case: int) -> tuple[tuple[int, int, int], ...]:
-    """Return the triangles of a case as triples of edges that contain their corners; their normals point outside."""
+    """Return the triangles of a case of marching cubes, as triples of crossed edges. Normals point outwards."""
     edges = [int(digit, 16) for digit in _CASES[case] if digit != "-"]
     return tuple(zip(edges[0::3], edges[1::3], edges[2::3], strict=True))
 
 
 def marching_cubes(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return vertices (n, 3) and triangles (k, 3) of the zero level, interpolated along edges of unit cubes.
+    """Return vertices (n, 3) and triangles (k, 3) of the surface on which a function is zero.
 
-    ``values`` are those of the function at integer coordinates (nx, ny, nz), negative inside. Cubes are ordered by z, y
-    and x, and so are the ends of the edges with vertices.
+    ``values`` are those of the function at integer coordinates (nx, ny, nz), negative inside. Vertices are interpolated
+    along the edges of unit cubes. Cubes, and edges with vertices, are ordered by z, then y, then x.
     """
     inside = values < 0.0
     nx, ny, nz = np.array(values.shape) - 1
@@ -93,7 +93,10 @@ def marching_cubes(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _edge_key(cells: np.ndarray, edge: int, shape: tuple[int, ...]) -> np.ndarray:
-    """Return a key for an edge of each cube, equal for all cubes that share it: upper end, slowest along z; axis."""
+    """Return keys that identify one edge of each cube: equal for all cubes that share the edge.
+
+    Keys are ordered by the edge's upper end (z first, then y, then x), then by its axis.
+    """
     start, end = _EDGES[edge]
     x, y, z = (cells + _CORNERS[end]).T
     return ((z * shape[1] + y) * shape[0] + x) * 3 + int(np.log2(end - start))
@@ -115,7 +118,7 @@ CELLS = 300
 
 
 def implicit_mesh(shape: Shape, attributes: tuple[float, ...]) -> RawMesh:
-    """Return the surface of a shape; normals are those of the surface over unit cubes, as in the reference.
+    """Return the surface of a shape as a mesh. Normals are those of a surface over unit cubes, as in the reference.
 
     Raises:
         MeshDataError: there is no surface in the shape's box.

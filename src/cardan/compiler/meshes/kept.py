@@ -1,10 +1,10 @@
 """Cache of meshes and their hulls, for the next model of this process that uses the same file.
 
-Programs often compile the same model again: an environment for each worker, a new one after each change. The cache key
+Programs often compile the same model again: one environment for each worker, a new one after each change. The cache key
 is the file's path, size and time of modification. A file that changed just before it was read is not cached: it may
 change again within the resolution of that time. The most recently used meshes are kept, up to `LARGEST` bytes. Hulls of
-few points from any source are cached by their points. Hulls of meshes in the model's text are therefore not computed
-again, and equal meshes in one model share a hull.
+small meshes are cached by their points, whatever the source. Hulls of meshes in the model's text are therefore not
+computed again, and equal meshes in one model share a hull.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Key = tuple[str, str, int, int, int, int]
 
 
 class ReadMesh:
-    """An immutable mesh from its file or its attributes, as it was read and checked, and the hull of its points."""
+    """An immutable mesh, as read from its file or its attributes and checked, and its convex hull."""
 
     def __init__(self, raw: RawMesh) -> None:
         self.raw = checked(raw)
@@ -70,10 +70,10 @@ _keeping = Locked()
 
 
 def mesh_of_file(path: Path, format: str, read: Callable[[], RawMesh]) -> ReadMesh:
-    """Return the mesh of a file with a format, from `read` if it is not in the cache.
+    """Return the mesh of a file in the given format; ``read`` is called only if the mesh is not in the cache.
 
     Raises:
-        MeshDataError: its content is wrong.
+        MeshDataError: the file's content is wrong.
         OSError: the file cannot be read.
     """
     state = os.stat(path)

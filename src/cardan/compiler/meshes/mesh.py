@@ -37,9 +37,9 @@ Weigh = Callable[[], np.ndarray]
 
 
 class MassProperties(NamedTuple):
-    """Volume (or area), centre of mass in the file's coordinates, and half sides of the inertia box of a mesh.
+    """Volume (or area), inertial frame in the file's coordinates, and half sides of the inertia box of a mesh.
 
-    The inertia box is the box with the mass and the principal moments of the mesh.
+    The inertia box is the box with the same mass and principal moments as the mesh.
     """
 
     volume: float
@@ -50,8 +50,8 @@ class MassProperties(NamedTuple):
 class Mesh:
     """A mesh asset, with the properties that geoms request from it.
 
-    Its tables `vertex`, `normal`, ... are those of `RawMesh`, in the file's coordinates after scaling. After a geom has
-    requested `solid` or `shell`, they are in the mesh's own frame, `surface` holds the triangles, and `low` and `high`
+    Its tables `vertex`, `normal`, ... are those of `RawMesh`, in the file's coordinates after scaling. A request for
+    `solid` or `shell` moves them to the mesh's own frame. After it, `surface` holds the triangles, and `low` and `high`
     are the corners of the bounding box.
     """
 
@@ -128,7 +128,7 @@ class Mesh:
 
     @cached_property
     def graph(self) -> np.ndarray:
-        """Return the graph of the convex hull; it is empty if no geom needs it.
+        """Graph of the convex hull; empty if no geom needs it.
 
         As in the reference, the hull is computed from the points in the file's coordinates. Results for nearly flat
         regions depend on these coordinates.
@@ -146,10 +146,10 @@ class Mesh:
 
     @cached_property
     def solid(self) -> MassProperties:
-        """Return mass properties of the mesh as a solid, and move the vertices into the mesh's frame.
+        """Mass properties of the mesh as a solid. First access moves the vertices into the mesh's frame.
 
-        Without volume, mass and inertia are zero, and the surface determines the frame. If compiler exactmeshinertia is
-        set, a mesh that is turned inside out is treated like other meshes are without this setting.
+        If the volume is zero, so are mass and inertia, and the frame is that of the surface. With exactmeshinertia, a
+        mesh that is turned inside out (negative volume) is treated as if this setting were off.
         """
         parts, self._first_surface = self._first_surface, None
         if parts is None or parts.vertex is not self.vertex:  # `parts` has the vertices as they were read
@@ -177,8 +177,8 @@ class Mesh:
     def _turn(self, centre: np.ndarray, weigh: Weigh, share: float) -> MassProperties:
         """Centre the vertices, rotate them to the principal axes, and record the box around them.
 
-        ``weigh`` returns the volume or area of the triangles. Divided by ``share``, these are their weights in the
-        second moments.
+        ``weigh`` returns the volume or area of the triangles after centring. Divided by ``share``, these are the
+        weights of the triangles in the second moments.
         """
         self.surface.move(moved(self.vertex, centre))
         weight = weigh()
@@ -192,10 +192,10 @@ class Mesh:
 
     @cached_property
     def shell(self) -> MassProperties:
-        """Return mass properties of the surface.
+        """Mass properties of the surface.
 
-        As in the reference, the centre is a mixture: that of the faces in the mesh's frame, and the centroid in the
-        file's coordinates. The orientation of the frame is that of the solid.
+        As in the reference, the centre mixes two frames: the weighted centre of the faces is taken in the mesh's frame,
+        the centroid in the file's coordinates. The orientation of the frame is that of the solid.
         """
         solid = self.solid
         if self._flat is not None:
@@ -207,19 +207,19 @@ class Mesh:
 
     @property
     def centre(self) -> Vec3:
-        """Return the centre of the bounding box in the mesh's frame."""
+        """Centre of the bounding box in the mesh's frame."""
         return _vector(0.5 * (self.low + self.high))
 
     @property
     def half(self) -> Vec3:
-        """Return the half sides of the bounding box."""
+        """Half sides of the bounding box."""
         return _vector(0.5 * (self.high - self.low))
 
 
 def _check_orientation(element: Element, face: np.ndarray) -> None:
-    """Check that no two faces connect two vertices in the same direction, which the exact volume requires.
+    """Check that all faces have a consistent orientation, which the exact volume requires.
 
-    Faces with a repeated vertex have no direction.
+    Two faces that share an edge must pass along it in opposite directions. Faces with a repeated vertex are ignored.
     """
     start = face[(face != np.roll(face, 1, axis=1)).all(axis=1)].astype(np.int64)
     edge = np.sort((start << 32 | start[:, [1, 2, 0]]).ravel())
@@ -233,7 +233,7 @@ def _check_orientation(element: Element, face: np.ndarray) -> None:
 def _inertia_box(parts: Surface, weight: np.ndarray, share: float) -> tuple[Vec3, Quat]:
     """Return half sides and orientation of the inertia box; ``weight`` is the volume or area of the triangles.
 
-    It is computed at a typical density, since the search for the axes ends at an absolute precision.
+    Moments are computed for a typical density, since the search for principal axes has an absolute tolerance.
     """
     (a, b, c), quat = principal_axes(parts.second_moments(_DENSITY * weight / share))
     mass = _DENSITY * parts.total(weight)
@@ -252,9 +252,9 @@ def _matrix(quat: Any) -> np.ndarray:
 
 
 def fit(element: Element, mesh: Mesh, values: dict[str, Any], to_box: bool) -> tuple[Pose, Vec3]:
-    """Return pose, in the file's coordinates, and sizes of the primitive shape that replaces a mesh.
+    """Return the pose (in the file's coordinates) and the sizes of the primitive shape that replaces a mesh.
 
-    The shape has the inertia box of the mesh, or, with ``to_box``, encloses its bounding box (compiler fitaabb).
+    The shape has the mesh's inertia box or, with ``to_box`` (compiler fitaabb), encloses the mesh's bounding box.
     """
     word, scale = values["type"], values["fitscale"]
     if word not in _BY_INERTIA:

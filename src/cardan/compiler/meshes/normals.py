@@ -56,10 +56,7 @@ def renormalized(vector: np.ndarray) -> np.ndarray:
 
 @kernel
 def _add_corner(f: Any, total: Any, face: int, vertex: int) -> None:
-    """Add the face's normal, weighted with its area, to the sum of a vertex.
-
-    It is the unit normal by the inverse length, rounded as in the reference.
-    """
+    """Add the face's unit normal, weighted by its area, to the sum of a vertex; rounding is as in the reference."""
     length = 2.0 * f.area[face]
     inverse = 1.0 / (1.0 if length < mjMINVAL else length)
     for k in range(3):
@@ -79,7 +76,7 @@ def sum_corners(f: Any, s: Any, _unused: int, _neither: int) -> int:
 @native_over("Surface", "Normals")
 @exact
 def take_sharp_corners(f: Any, s: Any, _unused: int, _neither: int) -> int:
-    """Subtract from the sums those corners at which the face's normal is far from the mean normal."""
+    """Subtract from a vertex's sum the normals of those faces that deviate much from the mean normal."""
     for i in range(len(f.face)):
         for j in range(3):
             vertex = f.face[i, j]
@@ -104,7 +101,7 @@ def _length(x: float, y: float, z: float) -> float:
 @native_over("Surface", "Normals")
 @exact
 def find_units(_f: Any, s: Any, default: int, _unused: int) -> int:
-    """Compute unit vectors along the sums; the axis `default` is used for sums without direction."""
+    """Normalise the sums. A sum of zero length becomes the unit vector along the axis `default`."""
     for i in range(len(s.total)):
         length = _length(s.total[i, 0], s.total[i, 1], s.total[i, 2])
         for k in range(3):
@@ -118,7 +115,7 @@ def find_units(_f: Any, s: Any, default: int, _unused: int) -> int:
 @native_over("Normals", "Normals")
 @exact
 def renormalize(s: Any, _same: Any, _unused: int, _neither: int) -> int:
-    """Compute unit vectors along the sums, by the inverse length."""
+    """Normalise vectors by multiplying by the inverse length; a vector of zero length becomes (0, 0, 1)."""
     for i in range(len(s.total)):
         length = _length(s.total[i, 0], s.total[i, 1], s.total[i, 2])
         real = length * length >= mjMINVAL

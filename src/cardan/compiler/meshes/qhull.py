@@ -160,7 +160,7 @@ def _by_library(qhull: Any, points: np.ndarray) -> Facets | None:
 
 
 def _ask(qhull: Any, points: np.ndarray, formats: str) -> tuple[bytes, bytes, bytes]:
-    """Run Qhull's library; return facets in some formats, the summary with its lists, and, if needed, vertices.
+    """Run Qhull's library. Return facets in the requested formats, the summary with its lists, and vertices if needed.
 
     Raises:
         MeshDataError: the points lie in a plane.
@@ -191,10 +191,10 @@ def _ask(qhull: Any, points: np.ndarray, formats: str) -> tuple[bytes, bytes, by
 
 
 def _heights(points: np.ndarray, facet: np.ndarray) -> tuple[np.ndarray, bool]:
-    """Return heights of triangles above the hull's middle, seen from the side where corners are counter-clockwise.
+    """Return signed heights of triangles above the hull's middle, multiplied by twice the triangles' area.
 
-    The heights are multiplied by twice the triangles' area. The second result is whether all signs are unambiguous: no
-    triangle is thin, nor is its plane close to the middle.
+    The sign is positive if the corners are counter-clockwise seen from outside. The second result is whether all signs
+    are reliable: no triangle is thin, and no triangle's plane is close to the middle.
     """
     corner = points.T[:, facet.T]  # coordinates, corners, triangles: sums over the first axis are the fastest
     a, first, second = corner[:, 0], corner[:, 1] - corner[:, 0], corner[:, 2] - corner[:, 0]
@@ -209,13 +209,13 @@ def _heights(points: np.ndarray, facet: np.ndarray) -> tuple[np.ndarray, bool]:
 
 
 def _above_planes(qhull: Any, points: np.ndarray, facet: np.ndarray) -> np.ndarray | None:
-    """Return a number for each facet that is negative if it is clockwise from outside; None if parsing fails."""
+    """Return a number for each facet, negative if its corners are clockwise from outside; None if parsing fails."""
     plane = np.array(_ask(qhull, points, "n")[0].split(), np.float64)[2:]
     return _along_planes(points, facet, plane.reshape(-1, 4)) if len(plane) == 4 * len(facet) else None
 
 
 def _along_planes(points: np.ndarray, facet: np.ndarray, plane: np.ndarray) -> np.ndarray:
-    """Project the normals of triangles on the normals of planes (m, 4), which point outside."""
+    """Return the component of each triangle's normal along the normal of its plane (m, 4), which points outwards."""
     a, b, c = (points[facet[:, k]] for k in range(3))
     return (np.cross(b - a, c - a) * plane[:, :3]).sum(axis=1)
 
@@ -240,7 +240,7 @@ def _by_scipy(points: np.ndarray) -> Facets:
 
 
 def _vertex_order(found: Any, facet: np.ndarray, plane: np.ndarray) -> np.ndarray:
-    """Return the hull's vertices in Qhull's order, from SciPy's object, triangles (m, 3) and their planes (m, 4)."""
+    """Return the hull's vertices in Qhull's order, from SciPy's hull, its triangles (m, 3) and their planes (m, 4)."""
     flat = len(np.unique(plane, axis=0)) < len(plane)  # faces with more than three corners
     if not flat and len(facet) > 4:  # four are the initial tetrahedron, which has no cone
         return _last_cones(facet)
@@ -250,9 +250,10 @@ def _vertex_order(found: Any, facet: np.ndarray, plane: np.ndarray) -> np.ndarra
 
 
 def _last_cones(facet: np.ndarray) -> np.ndarray:
-    """Return the vertices sorted by the last cone of facets that contains them, then by first position in it, int32.
+    """Return the hull's vertices sorted by the last cone that contains them, then by their position in that cone.
 
-    The facets of a cone are consecutive, and the apex is the first vertex of each.
+    A *cone* is the run of consecutive facets that Qhull added with one point, its apex. The apex is the first vertex of
+    each of these facets.
     """
     apex = facet[:, 0]
     cone = np.repeat(np.cumsum(np.concatenate(([True], apex[1:] != apex[:-1]))), 3)
@@ -320,7 +321,7 @@ def _integers(text: bytes) -> np.ndarray | None:
 
 
 def _places(names: np.ndarray, wanted: np.ndarray) -> np.ndarray | None:
-    """Return the indices of the wanted names, int32; None if one does not exist."""
+    """Return the indices of the wanted names in ``names``, int32; None if a name is missing."""
     place = np.full(max(names.max(initial=0), wanted.max(initial=0)) + 1, -1, np.int32)
     place[names] = np.arange(len(names))
     found = place[wanted]

@@ -1,4 +1,4 @@
-"""The surface of a mesh in memory for kernels: triangles, sums over them, and vertex transformations.
+"""The surface of a mesh, in memory that kernels can read: triangles, sums over them, transformations of vertices.
 
 The mass properties are those of pyramids whose bases are the triangles (O'Rourke, Computational Geometry in C, section
 1.3.8; Blow and Binstock, "How to find the inertia tensor of a 3D solid body", 2004). Vertices are in single precision,
@@ -51,7 +51,7 @@ ROWS = Struct(
 
 
 class Surface:
-    """Triangles of a mesh with their areas, and sums over them; ``memory`` is the structure for kernels."""
+    """Triangles of a mesh with their areas, and sums over them. ``memory`` is the structure that kernels receive."""
 
     def __init__(self, vertex: np.ndarray, face: np.ndarray) -> None:
         self.memory = memory = StructMemory(SURFACE, {})
@@ -80,7 +80,10 @@ class Surface:
         return self._total[1:4] / area if area >= mjMINVAL else np.zeros(3)
 
     def pyramid_volumes(self, apex: np.ndarray, signed: bool) -> np.ndarray:
-        """Compute volumes of the pyramids from an apex; if ``signed``, triangles seen from behind are negative."""
+        """Return the volume of the pyramid from ``apex`` to each triangle.
+
+        If ``signed``, the volume is negative for triangles seen from behind.
+        """
         volume = np.empty(len(self.face))
         self._apex[:] = apex
         self.memory.attach("weight", volume)
@@ -88,7 +91,7 @@ class Surface:
         return volume
 
     def weighted_centre(self, apex: np.ndarray, weight: np.ndarray) -> np.ndarray:
-        """Return the mean of the centres of mass of the pyramids from an apex."""
+        """Return the weighted mean of the centres of mass of the pyramids from ``apex`` to the triangles."""
         self._apex[:] = apex
         self.memory.attach("weight", weight)
         self._run(sum_pyramids)
@@ -130,7 +133,7 @@ def turned(rows: np.ndarray, matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray
 
 
 def moved(rows: np.ndarray, shift: np.ndarray) -> np.ndarray:
-    """Return points (n, 3) relative to another origin, in single precision."""
+    """Subtract ``shift`` from points (n, 3), in single precision."""
     memory = StructMemory(ROWS, {})
     result = np.empty((len(rows), 3), np.float32)
     for name, array in (("row", rows), ("turned", result), ("shift", shift)):
@@ -144,7 +147,7 @@ def moved(rows: np.ndarray, shift: np.ndarray) -> np.ndarray:
 
 @kernel
 def _side(s: Any, start: int, end: int, k: int) -> float:
-    """Return a coordinate of the vector from a vertex to another, rounded to single precision."""
+    """Return coordinate `k` of the vector from one vertex to another, rounded to single precision."""
     return float64(float32(s.vertex[end, k] - s.vertex[start, k]))
 
 
@@ -156,7 +159,7 @@ def _cross(u: Any, v: Any) -> Any:
 @native_over("Surface", "Surface")
 @exact
 def find_triangles(s: Any, _same: Any, _unused: int, _neither: int) -> int:
-    """Compute centres, normals and areas."""
+    """Compute the centre, unit normal and area of each triangle."""
     for i in range(len(s.face)):
         a, b, c = s.face[i, 0], s.face[i, 1], s.face[i, 2]
         for k in range(3):
@@ -177,7 +180,7 @@ def find_triangles(s: Any, _same: Any, _unused: int, _neither: int) -> int:
 @native_over("Surface", "Surface")
 @exact
 def sum_centres(s: Any, _same: Any, _unused: int, _neither: int) -> int:
-    """Compute the sum of the areas, and the sum of the centres weighted by them."""
+    """Compute the total area, and the sum of the triangles' centres weighted by area."""
     area = x = y = z = 0.0
     for i in range(len(s.face)):
         area += s.area[i]
@@ -191,7 +194,7 @@ def sum_centres(s: Any, _same: Any, _unused: int, _neither: int) -> int:
 @native_over("Surface", "Surface")
 @exact
 def find_pyramids(s: Any, _same: Any, signed: int, _unused: int) -> int:
-    """Compute weights of the triangles: volumes of the pyramids from the apex."""
+    """Compute the weights of the triangles: the volumes of the pyramids from the apex to them."""
     for i in range(len(s.face)):
         height = (s.centre[i, 0] - s.apex[0]) * s.normal[i, 0]
         height += (s.centre[i, 1] - s.apex[1]) * s.normal[i, 1]
@@ -204,7 +207,7 @@ def find_pyramids(s: Any, _same: Any, signed: int, _unused: int) -> int:
 @native_over("Surface", "Surface")
 @exact
 def sum_pyramids(s: Any, _same: Any, _unused: int, _neither: int) -> int:
-    """Compute the sum of the weights, and the sum of the pyramids' centres of mass weighted by them."""
+    """Compute the total weight, and the weighted sum of the pyramids' centres of mass."""
     weight = x = y = z = 0.0
     for i in range(len(s.face)):
         weight += s.weight[i]
@@ -217,7 +220,7 @@ def sum_pyramids(s: Any, _same: Any, _unused: int, _neither: int) -> int:
 
 @kernel
 def _product(s: Any, i: int, m: int, n: int) -> float:
-    """Sum the products of the coordinates m and n over pairs of corners of a triangle, in single precision."""
+    """Sum the products of coordinates `m` and `n` over all pairs of corners of triangle `i`, in single precision."""
     a, b, c = s.face[i, 0], s.face[i, 1], s.face[i, 2]
     am, bm, cm = float32(s.vertex[a, m]), float32(s.vertex[b, m]), float32(s.vertex[c, m])
     an, bn, cn = float32(s.vertex[a, n]), float32(s.vertex[b, n]), float32(s.vertex[c, n])
@@ -228,7 +231,7 @@ def _product(s: Any, i: int, m: int, n: int) -> float:
 @native_over("Surface", "Surface")
 @exact
 def sum_products(s: Any, _same: Any, _unused: int, _neither: int) -> int:
-    """Compute weighted sums of the products of coordinates: xx, yy, zz, xy, xz, yz."""
+    """Compute weighted sums over the triangles of products of coordinates: xx, yy, zz, xy, xz, yz."""
     xx = yy = zz = xy = xz = yz = 0.0
     for i in range(len(s.face)):
         xx += s.weight[i] * _product(s, i, 0, 0)
@@ -244,9 +247,9 @@ def sum_products(s: Any, _same: Any, _unused: int, _neither: int) -> int:
 @native_over("Surface", "Surface")
 @exact
 def find_boxes(s: Any, _same: Any, _unused: int, _neither: int) -> int:
-    """Compute boxes and circumcentres; for the latter, sides are rounded to single precision, as in the reference.
+    """Compute the box and the circumcentre of each triangle; a triangle without area has its third corner as centre.
 
-    The centre of a triangle without area is its third corner.
+    For circumcentres, sides are rounded to single precision, as in the reference.
     """
     for i in range(len(s.face)):
         a, b, c = s.face[i, 0], s.face[i, 1], s.face[i, 2]

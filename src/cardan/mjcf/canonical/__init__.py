@@ -1,4 +1,4 @@
-"""Compiled model to model tree, in the canonical subset of MJCF (spec: modeling, "Model creation").
+"""From a compiled model to a model tree in the canonical subset of MJCF (spec: modeling, "Model creation").
 
 All coordinates are local, angles are in radians, and positions, orientations and inertias of all bodies are explicit.
 Numbers come from the model, so that changes at run time are kept. Default classes, files and compiler settings that

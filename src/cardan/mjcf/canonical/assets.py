@@ -1,4 +1,4 @@
-"""Canonical tree, assets and custom data. References to files and inline data are kept in their original form."""
+"""Canonical tree: assets and custom data. References to files and inline data are kept in their original form."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _put_asset(scribe: Scribe, section: Element, origin: Element) -> None:
 
 
 def put_custom(scribe: Scribe) -> None:
-    """Add numbers, texts and tuples."""
+    """Add custom numeric fields, texts and tuples."""
     m, section = scribe.m, scribe.tree.section("custom")
     for number, name in enumerate(scribe.names["numeric"]):
         adr, size = int(m.numeric_adr[number]), int(m.numeric_size[number])

@@ -1,4 +1,4 @@
-"""Canonical tree, the kinematic tree: bodies with their inertia, joints, geoms, sites, cameras and lights."""
+"""Canonical tree: the kinematic tree with inertias, joints, geoms, sites, cameras and lights."""
 
 from __future__ import annotations
 
@@ -63,9 +63,9 @@ def put_bodies(scribe: Scribe) -> None:
 
 
 def _written(value: tuple[float, ...], unit: Callable[[Any], Any] = unit_quat) -> tuple[float, ...]:
-    """Find a nearby quaternion or axis that the reader normalises to exactly this one, to the last bit.
+    """Find a nearby vector that the reader normalises to exactly this unit quaternion or axis, to the last bit.
 
-    Equal boxes must remain equal; otherwise the order in bounding volume trees changes.
+    Poses that are equal must remain equal, since ties determine the order in bounding volume trees.
     """
     for step in range(_STEPS):
         for scale in (1.0 + step * _EPSILON, 1.0 - 0.5 * step * _EPSILON):
@@ -121,10 +121,9 @@ def _put_joint(scribe: Scribe, body: Element, joint: int) -> None:
 
 
 def _mesh_frame_undone(scribe: Scribe, geom: int) -> Pose:
-    """Return the pose of a geom with a mesh as the user writes it, without the pose of the mesh's frame.
+    """Return the pose of a mesh geom as the user writes it: the model's pose without the pose of the mesh's frame.
 
-    The compiler adds the pose of the mesh's frame. The original pose of the geom is returned if it gives the model's
-    pose to the last bit.
+    If the original pose of the geom gives the model's pose to the last bit, it is returned.
     """
     m = scribe.m
     wanted = (plain(m.geom_pos[geom]), plain(m.geom_quat[geom]))
@@ -138,7 +137,7 @@ def _mesh_frame_undone(scribe: Scribe, geom: int) -> Pose:
 
 
 def _put_geom(scribe: Scribe, body: Element, geom: int) -> None:
-    """Add one geom. Sizes of meshes, height fields and shapes fitted to meshes follow from their data."""
+    """Add one geom. Sizes that follow from a mesh or height field are not written."""
     m, origin = scribe.m, scribe.origins.find("geom", geom)
     values = scribe.read(GEOM_ROW, _GEOM, geom)
     values["name"] = scribe.name("geom", geom)

@@ -1,4 +1,4 @@
-"""Canonical tree, relations: contacts, equality constraints, tendons, actuators, sensors, keyframes."""
+"""Canonical tree: contacts, equality constraints, tendons, actuators, sensors, keyframes."""
 
 from __future__ import annotations
 
@@ -152,7 +152,10 @@ def _put_sensors(scribe: Scribe) -> None:
 def _named(
     scribe: Scribe, row: ElementRow, obj: tuple[int, int], attributes: tuple[str, str], suffix: str
 ) -> dict[str, Any]:
-    """Return the attributes that name an object of a sensor: kind and name, or one attribute with the kind's name."""
+    """Return the attributes that name a sensor's object ``obj``, a type (`mjtObj`) and an id.
+
+    These are ``attributes`` (for kind and name) or, if the sensor has none, one named after the kind, like ``geom1``.
+    """
     code, number = obj
     if code == OBJ_UNKNOWN or number < 0:
         return {}
@@ -169,7 +172,7 @@ _KEY = fields("key_", "time qpos qvel act mpos mquat ctrl")
 
 
 def _put_keyframes(scribe: Scribe) -> None:
-    """Add keyframes up to the last one that differs from the initial state; ``size`` holds their number."""
+    """Add keyframes up to the last one that differs from the initial state, and set their number in ``size``."""
     m, section = scribe.m, scribe.tree.section("keyframe")
     row = section.row.children["key"]
     mocap = [body for _, body in sorted((i, b) for b, i in enumerate(m.body_mocapid.tolist()) if i >= 0)]
@@ -191,6 +194,6 @@ def _put_keyframes(scribe: Scribe) -> None:
 
 
 def put_relations(scribe: Scribe) -> None:
-    """Add all relations between objects, and keyframes."""
+    """Add contacts, equality constraints, tendons, actuators, sensors and keyframes."""
     for put in (_put_contacts, _put_equalities, _put_tendons, _put_actuators, _put_sensors, _put_keyframes):
         put(scribe)

@@ -1,4 +1,4 @@
-"""Shared parts of the canonical tree's modules: reading values from the model, adding elements to the tree."""
+"""Functions shared by the modules that write the canonical tree: reading the model, adding elements."""
 
 from __future__ import annotations
 
@@ -27,9 +27,10 @@ _LONG_KINDS = {short: kind for kind, short in SHORT_KINDS.items()}
 
 
 def fields(prefix: str, names: str, **other: str) -> dict[str, str]:
-    """Return fields of the model by attribute; all fields have the prefix.
+    """Return the model's fields by attribute; the names of all fields begin with ``prefix``.
 
-    ``names`` are attributes whose field has the same name after the prefix; ``other`` are names of other fields.
+    ``names`` are attributes whose field has the same name after the prefix; ``other`` gives the rest of the field's
+    name for other attributes.
     """
     return {name: prefix + other.get(name, name) for name in (*names.split(), *other)}
 
@@ -39,7 +40,7 @@ class Scribe:
 
     Attributes:
         m: the compiled model.
-        source: the tree that it was compiled from.
+        source: the tree from which the model was compiled.
         origins: the elements of that tree by kind and id.
         tree: the canonical tree, which grows.
         names: names of the model's objects by kind, in order of their ids.
@@ -79,10 +80,10 @@ class Scribe:
         origin: Element | None = None,
         keep: tuple[str, ...] = (),
     ) -> Element:
-        """Add an element with those values that do not follow from its default class, which is that of ``origin``.
+        """Add an element with those values that differ from its default class, which is the class of ``origin``.
 
-        The value None means the default. Tri-state attributes are given as bool. Attributes in ``keep`` are written in
-        any case.
+        The value None means the default. Tri-state attributes are given as bool. Attributes in ``keep`` are always
+        written.
         """
         element = Element(parent.row.children[tag], self.tree, parent)
         parent.children.append(element)
@@ -118,7 +119,7 @@ class Scribe:
             self.copy_children(child, copy)
 
     def put_choice(self, section: Element, values: Values, origin: Element | None, instance: int) -> Element:
-        """Add an actuator or a sensor that a plugin computes; for an unnamed instance as `put_plugin`."""
+        """Add an actuator or a sensor that a plugin computes; an unnamed instance gets the source's children."""
         name = self.name("plugin", instance)
         plugin = internals.plugins(self.m)[instance]
         element = self.put(section, "plugin", {**values, "plugin": plugin, "instance": name}, origin)
@@ -129,7 +130,7 @@ class Scribe:
         return element
 
     def put_plugin(self, origin: Element | None, into: Element, instance: int) -> None:
-        """Add the plugin of an element: the name of its instance, or the source's settings of an unnamed instance.
+        """Add the plugin of an element: the name of its instance or, if it is unnamed, the settings in the source.
 
         Raises:
             MjcfError: the instance is unnamed, and the element of the source is not known.
@@ -144,7 +145,7 @@ class Scribe:
             self.copy_children(source, into.append("plugin", dict(source.attributes), source))
 
     def put_user(self, values: Values, field: str, number: int) -> None:
-        """Add user values, if the object has any that are not zero."""
+        """Add the user values of an object to ``values``, if any of them is not zero."""
         user = plain(getattr(self.m, field)[number])
         values["user"] = user if any(user) else None
 
@@ -159,9 +160,9 @@ def word_of(row: Attribute, number: int) -> str:
 
 
 def plain(value: Any) -> Any:
-    """Convert a field's value to numbers, or tuples of numbers.
+    """Convert a field's value to Python numbers or tuples.
 
-    Single-precision numbers become the double with the same shortest text.
+    A single-precision number becomes the double with the same shortest decimal text.
     """
     array = np.asarray(value)
     if array.dtype == np.float32:
@@ -171,7 +172,7 @@ def plain(value: Any) -> Any:
 
 
 def statistics(m: Any) -> dict[str, Any]:
-    """Return the statistics of a model in the form that the canonical tree compares."""
+    """Return ``m.stat`` in the form that `canonical_tree` compares."""
     memory = internals.memory(m)
     return {
         field.name.removeprefix("stat."): (
@@ -222,6 +223,6 @@ class Origins:
 
 
 def asset_name(element: Element) -> str | None:
-    """Return the name of an asset: the given name, or the name of its file without folder and extension."""
+    """Return the name of an asset: the given name, or its file's name without folder and extension."""
     path = element.attributes.get("file")
     return element.name or (Path(path.replace("\\", "/")).stem if path else None)

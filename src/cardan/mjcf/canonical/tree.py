@@ -1,4 +1,4 @@
-"""Canonical tree, settings (``compiler``, ``option``, ``size``, ``visual``, ``statistic``) and default classes."""
+"""Canonical tree: settings (``compiler``, ``option``, ``size``, ``visual``, ``statistic``) and default classes."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _GROUPS = 31
 
 
 def put_settings(scribe: Scribe, statistic: dict[str, Any]) -> None:
-    """Add all settings. ``statistic`` are the statistics that the compiler computed, which need not be written."""
+    """Add all settings. Values of ``statistic``, computed by the compiler, are not written."""
     tree, m, source = scribe.tree, scribe.m, scribe.source
     # compiler: the settings that matter when the canonical text is read
     given, section = source.section("compiler"), tree.section("compiler")
@@ -70,14 +70,14 @@ def put_settings(scribe: Scribe, statistic: dict[str, Any]) -> None:
 
 
 def _set(element: Element, values: Values) -> None:
-    """Set the values of a settings element that are not defaults."""
+    """Set those values of a settings element that differ from the defaults."""
     for name, value in values.items():
         if value != element.row.defaults[name]:
             element.attributes[name] = value
 
 
 def _group_value(scribe: Scribe, row: ElementRow, name: str, prefix: str) -> Any:
-    """Return the value of a setting from a group of the model (``opt.``, ``vis.map.``, ...)."""
+    """Return the value of a setting from a group of the model; ``prefix`` is like ``opt.`` or ``vis.map.``."""
     attribute, field, memory = row.attributes[name], prefix + name, internals.memory(scribe.m)
     value = plain(memory.scalars[field][0] if field in memory.scalars else memory.arrays[field])
     if attribute.type is Type.KEYWORD:
@@ -135,7 +135,7 @@ def canonical_tree(m: MjModel, source: ModelTree, statistic: Mapping[str, Any] |
 
     Args:
         m: the compiled model, whose numbers may have been changed since.
-        source: the tree that it was compiled from.
+        source: the tree from which the model was compiled.
         statistic: the statistics (``m.stat``) that the compiler computed. Unchanged ones are left out, so that they
             are computed again from the model. If None, all are written.
     """

@@ -1,11 +1,12 @@
 """Chains of bodies: inextensible elastic rods along a curve (``cable``), closed chains (``loop``).
 
-The x axis of each body of a cable goes along its piece of the curve. From piece to piece the frames turn without twist
-(Bishop, "There is more than one way to frame a curve", American Mathematical Monthly 82, 1975): by the shortest
-rotation from one tangent to the next.
+The x axis of each body of a cable is along its segment of the curve. From segment to segment the frames turn without
+twist, by the shortest rotation from one tangent to the next (Bishop, "There is more than one way to frame a curve",
+American Mathematical Monthly 82, 1975).
 
-The body around a loop is one of its links: its name determines which. From it, two open chains of bodies lead along a
-circle, in both directions; the first and the last link are connected (spec: modeling, "Composite objects").
+A loop contains the body in which it is defined as one of its links; the name of this body determines which link it is.
+From it, two chains of bodies lead along a circle in opposite directions. A constraint connects their ends (spec:
+modeling, "Composite objects").
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ _LINK_JOINTS = (
 
 
 def build_cable(composite: Composite) -> None:
-    """Add the chain of bodies, with contacts between neighbours excluded."""
+    """Add the chain of bodies, and exclude contacts between neighbours."""
     macro, prefix = composite.macro, composite.prefix
     if composite.dimensions != 1:
         raise macro.error(f"a cable has one dimension, got the counts {composite.counts}", "count")
@@ -83,7 +84,7 @@ def build_cable(composite: Composite) -> None:
 
 
 def _curve(composite: Composite) -> list[Vec3]:
-    """Return vertices on the curve whose coordinates the user named."""
+    """Return the vertices of the curve that the user specified by three coordinate functions."""
     macro = composite.macro
     words = (macro["curve"] or "").split()
     if not 1 <= len(words) <= 3:
@@ -99,10 +100,10 @@ def _curve(composite: Composite) -> list[Vec3]:
 
 
 def _orientations(macro: Element, edges: list[Vec3]) -> list[Quat]:
-    """Return the orientation of each piece in the frame of the previous one; of the first one in the frame around.
+    """Return the orientation of each segment in the frame of the previous one (first: in the surrounding frame).
 
-    The first z axis is normal to the plane of the first two pieces. If these are parallel, there is no such plane, and
-    each piece is turned on its own, as in the reference.
+    The first z axis is normal to the plane of the first two segments. If these are parallel, there is no such plane,
+    and each segment is oriented independently, as in the reference.
     """
     lengths = [norm3(edge) for edge in edges]
     if min(lengths) < MINVAL:
@@ -117,16 +118,16 @@ def _orientations(macro: Element, edges: list[Vec3]) -> list[Quat]:
 
 
 def _toward(tangent: Vec3) -> Quat:
-    """Return the shortest rotation that takes the x axis to the tangent; backwards, after half a turn about z."""
+    """Return the shortest rotation that takes the x axis to the tangent; if x <= 0, a half turn about z comes first."""
     x, y, z = tangent
     return unit_quat((1.0 + x, 0.0, -z, y) if x > 0.0 else (y, z, 0.0, 1.0 - x))
 
 
 def _without_twist(tangents: list[Vec3], normal: Vec3) -> list[Quat]:
-    """Return orientations that turn from one to the next by the shortest rotations.
+    """Return orientations of segments, each turned from the previous one by the shortest rotation.
 
-    The first one has its z axis along ``normal``. The y axis does not change between pieces that are parallel to
-    rounding, as in the reference.
+    The first z axis is along ``normal``. If two segments are parallel to rounding, the y axis does not change, as in
+    the reference.
     """
     y = cross(scale3(normal, 1.0 / norm3(normal)), tangents[0])
     quats = [mat2quat(tangents[0], y, cross(tangents[0], y))]
@@ -142,7 +143,7 @@ def _without_twist(tangents: list[Vec3], normal: Vec3) -> list[Quat]:
 def _add_body(
     composite: Composite, parent: Element | None, number: int, count: int, pos: Vec3, quat: Quat, length: float
 ) -> Element:
-    """Add one piece with its joint, its geom, and a site if it is the first or the last."""
+    """Add one segment: a body with its joint, its geom, and a site if it is the first or the last."""
     name = composite.name
     word = "_first" if number == 0 else "_last" if number == count - 1 else f"_{number}"
     body = composite.body(parent, name(f"B{word}"), pos=pos, quat=quat)
@@ -164,7 +165,7 @@ def _add_body(
 
 
 def _add_skin(composite: Composite, names: list[str]) -> None:
-    """Add the skin of a flat cable: across its width, with the thickness of the boxes.
+    """Add the skin of a flat cable, with the width and thickness of its boxes.
 
     The last row of vertices is bound behind the last body's frame by twice the first size, as in the reference.
     """
@@ -210,7 +211,7 @@ def build_loop(composite: Composite) -> None:
 
 
 def _add_link(composite: Composite, parent: Element | None, number: int, side: float) -> Element:
-    """Add a link at the end of a chain that leads away from the root, in the direction of ``side``."""
+    """Add a link at the end of a chain. ``side`` is the direction in which the chain leads away from the root."""
     name, half = composite.name, 0.5 * composite.spacing
     angle = 2.0 * pi / composite.counts[0]
     pos: Vec3 = (side * half * (1.0 + cos(angle)), half * sin(angle), 0.0)

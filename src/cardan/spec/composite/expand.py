@@ -22,7 +22,7 @@ _ROD = ("capsule", "cylinder", "box")
 
 @dataclass(frozen=True)
 class Kind:
-    """One type of composite, and the function that adds its elements."""
+    """One type of composite: the function that adds its elements, and what the type allows."""
 
     build: Callable[[Composite], None]
     shapes: tuple[str, ...] = _ROUND  # types that its geoms may have, empty for all
@@ -48,7 +48,7 @@ REMOVED: dict[str, str] = {"rope": "cable", "cloth": "flexcomp"}
 
 
 def expand(macro: Element) -> None:
-    """Replace one composite by its elements. Raises MjcfError."""
+    """Replace one composite by its elements. Raises MjcfError for values that its type does not accept."""
     for around in macro.around():
         name = around.attributes.get("childclass")
         if name and name not in macro.tree.defaults:
@@ -67,7 +67,7 @@ def expand(macro: Element) -> None:
 
 
 def _check(composite: Composite, kind: Kind) -> None:
-    """Raise MjcfError for values that this type, or no type, accepts."""
+    """Raise MjcfError for values that this type of composite does not accept."""
     macro, geom, skin = composite.macro, composite.geom, composite.skin
     bodies = composite.counts[0] * composite.counts[1] * composite.counts[2]
     if bodies > kind.most:

@@ -1,7 +1,7 @@
-"""Bodies with sliders that tendons hold together: the types ``grid`` and ``particle``.
+"""Bodies connected by tendons: the types ``grid`` and ``particle``.
 
-A grid is a string or a sheet of spheres, with tendons of constant length to the neighbours. Particles may have any
-joints, and be in a grid or anywhere; those of a sheet are tied together along the edges of its triangles.
+A grid is a string or a sheet of spheres, with three sliders each and tendons of constant length to the neighbours.
+Particles may have any joints and any arrangement. Particles of a sheet are connected along the edges of its triangles.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _TIES = 4  # group of the tendons between particles
 
 
 def add_sliders(composite: Composite, body: Element, names: Sequence[str] = ()) -> None:
-    """Add three sliders along the axes of the body."""
+    """Add three slide joints along the axes of the body."""
     for number, axis in enumerate(AXES):
         name = {"name": names[number]} if names else {}
         composite.add(body, "joint", composite.main_joint(), **name, type="slide", axis=axis)
@@ -98,7 +98,7 @@ def build_particle(composite: Composite) -> None:
 
 
 def _places(composite: Composite) -> tuple[list[str], list[Vec3]]:
-    """Return names and positions of the bodies."""
+    """Return names and positions (m) of the bodies."""
     name = composite.name("B")
     if composite.points is not None:
         return [f"{name}{i}" for i in range(len(composite.points))], composite.points
@@ -108,7 +108,7 @@ def _places(composite: Composite) -> tuple[list[str], list[Vec3]]:
 
 
 def _triangles(composite: Composite, bodies: int) -> list[Face]:
-    """Return the triangles of the sheet, by numbers of bodies: those that the user gave, or two per cell of a grid."""
+    """Return the triangles of the sheet as body numbers: the user's, or two for each cell of a grid."""
     numbers = composite.macro["face"]
     if numbers:
         if len(numbers) % 3:
@@ -122,7 +122,7 @@ def _triangles(composite: Composite, bodies: int) -> list[Face]:
 
 
 def _body(composite: Composite, name: str, site_name: str, place: Vec3) -> Element:
-    """Return one body with its joints, geom and site, the model of all."""
+    """Return a body with its joints, geom and site, from which all others are copied."""
     body = composite.model_body(name, pos=add3(composite.offset, place))
     joints = composite.joints.get("particle")
     if joints is None:
@@ -155,10 +155,10 @@ def _add_skin(composite: Composite, skin: Part, names: list[str], triangles: lis
 def _make_elastic(
     composite: Composite, plugin: Element, body: Element, places: list[Vec3], triangles: list[Face]
 ) -> list[float]:
-    """Give the model of all bodies the plugin: with the triangles of a sheet, or the tetrahedra of a solid.
+    """Assign the plugin to the model of all bodies, with the triangles of a sheet or the tetrahedra of a solid.
 
-    If the bodies form a sheet, return the densities of their geoms, kg/m^3: they give a sphere the mass of all
-    triangles around the particle. A thickness of the plugin that is not a number raises MjcfError.
+    For a sheet, return the density of each geom, kg/m^3, which gives the geom the mass of all triangles around it.
+    Otherwise, return an empty list. Raises MjcfError if the plugin's thickness is not a number.
     """
     name = f"composite{composite.prefix}"
     if not triangles:
@@ -182,7 +182,7 @@ def _make_elastic(
 
 
 def _areas(points: np.ndarray, triangles: np.ndarray) -> np.ndarray:
-    """Return the sum of the areas of the triangles around each point; sides are in single precision, like vertices."""
+    """Return the sum of the areas of the triangles around each point; sides are rounded to single precision."""
     origin = points[triangles[:, 0]]
     with np.errstate(all="ignore"):  # an overflow is reported as a wrong mass
         first, second = ((points[triangles[:, k]] - origin).astype(np.float32).astype(np.float64).T for k in (1, 2))

@@ -1,6 +1,6 @@
-"""A composite element as numbers and parts, and how elements are added for it.
+"""Reading a composite element into numbers and parts, and adding elements for it.
 
-The elements of a composite take nothing from default classes, as in the reference: they have the values that the
+The elements of a composite do not inherit from default classes, as in the reference: they have the values that the
 composite gives, and otherwise the defaults of the language.
 """
 
@@ -34,20 +34,20 @@ _NOT_OF_PARTS = frozenset(("kind", "solreffix", "solimpfix", "limited"))
 
 
 def single(value: float) -> float:
-    """Return a number rounded to single precision, in which the reference stores vertices."""
+    """Round a number to single precision, in which the reference stores vertices."""
     return unpack("f", pack("f", value))[0]
 
 
 def difference(first: Vec3, second: Vec3) -> Vec3:
-    """Return the vector between two vertices, in single precision like these."""
+    """Return the vector from ``second`` to ``first``, rounded to single precision."""
     return single(second[0] - first[0]), single(second[1] - first[1]), single(second[2] - first[2])
 
 
 @dataclass(frozen=True)
 class Part:
-    """Attributes of one kind of element that a composite is made of, and the (sub-)element that gave them.
+    """Attributes of one kind of element of a composite, and the element in the text from which they come.
 
-    ``fix`` is ``solref`` and ``solimp`` of the equality constraint that holds each of the elements.
+    ``fix`` contains ``solref`` and ``solimp`` of the equality constraint on each such element (tendons).
     """
 
     origin: Element
@@ -81,39 +81,39 @@ class Composite:
 
     @property
     def geom_size(self) -> Vec3:
-        """The three numbers of the geoms' size, 0 for those that are not given."""
+        """Size of the geoms: three numbers, 0 for those that are not given."""
         x, y, z = (*self.geom.values.get("size", ()), 0.0, 0.0, 0.0)[:3]
         return x, y, z
 
     def joint(self, kind: str) -> Part | None:
-        """Return the joints of a kind that can be given once, or None if they are not given."""
+        """Return the joint of a kind that can be given only once, or None if it is not given."""
         return next(iter(self.joints.get(kind, ())), None)
 
     def main_joint(self) -> Part:
-        """Return the joints that every body has."""
+        """Return the description of the joint that every body has."""
         return self.joint("main") or Part(self.macro, dict(COVERED))
 
     def main_tendon(self) -> Part:
-        """Return the tendons between neighbours."""
+        """Return the description of the tendons between neighbours."""
         return self.tendons.get("main") or Part(self.macro, {}, {})
 
     def smooth(self, base: Values) -> Values:
-        """Return ``solref`` and ``solimp`` of the constraints between neighbours, laid over those of ``base``."""
+        """Return ``solref`` and ``solimp`` of the constraints between neighbours; missing values come from ``base``."""
         return _solver(self.macro, "smooth", base)
 
     @cached_property
     def prefix(self) -> str:
-        """Prefix of all names."""
+        """Prefix of the names of all elements."""
         return self.macro["prefix"] or ""
 
     def name(self, *parts: object) -> str:
-        """Return the name of an element: the prefix, a letter and numbers: ``B0_2``."""
+        """Compose the name of an element from the prefix, a letter and numbers, like ``B0_2``."""
         return f"{self.prefix}{parts[0]}" + "_".join(map(str, parts[1:]))
 
     # --- elements ----------------------------------------------------------------------------------------------------
 
     def body(self, parent: Element | None, name: str, **given: Any) -> Element:
-        """Add a body inside another one, or in place of the composite (None)."""
+        """Add a body inside ``parent``, or in place of the composite if ``parent`` is None."""
         if parent is not None:
             return parent.append("body", {"name": name, **given}, self.macro)
         body = self.model_body(name, **given)
@@ -121,22 +121,22 @@ class Composite:
         return body
 
     def model_body(self, name: str, **given: Any) -> Element:
-        """Return a body that will be repeated in place of the composite; the body itself is not added."""
+        """Return a body, without adding it, that the caller repeats in place of the composite."""
         return self._inside(self.macro.parent, "body", self.macro, {"name": name, **given})
 
     def _inside(self, parent: Element | None, tag: str, origin: Element, given: Mapping[str, Any]) -> Element:
-        """Return a new element that refers to its parent, without adding it there."""
+        """Return a new element whose parent is set, but which is not yet among the parent's children."""
         assert parent is not None
         return Element(parent.row.children[tag], parent.tree, parent, dict(given), origin.source, origin.line)
 
     @cached_property
     def _set_entries(self) -> set[str | None]:
-        """The entries for which some default class sets attributes."""
+        """Entries of ``<default>`` in which some default class sets attributes."""
         return {entry for cls in self.macro.tree.defaults for entry in cls.entries}
 
     @cached_property
     def _class_inside(self) -> DefaultClass:
-        """The default class that applies inside all bodies of the composite."""
+        """Default class that applies inside all bodies of the composite."""
         body = self.model_body("")
         return Element(BODY.children["geom"], body.tree, body).default_class
 
@@ -147,22 +147,23 @@ class Composite:
             _cover_class(element, self._class_inside)
 
     def add_geom_here(self, **given: Any) -> None:
-        """Add a geom in place of the composite; it belongs to the body around."""
+        """Add a geom in place of the composite, to the surrounding body."""
         geom = self._inside(self.macro.parent, "geom", self.geom.origin, {**self.geom.values, **given})
         _cover_class(geom, geom.default_class)
         self.members.append(geom)
 
     def relation(self, section: str, tag: str, origin: Element | None = None, **given: Any) -> Element:
-        """Add an element at the end of a section: a tendon, an equality constraint, a skin, ..."""
+        """Add an element at the end of a section (a tendon, an equality constraint, a skin, ...) and return it."""
         element = self.macro.tree.section(section).append(tag, given, origin or self.macro)
         if element.row.entry in self._set_entries:
             _cover_class(element, element.default_class)
         return element
 
     def held_tendons(self, ties: Sequence[tuple[str, str, str]], tendon: Part, given: Mapping[str, Any]) -> None:
-        """Add spatial tendons between two sites each, and constraints of ``tendon`` that hold their lengths.
+        """Add spatial tendons between pairs of sites, and equality constraints that keep their lengths constant.
 
-        ``ties`` are names of each tendon and of its sites; ``given`` are values of the tendons.
+        ``ties`` are, for each tendon, its name and the names of its sites. ``tendon.fix`` are solver parameters of the
+        constraints, ``given`` attributes of the tendons.
         """
         if not ties:
             return
@@ -177,7 +178,7 @@ class Composite:
 
 
 def _cover_class(element: Element, cls: DefaultClass) -> None:
-    """Give an element the language's value of each attribute that its default class sets to another value."""
+    """Set attributes that the default class changes to the language's defaults, so that the class has no effect."""
     row, given = element.row, element.attributes
     changed = cls.changes(row)
     if not changed:
@@ -193,14 +194,14 @@ def _cover_class(element: Element, cls: DefaultClass) -> None:
 
 
 def _solver(element: Element, suffix: str, base: Values) -> Values:
-    """Return ``solref`` and ``solimp`` that an element gives under names with a suffix, laid over those of ``base``."""
+    """Return ``solref`` and ``solimp``, from attributes with a suffix on their names; ``base`` if not given."""
     given = {name: element.attributes.get(name + suffix) for name in _SOLVER}
     given = {name: value for name, value in given.items() if value is not None}
     return overlay({"solref": SOLREF, "solimp": SOLIMP, **base} if given else base, given, _SOLVER)
 
 
 def read_composite(macro: Element, geom: Values, tendon_fix: Values, covers: bool) -> Composite:
-    """Read a composite's element; the other parameters are those of its `Kind`. Raises MjcfError."""
+    """Read a composite element; the other parameters are members of its `Kind`. Raises MjcfError."""
     skin = macro.child("skin")
     hidden = COVERED if skin is not None and covers else {}
     tendons = {"main": Part(macro, dict(hidden), tendon_fix)}
@@ -234,13 +235,13 @@ def read_composite(macro: Element, geom: Values, tendon_fix: Values, covers: boo
 
 
 def _part(element: Element, base: Mapping[str, Any], fix: Values | None = None) -> Part:
-    """Return the values of a sub-element, laid over ``base``; only ``base`` for the composite itself."""
+    """Return the attributes of a sub-element, laid over ``base``; only ``base`` if the element is the composite."""
     given = element.attributes.items() if element.tag != "composite" else ()
     return Part(element, {**base, **{name: value for name, value in given if name not in _NOT_OF_PARTS}}, fix or {})
 
 
 def _counts(macro: Element, values: Values) -> tuple[int, int, int]:
-    """Return the number of bodies in each dimension; MjcfError unless all are positive and those of 1 come last."""
+    """Return the number of bodies in each dimension. Raises MjcfError unless all are positive and ones come last."""
     padded = (*values["count"], 1, 1)
     counts = (padded[0], padded[1], padded[2])
     if min(counts) < 1:
@@ -252,7 +253,7 @@ def _counts(macro: Element, values: Values) -> tuple[int, int, int]:
 
 
 def _points(macro: Element) -> list[Vec3] | None:
-    """Return the user's vertices, or None; numbers beyond the last full triple are left out."""
+    """Return the user's vertices (m), or None if there are none. An incomplete last vertex is ignored."""
     numbers = macro["vertex"]
     if not numbers:
         return None
@@ -265,6 +266,6 @@ def _points(macro: Element) -> list[Vec3] | None:
 
 
 def cells_of(counts: tuple[int, int, int]) -> list[tuple[int, int, int]]:
-    """Return the grid coordinates of all bodies; the last coordinate changes first."""
+    """Return the grid coordinates of all bodies; the last coordinate varies fastest."""
     rows, columns, layers = counts
     return [(i, j, k) for i in range(rows) for j in range(columns) for k in range(layers)]

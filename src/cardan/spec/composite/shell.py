@@ -1,10 +1,10 @@
 """Soft solids whose bodies form their outer shell: the types ``box``, ``cylinder`` and ``ellipsoid``, and their skins.
 
-The bodies are children of the body around. Each has one slider. Constraints hold sliders at home and to their
+The bodies are children of the surrounding body, with one slider each. Constraints keep sliders at home and near their
 neighbours. A fixed tendon through all of them keeps the volume about constant (spec: modeling, "Composite objects").
 
-The specification lets each slider point away from the centre. In the reference they all point along the z axis of the
-body around, and so they do here: see docs/differences.md.
+In the specification, each slider points away from the centre. In the reference, and therefore here, all sliders point
+along the z axis of the surrounding body: see docs/differences.md.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _STEPS = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
 
 
 def _on_cylinder(point: Vec3) -> Vec3:
-    """Return a point of the box in the cylinder inside the box: squares about the axis become circles."""
+    """Map a point of the box to the inscribed cylinder: squares about the axis become circles."""
     x, y, z = point
     length = sqrt(x * x + y * y)
     scale = max(abs(x), abs(y)) / length if length else 0.0
@@ -36,7 +36,7 @@ def _on_cylinder(point: Vec3) -> Vec3:
 
 
 def _on_ellipsoid(point: Vec3) -> Vec3:
-    """Return a point of the box's shell, projected on the unit sphere."""
+    """Project a point on the box's surface to the unit sphere."""
     x, y, z = point
     length = sqrt(x * x + y * y + z * z)
     return x / length, y / length, z / length
@@ -77,7 +77,7 @@ def build_solid(composite: Composite) -> None:
 
 
 def _hold_together(composite: Composite, cells: list[Cell]) -> None:
-    """Add constraints that hold each slider at home and to its neighbours, and keep the sum of all sliders."""
+    """Add constraints that keep each slider at home and near its neighbours, and that keep the sum of all sliders."""
     name, joint, tendon = composite.name, composite.main_joint(), composite.main_tendon()
     there = set(cells)
     smooth = composite.smooth(HELD)
@@ -110,8 +110,8 @@ _SHARED = -1  # in place of a side's number: a vertex that belongs to all sides 
 def skin_solid(composite: Composite, skin: Part, smooth: tuple[int, ...] = ()) -> None:
     """Add a skin with a grid of vertices on each of the six sides of a grid of bodies.
 
-    If two sides meet in an edge, each has vertices of its own, so that the edge looks sharp. The sides across the
-    ``smooth`` axes come first and share vertices.
+    A side has its own vertices along its edges, so that the edges look sharp. The sides normal to the ``smooth`` axes
+    come first and share vertices with each other.
     """
     counts = composite.counts
     shared = [cell for cell in cells_of(counts) if any(cell[axis] in (0, counts[axis] - 1) for axis in smooth)]

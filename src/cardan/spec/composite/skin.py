@@ -1,6 +1,6 @@
-"""Skins of composite objects: sheets with two sides, smoothed between the bodies.
+"""Skins of composite objects: two-sided sheets, smoothed between the bodies.
 
-Vertices of a skin are at the origins of bones, which are bodies, so that the skin goes through the bodies' centres
+Vertices of a skin are at the origins of bones, which are bodies, so that the skin passes through the bodies' centres
 (spec: modeling, "Composite objects").
 """
 
@@ -40,7 +40,7 @@ _FACTORS = {
 
 @dataclass
 class Bone:
-    """A bone of a skin: name and bound position (m) of its body; numbers and weights of the vertices that it moves."""
+    """A bone of a skin: name and bound position (m) of its body; indices and weights of the vertices that it moves."""
 
     body: str
     bindpos: Vec3 = (0.0, 0.0, 0.0)
@@ -57,9 +57,11 @@ def add_skin(
     texcoords: Sequence[tuple[float, float]] | np.ndarray = (),
     vertices: np.ndarray | None = None,
 ) -> None:
-    """Add the skin's element with ``size`` vertices, all at the origin if no ``vertices`` are given.
+    """Add a skin to the model.
 
-    Its numbers are stored as arrays (`array.array`), which are sequences like tuples, but much faster to make.
+    ``faces`` are vertex indices of triangles (n, 3), ``size`` is the number of vertices, and ``texcoords`` are (size,
+    2). Without ``vertices`` (size, 3), m, all are at the origin. Numbers are stored as arrays (`array.array`), which
+    behave like tuples but are much faster to make.
     """
     given: dict[str, Any] = {"name": composite.name("Skin"), "rgba": (1.0, 1.0, 1.0, 1.0), **skin.values}
     given.pop("subgrid", None)
@@ -74,7 +76,7 @@ def add_skin(
 
 
 def _flat(code: str, rows: Iterable[Iterable[Any]] | np.ndarray) -> array[Any]:
-    """Return all numbers of some rows, one after the other; ``code`` is their type (`array.array`)."""
+    """Concatenate the numbers of all rows; ``code`` is their type (`array.array`)."""
     if isinstance(rows, np.ndarray):
         flat = array(code)
         flat.frombytes(np.ascontiguousarray(rows, code).data.cast("B") if rows.size else b"")
@@ -86,7 +88,7 @@ def _flat(code: str, rows: Iterable[Iterable[Any]] | np.ndarray) -> array[Any]:
 
 
 def skin_grid(composite: Composite, skin: Part, names: list[list[str]]) -> None:
-    """Add a skin over a grid of bodies; a finer one is bound to the flat grid."""
+    """Add a skin over a grid of bodies. If the skin is finer than the grid, it is bound to the flat grid."""
     spacing = composite.spacing if is_finer(skin) else 0.0
     bones = [[Bone(name, (spacing * i, spacing * j, 0.0)) for j, name in enumerate(row)] for i, row in enumerate(names)]
     skin_sheet(composite, skin, bones, spacing / _parts(skin))
@@ -98,7 +100,7 @@ def is_finer(skin: Part) -> bool:
 
 
 def _parts(skin: Part) -> int:
-    """Return the number of parts into which the skin divides the distance between neighbours."""
+    """Return the number of intervals into which the skin divides the distance between neighbouring bodies."""
     return max(skin.origin["subgrid"] if skin.origin.tag == "skin" else 0, 0) + 1
 
 
@@ -123,7 +125,7 @@ def skin_sheet(composite: Composite, skin: Part, bones: list[list[Bone]], spacin
 
 
 def _sheet_faces(rows: int, columns: int) -> np.ndarray:
-    """Return the triangles of a grid's front, its back, and the rims; the back's vertices follow the front's."""
+    """Return the triangles of a sheet: front, back and rims. Vertices of the back follow those of the front."""
     back = rows * columns
     front = grid_elements((rows, columns, 1), 2)
     first, last = np.arange(rows - 1) * columns, np.arange(columns - 1)
@@ -138,7 +140,7 @@ def _sheet_faces(rows: int, columns: int) -> np.ndarray:
 
 
 def _rim(a: np.ndarray, b: np.ndarray, back: int, reverse: bool) -> np.ndarray:
-    """Return two triangles between each edge of the front and the same edge of the back."""
+    """Return triangles that join edges of the front to the same edges of the back, two for each edge from a to b."""
     far = b + back
     corners = (a, far, b, a, a + back, far) if reverse else (a, b, far, a, far, a + back)
     return np.stack(corners, axis=1).reshape(-1, 3)
@@ -174,12 +176,12 @@ def _set_influences(moved: list[Bone], rows: int, columns: int, parts: int) -> N
 
 
 def _ends(at: np.ndarray, count: int) -> np.ndarray:
-    """Return a code for the ends among two neighbouring points of a line, from ``at`` on; the slopes depend on it."""
+    """Return a code for the ends of a line among the points ``at`` and ``at`` + 1; the slopes there depend on it."""
     return (at == 0) * 4 + (at == count - 1) * 2 + (at == count - 2)
 
 
 def _fine_vertices(rows: int, columns: int, parts: int) -> tuple[np.ndarray, ...]:
-    """Return cell and place in it of each vertex of a side, cell by cell; only the last cells have their far edges."""
+    """Return the cell of each vertex of a side, and its place there; only the last cells contain their far edges."""
     if parts == 1:
         row, column = (at.ravel() for at in np.indices((rows, columns)))
         return row, column, np.zeros_like(row), np.zeros_like(row)
@@ -190,10 +192,10 @@ def _fine_vertices(rows: int, columns: int, parts: int) -> tuple[np.ndarray, ...
 
 
 def _hermite(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Return shares of the values, the slopes along rows and columns, and the twists at a cell's corners (16, n).
+    """Return factors of the values, the slopes along rows and columns, and the twists at a cell's corners (16, n).
 
-    The shares in n points are sums over the monomials x^i y^j, one after the other. Terms that cancel except for
-    rounding, as at 1, remain a weight, as in the reference.
+    They are evaluated at n points as sums over the monomials x^i y^j, in order. Terms that cancel except for rounding,
+    as at 1, remain as small weights, as in the reference.
     """
     along, across = (np.ones_like(x), x, x * x, x * x * x), (np.ones_like(y), y, y * y, y * y * y)
     shares = np.zeros((len(_SHARES), len(x)))
@@ -203,9 +205,10 @@ def _hermite(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def _cell_weights(row: np.ndarray, column: np.ndarray, rows: int, columns: int, shares: np.ndarray) -> np.ndarray:
-    """Return weights of the bones around n cells, with slopes by differences between neighbours (n, 16).
+    """Return weights of the 16 bones around each of n cells (n, 16).
 
-    The bones of a cell are the points from one before it to two behind it, along rows and columns.
+    The bones are the grid points from one before the cell to two behind it, along rows and columns. Slopes are
+    differences between neighbours.
     """
     weights = np.zeros((len(row), _REACH, _REACH))
     along = [_value_or_slope(row, rows, which)[:, :, None] for which in range(4)]
@@ -217,10 +220,11 @@ def _cell_weights(row: np.ndarray, column: np.ndarray, rows: int, columns: int, 
 
 
 def _value_or_slope(first: np.ndarray, count: int, which: int) -> np.ndarray:
-    """Return factors of four points whose sum is a value of a line or a slope, central except at the ends (n, 4).
+    """Return the factors of four consecutive points of a line that give a value or a slope (n, 4).
 
-    The line has ``count`` points; the four points begin one before ``first``, the first point of a cell. ``which``, as
-    in `_CUBICS`: 0 or 1: value at the first or second point; 2 or 3: slope there.
+    Slopes are central differences, one-sided at the ends. The line has ``count`` points, and the four points begin one
+    before ``first``, the first point of a cell. ``which``, as in `_CUBICS`: 0 or 1: value at the first or second point
+    of the cell; 2 or 3: slope there.
     """
     at, here = first + which % 2, 1 + which % 2
     factors = np.zeros((len(first), _REACH))

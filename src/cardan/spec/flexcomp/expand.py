@@ -1,8 +1,8 @@
 """From ``<flexcomp>`` to ordinary elements: bodies with joints, a flex, an equality constraint, a plugin instance.
 
-Point i becomes the body ``NAME_i``, a child of the flexcomp's body with three slides or, on closed surfaces, one that
-leads away from the parent's origin. Points that are pinned become vertices of the parent itself. Details that are not
-documented were derived from results of the reference.
+Point i becomes the body ``NAME_i``, a child of the flexcomp's body, with three slide joints. On closed surfaces it has
+one slide joint, which leads away from the parent's origin. Pinned points become vertices of the parent itself. Details
+that are not documented were derived from results of the reference.
 """
 
 from __future__ import annotations
@@ -42,11 +42,12 @@ _EDGE_OF_CONSTRAINT = ("solref", "solimp")
 
 
 class Expansion:
-    """One flexcomp that is being expanded.
+    """The expansion of one flexcomp.
 
-    ``frames`` are those between the body around it (``parent``) and the macro, outermost first. ``lattice`` has points
-    and elements as they are generated; ``point`` has the points after placing, in the innermost frame. ``pinned`` is
-    the mask of the points that belong to the parent; ``used`` and ``free`` are the points with vertices and bodies.
+    ``frames`` are the frames between the body around it (``parent``) and the macro, outermost first. ``lattice`` has
+    points and elements as they were generated; ``point`` has the points after placing, in the innermost frame.
+    ``pinned`` is the mask of the points that belong to the parent. ``used`` are the points with vertices, ``free``
+    those with bodies.
     """
 
     def __init__(self, macro: Element) -> None:
@@ -74,7 +75,7 @@ class Expansion:
         self.free = self.used[~self.pinned[self.used]]
 
     def run(self) -> None:
-        """Replace the macro by bodies, and add the rest to its sections."""
+        """Replace the macro by bodies, and add the flex, the constraint and the plugin to their sections."""
         siblings = self.macro.parent
         assert siblings is not None
         at = siblings.children.index(self.macro)
@@ -89,7 +90,7 @@ class Expansion:
         siblings.children[at : at + 1] = self._bodies(model) if len(self.free) else []
 
     def _check(self) -> None:
-        """Raise MjcfError for values that no type accepts."""
+        """Raise MjcfError for values that no flexcomp accepts."""
         values, macro = self.values, self.macro
         if values["dim"] not in (1, 2, 3):
             raise macro.error(f"must be 1, 2 or 3, found {values['dim']}", "dim")
@@ -100,19 +101,19 @@ class Expansion:
             raise macro.error(f"scales must be positive, found {min(values['scale']):g}", "scale")
 
     def _pose(self, element: Element) -> Pose:
-        """Return the pose of the macro or a frame relative to the element around."""
+        """Return the pose of the macro or of a frame relative to the element around it."""
         values = element.resolved()
         return values["pos"], unit_quat(orientation(self.settings, element, values))
 
     # --- bodies ------------------------------------------------------------------------------------------------------
 
     def _names(self, points: np.ndarray) -> list[str]:
-        """Return the names of the bodies of some points."""
+        """Return the names of the bodies for the given point indices."""
         start = f"{self.macro.name or ''}_"
         return [f"{start}{number}" for number in points.tolist()]
 
     def _model(self, parent: Element) -> Element:
-        """Return the model of all bodies: a mass that slides, with the inertia of a small box."""
+        """Return the body from which all others are copied: its joints, a mass, the inertia of a small box."""
         values, macro = self.values, self.macro
         mass = values["mass"] / len(self.point)
         moment = mass * (2.0 * values["inertiabox"] * values["inertiabox"]) / 3.0
@@ -125,7 +126,7 @@ class Expansion:
         return body
 
     def _bodies(self, model: Element) -> list[Element]:
-        """Return the bodies of the points that are not pinned."""
+        """Return the bodies of the points that are not pinned, as copies of ``model``."""
         names = self._names(self.free)
         points = [(x, y, z) for x, y, z in self.point[self.free].tolist()]
         model.attributes.update(name=names[0], pos=points[0])
@@ -139,7 +140,7 @@ class Expansion:
     # --- the flex and its constraint ---------------------------------------------------------------------------------
 
     def _add_flex(self) -> None:
-        """Add the flex: attributes of the macro, the bodies of its vertices, their positions, the elements."""
+        """Add the flex, with the macro's attributes, the bodies and positions of its vertices, and its elements."""
         values, macro, parent = self.values, self.macro, self.parent.name or WORLD
         pinned = self.pinned[self.used]
         names = self._names(self.used)
@@ -173,7 +174,7 @@ class Expansion:
             flex.append("edge", {name: edge[name] for name in _EDGE_OF_FLEX if name in edge.attributes}, macro)
 
     def _add_equality(self) -> None:
-        """Add the constraint that keeps the lengths of the edges, if the macro has one."""
+        """Add the equality constraint that keeps the lengths of the edges, if the macro requests one."""
         edge = self.macro.child("edge")
         if edge is None or not edge["equality"]:
             return
@@ -185,12 +186,12 @@ class Expansion:
 
 
 def expand(macro: Element) -> None:
-    """Replace one flexcomp by its elements. Raises MjcfError."""
+    """Replace one flexcomp by its elements. Raises MjcfError for invalid values."""
     Expansion(macro).run()
 
 
 def _moved(pose: Pose, point: np.ndarray) -> np.ndarray:
-    """Return points after a displacement (n, 3)."""
+    """Transform points (n, 3) by a pose."""
     if pose == IDENTITY:
         return point
     return np.array(pose[0]) + point @ np.array(quat2mat(pose[1])).reshape(3, 3).T

@@ -1,4 +1,4 @@
-"""Points and elements that the user gives: in attributes of the ``flexcomp``, in a mesh or in a GMSH file."""
+"""Points and elements that the user provides for a ``flexcomp``: in attributes, in a mesh or in a GMSH file."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _TRIANGLES = 2
 
 
 def mesh(element: Element, values: dict[str, Any]) -> Lattice:
-    """Return the triangles of a mesh file; vertices at the same place count as one."""
+    """Return the points and triangles of a mesh file; vertices at the same place are merged."""
     if values["dim"] != _TRIANGLES:
         raise element.error(f"a mesh consists of triangles: dim must be 2, found {values['dim']}", "dim")
     content = _content(element, values)
@@ -35,7 +35,7 @@ def mesh(element: Element, values: dict[str, Any]) -> Lattice:
 
 
 def gmsh(element: Element, values: dict[str, Any]) -> Lattice:
-    """Return the elements of a GMSH file, whose dimension is that of the flex."""
+    """Return the points and elements of a GMSH file; elements have the dimension of the flex."""
     content = _content(element, values)
     try:
         point, elem = read_gmsh(content)
@@ -63,7 +63,7 @@ def _content(element: Element, values: dict[str, Any]) -> bytes:
 
 
 def direct(element: Element, values: dict[str, Any]) -> Lattice:
-    """Return the points and elements of the attributes ``point`` and ``element``."""
+    """Return the points and elements given by the attributes ``point`` and ``element``."""
     for name in ("point", "element"):
         if not values[name]:
             raise element.error("required attribute missing (type direct needs it)", name)
@@ -72,14 +72,14 @@ def direct(element: Element, values: dict[str, Any]) -> Lattice:
 
 
 def rows_of(element: Element, attribute: str, numbers: tuple[float, ...], width: int) -> np.ndarray:
-    """Return the numbers of an attribute as rows of ``width`` numbers. Raises MjcfError for an incomplete row."""
+    """Return the numbers of an attribute in rows: (n, ``width``). Raises MjcfError if the last row is incomplete."""
     if len(numbers) % width:
         raise element.error(f"the number of values must be a multiple of {width}, found {len(numbers)}", attribute)
     return np.array(numbers).reshape(-1, width)
 
 
 def scaled(element: Element, values: dict[str, Any], point: np.ndarray, elem: np.ndarray) -> Lattice:
-    """Return given points, scaled, with their elements. Raises MjcfError for elements with unknown points."""
+    """Scale given points and combine them with their elements. Raises MjcfError if an element has an unknown point."""
     wrong = (elem < 0) | (elem >= len(point))
     if wrong.any():
         row, column = np.argwhere(wrong)[0]
@@ -89,9 +89,9 @@ def scaled(element: Element, values: dict[str, Any], point: np.ndarray, elem: np
 
 
 def pinned_points(macro: Element, values: dict[str, Any], count: int) -> np.ndarray:
-    """Return a mask of the points of a flexcomp that are pinned by all elements ``pin`` together (count,).
+    """Return a mask (count,) of the points that any child ``pin`` of a flexcomp pins.
 
-    All points of a rigid flexcomp are pinned; numbers outside its range get only a warning. Raises MjcfError for
+    All points of a rigid flexcomp are pinned, and points out of range only cause a warning. Raises MjcfError for
     incomplete rows of numbers, grid coordinates without a grid, and points that do not exist.
     """
     pinned = np.zeros(count, bool)
@@ -107,7 +107,7 @@ def pinned_points(macro: Element, values: dict[str, Any], count: int) -> np.ndar
 def _pin_points(
     pinned: np.ndarray, pin: Element, attribute: str, values: dict[str, Any], numbers: tuple[int, ...]
 ) -> None:
-    """Pin single points (``id``), or points between two numbers, both included; none if the first is larger."""
+    """Pin single points (``id``), or ranges from a first to a last point (``range``); a reversed range is empty."""
     rows = [numbers] if attribute == "id" else rows_of(pin, attribute, numbers, 2).tolist()
     for row in rows:
         low, high = min(row), max(row)
@@ -123,7 +123,7 @@ def _pin_points(
 def _pin_grid(
     pinned: np.ndarray, pin: Element, attribute: str, values: dict[str, Any], numbers: tuple[int, ...]
 ) -> None:
-    """Pin points by their coordinates (``grid``), or boxes of the grid between two points, both included."""
+    """Pin points by grid coordinates (``grid``), or boxes of the grid from a first to a last point (``gridrange``)."""
     dim = values["dim"]
     if values["type"] != "grid" or dim == 1:
         found = f"this one is of type {values['type']} and dim {dim}"
@@ -137,7 +137,7 @@ def _pin_grid(
 
 
 def _in_grid(pin: Element, attribute: str, place: list[int], values: dict[str, Any], grid: np.ndarray) -> bool:
-    """Return whether this is a point of the grid."""
+    """Return whether the coordinates are in the grid. If not, raise MjcfError or warn (`_complain`)."""
     for axis, (found, count) in enumerate(zip(place, grid.shape, strict=True)):
         if not 0 <= found < count:
             message = f"the grid has points 0 to {count - 1} along axis {axis}, found {found}"
@@ -147,7 +147,7 @@ def _in_grid(pin: Element, attribute: str, place: list[int], values: dict[str, A
 
 
 def _complain(pin: Element, attribute: str, message: str, values: dict[str, Any]) -> None:
-    """Raise MjcfError, or warn if the flexcomp is rigid: the reference ignores the numbers of its pins."""
+    """Raise MjcfError, or only warn if the flexcomp is rigid: the reference does not read the pins of those."""
     if not values["rigid"]:
         raise pin.error(message, attribute)
     pin.warn(f"{message}; ignored, all points of a rigid flexcomp are pinned", attribute)

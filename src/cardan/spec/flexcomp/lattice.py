@@ -1,7 +1,7 @@
 """Points and elements that a ``flexcomp`` generates: grids, and surfaces of boxes projected on other shapes.
 
-Vertices of a grid of (nx, ny, nz) points are numbered with the last coordinate running fastest. A closed surface has
-its centre as vertex 0; then come the lower and upper faces along z, and what is left of those along y and x.
+Vertices of a grid of (nx, ny, nz) points are numbered so that the last coordinate varies fastest. On a closed surface,
+vertex 0 is the centre; then come the lower and upper faces along z, then the rest of the faces along y and x.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _EDGES: dict[int, tuple[tuple[int, int], ...]] = {
 class Lattice(NamedTuple):
     """Points and elements of a flexcomp before it is placed.
 
-    If it is ``closed``, it is a surface around vertex 0, which belongs to the parent; bodies slide towards the origin.
+    A ``closed`` lattice is a surface around vertex 0, which belongs to the parent; bodies slide along the radius.
     """
 
     point: np.ndarray  # positions of the vertices, m (n, 3)
@@ -47,7 +47,7 @@ class Lattice(NamedTuple):
 
 
 def _checked_count(element: Element, values: dict[str, Any], least: int) -> tuple[int, int, int]:
-    """Return the checked numbers of points along each axis."""
+    """Return the number of points along each axis. Raises MjcfError if one is too small."""
     count = values["count"]
     if min(count) < least:
         raise element.error(f"numbers of points must be at least {least}, found {min(count)}", "count")
@@ -62,7 +62,7 @@ def _checked_count(element: Element, values: dict[str, Any], least: int) -> tupl
 
 
 def _centred(count: tuple[int, ...], spacing: tuple[float, ...]) -> np.ndarray:
-    """Return the points of a regular grid around the origin (n, 3)."""
+    """Return the points of a regular grid that is centred at the origin (n, 3)."""
     axes = [spacing[k] * (np.arange(count[k]) - 0.5 * (count[k] - 1)) for k in range(3)]
     return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 3)
 
@@ -83,7 +83,7 @@ def grid(element: Element, values: dict[str, Any]) -> Lattice:
 def grid_elements(count: tuple[int, int, int], dim: int) -> np.ndarray:
     """Return the elements of a grid of ``count`` points along the first ``dim`` axes (nelem, dim + 1).
 
-    These are the numbers of the points at the corners of segments, triangles or tetrahedra.
+    Each row has the indices of the points at the corners of a segment, triangle or tetrahedron.
     """
     number = np.arange(count[0] * count[1] * count[2]).reshape(count)
     if dim == 1:
@@ -97,12 +97,12 @@ def grid_elements(count: tuple[int, int, int], dim: int) -> np.ndarray:
 
 
 def _corners(number: np.ndarray) -> np.ndarray:
-    """Return the corners of the squares of a grid of vertex numbers: (squares, 4)."""
+    """Return the corners of the squares of a 2D grid of vertex numbers: (number of squares, 4)."""
     return np.stack([number[:-1, :-1], number[:-1, 1:], number[1:, :-1], number[1:, 1:]], axis=-1).reshape(-1, 4)
 
 
 def disc(element: Element, values: dict[str, Any]) -> Lattice:
-    """Return a plane grid deformed to an ellipse, with diagonals that run outwards."""
+    """Return a plane grid deformed to an ellipse, whose diagonals run outwards."""
     nx, ny, _ = _checked_count(element, values, 1)
     if min(nx, ny) < 2:
         raise element.error(f"a disc needs 2 points along each axis, found {min(nx, ny)}", "count")
@@ -118,13 +118,13 @@ def disc(element: Element, values: dict[str, Any]) -> Lattice:
 
 
 def _onto_ellipsoid(point: np.ndarray) -> np.ndarray:
-    """Move points of cubes along their radius to the spheres inside these cubes."""
+    """Move points along their radius so that concentric cubes become the spheres inside them."""
     length = np.linalg.norm(point, axis=1, keepdims=True)
     return point * (np.abs(point).max(axis=1, keepdims=True) / np.where(length > 0.0, length, 1.0))
 
 
 def _onto_cylinder(point: np.ndarray) -> np.ndarray:
-    """Move points along their radius in the plane of x and y."""
+    """Move points along their radius in the x-y plane so that concentric squares become the circles inside them."""
     return np.concatenate([_onto_ellipsoid(point[:, :2]), point[:, 2:]], axis=1)
 
 
@@ -136,9 +136,9 @@ _PROJECTIONS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 
 
 def surface(element: Element, values: dict[str, Any]) -> Lattice:
-    """Return the surface of a box, of an elliptic cylinder along z or of an ellipsoid.
+    """Return the surface of a box, of an elliptic cylinder along z, or of an ellipsoid.
 
-    The surface of the cube from -1 to 1 is projected; tetrahedra join its triangles to the centre.
+    The surface of the cube from -1 to 1 is projected on the shape; tetrahedra join its triangles to the centre.
     """
     shape = values["type"]
     count = _checked_count(element, values, 2)
@@ -165,7 +165,7 @@ def surface(element: Element, values: dict[str, Any]) -> Lattice:
 
 
 def in_order(items: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return where distinct items (or rows) occur first, in this order, and the number of each item among them."""
+    """Return the index of each distinct item's (or row's) first occurrence, and the number of each item among these."""
     axis = 0 if items.ndim > 1 else None
     _, first, inverse = np.unique(items, axis=axis, return_index=True, return_inverse=True)
     order = np.argsort(first)
@@ -175,10 +175,10 @@ def in_order(items: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def edges_of(elem: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return vertices of the edges of elements (nedge, 2), and the edges of each element (nelem, edges of one).
+    """Find the edges of elements, which are given by their vertices (nelem, dim + 1).
 
-    The elements are given by their vertices (nelem, dim + 1). Edges are in the order of their first use, and each has
-    its lower vertex first.
+    Returns:
+        the vertices of the edges (nedge, 2), lower vertex first, in order of first use; and the edges of each element.
     """
     places = _EDGES[elem.shape[1] - 1]
     pairs = np.sort(elem[:, places].reshape(-1, 2), axis=1).astype(np.int64)
@@ -188,7 +188,7 @@ def edges_of(elem: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def oriented(elem: np.ndarray, point: np.ndarray) -> np.ndarray:
-    """Return tetrahedra (nelem, 4); two vertices are exchanged if the volume, by the order of vertices, is positive."""
+    """Return tetrahedra (nelem, 4) of one orientation: two vertices are exchanged if the signed volume is positive."""
     corner = point[elem]
     side = corner[:, 1:] - corner[:, :1]
     inverted = (np.cross(side[:, 0], side[:, 1]) * side[:, 2]).sum(axis=1) > 0.0

@@ -4,8 +4,8 @@ Each struct (``MjsBody``, ``MjsGeom``, ...) represents one element of the tree (
 values of its own. Its attributes are made from the element's row in the table of the language. Only names and forms
 that differ between MuJoCo's structs and MJCF are listed here; ``KINDS`` in ``specification`` has a row for each struct.
 
-- ``values``: tree values to user values and back; ``struct``: the base of all structs, fields and their forms;
+- ``values``: conversion of values between tree and user; ``struct``: base class of all structs, fields;
 - ``bodies``: bodies, frames and the elements inside; ``assets``: assets, flexes, plugins, custom data, keyframes;
 - ``relations``: pairs, equality constraints, tendons; ``actuators``: actuators and sensors;
-- ``settings``: options, compiler, visual, default classes; ``specification``: the whole.
+- ``settings``: options, compiler, visual, default classes; ``specification``: the specification as a whole.
 """

@@ -1,7 +1,7 @@
-"""Actuators and sensors as structs, independent of their attributes in the language.
+"""Actuators and sensors as structs, whose attributes differ from those of the language.
 
-An actuator is always in the general form, whatever its shortcut in the text. Its target has a kind and a name, and so
-have the object and the reference of a sensor; the language has an attribute for each kind.
+An actuator always has the general form, whatever its shortcut in the text. Its target has a kind and a name, and so
+have a sensor's object and reference; the language has one attribute for each kind.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class MjsActuator(Named):
     # --- target ------------------------------------------------------------------------------------------------------
 
     def _take_aim(self, **changed: Any) -> None:
-        """Change kind or name of the target, and write it after both are known."""
+        """Change the kind or the name of the target; the target is written when both are known."""
         self._aim.update(changed)
         kind, target = TRANSMISSION.words.get(self._aim["trntype"]), self._aim["target"]
         for name in TRANSMISSION:
@@ -53,7 +53,7 @@ class MjsActuator(Named):
 
     @property
     def trntype(self) -> mjtTrn:
-        """Kind of the target."""
+        """Kind of the target (`mjtTrn`)."""
         return self._aim["trntype"]
 
     @trntype.setter
@@ -73,7 +73,7 @@ class MjsActuator(Named):
         self._take_aim(target=value)
 
     def pending(self) -> Any:
-        """Return an error if the target is missing, else None."""
+        """Error about a missing target, else None."""
         for name, value in self._aim.items():
             if not value or value == mjtTrn.mjTRN_UNDEFINED:
                 return self.element.error("an actuator needs trntype and target", name)
@@ -82,14 +82,14 @@ class MjsActuator(Named):
     # --- form --------------------------------------------------------------------------------------------------------
 
     def write(self, row: Attribute, name: str, value: Any, part: str | None = None) -> None:
-        """Write an attribute; if a shortcut cannot hold it, the element becomes a general actuator first."""
+        """Write an attribute; if the actuator's shortcut has no such attribute, it becomes a general actuator first."""
         if not self.element.row.is_entry:
             self._reach(row.name)
         super().write(row, name, value, part)
 
     @property
     def inheritrange(self) -> float:
-        """Scale of the target's range in the range of the control; 0: the range is not inherited."""
+        """Control range as a multiple of the target's range, about the same centre; 0: the range is not inherited."""
         return self.element.resolved()["inheritrange"]
 
     @inheritrange.setter
@@ -110,9 +110,10 @@ class MjsActuator(Named):
         element.row = GENERAL
 
     def set_to(self, tag: str, **values: Any) -> None:
-        """Convert the actuator, not a default class, to a shortcut; negative values mean the defaults.
+        """Convert the actuator to a shortcut; negative values mean the defaults. Default classes cannot be converted.
 
-        The shortcut must have all attributes of the actuator. Raises MjcfError.
+        Raises:
+            MjcfError: the actuator has attributes that the shortcut lacks.
         """
         row = ACTUATOR.children[tag]
         element: Any = self.element
@@ -150,7 +151,10 @@ _SHORTCUTS: dict[str, dict[str, Any]] = {
 
 
 def _converter(tag: str, parameters: dict[str, Any]) -> Any:
-    """Return the method that converts an actuator to a shortcut; a parameter of the value ``...`` is required."""
+    """Return a method that converts an actuator to a shortcut.
+
+    ``parameters`` maps names of parameters to default values; the value ``...`` means that the parameter is required.
+    """
     signature = Signature([
         Parameter(name, Parameter.POSITIONAL_OR_KEYWORD, default=Parameter.empty if value is ... else value)
         for name, value in {"self": ..., **parameters}.items()
@@ -175,9 +179,9 @@ for _tag, _parameters in _SHORTCUTS.items():
 
 
 def _attributes(row: ElementRow) -> tuple[dict[str, str], dict[str, str]]:
-    """Return the attributes that name the object and the reference of a sensor, by the kind that each names.
+    """Return the attributes that name the object and the reference of a sensor, each by the kind that it names.
 
-    The key ``@`` represents any kind; another attribute then holds the kind.
+    The key ``@`` means any kind: another attribute then holds the kind.
     """
     names = [(attribute.kind or "", attribute.name) for attribute in row.references]
     if any(kind.startswith("@") for kind, _ in names):
@@ -187,7 +191,7 @@ def _attributes(row: ElementRow) -> tuple[dict[str, str], dict[str, str]]:
 
 
 def _part(name: str, doc: str) -> property:
-    """Return a property for one of the four parts of object and reference."""
+    """Return a property for one of ``objtype``, ``objname``, ``reftype`` and ``refname``."""
 
     def get(self: MjsSensor) -> Any:
         value = self._aims[name]
@@ -202,7 +206,7 @@ def _part(name: str, doc: str) -> property:
 
 @fields(SENSOR.children["user"], drop=("objtype", "objname"))
 class MjsSensor(Named):
-    """A sensor: ``type``, then the object (``objtype``, ``objname``) and the reference (``reftype``, ``refname``)."""
+    """A sensor: its ``type``, its object (``objtype``, ``objname``) and its reference (``reftype``, ``refname``)."""
 
     plugin = plugin_instance
     objtype = _part("objtype", "Kind of the object.")
@@ -222,7 +226,7 @@ class MjsSensor(Named):
 
     @property
     def type(self) -> mjtSensor:
-        """Kind of sensor."""
+        """Kind of sensor (`mjtSensor`)."""
         return mjtSensor(SENSOR_TYPE[self.element.row.tag])
 
     @type.setter
@@ -240,7 +244,10 @@ class MjsSensor(Named):
             self.element.attributes.pop(name, None)
 
     def _aim(self, holder: str, attributes: dict[str, str]) -> tuple[str, str] | None:
-        """Return the kind of the object or reference and the attribute that names it, or None if they do not match."""
+        """Return kind and attribute of the object or reference; None if the type has no attribute for this kind.
+
+        ``holder`` is "objtype" or "reftype"; ``attributes`` is the corresponding result of `_attributes`.
+        """
         word = OBJECT.words.get(self._aims[holder], "")
         if "@" in attributes:
             return (word, attributes["@"]) if word else None
@@ -249,7 +256,7 @@ class MjsSensor(Named):
         return (word, attributes[word]) if word in attributes else None
 
     def _write_aims(self) -> None:
-        """Write object and reference if they match the type."""
+        """Write object and reference to the element, if both match the type."""
         self._clear_aims()
         row = self.element.row
         for attributes, side in zip(_attributes(row), ("obj", "ref"), strict=True):
@@ -261,7 +268,7 @@ class MjsSensor(Named):
         self.element.tree.changed()
 
     def pending(self) -> Any:
-        """An error if object or reference do not match the type, else None."""
+        """Error if object or reference do not match the type, else None."""
         for attributes, side in zip(_attributes(self.element.row), ("obj", "ref"), strict=True):
             if self._aims[side + "name"] and self._aim(side + "type", attributes) is None:
                 names = ["an object of a kind" if kind == "@" else mjtObj(OBJECT[kind]).name for kind in attributes]

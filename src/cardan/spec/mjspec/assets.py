@@ -29,7 +29,7 @@ class MjsPlugin(Named):
 
     @property
     def config(self) -> dict[str, str]:
-        """Copy of the settings, text by key; assign a mapping to replace all of them."""
+        """Copy of the settings, as text by key. Assign a mapping to replace all of them."""
         return {part["key"]: part["value"] or "" for part in self.element.all("config")}
 
     @config.setter
@@ -41,14 +41,14 @@ class MjsPlugin(Named):
 
 
 def _text(value: Any) -> str:
-    """Return a setting as text: words and numbers as in MJCF, several values separated by spaces."""
+    """Convert a setting to text as in MJCF; several values are separated by spaces."""
     if isinstance(value, bool):
         return str(value).lower()
     return value if isinstance(value, str) else " ".join(map(str, value)) if hasattr(value, "__iter__") else str(value)
 
 
 def _get_instance(struct: Any) -> MjsPlugin | None:
-    """Return the plugin instance of an element; default classes have none."""
+    """Return the plugin instance of an element; None if it has none, or if it is a default class."""
     element: Element = struct.element
     if element.row.is_entry:
         return None
@@ -58,9 +58,10 @@ def _get_instance(struct: Any) -> MjsPlugin | None:
 
 
 def _set_instance(struct: Any, value: Any) -> None:
-    """Set the plugin instance of an element by struct or name; None removes that of a body, geom or mesh.
+    """Set the plugin instance of an element, by struct or name.
 
-    An actuator becomes one that a plugin computes; its own gains and biases are removed.
+    None removes the instance of a body, geom or mesh. An actuator loses its own gains and biases, since the plugin
+    computes its force.
     """
     element, kind = struct.element, struct.element.row.kind
     if element.row.is_entry:
@@ -127,11 +128,11 @@ class MjsTexture(Named):
 
 @fields(MATERIAL_ROW)
 class MjsMaterial(Named):
-    """A material. It has one texture: ``texture``, which is also ``textures[1]``, the role of the colour."""
+    """A material with one texture, ``texture``. In the list ``textures`` it is entry 1, the role of the colour."""
 
     @property
     def textures(self) -> LiveList:
-        """Names of the textures by role; only the colour (1) is supported."""
+        """Names of the textures by role. Only the role of the colour (1) is supported."""
         names: list[Any] = [""] * _ROLES
         names[_RGB_ROLE] = self.texture
         return LiveList(names, lambda new: setattr(self, "textures", new))
@@ -151,11 +152,11 @@ _FLEX = DEFORMABLE.children["flex"]
 @fields(_FLEX.children["contact"], part="contact")
 @fields(_FLEX, drop=("body",), vertex="vert", element="elem")
 class MjsFlex(Named):
-    """A deformable object: elements between vertices, each of which follows a body."""
+    """A deformable object: elements between vertices. Each vertex follows a body."""
 
     @property
     def vertbody(self) -> LiveList:
-        """Names of the vertices' bodies; a single name applies to all vertices."""
+        """Names of the bodies of the vertices. A single name applies to all vertices."""
         names = self.element.attributes.get("body", "").split()
         return LiveList(names, lambda new: setattr(self, "vertbody", new))
 
@@ -175,7 +176,7 @@ MjsText = struct_class("MjsText", CUSTOM.children["text"])
 
 
 def _column(name: str, doc: str) -> property:
-    """Return a property for one of the lists of a tuple."""
+    """Return a property for one of the three lists of a tuple."""
 
     def get(self: MjsTuple) -> LiveList:
         column = self._columns[name]
@@ -199,7 +200,7 @@ class MjsTuple(Named):
         object.__setattr__(self, "_columns", columns)
 
     def set_column(self, name: str, values: Any) -> None:
-        """Store one list, and write the content when all lists have the same length."""
+        """Store one list, and write the tuple's content if all lists have the same length."""
         row = TUPLE_ELEMENT.attributes[name]
         try:
             self._columns[name] = [to_tree(row, value) for value in values]
@@ -215,7 +216,7 @@ class MjsTuple(Named):
         return kinds, names, prm or [0.0] * len(names)
 
     def pending(self) -> Any:
-        """An error if the lists differ in length, else None."""
+        """Error if the lists differ in length, else None."""
         lengths = [len(column) for column in self._full_columns()]
         if len(set(lengths)) == 1:
             return None

@@ -1,4 +1,4 @@
-"""Bodies, frames and the elements inside them as structs, and the pose that most of them have."""
+"""Bodies, frames and the elements inside them as structs; position and orientation, which most of them have."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class mjtGeomInertia(MjEnum):
-    """Where the mass of a geom is: in its volume, or on its surface."""
+    """Distribution of a geom's mass: in its volume or on its surface."""
 
     mjINERTIA_VOLUME = 0
     mjINERTIA_SHELL = 1
@@ -42,7 +42,7 @@ class MjsOrientation(Struct):
 
     @property
     def type(self) -> mjtOrientation:
-        """The format that is used."""
+        """Format in which the orientation is given."""
         values = self.element.resolved()
         numbers = range(1, len(ORIENTATION))
         return mjtOrientation(next((i for i in numbers if values.get(ORIENTATION[i].name) is not None), 0))
@@ -57,14 +57,14 @@ class InBody(Named):
 
     @property
     def parent(self) -> Any:
-        """The body that contains the element."""
+        """Body that contains the element."""
         around = (part for part in self.element.around() if part.tag in ("body", "worldbody"))
         body = next(around, None) if self.element.parent is not None else None
         return None if body is None else self.spec.struct(body)
 
     @property
     def frame(self) -> Any:
-        """The innermost frame around the element within its body, or None."""
+        """Innermost frame around the element within its body, or None."""
         around = self.element.parent
         return self.spec.struct(around) if around is not None and around.tag == "frame" else None
 
@@ -82,13 +82,13 @@ class InBody(Named):
 
 
 class Posed(InBody):
-    """An element in a body with position and orientation."""
+    """An element in a body that has position and orientation."""
 
     quat = Field(ORIENTATION[0], "quat")
 
     @property
     def alt(self) -> MjsOrientation:
-        """The orientation in its other formats."""
+        """Orientation in its other formats."""
         return MjsOrientation(self.spec, self.element)
 
 
@@ -106,16 +106,16 @@ class Posed(InBody):
     actuatorgravcomp="actgravcomp",
 )
 class MjsJoint(InBody):
-    """A joint; angles in the unit of the compiler settings."""
+    """A joint. Its angles are in the unit of the compiler settings."""
 
     def read(self, row: Attribute, part: str | None = None) -> Any:
-        """Return an attribute as for every element; the type of a ``freejoint`` is free."""
+        """Return an attribute as `Struct.read` does. The type of a ``freejoint`` is ``free``."""
         if row.name == "type" and self.element.row.tag == "freejoint":
             return "free"
         return super().read(row, part)
 
     def write(self, row: Attribute, name: str, value: Any, part: str | None = None) -> None:
-        """Write an attribute as for every element; a ``freejoint`` accepts its own type."""
+        """Write an attribute as `Struct.write` does. For a ``freejoint``, the type ``free`` is accepted."""
         if not (name == "type" and self.element.row.tag == "freejoint" and value == mjtJoint.mjJNT_FREE):
             super().write(row, name, value, part)
 
@@ -171,7 +171,7 @@ CONTENT: dict[str, tuple[str, ...]] = {
 
 
 class Container(Posed):
-    """A body or a frame: elements can be added to it."""
+    """A body or a frame, to which elements can be added."""
 
 
 def _adder(tag: str) -> Callable[..., Any]:
@@ -191,10 +191,10 @@ for _tag in ("frame", *(tag for tags in CONTENT.values() for tag in tags)):
 
 @fields(FRAME)
 class MjsFrame(Container):
-    """A frame: a pose of its content, without a body."""
+    """A frame: a pose that applies to its content, without a body."""
 
     def attach_body(self, body: MjsBody, prefix: str = "", suffix: str = "") -> MjsBody:
-        """Attach a copy of a body, usually of another specification; see ``MjSpec.attach``."""
+        """Attach a copy of a body in this frame, usually of another specification; see ``MjSpec.attach``."""
         return self.spec.attach_part(self, body, prefix, suffix)
 
 
@@ -215,18 +215,18 @@ class MjsBody(Container):
         self.write(BODY.attributes["name"], "name", value)
 
     def part(self, tag: str, make: bool = False) -> Any:
-        """Return the inertial frame, which may be inside frames; with ``make``, a new one at the body's origin."""
+        """Return the element ``inertial``, which may be inside frames. With ``make``, add it if it is missing."""
         found = next((element for element, _ in self.element.content(tag)), None)
         return self.element.add(tag, pos=(0.0, 0.0, 0.0)) if found is None and make else found
 
     @property
     def ialt(self) -> MjsOrientation:
-        """Orientation of the inertial frame in its other formats; access creates the inertial frame."""
+        """Orientation of the inertial frame in its other formats. Access creates the inertial frame."""
         return MjsOrientation(self.spec, self.part("inertial", make=True))
 
     @property
     def explicitinertial(self) -> bool:
-        """Whether the body has an inertial frame of its own; False removes it."""
+        """Whether the body has an inertial frame of its own. Assign False to remove it."""
         return self.part("inertial") is not None
 
     @explicitinertial.setter
@@ -237,7 +237,7 @@ class MjsBody(Container):
 
     @property
     def frames(self) -> list[MjsFrame]:
-        """The frames of this body, including nested frames."""
+        """Frames of this body, including nested frames."""
         found, stack = [], list(self.element.children[::-1])
         while stack:
             element = stack.pop()
@@ -247,7 +247,7 @@ class MjsBody(Container):
         return found
 
     def find_all(self, kind: mjtObj | str) -> list[Any]:
-        """Return all elements of a kind (``mjtObj`` or its word, ``"site"``) in this body's subtree, depth first."""
+        """Return all elements of a kind (a `mjtObj` or a word, like ``"site"``) in this body's subtree, depth first."""
         word = kind if isinstance(kind, str) else kind.name.removeprefix("mjOBJ_").lower()
         known = ("body", "joint", "geom", "site", "camera", "light", "frame")
         if word not in known:
@@ -260,12 +260,12 @@ class MjsBody(Container):
         return next((body for body in self.find_all("body") if body.name == name), None)
 
     def attach_frame(self, frame: MjsFrame, prefix: str = "", suffix: str = "") -> MjsFrame:
-        """Attach a copy of a frame, usually of another specification; see ``MjSpec.attach``."""
+        """Attach a copy of a frame in this body, usually of another specification; see ``MjSpec.attach``."""
         return self.spec.attach_part(self, frame, prefix, suffix)
 
 
 def _listing(tags: tuple[str, ...], doc: str) -> property:
-    """Return a property that lists the content of a body by tag."""
+    """Return a property that lists the body's elements with these tags."""
 
     def get(self: MjsBody) -> list[Any]:
         return [self.spec.struct(element) for element, _ in self.element.content(*tags)]

@@ -24,7 +24,7 @@ MjsExclude = struct_class("MjsExclude", CONTACT.children["exclude"], body1="body
 
 
 def tag_of(words: keywords.Words, struct: Struct, value: Any, message: str) -> str:
-    """Return the keyword of a number assigned to the ``type`` of a struct; ``message`` is about unknown numbers."""
+    """Return the tag for a number assigned to a struct's ``type``. Raises MjcfError with ``message`` if unknown."""
     tag = words.words.get(value)
     if tag is None:
         assert words.enumeration is not None
@@ -39,7 +39,7 @@ def _objects(row: ElementRow) -> list[Attribute]:
 
 
 def _object_name(number: int) -> property:
-    """Return a property for the name of the first or second object of a constraint."""
+    """Return a property for the name of the constraint's object 1 or 2."""
 
     def get(self: MjsEquality) -> str:
         rows = _objects(self.element.row)
@@ -63,7 +63,7 @@ class MjsEquality(EqualityDefault):
 
     @property
     def type(self) -> mjtEq:
-        """Kind of the constraint."""
+        """Kind of the constraint (`mjtEq`)."""
         return mjtEq(keywords.EQUALITY[self.element.row.tag])
 
     @type.setter
@@ -80,7 +80,7 @@ class MjsEquality(EqualityDefault):
 
     @property
     def objtype(self) -> mjtObj:
-        """Kind of the two objects; it follows from ``type``."""
+        """Kind of the two objects (`mjtObj`). It follows from ``type``."""
         return mjtObj(keywords.OBJECT[_objects(self.element.row)[0].kind or ""])
 
     @objtype.setter
@@ -90,7 +90,7 @@ class MjsEquality(EqualityDefault):
 
     @property
     def data(self) -> LiveArray:
-        """The 11 numbers of the constraint: anchor, relative pose and torque scale, or coefficients."""
+        """Data of the constraint, 11 numbers: anchor, relative pose and torque scale, or polynomial coefficients."""
         values, data = self.element.resolved(), np.zeros(_NDATA)
         data[10] = 1.0
         for name, part in EQUALITY_DATA[self.element.row.tag].items():
@@ -113,7 +113,7 @@ class MjsEquality(EqualityDefault):
 
 
 class MjsWrap(Struct):
-    """One element of a tendon's path."""
+    """One object on a tendon's path: a site, a geom, a joint or a pulley."""
 
     coef = Field(FIXED.children["joint"].attributes["coef"], "coef")
     divisor = Field(SPATIAL.children["pulley"].attributes["divisor"], "divisor")
@@ -121,28 +121,28 @@ class MjsWrap(Struct):
 
     @property
     def type(self) -> mjtWrap:
-        """Kind of element; for a geom ``mjWRAP_SPHERE``, since its shape is known only after compilation."""
+        """Kind of object (`mjtWrap`). Geoms have ``mjWRAP_SPHERE``: their shape is known only after compilation."""
         tag = self.element.row.tag
         return mjtWrap.mjWRAP_SPHERE if tag == "geom" else getattr(mjtWrap, f"mjWRAP_{tag.upper()}")
 
     @property
     def target(self) -> Any:
-        """The joint, site or geom; None for a pulley, or if the name is unknown."""
+        """Joint, site or geom of this part of the path; None for a pulley, or if the name is unknown."""
         tag = self.element.row.tag
         return None if tag == "pulley" else self.spec.find(tag, self.element.attributes[tag])
 
 
 @fields(SPATIAL)
 class MjsTendon(Named):
-    """A tendon: spatial, or fixed if it has joints."""
+    """A tendon: fixed if its path consists of joints, else spatial."""
 
     @property
     def path(self) -> list[MjsWrap]:
-        """The elements of the path, in order."""
+        """Parts of the path, in order."""
         return [MjsWrap(self.spec, part) for part in self.element.children]
 
     def _wrap(self, tag: str, **values: Any) -> MjsWrap:
-        """Add one element to the path; the first one determines the kind of the tendon."""
+        """Add a part to the path. The first part determines whether the tendon is fixed or spatial."""
         tree_element: Any = self.element
         row = FIXED if tag == "joint" else SPATIAL
         if tree_element.row is not row:
@@ -162,17 +162,17 @@ class MjsTendon(Named):
         return self._wrap("site", site=name)
 
     def wrap_geom(self, name: Any, sidesite: Any = "") -> MjsWrap:
-        """Wrap the path around a sphere or a cylinder, on the side of a site."""
+        """Let the path wrap around a sphere or a cylinder. The site ``sidesite`` determines the side."""
         return self._wrap("geom", geom=name, sidesite=sidesite)
 
     def wrap_joint(self, name: Any, coef: float) -> MjsWrap:
-        """Add a joint with its coefficient to a fixed tendon."""
+        """Add a joint to a fixed tendon; the tendon's length is the sum of coefficients times joint positions."""
         return self._wrap("joint", joint=name, coef=coef)
 
     def wrap_pulley(self, divisor: float) -> MjsWrap:
-        """Start a new branch after a pulley."""
+        """Start a new branch of the path after a pulley, which divides the branch's length by ``divisor``."""
         return self._wrap("pulley", divisor=divisor)
 
     def pending(self) -> Any:
-        """An error if the path is empty, else None."""
+        """Error about an empty path, else None."""
         return None if self.element.children else self.element.error("a tendon needs a path: wrap sites or joints")

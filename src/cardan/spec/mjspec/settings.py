@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 
 
 def _flags(bits: Mapping[str, int], truth: bool, name: str, doc: str) -> property:
-    """Return a property for the bits of all flags that have a value; ``bits`` are those of the flags."""
+    """Return a property that holds, as one number, the bits of those flags that are enabled (or disabled).
+
+    ``bits`` has the bit of each flag; ``truth`` is the value of a flag whose bit is set.
+    """
 
     def get(self: Struct) -> int:
         flags = self.element.child("flag").resolved()
@@ -46,14 +49,14 @@ def _groups_of(bits: int) -> tuple[int, ...] | None:
     actuatorgroupdisable=Form("disableactuator", lambda groups: sum(1 << group for group in groups or ()), _groups_of),
 )
 class MjsOption(Struct):
-    """Physics options, with the names of ``mjOption``; ``disableactuator`` holds bits of actuator groups."""
+    """Physics options, with the names of ``mjOption``. ``disableactuator`` has one bit for each actuator group."""
 
     disableflags = _flags(DISABLE_FLAGS, False, "disableflags", "Bits (``mjtDisableBit``) of what is disabled.")
     enableflags = _flags(ENABLE_FLAGS, True, "enableflags", "Bits (``mjtEnableBit``) of what is enabled.")
 
 
 def _section(struct: type[Struct], row: ElementRow) -> property:
-    """Return a property for a part of a section as a struct of its own."""
+    """Return a property for a part of a section, as a struct of its own."""
     return property(lambda self: struct(self.spec, self.element.child(row.tag)), doc=row.meaning)
 
 
@@ -82,11 +85,11 @@ for _tag, _row in VISUAL.children.items():
 
 @fields(element("equality", "", EQUALITY_SHARED))
 class EqualityDefault(Named):
-    """Attributes that all equality constraints share and a default class can hold."""
+    """Attributes that all types of equality constraints share; default classes can set them."""
 
 
 class DefaultEntry:
-    """One entry of a default class in the form of an element that structs can read and write."""
+    """One entry of a default class, with the interface of an element, so that structs can read and write it."""
 
     def __init__(self, tree: ModelTree, cls: DefaultClass, tag: str) -> None:
         self.tree = tree
@@ -106,27 +109,27 @@ class DefaultEntry:
 
     @property
     def default_class(self) -> DefaultClass:
-        """The class itself."""
+        """Default class that contains this entry."""
         return self.cls
 
     def resolved(self) -> dict[str, Any]:
-        """Value of every attribute of an element of this class that sets none itself."""
+        """Return the values of all attributes of an element of this class that sets none itself."""
         return {**self.row.defaults, **self.attributes}
 
     def __setitem__(self, name: str, value: Any) -> None:
-        """Set a value, or remove it (None)."""
+        """Set a value; None removes it."""
         if value is not None:
             self.cls.set(self.row, {name: value})
         elif name in self.attributes:
             self.cls.remove(self.row.tag, name)
 
     def error(self, message: str, attribute: str | None = None) -> MjcfError:
-        """An error about this entry."""
+        """Return an error about this entry."""
         return MjcfError(message, None, None, f"default class='{self.cls.name}': {self.row.tag}", attribute)
 
 
 class MjsDefault:
-    """A default class: ``default.geom.rgba = ...``. Changes apply to elements of the class when they are compiled."""
+    """A default class: ``default.geom.rgba = ...``. Changes take effect when elements of the class are compiled."""
 
     def __init__(self, spec: Specification, cls: DefaultClass) -> None:
         self.spec = spec
@@ -154,7 +157,7 @@ class MjsDefault:
 
 
 def default_entry(name: str, tag: str, struct: type[Struct]) -> property:
-    """Return a property for the defaults of one kind of element; ``tag`` is the entry in the language."""
+    """Return a property for the defaults of one kind of element; ``tag`` is the tag of the entry in ``<default>``."""
 
     def get(self: MjsDefault) -> Struct:
         return struct(self.spec, DefaultEntry(self.spec.tree, self.cls, tag))

@@ -1,6 +1,6 @@
 """The specification as a whole: adding elements at the top level, look-ups, lists, removal, attachment.
 
-This is the part of ``MjSpec`` that needs no reader, writer or compiler; ``cardan.api.mjspec`` adds these.
+This is the part of ``MjSpec`` that needs no reader, writer or compiler; ``cardan.api.mjspec`` adds the rest.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 
 
 class Kind(NamedTuple):
-    """One kind of object: its struct, its plural, and for objects outside the kinematic tree where they are.
+    """One kind of object: its struct, its plural and, for objects outside the kinematic tree, their place in the tree.
 
-    ``section`` is the section of the language, ``tag`` the tag of a new element. If ``decided`` is false, the type or
-    the first child replaces the new element's row, so that its checks are postponed. ``size`` is the name of the
-    model's size if ids are in the order of the tree.
+    ``section`` is the section of the language, ``tag`` the tag of a new element. If ``decided`` is false, a new element
+    has a preliminary row until its type or first child is known, and its checks are postponed. ``size`` is the name of
+    the model's size of this kind, if ids are in the order of the tree.
     """
 
     struct: Any
@@ -136,13 +136,13 @@ class Specification:
         return [element for body in bodies_of(self.tree) for element, _ in body.content(*tags)]
 
     def id_of(self, element: Element) -> int:
-        """Return the id of an element in the model compiled last, or -1 if the model does not contain it."""
+        """Return the id of an element in the most recently compiled model, or -1 if that model does not contain it."""
         return self._ids.get(element, -1)
 
     # --- adding ------------------------------------------------------------------------------------------------------
 
     def add_to(self, parent: Any, tag: str, default: Any, values: dict[str, Any]) -> Any:
-        """Add an element with attributes by name. If an attribute is wrong, nothing is added.
+        """Add an element to a struct and return the new struct. If an attribute is wrong, nothing is added.
 
         Keyframes are extended by the initial values of the new element.
         """
@@ -188,7 +188,7 @@ class Specification:
         return struct
 
     def add_default(self, name: str, parent: MjsDefault | str | None = None) -> MjsDefault:
-        """Add a default class inside ``parent`` (default: the global class), which starts with the parent's values."""
+        """Add a default class inside ``parent`` (default: the global class). It starts with the parent's values."""
         around = self.default if parent is None else self.find_default(parent) if isinstance(parent, str) else parent
         if around is None:
             known = suggestion(str(parent), self.tree.defaults.names())
@@ -201,19 +201,20 @@ class Specification:
 
     @property
     def default(self) -> MjsDefault:
-        """The global default class."""
+        """Global default class."""
         return MjsDefault(self, self.tree.defaults.main)
 
     # --- removing and attaching --------------------------------------------------------------------------------------
 
     def delete(self, element: Struct | MjsDefault) -> None:
-        """Remove an element, its content, and all elements that refer to any of them; or an unused default class.
+        """Remove an element with its content and all elements that refer to any of these, or an unused default class.
 
-        Objects with a removed material or texture lose the reference only. Keyframes keep the values of other elements.
+        If a material or texture is removed, objects that use it only lose the reference. Keyframes keep the values of
+        other elements.
 
         Raises:
-            MjcfError: it is the world body.
-            ValueError: it is an element of another specification.
+            MjcfError: the element is the world body.
+            ValueError: the element belongs to another specification.
         """
         if isinstance(element, MjsDefault):
             inside = element.cls.names_inside()
@@ -233,12 +234,12 @@ class Specification:
     def attach(
         self, child: Specification, prefix: str = "", suffix: str = "", site: Any = None, frame: Any = None
     ) -> MjsFrame:
-        """Attach a copy of a whole specification at a frame or a site (or its name) of this one.
+        """Attach a copy of a whole specification at a frame or a site of this one.
 
         Args:
             child: the other specification; it is not changed.
-            prefix: prefix of every name that comes from it.
-            suffix: suffix of every name that comes from it.
+            prefix: prefix of all copied names.
+            suffix: suffix of all copied names.
             site: place of the attachment, a site as struct or name; or
             frame: place of the attachment, a frame as struct or name.
 
@@ -249,7 +250,7 @@ class Specification:
 
         Raises:
             MjcfError: a name is taken.
-            ValueError: no place is given, or two.
+            ValueError: no place is given, or two places.
         """
         if (site is None) == (frame is None):
             raise ValueError("attach needs either a site or a frame")
@@ -269,19 +270,19 @@ class Specification:
         return self.struct(target)
 
     def attach_part(self, where: Struct, part: Any, prefix: str, suffix: str) -> Any:
-        """Attach a copy of a body or frame inside a body or frame; see ``attach``. Returns the copy."""
+        """Attach a copy of a body or frame inside the body or frame ``where``; see ``attach``. Return the copy."""
         part.spec.check_pending()
         attachment = Attachment(self.tree, part.spec.tree, prefix, suffix)
         return self.struct(attachment.run([part.element], where.element, whole=False)[0])
 
     def attach_at_site(self, site: MjsSite, body: MjsBody, prefix: str, suffix: str) -> Any:
-        """Attach a copy of a body at a site; see ``attach``. Returns the copy."""
+        """Attach a copy of a body at a site; see ``attach``. Return the copy."""
         into, pose = self._place(site)
         frame = self.struct(into.add("frame", **pose))
         return self.attach_part(frame, body, prefix, suffix)
 
     def _own(self, kind: str, given: Any) -> Any:
-        """Return the element of an object that is given as struct or by name."""
+        """Return the element of an object of this specification, given as struct or by name."""
         if isinstance(given, Struct):
             if given.spec is not self:
                 raise ValueError(f"the {kind} belongs to another specification")
@@ -292,7 +293,7 @@ class Specification:
         return element
 
     def _place(self, site: Any) -> tuple[Element, dict[str, Any]]:
-        """Return the element around a site, and the site's pose in it."""
+        """Return the element that contains a site, and the site's pose in it as attributes."""
         element = self._own("site", site)
         values = element.resolved()
         if values["fromto"] is not None:
@@ -305,7 +306,7 @@ class Specification:
     # --- checks ------------------------------------------------------------------------------------------------------
 
     def check_pending(self) -> None:
-        """Raise an error if an element is not complete: an actuator without target, a tendon without path."""
+        """Raise an error if an element is incomplete, like an actuator without target or a tendon without path."""
         for struct in list(self._structs.values()):
             element: Any = struct.element
             error = struct.pending() if element.parent is not None and element in element.parent.children else None
@@ -330,7 +331,7 @@ class Specification:
 
     @property
     def modelfiledir(self) -> str:
-        """Folder of the file that the model was read from, or empty if there is none."""
+        """Folder of the file from which the model was read; empty if there is none."""
         return "" if self.tree.folder is None else str(self.tree.folder)
 
     @property
@@ -344,7 +345,7 @@ class Specification:
 
 
 def _complete(name: str, kind: Kind) -> None:
-    """Add to `Specification` the methods and the list of one kind of object, to `MjsDefault` its defaults."""
+    """Add the methods and the list of one kind of object to `Specification`, and its defaults to `MjsDefault`."""
 
     def find(self: Specification, name: str) -> Any:
         return self.find(find.__name__, name)
@@ -368,7 +369,7 @@ def _complete(name: str, kind: Kind) -> None:
 
 
 def _setting(section: str, row: Any) -> property:
-    """Return a property for a setting that is at the top level of MuJoCo's struct."""
+    """Return a property for a setting that MuJoCo's struct has at its top level."""
 
     def get(self: Specification) -> Any:
         value = self.tree.section(section)[row.name]
@@ -381,7 +382,7 @@ def _setting(section: str, row: Any) -> property:
 
 
 def _section(tag: str, struct: Any) -> property:
-    """Return a property for a section as a struct."""
+    """Return a property for a section, as a struct."""
     return property(lambda self: struct(self, self.tree.section(tag)), doc=struct.__doc__)
 
 

@@ -1,4 +1,4 @@
-"""The base of all structs: attributes made from the table of the language, errors that suggest names."""
+"""The base class of all structs. Attributes are made from the table of the language; errors suggest similar names."""
 
 from __future__ import annotations
 
@@ -64,10 +64,10 @@ def fields(
 
     Args:
         row: row of the element, or of a part of it.
-        drop: attributes that the struct has in another form.
+        drop: attributes to leave out, because the struct has them in another form.
         part: tag of the part, None for the element itself.
         prefix: prefix of the fields' names.
-        names: names in MuJoCo's struct, or forms, by the names of the language.
+        names: for attributes whose name in MuJoCo's struct differs: the name, or the `Form`.
     """
     names.setdefault("user", "userdata")
 
@@ -117,19 +117,19 @@ class Struct:
         return tuple(sorted(found))
 
     def part(self, tag: str, make: bool = False) -> Any:
-        """Return the child element with a tag; if there is none, None or, with ``make``, a new one."""
+        """Return the child element with a tag. If there is none, return None or, with ``make``, add one."""
         found = self.element.child(tag)
         return self.element.add(tag) if found is None and make else found
 
     def read(self, row: Attribute, part: str | None = None) -> Any:
-        """Return the resolved value of an attribute of the element, or of a part of it, in the tree's form."""
+        """Return the resolved value of an attribute of the element, or of its part, in the tree's form."""
         holder = self.element if part is None else self.part(part)
         return row.default if holder is None else holder.resolved().get(row.name, row.default)
 
     def write(self, row: Attribute, name: str, value: Any, part: str | None = None) -> None:
-        """Set an attribute of the element, or of a part of it, which is made if necessary. Raises MjcfError.
+        """Set an attribute of the element, or of a part of it, which is added if necessary. Raises MjcfError.
 
-        ``name`` is the attribute's name in the struct, for messages; ``value`` is in the struct's form. An orientation
+        ``name`` is the attribute's name in the struct, for messages; ``value`` is in the user's form. An orientation
         replaces one in another format.
         """
         element = self.element
@@ -160,7 +160,7 @@ class Struct:
                 setattr(target, name, values[name])
 
     def pending(self) -> MjcfError | None:
-        """An error, to be raised by the caller, about missing parts of an incomplete element; else None."""
+        """Error about missing parts of an incomplete element, for the caller to raise; else None."""
         return None
 
 
@@ -180,7 +180,7 @@ class Named(Struct):
 
     @property
     def classname(self) -> Any:
-        """The default class in use (``MjsDefault``); can be set to another class or its name."""
+        """Default class of the element (``MjsDefault``). Assign a class or a name to change it."""
         return self.spec.find_default(self.element.default_class.name)
 
     @classname.setter
@@ -199,11 +199,11 @@ class Named(Struct):
 
     @property
     def id(self) -> int:
-        """Id of the element in the model compiled last, or -1 if that model does not contain it."""
+        """Id of the element in the most recently compiled model, or -1 if that model does not contain it."""
         return self.spec.id_of(self.element)
 
 
 def struct_class(name: str, row: ElementRow, base: type[Struct] = Named, **options: Any) -> Any:
-    """Return the class of a struct that has the attributes of a row and nothing else; ``options`` are `fields`'."""
+    """Make a struct class that has only the attributes of a row; ``options`` are those of `fields`."""
     meaning = row.meaning[:1].upper() + row.meaning[1:]
     return fields(row, **options)(type(name, (base,), {"__doc__": f"{meaning}.", "__module__": __name__}))

@@ -1,6 +1,6 @@
-"""Values of struct attributes: from the tree's tuples and words to arrays and enumerations, and back.
+"""Values of struct attributes: conversion from the tree's tuples and words to arrays and enumerations, and back.
 
-Arrays that are read write back: ``geom.size[0] = 1`` changes the element.
+Arrays and lists write back: ``geom.size[0] = 1`` changes the element.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _INT_BOUND = 2**31
 
 
 class LiveArray(np.ndarray):
-    """An array of an element's values; setting entries, also through slices, changes the element."""
+    """An array of an element's values. Assigning to entries or slices changes the element."""
 
     _whole: np.ndarray | None = None
     _write: Callable[[Any], None] | None = None
@@ -36,14 +36,14 @@ class LiveArray(np.ndarray):
 
 
 def live_array(values: Any, dtype: type, write: Callable[[Any], None]) -> LiveArray:
-    """Return an array with the values that calls ``write`` with all values after an assignment."""
+    """Return an array of the values. After an assignment to it, ``write`` is called with all values."""
     array = np.array(values, dtype).view(LiveArray)
     array._whole, array._write = array, write
     return array
 
 
 class LiveList(list[Any]):
-    """A list of an element's values; setting entries changes the element."""
+    """A list of an element's values. Assigning to entries changes the element."""
 
     def __init__(self, values: Any, write: Callable[[list[Any]], None]) -> None:
         super().__init__(values)
@@ -63,9 +63,9 @@ class LiveList(list[Any]):
 
 
 def to_user(row: Attribute, value: Any, write: Callable[[Any], None]) -> Any:
-    """Convert the tree's ``value`` of an attribute to the user's form; ``write`` sets the attribute.
+    """Convert the tree's ``value`` of an attribute to the user's form; arrays and lists call ``write`` on assignment.
 
-    Undefined numbers are NaN, undefined names are empty, keywords with an enumeration are its members.
+    Undefined numbers become NaN, undefined names empty texts, keywords members of their enumeration if they have one.
     """
     if row.type in (Type.REAL, Type.INT):
         kind, blank = (float, np.nan) if row.type is Type.REAL else (int, 0)
@@ -85,14 +85,14 @@ def to_tree(row: Attribute, value: Any) -> Any:
     """Convert a user's value of an attribute to the tree's form; None means "undefined".
 
     Raises:
-        ValueError: the value is wrong; the message says what would be right.
+        ValueError: the value is wrong; the message contains the expected form.
         TypeError: the value has a wrong type.
     """
     return None if value is None else _CONVERTERS[row.type](row, value)
 
 
 def _reals(row: Attribute, value: Any) -> Any:
-    """Return real numbers; NaN means "undefined" if the attribute can be undefined."""
+    """Convert to real numbers. NaN means "undefined" if the attribute can be undefined."""
     if isinstance(value, str | bytes):
         raise TypeError(f"expected numbers, found {value!r}")
     try:
@@ -108,7 +108,7 @@ def _reals(row: Attribute, value: Any) -> Any:
 
 
 def _integers(row: Attribute, value: Any) -> Any:
-    """Return integers of 32 bits."""
+    """Convert to 32-bit integers."""
     try:
         numbers = tuple(index(number) for number in np.ravel(np.asarray(value)).tolist())
     except TypeError:
@@ -119,7 +119,7 @@ def _integers(row: Attribute, value: Any) -> Any:
 
 
 def _counted(row: Attribute, numbers: tuple[Any, ...]) -> Any:
-    """Check the number of values and return them, or a bare value if the attribute is a scalar."""
+    """Check the number of values. Return them as a tuple, or a bare value if the attribute is a scalar."""
     low, high = row.low, row.high
     if high is not None and not low <= len(numbers) <= high:
         wanted = str(high) if low == high else f"{low} to {high}"
@@ -130,14 +130,14 @@ def _counted(row: Attribute, numbers: tuple[Any, ...]) -> Any:
 
 
 def _truth(row: Attribute, value: Any) -> bool:
-    """Return a bool from true or false, or from 1 or 0."""
+    """Convert true or false, 1 or 0, to bool."""
     if isinstance(value, str) or value not in (0, 1):
         raise TypeError(f"expected True or False, found {value!r}")
     return bool(value)
 
 
 def _word(row: Attribute, value: Any) -> str:
-    """Return a keyword, given as such or by its number in the enumeration."""
+    """Return the keyword for a value, which is a keyword or a number of its enumeration."""
     if isinstance(value, str):
         if value not in row.keywords:
             raise ValueError(f"'{value}' is not one of its keywords" + suggestion(value, row.keywords))
@@ -151,7 +151,7 @@ def _word(row: Attribute, value: Any) -> str:
 
 
 def _text(row: Attribute, value: Any) -> str | None:
-    """Return a text, or the name of an element; an empty text means "undefined"."""
+    """Convert a text or a struct (to its name); an empty text means "undefined"."""
     name = getattr(value, "name", value)
     if not isinstance(name, str):
         raise TypeError(f"expected text, found {value!r}")

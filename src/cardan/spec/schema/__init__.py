@@ -4,5 +4,5 @@
 - ``language``: the whole table, assembled from ``settings``, ``asset``, ``body``, ``relations``, ``actuator`` and
   ``sensor``; ``shared``: attributes that several elements have.
 
-This package imports nothing by itself, so that a reader of one row does not load the whole table.
+The package itself imports none of these, so that code that needs a single row does not load the whole table.
 """

@@ -65,7 +65,7 @@ GENERAL = element(
 
 
 def _shortcut(tag: str, meaning: str, *rows: Attribute) -> ElementRow:
-    """Return the row of an actuator shortcut, which is equivalent to a ``general`` actuator."""
+    """Return the row of an actuator shortcut: its own attributes and those that all actuators have."""
     return element(tag, meaning, rows, kind="actuator", entry="general")
 
 

@@ -167,7 +167,7 @@ EXTENSION = element(
 
 
 def flex_contact() -> rows.ElementRow:
-    """Contact parameters of a flex."""
+    """Return the row of a flex's ``contact`` element."""
     return element(
         "contact",
         "contact parameters of the flex",

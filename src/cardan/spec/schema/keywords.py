@@ -10,7 +10,7 @@ from cardan.enums.base import MjEnum
 
 
 class mjtLimited(MjEnum):
-    """Whether a range is active; auto: if a range is given."""
+    """Tri-state of a range: inactive, active, or (auto) active if the user gives a range."""
 
     mjLIMITED_FALSE = 0
     mjLIMITED_TRUE = 1
@@ -18,7 +18,7 @@ class mjtLimited(MjEnum):
 
 
 class mjtInertiaFromGeom(MjEnum):
-    """Whether body inertias are inferred from geoms; auto: if the user gives none."""
+    """Tri-state: infer body inertias from geoms never, always, or (auto) if the user gives none."""
 
     mjINERTIAFROMGEOM_FALSE = 0
     mjINERTIAFROMGEOM_TRUE = 1
@@ -44,7 +44,7 @@ class mjtMark(MjEnum):
 
 
 class Words(dict[str, int]):
-    """Numbers of keywords; ``words`` are the keywords by number, in ``enumeration`` if there is one."""
+    """Numbers of keywords. ``words`` maps numbers back to keywords; ``enumeration`` has these numbers, or is None."""
 
     def __init__(self, numbers: Mapping[str, int], enumeration: type[MjEnum] | None = None) -> None:
         super().__init__(numbers)
@@ -53,7 +53,7 @@ class Words(dict[str, int]):
 
 
 def _words(enumeration: type[MjEnum] | None, text: str, first: int = 0) -> Words:
-    """Return the keywords in a text, separated by spaces: members of the enumeration in order, from ``first`` on.
+    """Return keywords from a text separated by spaces; their numbers are members of an enumeration, from ``first`` on.
 
     Without an enumeration, the keywords are numbered from 0 on.
     """
@@ -63,9 +63,9 @@ def _words(enumeration: type[MjEnum] | None, text: str, first: int = 0) -> Words
 
 
 def _words_of(enumeration: type[MjEnum], prefix: str, drop: tuple[str, ...] = (), **other: str) -> Words:
-    """Return keywords made from the names of an enumeration's members, without prefix and in lower case.
+    """Return keywords made from the names of an enumeration's members, in lower case and without the prefix.
 
-    ``drop`` are members without keyword; ``other`` maps keywords to members with another name.
+    ``drop`` are members without a keyword; ``other`` maps keywords to members with a different name.
     """
     renamed = {name: word for word, name in other.items()}
     members = {name.removeprefix(prefix): int(number) for name, number in enumeration.__members__.items()

@@ -67,12 +67,12 @@ class Attribute:
 
     @property
     def scalar(self) -> bool:
-        """Whether the attribute has exactly one value, so that the tree holds a bare value and not a tuple."""
+        """Whether the attribute has exactly one value; the tree then holds a bare value, not a tuple."""
         return self.high == 1
 
     @property
     def partial(self) -> bool:
-        """Whether fewer values than the default has are allowed; they replace only the first ones."""
+        """Whether fewer values than the default has are allowed; they replace only its first values."""
         return self.high is not None and self.low < self.high and isinstance(self.default, tuple)
 
 
@@ -81,7 +81,7 @@ class ElementRow:
     """One element of the language, inside a given parent.
 
     ``multiplicity`` is the allowed number in the parent: ``!`` once, ``?`` at most once, ``*`` any number, ``R`` any
-    number and inside itself. ``defaults`` and ``references`` include the attributes that only the ``entry`` has.
+    number, also inside itself. ``defaults`` and ``references`` include the attributes that only the ``entry`` has.
     """
 
     tag: str
@@ -114,58 +114,61 @@ class ElementRow:
 
 
 def real(name: str, default: float | None, meaning: str, **more: Any) -> Attribute:
-    """A single real number."""
+    """Return the row of an attribute with a single real number."""
     return Attribute(name, Type.REAL, meaning, default=default, **more)
 
 
 def reals(
     name: str, count: int | tuple[int, int | None], default: tuple[float, ...] | None, meaning: str, **more: Any
 ) -> Attribute:
-    """Several real numbers: exactly ``count``, or between ``count[0]`` and ``count[1]`` (None: no bound)."""
+    """Return the row of several real numbers: exactly ``count``, or ``count[0]`` to ``count[1]`` (None: no bound)."""
     low, high = (count, count) if isinstance(count, int) else count
     return Attribute(name, Type.REAL, meaning, low, high, default, **more)
 
 
 def integer(name: str, default: int | None, meaning: str, **more: Any) -> Attribute:
-    """A single integer (32 bits)."""
+    """Return the row of an attribute with a single integer (32 bits)."""
     return Attribute(name, Type.INT, meaning, default=default, **more)
 
 
 def integers(
     name: str, count: int | tuple[int, int | None], default: tuple[int, ...] | None, meaning: str, **more: Any
 ) -> Attribute:
-    """Several integers, counted as in ``reals``."""
+    """Return the row of an attribute with several integers; ``count`` as in ``reals``."""
     low, high = (count, count) if isinstance(count, int) else count
     return Attribute(name, Type.INT, meaning, low, high, default, **more)
 
 
 def boolean(name: str, default: bool | None, meaning: str, **more: Any) -> Attribute:
-    """``true`` or ``false``."""
+    """Return the row of an attribute that is ``true`` or ``false``."""
     return Attribute(name, Type.BOOL, meaning, default=default, keywords={"false": False, "true": True}, **more)
 
 
 def switch(name: str, default: bool, meaning: str, **more: Any) -> Attribute:
-    """``enable`` or ``disable``."""
+    """Return the row of an attribute that is ``enable`` or ``disable``."""
     return Attribute(name, Type.BOOL, meaning, default=default, keywords={"disable": False, "enable": True}, **more)
 
 
 def keyword(name: str, words: Mapping[str, int], default: str | None, meaning: str, **more: Any) -> Attribute:
-    """One word of a fixed list."""
+    """Return the row of an attribute that is one of the ``words``."""
     return Attribute(name, Type.KEYWORD, meaning, default=default, keywords=words, **more)
 
 
 def text(name: str, meaning: str, default: str | None = None, **more: Any) -> Attribute:
-    """Free text."""
+    """Return the row of an attribute with free text."""
     return Attribute(name, Type.STRING, meaning, default=default, **more)
 
 
 def reference(name: str, kind: str, meaning: str, **more: Any) -> Attribute:
-    """The name of another object: of ``kind``, or of the kind that the sibling attribute ``@attribute`` holds."""
+    """Return the row of an attribute that names another object.
+
+    ``kind`` is the object's kind, or ``@`` and the name of the sibling attribute that holds the kind.
+    """
     return Attribute(name, Type.REFERENCE, meaning, kind=kind, **more)
 
 
 def file(name: str, meaning: str, **more: Any) -> Attribute:
-    """A path, relative to the folder that the compiler settings specify."""
+    """Return the row of an attribute with a path, relative to the folder that the compiler settings specify."""
     return Attribute(name, Type.FILE, meaning, **more)
 
 
@@ -173,7 +176,7 @@ def file(name: str, meaning: str, **more: Any) -> Attribute:
 
 
 def table(*rows: Attribute | Iterable[Attribute]) -> dict[str, Attribute]:
-    """Return attribute rows by name, from rows and groups; later rows replace earlier ones of the same name."""
+    """Return attribute rows by name. If several rows have the same name, the last one is used."""
     found: dict[str, Attribute] = {}
     for row in rows:
         for attribute in (row,) if isinstance(row, Attribute) else row:
@@ -189,14 +192,17 @@ def element(
 
 
 def add_entry_defaults(row: ElementRow, entry: ElementRow) -> None:
-    """Add to an element the defaults of attributes that it has only through its default entry."""
+    """Add to an element's row the defaults of the attributes that only its default entry has."""
     row.defaults = {**entry.defaults, **row.defaults}
     row.partial |= entry.partial
     row.references += tuple(ref for ref in entry.references if ref.name not in row.attributes)
 
 
 def entry_row(row: ElementRow, tag: str, drop: Iterable[str] = (), keep: Iterable[str] | None = None) -> ElementRow:
-    """Return the entry of ``<default>`` for an element: without names, classes and references (``drop``)."""
+    """Return the entry of ``<default>`` for an element, without the attributes name, class and ``drop``.
+
+    If ``keep`` is given, the entry has only these attributes.
+    """
     left_out = {"name", "class", *drop}
     kept = row.attributes if keep is None else {name: row.attributes[name] for name in keep}
     attributes = {n: replace(a, required=False) for n, a in kept.items() if n not in left_out}

@@ -15,13 +15,13 @@ _COMMON: tuple[Attribute, ...] = (
 
 
 def _sensor(tag: str, meaning: str, *rows: Attribute, common: tuple[Attribute, ...] = _COMMON) -> ElementRow:
-    """Return the row of one sensor."""
+    """Return the row of one type of sensor, with the attributes ``common`` to all."""
     children = [config()] if tag == "plugin" else []
     return element(tag, meaning, common, rows, children=children, kind="sensor")
 
 
 def _of(kind: str) -> Attribute:
-    """Return a reference to the object of the sensor."""
+    """Return the required attribute that names the sensor's object of this kind."""
     return reference(kind, kind, f"the {kind}", required=True)
 
 

@@ -8,7 +8,7 @@ from cardan.spec.schema.rows import boolean, element, integer, integers, keyword
 
 
 def _part(tag: str, meaning: str, *attributes: rows.Attribute) -> rows.ElementRow:
-    """Return the row of a part of a section, which exists once."""
+    """Return the row of a part of a settings section, which may occur once."""
     return element(tag, meaning, attributes, multiplicity="?", merged=True)
 
 

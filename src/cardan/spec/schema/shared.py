@@ -18,12 +18,12 @@ USER = reals("user", (0, None), None, "user values")
 
 
 def name(of: str, *, required: bool = False) -> Attribute:
-    """The ``name`` attribute of an object."""
+    """Return the ``name`` attribute of an object; ``of`` is the kind of object, for its description."""
     return text("name", f"name of the {of}", required=required)
 
 
 def classed(tag: str, meaning: str, *rows: Attribute | Iterable[Attribute], **more: Any) -> ElementRow:
-    """Return the row of an element with name and class, whose tag is also its kind and its entry of ``<default>``."""
+    """Return the row of an element with name and class; its kind and its entry of ``<default>`` equal its tag."""
     return element(tag, meaning, name(tag), CLASS, *rows, kind=tag, entry=tag, **more)
 
 
@@ -39,7 +39,7 @@ POSE = (reals("pos", 3, (0.0, 0.0, 0.0), "position in the parent's frame, m"), *
 
 
 def solver(suffix: str, meaning: str) -> tuple[Attribute, Attribute]:
-    """The attributes ``solref`` and ``solimp`` with a suffix (spec: modeling, "Solver parameters")."""
+    """Return the attributes ``solref`` and ``solimp`` with a suffix (spec: modeling, "Solver parameters")."""
     return (
         reals(f"solref{suffix}", (1, 2), SOLREF, f"{meaning}: reference acceleration"),
         reals(f"solimp{suffix}", (1, 5), SOLIMP, f"{meaning}: impedance"),
@@ -47,7 +47,7 @@ def solver(suffix: str, meaning: str) -> tuple[Attribute, Attribute]:
 
 
 def passive(of: str) -> tuple[Attribute, ...]:
-    """Limit, friction loss, stiffness and damping of a joint or a tendon."""
+    """Return the attributes for limit, friction loss, stiffness and damping of a joint or a tendon."""
     return (
         keyword("limited", TRISTATE, "auto", f"whether the {of} has limits; auto: when a range is given"),
         reals("range", 2, (0.0, 0.0), f"limits of the {of}"),
@@ -79,11 +79,11 @@ PLUGIN_CHOICE: tuple[Attribute, ...] = (
 
 
 def plugin() -> ElementRow:
-    """A ``plugin`` element inside another element."""
+    """Return the row of a ``plugin`` element inside another element."""
     return element("plugin", "plugin that computes this element", *PLUGIN_CHOICE, children=[config()])
 
 
 def config() -> ElementRow:
-    """A ``config`` element of a plugin."""
+    """Return the row of a ``config`` element of a plugin."""
     key = text("key", "name of the setting", required=True)
     return element("config", "setting of a plugin", key, text("value", "its value", required=True))
