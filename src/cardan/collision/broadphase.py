@@ -148,8 +148,8 @@ def sort_with_gap(d: Data, n: int, gap: int, limit: int) -> bool:
 def sort_bodies(m: Model, d: Data, first: bool) -> None:
     """Sort the bodies by the lower ends of their boxes along the first axis of the sweep.
 
-    The previous order is usually almost sorted, so that insertion sort takes linear time. If it is not, Shell sort
-    continues.
+    Unless this is the `first` call, sorting starts with the previous order. This is usually almost right, so that
+    insertion sort takes linear time. If it is not, Shell sort continues.
     """
     n = len(m.aux.collision_body)
     if first:

@@ -77,7 +77,7 @@ def _assign(array: np.ndarray, name: str, column: Sequence[Any]) -> None:
 
 @lru_cache(maxsize=1024)
 def _packer(code: str, count: int) -> Struct:
-    """Return a function that packs `count` numbers of a type."""
+    """Return a `Struct` that packs `count` numbers of the type `code`."""
     return Struct(f"{count}{code}")
 
 

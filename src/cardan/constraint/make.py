@@ -18,7 +18,7 @@ from cardan.constraint.limit import make_friction, make_limit, make_tendon_frict
 from cardan.constraint.rows import arena_use
 from cardan.dynamics.jacobian import is_sparse
 from cardan.jit import OK, stage
-from cardan.model.kernel_views import Data, Model
+from cardan.model.kernel_views import AnyModel, Data, Model
 
 
 @stage
@@ -59,6 +59,6 @@ MAKE_CONSTRAINT: tuple[tuple[Callable[[Any], bool], Callable[[Any, Any], int]], 
 )
 
 
-def constraint_stages(m: Any) -> list[Callable[[Any, Any], int]]:
+def constraint_stages(m: AnyModel) -> list[Callable[[Any, Any], int]]:
     """Return the stages that a model needs, in order. They depend on the model's sizes and on opt.jacobian."""
     return [function for needed, function in MAKE_CONSTRAINT if needed(m)]

@@ -12,7 +12,7 @@ from typing import Any
 
 from cardan.dynamics.jacobian import is_sparse
 from cardan.jit import OK, kernel, stack_array, stage
-from cardan.model.kernel_views import Data, Model
+from cardan.model.kernel_views import AnyModel, Data, Model
 from cardan.model.tables import GROW_AR, GROW_DUAL, GROW_HALF
 
 NEED_DUAL = int(GROW_DUAL)
@@ -21,7 +21,7 @@ NEED_AR = int(GROW_AR)
 BLOCK = 64  # number of columns of A that are computed together
 
 
-def projection_stages(m: Any) -> list[Any]:
+def projection_stages(m: AnyModel) -> list[Any]:
     """Return the projection stage for the model's storage of Jacobians."""
     return [project_sparse] if is_sparse(m) else [project_dense]
 

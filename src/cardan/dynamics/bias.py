@@ -113,7 +113,7 @@ def _is_pushed(d: Data, body: int) -> bool:
 
 @kernel
 def add_applied_forces(m: Model, d: Data, result: Array1) -> None:
-    """Add the joint forces of `xfrc_applied` to `result` (nv,). Its forces and torques act at the centres of mass."""
+    """Add the joint forces of `xfrc_applied`, which acts at the bodies' centres of mass, to `result` (nv,)."""
     applied = d.xfrc_applied
     for body in range(1, m.nbody):
         if _is_pushed(d, body):

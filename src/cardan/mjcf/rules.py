@@ -92,7 +92,7 @@ _NOT_NEGATIVE: dict[str, tuple[str, ...]] = {
 
 
 def shortcut_bounds(element: Element) -> None:
-    """Check that no parameter of an actuator shortcut is negative that must not be."""
+    """Check that parameters of an actuator shortcut are not negative, if negative values make no sense for them."""
     for name in _given(element, _NOT_NEGATIVE.get(element.tag, ())):
         value = element.attributes[name]
         if min(value if isinstance(value, tuple) else (value,)) < 0.0:

@@ -23,7 +23,7 @@ Sources: M. Bergou, M. Wardetzky, D. Harmon, D. Zorin, E. Grinspun, A quadratic 
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
@@ -34,6 +34,9 @@ from cardan.maths.types import Vec3
 from cardan.maths.vector import add3, cross, dot3, get3, get9, mul_mat_vec3, scale3
 from cardan.model.kernel_views import Data, Model
 from cardan.plugins.registry import Config, Plugin, PluginMemory, config_of, indices_of, number, numbers_of
+
+if TYPE_CHECKING:
+    from cardan.model.mjmodel import MjModel
 
 ATTRIBUTES = ("face", "edge", "young", "poisson")
 
@@ -63,7 +66,7 @@ def lame(config: Config) -> tuple[float, float]:
     return young * poisson / ((1.0 + poisson) * (1.0 - 2.0 * poisson)), shear
 
 
-def vertices_of(m: Any, instance: int) -> Vertices:
+def vertices_of(m: MjModel, instance: int) -> Vertices:
     """Return the vertices of an instance."""
     body = np.flatnonzero(m.body_plugin == instance)
     offset = np.zeros((len(body), 3))
@@ -82,7 +85,7 @@ def vertices_of(m: Any, instance: int) -> Vertices:
     return Vertices(body, offset, rest)
 
 
-def _poses(m: Any, turns: bool) -> tuple[list[Any], list[Any]]:
+def _poses(m: MjModel, turns: bool) -> tuple[list[Any], list[Any]]:
     """Return positions of all bodies at qpos0, and orientations: of all bodies if ``turns``, else only of parents."""
     parents = m.body_parentid.tolist()
     turned = set(parents)
@@ -96,7 +99,7 @@ def _poses(m: Any, turns: bool) -> tuple[list[Any], list[Any]]:
     return places, quats
 
 
-def mesh_of(m: Any, instance: int, corners: int) -> tuple[Vertices, np.ndarray]:
+def mesh_of(m: MjModel, instance: int, corners: int) -> tuple[Vertices, np.ndarray]:
     """Return the vertices and elements of an instance. Raises ValueError if an element refers to a missing vertex."""
     vertices, words = vertices_of(m, instance), config_of(m, instance).get("face", "").split()
     try:
@@ -204,7 +207,7 @@ def weights(rest: np.ndarray, flaps: np.ndarray) -> tuple[np.ndarray, np.ndarray
     return found, 0.5 * (area0 + area1)
 
 
-def init(m: Any, d: Any, instance: int) -> PluginMemory:
+def init(m: MjModel, d: Any, instance: int) -> PluginMemory:
     """Return the flaps of an instance: their vertices, weights and stiffnesses."""
     config = config_of(m, instance)
     vertices, elements = mesh_of(m, instance, 3)

@@ -21,7 +21,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -32,6 +32,10 @@ from cardan.errors import PluginError
 from cardan.jit import kernel
 from cardan.model import internals
 from cardan.model.kernel_views import Data
+
+if TYPE_CHECKING:
+    from cardan.model.mjdata import MjData
+    from cardan.model.mjmodel import MjModel
 
 Config = Mapping[str, str]
 Size = int | Callable[[Config], int]
@@ -215,7 +219,7 @@ def number_of(name: str) -> int:
     return list(PLUGINS).index(name) if find_plugin(name) else -1
 
 
-def plugin_of(m: Any, instance: int) -> Plugin:
+def plugin_of(m: MjModel, instance: int) -> Plugin:
     """Return the plugin of an instance of a model. Raises ValueError if the plugin is not registered."""
     name = internals.plugins(m)[instance]
     found = find_plugin(name)
@@ -229,7 +233,7 @@ def looks_at_data(name: str) -> bool:
     return name not in _stock
 
 
-def make_instance(m: Any, d: Any, instance: int) -> Any:
+def make_instance(m: MjModel, d: Any, instance: int) -> Any:
     """Call the `init` of an instance's plugin, if any, and return its result. Raises PluginError if `init` fails."""
     plugin = plugin_of(m, instance)
     try:
@@ -238,7 +242,7 @@ def make_instance(m: Any, d: Any, instance: int) -> Any:
         raise PluginError(instance, plugin.name, str(error)) from error
 
 
-def config_of(m: Any, instance: int) -> dict[str, str]:
+def config_of(m: MjModel, instance: int) -> dict[str, str]:
     """Return the configuration of an instance of a model: the text of each attribute that is set."""
     start = int(m.plugin_attradr[instance])
     attributes = plugin_of(m, instance).attributes
@@ -298,7 +302,7 @@ def set_plugin_number(d: Data, instance: int, k: int, value: float) -> None:
     d.work.plugin_number[numbers_of(d, instance) + k] = value
 
 
-def attach_memory(d: Any, memories: list[PluginMemory]) -> None:
+def attach_memory(d: MjData, memories: list[PluginMemory]) -> None:
     """Attach the numbers of all instances, one after the other, to data."""
     numbers, indices, start, remembered = [np.zeros(0)], [np.zeros(0, np.int64)], [], [np.zeros(0, np.int64)]
     for memory in memories:

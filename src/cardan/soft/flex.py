@@ -11,16 +11,14 @@ each subtree, so that traversal needs no stack (B. Smits, Efficiency Issues for 
 
 from __future__ import annotations
 
-from typing import Any
-
 from cardan.enums.codes import GEOM_FLEX
 from cardan.jit import OK, kernel, stage
 from cardan.maths.types import ConstArray2, Mat3, Vec3
 from cardan.maths.vector import add3, get3, get9, mul_mat_t_vec3, mul_mat_vec3, scale3, set3, sub3
-from cardan.model.kernel_views import Data, Model
+from cardan.model.kernel_views import AnyModel, Data, Model
 
 
-def has_flexes(m: Any) -> bool:
+def has_flexes(m: AnyModel) -> bool:
     """Whether the model has flexes."""
     return m.nflex > 0
 

@@ -125,8 +125,8 @@ SHORTCUTS: dict[str, Callable[[Values, Mapping[str, Any]], None]] = {
 def apply_shortcut(tag: str, values: Values, given: Mapping[str, Any]) -> Values:
     """Convert the attributes of an actuator shortcut to those of a general actuator.
 
-    ``values`` are all attributes, including defaults; those explicitly ``given`` are listed again. ``values`` is
-    changed in place and returned, without the shortcut's own attributes.
+    ``values`` has the resolved attributes, ``given`` only the explicit ones. ``values`` is changed in place and
+    returned, without the shortcut's own attributes.
     """
     SHORTCUTS[tag](values, given)
     for name in SHORTCUT_ATTRIBUTES:

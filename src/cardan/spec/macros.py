@@ -12,7 +12,7 @@ MACROS = ("composite", "replicate", "flexcomp")
 
 
 def expand_macros(tree: ModelTree, tag: str) -> None:
-    """Replace every macro with this tag by its elements; inner macros come first. Raises MjcfError."""
+    """Replace every macro with this tag by its elements, inner macros before outer ones. Raises MjcfError."""
     macros = [element for element in tree.worldbody.descendants() if element.tag == tag]
     if not macros:
         return

@@ -8,7 +8,7 @@ with a bad number, for the warning, saves the state of the last step that passed
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING
 
 from cardan.constants import mjMAXVAL
 from cardan.enums.codes import WARN_BADQACC, WARN_BADQPOS, WARN_BADQVEL
@@ -20,6 +20,10 @@ from cardan.model.kernel_views import Data, Model
 from cardan.model.reset import reset_data
 from cardan.step.diagnosis import first_trouble
 from cardan.step.report import DIVERGED, count_warning, keep_message, was_told
+
+if TYPE_CHECKING:
+    from cardan.model.mjdata import MjData
+    from cardan.model.mjmodel import MjModel
 
 MAXVAL = float(mjMAXVAL)
 
@@ -113,13 +117,13 @@ def _reset_program(form: Form) -> Program:
     return Program([reset_diverged], form)
 
 
-def keep_trouble(m: Any, d: Any, kind: int, index: int) -> None:
+def keep_trouble(m: MjModel, d: MjData, kind: int, index: int) -> None:
     """Compose the message of a failed check, with the first bad number, before a reset clears the number."""
     trouble = first_trouble(m, d, kind == WARN_BADQACC)
     keep_message(d, kind, index, f"{trouble}; cardan.last_good_state(d) has the state before")
 
 
-def settle_divergence(m: Any, d: Any) -> bool:
+def settle_divergence(m: MjModel, d: MjData) -> bool:
     """Handle a failed check: compose the warning's message unless it was reported, save the last good state, reset.
 
     Return whether the forward dynamics of the new state must be computed.

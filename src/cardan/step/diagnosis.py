@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 from operator import attrgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +20,10 @@ from cardan.jit.memory.layout import home_of
 from cardan.model import internals
 from cardan.model.named import KIND_OF_OBJECT, name_book
 from cardan.model.tables import DATA
+
+if TYPE_CHECKING:
+    from cardan.model.mjdata import MjData
+    from cardan.model.mjmodel import MjModel
 
 INPUTS = ("time", "ctrl", "qfrc_applied", "xfrc_applied", "mocap_pos", "mocap_quat")
 STATE = ("qpos", "qvel", "act")
@@ -33,7 +37,7 @@ def _rows(stage: str) -> tuple[Field, ...]:
     return tuple(field for field in fields if "nstatistic" not in field.shape)
 
 
-def _values(d: Any, name: str) -> np.ndarray:
+def _values(d: MjData, name: str) -> np.ndarray:
     return np.asarray(attrgetter(name)(d))
 
 
@@ -53,7 +57,7 @@ def _homes(struct: Struct, growable: frozenset[str]) -> frozenset[str | None]:
     return frozenset(home.get(field.name) for stage in STAGES for field in _rows(stage))
 
 
-def _suspects(d: Any, computed: bool) -> set[str]:
+def _suspects(d: MjData, computed: bool) -> set[str]:
     """Return the names of the arrays whose memory contains NaN or numbers larger than mjMAXVAL.
 
     Arrays are contiguous in a few buffers, and a check of a buffer takes as long as a check of an array.
@@ -72,7 +76,7 @@ def _suspects(d: Any, computed: bool) -> set[str]:
     return found
 
 
-def first_trouble(m: Any, d: Any, computed: bool) -> str:
+def first_trouble(m: MjModel, d: MjData, computed: bool) -> str:
     """Describe the first bad number in the data, before they are reset, in the order of the pipeline.
 
     `computed` means that results of the pipeline belong to the current state and are searched as well.
@@ -96,23 +100,23 @@ def first_trouble(m: Any, d: Any, computed: bool) -> str:
     return "no number is bad before it"
 
 
-def _named(m: Any, objtype: mjtObj, i: int) -> str:
+def _named(m: MjModel, objtype: mjtObj, i: int) -> str:
     """Return kind, id and name of an element."""
     kind = KIND_OF_OBJECT[int(objtype)]
     names = name_book(m, kind).names
     return f"{'joint' if kind == 'jnt' else kind} {i}" + (f" '{names[i]}'" if 0 <= i < len(names) and names[i] else "")
 
 
-def _of_joint(m: Any, joint: int) -> str:
+def _of_joint(m: MjModel, joint: int) -> str:
     body = int(m.jnt_bodyid[joint])
     return f"{_named(m, mjtObj.mjOBJ_JOINT, joint)} of {_named(m, mjtObj.mjOBJ_BODY, body)}"
 
 
-def _dof(m: Any, d: Any, i: int) -> str:
+def _dof(m: MjModel, d: MjData, i: int) -> str:
     return f"dof {i}, {_of_joint(m, int(m.dof_jntid[i]))}"
 
 
-def _position(m: Any, d: Any, i: int) -> str:
+def _position(m: MjModel, d: MjData, i: int) -> str:
     joint = int(np.searchsorted(m.jnt_qposadr, i, side="right")) - 1
     return f"dof {int(m.jnt_dofadr[joint])}, {_of_joint(m, joint)}"
 
@@ -120,14 +124,14 @@ def _position(m: Any, d: Any, i: int) -> str:
 def _object(objtype: mjtObj, owner: str = "") -> Callable[[Any, Any, int], str]:
     """Return a function that describes an element of a kind, and its body if `owner` (a field of body ids) is given."""
 
-    def words(m: Any, d: Any, i: int) -> str:
+    def words(m: MjModel, d: MjData, i: int) -> str:
         text = _named(m, objtype, i)
         return f"{text} of {_named(m, mjtObj.mjOBJ_BODY, int(getattr(m, owner)[i]))}" if owner else text
 
     return words
 
 
-def _side(m: Any, d: Any, con: int, side: int) -> str:
+def _side(m: MjModel, d: MjData, con: int, side: int) -> str:
     """Describe a side of a contact: a geom, or a vertex or element of a flex."""
     geom, flex = int(d.contact.geom[con, side]), int(d.contact.flex[con, side])
     if geom >= 0:
@@ -137,11 +141,11 @@ def _side(m: Any, d: Any, con: int, side: int) -> str:
     return f"{part} of {_named(m, mjtObj.mjOBJ_FLEX, flex)}"
 
 
-def _contact(m: Any, d: Any, i: int) -> str:
+def _contact(m: MjModel, d: MjData, i: int) -> str:
     return f"contact {i}, {_side(m, d, i, 0)} and {_side(m, d, i, 1)}"
 
 
-def _row(m: Any, d: Any, i: int) -> str:
+def _row(m: MjModel, d: MjData, i: int) -> str:
     kind, k = mjtConstraint(int(d.efc_type[i])), int(d.efc_id[i])
     text = f"constraint row {i} ({kind.name.removeprefix('mjCNSTR_').lower()}), "
     if "CONTACT" in kind.name:
@@ -175,7 +179,7 @@ ROW_OWNERS = {
 }
 
 
-def _element(m: Any, d: Any, field: Field, k: int) -> str:
+def _element(m: MjModel, d: MjData, field: Field, k: int) -> str:
     """Describe number `k` of a field: name and indices, value, and the element to which it belongs."""
     values = _values(d, field.name)
     index = [int(i) for i in np.unravel_index(k, values.shape)] if values.ndim else []

@@ -42,7 +42,7 @@ BASE, HIGH, LAST = range(3)  # slots for results
 KEEP_BASE, KEEP_HIGH, ABOVE_BASE, BELOW_BASE, BELOW_HIGH = range(5)  # rules
 
 
-def start_size(m: Any) -> int:
+def start_size(m: MjModel) -> int:
     """Return the size of `work.fd_start`: time, qpos, qvel, act, ctrl, qacc_warmstart, qacc."""
     return 1 + m.nq + 3 * m.nv + m.na + m.nu
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import ctypes
 import threading
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -22,6 +22,9 @@ from cardan.jit.front.stage import is_kernel
 from cardan.jit.memory.view import register_function
 from cardan.model import internals
 from cardan.step.adapters import ADAPTERS, OF_PAIRS
+
+if TYPE_CHECKING:
+    from cardan.model.mjmodel import MjModel
 
 # a variant of the places that have some
 EXAMPLES: dict[str, tuple[Any, ...]] = {"sensor": (1,), "time": (0, True)}
@@ -125,30 +128,30 @@ class Hooks:
 hooks = Hooks()
 
 
-def hooks_of(m: Any) -> Hooks:
+def hooks_of(m: MjModel) -> Hooks:
     """Return the callbacks set for one model, which override those of the process. Copies do not inherit them."""
     kept = internals.kept(m)
     return kept["hooks"] if "hooks" in kept else kept.setdefault("hooks", Hooks())
 
 
-def share_hooks(new: Any, m: Any) -> Any:
+def share_hooks(new: MjModel, m: MjModel) -> MjModel:
     """Let model `new` share the current and future callbacks of model `m`; return `new`."""
     internals.kept(new)["hooks"] = hooks_of(m)
     return new
 
 
-def installed_hooks(m: Any) -> dict[str, Hook]:
+def installed_hooks(m: MjModel) -> dict[str, Hook]:
     """Return all callbacks that a model's pipeline calls, by place: its own, and those of the process."""
     return {**hooks.installed, **hooks_of(m).installed}
 
 
-def python_places(m: Any) -> list[str]:
+def python_places(m: MjModel) -> list[str]:
     """Return the places in a model's pipeline where callbacks are Python functions."""
     found = installed_hooks(m).items()
     return [place for place, hook in found if isinstance(hook.entry(*EXAMPLES.get(place, ())), int)]
 
 
-def colliders_of(m: Any) -> dict[tuple[int, int], Callable[..., Any] | int]:
+def colliders_of(m: MjModel) -> dict[tuple[int, int], Callable[..., Any] | int]:
     """Return the user's collision functions for a model by geom types: those of the model, and those of the process."""
     own = internals.kept(m).get("hooks")
     return {types: hook.entry() for types, hook in {**hooks.colliders, **(own.colliders if own else {})}.items()}
@@ -166,7 +169,7 @@ class Callbacks(NamedTuple):
         return {0: self.at["contactfilter"].entry()} if "contactfilter" in self.at else {}
 
 
-def callbacks_of(m: Any) -> Callbacks:
+def callbacks_of(m: MjModel) -> Callbacks:
     """Return the callbacks that a model's pipeline calls now: the model's own, and those of the process."""
     return Callbacks(installed_hooks(m), colliders_of(m))
 

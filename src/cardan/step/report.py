@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from cardan.enums.data import mjtWarning
 from cardan.jit import OK, kernel, stage
 from cardan.model import internals
 from cardan.model.kernel_views import Data, Model
+
+if TYPE_CHECKING:
+    from cardan.model.mjdata import MjData
 
 DIVERGED = -3  # a check found a bad number: reset, run the forward dynamics if needed, continue after this stage
 WARNED = -4  # new warnings were counted
@@ -96,13 +99,13 @@ def warning_text(kind: int, info: int) -> str:
     return MESSAGES[kind].format(info=size_text(info) if kind in _IN_BYTES else info)
 
 
-def was_told(d: Any, kind: int) -> bool:
+def was_told(d: MjData, kind: int) -> bool:
     """Whether a warning of this kind was reported since its counter was last zero."""
     arrays = internals.memory(d).arrays
     return bool(arrays["warning.number"][kind] and arrays["work.warned"][kind])
 
 
-def keep_message(d: Any, kind: int, info: int, details: str) -> None:
+def keep_message(d: MjData, kind: int, info: int, details: str) -> None:
     """Compose the message of a warning, with details, before a reset clears the time."""
     text = f"{_message(kind, info, d.time)} {details[0].upper()}{details[1:]}."
     internals.kept(d).setdefault("messages", {})[kind] = text
@@ -126,13 +129,13 @@ def _message(kind: int, info: int, time: float) -> str:
     return f"{warning_text(kind, info)} Time = {time:.4f}."
 
 
-def pending_messages(d: Any) -> Iterator[tuple[int, str]]:
+def pending_messages(d: MjData) -> Iterator[tuple[int, str]]:
     """Yield the new warnings of `d` (an MjData), as `new_messages` does."""
     kept = internals.kept(d).pop("messages", {})
     yield from new_messages(d.warning.number, d.warning.lastinfo, internals.array(d, "work.warned"), d.time, kept)
 
 
-def report(d: Any) -> None:
+def report(d: MjData) -> None:
     """Report the new warnings of `d` (an MjData) to the user."""
     for _, text in pending_messages(d):
         tell(text)

@@ -33,6 +33,8 @@ from cardan.step.report import DIVERGED, WARNED, report
 from cardan.threads import Job
 
 if TYPE_CHECKING:
+    from cardan.model.mjdata import MjData
+    from cardan.model.mjmodel import MjModel
     from cardan.step.plan import Plan
 
 Answer = Callable[[Program, Any, Any], None]
@@ -71,7 +73,7 @@ class StepProgram(Program):
         self.answers: Mapping[int, Answer] = {**ANSWERS, **(answers or {})}
 
 
-def run(program: Program, m: Any, d: Any, repeat: int = 1, job: Job | None = None) -> None:
+def run(program: Program, m: MjModel, d: MjData, repeat: int = 1, job: Job | None = None) -> None:
     """Run all stages of a program (a `StepProgram` or a plain one) `repeat` times, and handle their requests.
 
     The program pauses every few milliseconds, so that signal handlers can run. An exception of a handler, or the
@@ -93,7 +95,7 @@ def run(program: Program, m: Any, d: Any, repeat: int = 1, job: Job | None = Non
         settle(status, program, m, d, repeat, job)
 
 
-def settle(status: int, program: Program, m: Any, d: Any, repeat: int, job: Job | None = None) -> None:
+def settle(status: int, program: Program, m: MjModel, d: MjData, repeat: int, job: Job | None = None) -> None:
     """Handle the request of the stage that stopped, and continue, until the program has finished (see `run`)."""
     before = running.objects
     try:
@@ -106,7 +108,7 @@ def settle(status: int, program: Program, m: Any, d: Any, repeat: int, job: Job 
         running.objects = before
 
 
-def answer(status: int, program: Program, m: Any, d: Any) -> None:
+def answer(status: int, program: Program, m: MjModel, d: MjData) -> None:
     """Handle the request of the stage that stopped, by its status."""
     answers: Mapping[int, Answer] = getattr(program, "answers", ANSWERS)
     if status not in answers:
@@ -115,7 +117,7 @@ def answer(status: int, program: Program, m: Any, d: Any) -> None:
 
 
 @contextmanager
-def attached(d: Any, arrays: Mapping[str, np.ndarray]) -> Iterator[None]:
+def attached(d: MjData, arrays: Mapping[str, np.ndarray]) -> Iterator[None]:
     """Context manager that attaches arrays to private fields of `d`; they are copied if not contiguous."""
     memory, names = internals.memory(d), tuple(arrays)
     slots, nothing = _nothing(memory.struct, names)
@@ -140,7 +142,7 @@ def _nothing(struct: Struct, names: tuple[str, ...]) -> tuple[np.ndarray, Shared
 
 
 def _grow(capacity: str) -> Answer:
-    def grow(program: Program, m: Any, d: Any) -> None:
+    def grow(program: Program, m: MjModel, d: MjData) -> None:
         need = internals.number(d, "work.need")
         if need > 0:  # otherwise, the stage continues without: the user's memory limit is reached
             d.grow(capacity, need)
@@ -148,7 +150,7 @@ def _grow(capacity: str) -> Answer:
     return grow
 
 
-def _answer_callback_error(program: Program, m: Any, d: Any) -> None:
+def _answer_callback_error(program: Program, m: MjModel, d: MjData) -> None:
     """Raise the exception of a callback, unless the stage only has to run again.
 
     This is so if the arena was too small, or if the callback had no objects, which `settle` has set by now.
@@ -161,11 +163,11 @@ def _answer_callback_error(program: Program, m: Any, d: Any) -> None:
     d.grow(error.capacity, error.need)
 
 
-def _attach_collider(program: Program, m: Any, d: Any) -> None:
+def _attach_collider(program: Program, m: MjModel, d: MjData) -> None:
     attach_missing_collider(m, d, colliders_of(m))
 
 
-def _reset_diverged(program: Program, m: Any, d: Any) -> None:
+def _reset_diverged(program: Program, m: MjModel, d: MjData) -> None:
     stage, repetition = internals.position(d).tolist()
     forward = getattr(program, "forward", None)
     again = settle_divergence(m, d)
@@ -177,7 +179,7 @@ def _reset_diverged(program: Program, m: Any, d: Any) -> None:
     internals.position(d)[:] = stage + 1, repetition
 
 
-def _refuse_equality(program: Program, m: Any, d: Any) -> None:
+def _refuse_equality(program: Program, m: Any, d: MjData) -> None:
     """Raise the error for an active equality with unknown type or objects. Only edits of a model can cause this."""
     last = int(mjtEq.mjEQ_FLEX)
     wrong = next(int(e) for e in np.flatnonzero(d.eq_active) if not has_objects(m, int(e)))
@@ -191,7 +193,7 @@ def _refuse_equality(program: Program, m: Any, d: Any) -> None:
     )
 
 
-def _report_warnings(program: Program, m: Any, d: Any) -> None:
+def _report_warnings(program: Program, m: MjModel, d: MjData) -> None:
     report(d)
 
 

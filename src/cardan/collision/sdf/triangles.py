@@ -78,7 +78,7 @@ def without_copies(d: Data, ncon: int) -> int:
 
 @kernel
 def collide_face(m: Model, d: Data, geom: int, face: int, ncon: int) -> int:
-    """Add the contact of one face of a mesh, if its deepest point is inside; return the new number of contacts."""
+    """Add the contact of a mesh's face if its deepest point is inside the shape; return the new number of contacts."""
     a, b, c = mesh_triangle(m, m.geom_dataid[geom], face)
     a, b, c = from_geom(d, geom, a), from_geom(d, geom, b), from_geom(d, geom, c)
     center = scale3(add3(add3(a, b), c), 1.0 / 3.0)
@@ -119,9 +119,10 @@ def collide_tree(m: Model, d: Data, geom: int, mesh: int) -> int:
 @collider
 @exact
 def mesh_sdf(m: Model, d: Data, geom1: int, geom2: int) -> int:
-    """Find contacts of a mesh (`geom1`) and a signed-distance shape: one per face whose deepest point is inside.
+    """Find contacts of a mesh (`geom1`) and a signed-distance shape (`geom2`): at most one for each face.
 
-    The deepest `MAXCONPAIR` contacts are kept; of contacts at the same position, only one remains.
+    A face has a contact if its deepest point is inside the shape. The deepest `MAXCONPAIR` contacts are kept; of
+    contacts at the same position, only one remains.
     """
     if not has_distance(m, geom2):
         return 0

@@ -247,7 +247,7 @@ def _vector(row: np.ndarray) -> Vec3:
     return (float(row[0]), float(row[1]), float(row[2]))
 
 
-def _matrix(quat: Any) -> np.ndarray:
+def _matrix(quat: Quat) -> np.ndarray:
     return np.array(quat2mat(quat)).reshape(3, 3)
 
 

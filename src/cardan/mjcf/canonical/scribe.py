@@ -171,7 +171,7 @@ def plain(value: Any) -> Any:
     return tuple(found) if isinstance(found, list) else found
 
 
-def statistics(m: Any) -> dict[str, Any]:
+def statistics(m: MjModel) -> dict[str, Any]:
     """Return ``m.stat`` in the form that `canonical_tree` compares."""
     memory = internals.memory(m)
     return {

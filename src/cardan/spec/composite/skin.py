@@ -59,9 +59,9 @@ def add_skin(
 ) -> None:
     """Add a skin to the model.
 
-    ``faces`` are vertex indices of triangles (n, 3), ``size`` is the number of vertices, and ``texcoords`` are (size,
-    2). Without ``vertices`` (size, 3), m, all are at the origin. Numbers are stored as arrays (`array.array`), which
-    behave like tuples but are much faster to make.
+    ``faces`` are vertex indices of triangles (n, 3), ``size`` is the number of vertices, ``texcoords`` are (size, 2).
+    ``vertices`` (size, 3), m, are at the origin by default. Numbers are stored as arrays (`array.array`), which behave
+    like tuples but are much faster to make.
     """
     given: dict[str, Any] = {"name": composite.name("Skin"), "rgba": (1.0, 1.0, 1.0, 1.0), **skin.values}
     given.pop("subgrid", None)
@@ -220,11 +220,11 @@ def _cell_weights(row: np.ndarray, column: np.ndarray, rows: int, columns: int, 
 
 
 def _value_or_slope(first: np.ndarray, count: int, which: int) -> np.ndarray:
-    """Return the factors of four consecutive points of a line that give a value or a slope (n, 4).
+    """Return the factors with which four consecutive points of a line give a value or a slope (n, 4).
 
-    Slopes are central differences, one-sided at the ends. The line has ``count`` points, and the four points begin one
-    before ``first``, the first point of a cell. ``which``, as in `_CUBICS`: 0 or 1: value at the first or second point
-    of the cell; 2 or 3: slope there.
+    Slopes are central differences, one-sided at the ends. The line has ``count`` points. The four points begin one
+    before ``first``, the first point of a cell. ``which`` selects the result, as in `_CUBICS`: 0 or 1: value at the
+    cell's first or second point; 2 or 3: slope there.
     """
     at, here = first + which % 2, 1 + which % 2
     factors = np.zeros((len(first), _REACH))
