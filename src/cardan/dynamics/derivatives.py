@@ -209,7 +209,7 @@ def _entry(m: Model, row: int, column: int) -> int:
 
 @kernel
 def factor_lu(m: Model, d: Data, lu: Array1, first: int, end: int) -> None:
-    """Factorise a matrix with the pattern of `qDeriv` in place (nD,); pivots near 0 count the warning INERTIA.
+    """Factorise a matrix with the pattern of `qDeriv` in place (nD,); count the warning INERTIA for pivots near 0.
 
     Only the rows of dofs ``first`` to ``end`` - 1, which are whole trees, are factorised.
     """

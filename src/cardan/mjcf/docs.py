@@ -113,9 +113,9 @@ def _has(row: ElementRow | Attribute, version: str) -> bool:
 
 
 def schema_rows(version: str) -> Iterator[tuple[int, str, str, list[str]]]:
-    """List each element of a version once: depth, title, multiplicity, sorted attributes.
+    """Yield depth, title, multiplicity and sorted attributes of each element that a version of MuJoCo has.
 
-    World and bodies share one row.
+    The world and bodies share one row.
     """
     stack: list[tuple[int, ElementRow]] = [(0, SCHEMA)]
     while stack:
@@ -130,7 +130,7 @@ def schema_rows(version: str) -> Iterator[tuple[int, str, str, list[str]]]:
 
 
 def schema_text(version: str) -> str:
-    """Return the list as plain text: one element a line, attributes wrapped in a column of their own."""
+    """Return the list of elements as plain text, one element per line, with attributes in a column of their own."""
     lines = []
     for depth, title, multiplicity, attributes in schema_rows(version):
         line = f"{' ' * (_TEXT_INDENT * depth)}{title} ({multiplicity})".ljust(_TEXT_COLUMN)
@@ -144,7 +144,7 @@ def schema_text(version: str) -> str:
 
 
 def schema_page(version: str, padded: bool = False) -> str:
-    """Return the list as a table in HTML, indented by padding or by spaces."""
+    """Return the list of elements as an HTML table; elements are indented by padding (``padded``) or by spaces."""
     parts = ['<table border="1">']
     for depth, title, multiplicity, attributes in schema_rows(version):
         style = f'style="padding-left:{5 + _PADDING * depth}" ' if padded else ""

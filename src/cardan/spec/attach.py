@@ -1,8 +1,8 @@
 """Attaching: copying all or part of one model into another, with everything that belongs to it.
 
-Names get a prefix and a suffix, so that a model can be attached many times. Assets and default classes are copied, and
-from the other sections all elements that refer to nothing outside the part. Angles are converted to the target's unit.
-Keyframes of the part become keyframes of the target, with the initial configuration for everything else.
+Names get a prefix and a suffix, so that a model can be attached many times. Assets and default classes are copied. From
+each other section, elements are copied that refer to objects of the part only. Angles are converted to the target's
+unit. Keyframes of the part become keyframes of the target, with the initial configuration for everything else.
 `attach_within` copies a part of a tree within the tree.
 """
 

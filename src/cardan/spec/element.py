@@ -243,7 +243,7 @@ class Element:
         warnings.warn(str(self.error(message, attribute)), stacklevel=3)
 
     def unsupported(self, feature: str, attribute: str | None = None) -> UnsupportedFeature:
-        """Return an error about a feature that is needed here but not supported yet, to be raised by the caller."""
+        """Return an error about a feature that this element needs and that is not supported yet."""
         message = f"{feature}: this feature of MuJoCo is not supported yet (docs/status.md)"
         return UnsupportedFeature(message, self.source, self.line, self._label(), attribute)
 

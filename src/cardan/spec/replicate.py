@@ -114,9 +114,9 @@ def _copied_frame(macro: Element, parent: Element, pose: dict[str, Any], names: 
 
 
 def copy_renamed(root: Element, parent: Element, names: Named, rename: Rename, until: Element | None = None) -> Element:
-    """Copy an element and its content to the end of ``parent``; ``until``: an element at which the copy ends.
+    """Copy an element and its content to the end of ``parent``, up to the element ``until``; return the copy.
 
-    The first copy of each element is noted in the tree.
+    The first copy of each element is recorded in the tree.
     """
     tree, made = root.tree, None
     stack = [(root, parent)]
@@ -134,7 +134,7 @@ def copy_renamed(root: Element, parent: Element, names: Named, rename: Rename, u
 
 
 def _renamed_copy(element: Element, parent: Element, names: Named, rename: Rename) -> Element:
-    """Add a copy of an element without its children to ``parent``; its name and references to ``names`` change."""
+    """Add a copy of an element without its children to ``parent``; ``rename`` changes its name and references."""
     attributes = dict(element.attributes)
     if element.name:
         attributes["name"] = rename(element.name)

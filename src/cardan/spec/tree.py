@@ -32,14 +32,14 @@ class ModelTree:
         compat: version whose behaviour the model has (`cardan.compat`); None: the default of the process.
 
     Attributes:
-        macro_instances: names of the plugin instances that composites and flexcomps made. In the model, their order is
-            that of their bodies, not that of the section ``extension``.
+        macro_instances: names of the plugin instances that composites and flexcomps made. In the model, they are in the
+            order of their bodies, not in the order of the section ``extension``.
         late_keys: attached keyframes that are not assembled yet, with the values of each element by part of the state.
-        first_copies: the first copy of elements that ``replicate`` replaced by copies.
-        inside_files: files of the models that attach this one, if it is read for that, and its own file.
+        first_copies: the first copy of each element that ``replicate`` replaced by copies.
+        inside_files: if the tree is read to be attached, its own file and those of the models that attach it.
         uses_later: whether some element or attribute may need a feature that this version does not have yet.
-        inherited: cache of the default class of elements inside each element, if they name none. It is None if the tree
-            may be changed.
+        inherited: cache used during compilation: for each element, the default class of the elements inside it that
+            name none. None while the tree may be changed.
     """
 
     def __init__(

@@ -31,12 +31,13 @@ class Attribute:
     """One attribute of an element.
 
     ``low`` and ``high`` bound the number of values (``high=None``: any number). If ``low < high`` and the default is a
-    tuple of ``high`` values, fewer values replace the first ones of the default. ``default`` None means "undefined":
-    the compiler infers the value. ``keywords`` maps each word to its number in the engine's enumerations (for BOOL: to
-    a bool). ``kind`` is the kind of object that a REFERENCE names. If it starts with ``@``, it names the sibling
-    attribute that holds the kind. ``later`` names a missing feature that the attribute needs unless it has its default,
-    ``later_keywords`` one for single words. ``repeat``: a single value means ``high`` equal ones. ``since`` is the
-    version of MuJoCo that brought the attribute, ``until`` the last one that had it (None: 3.1 and 4.0 have it).
+    tuple of ``high`` values, fewer given values replace the first ones of the default. ``default`` None means
+    "undefined": the compiler infers the value. ``keywords`` maps each word to its number in the engine's enumerations
+    (for BOOL: to a bool). ``kind`` is the kind of object that a REFERENCE names; ``@x`` means that the sibling
+    attribute ``x`` holds the kind. ``later`` names a missing feature that the attribute needs unless it has its
+    default, ``later_keywords`` a missing feature for single words. ``repeat``: a single value means ``high`` equal
+    ones. ``since`` is the version of MuJoCo that introduced the attribute, ``until`` the last version that had it
+    (None: both 3.1 and 4.0 have it).
     """
 
     name: str
