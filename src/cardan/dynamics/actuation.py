@@ -117,7 +117,7 @@ def advance_activation(m: Model, actuator: int, value: float, rate: float) -> fl
 
 @kernel
 def actuator_input(m: Model, d: Data, actuator: int, control: float) -> float:
-    """Input of the gain: the control, the activation, or (if actearly is set) the next activation."""
+    """Input of an actuator's gain: `control`, the activation, or (if actearly is set) the next activation."""
     number = m.actuator_actnum[actuator]
     if number == 0:
         return control
