@@ -112,7 +112,7 @@ def target_vector(name: str, array: Any, dtype: type = np.float64) -> np.ndarray
 
 
 def target_of(name: str, array: Any, size: int, what: str = "", dtype: type = np.float64) -> np.ndarray:
-    """Check a result vector of `size` numbers, as `target_vector`; `what` names the size in the error."""
+    """Check that a result vector has `size` numbers (see `target_vector`); `what` names the size in the error."""
     flat = target_vector(name, array, dtype)
     if flat.size != size:
         raise TypeError(f"{name} should be of size {what or size}, got shape {np.shape(array)}")
@@ -128,7 +128,7 @@ def target_matrix(name: str, array: Any) -> np.ndarray:
 
 
 def target_shape(name: str, array: Any, shape: tuple[int, int], what: str) -> np.ndarray:
-    """Check a result matrix of the given shape; `what` names the shape in the error."""
+    """Check that a result matrix has the given shape, and return it; `what` names the shape in the error."""
     if np.shape(array) != shape:
         raise TypeError(f"{name} should be of shape {what}, got {np.shape(array)}")
     return target_matrix(name, array)

@@ -231,10 +231,13 @@ class Batch(BatchFields):
             controls: controls of each step, (k, nstep, nu), or numbers that are repeated to that shape; None: the
                 current controls of the worlds.
             ids: worlds (see `Batch`).
-            contacts: "smooth" lets geoms within `reach` that don't touch take part in the derivatives.
-            reach: that distance, m; None for the mean size of the model's bodies.
+            contacts: "exact"; or "smooth": geoms that don't touch contribute to derivatives, too (docs/derivatives.md).
+            reach: largest distance of such geoms, m; None for the mean size of the model's bodies.
             every: steps from one stored state to the next.
             mask: worlds.
+
+        Returns:
+            The tape: the recorded steps, and the methods that differentiate them.
 
         Raises:
             NotImplementedError: the batch is on a GPU or in single precision, or worlds have models of their own.
@@ -296,7 +299,8 @@ class Batch(BatchFields):
     # models ----------------------------------------------------------------------
 
     def expand(self, *names: str) -> Any:
-        """Give fields of the model per-world values; return them, live (nworld, ...): one array for each name.
+        """Give each world its own values of fields of the model; return them, one live array (nworld, ...) for each
+        name.
 
         After writing fields that `mj_setConst` reads (masses, positions, ...), call `set_const`.
 

@@ -59,7 +59,7 @@ class SplitBackEnd:
 
     Raises:
         CudaError, GpuMemoryError: see `GpuBackEnd`.
-        ValueError: no GPU is named, or more than there are worlds; see also `GpuBackEnd`.
+        ValueError: no GPU is named, or more GPUs than worlds; see also `GpuBackEnd`.
     """
 
     def __init__(self, model: MjModel, count: int, device: Sequence[str], **options: Any) -> None:
