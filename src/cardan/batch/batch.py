@@ -299,8 +299,7 @@ class Batch(BatchFields):
     # models ----------------------------------------------------------------------
 
     def expand(self, *names: str) -> Any:
-        """Give each world its own values of fields of the model; return them, one live array (nworld, ...) for each
-        name.
+        """Give each world its own values of fields of the model; return them, live (nworld, ...), for each name.
 
         After writing fields that `mj_setConst` reads (masses, positions, ...), call `set_const`.
 
