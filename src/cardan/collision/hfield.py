@@ -51,9 +51,10 @@ def bound_in_field(m: Model, d: Data) -> None:
 
 @kernel
 def cell_range(low: float, high: float, radius: float, n: int) -> tuple[int, int]:
-    """First and last (exclusive) cell of a side of the field that an interval touches.
+    """First and last (exclusive) cell, along one side of the field, that an interval touches.
 
-    The interval is measured from the middle of the side, whose half length is `radius`, with `n` elevations.
+    `low` and `high` are measured from the middle of the side, whose half length is `radius`; the side has `n`
+    elevations.
     """
     spacing = 2.0 * radius / (n - 1)
     first = max(floor((low + radius) / spacing), 0.0)

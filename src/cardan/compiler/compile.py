@@ -184,7 +184,7 @@ def _build_bodies(build: Build) -> None:
 
 
 def _add_surfaces(build: Build) -> None:
-    """Add skins, which are in ``asset`` or ``deformable``, and flexes."""
+    """Add skins (of the sections ``asset`` and ``deformable``) and flexes."""
     kinds = {element.tag for section in ("asset", "deformable") for element in build.tree.section(section).children}
     if "skin" in kinds:
         from cardan.compiler.skins import add_skins

@@ -73,7 +73,7 @@ class Body:
 
     @property
     def dofnum(self) -> int:
-        """Number of degrees of freedom; those of the body's joints are consecutive."""
+        """Number of degrees of freedom of the body's joints."""
         joints = self.joints
         return joints[-1].dofadr + joints[-1].dofnum - joints[0].dofadr if joints else 0
 

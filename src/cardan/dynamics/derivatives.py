@@ -93,7 +93,7 @@ def _gain_input(m: Model, d: Data, actuator: int) -> float:
 
 @kernel
 def _current_input(m: Model, d: Data, actuator: int) -> float:
-    """Input of the gain as the force has it, with limited control and ``actearly``; 0 if the control is bad."""
+    """Input of an actuator's gain as in its force: with limited control and ``actearly``; 0 if the control is bad."""
     control = limited_control(m, d, actuator)
     return actuator_input(m, d, actuator, 0.0 if is_bad(control) else control)
 
@@ -141,7 +141,7 @@ def _smooth_derivatives(m: Model, d: Data, saturation: bool) -> None:
     Args:
         m: model.
         d: data.
-        saturation: whether limits of forces and controls and ``actearly`` count, as in MuJoCo 4.0.
+        saturation: whether to take limits of forces and controls, and ``actearly``, into account, as in MuJoCo 4.0.
     """
     for k in range(m.nD):
         d.qDeriv[k] = 0.0
@@ -174,7 +174,7 @@ def implicitfast_derivatives(m: Model, d: Data) -> int:
 
 @stage
 def implicitfast_derivatives_with_limits(m: Model, d: Data) -> int:
-    """Do as `implicitfast_derivatives`, but actuators whose forces are at a limit have no derivative."""
+    """Compute `implicitfast_derivatives`, without the derivatives of actuators whose forces are at a limit."""
     _smooth_derivatives(m, d, True)
     return OK
 

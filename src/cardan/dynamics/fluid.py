@@ -417,7 +417,7 @@ def fluid_derivatives(m: Model, d: Data) -> int:
 
 @stage
 def fluid_derivatives_with_blocks(m: Model, d: Data) -> int:
-    """Do as `fluid_derivatives` for implicitfast, but add all of the derivatives of standalone free bodies."""
+    """Compute `fluid_derivatives` for implicitfast, with the unsymmetric parts for standalone free bodies."""
     if not has_fluid(m):
         return OK
     _body_matrices(m, d)

@@ -99,7 +99,7 @@ def free_body_derivatives(m: Model, d: Data) -> int:
 
 @kernel
 def factor_blocks(m: Model, d: Data) -> None:
-    """Factorise the blocks of M - h qDeriv of all standalone free bodies; their factors are stored in qLU.
+    """Factorise the blocks of M - h qDeriv of all standalone free bodies; store the factors in qLU.
 
     The blocks of qH become identities, so that the global solve does not change the elements that `solve_blocks` needs.
     """

@@ -68,7 +68,7 @@ def _read_models(tree: ModelTree, read: Reader) -> dict[str, ModelTree]:
 
 
 def _compare_compilers(element: Element, model: ModelTree) -> None:
-    """Warn about settings of the compiler that an attached model has but loses, since they hold for a whole model."""
+    """Warn about compiler settings of an attached model that are lost, since such settings apply to a whole model."""
     ours, theirs = element.tree.section("compiler").resolved(), model.section("compiler").resolved()
     for name in _OF_WHOLE_MODELS:
         if ours[name] != theirs[name]:
@@ -83,7 +83,7 @@ class _Expansion:
         self.tree, self.models = tree, models
 
     def expand(self, element: Element, around: tuple[Element, ...]) -> None:
-        """Replace one attachment. ``around`` are the attachments for which it must be expanded first."""
+        """Replace one attachment; ``around`` are the attachments that wait for it."""
         parent, given = element.parent, element.attributes
         assert parent is not None
         tree = self._model(element)

@@ -1,4 +1,4 @@
-"""Global settings of an attached model that differ from those of the model around it.
+"""Conflicts between the global settings of an attached model and those of the model around it.
 
 ``compiler conflict`` decides: the settings of the model around are kept (``warning``, the default), both are merged
 (``merge``), or a difference is an error (``error``). Source: MuJoCo 4.0, programming, "Attribute merging".
@@ -63,7 +63,7 @@ def settle_conflicts(element: Element, model: ModelTree) -> None:
 
 
 def _parts(tree: ModelTree, model: ModelTree) -> Iterator[tuple[Element, Element]]:
-    """Yield the sections of settings and their parts, of both models."""
+    """Yield corresponding settings sections, and their parts, of both models."""
     for tag in _SECTIONS:
         section, other = tree.section(tag), model.section(tag)
         yield section, other

@@ -227,7 +227,7 @@ class Attachment:
 
 
 def _state_limits(element: Element, copy: Element) -> None:
-    """Switch the ranges of a copy on that the model of the original infers to be active (compiler autolimits)."""
+    """Set the limit flags of a copy to true where autolimits of the original's model infers that a range is active."""
     for flag in (name for name in element.row.attributes if name.endswith("limited")):
         bounds = flag.removesuffix("limited") + "range"
         if element.is_set(bounds) and not element.is_set(flag) and element[bounds][0] < element[bounds][1]:

@@ -55,13 +55,13 @@ def _appending(suffix: str) -> Rename:
 
 
 def copy_relations(tree: ModelTree, names: Named, renames: list[Rename], keep: bool) -> None:
-    """Copy the elements that refer to copied ones to the end of their section, once for each function of names.
+    """Copy elements that refer to copied elements to the end of their section, once for each function in ``renames``.
 
     Args:
         tree: the tree.
         names: kinds and names of the copied elements; those of the elements that are copied here are added.
         renames: functions that return the names of copies.
-        keep: whether the elements themselves stay.
+        keep: whether the originals remain in the tree.
     """
     for tag in _SECTIONS:
         section = tree.section(tag)

@@ -60,7 +60,7 @@ def _homes(struct: Struct, growable: frozenset[str]) -> frozenset[str | None]:
 def _suspects(d: MjData, computed: bool) -> set[str]:
     """Return the names of the arrays whose memory contains NaN or numbers larger than mjMAXVAL.
 
-    Arrays are contiguous in a few buffers, and a check of a buffer takes as long as a check of an array.
+    Many arrays share a buffer. Whole buffers are checked first, since this takes as long as checking one array.
     """
     memory = internals.memory(d)
     real = memory.struct.by_name["work.buffer"].numpy_dtype

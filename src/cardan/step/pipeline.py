@@ -183,7 +183,7 @@ def is_4_0(m: MjModel) -> bool:
 
 
 def _with_blocks(m: MjModel) -> bool:
-    """Whether the integrator solves the dofs of standalone free bodies apart, with gyroscopic derivatives."""
+    """Whether the integrator solves the dofs of standalone free bodies separately, with gyroscopic derivatives."""
     return is_4_0(m) and _implicitfast(m) and has_standalone_bodies(m)
 
 

@@ -2,14 +2,14 @@
 
 Sources: spec: computation, numerical integration; H. Munthe-Kaas, High order Runge-Kutta methods on manifolds (1999).
 
-The method has the classical tableau: with F(x) = (velocity, acceleration, activation derivative) of a state x,
+The method has the classical coefficients. With F(x) = (velocity, acceleration, activation derivative) of a state x:
 
     x1 = x0,  x2 = x0 + h/2 F(x1),  x3 = x0 + h/2 F(x2),  x4 = x0 + h F(x3),
     x(t + h) = x0 + h/6 (F(x1) + 2 F(x2) + 2 F(x3) + F(x4)).
 
 Positions are combined in the tangent space at x0: a sum of velocities is integrated from qpos(t). MuJoCo 3.1 sums the
-angular velocities of ball and free joints as they are. MuJoCo 4.0 first transforms each to the rate of change of the
-rotation vector from x0, which keeps the fourth order for rotations.
+angular velocities of ball and free joints without transformation. MuJoCo 4.0 first transforms each to the rate of
+change of the rotation vector from x0, which keeps the fourth order for rotations.
 
 In the pipeline's list, the stages are between repetitions of the forward dynamics. `rk_begin` saves x0 and moves to x2,
 `rk_second` to x3, `rk_third` to x4, `rk_end` to x(t + h). At x(t + h) the activations advance as in the other
@@ -96,7 +96,7 @@ def _add_derivative(m: Model, d: Data, weight: float, fraction: float, on_group:
 
 @kernel
 def _go_to(m: Model, d: Data, fraction: float, on_group: bool) -> None:
-    """Move to the state x0 + fraction h F(current state), at its time."""
+    """Move to the state x0 + fraction h F(current state); the time advances accordingly."""
     h = fraction * m.opt.timestep
     for i in range(m.nq):
         d.qpos[i] = d.work.rk_qpos[i]

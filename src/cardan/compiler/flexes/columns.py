@@ -180,7 +180,7 @@ def _bodies(build: Build, element: Element, text: str) -> np.ndarray:
 
 
 def _elements(element: Element, flat: tuple[int, ...], dim: int, count: int) -> np.ndarray:
-    """Return the vertices of the elements (nelem, dim + 1), checked to be complete and to exist."""
+    """Return the vertices of the elements (nelem, dim + 1). Raises MjcfError if a row or a vertex is invalid."""
     if not flat or len(flat) % (dim + 1):
         found = f"found {len(flat)}"
         raise element.error(f"elements have {dim + 1} vertices each: expected a multiple of that, {found}", "element")
