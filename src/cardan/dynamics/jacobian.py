@@ -23,7 +23,7 @@ def is_sparse(m: AnyModel) -> bool:
 
 @kernel
 def arm_of(m: Model, d: Data, point: Vec3, body: int) -> Vec3:
-    """Vector from the centre of mass of the body's tree to a point (world frame), the argument of `point_column`."""
+    """Vector from the centre of mass of the body's tree to a point (world frame); `point_column` needs it."""
     return sub3(point, get3(d.subtree_com, m.body_rootid[body]))
 
 

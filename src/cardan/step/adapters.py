@@ -273,7 +273,7 @@ def _frame(normal: np.ndarray, tangent: np.ndarray | None = None) -> np.ndarray:
 
 
 def _native_plugin(function: Function, kind: str) -> Function:
-    """Return a native function of (m, d, instance, argument) for a compiled plugin function of the given kind."""
+    """Return a native function of (m, d, instance, argument) that calls a compiled function of a plugin."""
     kernel(function)
 
     def plugin_compute(m: Model, d: Data, instance: int, capability: int) -> int:

@@ -6,9 +6,9 @@ the results, and the row of `work.fd_result` to write. Results are stored in thr
 (nothing perturbed), `HIGH` (the upper one of the two evaluations of a centred difference) and `LAST`. Differences of
 configurations are in the tangent space.
 
-All evaluations that perturb the same kind of input are one native run. Inputs that enter late come first. Controls and
-activations do not affect results that depend only on positions and velocities, so these are not recomputed. Velocities
-do not affect results that depend only on positions. Positions come last.
+All evaluations that perturb the same kind of input are one native run. The order saves computations: controls and
+activations come first, since results that depend only on positions and velocities are still valid then. Velocities
+follow, since they do not affect results that depend only on positions. Positions come last.
 """
 
 from __future__ import annotations
