@@ -131,15 +131,35 @@ def unit_axis(k: int) -> Vec3:
 
 
 @kernel
+def anchors_of(m: Model, d: Data, e: int) -> tuple[int, int, Vec3, Vec3]:
+    """Return the two bodies of a connect or weld, and the positions of its anchors on them in the world frame.
+
+    ``eq_data`` of a connect is (anchor in body 1, anchor in body 2); that of a weld is (anchor in body 2, anchor in
+    body 1, relative quaternion, torquescale).
+    """
+    body1, body2 = int(m.eq_obj1id[e]), int(m.eq_obj2id[e])
+    weld = m.eq_type[e] == EQ_WELD
+    point1 = body_point(d, body1, data3(m, e, 3 if weld else 0))
+    point2 = body_point(d, body2, data3(m, e, 0 if weld else 3))
+    return body1, body2, point1, point2
+
+
+@kernel
+def weld_quats(m: Model, d: Data, e: int) -> tuple[Quat, Quat]:
+    """Return q1 relquat and q2^-1 of a weld, whose product q2^-1 q1 relquat is the identity if the weld holds."""
+    relquat = (m.eq_data[e, 6], m.eq_data[e, 7], m.eq_data[e, 8], m.eq_data[e, 9])
+    quat1 = mul_quat(get4(d.xquat, m.eq_obj1id[e]), relquat)
+    return quat1, neg_quat(get4(d.xquat, m.eq_obj2id[e]))
+
+
+@kernel
 def add_anchors(m: Model, d: Data, e: int) -> int:
     """Add a connect or weld: two anchors coincide, and for a weld, two frames. If neither body can move, add no rows.
 
-    A connect has 3 rows with the residual p1 - p2; its ``eq_data`` is (anchor in body 1, anchor in body 2). A weld has
-    3 more rows, see `add_rotation`; its ``eq_data`` is (anchor in body 2, anchor in body 1, relative quaternion,
-    torquescale).
+    A connect has 3 rows with the residual p1 - p2. A weld has 3 more rows, see `add_rotation`.
     """
     weld = m.eq_type[e] == EQ_WELD
-    body1, body2 = int(m.eq_obj1id[e]), int(m.eq_obj2id[e])
+    body1, body2, point1, point2 = anchors_of(m, d, e)
     n = merge_chains(m, d, body1, body2)
     if n == 0:
         return OK
@@ -147,8 +167,6 @@ def add_anchors(m: Model, d: Data, e: int) -> int:
     row = open_rows(m, d, count, n, CNSTR_EQUALITY, e)
     if row < 0:
         return -row
-    point1 = body_point(d, body1, data3(m, e, 3 if weld else 0))
-    point2 = body_point(d, body2, data3(m, e, 0 if weld else 3))
     gap = sub3(point1, point2)
     for k in range(3):
         d.efc_pos[row + k] = gap[k]
@@ -159,7 +177,7 @@ def add_anchors(m: Model, d: Data, e: int) -> int:
         put_point_wrench(w, FIRST, k, arm1, unit_axis(k), 1.0)
         put_point_wrench(w, SECOND, k, arm2, unit_axis(k), -1.0)
     if weld:
-        add_rotation(m, d, e, row + 3, w, body1, body2)
+        add_rotation(m, d, e, row + 3, w)
     sum_banks(w, count)
     fill_rows(m, d, w, n, row, count)
     drop_empty_rows(m, d, row)
@@ -167,11 +185,9 @@ def add_anchors(m: Model, d: Data, e: int) -> int:
 
 
 @kernel
-def add_rotation(m: Model, d: Data, e: int, row: int, w: Array1, body1: int, body2: int) -> None:
+def add_rotation(m: Model, d: Data, e: int, row: int, w: Array1) -> None:
     """Set the residual and wrenches of a weld's rotation: torquescale times the vector part of q2^-1 q1 relquat."""
-    relquat = (m.eq_data[e, 6], m.eq_data[e, 7], m.eq_data[e, 8], m.eq_data[e, 9])
-    quat1 = mul_quat(get4(d.xquat, body1), relquat)
-    inverse2 = neg_quat(get4(d.xquat, body2))
+    quat1, inverse2 = weld_quats(m, d, e)
     scale = m.eq_data[e, 10]
     error = mul_quat(inverse2, quat1)
     for k in range(3):

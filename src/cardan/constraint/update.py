@@ -210,11 +210,17 @@ def inv_constraint(m: Model, d: Data) -> int:
     return OK
 
 
-@stage
-def reference_constraint(m: Model, d: Data) -> int:
+@kernel
+def set_reference(m: Model, d: Data) -> None:
     """Compute efc_vel = J qvel and efc_aref = -b efc_vel - k d(r) r, where r = efc_pos - efc_margin, for all rows."""
     mul_jac_vec(m, d, d.qvel, d.efc_vel)
     for i in range(d.nefc):
         pull = d.efc_KBIP[i, 0] * d.efc_KBIP[i, 2] * (d.efc_pos[i] - d.efc_margin[i])
         d.efc_aref[i] = -d.efc_KBIP[i, 1] * d.efc_vel[i] - pull
+
+
+@stage
+def reference_constraint(m: Model, d: Data) -> int:
+    """Compute efc_vel and efc_aref, see `set_reference`."""
+    set_reference(m, d)
     return OK

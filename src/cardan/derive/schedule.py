@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from cardan.collision.detection import collision
+from cardan.constraint.centripetal import reference_with_centripetal
 from cardan.constraint.contact import make_contact, make_soft_contact
 from cardan.constraint.make import clear_constraint, constraint_stages, record_use
 from cardan.constraint.project import projection_stages
@@ -162,7 +163,7 @@ def tangents_of(
         return [Plain(clear_constraint, partners=frozenset(("d.efc_J",)))]
     if stage is record_use:
         return []
-    if stage is soften_distant or stage is reference_constraint or stage in constraint_stages(m):
+    if stage in (soften_distant, reference_constraint, reference_with_centripetal) or stage in constraint_stages(m):
         return [stage]
     if stage in projection_stages(m):
         return [stage] if noslip else [Plain(stage)] if several else []

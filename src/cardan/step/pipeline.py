@@ -12,6 +12,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from cardan.collision.detection import collision
+from cardan.constraint.centripetal import reference_with_centripetal
 from cardan.constraint.make import constraint_stages
 from cardan.constraint.project import projection_stages
 from cardan.constraint.update import inv_constraint, reference_constraint
@@ -182,6 +183,11 @@ def is_4_0(m: MjModel) -> bool:
     return m.is_4_0 == 1
 
 
+def _has_loops(m: MjModel) -> bool:
+    """Whether the references of its constraints may contain accelerations that depend on velocity."""
+    return is_4_0(m) and m.neq > 0
+
+
 def _with_blocks(m: MjModel) -> bool:
     """Whether the integrator solves the dofs of standalone free bodies separately, with gyroscopic derivatives."""
     return is_4_0(m) and _implicitfast(m) and has_standalone_bodies(m)
@@ -236,6 +242,10 @@ PASSIVE_FORCES = (
     when(has_fluid, fluid),
     when(_passive_on, PASSIVE, when(plugins.has_passive_plugins, plugins.plugin_passive)),
 )
+REFERENCE = (
+    when(_has_loops, reference_with_centripetal),
+    unless(_has_loops, reference_constraint),
+)
 FWD_VELOCITY = (
     timed(
         "VELOCITY",
@@ -244,7 +254,7 @@ FWD_VELOCITY = (
         when(lambda m: m.nu > 0, actuator_velocity),
         com_vel,
         *PASSIVE_FORCES,
-        reference_constraint,
+        *REFERENCE,
         rne,
     ),
 )
@@ -397,7 +407,7 @@ PROGRAMS: dict[str, tuple[Any, ...]] = {
     "mj_subtreeVel": (subtree_vel,),
     "mj_collision": COLLISION,
     "mj_makeConstraint": MAKE_CONSTRAINT,
-    "mj_referenceConstraint": (reference_constraint,),
+    "mj_referenceConstraint": REFERENCE,
     "mj_projectConstraint": (PROJECT,),
     "mj_island": (find_islands,),
     "mj_Euler": (EULER,),
