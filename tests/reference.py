@@ -15,6 +15,8 @@ from cardan.plugins import STOCK
 
 # the reference's Python binding shows these as empty arrays (docs/differences.md)
 UNREADABLE = ("vis.rgba.bv", "vis.rgba.bvactive")
+NEWER = ("is_4_0",)
+"""Fields that 3.1.6 does not have: the version, and those of later versions."""
 
 
 def _get(owner, dotted: str):
@@ -37,7 +39,7 @@ def model_from_reference(ref: mujoco.MjModel) -> MjModel:
     """A Cardan model with every field copied from a compiled reference model."""
     m = MjModel({name: getattr(ref, name, 0) for name in SIZE_NAMES})
     for field in MODEL.fields:
-        if field.is_attached or field.name in SIZE_NAMES or field.name in UNREADABLE:
+        if field.is_attached or field.name in (*SIZE_NAMES, *UNREADABLE, *NEWER):
             continue
         value = _get(ref, field.name)
         if field.is_scalar:

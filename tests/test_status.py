@@ -97,6 +97,19 @@ def step_with_memory() -> None:
 REFUSED: list[Use] = [
     ("steps that PyTorch and JAX differentiate, of models", step_with_memory, "remember"),
 ]
+REFUSED += [
+    (
+        "MJCF: global sections: `option/flag` of later versions: `sleep`",
+        lambda word=word: cardan.MjModel.from_xml_string(f'<mujoco><option><flag {word}="enable"/></option></mujoco>'),
+        words,
+    )
+    for word, words in {
+        "sleep": "sleeping trees",
+        "diagexact": "diagexact",
+        "ipc": "barrier contacts",
+        "speculative": "speculative contacts",
+    }.items()
+]
 WITHOUT_A_NAME: tuple[str, ...] = ()
 
 

@@ -182,6 +182,16 @@ mjRNDSTRING: tuple[tuple[str, str, str], ...] = (
     ("Cull Face", "1", ""),
 )
 """Name, default (0 or 1) and key of each flag of `mjtRndFlag`."""
+mjDSBL_SPRING: int = 1 << 24
+"""Bit of ``opt.disableflags``: springs of joints, tendons and flexes.
+
+The bits of this name and of the next two are those of the flags that MuJoCo has since 3.2.2 and 3.3.6. Their values are
+Cardan's own: MuJoCo 4.0 renumbered the bits of 3.1.6.
+"""
+mjDSBL_DAMPER: int = 1 << 25
+"""Bit of ``opt.disableflags``: dampers of joints, tendons and flexes. If both are disabled, no force is passive."""
+mjDSBL_AUTORESET: int = 1 << 26
+"""Bit of ``opt.disableflags``: reset of the data when a number is bad."""
 mjENBL_NATIVECCD: int = 1 << 6
 """Bit of ``opt.enableflags``: exact convex collisions (GJK and EPA) instead of portal refinement.
 

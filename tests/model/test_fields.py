@@ -4,7 +4,7 @@ import mujoco
 import numpy as np
 import pytest
 from models import model_path
-from reference import UNREADABLE, data_from_reference, model_from_reference
+from reference import NEWER, UNREADABLE, data_from_reference, model_from_reference
 
 from cardan.model.tables import DATA, MODEL
 
@@ -50,10 +50,6 @@ def assert_same_attributes(own, expected, skip=()):
         if name not in skip:
             assert hasattr(own, name), name
             assert_same_kind(name, getattr(own, name), value)
-
-
-NEWER = ("is_4_0",)
-"""Fields that 3.1.6 does not have: the version, and those of later versions."""
 
 
 def assert_no_attribute_of_our_own(struct, owner, prefix):

@@ -192,7 +192,8 @@ def bases_of(
     bases: list[dict[str, Any]] = []
     for element, cls in zip(elements, classes_of(elements), strict=True):
         row = element.row
-        bases.append(defaults.get(row.tag, row.defaults) if cls is None else cls.base(row))
+        usual = row.defaults_in(element.tree.compat)
+        bases.append(defaults.get(row.tag, usual) if cls is None else cls.base(row))
     return bases
 
 

@@ -13,7 +13,7 @@ from cardan.model import internals
 from cardan.model.mjmodel import MjModel
 from cardan.model.tables import MODEL
 from cardan.spec.defaults import given_over
-from cardan.spec.schema.keywords import CONE, DISABLE_FLAGS, ENABLE_FLAGS, INTEGRATOR, JACOBIAN, SOLVER
+from cardan.spec.schema.keywords import CONE, DISABLE_FLAGS, ENABLE_FLAGS, INTEGRATOR, JACOBIAN, SOLVER, disabled_in
 from cardan.spec.tree import ModelTree
 
 if TYPE_CHECKING:
@@ -27,14 +27,14 @@ _MEANS_OVER_NOTHING = {"stat.meaninertia": 1.0, "stat.meanmass": 1.0, "stat.mean
 
 def put_settings(tree: ModelTree, m: MjModel) -> None:
     """Fill ``m.opt``, ``m.vis`` and the means in ``m.stat``, as they are for a model without dofs and bodies."""
-    (slots, words, head), memory = _default(), internals.memory(m)
+    (slots, words, head), memory = _default(tree.compat), internals.memory(m)
     memory.slots[slots] = words
     memory.buffer[: len(head)] = head
     groups: dict[str, dict[str, Any]] = {}
     option, visual = tree.section("option"), tree.section("visual")
     flag = part(option, "flag")
     if option.attributes or flag.attributes:
-        groups["opt."] = _option_values(_given(option), flag.resolved() if flag.attributes else {})
+        groups["opt."] = _option_values(_given(option), flag.resolved() if flag.attributes else {}, tree.compat)
     for child in visual.children:
         if child.attributes:
             groups[_prefix(child)] = _given(child)
@@ -50,7 +50,7 @@ def _prefix(visual: Element) -> str:
 def _given(element: Element) -> dict[str, Any]:
     """Return the values of the attributes that an element sets explicitly, with vectors at full length."""
     row = element.row
-    return given_over(row.defaults, element.attributes, row.partial)
+    return given_over(row.defaults_in(element.tree.compat), element.attributes, row.partial)
 
 
 def put_fields(m: MjModel, values: dict[str, Any]) -> None:
@@ -61,14 +61,15 @@ def put_fields(m: MjModel, values: dict[str, Any]) -> None:
 
 
 @cache
-def _default() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the settings of a model that sets none: slots of scalars, their words, and the start of the buffer.
+def _default(version: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the settings of a model of a version that sets none: slots of scalars, their words, and the start of the buffer.
 
     Arrays of settings have fixed sizes and are the first in every model's buffer.
     """
-    tree, m = ModelTree(), MjModel({})
+    tree, m = ModelTree(compat=version), MjModel({})
     option = tree.section("option")
-    values = {f"opt.{k}": v for k, v in _option_values(option.resolved(), part(option, "flag").resolved()).items()}
+    options = _option_values(option.resolved(), part(option, "flag").resolved(), version)
+    values = {f"opt.{name}": value for name, value in options.items()}
     values |= _MEANS_OVER_NOTHING
     for child in tree.section("visual").children:
         values |= {_prefix(child) + name: value for name, value in child.resolved().items()}
@@ -87,13 +88,15 @@ def part(section: Element, tag: str) -> Element:
     return found
 
 
-def _option_values(values: dict[str, Any], flags: dict[str, bool]) -> dict[str, Any]:
+def _option_values(values: dict[str, Any], flags: dict[str, bool], version: str) -> dict[str, Any]:
     """Convert attributes of ``option`` and its flags to fields of ``mjOption``: keywords to numbers, flags to bits."""
     for name, words in _WORDS.items():
         if name in values:
             values[name] = words[values[name]]
     if flags:
-        values["disableflags"] = sum(bit for name, bit in DISABLE_FLAGS.items() if not flags[name])
+        values["disableflags"] = disabled_in(
+            version, sum(bit for name, bit in DISABLE_FLAGS.items() if not flags[name])
+        )
         values["enableflags"] = sum(bit for name, bit in ENABLE_FLAGS.items() if flags[name])
     values["disableactuator"] = sum(1 << group for group in set(values.get("actuatorgroupdisable") or ()))
     return values

@@ -10,6 +10,7 @@ from __future__ import annotations
 from math import exp
 
 from cardan.dynamics.passive import has_gravcomp
+from cardan.dynamics.switches import has_passive
 from cardan.enums.codes import (
     BIAS_AFFINE,
     BIAS_MUSCLE,
@@ -17,7 +18,6 @@ from cardan.enums.codes import (
     BIAS_USER,
     DSBL_ACTUATION,
     DSBL_CLAMPCTRL,
-    DSBL_PASSIVE,
     DYN_FILTER,
     DYN_FILTEREXACT,
     DYN_INTEGRATOR,
@@ -202,7 +202,7 @@ def fwd_actuation(m: Model, d: Data) -> int:
         for k in range(m.aux.moment_rowadr[i], m.aux.moment_rowadr[i + 1]):
             dof = m.aux.moment_colind[k]
             d.qfrc_actuator[dof] += d.actuator_moment[i, dof] * force
-    if has_gravcomp(m) and not m.opt.disableflags & DSBL_PASSIVE:
+    if has_gravcomp(m) and has_passive(m):
         for dof in range(m.nv):
             if m.jnt_actgravcomp[m.dof_jntid[dof]]:
                 d.qfrc_actuator[dof] += d.qfrc_gravcomp[dof]

@@ -28,11 +28,11 @@ from typing import Any
 
 from cardan.dynamics.actuation import actuator_disabled, actuator_input, is_bad, limited_control
 from cardan.dynamics.inertia import sound_pivot
+from cardan.dynamics.switches import has_dampers
 from cardan.dynamics.tendon import tendon_moment
 from cardan.enums.codes import (
     BIAS_AFFINE,
     DSBL_ACTUATION,
-    DSBL_PASSIVE,
     GAIN_AFFINE,
     GAIN_MUSCLE,
     JNT_BALL,
@@ -153,7 +153,7 @@ def _smooth_derivatives(m: Model, d: Data, saturation: bool) -> None:
             slope = _velocity_slope(m, d, actuator, value)
             if slope != 0.0:
                 _add_outer(m, d, actuator, m.aux.moment_rowadr, m.aux.moment_colind, _actuator_moment, slope)
-    if not m.opt.disableflags & DSBL_PASSIVE:
+    if has_dampers(m):
         for dof in range(m.nv):
             d.qDeriv[m.aux.M_to_D[m.aux.M_rowadr[dof]]] -= m.dof_damping[dof]
         for tendon in range(m.ntendon):

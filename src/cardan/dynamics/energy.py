@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from cardan.dynamics.com import velocity_at
 from cardan.dynamics.passive import rotation_from_rest, tendon_extension, translation_from_rest
-from cardan.enums.codes import DSBL_GRAVITY, DSBL_PASSIVE, JNT_BALL, JNT_FREE
+from cardan.dynamics.switches import has_springs
+from cardan.enums.codes import DSBL_GRAVITY, JNT_BALL, JNT_FREE
 from cardan.jit import OK, kernel, stage
 from cardan.maths.types import Vec3
 from cardan.maths.vector import MINVAL, add3, cross, dot3, get3, get9, mul_mat_t_vec3, mul_mat_vec3, scale3, set3, sub3
@@ -35,7 +36,7 @@ def energy_pos(m: Model, d: Data) -> int:
         gravity = (m.opt.gravity[0], m.opt.gravity[1], m.opt.gravity[2])
         for body in range(1, m.nbody):
             gravity_energy -= m.body_mass[body] * dot3(gravity, get3(d.xipos, body))
-    if not m.opt.disableflags & DSBL_PASSIVE:
+    if has_springs(m):
         for joint in range(m.njnt):
             if m.jnt_stiffness[joint] != 0.0:
                 spring_energy += 0.5 * m.jnt_stiffness[joint] * _joint_displacement2(m, d, joint)

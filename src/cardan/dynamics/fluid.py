@@ -19,7 +19,8 @@ from math import pi, sqrt
 from cardan.dynamics.com import velocity_at
 from cardan.dynamics.derivatives import add_projection, add_to_parents, clear_matrices, unit6
 from cardan.dynamics.free_bodies import is_part_of_standalone
-from cardan.enums.codes import DSBL_PASSIVE, GEOM_CAPSULE, GEOM_CYLINDER, GEOM_SPHERE, INT_IMPLICITFAST
+from cardan.dynamics.switches import has_passive
+from cardan.enums.codes import GEOM_CAPSULE, GEOM_CYLINDER, GEOM_SPHERE, INT_IMPLICITFAST
 from cardan.jit import OK, kernel, stage
 from cardan.maths.types import Mat3, Vec2, Vec3, Vec6
 from cardan.maths.vector import (
@@ -46,7 +47,7 @@ from cardan.model.kernel_views import AnyModel, Data, Model
 @kernel
 def has_fluid(m: AnyModel) -> bool:
     """Whether the fluid has density or viscosity, so that it acts on bodies."""
-    return (m.opt.density > 0.0 or m.opt.viscosity > 0.0) and not m.opt.disableflags & DSBL_PASSIVE
+    return (m.opt.density > 0.0 or m.opt.viscosity > 0.0) and has_passive(m)
 
 
 @kernel

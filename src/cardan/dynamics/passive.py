@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from cardan.dynamics.jacobian import apply_ft
 from cardan.dynamics.kinematics import get_quat
+from cardan.dynamics.switches import has_dampers, has_springs
 from cardan.dynamics.tendon import tendon_moment
-from cardan.enums.codes import DSBL_GRAVITY, DSBL_PASSIVE, JNT_BALL, JNT_FREE
+from cardan.enums.codes import DSBL_GRAVITY, JNT_BALL, JNT_FREE
 from cardan.jit import OK, kernel, stage
 from cardan.maths.quaternion import normalize4, sub_quat
 from cardan.maths.types import Vec3
@@ -85,15 +86,19 @@ def passive(m: Model, d: Data) -> int:
         d.qfrc_gravcomp[dof] = 0.0
         d.qfrc_fluid[dof] = 0.0
         d.qfrc_passive[dof] = 0.0
-    if m.opt.disableflags & DSBL_PASSIVE:
+    springs, dampers = has_springs(m), has_dampers(m)
+    if not springs and not dampers:
         return OK
-    for joint in range(m.njnt):
-        if m.jnt_stiffness[joint] != 0.0:
-            _joint_spring(m, d, joint, m.jnt_stiffness[joint])
-    for dof in range(m.nv):
-        d.qfrc_damper[dof] = -m.dof_damping[dof] * d.qvel[dof]
+    if springs:
+        for joint in range(m.njnt):
+            if m.jnt_stiffness[joint] != 0.0:
+                _joint_spring(m, d, joint, m.jnt_stiffness[joint])
+    if dampers:
+        for dof in range(m.nv):
+            d.qfrc_damper[dof] = -m.dof_damping[dof] * d.qvel[dof]
     for tendon in range(m.ntendon):
-        stiffness, damping = m.tendon_stiffness[tendon], m.tendon_damping[tendon]
+        stiffness = m.tendon_stiffness[tendon] if springs else 0.0
+        damping = m.tendon_damping[tendon] if dampers else 0.0
         if stiffness == 0.0 and damping == 0.0:
             continue
         spring = -stiffness * tendon_extension(m, d, tendon)

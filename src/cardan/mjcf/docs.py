@@ -7,9 +7,10 @@ elements and attributes in the layout of MuJoCo's ``mj_printSchema``.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from cardan.spec.schema.language import INCLUDE, SCHEMA
-from cardan.spec.schema.rows import Attribute, ElementRow, Type
+from cardan.spec.schema.rows import SAME, Attribute, ElementRow, Type
 
 _HEAD = """# MJCF reference
 
@@ -54,6 +55,7 @@ def _describe(row: ElementRow, path: str, parts: list[str], seen: set[int]) -> N
             later = ", ".join(f"`{word}`" for word in attribute.later_keywords) or attribute.later
             mark = _marks(attribute, later)
             kind, default = _type(attribute), _default(attribute)
+            mark = f" (`{attribute.alias}` in 3.1){mark}" if attribute.alias else mark
             parts.append(f"| `{attribute.name}` | {kind} | {default} | {attribute.meaning}{mark} |")
         parts.append("")
     inside = "" if row is SCHEMA else here
@@ -85,9 +87,16 @@ def _type(row: Attribute) -> str:
 
 
 def _default(row: Attribute) -> str:
-    """Return an attribute's default as MJCF text."""
+    """Return an attribute's default as MJCF text, with that of 4.0 if it is another one."""
     if row.required:
         return "**required**"
+    if row.default_4_0 is SAME:
+        return _written(row)
+    return f"{_written(row)} (4.0: {_written(replace(row, default=row.default_4_0))})"
+
+
+def _written(row: Attribute) -> str:
+    """Return the default of 3.1 as it would be written in MJCF."""
     if row.default is None or row.default == ():
         return "undefined"
     if isinstance(row.default, bool):

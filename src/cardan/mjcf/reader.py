@@ -347,6 +347,10 @@ class _Document:
                 self._warn("'nan' is not a usable number", row.tag, name)
             if attribute.has_later:
                 self.tree.uses_later = True
+            if attribute.alias is not None:
+                if attribute.alias in attributes:
+                    self._fail(f"{name} and {attribute.alias} are the same attribute: give one", row.tag, name)
+                values[attribute.alias] = values.pop(name)
         for name in ignored:
             values.pop(name, None)
         return values

@@ -66,7 +66,7 @@ def known_values(row: ElementRow) -> dict[str, Known]:
     return {
         name: Known(_PLAIN[attribute.type](attribute))
         for name, attribute in row.attributes.items()
-        if attribute.type in _PLAIN and not (attribute.has_later or attribute.repeat)
+        if attribute.type in _PLAIN and not (attribute.has_later or attribute.repeat or attribute.alias)
     }
 
 

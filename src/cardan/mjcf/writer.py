@@ -64,10 +64,7 @@ def _says_nothing(element: Element) -> bool:
 def _start_tag(element: Element) -> str:
     """Return the start tag with all attributes, without its closing bracket. Raises MjcfError."""
     words = [f"<{element.tag}"]
-    for name, row in element.row.attributes.items():
-        value = element.attributes.get(name)
-        if value is None:
-            continue
+    for name, row, value in element.row.named(element.attributes, element.tree.compat):
         values = value if isinstance(value, tuple | list | array) else (value,)
         try:
             text = " ".join(_text(row, item) for item in values)

@@ -33,6 +33,8 @@ class _Option:
     o_solref: NDArray[float64]
     o_solimp: NDArray[float64]
     o_friction: NDArray[float64]
+    ccd_iterations: int
+    ccd_tolerance: float
 
 class _Statistic:
     meaninertia: float

@@ -116,6 +116,9 @@ OPTIONS: tuple[Field, ...] = (
     Field("opt.o_friction", "f8", (5,), "friction of all contacts if contact override is on"),
 )
 
+RENAMED_OPTIONS = {"ccd_iterations": "mpr_iterations", "ccd_tolerance": "mpr_tolerance"}
+"""Members of `MjOption` that have another name since MuJoCo 3.2.3, and their names in 3.1; both can be used."""
+
 VISUAL: tuple[Field, ...] = (
     Field("vis.global_.fovy", "f4", (), "vertical field of view of the free camera, degrees"),
     Field("vis.global_.ipd", "f4", (), "distance between the eyes of the free camera, m"),

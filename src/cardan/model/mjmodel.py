@@ -31,6 +31,7 @@ from cardan.model.attributes import (
     standalone_memory,
 )
 from cardan.model.derived import DERIVATIONS, attach_derived, copy_derived, share_derived
+from cardan.model.fields_options import RENAMED_OPTIONS
 from cardan.model.named import ModelNames
 from cardan.model.pickling import packed, unpack
 from cardan.model.plugin_life import number_plugins
@@ -68,6 +69,10 @@ class MjOption(_OPTIONS):
         defaults = _default_options()
         for name in self._names:
             setattr(self, name, getattr(defaults, name))
+
+
+for _new, _old in RENAMED_OPTIONS.items():
+    setattr(MjOption, _new, getattr(MjOption, _old))
 
 
 @lru_cache(maxsize=1)

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from cardan.files import write_file
 from cardan.jit.memory.fields import Field, Struct
+from cardan.model.fields_options import RENAMED_OPTIONS
 from cardan.model.mjmodel import TEXT_FIELDS, VISUAL_GROUPS
 from cardan.model.named import KINDS, Kind, fields_of
 from cardan.model.tables import DATA, DATA_TABLES, MODEL, MODEL_TABLES, Tables
@@ -61,7 +62,8 @@ def _methods(owner: str, kind: Kind, methods: tuple[str, ...]) -> list[str]:
 
 
 def _classes() -> Iterator[str]:
-    yield _class("_Option", _fields(MODEL, "opt."))
+    renamed = [f"{new}: {_type_of(MODEL.by_name['opt.' + old])}" for new, old in RENAMED_OPTIONS.items()]
+    yield _class("_Option", [*_fields(MODEL, "opt."), *renamed])
     yield _class("_Statistic", _fields(MODEL, "stat."))
     for prefix in VISUAL_GROUPS:
         yield _class(f"_Visual_{prefix[4:-1]}", _fields(MODEL, prefix))

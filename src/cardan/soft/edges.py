@@ -14,8 +14,8 @@ from __future__ import annotations
 from typing import Any
 
 from cardan.dynamics.jacobian import arm_of, dof_rate, is_sparse
+from cardan.dynamics.switches import has_dampers, has_springs
 from cardan.dynamics.tendon import place_after, place_of
-from cardan.enums.codes import DSBL_PASSIVE
 from cardan.jit import OK, exact, kernel, stage
 from cardan.maths.types import Array1, Vec3
 from cardan.maths.vector import cross, dot3, get3, norm3, normalize3, sub3
@@ -215,10 +215,12 @@ def edge_forces(m: Model, d: Data) -> int:
 
     Reads flexedge_length, flexedge_velocity, flexedge_J.
     """
-    if m.opt.disableflags & DSBL_PASSIVE:
+    springs, dampers = has_springs(m), has_dampers(m)
+    if not springs and not dampers:
         return OK
     for flex in range(m.nflex):
-        stiffness, damping = m.flex_edgestiffness[flex], m.flex_edgedamping[flex]
+        stiffness = m.flex_edgestiffness[flex] if springs else 0.0
+        damping = m.flex_edgedamping[flex] if dampers else 0.0
         if m.flex_rigid[flex] == 0 and (stiffness != 0.0 or damping != 0.0):
             line, column = first_place(m, d, m.flex_edgeadr[flex])
             for edge in range(m.flex_edgeadr[flex], m.flex_edgeadr[flex] + m.flex_edgenum[flex]):
@@ -233,7 +235,7 @@ def edge_forces(m: Model, d: Data) -> int:
 @stage
 def edge_energy(m: Model, d: Data) -> int:
     """Add the potential energy of edge springs to energy[0]. Reads flexedge_length."""
-    if m.opt.disableflags & DSBL_PASSIVE:
+    if not has_springs(m):
         return OK
     for flex in range(m.nflex):
         stiffness = m.flex_edgestiffness[flex]
@@ -284,7 +286,7 @@ def add_edge_derivative(m: Model, d: Data, edge: int, line: int, column: int, sl
 @stage
 def edge_derivatives(m: Model, d: Data) -> int:
     """Add the derivative of edge damper forces by velocity, -damping J'J, to the entries that qDeriv stores."""
-    if m.opt.disableflags & DSBL_PASSIVE:
+    if not has_dampers(m):
         return OK
     for flex in range(m.nflex):
         damping = m.flex_edgedamping[flex]

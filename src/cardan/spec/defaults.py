@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from cardan.compat import VERSIONS
 from cardan.spec.actuator import SHORTCUTS, apply_shortcut
 
 if TYPE_CHECKING:
@@ -37,12 +38,16 @@ def given_over(base: Mapping[str, Any], given: Mapping[str, Any], partial: froze
 
 
 class DefaultClass:
-    """One default class: ``entries[entry][attribute]`` holds the values set by it or inherited from its ``parent``."""
+    """One default class: ``entries[entry][attribute]`` holds the values set by it or inherited from its ``parent``.
 
-    __slots__ = ("_bases", "_changes", "children", "entries", "name", "parent")
+    ``version`` is that of the model, whose language's defaults apply where no class sets a value.
+    """
 
-    def __init__(self, name: str, parent: DefaultClass | None = None) -> None:
+    __slots__ = ("_bases", "_changes", "children", "entries", "name", "parent", "version")
+
+    def __init__(self, name: str, parent: DefaultClass | None = None, version: str = VERSIONS[0]) -> None:
         self.name = name
+        self.version = version if parent is None else parent.version
         self.parent = parent
         self.children: list[DefaultClass] = []
         self.entries: dict[str, dict[str, Any]] = {k: dict(v) for k, v in parent.entries.items()} if parent else {}
@@ -59,7 +64,7 @@ class DefaultClass:
         if row.tag in SHORTCUTS:
             # the general form of an actuator of this row with these attributes
             own = self.entries.setdefault("general", {})
-            below = {**row.defaults, **own}
+            below = {**row.defaults_in(self.version), **own}
             values = overlay(below, given, row.partial)
             apply_shortcut(row.tag, values, given)
             changed = set(given) | {name for name in values if values[name] != below.get(name)}
@@ -69,12 +74,17 @@ class DefaultClass:
             if row.partial.isdisjoint(given):
                 own.update(given)
             else:
-                own |= given_over({**row.defaults, **own}, given, row.partial)
+                own |= given_over({**row.defaults_in(self.version), **own}, given, row.partial)
         self._forget()
 
     def remove(self, entry: str, name: str) -> None:
         """Remove the value of an attribute in one entry, whether the class set or inherited it."""
         self.entries.get(entry, {}).pop(name, None)
+        self._forget()
+
+    def change_version(self, version: str) -> None:
+        """Set the version whose defaults apply where no class sets a value."""
+        self.version = version
         self._forget()
 
     def _forget(self) -> None:
@@ -95,7 +105,10 @@ class DefaultClass:
         """Return the values of an element of this class that sets no attributes. Do not change the dict."""
         base = self._bases.get(row)
         if base is None:
-            base = self._bases[row] = {**row.defaults, **self.entries.get(row.entry or "", {})}
+            base = self._bases[row] = {
+                **row.defaults_in(self.version),
+                **self.entries.get(row.entry or "", {}),
+            }
         return base
 
     def changes(self, row: ElementRow) -> list[str]:
@@ -103,16 +116,22 @@ class DefaultClass:
         changes = self._changes.get(row)
         if changes is None:
             own = self.entries.get(row.entry or "", {})
-            changes = self._changes[row] = [name for name, value in own.items() if value != row.defaults.get(name)]
+            defaults = row.defaults_in(self.version)
+            changes = self._changes[row] = [name for name, value in own.items() if value != defaults.get(name)]
         return changes
 
 
 class Defaults:
     """All default classes of a model: the global class ``main``, which the user may rename, and its descendants."""
 
-    def __init__(self) -> None:
-        self.main = DefaultClass(GLOBAL_CLASS)
+    def __init__(self, version: str = VERSIONS[0]) -> None:
+        self.main = DefaultClass(GLOBAL_CLASS, version=version)
         self._classes: dict[str, DefaultClass] = {GLOBAL_CLASS: self.main}
+
+    def set_version(self, version: str) -> None:
+        """Set the version of MuJoCo whose defaults apply where no class sets a value."""
+        for cls in self:
+            cls.change_version(version)
 
     def __iter__(self) -> Iterator[DefaultClass]:
         return iter(self._classes.values())

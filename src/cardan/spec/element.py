@@ -77,7 +77,7 @@ class Element:
         if unknown:
             word = min(unknown)
             raise MjcfError("unknown attribute" + suggestion(word, row.attributes), element=tag, attribute=word)
-        child = Element(row, self.tree, self, dict(attributes))
+        child = Element(row, self.tree, self, {row.aliases.get(name, name): v for name, v in attributes.items()})
         self.children.append(child)
         self.tree.changed()
         return child
@@ -182,18 +182,19 @@ class Element:
         None means "undefined". Actuators are converted to their general form. The caller may change the dict.
         """
         row, given = self.row, self.attributes
-        base = self.default_class.base(row) if row.entry else row.defaults
+        base = self.default_class.base(row) if row.entry else row.defaults_in(self.tree.compat)
         values = overlay(base, given, row.partial)
         return apply_shortcut(row.tag, values, given) if row.tag in SHORTCUTS else values
 
     def __getitem__(self, name: str) -> Any:
         """Return the resolved value of one attribute. Raises KeyError if the element has no such attribute."""
-        return self.resolved()[name]
+        return self.resolved()[self.row.aliases.get(name, name)]
 
     def __setitem__(self, name: str, value: Any) -> None:
         """Set an explicit attribute; None removes it, so that the default applies again."""
         if name not in self.row.attributes:
             raise self.error("unknown attribute" + suggestion(name, self.row.attributes), name)
+        name = self.row.aliases.get(name, name)
         if value is None:
             self.attributes.pop(name, None)
         else:

@@ -51,7 +51,7 @@ class ModelTree:
     ) -> None:
         self.source = source
         self.folder = folder
-        self.compat = resolved(compat)
+        self._compat = resolved(compat)
         self.assets: dict[str, bytes] = dict(assets or {})
         names: dict[str, str] = {}
         for key, content in self.assets.items():
@@ -62,7 +62,7 @@ class ModelTree:
                 raise MjcfError(f"the assets '{first}' and '{key}' differ only in folder or case", source)
         self.include_folders: dict[str, Path] = {}  # folder of an included file, by the source of its elements
         self.root = Element(SCHEMA, self)
-        self.defaults = Defaults()
+        self.defaults = Defaults(self._compat)
         self.macro_instances: set[str] = set()
         self.uses_later = False
         self.late_keys: list[tuple[Element, dict[str, dict[Element, Sequence[float]]]]] = []
@@ -123,6 +123,16 @@ class ModelTree:
         for cls in self.defaults:
             for inside in cls.children:
                 inside.parent = cls
+
+    @property
+    def compat(self) -> str:
+        """Version of MuJoCo whose behaviour the model has (`cardan.compat`)."""
+        return self._compat
+
+    @compat.setter
+    def compat(self, version: str) -> None:
+        self._compat = version
+        self.defaults.set_version(version)
 
     @property
     def model_name(self) -> str:

@@ -2,7 +2,8 @@
 
 The checks are stages that search for such numbers in positions, velocities and accelerations. A check that finds one
 stops the step with the status `DIVERGED`, and Python calls `settle_divergence`. This function finds the first field
-with a bad number, for the warning, saves the state of the last step that passed the checks, and resets the data.
+with a bad number, for the warning, saves the state of the last step that passed the checks, and resets the data. If
+the flag ``autoreset`` is disabled, other stages only count warnings.
 """
 
 from __future__ import annotations
@@ -91,6 +92,31 @@ def check_acc(m: Model, d: Data) -> int:
     """Reset if qacc has a bad number, and request the forward dynamics of the new state (spec: mj_checkAcc)."""
     bad = first_bad(d.qacc, m.nv)
     return OK if bad < 0 else _diverged(d, WARN_BADQACC, bad)
+
+
+@kernel
+def _note(d: Data, kind: int, bad: int) -> int:
+    if bad >= 0:
+        count_warning(d, kind, bad)
+    return OK
+
+
+@stage
+def note_pos(m: Model, d: Data) -> int:
+    """Count a warning if qpos has a bad number: `check_pos` of a model with the flag ``autoreset`` disabled."""
+    return _note(d, WARN_BADQPOS, first_bad(d.qpos, m.nq))
+
+
+@stage
+def note_vel(m: Model, d: Data) -> int:
+    """Count a warning if qvel has a bad number: `check_vel` of a model with the flag ``autoreset`` disabled."""
+    return _note(d, WARN_BADQVEL, first_bad(d.qvel, m.nv))
+
+
+@stage
+def note_acc(m: Model, d: Data) -> int:
+    """Count a warning if qacc has a bad number: `check_acc` of a model with the flag ``autoreset`` disabled."""
+    return _note(d, WARN_BADQACC, first_bad(d.qacc, m.nv))
 
 
 @stage

@@ -26,7 +26,6 @@ from cardan.maths.types import Array1, ConstArray1
 from cardan.model import internals
 from cardan.model.kernel_views import Data, Model
 from cardan.step import pipeline
-from cardan.step.checks import check_acc, check_pos, check_vel
 from cardan.step.programs import cached_program
 from cardan.step.run import run
 from cardan.step.state import ACT, CTRL, QPOS, QVEL, TIME, WARMSTART, exchange_state
@@ -292,9 +291,9 @@ def transition_differences(
         groups.append((NONE, _all(POSITION, nv, 0, centered)))
 
     def program_after(skipstage: int) -> Any:
-        checks = (check_pos, check_vel) if skipstage == NONE else ()
+        checks = (*pipeline.CHECK_POS, *pipeline.CHECK_VEL) if skipstage == NONE else ()
         forward = pipeline.skip_items("mj_forwardSkip", skipstage, not sensors)
-        items = (perturb, *checks, *forward, check_acc, *pipeline.INTEGRATE, record_transition)
+        items = (perturb, *checks, *forward, *pipeline.CHECK_ACC, *pipeline.INTEGRATE, record_transition)
         return cached_program(m, ("transition", skipstage, sensors), items)
 
     value_size = m.nq + nv + na + m.nsensordata

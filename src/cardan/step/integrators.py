@@ -9,6 +9,7 @@ The Runge-Kutta method is in `cardan.step.runge_kutta`.
 
 from __future__ import annotations
 
+from cardan.constants import mjDSBL_DAMPER
 from cardan.dynamics.actuation import actuator_disabled, advance_activation
 from cardan.dynamics.derivatives import factor_lu, implicit_inertia, solve_lu
 from cardan.dynamics.free_bodies import factor_blocks, solve_blocks
@@ -51,10 +52,14 @@ def advance(m: Model, d: Data, acceleration: ConstArray1, velocity: ConstArray1,
     d.time = d.time + h
 
 
+NOT_IMPLICIT = DSBL_EULERDAMP | mjDSBL_DAMPER
+"""Flags without which the Euler integrator treats joint damping implicitly, also if `passive` disables the force."""
+
+
 @kernel
 def has_damping(m: Model) -> bool:
     """Whether the model has joint damping that the Euler integrator integrates implicitly."""
-    if m.opt.disableflags & DSBL_EULERDAMP:
+    if m.opt.disableflags & NOT_IMPLICIT:
         return False
     for i in range(m.nv):
         if m.dof_damping[i] > 0.0:

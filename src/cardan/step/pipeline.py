@@ -12,6 +12,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from cardan.collision.detection import collision
+from cardan.constants import mjDSBL_AUTORESET
 from cardan.constraint.centripetal import reference_with_centripetal
 from cardan.constraint.make import constraint_stages
 from cardan.constraint.project import projection_stages
@@ -31,6 +32,7 @@ from cardan.dynamics.inertia import crb, factor_m
 from cardan.dynamics.kinematics import camlight, kinematics
 from cardan.dynamics.muscle import has_muscles, muscles
 from cardan.dynamics.passive import passive
+from cardan.dynamics.switches import has_passive
 from cardan.dynamics.tendon import has_spatial_tendons, spatial_tendon, tendon, tendon_velocity
 from cardan.dynamics.transmission import (
     actuator_velocity,
@@ -51,7 +53,7 @@ from cardan.solver.islands import find_islands
 from cardan.step import diagnosis
 from cardan.step import plugin_stages as plugins
 from cardan.step.adapters import has_user_actuators, has_user_sensors, user_cutoff, user_defaults
-from cardan.step.checks import check_acc, check_pos, check_vel, clear_energy
+from cardan.step.checks import check_acc, check_pos, check_vel, clear_energy, note_acc, note_pos, note_vel
 from cardan.step.integrators import euler, implicit, implicitfast, implicitfast_with_blocks
 from cardan.step.inverse import (
     compare_fwd_inv,
@@ -125,7 +127,7 @@ def _enabled(bit: mjtEnableBit) -> Predicate:
     return lambda m: bool(m.opt.enableflags & bit)
 
 
-def _not_disabled(bit: mjtDisableBit) -> Predicate:
+def _not_disabled(bit: mjtDisableBit | int) -> Predicate:
     return lambda m: not m.opt.disableflags & bit
 
 
@@ -166,8 +168,8 @@ def _contacts_on(m: MjModel) -> bool:
     return not m.opt.disableflags & (mjtDisableBit.mjDSBL_CONTACT | mjtDisableBit.mjDSBL_CONSTRAINT)
 
 
-_passive_on = _not_disabled(mjtDisableBit.mjDSBL_PASSIVE)
 _actuation_on = _not_disabled(mjtDisableBit.mjDSBL_ACTUATION)
+_resets = _not_disabled(mjDSBL_AUTORESET)
 _energy_on = _enabled(mjtEnableBit.mjENBL_ENERGY)
 _fwdinv_on = _enabled(mjtEnableBit.mjENBL_FWDINV)
 _invdiscrete_on = _enabled(mjtEnableBit.mjENBL_INVDISCRETE)
@@ -240,7 +242,7 @@ PASSIVE_FORCES = (
     passive,
     when(has_edges, edge_forces),
     when(has_fluid, fluid),
-    when(_passive_on, PASSIVE, when(plugins.has_passive_plugins, plugins.plugin_passive)),
+    when(has_passive, PASSIVE, when(plugins.has_passive_plugins, plugins.plugin_passive)),
 )
 REFERENCE = (
     when(_has_loops, reference_with_centripetal),
@@ -347,7 +349,11 @@ INTEGRATE = (
 )
 CHECK_FWDINV = when(_fwdinv_on, *COMPARE)
 
-STEP1 = (timed("STEP", check_pos, check_vel, *FWD_POSITION, *SENSOR_POS, *STEP1_ENERGY_POS, *FORWARD_VEL, CONTROL),)
+CHECK_POS = (when(_resets, check_pos), unless(_resets, note_pos))
+CHECK_VEL = (when(_resets, check_vel), unless(_resets, note_vel))
+CHECK_ACC = (when(_resets, check_acc), unless(_resets, note_acc))
+
+STEP1 = (timed("STEP", *CHECK_POS, *CHECK_VEL, *FWD_POSITION, *SENSOR_POS, *STEP1_ENERGY_POS, *FORWARD_VEL, CONTROL),)
 STEP2 = (
     also_timed(
         "STEP",
@@ -355,13 +361,13 @@ STEP2 = (
         fwd_acceleration,
         SOLVE,
         *SENSOR_ACC,
-        check_acc,
+        *CHECK_ACC,
         report_warnings,
         CHECK_FWDINV,
         *SINGLE_STEP,
     ),
 )
-STEP = (timed("STEP", check_pos, check_vel, *FORWARD, check_acc, report_warnings, CHECK_FWDINV, *INTEGRATE),)
+STEP = (timed("STEP", *CHECK_POS, *CHECK_VEL, *FORWARD, *CHECK_ACC, report_warnings, CHECK_FWDINV, *INTEGRATE),)
 
 
 def _names(items: tuple[Any, ...]) -> Iterator[str]:
@@ -413,9 +419,9 @@ PROGRAMS: dict[str, tuple[Any, ...]] = {
     "mj_Euler": (EULER,),
     "mj_implicit": IMPLICIT,
     "mj_RungeKutta": RUNGE_KUTTA,
-    "mj_checkPos": (check_pos,),
-    "mj_checkVel": (check_vel,),
-    "mj_checkAcc": (check_acc,),
+    "mj_checkPos": CHECK_POS,
+    "mj_checkVel": CHECK_VEL,
+    "mj_checkAcc": CHECK_ACC,
     "mj_sensorPos": SENSOR_POS,
     "mj_sensorVel": SENSOR_VEL,
     "mj_sensorAcc": SENSOR_ACC,

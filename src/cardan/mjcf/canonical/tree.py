@@ -10,10 +10,10 @@ from cardan.mjcf.canonical.bodies import put_bodies
 from cardan.mjcf.canonical.relations import put_relations
 from cardan.mjcf.canonical.scribe import Scribe, Values, plain, word_of
 from cardan.model import internals
-from cardan.model.tables import SIZE_NAMES
+from cardan.model.tables import MODEL, SIZE_NAMES
 from cardan.spec.defaults import DefaultClass
 from cardan.spec.element import Element
-from cardan.spec.schema.keywords import DISABLE_FLAGS, ENABLE_FLAGS
+from cardan.spec.schema.keywords import DISABLE_FLAGS, ENABLE_FLAGS, disabled_in
 from cardan.spec.schema.language import DEFAULT
 from cardan.spec.schema.rows import ElementRow, Type
 from cardan.spec.schema.shared import ORIENTATION
@@ -40,19 +40,20 @@ def put_settings(scribe: Scribe, statistic: dict[str, Any]) -> None:
     # compiler: the settings that matter when the canonical text is read
     given, section = source.section("compiler"), tree.section("compiler")
     section.attributes["angle"] = "radian"
-    _set(section, {name: given.attributes.get(name, section.row.defaults[name]) for name in _KEPT})
+    _set(section, {name: given[name] for name in _KEPT})
     for part in given.children:
         target = section.child(part.tag)
         if target is not None and "mode" in part.attributes:
             target.attributes["mode"] = part.attributes["mode"]
     section = tree.section("option")
-    names = [name for name in section.row.attributes if name != "actuatorgroupdisable"]
+    names = [name for name in section.row.names_in(source.compat) if f"opt.{name}" in MODEL.by_name]
     _set(section, {name: _group_value(scribe, section.row, name, "opt.") for name in names})
     groups = tuple(group for group in range(_GROUPS) if m.opt.disableactuator >> group & 1)
     if groups:
         section.attributes["actuatorgroupdisable"] = groups
     for flag in section.children:
-        _set(flag, {name: not m.opt.disableflags & bit for name, bit in DISABLE_FLAGS.items()})
+        disabled = disabled_in(source.compat, m.opt.disableflags)
+        _set(flag, {name: not disabled & bit for name, bit in DISABLE_FLAGS.items()})
         _set(flag, {name: bool(m.opt.enableflags & bit) for name, bit in ENABLE_FLAGS.items()})
     # size: the memory as the user gave it, and lengths that do not follow from elements
     given, section = source.section("size"), tree.section("size")
@@ -71,8 +72,9 @@ def put_settings(scribe: Scribe, statistic: dict[str, Any]) -> None:
 
 def _set(element: Element, values: Values) -> None:
     """Set those values of a settings element that differ from the defaults."""
+    defaults = element.row.defaults_in(element.tree.compat)
     for name, value in values.items():
-        if value != element.row.defaults[name]:
+        if value != defaults[name]:
             element.attributes[name] = value
 
 
@@ -113,7 +115,8 @@ def _put_class(scribe: Scribe, cls: DefaultClass, section: Element) -> None:
         own, inherited = cls.entries.get(entry, {}), below.get(entry, {})
         row = DEFAULT.children[entry]
         # undo values that the parent received after this class was made
-        values = {name: row.defaults.get(name) for name in inherited.keys() - own.keys()} | {
+        defaults = row.defaults_in(scribe.tree.compat)
+        values = {name: defaults.get(name) for name in inherited.keys() - own.keys()} | {
             name: value for name, value in own.items() if name not in inherited or inherited[name] != value
         }
         kept = {}

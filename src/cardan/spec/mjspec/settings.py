@@ -114,7 +114,7 @@ class DefaultEntry:
 
     def resolved(self) -> dict[str, Any]:
         """Return the values of all attributes of an element of this class that sets none itself."""
-        return {**self.row.defaults, **self.attributes}
+        return {**self.row.defaults_in(self.tree.compat), **self.attributes}
 
     def __setitem__(self, name: str, value: Any) -> None:
         """Set a value; None removes it."""

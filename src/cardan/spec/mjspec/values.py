@@ -66,6 +66,7 @@ def to_user(row: Attribute, value: Any, write: Callable[[Any], None]) -> Any:
     """Convert the tree's ``value`` of an attribute to the user's form; arrays and lists call ``write`` on assignment.
 
     Undefined numbers become NaN, undefined names empty texts, keywords members of their enumeration if they have one.
+    Keywords of later versions, without a member, become numbers.
     """
     if row.type in (Type.REAL, Type.INT):
         kind, blank = (float, np.nan) if row.type is Type.REAL else (int, 0)
@@ -74,7 +75,8 @@ def to_user(row: Attribute, value: Any, write: Callable[[Any], None]) -> Any:
         return live_array((blank,) * (row.high or 0) if value is None else value, kind, write)
     if row.type is Type.KEYWORD and value is not None:
         enumeration = getattr(row.keywords, "enumeration", None)
-        return enumeration(row.keywords[value]) if enumeration else value
+        number = row.keywords[value] if enumeration else value
+        return enumeration(number) if enumeration and number in enumeration.__members__.values() else number
     return "" if value is None else value
 
 

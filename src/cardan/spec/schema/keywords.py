@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from itertools import islice
 
 import cardan.enums as mj
+from cardan.constants import mjDSBL_AUTORESET, mjDSBL_DAMPER, mjDSBL_SPRING, mjENBL_NATIVECCD
 from cardan.enums.base import MjEnum
 
 
@@ -78,7 +79,7 @@ INERTIA_FROM_GEOM = _words(mjtInertiaFromGeom, "false true auto")
 CONFLICT = _words(None, "warning merge error")
 ANGLE = _words(None, "radian degree")
 COORDINATE = _words(None, "local global")
-INTEGRATOR = _words(mj.mjtIntegrator, "Euler RK4 implicit implicitfast")
+INTEGRATOR = Words({**_words(mj.mjtIntegrator, "Euler RK4 implicit implicitfast"), "discrete": 4}, mj.mjtIntegrator)
 CONE = _words(mj.mjtCone, "pyramidal elliptic")
 JACOBIAN = _words(mj.mjtJacobian, "dense sparse auto")
 SOLVER = _words(mj.mjtSolver, "PGS CG Newton")
@@ -114,5 +115,24 @@ EQUALITY = _words_of(mj.mjtEq, "mjEQ_", drop=("DISTANCE",))
 TRANSMISSION = _words_of(mj.mjtTrn, "mjTRN_", drop=("UNDEFINED",), cranksite="SLIDERCRANK")
 
 # flags of the option section: bit of each, in disableflags and in enableflags
-DISABLE_FLAGS = _words_of(mj.mjtDisableBit, "mjDSBL_")
-ENABLE_FLAGS = _words_of(mj.mjtEnableBit, "mjENBL_")
+DISABLE_FLAGS = Words(
+    {
+        **_words_of(mj.mjtDisableBit, "mjDSBL_"),
+        "spring": mjDSBL_SPRING,
+        "damper": mjDSBL_DAMPER,
+        "autoreset": mjDSBL_AUTORESET,
+    },
+    mj.mjtDisableBit,
+)
+ENABLE_FLAGS = Words({**_words_of(mj.mjtEnableBit, "mjENBL_"), "nativeccd": mjENBL_NATIVECCD}, mj.mjtEnableBit)
+
+
+def disabled_in(version: str, bits: int) -> int:
+    """Return the bits of ``opt.disableflags`` that mean the same as `bits` in a version.
+
+    4.0 has no flag ``passive``: springs and dampers are disabled instead.
+    """
+    passive = int(mj.mjtDisableBit.mjDSBL_PASSIVE)
+    if version == "3.1" or not bits & passive:
+        return bits
+    return bits & ~passive | mjDSBL_SPRING | mjDSBL_DAMPER

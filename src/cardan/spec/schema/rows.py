@@ -7,7 +7,7 @@ and assembled in ``language``. Reader, tree, error messages and documentation ar
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
@@ -26,6 +26,16 @@ class Type(StrEnum):
     MEMORY = "memory"  # int, bytes; a number with a suffix K, M, G, T, P or E (-1: not given)
 
 
+class _Same:
+    """Mark of an attribute whose default is the same in all versions."""
+
+    def __repr__(self) -> str:
+        return "SAME"
+
+
+SAME = _Same()
+
+
 @dataclass(frozen=True, slots=True)
 class Attribute:
     """One attribute of an element.
@@ -37,7 +47,8 @@ class Attribute:
     attribute ``x`` holds the kind. ``later`` names a missing feature that the attribute needs unless it has its
     default, ``later_keywords`` a missing feature for single words. ``repeat``: a single value means ``high`` equal
     ones. ``since`` is the version of MuJoCo that introduced the attribute, ``until`` the last version that had it
-    (None: both 3.1 and 4.0 have it).
+    (None: both 3.1 and 4.0 have it). ``default_4_0`` is the default of models with the behaviour of 4.0
+    if that differs. ``alias`` is the 3.1 name of an attribute that was renamed: the tree holds the value under it.
     """
 
     name: str
@@ -54,6 +65,8 @@ class Attribute:
     since: str | None = None
     until: str | None = None
     repeat: bool = False
+    default_4_0: Any = SAME
+    alias: str | None = None
 
     def missing_feature(self, value: Any) -> str | None:
         """Return the name of the missing feature that a value of the attribute needs, or None."""
@@ -83,6 +96,7 @@ class ElementRow:
 
     ``multiplicity`` is the allowed number in the parent: ``!`` once, ``?`` at most once, ``*`` any number, ``R`` any
     number, also inside itself. ``defaults`` and ``references`` include the attributes that only the ``entry`` has.
+    ``defaults`` are those of 3.1; `defaults_in` returns those of a version.
     """
 
     tag: str
@@ -98,17 +112,44 @@ class ElementRow:
     until: str | None = None  # last version that had it, if 4.0 does not have it
     is_entry: bool = False  # whether this is an entry of <default>, not an object
     defaults: dict[str, Any] = field(init=False)  # value of every attribute if nothing sets it (None: undefined)
+    changed: dict[str, Any] = field(init=False)  # those of them that are different in 4.0
+    aliases: dict[str, str] = field(init=False)  # name in the tree of each attribute that was renamed
     partial: frozenset[str] = field(init=False)  # names of the vectors that may be given in part
     required: tuple[str, ...] = field(init=False)  # names of the attributes that must be given
     references: tuple[Attribute, ...] = field(init=False)  # rows of the attributes that name other objects
     lists: tuple[Attribute, ...] = field(init=False)  # rows of attributes with several names, separated by white space
 
     def __post_init__(self) -> None:
-        self.defaults = {name: row.default for name, row in self.attributes.items()}
+        self.defaults = {name: row.default for name, row in self.attributes.items() if row.alias is None}
+        self.changed = {name: row.default_4_0 for name, row in self.attributes.items() if row.default_4_0 is not SAME}
+        self.aliases = {name: row.alias for name, row in self.attributes.items() if row.alias is not None}
         self.partial = frozenset(name for name, row in self.attributes.items() if row.partial)
         self.required = tuple(name for name, row in self.attributes.items() if row.required)
         self.references = tuple(row for row in self.attributes.values() if row.type is Type.REFERENCE)
         self.lists = tuple(row for row in self.attributes.values() if row.type is Type.STRING and row.kind)
+
+    def defaults_in(self, version: str) -> dict[str, Any]:
+        """Return the values of all attributes if nothing sets them, in ``"3.1"`` or ``"4.0"``. Do not change them."""
+        if not self.changed or version == "3.1":
+            return self.defaults
+        return {**self.defaults, **self.changed}
+
+    def names_in(self, version: str) -> list[str]:
+        """Return the names in the tree of the attributes that ``"3.1"`` or ``"4.0"`` has, later ones included."""
+        kept = self.aliases.values()
+        return [
+            name
+            for name in self.defaults
+            if version == "3.1" or name in kept or name not in self.attributes or self.attributes[name].until is None
+        ]
+
+    def named(self, values: Mapping[str, Any], version: str) -> Iterator[tuple[str, Attribute, Any]]:
+        """Yield name, row and value of the attributes that have a value, with the names of a version, in order."""
+        later = {old: new for new, old in self.aliases.items()} if version != "3.1" else {}
+        for name, row in self.attributes.items():
+            value = values.get(name)
+            if value is not None:
+                yield later.get(name, name), row, value
 
 
 # --- constructors of attribute rows ----------------------------------------------------------------------------------
@@ -192,9 +233,15 @@ def element(
     return ElementRow(tag, meaning, table(*rows), {child.tag: child for child in children}, **more)
 
 
+def renamed(name: str, row: Attribute, since: str) -> Attribute:
+    """Return the row of the name that an attribute has since a later version; 4.0 has only that name."""
+    return replace(row, name=name, since=since, until=None, alias=row.name)
+
+
 def add_entry_defaults(row: ElementRow, entry: ElementRow) -> None:
     """Add to an element's row the defaults of the attributes that only its default entry has."""
     row.defaults = {**entry.defaults, **row.defaults}
+    row.changed = {**entry.changed, **row.changed}
     row.partial |= entry.partial
     row.references += tuple(ref for ref in entry.references if ref.name not in row.attributes)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cardan.spec.schema import keywords as k
 from cardan.spec.schema import rows
-from cardan.spec.schema.rows import boolean, element, integer, integers, keyword, real, reals, switch, text
+from cardan.spec.schema.rows import boolean, element, integer, integers, keyword, real, reals, renamed, switch, text
 
 
 def _part(tag: str, meaning: str, *attributes: rows.Attribute) -> rows.ElementRow:
@@ -63,7 +63,14 @@ FLAG = _part(
     switch("frictionloss", True, "friction loss constraints"),
     switch("limit", True, "joint and tendon limits"),
     switch("contact", True, "collision detection and contacts"),
-    switch("passive", True, "joint and tendon springs and dampers, fluid forces, custom passive forces"),
+    switch(
+        "passive",
+        True,
+        "joint and tendon springs and dampers, fluid forces, custom passive forces",
+        until="3.3.5",
+    ),
+    switch("spring", True, "springs of joints, tendons and flexes", since="3.3.6"),
+    switch("damper", True, "dampers of joints, tendons and flexes; without both, no passive forces", since="3.3.6"),
     switch("gravity", True, "gravity"),
     switch("clampctrl", True, "clamping of controls to their range"),
     switch("warmstart", True, "warm start of the solver"),
@@ -73,19 +80,36 @@ FLAG = _part(
     switch("sensor", True, "sensors"),
     switch("midphase", True, "mid phase of collision detection"),
     switch("eulerdamp", True, "joint damping treated implicitly by the Euler integrator"),
+    switch("autoreset", True, "reset of the data when a number is bad; without it, only a warning", since="3.2.2"),
     switch("override", False, "contact parameters overridden by those in option"),
     switch("energy", False, "potential and kinetic energy"),
     switch("fwdinv", False, "comparison of forward and inverse dynamics"),
     switch("invdiscrete", False, "inverse dynamics for discrete time"),
-    switch("multiccd", False, "several contacts from the general convex collider"),
-    switch("island", False, "constraint islands"),
+    switch("multiccd", False, "several contacts from the general convex collider", default_4_0=True),
+    switch("island", False, "constraint islands", default_4_0=True),
+    switch(
+        "nativeccd",
+        False,
+        "exact convex collisions (GJK and EPA), not portal refinement",
+        since="3.2.3",
+        default_4_0=True,
+    ),
+    switch("sleep", False, "sleeping of trees at rest", since="3.4", later="sleeping trees"),
+    switch("diagexact", False, "exact diagonal of the constraint-space inertia", since="3.9", later="flag diagexact"),
+    switch("ipc", False, "barrier contacts of flexes", since="3.14", later="barrier contacts"),
+    switch("speculative", False, "contacts of fast geoms before they touch", since="4.0", later="speculative contacts"),
 )
+
+_MPR_ITERATIONS = integer(
+    "mpr_iterations", 50, "largest number of iterations of the convex collider", until="3.2.2", default_4_0=35
+)
+_MPR_TOLERANCE = real("mpr_tolerance", 1e-6, "tolerance of the convex collider", until="3.2.2")
 
 OPTION = element(
     "option",
     "options of the simulation",
     real("timestep", 0.002, "simulation time step, s"),
-    real("apirate", 100.0, "update rate of remote interfaces, Hz"),
+    real("apirate", 100.0, "update rate of remote interfaces, Hz", until="3.3.6"),
     real("impratio", 1.0, "ratio of frictional to normal constraint impedance"),
     reals("gravity", 3, (0.0, 0.0, -9.81), "gravitational acceleration, m/s^2"),
     reals("wind", 3, (0.0, 0.0, 0.0), "velocity of the medium, m/s"),
@@ -96,7 +120,13 @@ OPTION = element(
     reals("o_solref", (1, 2), (0.02, 1.0), "contact reference when overridden"),
     reals("o_solimp", (1, 5), (0.9, 0.95, 0.001, 0.5, 2.0), "contact impedance when overridden"),
     reals("o_friction", (1, 5), (1.0, 1.0, 0.005, 0.0001, 0.0001), "contact friction when overridden"),
-    keyword("integrator", k.INTEGRATOR, "Euler", "numerical integrator"),
+    keyword(
+        "integrator",
+        k.INTEGRATOR,
+        "Euler",
+        "numerical integrator",
+        later_keywords={"discrete": "integrator discrete"},
+    ),
     keyword("cone", k.CONE, "pyramidal", "friction cone"),
     keyword("jacobian", k.JACOBIAN, "auto", "storage of constraint Jacobians"),
     keyword("solver", k.SOLVER, "Newton", "constraint solver"),
@@ -106,8 +136,11 @@ OPTION = element(
     real("ls_tolerance", 0.01, "tolerance of the line search"),
     integer("noslip_iterations", 0, "largest number of no-slip iterations"),
     real("noslip_tolerance", 1e-6, "tolerance of the no-slip solver"),
-    integer("mpr_iterations", 50, "largest number of iterations of the convex collider"),
-    real("mpr_tolerance", 1e-6, "tolerance of the convex collider"),
+    _MPR_ITERATIONS,
+    renamed("ccd_iterations", _MPR_ITERATIONS, "3.2.3"),
+    _MPR_TOLERANCE,
+    renamed("ccd_tolerance", _MPR_TOLERANCE, "3.2.3"),
+    real("sleep_tolerance", 1e-3, "speed below which trees may sleep", since="3.4", later="sleeping trees"),
     integer("sdf_iterations", 10, "iterations of the collider of signed distance fields"),
     integer("sdf_initpoints", 40, "starting points of the collider of signed distance fields"),
     integers("actuatorgroupdisable", (1, 31), None, "actuator groups (0 to 30) that are switched off"),
