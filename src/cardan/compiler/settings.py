@@ -62,7 +62,7 @@ def put_fields(m: MjModel, values: dict[str, Any]) -> None:
 
 @cache
 def _default(version: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the settings of a model of a version that sets none: slots of scalars, their words, and the start of the buffer.
+    """Return the settings of a version: slots of scalars, their words, and the start of the buffer.
 
     Arrays of settings have fixed sizes and are the first in every model's buffer.
     """
