@@ -16,7 +16,7 @@ from typing import Any
 from numpy import float32
 
 from cardan.collision.capsule import unit_axis
-from cardan.collision.contact import default_tangent, overridden
+from cardan.collision.contact import default_tangent, geom_reach
 from cardan.enums.codes import DSBL_FILTERPARENT
 from cardan.jit import kernel
 from cardan.maths.types import IntArray2, Vec2, Vec3, Vec6
@@ -108,8 +108,7 @@ def set_body_box(m: Model, d: Data, body: int) -> None:
     low, high = (INFINITE, INFINITE, INFINITE), (-INFINITE, -INFINITE, -INFINITE)
     first = m.body_geomadr[body]
     for geom in range(first, first + m.body_geomnum[body]):
-        margin = m.opt.o_margin if overridden(m) else m.geom_margin[geom]
-        reach = m.geom_rbound[geom] * (1.0 + SLACK) + max(margin, 0.0)
+        reach = m.geom_rbound[geom] * (1.0 + SLACK) + max(geom_reach(m, geom), 0.0)
         if m.geom_rbound[geom] <= 0.0:
             reach = 2.0 * INFINITE
         center = get3(d.geom_xpos, geom)
@@ -253,8 +252,7 @@ def ends_along(m: Model, d: Data, body: int, axis: Vec3) -> Vec2:
     low, high = INFINITE, -INFINITE
     first = m.body_geomadr[body]
     for geom in range(first, first + m.body_geomnum[body]):
-        margin = m.opt.o_margin if overridden(m) else m.geom_margin[geom]
-        reach = m.geom_rbound[geom] + margin if m.geom_rbound[geom] > 0.0 else 2.0 * INFINITE
+        reach = m.geom_rbound[geom] + geom_reach(m, geom) if m.geom_rbound[geom] > 0.0 else 2.0 * INFINITE
         center = dot3(axis, get3(d.geom_xpos, geom))
         low, high = min(low, center - reach), max(high, center + reach)
     return low, high

@@ -4,6 +4,11 @@ A collision function writes its contacts to the rows of ``d.work.near_*`` and re
 `MAXCONPAIR`. The stage turns these rows into contacts (`cardan.collision.detection`). Their parameters come from an
 explicit pair, or from the properties of the two sides. A *side* is the id of a geom, or `flex_side` of a flex.
 
+*Margin and gap.* In MuJoCo 3.1 a pair has the larger margin and gap of its sides; it has a contact if the distance is
+below the margin, and a force if it is below margin - gap. In MuJoCo 4.0 it has the sums of margins and gaps, a contact
+below margin + gap, and a force below the margin. ``m.is_4_0``, 0 or 1, is a factor in three functions (`joined`,
+`contact_range`, `force_range`), so that no branch is needed.
+
 Spec: modelling, contact parameters and contact override.
 """
 
@@ -28,19 +33,46 @@ def overridden(m: Model) -> bool:
 
 
 @kernel
+def joined(m: Model, value1: float, value2: float) -> float:
+    """Margin or gap of a pair from those of its sides: the larger one, or in MuJoCo 4.0 their sum."""
+    return max(value1, value2) + m.is_4_0 * min(value1, value2)
+
+
+@kernel
+def contact_range(m: Model, margin: float, gap: float) -> float:
+    """Distance below which a pair has a contact, from its margin and gap."""
+    return margin + m.is_4_0 * gap
+
+
+@kernel
+def force_range(m: Model, margin: float, gap: float) -> float:
+    """Distance below which a contact has a force, from the margin and the gap of the pair."""
+    return margin - (1 - m.is_4_0) * gap
+
+
+@kernel
 def geom_pair_margin(m: Model, geom1: int, geom2: int) -> float:
-    """Distance below which two geoms have a contact: the larger margin, or ``opt.o_margin``."""
-    if overridden(m):
-        return m.opt.o_margin
-    return max(m.geom_margin[geom1], m.geom_margin[geom2])
+    """Distance below which two geoms have a contact."""
+    margin = m.opt.o_margin if overridden(m) else joined(m, m.geom_margin[geom1], m.geom_margin[geom2])
+    return contact_range(m, margin, joined(m, m.geom_gap[geom1], m.geom_gap[geom2]))
+
+
+@kernel
+def explicit_margin(m: Model, pair: int) -> float:
+    """Margin of an explicit pair: its own, or ``opt.o_margin``."""
+    return m.opt.o_margin if overridden(m) else m.pair_margin[pair]
 
 
 @kernel
 def explicit_pair_margin(m: Model, pair: int) -> float:
-    """Distance below which an explicit pair has a contact: its own margin, or ``opt.o_margin``."""
-    if overridden(m):
-        return m.opt.o_margin
-    return m.pair_margin[pair]
+    """Distance below which an explicit pair has a contact."""
+    return contact_range(m, explicit_margin(m, pair), m.pair_gap[pair])
+
+
+@kernel
+def geom_reach(m: Model, geom: int) -> float:
+    """Part of the distance below which a pair has a contact that one of its geoms can have at most."""
+    return contact_range(m, m.opt.o_margin if overridden(m) else m.geom_margin[geom], m.geom_gap[geom])
 
 
 @kernel
@@ -62,11 +94,23 @@ def row_of_side(of_geom: ConstArray2, of_flex: ConstArray2, side: int, i: int) -
 
 
 @kernel
-def pair_margin(m: Model, side1: int, side2: int) -> float:
-    """Distance below which two sides have a contact: the larger margin, or ``opt.o_margin``."""
+def _side_margin(m: Model, side1: int, side2: int) -> float:
+    """Margin of two sides, or ``opt.o_margin``."""
     if overridden(m):
         return m.opt.o_margin
-    return max(of_side(m.geom_margin, m.flex_margin, side1), of_side(m.geom_margin, m.flex_margin, side2))
+    return joined(m, of_side(m.geom_margin, m.flex_margin, side1), of_side(m.geom_margin, m.flex_margin, side2))
+
+
+@kernel
+def _side_gap(m: Model, side1: int, side2: int) -> float:
+    """Gap of two sides."""
+    return joined(m, of_side(m.geom_gap, m.flex_gap, side1), of_side(m.geom_gap, m.flex_gap, side2))
+
+
+@kernel
+def pair_margin(m: Model, side1: int, side2: int) -> float:
+    """Distance below which two sides have a contact."""
+    return contact_range(m, _side_margin(m, side1, side2), _side_gap(m, side1, side2))
 
 
 @kernel
@@ -130,7 +174,7 @@ def set_parameters(m: Model, d: Data, con: int, side1: int, side2: int, pair: in
     The solver parameters and the friction are replaced by ``opt.o_*`` if contacts are overridden.
     """
     if pair >= 0:
-        d.contact.includemargin[con] = explicit_pair_margin(m, pair) - m.pair_gap[pair]
+        d.contact.includemargin[con] = force_range(m, explicit_margin(m, pair), m.pair_gap[pair])
         d.contact.dim[con] = m.pair_dim[pair]
         for i in range(2):
             d.contact.solref[con, i] = m.pair_solref[pair, i]
@@ -139,8 +183,8 @@ def set_parameters(m: Model, d: Data, con: int, side1: int, side2: int, pair: in
             d.contact.friction[con, i] = m.pair_friction[pair, i]
             d.contact.solimp[con, i] = m.pair_solimp[pair, i]
     else:
-        gap = max(of_side(m.geom_gap, m.flex_gap, side1), of_side(m.geom_gap, m.flex_gap, side2))
-        d.contact.includemargin[con] = pair_margin(m, side1, side2) - gap
+        margin, gap = _side_margin(m, side1, side2), _side_gap(m, side1, side2)
+        d.contact.includemargin[con] = force_range(m, margin, gap)
         lead = of_side(m.geom_priority, m.flex_priority, side1)
         lead -= of_side(m.geom_priority, m.flex_priority, side2)
         mix_friction(m, d, con, side1, side2, lead)

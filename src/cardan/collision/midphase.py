@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from cardan.collision.broadphase import bits_match
 from cardan.collision.capsule import axis_z
-from cardan.collision.contact import explicit_pair_margin, geom_pair_margin, overridden
+from cardan.collision.contact import explicit_pair_margin, geom_pair_margin, geom_reach, joined
 from cardan.enums.codes import DSBL_MIDPHASE, GEOM_PLANE
 from cardan.jit import kernel
 from cardan.maths.vector import dot3, get3, get9, mul_mat_t_vec3, sub3
@@ -94,14 +94,12 @@ def tree_serves(m: Model, body: int) -> bool:
 
 
 @kernel
-def largest_margin(m: Model, body: int) -> float:
-    """Largest margin of a body's geoms, or ``opt.o_margin``."""
-    if overridden(m):
-        return m.opt.o_margin
-    margin = 0.0
+def largest_reach(m: Model, body: int) -> float:
+    """Largest `geom_reach` of a body's geoms."""
+    reach = 0.0
     for geom in range(m.body_geomadr[body], m.body_geomadr[body] + m.body_geomnum[body]):
-        margin = max(margin, m.geom_margin[geom])
-    return margin
+        reach = max(reach, geom_reach(m, geom))
+    return reach
 
 
 @kernel
@@ -182,7 +180,7 @@ def add_bodies(m: Model, d: Data, n: int, body1: int, body2: int, first_pair: in
         return add_all(m, d, n, body1, body2, first_pair, end_pair, by_body)
 
     start = n
-    margin = max(largest_margin(m, body1), largest_margin(m, body2))
+    margin = joined(m, largest_reach(m, body1), largest_reach(m, body2))
     for geom in range(m.body_geomadr[few], m.body_geomadr[few] + m.body_geomnum[few]):
         if (m.geom_contype[geom] | m.geom_conaffinity[geom]) != 0:
             n = add_by_tree(m, d, n, geom, many, margin, first_pair, end_pair)

@@ -138,7 +138,7 @@ def put_bodies(build: Build) -> None:
             own[0].conaffinity if len(own) == 1 else _union(geom.conaffinity for geom in own) for own in geoms
         ],
         body_margin=[
-            own[0].margin if len(own) == 1 else max([geom.margin for geom in own], default=0.0) for own in geoms
+            own[0].reach if len(own) == 1 else max([geom.reach for geom in own], default=0.0) for own in geoms
         ],
     )
 

@@ -77,7 +77,10 @@ def _columns(build: Build, found: Attached) -> tuple[dict[str, list[Any]], list[
         "geom_matid": build.references("material", geoms["material"]),
         "geom_user": build.users("geom", geoms),
     }
-    contacts = (columns[f"geom_{name}"] for name in ("contype", "conaffinity", "margin"))
+    reach = columns["geom_margin"]
+    if build.tree.compat == "4.0":  # the gap extends the range of contacts
+        reach = [margin + gap for margin, gap in zip(reach, columns["geom_gap"], strict=True)]
+    contacts = columns["geom_contype"], columns["geom_conaffinity"], reach
     return columns, [groups, pos, quat, mass, inertia, *contacts]
 
 

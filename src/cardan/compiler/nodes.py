@@ -21,7 +21,10 @@ Placed = tuple["Element", tuple["Element", ...]]  # an element with the frames a
 
 
 class Geom(NamedTuple):
-    """Properties of a geom that computations on its body need: pose in the body, mass, contact settings."""
+    """Properties of a geom that computations on its body need: pose in the body, mass, contact settings.
+
+    ``reach`` is the distance at which it can have contacts: its margin, and in MuJoCo 4.0 also its gap.
+    """
 
     id: int
     group: int
@@ -31,7 +34,7 @@ class Geom(NamedTuple):
     inertia: Vec3
     contype: int
     conaffinity: int
-    margin: float
+    reach: float
 
 
 class Joint(NamedTuple):

@@ -29,6 +29,7 @@ from cardan.collision.capsule import axis_z
 from cardan.collision.contact import (
     explicit_pair_margin,
     flex_side,
+    force_range,
     geom_pair_margin,
     pair_margin,
     set_parameters,
@@ -199,7 +200,7 @@ def end_of_pair(m: Model, d: Data, con: int) -> int:
 def distance_of_parameters(m: Model, d: Data, con: int, pair: int) -> float:
     """How far the parameters of a contact are from those of an explicit pair."""
     total = abs(m.pair_dim[pair] - d.contact.dim[con])
-    total += abs(m.pair_margin[pair] - m.pair_gap[pair] - d.contact.includemargin[con])
+    total += abs(force_range(m, m.pair_margin[pair], m.pair_gap[pair]) - d.contact.includemargin[con])
     for i in range(5):
         total += abs(m.pair_friction[pair, i] - d.contact.friction[con, i])
         total += abs(m.pair_solimp[pair, i] - d.contact.solimp[con, i])
