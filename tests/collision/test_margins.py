@@ -100,8 +100,8 @@ def test_reach_of_bodies() -> None:
 
 def test_derivatives() -> None:
     """Exact derivatives of a step with contacts in the margin equal differences."""
-    text = """<mujoco><worldbody><geom type="plane" size="5 5 .1" margin=".03" gap=".01"/><body pos="0 0 .15"><freejoint/>
-    <geom size=".1" margin=".03" gap=".02"/></body></worldbody></mujoco>"""
+    text = """<mujoco><worldbody><geom type="plane" size="5 5 .1" margin=".03" gap=".01"/>
+    <body pos="0 0 .15"><freejoint/><geom size=".1" margin=".03" gap=".02"/></body></worldbody></mujoco>"""
     m = cardan.MjModel.from_xml_string(text, compat="4.0")
     d = cardan.MjData(m)
     d.qvel[:] = 0.1, 0.2, -0.3, 1.0, 2.0, 3.0
