@@ -13,10 +13,10 @@ from cardan.model.mjmodel import MjModel
 from cardan.model.tables import DATA, MODEL, SIZE_NAMES
 from cardan.plugins import STOCK
 
-# the reference's Python binding shows these as empty arrays (docs/differences.md)
-UNREADABLE = ("vis.rgba.bv", "vis.rgba.bvactive")
 NEWER = ("is_4_0",)
 """Fields that 3.1.6 does not have: the version, and those of later versions."""
+# the reference's Python binding shows two as empty arrays (docs/differences.md)
+UNREADABLE = ("vis.rgba.bv", "vis.rgba.bvactive", *NEWER)
 
 
 def _get(owner, dotted: str):

@@ -46,6 +46,7 @@ def add_actuators(build: Build) -> None:
     build.enter_all("actuator", [element.attributes.get("name") for element in elements])
     targets = [_transmission(build, element) for element in elements]
     _check_parameters(actuators)
+    check_delays(actuators)
     plugins = [build.own_instances.get(element) for element in elements]
     actnum = _activations(actuators)
     for number, plugin in enumerate(plugins):
@@ -129,6 +130,13 @@ def _check_parameters(actuators: Resolved) -> None:
             raise element.error("must not be negative", "ctrlrange")
 
 
+def check_delays(elements: Resolved) -> None:
+    """Check that actuators or sensors without a history have no delay; histories are a missing feature."""
+    for element, delay in zip(elements.elements, elements.get("delay", 0.0), strict=True):
+        if delay > 0.0:
+            raise element.error(f"a delay needs a history: set nsample, found a delay of {delay:g}", "delay")
+
+
 def _activations(actuators: Resolved) -> list[int]:
     """Return the number of activation variables of each actuator, after checking ``actdim``."""
     counts: list[int] = []
@@ -173,7 +181,7 @@ def _inherit_ranges(
         attribute = "actrange" if values["dyntype"] == "integrator" else "ctrlrange"
         if values["dyntype"] not in _SERVO_DYNAMICS:
             raise element.error("only position servos inherit a range", "inheritrange")
-        if any(values[attribute]) and "inheritrange" in element.row.attributes:
+        if any(values[attribute]) and element.row.tag != "general":
             raise element.error(f"inheritrange and {attribute} exclude each other", "inheritrange")
         if code == TRN_TENDON:
             low, high = build.columns["tendon_range"][target]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from cardan.compiler.actuators import check_delays
 from cardan.compiler.columns import Resolved
 from cardan.enums.codes import SENS_PLUGIN, SENS_USER
 from cardan.plugins.registry import size_of
@@ -101,6 +102,7 @@ def add_sensors(build: Build) -> None:
         for name, value in (("cutoff", bound), ("noise", deviation)):
             if value < 0.0:
                 raise element.error(f"must not be negative, found {value:g}", name)
+    check_delays(sensors)
     dims = [row.dim for row in rows]
     addresses = [*accumulate(dims, initial=0)]
     build.sizes["nsensordata"] = addresses.pop()

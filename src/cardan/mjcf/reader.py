@@ -287,8 +287,8 @@ class _Document:
             self.tree.uses_later = True
         self.tags.add(tag)
         manner = _manner_of(row)
-        # tags of macros are recorded everywhere; the content of an ignored world does not belong to the root
-        if tag not in _RECORDED and parent.row is around.row:
+        # tags of macros and of missing features are noted everywhere; an ignored world does not belong to the root
+        if tag not in _RECORDED and not row.later and parent.row is around.row:
             around.inside[tag] = manner
         return manner
 
@@ -345,7 +345,7 @@ class _Document:
                 ignored.add(_OPTIONAL[name])
             if attribute.type is Type.REAL and "nan" in text.lower():
                 self._warn("'nan' is not a usable number", row.tag, name)
-            if attribute.has_later:
+            if attribute.missing_feature(values.get(name)):
                 self.tree.uses_later = True
             if attribute.alias is not None:
                 if attribute.alias in attributes:

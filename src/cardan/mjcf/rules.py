@@ -11,7 +11,9 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from cardan.constants import mjNGROUP
-from cardan.spec.schema.actuator import TARGETS
+from cardan.errors import suggestion
+from cardan.spec.schema.actuator import CHARTS, INPUTS, TARGETS
+from cardan.spec.schema.sensor import CONTACT_DATA, RANGE_DATA
 from cardan.spec.schema.shared import ORIENTATION
 
 if TYPE_CHECKING:
@@ -112,6 +114,62 @@ def reference_frame(element: Element) -> None:
     if len(found) == 1:
         other = "refname" if found == ["reftype"] else "reftype"
         raise element.error(f"{found[0]} needs {other}", other)
+
+
+def two_bodies_or_sites(element: Element) -> None:
+    """Check that a constraint is between bodies or between two sites; a body may be left out, a site may not."""
+    sites = _given(element, ("site1", "site2"))
+    if not sites:
+        for name in ("body1", "anchor") if element.tag == "connect" else ("body1",):
+            if name not in element.attributes:
+                raise element.error("required attribute missing, as there are no site1 and site2", name)
+        return
+    others = _given(element, ("body1", "body2", "anchor", "relpose"))
+    if others:
+        raise element.error(f"{sites[0]} and {others[0]} exclude each other", others[0])
+    if len(sites) == 1:
+        missing = "site2" if sites == ["site1"] else "site1"
+        raise element.error(f"required attribute missing ({sites[0]} needs it)", missing)
+
+
+def site_or_camera(element: Element) -> None:
+    """Check that a rangefinder is at one site or at one camera, and that its data are in order."""
+    found = _given(element, ("site", "camera"))
+    if not found:
+        raise element.error("required attribute missing: give site, or camera", "site")
+    if len(found) > 1:
+        raise element.error("site and camera exclude each other", "camera")
+    in_order(element, "data", RANGE_DATA)
+
+
+def contact_sensor(element: Element) -> None:
+    """Check that a contact sensor has at most one condition a side, a number of contacts, and data in order."""
+    for names in (("geom1", "body1", "subtree1", "site"), ("geom2", "body2", "subtree2")):
+        found = _given(element, names)
+        if len(found) > 1:
+            raise element.error(f"{' and '.join(found)} exclude each other", found[1])
+    if element.attributes.get("num", 1) < 1:
+        raise element.error(f"must be positive, found {element.attributes['num']}", "num")
+    in_order(element, "data", CONTACT_DATA)
+
+
+def in_order(element: Element, name: str, known: tuple[str, ...]) -> None:
+    """Check that the words of a text are among some known ones, each at most once and in their order."""
+    words = element.attributes.get(name, "").split()
+    for word in words:
+        if word not in known:
+            raise element.error(f"'{word}' is not one of its words" + suggestion(word, known), name)
+    if words != [word for word in known if word in words]:
+        raise element.error(f"expected some of {', '.join(known)}, in this order, found '{' '.join(words)}'", name)
+
+
+def actuator_input(element: Element) -> None:
+    """Check the words that say which controls an actuator has."""
+    word = element.attributes.get("input", "")
+    if element.tag != "orientation" and word not in ("none", *CHARTS):
+        in_order(element, "input", INPUTS)
+    elif element.tag == "orientation" and word and word not in CHARTS:
+        raise element.error(f"expected {' or '.join(CHARTS)}, found '{word}'", "input")
 
 
 def camera_intrinsics(element: Element) -> None:
@@ -252,6 +310,9 @@ _BY_TAG: dict[str, tuple[Rule, ...]] = {
     "hfield": (refuse("file", lambda path: path == "", "the name of the file is empty"),),
     "skin": (refuse("group", lambda group: not 0 <= group < mjNGROUP, _GROUPS),),
     "material": (needs_name,),
+    "connect": (two_bodies_or_sites,),
+    "weld": (two_bodies_or_sites,),
+    "rangefinder": (site_or_camera,),
 }  # fmt: skip
 
 # rules of every element that has the attribute
@@ -260,6 +321,8 @@ _BY_ATTRIBUTE: dict[str, Rule] = {
     "dampratio": one_damping,
     "reftype": reference_frame,
     "ctrlrange": shortcut_bounds,
+    "input": actuator_input,
+    "subtree1": contact_sensor,
 }
 
 # a rule with an entry here has nothing to check if none of these attributes is given
@@ -267,6 +330,7 @@ ABOUT: dict[Rule, frozenset[str]] = {
     one_orientation: _ANY_ORIENTATION,
     one_damping: frozenset(("kv", "dampratio")),
     reference_frame: frozenset(("reftype", "refname")),
+    actuator_input: frozenset(("input",)),
     shortcut_bounds: frozenset().union(*_NOT_NEGATIVE.values()),
     transmission_parts: frozenset(("refsite", "slidersite", "cranklength")),
 }

@@ -8,7 +8,7 @@ from math import inf, isinf
 from typing import Any
 
 from cardan.errors import suggestion
-from cardan.spec.schema.rows import Attribute, ElementRow, Type
+from cardan.spec.schema.rows import Attribute, ElementRow, Type, counted
 
 _PLAIN_REAL = "0123456789+-.eE \t\r\n"  # text of only these characters is either read correctly by `float` or wrong
 _PLAIN_INT = "0123456789+- \t\r\n"
@@ -66,13 +66,14 @@ def known_values(row: ElementRow) -> dict[str, Known]:
     return {
         name: Known(_PLAIN[attribute.type](attribute))
         for name, attribute in row.attributes.items()
-        if attribute.type in _PLAIN and not (attribute.has_later or attribute.repeat or attribute.alias)
+        if attribute.type in _PLAIN
+        and not (attribute.alias or attribute.repeat or (attribute.has_later and not attribute.polynomial))
     }
 
 
 def _plain_real(row: Attribute) -> Callable[[str], Any]:
-    """Return a reader of real numbers."""
-    low, high, scalar = max(row.low, 1), row.high, row.scalar
+    """Return a reader of real numbers; of polynomials, it reads only linear ones."""
+    low, high, scalar = max(row.low, 1), row.high, row.scalar or row.polynomial
 
     def read(text: str) -> Any:
         if text.strip(_PLAIN_REAL):
@@ -162,9 +163,7 @@ def _counted(row: Attribute, values: tuple[Any, ...], noun: str) -> Any:
         else:
             wanted = f"{low} to {high} {noun}s"
         raise ValueError(f"expected {wanted}, found {count or 'none'}")
-    if row.scalar:
-        return values[0]
-    return values * (high or 1) if row.repeat and count == 1 else values
+    return counted(row, values)
 
 
 def _parse_keyword(row: Attribute, text: str) -> str:

@@ -18,6 +18,8 @@ Values = dict[str, Any]
 SHORTCUT_ATTRIBUTES = frozenset(
     {"kp", "kv", "dampratio", "timeconst", "area", "diameter", "bias", "gain", "tausmooth"}
     | {"range", "force", "scale", "lmin", "lmax", "vmax", "fpmax", "fvmax"}
+    | {"ki", "imax", "slewmax", "posrange"}
+    | {"resistance", "motorconst", "nominal", "inductance", "thermal", "saturation", "cogging", "lugre", "controller"}
 )
 
 # defaults of a muscle, in place of the general defaults (1, 0, 0, ...)
@@ -109,8 +111,12 @@ def _adhesion(values: Values, given: Mapping[str, Any]) -> None:
     values.update(gaintype="fixed", biastype="none", ctrllimited="true")
 
 
+def _nothing(values: Values, given: Mapping[str, Any]) -> None:
+    """Change nothing: a general actuator, or a missing one, sets only the attributes that it names."""
+
+
 SHORTCUTS: dict[str, Callable[[Values, Mapping[str, Any]], None]] = {
-    "general": lambda values, given: None,  # sets only the attributes that it names
+    **dict.fromkeys(("general", "orientation", "pid", "dcmotor"), _nothing),
     "motor": _motor,
     "position": _position,
     "velocity": _velocity,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from cardan.spec.element import Element
     from cardan.spec.tree import ModelTree
 
 MACROS = ("composite", "replicate", "flexcomp")
@@ -12,8 +13,13 @@ MACROS = ("composite", "replicate", "flexcomp")
 
 
 def expand_macros(tree: ModelTree, tag: str) -> None:
-    """Replace every macro with this tag by its elements, inner macros before outer ones. Raises MjcfError."""
+    """Replace every macro with this tag by its elements, inner macros before outer ones. Raises MjcfError.
+
+    A macro that needs a missing feature stays in the tree, which cannot be compiled then.
+    """
     macros = [element for element in tree.worldbody.descendants() if element.tag == tag]
+    if tree.uses_later:
+        macros = [macro for macro in macros if not _needs_later(macro)]
     if not macros:
         return
     if tag == "composite":
@@ -26,3 +32,12 @@ def expand_macros(tree: ModelTree, tag: str) -> None:
     for macro in sorted(macros, key=depth.__getitem__, reverse=True):
         expand(macro)
     tree.changed()
+
+
+def _needs_later(macro: Element) -> bool:
+    """Return whether a macro or one of its parts needs a missing feature."""
+    return macro.row.kind == "flex" and any(
+        attribute.missing_feature(part.attributes.get(attribute.name))
+        for part in (macro, *macro.children)
+        for attribute in part.row.attributes.values()
+    )

@@ -1,8 +1,8 @@
 """From ``<flexcomp>`` to ordinary elements: bodies with joints, a flex, an equality constraint, a plugin instance.
 
-Point i becomes the body ``NAME_i``, a child of the flexcomp's body, with three slide joints. On closed surfaces it has
-one slide joint, which leads away from the parent's origin. Pinned points become vertices of the parent itself. Details
-that are not documented were derived from results of the reference.
+Point i becomes the body ``NAME_i``, a child of the flexcomp's body. It has three slide joints, two, or one that leads
+away from the parent's origin (``dof``). Pinned points become vertices of the parent itself. Details that are not
+documented were derived from results of the reference.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ _GENERATORS: dict[str, Callable[[Element, dict[str, Any]], Lattice]] = {
 }
 _TETRAHEDRON = 4  # vertices
 _SLIDES = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+_AXES = {"full": _SLIDES, "2d": _SLIDES[:2]}  # axes of the joints of a point; radial ones differ from point to point
 _PASSED = ("name", "group", "radius", "material", "rgba")  # attributes that the flex takes over unchanged
 _EDGE_OF_FLEX = ("stiffness", "damping")
 _EDGE_OF_CONSTRAINT = ("solref", "solimp")
@@ -62,6 +63,7 @@ class Expansion:
             raise macro.error("the body around it needs a name, since the vertices refer to it")
         self.parent, self.frames = around, frames
         self.lattice = _GENERATORS[self.values["type"]](macro, self.values)
+        self.dof = self._freedom()
         self.point = _moved(self._pose(macro), self.lattice.point)
         finite = np.isfinite(self.point).all(axis=1)
         if not finite.all():
@@ -100,6 +102,11 @@ class Expansion:
         if min(values["scale"]) < mjMINVAL:
             raise macro.error(f"scales must be positive, found {min(values['scale']):g}", "scale")
 
+    def _freedom(self) -> str:
+        """Return how points move: as given; else in 3.1 along rays on closed surfaces, otherwise in all directions."""
+        rays = self.lattice.closed and self.macro.tree.compat == "3.1"
+        return self.values["dof"] or ("radial" if rays else "full")
+
     def _pose(self, element: Element) -> Pose:
         """Return the pose of the macro or of a frame relative to the element around it."""
         values = element.resolved()
@@ -121,7 +128,7 @@ class Expansion:
         row, home = parent.row.children["body"], (0.0, 0.0, 0.0)
         body = Element(row, macro.tree, parent, {"name": "", "pos": home}, macro.source, macro.line)
         body.append("inertial", inertial, macro)
-        for axis in (home,) if self.lattice.closed else _SLIDES:
+        for axis in _AXES.get(self.dof, (home,)):
             body.append("joint", {"type": "slide", "pos": home, "axis": axis}, macro)
         return body
 
@@ -130,7 +137,7 @@ class Expansion:
         names = self._names(self.free)
         points = [(x, y, z) for x, y, z in self.point[self.free].tolist()]
         model.attributes.update(name=names[0], pos=points[0])
-        if not self.lattice.closed:
+        if self.dof != "radial":
             return repeated(model, ((OWN, "name"), (OWN, "pos")), zip(names, points, strict=True))
         slider = next(part for part in model.children if part.row.kind == "joint")
         slider.attributes["axis"] = points[0]
@@ -170,13 +177,16 @@ class Expansion:
         contact, edge = macro.child("contact"), macro.child("edge")
         if contact is not None:
             flex.append("contact", dict(contact.attributes), macro)
+        elasticity = macro.child("elasticity")
+        if elasticity is not None:
+            flex.append("elasticity", dict(elasticity.attributes), macro)
         if edge is not None:
             flex.append("edge", {name: edge[name] for name in _EDGE_OF_FLEX if name in edge.attributes}, macro)
 
     def _add_equality(self) -> None:
         """Add the equality constraint that keeps the lengths of the edges, if the macro requests one."""
         edge = self.macro.child("edge")
-        if edge is None or not edge["equality"]:
+        if edge is None or edge["equality"] == "false":
             return
         if not self.macro.name:
             raise self.macro.error("without a name no constraint can refer to its edges", "name")

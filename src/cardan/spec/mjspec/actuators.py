@@ -18,7 +18,7 @@ from cardan.spec.mjspec.struct import Named, fields
 from cardan.spec.schema.actuator import ACTUATOR, DYNAMICS, GENERAL
 from cardan.spec.schema.keywords import OBJECT, TRANSMISSION
 from cardan.spec.schema.keywords import SENSOR as SENSOR_TYPE
-from cardan.spec.schema.sensor import SENSOR
+from cardan.spec.schema.sensor import OBJECT_NAMES, SENSOR
 
 if TYPE_CHECKING:
     from cardan.spec.schema.rows import Attribute, ElementRow
@@ -87,16 +87,6 @@ class MjsActuator(Named):
             self._reach(row.name)
         super().write(row, name, value, part)
 
-    @property
-    def inheritrange(self) -> float:
-        """Control range as a multiple of the target's range, about the same centre; 0: the range is not inherited."""
-        return self.element.resolved()["inheritrange"]
-
-    @inheritrange.setter
-    def inheritrange(self, value: float) -> None:
-        # the language has it only for some shortcuts, but the general form can hold it
-        self.element.attributes["inheritrange"] = float(value)
-
     def _reach(self, attribute: str) -> None:
         """Replace a shortcut that lacks an attribute of a general actuator by the equivalent general actuator."""
         element: Any = self.element
@@ -104,7 +94,7 @@ class MjsActuator(Named):
             return
         values = element.resolved()
         given = {name: value for name, value in element.attributes.items() if name in GENERAL.attributes}
-        given.update({name: values[name] for name in (*_FORM, "inheritrange") if name in values})
+        given.update({name: values[name] for name in _FORM if name in values})
         element.attributes.clear()
         element.attributes.update(given)
         element.row = GENERAL
@@ -184,9 +174,11 @@ def _attributes(row: ElementRow) -> tuple[dict[str, str], dict[str, str]]:
     The key ``@`` means any kind: another attribute then holds the kind.
     """
     names = [(attribute.kind or "", attribute.name) for attribute in row.references]
+    names = [("xbody" if name.startswith("subtree") else kind, name) for kind, name in names]
     if any(kind.startswith("@") for kind, _ in names):
-        return ({"@": "objname"}, {"@": "refname"} if "refname" in row.attributes else {})
-    half = len(names) - len(names) // 2
+        others = {kind: name for kind, name in names if not kind.startswith("@")}
+        return ({"@": "objname"}, {"@": "refname"} if "refname" in row.attributes else others)
+    half = OBJECT_NAMES.get(row.tag, len(names) - len(names) // 2)
     return dict(names[:half]), dict(names[half:])
 
 
@@ -204,6 +196,7 @@ def _part(name: str, doc: str) -> property:
     return property(get, put, doc=doc)
 
 
+@fields(SENSOR.children["clock"])
 @fields(SENSOR.children["user"], drop=("objtype", "objname"))
 class MjsSensor(Named):
     """A sensor: its ``type``, its object (``objtype``, ``objname``) and its reference (``reftype``, ``refname``)."""
@@ -226,8 +219,11 @@ class MjsSensor(Named):
 
     @property
     def type(self) -> mjtSensor:
-        """Kind of sensor (`mjtSensor`)."""
-        return mjtSensor(SENSOR_TYPE[self.element.row.tag])
+        """Kind of sensor. Raises UnsupportedFeature for a sensor that is missing."""
+        row = self.element.row
+        if row.later:
+            raise self.element.unsupported(row.later, "type")
+        return mjtSensor(SENSOR_TYPE[row.tag])
 
     @type.setter
     def type(self, value: int) -> None:

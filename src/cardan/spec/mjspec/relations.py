@@ -132,7 +132,7 @@ class MjsWrap(Struct):
         return None if tag == "pulley" else self.spec.find(tag, self.element.attributes[tag])
 
 
-@fields(SPATIAL)
+@fields(SPATIAL, actuatorfrclimited="actfrclimited", actuatorfrcrange="actfrcrange")
 class MjsTendon(Named):
     """A tendon: fixed if its path consists of joints, else spatial."""
 

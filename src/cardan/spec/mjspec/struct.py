@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+import numpy as np
+
 from cardan.errors import MjcfError, suggestion
 from cardan.spec.mjspec.values import to_tree, to_user
 from cardan.spec.schema.shared import ORIENTATION
@@ -51,6 +53,8 @@ class Field:
         value = struct.read(self.row, self.part)
         if self.form is not None:
             return self.form.get(value)
+        if self.row.polynomial and struct.spec.compat == "4.0":
+            value = (*np.ravel(value), *(0.0,) * (3 - np.size(value)))
         return to_user(self.row, value, lambda new: self.__set__(struct, new))
 
     def __set__(self, struct: Struct, value: Any) -> None:
@@ -139,7 +143,7 @@ class Struct:
             converted = to_tree(row, value)
         except (TypeError, ValueError) as error:
             raise element.error(str(error), name) from None
-        if row.has_later:
+        if row.missing_feature(converted):
             self.spec.tree.uses_later = True
         holder = element if part is None else self.part(part, make=True)
         holder[row.name] = converted

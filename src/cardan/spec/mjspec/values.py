@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from cardan.errors import suggestion
-from cardan.spec.schema.rows import Attribute, Type
+from cardan.spec.schema.rows import Attribute, Type, counted
 
 _INT_BOUND = 2**31
 
@@ -70,12 +70,13 @@ def to_user(row: Attribute, value: Any, write: Callable[[Any], None]) -> Any:
     """
     if row.type in (Type.REAL, Type.INT):
         kind, blank = (float, np.nan) if row.type is Type.REAL else (int, 0)
-        if row.scalar:
+        if row.scalar or (row.polynomial and not isinstance(value, tuple)):
             return blank if value is None else value
         return live_array((blank,) * (row.high or 0) if value is None else value, kind, write)
     if row.type is Type.KEYWORD and value is not None:
         enumeration = getattr(row.keywords, "enumeration", None)
-        number = row.keywords[value] if enumeration else value
+        # words of missing features have no member
+        number = row.keywords[value] if enumeration and value not in row.later_keywords else value
         return enumeration(number) if enumeration and number in enumeration.__members__.values() else number
     return "" if value is None else value
 
@@ -126,9 +127,7 @@ def _counted(row: Attribute, numbers: tuple[Any, ...]) -> Any:
     if high is not None and not low <= len(numbers) <= high:
         wanted = str(high) if low == high else f"{low} to {high}"
         raise ValueError(f"expected {wanted} number{'s' * (high > 1)}, found {len(numbers)}")
-    if row.scalar:
-        return numbers[0]
-    return numbers * (high or 1) if row.repeat and len(numbers) == 1 else numbers
+    return counted(row, numbers)
 
 
 def _truth(row: Attribute, value: Any) -> bool:

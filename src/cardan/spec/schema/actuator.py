@@ -2,9 +2,23 @@
 
 from __future__ import annotations
 
-from cardan.spec.schema.keywords import BIAS, DYN, GAIN, TRISTATE
-from cardan.spec.schema.rows import Attribute, ElementRow, boolean, element, integer, keyword, real, reals, reference
-from cardan.spec.schema.shared import CLASS, GROUP, PLUGIN_CHOICE, USER, config, name
+from dataclasses import replace
+from typing import Any
+
+from cardan.spec.schema.keywords import BIAS, DYN, GAIN, LATER_BIAS, LATER_DYN, LATER_GAIN, TRISTATE
+from cardan.spec.schema.rows import (
+    Attribute,
+    ElementRow,
+    boolean,
+    element,
+    integer,
+    keyword,
+    real,
+    reals,
+    reference,
+    text,
+)
+from cardan.spec.schema.shared import CLASS, GROUP, HISTORY, PLUGIN_CHOICE, USER, config, name
 
 TRANSMISSION: tuple[Attribute, ...] = (
     reference("joint", "joint", "joint that the actuator acts on"),
@@ -15,6 +29,11 @@ TRANSMISSION: tuple[Attribute, ...] = (
     reference("site", "site", "site that the actuator acts on"),
 )
 TARGETS: tuple[str, ...] = ("joint", "jointinparent", "tendon", "cranksite", "site", "body")
+
+INPUTS: tuple[str, ...] = ("pos", "vel", "ff", "voltage", "pressure")
+"""Words of ``input``, in the order in which they must be given."""
+CHARTS: tuple[str, ...] = ("expmap", "quat")
+"""Words of the ``input`` of orientation servos."""
 
 _REFSITE = reference("refsite", "site", "site relative to which forces act")
 _BODY = reference("body", "body", "body that the actuator acts on")
@@ -33,15 +52,28 @@ _ACTLIMITED = keyword("actlimited", TRISTATE, "auto", "whether the activation is
 _LIMITS = (_CTRLLIMITED, _CTRLRANGE, _ACTLIMITED, _ACTRANGE)
 _INHERITRANGE = real("inheritrange", 0.0, "take the range of the target, scaled by this; 0: don't")
 _ACTEARLY = boolean("actearly", False, "force from the next activation")
+_ARMATURE: tuple[Attribute, ...] = (
+    real("armature", 0.0, "inertia of the rotor", since="3.7", later="inertia of actuators"),
+    reals("damping", (1, 3), (0.0, 0.0, 0.0), "damping coefficients", since="3.7", later="damping of actuators"),
+)
+_VELRANGE = reals("velrange", 2, (0.0, 0.0), "range of the velocity setpoint", since="3.12")
+_FFRANGE = reals("ffrange", 2, (0.0, 0.0), "range of the feedforward", since="3.12")
+
+
+def _input(meaning: str, default: str | None = None) -> Attribute:
+    """Return the attribute that says which controls an actuator has."""
+    return text("input", f"controls: {meaning}", default=default, since="3.12")
 
 
 # attributes of all actuators except those on bodies
-_COMMON: tuple[Attribute, ...] = (*_NAMES, GROUP, *TRANSMISSION, _GEAR, _CRANKLENGTH, _LENGTHRANGE, USER)
+_COMMON: tuple[Attribute, ...] = (
+    *_NAMES, GROUP, *TRANSMISSION, _GEAR, _CRANKLENGTH, _LENGTHRANGE, *_ARMATURE, *HISTORY, USER
+)  # fmt: skip
 
 DYNAMICS: tuple[Attribute, ...] = (
-    keyword("dyntype", DYN, "none", "activation dynamics"),
-    keyword("gaintype", GAIN, "fixed", "gain"),
-    keyword("biastype", BIAS, "none", "bias"),
+    keyword("dyntype", DYN, "none", "activation dynamics", later_keywords=LATER_DYN),
+    keyword("gaintype", GAIN, "fixed", "gain", later_keywords=LATER_GAIN),
+    keyword("biastype", BIAS, "none", "bias", later_keywords=LATER_BIAS),
     *(
         reals(f"{which}prm", (1, 10), (first, *[0.0] * 9), f"parameters of the {which}")
         for which, first in (("dyn", 1.0), ("gain", 1.0), ("bias", 0.0))
@@ -57,6 +89,10 @@ GENERAL = element(
     DYNAMICS,
     _ACTEARLY,
     integer("actdim", -1, "number of activations; -1: as the dynamics need"),
+    replace(_INHERITRANGE, since="3.12"),
+    _input("what the control is (pos, vel, pressure), without effect; or those of a pid or DC motor"),
+    _VELRANGE,
+    _FFRANGE,
     _REFSITE,
     _BODY,
     kind="actuator",
@@ -64,9 +100,9 @@ GENERAL = element(
 )
 
 
-def _shortcut(tag: str, meaning: str, *rows: Attribute) -> ElementRow:
+def _shortcut(tag: str, meaning: str, *rows: Attribute, **more: Any) -> ElementRow:
     """Return the row of an actuator shortcut: its own attributes and those that all actuators have."""
-    return element(tag, meaning, rows, kind="actuator", entry="general")
+    return element(tag, meaning, rows, kind="actuator", entry="general", **more)
 
 
 _SERVO: tuple[Attribute, ...] = (
@@ -92,7 +128,8 @@ SHORTCUTS: tuple[ElementRow, ...] = (
     _shortcut(
         "intvelocity",
         "integrated velocity servo",
-        *_COMMON, *_FORCE, _CTRLLIMITED, _CTRLRANGE, _ACTRANGE, _REFSITE, *_SERVO, _INHERITRANGE,
+        *_COMMON, *_FORCE, _CTRLLIMITED, _CTRLRANGE, replace(_ACTLIMITED, since="3.14"), _ACTRANGE, _REFSITE,
+        *_SERVO, _INHERITRANGE,
     ),
     _shortcut(
         "damper",
@@ -126,7 +163,7 @@ SHORTCUTS: tuple[ElementRow, ...] = (
     _shortcut(
         "adhesion",
         "adhesion at contacts of a body",
-        *_NAMES, GROUP, USER, *_FORCE, _CTRLRANGE, _BODY, real("gain", 1.0, "gain"),
+        *_NAMES, GROUP, USER, *HISTORY, *_FORCE, _CTRLRANGE, _BODY, real("gain", 1.0, "gain"),
     ),
 )  # fmt: skip
 
@@ -138,13 +175,57 @@ PLUGIN_ACTUATOR = element(
     _LIMITS,
     (row for row in DYNAMICS if row.name in ("dyntype", "dynprm")),
     _ACTEARLY,
+    integer("actdim", -1, "number of activations of the plugin", since="3.6", later="stateful plugins of 4.0"),
     *PLUGIN_CHOICE,
     children=[config()],
     kind="actuator",
     entry="general",
 )
 
+# actuators that are missing
+_SITE_OR_BALL = tuple(row for row in TRANSMISSION if row.name in ("joint", "site"))
+LATER_ACTUATORS: tuple[ElementRow, ...] = (
+    _shortcut(
+        "orientation",
+        "orientation servo",
+        *_NAMES, GROUP, *_SITE_OR_BALL, *_FORCE, _CTRLRANGE, _REFSITE, *_SERVO, *HISTORY, USER,
+        _input("expmap or quat", "expmap"),
+        since="3.11", later="orientation servos",
+    ),
+    _shortcut(
+        "pid",
+        "PID controller",
+        *_COMMON, *_FORCE, _CTRLLIMITED, _CTRLRANGE, _REFSITE, *_SERVO, _INHERITRANGE,
+        real("ki", 0.0, "integral gain"),
+        real("imax", 0.0, "bound on the integral; 0: none"),
+        real("slewmax", 0.0, "bound on the rate of the position setpoint; 0: none"),
+        _input("some of pos, vel, ff", "pos vel"),
+        reals("posrange", 2, (0.0, 0.0), "range of the position setpoint"),
+        _VELRANGE, _FFRANGE,
+        since="3.12", later="pid actuators",
+    ),
+    _shortcut(
+        "dcmotor",
+        "DC motor",
+        *_COMMON, _CTRLLIMITED, _CTRLRANGE, _REFSITE,
+        real("resistance", None, "resistance of the winding, ohm"),
+        reals("motorconst", (1, 2), (0.0, 0.0), "torque constant, N m/A, and back-EMF constant, V s/rad"),
+        reals("nominal", (1, 3), (0.0, 0.0, 0.0), "voltage, stall torque and no-load speed"),
+        reals("inductance", (1, 2), (0.0, 0.0), "inductance, H, and electrical time constant, s"),
+        reals("thermal", (1, 6), (0.0,) * 6, "thermal resistance, capacitance, time constant, temperature coefficient, "
+              "reference and ambient temperature"),
+        reals("saturation", (1, 3), (0.0, 0.0, 0.0), "bounds on torque, current and its rate"),
+        reals("cogging", (1, 3), (0.0, 0.0, 0.0), "amplitude, number of poles and phase of the cogging torque"),
+        reals("lugre", (1, 5), (0.0,) * 5, "LuGre friction: stiffness, damping, Coulomb, static, Stribeck velocity"),
+        reals("controller", (1, 6), (0.0,) * 6, "kp, ki, kd, bounds on slew rate, integral and voltage"),
+        _input("some of pos, vel, ff, voltage; or none", "voltage"),
+        since="3.7", later="models of DC motors",
+    ),
+)  # fmt: skip
+
 # attributes of actuators that default classes cannot hold
 NOT_IN_DEFAULT: tuple[str, ...] = (*(row.name for row in TRANSMISSION), "refsite", "body", "lengthrange", "tausmooth")
 
-ACTUATOR = element("actuator", "actuators", children=[GENERAL, *SHORTCUTS, PLUGIN_ACTUATOR], merged=True)
+ACTUATOR = element(
+    "actuator", "actuators", children=[GENERAL, *SHORTCUTS, *LATER_ACTUATORS, PLUGIN_ACTUATOR], merged=True
+)

@@ -3,8 +3,30 @@
 from __future__ import annotations
 
 from cardan.spec.schema import rows
-from cardan.spec.schema.keywords import BUILTIN, MARK, OBJECT, SELF_COLLIDE, TEXTURE
-from cardan.spec.schema.rows import boolean, element, file, integer, integers, keyword, real, reals, reference, text
+from cardan.spec.schema.keywords import (
+    BUILTIN,
+    ELASTIC_2D,
+    FLEX_EQUALITY,
+    FLEX_ORDER,
+    MARK,
+    OBJECT,
+    SECTION,
+    SELF_COLLIDE,
+    TEXTURE,
+)
+from cardan.spec.schema.rows import (
+    boolean,
+    element,
+    file,
+    integer,
+    integers,
+    is_positive,
+    keyword,
+    real,
+    reals,
+    reference,
+    text,
+)
 from cardan.spec.schema.shared import CONTACT_SHARED, GROUP, RGBA, classed, config, name, plugin, solver
 
 NUMBERS = (0, None)
@@ -172,19 +194,44 @@ def flex_contact() -> rows.ElementRow:
         "contact",
         "contact parameters of the flex",
         CONTACT_SHARED,
-        boolean("internal", True, "contacts between an element and its own vertices"),
+        boolean("internal", True, "contacts between an element and its own vertices", until="3.14"),
+        boolean("passive", False, "contacts act as passive forces", since="3.8", later="passive contacts of flexes"),
         keyword("selfcollide", SELF_COLLIDE, "auto", "contacts between elements of the flex"),
         integer("activelayers", 1, "layers of elements that collide"),
         multiplicity="?",
     )
 
 
+INTERPOLATED = dict.fromkeys(("trilinear", "quadratic"), "interpolated flexes")
+CELLCOUNT = integers("cellcount", 3, (1, 1, 1), "cells along each axis of an interpolated flex", since="3.5")
+
+
+def flex_elasticity() -> rows.ElementRow:
+    """Elastic material of a flex."""
+    return element(
+        "elasticity",
+        "elastic material of the flex",
+        real("young", 0.0, "Young's modulus, Pa", later="elasticity of flexes", needs=is_positive),
+        real("poisson", 0.0, "Poisson's ratio"),
+        real("damping", 0.0, "time constant of the damping, s"),
+        real("thickness", -1.0, "thickness of a shell, m"),
+        keyword("elastic2d", ELASTIC_2D, "none", "elastic forces of a shell"),
+        keyword("section", SECTION, "circle", "cross-section of a rod"),
+        reals("sectionsize", 2, (0.0, 0.0), "half sizes of a rod's box, m"),
+        real("shear", 0.0, "shear modulus of a rod, Pa; 0: from young and poisson"),
+        reals("yield", (1, 2), (0.0, 0.0), "strain at which stretching and bending yield; 0: never"),
+        multiplicity="?",
+        since="3.2.4",
+    )
+
+
 FLEX_EDGE = (real("stiffness", 0.0, "stiffness of edges"), real("damping", 0.0, "damping of edges"))
 FLEXCOMP_EDGE = (
-    boolean("equality", False, "constraints that keep edge lengths"),
+    keyword("equality", FLEX_EQUALITY, "false", "constraints that keep edge lengths, or strains",
+            later_keywords={"strain": "constraints on the strain of flexes"}),
     *solver("", "edge constraint"),
     *FLEX_EDGE,
-)
+)  # fmt: skip
 
 FLEX_SHARED = (
     name("flex"),
@@ -209,7 +256,18 @@ DEFORMABLE = element(
             text("body", "bodies of the vertices", required=True, kind="body"),
             integers("element", NUMBERS, None, "vertex numbers of the elements", required=True),
             reals("vertex", NUMBERS, None, "vertex positions, m"),
-            children=[flex_contact(), element("edge", "edges of the flex", FLEX_EDGE, multiplicity="?")],
+            integers(
+                "elemtexcoord", NUMBERS, None, "texture coordinates of the corners of the elements", since="3.2.4"
+            ),
+            keyword("dof", FLEX_ORDER, None, "interpolation between nodes", since="3.5", later_keywords=INTERPOLATED),
+            CELLCOUNT,
+            text("node", "bodies of the nodes", kind="body", since="3.3.0", later="interpolated flexes"),
+            reals("nodecoord", NUMBERS, None, "node positions, m", since="3.10"),
+            children=[
+                flex_contact(),
+                element("edge", "edges of the flex", FLEX_EDGE, multiplicity="?"),
+                flex_elasticity(),
+            ],
             kind="flex",
         ),
         skin(),

@@ -3,9 +3,29 @@
 from __future__ import annotations
 
 from cardan.spec.schema import keywords as k
-from cardan.spec.schema.asset import FLEX_SHARED, FLEXCOMP_EDGE, NUMBERS, flex_contact
+from cardan.spec.schema.asset import (
+    CELLCOUNT,
+    FLEX_SHARED,
+    FLEXCOMP_EDGE,
+    INTERPOLATED,
+    NUMBERS,
+    flex_contact,
+    flex_elasticity,
+)
 from cardan.spec.schema.rows import boolean, element, file, integer, integers, keyword, real, reals, reference, text
-from cardan.spec.schema.shared import CONTACT_SHARED, GROUP, POSE, RGBA, USER, classed, name, passive, plugin, solver
+from cardan.spec.schema.shared import (
+    CONTACT_ADHESION,
+    CONTACT_SHARED,
+    GROUP,
+    POSE,
+    RGBA,
+    USER,
+    classed,
+    name,
+    passive,
+    plugin,
+    solver,
+)
 
 CHILDCLASS = reference("childclass", "default", "default class of the elements inside")
 MATERIAL = reference("material", "material", "material, for its appearance")
@@ -34,8 +54,6 @@ JOINT_ROW = classed(
         "springdamper", 2, (0.0, 0.0), "time constant (s) and damping ratio from which stiffness and damping are made"
     ),
     *passive("joint"),
-    keyword("actuatorfrclimited", k.TRISTATE, "auto", "whether the total actuator force is limited"),
-    reals("actuatorfrcrange", 2, (0.0, 0.0), "range of the total actuator force"),
     boolean("actuatorgravcomp", False, "gravity compensation counts as actuator force"),
     real("ref", 0.0, "position of the joint in the initial configuration"),
     real("springref", 0.0, "position at which the spring is at rest"),
@@ -43,7 +61,15 @@ JOINT_ROW = classed(
     USER,
 )
 
-FREEJOINT = element("freejoint", "free joint, without default class", name("joint"), GROUP, kind="joint")
+FREEJOINT = element(
+    "freejoint",
+    "free joint, without default class",
+    name("joint"),
+    GROUP,
+    keyword("align", k.TRISTATE, "auto", "whether the body's frame becomes its inertial frame, if it has no children; "
+            "auto: as compiler alignfree", since="3.2.3"),
+    kind="joint",
+)  # fmt: skip
 
 GEOM_ROW = classed(
     "geom",
@@ -61,6 +87,10 @@ GEOM_ROW = classed(
     reference("hfield", "hfield", "height field of the shape"),
     reference("mesh", "mesh", "mesh of the shape"),
     real("fitscale", 1.0, "scale of a shape fitted to a mesh"),
+    reals("surfacevel", (1, 6), (0.0,) * 6, "velocity of the surface in the geom's frame, m/s and rad/s",
+          since="3.11", later="surface velocities"),
+    CONTACT_ADHESION,
+    boolean("castshadow", True, "casts shadows", since="4.0", later="geoms without shadows"),
     COLOUR,
     keyword("fluidshape", k.FLUID_SHAPE, "none", "fluid forces by the shape of geoms"),
     reals("fluidcoef", (1, 5), (0.5, 0.25, 1.5, 1.0, 1.0), "coefficients of the fluid forces"),
@@ -71,12 +101,13 @@ GEOM_ROW = classed(
 SITE_ROW = classed(
     "site",
     "frame of interest",
-    keyword("type", k.SITE, "sphere", "shape"),
+    keyword("type", k.SITE, "sphere", "shape", later_keywords={"mesh": "sites with meshes"}),
     GROUP,
     MATERIAL,
     reals("size", (1, 3), (0.005, 0.005, 0.005), "sizes of the shape, m"),
     FROMTO,
     *POSE,
+    reference("mesh", "mesh", "mesh of the shape", since="3.13"),
     COLOUR,
     USER,
 )
@@ -157,12 +188,16 @@ COMPOSITE_ROW = element(
     reals("vertex", NUMBERS, None, "vertex positions, m"),
     integers("face", NUMBERS, None, "triangles of a sheet of particles: vertex numbers, from 1"),
     children=_PARTS,
+    until="3.17",
 )
 
 FLEXCOMP_ROW = element(
     "flexcomp",
     "flex with its bodies and joints",
     FLEX_SHARED,
+    keyword("dof", k.FLEX_DOF, None, "how points move; undefined: full, in 3.1 radial on closed surfaces",
+            since="3.3.0", later_keywords=INTERPOLATED),
+    CELLCOUNT,
     name("flex", required=True),
     keyword("type", k.FLEXCOMP, "grid", "how points and elements are made"),
     integers("count", 3, (10, 10, 10), "number of points along each axis"),
@@ -171,11 +206,15 @@ FLEXCOMP_ROW = element(
     real("mass", 1.0, "total mass, kg"),
     real("inertiabox", 0.005, "half side of the boxes that give inertia, m"),
     file("file", "mesh file"),
+    reference("mesh", "mesh", "mesh asset with the points", since="3.16", later="flexcomps made of mesh assets"),
+    reals("origin", 3, (0.0, 0.0, 0.0), "point that makes a tetrahedron of each triangle of a surface, m",
+          since="3.3.1"),
     boolean("rigid", False, "no deformation"),
     *POSE,
     reals("scale", 3, (1.0, 1.0, 1.0), "scaling"),
     children=[
         element("edge", "edges of the flex", FLEXCOMP_EDGE, multiplicity="?"),
+        flex_elasticity(),
         flex_contact(),
         element(
             "pin",
@@ -188,7 +227,7 @@ FLEXCOMP_ROW = element(
         plugin(),
     ],
     kind="flex",
-)
+)  # fmt: skip
 
 ATTACH = element(
     "attach",
@@ -211,11 +250,15 @@ BODY = element(
     *POSE,
     boolean("mocap", False, "moved by the user, not by physics"),
     real("gravcomp", 0.0, "share of gravity that is compensated"),
+    keyword("sleep", k.SLEEP, "auto", "when the moving tree that starts here may sleep", since="3.3.6",
+            later="sleeping islands"),
+    keyword("simple", k.OPT_OUT, "auto", "whether the body may be computed as a simple one", since="3.11"),
+    keyword("fuse", k.OPT_OUT, "auto", "whether fusestatic may fuse the body with its parent", since="3.11"),
     USER,
     children=MEMBERS,
     multiplicity="R",
     kind="body",
-)
+)  # fmt: skip
 
 FRAME = element(
     "frame",
@@ -223,10 +266,14 @@ FRAME = element(
     name("frame"),
     CHILDCLASS,
     *POSE,
+    reals("scale", (1, 3), (1.0, 1.0, 1.0), "scale of what is inside; one value: along all axes", repeat=True,
+          since="3.16", later="scaled frames"),
+    keyword("scaling", k.SCALING, "similar", "which quantities are scaled", since="3.16"),
+    real("massscale", 0.0, "scale of masses; 0: that of volumes", since="3.16", later="scaled frames"),
     children=MEMBERS,
     multiplicity="R",
     kind="frame",
-)
+)  # fmt: skip
 
 REPLICATE = element(
     "replicate",
@@ -235,6 +282,7 @@ REPLICATE = element(
     text("sep", "text between a name and the number of the copy"),
     reals("offset", 3, (0.0, 0.0, 0.0), "step of the position, m"),
     reals("euler", 3, (0.0, 0.0, 0.0), "step of the orientation"),
+    text("prefix", "prefix of the names", since="4.0"),
     CHILDCLASS,
     children=MEMBERS,
     multiplicity="R",

@@ -86,7 +86,7 @@ SOLVER = _words(mj.mjtSolver, "PGS CG Newton")
 LENGTH_RANGE = _words(mj.mjtLRMode, "none muscle muscleuser all")
 JOINT = _words(mj.mjtJoint, "free ball slide hinge")
 GEOM = _words(mj.mjtGeom, "plane hfield sphere capsule ellipsoid cylinder box mesh sdf")
-SITE = _words(mj.mjtGeom, "sphere capsule ellipsoid cylinder box", first=2)
+SITE = _words(mj.mjtGeom, "sphere capsule ellipsoid cylinder box mesh", first=2)
 FLUID_SHAPE = _words(None, "none ellipsoid")
 CAMLIGHT = _words(mj.mjtCamLight, "fixed track trackcom targetbody targetbodycom")
 TEXTURE = _words(mj.mjtTexture, "2d cube skybox")
@@ -95,13 +95,23 @@ MARK = _words(mjtMark, "none edge cross random")
 DYN = _words(mj.mjtDyn, "none integrator filter filterexact muscle user")
 GAIN = _words(mj.mjtGain, "fixed affine muscle user")
 BIAS = _words(mj.mjtBias, "none affine muscle user")
+INTERPOLATION = _words(None, "zoh linear cubic")
+SLEEP = Words({"auto": 0, "never": 3, "allowed": 4, "init": 5})
+SCALING = _words(None, "similar geometry")
+OPT_OUT = _words(None, "false auto")
 STAGE = _words(mj.mjtStage, "pos vel acc", first=1)
 DATA_TYPE = _words(mj.mjtDataType, "real positive axis quaternion")
 SELF_COLLIDE = _words(mj.mjtFlexSelf, "none narrow bvh sap auto")
 COMPOSITE = _words(None, "particle grid rope loop cable cloth box cylinder ellipsoid")
 COMPOSITE_JOINT = _words(None, "main twist stretch particle")
 COMPOSITE_TENDON = _words(None, "main shear")
-FLEXCOMP = _words(None, "grid box cylinder ellipsoid disc mesh gmsh direct")
+FLEXCOMP = _words(None, "grid box cylinder ellipsoid disc circle mesh gmsh direct")
+FLEX_DOF = _words(None, "full radial trilinear quadratic 2d")
+FLEX_ORDER = Words({"trilinear": 1, "quadratic": 2})
+FLEX_EQUALITY = _words(None, "false true strain")
+ELASTIC_2D = _words(None, "none bend stretch both")
+SECTION = _words(None, "circle box")
+REDUCE = _words(None, "none mindist maxforce netforce")
 
 OBJECT = _words_of(mj.mjtObj, "mjOBJ_", drop=("UNKNOWN", "DOF", "FRAME"))
 FRAME_OBJECT = Words({word: OBJECT[word] for word in ("body", "xbody", "geom", "site", "camera")}, mj.mjtObj)
@@ -113,6 +123,13 @@ SENSOR = _words_of(mj.mjtSensor, "mjSENS_", jointactuatorfrc="JOINTACTFRC", dist
                    fromto="GEOMFROMTO")  # fmt: skip
 EQUALITY = _words_of(mj.mjtEq, "mjEQ_", drop=("DISTANCE",))
 TRANSMISSION = _words_of(mj.mjtTrn, "mjTRN_", drop=("UNDEFINED",), cranksite="SLIDERCRANK")
+
+# words of features that are missing; they have no number yet
+LATER_DYN = {"pid": "pid actuators", "dcmotor": "models of DC motors"}
+LATER_GAIN = {**LATER_DYN, "so3": "orientation servos"}
+LATER_BIAS = {"dcmotor": "models of DC motors", "so3": "orientation servos"}
+for _words_now, _later in ((DYN, LATER_DYN), (GAIN, LATER_GAIN), (BIAS, LATER_BIAS)):
+    _words_now.update(dict.fromkeys(_later, -1))
 
 # flags of the option section: bit of each, in disableflags and in enableflags
 DISABLE_FLAGS = Words(

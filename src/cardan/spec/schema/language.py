@@ -63,8 +63,6 @@ def walk(row: ElementRow = SCHEMA) -> Iterator[ElementRow]:
 
 def _complete() -> None:
     """Add, to each element that takes defaults, the attributes that only its default entry has."""
-    # a default class can hold inheritrange for all actuators, but only some shortcuts can write it
-    DEFAULT.children["general"].defaults["inheritrange"] = 0.0
     shortcuts = [row for row in ACTUATOR.children.values() if row.tag in DEFAULT.children]
     for row in walk():
         if row.entry:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from cardan.spec.schema.asset import NUMBERS
 from cardan.spec.schema.body import COLOUR, MATERIAL
-from cardan.spec.schema.rows import Attribute, ElementRow, boolean, element, integer, real, reals, reference
-from cardan.spec.schema.shared import CLASS, GROUP, USER, classed, name, passive, solver
+from cardan.spec.schema.rows import Attribute, ElementRow, boolean, element, integer, integers, real, reals, reference
+from cardan.spec.schema.shared import CLASS, CONTACT_ADHESION, GROUP, USER, classed, name, passive, solver
 
 PAIR = classed(
     "pair",
@@ -18,6 +20,7 @@ PAIR = classed(
     reals("solreffriction", (1, 2), (0.0, 0.0), "reference acceleration in friction dimensions; 0 0: as solref"),
     real("margin", 0.0, "distance at which contacts are detected, m"),
     real("gap", 0.0, "distance below the margin at which contacts become active, m"),
+    CONTACT_ADHESION,
 )
 
 CONTACT = element(
@@ -45,9 +48,15 @@ EQUALITY_SHARED: tuple[Attribute, ...] = (
 )
 
 
-def _equality(tag: str, meaning: str, *rows: Attribute) -> ElementRow:
+def _equality(tag: str, meaning: str, *rows: Attribute, **more: Any) -> ElementRow:
     """Return the row of one kind of equality constraint."""
-    return element(tag, meaning, EQUALITY_SHARED, rows, kind="equality", entry="equality")
+    return element(tag, meaning, EQUALITY_SHARED, rows, kind="equality", entry="equality", **more)
+
+
+_SITES = tuple(
+    reference(f"site{number}", "site", f"{word} site, in place of a body", since="3.2.3", later="constraints of sites")
+    for number, word in ((1, "first"), (2, "second"))
+)
 
 
 _POLYCOEF = reals("polycoef", (1, 5), (0.0, 1.0, 0.0, 0.0, 0.0), "coefficients of the polynomial, constant first")
@@ -58,20 +67,22 @@ EQUALITY = element(
     children=[
         _equality(
             "connect",
-            "a point of two bodies stays together",
-            reference("body1", "body", "first body", required=True),
+            "a point of two bodies, or of two sites, stays together",
+            reference("body1", "body", "first body"),
             reference("body2", "body", "second body; undefined: the world"),
-            reals("anchor", 3, None, "the point, in the frame of the first body, m", required=True),
+            reals("anchor", 3, None, "the point, in the frame of the first body, m"),
+            *_SITES,
         ),
         _equality(
             "weld",
-            "two bodies stay together",
-            reference("body1", "body", "first body", required=True),
+            "two bodies, or the frames of two sites, stay together",
+            reference("body1", "body", "first body"),
             reference("body2", "body", "second body; undefined: the world"),
             reals("relpose", 7, (0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0),
                   "pose of the second body in the first; zero quaternion: as in the initial configuration"),
             reals("anchor", 3, (0.0, 0.0, 0.0), "anchor in the frame of the second body, m"),
             real("torquescale", 1.0, "weight of rotation against translation, m"),
+            *_SITES,
         ),
         _equality(
             "joint",
@@ -88,6 +99,14 @@ EQUALITY = element(
             _POLYCOEF,
         ),
         _equality("flex", "edges of a flex keep their lengths", reference("flex", "flex", "the flex", required=True)),
+        _equality(
+            "flexstrain",
+            "cells of a flex keep their strain",
+            reference("flex", "flex", "the flex", required=True),
+            integers("cell", 3, None, "the cell; undefined: all"),
+            later="constraints on the strain of flexes",
+            since="3.5",
+        ),
     ],
     merged=True,
 )  # fmt: skip
@@ -105,7 +124,8 @@ TENDON_SHARED: tuple[Attribute, ...] = (
     name("tendon"),
     CLASS,
     GROUP,
-    *passive("tendon"),
+    *passive("tendon", since="3.3.1", later="limits of actuator forces on tendons"),
+    real("armature", 0.0, "inertia of changes of the length", since="3.3.1", later="inertia of tendons"),
     reals("springlength", (1, 2), (-1.0, -1.0), "range of lengths without spring force; -1: as in the initial "
           "configuration; one value: both ends", repeat=True),
     USER,
@@ -157,6 +177,14 @@ KEYFRAME = element(
             reals("mpos", NUMBERS, None, "positions of mocap bodies, m; undefined: as in the model"),
             reals("mquat", NUMBERS, None, "orientations of mocap bodies; undefined: as in the model"),
             reals("ctrl", NUMBERS, None, "controls; undefined: 0"),
+            reals(
+                "plastic",
+                NUMBERS,
+                None,
+                "states of plastic springs; undefined: those of the start",
+                since="4.0",
+                later="plastic springs",
+            ),
             kind="key",
         )
     ],

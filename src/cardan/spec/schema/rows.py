@@ -7,7 +7,7 @@ and assembled in ``language``. Reader, tree, error messages and documentation ar
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
@@ -45,8 +45,10 @@ class Attribute:
     "undefined": the compiler infers the value. ``keywords`` maps each word to its number in the engine's enumerations
     (for BOOL: to a bool). ``kind`` is the kind of object that a REFERENCE names; ``@x`` means that the sibling
     attribute ``x`` holds the kind. ``later`` names a missing feature that the attribute needs unless it has its
-    default, ``later_keywords`` a missing feature for single words. ``repeat``: a single value means ``high`` equal
-    ones. ``since`` is the version of MuJoCo that introduced the attribute, ``until`` the last version that had it
+    default, ``later_keywords`` a missing feature for single words. ``needs`` says for a value whether it needs the
+    feature, where the default is not the only one that does not. ``repeat``: a single value means ``high`` equal
+    ones. ``polynomial``: the values are coefficients; zeros at the end are dropped, and a single one is a bare value.
+    ``since`` is the version of MuJoCo that introduced the attribute, ``until`` the last version that had it
     (None: both 3.1 and 4.0 have it). ``default_4_0`` is the default of models with the behaviour of 4.0
     if that differs. ``alias`` is the 3.1 name of an attribute that was renamed: the tree holds the value under it.
     """
@@ -67,12 +69,22 @@ class Attribute:
     repeat: bool = False
     default_4_0: Any = SAME
     alias: str | None = None
+    needs: Callable[[Any], bool] | None = None
+    polynomial: bool = False
 
     def missing_feature(self, value: Any) -> str | None:
         """Return the name of the missing feature that a value of the attribute needs, or None."""
-        if self.later and value is not None and value != self.default:
+        if self.later and value is not None and self._is_needed(value):
             return self.later
         return self.later_keywords.get(value) if isinstance(value, str) else None
+
+    def _is_needed(self, value: Any) -> bool:
+        """Return whether a value needs the missing feature ``later``."""
+        if self.needs is not None:
+            return self.needs(value)
+        if self.partial:
+            return value != self.default[: len(value)]
+        return value != self.default
 
     @property
     def has_later(self) -> bool:
@@ -212,6 +224,31 @@ def reference(name: str, kind: str, meaning: str, **more: Any) -> Attribute:
 def file(name: str, meaning: str, **more: Any) -> Attribute:
     """Return the row of an attribute with a path, relative to the folder that the compiler settings specify."""
     return Attribute(name, Type.FILE, meaning, **more)
+
+
+def coefficients(name: str, meaning: str, later: str) -> Attribute:
+    """A linear coefficient, or up to three coefficients of a polynomial without constant: a missing feature."""
+    return Attribute(name, Type.REAL, meaning, 1, 3, 0.0, polynomial=True, later=later, needs=_has_powers)
+
+
+def _has_powers(value: Any) -> bool:
+    """Return whether the value of a polynomial has other coefficients than the linear one."""
+    return isinstance(value, tuple)
+
+
+def is_positive(value: Any) -> bool:
+    """Return whether a value is positive, for ``needs`` of attributes whose other values mean none."""
+    return value > 0
+
+
+def counted(row: Attribute, values: tuple[Any, ...]) -> Any:
+    """Return numbers in the form of the tree: a bare value for scalars, linear polynomials without zeros at the end."""
+    if row.polynomial:
+        while len(values) > 1 and values[-1] == 0:
+            values = values[:-1]
+    if row.scalar or (row.polynomial and len(values) == 1):
+        return values[0]
+    return values * (row.high or 1) if row.repeat and len(values) == 1 else values
 
 
 # --- constructors of element rows ------------------------------------------------------------------------------------

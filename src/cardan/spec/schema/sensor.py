@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
-from cardan.spec.schema.keywords import DATA_TYPE, FRAME_OBJECT, OBJECT, STAGE
-from cardan.spec.schema.rows import Attribute, ElementRow, element, integer, keyword, real, reference
-from cardan.spec.schema.shared import PLUGIN_CHOICE, USER, config, name
+from typing import Any
+
+from cardan.spec.schema.keywords import DATA_TYPE, FRAME_OBJECT, OBJECT, REDUCE, STAGE
+from cardan.spec.schema.rows import (
+    Attribute,
+    ElementRow,
+    boolean,
+    element,
+    integer,
+    keyword,
+    real,
+    reals,
+    reference,
+    text,
+)
+from cardan.spec.schema.shared import HISTORY, PLUGIN_CHOICE, USER, config, name
 
 _COMMON: tuple[Attribute, ...] = (
     name("sensor"),
@@ -12,12 +25,25 @@ _COMMON: tuple[Attribute, ...] = (
     real("noise", 0.0, "standard deviation of the noise (kept, not applied)"),
     USER,
 )
+_MEASURED: tuple[Attribute, ...] = (
+    *_COMMON,
+    *HISTORY,
+    reals("interval", (1, 2), (0.0, 0.0), "period of the values and time of the last one, s; it needs a history",
+          since="3.5"),
+)  # fmt: skip
 
 
-def _sensor(tag: str, meaning: str, *rows: Attribute, common: tuple[Attribute, ...] = _COMMON) -> ElementRow:
+def _without_noise(rows: tuple[Attribute, ...]) -> tuple[Attribute, ...]:
+    """Return the rows for a sensor that keeps no noise."""
+    return tuple(row for row in rows if row.name != "noise")
+
+
+def _sensor(
+    tag: str, meaning: str, *rows: Attribute, common: tuple[Attribute, ...] = _MEASURED, **more: Any
+) -> ElementRow:
     """Return the row of one type of sensor, with the attributes ``common`` to all."""
     children = [config()] if tag == "plugin" else []
-    return element(tag, meaning, common, rows, children=children, kind="sensor")
+    return element(tag, meaning, common, rows, children=children, kind="sensor", **more)
 
 
 def _of(kind: str) -> Attribute:
@@ -35,7 +61,6 @@ _ABOUT_ONE: dict[str, dict[str, str]] = {
         "force": "force between the body and its parent, in the site's frame, N",
         "torque": "torque between the body and its parent, in the site's frame, N m",
         "magnetometer": "magnetic flux in the site's frame",
-        "rangefinder": "distance to the nearest geom along the site's Z axis, m",
     },
     "joint": {
         "jointpos": "position of a hinge or slide",
@@ -81,6 +106,35 @@ _GEOMS: tuple[Attribute, ...] = tuple(
     for kind in ("geom", "body")
 )
 
+# data of a rangefinder, in the order in which they must be given
+RANGE_DATA: tuple[str, ...] = ("dist", "dir", "origin", "point", "normal", "depth")
+_RANGEFINDER: tuple[Attribute, ...] = (
+    reference("site", "site", "the site"),
+    reference("camera", "camera", "camera whose pixels have a ray each", since="3.5", later="rangefinders of cameras"),
+    text("data", f"values of each ray: {', '.join(RANGE_DATA)}", default="dist", since="3.5",
+         later="data of rangefinders", needs=lambda words: words.split() not in ([], ["dist"])),
+)  # fmt: skip
+
+
+def _matching(number: int, word: str) -> tuple[Attribute, ...]:
+    """Return the attributes that name the first or second geom, body or subtree of a contact sensor."""
+    kinds = {"geom": "geom", "body": "body", "subtree": "body"}
+    return tuple(reference(f"{tag}{number}", kind, f"{word} {tag} of the contacts") for tag, kind in kinds.items())
+
+
+# data of a contact sensor, in the order in which they must be given
+CONTACT_DATA: tuple[str, ...] = (
+    "found", "force", "torque", "dist", "pos", "normal", "tangent", "linvel", "angvel"
+)  # fmt: skip
+_CONTACT: tuple[Attribute, ...] = (
+    *_matching(1, "first"),
+    reference("site", "site", "site that contains the contacts, in place of the first geom"),
+    *_matching(2, "second"),
+    integer("num", 1, "number of contacts"),
+    text("data", f"values of each contact: {', '.join(CONTACT_DATA)}", default="found"),
+    keyword("reduce", REDUCE, "none", "which contacts are chosen"),
+)
+
 _FRAME: dict[str, str] = {
     "framepos": "position of a frame, m",
     "framequat": "orientation of a frame",
@@ -105,16 +159,32 @@ _ANY_OBJECT: tuple[Attribute, ...] = (
     reference("objname", "@objtype", "name of the object"),
 )
 
+# number of attributes that name the object, where it is not half of the references; the others name the reference
+OBJECT_NAMES: dict[str, int] = {"rangefinder": 2, "contact": 4}
+
 SENSOR = element(
     "sensor",
     "sensors",
     children=[
         *(_sensor(tag, meaning, _of(kind)) for kind, tags in _ABOUT_ONE.items() for tag, meaning in tags.items()),
+        _sensor("rangefinder", "distance to the nearest geom along the site's Z axis, m", *_RANGEFINDER),
         _sensor("camprojection", "position of a site in a camera's picture, pixels", _of("site"), _of("camera")),
         *(_sensor(tag, meaning, *_OBJECT, *_RELATIVE) for tag, meaning in _FRAME.items()),
         *(_sensor(tag, meaning, *_OBJECT) for tag, meaning in _FRAME_ACCELERATION.items()),
         *(_sensor(tag, meaning, *_GEOMS) for tag, meaning in _DISTANCE.items()),
         _sensor("clock", "simulation time, s"),
+        _sensor("tendonactuatorfrc", "actuator force on a tendon", _of("tendon"),
+                since="3.3.1", later="sensors of actuator forces on tendons"),
+        _sensor("insidesite", "whether an object is inside a site, or how far it juts out", *_OBJECT,
+                reference("site", "site", "the site", required=True),
+                boolean("enclosed", False, "how far the whole object juts out", since="3.15"),
+                since="3.3.5", later="sensors of objects in sites"),
+        _sensor("contact", "contacts that match conditions", *_CONTACT, since="3.3.5", later="contact sensors"),
+        _sensor("e_potential", "potential energy, J", since="3.3.0", later="sensors of energy"),
+        _sensor("e_kinetic", "kinetic energy, J", since="3.3.0", later="sensors of energy"),
+        _sensor("tactile", "contact at the vertices of a mesh",
+                _of("geom"), _of("mesh"), common=_without_noise(_MEASURED),
+                since="3.3.5", later="tactile sensors"),
         _sensor(
             "user",
             "values written by a callback",
@@ -122,6 +192,7 @@ SENSOR = element(
             keyword("datatype", DATA_TYPE, "real", "kind of values"),
             keyword("needstage", STAGE, "acc", "stage after which the callback runs"),
             integer("dim", None, "number of values", required=True),
+            common=_COMMON,
         ),
         _sensor(
             "plugin",
@@ -130,8 +201,8 @@ SENSOR = element(
             keyword("reftype", OBJECT, None, "kind of the object in whose frame values are given"),
             reference("refname", "@reftype", "name of that object"),
             *PLUGIN_CHOICE,
-            common=tuple(row for row in _COMMON if row.name != "noise"),
+            common=_without_noise(_COMMON),
         ),
     ],
     merged=True,
-)
+)  # fmt: skip

@@ -5,8 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from cardan.spec.schema.keywords import TRISTATE
-from cardan.spec.schema.rows import Attribute, ElementRow, element, integer, keyword, real, reals, reference, text
+from cardan.spec.schema.keywords import INTERPOLATION, TRISTATE
+from cardan.spec.schema.rows import (
+    Attribute,
+    ElementRow,
+    coefficients,
+    element,
+    integer,
+    is_positive,
+    keyword,
+    real,
+    reals,
+    reference,
+    text,
+)
 
 SOLREF = (0.02, 1.0)
 SOLIMP = (0.9, 0.95, 0.001, 0.5, 2.0)
@@ -46,18 +58,31 @@ def solver(suffix: str, meaning: str) -> tuple[Attribute, Attribute]:
     )
 
 
-def passive(of: str) -> tuple[Attribute, ...]:
-    """Return the attributes for limit, friction loss, stiffness and damping of a joint or a tendon."""
+def passive(of: str, **limit: Any) -> tuple[Attribute, ...]:
+    """Return limit, friction loss, stiffness, damping of a joint or tendon; ``limit`` is about its actuator force."""
     return (
         keyword("limited", TRISTATE, "auto", f"whether the {of} has limits; auto: when a range is given"),
         reals("range", 2, (0.0, 0.0), f"limits of the {of}"),
         *solver("limit", "limit constraint"),
         *solver("friction", "friction loss constraint"),
         real("margin", 0.0, "distance from the limit at which the constraint becomes active"),
-        real("stiffness", 0.0, "stiffness of the spring"),
-        real("damping", 0.0, "damping coefficient"),
+        coefficients("stiffness", "stiffness of the spring", "nonlinear springs"),
+        real("springyield", 0.0, "displacement at which the spring yields; 0: never",
+             since="4.0", later="plastic springs"),
+        coefficients("damping", "damping coefficient", "nonlinear damping"),
         real("frictionloss", 0.0, "largest force of dry friction"),
-    )
+        keyword("actuatorfrclimited", TRISTATE, "auto", "whether the total actuator force is limited",
+                since=limit.get("since")),
+        reals("actuatorfrcrange", 2, (0.0, 0.0), "range of the total actuator force", **limit),
+    )  # fmt: skip
+
+
+HISTORY: tuple[Attribute, ...] = (
+    integer("nsample", 0, "number of values in the history; 0: none", since="3.5", later="histories and delays",
+            needs=is_positive),
+    keyword("interp", INTERPOLATION, "zoh", "how values between those of the history are found", since="3.5"),
+    real("delay", 0.0, "age of the value in use, s; it needs a history", since="3.5"),
+)  # fmt: skip
 
 
 CONTACT_SHARED: tuple[Attribute, ...] = (
@@ -71,6 +96,8 @@ CONTACT_SHARED: tuple[Attribute, ...] = (
     real("margin", 0.0, "distance at which contacts are detected, m"),
     real("gap", 0.0, "distance below the margin at which contacts become active, m"),
 )
+
+CONTACT_ADHESION = real("adhesion", 0.0, "largest pull of a contact, N", since="3.11", later="adhesive contacts")
 
 PLUGIN_CHOICE: tuple[Attribute, ...] = (
     text("plugin", "identifier of the plugin"),
