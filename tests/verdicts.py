@@ -119,7 +119,7 @@ def changes(xml: str) -> Iterator[tuple[str, str, str | None, str]]:
         if element.tag in seen and element.tag not in ("joint", "geom", "site"):
             continue
         seen.add(element.tag)
-        for name in row.attributes:
+        for name in (name for name, attribute in row.attributes.items() if attribute.since is None):
             old = element.get(name)
             for value in (*VALUES, None):
                 element.attrib.pop(name, None)

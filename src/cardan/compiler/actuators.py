@@ -52,6 +52,9 @@ def add_actuators(build: Build) -> None:
     for number, plugin in enumerate(plugins):
         if plugin is not None:
             actnum[number] += size_of(plugin.plugin.actdim, plugin.config)
+            given = elements[number].attributes.get("actdim", -1)
+            if given not in (-1, actnum[number]):
+                raise elements[number].error(f"plugin and dynamics have {actnum[number]} activations", "actdim")
     first = [*accumulate(actnum, initial=build.sizes.get("na", 0))]
     build.sizes["na"] = first.pop()
     columns = actuators.columns(_ACTUATOR) | {
@@ -142,6 +145,8 @@ def _activations(actuators: Resolved) -> list[int]:
     counts: list[int] = []
     for element, kind, given in zip(actuators.elements, actuators["dyntype"], actuators["actdim"], strict=True):
         stateful = kind != "none"
+        if element.row.tag == "plugin":
+            given = -1  # it counts those of the plugin, too
         if given > 1 and kind != "user":
             raise element.error(f"more than one activation needs dyntype 'user', found {given}", "actdim")
         if given >= 0 and bool(given) != stateful:

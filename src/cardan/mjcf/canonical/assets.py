@@ -70,7 +70,7 @@ def put_custom(scribe: Scribe) -> None:
 _ROW = DEFORMABLE.children["flex"]
 _FLEX = fields("flex_", "group dim radius rgba flatskin", material="matid")
 _EDGE = fields("flex_", "", stiffness="edgestiffness", damping="edgedamping")
-_CONTACT = fields("flex_", " ".join(_ROW.children["contact"].attributes))
+_CONTACT = fields("flex_", " ".join(name for name in _ROW.children["contact"].attributes if name != "passive"))
 
 
 def put_flexes(scribe: Scribe) -> None:

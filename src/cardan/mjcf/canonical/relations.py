@@ -118,6 +118,8 @@ def _put_actuators(scribe: Scribe) -> None:
         scribe.put_user(values, "actuator_user", actuator)
         origin = scribe.origins.find("actuator", actuator)
         if m.actuator_plugin[actuator] >= 0:
+            # 4.0 needs the number of activations, 3.1 does not know the attribute
+            values["actdim"] = activations or -1 if scribe.tree.compat == "4.0" else -1
             scribe.put_choice(section, values, origin, int(m.actuator_plugin[actuator]))
         else:
             scribe.put(section, "general", values, origin)

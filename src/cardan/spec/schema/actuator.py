@@ -175,7 +175,7 @@ PLUGIN_ACTUATOR = element(
     _LIMITS,
     (row for row in DYNAMICS if row.name in ("dyntype", "dynprm")),
     _ACTEARLY,
-    integer("actdim", -1, "number of activations of the plugin", since="3.6", later="stateful plugins of 4.0"),
+    integer("actdim", -1, "number of activations, of plugin and dynamics together; -1: as they need", since="3.6"),
     *PLUGIN_CHOICE,
     children=[config()],
     kind="actuator",
