@@ -67,7 +67,7 @@ FREEJOINT = element(
     name("joint"),
     GROUP,
     keyword("align", k.TRISTATE, "auto", "whether the body's frame becomes its inertial frame, if it has no children; "
-            "auto: as compiler alignfree", since="3.2.3"),
+            "auto: as compiler alignfree", since="3.2.3", later_keywords={"true": "aligned free bodies"}),
     kind="joint",
 )  # fmt: skip
 
@@ -252,8 +252,10 @@ BODY = element(
     real("gravcomp", 0.0, "share of gravity that is compensated"),
     keyword("sleep", k.SLEEP, "auto", "when the moving tree that starts here may sleep", since="3.3.6",
             later="sleeping islands"),
-    keyword("simple", k.OPT_OUT, "auto", "whether the body may be computed as a simple one", since="3.11"),
-    keyword("fuse", k.OPT_OUT, "auto", "whether fusestatic may fuse the body with its parent", since="3.11"),
+    keyword("simple", k.OPT_OUT, "auto", "whether the body may be computed as a simple one", since="3.11",
+            later_keywords={"false": "bodies that are not simple"}),
+    keyword("fuse", k.OPT_OUT, "auto", "whether fusestatic may fuse the body with its parent", since="3.11",
+            later_keywords={"false": "bodies that are not fused"}),
     USER,
     children=MEMBERS,
     multiplicity="R",
@@ -282,7 +284,7 @@ REPLICATE = element(
     text("sep", "text between a name and the number of the copy"),
     reals("offset", 3, (0.0, 0.0, 0.0), "step of the position, m"),
     reals("euler", 3, (0.0, 0.0, 0.0), "step of the orientation"),
-    text("prefix", "prefix of the names", since="4.0"),
+    text("prefix", "accepted, without effect", since="4.0"),
     CHILDCLASS,
     children=MEMBERS,
     multiplicity="R",

@@ -1,0 +1,142 @@
+"""Words of later versions whose features are missing: read and kept; only models that use the features are refused."""
+
+import pytest
+from later import later_run
+
+import cardan
+from cardan.errors import MjcfError, UnsupportedFeature
+from cardan.mjcf.reader import read_string
+from cardan.mjcf.writer import write_tree
+
+WORLD = """<worldbody><site name="w"/><body name="a" pos="0 0 1"><joint name="j" range="-1 1"/>
+<geom name="g" size=".1"/><site name="s"/><camera name="cam"/></body><body name="b" pos="1 0 1"><freejoint/><geom size=".1"/><site name="s2"/>
+</body></worldbody><tendon><fixed name="t"><joint joint="j" coef="1"/></fixed></tendon>"""
+MOTOR = '<actuator><motor joint="j" {}/></actuator>'
+GENERAL = '<actuator><general joint="j" {}/></actuator>'
+SENSOR = "<sensor>{}</sensor>"
+TENDON = '<tendon><fixed {}><joint joint="j" coef="1"/></fixed></tendon>'
+CLASS = '<default><default class="q"><tendon armature="1"/></default></default>'
+JOINT = '<worldbody><body><joint {}/><geom size="1"/></body></worldbody>'
+GEOM = '<worldbody><geom size="1" {}/></worldbody>'
+BODY = '<worldbody><body {}><joint/><geom size="1"/></body></worldbody>'
+FLEX = """<worldbody><body name="q"><flexcomp name="f" dim="1" count="3 1 1" radius=".01" spacing="1 1 1" {}</body>
+</worldbody>"""
+
+NEEDED = {
+    "histories and delays": [MOTOR.format('nsample="3"'), SENSOR.format('<jointpos joint="j" nsample="3" delay="1"/>')],
+    "inertia of actuators": [MOTOR.format('armature="1"')],
+    "damping of actuators": [MOTOR.format('damping="0 1"')],
+    "pid actuators": [
+        GENERAL.format('gaintype="pid"'),
+        "<default><pid kp='3' slewmax='1'/></default><actuator><pid joint=\"j\"/></actuator>",
+    ],
+    "models of DC motors": [GENERAL.format('dyntype="dcmotor"'), '<actuator><dcmotor joint="j"/></actuator>'],
+    "orientation servos": [
+        GENERAL.format('biastype="so3"'),
+        '<actuator><orientation joint="j" input="quat"/></actuator>',
+    ],
+    "surface velocities": [GEOM.format('surfacevel="0 1"')],
+    "adhesive contacts": [GEOM.format('adhesion="-1"')],
+    "nonlinear springs": [JOINT.format('stiffness="1 2"'), TENDON.format('stiffness="0 0 1"')],
+    "nonlinear damping": [JOINT.format('damping="1 0 2"')],
+    "plastic springs": [JOINT.format('springyield="1"'), '<keyframe><key plastic="1"/></keyframe>'],
+    "sleeping islands": [BODY.format('sleep="init"')],
+    "data of rangefinders": [SENSOR.format('<rangefinder site="s" data="dist normal"/>')],
+    "rangefinders of cameras": [SENSOR.format('<rangefinder camera="cam"/>')],
+    "contact sensors": [
+        SENSOR.format("<contact/>"),
+        SENSOR.format('<contact subtree1="a" subtree2="a" data="found force" num="3" reduce="maxforce"/>'),
+    ],
+    "sensors of energy": [SENSOR.format("<e_kinetic/>"), SENSOR.format("<e_potential/>")],
+    "sensors of objects in sites": [SENSOR.format('<insidesite objtype="site" objname="s2" site="s"/>')],
+    "sensors of actuator forces on tendons": [SENSOR.format('<tendonactuatorfrc tendon="t"/>')],
+    "inertia of tendons": [TENDON.format('armature="1"'), CLASS + TENDON.format('class="q"')],
+    "limits of actuator forces on tendons": [TENDON.format('actuatorfrcrange="-1 1"')],
+    "elasticity of flexes": [FLEX.format('><elasticity young="1"/></flexcomp>')],
+    "interpolated flexes": [FLEX.format('dof="trilinear" cellcount="2 2 2"/>')],
+    "scaled frames": ['<worldbody><frame scale="2"><geom size="1"/></frame></worldbody>'],
+}
+"""Models that need a missing feature."""
+
+NEUTRAL = [
+    MOTOR.format('nsample="-1" interp="linear" delay="-1" armature="0" damping="0 0"'),
+    SENSOR.format('<jointpos joint="j" nsample="0" interval="0 0" interp="cubic"/>'),
+    GENERAL.format('velrange="0 1" ffrange="0 1" input="pos"'),
+    "<default><pid kp='3' slewmax='1'/><orientation input='quat'/></default>" + MOTOR.format(""),
+    GEOM.format('surfacevel="0 0" adhesion="0" castshadow="true"'),
+    JOINT.format('stiffness="1 0 0" damping="2 0" springyield="0"'),
+    BODY.format('sleep="auto" simple="auto" fuse="auto"'),
+    SENSOR.format('<rangefinder site="s" data=""/><rangefinder site="s" data="dist"/>'),
+    TENDON.format('armature="0" stiffness="1" actuatorfrcrange="0 0"'),
+    CLASS + TENDON.format(""),
+    CLASS + TENDON.format('class="q" armature="0"'),
+    FLEX.format('dof="full"><elasticity young="0" damping="1"/></flexcomp>'),
+    '<worldbody><frame scale="1"><geom size="1"/></frame></worldbody>',
+]
+"""Models with the same words that do not need them."""
+
+WRONG = {
+    MOTOR.format('delay="1"'): "delay: a delay needs a history: set nsample",
+    GENERAL.format('input="foo"'): "input: 'foo' is not one of its words",
+    GENERAL.format('input="vel pos"'): "in this order, found 'vel pos'",
+    JOINT.format('stiffness="1 2 3 4"'): "stiffness: expected 1 to 3 numbers, found 4",
+    BODY.format('sleep="foo"'): "sleep: 'foo' is not one of its keywords",
+    SENSOR.format('<rangefinder site="s" data="point origin"/>'): "in this order, found 'point origin'",
+    SENSOR.format('<rangefinder site="s" data="dist dist"/>'): "in this order, found 'dist dist'",
+    SENSOR.format("<rangefinder/>"): "site: required attribute missing: give site, or camera",
+    SENSOR.format('<rangefinder site="s" camera="cam"/>'): "site and camera exclude each other",
+    SENSOR.format('<contact geom1="g" body1="a"/>'): "geom1 and body1 exclude each other",
+    SENSOR.format('<contact geom1="g" num="0"/>'): "num: must be positive, found 0",
+    SENSOR.format('<contact data="force found"/>'): "in this order, found 'force found'",
+}
+"""Models that no version accepts, with a part of the message."""
+
+
+def model(part: str) -> str:
+    """A model's text with the part; parts with a world of their own stand alone."""
+    return f"<mujoco>{'' if '<worldbody>' in part else WORLD}{part}</mujoco>"
+
+
+@pytest.mark.parametrize(("feature", "part"), [(name, part) for name, parts in NEEDED.items() for part in parts])
+def test_needed(feature: str, part: str) -> None:
+    """Reading and editing such a model works, compiling names the feature; the written tree has the same words."""
+    spec = cardan.MjSpec.from_string(model(part))
+    with pytest.raises(UnsupportedFeature, match=f"{feature}: this feature of MuJoCo is not supported yet"):
+        spec.compile()
+    text = write_tree(read_string(model(part)))
+    assert write_tree(read_string(text)) == text
+    with pytest.raises(UnsupportedFeature, match=feature):
+        cardan.MjModel.from_xml_string(text)
+
+
+@pytest.mark.parametrize("part", NEUTRAL)
+def test_neutral(part: str) -> None:
+    """Values that mean none need no feature; 4.0.0 accepts them, too."""
+    assert cardan.MjModel.from_xml_string(model(part)).nv == later_run(
+        "out = mujoco.MjModel.from_xml_string(xml).nv", xml=model(part)
+    )
+
+
+@pytest.mark.parametrize("part", WRONG)
+def test_wrong(part: str) -> None:
+    """Mistakes are reported when the text is read or compiled."""
+    with pytest.raises(MjcfError) as caught:
+        cardan.MjModel.from_xml_string(model(part))
+    assert not isinstance(caught.value, UnsupportedFeature)
+    assert WRONG[part] in str(caught.value)
+
+
+@pytest.mark.parametrize("compat", ["3.1", "4.0"])
+def test_polynomials_in_structs(compat: str) -> None:
+    """A stiffness is a number under 3.1, and three coefficients under 4.0; both can be assigned."""
+    spec = cardan.MjSpec.from_string(model(JOINT.format('name="j" stiffness="2"')), compat=compat)
+    joint = spec.joints[0]
+    assert list(joint.stiffness) == [2.0, 0.0, 0.0] if compat == "4.0" else joint.stiffness == 2.0
+    joint.stiffness = 3.0
+    joint.damping = [4.0, 0.0, 0.0]
+    m = spec.compile()
+    assert m.jnt_stiffness[0] == 3.0
+    assert m.dof_damping[0] == 4.0
+    joint.damping = [4.0, 0.0, 1.0]
+    with pytest.raises(UnsupportedFeature, match="nonlinear damping"):
+        spec.compile()
