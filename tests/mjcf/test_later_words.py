@@ -9,7 +9,8 @@ from cardan.mjcf.reader import read_string
 from cardan.mjcf.writer import write_tree
 
 WORLD = """<worldbody><site name="w"/><body name="a" pos="0 0 1"><joint name="j" range="-1 1"/>
-<geom name="g" size=".1"/><site name="s"/><camera name="cam"/></body><body name="b" pos="1 0 1"><freejoint/><geom size=".1"/><site name="s2"/>
+<geom name="g" size=".1"/><site name="s"/><camera name="cam"/></body>
+<body name="b" pos="1 0 1"><freejoint/><geom size=".1"/><site name="s2"/>
 </body></worldbody><tendon><fixed name="t"><joint joint="j" coef="1"/></fixed></tendon>"""
 MOTOR = '<actuator><motor joint="j" {}/></actuator>'
 GENERAL = '<actuator><general joint="j" {}/></actuator>'

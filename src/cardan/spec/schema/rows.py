@@ -246,7 +246,7 @@ def counted(row: Attribute, values: tuple[Any, ...]) -> Any:
     if row.polynomial:
         while len(values) > 1 and values[-1] == 0:
             values = values[:-1]
-    if row.scalar or (row.polynomial and len(values) == 1):
+    if values and (row.scalar or (row.polynomial and len(values) == 1)):
         return values[0]
     return values * (row.high or 1) if row.repeat and len(values) == 1 else values
 
