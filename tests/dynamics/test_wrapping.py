@@ -9,7 +9,7 @@ import pytest
 from parity.spatial_models import PATHS, TRANSMISSIONS
 
 import cardan
-from cardan.dynamics.wrapping import TOUCH_TOLERANCE, wrap
+from cardan.dynamics.wrapping import NEARER_SIDE, NO_SIDE, TOUCH_TOLERANCE, wrap
 from cardan.jit import jit_enabled
 
 RADIUS = 0.5
@@ -46,7 +46,7 @@ def polygon_around(p: np.ndarray, q: np.ndarray) -> float:
 def test_shortest_path_around_a_sphere(seed: int) -> None:
     rng = np.random.default_rng(seed)
     p, q = outside(rng), outside(rng)
-    result = wrap(tuple(p), tuple(q), NOWHERE, False, RADIUS, False)
+    result = wrap(tuple(p), tuple(q), NOWHERE, NO_SIDE, RADIUS, False)
     # the plane of both points, with p along x
     x = p / np.linalg.norm(p)
     y = q - x * (x @ q)
@@ -60,8 +60,8 @@ def test_shortest_path_around_a_sphere(seed: int) -> None:
 def test_paths_are_tangent_and_symmetric(seed: int, cylinder: bool) -> None:
     rng = np.random.default_rng(seed)
     p, q, side = outside(rng), outside(rng), outside(rng)
-    result = wrap(tuple(p), tuple(q), tuple(side), True, RADIUS, cylinder)
-    back = wrap(tuple(q), tuple(p), tuple(side), True, RADIUS, cylinder)
+    result = wrap(tuple(p), tuple(q), tuple(side), NEARER_SIDE, RADIUS, cylinder)
+    back = wrap(tuple(q), tuple(p), tuple(side), NEARER_SIDE, RADIUS, cylinder)
     assert path_length(p, q, result) == pytest.approx(path_length(q, p, back), abs=1e-12)
     if result[0] > 0:
         for end, touch in ((p, result[1]), (q, result[2])):
@@ -80,7 +80,7 @@ def test_paths_through_are_mirrored(seed: int) -> None:
     angle = rng.uniform(0, 2 * pi)
     p = np.array([cos(angle), sin(angle), 0.0]) * rng.uniform(0.6, 2)
     q = np.array([cos(angle + 0.8), sin(angle + 0.8), 0.0]) * rng.uniform(0.7, 2)
-    length, touch, _ = wrap(tuple(p), tuple(q), NOWHERE, True, RADIUS, False)
+    length, touch, _ = wrap(tuple(p), tuple(q), NOWHERE, NEARER_SIDE, RADIUS, False)
     if length < 0:
         return
     normal = np.array(touch) / RADIUS
@@ -89,9 +89,9 @@ def test_paths_through_are_mirrored(seed: int) -> None:
 
 
 def test_no_wrapping_from_inside() -> None:
-    assert wrap((0.1, 0.0, 0.0), (2.0, 0.0, 0.0), NOWHERE, False, RADIUS, False)[0] < 0
-    assert wrap((0.0, 0.0, 0.0), (2.0, 0.0, 0.0), NOWHERE, False, RADIUS, False)[0] < 0
-    assert wrap((2.0, 0.0, 0.0), (-2.0, 0.1, 0.0), NOWHERE, False, 0.0, False)[0] < 0
+    assert wrap((0.1, 0.0, 0.0), (2.0, 0.0, 0.0), NOWHERE, NO_SIDE, RADIUS, False)[0] < 0
+    assert wrap((0.0, 0.0, 0.0), (2.0, 0.0, 0.0), NOWHERE, NO_SIDE, RADIUS, False)[0] < 0
+    assert wrap((2.0, 0.0, 0.0), (-2.0, 0.1, 0.0), NOWHERE, NO_SIDE, 0.0, False)[0] < 0
 
 
 def differences(m: cardan.MjModel, field: str) -> tuple[np.ndarray, np.ndarray]:

@@ -19,7 +19,7 @@ from cardan.constants import mjMINVAL
 from cardan.dynamics.com import com_pos
 from cardan.dynamics.inertia import crb, factor_m
 from cardan.dynamics.kinematics import kinematics
-from cardan.dynamics.tendon import has_spatial_tendons, spatial_tendon, tendon
+from cardan.dynamics.tendon import has_spatial_tendons, spatial_tendon_stage, tendon
 from cardan.dynamics.transmission import has_spatial_transmissions, spatial_transmission, transmission
 from cardan.errors import FatalError, MjcfError
 from cardan.jit import Program
@@ -173,7 +173,7 @@ def _data(m: MjModel) -> MjData | Scratch:
 
 def run_position_stages(m: MjModel, d: MjData | Scratch) -> None:
     """Run kinematics, inertia, tendons and transmissions at ``d.qpos``, as far as the model needs these stages."""
-    tendons = spatial_tendon if has_spatial_tendons(m) else tendon
+    tendons = spatial_tendon_stage(m) if has_spatial_tendons(m) else tendon
     transmissions = (transmission, spatial_transmission) if has_spatial_transmissions(m) else (transmission,)
     stages = (kinematics, com_pos, tendons, crb, factor_m, *transmissions)
     if stages not in _PROGRAMS:

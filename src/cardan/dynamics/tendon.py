@@ -16,10 +16,11 @@ move both bodies cancel.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from cardan.dynamics.jacobian import arm_of, dof_rate, is_sparse
-from cardan.dynamics.wrapping import wrap
+from cardan.dynamics.wrapping import NEARER_SIDE, NO_SIDE, SAME_WINDING, wrap
 from cardan.enums.codes import WRAP_CYLINDER, WRAP_JOINT, WRAP_PULLEY, WRAP_SITE
 from cardan.jit import OK, kernel, stage
 from cardan.maths.types import Vec3
@@ -218,10 +219,11 @@ def _straight(m: Model, d: Data, tendon: int, a: int, p: Vec3, b: int, q: Vec3, 
 
 
 @kernel
-def _from_site(m: Model, d: Data, tendon: int, at: int, share: float, number: int) -> tuple[float, int, int]:
+def _from_site(m: Model, d: Data, tendon: int, at: int, share: float, number: int, rule: int) -> tuple[float, int, int]:
     """Add the part of a path from the site at wrap object `at` to the next site, without the point at the next site.
 
-    Return the part's length times `share`, the number of points so far, and the wrap object of the next site.
+    Return the part's length times `share`, the number of points so far, and the wrap object of the next site. `rule`
+    applies to side sites (`cardan.dynamics.wrapping`).
     """
     site = m.wrap_objid[at]
     a, p = m.site_bodyid[site], get3(d.site_xpos, site)
@@ -243,7 +245,12 @@ def _from_site(m: Model, d: Data, tendon: int, at: int, share: float, number: in
         if side >= 0:
             local_side = mul_mat_t_vec3(frame, sub3(get3(d.site_xpos, side), centre))
         arc, first, second = wrap(
-            local_p, local_q, local_side, side >= 0, m.geom_size[geom, 0], m.wrap_type[at + 1] == WRAP_CYLINDER
+            local_p,
+            local_q,
+            local_side,
+            rule if side >= 0 else NO_SIDE,
+            m.geom_size[geom, 0],
+            m.wrap_type[at + 1] == WRAP_CYLINDER,
         )
         first = add3(centre, mul_mat_vec3(frame, first))
         second = add3(centre, mul_mat_vec3(frame, second))
@@ -261,14 +268,9 @@ def _from_site(m: Model, d: Data, tendon: int, at: int, share: float, number: in
     return length, number, end
 
 
-@stage
-def spatial_tendon(m: Model, d: Data) -> int:
-    """Compute lengths and Jacobians of all tendons, fixed and spatial, and the paths of spatial tendons.
-
-    Reads qpos, site_xpos, geom_xpos, geom_xmat, cdof, subtree_com; writes ten_length (ntendon,), ten_J in the format of
-    `tendon`, ten_wrapadr and ten_wrapnum (first point of the path and number of points), wrap_obj (geom of each point,
-    -1: site, -2: pulley) and wrap_xpos (world coordinates, m).
-    """
+@kernel
+def _all_tendons(m: Model, d: Data, rule: int) -> int:
+    """Compute lengths, Jacobians and paths as `spatial_tendon` does, with a rule for side sites."""
     clear_jacobian(m, d)
     adr, number = 0, 0
     for t in range(m.ntendon):
@@ -286,7 +288,7 @@ def spatial_tendon(m: Model, d: Data) -> int:
                     number = _add_point(d, number, AT_PULLEY, ORIGIN)
                     at += 1
                 else:
-                    part, number, at = _from_site(m, d, t, at, share, number)
+                    part, number, at = _from_site(m, d, t, at, share, number, rule)
                     length += part
             d.ten_length[t] = length
         d.ten_wrapnum[t] = number - d.ten_wrapadr[t]
@@ -294,6 +296,28 @@ def spatial_tendon(m: Model, d: Data) -> int:
     return OK
 
 
+@stage
+def spatial_tendon(m: Model, d: Data) -> int:
+    """Compute lengths and Jacobians of all tendons, fixed and spatial, and the paths of spatial tendons.
+
+    Reads qpos, site_xpos, geom_xpos, geom_xmat, cdof, subtree_com; writes ten_length (ntendon,), ten_J in the format of
+    `tendon`, ten_wrapadr and ten_wrapnum (first point of the path and number of points), wrap_obj (geom of each point,
+    -1: site, -2: pulley) and wrap_xpos (world coordinates, m).
+    """
+    return _all_tendons(m, d, NEARER_SIDE)
+
+
+@stage
+def winding_tendon(m: Model, d: Data) -> int:
+    """Compute what `spatial_tendon` computes, with the meaning of side sites in MuJoCo 4.0."""
+    return _all_tendons(m, d, SAME_WINDING)
+
+
 def has_spatial_tendons(m: MjModel) -> bool:
     """Whether any tendon is spatial."""
     return bool((m.wrap_type != WRAP_JOINT).any())
+
+
+def spatial_tendon_stage(m: MjModel) -> Callable[[Any, Any], int]:
+    """Return the stage of a model's spatial tendons: the meaning of side sites depends on the version."""
+    return winding_tendon if m.is_4_0 else spatial_tendon

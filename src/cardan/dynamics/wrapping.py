@@ -21,6 +21,9 @@ NO_WRAP = (-1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 NO_PATH = (-1.0, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
 # whether a path around a circle exists in one direction: no (its tangents cross); yes; yes, past where they cross
 GOES_NOT, GOES, GOES_ON = 0, 1, 2
+NO_SIDE, NEARER_SIDE, SAME_WINDING = 0, 1, 2
+"""Rules for the way around a circle: there is no side site; the arc nearer to the site, unless the segment passes the
+circle on its side (MuJoCo 3.1); the way of the path through the site (4.0)."""
 GRAZING = 1e-10
 """Sine of the angle by which rounding may let the tangents of a segment that just touches the circle cross."""
 # search for the point where a path touches an obstacle from outside
@@ -100,10 +103,28 @@ def _counterclockwise(
 
 
 @kernel
-def _wrap_around(p0: Vec2, p1: Vec2, side: Vec2, has_side: bool, radius: float) -> PlanePath:
-    """Path around the circle; results as for `_wrap_circle`."""
+def _winding(p0: Vec2, p1: Vec2, side: Vec2) -> float:
+    """Angle around the centre, counterclockwise from -2 pi to 2 pi, of the path from `p0` through `side` to `p1`."""
+    to_side, from_side = _difference(side, p0), _difference(p1, side)
+    return atan2(to_side[1], to_side[0]) + atan2(from_side[1], from_side[0])
+
+
+@kernel
+def _stays_straight(p0: Vec2, p1: Vec2, side: Vec2, rule: int, winding: float, radius: float) -> bool:
+    """Whether the path is the straight segment; `winding` is the result of `_winding` if the rule needs it."""
     nearest = _nearest_to_centre(p0, p1)
-    if _misses(nearest, radius) and (not has_side or _dot(nearest, side) >= 0.0):
+    if not _misses(nearest, radius):
+        return False
+    if rule == SAME_WINDING:
+        return abs(winding) <= pi
+    return rule == NO_SIDE or _dot(nearest, side) >= 0.0
+
+
+@kernel
+def _wrap_around(p0: Vec2, p1: Vec2, side: Vec2, rule: int, radius: float) -> PlanePath:
+    """Path around the circle; results as for `_wrap_circle`."""
+    winding = _winding(p0, p1, side) if rule == SAME_WINDING else 0.0
+    if _stays_straight(p0, p1, side, rule, winding, radius):
         return NO_WRAP
     d0, d1 = _dot(p0, p0), _dot(p1, p1)
     tangent0 = sqrt(max(0.0, d0 - radius * radius))
@@ -114,7 +135,11 @@ def _wrap_around(p0: Vec2, p1: Vec2, side: Vec2, has_side: bool, radius: float) 
     shorter = min(tangent0, tangent1)
     left = _way_round((cosine, sine), taken, d0 * d1, radius, shorter)
     right = _way_round((cosine, -sine), taken, d0 * d1, radius, shorter)
-    if left == GOES_NOT and right == GOES_NOT:
+    if rule == SAME_WINDING:
+        goes_left = winding > 0.0
+        if (left if goes_left else right) == GOES_NOT:
+            return NO_WRAP
+    elif left == GOES_NOT and right == GOES_NOT:
         return NO_WRAP
     # a tangent point has a part along its end's vector and a part perpendicular to it, to the left or to the right
     scale0, scale1 = radius * (1.0 / d0), radius * (1.0 / d1)
@@ -122,7 +147,9 @@ def _wrap_around(p0: Vec2, p1: Vec2, side: Vec2, has_side: bool, radius: float) 
     turn0, turn1 = scale0 * tangent0, scale1 * tangent1
     middle = (along0 * p0[0] + along1 * p1[0], along0 * p0[1] + along1 * p1[1])
     across = (turn1 * p1[1] - turn0 * p0[1], turn0 * p0[0] - turn1 * p1[0])
-    if not _counterclockwise(left, right, sine, middle, across, side, has_side):
+    if rule != SAME_WINDING:
+        goes_left = _counterclockwise(left, right, sine, middle, across, side, rule == NEARER_SIDE)
+    if not goes_left:
         sine, turn0, turn1 = -sine, -turn0, -turn1
     arc = _difference((cosine, sine), taken)
     angle = atan2(arc[1], arc[0])
@@ -198,18 +225,27 @@ def _wrap_through(p0: Vec2, p1: Vec2, radius: float) -> PlanePath:
 
 
 @kernel
-def _wrap_circle(p0: Vec2, p1: Vec2, side: Vec2, has_side: bool, radius: float) -> PlanePath:
+def _wrap_circle(p0: Vec2, p1: Vec2, side: Vec2, rule: int, through: bool, radius: float) -> PlanePath:
     """Path from `p0` to `p1` past a circle around the origin.
 
     Return the angle of the arc, or a negative number if the path is the straight segment; the coordinates of the two
-    points where the path meets and leaves the circle; the lengths of the path before and after the arc.
+    points where the path meets and leaves the circle; the lengths of the path before and after the arc. If `through`, the
+    path goes through the circle.
     """
     within = radius * radius
     if _dot(p0, p0) < within or _dot(p1, p1) < within or radius < MINVAL:
         return NO_WRAP
-    if has_side and _dot(side, side) < within:
+    if through:
         return _wrap_through(p0, p1, radius)
-    return _wrap_around(p0, p1, side, has_side, radius)
+    return _wrap_around(p0, p1, side, rule, radius)
+
+
+@kernel
+def _goes_through(side: Vec3, flat_side: Vec2, rule: int, radius: float) -> bool:
+    """Whether the side site is inside the obstacle: its projection to the plane in MuJoCo 3.1, itself in 4.0."""
+    if rule == SAME_WINDING:
+        return dot3(side, side) < radius * radius
+    return rule == NEARER_SIDE and _dot(flat_side, flat_side) < radius * radius
 
 
 @kernel
@@ -224,7 +260,7 @@ def _any_normal(x: Vec3) -> Vec3:
 
 
 @kernel
-def _wrap_sphere(p0: Vec3, p1: Vec3, side: Vec3, has_side: bool, radius: float) -> tuple[float, Vec3, Vec3]:
+def _wrap_sphere(p0: Vec3, p1: Vec3, side: Vec3, rule: int, radius: float) -> tuple[float, Vec3, Vec3]:
     """Path past a sphere; arguments and results as for `wrap`."""
     if norm3(p0) < MINVAL or norm3(p1) < MINVAL:
         return NO_PATH
@@ -235,16 +271,19 @@ def _wrap_sphere(p0: Vec3, p1: Vec3, side: Vec3, has_side: bool, radius: float) 
         normal = _any_normal(x)
     y = normalize3(cross(normalize3(normal), x))
     flat_side = (dot3(x, side), dot3(y, side))
-    arc = _wrap_circle((dot3(x, p0), dot3(y, p0)), (dot3(x, p1), dot3(y, p1)), flat_side, has_side, radius)
+    through = _goes_through(side, flat_side, rule, radius)
+    arc = _wrap_circle((dot3(x, p0), dot3(y, p0)), (dot3(x, p1), dot3(y, p1)), flat_side, rule, through, radius)
     first = add_scaled3(scale3(x, arc[1]), y, arc[2])
     second = add_scaled3(scale3(x, arc[3]), y, arc[4])
     return arc[0] * radius if arc[0] >= 0.0 else -1.0, first, second
 
 
 @kernel
-def _wrap_cylinder(p0: Vec3, p1: Vec3, side: Vec3, has_side: bool, radius: float) -> tuple[float, Vec3, Vec3]:
+def _wrap_cylinder(p0: Vec3, p1: Vec3, side: Vec3, rule: int, radius: float) -> tuple[float, Vec3, Vec3]:
     """Path past a cylinder; arguments and results as for `wrap`."""
-    arc = _wrap_circle((p0[0], p0[1]), (p1[0], p1[1]), (side[0], side[1]), has_side, radius)
+    flat_side = (side[0], side[1])
+    through = _goes_through(side, flat_side, rule, radius)
+    arc = _wrap_circle((p0[0], p0[1]), (p1[0], p1[1]), flat_side, rule, through, radius)
     flat, before, after = arc[0] * radius, arc[5], arc[6]
     # along the unrolled path, the height is linear
     climb = (p1[2] - p0[2]) * (1.0 / max(MINVAL, before + flat + after))
@@ -254,14 +293,14 @@ def _wrap_cylinder(p0: Vec3, p1: Vec3, side: Vec3, has_side: bool, radius: float
 
 
 @kernel
-def wrap(p0: Vec3, p1: Vec3, side: Vec3, has_side: bool, radius: float, cylinder: bool) -> tuple[float, Vec3, Vec3]:
+def wrap(p0: Vec3, p1: Vec3, side: Vec3, rule: int, radius: float, cylinder: bool) -> tuple[float, Vec3, Vec3]:
     """Compute the shortest path from `p0` to `p1` past an obstacle.
 
     Args:
         p0: first end (3,), in the frame of the obstacle (m).
         p1: second end (3,).
         side: site (3,) that selects the side; if it is inside the obstacle, the path goes through.
-        has_side: whether `side` is given.
+        rule: which way to go: NO_SIDE if `side` is not given, NEARER_SIDE or SAME_WINDING.
         radius: radius of the sphere or cylinder (m).
         cylinder: whether the obstacle is a cylinder along the z axis instead of a sphere.
 
@@ -270,5 +309,5 @@ def wrap(p0: Vec3, p1: Vec3, side: Vec3, has_side: bool, radius: float, cylinder
         where the path meets and leaves the obstacle.
     """
     if cylinder:
-        return _wrap_cylinder(p0, p1, side, has_side, radius)
-    return _wrap_sphere(p0, p1, side, has_side, radius)
+        return _wrap_cylinder(p0, p1, side, rule, radius)
+    return _wrap_sphere(p0, p1, side, rule, radius)

@@ -34,6 +34,7 @@ from cardan.dynamics.muscle import has_muscles, muscles
 from cardan.dynamics.passive import passive
 from cardan.dynamics.switches import has_passive
 from cardan.dynamics.tendon import has_spatial_tendons, spatial_tendon, tendon, tendon_velocity
+from cardan.dynamics.tendon import has_spatial_tendons, spatial_tendon_stage, tendon, tendon_velocity
 from cardan.dynamics.transmission import (
     actuator_velocity,
     has_spatial_transmissions,
@@ -213,7 +214,7 @@ MAKE_CONSTRAINT = (Chosen(constraint_stages, "make_constraint"),)
 PROJECT = when(is_dual, Chosen(projection_stages))
 TENDON = (
     when(lambda m: m.ntendon > 0 and not has_spatial_tendons(m), tendon),
-    when(has_spatial_tendons, spatial_tendon),
+    when(has_spatial_tendons, Chosen(lambda m: [spatial_tendon_stage(m)], "spatial_tendon")),
 )
 FLEX = (when(has_flexes, flex), when(has_edges, edges))
 TRANSMISSION = (when(lambda m: m.nu > 0, transmission), when(has_spatial_transmissions, spatial_transmission))
