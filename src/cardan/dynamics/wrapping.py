@@ -29,6 +29,7 @@ GRAZING = 1e-10
 # search for the point where a path touches an obstacle from outside
 TOUCH_STEPS = 20
 TOUCH_TOLERANCE = 1e-6
+TOUCH_TOLERANCE_4_0 = 1e-10
 FLATTEST = 3.16227766016838e-4
 """Square root of the initial value of 1 - sin(angle of incidence), 1e-7. This is a start value, not a tolerance."""
 
@@ -167,13 +168,13 @@ def _wrap_around(p0: Vec2, p1: Vec2, side: Vec2, rule: int, radius: float) -> Pl
 
 
 @kernel
-def _incidence(near0: float, near1: float, between: float) -> float:
+def _incidence(near0: float, near1: float, between: float, tolerance: float) -> float:
     """Return 1 - z for the sine z of the angle of incidence where a path touches the circle; negative if none is found.
 
     `near0` and `near1` are the radius divided by the distances of the ends from the centre, and `between` is the angle
     between the ends, seen from the centre (rad). By the law of sines in the triangle of centre, touching point and an
     end, the angle at the centre is asin(z) - asin(near z). The two angles must add up to the angle between the ends. As
-    in the reference, Newton's method starts at 1 - z = 1e-7 and stops when the angles agree to `TOUCH_TOLERANCE`. The
+    in the reference, Newton's method starts at 1 - z = 1e-7 and stops when the angles agree to the tolerance (rad). The
     iteration can only decrease z, so a path closer to a straight line is not found. The unknown is 1 - z, because near
     z = 1 it has more significant digits than z.
     """
@@ -181,7 +182,7 @@ def _incidence(near0: float, near1: float, between: float) -> float:
     for _ in range(TOUCH_STEPS):
         z = 1.0 - lacking
         excess = asin(near0 * z) + asin(near1 * z) + 4.0 * asin(sqrt(0.5 * lacking)) - (pi - between)
-        if abs(excess) < TOUCH_TOLERANCE:
+        if abs(excess) < tolerance:
             return lacking
         slope = (
             near0 / sqrt(1.0 - near0 * near0 * z * z)
@@ -202,7 +203,7 @@ def _touching(p0: Vec2, p1: Vec2, point: Vec2) -> PlanePath:
 
 
 @kernel
-def _wrap_through(p0: Vec2, p1: Vec2, radius: float) -> PlanePath:
+def _wrap_through(p0: Vec2, p1: Vec2, radius: float, tolerance: float) -> PlanePath:
     """Path that touches the circle at one point, where the sum of the distances to both ends is smallest.
 
     If the search fails, the path touches the circle in the direction of the middle of the straight segment, as in the
@@ -214,7 +215,7 @@ def _wrap_through(p0: Vec2, p1: Vec2, radius: float) -> PlanePath:
     # counterclockwise from the first end
     begin, end = (p0, p1) if sweep >= 0.0 else (p1, p0)
     near = radius / _norm(begin)
-    lacking = _incidence(near, radius / _norm(end), abs(sweep))
+    lacking = _incidence(near, radius / _norm(end), abs(sweep), tolerance)
     if lacking < 0.0:
         middle = (p0[0] + p1[0], p0[1] + p1[1])
         scale = radius / max(MINVAL, _norm(middle))
@@ -229,14 +230,14 @@ def _wrap_circle(p0: Vec2, p1: Vec2, side: Vec2, rule: int, through: bool, radiu
     """Path from `p0` to `p1` past a circle around the origin.
 
     Return the angle of the arc, or a negative number if the path is the straight segment; the coordinates of the two
-    points where the path meets and leaves the circle; the lengths of the path before and after the arc. If `through`, the
+    points where the path meets and leaves the circle; the lengths before and after the arc. If `through`, the
     path goes through the circle.
     """
     within = radius * radius
     if _dot(p0, p0) < within or _dot(p1, p1) < within or radius < MINVAL:
         return NO_WRAP
     if through:
-        return _wrap_through(p0, p1, radius)
+        return _wrap_through(p0, p1, radius, TOUCH_TOLERANCE_4_0 if rule == SAME_WINDING else TOUCH_TOLERANCE)
     return _wrap_around(p0, p1, side, rule, radius)
 
 
