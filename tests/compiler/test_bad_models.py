@@ -106,7 +106,7 @@ BROKEN: list[tuple[str, tuple[str, ...]]] = [
     (related('<equality><connect body1="b" body2="b" anchor="0 0 0"/></equality>'), ("body2", "same body")),
     (related('<equality><joint joint1="j" joint2="j"/></equality>'), ("joint2", "same joint")),
     (related('<contact><pair geom1="g" geom2="h" condim="2"/></contact>'), ("<pair> condim",)),
-    (related('<keyframe><key qpos="1 2"/></keyframe>'), ("<key> qpos", "2 values", "model has 5")),
+    (related('<keyframe><key qpos="1 2 3 4 5 6"/></keyframe>'), ("<key> qpos", "6 values", "model has 5")),
     (related('<keyframe><key ctrl="1"/></keyframe>'), ("<key> ctrl", "model has 0")),
     # sensors
     (sensor('<jointpos joint="k"/>'), ("<jointpos>", "slide, hinge", "not ball")),

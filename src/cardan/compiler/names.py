@@ -7,7 +7,7 @@ hash of its name or, if that slot is taken, in the next free one. The hash is Be
 
 from __future__ import annotations
 
-from itertools import accumulate
+from itertools import accumulate, zip_longest
 from math import isnan
 from typing import TYPE_CHECKING, Any, cast
 
@@ -163,15 +163,25 @@ def add_keyframes(build: Build) -> None:
         build.put(key_time=0.0, **{f"key_{part}": default for part, default in defaults.items()})
 
 
+_WHOLE = {"mpos": 3, "mquat": 4}
+"""Numbers of one body in parts of a keyframe that are given for whole bodies only."""
+
+
 def _state(
     element: Element, part: str, given: tuple[float, ...] | None, default: tuple[float, ...]
 ) -> tuple[float, ...]:
-    """Return one part of a keyframe, with its size checked; the default replaces missing and NaN entries."""
+    """Return one part of a keyframe; the default replaces missing and NaN entries.
+
+    MuJoCo 3.1 refuses keyframes with missing entries, 4.0 accepts them. Here they give a warning.
+    """
     if not given:
         return default
-    if len(given) != len(default):
+    if len(given) > len(default):
         raise element.error(f"{len(given)} values, but the model has {len(default)}", part)
-    return tuple(initial if isnan(value) else value for value, initial in zip(given, default, strict=True))
+    if len(given) < len(default):
+        element.warn(f"{len(given)} values, but the model has {len(default)}: the others are initial values", part)
+        given = given[: len(given) - len(given) % _WHOLE.get(part, 1)]
+    return tuple(initial if value is None or isnan(value) else value for value, initial in zip_longest(given, default))
 
 
 def _unit_quaternions(values: tuple[float, ...], addresses: Any) -> tuple[float, ...]:

@@ -33,7 +33,6 @@ from cardan.dynamics.kinematics import camlight, kinematics
 from cardan.dynamics.muscle import has_muscles, muscles
 from cardan.dynamics.passive import passive
 from cardan.dynamics.switches import has_passive
-from cardan.dynamics.tendon import has_spatial_tendons, spatial_tendon, tendon, tendon_velocity
 from cardan.dynamics.tendon import has_spatial_tendons, spatial_tendon_stage, tendon, tendon_velocity
 from cardan.dynamics.transmission import (
     actuator_velocity,
