@@ -7,8 +7,10 @@ from later import later_run
 import cardan
 
 XML = """<mujoco><worldbody><body mocap="true" pos="3 4 5"/><body mocap="true" pos="6 4 5"/>
-<body pos="0 0 9"><freejoint/><geom size=".1"/></body><body><joint name="h" ref="30"/><geom size=".1"/></body></worldbody>
-<actuator><general joint="h" dyntype="filter"/><motor joint="h"/></actuator><keyframe><key {key}/></keyframe></mujoco>"""
+<body pos="0 0 9"><freejoint/><geom size=".1"/></body>
+<body><joint name="h" ref="30"/><geom size=".1"/></body></worldbody>
+<actuator><general joint="h" dyntype="filter"/><motor joint="h"/></actuator>
+<keyframe><key {key}/></keyframe></mujoco>"""
 FIELDS = ("key_qpos", "key_qvel", "key_act", "key_ctrl", "key_mpos", "key_mquat")
 CASES = (
     'qpos="1 2"',
