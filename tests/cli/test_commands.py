@@ -9,12 +9,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from typer.main import get_command
 from typer.testing import CliRunner
 
 import cardan
 from cardan.cli.app import app
 from cardan.cli.compile import all_entries
 from cardan.collision.table import COLLIDERS
+from cardan.compat import VARIABLE
 from cardan.sensor.table import all_sensor_stages
 
 HUMANOID = str(Path(__file__).resolve().parents[2] / "examples" / "humanoid.xml")
@@ -201,3 +203,26 @@ def _binary(model: str, folder: Path) -> str:
     """A binary copy of a model."""
     assert run("compile", model, "--out", str(folder / "m.mjb"))[0] == 0
     return str(folder / "m.mjb")
+
+
+@pytest.mark.parametrize("after", [False, True])
+def test_compat_before_and_after_the_command(
+    slider: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, after: bool
+) -> None:
+    """The option sets the version of the models that the command loads, wherever it is."""
+    monkeypatch.setenv(VARIABLE, "3.1")  # restored at the end
+    command, option = ["compile", slider, "--out", str(tmp_path / "m.mjb")], ["--compat", "4.0"]
+    status, text = run(*(command + option if after else option + command))
+    assert status == 0, text
+    assert cardan.MjModel.from_binary_path(str(tmp_path / "m.mjb")).compat == "4.0"
+    monkeypatch.setenv(VARIABLE, "3.1")
+    status, text = run("info", str(tmp_path / "m.mjb"))
+    assert status == 0 and "of MuJoCo 4.0" in text, "a binary model keeps its version"
+
+
+def test_every_command_has_the_option_compat(slider: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VARIABLE, "3.1")
+    for name, command in get_command(app).commands.items():  # type: ignore[attr-defined]
+        assert any("--compat" in option.opts for option in command.params), name
+    status, text = run("info", slider, "--compat", "5")
+    assert status == 2 and "unknown version '5'; expected '3.1' or '4.0'" in re.sub(r"[\s│]+", " ", text), text

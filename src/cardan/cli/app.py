@@ -60,7 +60,19 @@ def _set_compat(version: str | None) -> None:
         try:
             set_compat(version)
         except ValueError as error:
-            raise typer.BadParameter(str(error)) from None
+            raise typer.BadParameter(str(error).removeprefix("set_compat: ")) from None
+
+
+Compat = Annotated[
+    str | None,
+    typer.Option(
+        callback=_set_compat,
+        metavar="3.1|4.0",
+        help="Version of MuJoCo whose behaviour models have (docs/compat.md).",
+        show_default=False,
+    ),
+]
+"""Option of the program and of every command that loads models; its callback sets the version of the process."""
 
 
 def _show_version(asked: bool) -> None:
@@ -74,15 +86,7 @@ def common(
     version: Annotated[
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
     ] = False,
-    compat: Annotated[
-        str | None,
-        typer.Option(
-            callback=_set_compat,
-            metavar="3.1|4.0",
-            help="Version of MuJoCo whose behaviour models have (docs/compat.md).",
-            show_default=False,
-        ),
-    ] = None,
+    compat: Compat = None,
 ) -> None:
     """Cardan: a physics engine for articulated and soft bodies in contact."""
 
@@ -107,6 +111,7 @@ def simulate(
     ] = None,
     plot: Annotated[Path | None, typer.Option(help="Draw poses, energy and contacts into this picture file.")] = None,
     video: Annotated[Path | None, typer.Option(help="Record a video: .gif, or .mp4 with the package av.")] = None,
+    compat: Compat = None,
 ) -> None:
     """Simulate a model and print a summary.
 
@@ -136,6 +141,7 @@ def render(
     ctrl: Annotated[Path | None, typer.Option(help="Controls: a .npy file, as for `cardan simulate`.")] = None,
     depth: Annotated[bool, typer.Option("--depth", help="Draw depths: near is bright.")] = False,
     segmentation: Annotated[bool, typer.Option("--segmentation", help="Draw each object in its own colour.")] = False,
+    compat: Compat = None,
 ) -> None:
     """Draw a picture of a model, or a video of its simulation. Needs no graphics card and no window.
 
@@ -158,6 +164,7 @@ def view(
     ] = 8012,
     worlds: Annotated[int, typer.Option(help="Number of worlds side by side.", min=1, max=64)] = 1,
     keyframe: Keyframe = None,
+    compat: Compat = None,
 ) -> None:
     """Show a model in the browser: simulate, look around, pull at bodies, plot. Ends with Ctrl-C.
 
@@ -182,6 +189,7 @@ def info(
     plan: Annotated[
         bool, typer.Option("--plan", help="Show the plan of a step instead, with the time of each stage.")
     ] = False,
+    compat: Compat = None,
 ) -> None:
     """Show the contents of a model: sizes, options, the tree of bodies, actuators, sensors, keyframes."""
     with friendly_messages():
@@ -200,6 +208,7 @@ def compile_model(
             show_default=False,
         ),
     ],
+    compat: Compat = None,
 ) -> None:
     """Compile a model and save it in another format.
 
@@ -217,6 +226,7 @@ def testspeed(
     steps: Annotated[int, typer.Option(help="Number of steps to time.", min=1)] = 2000,
     noise: Annotated[float, typer.Option(help="Standard deviation of random controls.", min=0.0)] = 0.01,
     keyframe: Keyframe = None,
+    compat: Compat = None,
 ) -> None:
     """Measure the speed of a model: steps per second, contacts, constraints, solver iterations, time of each stage."""
     with friendly_messages():
@@ -231,6 +241,7 @@ def warmup(
         list[Path] | None,
         typer.Argument(metavar="[MODEL]...", help="Models whose kernels are compiled (default: all kernels)."),
     ] = None,
+    compat: Compat = None,
 ) -> None:
     """Compile kernels ahead of time, so that the first step of a model starts at once.
 

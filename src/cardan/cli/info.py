@@ -96,6 +96,7 @@ def show(model: Path) -> None:
     options = [f"{n} {getattr(m.opt, n):g}" for n in PLAIN_OPTIONS]
     options += [f"{n} {_short(kinds(getattr(m.opt, n)))}" for n, kinds in SHOWN_OPTIONS.items()]
     table.add_row("options", ", ".join(options))
+    table.add_row("behaviour", f"of MuJoCo {m.compat}")
     table.add_row("gravity", " ".join(f"{g:g}" for g in m.opt.gravity))
     table.add_row("mass", f"{m.body_subtreemass[0]:.6g} kg; extent {m.stat.extent:.4g} m")
     kinds = (("actuator", "s", m.nu), ("sensor", "s", m.nsensor), ("tendon", "s", m.ntendon), ("flex", "es", m.nflex),
