@@ -13,7 +13,10 @@ from cardan.model.mjmodel import MjModel
 from cardan.model.tables import DATA, MODEL, SIZE_NAMES
 from cardan.plugins import STOCK
 
-NEWER = ("is_4_0",)
+NEWER = (
+    "is_4_0",
+    "eq_objtype",
+)
 """Fields that 3.1.6 does not have: the version, and those of later versions."""
 # the reference's Python binding shows two as empty arrays (docs/differences.md)
 UNREADABLE = ("vis.rgba.bv", "vis.rgba.bvactive", *NEWER)

@@ -121,6 +121,23 @@ def test_all_kinds_of_rows(cone, condim):
     check(d, some(m, 20))
 
 
+SITES = """<mujoco><option><flag contact="disable"/></option><worldbody><site name="w" pos="0.3 0.1 0.6"/>
+<body name="a" pos="0 0 1"><freejoint/><geom type="box" size=".1 .2 .3"/><site name="a" pos=".2 .1 -.1" euler="9 5 0"/>
+<body pos=".4 0 0"><joint axis="0 1 0"/><geom size=".1"/><site name="c" pos="0 .1 .2" euler="70 0 30"/></body></body>
+</worldbody><equality><weld site1="c" site2="w" torquescale=".4"/><connect site1="a" site2="w"/></equality></mujoco>"""
+
+
+@pytest.mark.parametrize("compat", ["3.1", "4.0"])
+def test_sites(compat):
+    """Connect and weld constraints between sites; in 4.0 their reference depends on velocity, too."""
+    m = cardan.MjModel.from_xml_string(SITES, compat=compat)
+    solve_to_the_end(m)
+    d = cardan.MjData(m)
+    d.qvel[:] = 0.1 * np.cos(np.arange(m.nv))
+    cardan.mj_forward(m, d)
+    check(d, some(m), share=1.0)
+
+
 @pytest.mark.parametrize("solver", [mjtSolver.mjSOL_PGS, mjtSolver.mjSOL_CG], ids=lambda kind: kind.name[6:])
 def test_solver_does_not_matter(solver):
     """At the solution, which each of them finds, all solvers have the same derivatives."""

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 from cardan.compiler.columns import Resolved, table
 from cardan.compiler.geoms import condims
-from cardan.enums.codes import EQ_CONNECT, EQ_WELD
+from cardan.enums.codes import EQ_CONNECT, EQ_WELD, OBJ_SITE
 from cardan.maths.quaternion import mul_quat, neg_quat, normalize4, rot_vec_quat
 from cardan.maths.vector import add3, sub3
 from cardan.spec.repeated import given_by, runs
-from cardan.spec.schema.keywords import EQUALITY, JOINT
+from cardan.spec.schema.keywords import EQUALITY, JOINT, OBJECT
 
 if TYPE_CHECKING:
     from cardan.compiler.build import Build
@@ -81,9 +81,12 @@ def add_equalities(build: Build) -> None:
     read: list[Element] = []  # of elements that repeat a pattern, the pattern's model
     which: list[int] = []  # index there of each element
     objects1, objects2 = build.columns["eq_obj1id"], build.columns["eq_obj2id"]
+    kinds = build.columns["eq_objtype"]
     for run in runs(elements, lambda element: element):
         element = run[0]
         kind, first, second, missing, rows = _OBJECTS[element.row.tag]
+        if "site1" in element.attributes:
+            kind, first, second = "site", "site1", "site2"
         ids = build.ids[kind]
         own1 = [ids[name] for name in given_by(run, first)]
         own2 = [ids[name] if name else missing for name in given_by(run, second)]
@@ -104,6 +107,7 @@ def add_equalities(build: Build) -> None:
         build.sizes["nemax"] = build.sizes.get("nemax", 0) + rows * len(run)
         objects1 += own1
         objects2 += own2
+        kinds += [OBJECT[kind]] * len(run)
         which += [len(read)] * len(run)
         read.append(element if element.pattern is None else element.pattern.model)
     equalities = Resolved(read)
@@ -119,8 +123,10 @@ def _data(equalities: Resolved) -> list[tuple[float, ...]]:
     names = {"anchor": None, "relpose": None, "torquescale": 1.0, "polycoef": _PROPORTIONAL}
     values = [equalities.get(name, missing) for name, missing in names.items()]
     rows: list[tuple[float, ...]] = []
-    for anchor, pose, scale, coefficients in zip(*values, strict=True):
-        if anchor is None:
+    for element, anchor, pose, scale, coefficients in zip(equalities.elements, *values, strict=True):
+        if "site1" in element.attributes:  # the data is without effect but for the scale
+            rows.append((*_PROPORTIONAL, *[0.0] * 5, scale) if element.tag == "weld" else (0.0,) * 11)
+        elif anchor is None:
             rows.append((*coefficients, *[0.0] * 5, 1.0))
         else:
             rows.append((*anchor, *([0.0] * 7 if pose is None else pose), scale))
@@ -134,7 +140,7 @@ def set_equality_data(m: MjModel, d: MjData | Scratch) -> None:
     constraint, the anchor in the first body and the relative pose are computed, unless the user gave the pose.
     """
     for i, kind in enumerate(m.eq_type.tolist()):
-        if kind not in (EQ_CONNECT, EQ_WELD):
+        if kind not in (EQ_CONNECT, EQ_WELD) or m.eq_objtype[i] == OBJ_SITE:
             continue
         bodies, data = (m.eq_obj1id[i], m.eq_obj2id[i]), m.eq_data[i]
         (pos1, quat1), (pos2, quat2) = [(tuple(d.xpos[b].tolist()), tuple(d.xquat[b].tolist())) for b in bodies]

@@ -10,8 +10,8 @@ With qacc = 0, the spatial acceleration of a body is the sum of ``cdof_dot qvel`
 
 from __future__ import annotations
 
-from cardan.constraint.equality import anchors_of, weld_quats
 from cardan.constraint.update import set_reference
+from cardan.dynamics.anchors import anchors_of, weld_quats
 from cardan.dynamics.jacobian import arm_of
 from cardan.enums.codes import EQ_CONNECT, EQ_WELD
 from cardan.jit import OK, kernel, stage

@@ -8,7 +8,6 @@ from cardan.constraint.jacobian_rows import (
     BANK_SIZE,
     FIRST,
     SECOND,
-    body_point,
     combine_tendons,
     fill_rows,
     merge_chains,
@@ -26,12 +25,21 @@ from cardan.constraint.rows import (
     set_parameters,
     start_rows,
 )
+from cardan.dynamics.anchors import anchors_of, bodies_of, is_of_sites, weld_quats
 from cardan.dynamics.jacobian import arm_of
-from cardan.enums.codes import CNSTR_EQUALITY, DSBL_EQUALITY, EQ_CONNECT, EQ_FLEX, EQ_JOINT, EQ_TENDON, EQ_WELD
+from cardan.enums.codes import (
+    CNSTR_EQUALITY,
+    DSBL_EQUALITY,
+    EQ_CONNECT,
+    EQ_FLEX,
+    EQ_JOINT,
+    EQ_TENDON,
+    EQ_WELD,
+)
 from cardan.jit import OK, kernel, stack_array, stage
-from cardan.maths.quaternion import mul_quat, neg_quat
+from cardan.maths.quaternion import mul_quat
 from cardan.maths.types import Array1, Quat, Vec2, Vec3
-from cardan.maths.vector import get2, get4, scale3, sub3
+from cardan.maths.vector import get2, scale3, sub3
 from cardan.model.kernel_views import Data, Model
 from cardan.soft.edges import edge_moment, extension, first_place, next_place
 
@@ -84,10 +92,10 @@ def make_equality(m: Model, d: Data) -> int:
 
 @kernel
 def object_count(m: Model, e: int) -> int:
-    """Number of bodies, joints, tendons or flexes in the model, by the type of equality `e`; 0 for an unknown type."""
+    """Number of objects in the model that equality `e` may be about, by its type; 0 for an unknown type."""
     kind = m.eq_type[e]
     if kind in (EQ_CONNECT, EQ_WELD):
-        return int(m.nbody)
+        return int(m.nsite) if is_of_sites(m, e) else int(m.nbody)
     if kind == EQ_JOINT:
         return int(m.njnt)
     if kind == EQ_TENDON:
@@ -115,41 +123,14 @@ def inverse_weight(m: Model, e: int, k: int) -> float:
     if m.eq_type[e] == EQ_TENDON:
         second = m.tendon_invweight0[object2] if object2 >= 0 else 0.0
         return m.tendon_invweight0[object1] + second
-    return m.body_invweight0[object1, k // 3] + m.body_invweight0[object2, k // 3]
-
-
-@kernel
-def data3(m: Model, e: int, k: int) -> Vec3:
-    """Return three elements of `eq_data` from the `k`-th on."""
-    return (m.eq_data[e, k], m.eq_data[e, k + 1], m.eq_data[e, k + 2])
+    body1, body2 = bodies_of(m, e)
+    return m.body_invweight0[body1, k // 3] + m.body_invweight0[body2, k // 3]
 
 
 @kernel
 def unit_axis(k: int) -> Vec3:
     """Axis `k` of the world frame."""
     return (1.0 if k == 0 else 0.0, 1.0 if k == 1 else 0.0, 1.0 if k == 2 else 0.0)
-
-
-@kernel
-def anchors_of(m: Model, d: Data, e: int) -> tuple[int, int, Vec3, Vec3]:
-    """Return the two bodies of a connect or weld, and the positions of its anchors on them in the world frame.
-
-    ``eq_data`` of a connect is (anchor in body 1, anchor in body 2); that of a weld is (anchor in body 2, anchor in
-    body 1, relative quaternion, torquescale).
-    """
-    body1, body2 = int(m.eq_obj1id[e]), int(m.eq_obj2id[e])
-    weld = m.eq_type[e] == EQ_WELD
-    point1 = body_point(d, body1, data3(m, e, 3 if weld else 0))
-    point2 = body_point(d, body2, data3(m, e, 0 if weld else 3))
-    return body1, body2, point1, point2
-
-
-@kernel
-def weld_quats(m: Model, d: Data, e: int) -> tuple[Quat, Quat]:
-    """Return q1 relquat and q2^-1 of a weld, whose product q2^-1 q1 relquat is the identity if the weld holds."""
-    relquat = (m.eq_data[e, 6], m.eq_data[e, 7], m.eq_data[e, 8], m.eq_data[e, 9])
-    quat1 = mul_quat(get4(d.xquat, m.eq_obj1id[e]), relquat)
-    return quat1, neg_quat(get4(d.xquat, m.eq_obj2id[e]))
 
 
 @kernel
@@ -186,7 +167,7 @@ def add_anchors(m: Model, d: Data, e: int) -> int:
 
 @kernel
 def add_rotation(m: Model, d: Data, e: int, row: int, w: Array1) -> None:
-    """Set the residual and wrenches of a weld's rotation: torquescale times the vector part of q2^-1 q1 relquat."""
+    """Set the residual and wrenches of a weld's rotation: torquescale times the vector part of the error."""
     quat1, inverse2 = weld_quats(m, d, e)
     scale = m.eq_data[e, 10]
     error = mul_quat(inverse2, quat1)

@@ -21,7 +21,7 @@ from cardan.dynamics.jacobian import is_sparse
 from cardan.dynamics.tendon import place_after, place_of
 from cardan.jit import kernel, stack_int_array
 from cardan.maths.types import Array1, IntArray1, Vec3, Vec6
-from cardan.maths.vector import add3, cross, get3, get6, get9, mul_mat_vec3, scale3
+from cardan.maths.vector import cross, get6, scale3
 from cardan.model.fields_arena import MAX_FRICTION
 from cardan.model.kernel_views import Data, Model
 
@@ -106,12 +106,6 @@ def fill_rows(m: Model, d: Data, w: Array1, n: int, row: int, rows: int) -> None
         for r in range(rows):
             for k in range(n):
                 columns[start + r * n + k] = d.work.chain_dof[n - 1 - k]
-
-
-@kernel
-def body_point(d: Data, body: int, local: Vec3) -> Vec3:
-    """World position of the point `local`, given in a body's frame."""
-    return add3(get3(d.xpos, body), mul_mat_vec3(get9(d.xmat, body), local))
 
 
 UNION_SIZE = MAX_BODIES * BANK

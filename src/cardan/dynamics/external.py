@@ -11,10 +11,11 @@ from __future__ import annotations
 
 from math import sqrt
 
+from cardan.dynamics.anchors import anchors_of
 from cardan.enums.codes import CONE_PYRAMIDAL, EQ_CONNECT, EQ_WELD
 from cardan.jit import kernel
 from cardan.maths.types import Array1, IntArray1, Vec3, Vec6
-from cardan.maths.vector import MINVAL, add3, cross, get3, get9, mul_mat_t_vec3, mul_mat_vec3, norm3, scale3, set6, sub3
+from cardan.maths.vector import MINVAL, add3, cross, get3, get9, mul_mat_t_vec3, norm3, scale3, set6, sub3
 from cardan.model.kernel_views import Data, Model
 
 MAX_BODIES = 8
@@ -131,13 +132,6 @@ def _add_pair(m: Model, d: Data, body1: int, body2: int, point1: Vec3, point2: V
 
 
 @kernel
-def _body_point(m: Model, d: Data, eq: int, body: int, first: int) -> Vec3:
-    """World position of the anchor that is stored at `eq_data[eq, first]` in a body's frame."""
-    local = (m.eq_data[eq, first], m.eq_data[eq, first + 1], m.eq_data[eq, first + 2])
-    return add3(mul_mat_vec3(get9(d.xmat, body), local), get3(d.xpos, body))
-
-
-@kernel
 def add_external_forces(m: Model, d: Data) -> None:
     """Write `cfrc_ext` (nbody, 6): the sum of applied, contact (no flexes), connect and weld forces on each body."""
     for body in range(m.nbody):
@@ -160,18 +154,15 @@ def add_external_forces(m: Model, d: Data) -> None:
     while row < d.ne:
         eq = d.efc_id[row]
         kind = m.eq_type[eq]
-        body1, body2 = m.eq_obj1id[eq], m.eq_obj2id[eq]
         if kind == EQ_CONNECT:
-            # anchors: eq_data[0:3] in body 1 and eq_data[3:6] in body 2
+            body1, body2, point1, point2 = anchors_of(m, d, eq)
             force = (-d.efc_force[row], -d.efc_force[row + 1], -d.efc_force[row + 2])
-            point1, point2 = _body_point(m, d, eq, body1, 0), _body_point(m, d, eq, body2, 3)
             _add_pair(m, d, body1, body2, point1, point2, force, (0.0, 0.0, 0.0))
             row += 3
         elif kind == EQ_WELD:
-            # anchors: eq_data[3:6] in body 1 and eq_data[0:3] in body 2
+            body1, body2, point1, point2 = anchors_of(m, d, eq)
             force = (-d.efc_force[row], -d.efc_force[row + 1], -d.efc_force[row + 2])
             torque = (-d.efc_force[row + 3], -d.efc_force[row + 4], -d.efc_force[row + 5])
-            point1, point2 = _body_point(m, d, eq, body1, 3), _body_point(m, d, eq, body2, 0)
             _add_pair(m, d, body1, body2, point1, point2, force, torque)
             row += 6
         else:

@@ -534,6 +534,7 @@ class Model:
     eq_type: Final[ConstIntArray1]
     eq_obj1id: Final[ConstIntArray1]
     eq_obj2id: Final[ConstIntArray1]
+    eq_objtype: Final[ConstIntArray1]
     eq_active0: Final[ConstIntArray1]
     eq_solref: Final[ConstArray2]
     eq_solimp: Final[ConstArray2]

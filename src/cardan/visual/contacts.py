@@ -9,6 +9,7 @@ from __future__ import annotations
 from cardan.collision.broadphase import bits_match
 from cardan.collision.sdf.descent import common_box, descend, start_of
 from cardan.collision.sdf.field import has_distance, load_side
+from cardan.dynamics.anchors import anchors_of
 from cardan.dynamics.external import contact_force
 from cardan.enums.codes import (
     CAT_DECOR,
@@ -24,7 +25,7 @@ from cardan.enums.codes import (
 )
 from cardan.jit import OK, exact, kernel, stage
 from cardan.maths.types import Mat3, Vec3, Vec4
-from cardan.maths.vector import MINVAL, add3, add_scaled3, get3, get9, mul_mat_t_vec3, mul_mat_vec3, norm3, sub3
+from cardan.maths.vector import MINVAL, add_scaled3, get3, get9, mul_mat_t_vec3, norm3, sub3
 from cardan.model.kernel_views import Data, Model
 from cardan.visual.append import (
     EYE,
@@ -56,11 +57,9 @@ SHOWN = 0.95
 
 
 @kernel
-def _ball(m: Model, d: Data, equality: int, body: int, column: int, rgba: Vec4) -> None:
-    """Add a sphere at a constraint's anchor, which `eq_data` stores from `column` on in the frame of a body."""
-    radius, data, mat = m.vis.scale.constraint * m.stat.meansize, m.eq_data, get9(d.xmat, body)
-    local = (data[equality, column], data[equality, column + 1], data[equality, column + 2])
-    pos = add3(get3(d.xpos, body), mul_mat_vec3(mat, local))
+def _ball(m: Model, d: Data, equality: int, pos: Vec3, mat: Mat3, rgba: Vec4) -> None:
+    """Add a sphere at a constraint's anchor, with the orientation of its body."""
+    radius = m.vis.scale.constraint * m.stat.meansize
     g = decorate(d, OBJ_EQUALITY, equality, GEOM_SPHERE, (radius, radius, radius), pos, mat, rgba)
     name_it(d, g, LABEL_CONSTRAINT, equality)
 
@@ -72,10 +71,9 @@ def add_constraints(m: Model, d: Data) -> int:
         kind = m.eq_type[equality]
         if d.eq_active[equality] == 0 or (kind != EQ_CONNECT and kind != EQ_WELD):
             continue
-        first = 0 if kind == EQ_CONNECT else 3
-        one, other = m.eq_obj1id[equality], m.eq_obj2id[equality]
-        _ball(m, d, equality, one, first, rgba_of(m.vis.rgba.connect))
-        _ball(m, d, equality, other, 3 - first, rgba_of(m.vis.rgba.constraint))
+        body1, body2, point1, point2 = anchors_of(m, d, equality)
+        _ball(m, d, equality, point1, get9(d.xmat, body1), rgba_of(m.vis.rgba.connect))
+        _ball(m, d, equality, point2, get9(d.xmat, body2), rgba_of(m.vis.rgba.constraint))
     return OK
 
 

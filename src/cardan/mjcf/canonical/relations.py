@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from cardan.enums import mjtDyn, mjtWrap
-from cardan.enums.codes import OBJ_UNKNOWN
+from cardan.enums.codes import OBJ_SITE, OBJ_UNKNOWN
 from cardan.mjcf.canonical.scribe import Scribe, Values, fields, plain
 from cardan.spec.schema import keywords
 from cardan.spec.schema.actuator import GENERAL
-from cardan.spec.schema.relations import EQUALITY, EQUALITY_DATA, PAIR, SPATIAL
+from cardan.spec.schema.relations import EQUALITY, EQUALITY_DATA, PAIR, SPATIAL, equality_objects
 from cardan.spec.schema.rows import ElementRow
 from cardan.spec.schema.sensor import SENSOR
 
@@ -45,11 +45,12 @@ def _put_equalities(scribe: Scribe) -> None:
         for name, part in EQUALITY_DATA[tag].items():
             entries = plain(m.eq_data[number, part])
             values[name] = entries[0] if row.attributes[name].scalar else entries
-        objects = (int(m.eq_obj1id[number]), int(m.eq_obj2id[number]))
-        references = [reference for reference in row.references if reference.name != "class"]
-        for reference, obj in zip(references, objects, strict=False):
+        kind, objects = int(m.eq_objtype[number]), (int(m.eq_obj1id[number]), int(m.eq_obj2id[number]))
+        for name in ("anchor", "relpose") if int(m.eq_objtype[number]) == OBJ_SITE else ():
+            values.pop(name, None)
+        for reference, obj in zip(equality_objects(row, keywords.OBJECT.words[kind]), objects, strict=False):
             # if no second body is named, a body is attached to the world
-            if obj or reference.required or reference.kind != "body":
+            if obj or reference.name != "body2":
                 values[reference.name] = scribe.name(reference.kind or "", obj)
         scribe.put(section, tag, values, scribe.origins.find("equality", number))
 

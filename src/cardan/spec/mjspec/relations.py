@@ -11,7 +11,7 @@ from cardan.spec.mjspec.settings import EqualityDefault
 from cardan.spec.mjspec.struct import Field, Named, Struct, fields, struct_class
 from cardan.spec.mjspec.values import LiveArray, live_array
 from cardan.spec.schema import keywords
-from cardan.spec.schema.relations import CONTACT, EQUALITY, EQUALITY_DATA, FIXED, PAIR, SPATIAL
+from cardan.spec.schema.relations import CONTACT, EQUALITY, EQUALITY_DATA, FIXED, PAIR, SPATIAL, equality_objects
 from cardan.spec.schema.rows import Attribute, ElementRow
 
 _NDATA = 11
@@ -33,20 +33,20 @@ def tag_of(words: keywords.Words, struct: Struct, value: Any, message: str) -> s
     return tag
 
 
-def _objects(row: ElementRow) -> list[Attribute]:
-    """Return the attributes that name the two objects of a constraint."""
-    return [attribute for attribute in row.references if attribute.name != "class"]
+def _kinds(row: ElementRow) -> list[str]:
+    """Return the kinds of objects that a constraint can be between, the usual one first."""
+    return [*dict.fromkeys(attribute.kind or "" for attribute in row.references if attribute.name != "class")]
 
 
 def _object_name(number: int) -> property:
     """Return a property for the name of the constraint's object 1 or 2."""
 
     def get(self: MjsEquality) -> str:
-        rows = _objects(self.element.row)
+        rows = self.objects()
         return self.element.attributes.get(rows[number].name) or "" if number < len(rows) else ""
 
     def put(self: MjsEquality, value: Any) -> None:
-        rows, name = _objects(self.element.row), f"name{number + 1}"
+        rows, name = self.objects(), f"name{number + 1}"
         if number < len(rows):
             self.write(rows[number], name, value)
         elif value:
@@ -61,32 +61,54 @@ class MjsEquality(EqualityDefault):
     name1 = _object_name(0)
     name2 = _object_name(1)
 
+    def __init__(self, spec: Any, element: Any) -> None:
+        super().__init__(spec, element)
+        given = {attribute.kind for attribute in element.row.references if attribute.name in element.attributes}
+        kinds = _kinds(element.row)
+        object.__setattr__(self, "_kind", next((kind for kind in kinds if kind in given), kinds[0]))
+
+    def objects(self) -> list[Attribute]:
+        """Return the attributes that name the objects of the constraint."""
+        return equality_objects(self.element.row, self._kind)
+
     @property
     def type(self) -> mjtEq:
-        """Kind of the constraint (`mjtEq`)."""
+        """Kind of the constraint (`mjtEq`). Raises UnsupportedFeature for one that is missing."""
+        if self.element.row.later:
+            raise self.element.unsupported(self.element.row.later, "type")
         return mjtEq(keywords.EQUALITY[self.element.row.tag])
 
     @type.setter
     def type(self, value: int) -> None:
-        old, new = self.element.row, EQUALITY.children[tag_of(keywords.EQUALITY, self, value, "can't be made")]
+        new = EQUALITY.children[tag_of(keywords.EQUALITY, self, value, "can't be made")]
         given = self.element.attributes
-        names = [given.pop(row.name, None) for row in _objects(old)]
+        names = [given.pop(row.name, None) for row in self.objects()]
         for name in [name for name in given if name not in new.attributes]:
             del given[name]
         self.element.row = new
+        if self._kind not in _kinds(new):
+            object.__setattr__(self, "_kind", _kinds(new)[0])
         # a flex has no second object, all others have two
-        for row, name in zip(_objects(new), names, strict=False):
+        for row, name in zip(self.objects(), names, strict=False):
             self.element[row.name] = name
 
     @property
     def objtype(self) -> mjtObj:
-        """Kind of the two objects (`mjtObj`). It follows from ``type``."""
-        return mjtObj(keywords.OBJECT[_objects(self.element.row)[0].kind or ""])
+        """Kind of the two objects (`mjtObj`): it follows from ``type``, but connect and weld are of bodies or sites."""
+        return mjtObj(keywords.OBJECT[self._kind])
 
     @objtype.setter
     def objtype(self, value: int) -> None:
-        if value not in (self.objtype, mjtObj.mjOBJ_UNKNOWN):
-            raise self.element.error(f"a {self.element.row.tag} constraint is between {self.objtype.name}", "objtype")
+        kinds = {keywords.OBJECT[kind]: kind for kind in _kinds(self.element.row)}
+        if value == mjtObj.mjOBJ_UNKNOWN:
+            return
+        if value not in kinds:
+            known = " or ".join(mjtObj(number).name for number in kinds)
+            raise self.element.error(f"a {self.element.row.tag} constraint is between {known}", "objtype")
+        names = [self.element.attributes.pop(row.name, None) for row in self.objects()]
+        object.__setattr__(self, "_kind", kinds[value])
+        for row, name in zip(self.objects(), names, strict=True):
+            self.element[row.name] = name
 
     @property
     def data(self) -> LiveArray:
@@ -106,6 +128,8 @@ class MjsEquality(EqualityDefault):
         full[: len(numbers)] = numbers
         row = self.element.row
         for name, part in EQUALITY_DATA[row.tag].items():
+            if self._kind == "site" and name != "torquescale":
+                continue  # the sites are the anchors
             self.write(row.attributes[name], "data", full[part])
 
 

@@ -54,7 +54,7 @@ def _equality(tag: str, meaning: str, *rows: Attribute, **more: Any) -> ElementR
 
 
 _SITES = tuple(
-    reference(f"site{number}", "site", f"{word} site, in place of a body", since="3.2.3", later="constraints of sites")
+    reference(f"site{number}", "site", f"{word} site, in place of a body", since="3.2.3")
     for number, word in ((1, "first"), (2, "second"))
 )
 
@@ -110,6 +110,12 @@ EQUALITY = element(
     ],
     merged=True,
 )  # fmt: skip
+
+
+def equality_objects(row: ElementRow, kind: str) -> list[Attribute]:
+    """Return the attributes that name the objects of a constraint between objects of a kind."""
+    return [reference for reference in row.references if reference.kind == kind]
+
 
 # entries of ``eq_data`` that hold the attributes of each kind of constraint
 EQUALITY_DATA: dict[str, dict[str, slice]] = {

@@ -1,0 +1,69 @@
+"""Anchors of connect and weld constraints, on bodies or at sites (spec: computation, equality)."""
+
+from __future__ import annotations
+
+from cardan.enums.codes import EQ_WELD, OBJ_SITE
+from cardan.jit import kernel
+from cardan.maths.quaternion import mul_quat, neg_quat
+from cardan.maths.types import Quat, Vec3
+from cardan.maths.vector import add3, get3, get4, get9, mul_mat_vec3
+from cardan.model.kernel_views import Data, Model
+
+
+@kernel
+def body_point(d: Data, body: int, local: Vec3) -> Vec3:
+    """World position of the point `local`, given in a body's frame."""
+    return add3(get3(d.xpos, body), mul_mat_vec3(get9(d.xmat, body), local))
+
+
+@kernel
+def data3(m: Model, e: int, k: int) -> Vec3:
+    """Return three elements of `eq_data` from the `k`-th on."""
+    return (m.eq_data[e, k], m.eq_data[e, k + 1], m.eq_data[e, k + 2])
+
+
+@kernel
+def is_of_sites(m: Model, e: int) -> bool:
+    """Whether a connect or weld is between the frames of two sites, not between bodies."""
+    return m.eq_objtype[e] == OBJ_SITE
+
+
+@kernel
+def bodies_of(m: Model, e: int) -> tuple[int, int]:
+    """Return the two bodies of a connect or weld, or those of its sites."""
+    object1, object2 = int(m.eq_obj1id[e]), int(m.eq_obj2id[e])
+    if is_of_sites(m, e):
+        return int(m.site_bodyid[object1]), int(m.site_bodyid[object2])
+    return object1, object2
+
+
+@kernel
+def anchors_of(m: Model, d: Data, e: int) -> tuple[int, int, Vec3, Vec3]:
+    """Return the two bodies of a connect or weld, and the positions of its anchors on them in the world frame.
+
+    The anchors are the origins of the two sites, if it is between sites. Else ``eq_data`` of a connect is (anchor in
+    body 1, anchor in body 2); that of a weld is (anchor in body 2, anchor in body 1, relative quaternion,
+    torquescale).
+    """
+    body1, body2 = bodies_of(m, e)
+    if is_of_sites(m, e):
+        return body1, body2, get3(d.site_xpos, m.eq_obj1id[e]), get3(d.site_xpos, m.eq_obj2id[e])
+    weld = m.eq_type[e] == EQ_WELD
+    point1 = body_point(d, body1, data3(m, e, 3 if weld else 0))
+    point2 = body_point(d, body2, data3(m, e, 0 if weld else 3))
+    return body1, body2, point1, point2
+
+
+@kernel
+def weld_quats(m: Model, d: Data, e: int) -> tuple[Quat, Quat]:
+    """Return q1 r1 and (q2 r2)^-1 of a weld, whose product (q2 r2)^-1 q1 r1 is the identity if the weld holds.
+
+    r1 and r2 are the orientations of the sites in their bodies. Between bodies, they are the relative quaternion and
+    the identity.
+    """
+    body1, body2 = bodies_of(m, e)
+    if is_of_sites(m, e):
+        quat1 = mul_quat(get4(d.xquat, body1), get4(m.site_quat, m.eq_obj1id[e]))
+        return quat1, neg_quat(mul_quat(get4(d.xquat, body2), get4(m.site_quat, m.eq_obj2id[e])))
+    relquat = (m.eq_data[e, 6], m.eq_data[e, 7], m.eq_data[e, 8], m.eq_data[e, 9])
+    return mul_quat(get4(d.xquat, body1), relquat), neg_quat(get4(d.xquat, body2))
