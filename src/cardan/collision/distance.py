@@ -17,10 +17,12 @@ from cardan.collision.contact import put_contact
 from cardan.collision.epa import find_deepest, polish
 from cardan.collision.gjk import FAR, SEPARATED, find_closest
 from cardan.collision.hfield import bound_in_field, cell_range, load_prism, to_field, top_elevation
+from cardan.collision.manifold import find_manifold
 from cardan.collision.plane import plane_height
 from cardan.collision.stationary import settle, settle_on_flat
 from cardan.collision.support import load_geom, support
 from cardan.enums.codes import (
+    ENBL_MULTICCD,
     GEOM_CAPSULE,
     GEOM_CYLINDER,
     GEOM_ELLIPSOID,
@@ -41,13 +43,19 @@ Cells = tuple[int, int, int, int]
 
 
 @kernel
+def radius_of(m: Model, geom: int) -> float:
+    """Radius around the core of a geom; 0 if the geom is its own core."""
+    return m.geom_size[geom, 0] if m.geom_type[geom] == GEOM_SPHERE or m.geom_type[geom] == GEOM_CAPSULE else 0.0
+
+
+@kernel
 def load_core(m: Model, d: Data, shape: int, geom: int) -> float:
     """Load the core of a geom as shape `shape` of the pair; return the radius around the core."""
     load_geom(m, d, shape, geom)
-    if m.geom_type[geom] == GEOM_SPHERE or m.geom_type[geom] == GEOM_CAPSULE:
+    radius = radius_of(m, geom)
+    if radius > 0.0:
         d.work.shape_size[shape, 0] = 0.0
-        return m.geom_size[geom, 0]
-    return 0.0
+    return radius
 
 
 @kernel
@@ -137,8 +145,16 @@ def put_closest(d: Data, dist: float) -> int:
 
 @collider
 def exact_convex(m: Model, d: Data, geom1: int, geom2: int) -> int:
-    """Find the contact of two convex geoms, at their closest or deepest points (``nativeccd``)."""
-    return put_closest(d, convex_distance(m, d, geom1, geom2, d.work.near_margin))
+    """Find the contact of two convex geoms, at their closest or deepest points (``nativeccd``).
+
+    If ``multiccd`` is enabled, too, faces and edges that nearly touch have up to four contacts.
+    """
+    dist = convex_distance(m, d, geom1, geom2, d.work.near_margin)
+    if dist <= d.work.near_margin and m.opt.enableflags & ENBL_MULTICCD:
+        ncon = find_manifold(m, d, get3(d.work.overlap_normal, 0), radius_of(m, geom1), radius_of(m, geom2))
+        if ncon > 0:
+            return ncon
+    return put_closest(d, dist)
 
 
 @kernel

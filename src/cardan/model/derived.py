@@ -15,7 +15,7 @@ import numpy as np
 
 from cardan.enums import mjtGeom
 from cardan.jit.memory.struct import Shared
-from cardan.model import hulls, sparsity
+from cardan.model import hulls, polygons, sparsity
 from cardan.model.fields_work import DERIVED
 from cardan.model.sparsity import as_table, columns, derivation, row_addresses
 from cardan.model.tendon_sparsity import moment_rows, tendon_rows
@@ -70,6 +70,12 @@ _TABLES: dict[str, tuple[Callable[[MjModel], np.ndarray], tuple[str, ...]]] = {
     "aux.hull_neighbour": (hulls.hull_neighbour, ("nmeshgraph",)),
     "aux.hull_scan": (hulls.hull_scan, _MESHES),
     "aux.hull_point": (hulls.hull_point, _MESHES),
+    "aux.polygon_adr": (polygons.polygon_adr, _MESHES),
+    "aux.polygon_normal": (polygons.polygon_normal, _MESHES),
+    "aux.polygon_vertadr": (polygons.polygon_vertadr, _MESHES),
+    "aux.polygon_vert": (polygons.polygon_vert, _MESHES),
+    "aux.around_adr": (polygons.around_adr, _MESHES),
+    "aux.around": (polygons.around, _MESHES),
 }
 """Function that computes each table, and the sizes that count the table's elements: if all are 0, the table is
 constant.

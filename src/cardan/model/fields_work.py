@@ -21,6 +21,8 @@ LARGEST_SCAN = 256
 (`cardan.collision.hull_search`)."""
 SCAN_WIDTH = 32
 """Largest number of vertices that the scan processes at once; a power of 2."""
+OUTLINE = 128
+"""Maximum number of corners of a face that is clipped to a contact manifold (`cardan.collision.manifold`)."""
 AXIS_SLOTS = 4
 """Number of separating axes that are stored for each geom of a model (`cardan.collision.culling`)."""
 
@@ -69,6 +71,14 @@ DERIVED: tuple[Field, ...] = (
     ),
     Field("aux.hull_scan", "i4", ("any",), "for each mesh: address of its hull in aux.hull_point, or -1"),
     Field("aux.hull_point", "f4", ("any",), "vertices of small hulls, one after the other: all x, all y, all z"),
+    Field("aux.polygon_adr", "i4", ("any",), "for each mesh: first polygon of its hull; at the end, their number"),
+    Field("aux.polygon_normal", "f8", ("any", 3), "outward unit normals of polygons, frames of the meshes"),
+    Field(
+        "aux.polygon_vertadr", "i4", ("any",), "for each polygon: first entry of aux.polygon_vert; last, their number"
+    ),
+    Field("aux.polygon_vert", "i4", ("any",), "vertices of polygons in order, as rows of mesh_vert"),
+    Field("aux.around_adr", "i4", ("any",), "for each row of mesh_vert: first entry of aux.around; then their number"),
+    Field("aux.around", "i4", ("any",), "polygons around each vertex"),
 )
 
 WORK: tuple[Field, ...] = (
@@ -391,5 +401,7 @@ WORK: tuple[Field, ...] = (
     Field("work.shape_scan", "i8", (2,), "collision: addresses of the hulls in aux.hull_point (meshes), or -1"),
     Field("work.shape_scale", "f8", (2,), "collision: reciprocal radius of the bounding sphere (meshes)"),
     Field("work.hull_reach", "i4", (LARGEST_SCAN,), "collision: coordinate of each vertex of a hull along a direction"),
+    Field("work.outline", "f8", (2 * OUTLINE, 3), "collision: corners of a face, before and after it is clipped"),
+    Field("work.outline_dist", "f8", (OUTLINE,), "collision: distances of the corners of the clipped face"),
     Field("work.rk_rate", "f8", ("nv",), "step: velocity of a Runge-Kutta stage in the tangent space at the start"),
 )

@@ -153,12 +153,13 @@ def hull_neighbour(m: MjModel) -> np.ndarray:
 
 
 @kernel
-def _corner(m: Model, first: int, vertex: int) -> Any:
+def hull_corner(m: Model, first: int, vertex: int) -> Any:
+    """Coordinates of a vertex of the mesh whose vertices begin at row `first`."""
     return m.mesh_vert[first + vertex, 0], m.mesh_vert[first + vertex, 1], m.mesh_vert[first + vertex, 2]
 
 
 @kernel
-def _gather(m: Model, h: Any, nvert: int, nface: int, faces: int) -> None:
+def list_faces(m: Model, h: Any, nvert: int, nface: int, faces: int) -> None:
     """List the faces around each vertex, from the list of faces at `faces` in ``mesh_graph``."""
     for vertex in range(nvert):
         h.number[vertex] = 0
@@ -176,7 +177,7 @@ def _gather(m: Model, h: Any, nvert: int, nface: int, faces: int) -> None:
 
 
 @kernel
-def _extent(m: Model, h: Any, nface: int, faces: int, first: int) -> float:
+def measure_hull(m: Model, h: Any, nface: int, faces: int, first: int) -> float:
     """Return the longest side of the box around the hull; store the mean of its corners in `h.sums`."""
     for axis in range(3):
         h.sums[0, axis], h.sums[1, axis], h.sums[2, axis] = 0.0, inf, -inf
@@ -191,12 +192,12 @@ def _extent(m: Model, h: Any, nface: int, faces: int, first: int) -> float:
 
 
 @kernel
-def _find_normals(m: Model, h: Any, nface: int, faces: int, first: int, size: float) -> None:
+def find_normals(m: Model, h: Any, nface: int, faces: int, first: int, size: float) -> None:
     """Compute unit normals that point away from the centre; 0 for faces without area."""
     for face in range(nface):
-        a = _corner(m, first, m.mesh_graph[faces + 3 * face])
-        b = _corner(m, first, m.mesh_graph[faces + 3 * face + 1])
-        c = _corner(m, first, m.mesh_graph[faces + 3 * face + 2])
+        a = hull_corner(m, first, m.mesh_graph[faces + 3 * face])
+        b = hull_corner(m, first, m.mesh_graph[faces + 3 * face + 1])
+        c = hull_corner(m, first, m.mesh_graph[faces + 3 * face + 2])
         normal = cross(sub3(b, a), sub3(c, a))
         length = norm3(normal)
         scale = 1.0 / length if length > LEAST_AREA * size * size else 0.0
@@ -227,7 +228,7 @@ def _is_convex(m: Model, h: Any, face: int, faces: int, first: int, height: floa
         opposite = _across(m, h, faces, start, end)
         if opposite < 0:
             return False
-        if dot3(sub3(_corner(m, first, opposite), _corner(m, first, start)), normal) > height:
+        if dot3(sub3(hull_corner(m, first, opposite), hull_corner(m, first, start)), normal) > height:
             return False
     return True
 
@@ -262,9 +263,9 @@ def find_folds(m: Model, h: Any, _unused: int, _neither: int) -> int:
             return mesh + 1
         nvert, nface = m.mesh_graph[graph], m.mesh_graph[graph + 1]
         faces = graph + 2 + 3 * nvert + 3 * nface
-        _gather(m, h, m.mesh_vertnum[mesh], nface, faces)
-        size = _extent(m, h, nface, faces, first)
-        _find_normals(m, h, nface, faces, first, size)
+        list_faces(m, h, m.mesh_vertnum[mesh], nface, faces)
+        size = measure_hull(m, h, nface, faces, first)
+        find_normals(m, h, nface, faces, first, size)
         for k in range(3 * nface):
             h.certain[first + m.mesh_graph[faces + k]] = 1
         for face in range(nface):

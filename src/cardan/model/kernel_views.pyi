@@ -187,6 +187,12 @@ class _Model_aux:
     hull_neighbour: Final[ConstIntArray2]
     hull_scan: Final[ConstIntArray1]
     hull_point: Final[ConstArray1]
+    polygon_adr: Final[ConstIntArray1]
+    polygon_normal: Final[ConstArray2]
+    polygon_vertadr: Final[ConstIntArray1]
+    polygon_vert: Final[ConstIntArray1]
+    around_adr: Final[ConstIntArray1]
+    around: Final[ConstIntArray1]
 
 class Model:
     opt: Final[_Model_opt]
@@ -1001,6 +1007,8 @@ class _Data_work:
     shape_scan: Final[IntArray1]
     shape_scale: Final[Array1]
     hull_reach: Final[IntArray1]
+    outline: Final[Array2]
+    outline_dist: Final[Array1]
     rk_rate: Final[Array1]
 
 class Data:

@@ -1,0 +1,222 @@
+"""Faces and edges of convex shapes near a normal, from which contact manifolds are clipped.
+
+The contact normal points out of a shape at one of its features: inside a face, on an edge, or at a corner. The faces
+and edges at this feature are the candidates of a manifold. They are numbered from 0:
+
+- box: the three faces towards the normal; its three axes are the directions of edges;
+- mesh: the polygons around the farthest vertex; the edge that leaves this vertex along each of them;
+- cylinder: the disc towards the normal, a polygon of `RIM` corners; the line on its side that is farthest along a
+  direction;
+- capsule: its segment, an edge; the radius is around it.
+
+Other shapes have no candidates.
+"""
+
+from __future__ import annotations
+
+from math import cos, pi, sin
+
+from cardan.collision.hull_search import mesh_point, vertex_row
+from cardan.collision.support import support
+from cardan.enums.codes import GEOM_BOX, GEOM_CAPSULE, GEOM_CYLINDER, GEOM_MESH
+from cardan.jit import kernel
+from cardan.maths.types import Vec3
+from cardan.maths.vector import (
+    MINVAL,
+    add3,
+    add_scaled3,
+    dot3,
+    get3,
+    get9,
+    mul_mat_t_vec3,
+    mul_mat_vec3,
+    norm3,
+    scale3,
+    sub3,
+)
+from cardan.model.kernel_views import Data, Model
+
+RIM = 16
+"""Number of corners of the polygon that stands for the disc of a cylinder."""
+NEAR_X, NEAR_Y = cos(pi / 8.0), sin(pi / 8.0)
+MIDDLE = cos(pi / 4.0)
+ALIGNED = 1e-10
+"""1 minus the cosine up to which the contact normal is that of a face."""
+ACROSS = 1e-5
+"""Cosine up to which an edge is perpendicular to the contact normal, or belongs to a face."""
+INSIDE_FACE, ON_EDGE, AT_CORNER, NO_FEATURE = range(4)
+"""Features of a shape at which a contact normal can point outwards."""
+
+
+@kernel
+def to_world(d: Data, shape: int, local: Vec3) -> Vec3:
+    """Rotate a vector from the frame of a shape to the world frame."""
+    return mul_mat_vec3(get9(d.work.shape_mat, shape), local)
+
+
+@kernel
+def place(d: Data, shape: int, local: Vec3) -> Vec3:
+    """Transform a point from the frame of a shape to the world frame."""
+    return add3(get3(d.work.shape_pos, shape), to_world(d, shape, local))
+
+
+@kernel
+def shape_axis(d: Data, shape: int, k: int) -> Vec3:
+    """Axis `k` of the frame of a shape, world frame."""
+    return d.work.shape_mat[shape, k], d.work.shape_mat[shape, 3 + k], d.work.shape_mat[shape, 6 + k]
+
+
+@kernel
+def axis_vector(k: int, length: float) -> Vec3:
+    """Vector along axis `k` of a frame."""
+    return (length if k == 0 else 0.0, length if k == 1 else 0.0, length if k == 2 else 0.0)
+
+
+@kernel
+def rim_corner(corner: int) -> tuple[float, float]:
+    """Coordinates of a corner of a regular polygon of `RIM` corners on the unit circle; corner 0 is on the x axis."""
+    k = corner % 4
+    x = 1.0 if k == 0 else (NEAR_X if k == 1 else (MIDDLE if k == 2 else NEAR_Y))
+    y = 0.0 if k == 0 else (NEAR_Y if k == 1 else (MIDDLE if k == 2 else NEAR_X))
+    quarter = corner // 4
+    if quarter == 0:
+        return x, y
+    if quarter == 1:
+        return -y, x
+    return (-x, -y) if quarter == 2 else (y, -x)
+
+
+@kernel
+def count_candidates(m: Model, d: Data, shape: int) -> tuple[int, int]:
+    """Numbers of candidate faces and edges of a shape, after the search for its farthest vertex."""
+    kind = d.work.shape_type[shape]
+    if kind == GEOM_BOX:
+        return 3, 3
+    if kind == GEOM_CYLINDER:
+        return 1, 1
+    if kind == GEOM_CAPSULE:
+        return 0, 1
+    if kind == GEOM_MESH and d.work.shape_graphadr[shape] >= 0:
+        row = vertex_row(m, d, shape, d.work.shape_vertex[shape])
+        n = m.aux.around_adr[row + 1] - m.aux.around_adr[row]
+        return n, n
+    return 0, 0
+
+
+@kernel
+def polygon_of(m: Model, d: Data, shape: int, k: int) -> int:
+    """Polygon of a mesh that is candidate `k`."""
+    return m.aux.around[m.aux.around_adr[vertex_row(m, d, shape, d.work.shape_vertex[shape])] + k]
+
+
+@kernel
+def face_normal(m: Model, d: Data, shape: int, k: int, out: Vec3) -> Vec3:
+    """Outward normal of candidate face `k`, world frame; `out` is the outward contact normal."""
+    if d.work.shape_type[shape] == GEOM_MESH:
+        return to_world(d, shape, get3(m.aux.polygon_normal, polygon_of(m, d, shape, k)))
+    axis = shape_axis(d, shape, 2 if d.work.shape_type[shape] == GEOM_CYLINDER else k)
+    return axis if dot3(axis, out) >= 0.0 else scale3(axis, -1.0)
+
+
+@kernel
+def edge_ends(m: Model, d: Data, shape: int, k: int, out: Vec3) -> tuple[Vec3, Vec3]:
+    """Ends of candidate edge `k`, world frame, where it is farthest along `out`; of a capsule, those of its segment."""
+    kind, size = d.work.shape_type[shape], get3(d.work.shape_size, shape)
+    if kind == GEOM_MESH:
+        row = vertex_row(m, d, shape, d.work.shape_vertex[shape])
+        polygon = polygon_of(m, d, shape, k)
+        begin, end = m.aux.polygon_vertadr[polygon], m.aux.polygon_vertadr[polygon + 1]
+        following = m.aux.polygon_vert[begin]
+        for i in range(begin, end - 1):
+            if m.aux.polygon_vert[i] == row:
+                following = m.aux.polygon_vert[i + 1]
+        return place(d, shape, mesh_point(m, row)), place(d, shape, mesh_point(m, following))
+    local = mul_mat_t_vec3(get9(d.work.shape_mat, shape), out)
+    middle, half = (0.0, 0.0, 0.0), (0.0, 0.0, size[1])
+    if kind == GEOM_BOX:
+        half = axis_vector(k, size[0] if k == 0 else (size[1] if k == 1 else size[2]))
+        middle = (
+            0.0 if k == 0 else (size[0] if local[0] >= 0.0 else -size[0]),
+            0.0 if k == 1 else (size[1] if local[1] >= 0.0 else -size[1]),
+            0.0 if k == 2 else (size[2] if local[2] >= 0.0 else -size[2]),
+        )
+    elif kind == GEOM_CYLINDER:
+        radial = norm3((local[0], local[1], 0.0))
+        if radial > MINVAL:
+            middle = (size[0] * local[0] / radial, size[0] * local[1] / radial, 0.0)
+    return place(d, shape, sub3(middle, half)), place(d, shape, add3(middle, half))
+
+
+@kernel
+def edge_direction(m: Model, d: Data, shape: int, k: int, out: Vec3) -> Vec3:
+    """Unit vector along candidate edge `k`, world frame; 0 if the edge has no length."""
+    if d.work.shape_type[shape] != GEOM_MESH:
+        return shape_axis(d, shape, k if d.work.shape_type[shape] == GEOM_BOX else 2)
+    a, b = edge_ends(m, d, shape, k, out)
+    along = sub3(b, a)
+    return scale3(along, 1.0 / max(norm3(along), MINVAL))
+
+
+@kernel
+def find_feature(m: Model, d: Data, shape: int, out: Vec3) -> tuple[int, int]:
+    """Find the feature of a shape at which the contact normal `out` points outwards, and the face or edge that it is.
+
+    Searches the farthest vertex along `out`, to which the candidates belong.
+    """
+    support(m, d, shape, out)
+    nface, nedge = count_candidates(m, d, shape)
+    if nface + nedge == 0:
+        return NO_FEATURE, 0
+    for k in range(nface):
+        if dot3(face_normal(m, d, shape, k, out), out) >= 1.0 - ALIGNED:
+            return INSIDE_FACE, k
+    for k in range(nedge):
+        if abs(dot3(edge_direction(m, d, shape, k, out), out)) <= ACROSS:
+            return ON_EDGE, k
+    return AT_CORNER, 0
+
+
+@kernel
+def face_counts(m: Model, d: Data, shape: int, feature: tuple[int, int], k: int, out: Vec3) -> bool:
+    """Whether candidate face `k` is at a feature: the face itself, one beside the edge, or any at the corner."""
+    if feature[0] == ON_EDGE:
+        edge = edge_direction(m, d, shape, feature[1], out)
+        return abs(dot3(edge, face_normal(m, d, shape, k, out))) <= ACROSS
+    return feature[0] == AT_CORNER or k == feature[1]
+
+
+@kernel
+def edge_counts(feature: tuple[int, int], k: int) -> bool:
+    """Whether candidate edge `k` is at a feature: the edge itself, or any at the corner."""
+    return feature[0] == AT_CORNER or (feature[0] == ON_EDGE and k == feature[1])
+
+
+@kernel
+def count_corners(m: Model, d: Data, shape: int, k: int) -> int:
+    """Number of corners of candidate face `k`."""
+    kind = d.work.shape_type[shape]
+    if kind == GEOM_MESH:
+        polygon = polygon_of(m, d, shape, k)
+        return m.aux.polygon_vertadr[polygon + 1] - m.aux.polygon_vertadr[polygon]
+    return RIM if kind == GEOM_CYLINDER else 4
+
+
+@kernel
+def face_corner(m: Model, d: Data, shape: int, k: int, corner: int, out: Vec3) -> Vec3:
+    """Corner of candidate face `k`, world frame; the corners are in order around the face."""
+    kind, size = d.work.shape_type[shape], get3(d.work.shape_size, shape)
+    if kind == GEOM_MESH:
+        first = m.aux.polygon_vertadr[polygon_of(m, d, shape, k)]
+        return place(d, shape, mesh_point(m, m.aux.polygon_vert[first + corner]))
+    normal = mul_mat_t_vec3(get9(d.work.shape_mat, shape), face_normal(m, d, shape, k, out))
+    if kind == GEOM_CYLINDER:
+        x, y = rim_corner(corner)
+        return place(d, shape, (size[0] * x, size[0] * y, size[1] * normal[2]))
+    i, j = (k + 1) % 3, (k + 2) % 3
+    side_i = 1.0 if corner == 0 or corner == 3 else -1.0
+    side_j = 1.0 if corner < 2 else -1.0
+    half_i = size[0] if i == 0 else (size[1] if i == 1 else size[2])
+    half_j = size[0] if j == 0 else (size[1] if j == 1 else size[2])
+    half_k = size[0] if k == 0 else (size[1] if k == 1 else size[2])
+    local = add_scaled3(axis_vector(i, side_i * half_i), axis_vector(j, 1.0), side_j * half_j)
+    return place(d, shape, add_scaled3(local, normal, half_k))

@@ -1,0 +1,299 @@
+"""Contact manifolds of convex shapes: several contacts from two faces, or an edge and a face, that nearly touch.
+
+The exact contact has one point. If a face of each shape is there, and both are parallel to `PARALLEL`, the contacts
+are the corners of their overlap. If an edge of one shape is as parallel to a face of the other, they are the ends of
+the part of the edge above the face. The normal of all contacts is that of a face, of the second shape if it has one. Of
+more than `MOST` corners, those of the largest quadrilateral are kept.
+
+The overlap of two faces is found in the plane of the first: the first face is clipped by the planes through the sides
+of the second that are perpendicular to the first. Distances of corners are measured along the normal of the contacts.
+
+Sources: C. Ericson, Real-Time Collision Detection (2005), section 8.3.4 (clipping a polygon by planes); spec:
+computation, collision detection of MuJoCo 4.0, multiple contacts. Tolerances, the order of preference and the choice of
+the normal follow numerical results of MuJoCo 4.0.0.
+"""
+
+from __future__ import annotations
+
+from math import inf
+
+from cardan.collision.contact import put_contact
+from cardan.collision.facets import (
+    INSIDE_FACE,
+    NO_FEATURE,
+    count_candidates,
+    count_corners,
+    edge_counts,
+    edge_direction,
+    edge_ends,
+    face_corner,
+    face_counts,
+    face_normal,
+    find_feature,
+)
+from cardan.jit import kernel
+from cardan.maths.types import Vec3
+from cardan.maths.vector import add3, add_scaled3, cross, dot3, get3, scale3, set3, sub3
+from cardan.model.fields_work import OUTLINE
+from cardan.model.kernel_views import Data, Model
+
+PARALLEL = 0.0888
+"""Sine of the angle up to which a face and an edge or another face are parallel."""
+OPPOSITE = -((1.0 - PARALLEL * PARALLEL) ** 0.5)
+"""Cosine of the angle of the outward normals of two faces below which they are parallel."""
+TIE = 1e-6
+"""Weight of parallelism against the match with the normal."""
+MOST = 4
+"""Maximum number of contacts of a pair of convex geoms."""
+Feature = tuple[int, int]
+
+
+@kernel
+def find_faces(m: Model, d: Data, features: tuple[Feature, Feature], normal: Vec3) -> tuple[int, int]:
+    """Find the parallel faces of both shapes that best match the normal; -1 and -1 if no two are parallel."""
+    in1, in2 = normal, scale3(normal, -1.0)
+    best, found1, found2 = -inf, -1, -1
+    n1, n2 = count_candidates(m, d, 0)[0], count_candidates(m, d, 1)[0]
+    for i in range(n1):
+        if face_counts(m, d, 0, features[0], i, in1):
+            face1 = face_normal(m, d, 0, i, in1)
+            for j in range(n2):
+                if face_counts(m, d, 1, features[1], j, in2):
+                    face2 = face_normal(m, d, 1, j, in2)
+                    match = dot3(sub3(face1, face2), normal)
+                    if match > best and dot3(face1, face2) < OPPOSITE:
+                        best, found1, found2 = match, i, j
+    return found1, found2
+
+
+@kernel
+def find_edge_and_face(
+    m: Model, d: Data, side: int, features: tuple[Feature, Feature], normal: Vec3
+) -> tuple[int, int]:
+    """Find an edge of shape `side` and a face of the other that are parallel; -1 and -1 if none are.
+
+    Of several, those whose face best matches the normal are found, and of these the most parallel.
+    """
+    out = normal if side == 0 else scale3(normal, -1.0)
+    against = scale3(out, -1.0)
+    mine, other = features[0] if side == 0 else features[1], features[1] if side == 0 else features[0]
+    best, edge, face = -inf, -1, -1
+    nedge, nface = count_candidates(m, d, side)[1], count_candidates(m, d, 1 - side)[0]
+    for i in range(nedge):
+        if edge_counts(mine, i):
+            along = edge_direction(m, d, side, i, out)
+            for j in range(nface):
+                if face_counts(m, d, 1 - side, other, j, against):
+                    across = face_normal(m, d, 1 - side, j, against)
+                    sine = abs(dot3(along, across))
+                    match = dot3(across, against) - TIE * sine
+                    if sine <= PARALLEL and match > best:
+                        best, edge, face = match, i, j
+    return edge, face
+
+
+@kernel
+def clip_polygon(d: Data, source: int, n: int, point: Vec3, outward: Vec3) -> int:
+    """Clip a polygon by a plane; return the number of corners of the part behind it.
+
+    The polygon's `n` corners are in half `source` (0 or 1) of ``d.work.outline``; those of the part are written to the
+    other half. The plane passes through `point`.
+    """
+    base, target, count = OUTLINE * source, OUTLINE * (1 - source), 0
+    before = get3(d.work.outline, base + n - 1)
+    height = dot3(sub3(before, point), outward)
+    for k in range(n):
+        here = get3(d.work.outline, base + k)
+        next_height = dot3(sub3(here, point), outward)
+        if (height < 0.0 < next_height or next_height < 0.0 < height) and count < OUTLINE:
+            share = height / (height - next_height)
+            set3(d.work.outline, target + count, add_scaled3(before, sub3(here, before), share))
+            count += 1
+        if next_height <= 0.0 and count < OUTLINE:
+            set3(d.work.outline, target + count, here)
+            count += 1
+        before, height = here, next_height
+    return count
+
+
+@kernel
+def clip_faces(m: Model, d: Data, face1: int, face2: int, normal: Vec3) -> tuple[int, int]:
+    """Clip a face of the first shape by the sides of a face of the second.
+
+    Returns:
+        The half of ``d.work.outline`` with the result, and its number of corners.
+    """
+    against = scale3(normal, -1.0)
+    up = face_normal(m, d, 0, face1, normal)
+    n, half = min(count_corners(m, d, 0, face1), OUTLINE), 0
+    for k in range(n):
+        set3(d.work.outline, k, face_corner(m, d, 0, face1, k, normal))
+    nside = count_corners(m, d, 1, face2)
+    a, b = face_corner(m, d, 1, face2, 0, against), face_corner(m, d, 1, face2, 1, against)
+    turn = dot3(cross(sub3(b, a), sub3(face_corner(m, d, 1, face2, nside - 1, against), b)), up)
+    side = -1.0 if turn > 0.0 else 1.0
+    a = face_corner(m, d, 1, face2, nside - 1, against)
+    for k in range(nside):
+        b = face_corner(m, d, 1, face2, k, against)
+        if n > 0:
+            n = clip_polygon(d, half, n, a, scale3(cross(up, sub3(b, a)), side))
+            half = 1 - half
+        a = b
+    return half, n
+
+
+@kernel
+def keep_near(d: Data, half: int, n: int, plane: Vec3, normal: Vec3) -> int:
+    """Keep the corners within the margin of a plane, with their distances to it; return their number."""
+    base, count = OUTLINE * half, 0
+    for k in range(n):
+        point = get3(d.work.outline, base + k)
+        dist = dot3(sub3(plane, point), normal)
+        if dist <= d.work.near_margin:
+            set3(d.work.outline, base + count, point)
+            d.work.outline_dist[count] = dist
+            count += 1
+    return count
+
+
+@kernel
+def triangle(d: Data, base: int, i: int, j: int, k: int, normal: Vec3) -> float:
+    """Twice the area of a triangle of corners, seen along the normal."""
+    a = get3(d.work.outline, base + i)
+    return abs(dot3(cross(sub3(get3(d.work.outline, base + j), a), sub3(get3(d.work.outline, base + k), a)), normal))
+
+
+@kernel
+def largest_quadrilateral(d: Data, half: int, n: int, normal: Vec3) -> tuple[int, int, int, int]:
+    """Find the four of `n` corners of a convex polygon that span the largest area, in order.
+
+    For each first corner, the third moves around the polygon, and the other two follow monotonically.
+    """
+    base, largest = OUTLINE * half, -1.0
+    best = (0, 1, 2, 3)
+    for i in range(n - 3):
+        j, rest = i + 1, i + 3
+        for k in range(i + 2, n - 1):
+            rest = max(rest, k + 1)
+            area1, area2 = triangle(d, base, i, j, k, normal), triangle(d, base, i, k, rest, normal)
+            while j + 1 < k and triangle(d, base, i, j + 1, k, normal) >= area1:
+                j += 1
+                area1 = triangle(d, base, i, j, k, normal)
+            while rest + 1 < n and triangle(d, base, i, k, rest + 1, normal) >= area2:
+                rest += 1
+                area2 = triangle(d, base, i, k, rest, normal)
+            area = area1 + area2
+            if area > largest:
+                largest, best = area, (i, j, k, rest)
+    return best
+
+
+@kernel
+def put_corners(d: Data, half: int, n: int, normal: Vec3) -> int:
+    """Write the contacts of the `n` corners that are kept, at most `MOST` of them; return their number."""
+    chosen = (0, 1, 2, 3)
+    if n > MOST:
+        chosen = largest_quadrilateral(d, half, n, normal)
+    count = min(n, MOST)
+    for k in range(count):
+        row = chosen[0] if k == 0 else (chosen[1] if k == 1 else (chosen[2] if k == 2 else chosen[3]))
+        dist = d.work.outline_dist[row]
+        point = add_scaled3(get3(d.work.outline, OUTLINE * half + row), normal, 0.5 * dist)
+        put_contact(d, k, dist, point, normal)
+    return count
+
+
+@kernel
+def touch_faces(m: Model, d: Data, faces: tuple[int, int], normal: Vec3) -> int:
+    """Write the contacts of a face of each shape; return their number."""
+    against = scale3(normal, -1.0)
+    common = scale3(face_normal(m, d, 1, faces[1], against), -1.0)
+    half, n = clip_faces(m, d, faces[0], faces[1], normal)
+    n = keep_near(d, half, n, face_corner(m, d, 1, faces[1], 0, against), common)
+    return put_corners(d, half, n, common)
+
+
+@kernel
+def clip_edge(m: Model, d: Data, side: int, face: int, ends: tuple[Vec3, Vec3], out: Vec3) -> tuple[float, float]:
+    """Clip an edge by the sides of a face of shape `side`; return the shares of its length between which it is inside.
+
+    The first is larger than the second if no part is inside. `out` is the outward contact normal of the face's shape.
+    """
+    up = face_normal(m, d, side, face, out)
+    n = count_corners(m, d, side, face)
+    a = face_corner(m, d, side, face, n - 1, out)
+    centre = face_corner(m, d, side, face, n // 2, out)
+    inner = scale3(add3(add3(a, centre), face_corner(m, d, side, face, n // 4, out)), 1.0 / 3.0)
+    first, last = 0.0, 1.0
+    for k in range(n):
+        b = face_corner(m, d, side, face, k, out)
+        outward = cross(up, sub3(b, a))
+        if dot3(outward, sub3(inner, a)) > 0.0:
+            outward = scale3(outward, -1.0)
+        height1, height2 = dot3(sub3(ends[0], a), outward), dot3(sub3(ends[1], a), outward)
+        if height1 > 0.0 and height2 > 0.0:
+            return 1.0, 0.0
+        if height1 > 0.0:
+            first = max(first, height1 / (height1 - height2))
+        elif height2 > 0.0:
+            last = min(last, height1 / (height1 - height2))
+        a = b
+    return first, last
+
+
+@kernel
+def touch_edge(m: Model, d: Data, side: int, pair: tuple[int, int], normal: Vec3, radius: float, changed: bool) -> int:
+    """Write the contacts of an edge of shape `side` with a face of the other; return their number.
+
+    `pair` is the edge and the face, `radius` that around the edge. If the contact normal `changed` to that of the face,
+    and only one end of the edge is near, its contact is written twice, as in MuJoCo 4.0.0.
+    """
+    out = normal if side == 0 else scale3(normal, -1.0)
+    against = scale3(out, -1.0)
+    up = face_normal(m, d, 1 - side, pair[1], against)
+    ends = edge_ends(m, d, side, pair[0], out)
+    if radius > 0.0:
+        along = edge_direction(m, d, side, pair[0], out)
+        offset = scale3(add_scaled3(out, along, -dot3(out, along)), radius)
+        ends = add3(ends[0], offset), add3(ends[1], offset)
+    first, last = clip_edge(m, d, 1 - side, pair[1], ends, against)
+    if first > last:
+        return 0
+    common = up if side == 1 else scale3(up, -1.0)
+    base = face_corner(m, d, 1 - side, pair[1], 0, against)
+    count = 0
+    for k in range(2):
+        point = add_scaled3(ends[0], sub3(ends[1], ends[0]), first if k == 0 else last)
+        dist = dot3(sub3(point, base), up)
+        if dist <= d.work.near_margin:
+            put_contact(d, count, dist, add_scaled3(point, up, -0.5 * dist), common)
+            count += 1
+    if count == 1 and changed:
+        put_contact(d, 1, d.work.near_dist[0], get3(d.work.near_pos, 0), common)
+        count = 2
+    return count
+
+
+@kernel
+def find_manifold(m: Model, d: Data, normal: Vec3, radius1: float, radius2: float) -> int:
+    """Write the contacts of the two shapes in ``d.work.shape_*``, whose exact contact has a unit normal.
+
+    `radius1` and `radius2` are the radii around the shapes. Returns the number of contacts; 0 or 1 if the exact contact
+    is the only one.
+    """
+    feature1 = find_feature(m, d, 0, normal)
+    feature2 = find_feature(m, d, 1, scale3(normal, -1.0))
+    if feature1[0] == NO_FEATURE or feature2[0] == NO_FEATURE:
+        return 0
+    features = (feature1, feature2)
+    faces = find_faces(m, d, features, normal)
+    if faces[0] >= 0:
+        return touch_faces(m, d, faces, normal)
+    changed = feature1[0] != INSIDE_FACE and feature2[0] != INSIDE_FACE
+    pair = find_edge_and_face(m, d, 0, features, normal)
+    if pair[0] >= 0:
+        return touch_edge(m, d, 0, pair, normal, radius1, changed)
+    pair = find_edge_and_face(m, d, 1, features, normal)
+    if pair[0] >= 0:
+        return touch_edge(m, d, 1, pair, normal, radius2, changed)
+    return 0
