@@ -11,13 +11,14 @@ from cardan.model.mjdata import MjData
 from cardan.model.mjmodel import MjModel
 from cardan.model.tables import CAPACITIES
 from cardan.solver.newton import solve
+from cardan.solver.warm_start import save_warm_start
 
 OUTPUTS = ("qacc", "qfrc_constraint", "efc_force", "efc_b")
 
 
 def solve_problem(m: MjModel, d: MjData) -> None:
-    """Run the solver, enlarging memory as it asks."""
-    program = Program([solve])
+    """Run the solver and save its result, enlarging memory as it asks."""
+    program = Program([solve, save_warm_start])
     status = program.run(m, d)
     while status:
         d.grow(CAPACITIES[status - 1], d._memory.scalars["work.need"][0])

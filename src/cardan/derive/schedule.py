@@ -33,6 +33,7 @@ from cardan.enums import mjtIntegrator
 from cardan.soft.contacts import soft_collision
 from cardan.solver.choice import solver_stages
 from cardan.solver.gauss_seidel import solve_noslip
+from cardan.solver.warm_start import save_warm_start
 from cardan.step import pipeline
 from cardan.step.finite_difference import save_start
 from cardan.step.integrators import euler, implicitfast, implicitfast_with_blocks
@@ -114,7 +115,7 @@ def schedule_of(m: MjModel, kind: str, distant: bool, extended: bool) -> Schedul
         values.append(implicit.factor_solution)
     factors = [SOLVED[stage][0] for stage in after if stage in SOLVED]
     if factors:
-        values += [stage for stage in after if stage not in SOLVED and stage is not plugin_advance]
+        values += [stage for stage in after if stage not in SOLVED and stage not in (plugin_advance, save_warm_start)]
         values += factors
     if after:
         values.append(save_start)
@@ -169,6 +170,8 @@ def tangents_of(
         return [stage] if noslip else [Plain(stage)] if several else []
     if stage is solve_noslip:
         return [Plain(implicit.recall_forces), implicit.dual_bias, stage]
+    if stage is save_warm_start:
+        return [Plain(stage)] if several else []
     if stage in solver_stages(m):
         kept = [Plain(implicit.keep_forces)] if noslip else []
         return [*([Plain(stage), *kept, Plain(implicit.factor_solution)] if several else []), *SOLUTION]

@@ -11,6 +11,7 @@ from cardan.solver.conjugate import solve_conjugate
 from cardan.solver.gauss_seidel import solve_gauss_seidel, solve_noslip
 from cardan.solver.jacobian import DENSE_MAX
 from cardan.solver.newton import solve, solve_small
+from cardan.solver.warm_start import save_warm_start
 
 Stage = Callable[[Any, Any], int]
 
@@ -24,13 +25,16 @@ SOLVERS: dict[int, Callable[[Any], Stage]] = {
 def solver_stages(m: Any) -> list[Stage]:
     """Return the stages of the model's solver, followed by the no-slip solver if it has iterations.
 
+    In MuJoCo 3.1 the result of the main solver is saved for the next start; see `solver.warm_start`.
+
     Raises:
         FatalError: `opt.solver` is not a value of mjtSolver; the message is the reference's.
     """
     if m.opt.solver not in SOLVERS:
         raise FatalError(f"mj_fwdConstraint: unknown solver type {m.opt.solver}")
+    saved = [] if m.is_4_0 else [save_warm_start]
     after = [solve_noslip] if m.opt.noslip_iterations > 0 else []
-    return [SOLVERS[m.opt.solver](m), *after]
+    return [SOLVERS[m.opt.solver](m), *saved, *after]
 
 
 def is_dual(m: Any) -> bool:

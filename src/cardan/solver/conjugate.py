@@ -54,8 +54,6 @@ def solve_conjugate(m: Model, d: Data) -> int:
             d.solver_nisland = count if d.work.tree_island[m.ntree] < 0 else count - 1
         else:
             close_slot(d)
-    for i in range(m.nv):
-        d.qacc_warmstart[i] = d.qacc[i]
     return OK
 
 

@@ -163,7 +163,7 @@ def solve_gauss_seidel(m: Model, d: Data) -> int:
     """Compute constraint forces and acceleration by PGS.
 
     Reads qacc_smooth, the rows, ``work.AR`` and qacc_warmstart. Writes efc_b, efc_force, efc_state, qfrc_constraint,
-    qacc, qacc_warmstart and the solver statistics.
+    qacc and the solver statistics.
     """
     d.solver_niter[0] = 0
     for i in range(m.nv):
@@ -199,8 +199,6 @@ def solve_gauss_seidel(m: Model, d: Data) -> int:
             if not improvement >= m.opt.tolerance:
                 break
         apply_forces(m, d)
-    for i in range(m.nv):
-        d.qacc_warmstart[i] = d.qacc[i]
     return OK
 
 

@@ -109,9 +109,9 @@ def solve_islands(m: Model, d: Data, large: Any) -> int:
     """Compute acceleration and constraint forces; return OK or a request to enlarge the memory of an island's matrices.
 
     Reads qM, qacc_smooth, qfrc_smooth, the rows (efc_J, efc_D, efc_R, efc_aref, efc_frictionloss, ...) and
-    qacc_warmstart. Writes qacc, qfrc_constraint, efc_force, efc_state, efc_b, contact.H, qacc_warmstart and the solver
-    statistics. `large` is None if no island can have more than `DENSE_MAX` degrees of freedom: the compiler then
-    removes the branches for sparse matrices from the stage.
+    qacc_warmstart. Writes qacc, qfrc_constraint, efc_force, efc_state, efc_b, contact.H and the solver statistics.
+    `large` is None if no island can have more than `DENSE_MAX` degrees of freedom: the compiler then removes the
+    branches for sparse matrices from the stage.
     """
     for i in range(m.nv):
         d.qacc[i] = d.qacc_smooth[i]
@@ -132,8 +132,6 @@ def solve_islands(m: Model, d: Data, large: Any) -> int:
                 return status
             scatter(d, island)
         close_slot(d)
-    for i in range(m.nv):
-        d.qacc_warmstart[i] = d.qacc[i]
     return OK
 
 

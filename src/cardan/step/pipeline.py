@@ -50,6 +50,7 @@ from cardan.soft.edges import edge_derivatives, edge_energy, edge_forces, edge_v
 from cardan.soft.flex import flex, has_flexes
 from cardan.solver.choice import is_dual, solver_stages, wants_islands
 from cardan.solver.islands import find_islands
+from cardan.solver.warm_start import save_warm_start
 from cardan.step import diagnosis
 from cardan.step import plugin_stages as plugins
 from cardan.step.adapters import has_user_actuators, has_user_sensors, user_cutoff, user_defaults
@@ -321,22 +322,24 @@ COMPARE = (keep_forward, timed("INVERSE", *INVERSE_ACC_BARE), compare_fwd_inv)
 # time stepping ---------------------------------------------------------------
 
 PLUGIN_ADVANCE = when(plugins.has_advancing_plugins, plugins.plugin_advance)
+WARM_START = when(is_4_0, save_warm_start)
 IMPLICIT = (
     timed(
         "ADVANCE",
+        WARM_START,
         *VELOCITY_DERIVATIVES,
         when(_implicitfast, when(_with_blocks, implicitfast_with_blocks), unless(_with_blocks, implicitfast)),
         when(_implicit, implicit),
         PLUGIN_ADVANCE,
     ),
 )
-EULER = timed("ADVANCE", euler, PLUGIN_ADVANCE)
+EULER = timed("ADVANCE", WARM_START, euler, PLUGIN_ADVANCE)
 
 
 def _runge_kutta(on_group: bool) -> tuple[Any, ...]:
     """Return the items of a Runge-Kutta step after its first forward dynamics."""
     begin, second, third, end = runge_kutta(on_group)
-    return (begin, *FORWARD_BARE, second, *FORWARD_BARE, third, *FORWARD_BARE, end, PLUGIN_ADVANCE)
+    return (begin, *FORWARD_BARE, second, *FORWARD_BARE, third, *FORWARD_BARE, WARM_START, end, PLUGIN_ADVANCE)
 
 
 RUNGE_KUTTA = (when(is_4_0, *_runge_kutta(True)), unless(is_4_0, *_runge_kutta(False)))

@@ -125,7 +125,8 @@ def runge_kutta(on_group: bool) -> tuple[Stage, Stage, Stage, Stage]:
     """Return the stages ``rk_begin``, ``rk_second``, ``rk_third`` and ``rk_end``.
 
     Args:
-        on_group: whether angular velocities are combined on the rotation group, as in MuJoCo 4.0.
+        on_group: whether angular velocities are combined on the rotation group, and qacc becomes the combined
+            acceleration, as in MuJoCo 4.0. In MuJoCo 3.1, qacc is that of the last state.
     """
 
     def rk_begin(m: Model, d: Data) -> int:
@@ -147,6 +148,9 @@ def runge_kutta(on_group: bool) -> tuple[Stage, Stage, Stage, Stage]:
     def rk_end(m: Model, d: Data) -> int:
         _add_derivative(m, d, 1.0 / 6.0, 1.0, on_group)
         _restore_start(m, d)
+        if on_group:
+            for i in range(m.nv):
+                d.qacc[i] = d.work.rk_acceleration[i]
         advance(m, d, d.work.rk_acceleration, d.work.rk_velocity, d.work.rk_act_dot)
         return OK
 
