@@ -18,8 +18,6 @@ KNOWN: dict[str, tuple[str, ...]] = {
 
 
 OPEN: dict[str, str] = {
-    "testdata/inertia.xml": "<freejoint align>, which the reference reads without describing it",
-    "collision_primitive/spheres_cylinders.xml": "<replicate prefix>, which the reference reads without describing it",
     "actuation/refsite_free.xml": "lengths of an actuator with a reference site that a free joint moves",
     "engine/testdata/frame.xml": "a step with 7 contacts in the reference and 6 here",
 }

@@ -37,7 +37,7 @@ def add_bodies(build: Build) -> None:
     frames: list[tuple[Element, ...]] = [()]  # around each body
     while stack:
         (element, around), parent = stack.pop()
-        if build.fuses and not element["mocap"] and not any(part.row.kind == "joint" for part, _ in element.content()):
+        if build.fuses and _is_fused(element):
             stack.extend((placed, parent) for placed in reversed(parent.absorb((element, around))))
             build.sizes["nuser_body"] = max(build.sizes.get("nuser_body", 0), len(element["user"] or ()))
             continue
@@ -51,6 +51,13 @@ def add_bodies(build: Build) -> None:
             stack.extend([(placed, body) for placed in reversed(inside)])
     build.enter_all("body", names)
     _place_all(build, frames)
+
+
+def _is_fused(element: Element) -> bool:
+    """Return whether a body can be fused with its parent: it is static, and the user does not keep it."""
+    if element["mocap"] or element["fuse"] == "false":
+        return False
+    return not any(part.row.kind == "joint" for part, _ in element.content())
 
 
 def _place_all(build: Build, frames: list[tuple[Element, ...]]) -> None:
@@ -211,6 +218,8 @@ def _simple(body: Body, weldid: list[int]) -> int:
     """Return ``body_simple``: 2 if the body only slides, 1 if its inertia is always diagonal, else 0."""
     if body.parent is None:
         return 1
+    if body.element.given("simple") == "false":
+        return 0
     if body.parent.parent is not None and body.parent.parent.id:
         return 0  # as in the reference, also for children of two static bodies
     if body.children or weldid[body.parent.id] or (body.ipos, body.iquat) != IDENTITY:

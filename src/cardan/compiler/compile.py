@@ -9,6 +9,7 @@ import numpy as np
 
 from cardan.compat import VERSIONS
 from cardan.compiler.actuators import add_actuators
+from cardan.compiler.alignment import align_free_bodies
 from cardan.compiler.bodies import add_bodies, put_bodies, put_topology
 from cardan.compiler.build import KINDS, Build
 from cardan.compiler.bvh import fill_trees, find_body_trees, reserve_trees
@@ -172,6 +173,7 @@ def _build_bodies(build: Build) -> None:
             set_inertia(build, body, others)
     for body in build.bodies:
         check_moving(body)
+    align_free_bodies(build)
     scale_total_mass(build)
     put_bodies(build)
     put_sameframes(build)

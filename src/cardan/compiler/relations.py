@@ -124,7 +124,7 @@ def _data(equalities: Resolved) -> list[tuple[float, ...]]:
     values = [equalities.get(name, missing) for name, missing in names.items()]
     rows: list[tuple[float, ...]] = []
     for element, anchor, pose, scale, coefficients in zip(equalities.elements, *values, strict=True):
-        if "site1" in element.attributes:  # the data is without effect but for the scale
+        if "site1" in element.attributes:  # only the scale has an effect
             rows.append((*_PROPORTIONAL, *[0.0] * 5, scale) if element.tag == "weld" else (0.0,) * 11)
         elif anchor is None:
             rows.append((*coefficients, *[0.0] * 5, 1.0))

@@ -67,7 +67,7 @@ FREEJOINT = element(
     name("joint"),
     GROUP,
     keyword("align", k.TRISTATE, "auto", "whether the body's frame becomes its inertial frame, if it has no children; "
-            "auto: as compiler alignfree", since="3.2.3", later_keywords={"true": "aligned free bodies"}),
+            "auto: as compiler alignfree", since="3.2.3"),
     kind="joint",
 )  # fmt: skip
 
@@ -252,10 +252,8 @@ BODY = element(
     real("gravcomp", 0.0, "share of gravity that is compensated"),
     keyword("sleep", k.SLEEP, "auto", "when the moving tree that starts here may sleep", since="3.3.6",
             later="sleeping islands"),
-    keyword("simple", k.OPT_OUT, "auto", "whether the body may be computed as a simple one", since="3.11",
-            later_keywords={"false": "bodies that are not simple"}),
-    keyword("fuse", k.OPT_OUT, "auto", "whether fusestatic may fuse the body with its parent", since="3.11",
-            later_keywords={"false": "bodies that are not fused"}),
+    keyword("simple", k.OPT_OUT, "auto", "whether the body may be computed as a simple one", since="3.11"),
+    keyword("fuse", k.OPT_OUT, "auto", "whether fusestatic may fuse the body with its parent", since="3.11"),
     USER,
     children=MEMBERS,
     multiplicity="R",
