@@ -226,3 +226,19 @@ def test_every_command_has_the_option_compat(slider: str, monkeypatch: pytest.Mo
         assert any("--compat" in option.opts for option in command.params), name
     status, text = run("info", slider, "--compat", "5")
     assert status == 2 and "unknown version '5'; expected '3.1' or '4.0'" in re.sub(r"[\s│]+", " ", text), text
+
+
+WITHOUT_VIEWER = """
+import sys
+sys.modules.update(dict.fromkeys(("viser", "websockets")))  # as if they were not installed
+from cardan.cli import main
+main()
+"""
+
+
+def test_viewer_without_its_packages(slider: str) -> None:
+    """The error says what to install."""
+    command = [sys.executable, "-c", WITHOUT_VIEWER, "view", slider]
+    found = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    assert found.returncode == 1
+    assert found.stderr == "cardan: error: the viewer needs the package viser: pip install 'cardan[view]'\n"

@@ -172,6 +172,7 @@ def test_errors_of_strings_tell_the_line_as_in_the_reference(content: str) -> No
         ("<robot><link/></robot>", "required attribute missing"),
         ('<mujoco x="1"/>', "unknown attribute"),
         (b"\xff\xfe\xfd", "not well-formed"),
+        ("folder/model.xml", "line 1: not well-formed .*; if this is the path of a file, read it with from_xml_path"),
     ],
 )
 def test_document_level_errors(xml: str | bytes, word: str) -> None:

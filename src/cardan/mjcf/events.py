@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from typing import NoReturn
 from xml.parsers import expat
 
-from cardan.errors import MjcfError
+from cardan.errors import FROM_STRING, MjcfError
 
 Start = Callable[[str, dict[str, str]], None]
 End = Callable[[str], None]
@@ -77,6 +77,8 @@ def run_parser(parser: expat.XMLParserType, text: str | bytes, source: str) -> N
         parser.Parse(text.encode() if isinstance(text, str) else text, True)
     except expat.ExpatError as error:
         reason = f"not well-formed XML: {expat.ErrorString(error.code)}, column {error.offset + 1}"
+        if source == FROM_STRING and text and ("<" if isinstance(text, str) else b"<") not in text:
+            reason += "; if this is the path of a file, read it with from_xml_path or MjSpec.from_file"
         raise NotWellFormed(reason, source, error.lineno) from None
     except MjcfError:
         raise

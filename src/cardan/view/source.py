@@ -198,9 +198,10 @@ Show = Callable[[list[Path]], str]
 
 def receiver(uploads: Uploads, show: Show) -> Frame:
     """Make the frame that sends files; `show` is called after each transfer, in its own thread, with the models."""
-    from websockets.exceptions import ConnectionClosed
 
     async def talk(connection: ServerConnection) -> None:
+        from websockets.exceptions import ConnectionClosed  # here, so that `PageServer` reports a missing package
+
         try:
             try:
                 models = await _receive(connection, uploads)
