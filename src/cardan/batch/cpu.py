@@ -237,7 +237,7 @@ class WorldMemories:
         self._growable = frozenset(CAPACITIES)
         self._layout = layout_of(self.struct, self._growable, None, self.sizes)
         self.dtype = self.struct.by_name["work.buffer"].numpy_dtype
-        self._private = {name: np.zeros((count, size), self.dtype) for name, size in private_sizes(m).items()}
+        self._private = {name: np.zeros((count, size), self.dtype) for name, size in private_sizes(self.sizes).items()}
         self._blocks = {home: self._block(home) for home in _HOMES}
         self._attach("work.buffer", self._blocks[None].view(self.dtype), self._layout.nbytes // self.dtype.itemsize)
         for name, block in self._private.items():

@@ -15,7 +15,6 @@ from rich.tree import Tree
 
 import cardan
 from cardan.cli.loading import load_model, model_name, start
-from cardan.jit import Program
 from cardan.model import internals
 from cardan.model.tables import SIZE_NAMES
 from cardan.step.pipeline import STEP
@@ -133,8 +132,8 @@ def time_stages(m: cardan.MjModel, d: cardan.MjData, rows: np.ndarray) -> dict[s
     subtracted. For a stage that runs several times in a step (RK4), the runs are added.
     """
     whole = step_program(m)
-    programs: list[Program] = [StepProgram([stage], forward=whole.forward) for stage in whole.stages]
-    programs.append(StepProgram([]))
+    programs = [StepProgram(whole.plan._replace(stages=(stage,))) for stage in whole.stages]
+    programs.append(StepProgram(whole.plan._replace(stages=())))
     spent = np.empty((len(rows), len(programs)))
     for k, row in enumerate(rows):
         d.ctrl[:] = row

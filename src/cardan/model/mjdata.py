@@ -140,7 +140,7 @@ class ArenaHeld(BaseException):
 def new_memory(model: MjModel, sizes: Mapping[str, int]) -> StructMemory:
     """Allocate memory, all 0, for new data of a model; `sizes` is `data_sizes`, or has larger capacities."""
     memory = StructMemory(model._form.struct(DATA), sizes, CAPACITIES)
-    attach_private(memory, {name: np.zeros(size) for name, size in private_sizes(model).items()})
+    attach_private(memory, {name: np.zeros(size) for name, size in private_sizes(memory.sizes).items()})
     memory.arrays["plugin"][:] = model._memory.arrays["plugin"]
     return memory
 
@@ -163,9 +163,12 @@ def data_sizes(model: MjModel) -> dict[str, int]:
     return {name: model._memory.sizes[name] for name in SIZE_NAMES} | first
 
 
-def private_sizes(model: MjModel) -> dict[str, int]:
-    """Return the sizes of the private arrays outside the buffer, which resets don't change."""
-    nstate = 2 + model.nq + model.nv + model.na + model.npluginstate
+def private_sizes(sizes: Mapping[str, int]) -> dict[str, int]:
+    """Return the sizes of the private arrays of numbers outside the buffer, which resets don't change.
+
+    `sizes` are those of the model or data.
+    """
+    nstate = 2 + sum(sizes[name] for name in ("nq", "nv", "na", "npluginstate"))
     return {"work.timer_start": mjNTIMER, "work.good_state": nstate, "work.lost_state": nstate}
 
 
@@ -216,7 +219,8 @@ class MjData(Native, DataNames):
         if not model._finalized:
             raise ValueError("the model isn't finished: call its finalize() once all arrays are filled in")
         if memory is None:
-            memory = new_memory(model, data_sizes(model))
+            sizes = data_sizes(model)
+            memory = new_memory(model, sizes)
         if call is None:
             call = np.zeros(5, np.int64)
         call[2:] = model.address, memory.address, id(model)
@@ -426,7 +430,7 @@ def data_in_double(m: MjModel, d: MjData) -> MjData:
         if memory.sizes[capacity] != old.sizes[capacity]:
             memory.grow(capacity, old.sizes[capacity])
     memory.take_values(old)
-    for name in private_sizes(m):
+    for name in private_sizes(m._memory.sizes):
         memory.arrays[name][:] = old.arrays[name]
     memory.arrays["plugin_data"][:] = plugin_data
     copy_instances(new, m, d)

@@ -12,7 +12,6 @@ from typing import Any
 from cardan.dynamics.actuation import ACTUATION_STALE
 from cardan.errors import FatalError
 from cardan.jit import addresses
-from cardan.jit.cache.helper import expecting
 from cardan.model import internals
 from cardan.model.mjmodel import MjModel
 from cardan.plugins.sdf import attach_shape_data
@@ -57,28 +56,25 @@ def _program_again(
 
 
 def make_program(m: MjModel, plan: Plan, **answers: Any) -> StepProgram:
-    """Make a plan ready to run: load its functions and write its tables. `answers` as in `StepProgram`."""
-    functions = [function for function in plan.functions() if not isinstance(function, int)]
+    """Make the program of a plan ready to run; `answers` as in `StepProgram`."""
     form = internals.form(m)
-    with expecting(lambda: functions):
-        addresses(functions, form)
+    addresses([function for function in plan.functions() if not isinstance(function, int)], form)  # all at once
+    program = StepProgram(plan, form=form, **answers)
+    program.code = write_tables(m, plan.tables)
+    return program
+
+
+def write_tables(m: MjModel, tables: Iterable[FunctionTable]) -> Any:
+    """Load the functions that stages call, write their addresses into the tables of a model, and attach their data.
+
+    Returns what keeps these functions loaded, and those that are written into the tables from now on.
+    """
     later = internals.later_functions(m)
-    write_tables(m, plan.tables)
-
-    def program(part: Plan | None) -> StepProgram | None:
-        return StepProgram(part.stages, plan.needs_objects, form=form) if part is not None else None
-
-    forward, reset = program(plan.forward), program(plan.reset)
-    code = later, internals.functions(m)
-    return StepProgram(plan.stages, plan.needs_objects, forward, code, reset, **answers, form=form, plan=plan)
-
-
-def write_tables(m: MjModel, tables: Iterable[FunctionTable]) -> None:
-    """Load the functions that stages call, write their addresses to the model's tables, and attach their data."""
     for field, functions in tables:
         m.put_functions(field, functions)
         if functions and field in DATA_OF:
             DATA_OF[field](m)
+    return later, internals.functions(m)
 
 
 def program(m: MjModel, name: str) -> StepProgram:

@@ -7,7 +7,7 @@ function that handles it; then the same stage runs again. Programs may run on di
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -43,34 +43,30 @@ Answer = Callable[[Program, Any, Any], None]
 class StepProgram(Program):
     """A program of the simulation pipeline.
 
-    Args:
-        stages: stages or addresses of native functions.
-        needs_objects: whether Python functions are called, which get the MjModel and MjData objects.
+    Attributes:
+        needs_objects: whether it calls Python functions, which get the MjModel and MjData objects.
         forward, reset: the programs that run when a stage has reset the state.
-        code: object that keeps loaded the functions that stages call by address.
-        answers: functions that handle requests, by status; they replace or extend `ANSWERS`.
+        answers: functions that handle requests, by status.
+        code: object that keeps the functions loaded that the stages call by their addresses in the model.
+
+    Args:
+        plan: what runs.
+        answers: functions that handle requests in addition to (or instead of) those of `ANSWERS`.
         form: form of the stages' native code.
-        plan: plan from which the program was made.
+        whole: the plan that it is a part of; itself, if None.
     """
 
     def __init__(
-        self,
-        stages: Iterable[Callable[..., Any] | int],
-        needs_objects: bool = False,
-        forward: StepProgram | None = None,
-        code: Any = None,
-        reset: StepProgram | None = None,
-        answers: Mapping[int, Answer] | None = None,
-        form: Form = HERE,
-        plan: Plan | None = None,
+        self, plan: Plan, answers: Mapping[int, Answer] | None = None, form: Form = HERE, whole: Plan | None = None
     ) -> None:
-        super().__init__(stages, form)
-        self.plan = plan
-        self.needs_objects = needs_objects
-        self.forward = forward
-        self.code = code
-        self.reset = reset
+        super().__init__(plan.stages, form)
+        self.plan, whole = plan, whole or plan
+        self.needs_objects = whole.needs_objects
+        self.forward, self.reset = (
+            None if part is None else StepProgram(part, form=form, whole=whole) for part in (plan.forward, plan.reset)
+        )
         self.answers: Mapping[int, Answer] = {**ANSWERS, **(answers or {})}
+        self.code: Any = None
 
 
 def run(program: Program, m: MjModel, d: MjData, repeat: int = 1, job: Job | None = None) -> None:

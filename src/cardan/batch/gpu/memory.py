@@ -66,7 +66,7 @@ class GpuMemories:
         try:
             for capacity in (None, *CAPACITIES):
                 self._place(capacity)
-            for name, size in private_sizes(m).items():
+            for name, size in private_sizes(self.sizes).items():
                 self.attach(name, (size,))
         except GpuMemoryError as error:
             need, (free, total) = self.nbytes(), self._emptied()
@@ -196,7 +196,7 @@ class GpuMemories:
             if capacity != "nstatistic" and into.sizes[capacity] < self.sizes[capacity]:
                 into.grow(capacity, self.sizes[capacity])
         names = [name for layout, _ in self._places.values() for name in layout.places]
-        names += (*private_sizes(d.model), *(name for name in PLUGIN_MEMORY if name in self._private))
+        names += (*private_sizes(self.sizes), *(name for name in PLUGIN_MEMORY if name in self._private))
         names.remove("plugin_data")
         for name, values in self._columns(world, names).items():
             if name in into.scalars:
