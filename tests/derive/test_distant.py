@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import cardan
-from cardan.derive.jacobian import transition_derivatives
+from cardan.derive.jacobian import step_jacobian
 from cardan.derive.linearisation import linearisation
 from cardan.enums import mjtCone, mjtIntegrator
 
@@ -29,6 +29,12 @@ def scene(cone: mjtCone) -> tuple[cardan.MjModel, cardan.MjData]:
     d = cardan.MjData(m)
     d.qvel[:] = 0.3 * np.random.default_rng(1).standard_normal(m.nv)
     return m, d
+
+
+def jacobian(m: cardan.MjModel, d: cardan.MjData, reach: float) -> np.ndarray:
+    """The Jacobian of a step, with contacts up to a distance."""
+    with step_jacobian(m, False, reach) as found:
+        return found.compute(d, True, True).copy()
 
 
 @pytest.mark.parametrize("cone", list(mjtCone.__members__.values()), ids=lambda cone: cone.name[7:])
@@ -63,11 +69,11 @@ def test_distance_counts_before_touch_and_nothing_changes_in_contact(integrator:
     m.opt.integrator = integrator
     d = cardan.MjData(m)
     d.qvel[2] = -1.0
-    far = [transition_derivatives(m, d, True, True, False, reach) for reach in (0.0, REACH)]
+    far = [jacobian(m, d, reach) for reach in (0.0, REACH)]
     assert far[0][8, 2] == 0.0
     assert far[1][8, 2] < -0.01  # the nearer, the more upwards
     d.qpos[2] = 0.0995
-    near = [transition_derivatives(m, d, True, True, False, reach) for reach in (0.0, REACH)]
+    near = [jacobian(m, d, reach) for reach in (0.0, REACH)]
     np.testing.assert_array_equal(near[0], near[1])
 
 
@@ -79,7 +85,7 @@ def test_others_nearby_change_little_in_contact() -> None:
         <body pos=".25 0 .0999"><freejoint/><geom size=".1"/></body></worldbody></mujoco>"""
     )
     d = cardan.MjData(m)
-    exact, smooth = (transition_derivatives(m, d, True, True, False, reach)[12:18] for reach in (0.0, 0.1))
+    exact, smooth = (jacobian(m, d, reach)[12:18] for reach in (0.0, 0.1))
     assert 0.0 < np.abs(smooth - exact).max() < 0.05 * np.abs(exact).max()
 
 

@@ -52,6 +52,27 @@ def integer(name: str, argument: str, value: Any, end: int = INTEGER_END) -> int
     return number
 
 
+def reach_of(name: str, m: MjModel, contacts: str, reach: float | None) -> float:
+    """The distance, in m, up to which contacts take part in derivatives that a user asks for; 0 for none.
+
+    It is `reach` with "smooth" `contacts`; None is the mean size of the model's bodies (``stat.meansize``). `name` is
+    the function that was called, for errors.
+
+    Raises:
+        ValueError: `contacts` is something else, or `reach` is not positive, or given with "exact".
+    """
+    if contacts not in ("exact", "smooth"):
+        raise ValueError(f'{name}: contacts must be "exact" or "smooth", not {contacts!r}')
+    if contacts == "exact":
+        if reach is not None:
+            raise ValueError(f'{name}: reach is for contacts="smooth"')
+        return 0.0
+    found = float(m.stat.meansize if reach is None else reach)
+    if not 0.0 < found < float("inf"):
+        raise ValueError(f"{name}: reach must be a positive distance in m, got {found}")
+    return found
+
+
 def text(name: str, argument: str, value: Any) -> str:
     """Return `value`, a str or bytes, as text; raise TypeError for other types."""
     if isinstance(value, bytes | bytearray):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from cardan.api.arguments import check_pair, integer, require, target_shape, vector
+from cardan.api.arguments import check_pair, integer, reach_of, require, target_shape, vector
 from cardan.api.native_call import native
 from cardan.enums import mjtIntegrator
 from cardan.errors import FatalError
@@ -23,7 +23,7 @@ from cardan.model.mjmodel import MjModel
 from cardan.step.finite_difference import inverse_differences, transition_differences
 
 if TYPE_CHECKING:
-    from cardan.derive.trajectory import Tape
+    from cardan.api.tape import Tape
 
 F = TypeVar("F", bound=Callable[..., Any])
 Matrix = np.ndarray | None
@@ -152,7 +152,6 @@ def mjd_transition(
         TypeError: an array has a wrong shape or type.
         ValueError: `contacts` or `reach` has an invalid value.
     """
-    from cardan.derive.distant import reach_of
     from cardan.derive.jacobian import step_jacobian
 
     check_pair("mjd_transition", m, d)
@@ -372,7 +371,6 @@ def derivatives(
         TypeError: a name is not a string, `m` is not a model, or `d` is not a data.
         ValueError: a field does not exist, or `after`, `contacts` or `reach` has an invalid value.
     """
-    from cardan.derive.distant import reach_of
     from cardan.derive.linearisation import sensitivities
 
     check_pair("derivatives", m, d)
@@ -418,13 +416,27 @@ def record(
         ValueError: `nstep` is negative, `every` is less than 1, an array has a wrong shape, or `contacts` or `reach`
             has an invalid value.
     """
-    from cardan.derive.distant import reach_of
-    from cardan.derive.trajectory import record as start
+    from cardan.api.tape import Tape
+    from cardan.derive.trajectory import Recorded
 
     check_pair("record", m, d)
     distance = reach_of("record", m, contacts, reach)
-    count, spacing = integer("record", "nstep", nstep), integer("record", "every", every)
-    return start(m, d, count, controls, distance, spacing, feedback)
+    n, spacing = integer("record", "nstep", nstep), integer("record", "every", every)
+    if n < 0:
+        raise ValueError(f"record: nstep must not be negative, got {n}")
+    if spacing < 1:
+        raise ValueError(f"record: every must be at least 1, got {spacing}")
+    given = np.broadcast_to(d.ctrl, (n, m.nu)) if controls is None else np.asarray(controls, float)
+    arrays: list[tuple[str, np.ndarray, tuple[int, ...]]] = [("controls", given, (n, m.nu))]
+    leading = None
+    if feedback is not None:
+        leading = states, gains = np.ascontiguousarray(feedback[0], float), np.ascontiguousarray(feedback[1], float)
+        arrays.append(("states of the feedback", states, (n, m.nq + m.nv + m.na)))
+        arrays.append(("gains of the feedback", gains, (n, m.nu, 2 * m.nv + m.na)))
+    for name, array, shape in arrays:
+        if array.shape != shape:
+            raise ValueError(f"record: {name} should be of shape {shape}, got {array.shape}")
+    return Tape(Recorded(m, d, np.array(given)[None], distance, spacing, feedback=leading))
 
 
 __all__ = ["derivatives", "mjd_inverse", "mjd_inverseFD", "mjd_quatIntegrate", "mjd_subQuat", "mjd_transition"]

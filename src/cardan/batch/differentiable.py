@@ -20,13 +20,14 @@ import numpy as np
 
 from cardan.constants import mjMINVAL
 from cardan.derive.inputs import COPIED, TangentSpace, part
-from cardan.derive.jacobian import transition_derivatives
+from cardan.derive.jacobian import step_jacobian
 from cardan.derive.linearisation import sensitivities
-from cardan.derive.plugins import check_no_memory
+from cardan.derive.plugins import EVALUATED, remembered_numbers
 from cardan.errors import FatalError
 from cardan.model import internals
 from cardan.model.mjdata import MjData
 from cardan.model.mjmodel import MjModel
+from cardan.plugins.registry import plugin_of
 from cardan.step.hooks import hooks, share_hooks
 from cardan.step.programs import step_program
 from cardan.step.run import run
@@ -41,6 +42,20 @@ def crew_of(count: int) -> Crew:
     return Crew(count, "cardan-step")
 
 
+def _check_no_memory(m: MjModel, d: MjData) -> None:
+    """Refuse models whose plugins have a state, or remember evaluations: arrays do not hold these.
+
+    Raises:
+        NotImplementedError: they have, or do.
+    """
+    kept = "have a state" if m.npluginstate else "remember evaluations"
+    if m.npluginstate or len(remembered_numbers(m, d, EVALUATED)):
+        names = ", ".join(sorted({plugin_of(m, k).name for k in range(m.nplugin)}))
+        raise NotImplementedError(
+            f"step: differentiable steps of models whose plugins {kept} ({names}) are not supported"
+        )
+
+
 class Worker:
     """Data of one thread, and its own copy of the model if there are parameters."""
 
@@ -50,7 +65,7 @@ class Worker:
             self.m = copy(m)
             share_hooks(self.m, m)
         self.d = MjData(self.m)
-        check_no_memory(self.m, self.d, "step: differentiable steps")
+        _check_no_memory(self.m, self.d)
         self._fresh = MjData(self.m)
         self.parts = [part(self.d, name) for name in names]
         self.space = TangentSpace(self.m)
@@ -118,7 +133,8 @@ class Worker:
             sensed = k == nstep - 1 and bool(by_sensors.any())
             pulled = np.concatenate([adjoint, by_sensors]) if sensed else adjoint
             self._add_parameters(values, adjoint, by_sensors if sensed else None)
-            back = transition_derivatives(m, d, True, True, sensed).T @ pulled
+            with step_jacobian(m, sensed) as jacobian:
+                back = jacobian.compute(d, True, True).T @ pulled
             adjoint = back[:nx]
             controls += back[nx:]
         scale = np.ones(nv)  # from the tangent space to qpos, whose quaternions were divided by their lengths

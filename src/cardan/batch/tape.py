@@ -11,21 +11,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from cardan.api.arguments import reach_of
+from cardan.api.tape import STATE, Gradient, Jacobians, loss_slopes, split_jacobians
 from cardan.batch.arguments import integer
 from cardan.batch.differentiable import crew_of
-from cardan.derive.distant import reach_of
 from cardan.derive.linearisation import lent
 from cardan.derive.plugins import check_numbers, remembered_numbers
-from cardan.derive.trajectory import (
-    STATE,
-    Gradient,
-    Jacobians,
-    Recorded,
-    Rows,
-    loss_slopes,
-    named_sensitivities,
-    split_jacobians,
-)
+from cardan.derive.trajectory import Recorded, Rows
 from cardan.jit.front.stage import HERE
 from cardan.model import internals
 from cardan.model.mjdata import MjData
@@ -133,7 +125,7 @@ class BatchTape(Locked):
             For each name the derivatives of the states, (nworld, nstep + 1, 2 nv + na, ...), and of the sensor data,
             (nworld, nstep, nsensordata, ...).
         """
-        found = self._spread(lambda recorded: named_sensitivities(recorded, by, False), self._recorded)
+        found = self._spread(lambda recorded: recorded.sensitivities(by), self._recorded)
         if len(found) == 1:
             return found[0]
         return {

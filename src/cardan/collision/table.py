@@ -101,13 +101,21 @@ def attach_missing_collider(m: MjModel, d: MjData, own: Own = MappingProxyType({
     m.put_function("aux.collider", types[0] * NTYPES + types[1], function)
 
 
-def _stock(m: MjModel, types: Types, geoms: tuple[int, int]) -> Callable[..., Any]:
-    """Return the engine's collision function of a pair of types."""
+def stock_function(m: MjModel, types: Types) -> Callable[..., Any] | None:
+    """Return the engine's collision function of a pair of types, or None if there is none."""
     function = COLLIDERS.get(types)
+    if function is not None and m.opt.enableflags & mjENBL_NATIVECCD:
+        return EXACT.get(function, function)
+    return function
+
+
+def _stock(m: MjModel, types: Types, geoms: tuple[int, int]) -> Callable[..., Any]:
+    """Return the engine's collision function of a pair of types, for two geoms."""
+    function = stock_function(m, types)
     if function is None:
         first, second = (f"{mjtGeom(m.geom_type[g]).name[7:].lower()} {_label(m, g)}" for g in geoms)
         raise ValueError(f"collision between {first} and {second} is not supported yet")
-    return EXACT.get(function, function) if m.opt.enableflags & mjENBL_NATIVECCD else function
+    return function
 
 
 def _label(m: MjModel, geom: int) -> str:

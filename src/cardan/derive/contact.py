@@ -36,11 +36,19 @@ from cardan.collision.contact import (
 )
 from cardan.collision.detection import complete_contact
 from cardan.collision.support import load_geom
-from cardan.collision.table import COLLIDERS, EXACT
-from cardan.constants import mjENBL_NATIVECCD
-from cardan.derive.distant import convex_apart, distant_margin, distant_pair_margin, elements_apart, is_distant
+from cardan.collision.table import COLLIDERS, EXACT, stock_function
+from cardan.derive.distant import (
+    convex_apart,
+    distant_margin,
+    distant_pair_margin,
+    elements_apart,
+    has_formula,
+    is_distant,
+    is_pair,
+    side_of,
+)
 from cardan.enums import mjtFlexSelf
-from cardan.enums.codes import GEOM_BOX, GEOM_CAPSULE, GEOM_HFIELD, GEOM_PLANE, GEOM_SPHERE
+from cardan.enums.codes import GEOM_HFIELD, GEOM_PLANE
 from cardan.jit import OK, exact, kernel, stage
 from cardan.maths.types import Vec3
 from cardan.maths.vector import (
@@ -53,6 +61,7 @@ from cardan.maths.vector import (
     mul_mat_vec3,
     scale3,
     set3,
+    set9,
     sub3,
 )
 from cardan.model import internals
@@ -91,11 +100,11 @@ def kind_with_geom(kind: int, dim: int) -> int:
     """The number of a geom's type and an element's dimension."""
     if kind == GEOM_PLANE:
         return ON_PLANE
+    if not has_formula(kind, dim):
+        return ON_CONVEX
     if kind == GEOM_HFIELD:
         return ON_FIELD
-    if dim == 1 and kind in (GEOM_SPHERE, GEOM_CAPSULE, GEOM_BOX):
-        return ON_SEGMENT
-    return ON_TRIANGLE if dim == 2 and kind == GEOM_SPHERE else ON_CONVEX
+    return ON_SEGMENT if dim == 1 else ON_TRIANGLE
 
 
 @kernel
@@ -166,37 +175,6 @@ def all_codes(m: MjModel, distant: bool) -> tuple[int, ...]:
 
 
 @kernel
-def same_parameters(d: Data, con1: int, con2: int) -> bool:
-    """Whether two contacts have the same dimension, margin, friction, reference and impedance."""
-    if d.contact.dim[con1] != d.contact.dim[con2] or d.contact.includemargin[con1] != d.contact.includemargin[con2]:
-        return False
-    for i in range(5):
-        if d.contact.friction[con1, i] != d.contact.friction[con2, i]:
-            return False
-        if d.contact.solimp[con1, i] != d.contact.solimp[con2, i]:
-            return False
-    for i in range(2):
-        if d.contact.solref[con1, i] != d.contact.solref[con2, i]:
-            return False
-    return True
-
-
-@kernel
-def end_of_pair(m: Model, d: Data, con: int) -> int:
-    """The contact after the last one of the pair of contact `con`; of geoms with its parameters."""
-    soft = d.contact.flex[con, 1] >= 0
-    key1, key2, end = side_key(m, d, con, 0), side_key(m, d, con, 1), con + 1
-    while (
-        end < d.ncon
-        and side_key(m, d, end, 0) == key1
-        and side_key(m, d, end, 1) == key2
-        and (soft or same_parameters(d, con, end))
-    ):
-        end += 1
-    return end
-
-
-@kernel
 def distance_of_parameters(m: Model, d: Data, con: int, pair: int) -> float:
     """How far the parameters of a contact are from those of an explicit pair."""
     total = abs(m.pair_dim[pair] - d.contact.dim[con])
@@ -212,15 +190,28 @@ def distance_of_parameters(m: Model, d: Data, con: int, pair: int) -> float:
 @kernel
 def explicit_pair(m: Model, d: Data, con: int) -> int:
     """The explicit pair of a contact: of those with its geoms the one with its parameters; -1 if there is none."""
-    geom1, geom2 = d.contact.geom[con, 0], d.contact.geom[con, 1]
+    geom1, geom2 = int(d.contact.geom[con, 0]), int(d.contact.geom[con, 1])
     found, least = -1, 0.0
     for pair in range(m.npair):
-        first, second = m.pair_geom1[pair], m.pair_geom2[pair]
-        if (first == geom1 and second == geom2) or (first == geom2 and second == geom1):
+        if is_pair(m, pair, geom1, geom2):
             distance = distance_of_parameters(m, d, con, pair)
             if found < 0 or distance < least:
                 found, least = pair, distance
     return found
+
+
+@kernel
+def end_of_pair(m: Model, d: Data, con: int) -> int:
+    """The contact after the last one of the pair of contact `con`."""
+    key1, key2, pair, end = side_key(m, d, con, 0), side_key(m, d, con, 1), explicit_pair(m, d, con), con + 1
+    while (
+        end < d.ncon
+        and side_key(m, d, end, 0) == key1
+        and side_key(m, d, end, 1) == key2
+        and explicit_pair(m, d, end) == pair
+    ):
+        end += 1
+    return end
 
 
 @stage
@@ -260,6 +251,13 @@ def move_points(d: Data, con: int) -> None:
 
 
 @kernel
+def repeat_points(m: Model, d: Data, con: int, end: int, move: Function) -> None:
+    """Compute the contacts from `con` to `end` from their touching points, by `move_points`."""
+    for k in range(con, end):
+        move(d, k)
+
+
+@kernel
 def repeat_geoms(m: Model, d: Data, con: int, end: int, collide: Function) -> None:
     """Compute the contacts from `con` to `end`, those of a pair of geoms, by their collision function `collide`.
 
@@ -280,8 +278,7 @@ def repeat_geoms(m: Model, d: Data, con: int, end: int, collide: Function) -> No
             if distant:
                 d.contact.exclude[con + k] = 0
     else:
-        for k in range(con, end):
-            move_points(d, k)
+        repeat_points(m, d, con, end, move_points)
 
 
 # the contacts of a pair with a flex: near phases of contact `con`, whose second side is of `flex`
@@ -363,23 +360,17 @@ NEAR: dict[int, Function] = {
 @kernel
 def repeat_soft(m: Model, d: Data, con: int, end: int, near: Function) -> None:
     """Compute the contacts from `con` to `end`, those of a pair with a flex, by their near phase `near`."""
-    flex = int(d.contact.flex[con, 1])
-    side1 = int(d.contact.geom[con, 0])
-    if side1 < 0:
-        side1 = flex_side(int(d.contact.flex[con, 0]))
-    side2 = flex_side(flex)
+    side1, side2 = side_of(d, con, 0), side_of(d, con, 1)
     distant = is_distant(d, con)
     if distant:
-        d.work.near_margin = distant_pair_margin(d, con)
+        d.work.near_margin = distant_pair_margin(d, side1, side2)
     else:
         d.work.near_margin = 0.0 if side1 == side2 else pair_margin(m, side1, side2)
-    found = near(m, d, con, flex)
+    found = near(m, d, con, flex_side(side2))
     for k in range(min(found, end - con)):
         d.contact.dist[con + k] = d.work.near_dist[k]
-        for i in range(3):
-            d.contact.pos[con + k, i] = d.work.near_pos[k, i]
-        for i in range(9):
-            d.contact.frame[con + k, i] = d.work.near_frame[k, i]
+        set3(d.contact.pos, con + k, get3(d.work.near_pos, k))
+        set9(d.contact.frame, con + k, get9(d.work.near_frame, k))
         dim = d.contact.dim[con + k]
         set_parameters(m, d, con + k, side1, side2, -1)
         d.contact.dim[con + k] = dim
@@ -396,9 +387,9 @@ def repeat_soft(m: Model, d: Data, con: int, end: int, near: Function) -> None:
 def contacts_again(codes: tuple[int, ...], function: Function, name: str = "") -> Stage:
     """The stage that computes again the contacts of some kinds of pairs (`codes`), except the ids of their sides.
 
-    `function` is a collision function of geoms, or the near phase of pairs with a flex.
+    `function` is a collision function of geoms, the near phase of pairs with a flex, or `move_points`.
     """
-    repeat: Function = repeat_soft if codes[0] >= FIRST else repeat_geoms
+    repeat: Function = repeat_points if function is move_points else repeat_geoms if codes[0] < FIRST else repeat_soft
 
     def again(m: Model, d: Data) -> int:
         con = 0
@@ -416,18 +407,9 @@ def contacts_again(codes: tuple[int, ...], function: Function, name: str = "") -
     return stage(exact(again) if codes[0] >= FIRST or "__cardan_exact__" in function.__dict__ else again)
 
 
-@cache
 def pointwise_contacts(code: int) -> Stage:
     """The stage that moves the touching points of the contacts of a pair of types, by its number."""
-
-    def points(m: Model, d: Data) -> int:
-        for con in range(d.ncon):
-            if pair_code(m, d, con) == code:
-                move_points(d, con)
-        return OK
-
-    points.__qualname__ = points.__name__ = f"pointwise_contacts_{code}"
-    return stage(points)
+    return contacts_again((code,), move_points, f"points_{code}")
 
 
 def _stage_of(code: int, function: Function | None) -> Stage:
@@ -445,10 +427,7 @@ def contact_stages(m: MjModel, codes: tuple[int, ...]) -> list[Stage]:
     found = []
     for code in codes:
         types = code // NTYPES, code % NTYPES
-        function = None if types in colliders_of(m) else COLLIDERS.get(types)
-        if function is not None and m.opt.enableflags & mjENBL_NATIVECCD:
-            function = EXACT.get(function, function)
-        found.append(_stage_of(code, function))
+        found.append(_stage_of(code, None if types in colliders_of(m) else stock_function(m, types)))
     return list(dict.fromkeys(found))
 
 

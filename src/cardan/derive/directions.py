@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 RESTRUCTURED = -20
 """Status of a comparison: programs of tangents must be others."""
-CHANGED = 5
+CHANGED = 2
 """Number in ``work.kept_count`` that says whether contacts have changed in this pass."""
 
 
@@ -57,6 +57,13 @@ def keep_next_position(m: Model, d: Data) -> int:
 
 
 @kernel
+def lengths(m: Model, joint: int) -> int:
+    """Number of coordinates of a joint that are lengths or angles; a quaternion follows unless there is one."""
+    kind = m.jnt_type[joint]
+    return 3 if kind == JNT_FREE else 0 if kind == JNT_BALL else 1
+
+
+@kernel
 def _turn(d: Data, adr: int, dof: int) -> None:
     """Turn a quaternion of qpos by half of its seeds: by nothing, with the tangents of a rotation."""
     seeds = d.work.seed_qpos
@@ -64,21 +71,6 @@ def _turn(d: Data, adr: int, dof: int) -> None:
     quat = mul_quat(get_quat(d.qpos, adr), turn)
     for k in range(4):
         d.qpos[adr + k] = quat[k]
-
-
-@kernel
-def group_end(m: Model, d: Data, column: int) -> int:
-    """The column after the last one of a group of blocks that run through the same program (`jacobian`)."""
-    end = int(d.work.end_column)
-    if d.work.first_column >= 2 * m.nv:
-        return end
-    first = min(end, LANES * ((m.nv + LANES - 1) // LANES))
-    if column < first:
-        return first
-    second = first
-    if 2 * m.nv > first:
-        second = min(end, first + LANES * ((2 * m.nv - first + LANES - 1) // LANES))
-    return second if column < second else end
 
 
 @stage
@@ -89,7 +81,7 @@ def begin_block(m: Model, d: Data) -> int:
         if row < len(d.work.seed_lanes):
             d.work.seed_lanes[row, lane] = 0.0
     first = d.work.column
-    for lane in range(min(LANES, group_end(m, d, first) - first)):
+    for lane in range(min(LANES, d.work.end_column - first)):
         d.work.seed_lanes[first + lane, lane] = 1.0
     d.work.seeded_column = first
     return OK
@@ -100,7 +92,7 @@ def end_block(m: Model, d: Data) -> int:
     """Bring the tangents of ``work.outcome`` into the columns of ``work.jacobian``; go on to the next ones."""
     first = d.work.column
     width = 2 * m.nv + m.na + d.work.nmemory + m.nu
-    lanes = min(LANES, group_end(m, d, first) - first)
+    lanes = min(LANES, d.work.end_column - first)
     for row in range(len(d.work.outcome)):
         for lane in range(lanes):
             d.work.jacobian[row * width + first + lane] = d.work.outcome_lanes[row, lane]
@@ -152,8 +144,7 @@ def compare_contacts(m: Model, d: Data) -> int:
 
 @kernel
 def _rows_are_kept(d: Data) -> bool:
-    kept = d.work.kept_count
-    if kept[1] != d.nefc or kept[2] != d.ne or kept[3] != d.nf or kept[4] != d.nl:
+    if d.work.kept_count[1] != d.nefc:
         return False
     for i in range(d.nefc):
         if d.work.kept_row[i, 0] != d.efc_type[i] or d.work.kept_row[i, 1] != d.efc_id[i]:
@@ -172,7 +163,7 @@ def compare_rows(m: Model, d: Data) -> int:
     if d.nefc > len(d.work.kept_row):
         return RESTRUCTURED
     kept = d.work.kept_count
-    kept[1], kept[2], kept[3], kept[4] = d.nefc, d.ne, d.nf, d.nl
+    kept[1] = d.nefc
     for i in range(d.nefc):
         d.work.kept_row[i, 0], d.work.kept_row[i, 1] = d.efc_type[i], d.efc_id[i]
     d.work.kept_version += 1
@@ -186,16 +177,11 @@ def plant_seeds(m: Model, d: Data) -> int:
     Those of the positions are in the tangent space.
     """
     for joint in range(m.njnt):
-        adr, dof = m.jnt_qposadr[joint], m.jnt_dofadr[joint]
-        kind = m.jnt_type[joint]
-        if kind == JNT_FREE:
-            for k in range(3):
-                d.qpos[adr + k] += d.work.seed_qpos[dof + k]
-            _turn(d, adr + 3, dof + 3)
-        elif kind == JNT_BALL:
-            _turn(d, adr, dof)
-        else:
-            d.qpos[adr] += d.work.seed_qpos[dof]
+        adr, dof, n = m.jnt_qposadr[joint], m.jnt_dofadr[joint], lengths(m, joint)
+        for k in range(n):
+            d.qpos[adr + k] += d.work.seed_qpos[dof + k]
+        if n != 1:
+            _turn(d, adr + n, dof + n)
     for i in range(m.nv):
         d.qvel[i] += d.work.seed_qvel[i]
     for i in range(m.na):
@@ -217,16 +203,11 @@ def _gather_turn(d: Data, adr: int, dof: int) -> None:
 def gather_outcome(m: Model, d: Data) -> int:
     """The state after a step in ``work.outcome`` (2 nv + na); positions as changes, of 0, from `work.fd_qpos`."""
     for joint in range(m.njnt):
-        adr, dof = m.jnt_qposadr[joint], m.jnt_dofadr[joint]
-        kind = m.jnt_type[joint]
-        if kind == JNT_FREE:
-            for k in range(3):
-                d.work.outcome[dof + k] = d.qpos[adr + k] - d.work.fd_qpos[adr + k]
-            _gather_turn(d, adr + 3, dof + 3)
-        elif kind == JNT_BALL:
-            _gather_turn(d, adr, dof)
-        else:
-            d.work.outcome[dof] = d.qpos[adr] - d.work.fd_qpos[adr]
+        adr, dof, n = m.jnt_qposadr[joint], m.jnt_dofadr[joint], lengths(m, joint)
+        for k in range(n):
+            d.work.outcome[dof + k] = d.qpos[adr + k] - d.work.fd_qpos[adr + k]
+        if n != 1:
+            _gather_turn(d, adr + n, dof + n)
     for i in range(m.nv):
         d.work.outcome[m.nv + i] = d.qvel[i]
     for i in range(m.na):

@@ -13,7 +13,6 @@ anywhere is as it is. Within a flex there are none.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from cardan.collision.broadphase import bits_match, bodies_may_collide
 from cardan.collision.capsule import axis_z
@@ -33,9 +32,6 @@ from cardan.soft.contacts import flexes_meet, geom_meets_flex, on_body, plane_ve
 from cardan.soft.flex import find_elements, find_near_element, geom_center, geom_half, is_active, load_element
 from cardan.soft.near import element_element, geom_element
 
-if TYPE_CHECKING:
-    from cardan.model.mjmodel import MjModel
-
 IntPair = tuple[int, int]
 Scan = Callable[..., tuple[int, float]]
 
@@ -50,6 +46,13 @@ FAR = 1e300
 
 
 # pairs: two sides, each a geom or `flex_side` of a flex
+
+
+@kernel
+def is_pair(m: Model, pair: int, geom1: int, geom2: int) -> bool:
+    """Whether an explicit pair is of two geoms."""
+    first, second = m.pair_geom1[pair], m.pair_geom2[pair]
+    return (first == geom1 and second == geom2) or (first == geom2 and second == geom1)
 
 
 @kernel
@@ -91,20 +94,13 @@ def distant_margin(d: Data, con: int, end: int) -> float:
 
 
 @kernel
-def distant_pair_margin(d: Data, con: int) -> float:
-    """The margin at which the pair of a contact with a flex at a distance was found."""
-    side1, side2 = side_of(d, con, 0), side_of(d, con, 1)
-    first, end = con, con + 1
-    while (
-        first > 0
-        and is_distant(d, first - 1)
-        and side_of(d, first - 1, 0) == side1
-        and side_of(d, first - 1, 1) == side2
-    ):
-        first -= 1
-    while end < d.ncon and is_distant(d, end) and side_of(d, end, 0) == side1 and side_of(d, end, 1) == side2:
-        end += 1
-    return distant_margin(d, first, end)
+def distant_pair_margin(d: Data, side1: int, side2: int) -> float:
+    """The margin at which the pair of a flex and another side at a distance was found."""
+    least = FAR
+    for con in range(d.ncon):
+        if is_distant(d, con) and side_of(d, con, 0) == side1 and side_of(d, con, 1) == side2:
+            least = min(least, d.contact.dist[con])
+    return least + SLACK * d.work.reach
 
 
 @kernel
@@ -198,8 +194,7 @@ def geoms_may_meet(m: Model, geom1: int, geom2: int) -> bool:
         if m.exclude_signature[k] == signature:
             return False
     for pair in range(m.npair):
-        a, b = m.pair_geom1[pair], m.pair_geom2[pair]
-        if (a == geom1 and b == geom2) or (a == geom2 and b == geom1):
+        if is_pair(m, pair, geom1, geom2):
             return False
     return True
 
@@ -237,14 +232,10 @@ def load_points(m: Model, d: Data, shape: int, flex: int, element: int) -> float
 
 
 @kernel
-def has_formula(m: Model, geom: int, flex: int) -> bool:
-    """Whether a geom, other than a plane, and elements of a flex meet by a formula, or cell by cell."""
-    kind, dim = m.geom_type[geom], m.flex_dim[flex]
-    return (
-        kind == GEOM_HFIELD
-        or (dim == 1 and kind in (GEOM_SPHERE, GEOM_CAPSULE, GEOM_BOX))
-        or (dim == 2 and kind == GEOM_SPHERE)
-    )
+def has_formula(kind: int, dim: int) -> bool:
+    """Whether geoms of a type, other than planes, and elements meet by a formula, or cell by cell."""
+    formula = (dim == 1 and kind in (GEOM_SPHERE, GEOM_CAPSULE, GEOM_BOX)) or (dim == 2 and kind == GEOM_SPHERE)
+    return formula or kind == GEOM_HFIELD
 
 
 @kernel
@@ -305,7 +296,7 @@ def scan_geom(m: Model, d: Data, geom: int, flex: int, append: bool) -> tuple[in
     for i in range(n):
         element = d.work.found_element[i]
         if not on_body(m, flex, element, m.geom_bodyid[geom]):
-            if has_formula(m, geom, flex):
+            if has_formula(m.geom_type[geom], m.flex_dim[flex]):
                 found = geom_element(m, d, geom, flex, element)
             else:
                 found = convex_apart(m, d, geom, flex, element)
@@ -414,24 +405,3 @@ def soften_distant(m: Model, d: Data) -> int:
                 d.efc_margin[i] = d.contact.includemargin[con] + reach
                 set_regularizer(d, i, scale * d.efc_R[i])
     return OK
-
-
-def reach_of(name: str, m: MjModel, contacts: str, reach: float | None) -> float:
-    """The distance, in m, up to which contacts take part in derivatives that a user asks for; 0 for none.
-
-    It is `reach` with "smooth" `contacts`; None is the mean size of the model's bodies (``stat.meansize``). `name` is
-    the function that was called, for errors.
-
-    Raises:
-        ValueError: `contacts` is something else, or `reach` is not positive, or given with "exact".
-    """
-    if contacts not in ("exact", "smooth"):
-        raise ValueError(f'{name}: contacts must be "exact" or "smooth", not {contacts!r}')
-    if contacts == "exact":
-        if reach is not None:
-            raise ValueError(f'{name}: reach is for contacts="smooth"')
-        return 0.0
-    found = float(m.stat.meansize if reach is None else reach)
-    if not 0.0 < found < float("inf"):
-        raise ValueError(f"{name}: reach must be a positive distance in m, got {found}")
-    return found

@@ -37,8 +37,8 @@ with D the negative damping, or qDeriv. So the residual r = M (b - a) - h D b is
 constant b. No tangents of a factor are needed, nor, since M a replaces the forces, those of the constraint forces.
 `factor_step` runs with the values. Stages whose names end with ``_with_blocks`` do the same for the integrator
 `step.integrators.implicitfast_with_blocks`. `euler_imbalance` and `implicitfast_imbalance` compute r at
-``work.step_constant``, a copy of b without tangents; its value is made exactly 0; the tangents of `take_step` are
-those of the next state.
+``work.step_constant``, a copy of b without tangents; `clear_imbalance` follows; the tangents of `take_step` are those
+of the next state.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ from cardan.maths.types import Array1
 from cardan.model.kernel_views import Data, Model
 from cardan.model.tables import GROW_SOLUTION
 from cardan.solver.dense import change_dense_hessian, factor_dense, start_dense_hessian
-from cardan.solver.islands import link_trees, number_islands, order_dofs, order_runs, tree_root
+from cardan.solver.islands import dof_range, link_trees, number_islands, order_dofs, order_runs, tree_root
 from cardan.solver.newton import any_cone, prepare_island
 from cardan.solver.sparse import factor_sparse
 from cardan.step.integrators import advance, damped_inertia, has_damping
@@ -105,10 +105,9 @@ def factor_solution(m: Model, d: Data) -> int:
             start_dense_hessian(m, d, island)
             change_dense_hessian(d, island)
             factor_dense(m, d, island)
-            used = keep_dense(d, island, used)
         else:
             factor_sparse(m, d, island)
-            used = keep_sparse(d, island, used)
+        used = keep_factor(d, island, used)
     return OK
 
 
@@ -128,45 +127,34 @@ def all_islands(m: Model, d: Data) -> int:
 
 
 @kernel
-def keep_dense(d: Data, island: int, used: int) -> int:
-    """Append the rows of a dense factor, without zeros; returns how many entries there are now."""
-    first = int(d.work.island_dof[island])
-    n = int(d.work.island_ndof[island])
+def keep_factor(d: Data, island: int, used: int) -> int:
+    """Append the rows of an island's factor, without zeros; returns how many entries there are now."""
+    first, n = dof_range(d, island)
+    dense = d.work.dense_island != 0
     for i in range(n):
         dof = int(d.work.dof_at[first + i])
         d.work.solution_adr[dof] = used
-        for k in range(i):
-            if d.work.L[i * n + k] != 0.0:
-                d.work.solution_L[used] = d.work.L[i * n + k]
-                d.work.solution_col[used] = d.work.dof_at[first + k]
+        adr, before = (i * n, i) if dense else (int(d.work.L_adr[i]), int(d.work.L_nnz[i]) - 1)
+        for k in range(before):
+            if d.work.L[adr + k] != 0.0:
+                column = k if dense else int(d.work.L_col[adr + k])
+                d.work.solution_L[used] = d.work.L[adr + k]
+                d.work.solution_col[used] = d.work.dof_at[first + column]
                 used += 1
         d.work.solution_nnz[dof] = used - d.work.solution_adr[dof]
-        d.work.solution_pivot[dof] = d.work.L[i * n + i]
-    return used
-
-
-@kernel
-def keep_sparse(d: Data, island: int, used: int) -> int:
-    """Append the rows of a sparse factor; returns how many entries there are now."""
-    first = int(d.work.island_dof[island])
-    for i in range(d.work.island_ndof[island]):
-        dof = int(d.work.dof_at[first + i])
-        d.work.solution_adr[dof] = used
-        adr = int(d.work.L_adr[i])
-        for k in range(adr, adr + d.work.L_nnz[i] - 1):
-            d.work.solution_L[used] = d.work.L[k]
-            d.work.solution_col[used] = d.work.dof_at[first + d.work.L_col[k]]
-            used += 1
-        d.work.solution_nnz[dof] = used - d.work.solution_adr[dof]
-        d.work.solution_pivot[dof] = d.work.Ldiag_inv[i]
+        d.work.solution_pivot[dof] = d.work.L[adr + i] if dense else d.work.Ldiag_inv[i]
     return used
 
 
 @stage
 def clear_imbalance(m: Model, d: Data) -> int:
-    """``work.imbalance`` := 0, its value at the solution up to what the solver has left: only its tangents count."""
+    """``work.imbalance`` and ``work.step_imbalance`` := 0, their values but for what solver and rounding have left.
+
+    Only their tangents count.
+    """
     for i in range(m.nv):
         d.work.imbalance[i] = 0.0
+        d.work.step_imbalance[i] = 0.0
     return OK
 
 
@@ -313,14 +301,6 @@ def implicitfast_imbalance(m: Model, d: Data) -> int:
 def implicitfast_with_blocks_imbalance(m: Model, d: Data) -> int:
     """Do as `implicitfast_imbalance`, with all derivatives in qDeriv for standalone free bodies."""
     _implicitfast_imbalance(m, d, True)
-    return OK
-
-
-@stage
-def clear_step_imbalance(m: Model, d: Data) -> int:
-    """``work.step_imbalance`` := 0, its value up to rounding errors: only its tangents count."""
-    for i in range(m.nv):
-        d.work.step_imbalance[i] = 0.0
     return OK
 
 

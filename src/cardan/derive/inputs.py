@@ -102,14 +102,18 @@ class TangentSpace:
         rows = np.array([[-x, -y, -z], [w, -z, y], [z, w, -x], [-y, x, w]])
         return rows.transpose(2, 0, 1)
 
+    def tangents(self, qpos: np.ndarray, directions: np.ndarray) -> np.ndarray:
+        """Tangents of qpos, (nq, n), along directions in the space of velocities, (nv, n)."""
+        result = np.zeros((self.nq, directions.shape[1]))
+        result[self.scalar_adr] = directions[self.scalar_dof]
+        if len(self.quat_adr):
+            parts = directions[self.quat_dof[:, None] + np.arange(3)]
+            result[self.quat_adr[:, None] + np.arange(4)] = 0.5 * np.einsum("nij,njk->nik", self._frames(qpos), parts)
+        return result
+
     def basis(self, qpos: np.ndarray) -> np.ndarray:
         """Tangents of qpos along each dof: (nq, nv)."""
-        result = np.zeros((self.nq, self.nv))
-        result[self.scalar_adr, self.scalar_dof] = 1.0
-        if len(self.quat_adr):
-            rows = self.quat_adr[:, None, None] + np.arange(4)[:, None]
-            result[rows, self.quat_dof[:, None, None] + np.arange(3)] = 0.5 * self._frames(qpos)
-        return result
+        return self.tangents(qpos, np.eye(self.nv))
 
     def coordinates(self, qpos: np.ndarray, tangents: np.ndarray) -> np.ndarray:
         """Tangents of qpos, (nq, n), at a configuration with unit quaternions, in the space of velocities (nv, n)."""
@@ -121,33 +125,29 @@ class TangentSpace:
         return result
 
 
-def seeds_of(space: TangentSpace, d: MjData, by: Part) -> np.ndarray:
-    """Directions along each number of an input: (size of the field, numbers)."""
-    if by.field == "d.qpos":
-        return space.basis(d.qpos)[:, by.numbers]
-    memory, name = internals.memory(d.model if by.field.startswith("m.") else d), by.field[2:]
-    size = 1 if memory.struct.by_name[name].is_scalar else memory.arrays[name].size
-    result = np.zeros((size, len(by.numbers)))
-    result[by.numbers, np.arange(len(by.numbers))] = 1.0
-    return result
-
-
 @dataclass(frozen=True)
 class Inputs:
     """Fields, or parts of them, that vary together along some directions."""
 
-    parts: list[tuple[Part, np.ndarray]]  # what varies, and how much along each direction, (numbers, directions)
+    parts: list[tuple[Part, slice, np.ndarray]]  # what varies, along which directions, how much (numbers, directions)
     columns: dict[str, tuple[slice, tuple[int, ...]]]  # directions of each name, and the shape of what it refers to
     total: int  # number of directions
 
     def seeds(self, space: TangentSpace, d: MjData, but: tuple[str, ...] = ()) -> dict[str, np.ndarray]:
-        """Directions of each field, (size of the field, total), without those of some fields."""
+        """Directions of each field, (size of the field, total), by field, without those of some fields."""
         seeds: dict[str, np.ndarray] = {}
-        for given, weights in self.parts:
+        for given, columns, weights in self.parts:
             if given.field not in but:
-                own = seeds_of(space, d, given) @ weights
-                seeds[given.field] = seeds.get(given.field, 0.0) + own
-        return seeds
+                size = space.nv if given.field == "d.qpos" else _size(d, given.field)
+                seeds.setdefault(given.field, np.zeros((size, self.total)))[given.numbers, columns] += weights
+        if "d.qpos" in seeds:
+            seeds["d.qpos"] = space.tangents(d.qpos, seeds["d.qpos"])
+        return dict(sorted(seeds.items()))
+
+
+def _size(d: MjData, field: str) -> int:
+    memory, name = internals.memory(d.model if field.startswith("m.") else d), field[2:]
+    return 1 if memory.struct.by_name[name].is_scalar else memory.arrays[name].size
 
 
 def named_inputs(d: MjData, by: By) -> Inputs:
@@ -158,26 +158,20 @@ def named_inputs(d: MjData, by: By) -> Inputs:
             as many as what they belong to.
     """
     combined = by if isinstance(by, Mapping) else {}
-    groups: dict[str, list[Part]] = {}
+    parts: list[tuple[Part, slice, np.ndarray]] = []
     columns: dict[str, tuple[slice, tuple[int, ...]]] = {}
     total = 0
     for name in by:
-        groups[name] = [part(d, text) for text in combined.get(name, (name,))]
-        for found in groups[name]:
-            if found.field.startswith("d.") and found.field not in READ:
-                raise ValueError(f"sensitivities: a step does not read {found.text}")
-        first = groups[name][0]
-        size, shape = (1, ()) if name in combined else (len(first.numbers), first.shape)
+        group = [part(d, text) for text in combined.get(name, (name,))]
+        size, shape = (1, ()) if name in combined else (len(group[0].numbers), group[0].shape)
         columns[name] = slice(total, total + size), shape
+        for given in group:
+            if given.field.startswith("d.") and given.field not in READ:
+                raise ValueError(f"derivatives: a step does not read {given.text}, it computes it or leaves it alone")
+            weights = _weights(given, combined[name][given.text]) if name in combined else np.eye(size)
+            parts.append((given, columns[name][0], weights))
         total += size
-    varying = []
-    for name, parts in groups.items():
-        for found in parts:
-            weights = np.zeros((len(found.numbers), total))
-            own = _weights(found, combined[name][found.text]) if name in combined else np.eye(len(weights))
-            weights[:, columns[name][0]] = own
-            varying.append((found, weights))
-    return Inputs(varying, columns, total)
+    return Inputs(parts, columns, total)
 
 
 def _weights(given: Part, weights: ArrayLike) -> np.ndarray:

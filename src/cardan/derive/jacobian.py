@@ -19,16 +19,16 @@ import numpy as np
 
 from cardan.derive import directions
 from cardan.derive.inputs import COPIED
-from cardan.derive.linearisation import BUILDING, MAKE_ROWS, Linearisation, lent
+from cardan.derive.linearisation import BUILDING, MAKE_ROWS, Linearisation, lent, program_of
 from cardan.derive.plugins import gather_memory, made_by_the_user, plant_memory, put_back
-from cardan.derive.program import LANES, Plain, Stage, TangentProgram
-from cardan.derive.recording import begin_directions, end_directions, restore_recorded
+from cardan.derive.program import LANES, Plain, Stage, TangentProgram, new_lanes
+from cardan.derive.recording import begin_directions, end_directions, put_recorded, restore_recorded
 from cardan.dynamics.actuation import fwd_actuation
 from cardan.jit import Program
 from cardan.jit.binding.ready import FRAME_WORDS
 from cardan.jit.driver.scripts import SCRIPT_SECOND, script_runner
 from cardan.jit.memory.fields import WORDS
-from cardan.jit.memory.layout import address_of, aligned_buffer
+from cardan.jit.memory.layout import address_of
 from cardan.model import internals
 from cardan.model.tables import DATA
 from cardan.step.finite_difference import restore_start
@@ -101,7 +101,7 @@ class StepJacobian:
         rows, columns = nx + (m.nsensordata if sensors else 0), nx + m.nu
         self.matrix = np.zeros((rows, columns))
         self.A, self.B = self.matrix[:nx, :nx], self.matrix[:nx, nx:]
-        self._seed_lanes, outcome = _lanes(max(columns, 1)), _lanes(max(rows + m.nu + m.nv, 1))
+        self._seed_lanes, outcome = new_lanes(max(columns, 1)), new_lanes(max(rows + m.nu + m.nv, 1))
         memory.scalars["work.nmemory"][0] = course.nmemory
         memory.attach("work.seed_memory", np.zeros(course.nmemory))
         memory.attach("work.jacobian", self.matrix.reshape(-1))
@@ -109,19 +109,21 @@ class StepJacobian:
         memory.attach("work.outcome_lanes", outcome)
         memory.attach("work.seed_lanes", self._seed_lanes)
         ends = np.cumsum((0, *sizes)).tolist()
-        self._forces = {"actuator_force": outcome[rows : rows + m.nu], "qfrc_actuator": outcome[rows + m.nu :]}
-        self._common = {"work.outcome": outcome[: max(rows, 1)]} | {
-            f"work.seed_{name}": self._seed_lanes[first:end]
+        self._forces = {
+            "actuator_force": outcome[None, rows : rows + m.nu],
+            "qfrc_actuator": outcome[None, rows + m.nu :],
+        }
+        self._common = {"work.outcome": outcome[None, : max(rows, 1)]} | {
+            f"work.seed_{name}": self._seed_lanes[None, first:end]
             for name, first, end in zip(SEEDS, ends[:-1], ends[1:], strict=True)
             if name != "memory" or extended
         }
         self.inputs = tuple(f"d.{name}" for name in self._common if name.startswith("work.seed_"))
-        self._restore = Program([restore_recorded])
         # fields that are taken over: distance of the slot from the first one, bytes of a number (0: a scalar); with
         # what plugins remember comes the mark that it is new: nobody except programs of tangents ever sets it
-        fields = ("time", *COPIED) + (
-            ("work.plugin_is_kept", "work.plugin_number") if course.schedule.remembers else ()
-        )
+        fields = ["time", *COPIED]
+        fields += ["work.plugin_is_kept"] if course.schedule.remembers else []
+        fields += ["work.plugin_number"] if course.remembered else []
         kinds = [(8 * WORDS * DATA.slot[name], DATA.by_name[name]) for name in fields]
         self._copies = np.array([(at, 0 if f.is_scalar else f.numpy_dtype.itemsize) for at, f in kinds], np.int64)
         self._column, self._first, self._end = (
@@ -129,7 +131,7 @@ class StepJacobian:
         )
         self._runner = script_runner()
         self._native = not (course.schedule.several or course.values.needs_objects)
-        self._copies_fit = not (course.schedule.remembers and made_by_the_user(m))
+        self._copies_fit = not (course.remembered and made_by_the_user(m))
         self._scripts: dict[tuple[Wanted, tuple[int, ...], bool], Script] = {}
         self._ready: dict[Wanted, Script] = {}
         self._seeds: Mapping[str, np.ndarray] = {}
@@ -176,35 +178,31 @@ class StepJacobian:
     def sweep(
         self,
         tape: np.ndarray,
-        put: Callable[[MjData, int], None],
         steps: range,
         finish: Program,
         wanted: Wanted,
         seeds: Mapping[str, np.ndarray] = MappingProxyType({}),
+        beforehand: bool = False,
     ) -> None:
         """The derivatives of recorded steps one after the other, each followed by a stage, natively.
 
         Rows of `tape` are what steps start from (`derive.recording`); `steps` are their numbers, in the order that
         `finish` goes to by itself: it is done with the results of each step, and sets ``work.tape_step`` to the next
-        one. `put` sets data as they were before a step: with what the rows don't have, and each step that needs
-        Python. `seeds` are directions of inputs beside the state, (size of the field, n), by field.
+        one. `seeds` are directions of inputs beside the state, (size of the field, n), by field. If
+        `beforehand`, the values of each step are computed before its tangents, not with them.
         """
         if not len(steps):
             return
         course = self.course
-        number = internals.memory(course.d).scalars["work.tape_step"]
-        number[0] = steps[0]
+        internals.set_number(course.d, "work.tape_step", steps[0])
+        internals.attach(course.d, "work.tape", tape)
 
         def begin() -> None:
-            put(course.d, int(number[0]))
+            run(program_of(put_recorded), course.m, course.d)
             course.evaluate()
 
-        put(course.d, steps[0])
-        internals.attach(course.d, "work.tape", tape)
         self._begin_directions(wanted, seeds)
-        if wanted in self._ready:
-            self._plant(self._ready[wanted])
-        self._go(wanted, begin, steps=len(steps), finish=finish)
+        self._go(wanted, begin, not beforehand, steps=len(steps), finish=finish)
 
     def _go(
         self,
@@ -251,6 +249,7 @@ class StepJacobian:
         """Run a script from a segment on, for a source (`_go`) or `repeat` recorded steps; return a status."""
         self._column[0] = self._first[0] = script.first
         self._end[0] = script.end
+        self._plant(script)
         frame = script.frame
         frame[1], frame[2], frame[4] = len(self._copies) if source else 0, source, first
         frame[5] = len(script.segments) - (0 if repeat else 1)
@@ -299,7 +298,6 @@ class StepJacobian:
             script.cleared = cleared = np.array([*of_structure, *all_parts], np.int64).reshape(-1, 2)
             address, first = cleared.ctypes.data, len(of_structure)
             script.frame[9:13] = address, first, address + first * cleared.strides[0], len(all_parts)
-            self._plant(script)
         if values:
             self._ready[wanted] = script
         return script
@@ -307,7 +305,7 @@ class StepJacobian:
     def _make_script(self, wanted: Wanted, values: bool) -> Script:
         m = self.course.m
         programs: list[TangentProgram] = []
-        rows = [_plain_segment(self._restore)]
+        rows = [_plain_segment(program_of(restore_recorded))]
         first, end = 0, 0
         if isinstance(wanted, Directions):
             groups = [wanted]
@@ -330,9 +328,9 @@ class StepJacobian:
                 rows.append(programs[-1].segment)
             elif left:  # all blocks have the same shadows
                 shared = programs[0].shadows["d"].arrays if left < blocks else {}
-                programs.append(self._program(inputs, ends, common={name: a[0] for name, a in shared.items()}))
+                programs.append(self._program(inputs, ends, common=shared))
                 rows.append((*programs[-1].segment[:4], 0, 0, left))
-        segments = np.array([*rows, _plain_segment(self._restore)], np.int64)
+        segments = np.array([*rows, _plain_segment(program_of(restore_recorded))], np.int64)
         frame = np.zeros(FRAME_WORDS, np.int64)
         addresses = self._copies.ctypes.data, 0, 0, segments.ctypes.data
         frame[:8] = *addresses, 0, len(segments) - 1, m.address, self.course.d.address
@@ -369,16 +367,11 @@ class StepJacobian:
         return TangentProgram(course.m, course.d, stages, inputs, ("d.work.outcome",), blocks, whole, resets, common)
 
 
-def _lanes(rows: int) -> np.ndarray:
-    """Tangents of 0 of some numbers, (rows, LANES), from a multiple of 64 bytes on."""
-    return np.ndarray((rows, LANES), np.float64, aligned_buffer(8 * rows * LANES).data)
-
-
 def _groups(m: MjModel, inputs: tuple[str, ...], first: int, end: int) -> list[Directions]:
     """Blocks of directions that go through the same stages: names of the inputs, and how many blocks there are.
 
     Positions go through all stages, velocities through fewer, activations and controls through fewest. Lanes that
-    positions leave over take velocities, and so on: so in small models all are one block (`directions.group_end`).
+    positions leave over take velocities, and so on: so in small models all are one block.
     """
     found, at = [], first
     for k, last in enumerate((m.nv, 2 * m.nv, end)):
@@ -411,11 +404,3 @@ def step_jacobian(m: MjModel, sensors: bool, reach: float = 0.0, extended: bool 
         found.withdraw()
         internals.set_number(found.course.d, "work.reach", reach)
         yield found
-
-
-def transition_derivatives(
-    m: MjModel, d: MjData, state: bool, control: bool, sensors: bool, reach: float = 0.0
-) -> np.ndarray:
-    """A copy of the Jacobian of a step (arguments as in `step_jacobian` and `StepJacobian.compute`)."""
-    with step_jacobian(m, sensors, reach) as jacobian:
-        return jacobian.compute(d, state, control).copy()

@@ -16,9 +16,9 @@ import numpy as np
 
 from cardan.derive.contact import all_codes, contact_codes
 from cardan.derive.directions import RESTRUCTURED, compare_contacts, compare_rows, keep_next_position
-from cardan.derive.inputs import COPIED, READ, Part, TangentSpace, part, seeds_of
+from cardan.derive.inputs import COPIED, TangentSpace, named_inputs, part
 from cardan.derive.plugins import begin_memory, check_numbers, put_back
-from cardan.derive.program import LANES, Plain, Stage, TangentProgram, values_of
+from cardan.derive.program import LANES, Plain, Stage, TangentProgram
 from cardan.derive.schedule import schedule_of, tangent_stages
 from cardan.jit import Program, jit_enabled
 from cardan.model import internals
@@ -73,7 +73,8 @@ class Linearisation:
         d: data of its own, with the values.
         schedule: what is differentiated.
         values: the program that computes the values.
-        nmemory: numbers that plugins keep, if they belong to the state.
+        remembered: how many numbers plugins remember, besides their states.
+        nmemory: how many numbers plugins keep, if they belong to the state.
         codes: numbers of the kinds of pairs that have touched (`derive.contact.contact_codes`).
         version: how often it has changed what touches what, and what the constraint rows belong to (one number).
     """
@@ -92,8 +93,8 @@ class Linearisation:
             ("values", kind, distant, extended), version, lambda: make_program(m, self.schedule.values)
         )
         self.d = MjData(m)
-        self._remembered = begin_memory(m, self.d)
-        self.nmemory = m.npluginstate + self._remembered if extended else 0
+        self.remembered = begin_memory(self.d, self.schedule.left)
+        self.nmemory = m.npluginstate + self.remembered if extended else 0
         memory, self.next_qpos = internals.memory(self.d), np.zeros(m.nq)
         memory.attach("work.fd_qpos", self.next_qpos)
         memory.attach("work.fd_start", np.zeros(start_size(m)))
@@ -115,10 +116,9 @@ class Linearisation:
                 getattr(own, name)[...] = getattr(d, name)
         else:
             internals.copy_values(own, d)  # slopes of muscles are those of the last forward dynamics
-        numbers, given = (internals.array(x, "work.plugin_number") for x in (own, d))
-        if self._remembered:
+        if self.remembered:
+            numbers, given = (internals.array(x, "work.plugin_number") for x in (own, d))
             check_numbers(numbers, given)
-        if self.schedule.remembers and numbers.shape == given.shape:
             numbers[...] = given
         self.evaluate()
 
@@ -127,10 +127,6 @@ class Linearisation:
         internals.set_number(self.d, "work.plugin_is_kept", 0)
         run(self.values, self.m, self.d)
         self.note_structure()
-        if self.schedule.several:
-            # contacts and rows of all passes find room before tangents need as much: tangents grow with it
-            run(Program([*values_of(self.tangent_stages()), restore_start]), self.m, self.d)
-            self.note_structure()
 
     def note_structure(self) -> None:
         """Compare what touches what, and what the constraint rows belong to, with before; see to programs and room."""
@@ -141,7 +137,7 @@ class Linearisation:
             self._sizes = sizes
             memory.attach("work.kept_geom", np.zeros((memory.sizes["ncon"], 2), np.int32))
             memory.attach("work.kept_row", np.zeros((memory.sizes["nefc"], 2), np.int32))
-            memory.attach("work.kept_count", np.full(6, -1))
+            memory.attach("work.kept_count", np.full(3, -1))
         while changed or any(program_of(stage).run(self.m, self.d) == RESTRUCTURED for stage in COMPARISONS):
             codes = {*self.codes, *contact_codes(self.m, self.d)}
             if self.schedule.several:  # contacts of other kinds may come up within a step of several passes
@@ -214,46 +210,25 @@ def sensitivities(
     with linearisation(m, after, reach) as course:
         course.start(d)
         results = [part(course.d, text) for text in of]
-        inputs = [part(course.d, text) for text in by]
         if m.npluginstate and any(result.field == "d.plugin_state" for result in results):
             raise NotImplementedError("derivatives of plugin_state are not supported: only those by it are")
         fixed = [result.text for result in results if result.field.startswith("m.")]
         if fixed:
             raise ValueError(f"derivatives: {fixed[0]} belongs to the model, which no step changes")
-        unread = [given.text for given in inputs if given.field.startswith("d.") and given.field not in READ]
-        if unread:
-            raise ValueError(f"derivatives: a step does not read {unread[0]}, it computes it or leaves it alone")
         outputs = tuple(dict.fromkeys(result.field for result in results))
         # parameters of the model go through one program together, which compiles once for all
-        groups = [[given] for given in inputs if given.field.startswith("d.")]
-        groups += [[given for given in inputs if given.field.startswith("m.")]]
+        parameters = [text for text in by if part(course.d, text).field.startswith("m.")]
         found: dict[tuple[str, str], np.ndarray] = {}
-        for group in groups:
-            tangents = _tangents(course, group, outputs)
-            at = 0
-            for given in group:
-                columns = slice(at, at + len(given.numbers))
-                at = columns.stop
+        for group in (*([text] for text in by if text not in parameters), parameters):
+            inputs = named_inputs(course.d, group)
+            wanted = inputs.total and outputs
+            tangents = course.tangents(inputs.seeds(course.space, course.d), outputs) if wanted else {}
+            for text, (columns, shape) in inputs.columns.items():
                 for result in results:
                     nothing = np.zeros((len(result.numbers), 0))
                     rows = tangents[result.field][result.numbers, columns] if tangents else nothing
-                    found[result.text, given.text] = rows.reshape(*result.shape, *given.shape).copy()
-        return {(result.text, given.text): found[result.text, given.text] for given in inputs for result in results}
-
-
-def _tangents(course: Linearisation, group: Sequence[Part], outputs: Sequence[str]) -> dict[str, np.ndarray]:
-    """The tangents of the outputs along the directions of some inputs, one after the other; {} if there are none."""
-    total = sum(len(given.numbers) for given in group)
-    if not total or not outputs:
-        return {}
-    seeds: dict[str, np.ndarray] = {}
-    at = 0
-    for given in group:
-        own = seeds_of(course.space, course.d, given)
-        columns = seeds.setdefault(given.field, np.zeros((len(own), total)))
-        columns[:, at : at + own.shape[1]] = own
-        at += own.shape[1]
-    return course.tangents(dict(sorted(seeds.items())), outputs)
+                    found[result.text, text] = rows.reshape(*result.shape, *shape).copy()
+        return {(result.text, text): found[result.text, text] for text in by for result in results}
 
 
 def inverse_derivatives(
@@ -270,16 +245,15 @@ def inverse_derivatives(
     with linearisation(m, kind) as course:
         course.start(d)
         seeds = (("d.qpos", course.space.basis(course.d.qpos)), ("d.qvel", np.eye(nv)), ("d.qacc", np.eye(nv)))
-        outputs = ("d.qfrc_inverse", "d.qM", *(("d.sensordata",) if sensors else ()))
-        outputs += ("d.qfrc_actuator",) if actuation else ()
+        places = {"d.qfrc_inverse": slice(0, nv), "d.qM": slice(nv + ns, None)}
+        places |= {"d.sensordata": slice(nv, nv + ns)} if sensors else {}
+        outputs = (*places, *(("d.qfrc_actuator",) if actuation else ()))
         for k, (name, directions) in enumerate(seeds):
             if inputs[k] and nv:
                 found = course.tangents({name: directions}, outputs)
                 rows = result[k * nv : (k + 1) * nv]
-                rows[:, :nv] = found["d.qfrc_inverse"].T
+                for output, columns in places.items():
+                    rows[:, columns] = found[output].T
                 if actuation:
                     rows[:, :nv] -= found["d.qfrc_actuator"].T
-                if sensors:
-                    rows[:, nv : nv + ns] = found["d.sensordata"].T
-                rows[:, nv + ns :] = found["d.qM"].T
     return result

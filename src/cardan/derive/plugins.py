@@ -10,18 +10,19 @@ has. Programs evaluate a step several times: `recall` lets each of these begin w
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Mapping
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cardan.derive.program import Stage
-from cardan.enums import mjtStage
 from cardan.enums.codes import PLUGIN_ACTUATOR, PLUGIN_PASSIVE, PLUGIN_SENSOR
 from cardan.jit import OK, kernel, stage
+from cardan.maths.types import Array1, ConstIntArray1
 from cardan.model import internals
 from cardan.model.kernel_views import Data, Model
-from cardan.plugins.registry import Plugin, plugin_of
+from cardan.plugins.registry import plugin_of
 from cardan.step.plugin_stages import (
     ACT_DOT,
     ADVANCE,
@@ -31,9 +32,9 @@ from cardan.step.plugin_stages import (
     SLOTS,
     begin_plugin_actuators,
     bound_plugin_sensors,
-    entries_of,
     plugin_actuators,
     plugin_advance,
+    plugin_functions,
     plugin_passive,
     plugin_sensors,
 )
@@ -42,9 +43,9 @@ from cardan.tangents.stages import written
 if TYPE_CHECKING:
     from cardan.model.mjdata import MjData
     from cardan.model.mjmodel import MjModel
-    from cardan.step.plan import Plan
 
-WHENS = (mjtStage.mjSTAGE_POS, mjtStage.mjSTAGE_VEL, mjtStage.mjSTAGE_ACC)
+Functions = Mapping[int, Callable[..., Any] | int]
+"""Functions of plugins by their places in a model's table (`step.plugin_stages`)."""
 STOCK = "cardan.plugins."
 NUMBER, STATE = "d.work.plugin_number", "d.plugin_state"
 EVALUATED = (COMPUTE_ACTUATOR, COMPUTE_PASSIVE, *SENSOR_SLOTS.values(), ACT_DOT)
@@ -88,92 +89,71 @@ def calls(function: Stage, first: int, end: int, argument: int) -> Stage:
     return stage(called)
 
 
-def calls_of(m: MjModel, slot: int, argument: int) -> list[Stage]:
+def calls_of(m: MjModel, functions: Functions, slot: int, argument: int) -> list[Stage]:
     """The stages that call a kind of function (`slot`) of all plugins, one for each run of consecutive instances.
 
     Raises:
         NotImplementedError: a function is Python's.
     """
-    found: list[Stage] = []
-    of_plugin: dict[Plugin, list[int]] = {}
+    runs: list[tuple[Stage, int, int]] = []
     for instance in range(m.nplugin):
-        of_plugin.setdefault(plugin_of(m, instance), []).append(instance)
-    for plugin, instances in of_plugin.items():
-        entry = entries_of(plugin).get(slot)
-        if entry is None:
-            continue
-        if isinstance(entry, int):
+        function = functions.get(SLOTS * instance + slot)
+        if isinstance(function, int):
             raise NotImplementedError(
-                f"derivatives through the plugin {plugin.name} are not supported: its functions are Python's, and only "
-                "compiled ones have exact derivatives. Mark them with cardan.kernel (or numba.njit), or take finite "
-                "differences (mjd_transitionFD, mjd_inverseFD)"
+                f"derivatives through the plugin {internals.plugins(m)[instance]} are not supported: its functions are "
+                "Python's, and only compiled ones have exact derivatives. Mark them with cardan.kernel (or "
+                "numba.njit), or take finite differences (mjd_transitionFD, mjd_inverseFD)"
             )
-        for run in np.split(instances, np.flatnonzero(np.diff(instances) != 1) + 1):
-            found.append(calls(entry, int(run[0]), int(run[-1]) + 1, argument))
-    return found
+        if function is not None:
+            first = runs.pop()[1] if runs and runs[-1][::2] == (function, instance) else instance
+            runs.append((function, first, instance + 1))
+    return [calls(*run, argument) for run in runs]
 
 
-def plugin_tangents(m: MjModel, stage: Stage, advance: bool) -> list[Stage] | None:
-    """The stages that replace a stage of plugins; None if it is not one of them (`advance`: see `schedule`)."""
+def plugin_tangents(m: MjModel, functions: Functions, stage: Stage, advance: bool) -> list[Stage] | None:
+    """The stages that replace a stage of plugins; None if it is not one of them.
+
+    If `advance`, plugins act at the end of a step, too.
+    """
     if stage is plugin_advance:
-        return calls_of(m, ADVANCE, 0) if advance else []
+        return calls_of(m, functions, ADVANCE, 0) if advance else []
     if stage is plugin_passive:
-        return calls_of(m, COMPUTE_PASSIVE, PLUGIN_PASSIVE)
+        return calls_of(m, functions, COMPUTE_PASSIVE, PLUGIN_PASSIVE)
     if stage is plugin_actuators:
-        return [actuators_begin, *calls_of(m, ACT_DOT, 0), *calls_of(m, COMPUTE_ACTUATOR, PLUGIN_ACTUATOR)]
-    for when in WHENS if m.nplugin else ():
-        if stage is plugin_sensors(int(when)):
-            return [*calls_of(m, SENSOR_SLOTS[int(when)], PLUGIN_SENSOR), sensors_bounded(int(when))]
+        rates, forces = ((ACT_DOT, 0), (COMPUTE_ACTUATOR, PLUGIN_ACTUATOR))
+        return [actuators_begin, *calls_of(m, functions, *rates), *calls_of(m, functions, *forces)]
+    for when, slot in SENSOR_SLOTS.items() if m.nplugin else ():
+        if stage is plugin_sensors(when):
+            return [*calls_of(m, functions, slot, PLUGIN_SENSOR), sensors_bounded(when)]
     return None
 
 
 # what plugins remember
 
 
-@cache
-def memory_written(function: Stage) -> frozenset[str]:
-    """Return which of numbers and states a compiled function of a plugin writes."""
-    return written(calls(function, 0, 1, 0)) & {NUMBER, STATE}
+def left_behind(functions: Functions, slots: Collection[int] = STEPPED) -> dict[int, frozenset[str]]:
+    """Which of numbers and states each instance's compiled functions of some kinds leave for later evaluations."""
+    found: dict[int, frozenset[str]] = {}
+    for place, function in functions.items():
+        instance, slot = divmod(place, SLOTS)
+        if slot in slots and not isinstance(function, int):
+            writes = written(calls(function, 0, 1, 0)) & {NUMBER, STATE}
+            found[instance] = found.get(instance, frozenset()) | writes
+    return found
 
 
-def writes_memory(plan: Plan, extended: bool) -> bool:
-    """Whether plugins may leave something for the next evaluation; or, if `extended`, for the next step."""
-    slots = STEPPED if extended else EVALUATED
-    functions = dict(plan.tables).get("aux.plugin_call", ())
-    return any(
-        memory_written(function)
-        for place, function in functions
-        if place % SLOTS in slots and not isinstance(function, int)
-    )
+def places_of(d: MjData, left: Mapping[int, frozenset[str]]) -> np.ndarray:
+    """Places in ``d.work.plugin_number`` of the numbers that functions leave for later (`left_behind`)."""
+    places, starts = (internals.array(d, f"work.plugin_{name}") for name in ("remembered", "start"))
+    writes = np.array([NUMBER in left.get(instance, ()) for instance in range(len(starts) // 2)], bool)
+    return places[writes[np.searchsorted(starts[::2], places, side="right") - 1]].copy()
 
 
-def remembered_numbers(m: MjModel, d: MjData, slots: tuple[int, ...] = STEPPED) -> np.ndarray:
+def remembered_numbers(m: MjModel, d: MjData, slots: Collection[int] = STEPPED) -> np.ndarray:
     """Places in ``d.work.plugin_number`` of what functions of some kinds leave for the next evaluation or step."""
-    if not m.nplugin:
+    if not len(internals.array(d, "work.plugin_remembered")):
         return np.zeros(0, np.int64)
-    arrays = internals.memory(d).arrays
-    places, starts = arrays["work.plugin_remembered"], arrays["work.plugin_start"][::2]
-    if not len(places):
-        return places
-    writes = []
-    for instance in range(m.nplugin):
-        entries = [entries_of(plugin_of(m, instance)).get(slot) for slot in slots]
-        compiled = [entry for entry in entries if entry is not None and not isinstance(entry, int)]
-        writes.append(any(NUMBER in memory_written(entry) for entry in compiled))
-    return places[np.array(writes)[np.searchsorted(starts, places, side="right") - 1]].copy()
-
-
-def check_no_memory(m: MjModel, d: MjData, what: str) -> None:
-    """Refuse models whose plugins have a state, or remember evaluations; `what` does not work with them.
-
-    Raises:
-        NotImplementedError: they have, or do.
-    """
-    names = ", ".join(sorted({plugin_of(m, k).name for k in range(m.nplugin)}))
-    if m.npluginstate:
-        raise NotImplementedError(f"{what} of models whose plugins have a state ({names}) are not supported")
-    if len(remembered_numbers(m, d, EVALUATED)):
-        raise NotImplementedError(f"{what} of models whose plugins remember evaluations ({names}) are not supported")
+    return places_of(d, left_behind(plugin_functions(m), slots))
 
 
 def made_by_the_user(m: MjModel) -> bool:
@@ -182,11 +162,11 @@ def made_by_the_user(m: MjModel) -> bool:
     return any(compute is None or not f"{compute.__module__}.".startswith(STOCK) for compute in computing)
 
 
-def begin_memory(m: MjModel, d: MjData) -> int:
+def begin_memory(d: MjData, left: Mapping[int, frozenset[str]]) -> int:
     """Give data room for what `recall` keeps; returns how many numbers plugins remember, besides their states."""
-    places = remembered_numbers(m, d)
+    places = places_of(d, left)
     internals.attach(d, "work.plugin_remembered", places)
-    internals.attach(d, "work.plugin_kept", np.zeros(m.npluginstate + len(places)))
+    internals.attach(d, "work.plugin_kept", np.zeros(len(d.plugin_state) + len(places)))
     return len(places)
 
 
@@ -209,35 +189,38 @@ def plant_memory(m: Model, d: Data) -> int:
     return OK
 
 
-@stage
-def gather_memory(m: Model, d: Data) -> int:
-    """States of plugins and what they remember behind the state in ``work.outcome``."""
-    at = 2 * m.nv + m.na
-    for i in range(m.npluginstate):
-        d.work.outcome[at + i] = d.plugin_state[i]
-    for k in range(len(d.work.plugin_remembered)):
-        d.work.outcome[at + m.npluginstate + k] = d.work.plugin_number[d.work.plugin_remembered[k]]
-    return OK
+@kernel
+def exchange_numbers(d: Data, places: ConstIntArray1, kept: Array1, at: int, writes: bool) -> None:
+    """Write numbers of plugins at some places into an array from `at` on, or put them back."""
+    for k in range(len(places)):
+        if writes:
+            kept[at + k] = d.work.plugin_number[places[k]]
+        else:
+            d.work.plugin_number[places[k]] = kept[at + k]
 
 
 @kernel
-def _put_back(m: Model, d: Data) -> None:
+def exchange_memory(m: Model, d: Data, kept: Array1, at: int, writes: bool) -> None:
+    """Write states of plugins and what they remember into an array from `at` on, or put them back."""
     for i in range(m.npluginstate):
-        d.plugin_state[i] = d.work.plugin_kept[i]
-    for k in range(len(d.work.plugin_remembered)):
-        d.work.plugin_number[d.work.plugin_remembered[k]] = d.work.plugin_kept[m.npluginstate + k]
+        if writes:
+            kept[at + i] = d.plugin_state[i]
+        else:
+            d.plugin_state[i] = kept[at + i]
+    exchange_numbers(d, d.work.plugin_remembered, kept, at + m.npluginstate, writes)
+
+
+@stage
+def gather_memory(m: Model, d: Data) -> int:
+    """States of plugins and what they remember behind the state in ``work.outcome``."""
+    exchange_memory(m, d, d.work.outcome, 2 * m.nv + m.na, True)
+    return OK
 
 
 @stage
 def recall(m: Model, d: Data) -> int:
     """Before an evaluation of a step: keep the memory if it is new (``work.plugin_is_kept`` is 0), else put it back."""
-    if d.work.plugin_is_kept != 0:
-        _put_back(m, d)
-        return OK
-    for i in range(m.npluginstate):
-        d.work.plugin_kept[i] = d.plugin_state[i]
-    for k in range(len(d.work.plugin_remembered)):
-        d.work.plugin_kept[m.npluginstate + k] = d.work.plugin_number[d.work.plugin_remembered[k]]
+    exchange_memory(m, d, d.work.plugin_kept, 0, d.work.plugin_is_kept == 0)
     d.work.plugin_is_kept = 1
     return OK
 
@@ -245,5 +228,5 @@ def recall(m: Model, d: Data) -> int:
 @stage
 def put_back(m: Model, d: Data) -> int:
     """After a block of directions: put the memory back, with tangents of 0."""
-    _put_back(m, d)
+    exchange_memory(m, d, d.work.plugin_kept, 0, False)
     return OK

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -58,17 +59,8 @@ class Step(NamedTuple):
 
     stage: Stage | Plain
     active: frozenset[str]  # fields that vary before it
-    reads: frozenset[str]  # active fields that it reads
+    reads: frozenset[str]  # fields whose tangents it reads
     keep: frozenset[str]  # fields whose tangents it writes, as far as they are needed
-
-
-def values_of(stages: Sequence[Stage | Plain]) -> list[Stage]:
-    """The stages of a list as they are, without those that work on tangents."""
-    return [
-        stage.stage if isinstance(stage, Plain) else stage
-        for stage in stages
-        if not (isinstance(stage, Plain) and stage.reads)
-    ]
 
 
 def steps_of(
@@ -99,14 +91,12 @@ def _needed_steps(steps: list[Step], wanted: frozenset[str]) -> list[Step]:
     found: list[Step] = []
     for stage, active, reads, writes in reversed(steps):
         keep = writes & wanted
-        if isinstance(stage, Plain) and (keep or not stage.writes):
-            wanted |= reads
-            found.append(Step(stage, active, reads, keep))
-        elif keep and not isinstance(stage, Plain):
-            wanted |= needed(stage, active, keep)
-            found.append(Step(stage, active, reads, keep))
-        else:
-            found.append(Step(stage, active, frozenset(), frozenset()))
+        if not isinstance(stage, Plain):
+            reads = needed(stage, active, keep) if keep else frozenset()
+        elif stage.writes and not keep:
+            reads = frozenset()
+        wanted |= reads
+        found.append(Step(stage, active, reads, keep))
     return found[::-1]
 
 
@@ -144,7 +134,7 @@ def _with_partners(steps: list[Step], all_run: bool) -> list[Step]:
         stage, active, reads, keep = step
         begun = frozenset() if isinstance(stage, Plain) or keep else _sums(stage) & varying
         if run and begun:
-            found.append(Step(stage, active | begun, reads, begun))
+            found.append(Step(stage, active | begun, needed(stage, active | begun, begun), begun))
         elif run:
             found.append(step if isinstance(stage, Plain) or keep else Step(Plain(stage), active, reads, keep))
     return found
@@ -153,10 +143,30 @@ def _with_partners(steps: list[Step], all_run: bool) -> list[Step]:
 # where it is in memory
 
 
+def new_lanes(*shape: int) -> np.ndarray:
+    """Tangents of 0 of some numbers, (*shape, LANES), from a multiple of 64 bytes on."""
+    return np.ndarray((*shape, LANES), np.float64, aligned_buffer(8 * prod(shape) * LANES).data)
+
+
+def in_blocks(columns: np.ndarray) -> np.ndarray:
+    """Columns (rows, n) as blocks (blocks, rows, LANES), the last one filled up with zeros."""
+    rows, n = columns.shape
+    blocks = -(-n // LANES)
+    padded = np.zeros((rows, blocks * LANES))
+    padded[:, :n] = columns
+    return np.ascontiguousarray(padded.reshape(rows, blocks, LANES).transpose(1, 0, 2))
+
+
+def in_columns(blocks: np.ndarray, n: int) -> np.ndarray:
+    """Blocks (..., blocks, rows, LANES) as columns (..., rows, n)."""
+    *outer, count, rows, lanes = blocks.shape
+    return np.swapaxes(blocks, -3, -2).reshape(*outer, rows, count * lanes)[..., :n]
+
+
 class Shadows:
     """Shadows of fields of one structure; fields in `own` have one of their own in each block.
 
-    Shadows in `common`, (numbers, LANES), by field, are there already: one for all blocks.
+    Shadows in `common`, (1, numbers, LANES), by field, are there already: one for all blocks.
     """
 
     def __init__(
@@ -178,17 +188,14 @@ class Shadows:
     def _size(self, name: str) -> int:
         return 1 if self.memory.struct.by_name[name].is_scalar else int(self.memory.arrays[name].size)
 
-    def _place(self, name: str, common: np.ndarray | None = None) -> None:
+    def _place(self, name: str, array: np.ndarray | None = None) -> None:
         """Let a field have a shadow (1 or blocks, numbers, LANES)."""
-        size, copies = self._size(name), len(self.tables) if name in self._own and common is None else 1
-        if common is None:
-            shape = (copies, max(size, 1), LANES)
-            array = np.ndarray(shape, np.float64, aligned_buffer(8 * int(np.prod(shape))).data)
-        else:
-            array = common[None]
+        size, slot = self._size(name), self.memory.struct.slot[name]
+        if array is None:
+            array = new_lanes(len(self.tables) if name in self._own else 1, max(size, 1))
         self.sizes[name], self.arrays[name] = size, array
-        slot = self.memory.struct.slot[name]
-        self.tables[:, slot, 0] = array.ctypes.data + (np.arange(copies) * array.strides[0] if copies > 1 else 0)
+        apart = array.strides[0] if len(array) > 1 else 0
+        self.tables[:, slot, 0] = array.ctypes.data + apart * np.arange(len(self.tables))
         self.tables[:, slot, 1:] = size, LANES
 
     def start(self) -> None:
@@ -224,12 +231,7 @@ class TangentProgram:
     ) -> None:
         self.m, self.d, self.blocks = m, d, blocks
         steps = steps_of(stages, inputs, outputs, several)
-        used = frozenset((*inputs, *outputs)).union(
-            *(
-                keep | (reads if isinstance(stage, Plain) else needed(stage, active, keep))
-                for stage, active, reads, keep in steps
-            )
-        )
+        used = frozenset((*inputs, *outputs)).union(*(step.reads | step.keep for step in steps))
         steps += [Step(stage, used, frozenset(), written(stage) & used) for stage in resets]
         self._stages = [step.stage.stage if isinstance(step.stage, Plain) else step.stage for step in steps]
         plain = iter(addresses([step.stage.stage for step in steps if isinstance(step.stage, Plain)]))
@@ -265,13 +267,8 @@ class TangentProgram:
 
     def plant(self, field: str, seeds: np.ndarray) -> None:
         """Set the tangents of an input: (size of the field, n), along n directions."""
-        array = self.shadows[field[0]].arrays[field[2:]]
-        full, rest = divmod(seeds.shape[1], LANES)
-        if full:
-            blocks = seeds[:, : full * LANES].reshape(len(seeds), full, LANES)
-            array[:full, : len(seeds)] = blocks.transpose(1, 0, 2)
-        if rest:
-            array[full, : len(seeds), :rest] = seeds[:, full * LANES :]
+        blocks = in_blocks(seeds)
+        self.shadows[field[0]].arrays[field[2:]][: len(blocks), : len(seeds)] = blocks
 
     @property
     def segment(self) -> tuple[int, ...]:
@@ -296,5 +293,4 @@ class TangentProgram:
     def columns(self, field: str, directions: int) -> np.ndarray:
         """The tangents of an output, (size of the field, directions)."""
         shadows, name = self.shadows[field[0]], field[2:]
-        array = shadows.arrays[name]
-        return array.transpose(1, 0, 2).reshape(array.shape[1], -1)[: shadows.sizes[name], :directions]
+        return in_columns(shadows.arrays[name], directions)[: shadows.sizes[name]]

@@ -7,6 +7,7 @@ one for its end. Steps are counted through all worlds by ``work.tape_step``.
 
 from __future__ import annotations
 
+from cardan.derive.plugins import exchange_numbers
 from cardan.derive.program import LANES
 from cardan.dynamics.kinematics import differentiate_pos
 from cardan.enums.codes import STATE_INTEGRATION
@@ -28,18 +29,20 @@ def move_start(m: Model, d: Data, tape: Array1, row: int, writes: bool) -> None:
     at = exchange_state(m, d, tape, row * row_length(m, d), STATE_INTEGRATION, writes)
     if not writes:
         d.work.plugin_is_kept = 0
-    for k in range(len(d.work.tape_remembered)):
-        place = d.work.tape_remembered[k]
-        if writes:
-            tape[at + k] = d.work.plugin_number[place]
-        else:
-            d.work.plugin_number[place] = tape[at + k]
+    exchange_numbers(d, d.work.tape_remembered, tape, at, writes)
 
 
 @kernel
 def state_number(d: Data) -> int:
     """Number of the state before the step ``work.tape_step``, counted through all worlds."""
     return d.work.tape_step + d.work.tape_step // d.work.tape_nstep
+
+
+@stage
+def put_recorded(m: Model, d: Data) -> int:
+    """Put back what the step ``work.tape_step`` started from, all steps being kept."""
+    move_start(m, d, d.work.tape, state_number(d), False)
+    return OK
 
 
 @stage

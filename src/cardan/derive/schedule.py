@@ -25,7 +25,7 @@ from cardan.derive import implicit
 from cardan.derive.contact import contact_stages, freeze_points
 from cardan.derive.directions import actuation_is_made, compare_contacts, compare_rows
 from cardan.derive.distant import collision_with_distance, soft_collision_with_distance, soften_distant
-from cardan.derive.plugins import plugin_tangents, recall, writes_memory
+from cardan.derive.plugins import Functions, left_behind, plugin_tangents, recall
 from cardan.derive.program import Plain, Stage
 from cardan.dynamics.actuation import fwd_actuation
 from cardan.dynamics.bias import fwd_acceleration
@@ -35,7 +35,7 @@ from cardan.solver.choice import solver_stages
 from cardan.solver.gauss_seidel import solve_noslip
 from cardan.solver.warm_start import save_warm_start
 from cardan.step import pipeline
-from cardan.step.finite_difference import save_start
+from cardan.step.finite_difference import restore_start, save_start
 from cardan.step.integrators import euler, implicitfast, implicitfast_with_blocks
 from cardan.step.plan import Plan, plan_of
 from cardan.step.plugin_stages import plugin_advance
@@ -86,7 +86,9 @@ class Schedule:
     after: tuple[Any, ...]  # stages that come after them and change the state
     solves: bool  # whether an acceleration is solved for
     several: bool  # whether a step makes several forward passes (the integrator RK4)
-    remembers: bool  # whether evaluations depend on what plugins remember (`derive.plugins`)
+    functions: Functions  # functions of plugins
+    left: dict[int, frozenset[str]]  # what they leave for later evaluations, by instance (`derive.plugins`)
+    remembers: bool  # whether there is anything to put back before each evaluation
     extended: bool  # whether what plugins keep from step to step belongs to the state
 
 
@@ -97,7 +99,9 @@ def schedule_of(m: MjModel, kind: str, distant: bool, extended: bool) -> Schedul
     """
     dynamics, changes = KINDS[kind]
     plan = plan_of(m, (*dynamics, save_start, *changes))
-    remembers = writes_memory(plan, extended) or (extended and m.npluginstate > 0)
+    functions = dict(dict(plan.tables)["aux.plugin_call"])
+    left = left_behind(functions)
+    remembers = any(left.values()) or (extended and m.npluginstate > 0)
     first = plan.stages.index(save_start)
     stages: list[Any] = []
     for stage in plan.stages[:first]:
@@ -113,14 +117,17 @@ def schedule_of(m: MjModel, kind: str, distant: bool, extended: bool) -> Schedul
         values.append(stage)
     if solves and solve_noslip not in stages:
         values.append(implicit.factor_solution)
+    kept = (plugin_advance, save_warm_start)  # stages that change more than the state
     factors = [SOLVED[stage][0] for stage in after if stage in SOLVED]
     if factors:
-        values += [stage for stage in after if stage not in SOLVED and stage not in (plugin_advance, save_warm_start)]
+        values += [stage for stage in after if stage not in SOLVED and stage not in kept]
         values += factors
+    if several:  # contacts and rows of all passes find room before tangents need as much: tangents grow with it
+        values = [*values, save_start, *(stage for stage in after if stage not in kept), restore_start, *values]
     if after:
         values.append(save_start)
     plan = plan._replace(stages=(*values, report))
-    return Schedule(plan, tuple(stages), after, solves, several, remembers, extended)
+    return Schedule(plan, tuple(stages), after, solves, several, functions, left, remembers, extended)
 
 
 def tangent_stages(m: MjModel, schedule: Schedule, codes: tuple[int, ...], values: bool = False) -> list[Stage | Plain]:
@@ -138,24 +145,24 @@ def tangent_stages(m: MjModel, schedule: Schedule, codes: tuple[int, ...], value
             found.append(Plain(actuation_is_made))
         elif stage is fwd_acceleration and values:
             found.append(Plain(compare_rows))
-        found += tangents_of(m, stage, codes, values)
+        found += tangents_of(m, schedule, stage, codes, values)
     if values:
         found.append(Plain(save_start))
     for stage in schedule.after:
-        found += tangents_of(m, stage, codes, values, schedule.extended)
+        found += tangents_of(m, schedule, stage, codes, values)
     return found
 
 
 def tangents_of(
-    m: MjModel, stage: Stage | int, codes: tuple[int, ...], values: bool, advance: bool = False
+    m: MjModel, schedule: Schedule, stage: Stage | int, codes: tuple[int, ...], values: bool
 ) -> Sequence[Stage | Plain]:
-    """The stages that replace a stage in programs of tangents; `advance`: plugins act at the end of a step, too."""
+    """The stages that replace a stage in programs of tangents (arguments as in `tangent_stages`)."""
     if isinstance(stage, int):
         raise NotImplementedError(
             "derivatives through callbacks in Python are not supported: only compiled ones have derivatives "
             "(functions marked with cardan.kernel, or Numba functions)"
         )
-    several = values or m.opt.integrator == mjtIntegrator.mjINT_RK4  # contacts and the solution have to be found
+    several = values or schedule.several  # contacts and the solution have to be found
     noslip = m.opt.noslip_iterations > 0
     if stage in DETECTIONS or stage in DETECTIONS.values():
         before = [*([Plain(stage)] if several else []), *([Plain(compare_contacts)] if values else [])]
@@ -177,8 +184,8 @@ def tangents_of(
         return [*([Plain(stage), *kept, Plain(implicit.factor_solution)] if several else []), *SOLUTION]
     if stage in SOLVED:
         factor, imbalance, take = SOLVED[stage]
-        return [*([Plain(factor)] if values else []), imbalance, Plain(implicit.clear_step_imbalance), take]
-    of_plugins = plugin_tangents(m, stage, advance)
+        return [*([Plain(factor)] if values else []), imbalance, Plain(implicit.clear_imbalance), take]
+    of_plugins = plugin_tangents(m, schedule.functions, stage, schedule.extended)
     if of_plugins is not None:
         return of_plugins
     module = f"{stage.__module__}."
