@@ -259,6 +259,28 @@ def test_tapes_of_batches_with_what_plugins_keep(own: Any, compute: Any, advance
             np.testing.assert_allclose(states[world], tape.sensitivities("dof_damping")["dof_damping"][0], rtol=1e-12)
 
 
+def test_numbers_that_steps_have_left(own: Any) -> None:
+    """Derivatives are those at the numbers that the data has, which the ends of steps before have written."""
+    d = own(counted, advance=count, init=lambda m, d, instance: np.array([0.2]))
+    for _ in range(2):
+        cardan.mj_step(d.model, d, 100)
+        check(d, [0, 1])
+
+
+def test_sensitivities_by_a_friction_loss_of_0(own: Any) -> None:
+    """They make rows on the way, also where plugins remember."""
+    d = own(counted, advance=count, init=lambda m, d, instance: np.array([0.2]))
+    m = d.model
+    states, _ = cardan.record(m, copied(d), 5).sensitivities("dof_frictionloss")["dof_frictionloss"]
+    ends = []
+    for loss in (0.0, 1e-7):
+        m.dof_frictionloss[0] = loss
+        e = copied(d)
+        cardan.mj_step(m, e, 5)
+        ends.append(e.qvel[0])
+    assert states[-1, 1, 0] == pytest.approx((ends[1] - ends[0]) / 1e-7, rel=1e-3)
+
+
 def test_tapes_of_batches_with_damped_elasticity() -> None:
     d = elastic(SOLID)
     m, last = d.model, np.linspace(0.0, 1.0, 2 * d.model.nv)

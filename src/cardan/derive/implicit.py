@@ -148,7 +148,7 @@ def keep_factor(d: Data, island: int, used: int) -> int:
 
 @stage
 def clear_imbalance(m: Model, d: Data) -> int:
-    """``work.imbalance`` and ``work.step_imbalance`` := 0, their values but for what solver and rounding have left.
+    """Set ``work.imbalance`` and ``work.step_imbalance`` to 0, their values except for what is left over.
 
     Only their tangents count.
     """

@@ -132,7 +132,7 @@ def plugin_tangents(m: MjModel, functions: Functions, stage: Stage, advance: boo
 
 
 def left_behind(functions: Functions, slots: Collection[int] = STEPPED) -> dict[int, frozenset[str]]:
-    """Which of numbers and states each instance's compiled functions of some kinds leave for later evaluations."""
+    """Find what each instance's compiled functions of some kinds leave for later evaluations: numbers, states."""
     found: dict[int, frozenset[str]] = {}
     for place, function in functions.items():
         instance, slot = divmod(place, SLOTS)
