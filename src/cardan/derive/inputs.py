@@ -108,12 +108,17 @@ class TangentSpace:
         result[self.scalar_adr] = directions[self.scalar_dof]
         if len(self.quat_adr):
             parts = directions[self.quat_dof[:, None] + np.arange(3)]
-            result[self.quat_adr[:, None] + np.arange(4)] = 0.5 * np.einsum("nij,njk->nik", self._frames(qpos), parts)
+            result[self.quat_adr[:, None] + np.arange(4)] = 0.5 * (self._frames(qpos) @ parts)
         return result
 
     def basis(self, qpos: np.ndarray) -> np.ndarray:
         """Tangents of qpos along each dof: (nq, nv)."""
-        return self.tangents(qpos, np.eye(self.nv))
+        result = np.zeros((self.nq, self.nv))
+        result[self.scalar_adr, self.scalar_dof] = 1.0
+        if len(self.quat_adr):
+            rows = self.quat_adr[:, None, None] + np.arange(4)[:, None]
+            result[rows, self.quat_dof[:, None, None] + np.arange(3)] = 0.5 * self._frames(qpos)
+        return result
 
     def coordinates(self, qpos: np.ndarray, tangents: np.ndarray) -> np.ndarray:
         """Tangents of qpos, (nq, n), at a configuration with unit quaternions, in the space of velocities (nv, n)."""
@@ -121,7 +126,7 @@ class TangentSpace:
         result[self.scalar_dof] = tangents[self.scalar_adr]
         if len(self.quat_adr):
             parts = tangents[self.quat_adr[:, None] + np.arange(4)]
-            result[self.quat_dof[:, None] + np.arange(3)] = 2.0 * np.einsum("nij,nik->njk", self._frames(qpos), parts)
+            result[self.quat_dof[:, None] + np.arange(3)] = 2.0 * (self._frames(qpos).transpose(0, 2, 1) @ parts)
         return result
 
 
@@ -138,8 +143,10 @@ class Inputs:
         seeds: dict[str, np.ndarray] = {}
         for given, columns, weights in self.parts:
             if given.field not in but:
-                size = space.nv if given.field == "d.qpos" else _size(d, given.field)
-                seeds.setdefault(given.field, np.zeros((size, self.total)))[given.numbers, columns] += weights
+                if given.field not in seeds:
+                    size = space.nv if given.field == "d.qpos" else _size(d, given.field)
+                    seeds[given.field] = np.zeros((size, self.total))
+                seeds[given.field][given.numbers, columns] += weights
         if "d.qpos" in seeds:
             seeds["d.qpos"] = space.tangents(d.qpos, seeds["d.qpos"])
         return dict(sorted(seeds.items()))

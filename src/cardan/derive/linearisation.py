@@ -216,11 +216,14 @@ def sensitivities(
         if fixed:
             raise ValueError(f"derivatives: {fixed[0]} belongs to the model, which no step changes")
         outputs = tuple(dict.fromkeys(result.field for result in results))
+        groups = {text: named_inputs(course.d, (text,)) for text in by}
         # parameters of the model go through one program together, which compiles once for all
-        parameters = [text for text in by if part(course.d, text).field.startswith("m.")]
+        parameters = [text for text, inputs in groups.items() if inputs.parts[0][0].field.startswith("m.")]
+        if len(parameters) > 1:
+            groups = {text: groups[text] for text in groups if text not in parameters}
+            groups["parameters"] = named_inputs(course.d, parameters)
         found: dict[tuple[str, str], np.ndarray] = {}
-        for group in (*([text] for text in by if text not in parameters), parameters):
-            inputs = named_inputs(course.d, group)
+        for inputs in groups.values():
             wanted = inputs.total and outputs
             tangents = course.tangents(inputs.seeds(course.space, course.d), outputs) if wanted else {}
             for text, (columns, shape) in inputs.columns.items():

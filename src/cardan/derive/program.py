@@ -151,16 +151,15 @@ def new_lanes(*shape: int) -> np.ndarray:
 def in_blocks(columns: np.ndarray) -> np.ndarray:
     """Columns (rows, n) as blocks (blocks, rows, LANES), the last one filled up with zeros."""
     rows, n = columns.shape
-    blocks = -(-n // LANES)
-    padded = np.zeros((rows, blocks * LANES))
-    padded[:, :n] = columns
-    return np.ascontiguousarray(padded.reshape(rows, blocks, LANES).transpose(1, 0, 2))
+    if n % LANES:
+        columns = np.concatenate([columns, np.zeros((rows, -n % LANES))], axis=1)
+    return columns.reshape(rows, -(-n // LANES), LANES).transpose(1, 0, 2)
 
 
 def in_columns(blocks: np.ndarray, n: int) -> np.ndarray:
     """Blocks (..., blocks, rows, LANES) as columns (..., rows, n)."""
-    *outer, count, rows, lanes = blocks.shape
-    return np.swapaxes(blocks, -3, -2).reshape(*outer, rows, count * lanes)[..., :n]
+    columns = blocks.swapaxes(-3, -2)
+    return columns.reshape(*columns.shape[:-2], columns.shape[-2] * LANES)[..., :n]
 
 
 class Shadows:
