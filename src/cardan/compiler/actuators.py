@@ -87,7 +87,8 @@ def _general_forms(elements: Sequence[Element]) -> list[dict[str, Any]]:
         base = known.get(key)
         if base is None:
             base = overlay(cls.base(row), own, row.partial)
-            known[key] = base = apply_shortcut(row.tag, base, own) if row.tag in SHORTCUTS else base
+            version = element.tree.compat
+            known[key] = base = apply_shortcut(row.tag, base, own, version) if row.tag in SHORTCUTS else base
         bases.append(base)
     return bases
 
@@ -187,7 +188,12 @@ def _inherit_ranges(
         if values["dyntype"] not in _SERVO_DYNAMICS:
             raise element.error("only position servos inherit a range", "inheritrange")
         if any(values[attribute]) and element.row.tag != "general":
-            raise element.error(f"inheritrange and {attribute} exclude each other", "inheritrange")
+            # one that the actuator gives itself replaces the other of its class
+            given = [name for name in ("inheritrange", attribute) if name in element.attributes]
+            if len(given) != 1:
+                raise element.error(f"inheritrange and {attribute} exclude each other", "inheritrange")
+            if given == [attribute]:
+                continue
         if code == TRN_TENDON:
             low, high = build.columns["tendon_range"][target]
         elif code == TRN_JOINT and build.columns["jnt_type"][target] in _SCALAR_JOINTS:

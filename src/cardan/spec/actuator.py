@@ -77,7 +77,7 @@ def _velocity(values: Values, given: Mapping[str, Any]) -> None:
 def _intvelocity(values: Values, given: Mapping[str, Any]) -> None:
     """Convert a position servo whose reference is the integral of the control, kept within ``actrange``."""
     _servo(values, given)
-    values.update(dyntype="integrator", actlimited="true")
+    values.update(dyntype="integrator")
 
 
 def _damper(values: Values, given: Mapping[str, Any]) -> None:
@@ -111,12 +111,16 @@ def _adhesion(values: Values, given: Mapping[str, Any]) -> None:
     values.update(gaintype="fixed", biastype="none", ctrllimited="true")
 
 
-def _nothing(values: Values, given: Mapping[str, Any]) -> None:
-    """Change nothing: a general actuator, or a missing one, sets only the attributes that it names."""
+def _missing(gain: str) -> Callable[[Values, Mapping[str, Any]], None]:
+    """Return the function of a shortcut that is missing: its type of gain stands for all of its parameters."""
+    return lambda values, given: values.update(gaintype=gain)
 
 
 SHORTCUTS: dict[str, Callable[[Values, Mapping[str, Any]], None]] = {
-    **dict.fromkeys(("general", "orientation", "pid", "dcmotor"), _nothing),
+    "general": lambda values, given: None,  # sets only the attributes that it names
+    "orientation": _missing("so3"),
+    "pid": _missing("pid"),
+    "dcmotor": _missing("dcmotor"),
     "motor": _motor,
     "position": _position,
     "velocity": _velocity,
@@ -128,12 +132,59 @@ SHORTCUTS: dict[str, Callable[[Values, Mapping[str, Any]], None]] = {
 }
 
 
-def apply_shortcut(tag: str, values: Values, given: Mapping[str, Any]) -> Values:
+_PRISTINE: dict[str, Any] = {
+    "dynprm": (1.0, *[0.0] * 9),
+    "gainprm": (1.0, *[0.0] * 9),
+    "biasprm": (0.0,) * 10,
+    "dyntype": "none",
+    "actdim": -1,
+    "actearly": False,
+}
+PARAMETERS = ("gaintype", "biastype", *_PRISTINE)
+"""Attributes of the general form that a shortcut sets; all others are mechanical."""
+GAIN_TYPES: dict[str, str] = {"damper": "affine", "muscle": "muscle"}
+"""Types of the gains of shortcuts, if they are not fixed."""
+# parameters that a shortcut of 4.0 takes over: for each vector, the first value and the one after the last
+_TAKEN: dict[str, dict[str, tuple[int, int]]] = {
+    "motor": {},
+    "position": {"gainprm": (0, 1), "biasprm": (2, 3)},
+    "velocity": {"gainprm": (0, 1)},
+    "intvelocity": {"gainprm": (0, 1), "biasprm": (2, 3)},
+    "damper": {"gainprm": (2, 3)},
+    "cylinder": {"dynprm": (0, 1), "gainprm": (0, 1), "biasprm": (0, 3)},
+    "muscle": {"dynprm": (0, 3), "gainprm": (0, 9)},
+    "adhesion": {"gainprm": (0, 1)},
+}
+_SERVOS = ("position", "intvelocity")
+
+
+def _reset(tag: str, values: Values) -> None:
+    """Reset the parameters that a shortcut of 4.0 sets, except those that it takes over from its default class."""
+    taken = dict(_TAKEN[tag])
+    filtered = tag in _SERVOS and values["dyntype"] == "filterexact"
+    if filtered:
+        taken["dynprm"] = (0, 1)
+    for name, value in _PRISTINE.items():
+        if isinstance(value, tuple):
+            first, end = taken.get(name, (0, 0))
+            value = (*value[:first], *values[name][first:end], *value[end:])
+        values[name] = value
+    if filtered:
+        values["dyntype"] = "filterexact"
+
+
+def apply_shortcut(tag: str, values: Values, given: Mapping[str, Any], version: str) -> Values:
     """Convert the attributes of an actuator shortcut to those of a general actuator.
 
     ``values`` has the resolved attributes, ``given`` only the explicit ones. ``values`` is changed in place and
     returned, without the shortcut's own attributes.
     """
+    if version == "4.0" and tag in _TAKEN:
+        _reset(tag, values)
+        if tag == "damper" and "kv" not in given:
+            given = {**given, "kv": -values["gainprm"][2]}
+    if version == "3.1" and tag == "intvelocity" and "actlimited" not in given:
+        values["actlimited"] = "true"
     SHORTCUTS[tag](values, given)
     for name in SHORTCUT_ATTRIBUTES:
         values.pop(name, None)

@@ -141,7 +141,7 @@ class Attachment:
             raise MjcfError(f"the model has a default class '{name}' already; attach with another prefix")
         # the parent was copied before
         parent = defaults[self.classes.get(cls.parent.name, defaults.main.name)] if cls.parent else None
-        defaults.add(name, parent).copy_entries(entries)
+        defaults.add(name, parent).copy_entries(entries, cls.actuator)
         return name
 
     def _set_class(self, root: Element, copy: Element) -> None:

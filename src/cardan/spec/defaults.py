@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from cardan.compat import VERSIONS
-from cardan.spec.actuator import SHORTCUTS, apply_shortcut
+from cardan.spec.actuator import GAIN_TYPES, PARAMETERS, SHORTCUTS, apply_shortcut
 
 if TYPE_CHECKING:
     from cardan.spec.element import Element
@@ -40,16 +40,18 @@ def given_over(base: Mapping[str, Any], given: Mapping[str, Any], partial: froze
 class DefaultClass:
     """One default class: ``entries[entry][attribute]`` holds the values set by it or inherited from its ``parent``.
 
-    ``version`` is that of the model, whose language's defaults apply where no class sets a value.
+    ``version`` is that of the model, whose language's defaults apply where no class sets a value. ``actuator`` is the
+    tag of the entry that set actuator defaults last, None if only an ancestor did.
     """
 
-    __slots__ = ("_bases", "_changes", "children", "entries", "name", "parent", "version")
+    __slots__ = ("_bases", "_changes", "actuator", "children", "entries", "name", "parent", "version")
 
     def __init__(self, name: str, parent: DefaultClass | None = None, version: str = VERSIONS[0]) -> None:
         self.name = name
         self.version = version if parent is None else parent.version
         self.parent = parent
         self.children: list[DefaultClass] = []
+        self.actuator: str | None = None
         self.entries: dict[str, dict[str, Any]] = {k: dict(v) for k, v in parent.entries.items()} if parent else {}
         self._bases: dict[ElementRow, dict[str, Any]] = {}
         self._changes: dict[ElementRow, list[str]] = {}
@@ -65,10 +67,11 @@ class DefaultClass:
             # the general form of an actuator of this row with these attributes
             own = self.entries.setdefault("general", {})
             below = {**row.defaults_in(self.version), **own}
-            values = overlay(below, given, row.partial)
-            apply_shortcut(row.tag, values, given)
+            values = overlay(self._below(row), given, row.partial)
+            apply_shortcut(row.tag, values, given, self.version)
             changed = set(given) | {name for name in values if values[name] != below.get(name)}
             own.update({name: values[name] for name in changed if name in values})
+            self.actuator = row.tag
         else:
             own = self.entries.setdefault(row.tag, {})
             if row.partial.isdisjoint(given):
@@ -96,8 +99,9 @@ class DefaultClass:
         """Return the names of this class and of its descendants."""
         return {self.name}.union(*(child.names_inside() for child in self.children))
 
-    def copy_entries(self, entries: Mapping[str, Mapping[str, Any]]) -> None:
-        """Replace all values by copies of ``entries``, those of another class."""
+    def copy_entries(self, entries: Mapping[str, Mapping[str, Any]], actuator: str | None) -> None:
+        """Replace all values by copies of ``entries`` and ``actuator``, those of another class."""
+        self.actuator = actuator
         self.entries = {entry: dict(values) for entry, values in entries.items()}
         self._forget()
 
@@ -105,11 +109,35 @@ class DefaultClass:
         """Return the values of an element of this class that sets no attributes. Do not change the dict."""
         base = self._bases.get(row)
         if base is None:
-            base = self._bases[row] = {
-                **row.defaults_in(self.version),
-                **self.entries.get(row.entry or "", {}),
-            }
+            base = self._bases[row] = (
+                self._below(row)
+                if row.tag in SHORTCUTS
+                else {**row.defaults_in(self.version), **self.entries.get(row.entry or "", {})}
+            )
         return base
+
+    def _below(self, row: ElementRow) -> dict[str, Any]:
+        """Return the values below those that an actuator, or an entry, of this row gives itself.
+
+        In 4.0, a shortcut takes its parameters from the nearest class, this one or an ancestor, whose actuator defaults
+        were set by the same shortcut, or by ``general`` with the shortcut's type of gain.
+        """
+        defaults, own = row.defaults_in(self.version), self.entries.get("general", {})
+        if self.version == VERSIONS[0] or row.tag == "general":
+            return {**defaults, **own}
+        cls: DefaultClass | None = self
+        while cls is not None and not cls._gives_parameters(row.tag):
+            cls = cls.parent
+        found = cls.entries["general"] if cls is not None else {}
+        # other shortcuts leave inheritrange as it is
+        names = (*PARAMETERS, "inheritrange") if "inheritrange" in row.attributes else PARAMETERS
+        mechanical = {name: value for name, value in own.items() if name not in names}
+        return {**defaults, **mechanical, **{name: found[name] for name in names if name in found}}
+
+    def _gives_parameters(self, tag: str) -> bool:
+        """Return whether a shortcut takes its parameters from the actuator defaults that this class itself sets."""
+        gain = self.entries.get("general", {}).get("gaintype", "fixed")
+        return self.actuator == tag or (self.actuator == "general" and gain == GAIN_TYPES.get(tag, "fixed"))
 
     def changes(self, row: ElementRow) -> list[str]:
         """Return the attributes whose default in this class differs from the language's. Do not change the list."""

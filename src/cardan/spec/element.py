@@ -184,7 +184,7 @@ class Element:
         row, given = self.row, self.attributes
         base = self.default_class.base(row) if row.entry else row.defaults_in(self.tree.compat)
         values = overlay(base, given, row.partial)
-        return apply_shortcut(row.tag, values, given) if row.tag in SHORTCUTS else values
+        return apply_shortcut(row.tag, values, given, self.tree.compat) if row.tag in SHORTCUTS else values
 
     def __getitem__(self, name: str) -> Any:
         """Return the resolved value of one attribute. Raises KeyError if the element has no such attribute."""

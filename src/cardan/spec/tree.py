@@ -432,11 +432,11 @@ def copied_tree(tree: ModelTree) -> ModelTree:
     copy_into(tree.root, made.root)
     made.adopt_sections()
     made.defaults.rename_main(tree.defaults.main.name)
-    made.defaults.main.copy_entries(tree.defaults.main.entries)
+    made.defaults.main.copy_entries(tree.defaults.main.entries, tree.defaults.main.actuator)
     stack: list[DefaultClass] = list(tree.defaults.main.children)
     while stack:
         cls = stack.pop(0)
         assert cls.parent is not None
-        made.defaults.add(cls.name, made.defaults[cls.parent.name]).copy_entries(cls.entries)
+        made.defaults.add(cls.name, made.defaults[cls.parent.name]).copy_entries(cls.entries, cls.actuator)
         stack.extend(cls.children)
     return made

@@ -292,5 +292,12 @@ def entry_row(row: ElementRow, tag: str, drop: Iterable[str] = (), keep: Iterabl
     kept = row.attributes if keep is None else {name: row.attributes[name] for name in keep}
     attributes = {n: replace(a, required=False) for n, a in kept.items() if n not in left_out}
     return ElementRow(
-        tag, f"defaults of {tag}", attributes, multiplicity="?", since=row.since, until=row.until, is_entry=True
+        tag,
+        f"defaults of {tag}",
+        attributes,
+        multiplicity="?",
+        later=row.later,
+        since=row.since,
+        until=row.until,
+        is_entry=True,
     )
