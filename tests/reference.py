@@ -13,13 +13,27 @@ from cardan.model.mjmodel import MjModel
 from cardan.model.tables import DATA, MODEL, SIZE_NAMES
 from cardan.plugins import STOCK
 
-NEWER = (
-    "is_4_0",
-    "eq_objtype",
-)
-"""Fields that 3.1.6 does not have: the version, and those of later versions."""
-# the reference's Python binding shows two as empty arrays (docs/differences.md)
-UNREADABLE = ("vis.rgba.bv", "vis.rgba.bvactive", *NEWER)
+NEWER = {
+    "is_4_0": lambda ref: 0,
+    "eq_objtype": lambda ref: 0,
+    "vis.global_.cameraid": lambda ref: -1,
+    "vis.global_.orthographic": lambda ref: 0,
+    "geom_castshadow": lambda ref: 1,
+    "cam_projection": lambda ref: 0,
+    "cam_output": lambda ref: 1,
+    "light_type": lambda ref: ref.light_directional,
+    "light_texid": lambda ref: -1,
+    "light_intensity": lambda ref: 0.0,
+    "light_range": lambda ref: 10.0,
+    "light_softness": lambda ref: 0.2,
+    "tex_colorspace": lambda ref: 0,
+    "tex_nchannel": lambda ref: 3,
+    "mat_layertexid": lambda ref: np.where(np.arange(10) == 1, ref.mat_texid[:, None], -1),
+}
+"""Fields that 3.1.6 does not have, and their values in a model of 3.1.6."""
+# the reference's Python binding shows these as empty arrays (docs/differences.md)
+_EMPTY = ("vis.rgba.bv", "vis.rgba.bvactive")
+UNREADABLE = (*_EMPTY, *NEWER)
 
 
 def _get(owner, dotted: str):
@@ -42,15 +56,16 @@ def model_from_reference(ref: mujoco.MjModel) -> MjModel:
     """A Cardan model with every field copied from a compiled reference model."""
     m = MjModel({name: getattr(ref, name, 0) for name in SIZE_NAMES})
     for field in MODEL.fields:
-        if field.is_attached or field.name in (*SIZE_NAMES, *UNREADABLE, *NEWER):
+        if field.is_attached or field.name in (*SIZE_NAMES, *_EMPTY):
             continue
-        value = _get(ref, field.name)
+        value = NEWER[field.name](ref) if field.name in NEWER else _get(ref, field.name)
         if field.is_scalar:
             m._memory.scalars[field.name][0] = value
         elif isinstance(value, bytes):
             m._memory.arrays[field.name][:] = np.frombuffer(value, np.int8)
         else:
-            m._memory.arrays[field.name][...] = np.asarray(value).reshape(m._memory.arrays[field.name].shape)
+            array = m._memory.arrays[field.name]
+            array[...] = value if field.name in NEWER else np.asarray(value).reshape(array.shape)
     m.name_plugins(STOCK[number].name for number in ref.plugin)  # both number them alike
     m.finalize()
     return m

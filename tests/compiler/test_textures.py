@@ -37,7 +37,7 @@ BROKEN = [
     ('type="2d"', bomb(3000, 3000), "broken PNG"),
     ('type="cube"', IMAGE, "squares"),
     ('type="cube" gridsize="1 2" gridlayout="RX"', IMAGE, "squares"),
-    ('type="2d" content_type="image/ktx"', IMAGE, "not supported"),
+    ('type="2d" content_type="image/jpeg"', IMAGE, "not supported"),
     ('type="2d" content_type="image/vnd.mujoco.texture"', IMAGE, "pixels"),
 ]
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import mujoco
 import pytest
+from reference import NEWER
 
 import cardan
 
@@ -37,7 +38,8 @@ def part_of(thing: Any, path: str) -> Any:
 @pytest.mark.parametrize("path", GROUPS)
 def test_groups_show_as_in_the_reference(path: str) -> None:
     ours, theirs = (part_of(world(engine)[0], path) for engine in (cardan, mujoco))
-    assert repr(ours) == repr(theirs)
+    newer = tuple(f"  {name.removeprefix(path + '.')}: " for name in NEWER if name.startswith(f"{path}."))
+    assert [line for line in repr(ours).splitlines() if not line.startswith(newer)] == repr(theirs).splitlines()
     assert type(ours).__qualname__ == type(theirs).__qualname__
 
 

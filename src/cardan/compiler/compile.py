@@ -39,6 +39,8 @@ from cardan.model.reset import start_data
 from cardan.model.tables import CAPACITIES, DATA, MODEL, SIZE_NAMES
 from cardan.model.topology import find_topology
 from cardan.spec.repeated import runs
+from cardan.spec.schema.asset import LAYERS
+from cardan.spec.schema.keywords import TEXTURE_ROLE
 
 if TYPE_CHECKING:
     from cardan.spec.tree import ModelTree
@@ -147,7 +149,12 @@ def _add_assets(build: Build) -> None:
     if elements:
         materials = Resolved(elements)
         build.enter_all("material", [element.name for element in elements])
-        build.columns.update(materials.columns(_MATERIAL), mat_texid=build.references("texture", materials["texture"]))
+        colours = build.references("texture", materials["texture"])
+        layers = {role: build.references("texture", materials[name]) for name, role in LAYERS.items()}
+        roles = [colours if role == "rgb" else layers.get(role, [-1] * len(elements)) for role in TEXTURE_ROLE]
+        build.columns.update(
+            materials.columns(_MATERIAL), mat_texid=colours, mat_layertexid=[*zip(*roles, strict=True)]
+        )
 
 
 def _build_bodies(build: Build) -> None:

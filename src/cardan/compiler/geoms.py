@@ -21,7 +21,7 @@ _CONDIMS = {1, 3, 4, 6}
 _NO_FLUID = (0.0,) * 12
 _GEOM = table(
     "geom",
-    *("contype", "conaffinity", "friction", "gap", "group", "margin"),
+    *("castshadow", "contype", "conaffinity", "friction", "gap", "group", "margin"),
     *("priority", "rgba", "solimp", "solmix", "solref"),
     type=("type", GEOM),
 )

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 LARGEST_IMAGE = 2**25  # largest number of pixels of an image, so that a few bytes cannot fill the memory
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _PNG_HEADER = struct.Struct(">8sI4sII")  # signature, length and name of the first chunk, width, height
+_CHUNK = struct.Struct(">I4s")  # length and name
+_CHUNK_EXTRA = 12  # bytes of a chunk besides its content: length, name, check sum
 _DEEP = ("I;16", "I;16B", "I;16L", "I")  # modes of images with 16 bits of grey
 _BROKEN = (OSError, ValueError, SyntaxError, EOFError, KeyError, IndexError, TypeError, struct.error, zlib.error)
 
@@ -37,17 +39,28 @@ Box = tuple[int, int, int, int]
 """A part of an image: left, top, right, bottom. Right and bottom are exclusive."""
 
 
-def png_colours(content: bytes, box: Box | None = None) -> np.ndarray:
-    """Return the colours of a PNG image without opacity: (height, width, 3) uint8. Raises ValueError for a broken file.
+def png_colours(content: bytes, box: Box | None = None, channels: int = 3) -> np.ndarray:
+    """Return the colours of a PNG image: (height, width, channels) uint8. Raises ValueError for a broken file.
 
-    ``box`` is the part to read, inside the image; the default is the whole image.
+    ``box`` is the part to read, inside the image; the default is the whole image. Three channels are the colours
+    without opacity, four with it; one channel is the first one.
     """
     image = _decoded(content)
     if box is not None:
         image = image.crop(box)
+    if channels != 3:
+        return _other_channels(image, channels)
     if image.mode in _DEEP:
         return np.repeat(_high_bytes(image)[..., None], 3, axis=2)
     return _bytes(image if image.mode == "RGB" else image.convert("RGB"))
+
+
+def _other_channels(image: Picture, channels: int) -> np.ndarray:
+    """Return 1 or 4 channels of an image: (height, width, channels) uint8."""
+    if image.mode in _DEEP:
+        grey = _high_bytes(image)[..., None]
+        return grey if channels == 1 else np.concatenate([grey, grey, grey, np.full_like(grey, 255)], axis=2)
+    return _bytes(image.convert("RGBA"))[..., :channels]
 
 
 def png_grey(content: bytes) -> np.ndarray:
@@ -89,6 +102,17 @@ def png_size(content: bytes) -> tuple[int, int]:
     return width, height
 
 
+def is_srgb(content: bytes) -> bool:
+    """Return whether a PNG image says that its colours are in the colour space sRGB."""
+    at = len(_SIGNATURE)
+    while at + _CHUNK.size <= len(content):
+        length, name = _CHUNK.unpack_from(content, at)
+        if name in (b"sRGB", b"IDAT"):
+            return name == b"sRGB"
+        at += length + _CHUNK_EXTRA
+    return False
+
+
 def _decoded(content: bytes) -> Picture:
     """Return the decoded image, after checking its size."""
     from PIL.PngImagePlugin import PngImageFile  # `Image.open` would also import the readers of other formats
@@ -104,10 +128,11 @@ def _decoded(content: bytes) -> Picture:
     return image
 
 
-Image = np.ndarray  # (height, width, 3) uint8
+Image = np.ndarray  # (height, width, channels) uint8
 
-_PNG = "image/png"
-_TYPES = {".png": _PNG, "": "image/vnd.mujoco.texture"}
+_PNG, _KTX = "image/png", "image/ktx"
+_CHANNELS = (1, 3, 4)
+_TYPES = {".png": _PNG, ".ktx": _KTX, "": "image/vnd.mujoco.texture"}
 _HEADER = struct.Struct("<ii")  # width and height; of height fields, rows and columns
 _FACES = "RLUDFB"  # right, left, up, down, front, back: the order of the faces in the model
 _FACE_FILES = ("fileright", "fileleft", "fileup", "filedown", "filefront", "fileback")
@@ -128,17 +153,22 @@ def uniform(colour: Any, *shape: int) -> Image:
 
 
 def texture_from_files(build: Build, element: Element, values: dict[str, Any]) -> Image:
-    """Return the image of a texture that is read from files: (height, width, 3) uint8.
+    """Return the image of a texture that is read from files: (height, width, channels) uint8.
 
     The six faces of a cube texture are stacked vertically. If the cube has a single image, the image is repeated.
     """
-    flat = values["type"] == "2d"
+    flat, channels = values["type"] == "2d", values["nchannel"]
+    if channels not in (_CHANNELS if flat else (3,)):
+        reason = "images have 1, 3 or 4 channels" if flat else "textures of cubes have 3 channels"
+        raise element.error(f"{reason}, found {channels}", "nchannel")
     if not values["file"]:
         if flat:
             raise element.error("needs a file, or a builtin pattern", "file")
         return _separate_faces(build, element, values)
     if not flat and values["gridsize"] != (1, 1):
         return _grid_faces(build, element, values)
+    if media_type(element, values["file"], _TYPES) == _KTX:
+        return _undecoded(build, element, values)
     image = _load(build, element, "file", values)
     if not flat:
         _check_grid(element, image.shape[1], image.shape[0], values["gridsize"])
@@ -152,16 +182,21 @@ def _load(
     values: dict[str, Any],
     part: Callable[[int, int], Box] | None = None,
 ) -> Image:
-    """Return the image in a file, flipped as the user specifies: (height, width, 3) uint8.
+    """Return the image in a file, flipped as the user specifies: (height, width, channels) uint8.
 
-    If ``part`` is given, only a part is read: ``part(width, height)`` returns its box in the flipped image.
+    The colour space ``auto`` in ``values`` is replaced by that of the file. If ``part`` is given, only a part is read:
+    ``part(width, height)`` returns its box in the flipped image.
     """
     name = values[attribute]
     kind = media_type(element, name, _TYPES)
     content = read_asset(build, element, attribute)
+    if values["colorspace"] == "auto":
+        values["colorspace"] = "sRGB" if kind == _PNG and is_srgb(content) else "linear"
     box = None
     try:
         if kind != _PNG:
+            if values["nchannel"] != 3:
+                raise ValueError(f"a binary texture has 3 channels, but nchannel is {values['nchannel']}")
             image = _read_binary(content)
             if part is not None:
                 left, top, right, bottom = _unflipped(part(image.shape[1], image.shape[0]), image.shape, values)
@@ -170,13 +205,24 @@ def _load(
             width, height = png_size(content)
             if part is not None:
                 box = _unflipped(part(width, height), (height, width), values)
-            image = png_colours(content, box)
+            image = png_colours(content, box, values["nchannel"])
     except MjcfError:  # raised by `part`
         raise
     except ValueError as error:
         raise element.error(f"'{name}': {error}", attribute) from None
     image = image[:, ::-1] if values["hflip"] else image
     return image[::-1] if values["vflip"] else image
+
+
+def _undecoded(build: Build, element: Element, values: dict[str, Any]) -> Image:
+    """Return the bytes of a KTX file as an image: (1, bytes, 1) uint8. They are for renderers that read the format."""
+    if values["type"] != "2d":
+        raise element.error("cubes cannot be read from KTX files: expected an image of the type PNG", "file")
+    if values["hflip"] or values["vflip"]:
+        raise element.error("KTX files are not decoded, so that they cannot be flipped", "file")
+    if values["colorspace"] == "auto":
+        values["colorspace"] = "linear"
+    return np.frombuffer(read_asset(build, element, "file"), np.uint8).reshape(1, -1, 1)
 
 
 def _unflipped(box: Box, shape: tuple[int, ...], values: dict[str, Any]) -> Box:

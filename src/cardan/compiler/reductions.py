@@ -17,6 +17,7 @@ from cardan.compiler.geoms import add_geoms
 from cardan.compiler.inertia import set_inertia
 from cardan.compiler.nodes import Body
 from cardan.mjcf.checks import resolve
+from cardan.spec.schema.asset import LAYERS
 
 if TYPE_CHECKING:
     from cardan.compiler.build import Build
@@ -58,7 +59,9 @@ def _referred(build: Build) -> set[Element]:
                 target = resolve(element, row, name) if name and row.kind != "default" else None
                 if target is not None:
                     found.add(target)
-    textures = {build.tree.find("texture", element["texture"] or "") for element in found if element.tag == "material"}
+    materials = [element.resolved() for element in found if element.tag == "material"]
+    names = {values[name] or "" for values in materials for name in ("texture", *LAYERS)}
+    textures = {build.tree.find("texture", name) for name in names}
     return found | {texture for texture in textures if texture is not None}
 
 

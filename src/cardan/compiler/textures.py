@@ -13,7 +13,7 @@ import numpy as np
 
 from cardan.compiler.files import asset_name
 from cardan.compiler.images import as_bytes, check_image_size, texture_from_files, uniform
-from cardan.spec.schema.keywords import TEXTURE
+from cardan.spec.schema.keywords import COLORSPACE, TEXTURE
 
 if TYPE_CHECKING:
     from cardan.compiler.build import Build
@@ -70,6 +70,8 @@ def add_textures(build: Build) -> None:
             continue
         values = element.resolved()
         if values["builtin"] != "none":
+            if values["nchannel"] != 3:
+                raise element.error(f"generated textures have 3 channels, found {values['nchannel']}", "nchannel")
             image = _made(element, values, drawn)
             drawn += image.size // 3 if values["mark"] == "random" else 0
         else:
@@ -79,6 +81,8 @@ def add_textures(build: Build) -> None:
             tex_type=TEXTURE[values["type"]],
             tex_height=image.shape[0],
             tex_width=image.shape[1],
+            tex_nchannel=image.shape[2],
+            tex_colorspace=COLORSPACE[values["colorspace"]],
             tex_adr=build.add_block("tex_rgb", image.ravel()),
             tex_path=asset_name(build, element),
         )

@@ -18,7 +18,7 @@ from cardan.maths.pose import compose
 from cardan.maths.quaternion import rot_vec_quat
 from cardan.maths.types import Vec3
 from cardan.maths.vector import norm3, scale3
-from cardan.spec.schema.keywords import CAMLIGHT
+from cardan.spec.schema.keywords import CAMERA_OUTPUT, CAMLIGHT, LIGHT, PROJECTION
 
 if TYPE_CHECKING:
     from cardan.compiler.build import Build
@@ -42,11 +42,15 @@ def arctan2(y: float, x: float) -> float:
 _LARGEST_FOVY = 180.0
 
 
-_CAMERA = table("cam", "resolution", "sensorsize", "ipd", mode=("mode", CAMLIGHT))
+_CAMERA = table(
+    *("cam", "resolution", "sensorsize", "ipd"), mode=("mode", CAMLIGHT), projection=("projection", PROJECTION)
+)
 _LIGHT = table(
-    *("light", "directional", "castshadow", "bulbradius", "active", "attenuation"),
+    *("light", "intensity", "range", "softness", "castshadow", "bulbradius", "active", "attenuation"),
     *("cutoff", "exponent", "ambient", "diffuse", "specular"),
     mode=("mode", CAMLIGHT),
+    type=("type", LIGHT),
+    directional=("type", {word: int(word == "directional") for word in LIGHT}),
 )
 
 
@@ -69,6 +73,7 @@ def add_cameras(build: Build) -> None:
         "cam_pos": [pos for pos, _ in poses],
         "cam_quat": [quat for _, quat in poses],
         "cam_user": build.users("cam", cameras),
+        "cam_output": [sum(CAMERA_OUTPUT[word] for word in words) for words in cameras["output"]],
     }
     build.put_attached("camera", "cam", found, columns)
 
@@ -106,6 +111,7 @@ def add_lights(build: Build) -> None:
         directions.append(rot_vec_quat(scale3(direction, 1.0 / length), pose[1]))
     columns = lights.columns(_LIGHT) | {
         "light_targetbodyid": build.references("body", lights["target"]),
+        "light_texid": build.references("texture", lights.get("texture", None)),
         "light_pos": places,
         "light_dir": directions,
     }

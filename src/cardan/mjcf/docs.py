@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from cardan.spec.schema.asset import LAYERS
 from cardan.spec.schema.language import INCLUDE, SCHEMA
 from cardan.spec.schema.rows import SAME, Attribute, ElementRow, Type
 
@@ -49,9 +50,9 @@ def _describe(row: ElementRow, path: str, parts: list[str], seen: set[int]) -> N
         parts.append(f"Undefined attributes come from the default class entry `{row.entry}`.\n")
     if row.children:
         parts.append("Inside: " + ", ".join(f"`{tag}`" for tag in row.children) + "\n")
-    if row.attributes:
+    if written(row):
         parts.append("| attribute | type | default | meaning |\n| --- | --- | --- | --- |")
-        for attribute in row.attributes.values():
+        for attribute in written(row):
             later = ", ".join(f"`{word}`" for word in attribute.later_keywords) or attribute.later
             mark = _marks(attribute, later)
             kind, default = _type(attribute), _default(attribute)
@@ -64,6 +65,11 @@ def _describe(row: ElementRow, path: str, parts: list[str], seen: set[int]) -> N
             _describe(child, inside, parts, seen)
 
 
+def written(row: ElementRow) -> list[Attribute]:
+    """Return the attributes of an element that texts can have: in the tree, a material has those of its layers too."""
+    return [attribute for name, attribute in row.attributes.items() if name not in LAYERS]
+
+
 def _marks(row: ElementRow | Attribute, later: str | None) -> str:
     """Return the marks of a row: versions that have it, and the missing feature that it needs."""
     words = [f"since {row.since}"] * (row.since is not None) + [f"until {row.until}"] * (row.until is not None)
@@ -73,6 +79,9 @@ def _marks(row: ElementRow | Attribute, later: str | None) -> str:
 
 def _type(row: Attribute) -> str:
     """Return type and number of an attribute's values in words."""
+    if row.keywords and row.type is not Type.KEYWORD and row.type is not Type.BOOL:
+        words = ", ".join(f"`{word}`" for word in row.keywords)
+        return f"int, {words}" if row.type is Type.INT else f"some of {words}"
     if row.keywords:
         return ", ".join(f"`{word}`" for word in row.keywords)
     if row.type is Type.REFERENCE:
@@ -101,6 +110,8 @@ def _written(row: Attribute) -> str:
         return "undefined"
     if isinstance(row.default, bool):
         return next(word for word, value in row.keywords.items() if value is row.default)
+    if row.type is Type.KEYWORDS:
+        return " ".join(row.default)
     if isinstance(row.default, tuple):
         return " ".join(f"{value:g}" for value in row.default)
     return f"{row.default:g}" if isinstance(row.default, float) else str(row.default)
@@ -132,7 +143,7 @@ def schema_rows(version: str) -> Iterator[tuple[int, str, str, list[str]]]:
         if row.tag == "worldbody":
             row = row.children["body"]
         title = _BODY_TITLE if row.tag == "body" and row.multiplicity == "R" else row.tag
-        yield depth, title, row.multiplicity, sorted(name for name, a in row.attributes.items() if _has(a, version))
+        yield depth, title, row.multiplicity, sorted(a.name for a in written(row) if _has(a, version))
         inside = [child for child in row.children.values() if child is not row and child.tag not in _NOT_LISTED]
         inside = [child for child in inside if _has(child, version)]
         stack.extend((depth + 1, child) for child in reversed(inside))

@@ -350,7 +350,8 @@ class _Document:
             if attribute.alias is not None:
                 if attribute.alias in attributes:
                     self._fail(f"{name} and {attribute.alias} are the same attribute: give one", row.tag, name)
-                values[attribute.alias] = values.pop(name)
+                alias, value = row.put_alias(name, values.pop(name))
+                values[alias] = value
         for name in ignored:
             values.pop(name, None)
         return values

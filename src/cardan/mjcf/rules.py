@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from cardan.constants import mjNGROUP
 from cardan.errors import suggestion
 from cardan.spec.schema.actuator import CHARTS, INPUTS, TARGETS
+from cardan.spec.schema.asset import LAYERS
 from cardan.spec.schema.sensor import CONTACT_DATA, RANGE_DATA
 from cardan.spec.schema.shared import ORIENTATION
 
@@ -173,16 +174,21 @@ def actuator_input(element: Element) -> None:
 
 
 def camera_intrinsics(element: Element) -> None:
-    """Check that focal lengths and principal point have a sensor size, which needs a resolution and excludes fovy."""
+    """Check that focal lengths and principal point have a sensor size, which excludes fovy."""
     if _given(element, ("focal", "focalpixel", "principal", "principalpixel")):
         if "sensorsize" not in element.attributes:
             reason = "focal lengths and principal points need it"
             raise element.error(f"required attribute missing ({reason})", "sensorsize")
     if "sensorsize" in element.attributes:
-        if "resolution" not in element.attributes:
-            raise element.error("required attribute missing (sensorsize need it)", "resolution")
         if "fovy" in element.attributes:
             raise element.error("fovy and sensorsize exclude each other", "fovy")
+
+
+def soft_edge(element: Element) -> None:
+    """Check that the part of a light's cone in which it fades is between 0 and 1."""
+    softness = element.attributes.get("softness")
+    if softness is not None and not 0.0 <= softness <= 1.0:
+        raise element.error(f"must be between 0 and 1, found {softness:g}", "softness")
 
 
 def refuse(name: str, wrong: Callable[[Any], bool], message: str) -> Rule:
@@ -290,6 +296,7 @@ _BY_TAG: dict[str, tuple[Rule, ...]] = {
     "joint": (in_moving_body,),
     "freejoint": (in_moving_body,),
     "camera": (camera_intrinsics,),
+    "light": (soft_edge,),
     "statistic": (refuse("extent", lambda value: not value > 0, _POSITIVE),),
     "global": (refuse("realtime", lambda value: not value > 0, _POSITIVE),),
     "map": (refuse("znear", lambda value: not value > 0, _POSITIVE),),
@@ -335,7 +342,22 @@ ABOUT: dict[Rule, frozenset[str]] = {
     transmission_parts: frozenset(("refsite", "slidersite", "cranklength")),
 }
 
-CLOSING_RULES: dict[str, Rule] = {"tuple": needs_content, "fixed": needs_content}
+
+def fold_layers(element: Element) -> None:
+    """Store the layers of a material as its attributes. Check that it has either a texture or layers."""
+    layers = [child for child in element.children if child.tag == "layer"]
+    if not layers:
+        return
+    if "texture" in element.attributes:
+        raise layers[0].error("texture and layers exclude each other: write the texture as a layer of the role rgb")
+    names = {role: name for name, role in LAYERS.items()}
+    for layer in layers:
+        name = names.get(layer.attributes["role"], "texture")
+        element.attributes[name] = layer.attributes["texture"]
+    element.children = [child for child in element.children if child.tag != "layer"]
+
+
+CLOSING_RULES: dict[str, Rule] = {"material": fold_layers, "tuple": needs_content, "fixed": needs_content}
 
 
 @cache

@@ -137,6 +137,8 @@ def _real(token: str) -> float:
 
 def _parse_int(row: Attribute, text: str) -> int | tuple[int, ...]:
     """Parse 32-bit integers that are separated by white space."""
+    if text in row.keywords:
+        return row.keywords[text]
     tokens = text.split()
     if text.strip(_PLAIN_INT):
         bad = next((token for token in tokens if token.strip(_PLAIN_INT)), text)
@@ -173,6 +175,16 @@ def _parse_keyword(row: Attribute, text: str) -> str:
     return text
 
 
+def _parse_keywords(row: Attribute, text: str) -> tuple[str, ...]:
+    """Parse some of the attribute's keywords; no word may occur twice. An empty text means the default."""
+    words = tuple(text.split())
+    for place, word in enumerate(words):
+        _parse_keyword(row, word)
+        if word in words[:place]:
+            raise ValueError(f"'{word}' occurs twice")
+    return words or row.default
+
+
 def _parse_memory(row: Attribute, text: str) -> int:
     """Parse a number of bytes with an optional unit suffix; -1 means automatic."""
     token = text.strip()
@@ -194,6 +206,7 @@ _PARSERS: dict[Type, Callable[[Attribute, str], Any]] = {
     Type.INT: _parse_int,
     Type.BOOL: lambda row, text: row.keywords[_parse_keyword(row, text)],
     Type.KEYWORD: _parse_keyword,
+    Type.KEYWORDS: _parse_keywords,
     **dict.fromkeys((Type.STRING, Type.REFERENCE, Type.FILE), lambda row, text: text),
     Type.MEMORY: _parse_memory,
 }

@@ -12,11 +12,12 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import quoteattr
 
+from cardan.spec.element import Element
+from cardan.spec.schema.asset import LAYERS
 from cardan.spec.schema.language import SCHEMA
 from cardan.spec.schema.rows import Attribute, Type
 
 if TYPE_CHECKING:
-    from cardan.spec.element import Element
     from cardan.spec.tree import ModelTree
 
 _INDENT = "  "
@@ -49,11 +50,27 @@ def _lines(root: Element, depth: int) -> Iterator[str]:
         element, level = top
         if _says_nothing(element):
             continue
-        inside = [(child, level + 1) for child in element.children if not _says_nothing(child)]
+        inside = [(child, level + 1) for child in _content(element) if not _says_nothing(child)]
         yield _INDENT * level + _start_tag(element) + (">" if inside else "/>")
         if inside:
             stack.append(f"{_INDENT * level}</{element.tag}>")
             stack.extend(inside[::-1])
+
+
+def _content(element: Element) -> list[Element]:
+    """Return the children of an element as they are written: the layers of a material are elements."""
+    if not _has_layers(element):
+        return element.children
+    row = element.row.children["layer"]
+    roles = {"texture": "rgb", **LAYERS}
+    given = [(name, element.attributes.get(name)) for name in roles]
+    layers = [{"texture": texture, "role": roles[name]} for name, texture in given if texture]
+    return [Element(row, element.tree, element, values) for values in layers] + element.children
+
+
+def _has_layers(element: Element) -> bool:
+    """Return whether a material has textures besides that of its colour."""
+    return element.tag == "material" and not LAYERS.keys().isdisjoint(element.attributes)
 
 
 def _says_nothing(element: Element) -> bool:
@@ -64,7 +81,10 @@ def _says_nothing(element: Element) -> bool:
 def _start_tag(element: Element) -> str:
     """Return the start tag with all attributes, without its closing bracket. Raises MjcfError."""
     words = [f"<{element.tag}"]
+    layers = ("texture", *LAYERS) if _has_layers(element) else ()
     for name, row, value in element.row.named(element.attributes, element.tree.compat):
+        if name in layers:
+            continue
         values = value if isinstance(value, tuple | list | array) else (value,)
         try:
             text = " ".join(_text(row, item) for item in values)

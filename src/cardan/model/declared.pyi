@@ -55,6 +55,8 @@ class _Visual_global_:
     offheight: int
     ellipsoidinertia: int
     bvactive: int
+    cameraid: int
+    orthographic: int
 
 class _Visual_quality:
     shadowsize: int
@@ -230,6 +232,7 @@ class _MjModelGeomViews:
     fluid: NDArray[float64]
     user: NDArray[float64]
     rgba: NDArray[float32]
+    castshadow: NDArray[uint8]
     id: int
     name: str
 
@@ -262,6 +265,8 @@ class _MjModelCameraViews:
     fovy: NDArray[float64]
     ipd: NDArray[float64]
     user: NDArray[float64]
+    projection: NDArray[int32]
+    output: NDArray[int32]
     id: int
     name: str
 
@@ -284,6 +289,11 @@ class _MjModelLightViews:
     ambient: NDArray[float32]
     diffuse: NDArray[float32]
     specular: NDArray[float32]
+    type: NDArray[int32]
+    texid: NDArray[int32]
+    intensity: NDArray[float32]
+    range: NDArray[float32]
+    softness: NDArray[float32]
     id: int
     name: str
 
@@ -393,6 +403,8 @@ class _MjModelTextureViews:
     adr: NDArray[int32]
     rgb: NDArray[uint8]
     pathadr: NDArray[int32]
+    colorspace: NDArray[int32]
+    nchannel: NDArray[int32]
     id: int
     name: str
 
@@ -407,6 +419,7 @@ class _MjModelMaterialViews:
     metallic: NDArray[float32]
     roughness: NDArray[float32]
     rgba: NDArray[float32]
+    layertexid: NDArray[int32]
     id: int
     name: str
 
@@ -1110,6 +1123,18 @@ class ModelFields:
     names: bytes
     names_map: NDArray[int32]
     paths: bytes
+    geom_castshadow: NDArray[uint8]
+    cam_projection: NDArray[int32]
+    cam_output: NDArray[int32]
+    light_type: NDArray[int32]
+    light_texid: NDArray[int32]
+    light_intensity: NDArray[float32]
+    light_range: NDArray[float32]
+    light_softness: NDArray[float32]
+    tex_colorspace: NDArray[int32]
+    tex_nchannel: NDArray[int32]
+    mat_layertexid: NDArray[int32]
+    tex_data: NDArray[uint8]
     opt: _Option
     stat: _Statistic
     vis: _Visual

@@ -119,7 +119,7 @@ TEXTURE: tuple[Field, ...] = (
     Field("tex_height", "i4", ("ntex",), "number of rows, pixels"),
     Field("tex_width", "i4", ("ntex",), "number of columns, pixels"),
     Field("tex_adr", "i4", ("ntex",), "first byte"),
-    Field("tex_rgb", "u1", ("ntexdata",), "colours, three bytes per pixel"),
+    Field("tex_rgb", "u1", ("ntexdata",), "colours, tex_nchannel bytes per pixel (`tex_data` is the same array)"),
     Field("tex_pathadr", "i4", ("ntex",), "file path in paths, or -1"),
 )
 

@@ -57,6 +57,8 @@ class _Model_vis_global_:
     offheight: Final[int]
     ellipsoidinertia: Final[int]
     bvactive: Final[int]
+    cameraid: Final[int]
+    orthographic: Final[int]
 
 class _Model_vis_quality:
     shadowsize: Final[int]
@@ -655,6 +657,17 @@ class Model:
     names: Final[ConstIntArray1]
     names_map: Final[ConstIntArray1]
     paths: Final[ConstIntArray1]
+    geom_castshadow: Final[ConstIntArray1]
+    cam_projection: Final[ConstIntArray1]
+    cam_output: Final[ConstIntArray1]
+    light_type: Final[ConstIntArray1]
+    light_texid: Final[ConstIntArray1]
+    light_intensity: Final[ConstArray1]
+    light_range: Final[ConstArray1]
+    light_softness: Final[ConstArray1]
+    tex_colorspace: Final[ConstIntArray1]
+    tex_nchannel: Final[ConstIntArray1]
+    mat_layertexid: Final[ConstIntArray2]
 
 class _Data_warning:
     lastinfo: Final[IntArray1]

@@ -31,6 +31,7 @@ from cardan.model.attributes import (
     standalone_memory,
 )
 from cardan.model.derived import DERIVATIONS, attach_derived, copy_derived, share_derived
+from cardan.model.fields_later import RENAMED_ARRAYS
 from cardan.model.fields_options import RENAMED_OPTIONS
 from cardan.model.named import ModelNames
 from cardan.model.pickling import packed, unpack
@@ -337,6 +338,8 @@ class MjModel(Native, ModelNames):
             value = make(self)
         elif name in ARRAYS:
             value = self.__dict__["_memory"].arrays[name]
+        elif name in RENAMED_ARRAYS:
+            value = getattr(self, RENAMED_ARRAYS[name])
         else:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         return self.__dict__.setdefault(name, value)
@@ -345,7 +348,7 @@ class MjModel(Native, ModelNames):
         return dir(type(self))  # without the private attributes of instances
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name in ARRAYS:
+        if name in ARRAYS or name in RENAMED_ARRAYS:
             set_array(getattr(self, name), name, value)
         elif name in SIZE_NAMES:
             raise AttributeError(f"MjModel.{name} is a size and can't be set")

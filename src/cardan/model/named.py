@@ -11,6 +11,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Sequence
 from functools import cache
+from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -106,12 +107,15 @@ def _joint_span(address: str, widths: tuple[int, ...]) -> Span:
     return span
 
 
-def _counted(address: str, *counts: str, times: int = 1) -> Span:
+def _counted(address: str, *counts: str) -> Span:
     def span(m: MjModel, i: int) -> tuple[int, int]:
         start = max(int(getattr(m, address)[i]), 0)
-        return start, start + times * int(np.prod([getattr(m, count)[i] for count in counts]))
+        return start, start + int(np.prod([getattr(m, count)[i] for count in counts]))
 
     return span
+
+
+_TEXTURE_SPAN = _counted("tex_adr", "tex_height", "tex_width", "tex_nchannel")
 
 
 class Kind(NamedTuple):
@@ -176,7 +180,7 @@ KINDS: tuple[Kind, ...] = (
     _described("mesh", {"nmesh": _one}),
     _described("skin", {"nskin": _one}),
     _described("hfield", {"nhfield": _one, "nhfielddata": _counted("hfield_adr", "hfield_nrow", "hfield_ncol")}),
-    _described("tex", {"ntex": _one, "ntexdata": _counted("tex_adr", "tex_height", "tex_width", times=3)}, "texture"),
+    _described("tex", {"ntex": _one, "ntexdata": _TEXTURE_SPAN}, "texture"),
     _described("mat", {"nmat": _one}, "material"),
     _described("pair", {"npair": _one}),
     _described("exclude", {"nexclude": _one}),
@@ -190,10 +194,10 @@ KINDS: tuple[Kind, ...] = (
     _described("key", {"nkey": _one}, "keyframe"),
 )
 
-# flat fields that the view of one element shows as a matrix: numbers of rows and columns, and values in each column
-RECTANGLES: dict[str, tuple[str, str, int]] = {
-    "hfield_data": ("hfield_nrow", "hfield_ncol", 1),
-    "tex_rgb": ("tex_height", "tex_width", 3),
+# flat fields that the view of one element shows as a matrix: number of rows, factors of the row length
+RECTANGLES: dict[str, tuple[str, tuple[str, ...]]] = {
+    "hfield_data": ("hfield_nrow", ("hfield_ncol",)),
+    "tex_rgb": ("tex_height", ("tex_width", "tex_nchannel")),
 }
 
 
@@ -253,8 +257,9 @@ def _part(view: ElementView, field: Field) -> np.ndarray:
     arrays = view._memory.arrays
     array = arrays[field.name]
     if field.name in RECTANGLES:
-        rows, columns, width = RECTANGLES[field.name]
-        part = array[start:stop].reshape(int(arrays[rows][view._id]), width * int(arrays[columns][view._id]))
+        rows, columns = RECTANGLES[field.name]
+        width = prod(int(arrays[name][view._id]) for name in columns)
+        part = array[start:stop].reshape(int(arrays[rows][view._id]), width)
     elif not holds_many(field):
         part = array[start]
     else:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from cardan.files import write_file
 from cardan.jit.memory.fields import Field, Struct
+from cardan.model.fields_later import RENAMED_ARRAYS
 from cardan.model.fields_options import RENAMED_OPTIONS
 from cardan.model.mjmodel import TEXT_FIELDS, VISUAL_GROUPS
 from cardan.model.named import KINDS, Kind, fields_of
@@ -70,9 +71,10 @@ def _classes() -> Iterator[str]:
     yield _class("_Visual", [f"{prefix[4:-1]}: _Visual_{prefix[4:-1]}" for prefix in VISUAL_GROUPS])
     yield from (_view("MjModel", MODEL, kind, kind.prefixes) for kind in KINDS)
     yield from (_view("MjData", DATA, kind, kind.data_prefixes) for kind in KINDS if kind.data_methods)
+    arrays = [f"{new}: {_type_of(MODEL.by_name[old])}" for new, old in RENAMED_ARRAYS.items()]
     groups = ["opt: _Option", "stat: _Statistic", "vis: _Visual"]
     methods = [line for kind in KINDS for line in _methods("MjModel", kind, kind.methods)]
-    yield _class("ModelFields", [*_fields(MODEL, ""), *groups, *methods])
+    yield _class("ModelFields", [*_fields(MODEL, ""), *arrays, *groups, *methods])
     methods = [line for kind in KINDS for line in _methods("MjData", kind, kind.data_methods)]
     yield _class("DataFields", [*_fields(DATA, ""), *methods])
 

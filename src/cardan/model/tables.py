@@ -13,6 +13,7 @@ from cardan.model import fields_arena as arena
 from cardan.model import fields_assets as assets
 from cardan.model import fields_bodies as bodies
 from cardan.model import fields_data as data
+from cardan.model import fields_later as later
 from cardan.model import fields_options as options
 from cardan.model import fields_relations as relations
 from cardan.model.fields_work import DERIVED, WORK
@@ -26,11 +27,13 @@ def _tables_of(*modules: ModuleType) -> Tables:
     return {name: value for name, value in members if name.isupper() and isinstance(value, tuple)}
 
 
-MODEL_TABLES = _tables_of(options, bodies, assets, relations)
+_EARLY = _tables_of(options, bodies, assets, relations)
+_LATER = _tables_of(later)
+MODEL_TABLES = _EARLY | _LATER
 DATA_TABLES = _tables_of(data, arena)
 """The public tables of the model and of the data."""
 
-MODEL = Struct("Model", [*chain(*MODEL_TABLES.values()), *DERIVED], readonly=True)
+MODEL = Struct("Model", [*chain(*_EARLY.values()), *DERIVED, *chain(*_LATER.values())], readonly=True)
 DATA = Struct("Data", [*chain(*DATA_TABLES.values()), *WORK], readonly=False)
 
 SIZE_NAMES: tuple[str, ...] = tuple(f.name for f in options.SIZES)

@@ -77,7 +77,7 @@ class Element:
         if unknown:
             word = min(unknown)
             raise MjcfError("unknown attribute" + suggestion(word, row.attributes), element=tag, attribute=word)
-        child = Element(row, self.tree, self, {row.aliases.get(name, name): v for name, v in attributes.items()})
+        child = Element(row, self.tree, self, dict(row.put_alias(*item) for item in attributes.items()))
         self.children.append(child)
         self.tree.changed()
         return child
@@ -188,13 +188,13 @@ class Element:
 
     def __getitem__(self, name: str) -> Any:
         """Return the resolved value of one attribute. Raises KeyError if the element has no such attribute."""
-        return self.resolved()[self.row.aliases.get(name, name)]
+        return self.row.get_alias(name, self.resolved())
 
     def __setitem__(self, name: str, value: Any) -> None:
         """Set an explicit attribute; None removes it, so that the default applies again."""
         if name not in self.row.attributes:
             raise self.error("unknown attribute" + suggestion(name, self.row.attributes), name)
-        name = self.row.aliases.get(name, name)
+        name, value = self.row.put_alias(name, value)
         if value is None:
             self.attributes.pop(name, None)
         else:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from cardan.mjcf.canonical.scribe import Scribe, Values, asset_name, fields, plain
 from cardan.spec.element import Element
-from cardan.spec.schema.asset import DEFORMABLE, MATERIAL_ROW
-from cardan.spec.schema.keywords import OBJECT, OBJECT_KIND
+from cardan.spec.schema.asset import DEFORMABLE, LAYERS, MATERIAL_ROW
+from cardan.spec.schema.keywords import OBJECT, OBJECT_KIND, TEXTURE_ROLE
 
 _MATERIAL = fields(
     "mat_", "texuniform texrepeat emission specular shininess reflectance metallic roughness rgba", texture="texid"
@@ -23,7 +23,11 @@ def put_assets(scribe: Scribe) -> None:
             names, name = scribe.names.get(element.row.kind or ""), asset_name(element)
             if element.row.kind == "material":
                 if names is not None and element.name in names:
-                    values = scribe.read(MATERIAL_ROW, _MATERIAL, names.index(element.name or ""))
+                    number = names.index(element.name or "")
+                    values = scribe.read(MATERIAL_ROW, _MATERIAL, number)
+                    for layer, role in LAYERS.items():
+                        texture = int(scribe.m.mat_layertexid[number, TEXTURE_ROLE[role]])
+                        values[layer] = scribe.name("texture", texture)
                     scribe.put(section, "material", values | {"name": element.name}, element)
             # the compiler may discard visual assets
             elif element.row.kind != "flex" and (names is None or (name in names if name else bool(names))):

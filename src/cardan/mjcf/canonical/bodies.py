@@ -11,8 +11,10 @@ from cardan.maths.types import Pose
 from cardan.maths.vector import norm3, scale3
 from cardan.mjcf.canonical.scribe import Scribe, fields, plain
 from cardan.model import internals
+from cardan.model.lights import light_type
 from cardan.spec.element import Element
 from cardan.spec.schema.body import BODY, CAMERA_ROW, GEOM_ROW, INERTIAL, JOINT_ROW, LIGHT_ROW, SITE_ROW
+from cardan.spec.schema.keywords import CAMERA_OUTPUT, LIGHT
 
 _BODY = fields("body_", "pos quat gravcomp")
 _INERTIAL = fields("body_", "mass", pos="ipos", quat="iquat", diaginertia="inertia")
@@ -30,15 +32,20 @@ _GEOM = fields(
     "geom_",
     "type contype conaffinity condim priority friction solmix solref solimp margin gap group size pos quat rgba",
     material="matid",
+    castshadow="castshadow",
 )
 # attributes that determine the inertia: a compiled model has only the result
 _MASS = ("mass", "density", "shellinertia", "fitscale")
 _SITE = fields("site_", "type group size pos quat rgba", material="matid")
-_CAMERA = fields("cam_", "mode fovy ipd resolution pos quat", target="targetbodyid")
+_CAMERA = fields("cam_", "mode projection fovy ipd resolution pos quat", target="targetbodyid")
 _LIGHT = fields(
     "light_",
-    "mode directional castshadow active pos dir attenuation cutoff exponent ambient diffuse specular bulbradius",
+    "mode type castshadow active pos dir attenuation cutoff exponent ambient diffuse specular bulbradius",
     target="targetbodyid",
+    texture="texid",
+    intensity="intensity",
+    range="range",
+    softness="softness",
 )
 _STEPS, _EPSILON = 40, 2.0**-52
 _SCALAR_JOINTS = ("hinge", "slide")
@@ -179,6 +186,8 @@ def _put_camera(scribe: Scribe, body: Element, camera: int) -> None:
         if intrinsic[1]:
             values["fovy"] = None
         keep = ("resolution",)
+    bits = int(m.cam_output[camera])
+    values["output"] = tuple(word for word, bit in CAMERA_OUTPUT.items() if bits & bit) or None
     scribe.put_user(values, "cam_user", camera)
     scribe.put(body, "camera", values, scribe.origins.find("camera", camera), keep)
 
@@ -186,6 +195,7 @@ def _put_camera(scribe: Scribe, body: Element, camera: int) -> None:
 def _put_light(scribe: Scribe, body: Element, light: int) -> None:
     """Add one light."""
     values = scribe.read(LIGHT_ROW, _LIGHT, light)
+    values["type"] = next(word for word, kind in LIGHT.items() if kind == light_type(scribe.m, light))
     values |= {"name": scribe.name("light", light), "dir": _written(values["dir"], _unit3)}
     scribe.put(body, "light", values, scribe.origins.find("light", light))
 

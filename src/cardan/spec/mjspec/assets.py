@@ -9,8 +9,17 @@ from cardan.errors import suggestion
 from cardan.spec.mjspec.struct import Named, fields, struct_class
 from cardan.spec.mjspec.values import LiveList, to_tree
 from cardan.spec.schema.actuator import PLUGIN_ACTUATOR
-from cardan.spec.schema.asset import CUSTOM, DEFORMABLE, HFIELD_ROW, MATERIAL_ROW, MESH_ROW, TEXTURE_ROW, TUPLE_ELEMENT
-from cardan.spec.schema.keywords import OBJECT
+from cardan.spec.schema.asset import (
+    CUSTOM,
+    DEFORMABLE,
+    HFIELD_ROW,
+    LAYERS,
+    MATERIAL_ROW,
+    MESH_ROW,
+    TEXTURE_ROW,
+    TUPLE_ELEMENT,
+)
+from cardan.spec.schema.keywords import OBJECT, TEXTURE_ROLE
 from cardan.spec.schema.relations import KEYFRAME
 
 if TYPE_CHECKING:
@@ -95,7 +104,8 @@ plugin_instance = property(
 # --- assets ----------------------------------------------------------------------------------------------------------
 
 _SIDES = tuple(f"file{side}" for side in ("right", "left", "up", "down", "front", "back"))
-_RGB_ROLE, _ROLES = 1, 10  # number of the colour texture among the textures of a material, and of all of them
+_TEXTURES = ("", "texture", *(f"layer {role}" for role in TEXTURE_ROLE if role not in ("user", "rgb")))
+"""Attributes of a material for its textures, in the order of their roles."""
 
 
 @fields(MESH_ROW, vertex="uservert", normal="usernormal", texcoord="usertexcoord", face="userface")
@@ -126,23 +136,26 @@ class MjsTexture(Named):
             self.write(TEXTURE_ROW.attributes[side], "cubefiles", file)
 
 
-@fields(MATERIAL_ROW)
+@fields(MATERIAL_ROW, drop=tuple(LAYERS))
 class MjsMaterial(Named):
-    """A material with one texture, ``texture``. In the list ``textures`` it is entry 1, the role of the colour."""
+    """A material. Its ``texture`` is that of the colour; ``textures`` are those of all roles."""
 
     @property
     def textures(self) -> LiveList:
-        """Names of the textures by role. Only the role of the colour (1) is supported."""
-        names: list[Any] = [""] * _ROLES
-        names[_RGB_ROLE] = self.texture
+        """Names of the textures by role: user, rgb, occlusion, roughness, metallic, normal, opacity, ..."""
+        values = self.element.resolved()
+        names = [values.get(name) or "" for name in _TEXTURES]
         return LiveList(names, lambda new: setattr(self, "textures", new))
 
     @textures.setter
     def textures(self, value: list[str]) -> None:
-        other = next((role for role, name in enumerate(value) if name and role != _RGB_ROLE), None)
-        if other is not None:
-            raise self.element.error(f"materials have a colour texture ({_RGB_ROLE}), no role {other}", "textures")
-        self.texture = value[_RGB_ROLE] if len(value) > _RGB_ROLE else None
+        if len(value) > len(_TEXTURES):
+            raise self.element.error(f"expected at most {len(_TEXTURES)} names, found {len(value)}", "textures")
+        if value and value[0]:
+            raise self.element.error("no texture has the role 0 (user)", "textures")
+        names = dict(zip(_TEXTURES, value, strict=False))
+        for name in _TEXTURES[1:]:
+            self.write(MATERIAL_ROW.attributes[name], "textures", names.get(name) or None)
 
 
 _FLEX = DEFORMABLE.children["flex"]

@@ -10,7 +10,7 @@ from cardan.errors import suggestion
 from cardan.spec.mjspec.assets import plugin_instance
 from cardan.spec.mjspec.struct import Field, Form, Named, Struct, fields, struct_class
 from cardan.spec.schema.body import BODY, CAMERA_ROW, FRAME, GEOM_ROW, INERTIAL, JOINT_ROW, LIGHT_ROW, SITE_ROW
-from cardan.spec.schema.keywords import FLUID_SHAPE
+from cardan.spec.schema.keywords import CAMERA_OUTPUT, FLUID_SHAPE, PROJECTION
 from cardan.spec.schema.shared import ORIENTATION
 from cardan.spec.tree import WORLD
 
@@ -143,6 +143,14 @@ class MjsSite(Posed):
         return self.spec.attach_at_site(self, body, prefix, suffix)
 
 
+def _output_bits(words: tuple[str, ...]) -> int:
+    return sum(CAMERA_OUTPUT[word] for word in words)
+
+
+def _output_words(bits: int) -> tuple[str, ...]:
+    return tuple(word for word, bit in CAMERA_OUTPUT.items() if bits & bit)
+
+
 MjsCamera = struct_class(
     "MjsCamera",
     CAMERA_ROW,
@@ -153,6 +161,8 @@ MjsCamera = struct_class(
     focalpixel="focal_pixel",
     principal="principal_length",
     principalpixel="principal_pixel",
+    projection=Form("proj", PROJECTION.__getitem__, PROJECTION.words.__getitem__),
+    output=Form("output", _output_bits, _output_words),
 )
 MjsLight = struct_class("MjsLight", LIGHT_ROW, InBody, target="targetbody")
 

@@ -128,7 +128,10 @@ class Struct:
     def read(self, row: Attribute, part: str | None = None) -> Any:
         """Return the resolved value of an attribute of the element, or of its part, in the tree's form."""
         holder = self.element if part is None else self.part(part)
-        return row.default if holder is None else holder.resolved().get(row.alias or row.name, row.default)
+        if holder is None:
+            return row.default
+        values = holder.resolved()
+        return values.get(row.name, row.default) if row.alias is None else row.from_alias(values[row.alias])
 
     def write(self, row: Attribute, name: str, value: Any, part: str | None = None) -> None:
         """Set an attribute of the element, or of a part of it, which is added if necessary. Raises MjcfError.

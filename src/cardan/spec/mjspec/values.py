@@ -146,9 +146,16 @@ def _word(row: Attribute, value: Any) -> str:
     word = next((word for word, number in row.keywords.items() if number == value), None)
     if word is None:
         enumeration = getattr(row.keywords, "enumeration", None)
-        known = ", ".join(enumeration(n).name if enumeration else w for w, n in row.keywords.items())
+        names = getattr(enumeration, "_names", {})
+        known = ", ".join(names.get(n, w) for w, n in row.keywords.items())
         raise ValueError(f"{value!r} is not one of its values; expected one of {known}")
     return word
+
+
+def _words(row: Attribute, value: Any) -> tuple[str, ...] | None:
+    """Convert a text or a sequence of keywords to a tuple of keywords; nothing means "undefined"."""
+    words = tuple(value.split() if isinstance(value, str) else value)
+    return tuple(_word(row, word) for word in words) or None
 
 
 def _text(row: Attribute, value: Any) -> str | None:
@@ -164,6 +171,7 @@ _CONVERTERS: dict[Type, Callable[[Attribute, Any], Any]] = {
     Type.INT: _integers,
     Type.BOOL: _truth,
     Type.KEYWORD: _word,
+    Type.KEYWORDS: _words,
     **dict.fromkeys((Type.STRING, Type.REFERENCE, Type.FILE), _text),
     Type.MEMORY: lambda row, value: index(value),  # bytes, or -1
 }

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from cardan.spec.schema import rows
 from cardan.spec.schema.keywords import (
     BUILTIN,
+    COLORSPACE,
     ELASTIC_2D,
+    EMBED,
     FLEX_EQUALITY,
     FLEX_ORDER,
     MARK,
@@ -13,6 +17,7 @@ from cardan.spec.schema.keywords import (
     SECTION,
     SELF_COLLIDE,
     TEXTURE,
+    TEXTURE_ROLE,
 )
 from cardan.spec.schema.rows import (
     boolean,
@@ -27,7 +32,7 @@ from cardan.spec.schema.rows import (
     reference,
     text,
 )
-from cardan.spec.schema.shared import CONTACT_SHARED, GROUP, RGBA, classed, config, name, plugin, solver
+from cardan.spec.schema.shared import CLASS, CONTACT_SHARED, GROUP, RGBA, classed, config, name, plugin, solver
 
 NUMBERS = (0, None)
 _SIDES = ("right", "left", "up", "down", "front", "back")  # of a cube texture
@@ -36,6 +41,7 @@ TEXTURE_ROW = element(
     "texture",
     "image, from a file or made by the compiler",
     name("texture"),
+    replace(CLASS, since="3.17.0"),
     keyword("type", TEXTURE, "cube", "how the texture is put on geoms"),
     file("file", "image file"),
     text("content_type", "media type of the file"),
@@ -52,8 +58,35 @@ TEXTURE_ROW = element(
     integer("height", 0, "height of the image that is made, pixels"),
     boolean("hflip", False, "flip horizontally"),
     boolean("vflip", False, "flip vertically"),
+    keyword("colorspace", COLORSPACE, "auto", "colour space of the pixels", since="3.3.3"),
+    integer("nchannel", 3, "channels of the image: 1 to 4, 3 unless a 2d texture is read from a file", since="3.2.1"),
+    keyword(
+        "embed",
+        EMBED,
+        "auto",
+        "whether the pixels are in the model",
+        since="3.17.0",
+        later_keywords={"false": "textures by reference"},
+    ),
     kind="texture",
+    entry="texture",
 )
+
+LAYERS = {f"layer {role}": role for role in TEXTURE_ROLE if role not in ("user", "rgb")}
+"""Attributes of a material in the tree for textures of its layers, and the roles of these.
+
+They are read from and written to elements ``layer``; the texture of the role ``rgb`` is the attribute ``texture``.
+"""
+LAYER_ROW = element(
+    "layer",
+    "texture with a role",
+    reference("texture", "texture", "texture", required=True),
+    keyword("role", {role: k for role, k in TEXTURE_ROLE.items() if k}, None, "role of the texture", required=True),
+    since="3.2.5",
+)
+
+FILES_OF_TEXTURES = ("content_type", "file", *(f"file{side}" for side in _SIDES))
+"""Attributes of textures that default classes do not have."""
 
 MATERIAL_ROW = classed(
     "material",
@@ -65,9 +98,11 @@ MATERIAL_ROW = classed(
     real("specular", 0.5, "specularity"),
     real("shininess", 0.5, "shininess"),
     real("reflectance", 0.0, "reflectance"),
-    real("metallic", 1.0, "metallicity"),
-    real("roughness", 1.0, "roughness"),
+    real("metallic", 1.0, "metallicity; negative: not given", default_4_0=-1.0),
+    real("roughness", 1.0, "roughness; negative: not given", default_4_0=-1.0),
     reals("rgba", 4, (1.0, 1.0, 1.0, 1.0), "colour and opacity"),
+    (reference(layer, "texture", f"texture of the {role}", since="3.2.1") for layer, role in LAYERS.items()),
+    children=[LAYER_ROW],
 )
 
 MESH_ROW = classed(

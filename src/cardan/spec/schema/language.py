@@ -10,7 +10,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cardan.spec.schema.actuator import ACTUATOR, NOT_IN_DEFAULT
-from cardan.spec.schema.asset import ASSET, CUSTOM, DEFORMABLE, EXTENSION, MATERIAL_ROW, MESH_ROW
+from cardan.spec.schema.asset import (
+    ASSET,
+    CUSTOM,
+    DEFORMABLE,
+    EXTENSION,
+    FILES_OF_TEXTURES,
+    LAYER_ROW,
+    MATERIAL_ROW,
+    MESH_ROW,
+    TEXTURE_ROW,
+)
 from cardan.spec.schema.body import CAMERA_ROW, GEOM_ROW, JOINT_ROW, LIGHT_ROW, SITE_ROW, WORLDBODY
 from cardan.spec.schema.relations import CONTACT, EQUALITY, KEYFRAME, PAIR, SPATIAL, TENDON
 from cardan.spec.schema.rows import ElementRow, add_entry_defaults, element, entry_row, file, text
@@ -20,8 +30,10 @@ from cardan.spec.schema.settings import SETTINGS
 # one entry for each kind of element that takes defaults
 _ENTRIES = [
     entry_row(MESH_ROW, "mesh", keep=("scale",)),
-    *(entry_row(row, row.tag) for row in (MATERIAL_ROW, JOINT_ROW, GEOM_ROW, SITE_ROW)),
-    *(entry_row(row, row.tag, drop=("target",)) for row in (CAMERA_ROW, LIGHT_ROW)),
+    entry_row(TEXTURE_ROW, "texture", drop=FILES_OF_TEXTURES, since="3.17.0"),
+    entry_row(MATERIAL_ROW, "material", children=(LAYER_ROW,)),
+    *(entry_row(row, row.tag) for row in (JOINT_ROW, GEOM_ROW, SITE_ROW)),
+    *(entry_row(row, row.tag, drop=("target", "texture")) for row in (CAMERA_ROW, LIGHT_ROW)),
     entry_row(PAIR, "pair", drop=("geom1", "geom2")),
     entry_row(EQUALITY.children["joint"], "equality", keep=("active", "solref", "solimp")),
     entry_row(SPATIAL, "tendon"),

@@ -23,6 +23,7 @@ class Type(StrEnum):
     STRING = "string"  # str
     REFERENCE = "reference"  # str, the name of an object of the attribute's kind
     FILE = "file"  # str, a path
+    KEYWORDS = "keywords"  # tuple of different words among the attribute's keywords, separated by spaces
     MEMORY = "memory"  # int, bytes; a number with a suffix K, M, G, T, P or E (-1: not given)
 
 
@@ -50,7 +51,8 @@ class Attribute:
     ones. ``polynomial``: the values are coefficients; zeros at the end are dropped, and a single one is a bare value.
     ``since`` is the version of MuJoCo that introduced the attribute, ``until`` the last version that had it
     (None: both 3.1 and 4.0 have it). ``default_4_0`` is the default of models with the behaviour of 4.0
-    if that differs. ``alias`` is the 3.1 name of an attribute that was renamed: the tree holds the value under it.
+    if that differs. ``alias`` is another name of the attribute, under which the tree holds the value.
+    If the two have different values, ``means`` maps values of this attribute to those of the other one.
     """
 
     name: str
@@ -71,6 +73,13 @@ class Attribute:
     alias: str | None = None
     needs: Callable[[Any], bool] | None = None
     polynomial: bool = False
+    means: Mapping[Any, Any] | None = None
+
+    def from_alias(self, value: Any) -> Any:
+        """Return this attribute's value for a value of the attribute ``alias``: False if it has no counterpart."""
+        if self.means is None:
+            return value
+        return next((own for own, other in self.means.items() if other == value), False)
 
     def missing_feature(self, value: Any) -> str | None:
         """Return the name of the missing feature that a value of the attribute needs, or None."""
@@ -126,6 +135,7 @@ class ElementRow:
     defaults: dict[str, Any] = field(init=False)  # value of every attribute if nothing sets it (None: undefined)
     changed: dict[str, Any] = field(init=False)  # those of them that are different in 4.0
     aliases: dict[str, str] = field(init=False)  # name in the tree of each attribute that was renamed
+    second_names: dict[str, Attribute] = field(init=False)  # rows of these second names, by the name in the tree
     partial: frozenset[str] = field(init=False)  # names of the vectors that may be given in part
     required: tuple[str, ...] = field(init=False)  # names of the attributes that must be given
     references: tuple[Attribute, ...] = field(init=False)  # rows of the attributes that name other objects
@@ -135,6 +145,7 @@ class ElementRow:
         self.defaults = {name: row.default for name, row in self.attributes.items() if row.alias is None}
         self.changed = {name: row.default_4_0 for name, row in self.attributes.items() if row.default_4_0 is not SAME}
         self.aliases = {name: row.alias for name, row in self.attributes.items() if row.alias is not None}
+        self.second_names = {row.alias: row for row in self.attributes.values() if row.alias is not None}
         self.partial = frozenset(name for name, row in self.attributes.items() if row.partial)
         self.required = tuple(name for name, row in self.attributes.items() if row.required)
         self.references = tuple(row for row in self.attributes.values() if row.type is Type.REFERENCE)
@@ -157,11 +168,32 @@ class ElementRow:
 
     def named(self, values: Mapping[str, Any], version: str) -> Iterator[tuple[str, Attribute, Any]]:
         """Yield name, row and value of the attributes that have a value, with the names of a version, in order."""
-        later = {old: new for new, old in self.aliases.items()} if version != "3.1" else {}
         for name, row in self.attributes.items():
             value = values.get(name)
             if value is not None:
-                yield later.get(name, name), row, value
+                other = self.second_names.get(name)
+                yield _in_version(row, other, value, version) if other else (name, row, value)
+
+    def put_alias(self, name: str, value: Any) -> tuple[str, Any]:
+        """Return the name and the value that the tree holds for an attribute with two names."""
+        row = self.attributes.get(name)
+        if row is None or row.alias is None:
+            return name, value
+        return row.alias, value if row.means is None or value is None else row.means[value]
+
+    def get_alias(self, name: str, values: Mapping[str, Any]) -> Any:
+        """Return the value of an attribute, which may be a second name, from the values that the tree holds."""
+        alias = self.aliases.get(name)
+        return values[name] if alias is None else self.attributes[name].from_alias(values[alias])
+
+
+def _in_version(row: Attribute, other: Attribute, value: Any, version: str) -> tuple[str, Attribute, Any]:
+    """Return name, row and value under which a version has an attribute that ``other`` is a second name of."""
+    lost = (row.since if version == "3.1" else row.until) is not None
+    there = (other.since if version == "3.1" else other.until) is None
+    if lost and there and (other.means is None or value in other.means.values()):
+        return other.name, other, other.from_alias(value)
+    return row.name, row, value
 
 
 # --- constructors of attribute rows ----------------------------------------------------------------------------------
@@ -206,6 +238,13 @@ def switch(name: str, default: bool, meaning: str, **more: Any) -> Attribute:
 def keyword(name: str, words: Mapping[str, int], default: str | None, meaning: str, **more: Any) -> Attribute:
     """Return the row of an attribute that is one of the ``words``."""
     return Attribute(name, Type.KEYWORD, meaning, default=default, keywords=words, **more)
+
+
+def keywords(
+    name: str, words: Mapping[str, int], default: tuple[str, ...] | None, meaning: str, **more: Any
+) -> Attribute:
+    """Different words of a fixed list, separated by spaces."""
+    return Attribute(name, Type.KEYWORDS, meaning, high=None, default=default, keywords=words, **more)
 
 
 def text(name: str, meaning: str, default: str | None = None, **more: Any) -> Attribute:
@@ -283,21 +322,25 @@ def add_entry_defaults(row: ElementRow, entry: ElementRow) -> None:
     row.references += tuple(ref for ref in entry.references if ref.name not in row.attributes)
 
 
-def entry_row(row: ElementRow, tag: str, drop: Iterable[str] = (), keep: Iterable[str] | None = None) -> ElementRow:
-    """Return the entry of ``<default>`` for an element, without the attributes name, class and ``drop``.
-
-    If ``keep`` is given, the entry has only these attributes.
-    """
+def entry_row(
+    row: ElementRow,
+    tag: str,
+    drop: Iterable[str] = (),
+    keep: Iterable[str] | None = None,
+    since: str | None = None,
+    children: Iterable[ElementRow] = (),
+) -> ElementRow:
+    """Return the entry of ``<default>`` for an element: without names, classes and references (``drop``)."""
     left_out = {"name", "class", *drop}
     kept = row.attributes if keep is None else {name: row.attributes[name] for name in keep}
-    attributes = {n: replace(a, required=False) for n, a in kept.items() if n not in left_out}
     return ElementRow(
         tag,
         f"defaults of {tag}",
-        attributes,
-        multiplicity="?",
+        {n: replace(a, required=False) for n, a in kept.items() if n not in left_out},
+        {child.tag: child for child in children},
+        "?",
         later=row.later,
-        since=row.since,
+        since=since or row.since,
         until=row.until,
         is_entry=True,
     )

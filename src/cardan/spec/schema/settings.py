@@ -44,13 +44,30 @@ COMPILER = element(
     text("texturedir", "folder of texture files"),
     text("assetdir", "folder of mesh and texture files"),
     boolean("discardvisual", False, "drop what has no effect on the dynamics"),
-    boolean("convexhull", True, "compute convex hulls of meshes"),
+    boolean("convexhull", True, "compute convex hulls of meshes", until="3.2.4"),
     boolean("usethread", True, "compile with several threads"),
     boolean("fusestatic", False, "fuse bodies without joints with their parent"),
     keyword("inertiafromgeom", k.INERTIA_FROM_GEOM, "auto", "infer body inertias from geoms"),
+    boolean("alignfree", False, "free joints at the inertial frame of bodies without children", since="3.2.3"),
+    boolean("saveinertial", False, "write the inertias of all bodies when the model is saved", since="3.3.1"),
+    boolean("savecompiled", True, "write values that the compiler computed when the model is saved", since="3.16.0"),
+    boolean("savecanonical", True, "write a specification in canonical notation", since="3.16.0"),
+    keyword(
+        "passthrough",
+        k.PASSTHROUGH,
+        "none",
+        "assets that are not read into the model",
+        since="3.17.0",
+        later_keywords={"textures": "textures by reference"},
+    ),
     integers("inertiagrouprange", 2, (0, 5), "geom groups that count for inertias: first, last"),
     keyword("conflict", k.CONFLICT, "warning", "settings in which an attached model differs", since="3.10.0"),
-    boolean("exactmeshinertia", False, "compute mesh inertias exactly, also for meshes that are not convex"),
+    boolean(
+        "exactmeshinertia",
+        False,
+        "compute mesh inertias exactly, also for meshes that are not convex",
+        until="3.2.4",
+    ),
     children=[LENGTH_RANGE_ROW],
     merged=True,
 )
@@ -80,7 +97,7 @@ FLAG = _part(
     switch("sensor", True, "sensors"),
     switch("midphase", True, "mid phase of collision detection"),
     switch("eulerdamp", True, "joint damping treated implicitly by the Euler integrator"),
-    switch("autoreset", True, "reset of the data when a number is bad; without it, only a warning", since="3.2.2"),
+    switch("autoreset", True, "reset of the data when a number is bad; without it, only a warning", since="3.2.1"),
     switch("override", False, "contact parameters overridden by those in option"),
     switch("energy", False, "potential and kinetic energy"),
     switch("fwdinv", False, "comparison of forward and inverse dynamics"),
@@ -180,7 +197,9 @@ STATISTIC = element(
 GLOBAL = _part(
     "global",
     "general settings of pictures",
-    real("fovy", 45.0, "vertical field of view of the free camera, degrees"),
+    integer("cameraid", -1, "id of the camera at the beginning; -1: the free camera", since="3.3.4"),
+    boolean("orthographic", False, "orthographic projection of the free camera", since="3.2.0"),
+    real("fovy", 45.0, "vertical field of view of the free camera, degrees; if it is orthographic, m"),
     real("ipd", 0.068, "distance between the pupils of the free camera, m"),
     real("azimuth", 90.0, "initial azimuth of the free camera, degrees"),
     real("elevation", -45.0, "initial elevation of the free camera, degrees"),
@@ -190,7 +209,7 @@ GLOBAL = _part(
     integer("offheight", 480, "height of the off-screen buffer, pixels"),
     real("realtime", 1.0, "initial real-time factor"),
     boolean("ellipsoidinertia", False, "draw inertias as ellipsoids, not as boxes"),
-    boolean("bvactive", True, "draw only the active bounding volumes"),
+    boolean("bvactive", True, "draw only the active bounding volumes", default_4_0=False),
 )
 
 QUALITY = _part(
@@ -209,7 +228,13 @@ HEADLIGHT = _part(
     reals("ambient", 3, (0.1, 0.1, 0.1), "ambient colour"),
     reals("diffuse", 3, (0.4, 0.4, 0.4), "diffuse colour"),
     reals("specular", 3, (0.5, 0.5, 0.5), "specular colour"),
-    integer("active", 1, "whether the light is on"),
+    integer(
+        "active",
+        1,
+        "whether the light is on; auto: the renderer decides",
+        keywords={"false": 0, "true": 1, "auto": 2},
+        default_4_0=2,
+    ),
 )
 
 _MAP = (

@@ -1,0 +1,28 @@
+"""Rows of the model that MuJoCo 3.1 does not have. They follow all others, so that slots of those do not change."""
+
+from cardan.jit.memory.fields import Field
+
+LATER_SETTINGS: tuple[Field, ...] = (
+    Field("vis.global_.cameraid", "i4", (), "id of the camera at the beginning; -1: the free camera"),
+    Field("vis.global_.orthographic", "i4", (), "whether the projection of the free camera is orthographic"),
+)
+
+LATER_BODIES: tuple[Field, ...] = (
+    Field("geom_castshadow", "u1", ("ngeom",), "whether the geom casts shadows"),
+    Field("cam_projection", "i4", ("ncam",), "projection: 0 perspective, 1 orthographic"),
+    Field("cam_output", "i4", ("ncam",), "images: bits 1 rgb, 2 depth, 4 distance, 8 normal, 16 segmentation"),
+    Field("light_type", "i4", ("nlight",), "type of light: 0 spot, 1 directional, 2 point, 3 image"),
+    Field("light_texid", "i4", ("nlight",), "id of the texture of an image light, or -1"),
+    Field("light_intensity", "f4", ("nlight",), "intensity for physically based renderers, cd"),
+    Field("light_range", "f4", ("nlight",), "distance beyond which the light has no effect, for such renderers, m"),
+    Field("light_softness", "f4", ("nlight",), "part of the cutoff angle in which the light fades, for such renderers"),
+)
+
+RENAMED_ARRAYS = {"tex_data": "tex_rgb"}
+"""Arrays that have another name since a later version, and their names in 3.1; both can be used."""
+
+LATER_ASSETS: tuple[Field, ...] = (
+    Field("tex_colorspace", "i4", ("ntex",), "colour space: 0 automatic, 1 linear, 2 sRGB"),
+    Field("tex_nchannel", "i4", ("ntex",), "number of channels, bytes per pixel"),
+    Field("mat_layertexid", "i4", ("nmat", 10), "ids of the textures by role (mat_texid of MuJoCo 4.0), or -1"),
+)
