@@ -103,7 +103,6 @@ GEOM_ROW = classed(
     reals("surfacevel", (1, 6), (0.0,) * 6, "velocity of the surface in the geom's frame, m/s and rad/s",
           since="3.11", later="surface velocities"),
     CONTACT_ADHESION,
-    boolean("castshadow", True, "casts shadows", since="4.0", later="geoms without shadows"),
     COLOUR,
     keyword("fluidshape", k.FLUID_SHAPE, "none", "fluid forces by the shape of geoms"),
     reals("fluidcoef", (1, 5), (0.5, 0.25, 1.5, 1.0, 1.0), "coefficients of the fluid forces"),
