@@ -74,7 +74,10 @@ def reach_of(name: str, m: MjModel, contacts: str, reach: float | None) -> float
 
 
 def text(name: str, argument: str, value: Any) -> str:
-    """Return `value`, a str or bytes, as text; raise TypeError for other types."""
+    """Return `value`, a str or bytes, as text; raise TypeError for other types.
+
+    The error names the function `name` and its `argument`.
+    """
     if isinstance(value, bytes | bytearray):
         return value.decode(errors="replace")
     if not isinstance(value, str):
@@ -125,7 +128,10 @@ def _target(name: str, array: Any, dtype: type) -> np.ndarray:
 
 
 def target_vector(name: str, array: Any, dtype: type = np.float64) -> np.ndarray:
-    """Check a result vector: contiguous, with one dimension or one column. Return a view of it with shape (n,)."""
+    """Check a result vector: contiguous, with one dimension or one column. Return a view of it with shape (n,).
+
+    If `array` is not such a vector of type `dtype`, or is read-only, raise TypeError, which names the argument `name`.
+    """
     _target(name, array, dtype)
     if not (array.flags.c_contiguous and _is_vector(array)):
         raise TypeError(f"{name} should be a contiguous vector, got {_kind(array)}")
@@ -133,7 +139,18 @@ def target_vector(name: str, array: Any, dtype: type = np.float64) -> np.ndarray
 
 
 def target_of(name: str, array: Any, size: int, what: str = "", dtype: type = np.float64) -> np.ndarray:
-    """Check that a result vector has `size` numbers (see `target_vector`); `what` names the size in the error."""
+    """Check that a result vector has a number of elements; other conditions and errors are those of `target_vector`.
+
+    Args:
+        name: name of the argument, for errors.
+        array: the result vector.
+        size: number of elements.
+        what: description of the size, for errors; "": the number.
+        dtype: type of the elements.
+
+    Returns:
+        A view of `array` with shape (size,).
+    """
     flat = target_vector(name, array, dtype)
     if flat.size != size:
         raise TypeError(f"{name} should be of size {what or size}, got shape {np.shape(array)}")
@@ -156,7 +173,7 @@ def target_shape(name: str, array: Any, shape: tuple[int, int], what: str) -> np
 
 
 def vector(name: str, value: Any, dtype: type = np.float64) -> np.ndarray:
-    """Convert an input to a vector of any length, shape (n,)."""
+    """Convert an input `value` to a vector (n,) of any length, of type `dtype`; `name` is the argument, for errors."""
     try:
         array = np.asarray(value, dtype)
     except (TypeError, ValueError):
@@ -167,7 +184,18 @@ def vector(name: str, value: Any, dtype: type = np.float64) -> np.ndarray:
 
 
 def vector_of(name: str, value: Any, size: int, what: str = "", dtype: type = np.float64) -> np.ndarray:
-    """Convert an input to a vector of `size` numbers; `what` names the size in the error."""
+    """Convert an input to a vector of a given length.
+
+    Args:
+        name: name of the argument, for errors.
+        value: the input: a sequence of numbers.
+        size: the length.
+        what: description of the length for errors; "": the number.
+        dtype: type of the elements.
+
+    Returns:
+        The vector (size,); `value` itself if it is one already.
+    """
     if type(value) is np.ndarray and value.dtype is _FLOAT64 and value.shape == (size,) and dtype is np.float64:
         return value
     array = vector(name, value, dtype)
@@ -177,7 +205,7 @@ def vector_of(name: str, value: Any, size: int, what: str = "", dtype: type = np
 
 
 def numbers(name: str, value: Any, size: int) -> Any:
-    """Convert an input of `size` numbers to a tuple, for kernels."""
+    """Convert `value`, an input of `size` numbers, to a tuple, for kernels; `name` is the argument, for errors."""
     if type(value) is np.ndarray and value.dtype is _FLOAT64 and value.shape == (size,):
         return tuple(value.tolist())
     return tuple(vector_of(name, value, size).tolist())

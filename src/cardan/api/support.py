@@ -68,7 +68,7 @@ def _body_jacobian(m: Model, d: Data, jacp: Any, jacr: Any, body: int) -> None:
 
 @native_by(_body_jacobian, jacp=JACOBIAN, jacr=JACOBIAN, body=BODY)
 def mj_jacBody(m: MjModel, d: MjData, jacp: Jacobian, jacr: Jacobian, body: int) -> None:
-    """Jacobians of the origin of a body's frame; arguments as in `mj_jac`."""
+    """Jacobians `jacp` and `jacr` of the origin of the frame of a `body`; arguments as in `mj_jac`."""
 
 
 @kernel

@@ -124,8 +124,11 @@ def loss_slopes(
 ) -> tuple[np.ndarray, np.ndarray | None]:
     """Derivatives of a loss as full new arrays: by the states (..., nstep + 1, nx), by sensor data or None.
 
-    `lead` is the number of worlds, if there are several, and of steps. Given are those by all states, or by the last
-    ones alone (..., nx), and those by the sensor data (..., nstep, nsensordata), or None.
+    Args:
+        m: model.
+        lead: the number of worlds, if there are several, and of steps.
+        dL_dstate: derivatives by all states, or by the last ones alone (..., nx).
+        dL_dsensors: derivatives by the sensor data (..., nstep, nsensordata), or None.
 
     Raises:
         ValueError: an array of another shape.

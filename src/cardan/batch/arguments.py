@@ -21,8 +21,8 @@ def checked_rows(
 ) -> dict[str, Any]:
     """Return inputs and outputs of a rollout as full float64 arrays in C order; omitted inputs are None.
 
-    `sizes` maps each array to the length of its last dimension. Numbers of rollouts (`nroll`) and steps (`nstep`) that
-    are None are inferred from the arrays.
+    `sizes` maps each array to the length of its last dimension; `given` maps it to the user's value or None. Numbers of
+    rollouts (`nroll`) and steps (`nstep`) that are None are inferred from the arrays.
 
     Raises:
         ValueError: an array isn't numeric, or shapes don't fit together.
@@ -43,7 +43,7 @@ def inferred(
 ) -> tuple[dict[str, np.ndarray | None], tuple[int, int]]:
     """Return the arrays with all dimensions, but not yet repeated, and the numbers of rollouts and steps.
 
-    Arguments and errors are those of `checked_rows`.
+    The arguments `sizes`, `nroll`, `nstep` and `given`, and the errors, are those of `checked_rows`.
     """
     arrays = {name: _as_array(name, value) for name, value in given.items()}
     if arrays["initial_state"] is None:

@@ -34,7 +34,10 @@ def rollout(
     out: Mapping[Item, np.ndarray] | None,
     every: int,
 ) -> dict[Item, np.ndarray]:
-    """Advance worlds and record; see `Batch.rollout`."""
+    """Advance the worlds with ids `worlds` (k,) of a `batch`, and record; return the arrays by item.
+
+    `nstep`, `control`, `control_spec`, `record`, `out`, `every`, results and errors are those of `Batch.rollout`.
+    """
     nstep, every = integer("nstep", nstep), integer("every", every, 1)
     if int(control_spec) & ~int(mjtState.mjSTATE_USER):
         raise ValueError("control_spec can only contain bits in mjSTATE_USER")

@@ -102,8 +102,9 @@ def step(
 ) -> tuple[Array, Array]:
     """Return the state after a step and its sensor data, as a function that JAX differentiates in reverse mode.
 
-    Arguments and results are those of `cardan.torch.step`, as arrays of JAX. Leading dimensions are worlds, which are
-    computed on all processors. The leading dimensions of the arguments are broadcast; `jax.vmap` adds dimensions.
+    `state`, `ctrl`, `parameters`, `nstep` and the results are those of `cardan.torch.step`, as arrays of JAX. Leading
+    dimensions are worlds, which are computed on all processors. The leading dimensions of the arguments are broadcast;
+    `jax.vmap` adds dimensions.
 
     Raises:
         NotImplementedError: the gradient is differentiated again, or (as an error of the callback) the model has a

@@ -30,7 +30,10 @@ NWARNING = int(mjtWarning.mjNWARNING)
 
 
 def row_parts(names: Sequence[str], sizes: Mapping[str, int], address_of: Callable[[str], int]) -> np.ndarray:
-    """Return the parts of a row of fields of the state, with their addresses in `work.buffer`."""
+    """Return kind, address in `work.buffer` and size of each part of a row of fields of the state: (3 n,) integers.
+
+    `names` are the fields in their order, `sizes` their numbers of elements. `address_of` maps a name to the address.
+    """
     rows = []
     for name in names:
         kind = {"time": TIME, "eq_active": BYTES}.get(name, WORDS)

@@ -137,7 +137,11 @@ class BatchTape(Locked):
 def record(
     batch: Batch, worlds: np.ndarray, nstep: int, controls: Any, contacts: str, reach: float | None, every: int
 ) -> BatchTape:
-    """Simulate worlds of a batch and record; see `Batch.record`."""
+    """Simulate the worlds with ids `worlds` (k,) of a `batch`, and record.
+
+    The batch must be on the CPU and in double precision. `nstep`, `controls`, `contacts`, `reach`, `every` and the
+    errors are those of `Batch.record`.
+    """
     if batch._worlds.form != HERE:
         raise NotImplementedError("record: tapes are of batches on the CPU in double precision, not of others yet")
     if batch._worlds.models.values or batch._worlds.models.given is not None:

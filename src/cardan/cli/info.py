@@ -162,7 +162,11 @@ def stage_table(seconds: dict[str, float], steps: int) -> Table:
 
 
 def measure(model: Path, steps: int, noise: float, keyframe: str | None) -> None:
-    """Print the speed of a model, and the time of each stage."""
+    """Print the speed of a model, and the time of each stage.
+
+    `model` is the file, `steps` the number of steps, `noise` the standard deviation of the controls, and `keyframe` the
+    name or number of the keyframe to start from, or None.
+    """
     m = load_model(model)
     rows = controls(m, steps, noise)
     cardan.mj_step(m, start(m, keyframe))  # compiles missing kernels

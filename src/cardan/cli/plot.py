@@ -138,7 +138,11 @@ def _draw_poses(axes: Any, m: cardan.MjModel, rows: dict[str, np.ndarray]) -> No
 
 
 def plotted(m: cardan.MjModel, rows: dict[str, np.ndarray], suffix: str, title: str) -> bytes:
-    """Draw poses, energy and contacts of a trajectory; return a picture file in the format of the suffix."""
+    """Draw poses, energy and contacts of a trajectory; return a picture file in the format of the suffix.
+
+    `rows` are the arrays of the trajectory by name, one row for each step. `suffix` is that of the file, such as
+    ``.png``, and `title` is written above the picture.
+    """
     figure, (poses, energy, contacts) = plt.subplots(
         3, 1, figsize=(9, 6.4), height_ratios=(4, 3, 2), layout="constrained"
     )

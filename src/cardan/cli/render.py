@@ -116,7 +116,19 @@ def run(
     depth: bool,
     segmentation: bool,
 ) -> None:
-    """Run the command. All inputs are checked before the work starts."""
+    """Run the command. All inputs are checked before the work starts.
+
+    Args:
+        model: model file.
+        out: file to write; its suffix decides between picture and video.
+        camera: name or number of a camera; None: the free camera.
+        size: width and height, pixels, such as ``640x480``.
+        duration: simulated time, s; None: 0 for a picture, `SECONDS` for a video.
+        keyframe: name or number of the keyframe to start from, or None.
+        ctrl: file with controls, or None.
+        depth: whether depths are drawn.
+        segmentation: whether each object is drawn in its own colour.
+    """
     if depth and segmentation:
         raise ValueError("--depth and --segmentation exclude each other")
     moving = is_moving(out)

@@ -130,7 +130,17 @@ def run(
     plot: Path | None,
     video: Path | None = None,
 ) -> None:
-    """Run the command. All inputs are checked before the simulation starts."""
+    """Run the command. All inputs are checked before the simulation starts.
+
+    Args:
+        model: model file.
+        duration: simulated time, s.
+        keyframe: name or number of the keyframe to start from, or None.
+        ctrl: file with controls, or None.
+        out: file for the trajectory (.npz), or None.
+        plot: file for a picture of the trajectory, or None.
+        video: file for a video, or None.
+    """
     m = load_model(model)
     controls = read_controls(ctrl, m.nu) if ctrl is not None else None
     for path in (out, plot, video):

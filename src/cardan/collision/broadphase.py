@@ -42,7 +42,11 @@ MOVES = 8
 
 @kernel
 def bits_match(contype1: Any, conaffinity1: Any, contype2: Any, conaffinity2: Any) -> Any:
-    """Whether two geoms, bodies or flexes may collide: the contype of one matches the conaffinity of the other."""
+    """Whether two geoms, bodies or flexes may collide: the contype of one matches the conaffinity of the other.
+
+    `contype1` and `conaffinity1` are bit masks of the first, `contype2` and `conaffinity2` of the second; integers, or
+    arrays of integers, which are compared element by element.
+    """
     return ((contype1 & conaffinity2) | (contype2 & conaffinity1)) != 0
 
 

@@ -82,8 +82,10 @@ def spheres_contact(
 ) -> int:
     """Write the contact of two spheres, which belong to geoms or to an element of a flex (id -1).
 
-    Centres are in the world frame (m). Spheres have a contact if their distance is below ``d.work.near_margin``. If the
-    centres are equal, the normal is perpendicular to the z axes of both geoms; for a flex, it is the world's x axis.
+    The spheres belong to `geom1` and `geom2`. Their centres `center1` and `center2` are in the world frame (m), and
+    `radius1` and `radius2` are their radii (m). `k` is the number of contacts that the pair has so far. Spheres have a
+    contact if their distance is below ``d.work.near_margin``. If the centres are equal, the normal is perpendicular to
+    the z axes of both geoms; for a flex, it is the world's x axis.
 
     Returns:
         The new number of contacts of the pair: `k` or k + 1.

@@ -230,5 +230,5 @@ def put_contact_along(d: Data, k: int, dist: float, pos: Vec3, normal: Vec3, tan
 
 @kernel
 def put_contact(d: Data, k: int, dist: float, pos: Vec3, normal: Vec3) -> None:
-    """Write contact `k` of the pair, with default tangents; arguments as for `put_contact_along`."""
+    """Write contact `k` of the pair, with default tangents; `dist`, `pos`, `normal` as for `put_contact_along`."""
     put_contact_along(d, k, dist, pos, normal, default_tangent(normal))

@@ -85,7 +85,10 @@ def apart_along_edges(between: Vec3, a: Vec3, b: Vec3, x: Vec3, y: Vec3, z: Vec3
 
 @kernel
 def boxes_apart(m: Model, d: Data, geom1: int, geom2: int, margin: float) -> bool:
-    """Whether the bounding boxes of two geoms, in the geoms' frames, are farther apart than `margin` along an axis."""
+    """Whether the bounding boxes of two geoms, in the geoms' frames, are farther apart than `margin` along an axis.
+
+    `geom1` and `geom2` are ids; `margin` is in m.
+    """
     a, b = half_sizes(m, geom1), half_sizes(m, geom2)
     slack = margin + SLACK * (a[0] + a[1] + a[2] + b[0] + b[1] + b[2])
     mat1, mat2 = get9(d.geom_xmat, geom1), get9(d.geom_xmat, geom2)

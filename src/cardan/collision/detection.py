@@ -26,7 +26,10 @@ NO_CONTACT = DSBL_CONTACT | DSBL_CONSTRAINT
 
 @kernel
 def complete_contact(m: Model, d: Data, con: int, k: int, side1: int, side2: int, pair: int) -> None:
-    """Write contact `con` from row `k` of the near phase. The caller sets elements and vertices of flexes."""
+    """Write contact `con` from row `k` of the near phase. The caller sets elements and vertices of flexes.
+
+    `side1` and `side2` are ids of geoms, or codes of flexes (`flex_side`); `pair` is the explicit pair, or -1.
+    """
     d.contact.dist[con] = d.work.near_dist[k]
     set3(d.contact.pos, con, get3(d.work.near_pos, k))
     set9(d.contact.frame, con, get9(d.work.near_frame, k))
@@ -88,7 +91,7 @@ def find_collider(m: Model, d: Data, geom1: int, geom2: int, pair: int) -> tuple
 
 @kernel
 def collide_candidate(m: Model, d: Data, geom1: int, geom2: int, pair: int) -> int:
-    """Check two geoms and append their contacts; return a status. Arguments as for `find_collider`."""
+    """Check geoms `geom1` and `geom2` and append their contacts; return a status. Arguments as for `find_collider`."""
     status, address = find_collider(m, d, geom1, geom2, pair)
     if status != OK or address == 0:
         return status

@@ -256,7 +256,7 @@ def field_distance(m: Model, d: Data, field: int, geom: int, limit: float) -> fl
 
 @kernel
 def geom_distance(m: Model, d: Data, geom1: int, geom2: int, limit: float) -> float:
-    """Signed distance of two geoms, at most `limit` (m).
+    """Signed distance of geoms `geom1` and `geom2` (ids), at most `limit` (m).
 
     Writes the closest points to ``d.work.witness``. They are zeros if the geoms are farther apart than `limit`, or if
     no distance is defined for their types.

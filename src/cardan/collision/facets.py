@@ -149,7 +149,10 @@ def edge_ends(m: Model, d: Data, shape: int, k: int, out: Vec3) -> tuple[Vec3, V
 
 @kernel
 def edge_direction(m: Model, d: Data, shape: int, k: int, out: Vec3) -> Vec3:
-    """Unit vector along candidate edge `k`, world frame; 0 if the edge has no length."""
+    """Unit vector along candidate edge `k` of `shape` (0 or 1), world frame; 0 if the edge has no length.
+
+    `out` is the outward contact normal.
+    """
     if d.work.shape_type[shape] != GEOM_MESH:
         return shape_axis(d, shape, k if d.work.shape_type[shape] == GEOM_BOX else 2)
     a, b = edge_ends(m, d, shape, k, out)
@@ -203,7 +206,10 @@ def count_corners(m: Model, d: Data, shape: int, k: int) -> int:
 
 @kernel
 def face_corner(m: Model, d: Data, shape: int, k: int, corner: int, out: Vec3) -> Vec3:
-    """Corner of candidate face `k`, world frame; the corners are in order around the face."""
+    """Corner number `corner` of candidate face `k`, world frame, m; the corners are in order around the face.
+
+    `shape` is the side of the pair (0 or 1), and `out` the outward contact normal.
+    """
     kind, size = d.work.shape_type[shape], get3(d.work.shape_size, shape)
     if kind == GEOM_MESH:
         first = m.aux.polygon_vertadr[polygon_of(m, d, shape, k)]

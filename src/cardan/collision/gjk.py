@@ -80,7 +80,7 @@ def segment_weights(a: Vec3, b: Vec3) -> Vec3:
 
 @kernel
 def weighted_sum(a: Vec3, b: Vec3, c: Vec3, weights: Vec3) -> Vec3:
-    """Point of a triangle that has the given barycentric coordinates."""
+    """Point of the triangle with corners `a`, `b` and `c` that has the barycentric coordinates `weights`."""
     return add_scaled3(add_scaled3(scale3(a, weights[0]), b, weights[1]), c, weights[2])
 
 

@@ -64,7 +64,7 @@ def cell_range(low: float, high: float, radius: float, n: int) -> tuple[int, int
 
 @kernel
 def elevation(m: Model, hfield: int, row: int, col: int) -> float:
-    """Height of a grid point above the origin of the field's frame, m."""
+    """Height of the grid point in `row` and `col` of height field `hfield` above the origin of the field's frame, m."""
     return m.hfield_data[m.hfield_adr[hfield] + row * m.hfield_ncol[hfield] + col] * m.hfield_size[hfield, 2]
 
 
@@ -78,7 +78,11 @@ def grid_point(m: Model, hfield: int, row: int, col: int) -> Vec3:
 
 @kernel
 def prism_top(m: Model, hfield: int, row: int, col: int, half: int) -> tuple[Vec3, Vec3, Vec3]:
-    """Upper triangle of a prism. Half 0 of a cell is beyond the cell's diagonal, half 1 before it."""
+    """Upper triangle of a prism, in the frame of the field, m.
+
+    The prism is below one half of the cell at `row` and `col` of height field `hfield`. Its `half` is 0 beyond the
+    cell's diagonal, and 1 before it.
+    """
     corner = grid_point(m, hfield, row, col)
     opposite = grid_point(m, hfield, row + 1, col + 1)
     if half == 0:
@@ -88,14 +92,17 @@ def prism_top(m: Model, hfield: int, row: int, col: int, half: int) -> tuple[Vec
 
 @kernel
 def top_elevation(m: Model, hfield: int, row: int, col: int, half: int) -> float:
-    """Largest elevation of a prism."""
+    """Largest elevation of a prism, m; `hfield`, `row`, `col` and `half` are those of `prism_top`."""
     diagonal = max(elevation(m, hfield, row, col), elevation(m, hfield, row + 1, col + 1))
     return max(diagonal, elevation(m, hfield, row + 1 - half, col + half))
 
 
 @kernel
 def load_prism(m: Model, d: Data, hfield: int, row: int, col: int, half: int) -> None:
-    """Load a prism as shape 0 of the pair: its vertices, base first, and their mean, in the frame of the field."""
+    """Load a prism as shape 0 of the pair: its vertices, base first, and their mean, in the frame of the field.
+
+    `hfield`, `row`, `col` and `half` are those of `prism_top`.
+    """
     top = prism_top(m, hfield, row, col, half)
     bottom = -m.hfield_size[hfield, 3]
     total = (0.0, 0.0, 0.0)

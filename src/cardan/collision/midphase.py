@@ -34,7 +34,7 @@ LEAST_PAIRS = 16
 
 @kernel
 def spheres_apart(m: Model, d: Data, geom1: int, geom2: int, margin: float) -> bool:
-    """Whether two geoms are certainly farther apart than `margin`, by their bounding spheres.
+    """Whether `geom1` and `geom2` are certainly farther apart than `margin` (m), by their bounding spheres.
 
     A geom without bounding sphere is a plane; the other sphere is then compared with the plane.
     """
@@ -168,6 +168,8 @@ def add_all(m: Model, d: Data, n: int, body1: int, body2: int, first_pair: int, 
 @kernel
 def add_bodies(m: Model, d: Data, n: int, body1: int, body2: int, first_pair: int, end_pair: int) -> int:
     """Add the pairs of geoms of two bodies (`body1` < `body2`) that pass the filters; return the new number.
+
+    `n` is the number of candidates so far. The explicit pairs `first_pair` to `end_pair` (exclusive) are not added.
 
     The pairs are ordered by the ids of their geoms, the geom of lower type first. A second pass therefore finds the
     pairs whose geom of lower type is on `body2`. If the mid phase is disabled, there is one pass, in the order of the

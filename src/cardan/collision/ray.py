@@ -57,7 +57,7 @@ def ray_plane(size: Vec3, p: Vec3, v: Vec3) -> float:
 
 @kernel
 def ray_sphere(radius: float, p: Vec3, v: Vec3) -> float:
-    """Distance along a ray to a sphere about the origin."""
+    """Distance along a ray from `p` with direction `v` to a sphere of a `radius` (m) about the origin."""
     return smaller_root(dot3(v, v), dot3(v, p), dot3(p, p) - radius * radius)
 
 
@@ -93,7 +93,10 @@ def ray_cap(radius: float, z: float, side: float, p: Vec3, v: Vec3) -> float:
 
 @kernel
 def ray_capsule(size: Vec3, p: Vec3, v: Vec3) -> float:
-    """Distance along a ray to a capsule along z: a tube of half-length size[1] with two caps."""
+    """Distance along a ray from `p` with direction `v` to a capsule along z.
+
+    The capsule is a tube of radius `size[0]` and half-length `size[1]`, m, with two caps.
+    """
     best = ray_tube(size[0], size[1], p, v)
     for end in range(2):
         side = 2.0 * end - 1.0
@@ -117,7 +120,7 @@ def ray_cylinder(size: Vec3, p: Vec3, v: Vec3) -> float:
 
 @kernel
 def ray_box(size: Vec3, p: Vec3, v: Vec3) -> float:
-    """Distance along a ray to a box of half sizes `size` about the origin."""
+    """Distance along a ray from `p` with direction `v` to a box of half sizes `size` (m) about the origin."""
     best = MISS
     for axis in range(3):
         j, k = (axis + 1) % 3, (axis + 2) % 3
@@ -153,7 +156,11 @@ def ray_primitive(kind: int, size: Vec3, p: Vec3, v: Vec3) -> float:
 
 @kernel
 def ray_shape(kind: int, size: Vec3, pos: Vec3, mat: Mat3, point: Vec3, vec: Vec3) -> float:
-    """Distance along a ray to a primitive shape at the pose `pos`, `mat`; the ray is in the same frame as the pose."""
+    """Distance along a ray to a primitive shape.
+
+    `kind` is its type (mjtGeom), and `size` its sizes as ``geom_size``. The ray's start `point` and direction `vec` are
+    in the same frame as the shape's pose `pos`, `mat`.
+    """
     start = sub3(point, pos)
     if kind == GEOM_SPHERE:
         return ray_sphere(size[0], start, vec)

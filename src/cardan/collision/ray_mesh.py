@@ -32,7 +32,10 @@ SLACK = 1e-12
 
 @kernel
 def ray_triangle(a: Vec3, b: Vec3, c: Vec3, p: Vec3, v: Vec3) -> float:
-    """Distance along a ray to a triangle, from either side. A ray in the triangle's plane misses it."""
+    """Distance along a ray from `p` with direction `v` to the triangle `a`, `b`, `c`, from either side.
+
+    A ray in the triangle's plane misses it.
+    """
     u, w = sub3(b, a), sub3(c, a)
     normal = cross(v, w)
     determinant = dot3(u, normal)
@@ -90,7 +93,7 @@ def box_entry(m: Model, node: int, p: Vec3, inverse: Vec3, best: float) -> float
 
 @kernel
 def ray_mesh(m: Model, mesh: int, p: Vec3, v: Vec3) -> float:
-    """Distance along a ray, in the frame of the geom, to the nearest face of a mesh."""
+    """Distance along a ray from `p` with direction `v`, in the frame of the geom, to the nearest face of a `mesh`."""
     if m.mesh_bvhnum[mesh] <= 0:
         return MISS
     nodes = stack_int_array(STACK)
@@ -190,7 +193,11 @@ def direction_of(value: float) -> int:
 
 @kernel
 def first_cell(origin: float, velocity: float, x: float, spacing: float, n: int) -> int:
-    """Row or column, of `n`, that contains the point at distance `x` on a ray."""
+    """Row or column, of `n`, that contains the point at distance `x` on a ray.
+
+    `origin` is the coordinate of the ray's start from the first edge of the grid, `velocity` that of its direction, and
+    `spacing` the size of a cell, m.
+    """
     return int(min(max(floor((origin + x * velocity) / spacing), 0.0), n - 1.0))
 
 
@@ -246,7 +253,7 @@ def ray_surface(m: Model, hfield: int, p: Vec3, v: Vec3, best: float) -> float:
 
 @kernel
 def ray_hfield(m: Model, hfield: int, p: Vec3, v: Vec3) -> float:
-    """Distance along a ray, in the frame of the geom, to a height field."""
+    """Distance along a ray from `p` with direction `v`, in the frame of the geom, to height field `hfield`."""
     base = 0.5 * m.hfield_size[hfield, 3]
     size = (m.hfield_size[hfield, 0], m.hfield_size[hfield, 1], base)
     best = ray_box(size, (p[0], p[1], p[2] + base), v)

@@ -143,9 +143,11 @@ def cast_ray(
     bodyexclude: int,
     geomid: IntArray2,
 ) -> float:
-    """Find the nearest geom on a ray (see `mj_ray`); return its distance, or `REFUSED` if `vec` is 0.
+    """Find the nearest geom on a ray; return its distance, or `REFUSED` if `vec` is 0.
 
-    Writes the id of the geom to `geomid`.
+    The start `pnt` and direction `vec` of the ray are (1, 3), world frame. `geomgroup` (1, 6) contains flags of the
+    groups that the ray can hit; if it has no rows, all. `flg_static` and `bodyexclude` are as for `mj_ray`. Writes the
+    id of the geom, or -1, to `geomid` (1, 1).
     """
     direction = get3(vec, 0)
     if norm3(direction) < MINVAL:
@@ -170,7 +172,11 @@ def cast_rays(
     nray: int,
     cutoff: float,
 ) -> int:
-    """Cast several rays from one point (see `mj_multiRay`); return 0, or the number (from 1) of a zero direction."""
+    """Cast several rays from one point (see `mj_multiRay`); return 0, or the number (from 1) of a zero direction.
+
+    `pnt`, `geomgroup`, `flg_static` and `bodyexclude` are as for `cast_ray`. The directions `vec` are (3 * nray,); the
+    results `geomid` and `dist` are (nray,). `nray` is the number of rays, and `cutoff` is a distance, m.
+    """
     for i in range(nray):
         if norm3((vec[3 * i], vec[3 * i + 1], vec[3 * i + 2])) < MINVAL:
             return i + 1
@@ -204,13 +210,13 @@ def cast_at_geom(m: Model, d: Data, geomid: int, pnt: ConstArray2, vec: ConstArr
 
 @kernel
 def cast_at_mesh(m: Model, d: Data, geomid: int, pnt: ConstArray2, vec: ConstArray2) -> float:
-    """Distance to a mesh geom, or `REFUSED` if the geom is not a mesh."""
+    """Distance to geom `geomid`, or `REFUSED` if it is not a mesh; `pnt` and `vec` as for `cast_ray`."""
     return cast_at_geom(m, d, geomid, pnt, vec, GEOM_MESH)
 
 
 @kernel
 def cast_at_hfield(m: Model, d: Data, geomid: int, pnt: ConstArray2, vec: ConstArray2) -> float:
-    """Distance to a height field geom, or `REFUSED` if the geom is not a height field."""
+    """Distance to geom `geomid`, or `REFUSED` if it is not a height field; `pnt` and `vec` as for `cast_ray`."""
     return cast_at_geom(m, d, geomid, pnt, vec, GEOM_HFIELD)
 
 
@@ -218,7 +224,10 @@ def cast_at_hfield(m: Model, d: Data, geomid: int, pnt: ConstArray2, vec: ConstA
 def cast_at_shape(
     pos: ConstArray2, mat: ConstArray2, size: ConstArray2, pnt: ConstArray2, vec: ConstArray2, geomtype: int
 ) -> float:
-    """Distance to a primitive shape, or `REFUSED` for other types: see `cardan.api.rays.mju_rayGeom`."""
+    """Distance to a primitive shape, or `REFUSED` if `geomtype` is another type: see `cardan.api.rays.mju_rayGeom`.
+
+    The arrays are rows: `pos`, `size`, `pnt` and `vec` have the shape (1, 3), `mat` has the shape (1, 9).
+    """
     if not is_primitive(geomtype):
         return REFUSED
     return ray_shape(geomtype, get3(size, 0), get3(pos, 0), get9(mat, 0), get3(pnt, 0), get3(vec, 0))

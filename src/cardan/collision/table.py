@@ -93,7 +93,8 @@ def collider_functions(m: MjModel, own: Own = MappingProxyType({})) -> dict[int,
 def attach_missing_collider(m: MjModel, d: MjData, own: Own = MappingProxyType({})) -> None:
     """Load or compile the function that was missing when collision detection stopped with `COLLIDER_MISSING`.
 
-    Raises ValueError if there is no collision function for these types.
+    Raises:
+        ValueError: there is no collision function for these types.
     """
     geom1, geom2 = (int(geom) for geom in internals.array(d, "work.missing_geom"))
     types = int(m.geom_type[geom1]), int(m.geom_type[geom2])

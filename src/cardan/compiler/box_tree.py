@@ -59,9 +59,9 @@ class BoxTree(NamedTuple):
 
 
 def box_tree(low: np.ndarray, high: np.ndarray, centre: np.ndarray) -> BoxTree:
-    """Build the tree over n >= 1 parts from the lowest and highest corners of their boxes (n, 3).
+    """Build the tree over n >= 1 parts from the corners `low` and `high` (n, 3) of their boxes.
 
-    ``centre`` (n, 3) are the points that decide to which side of a split each part belongs.
+    `centre` (n, 3) are the points that decide to which side of a split each part belongs.
     """
     n = len(low)
     count = 2 * n - 1

@@ -175,7 +175,11 @@ class Resolved:
 
 
 def rows_of(element: Element, values: Mapping[str, Any], name: str, width: int, dtype: Any = np.float64) -> np.ndarray:
-    """Return the numbers of an attribute in rows: (n, ``width``). Raises MjcfError if the last row is incomplete."""
+    """Return the numbers of an attribute in rows: (n, ``width``). Raises MjcfError if the last row is incomplete.
+
+    ``name`` is the attribute's name, ``values`` are all attributes of the ``element``, and ``dtype`` is the type of the
+    numbers.
+    """
     flat = values[name] or ()
     if len(flat) % width:
         raise element.error(f"the number of values must be a multiple of {width}, found {len(flat)}", name)

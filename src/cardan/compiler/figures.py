@@ -115,7 +115,10 @@ def _of_assets(geoms: Resolved, words: list[str]) -> set[int]:
 def placed_shapes(
     build: Build, shapes: Resolved, frames: Sequence[tuple[Element, ...]]
 ) -> tuple[list[Pose], list[Vec3]]:
-    """Return poses (in the body) and sizes of geoms or sites, from their own attributes or from ``fromto``."""
+    """Return poses (in the body) and sizes of geoms or sites, from their own attributes or from ``fromto``.
+
+    ``shapes`` are the geoms or sites; ``frames`` are the frames around each of them, the outermost first.
+    """
     segments = shapes["fromto"] if shapes.any("fromto") else None
     poses, sizes = element_poses(build, shapes, frames, segments), shapes["size"]
     if segments is None:

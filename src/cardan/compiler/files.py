@@ -20,7 +20,7 @@ _PATHS = ("hfield", "mesh", "skin", "tex")  # first words of fields, in the orde
 
 
 def asset_name(build: Build, element: Element, attribute: str = "file") -> str | None:
-    """Return the name of an asset's file as stored in the model, or None if the attribute is not given."""
+    """Return the name of an asset's file as stored in the model, or None if ``attribute`` of ``element`` is missing."""
     name = element.attributes.get(attribute)
     if not name:
         return None
@@ -33,7 +33,7 @@ def asset_name(build: Build, element: Element, attribute: str = "file") -> str |
 
 
 def read_asset(build: Build, element: Element, attribute: str = "file") -> bytes:
-    """Return the content of an asset's file. Raises MjcfError if it cannot be read."""
+    """Return the content of the file that ``attribute`` of ``element`` names. Raises MjcfError if it cannot be read."""
     name = asset_name(build, element, attribute)
     assert name is not None
     try:
@@ -43,7 +43,7 @@ def read_asset(build: Build, element: Element, attribute: str = "file") -> bytes
 
 
 def asset_path(build: Build, element: Element, attribute: str = "file") -> Path | None:
-    """Return the path of an asset's file on disk, or None if the file is in ``assets`` or not found."""
+    """Return the path of the file that ``attribute`` of ``element`` names; None if it is in ``assets`` or not found."""
     name = asset_name(build, element, attribute)
     assert name is not None
     try:

@@ -156,6 +156,7 @@ def texture_from_files(build: Build, element: Element, values: dict[str, Any]) -
     """Return the image of a texture that is read from files: (height, width, channels) uint8.
 
     The six faces of a cube texture are stacked vertically. If the cube has a single image, the image is repeated.
+    ``values`` are the attributes of the texture's ``element``.
     """
     flat, channels = values["type"] == "2d", values["nchannel"]
     if channels not in (_CHANNELS if flat else (3,)):

@@ -141,7 +141,10 @@ def _shifted(part: Part, centre: Vec3) -> tuple[float, ...]:
 
 
 def fuse_inertia(build: Build, body: Body, whole: dict[Element, Body]) -> None:
-    """Set the inertia of a body including the bodies fused with it, from their inertias in the unreduced model."""
+    """Set the inertia of ``body`` including the bodies fused with it.
+
+    ``whole`` contains, by element, the bodies of the unreduced model with their inertias.
+    """
     own = whole[body.element]
     body.mass, body.inertia, body.ipos, body.iquat = own.mass, own.inertia, own.ipos, own.iquat
     for element, frames in body.fused:

@@ -219,7 +219,10 @@ def set_means(m: MjModel, memory: StructMemory) -> None:
 
 @native_over("Model", "Initial")
 def find_statistics(m: Model, s: Any, _unused: int, _neither: int) -> int:
-    """Compute the extent of the model, and means of its inertia, mass and size."""
+    """Compute the extent of the model, and means of its inertia, mass and size. Return 0.
+
+    `s` is the structure `INITIAL`; `_unused` and `_neither` are unused integers.
+    """
     find_extent(m, s)
     find_means(m, s)
     return 0
@@ -227,7 +230,10 @@ def find_statistics(m: Model, s: Any, _unused: int, _neither: int) -> int:
 
 @native_over("Model", "Initial")
 def find_constants(m: Model, s: Any, _unused: int, _neither: int) -> int:
-    """Compute masses, weights, lengths and poses. Returns `MASSLESS` or `NOT_FINITE` on failure."""
+    """Compute masses, weights, lengths and poses. Returns `MASSLESS` or `NOT_FINITE` on failure, else 0.
+
+    `s` is the structure `INITIAL`; `_unused` and `_neither` are unused integers.
+    """
     _sum_masses(m, s)
     for dof in range(m.nv):
         s.diagonal[dof] = s.inertia[m.dof_Madr[dof]]

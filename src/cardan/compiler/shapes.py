@@ -106,7 +106,11 @@ _SOLID = ("box", "ellipsoid")
 
 
 def size_from_segment(element: Element, kind: str, size: Vec3, half: float) -> Vec3:
-    """Return the sizes of a shape given by ``fromto``; ``half`` is half the distance between the two points."""
+    """Return the sizes of a shape given by ``fromto``, m. Raises MjcfError, at the ``element``, for unsuitable shapes.
+
+    ``kind`` is the type of the shape, and ``size`` contains the given sizes. ``half`` is half the distance between the
+    two points.
+    """
     if kind in _LONG:
         return (size[0], half, size[2])
     if kind in _SOLID:
@@ -115,7 +119,10 @@ def size_from_segment(element: Element, kind: str, size: Vec3, half: float) -> V
 
 
 def check_size(element: Element, kind: str, size: Vec3) -> None:
-    """Check that all sizes of the shape are positive. For a plane, only the third size must be."""
+    """Check that all sizes (m) of a shape of type ``kind`` are positive. For a plane, only the third ``size`` must be.
+
+    Raises MjcfError, at the ``element``, if they are not.
+    """
     needed = range(2, 3) if kind == "plane" else range(SHAPES[kind].nsize)
     for k in needed:
         if not size[k] > 0.0:

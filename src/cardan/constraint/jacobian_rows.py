@@ -55,7 +55,7 @@ def merge_chains(m: Model, d: Data, body1: int, body2: int) -> int:
 
 @kernel
 def put_wrench(w: Array1, bank: int, row: int, torque: Vec3, force: Vec3) -> None:
-    """Store one wrench."""
+    """Store the wrench of `torque` and `force` (world frame) at `row` of `bank` of the scratch array `w`."""
     a = bank * BANK + row * 6
     w[a] = torque[0]
     w[a + 1] = torque[1]

@@ -50,7 +50,7 @@ FAR = 1e300
 
 @kernel
 def is_pair(m: Model, pair: int, geom1: int, geom2: int) -> bool:
-    """Whether an explicit pair is of two geoms."""
+    """Whether the explicit pair `pair` is of `geom1` and `geom2`, in either order."""
     first, second = m.pair_geom1[pair], m.pair_geom2[pair]
     return (first == geom1 and second == geom2) or (first == geom2 and second == geom1)
 
@@ -167,7 +167,10 @@ def scan_geoms(m: Model, d: Data, geom1: int, geom2: int, pair: int, address: in
 
 @kernel
 def add_geoms(m: Model, d: Data, count: int, geom1: int, geom2: int, pair: int) -> int:
-    """Append the contacts at a distance of two geoms, of an explicit pair or -1; returns a status."""
+    """Append the contacts at a distance of `geom1` and `geom2`; returns a status.
+
+    The first `count` contacts are those that touch. `pair` is the explicit pair, or -1.
+    """
     if m.geom_type[geom1] > m.geom_type[geom2]:
         geom1, geom2 = geom2, geom1
     margin = explicit_pair_margin(m, pair) if pair >= 0 else geom_pair_margin(m, geom1, geom2)
@@ -267,7 +270,10 @@ def convex_apart(m: Model, d: Data, geom: int, flex: int, element: int) -> int:
 
 @kernel
 def elements_apart(m: Model, d: Data, flex1: int, element1: int, flex2: int, element2: int) -> int:
-    """The contact of two elements that are apart: where they are nearest, exactly."""
+    """The contact of two elements that are apart: where they are nearest, exactly. Return the number of contacts.
+
+    `element1` is an element of flex `flex1`, `element2` of flex `flex2`.
+    """
     radius1 = load_points(m, d, 0, flex1, element1)
     radius2 = load_points(m, d, 1, flex2, element2)
     if find_gap(m, d, radius1 + radius2) == 0:

@@ -131,10 +131,16 @@ def schedule_of(m: MjModel, kind: str, distant: bool, extended: bool) -> Schedul
 
 
 def tangent_stages(m: MjModel, schedule: Schedule, codes: tuple[int, ...], values: bool = False) -> list[Stage | Plain]:
-    """The stages that programs of tangents run, for kinds of pairs that touch (`derive.contact.contact_codes`).
+    """The stages that programs of tangents run.
 
-    If the values are not there yet (`values`), they are computed in the same pass, and what touches what is compared
-    with before (`derive.directions.compare_contacts`, `compare_rows`).
+    If the values are not there yet, they are computed in the same pass, and what touches what is compared with before
+    (`derive.directions.compare_contacts`, `compare_rows`).
+
+    Args:
+        m: model.
+        schedule: the stages that are differentiated.
+        codes: kinds of pairs that touch (`derive.contact.contact_codes`).
+        values: whether the values are computed, too.
 
     Raises:
         NotImplementedError: a callback in Python is among them.

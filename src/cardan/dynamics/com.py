@@ -233,7 +233,10 @@ def velocity_at(m: Model, d: Data, body: int, point: Vec3) -> Vec6:
 
 @kernel
 def object_velocity(m: Model, d: Data, kind: int, k: int, local: bool) -> Vec6:
-    """Velocity of an object at its centre, in its own orientation if `local`, else in the world's. Needs `com_vel`."""
+    """Velocity (rad/s, m/s) of object `k` of type `kind` (mjtObj) at its centre: angular, then linear.
+
+    It is in the object's orientation if `local`, else in the world's. Needs `com_vel`.
+    """
     velocity = velocity_at(m, d, object_body(m, kind, k), object_pos(d, kind, k))
     if local:
         return _in_frame(object_mat(d, kind, k), velocity)
@@ -242,9 +245,9 @@ def object_velocity(m: Model, d: Data, kind: int, k: int, local: bool) -> Vec6:
 
 @kernel
 def object_acceleration(m: Model, d: Data, kind: int, k: int, local: bool) -> Vec6:
-    """Acceleration of an object at its centre, in its own orientation if `local`, else in the world's.
+    """Acceleration (rad/s², m/s²) of object `k` of type `kind` (mjtObj) at its centre: angular, then linear.
 
-    Needs `rne_post_constraint`.
+    It is in the object's orientation if `local`, else in the world's. Needs `rne_post_constraint`.
     """
     body = object_body(m, kind, k)
     point = object_pos(d, kind, k)

@@ -147,7 +147,10 @@ def _corner(text: bytes, counts: list[int]) -> tuple[int, ...]:
 def _resolved(number: np.ndarray, counts: tuple[int, int, int], remarks: list[str]) -> np.ndarray:
     """Return indices of corners (n, 3), int32, -1 if missing, from the numbers in the file, which start at 1.
 
-    Raises MeshDataError if a vertex does not exist. Other invalid numbers count as missing, with a remark.
+    Invalid numbers count as missing, with a remark.
+
+    Raises:
+        MeshDataError: a vertex does not exist.
     """
     size = np.array(counts)
     index = np.where(number > 0, number - 1, -1)

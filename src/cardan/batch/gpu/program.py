@@ -125,6 +125,11 @@ def codes(entries: Sequence[Entry], form: Form, called: Sequence[Entry]) -> list
 
     Such functions may call others by the same numbers: signed-distance functions evaluate shapes in this way. Those
     functions call no others.
+
+    Args:
+        entries: the stages.
+        form: number type and target of the code.
+        called: the functions, in the order of their numbers.
     """
     from cardan.jit.front.compile import linked_module
 

@@ -146,7 +146,10 @@ def nearest_face(
 
 @kernel
 def from_face(faces: ConstArray1, at: int, p: Vec3) -> tuple[float, Vec3]:
-    """Signed distance of a point from the mesh, and its gradient; `at` is the address of the nearest triangle."""
+    """Signed distance of the point `p` from the mesh (m, mesh frame), and its gradient.
+
+    `faces` is the table of triangles ``aux.sdf_face``; `at` is the address of the triangle nearest to the point.
+    """
     point, feature = nearest_on_triangle(p, vector_at(faces, at), vector_at(faces, at + 3), vector_at(faces, at + 6))
     between = sub3(p, point)
     normal = vector_at(faces, at + 9 + 3 * feature)
