@@ -21,6 +21,7 @@ NAMES = (
     "stepping",
     "every_model",
     "newest",
+    "compat",
     "settings",
     "soft",
     "collision",

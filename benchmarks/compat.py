@@ -1,0 +1,114 @@
+"""Models of the wide set with ``compat="4.0"`` against MuJoCo 4.0.0: what is equal, and what differs first.
+
+Not a timing. Of every model that both engines load, the compiled fields, the smooth dynamics, `mj_forward`, and the
+states after 1 and after 10 steps are compared. MuJoCo 4.0.0 runs in a process of its own (`tests/later.py`). Arguments
+of `compare` select models by a part of their path: ``python -c "from benchmarks.compat import main; main('hand')"``.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import cardan
+from benchmarks import compat_probe
+from benchmarks.scenes import WIDE
+from benchmarks.timing import save
+from cardan.model.tables import MODEL
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.append(str(ROOT / "tests"))
+
+from later import STANDARD, VARIABLE, Later, LaterError  # noqa: E402
+
+FOLDERS = "later", "mujoco", "suite"
+TOLERANCES = {"compile": 1e-9, "smooth": 1e-9, "forward": 1e-6, "step 1": 1e-5, "step 10": 1e-5}
+"""Largest accepted difference of each part, relative to the largest number of the quantity and to 1."""
+OWN = (
+    "nbuffer",
+    "narena",
+    "is_4_0",
+    "nM",
+    "nD",
+    "nB",
+    "nconmax",
+    "njmax",
+    "npaths",
+    "opt.disableflags",
+    "opt.enableflags",
+)
+"""Fields that depend on the layout of memory, on numbers of enumerations or on the place of files."""
+LEFT_OUT = "aux.", "vis.", "mesh_pathadr", "hfield_pathadr", "skin_pathadr", "tex_pathadr"
+PROBE = Path(compat_probe.__file__).read_text()
+CODE = """
+scope = {}
+exec(probe, scope)
+m = mujoco.MjModel.from_xml_path(path)
+out = {"compile": scope["fields_of"](m, names), **scope["measured"](mujoco, m)}
+"""
+
+
+def difference(expected: np.ndarray, found: np.ndarray) -> float:
+    """Largest difference relative to the largest number and to 1; infinite if the sizes differ."""
+    if expected.size != found.size:
+        return float("inf")
+    left, right = expected.ravel(), found.ravel()
+    apart = np.where((left == right) | (np.isnan(left) & np.isnan(right)), 0.0, np.abs(left - right))
+    worst = float(apart.max(initial=0.0)) / max(1.0, float(np.abs(left[np.isfinite(left)]).max(initial=0.0)))
+    return float("inf") if np.isnan(worst) else worst
+
+
+def first_difference(part: str, expected: dict[str, Any], found: dict[str, Any]) -> str:
+    """The first quantity of a part that differs, and by how much; empty if all are equal."""
+    for name, value in expected.items():
+        if name in found:
+            worst = difference(value, found[name])
+            if not worst <= TOLERANCES[part]:
+                return f"{name} {worst:.1e}"
+    return ""
+
+
+def compared(path: Path, later: Later) -> dict[str, str]:
+    """First differences of a model by part; ``error`` if one of the engines does not load or run it."""
+    names = [field.name for field in MODEL.fields if field.name not in OWN and not field.name.startswith(LEFT_OUT)]
+    try:
+        there = later.run(CODE, {"probe": PROBE, "path": str(path), "names": names})
+    except LaterError as error:
+        return {"error": f"4.0.0: {error.reason.splitlines()[0] if error.reason else error.kind}"}
+    try:
+        m = cardan.MjModel.from_xml_path(str(path), compat="4.0")
+        here = {"compile": compat_probe.fields_of(m, names), **compat_probe.measured(cardan, m)}
+    except Exception as error:
+        return {"error": f"Cardan: {type(error).__name__}: {str(error).splitlines()[0]}"}
+    return {part: first_difference(part, there[part], here[part]) for part in TOLERANCES}
+
+
+def main(chosen: str = "") -> None:
+    """Print and save the table; ``chosen`` is a part of the paths of the models."""
+    python = os.environ.get(VARIABLE) or str(STANDARD)
+    if not Path(python).exists():
+        sys.exit(f"MuJoCo 4.0.0 is not installed in {STANDARD.parents[1]}: run make later")
+    warnings.simplefilter("ignore")
+    later = Later(python)
+    rows: dict[str, dict[str, Any]] = {}
+    for path in sorted(path for folder in FOLDERS for path in (WIDE / folder).rglob("*.xml")):
+        name = str(path.relative_to(WIDE))
+        if chosen in name:
+            rows[name] = row = compared(path, later)
+            print(name, *(f"| {part}: {text}" for part, text in row.items() if text), flush=True)
+    loaded = [row for row in rows.values() if "error" not in row]
+    for part in TOLERANCES:
+        first = Counter(row[part].split()[0] for row in loaded if row[part])
+        print(f"{part}: {sum(not row[part] for row in loaded)} of {len(loaded)} equal;", dict(first.most_common()))
+    if not chosen:
+        save("compat", rows)
+
+
+if __name__ == "__main__":
+    main()
