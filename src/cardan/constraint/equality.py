@@ -26,6 +26,7 @@ from cardan.constraint.rows import (
     start_rows,
 )
 from cardan.dynamics.anchors import anchors_of, bodies_of, is_of_sites, weld_quats
+from cardan.dynamics.couplings import quartic, tendon_offset
 from cardan.dynamics.jacobian import arm_of
 from cardan.enums.codes import (
     CNSTR_EQUALITY,
@@ -38,7 +39,7 @@ from cardan.enums.codes import (
 )
 from cardan.jit import OK, kernel, stack_array, stage
 from cardan.maths.quaternion import mul_quat
-from cardan.maths.types import Array1, Quat, Vec2, Vec3
+from cardan.maths.types import Array1, Quat, Vec3
 from cardan.maths.vector import get2, scale3, sub3
 from cardan.model.kernel_views import Data, Model
 from cardan.soft.edges import edge_moment, extension, first_place, next_place
@@ -193,16 +194,6 @@ def put_rotation_wrenches(w: Array1, quat1: Quat, inverse2: Quat, scale: float) 
 
 
 @kernel
-def quartic(m: Model, e: int, x: float) -> Vec2:
-    """Value and derivative at x of the polynomial whose coefficients are the first five elements of `eq_data`."""
-    value, slope = 0.0, 0.0
-    for k in range(4, -1, -1):
-        slope = slope * x + value
-        value = value * x + m.eq_data[e, k]
-    return value, slope
-
-
-@kernel
 def joint_offset(m: Model, d: Data, joint: int) -> float:
     """Position of a scalar joint relative to qpos0."""
     a = m.jnt_qposadr[joint]
@@ -225,12 +216,6 @@ def add_joint_coupling(m: Model, d: Data, e: int) -> int:
     put_entry(m, d, row, 0 if dof2 > dof1 else 1, dof1, 1.0)
     d.efc_pos[row] = joint_offset(m, d, joint1) - value
     return OK
-
-
-@kernel
-def tendon_offset(m: Model, d: Data, tendon: int) -> float:
-    """Length of a tendon relative to its length at qpos0."""
-    return d.ten_length[tendon] - m.tendon_length0[tendon]
 
 
 @kernel

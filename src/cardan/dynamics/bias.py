@@ -88,6 +88,13 @@ def rne_post_constraint(m: Model, d: Data) -> int:
     the parent) and cfrc_ext (sum of external forces), all (nbody, 6) about the centre of mass of the body's tree.
     """
     add_external_forces(m, d)
+    finish_rne_post(m, d)
+    return OK
+
+
+@kernel
+def finish_rne_post(m: Model, d: Data) -> None:
+    """Write cacc and cfrc_int, after cfrc_ext is known."""
     # forward pass: accelerations, and forces from the parents, children ignored
     set6(d.cacc, 0, world_acceleration(m))
     set6(d.cfrc_int, 0, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
@@ -100,7 +107,6 @@ def rne_post_constraint(m: Model, d: Data) -> int:
         parent = m.body_parentid[body]
         for k in range(6):
             d.cfrc_int[parent, k] += d.cfrc_int[body, k]
-    return OK
 
 
 @kernel

@@ -113,7 +113,7 @@ def contact_force(m: Model, d: Data, contact: int) -> Vec6:
 
 
 @kernel
-def _add_wrench(m: Model, d: Data, body: int, point: Vec3, force: Vec3, torque: Vec3) -> None:
+def add_wrench(m: Model, d: Data, body: int, point: Vec3, force: Vec3, torque: Vec3) -> None:
     """Add a force at a point (world frame) and a torque to the `cfrc_ext` of a body."""
     arm = sub3(point, get3(d.subtree_com, m.body_rootid[body]))
     moment = add3(torque, cross(arm, force))
@@ -123,24 +123,24 @@ def _add_wrench(m: Model, d: Data, body: int, point: Vec3, force: Vec3, torque: 
 
 
 @kernel
-def _add_pair(m: Model, d: Data, body1: int, body2: int, point1: Vec3, point2: Vec3, force: Vec3, torque: Vec3) -> None:
+def add_pair(m: Model, d: Data, body1: int, body2: int, point1: Vec3, point2: Vec3, force: Vec3, torque: Vec3) -> None:
     """Add a force and torque to the second body and the opposite to the first; the world body gets nothing."""
     if body1 > 0:
-        _add_wrench(m, d, body1, point1, scale3(force, -1.0), scale3(torque, -1.0))
+        add_wrench(m, d, body1, point1, scale3(force, -1.0), scale3(torque, -1.0))
     if body2 > 0:
-        _add_wrench(m, d, body2, point2, force, torque)
+        add_wrench(m, d, body2, point2, force, torque)
 
 
 @kernel
-def add_external_forces(m: Model, d: Data) -> None:
-    """Write `cfrc_ext` (nbody, 6): the sum of applied, contact (no flexes), connect and weld forces on each body."""
+def add_applied_and_contacts(m: Model, d: Data) -> None:
+    """Write `cfrc_ext` (nbody, 6): the sum of applied and contact forces on each body, without contacts of flexes."""
     for body in range(m.nbody):
         set6(d.cfrc_ext, body, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
     for body in range(1, m.nbody):
         applied = d.xfrc_applied
         force = (applied[body, 0], applied[body, 1], applied[body, 2])
         torque = (applied[body, 3], applied[body, 4], applied[body, 5])
-        _add_wrench(m, d, body, get3(d.xipos, body), force, torque)
+        add_wrench(m, d, body, get3(d.xipos, body), force, torque)
     for contact in range(d.ncon):
         if d.contact.efc_address[contact] >= 0 and not has_flex(d, contact):
             body1, body2 = side_body(m, d, contact, 0), side_body(m, d, contact, 1)
@@ -149,7 +149,13 @@ def add_external_forces(m: Model, d: Data) -> None:
             force = mul_mat_t_vec3(frame, (local[0], local[1], local[2]))
             torque = mul_mat_t_vec3(frame, (local[3], local[4], local[5]))
             point = get3(d.contact.pos, contact)
-            _add_pair(m, d, body1, body2, point, point, force, torque)
+            add_pair(m, d, body1, body2, point, point, force, torque)
+
+
+@kernel
+def add_external_forces(m: Model, d: Data) -> None:
+    """Write `cfrc_ext` (nbody, 6): the sum of applied, contact (no flexes), connect and weld forces on each body."""
+    add_applied_and_contacts(m, d)
     row = 0
     while row < d.ne:
         eq = d.efc_id[row]
@@ -157,13 +163,13 @@ def add_external_forces(m: Model, d: Data) -> None:
         if kind == EQ_CONNECT:
             body1, body2, point1, point2 = anchors_of(m, d, eq)
             force = (-d.efc_force[row], -d.efc_force[row + 1], -d.efc_force[row + 2])
-            _add_pair(m, d, body1, body2, point1, point2, force, (0.0, 0.0, 0.0))
+            add_pair(m, d, body1, body2, point1, point2, force, (0.0, 0.0, 0.0))
             row += 3
         elif kind == EQ_WELD:
             body1, body2, point1, point2 = anchors_of(m, d, eq)
             force = (-d.efc_force[row], -d.efc_force[row + 1], -d.efc_force[row + 2])
             torque = (-d.efc_force[row + 3], -d.efc_force[row + 4], -d.efc_force[row + 5])
-            _add_pair(m, d, body1, body2, point1, point2, force, torque)
+            add_pair(m, d, body1, body2, point1, point2, force, torque)
             row += 6
         else:
             row += 1

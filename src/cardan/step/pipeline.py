@@ -32,6 +32,7 @@ from cardan.dynamics.inertia import crb, factor_m
 from cardan.dynamics.kinematics import camlight, kinematics
 from cardan.dynamics.muscle import has_muscles, muscles
 from cardan.dynamics.passive import passive
+from cardan.dynamics.reactions import rne_post_with_tendons
 from cardan.dynamics.switches import has_passive
 from cardan.dynamics.tendon import has_spatial_tendons, spatial_tendon_stage, tendon, tendon_velocity
 from cardan.dynamics.transmission import (
@@ -263,7 +264,8 @@ FWD_VELOCITY = (
 )
 SENSOR_POS = (_sensors(mjtStage.mjSTAGE_POS),)
 SENSOR_VEL = (when(lambda m: has_sensors(m) and needs_subtree_vel(m), subtree_vel), _sensors(mjtStage.mjSTAGE_VEL))
-SENSOR_ACC = (when(lambda m: has_sensors(m) and needs_rne_post(m), rne_post_constraint), _sensors(mjtStage.mjSTAGE_ACC))
+RNE_POST = unless(is_4_0, rne_post_constraint), when(is_4_0, rne_post_with_tendons)
+SENSOR_ACC = (when(lambda m: has_sensors(m) and needs_rne_post(m), *RNE_POST), _sensors(mjtStage.mjSTAGE_ACC))
 ENERGY_POS = (when(_energy_on, energy_pos, when(has_edges, edge_energy)),)
 ENERGY_VEL = (when(_energy_on, energy_vel),)
 STEP1_ENERGY_POS = (*ENERGY_POS, unless(_energy_on, clear_energy))
@@ -412,7 +414,7 @@ PROGRAMS: dict[str, tuple[Any, ...]] = {
     "mj_factorM": (factor_m,),
     "mj_comVel": (com_vel,),
     "mj_passive": PASSIVE_FORCES,
-    "mj_rnePostConstraint": (rne_post_constraint,),
+    "mj_rnePostConstraint": RNE_POST,
     "mj_subtreeVel": (subtree_vel,),
     "mj_collision": COLLISION,
     "mj_makeConstraint": MAKE_CONSTRAINT,
