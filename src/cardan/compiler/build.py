@@ -15,7 +15,7 @@ from cardan.model.tables import MODEL
 
 if TYPE_CHECKING:
     from cardan.compiler.columns import Resolved
-    from cardan.compiler.meshes.mesh import Mesh
+    from cardan.compiler.meshes.base import Mesh
     from cardan.compiler.nodes import Attached, Body
     from cardan.compiler.plugins import Instance
     from cardan.spec.element import Element

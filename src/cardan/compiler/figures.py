@@ -170,7 +170,7 @@ def _height_field(build: Build, values: dict[str, Any], element: Element, pose: 
 def _mesh(build: Build, values: dict[str, Any], element: Element, pose: Pose) -> Placed:
     """Place a mesh geom in the frame of the mesh's principal axes."""
     mesh = build.meshes[values["mesh"]]
-    properties = mesh.shell if values["shellinertia"] else mesh.solid
+    properties = mesh.properties(values["shellinertia"])
     mesh.pose = properties.pose
     mesh.needs_hull |= build.settings["convexhull"] and bool(values["contype"] or values["conaffinity"])
     centre, half = mesh.centre, mesh.half
@@ -183,12 +183,15 @@ def _mesh(build: Build, values: dict[str, Any], element: Element, pose: Pose) ->
 
 def _fitted(build: Build, values: dict[str, Any], element: Element, pose: Pose) -> Placed:
     """Place a primitive shape that is fitted to a mesh."""
-    from cardan.compiler.meshes.mesh import fit
+    from cardan.compiler.meshes.fitted import fit
 
     mesh = build.meshes[values["mesh"]]
-    mesh.pose, size = fit(element, mesh, values, build.settings["fitaabb"])
+    place, size = fit(element, mesh, values, build.settings["fitaabb"])
+    if mesh.is_4_0:
+        return Placed(compose(pose, place), size, _primitive(values["type"], size))
+    mesh.pose = place
     figure = _primitive(values["type"], size, build.ids["mesh"].get(values["mesh"], -1))
-    return Placed(compose(pose, mesh.pose), size, figure, (pose, mesh.pose))
+    return Placed(compose(pose, place), size, figure, (pose, place))
 
 
 def masses(geoms: Resolved, found: Sequence[Figure], counts: Sequence[bool]) -> tuple[list[float], list[Vec3]]:

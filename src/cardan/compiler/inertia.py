@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cardan.compiler.orientation import element_pose
 from cardan.constants import mjMINVAL
-from cardan.maths.pose import compose, principal_axes
+from cardan.maths.pose import compose, principal_axes, principal_axes_4_0
 from cardan.maths.quaternion import quat2mat
 from cardan.maths.types import Quat, Vec3
 from cardan.maths.vector import add3, scale3, sub3
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from cardan.spec.element import Element
 
 
+_LEAST_MASS = 1e-14  # geoms with at most this mass do not count in 4.0, kg
 _LEAST_MOMENT = 1e-14  # smallest moment of inertia of matrices whose principal axes must be found, kg m^2
 
 
@@ -44,10 +45,12 @@ def _set_inertia(build: Build, body: Body) -> bool:
     """Set and check mass, inertia and inertial frame of a body. Return whether they are independent of its pose."""
     source, (low, high) = build.settings["inertiafromgeom"], build.settings["inertiagrouprange"]
     counted = [geom for geom in body.geoms if low <= geom.group <= high] if source != "false" else []
+    if build.tree.compat == "4.0":
+        counted = [geom for geom in counted if geom.mass > _LEAST_MASS]
     if body.inertial is not None and not (source == "true" and counted):
         _given_inertia(build, body)
     elif counted:
-        _inertia_from_geoms(body, counted)
+        _inertia_from_geoms(build, body, counted)
     else:
         # a quirk of the reference: the body's own pose, without the frames around it
         body.ipos, body.iquat = element_pose(build, body.element, body.element.resolved(), ())
@@ -74,7 +77,7 @@ def _read_inertia(build: Build, body: Body, element: Element, frames: tuple[Elem
     body.ipos, body.iquat = element_pose(build, element, values, frames)
     full, diagonal = values["fullinertia"], values["diaginertia"]
     if full is not None:
-        body.inertia, body.iquat = principal_axes(full)
+        body.inertia, body.iquat = _axes(build)(full)
         if body.inertia[2] < _LEAST_MOMENT:
             raise element.error("the matrix must be positive definite", "fullinertia")
     elif diagonal is not None:
@@ -86,7 +89,7 @@ def _read_inertia(build: Build, body: Body, element: Element, frames: tuple[Elem
         element.warn("moments of inertia must not be negative", "diaginertia")
 
 
-def _inertia_from_geoms(body: Body, geoms: list[Geom]) -> None:
+def _inertia_from_geoms(build: Build, body: Body, geoms: list[Geom]) -> None:
     """Set the inertia from geoms: in the frame of a single geom, or along the principal axes of several."""
     if len(geoms) == 1:
         geom = geoms[0]
@@ -94,12 +97,12 @@ def _inertia_from_geoms(body: Body, geoms: list[Geom]) -> None:
         return
     if sum(g.mass for g in geoms) < mjMINVAL:
         raise body.element.error("the geoms have no mass, and so no centre of mass: give them some, or use <inertial>")
-    _combine(body, [Part(g.mass, g.inertia, g.pos, g.quat) for g in geoms])
+    _combine(build, body, [Part(g.mass, g.inertia, g.pos, g.quat) for g in geoms])
     if body.inertia[2] < _LEAST_MOMENT:
         raise body.element.error("the geoms have no inertia: give them mass and size, or use <inertial>")
 
 
-def _combine(body: Body, parts: list[Part]) -> None:
+def _combine(build: Build, body: Body, parts: list[Part]) -> None:
     """Set mass, centre of mass, principal moments and axes of a body made of several solids (parallel axis theorem).
 
     All results are rounded as in the reference, since ties between geoms and axes depend on it.
@@ -115,7 +118,12 @@ def _combine(body: Body, parts: list[Part]) -> None:
             for k in range(6):
                 total[k] += matrix[k]
     body.ipos = centre
-    body.inertia, body.iquat = principal_axes(tuple(total))
+    body.inertia, body.iquat = _axes(build)(tuple(total))
+
+
+def _axes(build: Build) -> Callable[[tuple[float, ...]], tuple[Vec3, Quat]]:
+    """Return the function that computes principal axes in the model's version."""
+    return principal_axes_4_0 if build.tree.compat == "4.0" else principal_axes
 
 
 def _turned(part: Part) -> tuple[float, ...]:
@@ -152,7 +160,9 @@ def fuse_inertia(build: Build, body: Body, whole: dict[Element, Body]) -> None:
         if part.mass < mjMINVAL:
             continue
         pose = compose(element_pose(build, element, element.resolved(), frames), (part.ipos, part.iquat))
-        _combine(body, [Part(body.mass, body.inertia, body.ipos, body.iquat), Part(part.mass, part.inertia, *pose)])
+        _combine(
+            build, body, [Part(body.mass, body.inertia, body.ipos, body.iquat), Part(part.mass, part.inertia, *pose)]
+        )
 
 
 def _bound(build: Build, body: Body) -> None:

@@ -48,6 +48,17 @@ def merge_vertices(corners: Floats) -> tuple[Floats, Indices]:
     return corners[first[:number]], face.reshape(-1, 3)
 
 
+def merge_all_equal(corners: Floats) -> tuple[Floats, Indices]:
+    """Merge all equal corners (3 nface, 3) into vertices, in order of appearance; return vertices and faces."""
+    rows = np.ascontiguousarray(corners + np.float32(0.0))  # no -0, whose bits differ from those of 0
+    keys = rows.view(np.dtype((np.void, rows.itemsize * 3))).ravel()
+    _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    number = np.empty(len(order), np.int32)
+    number[order] = np.arange(len(order), dtype=np.int32)
+    return corners[first[order]], number[inverse.ravel()].reshape(-1, 3)
+
+
 @native_over("Corners", "Corners")
 def merge_corners(c: Any, _same: Any, _unused: int, _neither: int) -> int:
     """Find the vertex of each corner with a hash table (open addressing); return the number of vertices.
@@ -82,7 +93,10 @@ _LARGEST_COORDINATE = 2.0**30
 _VERTEX_LINE = re.compile(rb"^\s*vertex\s+(\S+)\s+(\S+)\s+(\S+)\s*$", re.MULTILINE | re.IGNORECASE)
 
 
-def read_stl(content: bytes) -> RawMesh:
+Merge = Callable[[Floats], tuple[Floats, Indices]]
+
+
+def read_stl(content: bytes, merge: Merge = merge_vertices) -> RawMesh:
     """Read an STL file, binary or text. Equal corners of its triangles are merged into one vertex."""
     count = int.from_bytes(content[_STL_HEADER : _STL_HEADER + 4], "little")
     wanted = _STL_HEADER + 4 + _STL_FACE.itemsize * count
@@ -106,8 +120,13 @@ def read_stl(content: bytes) -> RawMesh:
     finite = np.isfinite(corners)
     if not finite.all() or np.abs(corners).max() > _LARGEST_COORDINATE:
         raise MeshDataError("a vertex coordinate of the STL file is not finite or too large (over 2^30)")
-    vertex, face = merge_vertices(corners.astype(np.float32))
+    vertex, face = merge(corners.astype(np.float32))
     return RawMesh(vertex, face, np.empty((0, 3), np.float32), np.empty((0, 2), np.float32))
+
+
+def read_stl_all_equal(content: bytes) -> RawMesh:
+    """Read an STL file as MuJoCo 4.0 does: all equal corners become one vertex."""
+    return read_stl(content, merge_all_equal)
 
 
 def read_msh(content: bytes) -> RawMesh:
@@ -137,14 +156,24 @@ READERS: dict[str, Callable[[bytes], RawMesh]] = {"stl": read_stl, "obj": read_o
 _MEDIA_TYPES = {"model/stl": "stl", "model/obj": "obj", "model/vnd.mujoco.msh": "msh"}
 
 
-def reader(name: str, content_type: str | None) -> Callable[[bytes], RawMesh]:
-    """Return the reader for a file by its media type or file extension. Raises MeshDataError if there is none."""
+def reader(name: str, content_type: str | None, all_equal: bool = False) -> Callable[[bytes], RawMesh]:
+    """Return the reader for a file, by its media type or file extension.
+
+    Args:
+        name: name of the file.
+        content_type: its media type, or None.
+        all_equal: whether all equal corners of an STL file become one vertex, as in MuJoCo 4.0 (see `merge_vertices`).
+
+    Raises:
+        MeshDataError: there is no reader for the file.
+    """
     if content_type:
         if content_type not in _MEDIA_TYPES:
             known = ", ".join(_MEDIA_TYPES)
             raise MeshDataError(f"'{content_type}' is not a media type of meshes: use {known}", "content_type")
-        return READERS[_MEDIA_TYPES[content_type]]
-    ending = PurePath(name).suffix[1:].lower()
-    if ending not in READERS:
-        raise MeshDataError(f"'{name}' is not a mesh file by its name: it must end with .stl, .obj or .msh", "file")
-    return READERS[ending]
+        form = _MEDIA_TYPES[content_type]
+    else:
+        form = PurePath(name).suffix[1:].lower()
+        if form not in READERS:
+            raise MeshDataError(f"'{name}' is not a mesh file by its name: it must end with .stl, .obj or .msh", "file")
+    return read_stl_all_equal if all_equal and form == "stl" else READERS[form]

@@ -12,7 +12,7 @@ from math import atan2, sqrt
 from cardan.constants import mjMINVAL
 from cardan.jit import kernel
 from cardan.maths.quaternion import axis_angle2quat, mul_quat, normalize4, quat2mat
-from cardan.maths.types import Pose, Quat, Vec3
+from cardan.maths.types import Mat3, Pose, Quat, Vec3
 from cardan.maths.vector import MINVAL, add3, mul_mat_vec3
 
 IDENTITY: Pose = ((0.0, 0.0, 0.0), (1.0, 0.0, 0.0, 0.0))
@@ -91,7 +91,11 @@ _PLANES = ((1, 2, 1.0), (0, 2, -1.0), (0, 1, 1.0))
 
 def rotate_symmetric(full: tuple[float, ...], quat: Quat) -> tuple[float, ...]:
     """Return R' A R for a symmetric matrix A = (xx, yy, zz, xy, xz, yz), where R is the rotation matrix of ``quat``."""
-    r = quat2mat(quat)
+    return _turned(full, quat2mat(quat))
+
+
+def _turned(full: tuple[float, ...], r: Mat3) -> tuple[float, ...]:
+    """Return R' A R for a rotation matrix R."""
     xx, yy, zz, xy, xz, yz = full
     (a, b, c), (d, e, f), (g, h, i) = (r[0], r[3], r[6]), (r[1], r[4], r[7]), (r[2], r[5], r[8])
     # images of the columns
@@ -129,6 +133,16 @@ def _rotation(tau: float, axis: int, sign: float) -> Quat | None:
     return quat[0], quat[1], quat[2], quat[3]
 
 
+def _largest_off_diagonal(full: tuple[float, ...]) -> tuple[int, tuple[int, int, float], float]:
+    """Return the axis normal to the plane of the largest off-diagonal element, the plane, and the element.
+
+    Of equal elements, the last one is taken.
+    """
+    size_xy, size_xz, size_yz = abs(full[3]), abs(full[4]), abs(full[5])
+    axis = 2 if size_xy > size_xz and size_xy > size_yz else 1 if size_xz > size_yz else 0
+    return axis, _PLANES[axis], full[5 - axis]
+
+
 def principal_axes(full: tuple[float, ...]) -> tuple[Vec3, Quat]:
     """Compute the principal axes of a symmetric matrix (xx, yy, zz, xy, xz, yz).
 
@@ -139,11 +153,7 @@ def principal_axes(full: tuple[float, ...]) -> tuple[Vec3, Quat]:
     quat: Quat = (1.0, 0.0, 0.0, 0.0)
     turned = full
     for _ in range(_LARGEST_COUNT):
-        # the largest off-diagonal element; of equal elements, the last
-        size_xy, size_xz, size_yz = abs(turned[3]), abs(turned[4]), abs(turned[5])
-        axis = 2 if size_xy > size_xz and size_xy > size_yz else 1 if size_xz > size_yz else 0
-        i, j, sign = _PLANES[axis]
-        element = turned[5 - axis]
+        axis, (i, j, sign), element = _largest_off_diagonal(turned)
         if abs(element) < _EPS:
             break
         rotation = _rotation((turned[j] - turned[i]) / (2.0 * element), axis, sign)
@@ -151,11 +161,54 @@ def principal_axes(full: tuple[float, ...]) -> tuple[Vec3, Quat]:
             break
         quat = _unit(mul_quat(quat, rotation))
         turned = rotate_symmetric(full, quat)
+    return _sorted(turned, quat, _EPS)
+
+
+def _sorted(turned: tuple[float, ...], quat: Quat, equal: float) -> tuple[Vec3, Quat]:
+    """Return eigenvalues, largest first, and the quaternion of their axes; differences up to `equal` do not count."""
     values = [turned[0], turned[1], turned[2]]
     for k in (0, 1, 0):
-        if values[k] + _EPS < values[k + 1]:
+        if values[k] + equal < values[k + 1]:
             values[k], values[k + 1] = values[k + 1], values[k]
             turn = [_HALF, 0.0, 0.0, 0.0]
             turn[1 + (k + 2) % 3] = _HALF
             quat = _unit(mul_quat(quat, (turn[0], turn[1], turn[2], turn[3])))
     return (values[0], values[1], values[2]), quat
+
+
+def principal_axes_4_0(full: tuple[float, ...], least: float = 4e-15, equal: float = 1e-12) -> tuple[Vec3, Quat]:
+    """Compute the principal axes of a symmetric matrix as MuJoCo 4.0 does; see `principal_axes`.
+
+    Thresholds are relative to the largest element, and small rotations are exact. All operations have the same order as
+    in 4.0, since the axes of round bodies depend on the last bit.
+
+    Args:
+        full: the matrix (xx, yy, zz, xy, xz, yz).
+        least: largest off-diagonal element that is taken as 0, relative to the largest element of the matrix.
+        equal: largest difference of eigenvalues that are not sorted, relative to the same element.
+    """
+    largest = max(map(abs, full))
+    quat: Quat = (1.0, 0.0, 0.0, 0.0)
+    turned = full
+    for _ in range(_LARGEST_COUNT):
+        axis, (i, j, sign), element = _largest_off_diagonal(turned)
+        if not abs(element) > least * largest:
+            break
+        tau = (turned[j] - turned[i]) / (2.0 * element)
+        tangent = 1.0 / (abs(tau) + sqrt(1.0 + tau * tau))
+        half = tangent / (1.0 + sqrt(1.0 + tangent * tangent))  # tangent of half the angle
+        cosine = 1.0 / sqrt(1.0 + half * half)
+        turn = [cosine, 0.0, 0.0, 0.0]
+        turn[1 + axis] = (-sign if tau >= 0.0 else sign) * (half * cosine)
+        quat = _unit(mul_quat(quat, (turn[0], turn[1], turn[2], turn[3])))
+        turned = _turned(full, _matrix_4_0(quat))
+    return _sorted(turned, quat, equal * largest)
+
+
+def _matrix_4_0(quat: Quat) -> Mat3:
+    """Return the matrix of a rotation; the diagonal is rounded as in MuJoCo 4.0."""
+    w, x, y, z = quat
+    _, xy, xz, yx, _, yz, zx, zy, _ = quat2mat(quat)
+    first, second = w * w - y * y, x * x - z * z
+    middle = (w * w + y * y) - (x * x + z * z)
+    return (first + second, xy, xz, yx, middle, yz, zx, zy, first - second)

@@ -44,6 +44,15 @@ class mjtMark(MjEnum):
     mjMARK_RANDOM = 3
 
 
+class mjtMeshInertia(MjEnum):
+    """How mass is distributed in a mesh."""
+
+    mjMESH_INERTIA_CONVEX = 0
+    mjMESH_INERTIA_EXACT = 1
+    mjMESH_INERTIA_LEGACY = 2
+    mjMESH_INERTIA_SHELL = 3
+
+
 class Words(dict[str, int]):
     """Numbers of keywords. ``words`` maps numbers back to keywords; ``enumeration`` has these numbers, or is None."""
 
@@ -99,6 +108,11 @@ PASSTHROUGH = _words(None, "none textures")
 TEXTURE = _words(mj.mjtTexture, "2d cube skybox")
 BUILTIN = _words(mjtBuiltin, "none gradient checker flat")
 MARK = _words(mjtMark, "none edge cross random")
+MESH_INERTIA = _words(mjtMeshInertia, "convex exact legacy shell")
+MESH_BUILTIN = _words(
+    None,
+    "sphere hemisphere cone supersphere supertorus wedge plate grid box cylinder ellipsoid square disc",
+)
 DYN = _words(mj.mjtDyn, "none integrator filter filterexact muscle user")
 GAIN = _words(mj.mjtGain, "fixed affine muscle user")
 BIAS = _words(mj.mjtBias, "none affine muscle user")

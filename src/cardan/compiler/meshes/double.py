@@ -1,0 +1,184 @@
+"""Meshes by the rules of MuJoCo 4.0: vertices, volume, centre and inertia are in double precision.
+
+The attribute ``inertia`` of a mesh defines how mass is distributed: over the pyramids between its faces and their
+centroid, with or without sign, over the convex hull, or over the surface. All sums run over the triangles one after the
+other, since results then agree to the last bit.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from cardan.compiler.meshes.base import MassProperties, Mesh, check_orientation, inertia_box, rotation_matrix, vector3
+from cardan.compiler.meshes.normals import renormalized, vertex_normals
+from cardan.compiler.meshes.surface import Surface
+from cardan.constants import mjMINVAL
+from cardan.formats.raw import Indices, RawMesh
+from cardan.maths.pose import IDENTITY, principal_axes_4_0
+from cardan.maths.quaternion import neg_quat, normalize4
+
+ROUND = 1e-7
+"""Relative difference of principal moments, and relative size of products of inertia, that do not count.
+
+The axes of round and regular shapes are therefore those of the file.
+"""
+
+
+class DoubleMesh(Mesh):
+    """A mesh asset in double precision, as in MuJoCo 4.0."""
+
+    _found: MassProperties | None = None
+    _by_geoms: bool | None = None  # whether geoms ask for their mass on the surface; None: no geom asked yet
+
+    def _mirrored(self, raw: RawMesh) -> tuple[str, ...]:
+        return ("face", "face_normal", "face_texcoord")
+
+    def _place(self, scale: np.ndarray) -> None:
+        if not len(self.normal):
+            self.normal = vertex_normals(Surface(self.vertex, self.face), self.values["smoothnormal"])
+        vertex, normal = self.vertex.astype(np.float64), self.normal.astype(np.float64)
+        vertex -= self.values["refpos"]
+        quat = self.values["refquat"]
+        if quat != IDENTITY[1] and any(quat):
+            turn = rotation_matrix(neg_quat(normalize4(quat)))
+            vertex, normal = _turned(vertex, turn), _turned(normal, turn)
+        self.vertex = vertex * scale
+        with np.errstate(divide="ignore", invalid="ignore"):
+            self.normal = renormalized(np.nan_to_num(normal / scale).astype(np.float32))
+
+    @property
+    def _kind(self) -> str:
+        """Distribution of mass: the attribute ``inertia``, or what other settings put in place of its default."""
+        word: str = self.values["inertia"]
+        if word == "legacy" and self._by_geoms:
+            return "shell"
+        return "exact" if word == "legacy" and self.exact else word
+
+    def properties(self, on_surface: bool) -> MassProperties:
+        """Return the mass properties; if geoms have ``shellinertia``, those of the surface.
+
+        Raises:
+            MjcfError: the mesh has no mass in this distribution, or its geoms disagree about ``shellinertia``.
+        """
+        if on_surface and self.values["inertia"] not in ("legacy", "shell"):
+            raise self.element.error("geoms of this mesh have shellinertia, which needs inertia='shell'", "inertia")
+        if self._by_geoms is not None and self._by_geoms != on_surface:
+            hint = "set inertia='shell' at the mesh, or use two meshes"
+            raise self.element.error(f"only some of its geoms have shellinertia: {hint}", "inertia")
+        self._by_geoms = on_surface
+        self.settle()
+        assert self._found is not None
+        return self._found
+
+    def settle(self) -> None:
+        """Compute the mass properties, and move the vertices into the frame that they define."""
+        if self._found is not None:
+            return
+        parts = self._distribution()
+        centre = parts.centre()
+        vertex = self.vertex - centre
+        parts = parts.moved(vertex)
+        moments, quat = principal_axes_4_0(parts.second_moments(), ROUND, ROUND)
+        turn = rotation_matrix(neg_quat(quat))
+        vertex = _turned(vertex, turn)
+        self.low, self.high = vertex.min(axis=0), vertex.max(axis=0)
+        self.vertex = vertex.astype(np.float32)
+        self.normal = _turned(self.normal.astype(np.float64), turn).astype(np.float32)
+        self.surface = Surface(self.vertex, self.face)
+        self.pose = (vector3(centre), quat)
+        self._found = MassProperties(parts.total, self.pose, inertia_box(moments, parts.total))
+
+    def _distribution(self) -> Distribution:
+        """Return the distribution of mass in the file's coordinates.
+
+        Raises:
+            MjcfError: there is no volume, or no area; or the faces are not oriented as exact inertia needs it.
+        """
+        kind, element = self._kind, self.element
+        if kind == "exact":
+            check_orientation(element, self.face)
+        face = self.hull.face if kind == "convex" else self.face
+        surface = Distribution.of(self.vertex, face, "area", np.zeros(3))
+        if surface.total < mjMINVAL:
+            raise element.error("the area of the mesh is too small: its vertices lie on a line, or nearly", "inertia")
+        if kind == "shell":
+            return surface
+        weigh = "signed" if kind == "exact" else "volume"
+        found = Distribution.of(self.vertex, face, weigh, surface.centre())
+        if found.total < -mjMINVAL:
+            raise element.error("exact inertia needs faces whose normals point outside: reverse their vertices", "face")
+        if found.total < mjMINVAL:
+            hint = "set inertia='shell' to have the mass on the surface"
+            raise element.error(f"the volume of the mesh is too small: {hint}", "inertia")
+        return found
+
+
+class Distribution(NamedTuple):
+    """Mass of unit density in the triangles of a mesh, or in the pyramids from an apex to the triangles."""
+
+    vertex: np.ndarray  # (n, 3)
+    face: Indices  # (m, 3)
+    weigh: str  # "area", "volume" or "signed"
+    apex: np.ndarray  # tip of the pyramids (3,)
+    middle: np.ndarray  # centres of the triangles (m, 3)
+    weight: np.ndarray  # areas of the triangles or volumes of the pyramids (m,)
+    total: float  # sum of the weights
+
+    @classmethod
+    def of(cls, vertex: np.ndarray, face: Indices, weigh: str, apex: np.ndarray) -> Distribution:
+        """Return the distribution over the triangles of vertices in double precision."""
+        a, b, c = (vertex[face[:, k]] for k in range(3))
+        middle = (a + b + c) / 3.0
+        normal = _cross(b - a, c - a)
+        length = np.sqrt(normal[:, 0] * normal[:, 0] + normal[:, 1] * normal[:, 1] + normal[:, 2] * normal[:, 2])
+        weight = 0.5 * length
+        if weigh != "area":
+            normal /= np.where(length > 0.0, length, 1.0)[:, None]
+            arm = middle - apex
+            height = arm[:, 0] * normal[:, 0] + arm[:, 1] * normal[:, 1] + arm[:, 2] * normal[:, 2]
+            weight = height * weight / 3.0
+            if weigh == "volume":
+                weight = np.abs(weight)
+        return cls(vertex, face, weigh, apex, middle, weight, float(_sum(weight)))
+
+    def moved(self, vertex: np.ndarray) -> Distribution:
+        """Return the same distribution for vertices whose origin is the centre of mass, with the apex there."""
+        return Distribution.of(vertex, self.face, self.weigh, np.zeros(3))
+
+    def centre(self) -> np.ndarray:
+        """Return the centre of mass (3,)."""
+        place = self.middle if self.weigh == "area" else 0.75 * self.middle + 0.25 * self.apex
+        return _sum(self.weight[:, None] * place) / self.total
+
+    def second_moments(self) -> tuple[float, ...]:
+        """Return the rotational inertia about the origin, which is the apex: (xx, yy, zz, xy, xz, yz)."""
+        a, b, c = (self.vertex[self.face[:, k]] for k in range(3))
+        weight = self.weight / (12.0 if self.weigh == "area" else 20.0)
+
+        def product(m: int, n: int) -> float:
+            half = a[:, m] * a[:, n] + b[:, m] * b[:, n] + c[:, m] * c[:, n]
+            rest = a[:, m] * b[:, n] + b[:, m] * a[:, n] + a[:, m] * c[:, n] + c[:, m] * a[:, n]
+            return float(_sum(weight * (half + half + (rest + b[:, m] * c[:, n] + c[:, m] * b[:, n]))))
+
+        xx, yy, zz, xy, xz, yz = (product(*pair) for pair in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2)))
+        return (yy + zz, xx + zz, xx + yy, -xy, -xz, -yz)
+
+
+def _sum(rows: np.ndarray) -> np.ndarray:
+    """Add rows one after the other."""
+    return np.cumsum(rows, axis=0)[-1]
+
+
+def _cross(u: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """Return the cross products of rows."""
+    x = u[:, 1] * v[:, 2] - u[:, 2] * v[:, 1]
+    y = u[:, 2] * v[:, 0] - u[:, 0] * v[:, 2]
+    return np.stack((x, y, u[:, 0] * v[:, 1] - u[:, 1] * v[:, 0]), axis=1)
+
+
+def _turned(rows: np.ndarray, matrix: np.ndarray) -> np.ndarray:
+    """Multiply vectors (n, 3) by a matrix (3, 3), with sums from left to right."""
+    x, y, z = rows.T
+    return np.stack([matrix[k, 0] * x + matrix[k, 1] * y + matrix[k, 2] * z for k in range(3)], axis=1)
