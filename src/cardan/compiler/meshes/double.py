@@ -37,7 +37,7 @@ class DoubleMesh(Mesh):
 
     def _place(self, scale: np.ndarray) -> None:
         if not len(self.normal):
-            self.normal = vertex_normals(Surface(self.vertex, self.face), self.values["smoothnormal"])
+            self.normal = vertex_normals(Surface(self.vertex, self.face), self.values["smoothnormal"], is_4_0=True)
         vertex, normal = self.vertex.astype(np.float64), self.normal.astype(np.float64)
         vertex -= self.values["refpos"]
         quat = self.values["refquat"]

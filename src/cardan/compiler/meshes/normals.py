@@ -14,6 +14,7 @@ from cardan.jit import Field, Struct, StructMemory, exact, kernel
 from cardan.jit.driver.program import call, native_over
 
 _SHARP = 0.8  # cosine between a face's normal and the mean one, below which the edge is sharp
+_LEAST_4_0 = 1e-7  # double areas and lengths of sums below this are 0 in 4.0
 
 NORMALS = Struct(
     "Normals",
@@ -26,19 +27,25 @@ NORMALS = Struct(
 )
 
 
-def vertex_normals(surface: Surface, smooth: bool) -> np.ndarray:
-    """Return normals of vertices: area-weighted means over their faces. Sharp edges are excluded unless ``smooth``."""
+def vertex_normals(surface: Surface, smooth: bool, is_4_0: bool = False) -> np.ndarray:
+    """Return normals of vertices: area-weighted means over their faces. Sharp edges are excluded unless ``smooth``.
+
+    In MuJoCo 4.0 (``is_4_0``), small faces do not count, and small sums have no direction.
+    """
     memory, count = StructMemory(NORMALS, {}), len(surface.vertex)
     total, unit = np.zeros((count, 3), np.float32), np.empty((count, 3), np.float32)
     memory.attach("total", total)
     memory.attach("unit", unit)
+    if is_4_0:
+        large = 2.0 * surface.area >= _LEAST_4_0
+        surface = surface if large.all() else Surface(surface.vertex, surface.face[large])
     call(sum_corners, surface.memory, memory)
-    # if the normals of faces cancel, sharp edges are determined by their angle to x, as in the reference
-    call(find_units, surface.memory, memory, 2 if smooth else 0)
+    # if the normals of faces cancel: 3.1 determines sharp edges by their angle to x, for 4.0 all are sharp
+    call(find_units, surface.memory, memory, 2 if smooth else 3 if is_4_0 else 0, is_4_0)
     if not smooth:
         memory.attach("sharp", np.zeros((count, 3), np.float32))
         call(take_sharp_corners, surface.memory, memory)
-        call(find_units, surface.memory, memory, 2)
+        call(find_units, surface.memory, memory, 2, is_4_0)
     return unit
 
 
@@ -100,12 +107,13 @@ def _length(x: float, y: float, z: float) -> float:
 
 @native_over("Surface", "Normals")
 @exact
-def find_units(_f: Any, s: Any, default: int, _unused: int) -> int:
-    """Normalise the sums. A sum of zero length becomes the unit vector along the axis `default`."""
+def find_units(_f: Any, s: Any, default: int, is_4_0: int) -> int:
+    """Normalise the sums. A sum of zero length becomes the unit vector along the axis `default`, or 0 if this is 3."""
+    least = _LEAST_4_0 if is_4_0 else mjMINVAL
     for i in range(len(s.total)):
         length = _length(s.total[i, 0], s.total[i, 1], s.total[i, 2])
         for k in range(3):
-            if length < mjMINVAL:
+            if length < least:
                 s.unit[i, k] = 1.0 if k == default else 0.0
             else:
                 s.unit[i, k] = s.total[i, k] / length
