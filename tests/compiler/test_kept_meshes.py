@@ -90,7 +90,7 @@ def test_what_is_kept_cannot_be_changed(tmp_path: Path) -> None:
 def test_hulls_of_few_points_are_found_once(monkeypatch: pytest.MonkeyPatch) -> None:
     found: list[int] = []
     search = kept.convex_hull
-    monkeypatch.setattr(kept, "convex_hull", lambda points: found.append(len(points)) or search(points))
+    monkeypatch.setattr(kept, "convex_hull", lambda points, most: found.append(len(points)) or search(points, most))
     kept._hull_of.cache_clear()
     corners = "0 0 0 1 0 0 0 1 0 0 0 1"
     text = XML.replace('file="m.obj"', f'vertex="{corners}"')

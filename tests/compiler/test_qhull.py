@@ -97,7 +97,7 @@ def test_answers_that_make_no_sense(what: str, monkeypatch: pytest.MonkeyPatch) 
     by_scipy, asked = qhull._by_scipy, []
     monkeypatch.setattr(qhull, "library", lambda: True)
     monkeypatch.setattr(qhull, "_ask", lambda *_: FOREIGN[what])
-    monkeypatch.setattr(qhull, "_by_scipy", lambda points: asked.append(points) or by_scipy(points))
+    monkeypatch.setattr(qhull, "_by_scipy", lambda points, most: asked.append(points) or by_scipy(points, most))
     for own, expected in zip(parts(graph(FLAT["cube"])), parts(reference_graph(FLAT["cube"])), strict=True):
         np.testing.assert_array_equal(own, expected)
     assert len(asked) == 1

@@ -57,6 +57,9 @@ class Mesh:
         self.needs_hull = False  # whether a geom collides with the mesh
         self.pose: Pose = IDENTITY  # that the last geom gave the mesh (``mesh_pos``, ``mesh_quat``)
         self.path = asset_name(build, element)  # None for inline data
+        if self.values["maxhullvert"] != -1 and self.values["maxhullvert"] <= 3:
+            found = self.values["maxhullvert"]
+            raise element.error(f"a hull has more than 3 vertices (-1: no bound), found {found}", "maxhullvert")
         try:
             self._prepare(self._read(build))
         except MeshDataError as error:
@@ -92,7 +95,7 @@ class Mesh:
                 if corners is not None:
                     setattr(raw, table, corners[:, [0, 2, 1]])
         self.vertex, self.normal, self.texcoord, self.face = raw.vertex, raw.normal, raw.texcoord, raw.face
-        self.cloud_hull = None if len(raw.face) else mesh.hull
+        self.cloud_hull = None if len(raw.face) else mesh.hull(self.values["maxhullvert"])
         if self.cloud_hull is not None:
             self.face = self.cloud_hull.face
             raw.face_normal = raw.face_texcoord = None
@@ -128,7 +131,7 @@ class Mesh:
         if self.cloud_hull is not None:
             return self.cloud_hull
         try:
-            return self._read_mesh.hull
+            return self._read_mesh.hull(self.values["maxhullvert"])
         except MeshDataError as error:
             raise self.element.error(str(error)) from None
 

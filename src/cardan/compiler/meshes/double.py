@@ -99,14 +99,14 @@ class DoubleMesh(Mesh):
         kind, element = self._kind, self.element
         if kind == "exact":
             check_orientation(element, self.face)
-        face = self.hull.face if kind == "convex" else self.face
-        surface = Distribution.of(self.vertex, face, "area", np.zeros(3))
+        surface = Distribution.of(self.vertex, self.face, "area", np.zeros(3))
         if surface.total < mjMINVAL:
             raise element.error("the area of the mesh is too small: its vertices lie on a line, or nearly", "inertia")
+        surface = surface._replace(apex=surface.centroid())
         if kind == "shell":
             return surface
-        weigh = "signed" if kind == "exact" else "volume"
-        found = Distribution.of(self.vertex, face, weigh, surface.centre())
+        face = self.hull.face if kind == "convex" else self.face
+        found = Distribution.of(self.vertex, face, "signed" if kind == "exact" else "volume", surface.apex)
         if found.total < -mjMINVAL:
             raise element.error("exact inertia needs faces whose normals point outside: reverse their vertices", "face")
         if found.total < mjMINVAL:
@@ -116,7 +116,10 @@ class DoubleMesh(Mesh):
 
 
 class Distribution(NamedTuple):
-    """Mass of unit density in the triangles of a mesh, or in the pyramids from an apex to the triangles."""
+    """Mass of unit density in the triangles of a mesh, or in the pyramids from an apex to the triangles.
+
+    The apex of triangles only affects rounding.
+    """
 
     vertex: np.ndarray  # (n, 3)
     face: Indices  # (m, 3)
@@ -147,10 +150,13 @@ class Distribution(NamedTuple):
         """Return the same distribution for vertices whose origin is the centre of mass, with the apex there."""
         return Distribution.of(vertex, self.face, self.weigh, np.zeros(3))
 
+    def centroid(self) -> np.ndarray:
+        """Return the weighted mean of the centres of the triangles (3,)."""
+        return _sum(self.weight[:, None] * self.middle) / self.total
+
     def centre(self) -> np.ndarray:
-        """Return the centre of mass (3,)."""
-        place = self.middle if self.weigh == "area" else 0.75 * self.middle + 0.25 * self.apex
-        return _sum(self.weight[:, None] * place) / self.total
+        """Return the centre of mass (3,), if the apex of triangles is their centroid."""
+        return _sum(self.weight[:, None] * (0.75 * self.middle + 0.25 * self.apex)) / self.total
 
     def second_moments(self) -> tuple[float, ...]:
         """Return the rotational inertia about the origin, which is the apex: (xx, yy, zz, xy, xz, yz)."""

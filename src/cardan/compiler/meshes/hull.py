@@ -56,13 +56,13 @@ GRAPH = Struct(
 )
 
 
-def convex_hull(vertex: np.ndarray) -> Hull:
-    """Compute the convex hull of points (n, 3).
+def convex_hull(vertex: np.ndarray, most: int = -1) -> Hull:
+    """Compute the convex hull of points (n, 3), with at most ``most`` vertices if this is not -1.
 
     Raises:
         MeshDataError: the points lie in a plane.
     """
-    found = facets_of(vertex.astype(np.float64))
+    found = facets_of(vertex.astype(np.float64), most)
     face = found.facet.copy()
     face[found.inward] = found.facet[found.inward][:, [1, 0, 2]]
     return Hull(face, found.facet, found.vertex, found.around)

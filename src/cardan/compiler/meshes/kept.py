@@ -13,7 +13,7 @@ import os
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -39,6 +39,7 @@ class ReadMesh:
 
     def __init__(self, raw: RawMesh) -> None:
         self.raw = checked(raw)
+        self._hulls: dict[int, Hull] = {}
         for part in self._parts():
             part.flags.writeable = False
 
@@ -47,11 +48,17 @@ class ReadMesh:
         parts = (raw.vertex, raw.face, raw.normal, raw.texcoord, raw.face_normal, raw.face_texcoord)
         return [part for part in parts if part is not None]
 
-    @cached_property
-    def hull(self) -> Hull:
-        """Return the convex hull of all vertices. Raises MeshDataError if there is none."""
-        vertex = self.raw.vertex
-        return _hull_of(vertex.tobytes()) if len(vertex) <= FEW else convex_hull(vertex)
+    def hull(self, most: int = -1) -> Hull:
+        """Return the convex hull of all vertices, or one with at most ``most`` vertices if this is not -1.
+
+        Raises:
+            MeshDataError: there is no hull.
+        """
+        if most not in self._hulls:
+            vertex = self.raw.vertex
+            few = len(vertex) <= FEW
+            self._hulls[most] = _hull_of(vertex.tobytes(), most) if few else convex_hull(vertex, most)
+        return self._hulls[most]
 
     @property
     def nbytes(self) -> int:
@@ -60,9 +67,9 @@ class ReadMesh:
 
 
 @lru_cache(maxsize=MOST_HULLS)
-def _hull_of(points: bytes) -> Hull:
+def _hull_of(points: bytes, most: int) -> Hull:
     """Return the convex hull of points, whose float32 coordinates are given. Raises MeshDataError if there is none."""
-    return convex_hull(np.frombuffer(points, np.float32).reshape(-1, 3))
+    return convex_hull(np.frombuffer(points, np.float32).reshape(-1, 3), most)
 
 
 _kept: OrderedDict[Key, ReadMesh] = OrderedDict()

@@ -62,8 +62,12 @@ class Facets(NamedTuple):
     around: Around | None  # int32; None if the facets of each vertex are in the order of the list
 
 
-def facets_of(points: np.ndarray) -> Facets:
+def facets_of(points: np.ndarray, most: int = -1) -> Facets:
     """Compute the convex hull of points (n, 3), float64.
+
+    Args:
+        points: the points.
+        most: largest number of vertices of the hull, at least 4; Qhull stops when it has so many. -1: no bound.
 
     Raises:
         MeshDataError: the points lie in a plane, or are not finite.
@@ -71,7 +75,12 @@ def facets_of(points: np.ndarray) -> Facets:
     if not np.isfinite(points).all():
         raise MeshDataError("the mesh has no convex hull: a coordinate is not finite")
     qhull = library()
-    return (_by_library(qhull, points) if qhull is not None else None) or _by_scipy(points)
+    return (_by_library(qhull, points, most) if qhull is not None else None) or _by_scipy(points, most)
+
+
+def _options(most: int) -> str:
+    """Return Qhull's options: with a bound, TA counts points after the first four, and Q9 adds the furthest first."""
+    return OPTIONS if most < 0 else f"{OPTIONS} TA{most - 4} Q9"
 
 
 @cache
@@ -137,19 +146,19 @@ class _Stream:
         _streams().free(self._text)
 
 
-def _by_library(qhull: Any, points: np.ndarray) -> Facets | None:
+def _by_library(qhull: Any, points: np.ndarray, most: int = -1) -> Facets | None:
     """Compute the hull with Qhull's library, or return None if the output cannot be parsed.
 
     Raises:
         MeshDataError: the points lie in a plane.
     """
-    facets, lists, vertices = _ask(qhull, points, "s Fv")
+    facets, lists, vertices = _ask(qhull, points, "s Fv", most)
     facet = facets_in(facets)
     if facet is None or not len(facet) or facet.max() >= len(points):
         return None
     height, clear = _heights(points, facet)
     if not clear:
-        height = _above_planes(qhull, points, facet)
+        height = _above_planes(qhull, points, facet, most)
         if height is None:
             return None
     inward = height < 0.0
@@ -159,7 +168,7 @@ def _by_library(qhull: Any, points: np.ndarray) -> Facets | None:
     return found and Facets(facet, inward, *found)
 
 
-def _ask(qhull: Any, points: np.ndarray, formats: str) -> tuple[bytes, bytes, bytes]:
+def _ask(qhull: Any, points: np.ndarray, formats: str, most: int = -1) -> tuple[bytes, bytes, bytes]:
     """Run Qhull's library. Return facets in the requested formats, the summary with its lists, and vertices if needed.
 
     Raises:
@@ -170,10 +179,11 @@ def _ask(qhull: Any, points: np.ndarray, formats: str) -> tuple[bytes, bytes, by
     state = ctypes.c_void_p(memory.ctypes.data)
     facets, lists, vertices, rest = _Stream(), _Stream(), _Stream(), (ctypes.c_int(), ctypes.c_int())
     qhull.qh_zero(state, lists.file)
-    command = f"qhull {OPTIONS} {formats}".encode()
+    command = f"qhull {_options(most)} {formats}".encode()
     failed = qhull.qh_new_qhull(state, 3, len(points), points.ctypes.data, 0, command, facets.file, lists.file)
-    # four facets are the initial tetrahedron, which has no cone
-    if not failed and (_MERGED in lists.written() or facets.written().startswith(b"4\n")):
+    # four facets are the initial tetrahedron, which has no cone; a bound can leave one cone and parts of it
+    listed = most >= 0 or _MERGED in lists.written() or facets.written().startswith(b"4\n")
+    if not failed and listed:
         qhull.qh_printlists(state)
         remaining = ctypes.c_void_p(qhull.qh_pointvertex(state))
         qhull.qh_setcompact(state, remaining)
@@ -208,9 +218,9 @@ def _heights(points: np.ndarray, facet: np.ndarray) -> tuple[np.ndarray, bool]:
     return height, bool(clear.all())
 
 
-def _above_planes(qhull: Any, points: np.ndarray, facet: np.ndarray) -> np.ndarray | None:
+def _above_planes(qhull: Any, points: np.ndarray, facet: np.ndarray, most: int = -1) -> np.ndarray | None:
     """Return a number for each facet, negative if its corners are clockwise from outside; None if parsing fails."""
-    plane = np.array(_ask(qhull, points, "n")[0].split(), np.float64)[2:]
+    plane = np.array(_ask(qhull, points, "n", most)[0].split(), np.float64)[2:]
     return _along_planes(points, facet, plane.reshape(-1, 4)) if len(plane) == 4 * len(facet) else None
 
 
@@ -220,7 +230,7 @@ def _along_planes(points: np.ndarray, facet: np.ndarray, plane: np.ndarray) -> n
     return (np.cross(b - a, c - a) * plane[:, :3]).sum(axis=1)
 
 
-def _by_scipy(points: np.ndarray) -> Facets:
+def _by_scipy(points: np.ndarray, most: int = -1) -> Facets:
     """Compute the hull with SciPy's copy of Qhull.
 
     Raises:
@@ -230,12 +240,14 @@ def _by_scipy(points: np.ndarray) -> Facets:
     from scipy.spatial._qhull import _Qhull
 
     try:
-        found = _Qhull(b"i", points, OPTIONS.encode(), None, False)
+        found = _Qhull(b"i", points, _options(most).encode(), None, False)
         found.triangulate()
     except QhullError:
         raise MeshDataError(FLAT) from None
     facet, _, plane, _, _ = found.get_simplex_facet_array()
-    facet, order = facet.astype(np.int32), _vertex_order(found, facet, plane).astype(np.int32)
+    # Qhull ends the process if it is asked for the regions of a hull that it did not finish
+    order = _vertex_order(found, facet, plane) if most < 0 else _last_cones(facet)
+    facet, order = facet.astype(np.int32), order.astype(np.int32)
     return Facets(facet, _along_planes(points, facet, plane) < 0.0, order, None)
 
 
