@@ -74,7 +74,7 @@ def _columns(build: Build, found: Attached) -> tuple[dict[str, list[Any]], list[
         "geom_aabb": [figure.aabb for figure in shapes.figures],
         "geom_rbound": [figure.radius for figure in shapes.figures],
         "geom_fluid": _fluid(geoms, shapes.figures),
-        "geom_matid": build.references("material", geoms["material"]),
+        "geom_matid": build.references("material", _materials(build, geoms)),
         "geom_user": build.users("geom", geoms),
     }
     reach = columns["geom_margin"]
@@ -110,6 +110,16 @@ def _plugins(build: Build, geoms: Resolved, words: list[str]) -> list[int]:
         elif words[number] == "sdf":
             element.warn("a geom of type sdf without a plugin has no distance, and collides with nothing", "type")
     return plugins
+
+
+def _materials(build: Build, geoms: Resolved) -> list[str | None]:
+    """Return the names of materials: of the geom, or else of its mesh."""
+    names = geoms["material"]
+    if not (build.meshes and geoms.any("mesh")):
+        return names
+    of_meshes = {name: mesh.values["material"] for name, mesh in build.meshes.items()}
+    pairs = zip(names, geoms["mesh"], strict=True)
+    return [own or of_meshes.get(mesh) for own, mesh in pairs]
 
 
 def condims(resolved: Resolved) -> list[int]:

@@ -12,7 +12,7 @@ from math import atan2, sqrt
 from cardan.constants import mjMINVAL
 from cardan.jit import kernel
 from cardan.maths.quaternion import axis_angle2quat, mul_quat, normalize4, quat2mat
-from cardan.maths.types import Mat3, Pose, Quat, Vec3
+from cardan.maths.types import Pose, Quat, Vec3
 from cardan.maths.vector import MINVAL, add3, mul_mat_vec3
 
 IDENTITY: Pose = ((0.0, 0.0, 0.0), (1.0, 0.0, 0.0, 0.0))
@@ -83,6 +83,7 @@ def compose(outer: Pose, inner: Pose) -> Pose:
 
 
 _EPS = 1e-12
+_UNIT_4_0 = 1e-14
 _LARGEST_COUNT = 500
 _HALF = 0.707106781186548  # sqrt(1/2), rounded as in the reference
 # for each axis: the plane (i, j) in which its rotation turns, and the sign of the rotation
@@ -91,11 +92,7 @@ _PLANES = ((1, 2, 1.0), (0, 2, -1.0), (0, 1, 1.0))
 
 def rotate_symmetric(full: tuple[float, ...], quat: Quat) -> tuple[float, ...]:
     """Return R' A R for a symmetric matrix A = (xx, yy, zz, xy, xz, yz), where R is the rotation matrix of ``quat``."""
-    return _turned(full, quat2mat(quat))
-
-
-def _turned(full: tuple[float, ...], r: Mat3) -> tuple[float, ...]:
-    """Return R' A R for a rotation matrix R."""
+    r = quat2mat(quat)
     xx, yy, zz, xy, xz, yz = full
     (a, b, c), (d, e, f), (g, h, i) = (r[0], r[3], r[6]), (r[1], r[4], r[7]), (r[2], r[5], r[8])
     # images of the columns
@@ -112,10 +109,10 @@ def _turned(full: tuple[float, ...], r: Mat3) -> tuple[float, ...]:
     )
 
 
-def _unit(quat: Quat) -> Quat:
-    """Normalise a quaternion. If its length is 1 to within 1e-15, return it unchanged."""
+def _unit(quat: Quat, precision: float = mjMINVAL) -> Quat:
+    """Normalise a quaternion. If its length is 1 to within a precision, return it unchanged."""
     w, x, y, z = quat
-    return normalize4(quat) if abs(sqrt(w * w + x * x + y * y + z * z) - 1.0) > mjMINVAL else quat
+    return normalize4(quat) if abs(sqrt(w * w + x * x + y * y + z * z) - 1.0) > precision else quat
 
 
 def _rotation(tau: float, axis: int, sign: float) -> Quat | None:
@@ -200,15 +197,6 @@ def principal_axes_4_0(full: tuple[float, ...], least: float = 4e-15, equal: flo
         cosine = 1.0 / sqrt(1.0 + half * half)
         turn = [cosine, 0.0, 0.0, 0.0]
         turn[1 + axis] = (-sign if tau >= 0.0 else sign) * (half * cosine)
-        quat = _unit(mul_quat(quat, (turn[0], turn[1], turn[2], turn[3])))
-        turned = _turned(full, _matrix_4_0(quat))
+        quat = _unit(mul_quat(quat, (turn[0], turn[1], turn[2], turn[3])), _UNIT_4_0)
+        turned = rotate_symmetric(full, quat)
     return _sorted(turned, quat, equal * largest)
-
-
-def _matrix_4_0(quat: Quat) -> Mat3:
-    """Return the matrix of a rotation; the diagonal is rounded as in MuJoCo 4.0."""
-    w, x, y, z = quat
-    _, xy, xz, yx, _, yz, zx, zy, _ = quat2mat(quat)
-    first, second = w * w - y * y, x * x - z * z
-    middle = (w * w + y * y) - (x * x + z * z)
-    return (first + second, xy, xz, yx, middle, yz, zx, zy, first - second)

@@ -20,6 +20,7 @@ from cardan.formats.raw import MeshDataError, RawMesh, from_lists
 from cardan.maths.pose import IDENTITY
 from cardan.maths.quaternion import quat2mat
 from cardan.maths.types import Pose, Quat, Vec3
+from cardan.spec.builtins import builtin_mesh
 
 if TYPE_CHECKING:
     from cardan.compiler.build import Build
@@ -72,11 +73,17 @@ class Mesh:
         plugin = instance_of(build, self.element, "sdf")
         if plugin is not None and self.path is None and not plugin.shape.of_mesh:
             return ReadMesh(implicit_mesh(plugin.shape, plugin.attributes))
-        if self.path is None:
+        kind = self.values["builtin"]
+        if self.path is None and kind is None:
             return ReadMesh(from_lists(self.values))
+        source = "file" if kind is None else "builtin"
         given = [part for part in ("vertex", "normal", "texcoord", "face") if self.values[part] is not None]
+        given += ["file"] if self.path is not None and kind is not None else []
         if given:
-            raise MeshDataError(f"file and {given[0]} exclude each other", given[0])
+            raise MeshDataError(f"{source} and {given[0]} exclude each other", given[0])
+        if kind is not None:
+            return ReadMesh(builtin_mesh(kind, self.values["params"]))
+        assert self.path is not None
         read = reader(self.path, self.values["content_type"], all_equal=self.is_4_0)
         place = asset_path(build, self.element)
         if place is None:
@@ -95,12 +102,14 @@ class Mesh:
                 if corners is not None:
                     setattr(raw, table, corners[:, [0, 2, 1]])
         self.vertex, self.normal, self.texcoord, self.face = raw.vertex, raw.normal, raw.texcoord, raw.face
-        self.cloud_hull = None if len(raw.face) else mesh.hull(self.values["maxhullvert"])
+        self.cloud_hull = None if len(raw.face) else self._hull_of(mesh)
         if self.cloud_hull is not None:
             self.face = self.cloud_hull.face
             raw.face_normal = raw.face_texcoord = None
         self._place(scale)
-        self.face_normal = self.face if raw.face_normal is None else raw.face_normal
+        # at each vertex of some meshes that the compiler makes there is a frame, whose first axis is the normal
+        first = 3 * self.face if len(self.normal) == 3 * len(self.vertex) else self.face
+        self.face_normal = first if raw.face_normal is None else raw.face_normal
         no_coordinates = self.face if len(self.texcoord) else np.zeros_like(self.face)
         self.face_texcoord = no_coordinates if raw.face_texcoord is None else raw.face_texcoord
 
@@ -125,15 +134,19 @@ class Mesh:
             return np.empty(0, np.int32)
         return self.hull.graph
 
-    @property
+    @cached_property
     def hull(self) -> Hull:
         """Convex hull. Raises MjcfError if there is none."""
         if self.cloud_hull is not None:
             return self.cloud_hull
         try:
-            return self._read_mesh.hull(self.values["maxhullvert"])
+            return self._hull_of(self._read_mesh)
         except MeshDataError as error:
             raise self.element.error(str(error)) from None
+
+    def _hull_of(self, mesh: ReadMesh) -> Hull:
+        """Return the convex hull of a mesh as it was read. Raises MeshDataError if there is none."""
+        return mesh.hull(self.values["maxhullvert"])
 
     # --- mass --------------------------------------------------------------------------------------------------------
 

@@ -7,17 +7,21 @@ other, since results then agree to the last bit.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from cardan.compiler.meshes.base import MassProperties, Mesh, check_orientation, inertia_box, rotation_matrix, vector3
+from cardan.compiler.meshes.hull import Hull
+from cardan.compiler.meshes.kept import ReadMesh
 from cardan.compiler.meshes.normals import renormalized, vertex_normals
 from cardan.compiler.meshes.surface import Surface
 from cardan.constants import mjMINVAL
 from cardan.formats.raw import Indices, RawMesh
 from cardan.maths.pose import IDENTITY, principal_axes_4_0
 from cardan.maths.quaternion import neg_quat, normalize4
+from cardan.spec.builtins import has_volume
 
 ROUND = 1e-7
 """Relative difference of principal moments, and relative size of products of inertia, that do not count.
@@ -35,9 +39,14 @@ class DoubleMesh(Mesh):
     def _mirrored(self, raw: RawMesh) -> tuple[str, ...]:
         return ("face", "face_normal", "face_texcoord")
 
+    def _hull_of(self, mesh: ReadMesh) -> Hull:
+        hull = super()._hull_of(mesh)
+        return replace(hull, face=hull.face[:, [0, 2, 1]]) if np.prod(self.values["scale"]) < 0.0 else hull
+
     def _place(self, scale: np.ndarray) -> None:
         if not len(self.normal):
-            self.normal = vertex_normals(Surface(self.vertex, self.face), self.values["smoothnormal"], is_4_0=True)
+            face = self.face[:, [0, 2, 1]] if scale.prod() < 0.0 else self.face  # not mirrored, as the vertices
+            self.normal = vertex_normals(Surface(self.vertex, face), self.values["smoothnormal"], is_4_0=True)
         vertex, normal = self.vertex.astype(np.float64), self.normal.astype(np.float64)
         vertex -= self.values["refpos"]
         quat = self.values["refquat"]
@@ -52,7 +61,9 @@ class DoubleMesh(Mesh):
     def _kind(self) -> str:
         """Distribution of mass: the attribute ``inertia``, or what other settings put in place of its default."""
         word: str = self.values["inertia"]
-        if word == "legacy" and self._by_geoms:
+        builtin = self.values["builtin"]
+        is_flat = builtin is not None and not has_volume(builtin, self.values["params"])
+        if word == "legacy" and (self._by_geoms or is_flat):
             return "shell"
         return "exact" if word == "legacy" and self.exact else word
 

@@ -6,7 +6,7 @@ vertex 0 is the centre; then come the lower and upper faces along z, then the re
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -24,6 +24,10 @@ _OTHER_TRIANGLES = ((0, 2, 1), (2, 3, 1))
 # triangles of squares on lower z, upper y and lower x faces, and on the others
 _INWARD = ((0, 2, 3), (1, 0, 3))
 _OUTWARD = ((2, 0, 3), (0, 1, 3))
+# triangles of squares on the lower face, and on faces of sides, of a surface without upper face
+_DOWN = ((0, 3, 2), (0, 1, 3))
+_TRIANGLES_OUT = ((0, 2, 3), (0, 3, 1))
+_TRIANGLES_IN = ((2, 0, 1), (2, 1, 3))
 
 
 # pairs of corners of an element, by dimension, in the order of its edges
@@ -61,7 +65,7 @@ def _checked_count(element: Element, values: dict[str, Any], least: int) -> tupl
     return count
 
 
-def _centred(count: tuple[int, ...], spacing: tuple[float, ...]) -> np.ndarray:
+def centred(count: tuple[int, ...], spacing: tuple[float, ...]) -> np.ndarray:
     """Return the points of a regular grid that is centred at the origin (n, 3)."""
     axes = [spacing[k] * (np.arange(count[k]) - 0.5 * (count[k] - 1)) for k in range(3)]
     return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 3)
@@ -75,9 +79,7 @@ def grid(element: Element, values: dict[str, Any]) -> Lattice:
     least = min(count[:dim])
     if least < 2:
         raise element.error(f"a grid of dimension {dim} needs 2 points along each axis, found {least}", "count")
-    return Lattice(
-        _centred(count, values["spacing"]), grid_elements((count[0], count[1], count[2]), dim), flat=dim == 3
-    )
+    return Lattice(centred(count, values["spacing"]), grid_elements((count[0], count[1], count[2]), dim), flat=dim == 3)
 
 
 def grid_elements(count: tuple[int, int, int], dim: int) -> np.ndarray:
@@ -106,7 +108,12 @@ def disc(element: Element, values: dict[str, Any]) -> Lattice:
     nx, ny, _ = _checked_count(element, values, 1)
     if min(nx, ny) < 2:
         raise element.error(f"a disc needs 2 points along each axis, found {min(nx, ny)}", "count")
-    point = _centred((nx, ny, 1), values["spacing"])
+    return Lattice(*disc_of(nx, ny, values["spacing"]))
+
+
+def disc_of(nx: int, ny: int, spacing: tuple[float, ...]) -> tuple[np.ndarray, np.ndarray]:
+    """Return points (nx ny, 3) and triangles of a plane grid that is deformed to an ellipse."""
+    point = centred((nx, ny, 1), spacing)
     half = np.abs(point).max(axis=0)
     # the half sizes are applied twice, as in the reference
     point = half * _onto_ellipsoid(point)
@@ -114,7 +121,7 @@ def disc(element: Element, values: dict[str, Any]) -> Lattice:
     i, j = np.divmod(np.arange(len(corner)), ny - 1)
     across = (i < nx // 2) != (j < ny // 2)
     elem = np.where(across[:, None, None], corner[:, _OTHER_TRIANGLES], corner[:, _TRIANGLES])
-    return Lattice(point, elem.reshape(-1, 3))
+    return point, elem.reshape(-1, 3)
 
 
 def _onto_ellipsoid(point: np.ndarray) -> np.ndarray:
@@ -141,24 +148,57 @@ def surface(element: Element, values: dict[str, Any]) -> Lattice:
     The surface of the cube from -1 to 1 is projected on the shape; tetrahedra join its triangles to the centre.
     """
     shape = values["type"]
-    count = _checked_count(element, values, 2)
-    number = np.zeros(count, np.int64)
-    outer = [number[:, :, 0], number[:, :, -1], number[:, 0, 1:-1], number[:, -1, 1:-1]]
-    outer += [number[0, 1:-1, 1:-1], number[-1, 1:-1, 1:-1]]
-    last = 0
-    for face in outer:
-        face[...] = last + 1 + np.arange(face.size).reshape(face.shape)
-        last += face.size
-    shell = number > 0
-    unit = 2.0 * np.stack(np.nonzero(shell), axis=1) / (np.array(count) - 1) - 1.0
-    half = 0.5 * np.array(values["spacing"]) * (np.array(count) - 1)
-    point = np.zeros((last + 1, 3))
-    point[number[shell]] = half * _PROJECTIONS[shape](unit)
-    faces = ((number[:, :, 0], _INWARD), (number[:, :, -1], _OUTWARD), (number[:, 0, :], _OUTWARD),
-             (number[:, -1, :], _INWARD), (number[0], _INWARD), (number[-1], _OUTWARD))  # fmt: skip
-    triangles = np.concatenate([_corners(face)[:, cut].reshape(-1, 3) for face, cut in faces])
+    point, triangles = surface_of(shape, _checked_count(element, values, 2), values["spacing"])
     centre = np.zeros((len(triangles), 1), np.int64)
     return Lattice(point, np.concatenate([centre, triangles], axis=1), closed=True, flat=shape != "ellipsoid")
+
+
+def surface_of(shape: str, count: tuple[int, ...], spacing: tuple[float, ...]) -> tuple[np.ndarray, np.ndarray]:
+    """Return points of the surface of a box, cylinder or ellipsoid, after its centre, and triangles between them."""
+    number = np.zeros(count, np.int64)
+    inner = slice(1, -1)
+    point = _on_shell(number, [number[:, :, 0], number[:, :, -1], *_sides(number, inner)], 1, shape, spacing)
+    point = np.concatenate([np.zeros((1, 3)), point])
+    faces = ((number[:, :, 0], _INWARD), (number[:, :, -1], _OUTWARD), (number[:, 0, :], _OUTWARD),
+             (number[:, -1, :], _INWARD), (number[0], _INWARD), (number[-1], _OUTWARD))  # fmt: skip
+    return point, _triangles(faces)
+
+
+def open_surface_of(shape: str, count: tuple[int, ...], spacing: tuple[float, ...]) -> tuple[np.ndarray, np.ndarray]:
+    """Return points and triangles of the surface of a box, cylinder or ellipsoid without its upper face."""
+    number = np.zeros(count, np.int64)
+    point = _on_shell(number, [number[:, :, 0], *_sides(number, slice(1, None))], 0, shape, spacing)
+    faces = ((number[:, :, 0], _DOWN), (number[:, 0, :], _TRIANGLES_OUT), (number[:, -1, :], _TRIANGLES_IN),
+             (number[0], _TRIANGLES_IN), (number[-1], _TRIANGLES_OUT))  # fmt: skip
+    return point, _triangles(faces)
+
+
+def _sides(number: np.ndarray, upright: slice) -> list[np.ndarray]:
+    """Return the parts of a grid on its sides along y, and what is left on those along x."""
+    lateral = slice(1, -1)
+    return [number[:, 0, upright], number[:, -1, upright], number[0, lateral, upright], number[-1, lateral, upright]]
+
+
+def _on_shell(
+    number: np.ndarray, parts: list[np.ndarray], first: int, shape: str, spacing: tuple[float, ...]
+) -> np.ndarray:
+    """Number the points of a grid in some parts of it, which share memory; return them, projected on a shape."""
+    number[...] = -1
+    last = first
+    for part in parts:
+        part[...] = last + np.arange(part.size).reshape(part.shape)
+        last += part.size
+    shell = number >= 0
+    steps = np.array(number.shape) - 1
+    unit = 2.0 * np.stack(np.nonzero(shell), axis=1) / steps - 1.0
+    point = np.zeros((last - first, 3))
+    point[number[shell] - first] = 0.5 * np.array(spacing) * steps * _PROJECTIONS[shape](unit)
+    return point
+
+
+def _triangles(faces: Iterable[tuple[np.ndarray, tuple[tuple[int, int, int], ...]]]) -> np.ndarray:
+    """Cut the squares of grids of point numbers into triangles (n, 3)."""
+    return np.concatenate([_corners(face)[:, cut].reshape(-1, 3) for face, cut in faces])
 
 
 # --- simplices -------------------------------------------------------------------------------------------------------
