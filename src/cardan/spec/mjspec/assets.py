@@ -108,7 +108,14 @@ _TEXTURES = ("", "texture", *(f"layer {role}" for role in TEXTURE_ROLE if role n
 """Attributes of a material for its textures, in the order of their roles."""
 
 
-@fields(MESH_ROW, vertex="uservert", normal="usernormal", texcoord="usertexcoord", face="userface")
+@fields(
+    MESH_ROW,
+    drop=("builtin", "params"),
+    vertex="uservert",
+    normal="usernormal",
+    texcoord="usertexcoord",
+    face="userface",
+)
 class MjsMesh(Named):
     """A triangle mesh."""
 
