@@ -1,6 +1,7 @@
 """Options and visual settings of both versions."""
 
 import copy
+import warnings
 
 import pytest
 from later import later_run
@@ -129,3 +130,75 @@ def test_missing_features(option: str, flag: str, feature: str) -> None:
         spec.compile()
     xml = MODEL.format('sleep_tolerance="1e-3"', 'sleep="disable" diagexact="disable" ipc="disable"')
     assert cardan.MjModel.from_xml_string(xml).opt.enableflags == 0
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        ('<text name="a" data="x"/>', "x"),
+        ('<text name="a"><![CDATA[ x <b>\n y ]]></text>', " x <b>\n y "),
+        ('<text name="a">  <!-- comment --><![CDATA[x]]>  </text>', "x"),
+    ],
+)
+def test_texts(content: str, text: str) -> None:
+    """A custom text can be a CDATA section, and comes back when the model is saved."""
+    xml = f"<mujoco><custom>{content}</custom></mujoco>"
+    there = later_run("m = mujoco.MjModel.from_xml_string(xml); out = bytes(m.text_data)", xml=xml)
+    m = cardan.MjModel.from_xml_string(xml)
+    assert m.text_data == there == text.encode() + b"\0"
+    assert cardan.MjModel.from_xml_string(cardan.MjSpec.from_string(xml).to_xml()).text_data == m.text_data
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        '<text name="a"/>',
+        '<text name="a">plain</text>',
+        '<text name="a"><![CDATA[]]></text>',
+        '<text name="a" data="x"><![CDATA[y]]></text>',
+        '<text name="a"><![CDATA[x]]><![CDATA[y]]></text>',
+    ],
+)
+def test_wrong_texts(content: str) -> None:
+    """A custom text has one text, which is not empty."""
+    with pytest.raises(MjcfError, match=r"<text.* data: "):
+        cardan.MjModel.from_xml_string(f"<mujoco><custom>{content}</custom></mujoco>")
+
+
+@pytest.mark.parametrize("setting", ['compiler settotalmass="3"', 'statistic meaninertia="2"'])
+def test_deprecated_settings(setting: str) -> None:
+    """Models of 4.0 warn about them."""
+    xml = f'<mujoco><{setting}/><worldbody><body><joint/><geom size="1"/></body></worldbody></mujoco>'
+    with pytest.warns(UserWarning, match="deprecated in MuJoCo 4.0"):
+        m = cardan.MjModel.from_xml_string(xml, compat="4.0")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        before = cardan.MjModel.from_xml_string(xml, compat="3.1")
+    assert (m.stat.meaninertia, m.body_mass[1]) == (before.stat.meaninertia, before.body_mass[1])
+
+
+def test_saving_as_written() -> None:
+    """Models are always saved with compiled values."""
+    xml = '<mujoco><compiler savecompiled="{}" saveinertial="true" savecanonical="false"/></mujoco>'
+    assert "mujoco" in cardan.MjModel.from_xml_string(xml.format("true")).to_xml()
+    with pytest.raises(UnsupportedFeature, match="saving models as they are written"):
+        cardan.MjModel.from_xml_string(xml.format("false")).to_xml()
+
+
+URDF = """<robot name="r"><link name="a"><visual><geometry><mesh filename="parts/a.obj"/></geometry></visual></link>
+<mujoco><compiler discardvisual="false"/></mujoco></robot>"""
+OBJ = b"v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"
+
+
+def test_folders_in_urdf(tmp_path) -> None:
+    """In 3.1, URDF files name meshes without folders; in 4.0, with them."""
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "robot.urdf").write_text(URDF)
+    path = str(tmp_path / "robot.urdf")
+    (tmp_path / "parts" / "a.obj").write_bytes(OBJ)
+    assert cardan.MjModel.from_xml_path(path, compat="4.0").nmesh == 1
+    assert later_run("out = mujoco.MjModel.from_xml_path(path).nmesh", path=path) == 1
+    with pytest.raises(MjcfError, match=r"a\.obj"):
+        cardan.MjModel.from_xml_path(path, compat="3.1")
+    (tmp_path / "a.obj").write_bytes(OBJ)
+    assert cardan.MjModel.from_xml_path(path, compat="3.1").nmesh == 1

@@ -52,7 +52,7 @@ BROKEN: list[tuple[str, tuple[str, ...]]] = [
     (body("<inertial mass='1'/>"), ("<inertial> pos", "required attribute missing")),
     (BODY + '<equality><connect body1="b"/></equality>', ("<connect> anchor", "required")),
     ("<sensor><jointpos/></sensor>", ("<jointpos> joint", "required")),
-    ('<custom><text name="t"/></custom>', ("<text> data", "required")),
+    ('<custom><text name="t"/></custom>', ("<text name='t'> data", "required")),
     ('<asset><texture type="2d" builtin="flat" width="1" height="1"/></asset>', ("<texture> name", "required")),
     # values
     (world('<geom size="1 2 3 4"/>'), ("<geom> size", "expected 1 to 3 numbers, found 4")),

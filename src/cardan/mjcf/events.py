@@ -87,6 +87,7 @@ def run_parser(parser: expat.XMLParserType, text: str | bytes, source: str) -> N
     finally:
         # handlers refer to the parser: without this, the cycle would live until the garbage collector runs
         parser.StartElementHandler = parser.EndElementHandler = parser.StartDoctypeDeclHandler = None
+        parser.StartCdataSectionHandler = parser.EndCdataSectionHandler = parser.CharacterDataHandler = None
 
 
 # --- repair of text that is nearly XML --------------------------------------------------------------------------------

@@ -28,6 +28,7 @@ from cardan.mjcf.values import known_values, parse_value
 from cardan.spec.attach import complete_keys
 from cardan.spec.element import Element
 from cardan.spec.macros import MACROS, expand_macros
+from cardan.spec.schema.asset import TEXT
 from cardan.spec.schema.language import DEFAULT, INCLUDE, SCHEMA
 from cardan.spec.schema.rows import ElementRow, Type
 from cardan.spec.tree import ModelTree, name_assets
@@ -195,6 +196,7 @@ class _Document:
     def parse(self, text: str | bytes) -> None:
         """Read the whole document into the tree. Raises MjcfError, or NotWellFormed if the text is not XML."""
         self.parser = make_parser(text, self.source, self._start, self._end)
+        self.parser.StartCdataSectionHandler = self._start_cdata
         run_parser(self.parser, text, self.source)
 
     # --- events ------------------------------------------------------------------------------------------------------
@@ -250,6 +252,23 @@ class _Document:
                 if about is None or not about.isdisjoint(given):
                     rule(element)
         opened.append((element, manner, set() if manner.singles else _NO_SINGLES))
+
+    def _start_cdata(self) -> None:
+        """Handle the start of a CDATA section: in a custom text, it is the attribute ``data``. Others are ignored."""
+        top = self.open[-1] if self.open else None
+        if top is None or top[0].tag != TEXT.tag:
+            return
+        element, parts = top[0], list[str]()
+        if "data" in element.attributes:
+            self._fail("given twice: as an attribute and in a CDATA section, or in two of them", TEXT.tag, "data")
+
+        def end() -> None:
+            self.parser.CharacterDataHandler = self.parser.EndCdataSectionHandler = None
+            if parts:
+                element.attributes["data"] = "".join(parts)
+
+        self.parser.CharacterDataHandler = parts.append
+        self.parser.EndCdataSectionHandler = end
 
     def _end(self, tag: str) -> None:
         """Handle an end tag: check what depends on children."""

@@ -191,6 +191,16 @@ def soft_edge(element: Element) -> None:
         raise element.error(f"must be between 0 and 1, found {softness:g}", "softness")
 
 
+def deprecated(name: str, advice: str) -> Rule:
+    """Return a rule that warns about an attribute that MuJoCo 4.0 deprecates, in models of its behaviour."""
+
+    def rule(element: Element) -> None:
+        if name in element.attributes and element.tree.compat == "4.0":
+            element.warn(f"deprecated in MuJoCo 4.0: {advice}", name)
+
+    return rule
+
+
 def refuse(name: str, wrong: Callable[[Any], bool], message: str) -> Rule:
     """Return a rule that raises MjcfError if ``wrong(value)`` is true for the value of attribute ``name``.
 
@@ -297,10 +307,14 @@ _BY_TAG: dict[str, tuple[Rule, ...]] = {
     "freejoint": (in_moving_body,),
     "camera": (camera_intrinsics,),
     "light": (soft_edge,),
-    "statistic": (refuse("extent", lambda value: not value > 0, _POSITIVE),),
+    "statistic": (
+        deprecated("meaninertia", "it does not affect the simulation"),
+        refuse("extent", lambda value: not value > 0, _POSITIVE),
+    ),
     "global": (refuse("realtime", lambda value: not value > 0, _POSITIVE),),
     "map": (refuse("znear", lambda value: not value > 0, _POSITIVE),),
     "compiler": (
+        deprecated("settotalmass", "scale masses in the model, or call mj_setTotalmass and mj_setConst"),
         euler_sequence,
         refuse("coordinate", lambda word: word == "global", "global coordinates are no longer in MJCF; use 'local'"),
     ),
@@ -308,7 +322,6 @@ _BY_TAG: dict[str, tuple[Rule, ...]] = {
     "replicate": (bounded_count,),
     "option": (actuator_groups,),
     "numeric": (numeric_size,),
-    "text": (refuse("data", lambda text: not text, "the text must not be empty"),),
     "texture": (texture_grid,),
     "mesh": (
         refuse("content_type", lambda word: word and not all(word.partition("/")),
@@ -357,7 +370,18 @@ def fold_layers(element: Element) -> None:
     element.children = [child for child in element.children if child.tag != "layer"]
 
 
-CLOSING_RULES: dict[str, Rule] = {"material": fold_layers, "tuple": needs_content, "fixed": needs_content}
+def needs_data(element: Element) -> None:
+    """Check that a custom text has a text: in its attribute or in a CDATA section."""
+    if not element.attributes.get("data"):
+        raise element.error("required attribute missing: the text must not be empty", "data")
+
+
+CLOSING_RULES: dict[str, Rule] = {
+    "text": needs_data,
+    "material": fold_layers,
+    "tuple": needs_content,
+    "fixed": needs_content,
+}
 
 
 @cache

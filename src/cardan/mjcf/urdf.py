@@ -27,7 +27,7 @@ from cardan.spec.tree import WORLD
 if TYPE_CHECKING:
     from cardan.spec.tree import ModelTree
 
-_COMPILER = {"strippath": True, "fusestatic": True, "discardvisual": True}
+_COMPILER = {"fusestatic": True, "discardvisual": True}
 _PACKAGE = "package://"
 _UNDEFINED_COLOUR = (0.5, 0.5, 0.5, 1.0)
 _VISUAL = {"contype": 0, "conaffinity": 0, "group": 1, "density": 0.0}
@@ -83,7 +83,7 @@ def read_urdf(tree: ModelTree, text: str | bytes, source: str) -> None:
 
 def _take_settings(tree: ModelTree, root: Node) -> None:
     """Read the extension element ``<mujoco>``: compiler settings, options and sizes."""
-    tree.section("compiler").attributes.update(_COMPILER)
+    tree.section("compiler").attributes.update(_COMPILER, strippath=tree.compat == "3.1")
     extension = root.child("mujoco")
     if extension:
         extension.check()

@@ -141,7 +141,13 @@ def canonical_tree(m: MjModel, source: ModelTree, statistic: Mapping[str, Any] |
         source: the tree from which the model was compiled.
         statistic: the statistics (``m.stat``) that the compiler computed. Unchanged ones are left out, so that they
             are computed again from the model. If None, all are written.
+
+    Raises:
+        UnsupportedFeature: the model is to be saved as it is written (``compiler savecompiled="false"``).
     """
+    compiler = source.section("compiler")
+    if not compiler["savecompiled"]:
+        raise compiler.unsupported("saving models as they are written", "savecompiled")
     scribe = Scribe(m, source)
     scribe.tree.root.attributes["model"] = source.model_name
     put_settings(scribe, dict(statistic or {}))

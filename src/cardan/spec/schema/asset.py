@@ -194,6 +194,14 @@ TUPLE_ELEMENT = element(
     real("prm", 0.0, "parameter of the object"),
 )
 
+TEXT = element(
+    "text",
+    "text",
+    name("text", required=True),
+    text("data", "the text; since 3.13.0, a CDATA section inside the element can contain it instead"),
+    kind="text",
+)
+
 CUSTOM = element(
     "custom",
     "user data",
@@ -206,7 +214,7 @@ CUSTOM = element(
             reals("data", NUMBERS, (), "the numbers; missing ones are 0"),
             kind="numeric",
         ),
-        element("text", "text", name("text", required=True), text("data", "the text", required=True), kind="text"),
+        TEXT,
         element("tuple", "list of objects", name("tuple", required=True), children=[TUPLE_ELEMENT], kind="tuple"),
     ],
     merged=True,

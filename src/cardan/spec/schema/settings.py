@@ -49,9 +49,24 @@ COMPILER = element(
     boolean("fusestatic", False, "fuse bodies without joints with their parent"),
     keyword("inertiafromgeom", k.INERTIA_FROM_GEOM, "auto", "infer body inertias from geoms"),
     boolean("alignfree", False, "free joints at the inertial frame of bodies without children", since="3.2.3"),
-    boolean("saveinertial", False, "write the inertias of all bodies when the model is saved", since="3.3.1"),
-    boolean("savecompiled", True, "write values that the compiler computed when the model is saved", since="3.16.0"),
-    boolean("savecanonical", True, "write a specification in canonical notation", since="3.16.0"),
+    boolean(
+        "saveinertial",
+        False,
+        "save the inertias of all bodies (they are saved anyway)",
+        since="3.3.1",
+    ),
+    boolean(
+        "savecompiled",
+        True,
+        "save compiled values; false: saving raises an error",
+        since="3.16.0",
+    ),
+    boolean(
+        "savecanonical",
+        True,
+        "save what is not compiled in canonical notation",
+        since="3.16.0",
+    ),
     keyword(
         "passthrough",
         k.PASSTHROUGH,
