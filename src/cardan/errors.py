@@ -58,6 +58,11 @@ class UnsupportedFeature(MjcfError):
     """A valid model that uses a feature which this version does not have yet."""
 
 
+def with_article(noun: str) -> str:
+    """Return a noun with "a" or "an"."""
+    return f"{'an' if noun[:1] in 'aeio' else 'a'} {noun}"
+
+
 def suggestion(word: str, known: Iterable[str], limit: int = 12) -> str:
     """Return a hint for a misspelt ``word``: the most similar of the ``known`` words, or all if they are few."""
     from difflib import get_close_matches

@@ -279,6 +279,13 @@ def test_unknown_attributes_are_errors(spec: mujoco.MjSpec) -> None:
         spec.option.timestp = 1
 
 
+def test_article_before_a_vowel() -> None:
+    spec = pendulum()
+    actuator = spec.add_actuator(name="q", trntype=mujoco.mjtTrn.mjTRN_JOINT, target="hinge")
+    with pytest.raises(MjcfError, match="an adhesion actuator has no joint"):
+        actuator.set_to_adhesion(gain=1)
+
+
 def test_what_is_incomplete_is_found_when_compiling() -> None:
     for add, message in {
         "add_actuator(name='q')": "<general name='q'> trntype: an actuator needs trntype and target",

@@ -120,6 +120,7 @@ def test_a_video_of_a_simulation_moves(model: Path, tmp_path: Path) -> None:
         (("--out", "a.png", "--camera", "back"), "no camera 'back'; its cameras: front"),
         (("--out", "a.png", "--size", "0x5"), "the size must be like 640x480"),
         (("--out", "a.txt"), "can't write files that end in .txt"),
+        (("--out", "a"), "a: the ending selects the format, but is missing; known endings: .png, .jpg"),
         (("--out", "."), "it is a folder"),
         (("--out", "falling.xml/a.png"), "falling.xml is not a folder"),
         (("--out", "a.png", "--size", "640"), "the size must be like 640x480"),

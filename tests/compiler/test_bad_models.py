@@ -43,6 +43,7 @@ def sensor(content: str) -> str:
 BROKEN: list[tuple[str, tuple[str, ...]]] = [
     # shapes
     (world('<geom size="0"/>'), ("<geom> size", "size 1 of a sphere must be positive", "found 0")),
+    (world('<geom type="ellipsoid" size="1 0 1"/>'), ("<geom> size", "size 2 of an ellipsoid must be positive")),
     (world('<geom type="capsule" size="1"/>'), ("size 2 of a capsule",)),
     (world('<geom type="box" size="1 1"/>'), ("size 3 of a box",)),
     (world('<geom type="plane" size="1 1 0"/>'), ("size 3 of a plane",)),

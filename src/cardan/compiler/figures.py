@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cardan.compiler.orientation import element_pose, element_poses, frames_pose, segment_pose
 from cardan.compiler.shapes import SHAPES, Shape, check_size, size_from_segment
+from cardan.errors import with_article
 from cardan.maths.pose import compose
 from cardan.maths.types import Pose, Vec3
 from cardan.maths.vector import add3
@@ -219,7 +220,9 @@ def masses(geoms: Resolved, found: Sequence[Figure], counts: Sequence[bool]) -> 
 def _check_mass(geoms: Resolved, number: int, found: Figure, counts: bool) -> None:
     element, values = geoms.elements[number], geoms.one(number)
     if counts and values["shellinertia"] and values["type"] != "mesh":
-        raise element.error(f"only meshes can have their mass on the surface, not a {values['type']}", "shellinertia")
+        raise element.error(
+            f"only meshes can have their mass on the surface, not {with_article(values['type'])}", "shellinertia"
+        )
     for name in ("mass", "density"):
         if values[name] is not None and values[name] < 0.0:
             if counts:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from math import pi, sqrt
 from typing import TYPE_CHECKING
 
+from cardan.errors import with_article
 from cardan.maths.types import Vec3
 
 if TYPE_CHECKING:
@@ -115,7 +116,9 @@ def size_from_segment(element: Element, kind: str, size: Vec3, half: float) -> V
         return (size[0], half, size[2])
     if kind in _SOLID:
         return (size[0], size[0], half)
-    raise element.error(f"a {kind} cannot be given by two points: use {', '.join(_LONG + _SOLID)}", "fromto")
+    raise element.error(
+        f"{with_article(kind)} cannot be given by two points: use {', '.join(_LONG + _SOLID)}", "fromto"
+    )
 
 
 def check_size(element: Element, kind: str, size: Vec3) -> None:
@@ -126,7 +129,7 @@ def check_size(element: Element, kind: str, size: Vec3) -> None:
     needed = range(2, 3) if kind == "plane" else range(SHAPES[kind].nsize)
     for k in needed:
         if not size[k] > 0.0:
-            raise element.error(f"size {k + 1} of a {kind} must be positive, found {size[k]:g}", "size")
+            raise element.error(f"size {k + 1} of {with_article(kind)} must be positive, found {size[k]:g}", "size")
 
 
 def fluid_coefficients(semiaxes: Vec3, coefficients: tuple[float, ...]) -> tuple[float, ...]:

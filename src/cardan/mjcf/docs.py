@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from cardan.errors import with_article
 from cardan.spec.schema.asset import LAYERS
 from cardan.spec.schema.language import INCLUDE, SCHEMA
 from cardan.spec.schema.rows import SAME, Attribute, ElementRow, Type
@@ -88,7 +89,7 @@ def _type(row: Attribute) -> str:
         kind = row.kind or ""
         if kind.startswith("@"):
             return f"name, of kind `{kind[1:]}`"
-        return "default class" if kind == "default" else f"name of a {kind}"
+        return "default class" if kind == "default" else f"name of {with_article(kind)}"
     if row.scalar:
         return row.type.value
     count = "any number" if row.high is None else str(row.high) if row.low == row.high else f"{row.low} to {row.high}"

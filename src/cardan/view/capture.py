@@ -38,7 +38,8 @@ def is_moving(path: Path) -> bool:
             ) from None
     elif suffix not in PICTURES + MOVING:
         known = ", ".join(PICTURES + MOVING + VIDEOS)
-        raise ValueError(f"{path}: can't write files that end in {suffix or 'nothing'}; known endings: {known}")
+        what = f"can't write files that end in {suffix}" if suffix else "the ending selects the format, but is missing"
+        raise ValueError(f"{path}: {what}; known endings: {known}")
     return suffix in MOVING + VIDEOS
 
 

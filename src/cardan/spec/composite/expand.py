@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from cardan.errors import with_article
 from cardan.spec.composite.cable import build_cable, build_loop
 from cardan.spec.composite.particle import build_grid, build_particle
 from cardan.spec.composite.request import STIFF, Composite, Values, read_composite
@@ -78,7 +79,7 @@ def _check(composite: Composite, kind: Kind) -> None:
     shape = geom.values.get("type", "sphere")
     if kind.shapes and shape not in kind.shapes:
         words = ", ".join(kind.shapes)
-        raise geom.origin.error(f"the geoms of a {macro['type']} may be {words}, not '{shape}'", "type")
+        raise geom.origin.error(f"the geoms of {with_article(macro['type'])} may be {words}, not '{shape}'", "type")
     if kind.skinned and skin is not None and min(composite.counts[:2]) < 3 and is_finer(skin):
         raise skin.origin.error(f"a finer skin needs counts of at least 3 3, got {composite.counts}", "subgrid")
     if len((macro["curve"] or "").split()) > 3:

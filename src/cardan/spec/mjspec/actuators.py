@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cardan.enums import mjtObj, mjtSensor, mjtTrn
+from cardan.errors import with_article
 from cardan.spec.mjspec.assets import plugin_instance
 from cardan.spec.mjspec.relations import tag_of
 from cardan.spec.mjspec.struct import Named, fields
@@ -113,7 +114,7 @@ class MjsActuator(Named):
         given = {name: value for name, value in element.attributes.items() if name not in _FORM}
         lost = next((name for name in given if name not in row.attributes and name in GENERAL.attributes), None)
         if lost is not None:
-            raise element.error(f"a {tag} actuator has no {lost}", lost)
+            raise element.error(f"{with_article(tag)} actuator has no {lost}", lost)
         element.attributes.clear()
         element.attributes.update({name: value for name, value in given.items() if name in GENERAL.attributes})
         element.row = row
@@ -269,5 +270,7 @@ class MjsSensor(Named):
             if self._aims[side + "name"] and self._aim(side + "type", attributes) is None:
                 names = ["an object of a kind" if kind == "@" else mjtObj(OBJECT[kind]).name for kind in attributes]
                 kinds = ", ".join(names) or "nothing"
-                return self.element.error(f"a {self.element.row.tag} sensor takes {kinds} here", side + "type")
+                return self.element.error(
+                    f"{with_article(self.element.row.tag)} sensor takes {kinds} here", side + "type"
+                )
         return None

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cardan.compat import resolved
-from cardan.errors import MjcfError, suggestion
+from cardan.errors import MjcfError, suggestion, with_article
 from cardan.spec.attach import Attachment
 from cardan.spec.layout import bodies_of, keys_kept
 from cardan.spec.mjspec import actuators, assets, bodies, relations, settings
@@ -360,7 +360,7 @@ def _complete(name: str, kind: Kind) -> None:
     row = BODY.children.get(name)
     if kind.section:
         add.__name__ = f"add_{name}"
-        add.__doc__ = f"Add a {name}, of a default class if it takes one, with attributes by name."
+        add.__doc__ = f"Add {with_article(name)}, of a default class if it takes one, with attributes by name."
         setattr(Specification, add.__name__, add)
         row = SCHEMA.children[kind.section].children[kind.tag]
     if row is not None and row.entry:
