@@ -73,7 +73,8 @@ def read_path(
 def read_string(xml: str | bytes, assets: dict[str, bytes] | None = None, compat: str | None = None) -> ModelTree:
     """Read a model from MJCF text, as ``read_path`` does from a file.
 
-    Other files are looked up in ``assets``, then relative to the current folder.
+    ``xml`` is the text. Other files are looked up in ``assets``, then relative to the current folder. ``compat`` and
+    the errors are those of ``read_path``.
     """
     return _read(ModelTree(None, None, assets, compat), xml, FROM_STRING, None)
 

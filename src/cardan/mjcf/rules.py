@@ -155,7 +155,10 @@ def contact_sensor(element: Element) -> None:
 
 
 def in_order(element: Element, name: str, known: tuple[str, ...]) -> None:
-    """Check that the words of a text are among some known ones, each at most once and in their order."""
+    """Check that the words in attribute ``name`` of ``element`` are some of ``known``, each at most once.
+
+    They must be in the order of ``known``.
+    """
     words = element.attributes.get(name, "").split()
     for word in words:
         if word not in known:

@@ -218,7 +218,10 @@ class Node:
 
 
 def read_nodes(text: str | bytes, source: str, root: ElementRow) -> Node:
-    """Parse a document to nodes, without checking them. Raises NotWellFormed if the text is not well-formed."""
+    """Parse a document to nodes, without checking them. Raises NotWellFormed if the ``text`` is not well-formed.
+
+    ``source`` is the document's name for errors, and ``root`` is the row of its outermost element.
+    """
     top = Node(root, {}, source, 1)
     stack: list[Node | None] = []  # None represents an element that is skipped
 

@@ -51,7 +51,11 @@ def scalar_property(field: Field, watched: bool = True) -> property:
 
 
 def set_array(array: np.ndarray, name: str, value: Any) -> None:
-    """Assign to an array attribute: copy the values into the field, whose shape must fit."""
+    """Assign to an array attribute: copy `value` into the field `array`, whose shape must fit.
+
+    Raises:
+        ValueError: the shape does not fit; the error states the attribute's `name`.
+    """
     try:
         array[...] = value
     except ValueError as error:
@@ -153,7 +157,7 @@ def copy_group(target: Any, source: Any) -> None:
 
 
 def listing(instance: Any, title: str, names: Iterable[str]) -> str:
-    """Return the `repr` of a structure: one line for each attribute."""
+    """Return the `repr` of a structure `instance`: its `title`, then one line for each of the attributes `names`."""
     return "\n".join([f"<{title}", *(f"  {name}: {getattr(instance, name)!r}" for name in names), ">"])
 
 
@@ -178,7 +182,7 @@ def _sizes_of(struct: Struct) -> frozenset[str]:
 
 
 def group_class(name: str, struct: Struct, prefix: str, doc: str) -> type[FieldGroup]:
-    """Make the class of a group from the rows whose names start with `prefix`."""
+    """Make the class `name`, with docstring `doc`, of the fields of `struct` whose names start with `prefix`."""
     members = struct.members(prefix)
     names = tuple(f.name[len(prefix) :] for f in members)
     body: dict[str, Any] = {"__doc__": doc, "_struct": struct, "_prefix": prefix, "_names": names}

@@ -160,7 +160,7 @@ def hull_corner(m: Model, first: int, vertex: int) -> Any:
 
 @kernel
 def list_faces(m: Model, h: Any, nvert: int, nface: int, faces: int) -> None:
-    """List the faces around each vertex, from the list of faces at `faces` in ``mesh_graph``."""
+    """List the `nface` faces around each of `nvert` vertices, from the list of faces at `faces` in ``mesh_graph``."""
     for vertex in range(nvert):
         h.number[vertex] = 0
     for k in range(3 * nface):
@@ -178,7 +178,10 @@ def list_faces(m: Model, h: Any, nvert: int, nface: int, faces: int) -> None:
 
 @kernel
 def measure_hull(m: Model, h: Any, nface: int, faces: int, first: int) -> float:
-    """Return the longest side of the box around the hull; store the mean of its corners in `h.sums`."""
+    """Return the longest side of the box around the hull, m; store the mean of its corners in `h.sums`.
+
+    The hull has `nface` faces, whose list is at `faces` in ``mesh_graph``. The mesh's vertices begin at row `first`.
+    """
     for axis in range(3):
         h.sums[0, axis], h.sums[1, axis], h.sums[2, axis] = 0.0, inf, -inf
     for k in range(3 * nface):
@@ -193,7 +196,10 @@ def measure_hull(m: Model, h: Any, nface: int, faces: int, first: int) -> float:
 
 @kernel
 def find_normals(m: Model, h: Any, nface: int, faces: int, first: int, size: float) -> None:
-    """Compute unit normals that point away from the centre; 0 for faces without area."""
+    """Compute unit normals that point away from the centre; 0 for faces without area.
+
+    `nface`, `faces` and `first` are those of `measure_hull`, which must run before; `size` is its result.
+    """
     for face in range(nface):
         a = hull_corner(m, first, m.mesh_graph[faces + 3 * face])
         b = hull_corner(m, first, m.mesh_graph[faces + 3 * face + 1])

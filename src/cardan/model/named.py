@@ -284,7 +284,11 @@ def _attribute(field: Field) -> property:
 
 
 def fields_of(struct: Struct, prefixes: tuple[str, ...], dims: tuple[str, ...]) -> dict[str, Field]:
-    """Return the fields of an element, by their names in its view."""
+    """Return the fields of an element, by their names in its view.
+
+    They are the fields of `struct` whose first dimension is in `dims`. The names in the view lack the prefix, one of
+    `prefixes`; earlier prefixes take precedence.
+    """
     chosen: dict[str, Field] = {}
     left = [f for f in struct.members("") if f.shape and f.shape[0] in dims]
     for prefix in prefixes:

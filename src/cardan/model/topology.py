@@ -77,7 +77,10 @@ def _bad_parent(m: MjModel, what: tuple[str, int, int]) -> str:
 
 @native_over("Model", "Topology")
 def find_topology(m: Model, t: Any, _unused: int, _neither: int) -> int:
-    """Fill all tables; return a nonzero code if the model's arrays are inconsistent."""
+    """Fill all tables of `t`; return a nonzero code if the model's arrays are inconsistent.
+
+    `_unused` and `_neither` are unused integers.
+    """
     for body in range(1, m.nbody):
         if not 0 <= m.body_parentid[body] < body:
             return 1

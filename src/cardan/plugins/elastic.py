@@ -117,7 +117,11 @@ def mesh_of(m: MjModel, instance: int, corners: int) -> tuple[Vertices, np.ndarr
 def memory_of(
     vertices: Vertices, nparts: int, nedge: int, numbers: list[Any], indices: list[Any], remembered: Any = ()
 ) -> PluginMemory:
-    """Return the memory of an instance: the data of its vertices, then further numbers and integers."""
+    """Return the memory of an instance: the data of its `vertices`, then further numbers and integers.
+
+    `nparts` and `nedge` are the numbers of its parts (elements or flaps) and edges. `numbers` and `indices` are lists
+    of arrays; `remembered` is that of `PluginMemory`.
+    """
     counts = [len(vertices.body), nparts, nedge, int(vertices.offset.any())]
     room = [vertices.offset.ravel(), np.zeros(6 * len(vertices.body))]
     integers = np.concatenate([counts, vertices.body, *indices]).astype(np.int64)

@@ -256,7 +256,11 @@ def size_of(size: Size, config: Config) -> int:
 
 
 def number(config: Config, key: str, default: float) -> float:
-    """Return the number at the start of an attribute's text, or the default. Raises ValueError for other text."""
+    """Return the number at the start of the text of attribute `key` in `config`; `default` if there is no text.
+
+    Raises:
+        ValueError: the text does not start with a number.
+    """
     text = config.get(key, "")
     if not text.strip():
         return float(default)

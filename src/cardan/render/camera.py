@@ -129,7 +129,7 @@ def make_view(
 
 
 def view_of(camera: MjvGLCamera, width: int, height: int) -> View:
-    """Make the view of a scene's camera for a picture of the given size, pixels."""
+    """Make the view of a scene's `camera` for a picture of `width` by `height` pixels."""
     axes = axes_of(np.asarray(camera.forward, float), np.asarray(camera.up, float))
     bottom, top, near = camera.frustum_bottom, camera.frustum_top, camera.frustum_near
     half = camera.frustum_width or 0.5 * (top - bottom) * width / height

@@ -267,7 +267,10 @@ def samples_of(offsamples: int) -> int:
 
 
 def segment_colors(scene: MjvScene, segment: np.ndarray, by_number: bool) -> np.ndarray:
-    """Return the colours of a segmentation image (see `colors_of_numbers`), given the geom of each pixel (-1: none)."""
+    """Return the colours of a segmentation image of a `scene` (see `colors_of_numbers`, also for `by_number`).
+
+    `segment` is the number of the geom of each pixel (-1: none), in any shape.
+    """
     segid = np.append(scene.geom_values["segid"][: scene.ngeom], -1)
     return colors_of_numbers(segid, by_number)[segment]
 
@@ -314,7 +317,10 @@ def draw_view(
 
 
 def draw_scene(frame: Frame, canvas: Canvas, viewport: MjrRect, scene: MjvScene, offsamples: int) -> None:
-    """Draw a scene into a rectangle of a buffer: for one eye, or side by side for both eyes."""
+    """Draw a `scene` into the rectangle `viewport` of a `canvas`: for one eye, or side by side for both eyes.
+
+    `frame` is the picture in memory, and `offsamples` is the requested number of samples per pixel.
+    """
     left, bottom, width, height = viewport.left, viewport.bottom, viewport.width, viewport.height
     border = scene.framewidth
     if border > 0:
@@ -330,7 +336,10 @@ def draw_scene(frame: Frame, canvas: Canvas, viewport: MjrRect, scene: MjvScene,
 
 
 def draw_labels(canvas: Canvas, viewport: MjrRect, scene: MjvScene, context: MjrContext) -> None:
-    """Write the labels of a scene's geoms at the positions of the geoms."""
+    """Write the labels of the geoms of a `scene` into the `viewport`, at the positions of the geoms.
+
+    `canvas` is the buffer, and `context` has the fonts.
+    """
     geoms = scene.geom_values[: scene.ngeom]
     labelled = np.flatnonzero(geoms["label"] != b"")
     if not len(labelled):

@@ -49,7 +49,7 @@ def tick_text(form: str, value: float) -> str:
 
 
 def draw_figure(canvas: Canvas, viewport: MjrRect, fig: MjvFigure, fonts: Fonts) -> None:
-    """Draw a figure into a rectangle of a buffer; store the position of its axes in the figure."""
+    """Draw figure `fig` into the rectangle `viewport` of a `canvas`; store the position of its axes in the figure."""
     box = (viewport.left, viewport.bottom, viewport.width, viewport.height)
     if box[2] <= 0 or box[3] <= 0:
         return

@@ -105,7 +105,7 @@ def cell_share(x: float, size: float, scale: float, cells: float, half: float) -
 
 @kernel
 def color_of(f: Frame, v: int, channel: int) -> tuple[float, float, float, float]:
-    """Return a colour of a vertex as four numbers, which fill a vector register."""
+    """Return the colour of vertex `v` that begins at `channel`, as four numbers, which fill a vector register."""
     return (
         f.vert_color[v, channel],
         f.vert_color[v, channel + 1],
@@ -133,10 +133,11 @@ def blend_cell(
 
 @kernel
 def grid_run(f: Frame, view: int, inst: int, worker: int, count: int) -> None:
-    """Compute the colours of a run of pixels of a plane, whose coordinates, m, are in `run_s` and `run_t`.
+    """Compute the colours of a run of `count` pixels of a plane, whose coordinates, m, are in `run_s` and `run_t`.
 
-    The diagonal divides each cell into two triangles. The first triangle has twice the number of the cell's first node;
-    the second triangle has the next number.
+    The plane is instance `inst`, in view `view`; the run is that of thread number `worker`. The diagonal divides each
+    cell into two triangles. The first triangle has twice the number of the cell's first node; the second triangle has
+    the next number.
     """
     run = worker * TILE_WIDTH
     size_x, size_y = single(f.inst_cell[inst, 0]), single(f.inst_cell[inst, 1])

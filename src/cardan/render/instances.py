@@ -86,7 +86,10 @@ def take_place(a: Assets, f: Frame, geom: int) -> None:
 
 @picture_stage
 def take_geoms(a: Assets, f: Frame, i: int, j: int) -> int:
-    """Copy the geoms of a scene, transparent ones last; return the number of transparent geoms."""
+    """Copy the geoms of a scene to picture `f`, transparent ones last; return the number of transparent geoms.
+
+    `a` has the shapes of the geoms; `i` and `j` are unused.
+    """
     f.nreflect = 0
     f.nsoft = 0
     f.nsplit = 0
@@ -344,7 +347,7 @@ def add_geom(a: Assets, f: Frame, geom: int) -> None:
 
 @picture_stage
 def make_instances(a: Assets, f: Frame, i: int, j: int) -> int:
-    """Make the instances of all geoms, in the order of drawing; return 0."""
+    """Make the instances of all geoms of picture `f`, in the order of drawing; return 0. `i` and `j` are unused."""
     f.ninst = 0
     f.nvert = 0
     f.ntri = 0

@@ -57,7 +57,7 @@ def raise_factors(f: Frame, at: int, exponent: float) -> None:
 
 @kernel
 def unit(x: float, y: float, z: float) -> tuple[float, float, float, float]:
-    """Return the unit vector along a vector, and the length."""
+    """Return the unit vector along the vector (`x`, `y`, `z`), and the length."""
     length = single(sqrt(max(x * x + y * y + z * z, SMALL)))
     scale = ONE / length
     return (x * scale, y * scale, z * scale, length)
@@ -210,7 +210,7 @@ def wide(f: Frame, light: int, word: int) -> float:
 @picture_stage
 @exact
 def take_lights(a: Assets, f: Frame, i: int, j: int) -> int:
-    """Copy the lights of a scene, without shadows; return 0."""
+    """Copy the lights of a scene to picture `f`, without shadows; return 0. The integers `i` and `j` are unused."""
     for light in range(f.nlight):
         for k in range(3):
             f.light_pos[light, k] = f.scene_light_f[light, LIGHT_POS + k]

@@ -28,7 +28,10 @@ MARGIN = 1e-5
 
 @kernel
 def samples_of(f: Frame, view: int, worker: int) -> int:
-    """Return the first sample of the worker's tile; mirrors share one set of samples, the camera has another."""
+    """Return the first sample of the tile of a `worker` in view number `view`.
+
+    Mirrors share one set of samples, the camera (view 0) has another.
+    """
     return (2 * worker + (1 if view > 0 else 0)) * f.nsample * TILE
 
 

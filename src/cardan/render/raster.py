@@ -63,7 +63,10 @@ def owned_from(a: float, b: float) -> float:
 
 @kernel
 def part_of_tile(f: Frame, tri: int, left: int, bottom: int) -> int:
-    """Return how much of a tile is inside a triangle: `NONE`, `ALL`, or `SOME` (also if a test would take longer)."""
+    """Return how much of a tile is inside triangle `tri`: `NONE`, `ALL`, or `SOME` (also if a test would take longer).
+
+    The tile's lower left pixel is (`left`, `bottom`).
+    """
     if f.tri_box[tri, 0] >= left and f.tri_box[tri, 1] < left + TILE_WIDTH - 1:
         return SOME  # most triangles are smaller than a tile
     least, most = 1.0, 1.0
@@ -151,8 +154,10 @@ def fill_triangle(f: Frame, view: int, tri: int, samples: int, left: int, bottom
 def cover_row(f: Frame, view: int, tri: int, worker: int, base: int, left: int, y: int) -> tuple[int, int]:
     """Compute, into the worker's `run_cover`, the fraction of each pixel of a row in which a triangle is nearest.
 
-    `base` is the first sample of the row. Return the first covered pixel, counted from `left`, and the pixel after the
-    last one.
+    The row `y` of view `view` begins at pixel `left`, and `base` is its first sample. The triangle is `tri`.
+
+    Returns:
+        The first covered pixel, counted from `left`, and the pixel after the last one.
     """
     shift, nsample = f.sample_shift, f.nsample
     x0, x1 = max(f.tri_box[tri, 0] - left, 0), min(f.tri_box[tri, 1] - left, TILE_WIDTH - 1)

@@ -186,9 +186,10 @@ def side_axes(side: int) -> tuple[float, float, float, float, float, float, floa
 
 @kernel
 def multiply_cube(a: Assets, f: Frame, tex: int, run: int, count: int) -> None:
-    """Multiply the colours of a run of pixels by a cube texture.
+    """Multiply the colours of `count` pixels by cube texture `tex`.
 
-    Directions are in `run_s`, `run_t` and `run_r`; sizes of pixels, in units of the direction, are in `run_size`.
+    Directions are in `run_s`, `run_t` and `run_r`; sizes of pixels, in units of the direction, are in `run_size`. Their
+    entries begin at `run`.
     """
     texels = HALF * single(a.tex_width[tex])
     k, end = run, run + count

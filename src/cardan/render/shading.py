@@ -178,7 +178,10 @@ def apply_texture(a: Assets, f: Frame, geom: int, plane: bool, run: int, count: 
 
 @kernel
 def reflects(a: Assets, f: Frame, tri: int) -> bool:
-    """Whether a triangle of the camera's view is part of a mirror. Only the upper side of a box reflects."""
+    """Whether triangle `tri` of the camera's view of picture `f` is part of a mirror.
+
+    Only the upper side of a box reflects.
+    """
     inst = f.tri_inst[tri]
     if f.geom_mirror[f.inst_geom[inst]] < 0 or f.inst_line[inst] > 0.0:
         return False

@@ -30,7 +30,10 @@ def first_shadow(f: Frame) -> int:
 
 @picture_stage
 def bound_maps(a: Assets, f: Frame, layers: int, unused: int) -> int:
-    """Store the ranges of pixels in each map used before and used now; return the size of the largest one now."""
+    """Store the ranges of pixels in each of the first `layers` maps of picture `f` used before and used now.
+
+    Return the number of pixels of the largest range used now. The integer `unused` is not used.
+    """
     most = 0
     for layer in range(layers):
         size, view = f.shadow_size, first_shadow(f) + layer
@@ -221,7 +224,11 @@ def find_texels(f: Frame, view: int, layer: int, y: int, left: int, run: int, co
 
 @kernel
 def shadow_run(f: Frame, view: int, layer: int, target: int, y: int, left: int, run: int, count: int) -> None:
-    """Add colours due to a light, stored from `run_layer[target]` on, to those pixels of a batch that it reaches."""
+    """Add colours due to a light, stored from `run_layer[target]` on, to those pixels of a batch that it reaches.
+
+    `layer` is the light's map. The batch has `count` pixels, with entries from `run` on, of row `y` of view `view`; the
+    row begins at pixel `left`.
+    """
     find_texels(f, view, layer, y, left, run, count)
     base = layer * f.shadow_size * f.shadow_stride
     for i in range(count):

@@ -171,7 +171,10 @@ def flat_faces(corner: np.ndarray) -> Shape:
 
 
 def plain(vert: np.ndarray, normal: np.ndarray, texcoord: np.ndarray, face: np.ndarray) -> Shape:
-    """Make a shape whose vertices have the `end` 0, with lines along the edges of all triangles."""
+    """Make a shape whose vertices have the `end` 0, with lines along the edges of all triangles.
+
+    `vert` and `normal` are (n, 3), `texcoord` are (n, 2), and `face` contains the vertices of each triangle (m, 3).
+    """
     edge = np.concatenate([face[:, [0, 1]], face[:, [1, 2]], face[:, [2, 0]]])
     return Shape(_with_end(np.asarray(vert), 0.0), np.asarray(normal), np.asarray(texcoord), face, edge)
 

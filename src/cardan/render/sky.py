@@ -21,7 +21,7 @@ for a depth of 1 m, at the first pixel, and its step; the ray's squared length a
 
 @kernel
 def ray_of(f: Frame, view: int, px: float, py: float) -> tuple[float, float, float]:
-    """Return the vector of the ray through a point of the picture, for a depth of 1 m."""
+    """Return the vector of the ray through the point (`px`, `py`), pixels, of view `view`, for a depth of 1 m."""
     return (
         f.view_ray[view, 0] + f.view_ray[view, 1] * px + f.view_ray[view, 2] * py,
         f.view_ray[view, 3] + f.view_ray[view, 4] * px + f.view_ray[view, 5] * py,
@@ -31,7 +31,7 @@ def ray_of(f: Frame, view: int, px: float, py: float) -> tuple[float, float, flo
 
 @kernel
 def haze_line(f: Frame, view: int, y: int, left: int) -> HazeLine:
-    """Compute the coefficients of the haze in a row of pixels from `left` on."""
+    """Compute the coefficients of the haze in row `y` of view `view`, for pixels from `left` on."""
     geom = f.haze_geom
     height, drop, fall, square, double, step = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     first = ray_of(f, view, left + 0.5, y + 0.5)
@@ -67,7 +67,7 @@ def is_hazy(f: Frame, line: HazeLine) -> bool:
 
 @kernel
 def add_haze(f: Frame, view: int, y: int, left: int, run: int, count: int) -> None:
-    """Blend haze over the colours of a batch.
+    """Blend haze over the colours of a batch; `view`, `y`, `left`, `run` and `count` are those of `sky_run`.
 
     Haze is a band of two rings around the camera: it begins on the plane, is thickest where the sky meets the plane,
     and ends at the horizon. The unit of length is the distance at which the sky meets the plane, and the unit of height
@@ -94,7 +94,10 @@ def add_haze(f: Frame, view: int, y: int, left: int, run: int, count: int) -> No
 
 @kernel
 def sky_run(a: Assets, f: Frame, view: int, y: int, left: int, run: int, count: int) -> None:
-    """Compute the colours of a batch of empty pixels."""
+    """Compute the colours of a batch of `count` empty pixels, whose entries begin at `run`.
+
+    They are in row `y` of view `view`; places in the row are counted from pixel `left`.
+    """
     for k in range(run, run + count):
         for c in range(4):
             f.run_color[k, c] = f.background[c] if f.sky == NONE else ONE

@@ -48,7 +48,7 @@ def tile_rows(f: Frame, view: int) -> int:
 
 @kernel
 def bin_begin(f: Frame, view: int, tile: int) -> int:
-    """Return the start of a tile's triangles in `bin_tri`, which is also the end of the previous tile's triangles."""
+    """Return the start of the triangles of `tile` of `view` in `bin_tri`: the end of those of the previous tile."""
     return f.bin_start[f.view_binadr[view] + tile * f.nshare]
 
 

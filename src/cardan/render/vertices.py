@@ -49,7 +49,7 @@ COLORS = 0
 
 @kernel
 def placed(f: Frame, inst: int, x: float, y: float, z: float) -> Vec3:
-    """World position of a point in the frame of an instance."""
+    """World position, m, of the point (`x`, `y`, `z`) in the frame of instance `inst`."""
     return (
         f.inst_pose[inst, 0] * x + f.inst_pose[inst, 1] * y + f.inst_pose[inst, 2] * z + f.inst_pose[inst, 9],
         f.inst_pose[inst, 3] * x + f.inst_pose[inst, 4] * y + f.inst_pose[inst, 5] * z + f.inst_pose[inst, 10],
@@ -104,7 +104,10 @@ def begin_vertex(a: Assets, f: Frame, table: int, k: int, inst: int, vertex: int
 
 @kernel
 def color_vertex(a: Assets, f: Frame, view: int, share: int, inst: int, k: int) -> None:
-    """Compute colours and texture coordinates of vertex `k` of an instance, unless they are known."""
+    """Compute colours and texture coordinates of vertex `k` of instance `inst`, unless they are known.
+
+    `view` is the view; `share` is the share of the work, as for `color_part`.
+    """
     v = f.view_vertadr[view] + f.inst_vertadr[inst] + k
     if f.vert_epoch[v] != f.epoch:
         f.vert_epoch[v] = f.epoch
@@ -115,9 +118,9 @@ def color_vertex(a: Assets, f: Frame, view: int, share: int, inst: int, k: int) 
 
 @kernel
 def color_part(a: Assets, f: Frame, view: int, share: int, inst: int) -> None:
-    """Compute colours and texture coordinates of the marked vertices of an instance.
+    """Compute colours and texture coordinates of the marked vertices of instance `inst` in view `view`.
 
-    Parts of a shape share this work.
+    Parts of a shape share this work. `share` is the number of the share of the work, which has a table of its own.
     """
     if f.mode != COLORS or f.view_shadow[view]:
         return

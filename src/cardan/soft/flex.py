@@ -133,7 +133,7 @@ def on_body(m: Model, flex: int, element: int, body: int) -> bool:
 
 @kernel
 def share_body(m: Model, flex1: int, element1: int, flex2: int, element2: int) -> bool:
-    """Whether two elements have vertices fixed to the same body."""
+    """Whether `element1` of `flex1` and `element2` of `flex2` have vertices fixed to the same body."""
     for k in range(m.flex_dim[flex1] + 1):
         if on_body(m, flex2, element2, m.flex_vertbodyid[element_vertex(m, flex1, element1, k)]):
             return True
@@ -161,7 +161,7 @@ def geom_half(m: Model, d: Data, geom: int, margin: float) -> Vec3:
 
 @kernel
 def meets_row(boxes: ConstArray2, row: int, center: Vec3, half: Vec3) -> bool:
-    """Whether a box overlaps the box in a row of an (n, 6) array."""
+    """Whether a box with centre `center` and half sizes `half` overlaps the box in row `row` of `boxes` (n, 6)."""
     return (
         abs(center[0] - boxes[row, 0]) <= half[0] + boxes[row, 3]
         and abs(center[1] - boxes[row, 1]) <= half[1] + boxes[row, 4]
@@ -177,9 +177,10 @@ def is_active(m: Model, flex: int, element: int) -> bool:
 
 @kernel
 def find_elements(m: Model, d: Data, flex: int, center: Vec3, half: Vec3) -> int:
-    """Find the elements of a flex that can collide and whose boxes overlap a box; return their number.
+    """Find the elements of a `flex` that can collide and whose boxes overlap a box; return their number.
 
-    They are listed in ascending order in ``d.work.found_element``.
+    The box has the centre `center` and half sizes `half` (m, world frame). The elements are listed in ascending order
+    in ``d.work.found_element``.
     """
     n = 0
     node = m.flex_bvhadr[flex] - m.nbvhstatic

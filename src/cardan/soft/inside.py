@@ -62,7 +62,11 @@ def append_inside(
 
 @kernel
 def vertex_face(m: Model, d: Data, flex: int, element: int, face: int) -> int:
-    """Find the contact of a face of a tetrahedron and its opposite vertex; return the number of contacts (0 or 1)."""
+    """Find the contact of face number `face` (0 to 3) and the opposite vertex of the tetrahedron `element` of a `flex`.
+
+    Returns:
+        The number of contacts (0 or 1).
+    """
     a = element_point(m, d, flex, element, FACES[face][0])
     b = element_point(m, d, flex, element, FACES[face][1])
     c = element_point(m, d, flex, element, FACES[face][2])
@@ -118,7 +122,7 @@ def collide_tetrahedra(m: Model, d: Data, flex: int) -> int:
 
 @kernel
 def vertex_element(m: Model, d: Data, flex: int, vertex: int, element: int) -> int:
-    """Find the contacts of a vertex with a segment or a triangle; return their number."""
+    """Find the contacts of a `vertex` and the segment or triangle `element` of a `flex`; return their number."""
     point = get3(d.flexvert_xpos, m.flex_vertadr[flex] + vertex)
     radius = m.flex_radius[flex]
     if m.flex_dim[flex] == 2:

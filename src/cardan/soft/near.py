@@ -94,7 +94,7 @@ def convex_contact(m: Model, d: Data, k: int) -> int:
 
 @kernel
 def geom_segment(m: Model, d: Data, geom: int, flex: int, element: int) -> int:
-    """Find the contacts of a sphere, capsule or box and a segment; return their number."""
+    """Find the contacts of a sphere, capsule or box `geom` and a segment `element` of a `flex`; return their number."""
     middle, half = segment_middle(m, d, flex, element), segment_half(m, d, flex, element)
     radius = m.flex_radius[flex]
     center, size = get3(d.geom_xpos, geom), m.geom_size[geom, 0]
@@ -140,7 +140,10 @@ def geom_element(m: Model, d: Data, geom: int, flex: int, element: int) -> int:
 
 @kernel
 def point_triangle(m: Model, d: Data, center: Vec3, radius: float, flex: int, element: int) -> int:
-    """Find the contact of a sphere and a triangle of a flex; return the number of contacts."""
+    """Find the contact of a sphere and the triangle `element` of a `flex`; return the number of contacts.
+
+    `center` (world frame) and `radius`, m, are those of the sphere.
+    """
     a, b = element_point(m, d, flex, element, 0), element_point(m, d, flex, element, 1)
     c = element_point(m, d, flex, element, 2)
     between = sub3(closest_on_triangle(center, a, b, c), center)
@@ -155,7 +158,10 @@ def point_triangle(m: Model, d: Data, center: Vec3, radius: float, flex: int, el
 
 @kernel
 def are_apart(m: Model, d: Data, flex1: int, element1: int, flex2: int, element2: int) -> bool:
-    """Whether a quick test proves that two triangles are farther apart than the margin."""
+    """Whether a quick test proves that two triangles are farther apart than the margin.
+
+    They are `element1` of `flex1` and `element2` of `flex2`.
+    """
     a, b = element_point(m, d, flex1, element1, 0), element_point(m, d, flex1, element1, 1)
     e, f = element_point(m, d, flex2, element2, 0), element_point(m, d, flex2, element2, 1)
     c, g = element_point(m, d, flex1, element1, 2), element_point(m, d, flex2, element2, 2)
@@ -165,7 +171,7 @@ def are_apart(m: Model, d: Data, flex1: int, element1: int, flex2: int, element2
 
 @kernel
 def element_element(m: Model, d: Data, flex1: int, element1: int, flex2: int, element2: int) -> int:
-    """Find the contacts of two elements; return their number."""
+    """Find the contacts of `element1` of `flex1` and `element2` of `flex2`; return their number."""
     if m.flex_dim[flex1] == 1 and m.flex_dim[flex2] == 1:
         middle1, half1 = segment_middle(m, d, flex1, element1), segment_half(m, d, flex1, element1)
         middle2, half2 = segment_middle(m, d, flex2, element2), segment_half(m, d, flex2, element2)
@@ -182,7 +188,11 @@ def element_element(m: Model, d: Data, flex1: int, element1: int, flex2: int, el
 def append_contacts(
     m: Model, d: Data, found: int, side1: int, element1: int, vertex1: int, side2: int, element2: int, vertex2: int
 ) -> int:
-    """Append contacts of the near phase; element and vertex ids that do not apply are -1. Return a status."""
+    """Append the `found` contacts of the near phase; element and vertex ids that do not apply are -1. Return a status.
+
+    `side1` and `side2` are as for `complete_contact`. Elements `element1` and `element2`, and vertices `vertex1` and
+    `vertex2`, are those of the flexes.
+    """
     found = take_room(m, d, found)
     if found < 0:
         return GROW_CON

@@ -134,7 +134,11 @@ def cast_at_flex(
     vec: ConstArray2,
     vertid: IntArray2,
 ) -> float:
-    """Distance along a ray to a flex: see `cardan.api.rays.mju_rayFlex`."""
+    """Distance along a ray to a flex: see `cardan.api.rays.mju_rayFlex`.
+
+    It has the same arguments; here `pnt` and `vec` are (1, 3), and the result `vertid` is (1, 1). `flex_layer`,
+    `flexid` and the flags `flg_vert`, `flg_edge`, `flg_face` and `flg_skin` are integers.
+    """
     seen = VERTICES if flg_vert != 0 else 0
     seen |= EDGES if flg_edge != 0 else 0
     seen |= FACES_SEEN if flg_face != 0 else 0

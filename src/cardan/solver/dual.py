@@ -99,7 +99,11 @@ def accept(d: Data, start: int, n: int, sparse: bool, block: Array1, residual: A
 
 @kernel
 def update_row(d: Data, i: int, diagonal: float, residual: float, sparse: bool) -> float:
-    """Set the force of scalar row `i` to its best admissible value; return the decrease of the cost."""
+    """Set the force of scalar row `i` to its best admissible value; return the decrease of the cost.
+
+    `diagonal` is the row's diagonal element in the matrix of the cost, and `residual` is the derivative of the cost by
+    the force. Set `sparse` if A + R is sparse.
+    """
     if not diagonal > MINVAL:
         return 0.0
     force = d.efc_force[i] - residual / diagonal

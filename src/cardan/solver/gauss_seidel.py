@@ -142,7 +142,7 @@ def factor_scaled(a: Array1, scale: Array1, multiplier: float, n: int, factor: A
 
 @kernel
 def solve_factored(factor: Array1, n: int, x: Array1) -> None:
-    """Replace `x` by the solution of the factorised system with right-hand side `x`."""
+    """Replace the right-hand side `x` (n,) by the solution; `factor` (n * n,) is a factor made by `factor_scaled`."""
     for i in range(n):
         value = x[i]
         for k in range(i):

@@ -55,11 +55,12 @@ def bracketed_newton(
 ) -> tuple[float, float, int]:
     """Find the root of the slope, starting with the trial step `first` if it is not 0. Results as for `line_search`.
 
-    The first evaluation only provides the start of Newton's method; it is not counted as an iteration.
+    `island`, `linear` and `curvature` are those of `evaluate_ray`. The first evaluation only provides the start of
+    Newton's method; it is not counted as an iteration.
 
     Once the root is bracketed, a Newton step must be at most half the step before the previous one. If it is longer, it
     is replaced by a bisection (Press et al., Numerical Recipes, section 9.4), so that the bracket shrinks at least
-    linearly. The iteration ends if the slope is small enough, or the step is known to rounding.
+    linearly. The iteration ends if the slope is at most `tolerance`, or the step is known to rounding.
     """
     low, high = 0.0, -1.0
     step = first

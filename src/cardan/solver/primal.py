@@ -167,7 +167,11 @@ def move(d: Data, island: int, step: float) -> None:
 
 @kernel
 def take_step(m: Model, d: Data, island: int, step: float, scale: float) -> Vec2:
-    """Move by `step` along the search direction; return the new cost, and the squared norm of the scaled gradient."""
+    """Move by `step` along the search direction of an `island`.
+
+    Returns:
+        The new cost, and the squared norm of the gradient times `scale`.
+    """
     move(d, island, step)
     cost = update_rows(d, island) + inertia_cost(d, island)
     return cost, update_gradient(m, d, island) * scale * scale

@@ -19,7 +19,7 @@ SHORTEST = 1e-7
 
 
 def unit(element: Element, vector: Vec3, attribute: str) -> Vec3:
-    """Return the unit vector along ``vector``. Raises MjcfError if its length is zero."""
+    """Return the unit vector along ``vector``. Raises MjcfError, at ``attribute`` of ``element``, for a zero vector."""
     length = norm3(vector)
     if length <= SHORTEST:
         raise element.error("an axis of zero length has no direction", attribute)

@@ -130,7 +130,10 @@ def given_by(run: Sequence[Element], name: str) -> list[Any]:
 
 
 def repeated(model: Element, blanks: Sequence[tuple[int, str]], rows: Iterable[tuple[Any, ...]]) -> list[Element]:
-    """Make one repeated element for each row; a row has one value for each blank (see `Pattern`)."""
+    """Make one repeated element for each of ``rows``, which have one value for each of ``blanks``.
+
+    ``model`` is the common content, and ``blanks`` are the attributes that differ (see `Pattern`).
+    """
     pattern = Pattern(model, blanks)
     return [Repeated(pattern, row) for row in rows]
 

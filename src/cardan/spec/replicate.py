@@ -114,9 +114,10 @@ def _copied_frame(macro: Element, parent: Element, pose: dict[str, Any], names: 
 
 
 def copy_renamed(root: Element, parent: Element, names: Named, rename: Rename, until: Element | None = None) -> Element:
-    """Copy an element and its content to the end of ``parent``, up to the element ``until``; return the copy.
+    """Copy ``root`` and its content to the end of ``parent``, up to the element ``until``; return the copy.
 
-    The first copy of each element is recorded in the tree.
+    The first copy of each element is recorded in the tree. ``names`` collects kinds and names of the copied elements,
+    and ``rename`` returns the name of a copy.
     """
     tree, made = root.tree, None
     stack = [(root, parent)]

@@ -271,8 +271,8 @@ def transition_differences(
 ) -> np.ndarray:
     """Compute derivatives of the next state and the sensor data of a step by the state and the controls.
 
-    `eps` is the size of the perturbations; differences are either `centered` or one-sided, upwards. State, inputs and
-    warm start are unchanged afterwards.
+    `eps` is the size of the perturbations; differences are either `centered` or one-sided, upwards. `by_state`,
+    `by_control` and `sensors` specify which parts are computed. State, inputs and warm start are unchanged afterwards.
 
     Returns:
         (2 nv + na + nu, 2 nv + na + nsensordata): one row per perturbed element (position, velocity, activation,

@@ -106,7 +106,10 @@ def was_told(d: MjData, kind: int) -> bool:
 
 
 def keep_message(d: MjData, kind: int, info: int, details: str) -> None:
-    """Compose the message of a warning, with details, before a reset clears the time."""
+    """Compose the message of a warning, with `details`, before a reset clears the time.
+
+    The warning has the kind `kind` (mjtWarning) and the information `info` (an id or a size).
+    """
     text = f"{_message(kind, info, d.time)} {details[0].upper()}{details[1:]}."
     internals.kept(d).setdefault("messages", {})[kind] = text
 

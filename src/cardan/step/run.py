@@ -92,7 +92,10 @@ def run(program: Program, m: MjModel, d: MjData, repeat: int = 1, job: Job | Non
 
 
 def settle(status: int, program: Program, m: MjModel, d: MjData, repeat: int, job: Job | None = None) -> None:
-    """Handle the request of the stage that stopped, and continue, until the program has finished (see `run`)."""
+    """Handle the request of the stage that stopped, and continue, until the program has finished (see `run`).
+
+    `status` is the stage's status; `program`, `repeat` and `job` are those of `run`.
+    """
     before = running.objects
     try:
         running.objects = (m, d)

@@ -109,7 +109,7 @@ class Lights:
 
 
 def put(handle: Any, name: str, value: np.ndarray) -> None:
-    """Set three numbers of a node if they have changed."""
+    """Set the three numbers of attribute `name` of node `handle` to `value` if they have changed."""
     if not np.abs(np.subtract(getattr(handle, name), value)).max() <= 1e-6:
         setattr(handle, name, tuple(float(x) for x in value))
 

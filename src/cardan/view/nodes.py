@@ -196,7 +196,10 @@ class Nodes:
 
 
 def textured(surface: Surface, image: np.ndarray, rgba: np.ndarray | None = None) -> Any:
-    """Make a mesh with a texture from a surface with texture coordinates."""
+    """Make a mesh with a texture from a `surface` with texture coordinates.
+
+    `image` is (height, width, 3), or a cube's six sides, of which the first is shown. It is multiplied by `rgba` (4,).
+    """
     import trimesh
     from PIL import Image
     from trimesh.visual import TextureVisuals

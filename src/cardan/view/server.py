@@ -99,7 +99,10 @@ def _response(status: HTTPStatus, body: bytes, kind: str) -> Response:
 
 
 def guarded(answer: Answer | None, token: str, frames: Frames) -> Answer:
-    """Make the handler of requests: it refuses requests without the token, and removes the token from all others."""
+    """Make the handler of requests: it refuses requests without `token`, and removes the token from all others.
+
+    It answers requests for one of the `frames` itself; `answer` is viser's handler, which gets the others.
+    """
 
     def check(connection: Any, request: Request) -> Response | None:
         given, rest = split_token(request.path)

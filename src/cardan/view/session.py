@@ -102,9 +102,10 @@ def places_of_others(m: MjModel, count: int) -> list[np.ndarray]:
 
 
 def add_others(m: MjModel, others: list[MjData], option: MjvOption, scene: MjvScene) -> None:
-    """Add the moving objects of further worlds to a scene of the first world, each at its origin.
+    """Add the moving objects of further worlds (data `others`) to a `scene` of the first world, each at its origin.
 
-    A scene contains the vertices of one world only, so the flexes and skins of other worlds are omitted.
+    `option` selects the visible elements. A scene contains the vertices of one world only, so the flexes and skins of
+    other worlds are omitted.
     """
     for d, origin in zip(others, places_of_others(m, 1 + len(others)), strict=True):
         start = scene.ngeom

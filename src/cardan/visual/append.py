@@ -107,7 +107,7 @@ def new_geom(d: Data, category: int, objtype: int, objid: int) -> int:
 
 @kernel
 def put(d: Data, g: int, kind: int, size: Vec3, pos: Vec3, mat: Mat3) -> None:
-    """Set the shape (mjtGeom), size (3), position (3) and orientation (9) of a geom."""
+    """Set the shape `kind` (mjtGeom), `size` (3), position `pos` (3) and orientation `mat` (9) of geom `g`."""
     d.work.scn_geom_i[g, TYPE] = kind
     reals = d.work.scn_geom_f
     reals[g, SIZE] = size[0]
@@ -131,7 +131,10 @@ def put_rgba(d: Data, g: int, rgba: Vec4) -> None:
 
 @kernel
 def decorate(d: Data, objtype: int, objid: int, kind: int, size: Vec3, pos: Vec3, mat: Mat3, rgba: Vec4) -> int:
-    """Append a decoration, with the arguments of `new_geom`, `put` and `put_rgba`; return its number or -1."""
+    """Append a decoration, with the arguments of `new_geom`, `put` and `put_rgba`; return its number or -1.
+
+    `objtype` and `objid` are those of `new_geom`; `kind`, `size`, `pos` and `mat` are those of `put`.
+    """
     g = new_geom(d, CAT_DECOR, objtype, objid)
     if g >= 0:
         put(d, g, kind, size, pos, mat)
@@ -141,7 +144,10 @@ def decorate(d: Data, objtype: int, objid: int, kind: int, size: Vec3, pos: Vec3
 
 @kernel
 def name_it(d: Data, g: int, label: int, id: int) -> None:
-    """Set the label of a geom to the name of an object, if objects of this kind (mjtLabel) are labelled."""
+    """Set the label of geom `g` to the name of object `id`, if objects of the kind `label` (mjtLabel) are labelled.
+
+    If `g` is -1, nothing happens.
+    """
     if g >= 0 and d.work.scn_state[LABEL] == label:
         d.work.scn_label[g, 0] = label
         d.work.scn_label[g, 1] = id
@@ -213,10 +219,11 @@ def z_to(vec: Vec3) -> Mat3:
 
 @kernel
 def connect(d: Data, g: int, kind: int, width: float, start: Vec3, stop: Vec3) -> None:
-    """Set shape, size, position and orientation of a geom that connects two points.
+    """Set shape `kind` (mjtGeom), size, position and orientation of geom `g`, which connects two points.
 
-    Capsules and cylinders are centred between the points; their third size is half the distance. Lines and arrows begin
-    at the first point; their third size is the whole distance.
+    `start` and `stop` are the points, m, world frame; `width` is the geom's first and second size. Capsules and
+    cylinders are centred between the points; their third size is half the distance. Lines and arrows begin at the first
+    point; their third size is the whole distance.
     """
     line = sub3(stop, start)
     length = norm3(line)
@@ -231,9 +238,10 @@ def connect(d: Data, g: int, kind: int, width: float, start: Vec3, stop: Vec3) -
 def link(
     d: Data, category: int, objtype: int, objid: int, kind: int, width: float, start: Vec3, stop: Vec3, rgba: Vec4
 ) -> int:
-    """Append a geom that connects two points, with the arguments of `new_geom`, `connect` and `put_rgba`.
+    """Append a geom that connects two points; return its number, or -1 if the scene is full.
 
-    Return the number of the geom, or -1 if the scene is full.
+    `category`, `objtype` and `objid` are those of `new_geom`; `kind`, `width`, `start` and `stop` are those of
+    `connect`.
     """
     g = new_geom(d, category, objtype, objid)
     if g >= 0:
@@ -246,7 +254,8 @@ def link(
 def frame_axes(m: Model, d: Data, objid: int, pos: Vec3, mat: Mat3, scale: float) -> None:
     """Add three cylinders along the axes of a frame: x red, y green, z blue.
 
-    With `scale` 1, they have the length for bodies.
+    The frame's pose is `pos` (m) and `mat`, world frame; `objid` is the id of the object. With `scale` 1, the cylinders
+    have the length for bodies.
     """
     length = scale * m.vis.scale.framelength * m.stat.meansize
     width = scale * m.vis.scale.framewidth * m.stat.meansize

@@ -348,7 +348,8 @@ def mjv_movePerturb(
     """Move the reference pose of a perturbation by a movement of the mouse.
 
     The reference of the perturbation `pert` is moved or rotated relative to the camera's view. Its rotation relative to
-    the body is at most a quarter turn. The other arguments and errors are those of `mjv_moveCamera`.
+    the body is at most a quarter turn. The arguments `action`, `reldx`, `reldy` and `scn`, and the errors, are those of
+    `mjv_moveCamera`.
     """
     check_pair("mjv_movePerturb", m, d)
     require_record("mjv_movePerturb", "pert", pert, MjvPerturb)

@@ -275,7 +275,7 @@ def mjv_updateScene(
 def mjv_addGeoms(m: MjModel, d: MjData, opt: MjvOption, pert: MjvPerturb | None, catmask: int, scn: MjvScene) -> None:
     """Append the geoms of the selected categories to the geoms of a scene.
 
-    Lights and cameras don't change. Arguments as in `mjv_updateScene`.
+    Lights and cameras don't change. The arguments `opt`, `pert`, `catmask` and `scn` are those of `mjv_updateScene`.
     """
     _check("mjv_addGeoms", m, d, opt=(opt, MjvOption), scn=(scn, MjvScene), pert=(pert, MjvPerturb | None))
     _prepare(d, opt, pert, integer("mjv_addGeoms", "catmask", catmask), scn)

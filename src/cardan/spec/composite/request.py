@@ -201,7 +201,10 @@ def _solver(element: Element, suffix: str, base: Values) -> Values:
 
 
 def read_composite(macro: Element, geom: Values, tendon_fix: Values, covers: bool) -> Composite:
-    """Read a composite element; the other parameters are members of its `Kind`. Raises MjcfError."""
+    """Read a composite element ``macro``. Raises MjcfError.
+
+    The parameters ``geom``, ``tendon_fix`` and ``covers`` are members of its `Kind`.
+    """
     skin = macro.child("skin")
     hidden = COVERED if skin is not None and covers else {}
     tendons = {"main": Part(macro, dict(hidden), tendon_fix)}

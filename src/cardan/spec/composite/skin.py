@@ -88,7 +88,10 @@ def _flat(code: str, rows: Iterable[Iterable[Any]] | np.ndarray) -> array[Any]:
 
 
 def skin_grid(composite: Composite, skin: Part, names: list[list[str]]) -> None:
-    """Add a skin over a grid of bodies. If the skin is finer than the grid, it is bound to the flat grid."""
+    """Add the skin ``skin`` of a ``composite`` over a grid of bodies, whose ``names`` are listed row by row.
+
+    If the skin is finer than the grid, it is bound to the flat grid.
+    """
     spacing = composite.spacing if is_finer(skin) else 0.0
     bones = [[Bone(name, (spacing * i, spacing * j, 0.0)) for j, name in enumerate(row)] for i, row in enumerate(names)]
     skin_sheet(composite, skin, bones, spacing / _parts(skin))

@@ -89,10 +89,11 @@ def scaled(element: Element, values: dict[str, Any], point: np.ndarray, elem: np
 
 
 def pinned_points(macro: Element, values: dict[str, Any], count: int) -> np.ndarray:
-    """Return a mask (count,) of the points that any child ``pin`` of a flexcomp pins.
+    """Return a mask (count,) of the points that any child ``pin`` of the flexcomp ``macro`` pins.
 
-    All points of a rigid flexcomp are pinned, and points out of range only cause a warning. Raises MjcfError for
-    incomplete rows of numbers, grid coordinates without a grid, and points that do not exist.
+    ``values`` are the attributes of the flexcomp, and ``count`` is the number of its points. All points of a rigid
+    flexcomp are pinned, and points out of range only cause a warning. Raises MjcfError for incomplete rows of numbers,
+    grid coordinates without a grid, and points that do not exist.
     """
     pinned = np.zeros(count, bool)
     for pin in macro.all("pin"):

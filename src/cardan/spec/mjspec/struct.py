@@ -211,6 +211,9 @@ class Named(Struct):
 
 
 def struct_class(name: str, row: ElementRow, base: type[Struct] = Named, **options: Any) -> Any:
-    """Make a struct class that has only the attributes of a row; ``options`` are those of `fields`."""
+    """Make a struct class ``name``, derived from ``base``, that has only the attributes of ``row``.
+
+    ``options`` are those of `fields`.
+    """
     meaning = row.meaning[:1].upper() + row.meaning[1:]
     return fields(row, **options)(type(name, (base,), {"__doc__": f"{meaning}.", "__module__": __name__}))

@@ -200,55 +200,64 @@ def _in_version(row: Attribute, other: Attribute, value: Any, version: str) -> t
 
 
 def real(name: str, default: float | None, meaning: str, **more: Any) -> Attribute:
-    """Return the row of an attribute with a single real number."""
+    """Return the row of a single real number; ``name``, ``default`` and ``meaning`` are those of ``Attribute``."""
     return Attribute(name, Type.REAL, meaning, default=default, **more)
 
 
 def reals(
     name: str, count: int | tuple[int, int | None], default: tuple[float, ...] | None, meaning: str, **more: Any
 ) -> Attribute:
-    """Return the row of several real numbers: exactly ``count``, or ``count[0]`` to ``count[1]`` (None: no bound)."""
+    """Return the row of several real numbers: exactly ``count``, or ``count[0]`` to ``count[1]`` (None: no bound).
+
+    ``name``, ``default`` and ``meaning`` are those of ``Attribute``.
+    """
     low, high = (count, count) if isinstance(count, int) else count
     return Attribute(name, Type.REAL, meaning, low, high, default, **more)
 
 
 def integer(name: str, default: int | None, meaning: str, **more: Any) -> Attribute:
-    """Return the row of an attribute with a single integer (32 bits)."""
+    """Return the row of one integer (32 bits); ``name``, ``default`` and ``meaning`` are those of ``Attribute``."""
     return Attribute(name, Type.INT, meaning, default=default, **more)
 
 
 def integers(
     name: str, count: int | tuple[int, int | None], default: tuple[int, ...] | None, meaning: str, **more: Any
 ) -> Attribute:
-    """Return the row of an attribute with several integers; ``count`` as in ``reals``."""
+    """Return the row of several integers; ``name``, ``default`` and ``meaning`` are those of ``Attribute``.
+
+    ``count`` is as for ``reals``.
+    """
     low, high = (count, count) if isinstance(count, int) else count
     return Attribute(name, Type.INT, meaning, low, high, default, **more)
 
 
 def boolean(name: str, default: bool | None, meaning: str, **more: Any) -> Attribute:
-    """Return the row of an attribute that is ``true`` or ``false``."""
+    """Return the row of ``true`` or ``false``; ``name``, ``default`` and ``meaning`` are those of ``Attribute``."""
     return Attribute(name, Type.BOOL, meaning, default=default, keywords={"false": False, "true": True}, **more)
 
 
 def switch(name: str, default: bool, meaning: str, **more: Any) -> Attribute:
-    """Return the row of an attribute that is ``enable`` or ``disable``."""
+    """Return the row of ``enable`` or ``disable``; ``name``, ``default`` and ``meaning`` are those of ``Attribute``."""
     return Attribute(name, Type.BOOL, meaning, default=default, keywords={"disable": False, "enable": True}, **more)
 
 
 def keyword(name: str, words: Mapping[str, int], default: str | None, meaning: str, **more: Any) -> Attribute:
-    """Return the row of an attribute that is one of the ``words``."""
+    """Return the row of one of the ``words``; ``name``, ``default`` and ``meaning`` are those of ``Attribute``."""
     return Attribute(name, Type.KEYWORD, meaning, default=default, keywords=words, **more)
 
 
 def keywords(
     name: str, words: Mapping[str, int], default: tuple[str, ...] | None, meaning: str, **more: Any
 ) -> Attribute:
-    """Different words of a fixed list, separated by spaces."""
+    """Return the row of different ``words`` of a fixed list, separated by spaces.
+
+    ``name``, ``default`` and ``meaning`` are those of ``Attribute``.
+    """
     return Attribute(name, Type.KEYWORDS, meaning, high=None, default=default, keywords=words, **more)
 
 
 def text(name: str, meaning: str, default: str | None = None, **more: Any) -> Attribute:
-    """Return the row of an attribute with free text."""
+    """Return the row of free text; ``name``, ``meaning`` and ``default`` are those of ``Attribute``."""
     return Attribute(name, Type.STRING, meaning, default=default, **more)
 
 
@@ -266,7 +275,10 @@ def file(name: str, meaning: str, **more: Any) -> Attribute:
 
 
 def coefficients(name: str, meaning: str, later: str) -> Attribute:
-    """A linear coefficient, or up to three coefficients of a polynomial without constant: a missing feature."""
+    """A linear coefficient, or up to three coefficients of a polynomial without constant: the feature ``later``.
+
+    ``name``, ``meaning`` and ``later`` are those of ``Attribute``.
+    """
     return Attribute(name, Type.REAL, meaning, 1, 3, 0.0, polynomial=True, later=later, needs=_has_powers)
 
 
@@ -305,7 +317,10 @@ def table(*rows: Attribute | Iterable[Attribute]) -> dict[str, Attribute]:
 def element(
     tag: str, meaning: str, *rows: Attribute | Iterable[Attribute], children: Iterable[ElementRow] = (), **more: Any
 ) -> ElementRow:
-    """Return an element row; see ``ElementRow`` for the keyword arguments."""
+    """Return an element row with a ``tag``, a ``meaning``, attributes (``rows``) and elements inside it (``children``).
+
+    See ``ElementRow`` for the keyword arguments.
+    """
     return ElementRow(tag, meaning, table(*rows), {child.tag: child for child in children}, **more)
 
 
@@ -330,7 +345,10 @@ def entry_row(
     since: str | None = None,
     children: Iterable[ElementRow] = (),
 ) -> ElementRow:
-    """Return the entry of ``<default>`` for an element: without names, classes and references (``drop``)."""
+    """Return the entry ``tag`` of ``<default>`` for the element of ``row``: without names, classes and references.
+
+    ``drop`` are the attributes to leave out, and ``keep`` those to keep (None: all); ``children`` are elements inside.
+    """
     left_out = {"name", "class", *drop}
     kept = row.attributes if keep is None else {name: row.attributes[name] for name in keep}
     return ElementRow(

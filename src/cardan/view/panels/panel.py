@@ -96,5 +96,5 @@ class Panel:
 
 
 def within(value: float, low: float, high: float) -> float:
-    """Clamp a value to the range of a slider; NaN becomes the lower limit."""
+    """Clamp `value` to the range `low` to `high` of a slider; NaN becomes the lower limit."""
     return min(max(low, value), high)  # in this order: max(low, nan) is low
