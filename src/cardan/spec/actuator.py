@@ -112,7 +112,7 @@ def _adhesion(values: Values, given: Mapping[str, Any]) -> None:
 
 
 def _missing(gain: str) -> Callable[[Values, Mapping[str, Any]], None]:
-    """Return the function of a shortcut that is missing: its type of gain stands for all of its parameters."""
+    """Return the function of a shortcut that is missing: it only sets the type of gain, `gain`."""
     return lambda values, given: values.update(gaintype=gain)
 
 

@@ -119,8 +119,8 @@ class DefaultClass:
     def _below(self, row: ElementRow) -> dict[str, Any]:
         """Return the values below those that an actuator, or an entry, of this row gives itself.
 
-        In 4.0, a shortcut takes its parameters from the nearest class, this one or an ancestor, whose actuator defaults
-        were set by the same shortcut, or by ``general`` with the shortcut's type of gain.
+        In 4.0, a shortcut takes its parameters from the nearest class (this one or an ancestor) with suitable actuator
+        defaults: set by the same shortcut, or by ``general`` with the shortcut's type of gain.
         """
         defaults, own = row.defaults_in(self.version), self.entries.get("general", {})
         if self.version == VERSIONS[0] or row.tag == "general":
