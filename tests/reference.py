@@ -16,6 +16,7 @@ from cardan.plugins import STOCK
 NEWER = {
     "is_4_0": lambda ref: 0,
     "eq_objtype": lambda ref: 0,
+    "site_dataid": lambda ref: -1,
     "vis.global_.cameraid": lambda ref: -1,
     "vis.global_.orthographic": lambda ref: 0,
     "geom_castshadow": lambda ref: 1,

@@ -98,7 +98,7 @@ def test_surfaces_are_closed(kind: str, count: tuple[int, int, int]) -> None:
         ('type="mesh"', "", "file: required attribute missing (type mesh needs it)"),
         ('type="gmsh"', "", "file: required attribute missing (type gmsh needs it)"),
         ('type="mesh" file="nowhere.obj"', "", "file: file 'nowhere.obj' not found; tried"),
-        ('type="mesh" file="nowhere.obj" dim="3"', "", "dim: a mesh consists of triangles: dim must be 2, found 3"),
+        ('type="mesh" file="nowhere.obj" dim="3"', "", "origin: required attribute missing"),
         ('type="mesh" file="a.xyz"', "", "file: file 'a.xyz' not found"),
         ('type="box" dim="3" count="2 2 1"', "", "count: numbers of points must be at least 2, found 1"),
         ('type="disc" count="1 2 1"', "", "count: a disc needs 2 points along each axis, found 1"),

@@ -168,6 +168,11 @@ def _height_field(build: Build, values: dict[str, Any], element: Element, pose: 
     return Placed(pose, size, Figure(aabb, radius, box.volume(size), box, size, size, dataid))
 
 
+def mesh_size(centre: Vec3, half: Vec3) -> Vec3:
+    """Return the half sides of a box around the origin of a mesh's frame, from centre and half sides of its bounds."""
+    return add3((abs(centre[0]), abs(centre[1]), abs(centre[2])), half)
+
+
 def _mesh(build: Build, values: dict[str, Any], element: Element, pose: Pose) -> Placed:
     """Place a mesh geom in the frame of the mesh's principal axes."""
     mesh = build.meshes[values["mesh"]]
@@ -175,7 +180,7 @@ def _mesh(build: Build, values: dict[str, Any], element: Element, pose: Pose) ->
     mesh.pose = properties.pose
     mesh.needs_hull |= build.settings["convexhull"] and bool(values["contype"] or values["conaffinity"])
     centre, half = mesh.centre, mesh.half
-    x, y, z = size = add3((abs(centre[0]), abs(centre[1]), abs(centre[2])), half)
+    x, y, z = size = mesh_size(centre, half)
     radius = sqrt(x * x + y * y + z * z)
     dataid = build.ids["mesh"].get(values["mesh"], -1)
     figure = Figure((*centre, *half), radius, properties.volume, SHAPES["box"], properties.box, size, dataid)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from cardan.compiler.columns import Resolved, table
-from cardan.compiler.figures import Figure, figures, masses, placed_shapes
+from cardan.compiler.figures import Figure, figures, masses, mesh_size, placed_shapes
 from cardan.compiler.nodes import Geom, attached, from_columns
 from cardan.compiler.plugins import instance_of
 from cardan.compiler.shapes import check_size, fluid_coefficients
@@ -170,12 +170,14 @@ def add_sites(build: Build, bodies: Sequence[Body]) -> None:
     sites = Resolved(found.elements)
     words = sites["type"]
     poses, sizes = placed_shapes(build, sites, found.frames)
+    meshes = _site_meshes(build, sites, words, sizes)
     known: set[Any] = set()
     for element, word, size in zip(found.elements, words, sizes, strict=True):
-        if (word, size) not in known:
+        if word != "mesh" and (word, size) not in known:
             check_size(element, word, size)
             known.add((word, size))
     columns = sites.columns(_SITE) | {
+        "site_dataid": meshes,
         "site_size": sizes,
         "site_pos": [pos for pos, _ in poses],
         "site_quat": [quat for _, quat in poses],
@@ -183,3 +185,21 @@ def add_sites(build: Build, bodies: Sequence[Body]) -> None:
         "site_user": build.users("site", sites),
     }
     build.put_attached("site", "site", found, columns)
+
+
+def _site_meshes(build: Build, sites: Resolved, words: list[str], sizes: list[Any]) -> list[int]:
+    """Return the mesh of each site, or -1, and write the sizes of sites with meshes to ``sizes``."""
+    names = sites["mesh"] if sites.any("mesh") or "mesh" in words else None
+    if names is None:
+        return [-1] * len(words)
+    for number, (element, word, name) in enumerate(zip(sites.elements, words, names, strict=True)):
+        if word == "mesh" and not name:
+            raise element.error("required attribute missing (type mesh needs it)", "mesh")
+        if word != "mesh" and name:
+            raise element.error(f"only a site of type mesh has a mesh, not a {word}", "mesh")
+        if name:
+            mesh = build.meshes[name]
+            pose = mesh.properties(False).pose  # this also moves the mesh to its own frame
+            mesh.pose = pose if mesh.pose == IDENTITY else mesh.pose
+            sizes[number] = mesh_size(mesh.centre, mesh.half)
+    return build.references("mesh", names)

@@ -42,7 +42,8 @@ def plan_reductions(build: Build) -> None:
         referred = _referred(build)
         geoms = {element for element in tree.worldbody.descendants() if element.row.kind == "geom"}
         visual = {geom for geom in geoms - referred if not (geom["contype"] or geom["conaffinity"])}
-        meshes = {tree.find("mesh", geom["mesh"] or "") for geom in geoms - visual}
+        sites = {element for element in tree.worldbody.descendants() if element.tag == "site"}
+        meshes = {tree.find("mesh", shape["mesh"] or "") for shape in (geoms - visual) | sites}
         for asset in tree.section("asset").children:
             if asset.tag in _VISUAL_ASSETS or (asset.tag == "mesh" and asset not in meshes):
                 visual.add(asset)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cardan.compiler.actuators import check_delays
 from cardan.compiler.columns import Resolved
-from cardan.enums.codes import SENS_PLUGIN, SENS_USER
+from cardan.enums.codes import GEOM_MESH, SENS_PLUGIN, SENS_USER
 from cardan.plugins.registry import size_of
 from cardan.sensor.table import SENSORS as KINDS
 from cardan.spec.schema.keywords import DATA_TYPE, OBJECT, OBJECT_KIND, SENSOR, STAGE
@@ -181,6 +181,8 @@ def _check(build: Build, element: Element, objid: int, types: dict[int, str]) ->
     allowed = _JOINT_TYPES.get(tag)
     if allowed and types[objid] not in allowed:
         raise element.error(f"works on joints of type {', '.join(allowed)}, not {types[objid]}", "joint")
+    if tag == "touch" and build.columns["site_type"][objid] == GEOM_MESH:
+        raise element.error("the volume of the site must be a primitive shape, not a mesh", "site")
     if tag in _DISTANCES and _geom_or_body(build, element, 1) == _geom_or_body(build, element, 2):
         raise element.error("measures the distance of something from itself: the two must be different")
     if tag in _LIMITED_JOINT and not build.columns["jnt_limited"][objid]:

@@ -13,6 +13,7 @@ read floating point numbers accurately, PLDI 1990.)
 
 from __future__ import annotations
 
+import itertools
 import re
 from typing import Any, NamedTuple
 
@@ -74,6 +75,37 @@ def read_obj(content: bytes) -> RawMesh:
         np.ascontiguousarray(corners[:, :, 1]) if len(texcoord) else None,
         remarks=tuple(remarks),
     )
+
+
+def read_obj_segments(content: bytes) -> tuple[np.ndarray, np.ndarray]:
+    """Read the polylines of an OBJ file (lines ``l``).
+
+    Args:
+        content: the file.
+
+    Returns:
+        Positions of all vertices (n, 3), float32, and the vertex numbers at the ends of the segments (m, 2).
+
+    Raises:
+        MeshDataError: a number is wrong, or a line names a vertex that does not exist.
+    """
+    vertex: list[tuple[float, ...]] = []
+    segments: list[tuple[int, int]] = []
+    for words in map(bytes.split, content.splitlines()):
+        try:
+            if words[:1] == [b"v"]:
+                x, y, z = map(float, words[1:4])
+                vertex.append((x, y, z))
+            elif words[:1] == [b"l"]:
+                # indices start at 1, negative ones count from the last vertex
+                numbers = [int(word.partition(b"/")[0]) for word in words[1:]]
+                numbers = [number - 1 if number > 0 else len(vertex) + number for number in numbers]
+                segments += itertools.pairwise(numbers)
+        except ValueError:
+            raise MeshDataError(f"a line is not complete: {b' '.join(words).decode(errors='replace')[:40]!r}") from None
+    if any(not 0 <= number < len(vertex) for segment in segments for number in segment):
+        raise MeshDataError(f"a line names a vertex that does not exist; there are {len(vertex)}")
+    return np.array(vertex, np.float32).reshape(-1, 3), np.array(segments, np.int64).reshape(-1, 2)
 
 
 def _careful_lines(text: bytes, remarks: list[str]) -> ObjLines:

@@ -239,6 +239,7 @@ class _MjModelGeomViews:
 class _MjModelSiteViews:
     type: NDArray[int32]
     bodyid: NDArray[int32]
+    dataid: NDArray[int32]
     matid: NDArray[int32]
     group: NDArray[int32]
     sameframe: NDArray[uint8]
@@ -838,6 +839,7 @@ class ModelFields:
     geom_rgba: NDArray[float32]
     site_type: NDArray[int32]
     site_bodyid: NDArray[int32]
+    site_dataid: NDArray[int32]
     site_matid: NDArray[int32]
     site_group: NDArray[int32]
     site_sameframe: NDArray[uint8]

@@ -113,6 +113,7 @@ GEOM: tuple[Field, ...] = (
 SITE: tuple[Field, ...] = (
     Field("site_type", "i4", ("nsite",), "shape (mjtGeom)"),
     Field("site_bodyid", "i4", ("nsite",), "id of the body"),
+    Field("site_dataid", "i4", ("nsite",), "id of the mesh, or -1"),
     Field("site_matid", "i4", ("nsite",), "id of the material, or -1"),
     Field("site_group", "i4", ("nsite",), "group for visualisation"),
     Field("site_sameframe", "u1", ("nsite",), "1: the site's frame is the body's frame; 2: it is the inertia's frame"),

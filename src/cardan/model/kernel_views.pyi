@@ -372,6 +372,7 @@ class Model:
     geom_rgba: Final[ConstArray2]
     site_type: Final[ConstIntArray1]
     site_bodyid: Final[ConstIntArray1]
+    site_dataid: Final[ConstIntArray1]
     site_matid: Final[ConstIntArray1]
     site_group: Final[ConstIntArray1]
     site_sameframe: Final[ConstIntArray1]

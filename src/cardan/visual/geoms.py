@@ -19,6 +19,7 @@ from cardan.enums.codes import (
     OBJ_UNKNOWN,
 )
 from cardan.jit import OK, kernel, stage
+from cardan.maths.quaternion import mul_quat, quat2mat
 from cardan.maths.types import ConstArray2, Mat3, Vec3
 from cardan.maths.vector import add3, get3, get4, get9, mul_mat_t_vec3, mul_mat_vec3, sub3
 from cardan.model.kernel_views import Data, Model
@@ -164,7 +165,16 @@ def add_sites(m: Model, d: Data) -> int:
         if g < 0:
             return OK
         kind = m.site_type[site]
-        put(d, g, kind, drawn_size(kind, get3(m.site_size, site)), get3(d.site_xpos, site), get9(d.site_xmat, site))
+        pos, mat = get3(d.site_xpos, site), get9(d.site_xmat, site)
+        if kind == GEOM_MESH:
+            mesh = m.site_dataid[site]
+            d.work.scn_geom_i[g, DATAID] = 2 * mesh
+            d.work.scn_geom_i[g, TEXCOORD] = m.mesh_texcoordadr[mesh] >= 0
+            # the mesh's own frame, in the frame of its file, which is that of the site
+            pos = add3(pos, mul_mat_vec3(mat, get3(m.mesh_pos, mesh)))
+            turn = mul_quat(get4(m.site_quat, site), get4(m.mesh_quat, mesh))
+            mat = quat2mat(mul_quat(get4(d.xquat, body), turn))
+        put(d, g, kind, drawn_size(kind, get3(m.site_size, site)), pos, mat)
         colour(m, d, g, m.site_matid[site], get4(m.site_rgba, site))
         glow(m, d, g, body)
         name_it(d, g, LABEL_SITE, site)

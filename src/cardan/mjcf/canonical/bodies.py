@@ -36,7 +36,7 @@ _GEOM = fields(
 )
 # attributes that determine the inertia: a compiled model has only the result
 _MASS = ("mass", "density", "shellinertia", "fitscale")
-_SITE = fields("site_", "type group size pos quat rgba", material="matid")
+_SITE = fields("site_", "type group size pos quat rgba", material="matid", mesh="dataid")
 _CAMERA = fields("cam_", "mode projection fovy ipd resolution pos quat", target="targetbodyid")
 _LIGHT = fields(
     "light_",

@@ -20,7 +20,7 @@ from cardan.maths.quaternion import quat2mat
 from cardan.maths.types import Pose
 from cardan.spec.element import Element
 from cardan.spec.flexcomp.given import direct, gmsh, mesh, pinned_points
-from cardan.spec.flexcomp.lattice import Lattice, disc, grid, oriented, surface
+from cardan.spec.flexcomp.lattice import Lattice, circle, disc, grid, oriented, surface
 from cardan.spec.macro_plugin import give_flex_plugin
 from cardan.spec.orientation import orientation
 from cardan.spec.repeated import OWN, repeated
@@ -30,6 +30,7 @@ _GENERATORS: dict[str, Callable[[Element, dict[str, Any]], Lattice]] = {
     "grid": grid,
     **dict.fromkeys(("box", "cylinder", "ellipsoid"), surface),
     "disc": disc,
+    "circle": circle,
     "mesh": mesh,
     "gmsh": gmsh,
     "direct": direct,
@@ -69,7 +70,7 @@ class Expansion:
         if not finite.all():
             raise macro.error(f"the position of point {int(np.argmin(finite))} is not finite")
         self.pinned = pinned_points(macro, self.values, len(self.point))
-        self.pinned[:1] |= self.lattice.closed
+        self.pinned[:1] |= self.dof == "radial"
         # points of no element are left out
         self.used = np.unique(self.lattice.elem)
         elem = np.searchsorted(self.used, self.lattice.elem)
@@ -122,7 +123,8 @@ class Expansion:
     def _model(self, parent: Element) -> Element:
         """Return the body from which all others are copied: its joints, a mass, the inertia of a small box."""
         values, macro = self.values, self.macro
-        mass = values["mass"] / len(self.point)
+        # in 3.1, points of no element count, too
+        mass = values["mass"] / len(self.used if macro.tree.compat == "4.0" else self.point)
         moment = mass * (2.0 * values["inertiabox"] * values["inertiabox"]) / 3.0
         inertial = {"pos": (0.0, 0.0, 0.0), "mass": mass, "diaginertia": (moment, moment, moment)}
         row, home = parent.row.children["body"], (0.0, 0.0, 0.0)

@@ -9,6 +9,7 @@ import numpy as np
 
 from cardan.formats.gmsh import read_gmsh
 from cardan.formats.meshes import reader
+from cardan.formats.obj import read_obj_segments
 from cardan.formats.raw import MeshDataError, checked
 from cardan.spec.flexcomp.lattice import Lattice, in_order
 from cardan.spec.tree import asset_folder
@@ -16,22 +17,38 @@ from cardan.spec.tree import asset_folder
 if TYPE_CHECKING:
     from cardan.spec.element import Element
 
-_TRIANGLES = 2
+_LINES, _TETRAHEDRA = 1, 3  # dimensions
 
 
 def mesh(element: Element, values: dict[str, Any]) -> Lattice:
-    """Return the points and triangles of a mesh file; vertices at the same place are merged."""
-    if values["dim"] != _TRIANGLES:
-        raise element.error(f"a mesh consists of triangles: dim must be 2, found {values['dim']}", "dim")
+    """Return the elements of a mesh file, of which vertices at the same place count as one.
+
+    These are its triangles; or, in three dimensions, tetrahedra between them and the point ``origin``; or, in one
+    dimension, the lines of an OBJ file.
+    """
+    dim = values["dim"]
+    if dim == _TETRAHEDRA and "origin" not in element.attributes:
+        raise element.error("required attribute missing: tetrahedra join the triangles of a mesh to it", "origin")
     content = _content(element, values)
     try:
-        raw = checked(reader(values["file"], None)(content))
+        if dim == _LINES:
+            vertex, face = read_obj_segments(content)
+        else:
+            raw = checked(reader(values["file"], None)(content))
+            vertex, face = raw.vertex, raw.face
     except MeshDataError as error:
         raise element.error(str(error), "file") from None
-    if not len(raw.face):
-        raise element.error("the mesh has no faces", "file")
-    first, number = in_order(raw.vertex)
-    return scaled(element, values, raw.vertex[first].astype(np.float64), number[raw.face])
+    if not len(face):
+        raise element.error("the mesh has no lines" if dim == _LINES else "the mesh has no faces", "file")
+    point = vertex.astype(np.float64)
+    if dim == _TETRAHEDRA:
+        point = np.concatenate([[values["origin"]], point])
+        face = np.concatenate([np.zeros((len(face), 1), np.int64), face + 1], axis=1)
+    first, number = in_order(point)
+    elem = number[face]
+    # a triangle with a corner at the origin has no tetrahedron
+    whole = (np.diff(np.sort(elem, axis=1), axis=1) > 0).all(axis=1) if dim == _TETRAHEDRA else slice(None)
+    return scaled(element, values, point[first], elem[whole])
 
 
 def gmsh(element: Element, values: dict[str, Any]) -> Lattice:

@@ -124,6 +124,19 @@ def disc_of(nx: int, ny: int, spacing: tuple[float, ...]) -> tuple[np.ndarray, n
     return point, elem.reshape(-1, 3)
 
 
+def circle(element: Element, values: dict[str, Any]) -> Lattice:
+    """Return a closed line in the plane of x and y; the first count of points includes the first one twice."""
+    if values["dim"] != 1:
+        raise element.error(f"a circle is a line: dim must be 1, found {values['dim']}", "dim")
+    number = _checked_count(element, values, 1)[0] - 1
+    if number < 3:
+        raise element.error(f"a circle needs at least 3 points and the first one again, found {number + 1}", "count")
+    angle = 2.0 * np.pi * np.arange(number) / number
+    radius = values["spacing"][0] / (2.0 * np.sin(np.pi / number))
+    point = radius * np.stack([np.cos(angle), np.sin(angle), np.zeros(number)], axis=1)
+    return Lattice(point, np.stack([np.arange(number), (np.arange(number) + 1) % number], axis=1))
+
+
 def _onto_ellipsoid(point: np.ndarray) -> np.ndarray:
     """Move points along their radius so that concentric cubes become the spheres inside them."""
     length = np.linalg.norm(point, axis=1, keepdims=True)

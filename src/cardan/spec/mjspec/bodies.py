@@ -134,7 +134,7 @@ class MjsGeom(Posed):
     plugin = plugin_instance
 
 
-@fields(SITE_ROW)
+@fields(SITE_ROW, mesh="meshname")
 class MjsSite(Posed):
     """A site."""
 

@@ -113,7 +113,7 @@ GEOM_ROW = classed(
 SITE_ROW = classed(
     "site",
     "frame of interest",
-    keyword("type", k.SITE, "sphere", "shape", later_keywords={"mesh": "sites with meshes"}),
+    keyword("type", k.SITE, "sphere", "shape"),
     GROUP,
     MATERIAL,
     reals("size", (1, 3), (0.005, 0.005, 0.005), "sizes of the shape, m"),
