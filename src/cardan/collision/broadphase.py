@@ -172,13 +172,16 @@ def sort_bodies(m: Model, d: Data, first: bool) -> None:
 
 @kernel
 def bodies_may_collide(m: Model, body1: int, body2: int) -> bool:
-    """Apply the filters between bodies: contype and conaffinity, same weld body, parent (not the world) and child."""
+    """Apply the filters between bodies: contype and conaffinity, same weld body, parent (not the world) and child.
+
+    Two bodies without degrees of freedom do not collide.
+    """
     contype, conaffinity = m.body_contype, m.body_conaffinity
     if not bits_match(contype[body1], conaffinity[body1], contype[body2], conaffinity[body2]):
         return False
     weld1 = m.body_weldid[body1]
     weld2 = m.body_weldid[body2]
-    if weld1 == weld2:
+    if weld1 == weld2 or (m.body_dofnum[weld1] == 0 and m.body_dofnum[weld2] == 0):
         return False
     if m.opt.disableflags & DSBL_FILTERPARENT:
         return True

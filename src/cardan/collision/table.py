@@ -167,7 +167,7 @@ def _passing(m: MjModel, geom1: np.ndarray, geom2: np.ndarray) -> np.ndarray:
     """Return a mask of the pairs of geoms (broadcast) that pass the filters for pairs that are not explicit."""
     body1, body2 = m.geom_bodyid[geom1], m.geom_bodyid[geom2]
     weld1, weld2 = m.body_weldid[body1], m.body_weldid[body2]
-    passing = weld1 != weld2
+    passing = (weld1 != weld2) & ((m.body_dofnum[weld1] > 0) | (m.body_dofnum[weld2] > 0))
     for contype, conaffinity, a, b in (
         (m.geom_contype, m.geom_conaffinity, geom1, geom2),
         (m.body_contype, m.body_conaffinity, body1, body2),

@@ -160,25 +160,28 @@ _ALONG = 1e-14  # an axis is along a coordinate axis if its other components are
 def put_topology(build: Build) -> None:
     """Set root, weld and tree ids of bodies, parents and addresses of degrees of freedom, sizes of sparse matrices."""
     bodies, counts = build.bodies, build.columns["body_dofnum"]
+    mocapid, own_groups = build.columns["body_mocapid"], build.tree.compat == "4.0"
     rootid, weldid, treeid, lastdof = [0], [0], [-1], [-1]
     ntree = 0
     for body in bodies[1:]:
         parent = body.parent.id if body.parent else 0
         moves = bool(body.joints)
         rootid.append(rootid[parent] if parent else body.id)
-        weldid.append(body.id if moves else weldid[parent])
+        apart = moves or (own_groups and mocapid[body.id] >= 0)
+        weldid.append(body.id if apart else weldid[parent])
         treeid.append(treeid[parent])
         if moves and treeid[parent] < 0:
             treeid[-1] = ntree
             ntree += 1
         lastdof.append(body.joints[0].dofadr + counts[body.id] - 1 if moves else lastdof[parent])
+    moving = [counts[weld] > 0 for weld in weldid]
     simple: list[int] = []
     for run in runs(bodies, ELEMENT_OF):
         pattern = run[0].element.pattern
         if pattern is None or pattern.varied:
-            simple += [_simple(body, weldid) for body in run]
+            simple += [_simple(body, moving) for body in run]
         else:
-            simple += [_simple(run[0], weldid)] * len(run)
+            simple += [_simple(run[0], moving)] * len(run)
     build.columns.update(body_rootid=rootid, body_weldid=weldid, body_treeid=treeid, body_simple=simple)
     build.sizes["ntree"] = ntree
     _put_dofs(build, lastdof, treeid, simple)
@@ -214,7 +217,7 @@ def _put_dofs(build: Build, lastdof: list[int], treeid: list[int], simple: list[
     build.sizes.update(nM=total, nD=2 * total - len(bodyid))
 
 
-def _simple(body: Body, weldid: list[int]) -> int:
+def _simple(body: Body, moving: list[bool]) -> int:
     """Return ``body_simple``: 2 if the body only slides, 1 if its inertia is always diagonal, else 0."""
     if body.parent is None:
         return 1
@@ -222,7 +225,7 @@ def _simple(body: Body, weldid: list[int]) -> int:
         return 0
     if body.parent.parent is not None and body.parent.parent.id:
         return 0  # as in the reference, also for children of two static bodies
-    if body.children or weldid[body.parent.id] or (body.ipos, body.iquat) != IDENTITY:
+    if body.children or moving[body.parent.id] or (body.ipos, body.iquat) != IDENTITY:
         return 0
     for joint in body.joints:
         if joint.type == "free":

@@ -93,7 +93,7 @@ def mjv_applyPerturbForce(m: MjModel, d: MjData, pert: MjvPerturb) -> None:
     """
     body = _selected("mjv_applyPerturbForce", m, d, pert)
     active = pert.active | pert.active2
-    if not body or not active or m.body_weldid[body] == 0:
+    if not body or not active or m.body_dofnum[m.body_weldid[body]] == 0:
         return
     velocity = np.zeros(6)
     mj_objectVelocity(m, d, OBJ_XBODY, body, velocity, 0)
