@@ -79,7 +79,10 @@ def fill_trees(m: MjModel) -> None:
 @native_over("Model", "BodyTrees")
 @exact
 def find_body_trees(m: Model, s: Any, _unused: int, _neither: int) -> int:
-    """Fill the trees of all bodies of the structure `s`; `_unused` and `_neither` are unused integers. Return 0."""
+    """Fill the trees of all bodies, body by body, in the structure `s`. Return 0.
+
+    The integers `_unused` and `_neither` are required by `native_over`.
+    """
     start = 0
     for body in range(m.nbody):
         n = _collect(m, s, body)

@@ -221,7 +221,7 @@ def set_means(m: MjModel, memory: StructMemory) -> None:
 def find_statistics(m: Model, s: Any, _unused: int, _neither: int) -> int:
     """Compute the extent of the model, and means of its inertia, mass and size. Return 0.
 
-    `s` is the structure `INITIAL`; `_unused` and `_neither` are unused integers.
+    `s` is the structure `INITIAL`; the integers `_unused` and `_neither` are required by `native_over`.
     """
     find_extent(m, s)
     find_means(m, s)
@@ -232,7 +232,7 @@ def find_statistics(m: Model, s: Any, _unused: int, _neither: int) -> int:
 def find_constants(m: Model, s: Any, _unused: int, _neither: int) -> int:
     """Compute masses, weights, lengths and poses. Returns `MASSLESS` or `NOT_FINITE` on failure, else 0.
 
-    `s` is the structure `INITIAL`; `_unused` and `_neither` are unused integers.
+    `s` is the structure `INITIAL`; the integers `_unused` and `_neither` are required by `native_over`.
     """
     _sum_masses(m, s)
     for dof in range(m.nv):

@@ -168,7 +168,10 @@ def weigh_actuators(m: Model, s: Any) -> None:
 
 @native_over("Model", "Initial")
 def weigh_rows(m: Model, s: Any, count: int, _unused: int) -> int:
-    """Set the weight x M^-1 x' of each of `count` rows in ``s.row``; the rows are overwritten. `_unused` is unused."""
+    """Set the weight x M^-1 x' of each of `count` rows in ``s.row``; the rows are overwritten. Return 0.
+
+    The integer `_unused` is required by `native_over`.
+    """
     for k in range(count):
         s.row_weight[k] = _row_weight(m, s, k * m.nv)
     return 0

@@ -79,7 +79,7 @@ def _bad_parent(m: MjModel, what: tuple[str, int, int]) -> str:
 def find_topology(m: Model, t: Any, _unused: int, _neither: int) -> int:
     """Fill all tables of `t`; return a nonzero code if the model's arrays are inconsistent.
 
-    `_unused` and `_neither` are unused integers.
+    The integers `_unused` and `_neither` are required by `native_over`.
     """
     for body in range(1, m.nbody):
         if not 0 <= m.body_parentid[body] < body:

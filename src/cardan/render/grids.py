@@ -135,9 +135,9 @@ def blend_cell(
 def grid_run(f: Frame, view: int, inst: int, worker: int, count: int) -> None:
     """Compute the colours of a run of `count` pixels of a plane, whose coordinates, m, are in `run_s` and `run_t`.
 
-    The plane is instance `inst`, in view `view`; the run is that of thread number `worker`. The diagonal divides each
-    cell into two triangles. The first triangle has twice the number of the cell's first node; the second triangle has
-    the next number.
+    The plane is instance `inst` in view `view`, and the run is that of worker `worker`. The diagonal divides each cell
+    into two triangles. The first triangle has twice the number of the cell's first node; the second triangle has the
+    next number.
     """
     run = worker * TILE_WIDTH
     size_x, size_y = single(f.inst_cell[inst, 0]), single(f.inst_cell[inst, 1])

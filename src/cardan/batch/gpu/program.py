@@ -128,7 +128,7 @@ def codes(entries: Sequence[Entry], form: Form, called: Sequence[Entry]) -> list
 
     Args:
         entries: the stages.
-        form: number type and target of the code.
+        form: form of the code: layout, precision and target.
         called: the functions, in the order of their numbers.
     """
     from cardan.jit.front.compile import linked_module

@@ -200,30 +200,30 @@ def _in_version(row: Attribute, other: Attribute, value: Any, version: str) -> t
 
 
 def real(name: str, default: float | None, meaning: str, **more: Any) -> Attribute:
-    """Return the row of a single real number; ``name``, ``default`` and ``meaning`` are those of ``Attribute``."""
+    """Return an attribute's row: a real number. ``name``, ``default``, ``meaning`` are as in ``Attribute``."""
     return Attribute(name, Type.REAL, meaning, default=default, **more)
 
 
 def reals(
     name: str, count: int | tuple[int, int | None], default: tuple[float, ...] | None, meaning: str, **more: Any
 ) -> Attribute:
-    """Return the row of several real numbers: exactly ``count``, or ``count[0]`` to ``count[1]`` (None: no bound).
+    """Return an attribute's row: real numbers, exactly ``count``, or ``count[0]`` to ``count[1]`` (None: no bound).
 
-    ``name``, ``default`` and ``meaning`` are those of ``Attribute``.
+    ``name``, ``default`` and ``meaning`` are as in ``Attribute``.
     """
     low, high = (count, count) if isinstance(count, int) else count
     return Attribute(name, Type.REAL, meaning, low, high, default, **more)
 
 
 def integer(name: str, default: int | None, meaning: str, **more: Any) -> Attribute:
-    """Return the row of one integer (32 bits); ``name``, ``default`` and ``meaning`` are those of ``Attribute``."""
+    """Return an attribute's row: an integer (32 bits). ``name``, ``default``, ``meaning`` are as in ``Attribute``."""
     return Attribute(name, Type.INT, meaning, default=default, **more)
 
 
 def integers(
     name: str, count: int | tuple[int, int | None], default: tuple[int, ...] | None, meaning: str, **more: Any
 ) -> Attribute:
-    """Return the row of several integers; ``name``, ``default`` and ``meaning`` are those of ``Attribute``.
+    """Return an attribute's row: several integers. ``name``, ``default``, ``meaning`` are as in ``Attribute``.
 
     ``count`` is as for ``reals``.
     """
@@ -232,32 +232,32 @@ def integers(
 
 
 def boolean(name: str, default: bool | None, meaning: str, **more: Any) -> Attribute:
-    """Return the row of ``true`` or ``false``; ``name``, ``default`` and ``meaning`` are those of ``Attribute``."""
+    """Return an attribute's row: ``true`` or ``false``. ``name``, ``default``, ``meaning`` are as in ``Attribute``."""
     return Attribute(name, Type.BOOL, meaning, default=default, keywords={"false": False, "true": True}, **more)
 
 
 def switch(name: str, default: bool, meaning: str, **more: Any) -> Attribute:
-    """Return the row of ``enable`` or ``disable``; ``name``, ``default`` and ``meaning`` are those of ``Attribute``."""
+    """Return an attribute's row, ``enable`` or ``disable``. ``name``, ``default``, ``meaning`` are as in ``Attribute``."""
     return Attribute(name, Type.BOOL, meaning, default=default, keywords={"disable": False, "enable": True}, **more)
 
 
 def keyword(name: str, words: Mapping[str, int], default: str | None, meaning: str, **more: Any) -> Attribute:
-    """Return the row of one of the ``words``; ``name``, ``default`` and ``meaning`` are those of ``Attribute``."""
+    """Return an attribute's row: one of the ``words``. ``name``, ``default``, ``meaning`` are as in ``Attribute``."""
     return Attribute(name, Type.KEYWORD, meaning, default=default, keywords=words, **more)
 
 
 def keywords(
     name: str, words: Mapping[str, int], default: tuple[str, ...] | None, meaning: str, **more: Any
 ) -> Attribute:
-    """Return the row of different ``words`` of a fixed list, separated by spaces.
+    """Return an attribute's row: different ``words`` of a fixed list, separated by spaces.
 
-    ``name``, ``default`` and ``meaning`` are those of ``Attribute``.
+    ``name``, ``default`` and ``meaning`` are as in ``Attribute``.
     """
     return Attribute(name, Type.KEYWORDS, meaning, high=None, default=default, keywords=words, **more)
 
 
 def text(name: str, meaning: str, default: str | None = None, **more: Any) -> Attribute:
-    """Return the row of free text; ``name``, ``meaning`` and ``default`` are those of ``Attribute``."""
+    """Return an attribute's row: free text. ``name``, ``meaning``, ``default`` are as in ``Attribute``."""
     return Attribute(name, Type.STRING, meaning, default=default, **more)
 
 
@@ -277,7 +277,7 @@ def file(name: str, meaning: str, **more: Any) -> Attribute:
 def coefficients(name: str, meaning: str, later: str) -> Attribute:
     """A linear coefficient, or up to three coefficients of a polynomial without constant: the feature ``later``.
 
-    ``name``, ``meaning`` and ``later`` are those of ``Attribute``.
+    ``name``, ``meaning`` and ``later`` are as in ``Attribute``.
     """
     return Attribute(name, Type.REAL, meaning, 1, 3, 0.0, polynomial=True, later=later, needs=_has_powers)
 
