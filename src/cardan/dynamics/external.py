@@ -124,7 +124,10 @@ def add_wrench(m: Model, d: Data, body: int, point: Vec3, force: Vec3, torque: V
 
 @kernel
 def add_pair(m: Model, d: Data, body1: int, body2: int, point1: Vec3, point2: Vec3, force: Vec3, torque: Vec3) -> None:
-    """Add a force and torque to the second body and the opposite to the first; the world body gets nothing."""
+    """Add `force` (N) and `torque` (N m) to `body2` and the opposite to `body1`; the world body gets nothing.
+
+    The force acts at `point2`, the opposite force at `point1`; all vectors are in the world frame.
+    """
     if body1 > 0:
         add_wrench(m, d, body1, point1, scale3(force, -1.0), scale3(torque, -1.0))
     if body2 > 0:

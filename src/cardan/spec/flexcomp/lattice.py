@@ -167,7 +167,11 @@ def surface(element: Element, values: dict[str, Any]) -> Lattice:
 
 
 def surface_of(shape: str, count: tuple[int, ...], spacing: tuple[float, ...]) -> tuple[np.ndarray, np.ndarray]:
-    """Return points of the surface of a box, cylinder or ellipsoid, after its centre, and triangles between them."""
+    """Return points of the surface of a box, cylinder or ellipsoid, after its centre, and triangles between them.
+
+    `shape` is the type. `count` and `spacing` (m) are the number of points of the grid, and their distance, along each
+    of the three axes.
+    """
     number = np.zeros(count, np.int64)
     inner = slice(1, -1)
     point = _on_shell(number, [number[:, :, 0], number[:, :, -1], *_sides(number, inner)], 1, shape, spacing)
@@ -178,7 +182,10 @@ def surface_of(shape: str, count: tuple[int, ...], spacing: tuple[float, ...]) -
 
 
 def open_surface_of(shape: str, count: tuple[int, ...], spacing: tuple[float, ...]) -> tuple[np.ndarray, np.ndarray]:
-    """Return points and triangles of the surface of a box, cylinder or ellipsoid without its upper face."""
+    """Return points and triangles of the surface of a box, cylinder or ellipsoid without its upper face.
+
+    `shape`, `count` and `spacing` are those of `surface_of`.
+    """
     number = np.zeros(count, np.int64)
     point = _on_shell(number, [number[:, :, 0], *_sides(number, slice(1, None))], 0, shape, spacing)
     faces = ((number[:, :, 0], _DOWN), (number[:, 0, :], _TRIANGLES_OUT), (number[:, -1, :], _TRIANGLES_IN),

@@ -237,7 +237,10 @@ def boolean(name: str, default: bool | None, meaning: str, **more: Any) -> Attri
 
 
 def switch(name: str, default: bool, meaning: str, **more: Any) -> Attribute:
-    """Return an attribute's row, ``enable`` or ``disable``. ``name``, ``default``, ``meaning`` are as in ``Attribute``."""
+    """Return an attribute's row: ``enable`` or ``disable``.
+
+    ``name``, ``default`` and ``meaning`` are as in ``Attribute``.
+    """
     return Attribute(name, Type.BOOL, meaning, default=default, keywords={"disable": False, "enable": True}, **more)
 
 
