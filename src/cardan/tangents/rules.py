@@ -173,7 +173,9 @@ SLOPES: dict[str, Slope] = {
 
 
 def slopes(name: str, lines: Lines, arguments: Sequence[str], result: str) -> Sequence[str]:
-    """Write code for the derivatives of a function by its arguments; return the names of the derivatives.
+    """Write code for the derivatives of function `name` by its arguments; return the names of the derivatives.
+
+    `lines` is the writer of the code; `arguments` and `result` are the names of the function's arguments and result.
 
     Raises:
         TransformError: there is no rule for the function.

@@ -86,7 +86,7 @@ def source(*shape: int | str, dtype: str = "f8", optional: bool = False) -> Arra
 
 
 def target(*shape: int | str, dtype: str = "f8", optional: bool = False, apart: bool = False) -> Array:
-    """Describe an array that results are written to."""
+    """Describe an array that results are written to; `dtype`, `optional` and `apart` as in `Array`."""
     return Array(shape, dtype, written=True, optional=optional, apart=apart)
 
 

@@ -61,7 +61,10 @@ def compile_into_cache(entry: Entry, form: Form = HERE) -> tuple[str, bytes]:
 
 
 def compile_if_free(entry: Entry, form: Form = HERE, wait: bool = False) -> tuple[str, bytes] | None:
-    """Return symbol and object code of a stage. If another process is compiling it, wait (if `wait`) or return None."""
+    """Return symbol and object code of a stage. If another process is compiling it, wait (if `wait`) or return None.
+
+    `entry` is the stage, and `form` is the form of the code.
+    """
     from cardan.jit.cache.fingerprint import fingerprint
 
     key = fingerprint(entry, form)

@@ -277,7 +277,10 @@ def _native(function: Callable[..., Any]) -> Any:
 
 
 def call(function: Callable[..., Any], first: StructMemory, second: StructMemory, i: int = 0, j: int = 0) -> int:
-    """Run a function decorated with `native_over`, without the GIL if it is native; return the kernel's result."""
+    """Run `function`, decorated with `native_over`, without the GIL if it is native; return the kernel's result.
+
+    The function's arguments are the structures `first` and `second` and the integers `i` and `j`.
+    """
     if jit_enabled:
         return _native(function)(first.address, second.address, i, j)
     return int(function(InterpretedView(first), InterpretedView(second), i, j) or 0)

@@ -390,7 +390,9 @@ def linked_module(entry: Entry, form: Form = HERE) -> str:
 
 
 def emit(name: str, module: Any, machine: Any) -> bytes:
-    """Return the object file of a kernel for the processor of a code generator; the module is optimised in place.
+    """Return the object file of a kernel for the processor of a code generator, `machine`.
+
+    The LLVM `module` is optimised in place; `name` is the kernel's name, for errors.
 
     Some calls that are never reached, such as the error of a tuple index that is too large, disappear only if each
     function is simplified on its own first. That doubles the time, so it is done only for entries that need it.

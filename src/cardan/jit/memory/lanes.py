@@ -45,7 +45,9 @@ class LaneLayout:
 def lane_layout(
     struct: Struct, growable: frozenset[str], capacity: str | None, sizes: Mapping[str, int], worlds: int
 ) -> LaneLayout:
-    """Lay out the fields of a capacity for many worlds; None: those of fixed size, scalars included.
+    """Lay out the fields of a `capacity` for many `worlds`; None: those of fixed size, scalars included.
+
+    `growable` are the names of capacities of `struct` that may grow, and `sizes` are the values of all sizes.
 
     Among the fields of fixed size, arrays of the same type are adjacent, without gaps, so that each type forms one
     array (`groups`). Arrays of real numbers are first, scalars are last.
@@ -76,7 +78,10 @@ def _kind(field: Field) -> int:
 
 
 def groups(struct: Struct, layout: LaneLayout, worlds: int) -> list[tuple[np.dtype, int, int]]:
-    """List the groups of arrays of fixed size: element type, offset in bytes, number of elements for each world."""
+    """List the groups of arrays of fixed size: element type, offset in bytes, number of elements for each world.
+
+    `struct` is the structure, and `layout` is its layout for fixed sizes; `worlds` is the number of worlds.
+    """
     found: dict[int, tuple[np.dtype, int, int]] = {}
     for name, (shape, dtype, offset) in layout.places.items():
         kind = _kind(struct.by_name[name])

@@ -40,7 +40,10 @@ def _aligned(raw: np.ndarray, nbytes: int) -> np.ndarray:
 
 
 def buffer_without(struct: Struct, sizes: Mapping[str, int], filled: Collection[str]) -> np.ndarray:
-    """Allocate a buffer for the arrays of fixed size, all 0 except the arrays `filled`, which the caller fills."""
+    """Allocate a buffer for the arrays of fixed size, all 0 except the arrays `filled`, which the caller fills.
+
+    `sizes` are the values of all sizes in the shapes of `struct`.
+    """
     layout = layout_of(struct, frozenset(), None, sizes)
     buffer, start = _aligned(np.empty(layout.nbytes + ALIGNMENT, np.uint8), layout.nbytes), 0
     for offset, nbytes in sorted(layout.places.extent(name) for name in filled):
@@ -61,7 +64,7 @@ def capacity_of(field: Field, growable: frozenset[str]) -> str | None:
 
 
 def fields_of(struct: Struct, growable: frozenset[str], capacity: str | None) -> tuple[Field, ...]:
-    """List the array fields that depend on a capacity (None: those of fixed size)."""
+    """List the array fields of `struct` that depend on a `capacity` (None: those of fixed size), one of `growable`."""
     return _by_capacity(struct, growable)[capacity]
 
 

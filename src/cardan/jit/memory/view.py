@@ -96,7 +96,7 @@ def register_function(function: Callable[..., Any]) -> int:
 
 
 def call_collider(address: int, m: Any, d: Any, geom1: int, geom2: int) -> int:
-    """Call the collision function at `address` (not 0) for two geoms; return its number of contacts."""
+    """Call the collision function at `address` (not 0) for `geom1` and `geom2`; return its number of contacts."""
     return _FUNCTIONS[address - 1](m, d, geom1, geom2)
 
 

@@ -105,7 +105,10 @@ done:
 
 
 def kernel_text(symbols: Sequence[str], extra: int = 0, convention: str = "") -> str:
-    """Write the kernel that calls the functions of stages; with an empty `convention`, it is an ordinary function."""
+    """Write the kernel that calls the functions of stages, whose names are `symbols`.
+
+    They take `extra` more integers. With an empty calling `convention`, the kernel is an ordinary function.
+    """
     words = ", ".join(["i64"] * (2 + extra))
     more = "".join(f", i64 %x{k}" for k in range(extra))
     names = {"index": WORLD_INDEX, "count": WORLD_COUNT, "parameters": more}
