@@ -49,18 +49,19 @@ def get_quat(a: ConstArray1, adr: int) -> Vec4:
 
 
 @kernel
-def _normalize_qpos_quat(d: Data, adr: int) -> Vec4:
-    """Normalise the quaternion at `qpos[adr]` in place, and return it."""
+def _unit_qpos_quat(d: Data, adr: int, in_place: bool) -> Vec4:
+    """Return the normalised quaternion at `qpos[adr]`, after storing it there if `in_place`."""
     quat = normalize4(get_quat(d.qpos, adr))
-    d.qpos[adr] = quat[0]
-    d.qpos[adr + 1] = quat[1]
-    d.qpos[adr + 2] = quat[2]
-    d.qpos[adr + 3] = quat[3]
+    if in_place:
+        d.qpos[adr] = quat[0]
+        d.qpos[adr + 1] = quat[1]
+        d.qpos[adr + 2] = quat[2]
+        d.qpos[adr + 3] = quat[3]
     return quat
 
 
 @kernel
-def _moved_pose(m: Model, d: Data, body: int) -> tuple[Vec3, Vec4]:
+def _moved_pose(m: Model, d: Data, body: int, in_place: bool) -> tuple[Vec3, Vec4]:
     """Pose of a body after the motion of all of its ball, slide and hinge joints."""
     parent = m.body_parentid[body]
     mocap = m.body_mocapid[body]
@@ -69,7 +70,8 @@ def _moved_pose(m: Model, d: Data, body: int) -> tuple[Vec3, Vec4]:
     if mocap >= 0:
         pos = get3(d.mocap_pos, mocap)
         quat = normalize4(get4(d.mocap_quat, mocap))
-        set4(d.mocap_quat, mocap, quat)
+        if in_place:
+            set4(d.mocap_quat, mocap, quat)
     if parent > 0:
         pos = add3(mul_mat_vec3(get9(d.xmat, parent), pos), get3(d.xpos, parent))
         quat = mul_quat(get4(d.xquat, parent), quat)
@@ -85,7 +87,7 @@ def _moved_pose(m: Model, d: Data, body: int) -> tuple[Vec3, Vec4]:
             pos = add_scaled3(pos, xaxis, d.qpos[adr] - m.qpos0[adr])
         else:
             if kind == JNT_BALL:
-                turn = _normalize_qpos_quat(d, adr)
+                turn = _unit_qpos_quat(d, adr, in_place)
             else:
                 turn = axis_angle2quat(axis, d.qpos[adr] - m.qpos0[adr])
             quat = mul_quat(quat, turn)
@@ -110,15 +112,9 @@ def _place(xpos: Array2, xmat: Array2, d: Data, k: int, body: int, sameframe: in
         set9(xmat, k, quat2mat(mul_quat(get4(d.xquat, body), turn)))
 
 
-@stage
-@exact
-def kinematics(m: Model, d: Data) -> int:
-    """Compute the poses of bodies, joints, geoms and sites in the world frame.
-
-    Reads qpos, mocap_pos, mocap_quat and normalises their quaternions in place. Writes xpos, xquat, xmat, xipos, ximat,
-    xanchor, xaxis, geom_xpos, geom_xmat, site_xpos, site_xmat. On x86, results equal the reference's to the last bit,
-    because if hulls have parallel faces, the last bit decides which of several deepest points becomes the contact.
-    """
+@kernel
+def _place_bodies(m: Model, d: Data, in_place: bool) -> None:
+    """Compute the poses of bodies and joints; `in_place`: whether normalised quaternions are stored."""
     zero = (0.0, 0.0, 0.0)
     unit = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
     set3(d.xpos, 0, zero)
@@ -132,11 +128,11 @@ def kinematics(m: Model, d: Data) -> int:
         if joint >= 0 and m.jnt_type[joint] == JNT_FREE:
             adr = m.jnt_qposadr[joint]
             pos = (d.qpos[adr], d.qpos[adr + 1], d.qpos[adr + 2])
-            quat = _normalize_qpos_quat(d, adr + 3)
+            quat = _unit_qpos_quat(d, adr + 3, in_place)
             set3(d.xanchor, joint, pos)
             set3(d.xaxis, joint, get3(m.jnt_axis, joint))
         else:
-            pos, quat = _moved_pose(m, d, body)
+            pos, quat = _moved_pose(m, d, body, in_place)
         mat = quat2mat(quat)
         set3(d.xpos, body, pos)
         set4(d.xquat, body, quat)
@@ -147,12 +143,39 @@ def kinematics(m: Model, d: Data) -> int:
         else:
             set3(d.xipos, body, add3(mul_mat_vec3(mat, get3(m.body_ipos, body)), pos))
             set9(d.ximat, body, quat2mat(mul_quat(quat, get4(m.body_iquat, body))))
+
+
+@kernel
+def _place_frames(m: Model, d: Data) -> None:
+    """Compute the poses of geoms and sites from those of their bodies."""
     for geom in range(m.ngeom):
         pos, quat = get3(m.geom_pos, geom), get4(m.geom_quat, geom)
         _place(d.geom_xpos, d.geom_xmat, d, geom, m.geom_bodyid[geom], m.geom_sameframe[geom], pos, quat)
     for site in range(m.nsite):
         pos, quat = get3(m.site_pos, site), get4(m.site_quat, site)
         _place(d.site_xpos, d.site_xmat, d, site, m.site_bodyid[site], m.site_sameframe[site], pos, quat)
+
+
+@stage
+@exact
+def kinematics(m: Model, d: Data) -> int:
+    """Compute the poses of bodies, joints, geoms and sites in the world frame.
+
+    Reads qpos, mocap_pos, mocap_quat and normalises their quaternions in place. Writes xpos, xquat, xmat, xipos, ximat,
+    xanchor, xaxis, geom_xpos, geom_xmat, site_xpos, site_xmat. On x86, results equal the reference's to the last bit,
+    because if hulls have parallel faces, the last bit decides which of several deepest points becomes the contact.
+    """
+    _place_bodies(m, d, True)
+    _place_frames(m, d)
+    return OK
+
+
+@stage
+@exact
+def kinematics_at_use(m: Model, d: Data) -> int:
+    """Do as `kinematics`, but leave qpos and mocap_quat as they are: other functions normalise them at use, too."""
+    _place_bodies(m, d, False)
+    _place_frames(m, d)
     return OK
 
 

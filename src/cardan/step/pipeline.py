@@ -29,7 +29,7 @@ from cardan.dynamics.energy import energy_pos, energy_vel, subtree_vel
 from cardan.dynamics.fluid import fluid, fluid_derivatives, fluid_derivatives_with_blocks, has_fluid
 from cardan.dynamics.free_bodies import free_body_derivatives, has_standalone_bodies
 from cardan.dynamics.inertia import crb, factor_m
-from cardan.dynamics.kinematics import camlight, kinematics
+from cardan.dynamics.kinematics import camlight, kinematics, kinematics_at_use
 from cardan.dynamics.muscle import has_muscles, muscles
 from cardan.dynamics.passive import passive
 from cardan.dynamics.reactions import rne_post_with_tendons
@@ -224,10 +224,11 @@ COLLISION = (
     when(_contacts_on, timed("POS_COLLISION", timed("COL_BROAD"), timed("COL_NARROW", *DETECTION))),
     unless(_contacts_on, *DETECTION),
 )
+KINEMATICS = unless(is_4_0, kinematics), when(is_4_0, kinematics_at_use)
 POSITION_PARTS = (
     timed(
         "POS_KINEMATICS",
-        kinematics,
+        *KINEMATICS,
         com_pos,
         when(lambda m: m.ncam + m.nlight > 0, camlight),  # after com_pos: cameras may follow a subtree's centre of mass
         *FLEX,
@@ -404,7 +405,7 @@ PROGRAMS: dict[str, tuple[Any, ...]] = {
     "mj_invPosition": INV_POSITION,
     "mj_invVelocity": FWD_VELOCITY,
     "mj_invConstraint": (INV_CONSTRAINT,),
-    "mj_kinematics": (kinematics,),
+    "mj_kinematics": KINEMATICS,
     "mj_comPos": (com_pos,),
     "mj_camlight": (camlight,),
     "mj_flex": FLEX,
