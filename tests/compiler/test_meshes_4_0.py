@@ -276,3 +276,32 @@ def test_specification() -> None:
     assert m.mesh_graph[0] == 10
     assert m.geom_matid[0] == -1
     assert 'inertia="exact"' in spec.to_xml()
+
+
+QUADS = {
+    "square": "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\n",
+    "first diagonal longer": "v 0 0 0\nv 1 -.2 0\nv 3 0 0\nv 1 .2 0\n",
+    "second diagonal longer": "v 1 -.2 0\nv 3 0 0\nv 1 .2 0\nv 0 0 0\n",
+    "reflex": "v 0 0 0\nv .5 5 0\nv 1 0 0\nv .5 10 0\n",
+}
+
+
+@pytest.mark.parametrize("quad", QUADS)
+def test_quads_are_split_along_the_shorter_diagonal(quad: str) -> None:
+    """3.1 cuts ears, which gives the first diagonal if the polygon is convex."""
+    content = (QUADS[quad] + "v 0 0 1\nf 1 2 3 4\nf 1 2 5\nf 1 4 5\n").encode()
+    check_equal(model('file="m.obj"'), {"m.obj": content})
+
+
+SHAPE = """<mujoco><extension><plugin plugin="mujoco.sdf.bolt"><instance name="b"/></plugin></extension>
+<asset><mesh name="m"><plugin instance="b"/></mesh></asset>
+<worldbody><body><geom type="sdf" mesh="m" pos=".1 .2 .3"><plugin instance="b"/></geom></body></worldbody></mujoco>"""
+
+
+def test_meshes_of_plugins_keep_their_frame() -> None:
+    """The distance function of a plugin and the vertices of its mesh have the same coordinates."""
+    m = cardan.MjModel.from_xml_string(SHAPE, compat="4.0")
+    np.testing.assert_array_equal(m.mesh_pos[0], np.zeros(3))
+    np.testing.assert_array_equal(m.mesh_quat[0], [1.0, 0.0, 0.0, 0.0])
+    np.testing.assert_array_equal(m.body_ipos[1], [0.1, 0.2, 0.3])
+    check_equal(SHAPE)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import partial
 from pathlib import PurePath
 from typing import Any
 
@@ -93,11 +94,11 @@ _LARGEST_COORDINATE = 2.0**30
 _VERTEX_LINE = re.compile(rb"^\s*vertex\s+(\S+)\s+(\S+)\s+(\S+)\s*$", re.MULTILINE | re.IGNORECASE)
 
 
-Merge = Callable[[Floats], tuple[Floats, Indices]]
+def read_stl(content: bytes, is_4_0: bool = False) -> RawMesh:
+    """Read an STL file, binary or text. Equal corners of its triangles are merged into one vertex.
 
-
-def read_stl(content: bytes, merge: Merge = merge_vertices) -> RawMesh:
-    """Read an STL file, binary or text. Equal corners of its triangles are merged into one vertex."""
+    In MuJoCo 4.0 (``is_4_0``), these are all equal corners (see `merge_vertices`).
+    """
     count = int.from_bytes(content[_STL_HEADER : _STL_HEADER + 4], "little")
     wanted = _STL_HEADER + 4 + _STL_FACE.itemsize * count
     if len(content) == wanted and count:
@@ -120,13 +121,8 @@ def read_stl(content: bytes, merge: Merge = merge_vertices) -> RawMesh:
     finite = np.isfinite(corners)
     if not finite.all() or np.abs(corners).max() > _LARGEST_COORDINATE:
         raise MeshDataError("a vertex coordinate of the STL file is not finite or too large (over 2^30)")
-    vertex, face = merge(corners.astype(np.float32))
+    vertex, face = (merge_all_equal if is_4_0 else merge_vertices)(corners.astype(np.float32))
     return RawMesh(vertex, face, np.empty((0, 3), np.float32), np.empty((0, 2), np.float32))
-
-
-def read_stl_all_equal(content: bytes) -> RawMesh:
-    """Read an STL file as MuJoCo 4.0 does: all equal corners become one vertex."""
-    return read_stl(content, merge_all_equal)
 
 
 def read_msh(content: bytes) -> RawMesh:
@@ -153,16 +149,15 @@ def read_msh(content: bytes) -> RawMesh:
 
 
 READERS: dict[str, Callable[[bytes], RawMesh]] = {"stl": read_stl, "obj": read_obj, "msh": read_msh}
+READERS_4_0: dict[str, Callable[[bytes], RawMesh]] = READERS | {
+    "stl": partial(read_stl, is_4_0=True),
+    "obj": partial(read_obj, is_4_0=True),
+}
 _MEDIA_TYPES = {"model/stl": "stl", "model/obj": "obj", "model/vnd.mujoco.msh": "msh"}
 
 
-def reader(name: str, content_type: str | None, all_equal: bool = False) -> Callable[[bytes], RawMesh]:
-    """Return the reader for a file, by its media type or file extension.
-
-    Args:
-        name: name of the file.
-        content_type: its media type, or None.
-        all_equal: whether all equal corners of an STL file become one vertex, as in MuJoCo 4.0 (see `merge_vertices`).
+def format_of(name: str, content_type: str | None) -> str:
+    """Return the format of a file, a key of `READERS`, by its media type or file extension.
 
     Raises:
         MeshDataError: there is no reader for the file.
@@ -171,9 +166,8 @@ def reader(name: str, content_type: str | None, all_equal: bool = False) -> Call
         if content_type not in _MEDIA_TYPES:
             known = ", ".join(_MEDIA_TYPES)
             raise MeshDataError(f"'{content_type}' is not a media type of meshes: use {known}", "content_type")
-        form = _MEDIA_TYPES[content_type]
-    else:
-        form = PurePath(name).suffix[1:].lower()
-        if form not in READERS:
-            raise MeshDataError(f"'{name}' is not a mesh file by its name: it must end with .stl, .obj or .msh", "file")
-    return read_stl_all_equal if all_equal and form == "stl" else READERS[form]
+        return _MEDIA_TYPES[content_type]
+    ending = PurePath(name).suffix[1:].lower()
+    if ending not in READERS:
+        raise MeshDataError(f"'{name}' is not a mesh file by its name: it must end with .stl, .obj or .msh", "file")
+    return ending

@@ -47,8 +47,11 @@ class ObjLines(NamedTuple):
     dropped: int
 
 
-def read_obj(content: bytes) -> RawMesh:
-    """Read the geometry of an OBJ file: all vertices, and the faces of its first shape."""
+def read_obj(content: bytes, is_4_0: bool = False) -> RawMesh:
+    """Read the geometry of an OBJ file: all vertices, and the faces of its first shape.
+
+    In MuJoCo 4.0 (``is_4_0``), polygons with four corners are split along the shorter diagonal.
+    """
     text = content.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     if b"\\\n" in text:
         text = _CONTINUED.sub(b" ", text)
@@ -65,7 +68,7 @@ def read_obj(content: bytes) -> RawMesh:
     # the first row of an image is its upper row
     texcoord[:, 1] = np.float32(1.0) - texcoord[:, 1]
     index = _resolved(lines.corner, (len(vertex), len(texcoord), len(normal)), remarks)
-    corners = index[triangulate(vertex, lines.size, index[:, 0])]
+    corners = index[triangulate(vertex, lines.size, index[:, 0], is_4_0)]
     return RawMesh(
         vertex,
         np.ascontiguousarray(corners[:, :, 0]),

@@ -29,7 +29,7 @@ LARGEST = 100
 """Largest number of corners of a polygon; the reference drops larger polygons."""
 
 
-def triangulate(vertex: np.ndarray, size: np.ndarray, corner: np.ndarray) -> np.ndarray:
+def triangulate(vertex: np.ndarray, size: np.ndarray, corner: np.ndarray, is_4_0: bool = False) -> np.ndarray:
     """Triangulate polygons; return the triangles as indices into the list of corners, (n, 3).
 
     If a polygon crosses itself, so that no ear is left, its remainder is dropped. Polygons of more than `LARGEST`
@@ -39,6 +39,7 @@ def triangulate(vertex: np.ndarray, size: np.ndarray, corner: np.ndarray) -> np.
         vertex: points, float32 (nvertex, 3).
         size: number of corners of each polygon, at least 3.
         corner: vertices of the corners of all polygons, one polygon after the other.
+        is_4_0: whether the shorter diagonal splits polygons with four corners, as in MuJoCo 4.0.
     """
     start = np.cumsum(size) - size
     owner = np.repeat(np.arange(len(size)), size - 2)
@@ -50,7 +51,8 @@ def triangulate(vertex: np.ndarray, size: np.ndarray, corner: np.ndarray) -> np.
         polygons = np.flatnonzero(size == n)
         places = start[polygons, None] + np.arange(n)
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            ears = _cut_ears(_flattened(vertex[corner[places]]))
+            points = vertex[corner[places]]
+            ears = _split(points) if is_4_0 and n == 4 else _cut_ears(_flattened(points))
         rows = (start - 2 * np.arange(len(size)))[polygons, None] + np.arange(n - 2)
         triangles[rows] = start[polygons, None, None] + ears
         dropped[rows] = ears[:, :, 0] < 0
@@ -71,6 +73,13 @@ def _flattened(points: np.ndarray) -> np.ndarray:
     hidden[~real.any(axis=1)] = 0
     seen = np.array([[1, 2], [0, 2], [0, 1]])[hidden]
     return np.take_along_axis(points, seen[:, None, :], axis=2)
+
+
+def _split(points: np.ndarray) -> np.ndarray:
+    """Split polygons (n, 4, 3) along their shorter diagonals: (n, 2, 3) corners. Of equal ones, the second is taken."""
+    diagonals = points[:, 2:] - points[:, :2]
+    first, second = (diagonals * diagonals).sum(axis=2).T
+    return np.where((first < second)[:, None, None], [[0, 1, 2], [0, 2, 3]], [[0, 1, 3], [1, 2, 3]])
 
 
 def _cut_ears(flat: np.ndarray) -> np.ndarray:

@@ -15,7 +15,7 @@ from cardan.compiler.meshes.implicit import implicit_mesh
 from cardan.compiler.meshes.kept import ReadMesh, mesh_of_file
 from cardan.compiler.meshes.surface import Surface
 from cardan.compiler.plugins import instance_of
-from cardan.formats.meshes import reader
+from cardan.formats.meshes import READERS, READERS_4_0, format_of
 from cardan.formats.raw import MeshDataError, RawMesh, from_lists
 from cardan.maths.pose import IDENTITY
 from cardan.maths.quaternion import quat2mat
@@ -55,6 +55,7 @@ class Mesh:
         self.values = element.resolved()
         self.exact: bool = build.settings["exactmeshinertia"]
         self.is_4_0 = build.tree.compat == "4.0"
+        self.is_implicit = False  # whether it is the surface of a plugin's shape
         self.needs_hull = False  # whether a geom collides with the mesh
         self.pose: Pose = IDENTITY  # that the last geom gave the mesh (``mesh_pos``, ``mesh_quat``)
         self.path = asset_name(build, element)  # None for inline data
@@ -72,6 +73,7 @@ class Mesh:
         """Return the mesh from its file or its attributes, or the surface of its plugin's shape."""
         plugin = instance_of(build, self.element, "sdf")
         if plugin is not None and self.path is None and not plugin.shape.of_mesh:
+            self.is_implicit = True
             return ReadMesh(implicit_mesh(plugin.shape, plugin.attributes))
         kind = self.values["builtin"]
         if self.path is None and kind is None:
@@ -84,11 +86,12 @@ class Mesh:
         if kind is not None:
             return ReadMesh(builtin_mesh(kind, self.values["params"]))
         assert self.path is not None
-        read = reader(self.path, self.values["content_type"], all_equal=self.is_4_0)
+        form = format_of(self.path, self.values["content_type"])
+        read = (READERS_4_0 if self.is_4_0 else READERS)[form]
         place = asset_path(build, self.element)
         if place is None:
             return ReadMesh(read(read_asset(build, self.element)))
-        return mesh_of_file(place, read.__name__, lambda: read(read_asset(build, self.element)))
+        return mesh_of_file(place, form + "_4_0" * self.is_4_0, lambda: read(read_asset(build, self.element)))
 
     def _prepare(self, mesh: ReadMesh) -> None:
         """Prepare faces, normals and texture coordinates, then apply reference frame and scale."""

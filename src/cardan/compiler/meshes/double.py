@@ -89,16 +89,16 @@ class DoubleMesh(Mesh):
             return
         parts = self._distribution()
         centre = parts.centre()
-        vertex = self.vertex - centre
-        parts = parts.moved(vertex)
+        parts = parts.moved(self.vertex - centre)
         moments, quat = principal_axes_4_0(parts.second_moments(), ROUND, ROUND)
-        turn = rotation_matrix(neg_quat(quat))
-        vertex = _turned(vertex, turn)
-        self.low, self.high = vertex.min(axis=0), vertex.max(axis=0)
-        self.vertex = vertex.astype(np.float32)
-        self.normal = _turned(self.normal.astype(np.float64), turn).astype(np.float32)
+        if not self.is_implicit:  # the functions of plugins are in the coordinates of the plugin
+            self.pose = (vector3(centre), quat)
+            turn = rotation_matrix(neg_quat(quat))
+            self.vertex = _turned(parts.vertex, turn)
+            self.normal = _turned(self.normal.astype(np.float64), turn).astype(np.float32)
+        self.low, self.high = self.vertex.min(axis=0), self.vertex.max(axis=0)
+        self.vertex = self.vertex.astype(np.float32)
         self.surface = Surface(self.vertex, self.face)
-        self.pose = (vector3(centre), quat)
         self._found = MassProperties(parts.total, self.pose, inertia_box(moments, parts.total))
 
     def _distribution(self) -> Distribution:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cardan.formats.gmsh import read_gmsh
-from cardan.formats.meshes import reader
+from cardan.formats.meshes import READERS, format_of
 from cardan.formats.obj import read_obj_segments
 from cardan.formats.raw import MeshDataError, checked
 from cardan.spec.flexcomp.lattice import Lattice, in_order
@@ -34,7 +34,7 @@ def mesh(element: Element, values: dict[str, Any]) -> Lattice:
         if dim == _LINES:
             vertex, face = read_obj_segments(content)
         else:
-            raw = checked(reader(values["file"], None)(content))
+            raw = checked(READERS[format_of(values["file"], None)](content))
             vertex, face = raw.vertex, raw.face
     except MeshDataError as error:
         raise element.error(str(error), "file") from None
