@@ -26,6 +26,7 @@ PAGES = (
     "docs/how-to-add.md",
     "docs/life-of-a-step.md",
     "docs/mjspec.md",
+    "docs/nonconvex.md",
     "docs/parity.md",
     "docs/performance.md",
     "docs/pictures.md",

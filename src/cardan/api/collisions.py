@@ -9,7 +9,7 @@ import numpy as np
 
 from cardan.api.arguments import check_model, check_pair, valid_id
 from cardan.api.native_call import native_by
-from cardan.collision.distance import geom_distance
+from cardan.collision.distance import geom_distance, has_pieces, smallest_distance, with_pieces
 from cardan.enums import mjtGeom
 from cardan.enums.codes import GEOM_SDF
 from cardan.jit import kernel
@@ -113,7 +113,10 @@ def distance_of_geoms(m: Model, d: Data, geom1: int, geom2: int, distmax: float,
     """Compute the result of `mj_geomDistance`; `SIGNED_DISTANCE` if one of the geoms is a signed-distance shape."""
     if m.geom_type[geom1] == GEOM_SDF or m.geom_type[geom2] == GEOM_SDF:
         return SIGNED_DISTANCE
-    dist = geom_distance(m, d, geom1, geom2, distmax)
+    if has_pieces(m, geom1) or has_pieces(m, geom2):
+        dist = smallest_distance(m, d, with_pieces(m, geom1), with_pieces(m, geom2), distmax)
+    else:
+        dist = geom_distance(m, d, geom1, geom2, distmax)
     for row in range(len(fromto)):
         for k in range(3):
             fromto[row, k] = d.work.witness[0, k]
@@ -144,7 +147,8 @@ def mj_geomDistance(m: MjModel, d: MjData, geom1: int, geom2: int, distmax: floa
         m: model.
         d: data; ``geom_xpos`` and ``geom_xmat`` are read.
         geom1: id of the first geom: plane, height field, sphere, capsule, ellipsoid, cylinder, box or mesh (its convex
-            hull). A height field is the union of convex prisms: the distance is the smallest one of any prism.
+            hull, or its convex pieces). A height field is the union of convex prisms: the distance is the smallest one
+            of any prism.
         geom2: id of the second geom.
         distmax: largest distance of interest, m. Larger distances are not computed.
         fromto: None, or an array of 6 numbers, written: the closest points (the deepest points if the geoms overlap) on

@@ -106,8 +106,21 @@ def show(model: Path) -> None:
     for kind, ending, count in kinds:
         if count:
             table.add_row(kind + ending, ", ".join(escape(getattr(m, kind)(k).name) or str(k) for k in range(count)))
+    pieces = piece_counts(m)
+    if pieces:
+        table.add_row("convex pieces", ", ".join(f"{escape(name)} {count}" for name, count in pieces.items()))
     console.print(table)
     console.print(body_tree(m))
+
+
+def piece_counts(m: cardan.MjModel) -> dict[str, int]:
+    """Return the number of convex pieces of each decomposed mesh, by its name."""
+    last = np.flatnonzero(m.geom_piece >= np.append(m.geom_piece[1:], 0))
+    found: dict[str, int] = {}
+    for geom in last[m.geom_piece[last] > 0].tolist():
+        count = int(m.geom_piece[geom])
+        found[m.mesh(int(m.geom_dataid[geom - count])).name] = count
+    return found
 
 
 MAX_PROFILED_STEPS = 500

@@ -255,6 +255,42 @@ def field_distance(m: Model, d: Data, field: int, geom: int, limit: float) -> fl
 
 
 @kernel
+def has_pieces(m: Model, geom: int) -> bool:
+    """Whether a geom has convex pieces, which follow it and collide for it."""
+    return geom + 1 < m.ngeom and m.geom_piece[geom + 1] == 1
+
+
+@kernel
+def with_pieces(m: Model, geom: int) -> tuple[int, int]:
+    """First and last (exclusive) id of a geom and its convex pieces."""
+    end = geom + 1
+    while end < m.ngeom and m.geom_piece[end] == end - geom:
+        end += 1
+    return geom, end
+
+
+@kernel
+def smallest_distance(m: Model, d: Data, range1: tuple[int, int], range2: tuple[int, int], limit: float) -> float:
+    """Smallest distance between the geoms of two ranges of ids (first, last exclusive), at most `limit` (m).
+
+    Convex pieces replace the geoms that have them. Writes the closest points as `geom_distance` does.
+    """
+    best, start, end = limit, ORIGIN, ORIGIN
+    for geom1 in range(range1[0], range1[1]):
+        for geom2 in range(range2[0], range2[1]):
+            if has_pieces(m, geom1) or has_pieces(m, geom2):
+                continue
+            dist = geom_distance(m, d, geom1, geom2, best)
+            if dist < best:
+                best = dist
+                start = get3(d.work.witness, 0)
+                end = get3(d.work.witness, 1)
+    set3(d.work.witness, 0, start)
+    set3(d.work.witness, 1, end)
+    return best
+
+
+@kernel
 def geom_distance(m: Model, d: Data, geom1: int, geom2: int, limit: float) -> float:
     """Signed distance of geoms `geom1` and `geom2` (ids), at most `limit` (m).
 

@@ -56,6 +56,8 @@ class Build:
         # the last element ``inertial`` that was read, the frames around it, and its values
         self.last_inertial: tuple[Element, tuple[Element, ...], Any] | None = None
         self.fuses = False  # whether bodies without joints become frames of their parents
+        self.pieces: dict[str, list[str]] = {}  # names of the convex pieces of decomposed meshes
+        self.distances: dict[str, Instance] = {}  # instances that compute the exact distance of meshes
         self.discarded: set[Element] = set()  # elements that the model leaves out
 
     def enter(self, kind: str, name: str | None) -> int:

@@ -22,6 +22,7 @@ from cardan.compiler.initial import find_constants, find_statistics
 from cardan.compiler.joints import add_joints
 from cardan.compiler.names import add_custom, add_keyframes, fill_name_tables, find_places, put_names, put_tuples
 from cardan.compiler.nodes import ELEMENT_OF
+from cardan.compiler.pieces import add_distances
 from cardan.compiler.plugins import add_own_instances, add_plugins, instance_of
 from cardan.compiler.reductions import inertias_of_whole, plan_reductions
 from cardan.compiler.relations import add_contacts, add_equalities
@@ -96,6 +97,7 @@ def _compiled(tree: ModelTree) -> MjModel:
     add_plugins(build)
     _add_assets(build)
     add_own_instances(build)
+    add_distances(build)
     _build_bodies(build)
     _add_surfaces(build)
     add_contacts(build)

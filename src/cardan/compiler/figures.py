@@ -178,7 +178,9 @@ def _mesh(build: Build, values: dict[str, Any], element: Element, pose: Pose) ->
     mesh = build.meshes[values["mesh"]]
     properties = mesh.properties(values["shellinertia"])
     mesh.pose = properties.pose
-    mesh.needs_hull |= build.settings["convexhull"] and bool(values["contype"] or values["conaffinity"])
+    collides = bool(values["contype"] or values["conaffinity"]) and values["mesh"] not in build.pieces
+    mesh.needs_hull |= build.settings["convexhull"] and collides
+    mesh.collides |= collides and values["type"] == "mesh"
     centre, half = mesh.centre, mesh.half
     x, y, z = size = mesh_size(centre, half)
     radius = sqrt(x * x + y * y + z * z)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from cardan.compiler.columns import Resolved, table
 from cardan.compiler.figures import Figure, figures, masses, mesh_size, placed_shapes
 from cardan.compiler.nodes import Geom, attached, from_columns
+from cardan.compiler.pieces import geoms_with_distance, with_pieces
 from cardan.compiler.plugins import instance_of
 from cardan.compiler.shapes import check_size, fluid_coefficients
 from cardan.maths.pose import IDENTITY
@@ -38,7 +39,8 @@ def add_geoms(build: Build, bodies: Sequence[Body]) -> None:
     found = attached(bodies, "geom", build.discarded, infers)
     if not found.elements:
         return
-    columns, geoms = _columns(build, found)
+    found, pieces = with_pieces(build, found)
+    columns, geoms = _columns(build, found, pieces)
     first = build.put_attached("geom", "geom", found, columns)
     geoms = from_columns(Geom, range(first, first + len(found.names)), *map(found.repeated, geoms))
     start = 0
@@ -47,8 +49,11 @@ def add_geoms(build: Build, bodies: Sequence[Body]) -> None:
         start += count
 
 
-def _columns(build: Build, found: Attached) -> tuple[dict[str, list[Any]], list[list[Any]]]:
-    """Return the columns of geoms without ``geom_bodyid``, and the values for the members of `Geom` without the id."""
+def _columns(build: Build, found: Attached, pieces: list[int]) -> tuple[dict[str, list[Any]], list[list[Any]]]:
+    """Return the columns of geoms without ``geom_bodyid``, and the values for the members of `Geom` without the id.
+
+    ``pieces`` is the column ``geom_piece``.
+    """
     geoms = Resolved(found.elements)
     words = geoms["type"]
     _check_planes(found, words)
@@ -58,6 +63,11 @@ def _columns(build: Build, found: Attached) -> tuple[dict[str, list[Any]], list[
         if which in shapes.parts:
             build.mesh_poses[number] = shapes.parts[which]
     columns = geoms.columns(_GEOM)
+    for number, piece in enumerate(pieces):
+        if piece == 1:  # the pieces collide for the geom before
+            columns["geom_contype"][number - 1] = columns["geom_conaffinity"][number - 1] = 0
+    for number, instance in geoms_with_distance(build, geoms).items():
+        columns["geom_type"][number], plugins[number] = GEOM["sdf"], instance
     groups = columns["geom_group"]
     low, high = build.settings["inertiagrouprange"]
     # whether the inertia of the body is inferred from each geom
@@ -67,6 +77,7 @@ def _columns(build: Build, found: Attached) -> tuple[dict[str, list[Any]], list[
     columns |= {
         "geom_condim": condims(geoms),
         "geom_dataid": [figure.dataid for figure in shapes.figures],
+        "geom_piece": pieces,
         "geom_plugin": plugins,
         "geom_pos": pos,
         "geom_quat": quat,
@@ -81,7 +92,7 @@ def _columns(build: Build, found: Attached) -> tuple[dict[str, list[Any]], list[
     if build.tree.compat == "4.0":  # the gap extends the range of contacts
         reach = [margin + gap for margin, gap in zip(reach, columns["geom_gap"], strict=True)]
     contacts = columns["geom_contype"], columns["geom_conaffinity"], reach
-    return columns, [groups, pos, quat, mass, inertia, *contacts]
+    return columns, [groups, pos, quat, mass, inertia, *contacts, pieces]
 
 
 def _check_planes(found: Attached, words: list[str]) -> None:

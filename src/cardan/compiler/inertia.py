@@ -44,7 +44,8 @@ def set_inertia(build: Build, body: Body, others: Sequence[Body] = ()) -> None:
 def _set_inertia(build: Build, body: Body) -> bool:
     """Set and check mass, inertia and inertial frame of a body. Return whether they are independent of its pose."""
     source, (low, high) = build.settings["inertiafromgeom"], build.settings["inertiagrouprange"]
-    counted = [geom for geom in body.geoms if low <= geom.group <= high] if source != "false" else []
+    geoms = body.geoms if source != "false" else ()
+    counted = [geom for geom in geoms if low <= geom.group <= high and not geom.piece]
     if build.tree.compat == "4.0":
         counted = [geom for geom in counted if geom.mass > _LEAST_MASS]
     if body.inertial is not None and not (source == "true" and counted):

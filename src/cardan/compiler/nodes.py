@@ -35,6 +35,7 @@ class Geom(NamedTuple):
     contype: int
     conaffinity: int
     reach: float
+    piece: int  # number of the convex piece, from 1; 0: not a piece
 
 
 class Joint(NamedTuple):

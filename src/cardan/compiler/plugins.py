@@ -90,6 +90,11 @@ def own_instance(build: Build, element: Element, capability: str) -> Instance:
     return instance
 
 
+def unnamed_instance(build: Build, element: Element, plugin: str) -> Instance:
+    """Add an instance of a registered plugin, without a name and without settings, for an element."""
+    return _enter(build, element, PLUGINS[plugin])
+
+
 def _wanted(build: Build, element: Element) -> Instance:
     """Return the instance that an element names, or a new unnamed instance of the plugin that it names."""
     values = element.resolved() if element.row.entry else element.attributes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import TYPE_CHECKING
 
 from cardan.compiler.columns import Resolved, table
@@ -35,22 +36,39 @@ def add_contacts(build: Build) -> None:
 
 
 def _add_pairs(build: Build, elements: list[Element]) -> None:
-    """Add contact pairs. The geom with the lower id becomes the first geom of its pair."""
+    """Add contact pairs. The geom with the lower id becomes the first geom of its pair.
+
+    If convex pieces collide for a geom, there is a pair for each piece. Only the first of these pairs has a name.
+    """
     if not elements:
         return
     pairs, ids, bodyid = Resolved(elements), build.ids["geom"], build.columns["geom_bodyid"]
-    geoms = [sorted((ids[one], ids[other])) for one, other in zip(pairs["geom1"], pairs["geom2"], strict=True)]
-    signatures = [_signature(bodyid[one], bodyid[other]) for one, other in geoms]
-    columns = pairs.columns(_PAIR) | {
-        "pair_dim": condims(pairs),
-        "pair_geom1": [one for one, _ in geoms],
-        "pair_geom2": [other for _, other in geoms],
-        "pair_signature": signatures,
-    }
-    order = sorted(range(len(elements)), key=signatures.__getitem__)
-    build.enter_all("pair", [elements[number].attributes.get("name") for number in order])
-    for name, column in columns.items():
-        build.columns[name] = [*map(column.__getitem__, order)]
+    rows: list[tuple[int, int, str | None, int, int]] = []  # signature, index of the element, name, ids of the geoms
+    for number, names in enumerate(zip(pairs["geom1"], pairs["geom2"], strict=True)):
+        one, other = sorted(ids[name] for name in names)
+        signature, name = _signature(bodyid[one], bodyid[other]), elements[number].attributes.get("name")
+        for first, second in product(_colliding(build, one), _colliding(build, other)):
+            rows.append((signature, number, name, first, second))
+            name = None
+    rows.sort(key=lambda row: row[0])
+    which = [number for _, number, *_ in rows]
+    build.enter_all("pair", [name for _, _, name, *_ in rows])
+    columns = pairs.columns(_PAIR) | {"pair_dim": condims(pairs)}
+    build.columns.update({name: [*map(column.__getitem__, which)] for name, column in columns.items()})
+    build.columns.update(
+        pair_geom1=[one for *_, one, _ in rows],
+        pair_geom2=[other for *_, other in rows],
+        pair_signature=[signature for signature, *_ in rows],
+    )
+
+
+def _colliding(build: Build, geom: int) -> list[int]:
+    """Return the ids of the convex pieces of a geom, or its own id if it has none."""
+    pieces = build.columns["geom_piece"]
+    end = geom + 1
+    while end < len(pieces) and pieces[end] == end - geom:
+        end += 1
+    return [*range(geom + 1, end)] or [geom]
 
 
 def _signature(body1: int, body2: int) -> int:

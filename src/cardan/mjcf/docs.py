@@ -12,7 +12,7 @@ from dataclasses import replace
 from cardan.errors import with_article
 from cardan.spec.schema.asset import LAYERS
 from cardan.spec.schema.language import INCLUDE, SCHEMA
-from cardan.spec.schema.rows import SAME, Attribute, ElementRow, Type
+from cardan.spec.schema.rows import OWN, SAME, Attribute, ElementRow, Type
 
 _HEAD = """# MJCF reference
 
@@ -23,8 +23,8 @@ Values are separated by spaces. A count such as *1 to 3* means that fewer values
 ones of the default. "undefined" means that the compiler infers the value. An attribute marked **required** must be
 given. Elements, attributes and words marked *later* are read and kept, but compiling a model that uses them raises an
 error: they need a feature that this version does not have. *Since 3.5* marks what MuJoCo has since that version,
-*until 3.2.7* what it had until then. Everything else is in MuJoCo 3.1 and in 4.0. Cardan reads all of them in every
-file ([compat](compat.md) explains where the versions differ in meaning).
+*until 3.2.7* what it had until then, *only in Cardan* what no version has. Everything else is in MuJoCo 3.1 and in
+4.0. Cardan reads all of them in every file ([compat](compat.md) explains where the versions differ in meaning).
 """
 
 _MULTIPLICITY = {"!": "once", "?": "at most once", "*": "any number", "R": "any number, also inside itself"}
@@ -74,6 +74,7 @@ def written(row: ElementRow) -> list[Attribute]:
 def _marks(row: ElementRow | Attribute, later: str | None) -> str:
     """Return the marks of a row: versions that have it, and the missing feature that it needs."""
     words = [f"since {row.since}"] * (row.since is not None) + [f"until {row.until}"] * (row.until is not None)
+    words = ["only in Cardan"] if row.since == OWN else words
     words += [f"later: {later}"] * bool(later)
     return "".join(f" *{word[0].upper()}{word[1:]}.*" for word in words)
 
@@ -130,7 +131,7 @@ _NO_ATTRIBUTES = '<span style="color:black"><i>no attributes</i></span>'
 
 def _has(row: ElementRow | Attribute, version: str) -> bool:
     """Return whether a version of MuJoCo, ``"3.1"`` or ``"4.0"``, has an element or attribute."""
-    return (row.since if version == "3.1" else row.until) is None
+    return row.since != OWN and (row.since if version == "3.1" else row.until) is None
 
 
 def schema_rows(version: str) -> Iterator[tuple[int, str, str, list[str]]]:

@@ -233,6 +233,7 @@ class _MjModelGeomViews:
     user: NDArray[float64]
     rgba: NDArray[float32]
     castshadow: NDArray[uint8]
+    piece: NDArray[int32]
     id: int
     name: str
 
@@ -1136,6 +1137,7 @@ class ModelFields:
     tex_colorspace: NDArray[int32]
     tex_nchannel: NDArray[int32]
     mat_layertexid: NDArray[int32]
+    geom_piece: NDArray[int32]
     tex_data: NDArray[uint8]
     opt: _Option
     stat: _Statistic

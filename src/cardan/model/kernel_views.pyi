@@ -669,6 +669,7 @@ class Model:
     tex_colorspace: Final[ConstIntArray1]
     tex_nchannel: Final[ConstIntArray1]
     mat_layertexid: Final[ConstIntArray2]
+    geom_piece: Final[ConstIntArray1]
 
 class _Data_warning:
     lastinfo: Final[IntArray1]

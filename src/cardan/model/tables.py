@@ -15,6 +15,7 @@ from cardan.model import fields_bodies as bodies
 from cardan.model import fields_data as data
 from cardan.model import fields_later as later
 from cardan.model import fields_options as options
+from cardan.model import fields_own as own
 from cardan.model import fields_relations as relations
 from cardan.model.fields_work import DERIVED, WORK
 
@@ -28,7 +29,7 @@ def _tables_of(*modules: ModuleType) -> Tables:
 
 
 _EARLY = _tables_of(options, bodies, assets, relations)
-_LATER = _tables_of(later)
+_LATER = _tables_of(later, own)
 MODEL_TABLES = _EARLY | _LATER
 DATA_TABLES = _tables_of(data, arena)
 """The public tables of the model and of the data."""

@@ -9,7 +9,7 @@ from math import pi, tan
 
 from numpy import float32
 
-from cardan.collision.distance import geom_distance
+from cardan.collision.distance import smallest_distance, with_pieces
 from cardan.collision.ray_scene import ray_scene
 from cardan.dynamics.com import object_mat, object_pos
 from cardan.enums.codes import CNSTR_LIMIT_JOINT, CNSTR_LIMIT_TENDON, OBJ_GEOM
@@ -165,26 +165,19 @@ def clock(m: Model, d: Data, i: int) -> None:
 
 @kernel
 def _geom_range(m: Model, kind: int, k: int) -> tuple[int, int]:
-    """First and last (exclusive) geom of an object: a geom or a body."""
+    """First and last (exclusive) geom of an object: a geom with its convex pieces, or a body."""
     if kind == OBJ_GEOM:
-        return k, k + 1
+        return with_pieces(m, k)
     return m.body_geomadr[k], m.body_geomadr[k] + m.body_geomnum[k]
 
 
 @kernel
 def closest_geoms(m: Model, d: Data, i: int) -> tuple[float, Vec3, Vec3]:
     """Find the smallest distance between the geoms of sensor `i`; return it and the two end points."""
-    best, start, end = m.sensor_cutoff[i], (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
-    first1, end1 = _geom_range(m, m.sensor_objtype[i], m.sensor_objid[i])
-    first2, end2 = _geom_range(m, m.sensor_reftype[i], m.sensor_refid[i])
-    for geom1 in range(first1, end1):
-        for geom2 in range(first2, end2):
-            dist = geom_distance(m, d, geom1, geom2, best)
-            if dist < best:
-                best = dist
-                start = get3(d.work.witness, 0)
-                end = get3(d.work.witness, 1)
-    return best, start, end
+    range1 = _geom_range(m, m.sensor_objtype[i], m.sensor_objid[i])
+    range2 = _geom_range(m, m.sensor_reftype[i], m.sensor_refid[i])
+    best = smallest_distance(m, d, range1, range2, m.sensor_cutoff[i])
+    return best, get3(d.work.witness, 0), get3(d.work.witness, 1)
 
 
 @kernel

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from math import floor
 
+from cardan.collision.distance import has_pieces
 from cardan.enums.codes import (
     CAT_DECOR,
     CAT_DYNAMIC,
@@ -107,6 +108,17 @@ def _follow_camera(m: Model, d: Data, g: int, geom: int) -> None:
             d.work.scn_geom_f[g, POS + c] += shift * mat[3 * c + k]
 
 
+@kernel
+def appearance_of(m: Model, d: Data, geom: int) -> int:
+    """Return the geom whose colour and material a geom is drawn with, or -1 if it is not drawn.
+
+    If convex hulls are shown, the convex pieces of a geom are drawn instead of the geom.
+    """
+    if not shows(d, VIS_CONVEXHULL):
+        return geom
+    return -1 if has_pieces(m, geom) else geom - m.geom_piece[geom]
+
+
 @stage
 def add_geoms(m: Model, d: Data) -> int:
     """Add the geoms of the model whose groups are shown and that aren't fully transparent."""
@@ -118,7 +130,8 @@ def add_geoms(m: Model, d: Data) -> int:
         body = m.geom_bodyid[geom]
         if not is_shown(m, d, body) or not shown_group(d, GEOMGROUP, m.geom_group[geom]):
             continue
-        if opacity(m, m.geom_matid[geom], get4(m.geom_rgba, geom)) == 0.0:
+        look = appearance_of(m, d, geom)
+        if look < 0 or opacity(m, m.geom_matid[look], get4(m.geom_rgba, look)) == 0.0:
             continue
         g = new_geom(d, category_of(m, body), OBJ_GEOM, geom)
         if g < 0:
@@ -131,7 +144,7 @@ def add_geoms(m: Model, d: Data) -> int:
         if island >= 0:
             colour(m, d, g, -1, island_rgba(d, island))
         else:
-            colour(m, d, g, m.geom_matid[geom], get4(m.geom_rgba, geom))
+            colour(m, d, g, m.geom_matid[look], get4(m.geom_rgba, look))
         glow(m, d, g, body)
         d.work.scn_geom_f[g, MODELRBOUND] = m.geom_rbound[geom]
         if kind == GEOM_PLANE:

@@ -57,6 +57,7 @@ class Mesh:
         self.is_4_0 = build.tree.compat == "4.0"
         self.is_implicit = False  # whether it is the surface of a plugin's shape
         self.needs_hull = False  # whether a geom collides with the mesh
+        self.collides = False  # whether a geom of type mesh does
         self.pose: Pose = IDENTITY  # that the last geom gave the mesh (``mesh_pos``, ``mesh_quat``)
         self.path = asset_name(build, element)  # None for inline data
         if self.values["maxhullvert"] != -1 and self.values["maxhullvert"] <= 3:
@@ -150,6 +151,11 @@ class Mesh:
     def _hull_of(self, mesh: ReadMesh) -> Hull:
         """Return the convex hull of a mesh as it was read. Raises MeshDataError if there is none."""
         return mesh.hull(self.values["maxhullvert"])
+
+    @property
+    def bulge(self) -> float | None:
+        """Volume of the convex hull in units of the mesh's volume; None if the mesh is not closed."""
+        return self._read_mesh.bulge
 
     # --- mass --------------------------------------------------------------------------------------------------------
 

@@ -13,7 +13,7 @@ import os
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -60,10 +60,43 @@ class ReadMesh:
             self._hulls[most] = _hull_of(vertex.tobytes(), most) if few else convex_hull(vertex, most)
         return self._hulls[most]
 
+    @cached_property
+    def bulge(self) -> float | None:
+        """Volume of the convex hull in units of the mesh's volume; None if the mesh is not closed.
+
+        Scaling, even by different factors along the axes, does not change this ratio.
+        """
+        raw = self.raw
+        corner = raw.vertex.astype(float)[raw.face] if is_closed(raw.vertex, raw.face) else np.empty((0, 3, 3))
+        volume = abs(signed_volume(corner))
+        return signed_volume(raw.vertex.astype(float)[self.hull().face]) / volume if volume else None
+
     @property
     def nbytes(self) -> int:
         """Size of the mesh in bytes."""
         return sum(part.nbytes for part in self._parts())
+
+
+def is_closed(vertex: np.ndarray, face: np.ndarray) -> bool:
+    """Return whether triangles form closed surfaces: they pass along each edge as often in either direction.
+
+    Vertices at the same position count as one.
+    """
+    rows = np.ascontiguousarray(vertex + 0.0)  # without negative zeros
+    _, place = np.unique(rows.view(f"V{3 * rows.itemsize}").ravel(), return_inverse=True)
+    corner = place.reshape(-1)[face].astype(np.int64)
+    start, end = corner.ravel(), np.roll(corner, -1, axis=1).ravel()
+    apart = start != end
+    low, high = np.minimum(start, end)[apart], np.maximum(start, end)[apart]
+    edges, number = np.unique(low << 32 | high, return_inverse=True)
+    ways = np.bincount(number.reshape(-1), np.where(start < end, 1, -1)[apart], len(edges))
+    return len(edges) > 0 and not ways.any()
+
+
+def signed_volume(corner: np.ndarray) -> float:
+    """Return the volume inside closed triangles, whose corners are given (n, 3, 3); negative if they face inwards."""
+    centred = corner - corner[:, 0].mean(axis=0) if len(corner) else corner
+    return float(np.einsum("ij,ij->", centred[:, 0], np.cross(centred[:, 1], centred[:, 2]))) / 6.0
 
 
 @lru_cache(maxsize=MOST_HULLS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import closing
 from typing import TYPE_CHECKING
 
@@ -9,21 +10,28 @@ from cardan.compiler.box_tree import box_tree
 from cardan.compiler.meshes.base import Mesh
 from cardan.compiler.meshes.double import DoubleMesh
 from cardan.compiler.meshes.single import SingleMesh
+from cardan.compiler.pieces import piece_meshes, warn_of_large_hulls
 from cardan.threads import Crew, processors
 
 if TYPE_CHECKING:
     from cardan.compiler.build import Build
+    from cardan.spec.element import Element
 
 _SMALL = 100  # hulls of at most this many vertices are computed without a thread
 _TREE_FIELDS = ("bvh_depth", "bvh_child", "bvh_nodeid", "bvh_aabb")
 
 
 def add_meshes(build: Build) -> None:
-    """Read the mesh assets, in the user's order.
+    """Read the mesh assets in the user's order, then the convex pieces of meshes.
 
     Under 3.1, meshes that use words of later versions follow the rules of those versions.
     """
-    for element in build.tree.section("asset").all("mesh"):
+    _read(build, build.tree.section("asset").all("mesh"))
+    _read(build, piece_meshes(build))
+
+
+def _read(build: Build, elements: Iterable[Element]) -> None:
+    for element in elements:
         values = element.resolved()
         is_new = build.tree.compat == "4.0" or values["inertia"] != "legacy" or values["builtin"] is not None
         mesh = build.meshes[element.name or ""] = (DoubleMesh if is_new else SingleMesh)(build, element)
@@ -44,6 +52,7 @@ def put_meshes(build: Build) -> None:
             crew.each(lambda k, _: wanted[k].graph, len(wanted))
     for mesh in meshes:
         _put_mesh(build, mesh)
+    warn_of_large_hulls(build)
     build.sizes["nbvhstatic"] = build.sizes["nbvh"]
 
 

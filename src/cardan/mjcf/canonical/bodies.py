@@ -34,6 +34,7 @@ _GEOM = fields(
     material="matid",
     castshadow="castshadow",
 )
+_BITS = fields("geom_", "contype conaffinity")
 # attributes that determine the inertia: a compiled model has only the result
 _MASS = ("mass", "density", "shellinertia", "fitscale")
 _SITE = fields("site_", "type group size pos quat rgba", material="matid", mesh="dataid")
@@ -58,7 +59,8 @@ def put_bodies(scribe: Scribe) -> None:
     owners: dict[tuple[str, int], list[int]] = {}
     for kind, field in _OWNERS.items():
         for number, body in enumerate(getattr(m, field).tolist()):
-            owners.setdefault((kind, body), []).append(number)
+            if kind != "geom" or not m.geom_piece[number]:  # convex pieces follow from their mesh
+                owners.setdefault((kind, body), []).append(number)
     for body in range(m.nbody):
         if body:
             elements.append(_put_body(scribe, elements[m.body_parentid[body]], body))
@@ -151,19 +153,30 @@ def _put_geom(scribe: Scribe, body: Element, geom: int) -> None:
     values["fluidshape"] = "ellipsoid" if m.geom_fluid[geom, 0] else "none"
     if m.geom_fluid[geom, 0]:
         values["fluidcoef"] = plain(m.geom_fluid[geom, 1:6])
-    data = int(m.geom_dataid[geom])
+    if scribe.has_pieces(geom):
+        values |= scribe.read(GEOM_ROW, _BITS, geom + 1)
+    data, plugin = int(m.geom_dataid[geom]), int(m.geom_plugin[geom])
     if data >= 0:
         kind = "hfield" if values["type"] == "hfield" else "mesh"
         values |= {kind: scribe.name(kind, data)}
         values["size"] = None
         if kind == "mesh":
             values["pos"], values["quat"] = _mesh_frame_undone(scribe, geom)
+            if values["type"] == "sdf" and _is_exact(scribe, origin, data):
+                values["type"], plugin = "mesh", -1
     values["quat"] = _written(values["quat"])
     scribe.put_user(values, "geom_user", geom)
     if origin is not None:
         known = origin.resolved()
         values |= {name: known[name] for name in _MASS}
-    scribe.put_plugin(origin, scribe.put(body, "geom", values, origin), int(m.geom_plugin[geom]))
+    scribe.put_plugin(origin, scribe.put(body, "geom", values, origin), plugin)
+
+
+def _is_exact(scribe: Scribe, origin: Element | None, mesh: int) -> bool:
+    """Return whether a geom of type sdf is one of type mesh in the source, whose mesh collides by its distance."""
+    element = scribe.source.find("mesh", scribe.name("mesh", mesh) or "")
+    written = origin["type"] if origin is not None else "mesh"
+    return element is not None and element["convex"] == "exact" and written == "mesh"
 
 
 def _put_site(scribe: Scribe, body: Element, site: int) -> None:

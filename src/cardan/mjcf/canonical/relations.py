@@ -22,6 +22,8 @@ def _put_contacts(scribe: Scribe) -> None:
     """Add contact pairs and exclusions."""
     m, section = scribe.m, scribe.tree.section("contact")
     for pair in range(m.npair):
+        if not all(scribe.is_first(geom) for geom in (int(m.pair_geom1[pair]), int(m.pair_geom2[pair]))):
+            continue
         values = scribe.read(PAIR, _PAIR, pair) | {"name": scribe.name("pair", pair)}
         scribe.put(section, "pair", values, scribe.origins.find("pair", pair))
     for exclude in range(m.nexclude):

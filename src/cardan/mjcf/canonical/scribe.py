@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -44,6 +45,7 @@ class Scribe:
         origins: the elements of that tree by kind and id.
         tree: the canonical tree, which grows.
         names: names of the model's objects by kind, in order of their ids.
+        pieces: the field ``geom_piece``.
     """
 
     def __init__(self, m: MjModel, source: ModelTree) -> None:
@@ -51,11 +53,25 @@ class Scribe:
         self.source = source
         self.tree = ModelTree(source.source, source.folder, source.assets, source.compat)
         self.names = {_LONG_KINDS.get(kind, kind): read_names(m, kind) for kind in NAME_FIELDS}
-        self.origins = Origins(source, self.names)
+        self.pieces = m.geom_piece.tolist()
+        self.origins = Origins(source, self.names, self.pieces)
 
     def name(self, kind: str, number: int) -> str | None:
-        """Return the name of an object, or None if it has none or ``number`` is negative."""
+        """Return the name of an object, or None if it has none or ``number`` is negative.
+
+        A convex piece of a geom has the name of the geom.
+        """
+        if kind == "geom" and number >= 0:
+            number -= self.pieces[number]
         return self.names[kind][number] or None if number >= 0 else None
+
+    def has_pieces(self, geom: int) -> bool:
+        """Return whether convex pieces collide for a geom."""
+        return self.pieces[geom + 1 : geom + 2] == [1]
+
+    def is_first(self, geom: int) -> bool:
+        """Return whether a geom is not a convex piece, or is the first one of its geom."""
+        return self.pieces[geom] < 2
 
     def read(self, row: ElementRow, fields: Mapping[str, str], number: int) -> Values:
         """Read attribute values of one object from fields of the model, by a table of attribute → field."""
@@ -195,9 +211,10 @@ _SORTED = ("pair",)
 class Origins:
     """Elements of a source tree by kind and id."""
 
-    def __init__(self, source: ModelTree, names: dict[str, list[str]]) -> None:
+    def __init__(self, source: ModelTree, names: dict[str, list[str]], pieces: list[int]) -> None:
         self._source = source
         self._names = names
+        self._places = [*accumulate((not piece for piece in pieces), initial=0)]  # of geoms, without convex pieces
         self._in_order: dict[str, list[Element]] = {}
         elements: list[Element] = []
         for body in bodies_of(source):
@@ -217,9 +234,8 @@ class Origins:
             found = self._source.find(kind, names[number])
             if found is not None:
                 return found
-        if len(names) != len(elements) or kind in _SORTED:
-            return None
-        return elements[number]
+        places = self._places if kind == "geom" else range(len(names) + 1)
+        return None if places[-1] != len(elements) or kind in _SORTED else elements[places[number]]
 
 
 def asset_name(element: Element) -> str | None:

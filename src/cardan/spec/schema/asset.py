@@ -8,6 +8,7 @@ from cardan.spec.schema import rows
 from cardan.spec.schema.keywords import (
     BUILTIN,
     COLORSPACE,
+    CONVEX,
     ELASTIC_2D,
     EMBED,
     FLEX_EQUALITY,
@@ -22,6 +23,7 @@ from cardan.spec.schema.keywords import (
     TEXTURE_ROLE,
 )
 from cardan.spec.schema.rows import (
+    OWN,
     boolean,
     element,
     file,
@@ -125,6 +127,9 @@ MESH_ROW = classed(
     keyword("builtin", MESH_BUILTIN, None, "shape that the compiler makes", since="3.3.5"),
     reals("params", NUMBERS, None, "parameters of the shape that the compiler makes", since="3.3.5"),
     reference("material", "material", "material of geoms that have none", since="3.3.6"),
+    keyword("convex", CONVEX, "hull", "shape that collides: convex hull, convex pieces, or the mesh itself", since=OWN),
+    real("threshold", 0.05, "concavity that convex pieces may have, 0.01 to 1 (relative)", since=OWN),
+    integer("maxpieces", -1, "largest number of convex pieces; -1: no limit", since=OWN),
     children=[plugin()],
 )
 

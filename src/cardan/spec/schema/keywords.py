@@ -113,6 +113,7 @@ MESH_BUILTIN = _words(
     None,
     "sphere hemisphere cone supersphere supertorus wedge plate grid box cylinder ellipsoid square disc",
 )
+CONVEX = _words(None, "hull decompose exact")
 DYN = _words(mj.mjtDyn, "none integrator filter filterexact muscle user")
 GAIN = _words(mj.mjtGain, "fixed affine muscle user")
 BIAS = _words(mj.mjtBias, "none affine muscle user")

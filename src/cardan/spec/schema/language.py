@@ -29,7 +29,7 @@ from cardan.spec.schema.settings import SETTINGS
 
 # one entry for each kind of element that takes defaults
 _ENTRIES = [
-    entry_row(MESH_ROW, "mesh", keep=("scale", "inertia", "maxhullvert")),
+    entry_row(MESH_ROW, "mesh", keep=("scale", "inertia", "maxhullvert", "convex", "threshold", "maxpieces")),
     entry_row(TEXTURE_ROW, "texture", drop=FILES_OF_TEXTURES, since="3.17.0"),
     entry_row(MATERIAL_ROW, "material", children=(LAYER_ROW,)),
     *(entry_row(row, row.tag) for row in (JOINT_ROW, GEOM_ROW, SITE_ROW)),

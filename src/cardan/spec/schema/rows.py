@@ -12,6 +12,9 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
+OWN = "Cardan"
+"""Value of `since` for what no version of MuJoCo has."""
+
 
 class Type(StrEnum):
     """Type of an attribute's text, and of its Python value in the tree."""
