@@ -186,9 +186,8 @@ def add_spaced(m: Model, d: Data, ncon: int, geom1: int, geom2: int, vertex: int
     return ncon + 1
 
 
-@collider
-@exact
-def plane_mesh(m: Model, d: Data, geom1: int, geom2: int) -> int:
+@kernel
+def plane_mesh_contacts(m: Model, d: Data, geom1: int, geom2: int) -> int:
     """Find up to three contacts of a plane and a mesh.
 
     These are the lowest vertex of the hull, and its first neighbours that are below the margin and not too close to it.
@@ -214,3 +213,10 @@ def plane_mesh(m: Model, d: Data, geom1: int, geom2: int) -> int:
         ncon = add_spaced(m, d, ncon, geom1, geom2, m.mesh_graph[edge], down, depth)
         edge += 1
     return ncon
+
+
+@collider
+@exact
+def plane_mesh(m: Model, d: Data, geom1: int, geom2: int) -> int:
+    """Find up to three contacts of a plane and a mesh; see `plane_mesh_contacts`."""
+    return plane_mesh_contacts(m, d, geom1, geom2)

@@ -18,11 +18,13 @@ import numpy as np
 
 from cardan.collision import capsule, plane
 from cardan.collision.box import box_box
+from cardan.collision.box_clip import box_box_clip
 from cardan.collision.broadphase import are_parent_and_child, bits_match
 from cardan.collision.capsule_box import capsule_box
 from cardan.collision.convex import convex_convex
 from cardan.collision.distance import exact_convex
 from cardan.collision.hfield import hfield_convex
+from cardan.collision.plane_polygon import plane_mesh_polygon
 from cardan.collision.sdf.descent import sdf_descent
 from cardan.collision.sdf.triangles import mesh_sdf
 from cardan.constants import mjENBL_NATIVECCD
@@ -74,6 +76,8 @@ COLLIDERS: dict[tuple[int, int], Callable[..., Any]] = {
 
 EXACT = {convex_convex: exact_convex}
 """Replacements of collision functions if the flag ``nativeccd`` is set in ``opt.enableflags``."""
+LATER = {box_box: box_box_clip, plane.plane_mesh: plane_mesh_polygon}
+"""Replacements of collision functions in models with the behaviour of MuJoCo 4.0."""
 
 Types = tuple[int, int]
 Own = Mapping[Types, "Callable[..., Any] | int"]
@@ -103,10 +107,12 @@ def attach_missing_collider(m: MjModel, d: MjData, own: Own = MappingProxyType({
 
 
 def stock_function(m: MjModel, types: Types) -> Callable[..., Any] | None:
-    """Return the engine's collision function of a pair of types, or None if there is none."""
+    """Return the collision function of a pair of types by the model's version and flags, or None if there is none."""
     function = COLLIDERS.get(types)
+    if function is not None and m.is_4_0:
+        function = LATER.get(function, function)
     if function is not None and m.opt.enableflags & mjENBL_NATIVECCD:
-        return EXACT.get(function, function)
+        function = EXACT.get(function, function)
     return function
 
 
@@ -117,6 +123,11 @@ def _stock(m: MjModel, types: Types, geoms: tuple[int, int]) -> Callable[..., An
         first, second = (f"{mjtGeom(m.geom_type[g]).name[7:].lower()} {_label(m, g)}" for g in geoms)
         raise ValueError(f"collision between {first} and {second} is not supported yet")
     return function
+
+
+def variants(function: Callable[..., Any]) -> tuple[Callable[..., Any], ...]:
+    """Return a collision function of `COLLIDERS` and what may replace it."""
+    return (function, *(table[function] for table in (EXACT, LATER) if function in table))
 
 
 def _label(m: MjModel, geom: int) -> str:

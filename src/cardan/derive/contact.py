@@ -36,7 +36,7 @@ from cardan.collision.contact import (
 )
 from cardan.collision.detection import complete_contact
 from cardan.collision.support import load_geom
-from cardan.collision.table import COLLIDERS, EXACT, stock_function
+from cardan.collision.table import COLLIDERS, stock_function, variants
 from cardan.derive.distant import (
     convex_apart,
     distant_margin,
@@ -418,7 +418,7 @@ def _stage_of(code: int, function: Function | None) -> Stage:
         return contacts_again((code,), NEAR[code], f"{NEAR[code].__name__}_{code - FIRST}")
     if function is None or f"{function.__module__}.".startswith(WITHOUT_TANGENTS):
         return pointwise_contacts(code)
-    served = [types for types, other in COLLIDERS.items() if function in (other, EXACT.get(other))]
+    served = [types for types, other in COLLIDERS.items() if function in variants(other)]
     return contacts_again(tuple(type1 * NTYPES + type2 for type1, type2 in served), function)
 
 
@@ -434,5 +434,5 @@ def contact_stages(m: MjModel, codes: tuple[int, ...]) -> list[Stage]:
 def all_contact_stages() -> list[Stage]:
     """The stages of all kinds of pairs, by the engine's own collision functions."""
     pairs = [(type1 * NTYPES + type2, function) for (type1, type2), function in COLLIDERS.items()]
-    pairs += [(code, EXACT[function]) for code, function in pairs if function in EXACT]
+    pairs = [(code, variant) for code, function in pairs for variant in variants(function)]
     return list(dict.fromkeys([_stage_of(*pair) for pair in pairs] + [_stage_of(code, None) for code in NEAR]))
