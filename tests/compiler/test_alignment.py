@@ -6,7 +6,7 @@ from later import later_run
 
 import cardan
 
-MODEL = """<mujoco><worldbody><body name="b" pos="1 2 3" euler="10 20 30" {body}>{joint}
+MODEL = """<mujoco>{around}<worldbody><body name="b" pos="1 2 3" euler="10 20 30" {body}>{joint}
 <geom type="box" size=".1 .2 .3" pos=".5 0 0" euler="0 0 20"/><geom size=".1" pos="0 .4 0"/>
 <site name="s" pos=".1 .2 .3" euler="10 0 0"/><camera name="c" pos="0 0 1" mode="trackcom"/>
 <light pos="0 0 2" dir="1 0 0"/>{inside}</body><body name="o"><geom size=".1"/></body></worldbody>
@@ -26,13 +26,15 @@ CASES = {
     "not aligned": {"joint": "<freejoint/>"},
     "in a frame": {"joint": '<frame pos="1 1 1"><freejoint align="true"/></frame>'},
     "with a child": {"joint": '<freejoint align="true"/>', "inside": '<body><geom size=".1"/></body>'},
+    "all aligned": {"joint": '<joint type="free"/>', "around": '<compiler alignfree="true"/>'},
+    "all but one": {"joint": '<freejoint align="false"/>', "around": '<compiler alignfree="true"/>'},
     "not simple": {"joint": '<freejoint align="true"/>', "body": 'simple="false"'},
 }
 
 
-def text(joint: str = "", body: str = "", inside: str = "") -> str:
+def text(joint: str = "", body: str = "", inside: str = "", around: str = "") -> str:
     """The model's text with these parts."""
-    return MODEL.format(joint=joint, body=body, inside=inside)
+    return MODEL.format(joint=joint, body=body, inside=inside, around=around)
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -23,6 +23,9 @@ BODY = '<worldbody><body {}><joint/><geom size="1"/></body></worldbody>'
 FLEX = """<worldbody><body name="q"><flexcomp name="f" dim="1" count="3 1 1" radius=".01" spacing="1 1 1" {}</body>
 </worldbody>"""
 
+SOFT = """<worldbody><body name="q"/></worldbody><deformable><flex name="f" dim="2" radius=".01" body="q"
+vertex="0 0 0 1 0 0 0 1 0" element="0 1 2" {}/></deformable>"""
+
 NEEDED = {
     "histories and delays": [MOTOR.format('nsample="3"'), SENSOR.format('<jointpos joint="j" nsample="3" delay="1"/>')],
     "inertia of actuators": [MOTOR.format('armature="1"')],
@@ -41,7 +44,7 @@ NEEDED = {
     "nonlinear springs": [JOINT.format('stiffness="1 2"'), TENDON.format('stiffness="0 0 1"')],
     "nonlinear damping": [JOINT.format('damping="1 0 2"')],
     "plastic springs": [JOINT.format('springyield="1"'), '<keyframe><key plastic="1"/></keyframe>'],
-    "sleeping islands": [BODY.format('sleep="init"')],
+    "sleeping trees": [BODY.format('sleep="init"')],
     "data of rangefinders": [SENSOR.format('<rangefinder site="s" data="dist normal"/>')],
     "rangefinders of cameras": [SENSOR.format('<rangefinder camera="cam"/>')],
     "contact sensors": [
@@ -54,6 +57,8 @@ NEEDED = {
     "inertia of tendons": [TENDON.format('armature="1"'), CLASS + TENDON.format('class="q"')],
     "limits of actuator forces on tendons": [TENDON.format('actuatorfrcrange="-1 1"')],
     "elasticity of flexes": [FLEX.format('><elasticity young="1"/></flexcomp>')],
+    "materials of flex elements": [FLEX.format('material="m n"/>')],
+    "texture coordinates of flex elements": [SOFT.format('texcoord="0 0 1 0 0 1" elemtexcoord="0 1 2"')],
     "interpolated flexes": [FLEX.format('dof="trilinear" cellcount="2 2 2"/>')],
     "scaled frames": ['<worldbody><frame scale="2"><geom size="1"/></frame></worldbody>'],
 }

@@ -52,7 +52,7 @@ def _is_aligned(build: Build, body: Body) -> bool:
         return False
     (joint, _), *_ = body.parts("joint")
     word = joint.attributes.get("align", "auto")
-    wanted = build.settings.get("alignfree", False) if word == "auto" else word == "true"
+    wanted = build.settings["alignfree"] if word == "auto" else word == "true"
     return wanted and (body.ipos, body.iquat) != IDENTITY
 
 

@@ -66,6 +66,8 @@ def _all_fine(tree: ModelTree) -> bool:
                         return False
                 continue
             referred = {word for element in elements if (word := element.attributes.get(name)) is not None}
+            if reference.later:
+                referred = {word for word in referred if not reference.missing_feature(word)}
             known = tree.defaults if kind == "default" else names.get(kind, ())
             if not all(word in known for word in referred):
                 return False
@@ -109,7 +111,7 @@ def _check_each(tree: ModelTree) -> None:
             name, origin = element.attributes.get(reference.name), ""
             if name is None and inherited.get(reference.name):
                 name, origin = inherited[reference.name], f" (from default class '{element.default_class.name}')"
-            if reference.kind in discarded or name is None:
+            if reference.kind in discarded or name is None or reference.missing_feature(name):
                 continue
             if (name or reference.required or row.kind == "sensor") and resolve(element, reference, name) is None:
                 kind = referred_kind(element, reference)

@@ -293,12 +293,13 @@ FLEX_SHARED = (
     GROUP,
     integer("dim", 2, "dimension of elements: 1, 2 or 3"),
     real("radius", 0.005, "radius of elements, m"),
-    reference("material", "material", "material of the flex"),
+    reference("material", "material", "material of the flex, or of each of its elements",
+              later="materials of flex elements", needs=lambda names: len(names.split()) > 1),
     reals("rgba", 4, RGBA, "colour and opacity"),
     boolean("flatskin", False, "flat shading"),
     reals("texcoord", NUMBERS, None, "texture coordinates"),
     integers("element", NUMBERS, None, "vertex numbers of the elements"),
-)
+)  # fmt: skip
 
 DEFORMABLE = element(
     "deformable",
@@ -312,7 +313,12 @@ DEFORMABLE = element(
             integers("element", NUMBERS, None, "vertex numbers of the elements", required=True),
             reals("vertex", NUMBERS, None, "vertex positions, m"),
             integers(
-                "elemtexcoord", NUMBERS, None, "texture coordinates of the corners of the elements", since="3.2.4"
+                "elemtexcoord",
+                NUMBERS,
+                None,
+                "texture coordinates of the corners of the elements",
+                since="3.2.4",
+                later="texture coordinates of flex elements",
             ),
             keyword("dof", FLEX_ORDER, None, "interpolation between nodes", since="3.5", later_keywords=INTERPOLATED),
             CELLCOUNT,

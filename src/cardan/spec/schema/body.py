@@ -279,7 +279,7 @@ BODY = element(
     boolean("mocap", False, "moved by the user, not by physics"),
     real("gravcomp", 0.0, "share of gravity that is compensated"),
     keyword("sleep", k.SLEEP, "auto", "when the moving tree that starts here may sleep", since="3.3.6",
-            later="sleeping islands"),
+            later="sleeping trees"),
     keyword("simple", k.OPT_OUT, "auto", "whether the body may be computed as a simple one", since="3.11"),
     keyword("fuse", k.OPT_OUT, "auto", "whether fusestatic may fuse the body with its parent", since="3.11"),
     USER,
