@@ -7,7 +7,8 @@ import cardan
 
 BODIES = """<worldbody><body><joint name="b" type="ball"/><geom size=".1"/></body>
 <body pos="1 0 0"><joint name="h"/><geom size=".1" pos=".1 0 0"/><site name="s"/></body>
-<body pos="2 0 0"><freejoint name="f"/><geom name="g" size=".1"/><site name="s2"/></body><camera name="c"/></worldbody>"""
+<body pos="2 0 0"><freejoint name="f"/><geom name="g" size=".1"/><site name="s2"/></body>
+<camera name="c"/></worldbody>"""
 FIXED = '<tendon><fixed stiffness="1" range="0 1">{}</fixed></tendon>'
 MODELS = {
     "fixed tendon of a ball joint": BODIES + FIXED.format('<joint joint="b" coef="1"/>'),
