@@ -194,7 +194,7 @@ def vector_of(name: str, value: Any, size: int, what: str = "", dtype: type = np
         dtype: type of the elements.
 
     Returns:
-        The vector (size,); `value` itself if it is one already.
+        The vector (size,), which may share memory with `value`.
     """
     if type(value) is np.ndarray and value.dtype is _FLOAT64 and value.shape == (size,) and dtype is np.float64:
         return value

@@ -169,7 +169,7 @@ def add_all(m: Model, d: Data, n: int, body1: int, body2: int, first_pair: int, 
 def add_bodies(m: Model, d: Data, n: int, body1: int, body2: int, first_pair: int, end_pair: int) -> int:
     """Add the pairs of geoms of two bodies (`body1` < `body2`) that pass the filters; return the new number.
 
-    `n` is the number of candidates so far. The explicit pairs `first_pair` to `end_pair` (exclusive) are not added.
+    `n` is the number of candidates so far. The filters reject explicit pairs `first_pair` to `end_pair` (exclusive).
 
     The pairs are ordered by the ids of their geoms, the geom of lower type first. A second pass therefore finds the
     pairs whose geom of lower type is on `body2`. If the mid phase is disabled, there is one pass, in the order of the

@@ -220,7 +220,7 @@ class Node:
 def read_nodes(text: str | bytes, source: str, root: ElementRow) -> Node:
     """Parse a document to nodes, without checking them. Raises NotWellFormed if the ``text`` is not well-formed.
 
-    ``source`` is the document's name for errors, and ``root`` is the row of its outermost element.
+    ``source`` is the document's name for errors, and ``root`` is the row of the outermost element.
     """
     top = Node(root, {}, source, 1)
     stack: list[Node | None] = []  # None represents an element that is skipped

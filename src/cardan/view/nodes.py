@@ -198,7 +198,8 @@ class Nodes:
 def textured(surface: Surface, image: np.ndarray, rgba: np.ndarray | None = None) -> Any:
     """Make a mesh with a texture from a `surface` with texture coordinates.
 
-    `image` is (height, width, 3), or a cube's six sides, of which the first is shown. It is multiplied by `rgba` (4,).
+    `image` is (height, width, 3), or a cube's six sides, of which the first is shown. The colour of `rgba` (4,), if
+    given, multiplies the image; the opacity has no effect.
     """
     import trimesh
     from PIL import Image
