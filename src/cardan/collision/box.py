@@ -75,9 +75,11 @@ def face_overlap(w: Array1, t: Vec3, t2: Vec3, size1: Vec3, size2: Vec3, axis: i
 
 @kernel
 def edge_overlap(w: Array1, t: Vec3, size1: Vec3, size2: Vec3, i: int, j: int, least: float) -> float:
-    """Separation of two boxes along the perpendicular of edge direction `i` of the first and `j` of the second.
+    """Separation of two boxes along the perpendicular of edge direction `i` of the first and `j` of the second, m.
 
-    The result is -inf if the edges are parallel, or if the separation is certainly below `least`.
+    `w` is the scratch array with the rotation between the boxes, `t` is the vector from centre to centre in the frame
+    of the first box, and `size1` and `size2` are the half sizes. The result is -inf if the edges are parallel, or if
+    the separation is certainly below `least`.
     """
     cosine = w[ROTATION + 3 * i + j]
     if 1.0 - cosine * cosine < PARALLEL:
@@ -363,7 +365,11 @@ def middle_of_edge(m: Model, d: Data, geom: int, axis: int, direction: Vec3) -> 
 
 @kernel
 def put_edge_contact(m: Model, d: Data, geom1: int, geom2: int, pair: int, normal: Vec3, separation: float) -> int:
-    """Write the contact midway between the closest points of two separated edges i and j; `pair` is 3 i + j."""
+    """Write the contact midway between the closest points of two separated edges i and j; `pair` is 3 i + j. Return 1.
+
+    The edges are those of `geom1` and `geom2`. `normal` is the contact normal from the first to the second (world
+    frame), and `separation` is the distance along it, m.
+    """
     u, v = axis_of(d, geom1, pair // 3), axis_of(d, geom2, pair % 3)
     start = middle_of_edge(m, d, geom1, pair // 3, normal)
     between = sub3(middle_of_edge(m, d, geom2, pair % 3, scale3(normal, -1.0)), start)

@@ -273,7 +273,8 @@ def with_pieces(m: Model, geom: int) -> tuple[int, int]:
 def smallest_distance(m: Model, d: Data, range1: tuple[int, int], range2: tuple[int, int], limit: float) -> float:
     """Smallest distance between the geoms of two ranges of ids (first, last exclusive), at most `limit` (m).
 
-    Convex pieces replace the geoms that have them. Writes the closest points as `geom_distance` does.
+    The ranges are `range1` and `range2`. Convex pieces replace the geoms that have them. Writes the closest points as
+    `geom_distance` does.
     """
     best, start, end = limit, ORIGIN, ORIGIN
     for geom1 in range(range1[0], range1[1]):
