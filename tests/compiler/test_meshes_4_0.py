@@ -182,6 +182,18 @@ def test_defaults() -> None:
     assert cardan.MjModel.from_xml_string(xml).mesh_graph[0] == 6
 
 
+@pytest.mark.parametrize("inertia", ["legacy", "convex"])
+@pytest.mark.parametrize("pair", ["", '<contact><pair geom1="g" geom2="s"/></contact>'])
+def test_hulls_on_demand(inertia: str, pair: str) -> None:
+    """Visual geoms need no hull, unless they collide in a pair or the hull determines the inertia."""
+    geom = '<geom name="g" type="mesh" mesh="m" contype="0" conaffinity="0"/>'
+    scene = f'<geom name="s" size="1"/></worldbody>{pair}'
+    xml = model(f'inertia="{inertia}" vertex="{CUBE}" face="{FACES}"', geom).replace("</worldbody>", scene)
+    check_equal(xml)
+    m = cardan.MjModel.from_xml_string(xml, compat="4.0")
+    assert (m.nmeshgraph > 0) == (inertia == "convex" or pair != "")
+
+
 @pytest.mark.parametrize("most", [4, 5, 9, 100])
 def test_bounded_hulls(most: int) -> None:
     """A hull stops at so many vertices; it has the same vertices and order as that of 4.0.0."""
@@ -305,3 +317,25 @@ def test_meshes_of_plugins_keep_their_frame() -> None:
     np.testing.assert_array_equal(m.mesh_quat[0], [1.0, 0.0, 0.0, 0.0])
     np.testing.assert_array_equal(m.body_ipos[1], [0.1, 0.2, 0.3])
     check_equal(SHAPE)
+
+
+READ = """
+mesh = mujoco.MjSpec.from_string(xml).mesh("m")
+out = [np.array(rows) for rows in (mesh.uservert, mesh.userface, mesh.usernormal)]
+"""
+
+
+@pytest.mark.parametrize("kind", ['"supertorus" params="5 .3 1 1"', '"plate" params="3 4"', '"cone" params="5 .3"'])
+def test_data_of_generated_meshes_in_specifications(kind: str) -> None:
+    """The struct has vertices, faces and normals; assigning one makes them explicit, and the model stays the same."""
+    xml = model(f"builtin={kind}", "")
+    spec = cardan.MjSpec.from_string(xml, compat="4.0")
+    mesh = spec.mesh("m")
+    for own, other in zip((mesh.uservert, mesh.userface, mesh.usernormal), later_run(READ, xml=xml), strict=True):
+        np.testing.assert_allclose(own, other, rtol=0.0, atol=1e-7)
+    generated = spec.compile()
+    mesh.uservert[0] = mesh.uservert[0]
+    assert "builtin" not in spec.to_xml()
+    explicit = spec.compile()
+    for name in FIELDS:
+        np.testing.assert_allclose(getattr(explicit, name), getattr(generated, name), atol=1e-12, err_msg=name)

@@ -80,7 +80,18 @@ def figures(build: Build, geoms: Resolved, frames: Sequence[tuple[Element, ...]]
             if figure is None:
                 figure = known[word, size] = _checked(geoms.elements[number], word, size)
         found.append(figure)
+    if build.meshes and build.tree.compat == "4.0":
+        _need_hulls_in_pairs(build, geoms, words)
     return Figures(poses, sizes, found, parts)
+
+
+def _need_hulls_in_pairs(build: Build, geoms: Resolved, words: list[str]) -> None:
+    """Request the hulls of meshes whose geoms collide in pairs that the user defines."""
+    pairs = build.tree.section("contact").all("pair") if build.settings["convexhull"] else []
+    names = {pair.attributes.get(end) for pair in pairs for end in ("geom1", "geom2")}
+    for element, word, mesh in zip(geoms.elements, words, geoms["mesh"], strict=True):
+        if _ASSETS.get(word) == "mesh" and element.name and element.name in names:
+            build.meshes[mesh].needs_hull = True
 
 
 def _fused(frames: tuple[Element, ...]) -> tuple[Element, ...]:

@@ -116,6 +116,7 @@ class DoubleMesh(Mesh):
         surface = surface._replace(apex=surface.centroid())
         if kind == "shell":
             return surface
+        self.needs_hull |= kind == "convex"
         face = self.hull.face if kind == "convex" else self.face
         found = Distribution.of(self.vertex, face, "signed" if kind == "exact" else "volume", surface.apex)
         if found.total < -mjMINVAL:

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from cardan.errors import suggestion
+from cardan.formats.raw import MeshDataError
+from cardan.spec.builtins import builtin_mesh, has_volume
 from cardan.spec.mjspec.struct import Named, fields, struct_class
 from cardan.spec.mjspec.values import LiveList, to_tree
 from cardan.spec.schema.actuator import PLUGIN_ACTUATOR
@@ -24,6 +26,7 @@ from cardan.spec.schema.relations import KEYFRAME
 
 if TYPE_CHECKING:
     from cardan.spec.element import Element
+    from cardan.spec.schema.rows import Attribute
 
 # --- plugins ---------------------------------------------------------------------------------------------------------
 
@@ -117,9 +120,43 @@ _TEXTURES = ("", "texture", *(f"layer {role}" for role in TEXTURE_ROLE if role n
     face="userface",
 )
 class MjsMesh(Named):
-    """A triangle mesh."""
+    """A triangle mesh.
+
+    A mesh that the compiler makes (``builtin`` in MJCF) has its vertices, normals and faces; setting one of them makes
+    it an ordinary mesh.
+    """
 
     plugin = plugin_instance
+
+    def read(self, row: Attribute, part: str | None = None) -> Any:
+        """Return the resolved value of an attribute in the tree's form; see `Struct.read`."""
+        values = self.element.resolved()
+        if row.name in _MESH_DATA and values.get("builtin"):
+            return self._made(values)[row.name]
+        return super().read(row, part)
+
+    def write(self, row: Attribute, name: str, value: Any, part: str | None = None) -> None:
+        """Set an attribute of the element; see `Struct.write`."""
+        values = self.element.resolved()
+        if row.name in _MESH_DATA and values.get("builtin"):
+            made = self._made(values)
+            if values["inertia"] == "legacy" and not has_volume(values["builtin"], values["params"]):
+                self.element["inertia"] = "shell"
+            self.element["builtin"] = self.element["params"] = None
+            for data, numbers in made.items():
+                self.element[data] = numbers or None
+        super().write(row, name, value, part)
+
+    def _made(self, values: Mapping[str, Any]) -> dict[str, tuple[Any, ...]]:
+        """Return vertices, normals, texture coordinates and faces of a mesh that the compiler makes."""
+        try:
+            made = builtin_mesh(values["builtin"], values["params"])
+        except MeshDataError as error:
+            raise self.element.error(str(error), error.attribute) from None
+        return {name: tuple(getattr(made, name).ravel().tolist()) for name in _MESH_DATA}
+
+
+_MESH_DATA = ("vertex", "normal", "texcoord", "face")
 
 
 MjsHField = struct_class("MjsHField", HFIELD_ROW, elevation="userdata")
