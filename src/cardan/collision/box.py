@@ -77,9 +77,9 @@ def face_overlap(w: Array1, t: Vec3, t2: Vec3, size1: Vec3, size2: Vec3, axis: i
 def edge_overlap(w: Array1, t: Vec3, size1: Vec3, size2: Vec3, i: int, j: int, least: float) -> float:
     """Separation of two boxes along the perpendicular of edge direction `i` of the first and `j` of the second, m.
 
-    `w` is the scratch array with the rotation between the boxes, `t` is the vector from centre to centre in the frame
-    of the first box, and `size1` and `size2` are the half sizes. The result is -inf if the edges are parallel, or if
-    the separation is certainly below `least`.
+    `w` is the scratch array with the rotation between the boxes. `t` is the vector from centre to centre in the frame
+    of the first box; `size1` and `size2` are the half sizes. The result is -inf if the edges are parallel, or if the
+    separation is certainly below `least`.
     """
     cosine = w[ROTATION + 3 * i + j]
     if 1.0 - cosine * cosine < PARALLEL:
