@@ -103,7 +103,7 @@ def add_equalities(build: Build) -> None:
     for run in runs(elements, lambda element: element):
         element = run[0]
         kind, first, second, missing, rows = _OBJECTS[element.row.tag]
-        if "site1" in element.attributes:
+        if element.given("site1") is not None:
             kind, first, second = "site", "site1", "site2"
         ids = build.ids[kind]
         own1 = [ids[name] for name in given_by(run, first)]
