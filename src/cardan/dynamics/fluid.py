@@ -193,25 +193,39 @@ def _potential_flow(m: Model, geom: int, axes: Vec3, w: Vec3, v: Vec3) -> tuple[
 
 
 @kernel
-def _drag_and_lift(m: Model, geom: int, axes: Vec3, v: Vec3) -> Vec3:
-    """Force due to the projected area: blunt and slender drag, and Kutta lift."""
+def _scaled_weights(axes: Vec3, exact: bool) -> tuple[Vec3, float, float]:
+    """Return `section_weights` times a factor, the root of its reciprocal, and a lower bound of divisors.
+
+    If `exact`, the largest weight is 1, so that no divisor can vanish, and nothing is bounded. Otherwise the factor is
+    1, and divisors are bounded as in MuJoCo 3.1, which changes the forces on small geoms.
+    """
+    weights = section_weights(axes)
+    if exact:
+        largest = max(weights[0], weights[1], weights[2])
+        return scale3(weights, 1.0 / largest), sqrt(largest), 0.0
+    return weights, 1.0, MINVAL
+
+
+@kernel
+def _drag_and_lift(m: Model, geom: int, axes: Vec3, v: Vec3, exact: bool) -> Vec3:
+    """Force due to the projected area: blunt and slender drag, and Kutta lift; `exact`: see `_scaled_weights`."""
     speed = norm3(v)
     if speed < MINVAL:
         return (0.0, 0.0, 0.0)
     blunt, slender, kutta = m.geom_fluid[geom, 1], m.geom_fluid[geom, 2], m.geom_fluid[geom, 4]
-    weights = section_weights(axes)
+    weights, root, least = _scaled_weights(axes, exact)
     weighted = mul3(weights, v)
-    # bounded as in the reference: for thin plates seen edge on, the lift is smaller than the formula gives
+    # in MuJoCo 3.1, the lift of thin plates seen edge on is smaller than the formula gives
     squared, along = dot3(weighted, weighted), dot3(weighted, v)
-    shape = sqrt(squared / max(MINVAL, along))
-    circulation = kutta * m.opt.density * pi * shape * along / max(MINVAL, speed * squared)
+    shape = root * sqrt(squared / max(least, along))
+    circulation = kutta * m.opt.density * pi * shape * along / max(least, speed * squared)
     drag = (blunt - slender) * pi * shape + slender * largest_section(axes)
     lift = cross(cross(weighted, v), v)
     return add_scaled3(scale3(v, -m.opt.density * drag * speed), lift, circulation)
 
 
 @kernel
-def ellipsoid_wrench(m: Model, geom: int, velocity: Vec6) -> Vec6:
+def ellipsoid_wrench(m: Model, geom: int, velocity: Vec6, exact: bool) -> Vec6:
     """Wrench on the ellipsoid of a geom: added mass, Magnus and Kutta lift, drag, viscous resistance."""
     axes = semiaxes(m, geom)
     w = (velocity[0], velocity[1], velocity[2])
@@ -220,7 +234,7 @@ def ellipsoid_wrench(m: Model, geom: int, velocity: Vec6) -> Vec6:
     resistance = mul3(angular_drag(m, geom, axes), w)
     torque, force = _potential_flow(m, geom, axes, w, v)
     torque = add_scaled3(torque, w, -(m.opt.density * norm3(resistance) + turning))
-    force = add3(add_scaled3(force, v, -moving), _drag_and_lift(m, geom, axes, v))
+    force = add3(add_scaled3(force, v, -moving), _drag_and_lift(m, geom, axes, v, exact))
     return (torque[0], torque[1], torque[2], force[0], force[1], force[2])
 
 
@@ -235,14 +249,9 @@ def _add_wrench(m: Model, d: Data, body: int, point: Vec3, mat: Mat3, wrench: Ve
         d.work.fluid_force[body, 3 + k] += force[k]
 
 
-@stage
-def fluid(m: Model, d: Data) -> int:
-    """Compute the fluid forces, after `passive`.
-
-    Reads cvel, cdof, xipos, ximat, geom_xpos, geom_xmat; writes qfrc_fluid (nv,) and adds it to qfrc_passive.
-    """
-    if not has_fluid(m):
-        return OK
+@kernel
+def _add_fluid(m: Model, d: Data, exact: bool) -> None:
+    """Compute qfrc_fluid, and add it to qfrc_passive; `exact`: see `_scaled_weights`."""
     # force on each body, about the centre of mass of its tree
     for body in range(1, m.nbody):
         set6(d.work.fluid_force, body, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
@@ -253,7 +262,7 @@ def fluid(m: Model, d: Data) -> int:
                     if m.geom_fluid[geom, 0] > 0.0:
                         point, mat = get3(d.geom_xpos, geom), get9(d.geom_xmat, geom)
                         velocity = medium_velocity(m, d, body, point, mat)
-                        _add_wrench(m, d, body, point, mat, ellipsoid_wrench(m, geom, velocity))
+                        _add_wrench(m, d, body, point, mat, ellipsoid_wrench(m, geom, velocity, exact))
             else:
                 point, mat = get3(d.xipos, body), get9(d.ximat, body)
                 velocity = medium_velocity(m, d, body, point, mat)
@@ -269,6 +278,24 @@ def fluid(m: Model, d: Data) -> int:
         force = dot6(get6(d.cdof, dof), get6(d.work.fluid_force, m.dof_bodyid[dof]))
         d.qfrc_fluid[dof] = force
         d.qfrc_passive[dof] += force
+
+
+@stage
+def fluid(m: Model, d: Data) -> int:
+    """Compute the fluid forces, after `passive`.
+
+    Reads cvel, cdof, xipos, ximat, geom_xpos, geom_xmat; writes qfrc_fluid (nv,) and adds it to qfrc_passive.
+    """
+    if has_fluid(m):
+        _add_fluid(m, d, False)
+    return OK
+
+
+@stage
+def exact_fluid(m: Model, d: Data) -> int:
+    """Do as `fluid`, by the rules of MuJoCo 4.0: forces on small ellipsoids are not bounded."""
+    if has_fluid(m):
+        _add_fluid(m, d, True)
     return OK
 
 
@@ -299,26 +326,26 @@ def _potential_flow_slope(m: Model, geom: int, axes: Vec3, w: Vec3, v: Vec3, dw:
 
 
 @kernel
-def _drag_and_lift_slope(m: Model, geom: int, axes: Vec3, v: Vec3, dv: Vec3) -> Vec3:
+def _drag_and_lift_slope(m: Model, geom: int, axes: Vec3, v: Vec3, dv: Vec3, exact: bool) -> Vec3:
     """Directional derivative of blunt and slender drag and Kutta lift."""
     speed = norm3(v)
     if speed < MINVAL:
         return (0.0, 0.0, 0.0)
     blunt, slender, kutta = m.geom_fluid[geom, 1], m.geom_fluid[geom, 2], m.geom_fluid[geom, 4]
-    weights = section_weights(axes)
+    weights, root, least = _scaled_weights(axes, exact)
     a, da = mul3(weights, v), mul3(weights, dv)
     numerator, denominator = dot3(a, a), dot3(a, v)
-    shape = sqrt(numerator / denominator)
-    # changes of the projected area and of the speed, bounded as in the reference (it matters for thin plates)
+    shape = root * sqrt(numerator / denominator)
+    # changes of the projected area and of the speed; in MuJoCo 3.1, bounds matter for thin plates
     across, along = dot3(a, da), dot3(a, dv)
-    area_slope = pi * (denominator * across - numerator * along) / max(MINVAL, sqrt(numerator * denominator**3))
-    shape_rate = across / max(MINVAL, numerator) - along / denominator
+    area_slope = root * pi * (denominator * across - numerator * along) / max(least, sqrt(numerator * denominator**3))
+    shape_rate = across / max(least, numerator) - along / denominator
     speed_rate = dot3(v, dv) / (speed * speed)
     drag = (blunt - slender) * pi * shape + slender * largest_section(axes)
     drag_slope = (blunt - slender) * area_slope + drag * speed_rate
     resisted = add_scaled3(scale3(v, -drag_slope * speed), dv, -drag * speed)
     # lift: scale (a x v) x v
-    scale = kutta * pi * denominator / max(MINVAL, speed * sqrt(numerator * denominator))
+    scale = root * kutta * pi * denominator / max(least, speed * sqrt(numerator * denominator))
     turned = cross(a, v)
     lift = add3(cross(add3(cross(da, v), cross(a, dv)), v), cross(turned, dv))
     lift = add_scaled3(lift, cross(turned, v), -shape_rate - speed_rate)
@@ -326,7 +353,7 @@ def _drag_and_lift_slope(m: Model, geom: int, axes: Vec3, v: Vec3, dv: Vec3) -> 
 
 
 @kernel
-def _ellipsoid_slope(m: Model, geom: int, velocity: Vec6, change: Vec6) -> Vec6:
+def _ellipsoid_slope(m: Model, geom: int, velocity: Vec6, change: Vec6, exact: bool) -> Vec6:
     """Directional derivative of `fluid.ellipsoid_wrench` at `velocity` along `change`."""
     axes = semiaxes(m, geom)
     w, v = (velocity[0], velocity[1], velocity[2]), (velocity[3], velocity[4], velocity[5])
@@ -339,7 +366,7 @@ def _ellipsoid_slope(m: Model, geom: int, velocity: Vec6, change: Vec6) -> Vec6:
     torque, force = _potential_flow_slope(m, geom, axes, w, v, dw, dv)
     torque = add_scaled3(torque, dw, -(m.opt.density * size + turning))
     torque = add_scaled3(torque, w, -m.opt.density * growth)
-    force = add3(add_scaled3(force, dv, -moving), _drag_and_lift_slope(m, geom, axes, v, dv))
+    force = add3(add_scaled3(force, dv, -moving), _drag_and_lift_slope(m, geom, axes, v, dv, exact))
     return (torque[0], torque[1], torque[2], force[0], force[1], force[2])
 
 
@@ -364,7 +391,7 @@ def _set_column(d: Data, body: int, column: int, mat: Mat3, arm: Vec3, wrench: V
 
 
 @kernel
-def _body_matrices(m: Model, d: Data) -> None:
+def _body_matrices(m: Model, d: Data, exact: bool) -> None:
     """Compute the derivative of the fluid force on each body by its velocity: `work.composite`."""
     clear_matrices(m, d)
     for body in range(1, m.nbody):
@@ -378,7 +405,7 @@ def _body_matrices(m: Model, d: Data) -> None:
                         velocity = medium_velocity(m, d, body, point, mat)
                         for column in range(6):
                             change = _local_motion(mat, arm, unit6(column))
-                            _set_column(d, body, column, mat, arm, _ellipsoid_slope(m, geom, velocity, change))
+                            _set_column(d, body, column, mat, arm, _ellipsoid_slope(m, geom, velocity, change, exact))
             else:
                 point, mat = get3(d.xipos, body), get9(d.ximat, body)
                 arm = sub3(point, get3(d.subtree_com, m.body_rootid[body]))
@@ -407,7 +434,7 @@ def fluid_derivatives(m: Model, d: Data) -> int:
     """
     if not has_fluid(m):
         return OK
-    _body_matrices(m, d)
+    _body_matrices(m, d, False)
     if m.opt.integrator == INT_IMPLICITFAST:
         for body in range(1, m.nbody):
             _symmetrise(d, body)
@@ -417,14 +444,18 @@ def fluid_derivatives(m: Model, d: Data) -> int:
 
 
 @stage
-def fluid_derivatives_with_blocks(m: Model, d: Data) -> int:
-    """Compute `fluid_derivatives` for implicitfast, with the unsymmetric parts for standalone free bodies."""
+def exact_fluid_derivatives(m: Model, d: Data) -> int:
+    """Do as `fluid_derivatives`, by the rules of MuJoCo 4.0: nothing is bounded.
+
+    For implicitfast, add all of the derivatives of standalone free bodies.
+    """
     if not has_fluid(m):
         return OK
-    _body_matrices(m, d)
-    for body in range(1, m.nbody):
-        if not is_part_of_standalone(m, body):
-            _symmetrise(d, body)
+    _body_matrices(m, d, True)
+    if m.opt.integrator == INT_IMPLICITFAST:
+        for body in range(1, m.nbody):
+            if not is_part_of_standalone(m, body):
+                _symmetrise(d, body)
     add_to_parents(m, d)
     add_projection(m, d)
     return OK

@@ -26,7 +26,7 @@ from cardan.dynamics.derivatives import (
     implicitfast_derivatives_with_limits,
 )
 from cardan.dynamics.energy import energy_pos, energy_vel, subtree_vel
-from cardan.dynamics.fluid import fluid, fluid_derivatives, fluid_derivatives_with_blocks, has_fluid
+from cardan.dynamics.fluid import exact_fluid, exact_fluid_derivatives, fluid, fluid_derivatives, has_fluid
 from cardan.dynamics.free_bodies import free_body_derivatives, has_standalone_bodies
 from cardan.dynamics.inertia import crb, factor_m
 from cardan.dynamics.kinematics import camlight, kinematics, kinematics_at_use
@@ -244,7 +244,7 @@ INV_POSITION = (timed("POSITION", *POSITION_PARTS, PROJECT),)
 PASSIVE_FORCES = (
     passive,
     when(has_edges, edge_forces),
-    when(has_fluid, fluid),
+    when(has_fluid, unless(is_4_0, fluid), when(is_4_0, exact_fluid)),
     when(has_passive, PASSIVE, when(plugins.has_passive_plugins, plugins.plugin_passive)),
 )
 REFERENCE = (
@@ -302,7 +302,7 @@ VELOCITY_DERIVATIVES = (
     unless(is_4_0, implicitfast_derivatives),
     when(is_4_0, implicitfast_derivatives_with_limits),
     when(has_edges, edge_derivatives),
-    when(has_fluid, when(_with_blocks, fluid_derivatives_with_blocks), unless(_with_blocks, fluid_derivatives)),
+    when(has_fluid, unless(is_4_0, fluid_derivatives), when(is_4_0, exact_fluid_derivatives)),
     when(_with_blocks, free_body_derivatives),
     when(_implicit, coriolis_derivatives),
 )
