@@ -110,6 +110,20 @@ REFUSED += [
         "speculative": "speculative contacts",
     }.items()
 ]
+REFUSED.append(
+    (
+        '`texture embed="false"`',
+        lambda: cardan.MjModel.from_xml_string('<mujoco><compiler passthrough="textures"/></mujoco>'),
+        "textures by reference",
+    )
+)
+REFUSED.append(
+    (
+        '`compiler savecompiled="false"`',
+        lambda: cardan.MjModel.from_xml_string('<mujoco><compiler savecompiled="false"/></mujoco>').to_xml(),
+        "saving models as they are written",
+    )
+)
 WITHOUT_A_NAME: tuple[str, ...] = ()
 
 

@@ -16,9 +16,9 @@ from cardan.visual import fields
 
 STATE = ("time", "qpos", "qvel", "act", "ctrl", "mocap_pos", "mocap_quat", "xfrc_applied", "qfrc_applied")
 STATE += ("eq_active", "userdata", "plugin_state", "qacc_warmstart")
-GEOM = [row.name for row in fields.GEOM]
+GEOM = [row.name for row in fields.GEOM if row.since is None]
 LIGHT = [row.name for row in fields.LIGHT]
-CAMERA = [row.name for row in fields.GL_CAMERA]
+CAMERA = [row.name for row in fields.GL_CAMERA if row.since is None]
 
 
 ROOM = 20_000

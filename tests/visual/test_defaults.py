@@ -36,7 +36,7 @@ def test_default_free_camera() -> None:
 
 
 def assert_same(left: Any, right: Any) -> None:
-    for row in right.table:
+    for row in (row for row in right.table if row.since is None):
         if row.dtype.startswith("S"):
             assert getattr(left, row.name) == getattr(right, row.name)
         else:

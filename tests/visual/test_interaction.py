@@ -51,7 +51,7 @@ def both(pair: Pair) -> Iterator[tuple[ModuleType, Any, Any]]:
 
 def same(left: Any, right: Any) -> None:
     """Members of two structures agree."""
-    for row in right.table:
+    for row in (row for row in right.table if row.since is None):
         np.testing.assert_allclose(getattr(right, row.name), getattr(left, row.name), rtol=1e-6, atol=1e-6)
 
 

@@ -20,16 +20,23 @@ def members(record: object) -> list[str]:
     return [name for name in dir(record) if not name.startswith("_") and not callable(getattr(record, name))]
 
 
+def newer(name: str) -> set[str]:
+    """Members that 3.1.6 does not have."""
+    return {row.name for row in getattr(getattr(cardan, name), "table", ()) if row.since}
+
+
 @pytest.mark.parametrize("name", CLASSES)
 def test_members_are_those_of_the_reference(name: str) -> None:
     record = getattr(cardan, name)()
-    assert sorted(record.names()) == members(getattr(mujoco, name)())
+    assert sorted(set(record.names()) - newer(name)) == members(getattr(mujoco, name)())
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_types_and_defaults(name: str) -> None:
     expected, found = getattr(mujoco, name)(), getattr(cardan, name)()
     for member in found.names():
+        if member in newer(name):
+            continue
         if member in ("lights", "camera", "geoms"):
             assert len(getattr(found, member)) == len(getattr(expected, member))
             continue
@@ -50,7 +57,9 @@ def test_rectangles() -> None:
 
 @pytest.mark.parametrize("name", [n for n in NAMES if n not in ("MjvScene", "MjvFigure")])
 def test_text(name: str) -> None:
-    assert repr(getattr(cardan, name)()) == repr(getattr(mujoco, name)())
+    skipped = tuple(f"  {member}: " for member in newer(name))
+    ours = [line for line in repr(getattr(cardan, name)()).splitlines() if not line.startswith(skipped)]
+    assert ours == repr(getattr(mujoco, name)()).splitlines()
 
 
 def test_copies_stand_alone() -> None:

@@ -27,6 +27,10 @@ def shortened(image: np.ndarray, axis: int) -> np.ndarray:
     return np.moveaxis(image[low] + share * (image[upper] - image[low]), 0, axis)
 
 
+KTX = b"\xabKTX"
+"""First bytes of textures in the format KTX, which are not decoded."""
+
+
 def levels_of(image: np.ndarray) -> list[np.ndarray]:
     """Return the mipmap levels of an image (..., height, width, 3): the image and smaller ones down to one pixel."""
     levels = [image.astype(float)]
@@ -77,10 +81,17 @@ class Textures:
         return bool(self.model.tex_type[tex] == mjtTexture.mjTEXTURE_2D)
 
     def image(self, tex: int) -> np.ndarray:
-        """Return the colours of a texture: (height, width, 3), or (6, width, width, 3) for cubes and sky boxes."""
+        """Return the colours of a texture: (height, width, 3), or (6, width, width, 3) for cubes and sky boxes.
+
+        A single channel is grey; the fourth one, opacity, is ignored. Files in the format KTX are white.
+        """
         model = self.model
         height, width, adr = int(model.tex_height[tex]), int(model.tex_width[tex]), int(model.tex_adr[tex])
-        image = np.array(model.tex_rgb[adr : adr + 3 * height * width]).reshape(height, width, 3)
+        channels = int(model.tex_nchannel[tex])
+        if model.tex_rgb[adr : adr + len(KTX)].tobytes() == KTX:
+            return np.full((1, 1, 3), 255, np.uint8)
+        image = np.array(model.tex_rgb[adr : adr + channels * height * width]).reshape(height, width, channels)
+        image = np.repeat(image, 3, axis=2) if channels == 1 else image[..., :3]
         if self.repeats(tex):
             return image
         sides = image.reshape(-1, width, width, 3)

@@ -51,6 +51,7 @@ def average_camera(scene: MjvScene) -> MjvGLCamera:
     middle = MjvGLCamera()
     words = scene.camera_values.view(np.float32).reshape(2, -1)
     middle.values[...] = (0.5 * (words[0] + words[1])).view(middle.dtype)[0]
+    middle.values["orthographic"] = scene.camera_values["orthographic"][0]
     return middle
 
 
@@ -133,10 +134,12 @@ def view_of(camera: MjvGLCamera, width: int, height: int) -> View:
     axes = axes_of(np.asarray(camera.forward, float), np.asarray(camera.up, float))
     bottom, top, near = camera.frustum_bottom, camera.frustum_top, camera.frustum_near
     half = camera.frustum_width or 0.5 * (top - bottom) * width / height
-    window = np.array([camera.frustum_center - half, camera.frustum_center + half, bottom, top]) * (1.0 / near)
+    perspective = not camera.orthographic
+    scale = 1.0 / near if perspective else 1.0
+    window = np.array([camera.frustum_center - half, camera.frustum_center + half, bottom, top]) * scale
     left, right, low, high = (float(edge) for edge in window)
     position = np.asarray(camera.pos, float)
-    return make_view(axes, position, (left, right, low, high), (width, height), True, near, camera.frustum_far)
+    return make_view(axes, position, (left, right, low, high), (width, height), perspective, near, camera.frustum_far)
 
 
 def mirrored(view: View, point: np.ndarray, normal: np.ndarray, geom: int) -> View:

@@ -313,7 +313,9 @@ def draw_view(
         canvas.depth[here] = 1.0
         return
     # from 0 to 1 (OpenGL 1.5, section 2.11)
-    canvas.depth[here] = far * (1.0 - near / frame.depths()[inside].astype(float)) / (far - near)
+    depths = frame.depths()[inside].astype(float)
+    share = (depths - near) if camera.orthographic else far * (1.0 - near / depths)
+    canvas.depth[here] = share / (far - near)
 
 
 def draw_scene(frame: Frame, canvas: Canvas, viewport: MjrRect, scene: MjvScene, offsamples: int) -> None:

@@ -25,6 +25,7 @@ from cardan.render.shadows import MAP_LANES, bound_maps, draw_map_or_fill
 from cardan.render.vertices import COLORS
 from cardan.threads import Crew
 from cardan.visual import MjvGLCamera, MjvScene
+from cardan.visual.append import CASTS_SHADOW, IS_TRANSPARENT
 
 
 def names_of(prefix: str, *others: str) -> list[str]:
@@ -250,7 +251,9 @@ class Frame:
             return None
         n, arrays = self.get("ninst"), self.memory.arrays
         views = (part for view in lights for part in (view.rows.tobytes(), view.near, view.far, view.perspective))
-        return (self.assets.uploads, *views, *(arrays[name][:n].tobytes() for name in CASTER_ARRAYS))
+        casting = arrays["scene_i"][arrays["inst_geom"][:n], IS_TRANSPARENT] & CASTS_SHADOW
+        parts = (arrays[name][:n].tobytes() for name in CASTER_ARRAYS)
+        return (self.assets.uploads, *views, casting.tobytes(), *parts)
 
     def _fill(self, lit: int, layers: int) -> None:
         """Draw shadow maps, and list the triangles of each tile of the views that are drawn by tiles."""

@@ -15,6 +15,7 @@ from cardan.render.kernel_views import Assets, Frame
 from cardan.render.kernels import int32, picture_stage, single
 from cardan.render.tiles import LANES, count_instance, share_begin
 from cardan.render.vertices import COLORS, color_part, color_vertex, place, turn_normal
+from cardan.visual.append import CASTS_SHADOW, IS_TRANSPARENT
 
 SMALL = 1e-30
 NEAR_MARGIN = 1.001
@@ -331,6 +332,12 @@ def set_up_instance(a: Assets, f: Frame, view: int, share: int, inst: int) -> No
         count_instance(f, view, share, inst)
 
 
+@kernel
+def casts_shadow(f: Frame, inst: int) -> bool:
+    """Whether an instance is part of shadow maps: surfaces are, unless their geom casts no shadow."""
+    return f.inst_line[inst] <= 0.0 and f.scene_i[f.inst_geom[inst], IS_TRANSPARENT] & CASTS_SHADOW != 0
+
+
 @picture_stage
 def begin_share(a: Assets, f: Frame, view: int, share: int) -> int:
     """Transform the vertices of a share of the instances in a view; set up the triangles of complete shapes. Return 0.
@@ -339,7 +346,7 @@ def begin_share(a: Assets, f: Frame, view: int, share: int) -> int:
     """
     for inst in range(share_begin(f, share), share_begin(f, share + 1)):
         unseen = is_hidden(a, f, view, inst) or f.inst_geom[inst] == f.view_mirror[view]
-        unseen = unseen or (f.inst_line[inst] > 0.0 and f.view_shadow[view] != 0)
+        unseen = unseen or (f.view_shadow[view] != 0 and not casts_shadow(f, inst))
         f.inst_trinum[f.view_instadr[view] + inst] = 0 if unseen else 1
         if not unseen:
             shape = f.inst_shape[inst]

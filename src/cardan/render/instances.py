@@ -48,7 +48,7 @@ def take_material(a: Assets, f: Frame, geom: int) -> None:
     blend = 1 if opacity < 1.0 else 0
     f.geom_opacity[geom] = opacity
     f.geom_transparent[geom] = blend
-    f.scene_i[geom, word.IS_TRANSPARENT] = blend
+    f.scene_i[geom, word.IS_TRANSPARENT] = blend | (f.scene_i[geom, word.IS_TRANSPARENT] & word.CASTS_SHADOW)
 
 
 @kernel

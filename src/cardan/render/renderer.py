@@ -277,7 +277,13 @@ class Renderer:
         if number != -1:
             return self._chosen.of(number, lambda: _fixed_camera(int(number)))
         stat, world = self._model.stat, self._model.vis.global_
-        key = (stat.center.tobytes(), float(stat.extent), float(world.azimuth), float(world.elevation))
+        key = (
+            stat.center.tobytes(),
+            float(stat.extent),
+            float(world.azimuth),
+            float(world.elevation),
+            world.orthographic,
+        )
         return self._chosen.of(key, self._free_camera)
 
     def _free_camera(self) -> MjvCamera:

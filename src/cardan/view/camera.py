@@ -57,6 +57,16 @@ def set_cameras(scene: MjvScene, view: View, m: MjModel) -> None:
         camera.frustum_top = near * tan(0.5 * view.fovy)
         camera.frustum_bottom = -camera.frustum_top
         camera.frustum_center = camera.frustum_width = 0.0
+        camera.orthographic = 0
+
+
+def free_fovy(m: MjModel, camera: MjvCamera) -> float:
+    """Return the vertical field of view of a free camera, rad.
+
+    Pages show perspective pictures only. An orthographic camera has the field of view that shows as much at `lookat`.
+    """
+    fovy = float(m.vis.global_.fovy)
+    return 2.0 * atan(0.5 * fovy / max(float(camera.distance), 1e-9)) if camera.orthographic else radians(fovy)
 
 
 def set_orbit(camera: MjvCamera, pos: np.ndarray, lookat: np.ndarray) -> None:
@@ -119,12 +129,13 @@ class Cameras:
         Call this after the scene was updated, which moves a tracking camera.
         """
         camera, m = self.session.camera, self.session.model
-        fovy = radians(float(m.vis.global_.fovy))
+        fovy = free_fovy(m, camera)
         if camera.type == FIXED:
             self._known, self._tracked = self._values(), None
             eye = mjv_averageCamera(*scene.camera)
-            top = float(eye.frustum_top) / max(float(eye.frustum_near), 1e-9)
             pos, forward = np.array(eye.pos, float), np.array(eye.forward, float)
+            depth = float((m.stat.center - pos) @ forward) if eye.orthographic else float(eye.frustum_near)
+            top = float(eye.frustum_top) / max(depth, 1e-9)
             pose = Pose(pos, pos + forward, np.array(eye.up, float), 2.0 * atan(top))
             old, self._fixed = self._fixed, (*pose.pos, *pose.lookat, *pose.up, pose.fovy)
             return pose if self._fixed != old else None

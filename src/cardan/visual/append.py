@@ -32,6 +32,8 @@ TYPE, DATAID, OBJTYPE, OBJID, CATEGORY = (GEOM[k] for k in ("type", "dataid", "o
 TEXID, TEXUNIFORM, TEXCOORD, SEGID = (GEOM[k] for k in ("texid", "texuniform", "texcoord", "segid"))
 TEXREPEAT, SIZE, POS, MAT, RGBA = (GEOM[k] for k in ("texrepeat", "size", "pos", "mat", "rgba"))
 EMISSION, SPECULAR, SHININESS, REFLECTANCE = (GEOM[k] for k in ("emission", "specular", "shininess", "reflectance"))
+CASTS_SHADOW = 1 << 8
+"""The byte `castshadow` in the word of a geom that begins with the byte `transparent`."""
 TEXT, CAMDIST, MODELRBOUND, IS_TRANSPARENT = (GEOM[k] for k in ("label", "camdist", "modelrbound", "transparent"))
 AXIS_COLOUR = 0.9
 DARKEST, SPREAD = 0.1, 0.8
@@ -86,7 +88,7 @@ def new_geom(d: Data, category: int, objtype: int, objid: int) -> int:
         words[g, k] = 0
     words[g, DATAID] = -1
     words[g, TEXID] = -1
-    words[g, IS_TRANSPARENT] = 0
+    words[g, IS_TRANSPARENT] = CASTS_SHADOW
     d.work.scn_label[g, 0] = 0
     d.work.scn_label[g, 1] = 0
     words[g, OBJTYPE] = objtype

@@ -10,6 +10,7 @@ from cardan.jit import OK, kernel, stage
 from cardan.maths.types import Array2, Mat3, Vec3, Vec4
 from cardan.maths.vector import add3, add_scaled3, column3, cross, get3, get4, get9, norm3, normalize3, scale3, sub3
 from cardan.model.kernel_views import Data, Model
+from cardan.model.lights import DIRECTIONAL, IMAGE, POINT, light_type
 from cardan.visual.append import (
     GEOM_LINE,
     GEOM_TRIANGLE,
@@ -26,6 +27,7 @@ from cardan.visual.fields import MAXLIGHT
 from cardan.visual.memory import (
     AZIMUTH,
     CAM_FIXED,
+    CAM_ORTHOGRAPHIC,
     CAM_TRACK,
     CAM_TYPE,
     CAMERA,
@@ -42,6 +44,10 @@ from cardan.visual.memory import (
 FREE, FIXED = int(mjtCamera.mjCAMERA_FREE), int(mjtCamera.mjCAMERA_FIXED)
 POS, FORWARD, UP, NEAR, FAR = (CAMERA[k] for k in ("pos", "forward", "up", "frustum_near", "frustum_far"))
 CENTER, WIDTH, BOTTOM, TOP = (CAMERA[f"frustum_{k}"] for k in ("center", "width", "bottom", "top"))
+ORTHOGRAPHIC = 1
+"""Value of `cam_projection` of orthographic cameras, whose field of view is a height, m."""
+NO_CONE = 180.0
+"""Cutoff angle, degrees, of lights that shine in all directions."""
 TRACKED = 0.2
 """Fraction of the distance to the tracked body by which a tracking camera's `lookat` moves at each update."""
 LABEL_CAMERA, LABEL_LIGHT = LABELS["CAMERA"], LABELS["LIGHT"]
@@ -86,16 +92,30 @@ def _put_eyes(d: Data, pos: Vec3, forward: Vec3, up: Vec3, right: Vec3, ipd: flo
 
 
 @kernel
+def _put_window(m: Model, d: Data, height: float) -> None:
+    """Set the windows of two orthographic cameras, which have a height, m, and their clipping planes."""
+    _put_planes(m, d, (0.0, 0.0, -0.5 * height, 0.5 * height), 1.0)
+    d.work.scn_state[CAM_ORTHOGRAPHIC] = 1
+
+
+@kernel
 def _put_frustum(m: Model, d: Data, frustum: Vec4) -> None:
     """Set frustums, from `(center, half width, bottom, top)` at distance 1, and clipping planes of both cameras."""
+    _put_planes(m, d, frustum, m.vis.map.znear * m.stat.extent)
+    d.work.scn_state[CAM_ORTHOGRAPHIC] = 0
+
+
+@kernel
+def _put_planes(m: Model, d: Data, frustum: Vec4, scale: float) -> None:
+    """Set the windows of both cameras, `(center, half width, bottom, top)` times a scale, and clipping planes."""
     near = m.vis.map.znear * m.stat.extent
     far = m.vis.map.zfar * m.stat.extent
     cameras = d.work.scn_camera
     for eye in range(2):
-        cameras[eye, CENTER] = frustum[0] * near
-        cameras[eye, WIDTH] = frustum[1] * near
-        cameras[eye, BOTTOM] = frustum[2] * near
-        cameras[eye, TOP] = frustum[3] * near
+        cameras[eye, CENTER] = frustum[0] * scale
+        cameras[eye, WIDTH] = frustum[1] * scale
+        cameras[eye, BOTTOM] = frustum[2] * scale
+        cameras[eye, TOP] = frustum[3] * scale
         cameras[eye, NEAR] = near
         cameras[eye, FAR] = far
 
@@ -130,7 +150,10 @@ def update_camera(m: Model, d: Data) -> int:
         right = (sin(a), -cos(a), 0.0)
         lookat = (pose[LOOKAT], pose[LOOKAT + 1], pose[LOOKAT + 2])
         _put_eyes(d, add_scaled3(lookat, forward, -pose[DISTANCE]), forward, up, right, m.vis.global_.ipd)
-        _put_frustum(m, d, _symmetric(m.vis.global_.fovy))
+        if d.work.scn_state[CAM_ORTHOGRAPHIC] != 0:
+            _put_window(m, d, m.vis.global_.fovy)
+        else:
+            _put_frustum(m, d, _symmetric(m.vis.global_.fovy))
     elif kind == FIXED:
         _fixed(m, d, d.work.scn_state[CAM_FIXED])
     return OK
@@ -142,7 +165,9 @@ def _fixed(m: Model, d: Data, cam: int) -> None:
     mat = get9(d.cam_xmat, cam)
     right, up, back = (mat[0], mat[3], mat[6]), (mat[1], mat[4], mat[7]), (mat[2], mat[5], mat[8])
     _put_eyes(d, get3(d.cam_xpos, cam), scale3(back, -1.0), up, right, m.cam_ipd[cam])
-    if m.cam_sensorsize[cam, 0] != 0.0 and m.cam_sensorsize[cam, 1] != 0.0:
+    if m.cam_projection[cam] == ORTHOGRAPHIC:
+        _put_window(m, d, m.cam_fovy[cam])
+    elif m.cam_sensorsize[cam, 0] != 0.0 and m.cam_sensorsize[cam, 1] != 0.0:
         _put_frustum(m, d, intrinsic_frustum(m, cam))
     else:
         _put_frustum(m, d, _symmetric(m.cam_fovy[cam]))
@@ -248,7 +273,8 @@ def _model_light(m: Model, d: Data, light: int, i: int) -> None:
     """Set light `i` of the scene from a light of the model. Directional lights have no cone and no attenuation."""
     lights = d.work.scn_light_f
     _clear(d, i)
-    directional = m.light_directional[light] != 0
+    kind = light_type(m, light)
+    directional = kind == DIRECTIONAL
     d.work.scn_light_i[i, BYTES] = IS_DIRECTIONAL * directional + CASTS_SHADOW * (m.light_castshadow[light] != 0)
     _put3(lights, i, LIGHT_POS, get3(d.light_xpos, light))
     _put3(lights, i, DIR, get3(d.light_xdir, light))
@@ -258,13 +284,16 @@ def _model_light(m: Model, d: Data, light: int, i: int) -> None:
     lights[i, BULBRADIUS] = m.light_bulbradius[light]
     if not directional:
         _put3(lights, i, ATTENUATION, get3(m.light_attenuation, light))
-        lights[i, CUTOFF] = m.light_cutoff[light]
-        lights[i, EXPONENT] = m.light_exponent[light]
+        lights[i, CUTOFF] = NO_CONE if kind == POINT else m.light_cutoff[light]
+        lights[i, EXPONENT] = 0.0 if kind == POINT else m.light_exponent[light]
 
 
 @stage
 def make_lights(m: Model, d: Data) -> int:
-    """Set the headlight if it is on, then the active lights of the model, up to the largest number of lights."""
+    """Set the headlight if it is on, then the active lights of the model, up to the largest number of lights.
+
+    Lights of the type ``image`` are for physically based renderers and are left out.
+    """
     count = 0
     if m.vis.headlight.active != 0:  # directional, at the camera
         lights = d.work.scn_light_f
@@ -278,7 +307,7 @@ def make_lights(m: Model, d: Data) -> int:
             lights[0, SPECULAR + k] = m.vis.headlight.specular[k]
         count = 1
     for light in range(m.nlight):
-        if m.light_active[light] != 0 and count < MAXLIGHT:
+        if m.light_active[light] != 0 and count < MAXLIGHT and light_type(m, light) != IMAGE:
             _model_light(m, d, light, count)
             count += 1
     d.work.scn_state[NLIGHT] = count

@@ -45,6 +45,7 @@ def mjv_defaultFreeCamera(m: MjModel, cam: MjvCamera) -> None:
     _reset("mjv_defaultFreeCamera", "cam", cam, MjvCamera)
     cam.lookat, cam.distance = m.stat.center, 1.5 * m.stat.extent
     cam.azimuth, cam.elevation = m.vis.global_.azimuth, m.vis.global_.elevation
+    cam.orthographic = m.vis.global_.orthographic
 
 
 def mjv_defaultPerturb(pert: MjvPerturb) -> None:

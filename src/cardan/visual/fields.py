@@ -36,6 +36,7 @@ CAMERA = (
     Member("distance", "f8", (), "distance to that point or body, m", 2.0),
     Member("azimuth", "f8", (), "azimuth, degrees", 90.0),
     Member("elevation", "f8", (), "elevation, degrees", -45.0),
+    Member("orthographic", "i4", (), "whether the projection, if it is not fixed, is orthographic", since="3.2.0"),
 )
 GL_CAMERA = (
     Member("pos", "f4", (3,), "position, m"),
@@ -47,6 +48,7 @@ GL_CAMERA = (
     Member("frustum_top", "f4", (), "upper edge of the near plane, m"),
     Member("frustum_near", "f4", (), "distance of the near plane, m"),
     Member("frustum_far", "f4", (), "distance of the far plane, m"),
+    Member("orthographic", "i4", (), "whether the projection is orthographic, not perspective", since="3.2.0"),
 )
 LIGHT = (
     Member("pos", "f4", (3,), "position, world frame, m"),
@@ -85,6 +87,7 @@ GEOM = (
     Member("camdist", "f4", (), "distance from the camera, for sorting, m"),
     Member("modelrbound", "f4", (), "bounding radius of the geom of the model, or 0, m"),
     Member("transparent", "u1", (), "whether the geom is drawn as transparent"),
+    Member("castshadow", "u1", (), "whether the geom casts shadows", 1, since="4.0.0"),
 )
 OPTION = (
     Member("label", "i4", (), "kind of objects that get labels (mjtLabel)"),

@@ -28,6 +28,7 @@ from cardan.visual.append import (
     DATAID,
     EYE,
     GEOM_LINEBOX,
+    IS_TRANSPARENT,
     MODELRBOUND,
     POS,
     STATIC,
@@ -145,6 +146,8 @@ def add_geoms(m: Model, d: Data) -> int:
             colour(m, d, g, -1, island_rgba(d, island))
         else:
             colour(m, d, g, m.geom_matid[look], get4(m.geom_rgba, look))
+        if m.geom_castshadow[geom] == 0:
+            d.work.scn_geom_i[g, IS_TRANSPARENT] = 0
         glow(m, d, g, body)
         d.work.scn_geom_f[g, MODELRBOUND] = m.geom_rbound[geom]
         if kind == GEOM_PLANE:

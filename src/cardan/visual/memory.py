@@ -52,7 +52,9 @@ LABELS = {name.removeprefix("mjLABEL_"): int(kind) for name, kind in mjtLabel.__
 FRAMES = {name.removeprefix("mjFRAME_"): int(kind) for name, kind in mjtFrame.__members__.items()}
 """Values of mjtFrame and mjtLabel, by name."""
 NFLAG = next(len(np.zeros(row.shape)) for row in fields.OPTION if row.name == "flags")
-NSTATE = FLAGS + NFLAG
+CAM_ORTHOGRAPHIC = FLAGS + NFLAG
+"""Whether the abstract camera is orthographic and, after an update, whether the cameras of the scene are."""
+NSTATE = CAM_ORTHOGRAPHIC + 1
 # entries of scn_pose: the reals of a camera, then those of a perturbation
 LOOKAT, DISTANCE, AZIMUTH, ELEVATION = 0, 3, 4, 5
 REFPOS, REFQUAT, REFSELPOS, LOCALPOS, LOCALMASS, SCALE = 6, 9, 13, 16, 19, 20
@@ -88,6 +90,7 @@ class SceneMemory:
         self.pose = np.zeros(NPOSE)
         self.labels = np.zeros((len(geoms), 2), np.int32)
         self._option = self._camera = b""
+        self._eyes = cameras
         views = {
             "state": self.state,
             "pose": self.pose,
@@ -124,7 +127,7 @@ class SceneMemory:
         state = self.state
         state[LABEL], state[FRAME] = words[_OPTION["label"]], words[_OPTION["frame"]]
         state[BVH_DEPTH], state[FLEX_LAYER] = words[_OPTION["bvh_depth"]], words[_OPTION["flex_layer"]]
-        state[GEOMGROUP:NSTATE] = _part(values, 0, values.nbytes, np.uint8)[_OPTION_BYTES]
+        state[GEOMGROUP:CAM_ORTHOGRAPHIC] = _part(values, 0, values.nbytes, np.uint8)[_OPTION_BYTES]
 
     def put_perturb(self, perturb: MjvPerturb | None) -> None:
         """Copy the members of an MjvPerturb; None selects nothing."""
@@ -146,10 +149,11 @@ class SceneMemory:
     def wishes(self) -> tuple[bytes, int, bool]:
         """Return the values that determine the stages of a scene: options, categories, whether a body is selected."""
         state = self.state
-        return state[LABEL:].tobytes(), int(state[CATMASK]), bool(state[SELECT] > 0)
+        return state[LABEL:CAM_ORTHOGRAPHIC].tobytes(), int(state[CATMASK]), bool(state[SELECT] > 0)
 
     def put_camera(self, camera: MjvCamera) -> None:
         """Copy the members of an MjvCamera."""
+        self.state[CAM_ORTHOGRAPHIC] = camera.values["orthographic"]
         if (now := camera.values.tobytes()) == self._camera and self.state[CAM_TYPE] != CAMERA_TRACKING:
             return  # kernels only move tracking cameras
         self._camera = now
@@ -157,6 +161,7 @@ class SceneMemory:
         self.pose[LOOKAT:REFPOS] = _part(camera.values, _LOOKAT, 6, np.float64)
 
     def get_camera(self, camera: MjvCamera) -> None:
-        """Copy `lookat` back to an MjvCamera if it is a tracking camera, which stages have moved."""
+        """Copy the projection to the scene's cameras, and `lookat` to a tracking camera, which stages have moved."""
+        self._eyes["orthographic"] = self.state[CAM_ORTHOGRAPHIC]
         if self.state[CAM_TYPE] == CAMERA_TRACKING:
             camera.values["lookat"] = self.pose[LOOKAT:DISTANCE]

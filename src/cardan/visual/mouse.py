@@ -28,7 +28,7 @@ from cardan.maths.quaternion import (
 from cardan.model.mjdata import MjData
 from cardan.model.mjmodel import MjModel
 from cardan.visual.defaults import require_record
-from cardan.visual.rooms import aligned, mjv_frustumHeight, model_camera, room_camera
+from cardan.visual.rooms import aligned, mjv_frustumHeight, model_camera, room_camera, window_height
 from cardan.visual.structs import MjvCamera, MjvOption, MjvPerturb, MjvScene
 
 TRANSLATE, ROTATE = int(mjtPertBit.mjPERT_TRANSLATE), int(mjtPertBit.mjPERT_ROTATE)
@@ -82,7 +82,7 @@ def mjv_initPerturb(m: MjModel, d: MjData, scn: MjvScene, pert: MjvPerturb) -> N
     mj_jac(m, d, jacobian, None, point, body)
     pert.localmass = _apparent_mass(m, d, jacobian)
     pos, forward, _ = model_camera("mjv_initPerturb", scn)
-    pert.scale = mjv_frustumHeight(scn) * float((point - pos) @ forward)
+    pert.scale = window_height(scn, float((point - pos) @ forward))
 
 
 def mjv_applyPerturbForce(m: MjModel, d: MjData, pert: MjvPerturb) -> None:
@@ -147,7 +147,10 @@ def _direction(scn: MjvScene, aspectratio: float, relx: float, rely: float) -> t
     pos, forward, up = model_camera("mjv_select", scn)
     height = mjv_frustumHeight(scn)
     right = np.cross(forward, up)
-    vec = forward + (relx - 0.5) * height * aspectratio * right + (rely - 0.5) * height * up
+    aside = (relx - 0.5) * height * aspectratio * right + (rely - 0.5) * height * up
+    if scn.camera[0].orthographic:
+        return pos + aside, forward
+    vec = forward + aside
     return pos, vec / np.linalg.norm(vec)
 
 
@@ -301,7 +304,7 @@ def mjv_moveCamera(m: MjModel, action: int, reldx: float, reldy: float, scn: Mjv
         cam.distance = min(FARTHEST * extent, max(NEAREST * extent, distance))
     elif cam.type != CAMERA_TRACKING:
         pos, forward, _ = model_camera("mjv_moveCamera", scn)
-        scale = mjv_frustumHeight(scn) * float((cam.lookat - pos) @ forward)
+        scale = window_height(scn, float((cam.lookat - pos) @ forward))
         vec = np.array([-reldx, 0.0, reldy] if kind == MOVE_V else [-reldx, reldy, 0.0])
         cam.lookat = cam.lookat + scale * aligned(vec, forward)
 

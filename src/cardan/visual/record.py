@@ -24,6 +24,7 @@ class Member(NamedTuple):
     shape: tuple[int, ...]
     doc: str
     default: Any = None
+    since: str | None = None  # version of MuJoCo that introduced the member, if that was later than 3.1
 
 
 def dtype_of(table: tuple[Member, ...]) -> np.dtype:

@@ -70,6 +70,9 @@ def mjv_averageCamera(cam1: MjvGLCamera, cam2: MjvGLCamera) -> MjvGLCamera:
         require_record("mjv_averageCamera", argument, cam, MjvGLCamera)
     mean = MjvGLCamera()
     for row in MjvGLCamera.table:
+        if row.name == "orthographic":
+            mean.orthographic = cam1.orthographic
+            continue
         mean.values[row.name] = 0.5 * (cam1.values[row.name] + cam2.values[row.name])
     if np.any(mean.forward) and np.any(mean.up):
         mean.values["forward"], mean.values["up"] = _upright(mean.forward.astype(float), mean.up.astype(float))
@@ -118,14 +121,24 @@ def mjv_cameraInRoom(headpos: np.ndarray, forward: np.ndarray, up: np.ndarray, s
 
 
 def mjv_frustumHeight(scn: MjvScene) -> float:
-    """Return the height of the frustum at unit distance from the scene's average camera.
+    """Return the height of the frustum at unit distance from the scene's average camera, or at all distances.
+
+    The window of an orthographic camera has the same height everywhere.
 
     Raises:
         FatalError: the cameras of the scene were never set.
     """
     room_camera("mjv_frustumHeight", scn)
-    heights = [float(c.frustum_top - c.frustum_bottom) / float(c.frustum_near) for c in scn.camera]
-    return 0.5 * (heights[0] + heights[1])
+    one, other = (
+        float(c.frustum_top - c.frustum_bottom) / (1.0 if c.orthographic else float(c.frustum_near)) for c in scn.camera
+    )
+    return 0.5 * (one + other)
+
+
+def window_height(scn: MjvScene, depth: float) -> float:
+    """Return the height, m, of what the window of a scene shows at a depth, m, along the camera's axis."""
+    height = mjv_frustumHeight(scn)
+    return height if scn.camera[0].orthographic else height * depth
 
 
 def mjv_alignToCamera(res: np.ndarray, vec: Any, forward: Any) -> None:
