@@ -37,7 +37,7 @@ def add_bodies(build: Build) -> None:
     frames: list[tuple[Element, ...]] = [()]  # around each body
     while stack:
         (element, around), parent = stack.pop()
-        if build.fuses and _is_fused(element):
+        if build.fuses and element not in build.kept and _is_fused(element):
             stack.extend((placed, parent) for placed in reversed(parent.absorb((element, around))))
             build.sizes["nuser_body"] = max(build.sizes.get("nuser_body", 0), len(element["user"] or ()))
             continue

@@ -59,6 +59,7 @@ class Build:
         self.pieces: dict[str, list[str]] = {}  # names of the convex pieces of decomposed meshes
         self.distances: dict[str, Instance] = {}  # instances that compute the exact distance of meshes
         self.discarded: set[Element] = set()  # elements that the model leaves out
+        self.kept: set[Element] = set()  # bodies that are not fused with their parents, even if they are static
 
     def enter(self, kind: str, name: str | None) -> int:
         """Register an object under its name and return its id, the next of its kind."""

@@ -24,7 +24,7 @@ from cardan.compiler.names import add_custom, add_keyframes, fill_name_tables, f
 from cardan.compiler.nodes import ELEMENT_OF
 from cardan.compiler.pieces import add_distances
 from cardan.compiler.plugins import add_own_instances, add_plugins, instance_of
-from cardan.compiler.reductions import inertias_of_whole, plan_reductions
+from cardan.compiler.reductions import inertias_of_whole, keep_bodies_with_forces, plan_reductions
 from cardan.compiler.relations import add_contacts, add_equalities
 from cardan.compiler.sensors import add_sensors
 from cardan.compiler.settings import put_settings
@@ -162,6 +162,8 @@ def _add_assets(build: Build) -> None:
 def _build_bodies(build: Build) -> None:
     """Build the kinematic tree with all objects attached to it."""
     whole = inertias_of_whole(build) if build.fuses or build.discarded else None
+    if whole is not None and build.fuses and build.tree.compat == "4.0":
+        keep_bodies_with_forces(build, whole)
     add_bodies(build)
     add_joints(build)
     add_geoms(build, build.bodies)

@@ -22,10 +22,12 @@ from cardan.spec.schema.asset import LAYERS
 if TYPE_CHECKING:
     from cardan.compiler.build import Build
     from cardan.spec.element import Element
+    from cardan.spec.tree import ModelTree
 
 # objects that may refer to bodies: if the model has any of them, the reference fuses no body
 _KEEP_SECTIONS = ("contact", "equality", "tendon", "actuator", "sensor", "deformable")
 _KEEP_TAGS = ("camera", "light", "skin", "tuple")
+_REACTIONS = ("force", "torque")  # sensors of what a body's parent exerts on it
 _VISUAL_ASSETS = ("material", "texture")
 _REFERRING = ("contact", "tendon", "actuator", "sensor", "custom", "equality", "deformable")
 
@@ -33,11 +35,11 @@ _REFERRING = ("contact", "tendon", "actuator", "sensor", "custom", "equality", "
 def plan_reductions(build: Build) -> None:
     """Decide which elements to discard (``build.discarded``) and whether to fuse static bodies (``build.fuses``)."""
     tree = build.tree
-    build.fuses = (
-        build.settings["fusestatic"]
-        and not any(tree.section(section).children for section in _KEEP_SECTIONS)
-        and not any(element.tag in _KEEP_TAGS for element in tree.root.descendants())
-    )
+    if tree.compat == "4.0":
+        build.fuses = build.settings["fusestatic"]
+        build.kept |= _kept_bodies(tree) if build.fuses else set()
+    else:
+        build.fuses = build.settings["fusestatic"] and not _has_references(tree)
     if build.settings["discardvisual"]:
         referred = _referred(build)
         geoms = {element for element in tree.worldbody.descendants() if element.row.kind == "geom"}
@@ -48,6 +50,62 @@ def plan_reductions(build: Build) -> None:
             if asset.tag in _VISUAL_ASSETS or (asset.tag == "mesh" and asset not in meshes):
                 visual.add(asset)
         build.discarded |= visual - referred
+
+
+def _has_references(tree: ModelTree) -> bool:
+    """Return whether a model has objects that may refer to bodies, so that 3.1 fuses no body."""
+    return any(tree.section(section).children for section in _KEEP_SECTIONS) or any(
+        element.tag in _KEEP_TAGS for element in tree.root.descendants()
+    )
+
+
+def _kept_bodies(tree: ModelTree) -> set[Element]:
+    """Return the bodies that 4.0 does not fuse, whether static or not.
+
+    These are bodies to which elements refer, whose sites have sensors of force or torque, or which have plugins.
+    """
+    found: set[Element | None] = set()
+    for element in tree.root.descendants():
+        row = element.row
+        if row.is_entry:
+            continue
+        for reference in row.references:
+            kind, name = element.referred(reference) or ("", "")
+            if kind == "body":
+                found.add(tree.find("body", name))
+            elif kind == "site" and element.tag in _REACTIONS:
+                site = tree.find("site", name)
+                found.add(next((around for around in site.around() if around.tag == "body"), None) if site else None)
+        for listed in row.lists:
+            if listed.kind == "body":
+                found |= {tree.find("body", name) for name in (element.attributes.get(listed.name) or "").split()}
+        if row.tag == "body" and (element.child("plugin") is not None or element["sleep"] != "auto"):
+            found.add(element)
+    return {body for body in found if body is not None}
+
+
+def _moves(body: Body) -> bool:
+    """Return whether a body or one of its ancestors has joints."""
+    above: Body | None = body
+    while above is not None and "joint" not in above.content:
+        above = above.parent
+    return above is not None
+
+
+def keep_bodies_with_forces(build: Build, whole: dict[Element, Body]) -> None:
+    """Keep the static bodies on which 4.0 computes other forces than on their parents: of fluids, against gravity.
+
+    ``whole`` is the result of `inertias_of_whole`.
+    """
+    option = build.tree.section("option").resolved()
+    in_fluid = option["density"] > 0.0 or option["viscosity"] > 0.0
+    for element, body in whole.items():
+        if body.parent is None or not _moves(body):
+            continue
+        shaped = in_fluid and any(geom["fluidshape"] != "none" for geom, _ in element.content("geom"))
+        apart = in_fluid or element["gravcomp"] != body.parent.element.resolved().get("gravcomp", 0.0)
+        if shaped or (body.mass > 0.0 and apart):
+            build.kept.add(element)
 
 
 def _referred(build: Build) -> set[Element]:
