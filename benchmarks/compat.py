@@ -31,17 +31,8 @@ FOLDERS = "later", "mujoco", "suite"
 TOLERANCES = {"compile": 1e-9, "smooth": 1e-9, "forward": 1e-6, "step 1": 1e-5, "step 10": 1e-5}
 """Largest accepted difference of each part, relative to the largest number of the quantity and to 1."""
 OWN = (
-    "nbuffer",
-    "narena",
-    "is_4_0",
-    "nM",
-    "nD",
-    "nB",
-    "nconmax",
-    "njmax",
-    "npaths",
-    "opt.disableflags",
-    "opt.enableflags",
+    *("nbuffer", "narena", "is_4_0", "nM", "nD", "nB", "nconmax", "njmax", "npaths", "mat_texid"),
+    *("opt.disableflags", "opt.enableflags", "body_sameframe", "geom_sameframe", "site_sameframe"),
 )
 """Fields that depend on the layout of memory, on numbers of enumerations or on the place of files."""
 LEFT_OUT = "aux.", "vis.", "mesh_pathadr", "hfield_pathadr", "skin_pathadr", "tex_pathadr"

@@ -23,7 +23,7 @@ from cardan.derive.linearisation import BUILDING, MAKE_ROWS, Linearisation, lent
 from cardan.derive.plugins import gather_memory, made_by_the_user, plant_memory, put_back
 from cardan.derive.program import LANES, Plain, Stage, TangentProgram, new_lanes
 from cardan.derive.recording import begin_directions, end_directions, put_recorded, restore_recorded
-from cardan.dynamics.actuation import fwd_actuation
+from cardan.dynamics.actuation import actuation_stage
 from cardan.jit import Program
 from cardan.jit.binding.ready import FRAME_WORDS
 from cardan.jit.driver.scripts import SCRIPT_SECOND, script_runner
@@ -356,7 +356,7 @@ class StepJacobian:
         stages: list[Stage | Plain] = [Plain(ends[0]), directions.plant_seeds, *([plant_memory] if kept else [])]
         stages += course.tangent_stages(values)
         if ends[0] is directions.begin_shared:
-            stages.insert(stages.index(fwd_actuation) + 1, directions.SPREAD_FORCES)
+            stages.insert(stages.index(actuation_stage(course.m)) + 1, directions.SPREAD_FORCES)
             common = {**common, **self._forces}
         stages += [Plain(directions.keep_next_position), directions.gather_outcome]
         stages += [*([gather_memory] if kept else []), *([directions.gather_sensors] if self.sensors else [])]

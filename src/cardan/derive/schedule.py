@@ -27,7 +27,7 @@ from cardan.derive.directions import actuation_is_made, compare_contacts, compar
 from cardan.derive.distant import collision_with_distance, soft_collision_with_distance, soften_distant
 from cardan.derive.plugins import Functions, left_behind, plugin_tangents, recall
 from cardan.derive.program import Plain, Stage
-from cardan.dynamics.actuation import fwd_actuation
+from cardan.dynamics.actuation import FWD_ACTUATION
 from cardan.dynamics.bias import fwd_acceleration
 from cardan.enums import mjtIntegrator
 from cardan.soft.contacts import soft_collision
@@ -147,7 +147,7 @@ def tangent_stages(m: MjModel, schedule: Schedule, codes: tuple[int, ...], value
     """
     found: list[Stage | Plain] = [Plain(recall)] if schedule.remembers else []
     for stage in schedule.stages:
-        if stage is fwd_actuation:
+        if stage in FWD_ACTUATION:
             found.append(Plain(actuation_is_made))
         elif stage is fwd_acceleration and values:
             found.append(Plain(compare_rows))

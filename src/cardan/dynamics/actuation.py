@@ -7,7 +7,9 @@ biases to `work.actuator_bias`, and forces of plugins to `actuator_force`. Other
 
 from __future__ import annotations
 
-from math import exp
+from collections.abc import Callable
+from math import exp, floor, pi
+from typing import Any
 
 from cardan.dynamics.passive import has_gravcomp
 from cardan.dynamics.switches import has_passive
@@ -27,11 +29,15 @@ from cardan.enums.codes import (
     GAIN_FIXED,
     GAIN_MUSCLE,
     GAIN_USER,
+    JNT_BALL,
+    TRN_JOINT,
+    TRN_JOINTINPARENT,
+    TRN_SITE,
     WARN_BADCTRL,
 )
 from cardan.jit import OK, kernel, stage
 from cardan.maths.types import ConstArray2
-from cardan.maths.vector import MINVAL
+from cardan.maths.vector import MINVAL, norm3
 from cardan.model.kernel_views import Data, Model
 
 MAXVAL = 1e10
@@ -135,8 +141,37 @@ def _affine(d: Data, actuator: int, prm: ConstArray2) -> float:
 
 
 @kernel
-def _force(m: Model, d: Data, actuator: int) -> float:
-    """Force of an actuator: gain times input plus bias, or the force that a plugin has set; limited to `forcerange`."""
+def _turn_gear(m: Model, actuator: int) -> float:
+    """Length of the gear of an actuator whose length is a rotation in three dimensions; 0 for other transmissions."""
+    kind, gear = m.actuator_trntype[actuator], m.actuator_gear
+    if kind in (TRN_JOINT, TRN_JOINTINPARENT):
+        if m.jnt_type[m.actuator_trnid[actuator, 0]] == JNT_BALL:
+            return norm3((gear[actuator, 0], gear[actuator, 1], gear[actuator, 2]))
+        return 0.0
+    if kind != TRN_SITE or m.actuator_trnid[actuator, 1] < 0:
+        return 0.0
+    if norm3((gear[actuator, 0], gear[actuator, 1], gear[actuator, 2])) > 0.0:
+        return 0.0
+    return norm3((gear[actuator, 3], gear[actuator, 4], gear[actuator, 5]))
+
+
+@kernel
+def _nearest_turn(m: Model, d: Data, actuator: int, setpoint: float) -> float:
+    """Setpoint of a position servo that rotates, moved by whole turns to within half a turn of the current length."""
+    if m.actuator_gaintype[actuator] != GAIN_FIXED or m.actuator_biastype[actuator] != BIAS_AFFINE:
+        return setpoint
+    turn = 2.0 * pi * _turn_gear(m, actuator)
+    if turn == 0.0 or m.actuator_biasprm[actuator, 1] != -m.actuator_gainprm[actuator, 0]:
+        return setpoint
+    return setpoint - turn * floor((setpoint - d.actuator_length[actuator]) / turn + 0.5)
+
+
+@kernel
+def _force(m: Model, d: Data, actuator: int, turns: bool) -> float:
+    """Force of an actuator: gain times input plus bias, or the force that a plugin has set; limited to `forcerange`.
+
+    If `turns`, setpoints of rotations are taken modulo whole turns.
+    """
     if m.actuator_plugin[actuator] >= 0:
         force = d.actuator_force[actuator]
     else:
@@ -146,7 +181,8 @@ def _force(m: Model, d: Data, actuator: int) -> float:
             gain = _affine(d, actuator, m.actuator_gainprm)
         else:
             gain = d.work.actuator_gain[actuator]
-        force = gain * actuator_input(m, d, actuator, d.work.ctrl[actuator])
+        value = actuator_input(m, d, actuator, d.work.ctrl[actuator])
+        force = gain * (_nearest_turn(m, d, actuator, value) if turns else value)
         if m.actuator_biastype[actuator] == BIAS_AFFINE:
             force += _affine(d, actuator, m.actuator_biasprm)
         elif m.actuator_biastype[actuator] != BIAS_NONE:
@@ -169,15 +205,9 @@ def _kinds_to_make(m: Model) -> int:
     return kinds
 
 
-@stage
-def fwd_actuation(m: Model, d: Data) -> int:
-    """Compute actuator forces and activation rates.
-
-    Reads ctrl, act, actuator_length, actuator_velocity, actuator_moment, qfrc_gravcomp; writes actuator_force (nu,),
-    act_dot (na,), qfrc_actuator (nv,). If a control is bad, the warning BADCTRL is counted and all controls are taken
-    as zero. If the types of actuators were edited after the program was made, so that a stage is missing, the status is
-    ACTUATION_STALE.
-    """
+@kernel
+def _actuate(m: Model, d: Data, turns: bool) -> int:
+    """Compute actuator forces and activation rates; return a status. Argument `turns`: see `_force`."""
     for dof in range(m.nv):
         d.qfrc_actuator[dof] = 0.0
     if m.nu == 0 or m.opt.disableflags & DSBL_ACTUATION:
@@ -197,7 +227,7 @@ def fwd_actuation(m: Model, d: Data) -> int:
             set_activation_rate(m, d, i, act)
         force = 0.0
         if not actuator_disabled(m, i):
-            force = _force(m, d, i)
+            force = _force(m, d, i, turns)
         d.actuator_force[i] = force
         for k in range(m.aux.moment_rowadr[i], m.aux.moment_rowadr[i + 1]):
             dof = m.aux.moment_colind[k]
@@ -212,3 +242,30 @@ def fwd_actuation(m: Model, d: Data) -> int:
             low, high = m.jnt_actfrcrange[joint, 0], m.jnt_actfrcrange[joint, 1]
             d.qfrc_actuator[dof] = clamp(d.qfrc_actuator[dof], low, high)
     return OK
+
+
+@stage
+def fwd_actuation(m: Model, d: Data) -> int:
+    """Compute actuator forces and activation rates.
+
+    Reads ctrl, act, actuator_length, actuator_velocity, actuator_moment, qfrc_gravcomp; writes actuator_force (nu,),
+    act_dot (na,), qfrc_actuator (nv,). If a control is bad, the warning BADCTRL is counted and all controls are taken
+    as zero. If the types of actuators were edited after the program was made, so that a stage is missing, the status is
+    ACTUATION_STALE.
+    """
+    return _actuate(m, d, False)
+
+
+@stage
+def fwd_actuation_with_turns(m: Model, d: Data) -> int:
+    """Do as `fwd_actuation`, by the rules of MuJoCo 4.0: position servos of rotations take the shortest way."""
+    return _actuate(m, d, True)
+
+
+FWD_ACTUATION = fwd_actuation, fwd_actuation_with_turns
+"""Stages that compute actuator forces; `actuation_stage` chooses one of them."""
+
+
+def actuation_stage(m: Any) -> Callable[[Any, Any], int]:
+    """Return the stage of a model that computes actuator forces: the meaning of setpoints depends on the version."""
+    return FWD_ACTUATION[m.is_4_0]

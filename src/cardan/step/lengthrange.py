@@ -9,7 +9,7 @@ from __future__ import annotations
 from math import ceil, exp
 from typing import TYPE_CHECKING, NamedTuple
 
-from cardan.dynamics.actuation import fwd_actuation
+from cardan.dynamics.actuation import actuation_stage
 from cardan.dynamics.bias import fwd_acceleration
 from cardan.dynamics.inertia import solve_m
 from cardan.enums import mjtDisableBit, mjtIntegrator
@@ -120,7 +120,7 @@ class LengthSearch:
         if not how.inttotal <= _MOST_STEPS * m.opt.timestep:
             raise ValueError(f"inttotal {how.inttotal:g} s would take too many steps of {m.opt.timestep:g} s")
         self.steps = max(0, ceil(how.inttotal / m.opt.timestep - 1e-9))
-        forces = (pull_actuator, fwd_actuation, fwd_acceleration, SOLVE)
+        forces = (pull_actuator, actuation_stage(m), fwd_acceleration, SOLVE)
         simulation = (decay_velocity, *FWD_POSITION, *FWD_VELOCITY, *forces, *SINGLE_STEP)
         self.program = make_program(m, plan_of(m, simulation))
 

@@ -17,7 +17,7 @@ from cardan.constraint.centripetal import reference_with_centripetal
 from cardan.constraint.make import constraint_stages
 from cardan.constraint.project import projection_stages
 from cardan.constraint.update import inv_constraint, reference_constraint
-from cardan.dynamics.actuation import fwd_actuation
+from cardan.dynamics.actuation import actuation_stage
 from cardan.dynamics.bias import fwd_acceleration, rne, rne_post_constraint
 from cardan.dynamics.com import com_pos, com_vel
 from cardan.dynamics.derivatives import (
@@ -270,6 +270,7 @@ SENSOR_ACC = (when(lambda m: has_sensors(m) and needs_rne_post(m), *RNE_POST), _
 ENERGY_POS = (when(_energy_on, energy_pos, when(has_edges, edge_energy)),)
 ENERGY_VEL = (when(_energy_on, energy_vel),)
 STEP1_ENERGY_POS = (*ENERGY_POS, unless(_energy_on, clear_energy))
+FWD_ACTUATION = (Chosen(lambda m: [actuation_stage(m)], "fwd_actuation"),)
 ACTUATOR_FORCES = (
     when(
         _actuated,
@@ -278,10 +279,10 @@ ACTUATOR_FORCES = (
             when(has_muscles, muscles),
             when(has_user_actuators, user_defaults, ACT_DYN, ACT_GAIN, ACT_BIAS),
             when(plugins.has_actuator_plugins, plugins.plugin_actuators),
-            fwd_actuation,
+            *FWD_ACTUATION,
         ),
     ),
-    unless(_actuated, fwd_actuation),
+    unless(_actuated, *FWD_ACTUATION),
 )
 ACTUATION = (when(_actuation_on, CONTROL), *ACTUATOR_FORCES)
 SOLVE = timed("CONSTRAINT", Chosen(solver_stages, "solve"))
@@ -449,7 +450,7 @@ _INVERSE_PARTS = {
 }
 _ACTUATED_INVERSE_PARTS = {
     **_INVERSE_PARTS,
-    mjtStage.mjSTAGE_ACC: ((fwd_actuation, *INVERSE_ACC), (fwd_actuation, *INVERSE_ACC_BARE)),
+    mjtStage.mjSTAGE_ACC: ((*FWD_ACTUATION, *INVERSE_ACC), (*FWD_ACTUATION, *INVERSE_ACC_BARE)),
 }
 SKIPPING = {
     "mj_forwardSkip": ("FORWARD", _FORWARD_PARTS),
