@@ -50,8 +50,11 @@ def merge_vertices(corners: Floats) -> tuple[Floats, Indices]:
 
 
 def merge_all_equal(corners: Floats) -> tuple[Floats, Indices]:
-    """Merge all equal corners (3 nface, 3) into vertices, in order of appearance; return vertices and faces."""
-    rows = np.ascontiguousarray(corners + np.float32(0.0))  # no -0, whose bits differ from those of 0
+    """Merge corners (3 nface, 3) with equal bits into vertices, in order of appearance; return vertices and faces.
+
+    As in MuJoCo 4.0, -0 and 0 are different.
+    """
+    rows = np.ascontiguousarray(corners)
     keys = rows.view(np.dtype((np.void, rows.itemsize * 3))).ravel()
     _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
     order = np.argsort(first)

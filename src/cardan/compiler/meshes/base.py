@@ -13,7 +13,6 @@ from cardan.compiler.files import asset_name, asset_path, read_asset
 from cardan.compiler.meshes.hull import Hull
 from cardan.compiler.meshes.implicit import implicit_mesh
 from cardan.compiler.meshes.kept import ReadMesh, mesh_of_file
-from cardan.compiler.meshes.surface import Surface
 from cardan.compiler.plugins import instance_of
 from cardan.formats.meshes import READERS, READERS_4_0, format_of
 from cardan.formats.raw import MeshDataError, RawMesh, from_lists
@@ -42,13 +41,12 @@ class Mesh:
     """A mesh asset, with the properties that geoms request from it.
 
     Its tables `vertex`, `normal`, ... are those of `RawMesh`, in the file's coordinates after scaling. After a call of
-    `properties`, they are in the mesh's own frame, `surface` holds the triangles, and `low` and `high` are the corners
-    of the bounding box. Subclasses implement the rules of the versions of MuJoCo.
+    `settle`, they are in the mesh's own frame, and `low` and `high` are the corners of the bounding box. Subclasses
+    implement the rules of the versions of MuJoCo.
     """
 
     low: np.ndarray
     high: np.ndarray
-    surface: Surface
 
     def __init__(self, build: Build, element: Element) -> None:
         self.element = element
@@ -161,6 +159,10 @@ class Mesh:
 
     def settle(self) -> None:
         """Compute the frame of the mesh, and move the vertices into it. Raises MjcfError if there is no frame."""
+        raise NotImplementedError
+
+    def boxes(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return lower and upper corners of the triangles' boxes, and the triangles' circumcentres: (m, 3) each."""
         raise NotImplementedError
 
     def properties(self, on_surface: bool) -> MassProperties:

@@ -34,6 +34,7 @@ class DoubleMesh(Mesh):
     """A mesh asset in double precision, as in MuJoCo 4.0."""
 
     _found: MassProperties | None = None
+    _corners: tuple[np.ndarray, ...]  # of the triangles, in the mesh's frame (m, 3) each
     _by_geoms: bool | None = None  # whether geoms ask for their mass on the surface; None: no geom asked yet
 
     def _mirrored(self, raw: RawMesh) -> tuple[str, ...]:
@@ -96,10 +97,23 @@ class DoubleMesh(Mesh):
             turn = rotation_matrix(neg_quat(quat))
             self.vertex = _turned(parts.vertex, turn)
             self.normal = _turned(self.normal.astype(np.float64), turn).astype(np.float32)
+        if moments[2] <= 0.0:
+            hint = "correct the faces, or set inertia='convex'"
+            raise self.element.error(f"a moment of inertia of the mesh is not positive: {hint}", "inertia")
         self.low, self.high = self.vertex.min(axis=0), self.vertex.max(axis=0)
+        self._corners = tuple(self.vertex[self.face[:, k]] for k in range(3))
         self.vertex = self.vertex.astype(np.float32)
-        self.surface = Surface(self.vertex, self.face)
         self._found = MassProperties(parts.total, self.pose, inertia_box(moments, parts.total))
+
+    def boxes(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return lower and upper corners of the triangles' boxes, and the triangles' circumcentres: (m, 3) each."""
+        a, b, c = self._corners
+        u, v = a - c, b - c
+        normal = _cross(u, v)
+        square = (normal * normal).sum(axis=1)[:, None]
+        way = _cross((u * u).sum(axis=1)[:, None] * v - (v * v).sum(axis=1)[:, None] * u, normal)
+        around = c + np.where(square > 0.0, way / np.where(square > 0.0, 2.0 * square, 1.0), 0.0)
+        return np.minimum(np.minimum(a, b), c), np.maximum(np.maximum(a, b), c), around
 
     def _distribution(self) -> Distribution:
         """Return the distribution of mass in the file's coordinates.

@@ -59,7 +59,7 @@ def put_meshes(build: Build) -> None:
 def _put_mesh(build: Build, mesh: Mesh) -> None:
     """Add one mesh, in its own frame even if no geom uses it."""
     mesh.settle()
-    tree = box_tree(*mesh.surface.boxes())
+    tree = box_tree(*mesh.boxes())
     tree_adr, *_ = [build.add_block(field, rows) for field, rows in zip(_TREE_FIELDS, tree, strict=True)]
     texcoord_adr = build.add_block("mesh_texcoord", mesh.texcoord)
     graph_adr = build.add_block("mesh_graph", mesh.graph)

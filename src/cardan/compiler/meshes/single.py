@@ -28,6 +28,7 @@ class SingleMesh(Mesh):
 
     _flat: MassProperties | None = None
     _first_surface: Surface | None = None
+    surface: Surface  # the triangles in the mesh's frame
 
     def _mirrored(self, raw: RawMesh) -> tuple[str, ...]:
         return raw.mirrored
@@ -51,6 +52,10 @@ class SingleMesh(Mesh):
     def settle(self) -> None:
         """Move the vertices into the mesh's frame."""
         _ = self.solid
+
+    def boxes(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return boxes and circumcentres of the triangles; see `Mesh.boxes`."""
+        return self.surface.boxes()
 
     def properties(self, on_surface: bool) -> MassProperties:
         """Return the mass properties of the mesh as a solid or, with ``on_surface``, of its surface."""
