@@ -202,3 +202,14 @@ def test_folders_in_urdf(tmp_path) -> None:
         cardan.MjModel.from_xml_path(path, compat="3.1")
     (tmp_path / "a.obj").write_bytes(OBJ)
     assert cardan.MjModel.from_xml_path(path, compat="3.1").nmesh == 1
+
+
+@pytest.mark.parametrize("setting", ['exactmeshinertia="true"', 'convexhull="false"'])
+def test_settings_of_meshes_saved_for_4_0(setting: str) -> None:
+    """4.0 has no settings of the compiler for meshes: what they mean is saved with the meshes, if it has a meaning."""
+    xml = f"""<mujoco><compiler {setting}/><asset><mesh name="m" file="a.obj"/></asset><worldbody><body>
+    <geom type="mesh" mesh="m"/></body></worldbody></mujoco>"""
+    saved = cardan.MjModel.from_xml_string(xml, {"a.obj": OBJ}, compat="4.0").to_xml()
+    assert ('inertia="exact"' in saved) is ("exact" in setting)
+    code = "m = mujoco.MjModel.from_xml_string(xml, assets); out = m.body_mass[1]"
+    assert later_run(code, xml=saved, assets={"a.obj": OBJ}) == pytest.approx(1000.0 / 6.0)

@@ -46,6 +46,9 @@ def _put_asset(scribe: Scribe, section: Element, origin: Element) -> None:
         start = int(getattr(m, f"{_PATHS[kind]}_pathadr")[names.index(name or "")])
         if start >= 0:
             values["file"] = m.paths[start : m.paths.index(b"\0", start)].decode()
+    if kind == "mesh" and scribe.tree.compat == "4.0" and scribe.source.section("compiler")["exactmeshinertia"]:
+        # 4.0 has no such setting of the compiler
+        values["inertia"] = "exact" if values["inertia"] == "legacy" else values["inertia"]
     if kind == "hfield":
         values["size"] = plain(m.hfield_size[names.index(name or "")])
     scribe.copy_children(origin, scribe.put(section, origin.tag, values, origin))

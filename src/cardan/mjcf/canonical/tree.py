@@ -40,7 +40,8 @@ def put_settings(scribe: Scribe, statistic: dict[str, Any]) -> None:
     # compiler: the settings that matter when the canonical text is read
     given, section = source.section("compiler"), tree.section("compiler")
     section.attributes["angle"] = "radian"
-    _set(section, {name: given[name] for name in _KEPT})
+    there = section.row.names_in(source.compat)
+    _set(section, {name: given[name] for name in _KEPT if name in there})
     for part in given.children:
         target = section.child(part.tag)
         if target is not None and "mode" in part.attributes:
