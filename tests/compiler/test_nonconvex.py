@@ -55,6 +55,12 @@ def fixed(text):
     return text.replace("<freejoint/><geom name=", "<geom name=", 1)
 
 
+def opened(text):
+    """The model without the first triangle of the channel."""
+    at = text.index('face="') + 6
+    return text[:at] + text[at:].split(" ", 3)[3]
+
+
 def rested(m, steps=600):
     d = cardan.MjData(m)
     cardan.mj_step(m, d, steps)
@@ -84,11 +90,11 @@ def test_the_command_line_reports_the_number_of_pieces(library):
     assert piece_counts(load_string(nonconvex.model('convex="hull"'))) == {}
 
 
-def test_pieces_are_where_the_mesh_is(library):
+@pytest.mark.parametrize("version", ["3.1", "4.0"])
+def test_pieces_are_where_the_mesh_is(library, version):
     turned = 'pos=".1 .2 .3" euler="20 30 40"'
-    m = load_string(
-        nonconvex.model('convex="decompose" refpos=".1 0 0" refquat="1 .5 0 0" scale="2 1 -1"', geom=turned)
-    )
+    moved = 'convex="decompose" refpos=".1 0 0" refquat="1 .5 0 0" scale="2 1 -1" inertia="exact"'
+    m = cardan.MjModel.from_xml_string(nonconvex.model(moved, geom=turned), compat=version)
     d = cardan.MjData(m)
     cardan.mj_kinematics(m, d)
     corners = []
@@ -373,6 +379,11 @@ def test_two_exact_meshes_of_several_geoms():
     assert m.nplugin == 2 and sorted(m.geom_plugin.tolist()) == [-1, 0, 1, 1]
 
 
+def test_exact_distances_need_a_closed_mesh():
+    with pytest.warns(UserWarning, match="<mesh name='u'> convex: the mesh is not closed"):
+        load_string(opened(nonconvex.model('convex="exact"')))
+
+
 # --- the warning ------------------------------------------------------------------------------------------------------
 
 LARGE = r"meshes collide by their convex hulls, whose volumes are much larger: 'u' \(2\.0 times\)"
@@ -399,11 +410,9 @@ def test_no_warning_where_it_does_not_help(attributes, geom):
 
 
 def test_no_warning_for_open_meshes():
-    text = nonconvex.model("")
-    at = text.index('face="') + 6
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        load_string(text[:at] + text[at:].split(" ", 3)[3])  # without the first triangle
+        load_string(opened(nonconvex.model("")))
 
 
 # --- programs ---------------------------------------------------------------------------------------------------------
@@ -417,8 +426,10 @@ def test_a_program_can_build_such_a_mesh(library):
     mesh.convex, mesh.threshold, mesh.maxpieces = "decompose", 0.1, 5
     geom = spec.worldbody.add_body().add_geom()
     geom.type, geom.meshname = cardan.mjtGeom.mjGEOM_MESH, "u"
+    other = spec.worldbody.add_body().add_geom(size=[0.1, 0, 0])
     m = spec.compile()
-    assert m.geom_piece.tolist() == [0, 1, 2, 3] and library == [(0.1, 5)]
+    assert (geom.id, other.id, mesh.id) == (0, 4, 0)
+    assert m.geom_piece.tolist() == [0, 1, 2, 3, 0] and library == [(0.1, 5)]
     assert 'maxpieces="5"' in spec.to_xml()
 
 

@@ -149,8 +149,11 @@ class MjSpec(Specification):
             if kind in ("frame", "plugin"):
                 continue
             elements = self.elements(kind)
-            if row.size and len(elements) == getattr(model, row.size):
-                numbers.update((element, number) for number, element in enumerate(elements))
+            ids = range(getattr(model, row.size)) if row.size else ()
+            if kind == "geom":  # the convex pieces of geoms have no elements
+                ids = np.flatnonzero(model.geom_piece == 0).tolist()
+            if row.size and len(elements) == len(ids):
+                numbers.update(zip(elements, ids, strict=True))
             else:
                 code = getattr(mjtObj, "mjOBJ_" + kind.upper())
                 named = ((element, mj_name2id(model, code, element.name or "")) for element in elements)

@@ -91,7 +91,7 @@ def _need_hulls_in_pairs(build: Build, geoms: Resolved, words: list[str]) -> Non
     names = {pair.attributes.get(end) for pair in pairs for end in ("geom1", "geom2")}
     for element, word, mesh in zip(geoms.elements, words, geoms["mesh"], strict=True):
         if _ASSETS.get(word) == "mesh" and element.name and element.name in names:
-            build.meshes[mesh].needs_hull = True
+            build.meshes[mesh].needs_hull |= mesh not in build.pieces
 
 
 def _fused(frames: tuple[Element, ...]) -> tuple[Element, ...]:

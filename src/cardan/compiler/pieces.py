@@ -212,9 +212,8 @@ def warn_of_large_hulls(build: Build) -> None:
     found: list[tuple[str, float]] = []
     for name, mesh in build.meshes.items():
         if mesh.collides and mesh.cloud_hull is None and not mesh.element.is_set("convex"):
-            ratio = mesh.bulge
-            if ratio is not None and ratio > LARGE:
-                found.append((name, ratio))
+            if mesh.bulge > LARGE and mesh.closed:
+                found.append((name, mesh.bulge))
     if found:
         names = ", ".join(f"'{name}' ({ratio:.1f} times)" for name, ratio in found[:MOST_NAMED])
         more = f" and {len(found) - MOST_NAMED} more" if len(found) > MOST_NAMED else ""
@@ -230,6 +229,8 @@ def add_distances(build: Build) -> None:
     """Add a plugin instance for each mesh that collides by its exact distance."""
     for element in build.tree.section("asset").all("mesh"):
         if element["convex"] == "exact" and not build.dropped(element):
+            if not build.meshes[element.name or ""].closed:
+                element.warn("the mesh is not closed, so that the sign of distances is wrong in places", "convex")
             build.distances[element.name or ""] = unnamed_instance(build, element, DISTANCE)
 
 

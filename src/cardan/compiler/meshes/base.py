@@ -151,9 +151,14 @@ class Mesh:
         return mesh.hull(self.values["maxhullvert"])
 
     @property
-    def bulge(self) -> float | None:
-        """Volume of the convex hull in units of the mesh's volume; None if the mesh is not closed."""
+    def bulge(self) -> float:
+        """Volume of the convex hull in units of the mesh's volume, which has a meaning only for closed meshes."""
         return self._read_mesh.bulge
+
+    @property
+    def closed(self) -> bool:
+        """Whether the triangles form closed surfaces."""
+        return self._read_mesh.closed
 
     # --- mass --------------------------------------------------------------------------------------------------------
 

@@ -14,6 +14,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 from functools import cached_property, lru_cache
+from math import inf
 from pathlib import Path
 
 import numpy as np
@@ -61,15 +62,20 @@ class ReadMesh:
         return self._hulls[most]
 
     @cached_property
-    def bulge(self) -> float | None:
-        """Volume of the convex hull in units of the mesh's volume; None if the mesh is not closed.
+    def bulge(self) -> float:
+        """Volume of the convex hull in units of the volume inside the triangles (infinite if that is 0).
 
-        Scaling, even by different factors along the axes, does not change this ratio.
+        Scaling, even by different factors along the axes, does not change this ratio. It has a meaning only for closed
+        meshes.
         """
-        raw = self.raw
-        corner = raw.vertex.astype(float)[raw.face] if is_closed(raw.vertex, raw.face) else np.empty((0, 3, 3))
-        volume = abs(signed_volume(corner))
-        return signed_volume(raw.vertex.astype(float)[self.hull().face]) / volume if volume else None
+        vertex = self.raw.vertex.astype(float)
+        volume = abs(signed_volume(vertex[self.raw.face]))
+        return signed_volume(vertex[self.hull().face]) / volume if volume else inf
+
+    @cached_property
+    def closed(self) -> bool:
+        """Whether the triangles form closed surfaces."""
+        return is_closed(self.raw.vertex, self.raw.face)
 
     @property
     def nbytes(self) -> int:
