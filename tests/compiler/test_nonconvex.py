@@ -114,6 +114,8 @@ def test_mass_and_inertia_are_those_of_the_mesh(library):
     for field in ("mass", "inertia", "ipos", "iquat", "sameframe", "simple"):
         assert (getattr(m, f"body_{field}") == getattr(hull, f"body_{field}")).all(), field
     assert_allclose(m.body_mass[1], 1000 * nonconvex.VOLUME, rtol=1e-5)
+    for field in ("extent", "meansize", "meanmass", "meaninertia", "center"):
+        assert np.all(getattr(m.stat, field) == getattr(hull.stat, field)), field
 
 
 @pytest.mark.parametrize(("word", "height"), [("hull", 0.45), ("decompose", 0.15), ("exact", 0.15)])

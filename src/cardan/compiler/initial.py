@@ -78,6 +78,8 @@ def find_extent(m: Model, s: Any) -> None:
         _enclose(s, get3(s.xpos, body), 0.0)
         _enclose(s, get3(s.xipos, body), 0.0)
     for geom in range(m.ngeom):
+        if m.geom_piece[geom] > 0:  # a convex piece, almost inside the bounds of its geom
+            continue
         place = get3(s.geom_xpos, geom)
         if m.geom_rbound[geom] > 0.0:
             _reach(s, m.geom_bodyid[geom], place, m.geom_rbound[geom])
