@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from cardan.errors import FROM_STRING, MjcfError, suggestion
+from cardan.mjcf.archives import is_archive, read_archive
 from cardan.mjcf.attachments import expand_attachments, model_file
 from cardan.mjcf.checks import check_references
 from cardan.mjcf.events import NotWellFormed, make_parser, mended, run_parser, well_formed
@@ -48,7 +49,7 @@ _OPTIONAL = {"reftype": "refname"}  # attributes whose word may be unknown: then
 def read_path(
     path: str | PathLike[str], assets: dict[str, bytes] | None = None, compat: str | None = None
 ) -> ModelTree:
-    """Read a model from an MJCF file.
+    """Read a model from an MJCF file, or from an archive (``.mjz``, ``.zip``) with such a file and its assets.
 
     Args:
         path: the file.
@@ -66,6 +67,10 @@ def read_path(
         text = where.read_bytes() if key is None else tree.assets[key]
     except OSError as error:
         raise MjcfError(f"cannot read the model file: {error.strerror or error}", str(where)) from None
+    if is_archive(where):
+        text, files = read_archive(text, where)
+        tree = ModelTree(str(where), where.parent, {**files, **(assets or {})}, compat)
+        return _read(tree, text, str(where), None)
     tree.inside_files = (str(where.resolve()),)
     return _read(tree, text, str(where), where)
 

@@ -1,0 +1,52 @@
+"""Archives of models: ZIP files (``.mjz``, ``.zip``) with an MJCF file and the files that it refers to.
+
+Spec: programming, "MJZ Archives" of MuJoCo 4.0.
+"""
+
+from __future__ import annotations
+
+import io
+import zipfile
+import zlib
+from pathlib import Path, PurePosixPath
+
+from cardan.errors import MjcfError
+
+SUFFIXES = (".mjz", ".zip")
+"""Endings of the names of archives."""
+MOST_BYTES = 2**31
+"""Largest number of bytes that are unpacked from an archive."""
+
+
+def is_archive(path: Path) -> bool:
+    """Return whether a path is that of an archive, by its ending."""
+    return path.suffix.lower() in SUFFIXES
+
+
+def read_archive(content: bytes, path: Path) -> tuple[bytes, dict[str, bytes]]:
+    """Return the model in an archive, and the contents of all other files by name.
+
+    The model is ``model.xml``, or the file with the archive's name. Both may be in a folder with the archive's name.
+
+    Args:
+        content: the archive.
+        path: its path, for the name of the model and for messages.
+
+    Raises:
+        MjcfError: the archive is damaged or too large, or has no model.
+    """
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            entries = [entry for entry in archive.infolist() if not entry.is_dir()]
+            size = sum(entry.file_size for entry in entries)
+            if size > MOST_BYTES:
+                raise MjcfError(f"the archive contains {size} bytes; at most {MOST_BYTES} are unpacked", str(path))
+            files = {str(PurePosixPath(entry.filename.replace("\\", "/"))): archive.read(entry) for entry in entries}
+    except (zipfile.BadZipFile, zlib.error, RuntimeError, NotImplementedError, OSError, EOFError) as error:
+        raise MjcfError(f"the archive cannot be unpacked: {error}", str(path)) from None
+    stem = path.stem
+    names = ("model.xml", f"{stem}.xml", f"{stem}/{stem}.xml", f"{stem}/model.xml")
+    name = next((name for name in names if name in files), None)
+    if name is None:
+        raise MjcfError(f"the archive contains no model; expected one of {', '.join(names)}", str(path))
+    return files.pop(name), {other: text for other, text in files.items() if text}

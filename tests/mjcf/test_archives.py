@@ -1,0 +1,88 @@
+"""Archives of models, ``.mjz`` and ``.zip``."""
+
+import io
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from later import later_run
+
+import cardan
+from cardan.errors import MjcfError
+
+OBJ = b"v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"
+PART = b'<mujoco><asset><mesh file="parts/m.obj"/></asset></mujoco>'
+MODEL = b"""<mujoco model="%s"><include file="part.xml"/>
+<worldbody><body><geom type="mesh" mesh="m"/></body></worldbody></mujoco>"""
+
+
+def archive(path: Path, *models: str) -> str:
+    """An archive with models of these names, which are also the names in them, and their files."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
+        for name in models:
+            folder = name.rpartition("/")[0]
+            file.writestr(name, MODEL % name.encode())
+            file.writestr(f"{folder}/part.xml" if folder else "part.xml", PART)
+            file.writestr(f"{folder}/parts/m.obj" if folder else "parts/m.obj", OBJ)
+    return str(path)
+
+
+@pytest.mark.parametrize("suffix", [".mjz", ".zip"])
+@pytest.mark.parametrize("model", ["model.xml", "robot.xml", "robot/robot.xml", "robot/model.xml"])
+def test_places_of_the_model(model: str, suffix: str, tmp_path: Path) -> None:
+    """It is in the archive, or in a folder with the archive's name."""
+    path = archive(tmp_path / f"robot{suffix}", model)
+    m = cardan.MjModel.from_xml_path(path, compat="4.0")
+    assert (m.nmesh, m.names.split(b"\0")[0].decode()) == (1, model)
+    there = later_run("m = mujoco.MjSpec.from_file(path).compile(); out = m.body_mass[1]", path=path)
+    np.testing.assert_allclose(m.body_mass[1], there)
+    assert cardan.MjSpec.from_file(path).compile().nmesh == 1
+
+
+def test_order_of_the_places(tmp_path: Path) -> None:
+    """``model.xml`` comes first."""
+    path = tmp_path / "robot.mjz"
+    with zipfile.ZipFile(path, "w") as file:
+        for name in ("robot.xml", "model.xml"):
+            file.writestr(name, f'<mujoco model="{name}"/>')
+    assert cardan.MjModel.from_xml_path(str(path)).names.startswith(b"model.xml\0")
+
+
+def test_saved_again(tmp_path: Path) -> None:
+    """The text of a model refers to the files by their names in the archive."""
+    m = cardan.MjModel.from_xml_path(archive(tmp_path / "a.mjz", "model.xml"))
+    assert 'file="parts/m.obj"' in m.to_xml()
+    assert cardan.MjModel.from_xml_string(m.to_xml(), {"parts/m.obj": OBJ}).nmesh == 1
+
+
+def test_without_a_model(tmp_path: Path) -> None:
+    """The error says where a model can be."""
+    path = archive(tmp_path / "robot.mjz", "other.xml")
+    with pytest.raises(MjcfError, match=r"no model; expected one of model\.xml, robot\.xml, robot/robot\.xml"):
+        cardan.MjModel.from_xml_path(path)
+
+
+def test_damaged(tmp_path: Path) -> None:
+    """Archives that are cut off, or are no archives, are refused."""
+    content = Path(archive(tmp_path / "a.mjz", "model.xml")).read_bytes()
+    damaged = bytearray(content)
+    damaged[60:80] = bytes(20)
+    for wrong in (b"", b"<mujoco/>", content[:-40], bytes(damaged)):
+        (tmp_path / "b.mjz").write_bytes(wrong)
+        with pytest.raises(MjcfError, match=r"b\.mjz.*archive"):
+            cardan.MjModel.from_xml_path(str(tmp_path / "b.mjz"))
+
+
+def test_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The size that an archive declares is bounded."""
+    monkeypatch.setattr("cardan.mjcf.archives.MOST_BYTES", 100)
+    with pytest.raises(MjcfError, match="at most 100 are unpacked"):
+        cardan.MjModel.from_xml_path(archive(tmp_path / "a.mjz", "model.xml"))
+
+
+def test_from_memory(tmp_path: Path) -> None:
+    """An archive can be an asset itself."""
+    content = Path(archive(tmp_path / "a.mjz", "model.xml")).read_bytes()
+    assert zipfile.is_zipfile(io.BytesIO(content))
+    assert cardan.MjModel.from_xml_path("a.mjz", {"a.mjz": content}).nmesh == 1
