@@ -163,6 +163,18 @@ def test_exact_inertia_needs_an_oriented_surface(faces: str, message: str) -> No
     check_equal(model(f'inertia="convex" vertex="{HOLLOW}" face="{faces}"'))
 
 
+def test_setting_of_3_1_for_exact_inertia() -> None:
+    """Under 4.0, ``exactmeshinertia`` is the inertia of meshes that give none."""
+    shape = f'vertex="{HOLLOW}" face="{HOLLOW_FACES}"'
+    by_setting = model(shape, compiler='exactmeshinertia="true"')
+    exact = cardan.MjModel.from_xml_string(model(f'inertia="exact" {shape}'))
+    np.testing.assert_array_equal(cardan.MjModel.from_xml_string(by_setting, compat="4.0").mesh_vert, exact.mesh_vert)
+    inside_out = by_setting.replace(HOLLOW_FACES, " ".join(reversed(HOLLOW_FACES.split())))
+    assert cardan.MjModel.from_xml_string(inside_out).body_mass[1] > 0.0
+    with pytest.raises(MjcfError, match="normals point outside"):
+        cardan.MjModel.from_xml_string(inside_out, compat="4.0")
+
+
 def test_moments_must_be_positive() -> None:
     """A smaller tetrahedron far away that is turned inside out has a negative share of the moments."""
     other = "10 0 0  10.8 0 0  10 .8 0  10 0 .8"
