@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from cardan.maths.pose import IDENTITY, compose, unit_quat, z2quat
 from cardan.maths.types import Pose, Vec6
 from cardan.maths.vector import add3, norm3, scale3, sub3
+from cardan.spec.defaults import superseded
 from cardan.spec.orientation import SHORTEST, orientation, unit
 from cardan.spec.schema.shared import ORIENTATION
 
@@ -51,7 +52,10 @@ def element_poses(
     for number, given in enumerate(zip(*columns.values(), strict=True)):
         if any(given) and not (segments and segments[number]):
             element, values = resolved.elements[number], dict(zip(columns, given, strict=True))
-            quats[number] = orientation(build.settings, element, values)
+            for name in superseded(element.attributes, build.tree.compat):
+                values.pop(name, None)
+            if any(values.values()):
+                quats[number] = orientation(build.settings, element, values)
     poses = [*zip(resolved["pos"], quats, strict=True)]
     for number, around in enumerate(frames):
         if around:

@@ -11,12 +11,18 @@ from typing import TYPE_CHECKING, Any
 
 from cardan.compat import VERSIONS
 from cardan.spec.actuator import GAIN_TYPES, PARAMETERS, SHORTCUTS, apply_shortcut
+from cardan.spec.schema.shared import ORIENTATION
 
 if TYPE_CHECKING:
     from cardan.spec.element import Element
     from cardan.spec.schema.rows import ElementRow
 
 GLOBAL_CLASS = "main"
+
+
+_WAYS = frozenset(row.name for row in ORIENTATION if row.default is None)
+"""Attributes that give an orientation in place of ``quat``."""
+_NOTHING: frozenset[str] = frozenset()
 
 
 def overlay(base: Mapping[str, Any], given: Mapping[str, Any], partial: frozenset[str]) -> dict[str, Any]:
@@ -35,6 +41,16 @@ def given_over(base: Mapping[str, Any], given: Mapping[str, Any], partial: froze
         if below is not None and len(above) < len(below):
             values[name] = above + below[len(above) :]
     return values
+
+
+def superseded(given: Mapping[str, Any], version: str) -> frozenset[str]:
+    """Return the attributes of orientations that ``given`` values replace, so that inherited ones do not apply.
+
+    An element has one orientation. A quaternion replaces others only in MuJoCo 4.0.
+    """
+    if _WAYS.isdisjoint(given) and not (version == "4.0" and "quat" in given):
+        return _NOTHING
+    return _WAYS.difference(given)
 
 
 class DefaultClass:
@@ -74,6 +90,8 @@ class DefaultClass:
             self.actuator = row.tag
         else:
             own = self.entries.setdefault(row.tag, {})
+            for name in superseded(given, self.version):
+                own.pop(name, None)
             if row.partial.isdisjoint(given):
                 own.update(given)
             else:

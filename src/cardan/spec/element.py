@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from cardan.errors import MjcfError, UnsupportedFeature, suggestion
 from cardan.spec.actuator import SHORTCUTS, apply_shortcut
-from cardan.spec.defaults import overlay
+from cardan.spec.defaults import overlay, superseded
 from cardan.spec.schema.keywords import OBJECT_KIND
 
 if TYPE_CHECKING:
@@ -184,6 +184,9 @@ class Element:
         row, given = self.row, self.attributes
         base = self.default_class.base(row) if row.entry else row.defaults_in(self.tree.compat)
         values = overlay(base, given, row.partial)
+        for name in superseded(given, self.tree.compat):
+            if name in values:
+                values[name] = None
         return apply_shortcut(row.tag, values, given, self.tree.compat) if row.tag in SHORTCUTS else values
 
     def __getitem__(self, name: str) -> Any:
