@@ -1,68 +1,16 @@
 """Words of later versions whose features are missing: read and kept; only models that use the features are refused."""
 
+from pathlib import Path
+
 import pytest
 from later import later_run
+from mjcf.later_words import BODY, CLASS, FLEX, GENERAL, GEOM, JOINT, MOTOR, NEEDED, SENSOR, TENDON, model
 
 import cardan
 from cardan.errors import MjcfError, UnsupportedFeature
 from cardan.mjcf.reader import read_string
 from cardan.mjcf.writer import write_tree
-
-WORLD = """<worldbody><site name="w"/><body name="a" pos="0 0 1"><joint name="j" range="-1 1"/>
-<geom name="g" size=".1"/><site name="s"/><camera name="cam"/></body>
-<body name="b" pos="1 0 1"><freejoint/><geom size=".1"/><site name="s2"/>
-</body></worldbody><tendon><fixed name="t"><joint joint="j" coef="1"/></fixed></tendon>"""
-MOTOR = '<actuator><motor joint="j" {}/></actuator>'
-GENERAL = '<actuator><general joint="j" {}/></actuator>'
-SENSOR = "<sensor>{}</sensor>"
-TENDON = '<tendon><fixed {}><joint joint="j" coef="1"/></fixed></tendon>'
-CLASS = '<default><default class="q"><tendon armature="1"/></default></default>'
-JOINT = '<worldbody><body><joint {}/><geom size="1"/></body></worldbody>'
-GEOM = '<worldbody><geom size="1" {}/></worldbody>'
-BODY = '<worldbody><body {}><joint/><geom size="1"/></body></worldbody>'
-FLEX = """<worldbody><body name="q"><flexcomp name="f" dim="1" count="3 1 1" radius=".01" spacing="1 1 1" {}</body>
-</worldbody>"""
-
-SOFT = """<worldbody><body name="q"/></worldbody><deformable><flex name="f" dim="2" radius=".01" body="q"
-vertex="0 0 0 1 0 0 0 1 0" element="0 1 2" {}/></deformable>"""
-
-NEEDED = {
-    "histories and delays": [MOTOR.format('nsample="3"'), SENSOR.format('<jointpos joint="j" nsample="3" delay="1"/>')],
-    "inertia of actuators": [MOTOR.format('armature="1"')],
-    "damping of actuators": [MOTOR.format('damping="0 1"')],
-    "pid actuators": [
-        GENERAL.format('gaintype="pid"'),
-        "<default><pid kp='3' slewmax='1'/></default><actuator><pid joint=\"j\"/></actuator>",
-    ],
-    "models of DC motors": [GENERAL.format('dyntype="dcmotor"'), '<actuator><dcmotor joint="j"/></actuator>'],
-    "orientation servos": [
-        GENERAL.format('biastype="so3"'),
-        '<actuator><orientation joint="j" input="quat"/></actuator>',
-    ],
-    "surface velocities": [GEOM.format('surfacevel="0 1"')],
-    "adhesive contacts": [GEOM.format('adhesion="-1"')],
-    "nonlinear springs": [JOINT.format('stiffness="1 2"'), TENDON.format('stiffness="0 0 1"')],
-    "nonlinear damping": [JOINT.format('damping="1 0 2"')],
-    "plastic springs": [JOINT.format('springyield="1"'), '<keyframe><key plastic="1"/></keyframe>'],
-    "sleeping trees": [BODY.format('sleep="init"')],
-    "data of rangefinders": [SENSOR.format('<rangefinder site="s" data="dist normal"/>')],
-    "rangefinders of cameras": [SENSOR.format('<rangefinder camera="cam"/>')],
-    "contact sensors": [
-        SENSOR.format("<contact/>"),
-        SENSOR.format('<contact subtree1="a" subtree2="a" data="found force" num="3" reduce="maxforce"/>'),
-    ],
-    "sensors of energy": [SENSOR.format("<e_kinetic/>"), SENSOR.format("<e_potential/>")],
-    "sensors of objects in sites": [SENSOR.format('<insidesite objtype="site" objname="s2" site="s"/>')],
-    "sensors of actuator forces on tendons": [SENSOR.format('<tendonactuatorfrc tendon="t"/>')],
-    "inertia of tendons": [TENDON.format('armature="1"'), CLASS + TENDON.format('class="q"')],
-    "limits of actuator forces on tendons": [TENDON.format('actuatorfrcrange="-1 1"')],
-    "elasticity of flexes": [FLEX.format('><elasticity young="1"/></flexcomp>')],
-    "materials of flex elements": [FLEX.format('material="m n"/>')],
-    "texture coordinates of flex elements": [SOFT.format('texcoord="0 0 1 0 0 1" elemtexcoord="0 1 2"')],
-    "interpolated flexes": [FLEX.format('dof="trilinear" cellcount="2 2 2"/>')],
-    "scaled frames": ['<worldbody><frame scale="2"><geom size="1"/></frame></worldbody>'],
-}
-"""Models that need a missing feature."""
+from cardan.spec.schema.language import walk
 
 NEUTRAL = [
     MOTOR.format('nsample="-1" interp="linear" delay="-1" armature="0" damping="0 0"'),
@@ -96,11 +44,6 @@ WRONG = {
     SENSOR.format('<contact data="force found"/>'): "in this order, found 'force found'",
 }
 """Models that no version accepts, with a part of the message."""
-
-
-def model(part: str) -> str:
-    """A model's text with the part; parts with a world of their own stand alone."""
-    return f"<mujoco>{'' if '<worldbody>' in part else WORLD}{part}</mujoco>"
 
 
 @pytest.mark.parametrize(("feature", "part"), [(name, part) for name, parts in NEEDED.items() for part in parts])
@@ -146,3 +89,13 @@ def test_polynomials_in_structs(compat: str) -> None:
     joint.damping = [4.0, 0.0, 1.0]
     with pytest.raises(UnsupportedFeature, match="nonlinear damping"):
         spec.compile()
+
+
+def test_status() -> None:
+    """The table of features lists every missing feature of the language."""
+    features = (Path(__file__).parents[2] / "docs/status.md").read_text()
+    rows = [*walk()]
+    words = [attribute for row in rows for attribute in row.attributes.values()]
+    names = {row.later for row in rows} | {word.later for word in words}
+    names.update(name for word in words for name in word.later_keywords.values())
+    assert {name for name in names if name and name not in features} == set()

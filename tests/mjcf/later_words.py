@@ -1,0 +1,68 @@
+"""Models with words of later versions whose features are missing."""
+
+WORLD = """<worldbody><site name="w"/><body name="a" pos="0 0 1"><joint name="j" range="-1 1"/>
+<geom name="g" size=".1"/><site name="s"/><camera name="cam"/></body>
+<body name="b" pos="1 0 1"><freejoint/><geom size=".1"/><site name="s2"/>
+</body></worldbody><tendon><fixed name="t"><joint joint="j" coef="1"/></fixed></tendon>"""
+MOTOR = '<actuator><motor joint="j" {}/></actuator>'
+GENERAL = '<actuator><general joint="j" {}/></actuator>'
+SENSOR = "<sensor>{}</sensor>"
+TENDON = '<tendon><fixed {}><joint joint="j" coef="1"/></fixed></tendon>'
+CLASS = '<default><default class="q"><tendon armature="1"/></default></default>'
+JOINT = '<worldbody><body><joint {}/><geom size="1"/></body></worldbody>'
+GEOM = '<worldbody><geom size="1" {}/></worldbody>'
+BODY = '<worldbody><body {}><joint/><geom size="1"/></body></worldbody>'
+FLEX = """<worldbody><body name="q"><flexcomp name="f" dim="1" count="3 1 1" radius=".01" spacing="1 1 1" {}</body>
+</worldbody>"""
+
+SOFT = """<worldbody><body name="q"/></worldbody><deformable><flex name="f" dim="2" radius=".01" body="q"
+vertex="0 0 0 1 0 0 0 1 0" element="0 1 2" {}/></deformable>"""
+
+MESH = '<asset><mesh name="m" vertex="0 0 0 1 0 0 0 1 0 0 0 1"/></asset>'
+
+NEEDED = {
+    "histories and delays": [MOTOR.format('nsample="3"'), SENSOR.format('<jointpos joint="j" nsample="3" delay="1"/>')],
+    "inertia of actuators": [MOTOR.format('armature="1"')],
+    "damping of actuators": [MOTOR.format('damping="0 1"')],
+    "pid actuators": [
+        GENERAL.format('gaintype="pid"'),
+        "<default><pid kp='3' slewmax='1'/></default><actuator><pid joint=\"j\"/></actuator>",
+    ],
+    "models of DC motors": [GENERAL.format('dyntype="dcmotor"'), '<actuator><dcmotor joint="j"/></actuator>'],
+    "orientation servos": [
+        GENERAL.format('biastype="so3"'),
+        '<actuator><orientation joint="j" input="quat"/></actuator>',
+    ],
+    "surface velocities": [GEOM.format('surfacevel="0 1"')],
+    "adhesive contacts": [GEOM.format('adhesion="-1"')],
+    "nonlinear springs": [JOINT.format('stiffness="1 2"'), TENDON.format('stiffness="0 0 1"')],
+    "nonlinear damping": [JOINT.format('damping="1 0 2"')],
+    "plastic springs": [JOINT.format('springyield="1"'), '<keyframe><key plastic="1"/></keyframe>'],
+    "sleeping trees": [BODY.format('sleep="init"')],
+    "data of rangefinders": [SENSOR.format('<rangefinder site="s" data="dist normal"/>')],
+    "rangefinders of cameras": [SENSOR.format('<rangefinder camera="cam"/>')],
+    "contact sensors": [
+        SENSOR.format("<contact/>"),
+        SENSOR.format('<contact subtree1="a" subtree2="a" data="found force" num="3" reduce="maxforce"/>'),
+    ],
+    "sensors of energy": [SENSOR.format("<e_kinetic/>"), SENSOR.format("<e_potential/>")],
+    "sensors of objects in sites": [SENSOR.format('<insidesite objtype="site" objname="s2" site="s"/>')],
+    "sensors of actuator forces on tendons": [SENSOR.format('<tendonactuatorfrc tendon="t"/>')],
+    "inertia of tendons": [TENDON.format('armature="1"'), CLASS + TENDON.format('class="q"')],
+    "limits of actuator forces on tendons": [TENDON.format('actuatorfrcrange="-1 1"')],
+    "elasticity of flexes": [FLEX.format('><elasticity young="1"/></flexcomp>')],
+    "materials of flex elements": [FLEX.format('material="m n"/>')],
+    "texture coordinates of flex elements": [SOFT.format('texcoord="0 0 1 0 0 1" elemtexcoord="0 1 2"')],
+    "constraints on the strain of flexes": [FLEX.format('><edge equality="strain"/></flexcomp>')],
+    "passive contacts of flexes": [FLEX.format('><contact passive="true"/></flexcomp>')],
+    "flexcomps made of mesh assets": [MESH + FLEX.format('mesh="m"/>')],
+    "tactile sensors": [MESH + SENSOR.format('<tactile geom="g" mesh="m"/>')],
+    "interpolated flexes": [FLEX.format('dof="trilinear" cellcount="2 2 2"/>')],
+    "scaled frames": ['<worldbody><frame scale="2"><geom size="1"/></frame></worldbody>'],
+}
+"""Models that need a missing feature."""
+
+
+def model(part: str) -> str:
+    """A model's text with the part; parts with a world of their own stand alone."""
+    return f"<mujoco>{'' if '<worldbody>' in part else WORLD}{part}</mujoco>"
