@@ -133,8 +133,11 @@ def test_contacts_name_pieces(library):
     assert 1 not in d.contact.geom
 
 
-def test_rays_and_pictures_see_the_whole_once(library):
+@pytest.mark.parametrize("opaque", [False, True])
+def test_rays_and_pictures_see_the_whole_once(library, opaque):
     m = load_string(nonconvex.model())
+    if opaque:  # as by programs that change the colours of all geoms
+        m.geom_rgba[:] = 1.0
     d = cardan.MjData(m)
     cardan.mj_forward(m, d)
     geom = np.zeros(1, np.int32)

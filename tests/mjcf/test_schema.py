@@ -8,9 +8,9 @@ import pytest
 from later import later_run
 
 import cardan
-from cardan.mjcf.docs import page
+from cardan.mjcf.docs import page, schema_text
 from cardan.spec.schema.language import SCHEMA, walk
-from cardan.spec.schema.rows import Attribute, ElementRow, Type
+from cardan.spec.schema.rows import OWN, Attribute, ElementRow, Type
 
 mujoco = pytest.importorskip("mujoco")
 
@@ -37,8 +37,8 @@ def printed_schema(text: str) -> list[tuple[int, str, str, set[str]]]:
 
 
 def is_in(row: ElementRow | Attribute, version: str) -> bool:
-    """Whether a version, 3.1 or 4.0, has an element or attribute."""
-    return (row.since if version == "3.1" else row.until) is None
+    """Whether a version of MuJoCo, 3.1 or 4.0, has an element or attribute."""
+    return row.since != OWN and (row.since if version == "3.1" else row.until) is None
 
 
 def own_schema(version: str) -> list[tuple[int, str, str, set[str]]]:
@@ -90,6 +90,14 @@ def assert_equal(theirs: dict[str, tuple[str, set[str]]], own: dict[str, tuple[s
         if own[path] != (multiplicity, attributes)
     }
     assert not different
+
+
+@pytest.mark.parametrize("version", ["3.1", "4.0"])
+def test_words_of_cardan_are_not_in_the_printed_schema(version: str) -> None:
+    own = [row for element in walk() for row in element.attributes.values() if row.since == OWN]
+    assert {row.name for row in own} == {"convex", "threshold", "maxpieces"}
+    lines = schema_text(version).split()
+    assert "smoothnormal" in lines and not {"convex", "maxpieces"} & {*lines}
 
 
 def test_defaults_have_the_right_type_and_count() -> None:

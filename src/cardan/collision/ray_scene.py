@@ -1,8 +1,9 @@
 """Rays against all geoms of a scene, and the normals of surfaces at the points that rays hit.
 
-A ray can hit all geoms except invisible geoms (alpha 0), geoms of an excluded body, geoms of a hidden group, and, if
-requested, static geoms. Geoms whose bounding sphere the ray misses, or hits too late, are skipped. Normals point out of
-the shape, whichever side a ray comes from; meshes and height fields have the normals of their triangles.
+A ray can hit all geoms except invisible geoms (alpha 0), convex pieces of geoms, geoms of an excluded body, geoms of a
+hidden group, and, if requested, static geoms. Geoms whose bounding sphere the ray misses, or hits too late, are
+skipped. Normals point out of the shape, whichever side a ray comes from; meshes and height fields have the normals of
+their triangles.
 
 Spec: programming, API reference, "Ray collisions".
 """
@@ -44,6 +45,8 @@ SAME = 1e-6
 def is_seen(m: Model, d: Data, geom: int, by_group: bool, static: bool, bodyexclude: int) -> bool:
     """Whether a ray can hit a geom at all; arguments as for `ray_scene`."""
     body = m.geom_bodyid[geom]
+    if m.geom_piece[geom] > 0:
+        return False
     if body == bodyexclude or (not static and m.body_weldid[body] == 0):
         return False
     # groups out of range count as the nearest

@@ -113,10 +113,10 @@ def _follow_camera(m: Model, d: Data, g: int, geom: int) -> None:
 def appearance_of(m: Model, d: Data, geom: int) -> int:
     """Return the geom whose colour and material a geom is drawn with, or -1 if it is not drawn.
 
-    If convex hulls are shown, the convex pieces of a geom are drawn instead of the geom.
+    Convex pieces are drawn instead of their geom if convex hulls are shown, and are not drawn otherwise.
     """
     if not shows(d, VIS_CONVEXHULL):
-        return geom
+        return -1 if m.geom_piece[geom] > 0 else geom
     return -1 if has_pieces(m, geom) else geom - m.geom_piece[geom]
 
 
