@@ -31,10 +31,11 @@ FOLDERS = "later", "mujoco", "suite"
 TOLERANCES = {"compile": 1e-9, "smooth": 1e-9, "forward": 1e-6, "step 1": 1e-5, "step 10": 1e-5}
 """Largest accepted difference of each part, relative to the largest number of the quantity and to 1."""
 OWN = (
-    *("nbuffer", "narena", "is_4_0", "nM", "nD", "nB", "nconmax", "njmax", "npaths", "mat_texid"),
+    *("nbuffer", "narena", "is_4_0", "nM", "nD", "nB", "nconmax", "njmax", "npaths", "mat_texid", "flex_matid"),
     *("opt.disableflags", "opt.enableflags", "body_sameframe", "geom_sameframe", "site_sameframe"),
+    *("eq_data", "eq_objtype", "sensor_type"),
 )
-"""Fields that depend on the layout of memory, on numbers of enumerations or on the place of files."""
+"""Fields that depend on the layout of memory, on numbers of enumerations, on the place of files or on the version."""
 LEFT_OUT = "aux.", "vis.", "mesh_pathadr", "hfield_pathadr", "skin_pathadr", "tex_pathadr"
 PROBE = Path(compat_probe.__file__).read_text()
 CODE = """

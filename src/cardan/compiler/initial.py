@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 _LEAST = 1e-5
 _EXTENT_OF_A_POINT = 2.0
-_RADIUS_OF_INFINITE_PLANE = 1.0
+_RADIUS_OF_INFINITE_PLANE, _RADIUS_IN_4_0 = 1.0, 0.01
 _RADIUS_OF_PLANE = 0.1  # relative to its longer half side
 
 
@@ -59,7 +59,9 @@ def _radius(m: Model, geom: int) -> float:
     if m.geom_type[geom] != GEOM_PLANE:
         return m.geom_rbound[geom]
     side = max(m.geom_size[geom, 0], m.geom_size[geom, 1])
-    return _RADIUS_OF_PLANE * side if side > 0.0 else _RADIUS_OF_INFINITE_PLANE
+    if side > 0.0:
+        return _RADIUS_OF_PLANE * side
+    return _RADIUS_IN_4_0 if m.is_4_0 else _RADIUS_OF_INFINITE_PLANE
 
 
 @kernel
