@@ -37,8 +37,7 @@ def vertex_normals(surface: Surface, smooth: bool, is_4_0: bool = False) -> np.n
     memory.attach("total", total)
     memory.attach("unit", unit)
     if is_4_0:
-        large = 2.0 * surface.area >= _LEAST_4_0
-        surface = surface if large.all() else Surface(surface.vertex, surface.face[large])
+        surface = _large_faces(surface)
     call(sum_corners, surface.memory, memory)
     # if the normals of faces cancel: 3.1 determines sharp edges by their angle to x, for 4.0 all are sharp
     call(find_units, surface.memory, memory, 2 if smooth else 3 if is_4_0 else 0, is_4_0)
@@ -47,6 +46,19 @@ def vertex_normals(surface: Surface, smooth: bool, is_4_0: bool = False) -> np.n
         call(take_sharp_corners, surface.memory, memory)
         call(find_units, surface.memory, memory, 2, is_4_0)
     return unit
+
+
+def _large_faces(surface: Surface) -> Surface:
+    """Return the faces that count in MuJoCo 4.0, with normals and areas from sides in double precision."""
+    a, b, c = (surface.vertex[surface.face[:, k]].astype(np.float64) for k in range(3))
+    cross = np.cross(b - a, c - a)
+    length = np.sqrt((cross * cross).sum(axis=1))
+    large = length >= _LEAST_4_0
+    found = Surface(surface.vertex, np.ascontiguousarray(surface.face[large]))
+    found.memory.arrays["cross"][:] = cross[large]
+    found.memory.arrays["normal"][:] = cross[large] / length[large, None]
+    found.area[:] = 0.5 * length[large]
+    return found
 
 
 def renormalized(vector: np.ndarray) -> np.ndarray:
