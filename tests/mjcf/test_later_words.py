@@ -91,6 +91,25 @@ def test_polynomials_in_structs(compat: str) -> None:
         spec.compile()
 
 
+def test_objects_of_sensors() -> None:
+    """Structs of missing sensors have an object and a reference; their type is missing."""
+    contact = '<contact subtree1="a" geom2="g" data="found"/><contact site="s" body2="b"/>'
+    more = '<rangefinder camera="cam"/><insidesite objtype="geom" objname="g" site="s2"/>'
+    spec = cardan.MjSpec.from_string(model(SENSOR.format(contact + more)))
+    found = [(s.objtype.name[6:], s.objname, s.reftype.name[6:], s.refname) for s in spec.sensors]
+    assert found == [
+        ("XBODY", "a", "GEOM", "g"),
+        ("SITE", "s", "BODY", "b"),
+        ("CAMERA", "cam", "UNKNOWN", ""),
+        ("GEOM", "g", "SITE", "s2"),
+    ]
+    with pytest.raises(UnsupportedFeature, match="contact sensors"):
+        _ = spec.sensors[0].type
+    spec.sensors[0].objname = "b"
+    assert spec.sensors[0].element.attributes["subtree1"] == "b"
+    assert spec.sensors[0].element.attributes["geom2"] == "g"
+
+
 def test_status() -> None:
     """The table of features lists every missing feature of the language."""
     features = (Path(__file__).parents[2] / "docs/status.md").read_text()

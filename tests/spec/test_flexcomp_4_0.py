@@ -88,6 +88,22 @@ def test_mass() -> None:
     assert cardan.MjModel.from_xml_string(xml, compat="3.1").body_mass[2] == 1.0
 
 
+def test_internal_contacts() -> None:
+    """A vertex close to the face of its own tetrahedron touches it in 3.1, but not in 4.0."""
+    points = 'type="direct" point="0 0 0 1 0 0 0 1 0 .3 .3 .06" element="0 1 2 3"'
+    xml = MODEL.replace(".001", ".05").format(f'dim="3" {points}')
+    code = "m = mujoco.MjModel.from_xml_string(xml); d = mujoco.MjData(m); mujoco.mj_forward(m, d); out = d.ncon"
+    there = later_run(code, xml=xml)
+    counts = {}
+    for compat in ("3.1", "4.0"):
+        m = cardan.MjModel.from_xml_string(xml, compat=compat)
+        d = cardan.MjData(m)
+        cardan.mj_forward(m, d)
+        counts[compat] = d.ncon
+    assert counts == {"3.1": 1, "4.0": there}
+    assert there == 0
+
+
 WRONG = {
     'type="circle" dim="2" count="5 1 1"': "a circle is a line: dim must be 1, found 2",
     'type="circle" dim="1" count="3 1 1"': "a circle needs at least 3 points and the first one again",

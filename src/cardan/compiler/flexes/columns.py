@@ -244,7 +244,7 @@ def _put(build: Build, element: Element, flex: Flex) -> None:
 def _part(element: Element, tag: str) -> dict[str, Any]:
     """Return the values of a child element, or the defaults of the language if the child is absent."""
     part = element.child(tag)
-    return part.resolved() if part is not None else element.row.children[tag].defaults
+    return part.resolved() if part is not None else element.row.children[tag].defaults_in(element.tree.compat)
 
 
 def _add_tree(build: Build, flex: Flex, tables: Topology, contact: dict[str, Any]) -> tuple[int, int]:

@@ -249,7 +249,7 @@ def flex_contact() -> rows.ElementRow:
         "contact",
         "contact parameters of the flex",
         CONTACT_SHARED,
-        boolean("internal", True, "contacts between an element and its own vertices", until="3.14"),
+        boolean("internal", True, "contacts within the elements", until="3.14", default_4_0=False),
         boolean("passive", False, "contacts act as passive forces", since="3.8", later="passive contacts of flexes"),
         keyword("selfcollide", SELF_COLLIDE, "auto", "contacts between elements of the flex"),
         integer("activelayers", 1, "layers of elements that collide"),
