@@ -17,7 +17,7 @@ NAMES = sorted(
 # what the reference does not have
 OWN = ("kernel", "stage", "set_callback", "get_callback", "last_good_state", "MjSpec")
 OWN += ("register_sdf", "get_collider", "set_collider", "put_contact", "Batch", "SimulationError")
-OWN += ("derivatives", "record")
+OWN += ("derivatives", "record", "get_compat", "set_compat")
 OWN += ("register_plugin", "plugin_config", "plugin_data", "plugin_number", "set_plugin_number")
 FUNCTIONS = [name for name in NAMES if callable(getattr(mujoco, name)) and not inspect.isclass(getattr(mujoco, name))]
 
