@@ -30,7 +30,7 @@ NORMALS = Struct(
 def vertex_normals(surface: Surface, smooth: bool, is_4_0: bool = False) -> np.ndarray:
     """Return normals of vertices: area-weighted means over their faces. Sharp edges are excluded unless ``smooth``.
 
-    In MuJoCo 4.0 (``is_4_0``), small faces do not count, and small sums have no direction.
+    In MuJoCo 4.0 (``is_4_0``), small faces do not count, and without ``smooth`` small sums have no direction.
     """
     memory, count = StructMemory(NORMALS, {}), len(surface.vertex)
     total, unit = np.zeros((count, 3), np.float32), np.empty((count, 3), np.float32)
@@ -40,7 +40,7 @@ def vertex_normals(surface: Surface, smooth: bool, is_4_0: bool = False) -> np.n
         surface = _large_faces(surface)
     call(sum_corners, surface.memory, memory)
     # if the normals of faces cancel: 3.1 determines sharp edges by their angle to x, for 4.0 all are sharp
-    call(find_units, surface.memory, memory, 2 if smooth else 3 if is_4_0 else 0, is_4_0)
+    call(find_units, surface.memory, memory, 2 if smooth else 3 if is_4_0 else 0, is_4_0 and not smooth)
     if not smooth:
         memory.attach("sharp", np.zeros((count, 3), np.float32))
         call(take_sharp_corners, surface.memory, memory)
