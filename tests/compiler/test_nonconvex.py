@@ -15,6 +15,7 @@ import cardan
 from cardan.api.loading import load_string
 from cardan.cli.info import piece_counts
 from cardan.compiler.meshes import decompose
+from cardan.compiler.meshes.kept import signed_volume
 from cardan.errors import MjcfError
 
 BALL = '<body name="ball" pos="0 0 .16"><freejoint/><geom name="ball" size=".05"/></body>'
@@ -292,6 +293,19 @@ def test_pieces_are_cached_by_content(library, cache):
     assert library == [(0.05, -1), (0.2, -1), (0.05, -1)] and len([*cache.glob("pieces-*.o")]) == 3
 
 
+def test_the_library_gets_faces_that_point_outwards(monkeypatch):
+    volumes = []
+
+    def decomposed(vertex, face, *_):
+        volumes.append(signed_volume(vertex[face]))
+        return nonconvex.pieces(vertex)
+
+    monkeypatch.setattr(decompose, "_decompose", decomposed)
+    for scale in ("1 1 1", "1 -1 1"):
+        load_string(nonconvex.model(f'convex="decompose" scale="{scale}"'))
+    assert_allclose(volumes, nonconvex.VOLUME, rtol=1e-5)
+
+
 def test_a_damaged_file_is_made_again(library, cache):
     load_string(nonconvex.model())
     (file,) = cache.glob("pieces-*.o")
@@ -366,6 +380,11 @@ def test_exact_geoms_collide_by_distances():
     assert (m.body_inertia == hull.body_inertia).all() and m.body_geomnum.tolist() == hull.body_geomnum.tolist()
     d = rested(m)
     assert_allclose(d.body("ball").xpos[2], 0.15, atol=0.003)
+
+
+def test_distances_of_mirrored_meshes():
+    text = nonconvex.model('convex="exact" scale="-1 1 1"', inside=BALL)
+    assert_allclose(rested(load_string(fixed(text))).body("ball").xpos[2], 0.16, atol=0.003)
 
 
 def test_saving_keeps_exact_geoms_of_type_mesh():

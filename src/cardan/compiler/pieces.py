@@ -20,6 +20,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from cardan.compiler.meshes.decompose import DecompositionError, convex_pieces
+from cardan.compiler.meshes.kept import signed_volume
 from cardan.compiler.nodes import Attached
 from cardan.compiler.plugins import unnamed_instance
 from cardan.errors import MjcfError
@@ -109,8 +110,10 @@ def _pieces_of(build: Build, mesh: Mesh, progress: Progress) -> list[Element]:
     def waiting() -> None:
         progress.show(name)
 
+    inwards = signed_volume(mesh.vertex.astype(float)[mesh.face]) < 0.0  # as faces of mirrored meshes may be
+    face = mesh.face[:, ::-1] if inwards else mesh.face
     try:
-        found = convex_pieces(mesh.vertex, mesh.face, values["threshold"], values["maxpieces"], waiting)
+        found = convex_pieces(mesh.vertex, face, values["threshold"], values["maxpieces"], waiting)
     except DecompositionError as error:
         raise element.error(str(error), "convex") from None
     if not found:

@@ -261,11 +261,20 @@ def _unit(vectors: np.ndarray) -> np.ndarray:
 
 
 def mesh_faces(m: MjModel, mesh: int) -> np.ndarray:
-    """Return the triangles of a mesh in the format of the table, (m * `STRIDE`,); ValueError if it has no faces."""
+    """Return the triangles of a mesh in the format of the table, (m * `STRIDE`,).
+
+    If the mesh is turned inside out (negative volume), as mirrored ones may be, the triangles are reversed.
+
+    Raises:
+        ValueError: the mesh has no faces.
+    """
     rows = slice(int(m.mesh_vertadr[mesh]), int(m.mesh_vertadr[mesh] + m.mesh_vertnum[mesh]))
     vertex = m.mesh_vert[rows].astype(float)
     face = m.mesh_face[int(m.mesh_faceadr[mesh]) :][: int(m.mesh_facenum[mesh])].astype(np.int64)
     if not len(face) or not m.mesh_bvhnum[mesh]:
         raise ValueError(f"mesh {mesh} has no faces, so that there is no distance from it")
+    corner = vertex[face]
+    if np.einsum("ij,ij->", corner[:, 0], np.cross(corner[:, 1], corner[:, 2])) < 0.0:
+        face = face[:, ::-1]
     normals = pseudonormals(vertex, face)
     return np.concatenate([vertex[face].reshape(-1, 9), normals.reshape(-1, 21)], axis=1).ravel()
