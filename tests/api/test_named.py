@@ -143,7 +143,8 @@ def test_errors_equal_the_reference(pair):
 
 def test_repr_equals_the_reference(pair):
     ref, _, m, _ = pair
-    assert repr(m.site("si")) == repr(ref.site("si"))
+    newer = "  dataid: array([-1], dtype=int32)\n"  # 3.1.6 does not have it
+    assert repr(m.site("si")).replace(newer, "") == repr(ref.site("si"))
     assert repr(m.exclude("ex")) == repr(ref.exclude("ex"))
 
 
