@@ -21,6 +21,7 @@ from cardan.jit.memory.fields import Field, Struct
 from cardan.jit.memory.struct import StructMemory
 from cardan.model.attributes import listing
 from cardan.model.declared import DataFields, ModelFields
+from cardan.model.fields_later import RENAMED_ARRAYS
 from cardan.model.tables import DATA, MODEL
 
 if TYPE_CHECKING:
@@ -308,6 +309,10 @@ def view_class(name: str) -> type[ElementView]:
     body: dict[str, Any] = {"__slots__": (), "__doc__": f"One {kind.methods[-1]} of an {owner}."}
     body["_attributes"] = tuple(fields)
     body.update({short: _attribute(field) for short, field in fields.items()})
+    for new, old in RENAMED_ARRAYS.items():
+        if MODEL.by_name[old] in fields.values():
+            short = next(short for short, field in fields.items() if field.name == old)
+            body[new.removeprefix(old.removesuffix(short))] = body[short]
     return type(name, (ElementView,), body)
 
 
