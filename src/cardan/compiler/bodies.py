@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from cardan.compiler.columns import Resolved
 from cardan.compiler.nodes import ELEMENT_OF, Body
-from cardan.compiler.orientation import element_pose, element_poses
+from cardan.compiler.orientation import element_pose, element_poses, frame_tolerance, is_same_frame
 from cardan.maths.pose import IDENTITY
 from cardan.spec.repeated import OWN, runs
 from cardan.spec.tree import WORLD
@@ -122,7 +122,7 @@ def put_bodies(build: Build) -> None:
     """Fill the columns of all bodies. Their joints, geoms and inertias must be complete."""
     # as in the reference, a negative compensation acts only if another body has a positive one
     build.sizes["ngravcomp"] = sum(1 for value in build.columns["body_gravcomp"] if value > 0.0)
-    bodies = build.bodies
+    bodies, tolerance = build.bodies, frame_tolerance(build)
     joints, geoms = [body.joints for body in bodies], [body.geoms for body in bodies]
     build.columns.update(
         body_parentid=[body.parent.id if body.parent is not None else 0 for body in bodies],
@@ -132,7 +132,7 @@ def put_bodies(build: Build) -> None:
         body_dofadr=[own[0].dofadr if own else -1 for own in joints],
         body_geomnum=[*map(len, geoms)],
         body_geomadr=[own[0].id if own else -1 for own in geoms],
-        body_sameframe=[(body.ipos, body.iquat) == IDENTITY for body in bodies],
+        body_sameframe=[is_same_frame((body.ipos, body.iquat), IDENTITY, tolerance) for body in bodies],
         body_pos=[body.pos for body in bodies],
         body_quat=[body.quat for body in bodies],
         body_ipos=[body.ipos for body in bodies],
@@ -175,13 +175,14 @@ def put_topology(build: Build) -> None:
             ntree += 1
         lastdof.append(body.joints[0].dofadr + counts[body.id] - 1 if moves else lastdof[parent])
     moving = [counts[weld] > 0 for weld in weldid]
+    tolerance = frame_tolerance(build)
     simple: list[int] = []
     for run in runs(bodies, ELEMENT_OF):
         pattern = run[0].element.pattern
         if pattern is None or pattern.varied:
-            simple += [_simple(body, moving) for body in run]
+            simple += [_simple(body, moving, tolerance) for body in run]
         else:
-            simple += [_simple(run[0], moving)] * len(run)
+            simple += [_simple(run[0], moving, tolerance)] * len(run)
     build.columns.update(body_rootid=rootid, body_weldid=weldid, body_treeid=treeid, body_simple=simple)
     build.sizes["ntree"] = ntree
     _put_dofs(build, lastdof, treeid, simple)
@@ -217,7 +218,7 @@ def _put_dofs(build: Build, lastdof: list[int], treeid: list[int], simple: list[
     build.sizes.update(nM=total, nD=2 * total - len(bodyid))
 
 
-def _simple(body: Body, moving: list[bool]) -> int:
+def _simple(body: Body, moving: list[bool], tolerance: float) -> int:
     """Return ``body_simple``: 2 if the body only slides, 1 if its inertia is always diagonal, else 0."""
     if body.parent is None:
         return 1
@@ -225,7 +226,7 @@ def _simple(body: Body, moving: list[bool]) -> int:
         return 0
     if body.parent.parent is not None and body.parent.parent.id:
         return 0  # as in the reference, also for children of two static bodies
-    if body.children or moving[body.parent.id] or (body.ipos, body.iquat) != IDENTITY:
+    if body.children or moving[body.parent.id] or not is_same_frame((body.ipos, body.iquat), IDENTITY, tolerance):
         return 0
     for joint in body.joints:
         if joint.type == "free":

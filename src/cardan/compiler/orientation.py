@@ -63,6 +63,22 @@ def element_poses(
     return poses
 
 
+def frame_tolerance(build: Build) -> float:
+    """Return the largest difference of two frames that count as the same: in MuJoCo 3.1 they must be equal."""
+    return 1e-6 if build.tree.compat == "4.0" else 0.0
+
+
+def is_near(pose: Pose, other: Pose, tolerance: float) -> bool:
+    """Return whether all numbers of two poses differ by less than a tolerance."""
+    numbers = zip((*pose[0], *pose[1]), (*other[0], *other[1]), strict=True)
+    return all(abs(a - b) < tolerance for a, b in numbers)
+
+
+def is_same_frame(pose: Pose, other: Pose, tolerance: float) -> bool:
+    """Return whether two poses are equal, or differ by less than the tolerance of `frame_tolerance`."""
+    return pose == other or (tolerance > 0.0 and is_near(pose, other, tolerance))
+
+
 def segment_pose(element: Element, fromto: Vec6) -> tuple[Pose, float]:
     """Return pose and half length of a shape whose axis joins two points. The z axis points to the first point."""
     start, end = fromto[:3], fromto[3:]
