@@ -87,7 +87,6 @@ ACTUATORS = (
     '<position joint="j" dampratio="-1"/>',
     '<position joint="j" timeconst="-1"/>',
     '<velocity joint="j" kv="-1"/>',
-    '<general joint="j" inheritrange="1"/>',
     '<position tendon="t" inheritrange=".5"/>',
     '<position site="s" refsite="s0" dampratio="1" gear="1 2 3 0 1 0" kp="20"/>',
     '<position cranksite="s" slidersite="s0" cranklength="3" dampratio="1"/>',

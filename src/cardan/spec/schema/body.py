@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from cardan.spec.schema import keywords as k
 from cardan.spec.schema.asset import (
     CELLCOUNT,
@@ -178,7 +180,12 @@ LIGHT_ROW = classed(
 
 
 # elements inside ``composite``, made from the rows of the elements that they set
-_JOINT, _GEOM, _SITE = JOINT_ROW.attributes, GEOM_ROW.attributes, SITE_ROW.attributes
+_GEOM, _SITE = GEOM_ROW.attributes, SITE_ROW.attributes
+# composites have no polynomials: MuJoCo 4.0 does not have composites
+_JOINT = {
+    name: replace(row, high=1, polynomial=False, later=None, needs=None) if row.polynomial else row
+    for name, row in JOINT_ROW.attributes.items()
+}
 _LIMITS = ("group", "stiffness", "damping", "limited", "range", "margin", "frictionloss")
 _SOLVERS = [*solver("fix", "equality constraint"), *solver("limit", "limit"), *solver("friction", "friction loss")]
 _PARTS = [
