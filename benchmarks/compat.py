@@ -81,6 +81,17 @@ def compared(path: Path, later: Later) -> dict[str, str]:
     return {part: first_difference(part, there[part], here[part]) for part in TOLERANCES}
 
 
+def summarised(rows: list[dict[str, str]]) -> dict[str, dict[str, Any]]:
+    """Number of equal models by part, and how often a quantity is the first that differs."""
+    summary: dict[str, dict[str, Any]] = {}
+    for part, tolerance in TOLERANCES.items():
+        first = Counter(row[part].split()[0] for row in rows if row[part])
+        words = ", ".join(f"{name} {count}" for name, count in first.most_common())
+        equal = sum(not row[part] for row in rows)
+        summary[part] = {"equal": equal, "models": len(rows), "tolerance": tolerance, "first": words}
+    return summary
+
+
 def main(chosen: str = "") -> None:
     """Print and save the table; ``chosen`` is a part of the paths of the models."""
     python = os.environ.get(VARIABLE) or str(STANDARD)
@@ -94,12 +105,11 @@ def main(chosen: str = "") -> None:
         if chosen in name:
             rows[name] = row = compared(path, later)
             print(name, *(f"| {part}: {text}" for part, text in row.items() if text), flush=True)
-    loaded = [row for row in rows.values() if "error" not in row]
-    for part in TOLERANCES:
-        first = Counter(row[part].split()[0] for row in loaded if row[part])
-        print(f"{part}: {sum(not row[part] for row in loaded)} of {len(loaded)} equal;", dict(first.most_common()))
+    summary = summarised([row for row in rows.values() if "error" not in row])
+    for part, row in summary.items():
+        print(f"{part}: {row['equal']} of {row['models']} equal; first to differ: {row['first']}")
     if not chosen:
-        save("compat", rows)
+        save("compat", summary)
 
 
 if __name__ == "__main__":

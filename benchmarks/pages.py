@@ -18,7 +18,7 @@ from benchmarks import plots
 from benchmarks.timing import RESULTS
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
-NAMES = ("performance", "notes/performance-tables", "parity", "gpu", "derivatives", "pictures", "viewer")
+NAMES = ("performance", "notes/performance-tables", "parity", "compat", "gpu", "derivatives", "pictures", "viewer")
 PAGES = tuple(DOCS / f"{name}.md" for name in NAMES)
 TABLE = re.compile(r"<!-- results: (\w+)(?:, largest (\d+))? -->\n.*?<!-- end -->", re.DOTALL)
 
@@ -189,6 +189,11 @@ COLUMNS: dict[str, Columns] = {
     },
     "midphase": {"with ÷ without": number("ratio", ".2f"), "single pairs": low_to_high},
     "newest": RATIO,
+    "compat": {
+        "equal": lambda row: f"{row['equal']} of {row['models']}",
+        "tolerance": number("tolerance", ".0e"),
+        "first to differ": lambda row: row["first"],
+    },
     "parity": PARITY,
     "soft_parity": PARITY | {"left out": number("left out", ".0f")},
     "pictures": {
