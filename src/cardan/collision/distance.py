@@ -14,12 +14,24 @@ from __future__ import annotations
 
 from cardan.collision.capsule import axis_z, clamp, from_geom
 from cardan.collision.contact import put_contact
-from cardan.collision.epa import find_deepest, polish
-from cardan.collision.gjk import FAR, SEPARATED, find_closest
+from cardan.collision.culling import axis_separates, boxes_apart, forget_axis, keep_axis
+from cardan.collision.epa import TOLERANCE, expand_polytope, find_deepest, is_deepest, polish, start_polytope
+from cardan.collision.gjk import FAR, SEPARATED, approach, copy_vertex, find_closest
+from cardan.collision.gjk import TOLERANCE as ACCURATE
 from cardan.collision.hfield import bound_in_field, cell_range, load_prism, to_field, top_elevation
+from cardan.collision.hull_search import recall_pair
 from cardan.collision.manifold import find_manifold
 from cardan.collision.plane import plane_height
-from cardan.collision.stationary import settle, settle_on_flat
+from cardan.collision.stationary import (
+    flat_side,
+    found_point,
+    settle,
+    settle_on_edge,
+    settle_on_flat,
+    settle_on_lines,
+    settle_on_side,
+    settle_over_face,
+)
 from cardan.collision.support import load_geom, support
 from cardan.enums.codes import (
     ENBL_MULTICCD,
@@ -36,6 +48,8 @@ from cardan.maths.types import Vec3
 from cardan.maths.vector import MINVAL, add3, add_scaled3, get3, norm3, scale3, set3, sub3
 from cardan.model.kernel_views import Data, Model
 
+ROUGH = 3e-4
+"""Relative accuracy of the first search for the depth of curved shapes."""
 ORIGIN = (0.0, 0.0, 0.0)
 NOTHING = (ORIGIN, ORIGIN)
 Cells = tuple[int, int, int, int]
@@ -43,19 +57,19 @@ Cells = tuple[int, int, int, int]
 
 
 @kernel
-def radius_of(m: Model, geom: int) -> float:
-    """Radius around the core of a geom; 0 if the geom is its own core."""
-    return m.geom_size[geom, 0] if m.geom_type[geom] == GEOM_SPHERE or m.geom_type[geom] == GEOM_CAPSULE else 0.0
+def shrink_to_core(m: Model, d: Data, shape: int, geom: int) -> float:
+    """Replace shape `shape` of the pair, loaded from a geom, by its core; return the radius around the core."""
+    if m.geom_type[geom] == GEOM_SPHERE or m.geom_type[geom] == GEOM_CAPSULE:
+        d.work.shape_size[shape, 0] = 0.0
+        return m.geom_size[geom, 0]
+    return 0.0
 
 
 @kernel
 def load_core(m: Model, d: Data, shape: int, geom: int) -> float:
     """Load the core of a geom as shape `shape` of the pair; return the radius around the core."""
     load_geom(m, d, shape, geom)
-    radius = radius_of(m, geom)
-    if radius > 0.0:
-        d.work.shape_size[shape, 0] = 0.0
-    return radius
+    return shrink_to_core(m, d, shape, geom)
 
 
 @kernel
@@ -87,6 +101,58 @@ def improve(m: Model, d: Data, n: int) -> None:
 
 
 @kernel
+def settle_roughly(m: Model, d: Data, n: int) -> bool:
+    """Improve an overlap of low accuracy, as `improve` does; return whether it is exact now.
+
+    The part of a polytope at the contact is one of the features of the `n` vertices found: a corner, the face, or one
+    of three edges.
+    """
+    if settle(m, d) or settle_on_side(m, d, 0) or settle_on_side(m, d, 1):
+        return True
+    if d.work.shape_type[0] == GEOM_CYLINDER and d.work.shape_type[1] == GEOM_CYLINDER:
+        axis, half = (d.work.shape_mat[0, 2], d.work.shape_mat[0, 5], d.work.shape_mat[0, 8]), d.work.shape_size[0, 1]
+        return settle_on_lines(m, d, 0, get3(d.work.shape_pos, 0), axis, (-half, half))
+    side = flat_side(d)
+    if side < 0 or n < 2:
+        return False
+    if n == 3 and settle_over_face(m, d, side):
+        return True
+    for edge in range(3 if n > 2 else 1):
+        other = 1 if edge == 0 else 2
+        if edge == 2:
+            copy_vertex(d, 1, 0)
+        a = found_point(d, side, 0)
+        along = sub3(found_point(d, side, other), a)
+        length = norm3(along)
+        if length > 0.0 and (
+            settle_on_edge(m, d, side, other)
+            or settle_on_lines(m, d, side, a, scale3(along, 1.0 / length), (0.0, length))
+        ):
+            return True
+    return False
+
+
+@kernel
+def find_deepest_curved(m: Model, d: Data, n: int) -> None:
+    """Find the depth as `find_deepest` does, if one of the shapes is curved: roughly at first, then by Newton's method.
+
+    If this doesn't succeed, or if the depth may be smaller elsewhere, the search starts again and is as accurate as for
+    polytopes.
+    """
+    if not start_polytope(m, d, n):
+        return
+    nface, nvertex, _ = expand_polytope(m, d, 4, 4, ROUGH)
+    if settle_roughly(m, d, 3):
+        if is_deepest(m, d, nface, nvertex) or not start_polytope(m, d, 0):
+            return
+        nface, nvertex = 4, 4
+    _, _, gap = expand_polytope(m, d, nface, nvertex, TOLERANCE)
+    if gap > TOLERANCE:
+        polish(m, d, get3(d.work.overlap_normal, 0))
+    improve(m, d, 3)
+
+
+@kernel
 def smooth_gap(m: Model, d: Data, n: int) -> None:
     """Improve the gap of two cores that are apart, one of them curved; the search's last simplex has `n` vertices."""
     polish(m, d, get3(d.work.overlap_normal, 0))
@@ -110,17 +176,20 @@ def cores_distance(m: Model, d: Data, radius1: float, radius2: float, curved: bo
     ``d.work.overlap_normal`` the direction from the first to the second shape. `curved` specifies whether one of the
     cores has a curved surface.
     """
-    found, n = find_closest(m, d, limit + radius1 + radius2)
+    found, n = approach(m, d, limit + radius1 + radius2, ROUGH if curved else ACCURATE)
     if found == FAR:
         return 2.0 * abs(limit) + 1.0
     if are_apart(d, found):
         set_gap(d)
-        if curved:
+        if curved and not settle_roughly(m, d, n):
+            found, n = find_closest(m, d, limit + radius1 + radius2)
+            set_gap(d)
             smooth_gap(m, d, n)
     else:
-        find_deepest(m, d, n)
         if curved:
-            improve(m, d, 3)
+            find_deepest_curved(m, d, n)
+        else:
+            find_deepest(m, d, n)
     return leave_cores(d, radius1, radius2)
 
 
@@ -149,9 +218,23 @@ def exact_convex(m: Model, d: Data, geom1: int, geom2: int) -> int:
 
     If ``multiccd`` is enabled, too, faces and edges that nearly touch have up to four contacts.
     """
-    dist = convex_distance(m, d, geom1, geom2, d.work.near_margin)
-    if dist <= d.work.near_margin and m.opt.enableflags & ENBL_MULTICCD:
-        ncon = find_manifold(m, d, get3(d.work.overlap_normal, 0), radius_of(m, geom1), radius_of(m, geom2))
+    margin = d.work.near_margin
+    if boxes_apart(m, d, geom1, geom2, margin):
+        return 0
+    load_geom(m, d, 0, geom1)
+    load_geom(m, d, 1, geom2)
+    if axis_separates(m, d, geom1, geom2):
+        return 0
+    recall_pair(d, geom1, geom2)
+    d.work.shape_inflate = 0.0
+    radius1, radius2 = shrink_to_core(m, d, 0, geom1), shrink_to_core(m, d, 1, geom2)
+    dist = cores_distance(m, d, radius1, radius2, is_curved(m, geom1) or is_curved(m, geom2), margin)
+    if dist > margin:
+        keep_axis(d, geom1, geom2)
+        return 0
+    forget_axis(d, geom1, geom2)
+    if m.opt.enableflags & ENBL_MULTICCD:
+        ncon = find_manifold(m, d, get3(d.work.overlap_normal, 0), radius1, radius2)
         if ncon > 0:
             return ncon
     return put_closest(d, dist)

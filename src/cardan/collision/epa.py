@@ -24,6 +24,8 @@ VISIBLE = 1e-12
 FLAT = 1e-9
 """Relative height below which a point counts as lying on a line or plane."""
 REMOVED = 1e300
+TOWARDS = 0.99
+"""Cosine above which a face is towards a normal, around which the depth has no other minimum."""
 POLISHING = 100
 """Number of steps of the descent on curved surfaces."""
 ALONG = 1e-9
@@ -255,6 +257,113 @@ def polish(m: Model, d: Data, normal: Vec3) -> None:
 
 
 @kernel
+def start_polytope(m: Model, d: Data, n: int) -> bool:
+    """Set the polytope to a tetrahedron that contains the `n` vertices of the simplex; return False if there is none.
+
+    If the difference is flat, writes the depth 0 and a normal, and leaves the witnesses unchanged.
+    """
+    while n < 4:
+        if not add_vertex(m, d, n):
+            set_flat_overlap(d, n)
+            return False
+        n += 1
+    put_tetrahedron(d)
+    return True
+
+
+@kernel
+def lowest_face(d: Data, nface: int) -> int:
+    """Face closest to the origin."""
+    lowest = 0
+    for face in range(1, nface):
+        if d.work.epa_height[face] < d.work.epa_height[lowest]:
+            lowest = face
+    return lowest
+
+
+@kernel
+def expand_polytope(m: Model, d: Data, nface: int, nvertex: int, tolerance: float) -> tuple[int, int, float]:
+    """Expand the polytope at its lowest face, until the surface beyond that is closer than a relative tolerance.
+
+    Writes the overlap of this face, as `find_deepest` does, and moves the face's vertices to the first three rows of
+    the simplex.
+
+    Returns:
+        The numbers of rows of faces and of vertices in use, and the relative distance of the surface from the face.
+    """
+    searching, gap = True, 0.0
+    while searching:
+        lowest = lowest_face(d, nface)
+        set_overlap(d, lowest)
+        take_face(d, lowest)
+        normal, height = get3(d.work.epa_normal, lowest), d.work.epa_height[lowest]
+        point = support_difference(m, d, 4, normal)
+        size = norm3(point)
+        gap = (dot3(point, normal) - height) / size if size > 0.0 else 0.0
+        searching = gap > tolerance and nvertex < POLYTOPE_VERTICES
+        if not searching:
+            found = nearest_of_plane(d, nface, lowest)
+            set_overlap(d, found)
+            take_face(d, found)
+        else:
+            store_vertex(d, 4, nvertex)
+            nedge = remove_visible(d, nface, lowest, point)
+            if nedge <= POLYTOPE_EDGES:
+                nface = fill_hole(d, nface, nedge, nvertex)
+            searching = 3 <= nedge <= POLYTOPE_EDGES and nface <= POLYTOPE_FACES
+            nvertex += 1
+    return nface, nvertex, gap
+
+
+@kernel
+def lowest_elsewhere(d: Data, nface: int, normal: Vec3, depth: float) -> int:
+    """Lowest of the faces that are not towards `normal` and are lower than `depth`; -1 if there is none."""
+    lowest, height = -1, depth
+    for face in range(nface):
+        if d.work.epa_height[face] < height and dot3(get3(d.work.epa_normal, face), normal) < TOWARDS:
+            lowest, height = face, d.work.epa_height[face]
+    return lowest
+
+
+@kernel
+def is_deepest(m: Model, d: Data, nface: int, nvertex: int) -> bool:
+    """Whether no direction has a smaller depth than ``d.work.overlap_normal``, along which it is a minimum.
+
+    Expands the polytope at all faces that are lower and in other directions.
+    """
+    normal, depth = get3(d.work.overlap_normal, 0), d.work.overlap_depth
+    depth -= TOLERANCE * (abs(depth) + norm3(get3(d.work.epa_vertex, 0)))
+    face = lowest_elsewhere(d, nface, normal, depth)
+    while face >= 0:
+        out = get3(d.work.epa_normal, face)
+        point = support_difference(m, d, 4, out)
+        if dot3(point, out) < depth or dot3(point, out) - d.work.epa_height[face] <= TOLERANCE * norm3(point):
+            return False
+        if nvertex == POLYTOPE_VERTICES:
+            return False
+        store_vertex(d, 4, nvertex)
+        nedge = remove_visible(d, nface, face, point)
+        if nedge < 3 or nedge > POLYTOPE_EDGES:
+            return False
+        nface = fill_hole(d, nface, nedge, nvertex)
+        nvertex += 1
+        if nface > POLYTOPE_FACES:
+            return False
+        face = lowest_elsewhere(d, nface, normal, depth)
+    return True
+
+
+@kernel
+def take_face(d: Data, face: int) -> None:
+    """Copy the vertices of a face to the first three rows of the simplex."""
+    for corner in range(3):
+        vertex = d.work.epa_face[face, corner]
+        set3(d.work.simplex, corner, get3(d.work.epa_vertex, vertex))
+        set3(d.work.simplex1, corner, get3(d.work.epa_vertex1, vertex))
+        set3(d.work.simplex2, corner, get3(d.work.epa_vertex2, vertex))
+
+
+@kernel
 def find_deepest(m: Model, d: Data, n: int) -> None:
     """Find the depth of two overlapping shapes, from a simplex of `n` vertices of their difference around the origin.
 
@@ -262,43 +371,7 @@ def find_deepest(m: Model, d: Data, n: int) -> None:
     shape has to move against it) and ``witness`` (the points that would then touch). If the difference is flat, the
     depth is 0 and the witnesses are unchanged. The first three vertices of the simplex become those of the face found.
     """
-    while n < 4:
-        if not add_vertex(m, d, n):
-            set_flat_overlap(d, n)
-            return
-        n += 1
-    put_tetrahedron(d)
-    nface = 4
-    nvertex = 4
-    searching = True
-    gap = 0.0
-    found = 0
-    while searching:
-        # the closest face, and the distance of the surface beyond it
-        lowest = 0
-        for face in range(1, nface):
-            if d.work.epa_height[face] < d.work.epa_height[lowest]:
-                lowest = face
-        normal = get3(d.work.epa_normal, lowest)
-        height = d.work.epa_height[lowest]
-        found = nearest_of_plane(d, nface, lowest)
-        set_overlap(d, found)
-        point = support_difference(m, d, 4, normal)
-        gap = dot3(point, normal) - height
-        searching = gap > TOLERANCE * norm3(point) and nvertex < POLYTOPE_VERTICES
-
-        # expand the polytope by this point
-        if searching:
-            store_vertex(d, 4, nvertex)
-            nedge = remove_visible(d, nface, lowest, point)
-            if nedge <= POLYTOPE_EDGES:
-                nface = fill_hole(d, nface, nedge, nvertex)
-            searching = 3 <= nedge <= POLYTOPE_EDGES and nface <= POLYTOPE_FACES
-            nvertex += 1
-    for corner in range(3):
-        vertex = d.work.epa_face[found, corner]
-        set3(d.work.simplex, corner, get3(d.work.epa_vertex, vertex))
-        set3(d.work.simplex1, corner, get3(d.work.epa_vertex1, vertex))
-        set3(d.work.simplex2, corner, get3(d.work.epa_vertex2, vertex))
-    if gap > TOLERANCE * norm3(get3(d.work.simplex, 4)):
-        polish(m, d, get3(d.work.overlap_normal, 0))
+    if start_polytope(m, d, n):
+        _, _, gap = expand_polytope(m, d, 4, 4, TOLERANCE)
+        if gap > TOLERANCE:
+            polish(m, d, get3(d.work.overlap_normal, 0))

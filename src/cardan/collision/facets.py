@@ -32,8 +32,10 @@ from cardan.maths.vector import (
     mul_mat_vec3,
     norm3,
     scale3,
+    set3,
     sub3,
 )
+from cardan.model.fields_work import FACETS
 from cardan.model.kernel_views import Data, Model
 
 RIM = 16
@@ -45,7 +47,9 @@ ALIGNED = 1e-10
 ACROSS = 1e-5
 """Cosine up to which an edge is perpendicular to the contact normal, or belongs to a face."""
 INSIDE_FACE, ON_EDGE, AT_CORNER, NO_FEATURE = range(4)
-"""Features of a shape at which a contact normal can point outwards."""
+"""Kinds of features of a shape at which a contact normal can point outwards."""
+Feature = tuple[int, int, int, int]
+"""Kind of feature, the face or edge that it is, and numbers of candidate faces and edges."""
 
 
 @kernel
@@ -161,35 +165,53 @@ def edge_direction(m: Model, d: Data, shape: int, k: int, out: Vec3) -> Vec3:
 
 
 @kernel
-def find_feature(m: Model, d: Data, shape: int, out: Vec3) -> tuple[int, int]:
-    """Find the feature of a shape at which the contact normal `out` points outwards, and the face or edge that it is.
+def collect_candidates(m: Model, d: Data, shape: int, out: Vec3) -> tuple[int, int]:
+    """Write the normals of candidate faces and the directions of candidate edges; return their numbers.
 
-    Searches the farthest vertex along `out`, to which the candidates belong.
+    Row `FACETS` * `shape` + k of ``d.work.facet_normal`` and ``d.work.facet_edge`` is candidate k.
     """
-    support(m, d, shape, out)
     nface, nedge = count_candidates(m, d, shape)
-    if nface + nedge == 0:
-        return NO_FEATURE, 0
+    nface, nedge = min(nface, FACETS), min(nedge, FACETS)
     for k in range(nface):
-        if dot3(face_normal(m, d, shape, k, out), out) >= 1.0 - ALIGNED:
-            return INSIDE_FACE, k
+        set3(d.work.facet_normal, FACETS * shape + k, face_normal(m, d, shape, k, out))
     for k in range(nedge):
-        if abs(dot3(edge_direction(m, d, shape, k, out), out)) <= ACROSS:
-            return ON_EDGE, k
-    return AT_CORNER, 0
+        set3(d.work.facet_edge, FACETS * shape + k, edge_direction(m, d, shape, k, out))
+    return nface, nedge
 
 
 @kernel
-def face_counts(m: Model, d: Data, shape: int, feature: tuple[int, int], k: int, out: Vec3) -> bool:
+def find_feature(m: Model, d: Data, shape: int, out: Vec3) -> tuple[int, int, int, int]:
+    """Find the feature of a shape at which the contact normal `out` points outwards.
+
+    Searches the farthest vertex along `out`, to which the candidates belong, and writes them (`collect_candidates`).
+
+    Returns:
+        The kind of feature, the face or edge that it is, and the numbers of candidate faces and edges.
+    """
+    support(m, d, shape, out)
+    nface, nedge = collect_candidates(m, d, shape, out)
+    if nface + nedge == 0:
+        return NO_FEATURE, 0, 0, 0
+    for k in range(nface):
+        if dot3(get3(d.work.facet_normal, FACETS * shape + k), out) >= 1.0 - ALIGNED:
+            return INSIDE_FACE, k, nface, nedge
+    for k in range(nedge):
+        if abs(dot3(get3(d.work.facet_edge, FACETS * shape + k), out)) <= ACROSS:
+            return ON_EDGE, k, nface, nedge
+    return AT_CORNER, 0, nface, nedge
+
+
+@kernel
+def face_counts(d: Data, shape: int, feature: Feature, k: int) -> bool:
     """Whether candidate face `k` is at a feature: the face itself, one beside the edge, or any at the corner."""
     if feature[0] == ON_EDGE:
-        edge = edge_direction(m, d, shape, feature[1], out)
-        return abs(dot3(edge, face_normal(m, d, shape, k, out))) <= ACROSS
+        edge = get3(d.work.facet_edge, FACETS * shape + feature[1])
+        return abs(dot3(edge, get3(d.work.facet_normal, FACETS * shape + k))) <= ACROSS
     return feature[0] == AT_CORNER or k == feature[1]
 
 
 @kernel
-def edge_counts(feature: tuple[int, int], k: int) -> bool:
+def edge_counts(feature: Feature, k: int) -> bool:
     """Whether candidate edge `k` is at a feature: the edge itself, or any at the corner."""
     return feature[0] == AT_CORNER or (feature[0] == ON_EDGE and k == feature[1])
 

@@ -153,11 +153,20 @@ def weighted_row(points: ConstArray2, weights: ConstArray2) -> Vec3:
 
 @kernel
 def find_closest(m: Model, d: Data, limit: float) -> tuple[int, int]:
+    """Find the closest points of two shapes to full accuracy; arguments and results as for `approach`."""
+    return approach(m, d, limit, TOLERANCE)
+
+
+@kernel
+def approach(m: Model, d: Data, limit: float, tolerance: float) -> tuple[int, int]:
     """Find the closest points of the two shapes in ``d.work.shape_*``, unless they are farther apart than `limit` (m).
+
+    The search ends when the distance exceeds its lower bound by less than a relative `tolerance`.
 
     Returns:
         Outcome, and number of vertices of the last simplex. If the outcome is `SEPARATED`, ``d.work.witness`` holds the
             points.
+        If the outcome is `FAR`, ``d.work.asked`` holds the direction that separates the shapes.
     """
     closest = sub3(get3(d.work.shape_pos, 0), get3(d.work.shape_pos, 1))
     if norm3(closest) == 0.0:
@@ -166,12 +175,14 @@ def find_closest(m: Model, d: Data, limit: float) -> tuple[int, int]:
     size = 0.0
     for _ in range(ITERATIONS):
         length = norm3(closest)
-        point = support_difference(m, d, n, scale3(closest, -1.0 / length))
+        against = scale3(closest, -1.0 / length)
+        point = support_difference(m, d, n, against)
         size = max(size, norm3(point))
         bound = dot3(closest, point) / length
         if bound > limit:
+            set3(d.work.asked, 0, against)
             return FAR, n
-        done = n > 0 and length - bound <= TOLERANCE * length + ROUNDING * size
+        done = n > 0 and length - bound <= tolerance * length + ROUNDING * size
         for row in range(n):  # whether the point is a vertex already
             done = done or point == get3(d.work.simplex, row)
         if done:

@@ -21,7 +21,7 @@ from cardan.collision.contact import put_contact
 from cardan.collision.facets import (
     INSIDE_FACE,
     NO_FEATURE,
-    count_candidates,
+    Feature,
     count_corners,
     edge_counts,
     edge_direction,
@@ -34,7 +34,7 @@ from cardan.collision.facets import (
 from cardan.jit import kernel
 from cardan.maths.types import Vec3
 from cardan.maths.vector import add3, add_scaled3, cross, dot3, get3, scale3, set3, sub3
-from cardan.model.fields_work import OUTLINE
+from cardan.model.fields_work import FACETS, OUTLINE
 from cardan.model.kernel_views import Data, Model
 
 PARALLEL = 0.0888
@@ -45,50 +45,41 @@ TIE = 1e-6
 """Weight of parallelism against the match with the normal."""
 MOST = 4
 """Maximum number of contacts of a pair of convex geoms."""
-Feature = tuple[int, int]
 
 
 @kernel
-def find_faces(m: Model, d: Data, features: tuple[Feature, Feature], normal: Vec3) -> tuple[int, int]:
+def find_faces(d: Data, features: tuple[Feature, Feature], normal: Vec3) -> tuple[int, int]:
     """Find the parallel faces of both shapes that best match the normal; -1 and -1 if no two are parallel."""
-    in1, in2 = normal, scale3(normal, -1.0)
     best, found1, found2 = -inf, -1, -1
-    n1, n2 = count_candidates(m, d, 0)[0], count_candidates(m, d, 1)[0]
-    for i in range(n1):
-        if face_counts(m, d, 0, features[0], i, in1):
-            face1 = face_normal(m, d, 0, i, in1)
-            for j in range(n2):
-                if face_counts(m, d, 1, features[1], j, in2):
-                    face2 = face_normal(m, d, 1, j, in2)
-                    match = dot3(sub3(face1, face2), normal)
-                    if match > best and dot3(face1, face2) < OPPOSITE:
-                        best, found1, found2 = match, i, j
+    for i in range(features[0][2]):
+        if face_counts(d, 0, features[0], i):
+            face1 = get3(d.work.facet_normal, i)
+            for j in range(features[1][2]):
+                face2 = get3(d.work.facet_normal, FACETS + j)
+                match = dot3(sub3(face1, face2), normal)
+                if match > best and dot3(face1, face2) < OPPOSITE and face_counts(d, 1, features[1], j):
+                    best, found1, found2 = match, i, j
     return found1, found2
 
 
 @kernel
-def find_edge_and_face(
-    m: Model, d: Data, side: int, features: tuple[Feature, Feature], normal: Vec3
-) -> tuple[int, int]:
+def find_edge_and_face(d: Data, side: int, features: tuple[Feature, Feature], normal: Vec3) -> tuple[int, int]:
     """Find an edge of shape `side` and a face of the other that are parallel; -1 and -1 if none are.
 
     Of several, those whose face best matches the normal are found, and of these the most parallel.
     """
-    out = normal if side == 0 else scale3(normal, -1.0)
-    against = scale3(out, -1.0)
+    against = normal if side == 1 else scale3(normal, -1.0)
     mine, other = features[0] if side == 0 else features[1], features[1] if side == 0 else features[0]
     best, edge, face = -inf, -1, -1
-    nedge, nface = count_candidates(m, d, side)[1], count_candidates(m, d, 1 - side)[0]
-    for i in range(nedge):
+    for i in range(mine[3]):
         if edge_counts(mine, i):
-            along = edge_direction(m, d, side, i, out)
-            for j in range(nface):
-                if face_counts(m, d, 1 - side, other, j, against):
-                    across = face_normal(m, d, 1 - side, j, against)
-                    sine = abs(dot3(along, across))
-                    match = dot3(across, against) - TIE * sine
-                    if sine <= PARALLEL and match > best:
-                        best, edge, face = match, i, j
+            along = get3(d.work.facet_edge, FACETS * side + i)
+            for j in range(other[2]):
+                across = get3(d.work.facet_normal, FACETS * (1 - side) + j)
+                sine = abs(dot3(along, across))
+                match = dot3(across, against) - TIE * sine
+                if sine <= PARALLEL and match > best and face_counts(d, 1 - side, other, j):
+                    best, edge, face = match, i, j
     return edge, face
 
 
@@ -286,14 +277,14 @@ def find_manifold(m: Model, d: Data, normal: Vec3, radius1: float, radius2: floa
     if feature1[0] == NO_FEATURE or feature2[0] == NO_FEATURE:
         return 0
     features = (feature1, feature2)
-    faces = find_faces(m, d, features, normal)
+    faces = find_faces(d, features, normal)
     if faces[0] >= 0:
         return touch_faces(m, d, faces, normal)
     changed = feature1[0] != INSIDE_FACE and feature2[0] != INSIDE_FACE
-    pair = find_edge_and_face(m, d, 0, features, normal)
+    pair = find_edge_and_face(d, 0, features, normal)
     if pair[0] >= 0:
         return touch_edge(m, d, 0, pair, normal, radius1, changed)
-    pair = find_edge_and_face(m, d, 1, features, normal)
+    pair = find_edge_and_face(d, 1, features, normal)
     if pair[0] >= 0:
         return touch_edge(m, d, 1, pair, normal, radius2, changed)
     return 0

@@ -50,6 +50,8 @@ STEPS = 4
 """Maximum number of steps of Newton's method."""
 TURNED = 1e-3
 """If a unit normal changes by more than this, it belongs to another part of the surface."""
+SLANTED = sqrt(2.0 * TURNED)
+"""Cosine of the angle of a normal and a line above which the normal would change too much."""
 EXACT_ALONG = 1e-11
 """A support point is along the normal if its component perpendicular to the normal is below this, relative."""
 APART = 1e-6
@@ -174,11 +176,17 @@ def settle(m: Model, d: Data) -> bool:
 
 @kernel
 def flat_side(d: Data) -> int:
-    """Shape of the pair (0 or 1) that is a polytope and touches a curved shape; -1 if there is none."""
+    """Shape of the pair (0 or 1) that is a polytope and touches a curved shape; -1 if there is none.
+
+    The core of a capsule is a polytope, too: a segment.
+    """
     kind0, kind1 = d.work.shape_type[0], d.work.shape_type[1]
-    if kind0 in (GEOM_HFIELD, GEOM_BOX, GEOM_MESH, GEOM_FLEX) and kind1 in (GEOM_ELLIPSOID, GEOM_CYLINDER):
+    if kind0 in (GEOM_HFIELD, GEOM_CAPSULE, GEOM_BOX, GEOM_MESH, GEOM_FLEX) and kind1 in (
+        GEOM_ELLIPSOID,
+        GEOM_CYLINDER,
+    ):
         return 0
-    if kind1 in (GEOM_BOX, GEOM_MESH, GEOM_FLEX) and kind0 in (GEOM_ELLIPSOID, GEOM_CYLINDER):
+    if kind1 in (GEOM_CAPSULE, GEOM_BOX, GEOM_MESH, GEOM_FLEX) and kind0 in (GEOM_ELLIPSOID, GEOM_CYLINDER):
         return 1
     return -1
 
@@ -250,20 +258,53 @@ def settle_on_face(m: Model, d: Data, side: int) -> bool:
 
 
 @kernel
+def settle_over_face(m: Model, d: Data, side: int) -> bool:
+    """Call `settle_on_face` if the result is opposite the triangle of the three vertices; return False if it is not."""
+    if distinct_row(d, side, 3, False) != 1 or distinct_row(d, side, 3, True) != 2:
+        return False
+    a, b, c = found_point(d, side, 0), found_point(d, side, 1), found_point(d, side, 2)
+    normal = cross(sub3(b, a), sub3(c, a))
+    out = scale3(normal, (1.0 if dot3(normal, get3(d.work.overlap_normal, 0)) > 0.0 else -1.0) / norm3(normal))
+    point = curved_point(m, d, side, out)
+    if dot3(cross(sub3(b, a), sub3(point, a)), normal) < 0.0 or dot3(cross(sub3(c, b), sub3(point, b)), normal) < 0.0:
+        return False
+    return dot3(cross(sub3(a, c), sub3(point, c)), normal) >= 0.0 and settle_on_face(m, d, side)
+
+
+@kernel
 def settle_on_edge(m: Model, d: Data, side: int, other: int) -> bool:
     """Improve the overlap as `settle` does, for a curved shape and an edge of a polytope.
 
     The edge passes through the polytope's points of vertices 0 and `other` of the simplex. The normal is perpendicular
     to the edge: Newton's method rotates it about the edge.
     """
-    a, start = found_point(d, side, 0), get3(d.work.overlap_normal, 0)
+    a = found_point(d, side, 0)
     side_vector = sub3(found_point(d, side, other), a)
     length = norm3(side_vector)
-    edge = scale3(side_vector, 1.0 / length)
+    return settle_about(m, d, side, a, scale3(side_vector, 1.0 / length), (0.0, length))
+
+
+@kernel
+def line_point(d: Data, side: int, a: Vec3, normal: Vec3) -> Vec3:
+    """Point of the line at the contact of a shape: `a`, or for a cylinder, with `a` on its axis, one on its side."""
+    if d.work.shape_type[side] != GEOM_CYLINDER:
+        return a
+    return add_scaled3(a, normal, d.work.shape_size[side, 0] if side == 0 else -d.work.shape_size[side, 0])
+
+
+@kernel
+def settle_about(m: Model, d: Data, side: int, a: Vec3, edge: Vec3, ends: tuple[float, float]) -> bool:
+    """Improve the overlap as `settle` does, for a line of shape `side`: an edge, or the side of a cylinder.
+
+    The line passes through `a` (`line_point`) along the unit vector `edge`, between two distances from there.
+    """
+    start = get3(d.work.overlap_normal, 0)
+    if abs(dot3(start, edge)) > SLANTED:
+        return False
     normal = add_scaled3(start, edge, -dot3(start, edge))
     normal = scale3(normal, 1.0 / norm3(normal))
     for _ in range(STEPS):
-        point = between(side, a, curved_point(m, d, side, normal))
+        point = between(side, line_point(d, side, a, normal), curved_point(m, d, side, normal))
         around = cross(edge, normal)
         second = dot3(around, bend_difference(d, normal, around)) - dot3(point, normal)
         if second <= 0.0:
@@ -272,14 +313,61 @@ def settle_on_edge(m: Model, d: Data, side: int, other: int) -> bool:
         normal = scale3(normal, 1.0 / norm3(normal))
         if dot3(normal, start) < 1.0 - TURNED:
             return False
-    curved = curved_point(m, d, side, normal)
-    point = between(side, a, curved)
+    curved, flat = curved_point(m, d, side, normal), line_point(d, side, a, normal)
+    point = between(side, flat, curved)
     if abs(dot3(cross(edge, normal), point)) > EXACT_ALONG * norm3(curved) + 1e-14:
         return False
     along = dot3(edge, sub3(curved, a))
-    if along < 0.0 or along > length or not is_extreme(m, d, side, normal, a):
+    if along < ends[0] or along > ends[1]:
         return False
-    take_flat(d, side, normal, a, curved)
+    if d.work.shape_type[side] != GEOM_CYLINDER and not is_extreme(m, d, side, normal, a):
+        return False
+    take_flat(d, side, normal, flat, curved)
+    return True
+
+
+@kernel
+def settle_on_side(m: Model, d: Data, side: int) -> bool:
+    """Improve the overlap as `settle` does, for the side of a cylinder and a corner or smooth part of the other shape.
+
+    Returns False if shape `side` is not a cylinder.
+    """
+    if d.work.shape_type[side] != GEOM_CYLINDER:
+        return False
+    axis = (d.work.shape_mat[side, 2], d.work.shape_mat[side, 5], d.work.shape_mat[side, 8])
+    half = d.work.shape_size[side, 1]
+    return settle_about(m, d, side, get3(d.work.shape_pos, side), axis, (-half, half))
+
+
+@kernel
+def settle_on_lines(m: Model, d: Data, side: int, a: Vec3, edge: Vec3, ends: tuple[float, float]) -> bool:
+    """Improve the overlap as `settle` does, for a line of shape `side` and the side of the other, a cylinder.
+
+    The normal is perpendicular to both lines. Arguments as for `settle_about`.
+    """
+    other = 1 - side
+    if d.work.shape_type[other] != GEOM_CYLINDER:
+        return False
+    axis = (d.work.shape_mat[other, 2], d.work.shape_mat[other, 5], d.work.shape_mat[other, 8])
+    start, normal = get3(d.work.overlap_normal, 0), cross(edge, axis)
+    length = norm3(normal)
+    if length < APART:
+        return False
+    normal = scale3(normal, (1.0 if dot3(normal, start) > 0.0 else -1.0) / length)
+    if dot3(normal, start) < 1.0 - TURNED:
+        return False
+    mine, theirs = line_point(d, side, a, normal), line_point(d, other, get3(d.work.shape_pos, other), normal)
+    gap = sub3(theirs, mine)
+    # the places on both lines that are opposite each other, along the normal
+    across = cross(axis, normal)
+    along = dot3(gap, across) / dot3(edge, across)
+    across = cross(edge, normal)
+    along_other = -dot3(gap, across) / dot3(axis, across)
+    if along < ends[0] or along > ends[1] or abs(along_other) > d.work.shape_size[other, 1]:
+        return False
+    if d.work.shape_type[side] != GEOM_CYLINDER and not is_extreme(m, d, side, normal, a):
+        return False
+    take_flat(d, side, normal, add_scaled3(mine, edge, along), add_scaled3(theirs, axis, along_other))
     return True
 
 

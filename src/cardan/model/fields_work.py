@@ -21,6 +21,8 @@ LARGEST_SCAN = 256
 (`cardan.collision.hull_search`)."""
 SCAN_WIDTH = 32
 """Largest number of vertices that the scan processes at once; a power of 2."""
+FACETS = 32
+"""Maximum number of faces around the corner of a shape that a contact manifold considers."""
 OUTLINE = 128
 """Maximum number of corners of a face that is clipped to a contact manifold (`cardan.collision.manifold`)."""
 AXIS_SLOTS = 4
@@ -402,6 +404,8 @@ WORK: tuple[Field, ...] = (
     Field("work.shape_scale", "f8", (2,), "collision: reciprocal radius of the bounding sphere (meshes)"),
     Field("work.hull_reach", "i4", (LARGEST_SCAN,), "collision: coordinate of each vertex of a hull along a direction"),
     Field("work.outline", "f8", (2 * OUTLINE, 3), "collision: corners of a face, before and after it is clipped"),
+    Field("work.facet_normal", "f8", (2 * FACETS, 3), "collision: normals of candidate faces of both shapes"),
+    Field("work.facet_edge", "f8", (2 * FACETS, 3), "collision: directions of candidate edges of both shapes"),
     Field("work.outline_dist", "f8", (OUTLINE,), "collision: distances of the corners of the clipped face"),
     Field("work.rk_rate", "f8", ("nv",), "step: velocity of a Runge-Kutta stage in the tangent space at the start"),
 )

@@ -1023,6 +1023,8 @@ class _Data_work:
     shape_scale: Final[Array1]
     hull_reach: Final[IntArray1]
     outline: Final[Array2]
+    facet_normal: Final[Array2]
+    facet_edge: Final[Array2]
     outline_dist: Final[Array1]
     rk_rate: Final[Array1]
 
