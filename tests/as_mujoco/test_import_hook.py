@@ -63,7 +63,9 @@ def test_the_door_after_the_reference() -> None:
 
 
 def test_help_and_mistakes(tmp_path: Path) -> None:
-    assert run("-m", "cardan.as_mujoco", "--help")[1].startswith("usage: python -m cardan.as_mujoco SCRIPT")
+    assert run("-m", "cardan.as_mujoco", "--help")[1].startswith(
+        "usage: python -m cardan.as_mujoco [--compat VERSION] SCRIPT"
+    )
     assert run("-m", "cardan.as_mujoco")[0] == 2
     status, _, errors = run("-m", "cardan.as_mujoco", str(tmp_path / "none.py"))
     assert status == 1 and "does not exist" in errors

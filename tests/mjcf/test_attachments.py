@@ -11,7 +11,7 @@ import pytest
 from later import later_run
 
 import cardan
-from cardan.errors import MjcfError
+from cardan.errors import MjcfError, UnsupportedFeature
 
 CHILD = """<mujoco model="kid">
   <compiler angle="radian"/>
@@ -201,3 +201,12 @@ def test_names_of_sky_boxes(compat: str) -> None:
     else:
         names = ["_0", "_1"]
     assert [m.tex(i).name for i in range(2)] == names
+
+
+def test_missing_features_of_attached_models(tmp_path: Path) -> None:
+    """A feature that the attached model needs and that is missing is an error, as in the model itself."""
+    child = """<mujoco model="kid"><worldbody><body name="a"><geom size="1" surfacevel="1 0 0 0 0 0"/></body></worldbody>
+    </mujoco>"""
+    path = written(tmp_path, '<attach model="kid" body="a" prefix="A"/>', child=child)
+    with pytest.raises(UnsupportedFeature, match="surfacevel"):
+        cardan.MjModel.from_xml_path(str(path))

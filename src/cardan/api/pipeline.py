@@ -73,7 +73,7 @@ def _function(name: str, doc: str) -> Callable[[MjModel, MjData], None]:
 
 @_runs_program
 def mj_step(m: MjModel, d: MjData, nstep: int = 1) -> None:
-    """Advance the simulation by `nstep` time steps, with controls from `d.ctrl` and the control callback."""
+    """Advance the simulation, with controls from `d.ctrl` and the callback. Optionally, repeat nstep times."""
     _execute("mj_step", m, d, integer("mj_step", "nstep", nstep))
 
 

@@ -59,6 +59,7 @@ class Attachment:
         Raises:
             MjcfError: a name is taken; nothing was changed.
         """
+        self.parent.uses_later |= self.child.uses_later
         relations = list(self._relations(roots, whole))
         others = [*self.child.section("extension").children, *self.child.section("asset").children]
         others += [*self.child.section("deformable").all("skin"), *relations]
