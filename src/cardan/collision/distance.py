@@ -15,8 +15,8 @@ from __future__ import annotations
 from cardan.collision.capsule import axis_z, clamp, from_geom
 from cardan.collision.contact import put_contact
 from cardan.collision.culling import axis_separates, boxes_apart, forget_axis, keep_axis
-from cardan.collision.epa import TOLERANCE, expand_polytope, find_deepest, is_deepest, polish, start_polytope
-from cardan.collision.gjk import FAR, SEPARATED, approach, copy_vertex, find_closest
+from cardan.collision.epa import TOLERANCE, expand_polytope, is_deepest, polish, start_polytope
+from cardan.collision.gjk import FAR, SEPARATED, approach, copy_vertex
 from cardan.collision.gjk import TOLERANCE as ACCURATE
 from cardan.collision.hfield import bound_in_field, cell_range, load_prism, to_field, top_elevation
 from cardan.collision.hull_search import recall_pair
@@ -26,10 +26,9 @@ from cardan.collision.stationary import (
     flat_side,
     found_point,
     settle,
-    settle_on_edge,
+    settle_about,
     settle_on_flat,
     settle_on_lines,
-    settle_on_side,
     settle_over_face,
 )
 from cardan.collision.support import load_geom, support
@@ -101,55 +100,43 @@ def improve(m: Model, d: Data, n: int) -> None:
 
 
 @kernel
-def settle_roughly(m: Model, d: Data, n: int) -> bool:
-    """Improve an overlap of low accuracy, as `improve` does; return whether it is exact now.
+def line_at_contact(d: Data, line: int, flat: int, n: int) -> tuple[int, Vec3, Vec3, tuple[float, float]]:
+    """Line on which a rough contact may be: the side of shape 0 or 1, a cylinder, or an edge of the polytope `flat`.
 
-    The part of a polytope at the contact is one of the features of the `n` vertices found: a corner, the face, or one
-    of three edges.
+    Edges (2 to 4) are those of the triangle of the last `n` vertices; edge 4 overwrites vertex 0. Returns the shape, or
+    -1 if there is no such line, a point and the direction of the line, and its ends, as for `settle_about`.
     """
-    if settle(m, d) or settle_on_side(m, d, 0) or settle_on_side(m, d, 1):
-        return True
-    if d.work.shape_type[0] == GEOM_CYLINDER and d.work.shape_type[1] == GEOM_CYLINDER:
-        axis, half = (d.work.shape_mat[0, 2], d.work.shape_mat[0, 5], d.work.shape_mat[0, 8]), d.work.shape_size[0, 1]
-        return settle_on_lines(m, d, 0, get3(d.work.shape_pos, 0), axis, (-half, half))
-    side = flat_side(d)
-    if side < 0 or n < 2:
-        return False
-    if n == 3 and settle_over_face(m, d, side):
-        return True
-    for edge in range(3 if n > 2 else 1):
-        other = 1 if edge == 0 else 2
-        if edge == 2:
-            copy_vertex(d, 1, 0)
-        a = found_point(d, side, 0)
-        along = sub3(found_point(d, side, other), a)
-        length = norm3(along)
-        if length > 0.0 and (
-            settle_on_edge(m, d, side, other)
-            or settle_on_lines(m, d, side, a, scale3(along, 1.0 / length), (0.0, length))
-        ):
-            return True
-    return False
+    if line < 2:
+        half = d.work.shape_size[line, 1]
+        axis = (d.work.shape_mat[line, 2], d.work.shape_mat[line, 5], d.work.shape_mat[line, 8])
+        side = line if d.work.shape_type[line] == GEOM_CYLINDER else -1
+        return side, get3(d.work.shape_pos, line), axis, (-half, half)
+    if flat < 0 or n < (2 if line == 2 else 3):
+        return -1, ORIGIN, ORIGIN, (0.0, 0.0)
+    if line == 4:
+        copy_vertex(d, 1, 0)
+    a = found_point(d, flat, 0)
+    along = sub3(found_point(d, flat, 1 if line == 2 else 2), a)
+    length = norm3(along)
+    return flat if length > 0.0 else -1, a, scale3(along, 1.0 / max(length, MINVAL)), (0.0, length)
 
 
 @kernel
-def find_deepest_curved(m: Model, d: Data, n: int) -> None:
-    """Find the depth as `find_deepest` does, if one of the shapes is curved: roughly at first, then by Newton's method.
+def settle_roughly(m: Model, d: Data, n: int) -> bool:
+    """Improve an overlap of low accuracy, as `improve` does; return whether it is exact now.
 
-    If this doesn't succeed, or if the depth may be smaller elsewhere, the search starts again and is as accurate as for
-    polytopes.
+    A polytope touches with one of the features of the `n` vertices found: a corner, the face, or one of three edges.
     """
-    if not start_polytope(m, d, n):
-        return
-    nface, nvertex, _ = expand_polytope(m, d, 4, 4, ROUGH)
-    if settle_roughly(m, d, 3):
-        if is_deepest(m, d, nface, nvertex) or not start_polytope(m, d, 0):
-            return
-        nface, nvertex = 4, 4
-    _, _, gap = expand_polytope(m, d, nface, nvertex, TOLERANCE)
-    if gap > TOLERANCE:
-        polish(m, d, get3(d.work.overlap_normal, 0))
-    improve(m, d, 3)
+    if settle(m, d):
+        return True
+    flat = flat_side(d)
+    if flat >= 0 and n == 3 and settle_over_face(m, d, flat):
+        return True
+    for line in range(5):
+        side, a, along, ends = line_at_contact(d, line, flat, n)
+        if side >= 0 and (settle_about(m, d, side, a, along, ends) or settle_on_lines(m, d, side, a, along, ends)):
+            return True
+    return False
 
 
 @kernel
@@ -176,20 +163,23 @@ def cores_distance(m: Model, d: Data, radius1: float, radius2: float, curved: bo
     ``d.work.overlap_normal`` the direction from the first to the second shape. `curved` specifies whether one of the
     cores has a curved surface.
     """
-    found, n = approach(m, d, limit + radius1 + radius2, ROUGH if curved else ACCURATE)
-    if found == FAR:
-        return 2.0 * abs(limit) + 1.0
-    if are_apart(d, found):
-        set_gap(d)
-        if curved and not settle_roughly(m, d, n):
-            found, n = find_closest(m, d, limit + radius1 + radius2)
+    for attempt in range(2):  # roughly, then accurately
+        rough = curved and attempt == 0
+        found, n = approach(m, d, limit + radius1 + radius2, ROUGH if rough else ACCURATE)
+        if found == FAR:
+            return 2.0 * abs(limit) + 1.0
+        apart, nface, nvertex, gap = are_apart(d, found), 4, 4, 0.0
+        if apart:
             set_gap(d)
-            smooth_gap(m, d, n)
-    else:
-        if curved:
-            find_deepest_curved(m, d, n)
+        elif start_polytope(m, d, n):
+            nface, nvertex, gap = expand_polytope(m, d, nface, nvertex, ROUGH if rough else TOLERANCE)
+            n = 3
         else:
-            find_deepest(m, d, n)
+            break
+        if not rough and (gap > TOLERANCE or (curved and apart)):
+            polish(m, d, get3(d.work.overlap_normal, 0))
+        if not curved or (settle_roughly(m, d, n) and (apart or not rough or is_deepest(m, d, nface, nvertex))):
+            break
     return leave_cores(d, radius1, radius2)
 
 

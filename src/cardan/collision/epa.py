@@ -285,8 +285,9 @@ def lowest_face(d: Data, nface: int) -> int:
 def expand_polytope(m: Model, d: Data, nface: int, nvertex: int, tolerance: float) -> tuple[int, int, float]:
     """Expand the polytope at its lowest face, until the surface beyond that is closer than a relative tolerance.
 
-    Writes the overlap of this face, as `find_deepest` does, and moves the face's vertices to the first three rows of
-    the simplex.
+    Writes ``d.work.overlap_depth`` (the smallest translation that separates the shapes), ``overlap_normal`` (the first
+    shape has to move against it) and ``witness`` (the points that would then touch). The first three vertices of the
+    simplex become those of the face found.
 
     Returns:
         The numbers of rows of faces and of vertices in use, and the relative distance of the surface from the face.
@@ -361,17 +362,3 @@ def take_face(d: Data, face: int) -> None:
         set3(d.work.simplex, corner, get3(d.work.epa_vertex, vertex))
         set3(d.work.simplex1, corner, get3(d.work.epa_vertex1, vertex))
         set3(d.work.simplex2, corner, get3(d.work.epa_vertex2, vertex))
-
-
-@kernel
-def find_deepest(m: Model, d: Data, n: int) -> None:
-    """Find the depth of two overlapping shapes, from a simplex of `n` vertices of their difference around the origin.
-
-    Writes ``d.work.overlap_depth`` (the smallest translation that separates the shapes), ``overlap_normal`` (the first
-    shape has to move against it) and ``witness`` (the points that would then touch). If the difference is flat, the
-    depth is 0 and the witnesses are unchanged. The first three vertices of the simplex become those of the face found.
-    """
-    if start_polytope(m, d, n):
-        _, _, gap = expand_polytope(m, d, 4, 4, TOLERANCE)
-        if gap > TOLERANCE:
-            polish(m, d, get3(d.work.overlap_normal, 0))

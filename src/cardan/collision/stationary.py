@@ -218,7 +218,7 @@ def distinct_row(d: Data, side: int, n: int, line: bool) -> int:
 @kernel
 def curved_point(m: Model, d: Data, side: int, normal: Vec3) -> Vec3:
     """Support point of the shape other than `side`, for a normal from the first to the second shape."""
-    return support(m, d, 1, scale3(normal, -1.0)) if side == 0 else support(m, d, 0, normal)
+    return support(m, d, 1 - side, scale3(normal, -1.0) if side == 0 else normal)
 
 
 @kernel
@@ -324,19 +324,6 @@ def settle_about(m: Model, d: Data, side: int, a: Vec3, edge: Vec3, ends: tuple[
         return False
     take_flat(d, side, normal, flat, curved)
     return True
-
-
-@kernel
-def settle_on_side(m: Model, d: Data, side: int) -> bool:
-    """Improve the overlap as `settle` does, for the side of a cylinder and a corner or smooth part of the other shape.
-
-    Returns False if shape `side` is not a cylinder.
-    """
-    if d.work.shape_type[side] != GEOM_CYLINDER:
-        return False
-    axis = (d.work.shape_mat[side, 2], d.work.shape_mat[side, 5], d.work.shape_mat[side, 8])
-    half = d.work.shape_size[side, 1]
-    return settle_about(m, d, side, get3(d.work.shape_pos, side), axis, (-half, half))
 
 
 @kernel
