@@ -95,7 +95,7 @@ def _need_hulls_in_pairs(build: Build, geoms: Resolved, words: list[str]) -> Non
 
 
 def _fused(frames: tuple[Element, ...]) -> tuple[Element, ...]:
-    """Return the enclosing frames up to and including the innermost fused body; no frames if there is no such body.
+    """Return the enclosing frames up to and including the innermost fused body; without such a body, no frames.
 
     A static body that is fused with its parent becomes such a frame (see `cardan.compiler.reductions`). The reference
     moves finished geoms from it to its parent, so a geom with a mesh is placed in that body first. Rounding follows

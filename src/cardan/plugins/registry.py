@@ -256,7 +256,7 @@ def size_of(size: Size, config: Config) -> int:
 
 
 def number(config: Config, key: str, default: float) -> float:
-    """Return the number at the start of the text of attribute `key` in `config`; `default` if there is no text.
+    """Return the number at the start of the text of attribute `key` in `config`; `default` if the text is missing.
 
     Raises:
         ValueError: the text does not start with a number.

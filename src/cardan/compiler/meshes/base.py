@@ -163,7 +163,7 @@ class Mesh:
     # --- mass --------------------------------------------------------------------------------------------------------
 
     def settle(self) -> None:
-        """Compute the frame of the mesh, and move the vertices into it. Raises MjcfError if there is no frame."""
+        """Compute the frame of the mesh, and move the vertices into it. Raises MjcfError if the mesh has no frame."""
         raise NotImplementedError
 
     def boxes(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
