@@ -46,7 +46,9 @@ def _numbers(values: np.ndarray) -> str:
     return " ".join(f"{value:.6f}" for value in values.reshape(-1))
 
 
-def scene(first: str, second: str, multiccd: bool = False, nativeccd: bool = False) -> cardan.MjModel:
+def scene(
+    first: str, second: str, multiccd: bool = False, nativeccd: bool = False, compat: str = "3.1"
+) -> cardan.MjModel:
     """A model of two free bodies with a geom of each type."""
     rng = np.random.default_rng(5)
     points = rng.normal(size=(14, 3))
@@ -62,7 +64,7 @@ def scene(first: str, second: str, multiccd: bool = False, nativeccd: bool = Fal
         text = text.replace(
             '<body name="first" pos="0 0 0"><freejoint/>', '<body name="first" pos="0 0 0" mocap="true">'
         )
-    m = cardan.MjModel.from_xml_string(text)
+    m = cardan.MjModel.from_xml_string(text, compat=compat)
     if nativeccd:
         m.opt.enableflags |= mjENBL_NATIVECCD
     return m

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,7 +20,7 @@ EACH = (
 """A pair for most collision functions; the others are looked at with all pairs."""
 
 
-def check_pair(first: str, second: str, states: int, depth: float = 0.05, **flags: bool) -> None:
+def check_pair(first: str, second: str, states: int, depth: float = 0.05, **flags: Any) -> None:
     """In some states, all smooth columns agree; most columns are smooth."""
     m = scene(first, second, **flags)
     solve_to_the_end(m)
@@ -66,3 +67,16 @@ def test_curved_surfaces_on_faces_and_edges_with_exact_distances(first, second):
 @pytest.mark.parametrize("flag", ["multiccd", "nativeccd"])
 def test_other_detections(first, second, flag):
     check_pair(first, second, 5, **{flag: True})
+
+
+@pytest.mark.parametrize(("first", "second"), [("box", "box"), ("plane", "mesh")])
+def test_pairs_of_4_0(first, second):
+    check_pair(first, second, 4, compat="4.0")
+
+
+@FULL
+@pytest.mark.parametrize(
+    ("first", "second"), [("box", "mesh"), ("mesh", "mesh"), ("cylinder", "box"), ("capsule", "mesh")]
+)
+def test_manifolds_of_4_0(first, second):
+    check_pair(first, second, 6, multiccd=True, nativeccd=True, compat="4.0")
