@@ -136,8 +136,8 @@ def _wrap_around(p0: Vec2, p1: Vec2, side: Vec2, rule: int, radius: float) -> Pl
     shorter = min(tangent0, tangent1)
     left = _way_round((cosine, sine), taken, d0 * d1, radius, shorter)
     right = _way_round((cosine, -sine), taken, d0 * d1, radius, shorter)
+    goes_left = winding > 0.0
     if rule == SAME_WINDING:
-        goes_left = winding > 0.0
         if (left if goes_left else right) == GOES_NOT:
             return NO_WRAP
     elif left == GOES_NOT and right == GOES_NOT:

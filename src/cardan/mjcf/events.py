@@ -74,10 +74,11 @@ def _check(text: str | bytes, source: str) -> None:
 def run_parser(parser: expat.XMLParserType, text: str | bytes, source: str) -> None:
     """Parse the whole text, then remove the parser's handlers. Raises NotWellFormed if the text is not well-formed."""
     try:
-        parser.Parse(text.encode() if isinstance(text, str) else text, True)
+        content = text.encode() if isinstance(text, str) else text
+        parser.Parse(content, True)
     except expat.ExpatError as error:
         reason = f"not well-formed XML: {expat.ErrorString(error.code)}, column {error.offset + 1}"
-        if source == FROM_STRING and text and ("<" if isinstance(text, str) else b"<") not in text:
+        if source == FROM_STRING and content and b"<" not in content:
             reason += "; if this is the path of a file, read it with from_xml_path or MjSpec.from_file"
         raise NotWellFormed(reason, source, error.lineno) from None
     except MjcfError:
