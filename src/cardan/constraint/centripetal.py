@@ -1,11 +1,11 @@
-"""Accelerations of connect and weld constraints that depend on velocity: (dJ/dt) qvel.
+"""Velocity-dependent accelerations of connect and weld constraints: (dJ/dt) qvel.
 
 The acceleration of a residual r is ``J qacc + (dJ/dt) qvel``. MuJoCo 4.0 subtracts the second term from the reference
 acceleration of these constraints, so that closed loops stay closed in fast motion; MuJoCo 3.1 leaves it out.
 
-With qacc = 0, the spatial acceleration of a body is the sum of ``cdof_dot qvel`` over the dofs that move it
-(Featherstone 2008, section 5.3). A point p of the body, at r from the centre of mass of the tree, has the acceleration
-``a + alpha x r + omega x v_p``.
+If qacc = 0, the spatial acceleration (alpha, a) of a body is the sum of ``cdof_dot qvel`` over the dofs that move the
+body (Featherstone 2008, section 5.3). A point of the body at r from the tree's centre of mass, with the velocity v, has
+the acceleration ``a + alpha x r + omega x v``, where omega is the body's angular velocity.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from cardan.model.kernel_views import Data, Model
 
 @kernel
 def _free_acceleration(m: Model, d: Data, body: int) -> Vec6:
-    """Spatial acceleration of a body if qacc and gravity are 0, about the centre of mass of its tree."""
+    """Spatial acceleration of a body about the centre of mass of its tree, for qacc = 0 and without gravity."""
     acceleration = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     dof = m.aux.body_lastdof[body]
     while dof >= 0:
@@ -40,13 +40,13 @@ def _angular(v: Vec6) -> Vec3:
 
 @kernel
 def _linear_at(v: Vec6, arm: Vec3) -> Vec3:
-    """Translational part of a spatial motion at the offset ``arm``."""
+    """Translational part of a spatial motion vector, at a point with the offset ``arm`` from the vector's origin."""
     return add3((v[3], v[4], v[5]), cross(_angular(v), arm))
 
 
 @kernel
 def _point_acceleration(m: Model, d: Data, point: Vec3, body: int) -> Vec3:
-    """Acceleration of a point of a body (world frame) if qacc and gravity are 0."""
+    """Acceleration of a point of a body (world frame), for qacc = 0 and without gravity."""
     arm = arm_of(m, d, point, body)
     velocity = get6(d.cvel, body)
     turning = cross(_angular(velocity), _linear_at(velocity, arm))
@@ -68,10 +68,11 @@ def _triple(a: Quat, b: Quat, c: Quat) -> Vec3:
 
 @kernel
 def _rotation_rate(m: Model, d: Data, e: int, body1: int, body2: int) -> Vec3:
-    """(dJ/dt) qvel of a weld's rotation.
+    """Compute (dJ/dt) qvel for the rotational rows of a weld.
 
-    The velocity of its residual is half of torquescale times the vector part of ``q2^-1 (w1 - w2) q1 relquat``. The
-    product rule gives three terms, with the rates ``w1 q1 / 2`` of q1 and ``-q2^-1 w2 / 2`` of q2^-1.
+    The rate of their residual is torquescale / 2 times the vector part of ``q2^-1 (w1 - w2) q1 relquat``, for bodies
+    with the orientations q1, q2 and the angular velocities w1, w2. The product rule gives three terms, with the rates
+    ``w1 q1 / 2`` of q1 and ``-q2^-1 w2 / 2`` of q2^-1.
     """
     quat1, inverse2 = weld_quats(m, d, e)
     w1, w2 = _angular(get6(d.cvel, body1)), _angular(get6(d.cvel, body2))
@@ -85,16 +86,16 @@ def _rotation_rate(m: Model, d: Data, e: int, body1: int, body2: int) -> Vec3:
 
 @kernel
 def _subtract(d: Data, row: int, rate: Vec3) -> None:
-    """Subtract the accelerations of three rows from their reference."""
+    """Subtract `rate` from the reference accelerations of the three rows from `row` on."""
     for k in range(3):
         d.efc_aref[row + k] -= rate[k]
 
 
 @stage
 def reference_with_centripetal(m: Model, d: Data) -> int:
-    """Compute efc_vel and efc_aref as `reference_constraint`, minus (dJ/dt) qvel for connect and weld constraints.
+    """Compute efc_vel and efc_aref as `reference_constraint` does, then subtract (dJ/dt) qvel from efc_aref.
 
-    Also reads cvel, cdof, cdof_dot and the poses of bodies.
+    Only the rows of connect and weld constraints are changed. The stage also reads cvel, cdof, cdof_dot and body poses.
     """
     set_reference(m, d)
     row = 0

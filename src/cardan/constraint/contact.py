@@ -1,9 +1,9 @@
-"""Stage that adds contacts: frictionless, pyramidal and elliptic (spec: computation, contact; friction cones).
+"""Stages that add the rows of contacts: frictionless, pyramidal and elliptic (spec: computation, contact).
 
 The rows measure the motion of body 2 relative to body 1 at the contact point, in the contact frame: three translations
 (normal first), then three rotations. A frictionless contact has only the normal row, an elliptic contact the first
-`dim` of the six rows. A pyramidal contact has two rows, the edges of the pyramid, for each friction direction j: normal
-plus and minus friction[j] times direction j.
+`dim` of the six rows. For each friction direction j, a pyramidal contact has two rows, one per edge of the pyramid:
+the normal plus or minus friction[j] times direction j.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ NO_DOFS = 3  # contact.exclude: the bodies of the contact cannot move
 
 @stage
 def make_contact(m: Model, d: Data) -> int:
-    """Add the rows of all contacts that are not excluded; set ``efc_address`` and ``mu`` of these contacts."""
+    """Add the rows of all contacts that are not excluded; set ``efc_address`` and ``mu`` of all contacts."""
     return make_contacts(m, d, None)
 
 
@@ -88,9 +88,9 @@ def contact_rows(m: Model, d: Data, con: int) -> tuple[int, int]:
 
 @kernel
 def add_contact(m: Model, d: Data, con: int, flexes: Any) -> int:
-    """Add the rows of a contact: the weighted sum of the rows for each of its bodies.
+    """Add the rows of a contact. Each row is a weighted sum over the contact's bodies.
 
-    In sparse storage, a contact of bodies without dofs is excluded instead.
+    If no dof moves any of the bodies, and storage is sparse, exclude the contact instead.
     """
     kind, count = contact_rows(m, d, con)
     body1, body2 = int(side_body(m, d, con, 0)), int(side_body(m, d, con, 1))
@@ -126,7 +126,7 @@ def add_contact(m: Model, d: Data, con: int, flexes: Any) -> int:
 
 @kernel
 def put_contact_wrenches(m: Model, d: Data, w: Array1, bank: int, body: int, con: int, kind: int, sign: float) -> None:
-    """Store, for one body, the wrenches of all rows of a contact, times `sign`; the world body gets none."""
+    """Store the wrenches, times `sign`, of all rows of a contact for one of its bodies. For the world, do nothing."""
     if body == 0:
         return
     arm = arm_of(m, d, get3(d.contact.pos, con), body)
@@ -182,8 +182,8 @@ def set_contact_rows(m: Model, d: Data, con: int, row: int, count: int, kind: in
 def couple_ellipse(m: Model, d: Data, con: int, row: int, count: int) -> None:
     """Set the parameters of the friction rows of an elliptic contact.
 
-    They have no stiffness, damping from solreffriction if given, and an R coupled to the R of the normal row. The
-    coupling makes the inverse analytic (see `constraint.update`).
+    These rows have no stiffness. Their damping comes from solreffriction if given, otherwise from the normal row. Their
+    R is coupled to the R of the normal row; the coupling makes inverse dynamics analytic (see `constraint.update`).
     """
     first = d.efc_R[row] / max(MINVAL, m.opt.impratio)
     solreffriction = get2(d.contact.solreffriction, con)

@@ -1,4 +1,4 @@
-"""Stage of equality constraints: connect, weld, coupled joints, tendons, flex edges (spec: computation, equality)."""
+"""Stage that adds equality constraints: connect, weld, joint, tendon, flex edges (spec: computation, equality)."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def make_equality(m: Model, d: Data) -> int:
 
 @kernel
 def object_count(m: Model, e: int) -> int:
-    """Number of objects in the model that equality `e` may be about, by its type; 0 for an unknown type."""
+    """Number of the model's objects (bodies, joints, ...) that equality `e` may refer to; 0 if its type is unknown."""
     kind = m.eq_type[e]
     if kind in (EQ_CONNECT, EQ_WELD):
         return int(m.nsite) if is_of_sites(m, e) else int(m.nbody)
@@ -116,7 +116,7 @@ def has_objects(m: Model, e: int) -> bool:
 
 @kernel
 def inverse_weight(m: Model, e: int, k: int) -> float:
-    """Approximate diagonal of J M^-1 J' for the `k`-th row of equality `e`: the sum over its two objects."""
+    """Approximate diagonal of J M^-1 J' for row `k` of equality `e`: the sum of its two objects' inverse weights."""
     object1, object2 = m.eq_obj1id[e], m.eq_obj2id[e]
     if m.eq_type[e] == EQ_JOINT:
         second = m.dof_invweight0[m.jnt_dofadr[object2]] if object2 >= 0 else 0.0
@@ -136,9 +136,10 @@ def unit_axis(k: int) -> Vec3:
 
 @kernel
 def add_anchors(m: Model, d: Data, e: int) -> int:
-    """Add a connect or weld: two anchors coincide, and for a weld, two frames. If neither body can move, add no rows.
+    """Add the rows of a connect or weld. If neither body can move, add no rows.
 
-    A connect has 3 rows with the residual p1 - p2. A weld has 3 more rows, see `add_rotation`.
+    A connect has 3 rows, whose residual is the difference p1 - p2 of two anchor points. A weld has 3 more rows for the
+    rotation, see `add_rotation`.
     """
     weld = m.eq_type[e] == EQ_WELD
     body1, body2, point1, point2 = anchors_of(m, d, e)
@@ -168,7 +169,7 @@ def add_anchors(m: Model, d: Data, e: int) -> int:
 
 @kernel
 def add_rotation(m: Model, d: Data, e: int, row: int, w: Array1) -> None:
-    """Set the residual and wrenches of a weld's rotation: torquescale times the vector part of the error."""
+    """Set the wrenches and residual of a weld's rotation: torquescale times the error quaternion's vector part."""
     quat1, inverse2 = weld_quats(m, d, e)
     scale = m.eq_data[e, 10]
     error = mul_quat(inverse2, quat1)
@@ -179,9 +180,9 @@ def add_rotation(m: Model, d: Data, e: int, row: int, w: Array1) -> None:
 
 @kernel
 def put_rotation_wrenches(w: Array1, quat1: Quat, inverse2: Quat, scale: float) -> None:
-    """Set the wrenches of rows 3 to 5: `scale` times the vector part of the quaternion inverse2 (w1 - w2) quat1.
+    """Set the wrenches of rows 3 to 5, which measure `scale` times the vector part of ``inverse2 (w1 - w2) quat1``.
 
-    Here w1 and w2 are the angular velocities of the two bodies.
+    The quaternions w1 and w2 are the angular velocities of the two bodies, with scalar part 0.
     """
     x = mul_quat(mul_quat(inverse2, (0.0, 1.0, 0.0, 0.0)), quat1)
     y = mul_quat(mul_quat(inverse2, (0.0, 0.0, 1.0, 0.0)), quat1)
@@ -202,7 +203,7 @@ def joint_offset(m: Model, d: Data, joint: int) -> float:
 
 @kernel
 def add_joint_coupling(m: Model, d: Data, e: int) -> int:
-    """Add one row: scalar joint 1 is a quartic function of scalar joint 2, or constant without joint 2."""
+    """Add the row that makes joint 1 a quartic function of joint 2, or constant if there is no joint 2."""
     joint1, joint2 = int(m.eq_obj1id[e]), int(m.eq_obj2id[e])
     coupled = joint2 >= 0
     row = open_rows(m, d, 1, 2 if coupled else 1, CNSTR_EQUALITY, e)
@@ -220,9 +221,9 @@ def add_joint_coupling(m: Model, d: Data, e: int) -> int:
 
 @kernel
 def add_tendon_coupling(m: Model, d: Data, e: int) -> int:
-    """Add the row of a tendon coupling: tendon 1 is a quartic function of tendon 2, or constant without tendon 2.
+    """Add the row that makes tendon 1 a quartic function of tendon 2, or constant if there is no tendon 2.
 
-    Return the number of rows: 1, or 0 if no dof moves the tendons.
+    If no dof moves the tendons, add no row.
     """
     tendon1, tendon2 = int(m.eq_obj1id[e]), int(m.eq_obj2id[e])
     value, slope = quartic(m, e, tendon_offset(m, d, tendon2) if tendon2 >= 0 else 0.0)
@@ -239,9 +240,9 @@ def add_tendon_coupling(m: Model, d: Data, e: int) -> int:
 
 @kernel
 def add_edges(m: Model, d: Data, e: int) -> int:
-    """Add one row, with its parameters, for each flex edge whose length can change; the residual is its extension.
+    """Add a row, including its parameters, for each flex edge whose length can change.
 
-    In dense storage, there is no row for an edge that no dof moves.
+    The residual is the extension of the edge. In dense storage, an edge that no dof moves has no row.
     """
     flex = m.eq_obj1id[e]
     if m.flex_rigid[flex] != 0:

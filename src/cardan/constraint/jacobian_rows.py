@@ -1,8 +1,8 @@
 """Jacobian rows that measure motions of bodies and of tendons.
 
-A row projects the velocity of a point p of a body onto an axis f, or its angular velocity onto an axis t. It is a
-linear function of the body's spatial velocity: the power of a wrench, i.e. a spatial force (torque, force) = (t + (p -
-c) x f, f) about the centre of mass c of the kinematic tree, to which `cdof` also refers (Featherstone 2008, section
+A row projects the velocity of a point p of a body onto an axis f, or the body's angular velocity onto an axis t. This
+projection is the power of a wrench, i.e. of a spatial force (torque, force) = (t + (p - c) x f, f), at the body's
+spatial velocity. Both, like `cdof`, are about the centre of mass c of the kinematic tree (Featherstone 2008, section
 2.4). The entry of the row for a dof is therefore wrench . cdof.
 
 For two bodies, a block of rows stores its wrenches in a scratch array of `BANK_SIZE` numbers: three banks of `MAX_ROWS`
@@ -33,9 +33,10 @@ FIRST, SECOND, BOTH = 0, 1, 2
 
 @kernel
 def merge_chains(m: Model, d: Data, body1: int, body2: int) -> int:
-    """List the dofs that move either body in `work.chain_dof`, last first, and their banks in `work.chain_bank`.
+    """Write all dofs that move either body to `work.chain_dof`, last first, and their banks to `work.chain_bank`.
 
-    Dofs that move both bodies are included, even if they can't move one relative to the other. Return the number.
+    Dofs that move both bodies are included, even if they can't move one body relative to the other. Return the number
+    of dofs.
     """
     dof1 = int(m.aux.body_lastdof[body1])
     dof2 = int(m.aux.body_lastdof[body2])
@@ -55,7 +56,7 @@ def merge_chains(m: Model, d: Data, body1: int, body2: int) -> int:
 
 @kernel
 def put_wrench(w: Array1, bank: int, row: int, torque: Vec3, force: Vec3) -> None:
-    """Store the wrench of `torque` and `force` (world frame) at `row` of `bank` of the scratch array `w`."""
+    """Store the wrench (`torque`, `force`), in the world frame, as wrench `row` of bank `bank` in scratch array `w`."""
     a = bank * BANK + row * 6
     w[a] = torque[0]
     w[a + 1] = torque[1]
@@ -83,13 +84,13 @@ def sum_banks(w: Array1, rows: int) -> None:
 
 @kernel
 def power(w: Array1, b: int, c: Vec6) -> float:
-    """Power, per unit velocity of a dof with the motion axis `c`, of the wrench that begins at ``w[b]``."""
+    """Power of the wrench that begins at ``w[b]``, per unit velocity of a dof with the motion axis `c`."""
     return w[b] * c[0] + w[b + 1] * c[1] + w[b + 2] * c[2] + w[b + 3] * c[3] + w[b + 4] * c[4] + w[b + 5] * c[5]
 
 
 @kernel
 def fill_rows(m: Model, d: Data, w: Array1, n: int, row: int, rows: int) -> None:
-    """Write `rows` Jacobian rows from `row` on, for the `n` dofs of the last `merge_chains` and the wrenches `w`."""
+    """Write `rows` Jacobian rows from `row` on: the wrenches `w`, projected on the `n` dofs found by `merge_chains`."""
     sparse = is_sparse(m)
     values = d.efc_J
     stride = n if sparse else int(m.nv)
@@ -134,7 +135,7 @@ def pass_dof(m: Model, nbody: int, dofs: IntArray1, dof: int) -> int:
 
 @kernel
 def unite_chains(m: Model, d: Data, bodies: IntArray1, nbody: int) -> int:
-    """List the dofs that move any of the bodies in `work.chain_dof`, last first, and return their number."""
+    """Write all dofs that move any of the bodies to `work.chain_dof`, last first, and return their number."""
     dofs = stack_int_array(MAX_BODIES)
     dof = start_chains(m, bodies, nbody, dofs)
     n = 0
@@ -147,7 +148,7 @@ def unite_chains(m: Model, d: Data, bodies: IntArray1, nbody: int) -> int:
 
 @kernel
 def fill_union(m: Model, d: Data, w: Array1, bodies: IntArray1, nbody: int, n: int, row: int, rows: int) -> None:
-    """Write `rows` Jacobian rows from `row` on, for the `n` dofs of the last `unite_chains` and the wrenches `w`."""
+    """Write `rows` Jacobian rows from `row` on: the wrenches `w`, projected on the `n` dofs found by `unite_chains`."""
     dofs = stack_int_array(MAX_BODIES)
     sparse = is_sparse(m)
     stride = n if sparse else int(m.nv)
@@ -172,8 +173,8 @@ def fill_union(m: Model, d: Data, w: Array1, bodies: IntArray1, nbody: int, n: i
 def combine_tendons(m: Model, d: Data, tendon1: int, scale1: float, tendon2: int, scale2: float) -> int:
     """Compute ``scale1 ten_J[tendon1] + scale2 ten_J[tendon2]`` by increasing dof; `tendon2` may be -1.
 
-    The dofs are written to `work.chain_dof`, the values to `work.chain_value`. Return the number of dofs: in sparse
-    storage, the dofs that either row stores; in dense storage, 0 if all values are 0.
+    Write the dofs to `work.chain_dof` and the values to `work.chain_value`; return the number of dofs. In sparse
+    storage, these are the dofs that either row stores; in dense storage, all dofs, or none if all values are 0.
     """
     if not is_sparse(m):
         effective = False
@@ -227,7 +228,7 @@ def row_range(d: Data, tendon: int) -> tuple[int, int]:
 
 @kernel
 def put_tendon_entries(m: Model, d: Data, row: int, n: int, tendon1: int, tendon2: int) -> None:
-    """Copy the `n` entries of the last `combine_tendons` to `row`; this may be the first row of a tendon."""
+    """Copy the `n` entries found by `combine_tendons` to `row`; record the first row of each tendon."""
     for k in range(n):
         put_entry(m, d, row, k, int(d.work.chain_dof[k]), d.work.chain_value[k])
     if d.tendon_efcadr[tendon1] < 0:

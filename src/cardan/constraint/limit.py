@@ -116,7 +116,7 @@ def add_ball_limit(m: Model, d: Data, joint: int) -> int:
 
 @stage
 def make_friction(m: Model, d: Data) -> int:
-    """Add one row for each dof with positive frictionloss. Its residual is the velocity; it has no position."""
+    """Add one row for each dof with positive frictionloss. The row constrains the dof's velocity, not its position."""
     start = start_rows(m, d)
     if not is_enabled(m, d, DSBL_FRICTIONLOSS):
         return OK

@@ -1,8 +1,8 @@
 """Stages that build all constraint rows that are active at the current position (spec: constraint model).
 
-They read the configuration, kinematics, tendons and contacts. They write all efc_ fields that depend on position, the
-counts ne, nf, nl, nefc and nnzJ, `tendon_efcadr`, and efc_address, mu and exclude of the contacts. Rows have the order
-of the spec: equality, friction loss, limit, contact; within each kind, the order of the model's elements.
+The stages read the configuration, kinematics, tendons and contacts. They write all efc_ fields that depend on position,
+the counts ne, nf, nl, nefc and nnzJ, `tendon_efcadr`, and efc_address, mu and exclude of the contacts. Rows are ordered
+as in the spec: equality, friction loss, limit, contact; within each kind, they have the order of the model's elements.
 `MAKE_CONSTRAINT` lists the stages, each with the condition under which a model needs it.
 """
 

@@ -2,8 +2,8 @@
 
 With M = L' D L, A is the product of B = J L^-1 D^(-1/2) and its transpose (Featherstone, Rigid Body Dynamics
 Algorithms, section 6.5). If the Jacobian is dense, ``work.half`` holds the complete columns of B, and ``work.AR`` the
-complete rows of A + R. If it is sparse, both hold compressed rows; row i of A then has an entry for each row that
-touches a tree of row i. The public array `efc_AR` is a copy of ``work.AR`` in its own memory and shape.
+complete rows of A + R. If the Jacobian is sparse, both hold compressed rows; row i of A then has an entry for each row
+that shares a kinematic tree with row i. The public array `efc_AR` is a copy of ``work.AR`` in its own memory and shape.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def projection_stages(m: AnyModel) -> list[Any]:
 
 @kernel
 def request(d: Data, need: int, capacity: int) -> int:
-    """Request at least `need` of an arena capacity; return the number of the capacity as status."""
+    """Request that an arena capacity grow to at least `need`; return the capacity's number, which is the status."""
     d.work.need = need
     return capacity
 
@@ -170,7 +170,7 @@ def half_pattern(m: Model, d: Data, i: int) -> None:
 
 @kernel
 def next_tree(m: Model, d: Data, i: int, k: int) -> tuple[int, int]:
-    """Tree of entry `k` of row `i` of B, and the first entry of the row that belongs to another tree."""
+    """Return the tree of entry `k` of row `i` of B, and the next entry of the row that belongs to another tree."""
     end = int(d.work.half_adr[i] + d.work.half_nnz[i])
     tree = int(m.dof_treeid[d.work.half_col[k]])
     while k < end and m.dof_treeid[d.work.half_col[k]] == tree:
@@ -264,7 +264,7 @@ def multiply_row(m: Model, d: Data, i: int) -> None:
 
 @kernel
 def put_product(d: Data, i: int, j: int) -> None:
-    """Compute entry (i, j) of A + R, j <= i, with row i of B in ``half_row``; store it also as entry (j, i)."""
+    """Compute entry (i, j) of A + R for j <= i; also store it as entry (j, i). ``half_row`` holds row i of B."""
     row = d.work.half_row
     start = int(d.work.half_adr[j])
     value = 0.0

@@ -1,8 +1,8 @@
 """Rows of the constraint arrays: allocation, Jacobian storage, parameters (spec: computation, constraint model).
 
 Each kind of constraint is a stage. It begins with `start_rows` and adds its rows in blocks: `open_rows` allocates them,
-`put_entry` (or `jacobian_rows.fill_rows`) writes the Jacobian, and `set_parameters` writes what follows from solref and
-solimp. The Jacobian is dense (row-major, nefc x nv in `efc_J`) or CSR with columns in increasing order.
+`put_entry` (or `jacobian_rows.fill_rows`) writes the Jacobian, and `set_parameters` writes the parameters derived from
+solref and solimp. The Jacobian is dense (row-major, nefc x nv in `efc_J`) or CSR with columns in increasing order.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def clip_impedance(value: float) -> float:
 
 @kernel
 def impedance(solimp: Vec5, violation: float) -> Vec2:
-    """Compute the impedance d(r) at the violation r (m or rad), and its derivative by r.
+    """Compute the impedance d(r) at the violation r (m or rad), and its derivative with respect to r.
 
     The function is even in r. `solimp` is clipped here to the ranges that the spec allows.
     """
@@ -94,7 +94,7 @@ def regularizer(imp: float, diag: float) -> float:
 
 @kernel
 def is_enabled(m: Model, d: Data, bit: int) -> bool:
-    """Whether neither `bit` nor all constraints are disabled, and the user's memory limit is not reached."""
+    """Whether constraints with the disable flag `bit` are enabled and the user's memory limit has not been reached."""
     return m.opt.disableflags & (bit | DSBL_CONSTRAINT) == 0 and d.work.rows_full == 0
 
 
@@ -120,7 +120,8 @@ def arena_use(ncon: int, nefc: int, nnz: int) -> int:
 def open_rows(m: Model, d: Data, count: int, nnz: int, kind: int, index: int) -> int:
     """Append `count` rows, with efc_pos, efc_margin and efc_frictionloss set to 0; return the number of the first row.
 
-    If memory is short, return -GROW_EFC or -GROW_NNZJ; `work.need` is then the required capacity.
+    If memory is short, return -GROW_EFC or -GROW_NNZJ; `work.need` is then the required capacity. If the user's memory
+    limit is exceeded, remove all rows, warn, and return -GROW_EFC with `work.need` = 0.
 
     Args:
         m: the model.
@@ -168,7 +169,7 @@ def open_rows(m: Model, d: Data, count: int, nnz: int, kind: int, index: int) ->
 
 @kernel
 def drop_empty_rows(m: Model, d: Data, row: int) -> None:
-    """Remove the rows from `row` on if, in dense storage, no dof moves them."""
+    """In dense storage, remove all rows from `row` on if their Jacobians are 0. In sparse storage, do nothing."""
     if is_sparse(m):
         return
     for a in range(row * m.nv, d.nefc * m.nv):

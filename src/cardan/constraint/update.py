@@ -1,7 +1,7 @@
 """The soft-constraint penalty s(J a - aref): cost, forces, states, cone Hessians (spec: reduced primal problem).
 
 Given the residual acceleration ``jar = J qacc - efc_aref`` (nefc,), each constraint has a convex cost s whose negative
-gradient is the constraint force. Both the primal solvers and inverse dynamics use it:
+gradient is the constraint force. The primal solvers and inverse dynamics both use this cost:
 
 =====================  ===============================  ==========================  ================================
 rows                   where                            cost                        force
@@ -47,10 +47,10 @@ from cardan.model.kernel_views import Data, Model
 def constraint_update(d: Data, jar: ConstArray1, with_hessian: int) -> float:
     """Compute forces, states and cost of all constraint rows at the residual acceleration `jar` (nefc,).
 
-    Writes efc_force and efc_state; all rows of an elliptic contact have the same state. If `with_hessian` is not 0, it
-    also writes ``contact.H`` of the elliptic contacts in state CONE: the n x n Hessian of s by the contact's jar, row
-    by row in the first n n of the 36 numbers. In all other states the Hessian of s is diagonal: D for QUADRATIC, else
-    0.
+    Write efc_force and efc_state, and return the cost. All rows of an elliptic contact have the same state. If
+    `with_hessian` is not 0, also write ``contact.H`` of the elliptic contacts in state CONE: the n x n Hessian of s
+    with respect to the contact's jar, row by row in the first n^2 of the 36 numbers. In all other states the Hessian of
+    s is diagonal: D for QUADRATIC, 0 otherwise.
     """
     bilateral = int(d.ne + d.nf)
     cost = update_equality(d, jar, 0, d.ne)
@@ -171,9 +171,10 @@ def update_elliptic(d: Data, jar: ConstArray1, con: int, row: int, with_hessian:
 
 @kernel
 def cone_hessian(d: Data, con: int, dm: float, u: ConstArray1, tangent: float) -> None:
-    """Compute the Hessian of Dm (N - mu T)^2 / 2 by the contact's jar, packed n x n into `contact.H`.
+    """Compute the Hessian of Dm (N - mu T)^2 / 2 with respect to the contact's jar, packed n x n into `contact.H`.
 
-    With t = U[1:] / T, in the coordinates U it is Dm times ``[[1, -mu t'], [-mu t, mu N/T t t' + mu (mu - N/T) 1]]``.
+    In the coordinates U, with t = U[1:] / T, the Hessian is Dm times
+    ``[[1, -mu t'], [-mu t, mu N/T t t' + mu (mu - N/T) 1]]``.
     """
     mu = d.contact.mu[con]
     dim = int(d.contact.dim[con])

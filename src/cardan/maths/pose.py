@@ -24,7 +24,7 @@ AXES: dict[str, Vec3] = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 
 def unit_quat(quat: Quat) -> Quat:
     """Normalise a quaternion; return the identity if its length is below `MINVAL`.
 
-    Rounding is as in the reference, because ties depend on the last bit.
+    The operations are in the reference's order, because later comparisons of equal numbers depend on the last bit.
     """
     length = sqrt(quat[0] * quat[0] + quat[1] * quat[1] + quat[2] * quat[2] + quat[3] * quat[3])
     if length < MINVAL:
@@ -36,7 +36,7 @@ def unit_quat(quat: Quat) -> Quat:
 def z2quat(axis: Vec3, least: float = MINVAL) -> Quat:
     """Return the shortest rotation that takes the z axis to the unit vector `axis`; for -z, a half turn about x.
 
-    If the sine of the angle is below `least`, it is taken as 0.
+    A sine of the rotation angle below `least` is taken as 0.
     """
     x, y, z = axis
     side = sqrt(x * x + y * y)
@@ -131,9 +131,9 @@ def _rotation(tau: float, axis: int, sign: float) -> Quat | None:
 
 
 def _largest_off_diagonal(full: tuple[float, ...]) -> tuple[int, tuple[int, int, float], float]:
-    """Return the axis normal to the plane of the largest off-diagonal element, the plane, and the element.
+    """Find the largest off-diagonal element; return the axis normal to its plane, the plane, and the element.
 
-    Of equal elements, the last one is taken.
+    If several elements are equally large, take the last one.
     """
     size_xy, size_xz, size_yz = abs(full[3]), abs(full[4]), abs(full[5])
     axis = 2 if size_xy > size_xz and size_xy > size_yz else 1 if size_xz > size_yz else 0
@@ -162,7 +162,10 @@ def principal_axes(full: tuple[float, ...]) -> tuple[Vec3, Quat]:
 
 
 def _sorted(turned: tuple[float, ...], quat: Quat, equal: float) -> tuple[Vec3, Quat]:
-    """Return eigenvalues, largest first, and the quaternion of their axes; differences up to `equal` do not count."""
+    """Sort the eigenvalues, the diagonal of `turned`, in descending order; turn their axes, `quat`, accordingly.
+
+    Eigenvalues that differ by at most `equal` keep their order.
+    """
     values = [turned[0], turned[1], turned[2]]
     for k in (0, 1, 0):
         if values[k] + equal < values[k + 1]:
@@ -176,13 +179,13 @@ def _sorted(turned: tuple[float, ...], quat: Quat, equal: float) -> tuple[Vec3, 
 def principal_axes_4_0(full: tuple[float, ...], least: float = 4e-15, equal: float = 1e-12) -> tuple[Vec3, Quat]:
     """Compute the principal axes of a symmetric matrix as MuJoCo 4.0 does; see `principal_axes`.
 
-    Thresholds are relative to the largest element, and small rotations are exact. All operations have the same order as
-    in 4.0, since the axes of round bodies depend on the last bit.
+    Thresholds are relative to the largest element, and small rotations are not neglected. All operations have the same
+    order as in 4.0, since the axes of round bodies depend on the last bit.
 
     Args:
         full: the matrix (xx, yy, zz, xy, xz, yz).
         least: largest off-diagonal element that is taken as 0, relative to the largest element of the matrix.
-        equal: largest difference of eigenvalues that are not sorted, relative to the same element.
+        equal: eigenvalues that differ by at most this are not sorted; relative to the largest element of the matrix.
     """
     largest = max(map(abs, full))
     quat: Quat = (1.0, 0.0, 0.0, 0.0)

@@ -36,7 +36,7 @@ def normalize4(q: Quat) -> Quat:
     """Normalise a quaternion; return the identity if `q` is shorter than `MINVAL`.
 
     If the length of `q` is 1 to rounding, the result is exactly `q`, so that repeated normalisation changes nothing.
-    Its derivatives are still those of the normalisation.
+    The derivatives of the result are still those of the normalisation.
     """
     n = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3])
     if n < MINVAL:

@@ -1,8 +1,8 @@
 """Types of the values that kernels handle: tuples of fixed length, and arrays that are read element by element.
 
-The names are used in annotations only. Tuples are numbers in registers; matrices are stored row by row. Arrays differ
-in their number of dimensions (1 to 3), their elements (``Array``: reals, ``IntArray``: integers) and whether a kernel
-may write to them (``Const...``: read-only). A kernel gets such an array as a field of `m` or `d`, or from
+The names are used in annotations only. Native code keeps tuples in registers; matrices are stored row by row. Arrays
+differ in their number of dimensions (1 to 3), their elements (``Array``: reals, ``IntArray``: integers) and whether a
+kernel may write to them (``Const...``: read-only). A kernel gets an array as a field of `m` or `d`, or from
 `cardan.jit.stack_array`.
 """
 

@@ -191,7 +191,7 @@ def set10(a: Array2, i: int, v: Inertia) -> None:
 
 @kernel
 def add6(a: Vec6, b: Vec6) -> Vec6:
-    """Sum of two vectors."""
+    """Sum of two spatial vectors."""
     return (a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3], a[4] + b[4], a[5] + b[5])
 
 

@@ -1,9 +1,9 @@
 """Collisions of signed-distance shapes with each other and with primitives, by gradient descent.
 
 If two shapes A and B overlap, max(A, B) is negative somewhere. Searches start from ``sdf_initpoints`` points of the
-Halton sequence in the intersection of the bounding boxes. In each, ``sdf_iterations`` steps of gradient descent
-minimise A + B + |max(A, B)|, which leads into the overlap, and one more step minimises max(A, B). Each step halves its
-length until the decrease is a tenth of what the gradient predicts (Armijo's rule).
+Halton sequence in the intersection of the bounding boxes. Each search makes up to ``sdf_iterations`` steps of gradient
+descent on A + B + |max(A, B)|, which lead into the overlap, and one more step on max(A, B). The length of each step is
+halved until the objective decreases by at least a tenth of what the gradient predicts (Armijo's rule).
 
 Sources: spec: option sdf_iterations, sdf_initpoints; J. H. Halton, On the efficiency of certain quasi-random sequences
 (1960); J. Nocedal, S. J. Wright, Numerical Optimization, 2nd edition (2006), section 3.1.
@@ -21,12 +21,12 @@ from cardan.model.kernel_views import Data, Model
 
 ARMIJO = 0.1
 SHORTEST = 1e-4
-"""A step whose length, in units of the gradient, is below this is accepted without a test."""
+"""Length, in units of the gradient, below which a step is accepted without a test."""
 
 
 @kernel
 def halton(index: int, base: int) -> float:
-    """Element `index`, from 0, of the van der Corput sequence of a base."""
+    """Element `index` (from 0) of the van der Corput sequence with base `base`."""
     value = 0.0
     fraction = 1.0
     while index > 0:
@@ -127,7 +127,10 @@ def start_of(d: Data, geom: int, low: Vec3, high: Vec3, k: int) -> Vec3:
 
 @kernel
 def put_overlap(m: Model, d: Data, ncon: int, point: Vec3) -> int:
-    """Write a contact where a search ended if the shapes overlap; its normal is along the difference of gradients."""
+    """If the shapes overlap at the end point of a search, write a contact; return the new number of contacts.
+
+    The contact's normal has the direction of the difference between the two normalised gradients.
+    """
     depth = max(evaluate(m, d, 0, point, 1), evaluate(m, d, 1, point, 1))
     if depth >= 0.0:
         return ncon
@@ -139,7 +142,7 @@ def put_overlap(m: Model, d: Data, ncon: int, point: Vec3) -> int:
 @collider
 @exact
 def sdf_descent(m: Model, d: Data, geom1: int, geom2: int) -> int:
-    """Find contacts of a signed-distance shape (`geom2`) with another one or a primitive: one per successful search.
+    """Find contacts of a signed-distance shape (`geom2`) with a second shape or a primitive, one per successful search.
 
     All contacts have negative distances; the margin is not used.
     """

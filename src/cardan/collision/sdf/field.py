@@ -20,7 +20,7 @@ from cardan.maths.vector import MINVAL, get3, get9, mul_mat_t_vec3, mul_mat_vec3
 from cardan.model.kernel_views import Data, Model
 
 MAX_ATTRIBUTES = 8
-"""Maximum number of attributes of a shape; the distance function gets this many, 0 for those that it does not use."""
+"""Maximum number of attributes of a shape. Each distance function gets this many; unused attributes are 0."""
 
 
 @kernel
@@ -138,9 +138,9 @@ def load_side(m: Model, d: Data, side: int, geom: int) -> None:
 
 @kernel
 def evaluate(m: Model, d: Data, side: int, point: Vec3, gradient: int) -> float:
-    """Compute the signed distance of a point in the world frame from one side; if `gradient`, also its gradient.
+    """Return the signed distance of a point (world frame) from one side of the pair.
 
-    Returns the distance; writes the gradient, in the world frame, to ``d.work.sdf_gradient``.
+    If `gradient` is not 0, also write the gradient of the distance (world frame) to ``d.work.sdf_gradient``.
     """
     xmat = get9(d.work.sdf_mat, side)
     local = mul_mat_t_vec3(xmat, sub3(point, get3(d.work.sdf_pos, side)))

@@ -1,7 +1,7 @@
 """Signed distance of a mesh and its gradient: exact, by the tree over its triangles, or from a grid of distances.
 
-The search for a contact evaluates thousands of distances, of which only the last matters. It uses the grid; the contact
-is computed from the exact distances.
+The search for a contact evaluates thousands of distances, and only the last one must be exact. The search therefore
+uses the grid; the contact is then computed from exact distances.
 
 The triangles are stored in ``m.aux.sdf_face``, `STRIDE` numbers each: three corners, then the pseudonormals of its
 seven features (face, edges, corners), in the mesh's own frame. The pseudonormal of the feature that contains the
@@ -47,7 +47,7 @@ STRIDE = 30
 DEPTH = 128
 """Maximum number of nodes on the stack: one per level of the tree."""
 NEAR = 1e-12
-"""Below this distance, the gradient is the normal of the surface, m."""
+"""Distance (m) below which the gradient is the normal of the surface."""
 
 
 @kernel
@@ -235,7 +235,8 @@ def mesh_entry(m: Model, d: Data, side: int, gradient: int) -> int:
 def pseudonormals(vertex: np.ndarray, face: np.ndarray) -> np.ndarray:
     """Normals of the seven features of each triangle (m, 7, 3): face, edges, corners.
 
-    For edges they are sums over the two adjacent faces, for corners sums over all faces, weighted by angles.
+    The normal of an edge is the sum of its two faces' normals. The normal of a corner is the sum over all faces that
+    meet there, weighted by their angles.
     """
     corner = vertex[face]
     normal = _unit(np.cross(corner[:, 1] - corner[:, 0], corner[:, 2] - corner[:, 0]))
@@ -261,7 +262,7 @@ def _unit(vectors: np.ndarray) -> np.ndarray:
 
 
 def mesh_faces(m: MjModel, mesh: int) -> np.ndarray:
-    """Return the triangles of a mesh in the format of the table, (m * `STRIDE`,).
+    """Return the triangles of a mesh in the format of ``aux.sdf_face``: `STRIDE` numbers for each triangle.
 
     If the mesh is turned inside out (negative volume), as mirrored ones may be, the triangles are reversed.
 

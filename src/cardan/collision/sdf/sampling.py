@@ -1,7 +1,7 @@
 """Signed distances at the points of a grid: of a shape, to build its surface; of a mesh, to look them up later.
 
-These stages are needed before there is a data, and for shapes even before there is a model. They therefore run on
-memory of their own.
+These stages run before the MjData exists, and for shapes even before the MjModel exists. They therefore run on memory
+of their own.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 @stage
 @exact
 def sample_shape(m: Model, d: Data) -> int:
-    """Write the distance of the shape of instance 0 at each point of a grid, which includes both ends of each side.
+    """Write the distance of instance 0's shape at each point of a grid, whose outermost points are on the box's faces.
 
     The order of operations determines, to the last bit, which points are inside.
     """
@@ -67,7 +67,7 @@ def sample_mesh(m: Model, d: Data) -> int:
 
 
 class _Part:
-    """A model or a data, reduced to the memory that a program needs."""
+    """Replacement for an MjModel or MjData that has only the memory that a program needs."""
 
     def __init__(self, memory: StructMemory) -> None:
         self.address = memory.address

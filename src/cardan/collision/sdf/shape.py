@@ -1,8 +1,8 @@
 """Signed-distance shapes: each is a distance function with named attributes and a bounding box.
 
 The function is a kernel of a point in the frame of the shape and of the shape's attributes. It returns a distance in m,
-negative inside. Attributes are a tuple of `MAX_ATTRIBUTES` numbers; those of the shape come first. For collisions the
-function is compiled to a native entry that evaluates distance and gradient for one side of a pair (`entry`).
+negative inside. Attributes are a tuple of `MAX_ATTRIBUTES` numbers: the shape's attributes, then zeros. For collisions,
+the function is compiled to a native entry that evaluates distance and gradient for one side of a pair (`entry`).
 
 The stock shapes are combined from parts by minimum and maximum. Away from the surface, their distance is therefore only
 a lower bound (`bolt`, `nut`, `gear`).
@@ -26,9 +26,9 @@ from cardan.maths.vector import MINVAL, get3, set3
 from cardan.model.kernel_views import Data, Model
 
 NEXT = 1.0 + 2.0**-52
-"""Next number after 1 in double precision; in single precision, a few roundings after 1 (`single_constant`)."""
+"""Next number after 1 in double precision; a few spacings above 1 in single precision (`single_constant`)."""
 SHARE = 1e-16 * 2.0**52
-"""Squared step of differences, as a share of the distance of `NEXT` from 1."""
+"""Squared step of finite differences, divided by ``NEXT - 1``."""
 
 Box = tuple[float, float, float, float, float, float]
 SLOPE = sqrt(0.5)
@@ -56,7 +56,7 @@ class Shape:
     of_mesh: bool = False
 
     def values(self, config: Mapping[str, str]) -> tuple[float, ...]:
-        """Return all attributes as numbers, by default or from ``config``. Raises ValueError for invalid values."""
+        """Return all attributes as numbers, from ``config`` or by default. Raises ValueError for invalid values."""
         unknown = [key for key in config if key not in self.attributes]
         if unknown:
             known = ", ".join(self.attributes) or "none"
@@ -172,7 +172,7 @@ def thread(p: Vec3, radius: float) -> float:
 
 @kernel
 def hexagon(p: Vec3, radius: float) -> float:
-    """Distance from a hexagonal prism, z = -0.5 to 0, whose upper corners a cone cuts; `radius` is the thread's."""
+    """Distance from a hexagonal prism (z = -0.5 to 0) with upper corners cut by a cone; `radius`: of the thread."""
     across = length2(p[0], p[1])
     azimuth = atan2(p[1], p[0])
     side = azimuth - pi / 3.0 * floor(azimuth / (pi / 3.0) + 0.5)
@@ -189,7 +189,7 @@ def bolt(p: Vec3, a: tuple[float, ...]) -> float:
 
 @kernel
 def nut(p: Vec3, a: tuple[float, ...]) -> float:
-    """Distance from a nut: a hexagon with a threaded hole of radius `a[0]`, widened by a cone at its upper end."""
+    """Distance from a nut: a hexagonal prism with a threaded hole of radius `a[0]`, which widens at the upper end."""
     depth = length2(p[0], p[1]) - p[2] - a[0]
     hole = min(max(thread(p, a[0]), (depth - 0.5) * SLOPE), (depth - 0.05) * SLOPE)
     return max(hexagon(p, a[0]), -hole)
@@ -213,9 +213,9 @@ def involute(radius: float, angle: float, base: float) -> float:
 
 @kernel
 def tooth(radius: float, angle: float, base: float, thickness: float, tip: float, width: float) -> float:
-    """Distance in the plane from a tooth: two involutes apart by `thickness` (an angle), cut off at the radius `tip`.
+    """Distance in the plane from a tooth between two involutes, which is cut off at the radius `tip`.
 
-    The edges of the tip are rounded by `width`.
+    The involutes are the angle `thickness` (rad) apart. The edges of the tip are rounded by `width`.
     """
     flanks = max(involute(radius, angle, base), involute(radius, thickness - angle, base))
     end = radius - tip

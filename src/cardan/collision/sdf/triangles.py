@@ -1,8 +1,8 @@
 """Collisions of meshes with signed-distance shapes, triangle by triangle.
 
 On each triangle, the Frank-Wolfe method minimises the distance. It starts at the centroid and makes ``sdf_iterations``
-steps towards the corner to which the linearised distance falls most, with step lengths 2 / (k + 2). Boxes of the mesh's
-tree outside the shape are skipped: the distance of a point bounds how near the shape can be.
+steps towards the corner to which the linearised distance falls most; step k has the length 2 / (k + 2). The search
+skips a box of the mesh's tree if the distance of the box's centre from the shape is more than half its diagonal.
 
 Source: M. Macklin, K. Erleben, M. Mueller, N. Chentanez, S. Jeschke, Z. Corse, Local optimization for robust signed
 distance field collision (2020).
@@ -27,7 +27,7 @@ SAME = 1e-9
 
 @kernel
 def deepest_point(m: Model, d: Data, a: Vec3, b: Vec3, c: Vec3, point: Vec3) -> Vec3:
-    """Deepest point of a triangle in the shape, by the Frank-Wolfe method from `point`."""
+    """Find the point of triangle abc that is deepest in the shape, by the Frank-Wolfe method from `point`."""
     for k in range(m.opt.sdf_iterations):
         evaluate(m, d, 1, point, 1)
         # the corner to which the linearised distance falls most
