@@ -1,8 +1,8 @@
 """Actuators: from controls and activations to forces (spec: computation, actuation model).
 
 If a model has muscles, actuator callbacks or actuator plugins, earlier stages (`muscle`, `step.hooks`,
-`step.plugin_stages`) compute their part. They write activation rates to `act_dot`, gains to `work.actuator_gain`,
-biases to `work.actuator_bias`, and forces of plugins to `actuator_force`. Other models do not have these stages.
+`step.plugin_stages`) write activation rates to `act_dot`, gains to `work.actuator_gain`, biases to
+`work.actuator_bias`, and forces of plugins to `actuator_force`. The stage of this module completes the forces.
 """
 
 from __future__ import annotations
@@ -135,14 +135,14 @@ def actuator_input(m: Model, d: Data, actuator: int, control: float) -> float:
 
 @kernel
 def _affine(d: Data, actuator: int, prm: ConstArray2) -> float:
-    """Scalar product of three parameters and (1, length, velocity)."""
+    """Evaluate an affine function of an actuator's length and velocity: prm . (1, length, velocity)."""
     length, velocity = d.actuator_length[actuator], d.actuator_velocity[actuator]
     return prm[actuator, 0] + prm[actuator, 1] * length + prm[actuator, 2] * velocity
 
 
 @kernel
 def _turn_gear(m: Model, actuator: int) -> float:
-    """Length of the gear of an actuator whose length is a rotation in three dimensions; 0 for other transmissions."""
+    """Norm of the gear of an actuator whose length is a rotation in three dimensions; 0 for other actuators."""
     kind, gear = m.actuator_trntype[actuator], m.actuator_gear
     if kind in (TRN_JOINT, TRN_JOINTINPARENT):
         if m.jnt_type[m.actuator_trnid[actuator, 0]] == JNT_BALL:
@@ -157,7 +157,7 @@ def _turn_gear(m: Model, actuator: int) -> float:
 
 @kernel
 def _nearest_turn(m: Model, d: Data, actuator: int, setpoint: float) -> float:
-    """Setpoint of a position servo that rotates, moved by whole turns to within half a turn of the current length."""
+    """Return the setpoint; for a rotating position servo, the equivalent setpoint within half a turn of its length."""
     if m.actuator_gaintype[actuator] != GAIN_FIXED or m.actuator_biastype[actuator] != BIAS_AFFINE:
         return setpoint
     turn = 2.0 * pi * _turn_gear(m, actuator)
@@ -170,7 +170,7 @@ def _nearest_turn(m: Model, d: Data, actuator: int, setpoint: float) -> float:
 def _force(m: Model, d: Data, actuator: int, turns: bool) -> float:
     """Force of an actuator: gain times input plus bias, or the force that a plugin has set; limited to `forcerange`.
 
-    If `turns`, setpoints of rotations are taken modulo whole turns.
+    If `turns` is set, setpoints of rotating position servos are first moved by whole turns (`_nearest_turn`).
     """
     if m.actuator_plugin[actuator] >= 0:
         force = d.actuator_force[actuator]
@@ -194,7 +194,7 @@ def _force(m: Model, d: Data, actuator: int, turns: bool) -> float:
 
 @kernel
 def _kinds_to_make(m: Model) -> int:
-    """Return the kinds of actuators whose parts an earlier stage must compute, as bits MUSCLES_MADE and USERS_MADE."""
+    """Bit mask (MUSCLES_MADE, USERS_MADE) of actuator kinds whose gains, biases or rates an earlier stage computes."""
     kinds = 0
     for i in range(m.nu):
         dyn, gain, bias = m.actuator_dyntype[i], m.actuator_gaintype[i], m.actuator_biastype[i]
@@ -249,16 +249,15 @@ def fwd_actuation(m: Model, d: Data) -> int:
     """Compute actuator forces and activation rates.
 
     Reads ctrl, act, actuator_length, actuator_velocity, actuator_moment, qfrc_gravcomp; writes actuator_force (nu,),
-    act_dot (na,), qfrc_actuator (nv,). If a control is bad, the warning BADCTRL is counted and all controls are taken
-    as zero. If the types of actuators were edited after the program was made, so that a stage is missing, the status is
-    ACTUATION_STALE.
+    act_dot (na,), qfrc_actuator (nv,). If a control is bad, count the warning BADCTRL and use zero for all controls. If
+    edited actuator types need a stage that the program does not have, return the status ACTUATION_STALE.
     """
     return _actuate(m, d, False)
 
 
 @stage
 def fwd_actuation_with_turns(m: Model, d: Data) -> int:
-    """Do as `fwd_actuation`, by the rules of MuJoCo 4.0: position servos of rotations take the shortest way."""
+    """Do as `fwd_actuation`, by the rules of MuJoCo 4.0: rotating position servos take the shortest way."""
     return _actuate(m, d, True)
 
 
@@ -267,5 +266,5 @@ FWD_ACTUATION = fwd_actuation, fwd_actuation_with_turns
 
 
 def actuation_stage(m: Any) -> Callable[[Any, Any], int]:
-    """Return the stage of a model that computes actuator forces: the meaning of setpoints depends on the version."""
+    """Return the stage that computes actuator forces by the rules of the model's version (3.1 or 4.0)."""
     return FWD_ACTUATION[m.is_4_0]

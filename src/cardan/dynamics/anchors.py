@@ -12,7 +12,7 @@ from cardan.model.kernel_views import Data, Model
 
 @kernel
 def body_point(d: Data, body: int, local: Vec3) -> Vec3:
-    """World position of the point `local`, given in a body's frame."""
+    """World position of a point of a body whose coordinates in the body's frame are `local`."""
     return add3(get3(d.xpos, body), mul_mat_vec3(get9(d.xmat, body), local))
 
 
@@ -30,7 +30,7 @@ def is_of_sites(m: Model, e: int) -> bool:
 
 @kernel
 def bodies_of(m: Model, e: int) -> tuple[int, int]:
-    """Return the two bodies of a connect or weld, or those of its sites."""
+    """Return the two bodies that a connect or weld constrains; if it is between sites, the bodies of the sites."""
     object1, object2 = int(m.eq_obj1id[e]), int(m.eq_obj2id[e])
     if is_of_sites(m, e):
         return int(m.site_bodyid[object1]), int(m.site_bodyid[object2])
@@ -41,9 +41,9 @@ def bodies_of(m: Model, e: int) -> tuple[int, int]:
 def anchors_of(m: Model, d: Data, e: int) -> tuple[int, int, Vec3, Vec3]:
     """Return the two bodies of a connect or weld, and the positions of its anchors on them in the world frame.
 
-    The anchors are the origins of the two sites, if it is between sites. Else ``eq_data`` of a connect is (anchor in
-    body 1, anchor in body 2); that of a weld is (anchor in body 2, anchor in body 1, relative quaternion,
-    torquescale).
+    If the constraint is between sites, the anchors are the sites' origins. Otherwise, ``eq_data`` contains the anchors.
+    For a connect, it is (anchor in body 1, anchor in body 2). For a weld, it is (anchor in body 2, anchor in body 1,
+    relative quaternion, torquescale).
     """
     body1, body2 = bodies_of(m, e)
     if is_of_sites(m, e):
@@ -56,10 +56,10 @@ def anchors_of(m: Model, d: Data, e: int) -> tuple[int, int, Vec3, Vec3]:
 
 @kernel
 def weld_quats(m: Model, d: Data, e: int) -> tuple[Quat, Quat]:
-    """Return q1 r1 and (q2 r2)^-1 of a weld, whose product (q2 r2)^-1 q1 r1 is the identity if the weld holds.
+    """Return the quaternions q1 r1 and (q2 r2)^-1 of a weld. If the weld holds, (q2 r2)^-1 q1 r1 is the identity.
 
-    r1 and r2 are the orientations of the sites in their bodies. Between bodies, they are the relative quaternion and
-    the identity.
+    q1 and q2 are the orientations of the bodies. If the weld is between sites, r1 and r2 are the sites' orientations in
+    their bodies. Otherwise, r1 is the relative quaternion, and r2 is the identity.
     """
     body1, body2 = bodies_of(m, e)
     if is_of_sites(m, e):

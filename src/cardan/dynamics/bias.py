@@ -1,6 +1,6 @@
-"""Recursive Newton-Euler: bias forces, and forces between bodies for given accelerations; the smooth acceleration.
+"""Recursive Newton-Euler algorithm: bias forces, forces between bodies, and the smooth acceleration.
 
-Featherstone 2008, section 5.3, in the frames of `cardan.dynamics.com`. Gravity enters as an acceleration of the world.
+Featherstone 2008, section 5.3, in the frames of `cardan.dynamics.com`. An acceleration of the world replaces gravity.
 The smooth acceleration is due to all forces except those of constraints (spec: computation, general framework).
 """
 
@@ -18,7 +18,7 @@ from cardan.model.kernel_views import Data, Model
 
 @kernel
 def world_acceleration(m: Model) -> Vec6:
-    """Spatial acceleration of the world that has the effect of gravity."""
+    """Spatial acceleration of the world that replaces gravity: minus `opt.gravity`, or 0 if gravity is disabled."""
     if m.opt.disableflags & DSBL_GRAVITY:
         return (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     return (0.0, 0.0, 0.0, -m.opt.gravity[0], -m.opt.gravity[1], -m.opt.gravity[2])
@@ -119,7 +119,7 @@ def _is_pushed(d: Data, body: int) -> bool:
 
 @kernel
 def add_applied_forces(m: Model, d: Data, result: Array1) -> None:
-    """Add the joint forces of `xfrc_applied`, which acts at the bodies' centres of mass, to `result` (nv,)."""
+    """Project `xfrc_applied`, wrenches at the bodies' centres of mass, to joint forces; add these to `result` (nv,)."""
     applied = d.xfrc_applied
     for body in range(1, m.nbody):
         if _is_pushed(d, body):
@@ -130,7 +130,7 @@ def add_applied_forces(m: Model, d: Data, result: Array1) -> None:
 
 @stage
 def fwd_acceleration(m: Model, d: Data) -> int:
-    """Sum the forces without constraints, and compute the acceleration that they cause.
+    """Sum all forces except constraint forces, and compute the acceleration that they cause.
 
     Reads qfrc_passive, qfrc_bias, qfrc_applied, qfrc_actuator, xfrc_applied, qLD; writes qfrc_smooth and
     qacc_smooth (nv,).

@@ -54,7 +54,7 @@ def _subtree_com(m: Model, d: Data) -> None:
 
 @kernel
 def _spatial_inertia(mat: Mat3, inertia: Vec3, mass: float, r: Vec3) -> Inertia:
-    """Spatial inertia R diag(inertia) R' of a body whose centre of mass is at offset `r` from the reference point."""
+    """Spatial inertia of a body about a point; `mat` holds its axes, `r` goes from the point to its centre."""
     ixx, iyy, izz = inertia
     # columns of R scaled by the principal moments
     a0, a1, a2 = mat[0] * ixx, mat[1] * iyy, mat[2] * izz
@@ -129,9 +129,9 @@ def com_pos(m: Model, d: Data) -> int:
 
 @kernel
 def _add_rotations(d: Data, velocity: Vec6, dof: int) -> Vec6:
-    """Add the three rotations of a ball or free joint to `velocity`, and write their `cdof_dot`.
+    """Return `velocity` plus the three rotations of a ball or free joint, and write their `cdof_dot`.
 
-    The axes of the three rotations move with the velocity before any of the three is added.
+    `cdof_dot` depends on `velocity` as it is before the rotations are added.
     """
     for k in range(dof, dof + 3):
         set6(d.cdof_dot, k, cross_motion(velocity, get6(d.cdof, k)))
@@ -182,7 +182,7 @@ def object_body(m: Model, kind: int, k: int) -> int:
 
 @kernel
 def object_pos(d: Data, kind: int, k: int) -> Vec3:
-    """Centre of an object in the world frame; for a body (`mjOBJ_BODY`), that of its inertial frame."""
+    """World position of an object's centre; for `mjOBJ_BODY`, of the centre of the body's inertial frame."""
     if kind == OBJ_BODY:
         return get3(d.xipos, k)
     if kind == OBJ_XBODY:
@@ -196,7 +196,7 @@ def object_pos(d: Data, kind: int, k: int) -> Vec3:
 
 @kernel
 def object_mat(d: Data, kind: int, k: int) -> Mat3:
-    """Orientation of an object, a 3 x 3 matrix; for a body (`mjOBJ_BODY`), that of its inertial frame."""
+    """Orientation of an object, a 3 x 3 matrix; for `mjOBJ_BODY`, the orientation of the body's inertial frame."""
     if kind == OBJ_BODY:
         return get9(d.ximat, k)
     if kind == OBJ_XBODY:
@@ -235,7 +235,7 @@ def velocity_at(m: Model, d: Data, body: int, point: Vec3) -> Vec6:
 def object_velocity(m: Model, d: Data, kind: int, k: int, local: bool) -> Vec6:
     """Velocity (rad/s, m/s) of object `k` of type `kind` (mjtObj) at its centre: angular, then linear.
 
-    It is in the object's orientation if `local`, else in the world's. Needs `com_vel`.
+    The velocity is expressed in the object's frame if `local` is set, otherwise in the world frame. Needs `com_vel`.
     """
     velocity = velocity_at(m, d, object_body(m, kind, k), object_pos(d, kind, k))
     if local:
@@ -247,7 +247,8 @@ def object_velocity(m: Model, d: Data, kind: int, k: int, local: bool) -> Vec6:
 def object_acceleration(m: Model, d: Data, kind: int, k: int, local: bool) -> Vec6:
     """Acceleration (rad/s², m/s²) of object `k` of type `kind` (mjtObj) at its centre: angular, then linear.
 
-    It is in the object's orientation if `local`, else in the world's. Needs `rne_post_constraint`.
+    If `local` is set, the result is expressed in the object's frame, otherwise in the world frame. Needs
+    `rne_post_constraint`.
     """
     body = object_body(m, kind, k)
     point = object_pos(d, kind, k)

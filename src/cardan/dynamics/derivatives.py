@@ -1,6 +1,6 @@
-"""Derivatives of smooth forces by velocity, for the implicit integrators (spec: computation, numerical integration).
+"""Velocity derivatives of smooth forces for the implicit integrators (spec: computation, numerical integration).
 
-This module adds the derivatives of dampers, actuators, Coriolis and centripetal forces; `fluid` adds its own.
+This module handles dampers, actuators, Coriolis and centripetal forces; `fluid` handles fluid forces.
 `qDeriv` is stored in compressed rows. Row i has entries for the ancestors and descendants of dof i in the tree
 (`D_rownnz`, `D_rowadr`, `D_colind`). Entries that couple dofs of different branches are left out.
 
@@ -16,10 +16,10 @@ part of the derivative of accelerations that is common to all bodies of the subt
 so that composite inertias and composite matrices B determine all entries (Singh, Russell and Wensing, "Efficient
 analytical derivatives of rigid-body dynamics using spatial vector algebra", 2022).
 
-*Composite matrices* also serve the derivatives of fluid forces. Let the force on body b change by ``B_b dv_b``, about
-the centre of mass of the tree. Then, for a dof i and its ancestor j, the joint force i changes by ``S_i' B S_j`` per
-unit of velocity j. Here B is the sum of the B_b of the subtree of dof i, which is formed as in the composite rigid body
-algorithm (Featherstone 2008, section 6.2).
+*Composite matrices* also serve the derivatives of fluid forces. Let ``B_b dv_b`` be the change of the force on body b,
+about the centre of mass of the tree, for a change ``dv_b`` of the body's velocity. Then, for a dof i and its ancestor
+j, the joint force i changes by ``S_i' B S_j`` per unit of velocity j. Here B is the sum of the B_b of the subtree of
+dof i. It is formed as in the composite rigid body algorithm (Featherstone 2008, section 6.2).
 """
 
 from __future__ import annotations
@@ -59,13 +59,13 @@ from cardan.model.kernel_views import Data, Model
 
 @kernel
 def _actuator_moment(m: Model, d: Data, actuator: int, k: int) -> float:
-    """Derivative of an actuator's length by the position of the dof ``m.aux.moment_colind[k]``."""
+    """Derivative of an actuator's length with respect to the position of the dof ``m.aux.moment_colind[k]``."""
     return d.actuator_moment[actuator, m.aux.moment_colind[k]]
 
 
 @kernel
 def _add_outer(m: Model, d: Data, i: int, adr: ConstIntArray1, dofs: ConstIntArray1, moment: Any, slope: float) -> None:
-    """Add J' slope J for row `i` of the Jacobian of actuators or tendons to the entries that qDeriv stores.
+    """Add slope J' J to the stored entries of qDeriv. J is row `i` of the Jacobian of actuators or tendons.
 
     The row has the dofs ``dofs[adr[i]]`` to ``dofs[adr[i + 1] - 1]``; `moment` computes its entries.
     """
@@ -82,7 +82,7 @@ def _add_outer(m: Model, d: Data, i: int, adr: ConstIntArray1, dofs: ConstIntArr
 
 @kernel
 def _gain_input(m: Model, d: Data, actuator: int) -> float:
-    """Control before limiting to its range (0 if it is bad), or the current activation."""
+    """Current activation of an actuator; if it has none, its control without limits (0 if the control is bad)."""
     number = m.actuator_actnum[actuator]
     if number > 0:
         return d.act[m.actuator_actadr[actuator] + number - 1]
@@ -93,7 +93,7 @@ def _gain_input(m: Model, d: Data, actuator: int) -> float:
 
 @kernel
 def _current_input(m: Model, d: Data, actuator: int) -> float:
-    """Input of an actuator's gain as in its force: with limited control and ``actearly``; 0 if the control is bad."""
+    """Input of the gain that determines the force: with limited control (0 if it is bad) and with ``actearly``."""
     control = limited_control(m, d, actuator)
     return actuator_input(m, d, actuator, 0.0 if is_bad(control) else control)
 
@@ -123,7 +123,7 @@ def is_saturated(m: Model, d: Data, actuator: int) -> bool:
 
 @kernel
 def _velocity_slope(m: Model, d: Data, actuator: int, value: float) -> float:
-    """Derivative of an actuator's force by the velocity of its length, with the input ``value`` of the gain."""
+    """Derivative of an actuator's force with respect to `actuator_velocity`; ``value`` is the input of the gain."""
     slope = 0.0
     if m.actuator_biastype[actuator] == BIAS_AFFINE:
         slope += m.actuator_biasprm[actuator, 2]
@@ -136,7 +136,7 @@ def _velocity_slope(m: Model, d: Data, actuator: int, value: float) -> float:
 
 @kernel
 def _smooth_derivatives(m: Model, d: Data, saturation: bool) -> None:
-    """Compute the derivative of passive and actuator forces by velocity: qDeriv.
+    """Compute the derivative of passive and actuator forces with respect to velocity, qDeriv.
 
     Args:
         m: model.
@@ -164,7 +164,7 @@ def _smooth_derivatives(m: Model, d: Data, saturation: bool) -> None:
 
 @stage
 def implicitfast_derivatives(m: Model, d: Data) -> int:
-    """Compute the derivative of passive and actuator forces by velocity.
+    """Compute the derivative of passive and actuator forces with respect to velocity.
 
     Reads the results of `transmission`, `tendon` and `fwd_actuation`; writes qDeriv (nD,).
     """
@@ -174,7 +174,7 @@ def implicitfast_derivatives(m: Model, d: Data) -> int:
 
 @stage
 def implicitfast_derivatives_with_limits(m: Model, d: Data) -> int:
-    """Compute `implicitfast_derivatives`, without the derivatives of actuators whose forces are at a limit."""
+    """Do as `implicitfast_derivatives`, but leave out actuators whose forces are at a limit (MuJoCo 4.0)."""
     _smooth_derivatives(m, d, True)
     return OK
 
@@ -201,7 +201,7 @@ def implicit_inertia(m: Model, d: Data) -> None:
 
 @kernel
 def _entry(m: Model, row: int, column: int) -> int:
-    """Address in `qDeriv` of the entry of two dofs of one chain; `row` and `column` are addresses in a row of `qM`."""
+    """Address in `qDeriv` of the entry for two dofs, given by their addresses `row` and `column` in one row of `qM`."""
     if column >= row:
         return m.aux.M_to_D[m.aux.M_rowadr[m.aux.M_colind[row]] + column - row]
     return m.aux.M_to_DT[m.aux.M_rowadr[m.aux.M_colind[column]] + row - column]
@@ -299,7 +299,7 @@ def mul_matrix(d: Data, body: int, vector: Vec6, transposed: bool) -> Vec6:
 
 @kernel
 def add_projection(m: Model, d: Data) -> None:
-    """Add S_i' B S_j to qDeriv for all pairs of dofs of which one is an ancestor of the other."""
+    """Add S_i' B S_j to qDeriv for each dof and for each pair of a dof and its ancestor."""
     for dof in range(m.nv):
         body = m.dof_bodyid[dof]
         axis = get6(d.cdof, dof)
@@ -314,7 +314,7 @@ def add_projection(m: Model, d: Data) -> None:
 
 @kernel
 def _add_rotations(d: Data, velocity: Vec6, dof: int) -> Vec6:
-    """Add the three rotations of a ball or free joint to `velocity`, and write their P."""
+    """Return `velocity` plus the three rotations of a ball or free joint; write their P to `work.axis_rate`."""
     for k in range(dof, dof + 3):
         velocity = add_scaled6(velocity, get6(d.cdof, k), d.qvel[k])
     for k in range(dof, dof + 3):
@@ -338,7 +338,7 @@ def _body_matrix(d: Data, body: int) -> None:
 
 @stage
 def coriolis_derivatives(m: Model, d: Data) -> int:
-    """Subtract the derivative of qfrc_bias by qvel from qDeriv. Reads cinert, crb, cvel, cdof, cdof_dot, qvel."""
+    """Subtract d qfrc_bias / d qvel from qDeriv. Reads cinert, crb, cvel, cdof, cdof_dot, qvel."""
     clear_matrices(m, d)
     # P of all dofs
     for body in range(1, m.nbody):

@@ -37,7 +37,7 @@ def has_flex(d: Data, con: int) -> bool:
 
 @kernel
 def list_bodies(m: Model, d: Data, con: int, bodies: IntArray1, weights: Array1) -> int:
-    """List the bodies of both sides of a contact, with their weights; those of the first side are negative.
+    """List the bodies of both sides of a contact, with their weights. The weights of the first side are negative.
 
     `bodies` and `weights` have room for `MAX_BODIES`. Return the number of bodies; a body may occur twice.
     """
@@ -95,7 +95,7 @@ def _contact_component(m: Model, d: Data, contact: int, k: int) -> float:
 
 @kernel
 def contact_force(m: Model, d: Data, contact: int) -> Vec6:
-    """Force and torque of a contact in the contact frame (6 numbers: force, then torque); zero if it has no rows.
+    """Force and torque of a contact in the contact frame (6 numbers: force, then torque); 0 if it has no efc rows.
 
     The wrench acts on the body of the second geom; the body of the first geom gets the opposite (spec:
     mj_contactForce).
@@ -124,7 +124,7 @@ def add_wrench(m: Model, d: Data, body: int, point: Vec3, force: Vec3, torque: V
 
 @kernel
 def add_pair(m: Model, d: Data, body1: int, body2: int, point1: Vec3, point2: Vec3, force: Vec3, torque: Vec3) -> None:
-    """Add `force` (N) and `torque` (N m) to `body2` and the opposite to `body1`; the world body gets nothing.
+    """Add `force` (N) and `torque` (N m) to `cfrc_ext` of `body2` and the opposites to `body1`; skip the world body.
 
     The force acts at `point2`, the opposite force at `point1`; all vectors are in the world frame.
     """

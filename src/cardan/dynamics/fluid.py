@@ -1,4 +1,4 @@
-"""Forces of the fluid on moving bodies, by the inertia box of a body or by the ellipsoids of its geoms; derivatives.
+"""Fluid forces on moving bodies, and their derivatives, from the inertia box of a body or ellipsoids of its geoms.
 
 Spec: computation, passive forces; the ellipsoid model is described in the documentation's page on fluid forces
 (Andersen, Pesavento and Wang 2005, extended to three dimensions; added masses after Lamb 1932, chapter 5). If
@@ -7,7 +7,7 @@ Spec: computation, passive forces; the ellipsoid model is described in the docum
 Velocities and wrenches are six numbers (rotation or torque, then translation or force). They refer to the centre of
 the shape and are expressed in its orientation. The velocity is relative to the wind.
 
-The implicit integrators need the derivative of the wrench on a shape by velocity, a 6 x 6 matrix. Its columns are
+The implicit integrators need the derivative of the wrench with respect to velocity, a 6 x 6 matrix. Its columns are
 directional derivatives of the formulas. After transformation to the centre of mass of the tree, the matrices of a
 subtree can be added, like composite inertias.
 """
@@ -84,7 +84,7 @@ def inertia_box(m: Model, body: int) -> Vec3:
 
 @kernel
 def box_resistance(m: Model, box: Vec3) -> tuple[float, float, Vec6]:
-    """Coefficients of the wrench on a box: linear for rotation, linear for translation, quadratic for all six axes."""
+    """Drag coefficients of a box: linear for all rotations, linear for all translations, quadratic for each axis."""
     diameter = (box[0] + box[1] + box[2]) / 3.0
     x4, y4, z4 = box[0] ** 4, box[1] ** 4, box[2] ** 4
     torque, force = m.opt.density / 64.0, m.opt.density / 2.0
@@ -138,14 +138,14 @@ def added_mass(m: Model, geom: int) -> tuple[Vec3, Vec3]:
 
 @kernel
 def section_weights(axes: Vec3) -> Vec3:
-    """Weights (r_j r_k)^2 of the squared components of a direction in the ellipsoid's projected area."""
+    """Weights of a direction's three components in an ellipsoid's projected area: squared products of two semi-axes."""
     x2, y2, z2 = axes[0] ** 2, axes[1] ** 2, axes[2] ** 2
     return (y2 * z2, z2 * x2, x2 * y2)
 
 
 @kernel
 def largest_section(axes: Vec3) -> float:
-    """Largest area of the projections of an ellipsoid."""
+    """Largest projected area of an ellipsoid over all directions."""
     largest = max(axes[0], axes[1], axes[2])
     smallest = min(axes[0], axes[1], axes[2])
     return pi * largest * (axes[0] + axes[1] + axes[2] - largest - smallest)
@@ -153,7 +153,7 @@ def largest_section(axes: Vec3) -> float:
 
 @kernel
 def angular_drag(m: Model, geom: int, axes: Vec3) -> Vec3:
-    """Coefficients of the drag torque about each axis, from the largest ellipsoids that rotations about it sweep."""
+    """Coefficients of the drag torque about each axis, from the ellipsoid that a rotation about the axis sweeps."""
     slender, angular = m.geom_fluid[geom, 2], m.geom_fluid[geom, 3]
     unit = 8.0 / 15.0 * pi
     swept = (
@@ -194,10 +194,10 @@ def _potential_flow(m: Model, geom: int, axes: Vec3, w: Vec3, v: Vec3) -> tuple[
 
 @kernel
 def _scaled_weights(axes: Vec3, exact: bool) -> tuple[Vec3, float, float]:
-    """Return `section_weights` times a factor, the root of its reciprocal, and a lower bound of divisors.
+    """Return `section_weights` times a factor, the square root of 1 / factor, and a lower bound for divisors.
 
-    If `exact`, the largest weight is 1, so that no divisor can vanish, and nothing is bounded. Otherwise the factor is
-    1, and divisors are bounded as in MuJoCo 3.1, which changes the forces on small geoms.
+    If `exact` is set, the factor makes the largest weight 1. Then no divisor can vanish, and the bound is 0. Otherwise,
+    the factor is 1 and the bound is that of MuJoCo 3.1, which changes the forces on small geoms.
     """
     weights = section_weights(axes)
     if exact:
@@ -240,7 +240,7 @@ def ellipsoid_wrench(m: Model, geom: int, velocity: Vec6, exact: bool) -> Vec6:
 
 @kernel
 def _add_wrench(m: Model, d: Data, body: int, point: Vec3, mat: Mat3, wrench: Vec6) -> None:
-    """Add a wrench at a point, in the orientation `mat`, to a body's force about the centre of mass of its tree."""
+    """Add a wrench at a point, expressed in the axes `mat`, to the fluid force on a body (`work.fluid_force`)."""
     torque = mul_mat_vec3(mat, (wrench[0], wrench[1], wrench[2]))
     force = mul_mat_vec3(mat, (wrench[3], wrench[4], wrench[5]))
     moment = add3(torque, cross(sub3(point, get3(d.subtree_com, m.body_rootid[body])), force))
@@ -293,7 +293,7 @@ def fluid(m: Model, d: Data) -> int:
 
 @stage
 def exact_fluid(m: Model, d: Data) -> int:
-    """Do as `fluid`, by the rules of MuJoCo 4.0: forces on small ellipsoids are not bounded."""
+    """Do as `fluid`, by the rules of MuJoCo 4.0: divisors have no lower bound, which matters for small ellipsoids."""
     if has_fluid(m):
         _add_fluid(m, d, True)
     return OK
@@ -301,7 +301,7 @@ def exact_fluid(m: Model, d: Data) -> int:
 
 @kernel
 def _box_slope(m: Model, body: int, velocity: Vec6, change: Vec6) -> Vec6:
-    """Directional derivative of `fluid.box_wrench` at `velocity` along `change`."""
+    """Directional derivative of `box_wrench` at `velocity` along `change`."""
     turning, moving, quadratic = box_resistance(m, inertia_box(m, body))
     return (
         -(turning + 2.0 * quadratic[0] * abs(velocity[0])) * change[0],
@@ -392,7 +392,7 @@ def _set_column(d: Data, body: int, column: int, mat: Mat3, arm: Vec3, wrench: V
 
 @kernel
 def _body_matrices(m: Model, d: Data, exact: bool) -> None:
-    """Compute the derivative of the fluid force on each body by its velocity: `work.composite`."""
+    """Compute the derivative of the fluid force on each body with respect to its velocity: `work.composite`."""
     clear_matrices(m, d)
     for body in range(1, m.nbody):
         if m.body_mass[body] >= MINVAL:
@@ -428,7 +428,7 @@ def _symmetrise(d: Data, body: int) -> None:
 
 @stage
 def fluid_derivatives(m: Model, d: Data) -> int:
-    """Add the derivative of qfrc_fluid by qvel to qDeriv; for implicitfast, add only its symmetric part.
+    """Add d qfrc_fluid / d qvel to qDeriv; for implicitfast, add only its symmetric part.
 
     Reads cvel, cdof, and the poses of bodies and geoms.
     """
@@ -445,9 +445,9 @@ def fluid_derivatives(m: Model, d: Data) -> int:
 
 @stage
 def exact_fluid_derivatives(m: Model, d: Data) -> int:
-    """Do as `fluid_derivatives`, by the rules of MuJoCo 4.0: nothing is bounded.
+    """Do as `fluid_derivatives`, by the rules of MuJoCo 4.0: divisors have no lower bound.
 
-    For implicitfast, add all of the derivatives of standalone free bodies.
+    For implicitfast, use the complete, unsymmetric derivatives of standalone free bodies.
     """
     if not has_fluid(m):
         return OK

@@ -54,13 +54,13 @@ def has_standalone_bodies(m: AnyModel) -> bool:
 
 @kernel
 def _bias_column(inertia: Inertia, velocity: Vec6, axis: Vec6, rate: Vec6) -> Vec6:
-    """Derivative of a rigid body's bias force by the velocity of a dof: I P + B S, see `dynamics.derivatives`.
+    """Derivative of a body's bias force with respect to the velocity of a dof: I P + B S (`dynamics.derivatives`).
 
     Args:
         inertia: spatial inertia I of the body.
         velocity: spatial velocity of the body.
         axis: motion axis S of the dof.
-        rate: derivative P of the body's acceleration, apart from that in B.
+        rate: part P of the derivative of the body's acceleration; B contains the other part.
     """
     momentum = mul_inertia(inertia, velocity)
     force = add6(cross_force(velocity, mul_inertia(inertia, axis)), cross_force(axis, momentum))
@@ -69,7 +69,7 @@ def _bias_column(inertia: Inertia, velocity: Vec6, axis: Vec6, rate: Vec6) -> Ve
 
 @kernel
 def _subtract_bias(m: Model, d: Data, first: int) -> None:
-    """Subtract the derivative of qfrc_bias by qvel from the block of qDeriv of the six dofs from ``first`` on."""
+    """Subtract d qfrc_bias / d qvel from the 6 x 6 block of qDeriv that begins at the dof ``first``."""
     body = m.dof_bodyid[first]
     inertia, velocity = get10(d.crb, body), get6(d.cvel, body)
     for j in range(first, first + 6):
@@ -86,7 +86,7 @@ def _subtract_bias(m: Model, d: Data, first: int) -> None:
 
 @stage
 def free_body_derivatives(m: Model, d: Data) -> int:
-    """Subtract the derivative of the bias forces of standalone free bodies by qvel from qDeriv.
+    """Subtract d qfrc_bias / d qvel of all standalone free bodies from qDeriv.
 
     Reads crb, cvel, cdof, cdof_dot.
     """
@@ -119,7 +119,7 @@ def factor_blocks(m: Model, d: Data) -> None:
 
 @kernel
 def solve_blocks(m: Model, d: Data, x: Array1) -> None:
-    """Replace the elements of x (nv,) of all standalone free bodies by the solutions of `factor_blocks`."""
+    """Replace the right-hand sides in x (nv,) of all standalone free bodies by solutions, with the factors in qLU."""
     for joint in range(m.njnt):
         first = m.jnt_dofadr[joint]
         if is_standalone(m, first):

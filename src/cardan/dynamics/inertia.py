@@ -1,8 +1,8 @@
 """Joint-space inertia matrix: composite rigid bodies, sparse L'DL factorisation, products and solves.
 
-`qM` and its factors are stored row by row: row i holds the entry (i, i), then those of the ancestors of dof i towards
-the root (`m.aux.M_rowadr`, `m.aux.M_colind`). The factorisation M = L' D L creates no fill-in (Featherstone 2008,
-sections 6.2 to 6.5; spec: computation, general framework).
+`qM` and its factors are stored row by row: row i holds the entry (i, i), then the entries of the ancestors of dof i,
+towards the root (`m.aux.M_rowadr`, `m.aux.M_colind`). The factorisation M = L' D L creates no fill-in (Featherstone
+2008, sections 6.2 to 6.5; spec: computation, general framework).
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def _eliminate_two(m: Model, d: Data, ld: Array1, diag_inv: Array1, k: int) -> N
 def factor_ld(m: Model, d: Data, ld: Array1, diag_inv: Array1) -> None:
     """Factorise a matrix `ld` (nM,) with the structure of `qM` in place: L' D L, with D on the diagonal, L below it.
 
-    Writes the reciprocals of D to `diag_inv` (nv,). The warning INERTIA counts pivots below `MINVAL`, which are raised.
+    Write the reciprocals of D to `diag_inv` (nv,). Raise pivots to at least `MINVAL`; count each as a warning INERTIA.
     """
     k = m.nv - 1
     while k >= 0:

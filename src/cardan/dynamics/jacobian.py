@@ -23,7 +23,7 @@ def is_sparse(m: AnyModel) -> bool:
 
 @kernel
 def arm_of(m: Model, d: Data, point: Vec3, body: int) -> Vec3:
-    """Vector from the centre of mass of the body's tree to a point (world frame); `point_column` needs it."""
+    """Vector from the centre of mass of the body's tree to a point (world frame), as an argument of `point_column`."""
     return sub3(point, get3(d.subtree_com, m.body_rootid[body]))
 
 
@@ -42,7 +42,7 @@ def point_column(d: Data, dof: int, arm: Vec3) -> Vec3:
 
 @kernel
 def dof_rate(d: Data, dof: int, force: Vec3, torque: Vec3) -> float:
-    """Power, per unit velocity of a dof, of a force and a torque about the centre of mass of the tree."""
+    """Generalised force at a dof due to a force and a torque about the centre of mass of the tree."""
     linear = (d.cdof[dof, 3], d.cdof[dof, 4], d.cdof[dof, 5])
     return dot3(linear, force) + dot3(rotation_column(d, dof), torque)
 
@@ -66,7 +66,7 @@ def set_column3(matrix: Array2, column: int, v: Vec3) -> None:
 def jac(m: Model, d: Data, jacp: Array2, jacr: Array2, point: Vec3, body: int) -> None:
     """Compute the Jacobians `jacp`, `jacr` (3, nv) of a point (world frame) fixed to a body.
 
-    An array without rows means that this Jacobian is not requested.
+    If an array has no rows, its Jacobian is skipped.
     """
     _clear(m, jacp)
     _clear(m, jacr)
@@ -86,7 +86,7 @@ def jac(m: Model, d: Data, jacp: Array2, jacr: Array2, point: Vec3, body: int) -
 def jac_point_axis(m: Model, d: Data, jac_point: Array2, jac_axis: Array2, point: Vec3, axis: Vec3, body: int) -> None:
     """Compute the Jacobians (3, nv) of a point and of an axis (world frame) that are fixed to a body.
 
-    An array without rows means that this Jacobian is not requested.
+    If an array has no rows, its Jacobian is skipped.
     """
     _clear(m, jac_point)
     _clear(m, jac_axis)

@@ -62,7 +62,7 @@ def _unit_qpos_quat(d: Data, adr: int, in_place: bool) -> Vec4:
 
 @kernel
 def _moved_pose(m: Model, d: Data, body: int, in_place: bool) -> tuple[Vec3, Vec4]:
-    """Pose of a body after the motion of all of its ball, slide and hinge joints."""
+    """Return the pose of a body without a free joint; store the anchors and axes of its joints."""
     parent = m.body_parentid[body]
     mocap = m.body_mocapid[body]
     pos = get3(m.body_pos, body)
@@ -100,7 +100,7 @@ def _moved_pose(m: Model, d: Data, body: int, in_place: bool) -> tuple[Vec3, Vec
 
 @kernel
 def _place(xpos: Array2, xmat: Array2, d: Data, k: int, body: int, sameframe: int, local: Vec3, turn: Quat) -> None:
-    """Store the world pose of a frame that is fixed to a body."""
+    """Store the world pose of frame `k`; its pose in a body's frame is `local` (position) and `turn` (orientation)."""
     if sameframe == BODY_FRAME:
         set3(xpos, k, get3(d.xpos, body))
         set9(xmat, k, get9(d.xmat, body))
@@ -162,8 +162,8 @@ def kinematics(m: Model, d: Data) -> int:
     """Compute the poses of bodies, joints, geoms and sites in the world frame.
 
     Reads qpos, mocap_pos, mocap_quat and normalises their quaternions in place. Writes xpos, xquat, xmat, xipos, ximat,
-    xanchor, xaxis, geom_xpos, geom_xmat, site_xpos, site_xmat. On x86, results equal the reference's to the last bit,
-    because if hulls have parallel faces, the last bit decides which of several deepest points becomes the contact.
+    xanchor, xaxis, geom_xpos, geom_xmat, site_xpos, site_xmat. On x86, results equal the reference's to the last bit.
+    If hulls have parallel faces, the last bit decides which of several deepest points becomes the contact.
     """
     _place_bodies(m, d, True)
     _place_frames(m, d)
@@ -173,7 +173,7 @@ def kinematics(m: Model, d: Data) -> int:
 @stage
 @exact
 def kinematics_at_use(m: Model, d: Data) -> int:
-    """Do as `kinematics`, but leave qpos and mocap_quat as they are: other functions normalise them at use, too."""
+    """Do as `kinematics`, but leave qpos and mocap_quat unchanged: each function that uses them normalises a copy."""
     _place_bodies(m, d, False)
     _place_frames(m, d)
     return OK

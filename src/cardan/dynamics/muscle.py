@@ -1,9 +1,9 @@
 """Muscles: activation dynamics and the force-length-velocity function (spec: modeling, muscles).
 
 The parameters of gain and bias (`actuator_gainprm`, `actuator_biasprm`) are: range (2), force, scale, lmin, lmax, vmax,
-fpmax, fvmax. Lengths are scaled so that `actuator_lengthrange` becomes `range`; velocities are scaled by vmax lengths
-per second. The stage passes its results to `actuation` in `work.actuator_gain`, `work.actuator_bias` and `act_dot`, so
-that models without muscles never compile it.
+fpmax, fvmax. Lengths are scaled so that `actuator_lengthrange` becomes `range`. Velocities are divided by vmax optimal
+lengths per second. The stage is separate from `actuation`, so that models without muscles never compile it. It passes
+its results in `work.actuator_gain`, `work.actuator_bias` and `act_dot`.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ def sigmoid(x: float) -> float:
 def muscle_dynamics(ctrl: float, act: float, timeconst: Vec3) -> float:
     """Rate of change of a muscle's activation `act`.
 
-    The control and, for the time constants, `act` are limited to [0, 1] here. `timeconst` holds the time constants of
-    activation and deactivation (s), and the width of the transition between them.
+    The control is limited to [0, 1], and so is the activation that scales the time constants. `timeconst` holds the
+    time constants of activation and deactivation (s), and the width of the transition between them.
     """
     clamped = clamp(act, 0.0, 1.0)
     rising = timeconst[0] * (0.5 + 1.5 * clamped)
@@ -65,7 +65,7 @@ def _active_length(length: float, low: float, high: float) -> float:
 
 @kernel
 def _active_velocity(velocity: float, largest: float) -> float:
-    """Active force at a scaled velocity, relative to velocity 0: 0 below -1, `largest` from `largest` - 1 on."""
+    """Active force at a scaled velocity, divided by that at rest: 0 up to -1, rising to `largest` at `largest` - 1."""
     y = largest - 1.0
     if velocity <= -1.0:
         return 0.0
@@ -128,7 +128,7 @@ def muscle_gain(length: float, velocity: float, lengthrange: Vec2, acc0: float, 
 
 @kernel
 def muscle_gain_slope(length: float, velocity: float, lengthrange: Vec2, acc0: float, prm: Mat3) -> float:
-    """Derivative of `muscle_gain` by the velocity, with the same arguments."""
+    """Derivative of `muscle_gain` with respect to `velocity`. Arguments as for `muscle_gain`."""
     active = _active_length(_scaled_length(length, lengthrange, prm), prm[4], prm[5])
     slope = _active_velocity_slope(_scaled_velocity(velocity, lengthrange, prm), prm[8])
     return -_peak_force(prm, acc0) * active * slope / max(MINVAL, _scale(lengthrange, prm) * prm[6])

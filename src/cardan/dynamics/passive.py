@@ -60,7 +60,7 @@ def _set_spring3(d: Data, dof: int, stiffness: float, displacement: Vec3) -> Non
 
 @kernel
 def _joint_spring(m: Model, d: Data, joint: int, stiffness: float) -> None:
-    """Add the force of a joint's spring towards `qpos_spring`."""
+    """Set `qfrc_spring` of a joint to the force of its spring towards `qpos_spring`."""
     adr, dof = m.jnt_qposadr[joint], m.jnt_dofadr[joint]
     kind = m.jnt_type[joint]
     if kind == JNT_FREE:
@@ -77,8 +77,8 @@ def passive(m: Model, d: Data) -> int:
     """Compute the passive forces.
 
     Reads qpos, qvel, ten_length, ten_J, ten_velocity, xipos, cdof; writes qfrc_spring, qfrc_damper, qfrc_gravcomp,
-    qfrc_fluid (zero) and their sum qfrc_passive (nv,). Actuators apply the gravity compensation of joints with
-    `jnt_actgravcomp`, so that the sum leaves it out.
+    qfrc_fluid (zero) and their sum qfrc_passive (nv,). The sum leaves out the gravity compensation of joints with
+    `jnt_actgravcomp`, because actuators apply it.
     """
     for dof in range(m.nv):
         d.qfrc_spring[dof] = 0.0

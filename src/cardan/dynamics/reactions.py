@@ -1,8 +1,9 @@
-"""Forces between bodies by the rules of MuJoCo 4.0: those of spatial tendons are external forces.
+"""Forces on and between bodies by the rules of MuJoCo 4.0, where spatial tendons exert external forces.
 
 In MuJoCo 3.1, `bias.rne_post_constraint` leaves out the forces that tendons apply to bodies along their paths. It also
-takes the multipliers of a weld's rotation as a torque in the world frame. Yet the rows of this rotation measure half of
-``torquescale`` times a rotated angular velocity. The torque is the product of their Jacobian and the multipliers.
+takes the multipliers of a weld's rotation as a torque in the world frame. However, the velocity in the rotational rows
+is a rotated angular velocity times half of ``torquescale``. The torque is the rows' transposed Jacobian times the
+multipliers.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from cardan.model.kernel_views import Data, Model
 
 @kernel
 def _row_force(d: Data, row: int) -> Vec3:
-    """Forces of three rows."""
+    """Constraint forces of the three rows from `row` on."""
     return (d.efc_force[row], d.efc_force[row + 1], d.efc_force[row + 2])
 
 
@@ -73,7 +74,7 @@ def _add_loops(m: Model, d: Data) -> None:
 
 @kernel
 def _row_share(m: Model, d: Data, row: int, tendon: int) -> float:
-    """Derivative of a row's residual by the length of a tendon; 0 if the row does not depend on it."""
+    """Derivative of a row's residual with respect to a tendon's length; 0 if the row does not depend on the tendon."""
     kind, index = d.efc_type[row], int(d.efc_id[row])
     if kind == CNSTR_EQUALITY:
         if m.eq_type[index] != EQ_TENDON:
@@ -98,7 +99,7 @@ def _row_share(m: Model, d: Data, row: int, tendon: int) -> float:
 
 @kernel
 def _tendon_force(m: Model, d: Data, tendon: int) -> float:
-    """Sum of all forces along a tendon that lengthen it: spring, damper, actuators, constraints."""
+    """Sum of the spring, damper, actuator and constraint forces along a tendon, positive if they lengthen it."""
     force = 0.0
     if has_springs(m):
         force -= m.tendon_stiffness[tendon] * tendon_extension(m, d, tendon)
@@ -149,7 +150,7 @@ def _add_tendon(m: Model, d: Data, tendon: int, force: float) -> None:
 
 @stage
 def rne_post_with_tendons(m: Model, d: Data) -> int:
-    """Compute cacc, cfrc_ext and cfrc_int as `bias.rne_post_constraint`, by the rules of MuJoCo 4.0.
+    """Compute cacc, cfrc_ext and cfrc_int as `bias.rne_post_constraint` does, but by the rules of MuJoCo 4.0.
 
     Also reads the paths of tendons, ten_length, ten_velocity, actuator_force.
     """

@@ -62,7 +62,7 @@ def _stored_moment(m: Model, d: Data, tendon: int, dof: int) -> float:
 
 @kernel
 def tendon_moment(m: Model, d: Data, tendon: int, k: int) -> float:
-    """Derivative of a tendon's length by the position of the dof ``m.aux.ten_colind[k]``."""
+    """Derivative of a tendon's length with respect to the position of the dof ``m.aux.ten_colind[k]``."""
     if is_sparse(m):
         return _stored_moment(m, d, tendon, m.aux.ten_colind[k])
     return d.ten_J[tendon, m.aux.ten_colind[k]]
@@ -70,7 +70,7 @@ def tendon_moment(m: Model, d: Data, tendon: int, k: int) -> float:
 
 @kernel
 def clear_row(m: Model, d: Data, tendon: int) -> None:
-    """Set those entries of `work.ten_row` to zero that a tendon can write."""
+    """Set the entries of `work.ten_row` that a tendon can write to zero."""
     for k in range(m.aux.ten_rowadr[tendon], m.aux.ten_rowadr[tendon + 1]):
         d.work.ten_row[m.aux.ten_colind[k]] = 0.0
 
@@ -91,7 +91,7 @@ def fixed_tendon(m: Model, d: Data, tendon: int) -> float:
 
 @kernel
 def clear_jacobian(m: Model, d: Data) -> None:
-    """Set `ten_J` (dense storage) or the marks of dofs to zero."""
+    """Clear `ten_J` in dense storage, or the marks of dofs (`work.ten_mark`) in sparse storage."""
     if is_sparse(m):
         for dof in range(m.nv):
             d.work.ten_mark[dof] = 0
@@ -170,7 +170,7 @@ ORIGIN = (0.0, 0.0, 0.0)
 
 @kernel
 def _add_point(d: Data, number: int, what: int, point: Vec3) -> int:
-    """Append a point to the paths, and return the new number of points."""
+    """Append a point to the paths; `what` is its geom, AT_SITE or AT_PULLEY. Return the new number of points."""
     d.wrap_obj[number // 2, number % 2] = what
     d.wrap_xpos[number // 2, 3 * (number % 2)] = point[0]
     d.wrap_xpos[number // 2, 3 * (number % 2) + 1] = point[1]
@@ -309,7 +309,7 @@ def spatial_tendon(m: Model, d: Data) -> int:
 
 @stage
 def winding_tendon(m: Model, d: Data) -> int:
-    """Compute what `spatial_tendon` computes, with the meaning of side sites in MuJoCo 4.0."""
+    """Do as `spatial_tendon`, but interpret side sites by the rules of MuJoCo 4.0."""
     return _all_tendons(m, d, SAME_WINDING)
 
 
@@ -319,5 +319,5 @@ def has_spatial_tendons(m: MjModel) -> bool:
 
 
 def spatial_tendon_stage(m: MjModel) -> Callable[[Any, Any], int]:
-    """Return the stage of a model's spatial tendons: the meaning of side sites depends on the version."""
+    """Return the stage that computes spatial tendons by the rules of the model's version (3.1 or 4.0)."""
     return winding_tendon if m.is_4_0 else spatial_tendon

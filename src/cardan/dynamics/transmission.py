@@ -57,7 +57,7 @@ def _set_moment(d: Data, actuator: int, dof: int, axis: Vec3) -> None:
 
 @kernel
 def _turned_gear(m: Model, actuator: int, first: int, quat: Quat) -> Vec3:
-    """Rotational gear in the child's frame; a ``jointinparent`` transmission gives the gear in the parent's frame."""
+    """Rotational gear in the child's frame, transformed from the parent's frame for ``jointinparent`` transmissions."""
     gear = m.actuator_gear
     axis = (gear[actuator, first], gear[actuator, first + 1], gear[actuator, first + 2])
     if m.actuator_trntype[actuator] == TRN_JOINTINPARENT:
@@ -133,8 +133,8 @@ def _add_difference(
 def _site_transmission(m: Model, d: Data, actuator: int, site: int, refsite: int) -> None:
     """Set the length and moments of an actuator that applies force and torque in the frame of a site or reference site.
 
-    Without a reference site, the length is 0. Otherwise it is the pose of the site in the reference frame, weighted by
-    the gear.
+    Without a reference site, the length is 0. Otherwise, it is the dot product of the gear and the site's pose in the
+    reference frame (position and rotation vector).
     """
     gear = m.actuator_gear
     linear = (gear[actuator, 0], gear[actuator, 1], gear[actuator, 2])
@@ -201,7 +201,7 @@ def _touches(m: Model, d: Data, contact: int, body: int) -> bool:
 
 @kernel
 def _adhesion(m: Model, d: Data, actuator: int, body: int) -> None:
-    """Set the moments to minus the mean Jacobian of the distances at a body's contacts with geoms. The length is 0."""
+    """Set the length to 0, and the moments to -gear times the mean Jacobian of the distances at a body's contacts."""
     d.actuator_length[actuator] = 0.0
     number = 0
     for contact in range(d.ncon):

@@ -16,16 +16,16 @@ from cardan.maths.types import Vec2, Vec3
 from cardan.maths.vector import MINVAL, add_scaled3, cross, dot3, norm3, normalize3, scale3
 
 PlanePath = tuple[float, float, float, float, float, float, float]
-"""Result of `_wrap_circle`."""
+"""Result of `_wrap_circle`: angle, two points (x, y), two lengths."""
 NO_WRAP = (-1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 NO_PATH = (-1.0, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
 # whether a path around a circle exists in one direction: no (its tangents cross); yes; yes, past where they cross
 GOES_NOT, GOES, GOES_ON = 0, 1, 2
 NO_SIDE, NEARER_SIDE, SAME_WINDING = 0, 1, 2
-"""Rules for the way around a circle: there is no side site; the arc nearer to the site, unless the segment passes the
-circle on its side (MuJoCo 3.1); the way of the path through the site (4.0)."""
+"""Rules that choose the way around a circle. Without a side site, the shorter way. In MuJoCo 3.1, the arc nearer to the
+side site, or the straight segment if it passes on that side. In 4.0, the direction of the path through the site."""
 GRAZING = 1e-10
-"""Sine of the angle by which rounding may let the tangents of a segment that just touches the circle cross."""
+"""Sine of the largest negative arc angle that counts as rounding error, if the segment just touches the circle."""
 # search for the point where a path touches an obstacle from outside
 TOUCH_STEPS = 20
 TOUCH_TOLERANCE = 1e-6
@@ -89,9 +89,9 @@ def _counterclockwise(
 ) -> bool:
     """Whether to go counterclockwise: the shorter path or, with a side, the path whose arc is nearer to the side.
 
-    `left` and `right` are the results of `_way_round` for the counterclockwise and the clockwise path. `sine` belongs
-    to the angle from one end to the other, counterclockwise. `middle` is the sum of the two tangent points' parts along
-    `p0` and `p1`, which both paths have in common; `across` is the sum of their perpendicular parts for the
+    `left` and `right` are the results of `_way_round` for the counterclockwise and the clockwise path. `sine` has the
+    sign of the sine of the counterclockwise angle from `p0` to `p1`. `middle` is the sum of the two tangent points'
+    parts along `p0` and `p1`, which both paths have in common; `across` is the sum of their perpendicular parts for the
     counterclockwise path.
     """
     if left == GOES_NOT or right == GOES_NOT:
@@ -243,7 +243,7 @@ def _wrap_circle(p0: Vec2, p1: Vec2, side: Vec2, rule: int, through: bool, radiu
 
 @kernel
 def _goes_through(side: Vec3, flat_side: Vec2, rule: int, radius: float) -> bool:
-    """Whether the side site is inside the obstacle: its projection to the plane in MuJoCo 3.1, itself in 4.0."""
+    """Whether the side site is inside the obstacle. In MuJoCo 3.1, its projection on the plane is tested instead."""
     if rule == SAME_WINDING:
         return dot3(side, side) < radius * radius
     return rule == NEARER_SIDE and _dot(flat_side, flat_side) < radius * radius
@@ -251,7 +251,7 @@ def _goes_through(side: Vec3, flat_side: Vec2, rule: int, radius: float) -> bool
 
 @kernel
 def _any_normal(x: Vec3) -> Vec3:
-    """Vector perpendicular to `x`: its cross product with a vector along the two axes in which `x` is smallest."""
+    """Vector perpendicular to `x`: the cross product of `x` and the sum of the unit vectors of its two smaller axes."""
     a, b, c = abs(x[0]), abs(x[1]), abs(x[2])
     if a >= b and a >= c:
         return cross(x, (0.0, 1.0, 1.0))
