@@ -32,13 +32,13 @@ _ACTUATOR = table(
     gaintype=("gaintype", GAIN),
     biastype=("biastype", BIAS),
 )
-"""Columns that copy attributes in the general form."""
+"""Columns copied from attributes of the general form, keywords as their numbers."""
 _SERVO_DYNAMICS = ("none", "filterexact", "integrator")
 _MOST_ACTIVATIONS = 100_000
 
 
 def add_actuators(build: Build) -> None:
-    """Add actuators, in the user's order: columns ``actuator_*``, one attribute at a time."""
+    """Fill the columns ``actuator_*`` with the values of all actuators, in the user's order."""
     elements = build.tree.section("actuator").children
     if not elements:
         return
@@ -76,7 +76,10 @@ def add_actuators(build: Build) -> None:
 
 
 def _general_forms(elements: Sequence[Element]) -> list[dict[str, Any]]:
-    """Return the defaults of each actuator in the general form, without the attributes of the element itself."""
+    """Return, for each actuator, the values in the general form that its class and its shortcut's attributes give.
+
+    Attributes of the general form that the element itself has are not included.
+    """
     known: dict[tuple[str, int, tuple[tuple[str, Any], ...]], dict[str, Any]] = {}
     bases: list[dict[str, Any]] = []
     for element, cls in zip(elements, classes_of(elements), strict=True):
@@ -135,14 +138,14 @@ def _check_parameters(actuators: Resolved) -> None:
 
 
 def check_delays(elements: Resolved) -> None:
-    """Check that actuators or sensors without a history have no delay; histories are a missing feature."""
+    """Check that no actuator or sensor has a delay. Delays need histories, which are not supported."""
     for element, delay in zip(elements.elements, elements.get("delay", 0.0), strict=True):
         if delay > 0.0:
             raise element.error(f"a delay needs a history: set nsample, found a delay of {delay:g}", "delay")
 
 
 def _activations(actuators: Resolved) -> list[int]:
-    """Return the number of activation variables of each actuator, after checking ``actdim``."""
+    """Check ``actdim``, and return each actuator's number of activation variables, those of plugins excluded."""
     counts: list[int] = []
     for element, kind, given in zip(actuators.elements, actuators["dyntype"], actuators["actdim"], strict=True):
         stateful = kind != "none"
@@ -174,7 +177,7 @@ def _limits(build: Build, actuators: Resolved, what: str, columns: dict[str, lis
 def _inherit_ranges(
     build: Build, actuators: Resolved, targets: list[tuple[int, int, int]], columns: dict[str, list[Any]]
 ) -> None:
-    """Write the control or activation ranges that servos inherit from ``targets`` to ``columns`` (``inheritrange``)."""
+    """Set the control or activation ranges in ``columns`` that servos inherit from their targets (``inheritrange``)."""
     if not any(actuators.get("inheritrange", 0.0)):
         return
     for number, (element, (code, target, _)) in enumerate(zip(actuators.elements, targets, strict=True)):

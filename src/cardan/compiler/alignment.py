@@ -1,8 +1,8 @@
 """Alignment of free bodies: the body's frame is moved into its inertial frame (spec of MuJoCo 3.2: freejoint, align).
 
-The inertia of an aligned body is diagonal in its degrees of freedom. What is attached to the body stays where it is in
-the world; the configuration of the joint becomes the pose of the inertial frame. As in the reference, vertices of
-flexes, skins, keyframes and anchors of constraints keep their numbers, and so refer to the new frame.
+The inertia of an aligned body is diagonal in its degrees of freedom. Objects attached to the body keep their poses in
+the world; the configuration of the joint becomes the pose of the inertial frame. As in the reference, the coordinates
+of flex vertices, skins, keyframes and constraint anchors are not transformed: they now refer to the new frame.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _PLACED = ("geom", "site", "cam")
 
 
 def align_free_bodies(build: Build) -> None:
-    """Move the frame of each free body without children into its inertial frame, where the user asks for it."""
+    """Move the frame of each body that is to be aligned (`_is_aligned`) into the body's inertial frame."""
     aligned = [body for body in build.bodies[1:] if _is_aligned(build, body)]
     if not aligned:
         return
@@ -47,7 +47,7 @@ def align_free_bodies(build: Build) -> None:
 
 
 def _is_aligned(build: Build, body: Body) -> bool:
-    """Return whether a body's frame moves: it has a free joint, no children, and the joint or the compiler says so."""
+    """Return whether to align a body: it has a free joint, no children, and ``align`` or ``alignfree`` requests it."""
     if body.children or len(body.joints) != 1 or body.joints[0].type != "free":
         return False
     (joint, _), *_ = body.parts("joint")

@@ -61,7 +61,7 @@ def _is_fused(element: Element) -> bool:
 
 
 def _place_all(build: Build, frames: list[tuple[Element, ...]]) -> None:
-    """Set poses and own attributes of all bodies; ``frames`` holds, for each body, the frames around it."""
+    """Set the poses and attributes of all bodies. ``frames[i]`` holds the ``frame`` elements that enclose body i."""
     bodies, count = build.bodies, len(build.bodies)
     mocap, gravcomp, user = [False] * count, [0.0] * count, [()] * count
     plain = [body for body in bodies[1:] if body.element.pattern is None]
@@ -78,7 +78,7 @@ def _place_all(build: Build, frames: list[tuple[Element, ...]]) -> None:
 
 
 def _place_repeated(build: Build, frames: list[tuple[Element, ...]], columns: tuple[list[Any], ...]) -> None:
-    """Set poses and own attributes of repeated bodies."""
+    """Set the poses and attributes of repeated bodies; ``columns`` are those of mocap, gravcomp and user values."""
     own: dict[Pattern, dict[str, Any]] = {}  # values of the models, with those of the last element
     before = build.bodies[0]
     for body in build.bodies:

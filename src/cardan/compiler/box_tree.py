@@ -90,7 +90,7 @@ def _keys(values: np.ndarray) -> np.ndarray:
 
 @kernel
 def _sort_by_insertion(p: Any, axis: int, n: int) -> None:
-    """Sort by insertion, which is faster than `_sort_by_digits` for few parts and gives the same order."""
+    """Sort the parts along an axis by insertion, which is faster than `_sort_by_digits` for few parts."""
     first = axis * n
     for i in range(1, n):
         part = p.sorted[first + i]
@@ -154,7 +154,7 @@ def _restore_order(p: Any, axis: int, n: int) -> None:
 
 @kernel
 def _put_box(p: Any, t: Any, node: int) -> int:
-    """Compute the box of a node, and return the axis of its longest side; of sides that agree to 1e-14, the first."""
+    """Compute the box of a node; return the axis of its longest side, or the first of those that agree to 1e-14."""
     start = p.first[node]
     longest = 0.0
     for axis in range(3):
@@ -192,7 +192,7 @@ def _divide(p: Any, first: int, start: int, number: int) -> None:
 
 @native_over("Parts", "BoxTree")
 def grow_box_tree(p: Any, t: Any, n: int, _unused: int) -> int:
-    """Build the tree over `n` parts: nodes depth first, each before its children."""
+    """Build the tree `t` over `n` parts: nodes depth first, each before its children. Return 0."""
     for axis in range(3):
         _sort_by_digits(p, axis, n)
         _restore_order(p, axis, n)

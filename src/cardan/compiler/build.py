@@ -26,7 +26,10 @@ _LONG_KINDS = {short: kind for kind, short in SHORT_KINDS.items()}
 KINDS: dict[str, tuple[str, str]] = {
     _LONG_KINDS.get(short, short): (str(MODEL.by_name[name].shape[0]), name) for short, name in NAME_FIELDS.items()
 }
-"""Size that counts the objects of a kind, and table of their names; in the order of their names in mjModel.names."""
+"""For each kind of object, the size that counts the objects and the field with their names' addresses.
+
+The kinds are in the order of their names in ``mjModel.names``.
+"""
 
 
 class Build:
@@ -91,7 +94,8 @@ class Build:
     def put_attached(self, kind: str, prefix: str, found: Attached, columns: dict[str, list[Any]]) -> int:
         """Register the objects of one kind on all bodies, fill their columns, and return the first object's id.
 
-        ``prefix`` is the first word of their fields, like ``jnt``. ``columns`` has, by field, a value for each element.
+        ``prefix`` is the first word of the fields' names, like ``jnt``. ``columns`` maps each field to one value per
+        element.
         """
         first = self.enter_all(kind, found.names)
         self.columns.update({name: found.repeated(column) for name, column in columns.items()})
@@ -101,7 +105,7 @@ class Build:
     def add_block(self, field: str, rows: np.ndarray) -> int:
         """Append bulk data to a field that is too large for a column; return the address of its first row.
 
-        The size that counts the field's rows follows from its blocks.
+        The size that counts the field's rows is updated.
         """
         start = self._rows[field]
         self.blocks[field].append(rows)
@@ -109,7 +113,7 @@ class Build:
         return start
 
     def reserve(self, field: str, count: int) -> None:
-        """Reserve the first rows of a field; its blocks follow. Their values are written after the model is created."""
+        """Reserve the first rows of a field, which are filled after the model is created; blocks come after them."""
         self._rows[field] = count
 
     def dropped(self, element: Element) -> bool:
@@ -151,7 +155,7 @@ class Build:
     def is_limited(
         self, element: Element, word: str, bounds: tuple[float, float], attribute: str, flag: str, ordered: bool = True
     ) -> bool:
-        """Return whether a range is active, by the tri-state flag ``word``; "auto" means: if the user gave a range.
+        """Return whether a range is active. ``word`` is "true", "false", or "auto": active if the bounds are in order.
 
         Raises:
             MjcfError: an active range is empty (unless ``ordered`` is false), or ``word`` is "auto", a range is given,

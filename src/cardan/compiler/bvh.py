@@ -1,8 +1,8 @@
 """Bounding volume hierarchies of bodies (spec: computation, "Collision detection", mid phase).
 
 The tree of a body is binary and axis-aligned in the body's inertial frame. A node is split at the median of its geoms'
-positions along the longest side of its box. Geoms whose positions agree to 1e-14 keep the user's order. The trees are
-built natively, in the arrays of a model whose bodies and geoms are complete.
+positions along the longest side of its box. Geoms whose positions agree to 1e-14 keep the user's order. Compiled code
+builds the trees directly in the model's arrays, after its bodies and geoms are complete.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ BODY_TREES = Struct(
 
 
 def reserve_trees(build: Build) -> None:
-    """Reserve rows for the trees of bodies, before those of meshes and flexes; only geoms that can collide count."""
+    """Reserve the first rows of ``bvh_*`` for the trees of bodies, which contain only geoms that can collide."""
     count = 0
     for body in build.bodies:
         colliding = sum(1 for geom in body.geoms if geom.contype or geom.conaffinity)
@@ -99,7 +99,7 @@ def find_body_trees(m: Model, s: Any, _unused: int, _neither: int) -> int:
 
 @kernel
 def _collect(m: Model, s: Any, body: int) -> int:
-    """List the geoms of a body that may collide, and compute their boxes; returns their number."""
+    """List the geoms of a body that may collide, compute their boxes, and return the number of these geoms."""
     n = 0
     for geom in range(m.body_geomadr[body], m.body_geomadr[body] + m.body_geomnum[body]):
         if m.geom_contype[geom] != 0 or m.geom_conaffinity[geom] != 0:
@@ -111,9 +111,9 @@ def _collect(m: Model, s: Any, body: int) -> int:
 
 @kernel
 def _find_box(m: Model, s: Any, body: int, geom: int) -> None:
-    """Compute the box of a geom along the axes of its body's inertial frame; it encloses the geom's own bounding box.
+    """Compute the box around a geom's own bounding box, along the axes of its body's inertial frame.
 
-    Its two corners are computed, not centre and size, since rounding would lose the centre of a very large box.
+    Centre and half sides are computed from the box's two corners, and so contain their rounding errors.
     """
     pos, quat, ipos = get3(m.geom_pos, geom), get4(m.geom_quat, geom), get3(m.body_ipos, body)
     back = neg_quat(get4(m.body_iquat, body))
@@ -137,7 +137,7 @@ def _find_box(m: Model, s: Any, body: int, geom: int) -> None:
 
 @kernel
 def _fill_node(s: Any, start: int, node: int) -> None:
-    """Fill a node of the tree that begins at `start` and assign its parts to two children, which are filled later."""
+    """Fill a node of the tree that begins at row `start`. Divide its geoms between its children, which come later."""
     at, first, n = start + node, s.first[node], s.count[node]
     s.child[at, 0] = -1
     s.child[at, 1] = -1
@@ -165,7 +165,7 @@ def _fill_node(s: Any, start: int, node: int) -> None:
 
 @kernel
 def _longest(x: float, y: float, z: float) -> int:
-    """Return the axis of the longest side: of equal sides the first, of infinite sides the second, as the reference."""
+    """Return the axis of the longest side. For equal sides, return the first; if x and y are infinite, the second."""
     if x == y and x >= _ENDLESS:
         return 1
     if x >= y and x >= z:
@@ -202,5 +202,5 @@ def _shell_sort(s: Any, first: int, n: int, axis: int) -> None:
 
 @kernel
 def _follows(s: Any, a: int, b: int, axis: int) -> bool:
-    """Return whether a geom comes after another one in the order of `_shell_sort`."""
+    """Return whether geom `a` comes after geom `b` in the order of `_shell_sort`."""
     return a > b if axis < 0 else s.pos[a, axis] > s.pos[b, axis]

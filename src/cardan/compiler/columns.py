@@ -1,7 +1,7 @@
 """Columns: the values of one attribute for many elements, and how they are stored in a field of the model.
 
-Most elements give few attributes and share a default class with others. A column of values is therefore cheap: an
-attribute that no element gives has one value, or one for each class.
+Most elements specify few attributes and share a default class with others. An attribute that no element specifies has
+a single value, or one per default class, so that its column is cheap to build.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _ROW_OF = {field.name: (_CODES[field.dtype], k, len(field.shape) == 1) for k, fi
 
 
 def fill_columns(memory: StructMemory, columns: Mapping[str, Any]) -> None:
-    """Write columns to the model's fields of the same names. Names that are not fields are private to the compiler.
+    """Write columns to the model's fields of the same names, and skip columns that are private to the compiler.
 
     A column is a list of rows: numbers, or tuples of numbers. A column of text is a sequence of bytes. Short columns
     are packed with `struct`, which takes a third of the time of an assignment to an array.
@@ -82,15 +82,15 @@ def _packer(code: str, count: int) -> Struct:
 
 
 Table = dict[str, tuple[str, Mapping[str, int] | None]]
-"""Columns of the model that copy attributes: field, attribute, numbers of the attribute's keywords."""
+"""Columns copied from attributes: for each field, the attribute, and the numbers of its keywords or None."""
 
 
 def table(prefix: str, *same: str, **others: str | tuple[str, Mapping[str, int]]) -> Table:
-    """Describe which fields of a kind of element are copies of which attributes (see `Resolved.columns`).
+    """Make the table of fields that are copied from attributes, for `Resolved.columns`.
 
-    ``prefix`` is the first word of the fields, like ``geom``. ``same`` are attributes whose field has the same name
-    after it. ``others`` has, for fields with another name, the attribute, or the attribute and the numbers of its
-    keywords.
+    ``prefix`` is the first word of the fields' names, like ``geom``. ``same`` are attributes that are copied to the
+    field ``<prefix>_<attribute>``. ``others`` maps other fields, without the prefix, to the name of the attribute, or
+    to its name and the numbers of its keywords.
     """
     rows: Table = {f"{prefix}_{name}": (name, None) for name in same}
     for field, source in others.items():
@@ -99,11 +99,11 @@ def table(prefix: str, *same: str, **others: str | tuple[str, Mapping[str, int]]
 
 
 class Resolved:
-    """Values of the attributes of several elements: explicit, else from the default class, else from the language.
+    """Attribute values of several elements: explicit values, else those of the default class, else MJCF's defaults.
 
     Actuators are not converted to the general form. While this object is used, the elements must not be changed.
-    ``given`` holds their explicit attributes. ``bases`` are the values without explicit attributes, by default those of
-    `bases_of`.
+    ``given`` holds the elements' explicit attributes. ``bases`` holds the values of attributes that are not explicit,
+    by default those of `bases_of`.
     """
 
     __slots__ = ("_bases", "_distinct", "_explicit", "_partial", "elements", "given")
@@ -144,7 +144,7 @@ class Resolved:
         }
 
     def _completed(self, name: str, column: list[Any]) -> list[Any]:
-        """Return vectors at full length: a shorter one replaces the first values of the default (`overlay`)."""
+        """Append the default's last values to vectors shorter than their default, in place; return the column."""
         for i, value in enumerate(column):
             below = self._bases[i].get(name)
             if below is not None and value is not None and len(value) < len(below):
@@ -175,7 +175,7 @@ class Resolved:
 
 
 def rows_of(element: Element, values: Mapping[str, Any], name: str, width: int, dtype: Any = np.float64) -> np.ndarray:
-    """Return the numbers of an attribute in rows: (n, ``width``). Raises MjcfError if the last row is incomplete.
+    """Return the numbers of an attribute, shape (n, ``width``). Raises MjcfError if the last row is incomplete.
 
     ``name`` is the attribute's name, ``values`` are all attributes of the ``element``, and ``dtype`` is the type of the
     numbers.
@@ -189,9 +189,9 @@ def rows_of(element: Element, values: Mapping[str, Any], name: str, width: int, 
 def bases_of(
     elements: Sequence[Element], defaults: Mapping[str, dict[str, Any]] = MappingProxyType({})
 ) -> list[dict[str, Any]]:
-    """Return, for each element, the values of all attributes that its default class and the language give.
+    """Return, for each element, the attribute values of its default class, or MJCF's defaults if it has no class.
 
-    ``defaults`` replaces, by tag, the values of the language for elements that have no default class.
+    ``defaults`` contains values to use in place of MJCF's defaults, by the element's tag.
     """
     bases: list[dict[str, Any]] = []
     for element, cls in zip(elements, classes_of(elements), strict=True):

@@ -1,4 +1,4 @@
-"""From a model tree to an MjModel: the steps of compilation in order."""
+"""Compilation of a model tree to an MjModel: all steps in order."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ _MATERIAL = table(
 
 
 def compile_tree(tree: ModelTree) -> MjModel:
-    """Compile a model tree.
+    """Compile a model tree to an MjModel.
 
     Raises:
         MjcfError: the model breaks a rule; the message says where and what would be right.
@@ -125,7 +125,7 @@ def _compiled(tree: ModelTree) -> MjModel:
 
 
 def _stages_of_step(m: MjModel) -> list[Callable[..., Any]]:
-    """Return the stages of a simulation step, which a newly loaded model most probably needs next."""
+    """Return the stages of a simulation step. They are the functions that a new model will probably need next."""
     from cardan.step.pipeline import STEP
     from cardan.step.programs import functions_ahead
 

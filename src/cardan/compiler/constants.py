@@ -54,12 +54,12 @@ def _row_weights(m: MjModel, memory: StructMemory, rows: np.ndarray) -> np.ndarr
 
 
 def _set_weights(m: MjModel, memory: StructMemory) -> None:
-    """Set masses, inverse weights of dofs, bodies and tendons, lengths of tendons and transmissions, view poses.
+    """Set masses, inverse weights, lengths of tendons and transmissions, and initial poses of cameras and lights.
 
     Fields: ``body_subtreemass``, ``dof_M0``, ``dof_invweight0``, ``body_invweight0``, ``tendon_length0``,
-    ``tendon_invweight0``, ``actuator_length0``, ``actuator_acc0``, ``cam_*0``, ``light_*0``. The inverse weight of dofs
-    is the diagonal of M^-1, averaged over the translations and over the rotations of a free or ball joint. The inverse
-    weight of a body is the mean translational and rotational one at its centre of mass.
+    ``tendon_invweight0``, ``actuator_length0``, ``actuator_acc0``, ``cam_*0``, ``light_*0``. The inverse weight of a
+    dof is its diagonal entry of M^-1. For a free or ball joint, it is averaged over the translations and over the
+    rotations. A body has a mean translational and a mean rotational inverse weight at its centre of mass.
 
     Raises:
         FatalError: a moving body has no mass.
@@ -131,7 +131,7 @@ def set_const(m: MjModel, d: MjData | Scratch) -> None:
 
 
 def complete_constants(build: Build, m: MjModel) -> None:
-    """Compute the constants of a newly compiled model, and values that the user gave relative to them.
+    """Compute the constants of a newly compiled model, and then the values that depend on them, such as damping.
 
     Raises:
         MjcfError: a length range cannot be found.
@@ -172,7 +172,7 @@ def _data(m: MjModel) -> MjData | Scratch:
 
 
 def run_position_stages(m: MjModel, d: MjData | Scratch) -> None:
-    """Run kinematics, inertia, tendons and transmissions at ``d.qpos``, as far as the model needs these stages."""
+    """Run the stages for kinematics, inertia, tendons and transmissions at ``d.qpos``."""
     tendons = spatial_tendon_stage(m) if has_spatial_tendons(m) else tendon
     transmissions = (transmission, spatial_transmission) if has_spatial_transmissions(m) else (transmission,)
     stages = (kinematics, com_pos, tendons, crb, factor_m, *transmissions)
@@ -182,7 +182,7 @@ def run_position_stages(m: MjModel, d: MjData | Scratch) -> None:
 
 
 def _set_tendon_springs(m: MjModel, d: MjData | Scratch) -> None:
-    """Set rest lengths of tendon springs that the user left to be computed from the spring positions of joints."""
+    """Set the rest lengths of tendon springs that are automatic (-1) to the tendons' lengths at ``qpos_spring``."""
     automatic = [i for i, (low, high) in enumerate(m.tendon_lengthspring.tolist()) if low == high == -1.0]
     if automatic:
         moves = m.qpos_spring.tobytes() != m.qpos0.tobytes()
@@ -196,7 +196,7 @@ def _set_tendon_springs(m: MjModel, d: MjData | Scratch) -> None:
 
 
 def _apply_springdampers(build: Build, m: MjModel) -> None:
-    """Compute stiffness and damping of joints from time constant, damping ratio and inertia at ``qpos0``."""
+    """Compute the stiffness and damping of joints from their ``springdamper`` and the inertia at ``qpos0``."""
     for joint, (timeconst, ratio) in enumerate(build.columns["springdamper"]):
         if not timeconst:
             continue
@@ -219,7 +219,7 @@ def _apply_damping_ratios(m: MjModel, d: MjData | Scratch) -> None:
 
 
 def _summed_masses(m: MjModel, moments: np.ndarray) -> np.ndarray:
-    """Return the mass that each row of ``moments`` moves: the sum of the inertias of its dofs, without couplings."""
+    """Return, for each row of ``moments``, the sum of ``dof_M0`` / moment^2 over the dofs with non-zero moments."""
     masses = [m.dof_M0[moved] / row[moved] ** 2 for row, moved in zip(moments, np.abs(moments) > mjMINVAL, strict=True)]
     return np.array([*map(np.sum, masses)])
 

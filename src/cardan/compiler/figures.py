@@ -32,7 +32,7 @@ class Figure(NamedTuple):
 
 
 class Placed(NamedTuple):
-    """A geom made from an asset. ``parts`` are its pose without the pose of its mesh's frame, and that frame's pose."""
+    """A geom made from an asset. For a mesh, ``parts`` are the geom's pose without the mesh's, and the mesh's pose."""
 
     pose: Pose
     size: Vec3
@@ -41,7 +41,7 @@ class Placed(NamedTuple):
 
 
 class Figures(NamedTuple):
-    """Poses (in the body), sizes and figures of geoms; ``parts`` as in `Placed`, by index, for geoms with a mesh."""
+    """Poses (in the body), sizes and figures of geoms. ``parts`` maps the indices of mesh geoms to ``Placed.parts``."""
 
     poses: list[Pose]
     sizes: list[Vec3]
@@ -56,7 +56,7 @@ _NOUNS = {"mesh": "mesh", "hfield": "height field"}
 
 
 def figures(build: Build, geoms: Resolved, frames: Sequence[tuple[Element, ...]]) -> Figures:
-    """Return poses, sizes and figures of geoms; ``frames`` holds the frames around each geom."""
+    """Return poses, sizes and figures of geoms; ``frames`` holds the ``frame`` elements around each geom."""
     words = geoms["type"]
     of_assets = _of_assets(geoms, words)
     poses, sizes = placed_shapes(build, geoms, frames)
@@ -86,7 +86,7 @@ def figures(build: Build, geoms: Resolved, frames: Sequence[tuple[Element, ...]]
 
 
 def _need_hulls_in_pairs(build: Build, geoms: Resolved, words: list[str]) -> None:
-    """Request the hulls of meshes whose geoms collide in pairs that the user defines."""
+    """Request the convex hulls of all meshes whose geoms are named in an element ``pair``."""
     pairs = build.tree.section("contact").all("pair") if build.settings["convexhull"] else []
     names = {pair.attributes.get(end) for pair in pairs for end in ("geom1", "geom2")}
     for element, word, mesh in zip(geoms.elements, words, geoms["mesh"], strict=True):
@@ -97,9 +97,9 @@ def _need_hulls_in_pairs(build: Build, geoms: Resolved, words: list[str]) -> Non
 def _fused(frames: tuple[Element, ...]) -> tuple[Element, ...]:
     """Return the enclosing frames up to and including the innermost fused body; without such a body, no frames.
 
-    A static body that is fused with its parent becomes such a frame (see `cardan.compiler.reductions`). The reference
-    moves finished geoms from it to its parent, so a geom with a mesh is placed in that body first. Rounding follows
-    from this order, and ties between contacts depend on the last bit.
+    A static body that is fused with its parent is treated as a frame (see `cardan.compiler.reductions`). As in the
+    reference, a geom with a mesh is first placed in the fused body and then moved to the parent. This order determines
+    the rounding, which decides ties between contacts.
     """
     count = len(frames)
     while count > 0 and frames[count - 1].tag != "body":

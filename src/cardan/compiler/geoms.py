@@ -51,7 +51,7 @@ def add_geoms(build: Build, bodies: Sequence[Body]) -> None:
 
 
 def _columns(build: Build, found: Attached, pieces: list[int]) -> tuple[dict[str, list[Any]], list[list[Any]]]:
-    """Return the columns of geoms without ``geom_bodyid``, and the values for the members of `Geom` without the id.
+    """Return all columns of geoms except ``geom_bodyid``, and the values of all members of `Geom` except ``id``.
 
     ``pieces`` is the column ``geom_piece``.
     """
@@ -125,7 +125,7 @@ def _plugins(build: Build, geoms: Resolved, words: list[str]) -> list[int]:
 
 
 def _materials(build: Build, geoms: Resolved) -> list[str | None]:
-    """Return the names of materials: of the geom, or else of its mesh."""
+    """Return the name of each geom's material. If the geom has none, it is the material of its mesh, or None."""
     names = geoms["material"]
     if not (build.meshes and geoms.any("mesh")):
         return names

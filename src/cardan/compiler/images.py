@@ -42,8 +42,8 @@ Box = tuple[int, int, int, int]
 def png_colours(content: bytes, box: Box | None = None, channels: int = 3) -> np.ndarray:
     """Return the colours of a PNG image: (height, width, channels) uint8. Raises ValueError for a broken file.
 
-    ``box`` is the part to read, inside the image; the default is the whole image. Three channels are the colours
-    without opacity, four with it; one channel is the first one.
+    ``box`` is the part to read, inside the image; the default is the whole image. ``channels`` is 3 for colours, 4 for
+    colours with opacity, or 1 for the first channel only.
     """
     image = _decoded(content)
     if box is not None:
@@ -72,7 +72,7 @@ def png_grey(content: bytes) -> np.ndarray:
 
 
 def _bytes(image: Picture) -> np.ndarray:
-    """Return the pixels: (height, width), or (height, width, channels), uint8, read-only."""
+    """Return the pixels of an image: (height, width), or (height, width, channels), uint8, read-only."""
     bands = image.getbands()
     shape = (image.height, image.width, len(bands)) if len(bands) > 1 else (image.height, image.width)
     return np.frombuffer(image.tobytes(), np.uint8).reshape(shape)
@@ -84,7 +84,7 @@ def _high_bytes(image: Picture) -> np.ndarray:
 
 
 def check_image_size(width: int, height: int) -> None:
-    """Raise ValueError for an image that is empty, or larger than any model needs."""
+    """Raise ValueError for an image that is empty or has more than `LARGEST_IMAGE` pixels."""
     if width < 1 or height < 1:
         raise ValueError(f"the size must be positive, found {width} x {height}")
     if width * height > LARGEST_IMAGE:
@@ -103,7 +103,7 @@ def png_size(content: bytes) -> tuple[int, int]:
 
 
 def is_srgb(content: bytes) -> bool:
-    """Return whether a PNG image says that its colours are in the colour space sRGB."""
+    """Return whether a PNG image declares its colour space to be sRGB."""
     at = len(_SIGNATURE)
     while at + _CHUNK.size <= len(content):
         length, name = _CHUNK.unpack_from(content, at)
@@ -114,7 +114,7 @@ def is_srgb(content: bytes) -> bool:
 
 
 def _decoded(content: bytes) -> Picture:
-    """Return the decoded image, after checking its size."""
+    """Check the size of a PNG image and decode the image. Raises ValueError for a broken file."""
     from PIL.PngImagePlugin import PngImageFile  # `Image.open` would also import the readers of other formats
 
     png_size(content)
@@ -155,7 +155,7 @@ def uniform(colour: Any, *shape: int) -> Image:
 def texture_from_files(build: Build, element: Element, values: dict[str, Any]) -> Image:
     """Return the image of a texture that is read from files: (height, width, channels) uint8.
 
-    The six faces of a cube texture are stacked vertically. If the cube has a single image, the image is repeated.
+    The six faces of a cube texture are stacked vertically. If all faces share one image, the image is returned once.
     ``values`` are the attributes of the texture's ``element``.
     """
     flat, channels = values["type"] == "2d", values["nchannel"]
@@ -216,7 +216,7 @@ def _load(
 
 
 def _undecoded(build: Build, element: Element, values: dict[str, Any]) -> Image:
-    """Return the bytes of a KTX file as an image: (1, bytes, 1) uint8. They are for renderers that read the format."""
+    """Return the undecoded bytes of a KTX file, (1, bytes, 1) uint8, for renderers that can read this format."""
     if values["type"] != "2d":
         raise element.error("cubes cannot be read from KTX files: expected an image of the type PNG", "file")
     if values["hflip"] or values["vflip"]:
@@ -263,7 +263,7 @@ def _check_grid(element: Element, width: int, height: int, gridsize: tuple[int, 
 
 
 def _grid_faces(build: Build, element: Element, values: dict[str, Any]) -> Image:
-    """Return the six faces of a cube, cut from the cells of an image. Faces without a cell have the first colour.
+    """Return the six faces of a cube, cut from the cells of an image. Faces without a cell have the colour ``rgb1``.
 
     Only the part of the image that contains these cells is converted to an array.
     """
@@ -291,7 +291,7 @@ def _grid_faces(build: Build, element: Element, values: dict[str, Any]) -> Image
 
 
 def _separate_faces(build: Build, element: Element, values: dict[str, Any]) -> Image:
-    """Return the six faces of a cube from one file each. Faces without a file have the first colour."""
+    """Return the six faces of a cube, read from one file each. Faces without a file have the colour ``rgb1``."""
     given = [(face, name) for face, name in enumerate(_FACE_FILES) if values[name]]
     if not given:
         raise element.error("needs a file, files of its faces, or a builtin pattern", "file")
@@ -317,7 +317,7 @@ _HEIGHT_TYPES = {".png": _PNG, "": "image/vnd.mujoco.hfield"}
 
 
 def add_heightfields(build: Build) -> None:
-    """Add columns ``hfield_*`` in the user's order."""
+    """Fill the columns ``hfield_*`` for all height fields, in the user's order."""
     for element in build.tree.section("asset").all("hfield"):
         values = element.resolved()
         size = values["size"]

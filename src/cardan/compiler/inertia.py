@@ -42,7 +42,7 @@ def set_inertia(build: Build, body: Body, others: Sequence[Body] = ()) -> None:
 
 
 def _set_inertia(build: Build, body: Body) -> bool:
-    """Set and check mass, inertia and inertial frame of a body. Return whether they are independent of its pose."""
+    """Set and check mass, inertia and inertial frame of a body. Return whether these are independent of its pose."""
     source, (low, high) = build.settings["inertiafromgeom"], build.settings["inertiagrouprange"]
     geoms = body.geoms if source != "false" else ()
     counted = [geom for geom in geoms if low <= geom.group <= high and not geom.piece]
@@ -60,7 +60,7 @@ def _set_inertia(build: Build, body: Body) -> bool:
 
 
 def _given_inertia(build: Build, body: Body) -> None:
-    """Set the inertia from the element ``inertial``, which is not read again if it equals that of the last body."""
+    """Set a body's inertia from its element ``inertial``. If the last element read is equal, reuse its values."""
     assert body.inertial is not None
     element, frames = body.inertial
     last = build.last_inertial
@@ -106,7 +106,7 @@ def _inertia_from_geoms(build: Build, body: Body, geoms: list[Geom]) -> None:
 def _combine(build: Build, body: Body, parts: list[Part]) -> None:
     """Set mass, centre of mass, principal moments and axes of a body made of several solids (parallel axis theorem).
 
-    All results are rounded as in the reference, since ties between geoms and axes depend on it.
+    The operations are in the order of the reference, since ties between geoms, or between axes, depend on rounding.
     """
     body.mass = sum(part.mass for part in parts)
     moment: Any = (0.0, 0.0, 0.0)
@@ -142,7 +142,7 @@ def _turned(part: Part) -> tuple[float, ...]:
 
 
 def _shifted(part: Part, centre: Vec3) -> tuple[float, ...]:
-    """Return the inertia about a point of the solid's mass concentrated at its centre: xx, yy, zz, xy, xz, yz."""
+    """Return the inertia about ``centre`` of a point mass at the solid's centre of mass: xx, yy, zz, xy, xz, yz."""
     mass = part.mass
     x, y, z = sub3(part.pos, centre)
     diagonal = (mass * (y * y + z * z), mass * (x * x + z * z), mass * (x * x + y * y))
@@ -152,7 +152,7 @@ def _shifted(part: Part, centre: Vec3) -> tuple[float, ...]:
 def fuse_inertia(build: Build, body: Body, whole: dict[Element, Body]) -> None:
     """Set the inertia of ``body`` including the bodies fused with it.
 
-    ``whole`` contains, by element, the bodies of the unreduced model with their inertias.
+    ``whole`` maps elements to bodies of the unreduced model, whose inertias are set.
     """
     own = whole[body.element]
     body.mass, body.inertia, body.ipos, body.iquat = own.mass, own.inertia, own.ipos, own.iquat

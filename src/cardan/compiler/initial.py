@@ -38,13 +38,13 @@ _RADIUS_OF_PLANE = 0.1  # relative to its longer half side
 
 @kernel
 def _reach(s: Any, body: int, place: Any, radius: float) -> None:
-    """Enlarge ``s.size`` of a body so that a ball around its centre of mass contains a ball about `place`."""
+    """Enlarge a body's radius ``s.size`` about its centre of mass to contain the ball of `radius` about `place`."""
     s.size[body] = max(s.size[body], norm3(sub3(place, get3(s.xipos, body))) + radius)
 
 
 @kernel
 def _enclose(s: Any, place: Any, radius: float) -> None:
-    """Enlarge the box ``s.low``, ``s.high`` so that it contains a ball about `place`."""
+    """Enlarge the box ``s.low``, ``s.high`` to contain the ball of `radius` about `place`."""
     s.low[0] = min(s.low[0], place[0] - radius)
     s.low[1] = min(s.low[1], place[1] - radius)
     s.low[2] = min(s.low[2], place[2] - radius)
@@ -106,9 +106,9 @@ def find_extent(m: Model, s: Any) -> None:
 
 @kernel
 def find_means(m: Model, s: Any) -> None:
-    """Compute centre and extent of the model, and means of dof inertias, body masses and body sizes, without the world.
+    """Compute the model's centre and extent, and the means of dof inertias, body masses and body sizes.
 
-    If the model has no dofs or no bodies, the corresponding means are not changed.
+    The world body is excluded. If the model has no dofs or no bodies, the corresponding means are not changed.
     """
     inertia = mass = size = extent = 0.0
     for dof in range(m.nv):
@@ -130,7 +130,7 @@ def find_means(m: Model, s: Any) -> None:
 
 _FREE, _BALL = int(mjtJoint.mjJNT_FREE), int(mjtJoint.mjJNT_BALL)
 ONLY_SLIDES = 2
-"""`body_simple` of a body that slides along its principal axes: it counts as free to move."""
+"""Value of ``body_simple`` for a body that only slides. Its translational inverse weight is 1 / mass."""
 MASSLESS, NOT_FINITE = 1, 2
 """Error codes of `find_constants`: a sliding body without mass; weights that are not finite."""
 _LARGEST = 1.7e308
@@ -234,7 +234,7 @@ def find_statistics(m: Model, s: Any, _unused: int, _neither: int) -> int:
 
 @native_over("Model", "Initial")
 def find_constants(m: Model, s: Any, _unused: int, _neither: int) -> int:
-    """Compute masses, weights, lengths and poses. Returns `MASSLESS` or `NOT_FINITE` on failure, else 0.
+    """Compute masses, inverse weights, lengths and poses. Return `MASSLESS` or `NOT_FINITE` on failure, else 0.
 
     `s` is the structure `INITIAL`; the integers `_unused` and `_neither` are required by `native_over`.
     """

@@ -1,4 +1,4 @@
-"""Joints and their degrees of freedom (spec: modeling, "joint" and "freejoint"), one attribute at a time."""
+"""Joints and their degrees of freedom (spec: modeling, "joint" and "freejoint")."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def _put_dofs(build: Build, found: Attached, joints: Resolved, widths: list[int]
 
 
 def _check_together(body: Body) -> None:
-    """Check the joints of a body: at most six dofs, nothing beside a free joint, no rotation after a ball joint."""
+    """Check that a body has at most six dofs, no joint besides a free joint, and no rotation after a ball joint."""
     types = [joint.type for joint in body.joints]
     if len(types) <= _LARGEST_DOFS and _SCALAR.issuperset(types):
         return
@@ -133,7 +133,7 @@ def _force_limits(build: Build, joints: Resolved, words: list[str]) -> list[bool
 
 
 def _places(build: Build, found: Attached, joints: Resolved, words: list[str]) -> tuple[list[Vec3], list[Vec3]]:
-    """Return positions and axes in the body frames.
+    """Return the positions and axes of all joints in the body frames.
 
     By convention, free joints are at the origin, and the axis of free and ball joints is z.
     """
@@ -157,7 +157,7 @@ def _places(build: Build, found: Attached, joints: Resolved, words: list[str]) -
 
 
 def _limits(build: Build, joints: Resolved, words: list[str]) -> list[bool]:
-    """Return which joints have limits. Free joints have none; the range of a ball joint is an angle from 0."""
+    """Return whether each joint has limits. Free joints have none; the range of a ball joint must start at 0."""
     auto = build.settings["autolimits"]
     limits: list[bool] = []
     for element, word, flag, bounds in zip(joints.elements, words, joints["limited"], joints["range"], strict=True):
@@ -172,7 +172,7 @@ def _limits(build: Build, joints: Resolved, words: list[str]) -> list[bool]:
 
 
 def _positions(build: Build, joints: Resolved, words: list[str]) -> tuple[list[Any], list[Any]]:
-    """Return initial and spring rest positions, one tuple for each joint. None: the pose of the body (free joints)."""
+    """Return each joint's initial and spring rest positions, or None for free joints, which have the body's pose."""
     columns: list[list[Any]] = []
     for name in ("ref", "springref"):
         column: list[Any] = []

@@ -1,9 +1,10 @@
 """Mobility of bodies and degrees of freedom: native recursions over the kinematic tree.
 
-The *mobility* of a body is J M^-1 J' with J the Jacobian of its spatial velocity: the map from a force on the body to
-its acceleration. It follows from that of the parent, dof by dof, if articulated inertias are known. Both passes take
-time proportional to the number of dofs. All vectors are about the centre of mass of the whole tree, rotation first,
-like `cdof` and `cinert`. `s` is the structure `Initial` (`cardan.compiler.initial`).
+The *mobility* of a body is J M^-1 J', where J is the Jacobian of its spatial velocity. It maps a force on the body to
+the body's acceleration. A first pass computes articulated inertias. A second pass computes each body's mobility from
+the parent's mobility, dof by dof. Both passes take time proportional to the number of dofs. All vectors are about the
+centre of mass of the whole tree, rotation first, like `cdof` and `cinert`. `s` is the structure `Initial`
+(`cardan.compiler.initial`).
 
 Sources: R. Featherstone, Rigid Body Dynamics Algorithms, 2008, chapter 7; K. Kreutz-Delgado, A. Jain, G. Rodriguez,
 Recursive formulation of operational space control, International Journal of Robotics Research 11, 1992.
@@ -42,7 +43,7 @@ def _times(matrix: Any, body: int, v: Any) -> Any:
 
 @kernel
 def _add_product(matrix: Any, body: int, u: Any, v: Any, scale: float) -> None:
-    """Add a scaled product u v' to the matrix of a body."""
+    """Add the outer product u v', multiplied by `scale`, to the matrix of a body."""
     first = 6 * body
     set6(matrix, first, add_scaled6(get6(matrix, first), v, scale * u[0]))
     set6(matrix, first + 1, add_scaled6(get6(matrix, first + 1), v, scale * u[1]))
@@ -107,7 +108,7 @@ def _weigh_body(s: Any, body: int) -> None:
 
 @kernel
 def find_mobilities(m: Model, s: Any) -> None:
-    """Compute weights of all dofs and bodies from `cinert`, `cdof` and `arm`; those of the world are 0."""
+    """Compute the inverse weights of all dofs and bodies from `cinert`, `cdof` and `arm`; 0 for the world body."""
     _articulate(m, s)
     s.body_weight[0, 0] = 0.0
     s.body_weight[0, 1] = 0.0

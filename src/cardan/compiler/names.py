@@ -68,7 +68,7 @@ def fill_name_tables(build: Build, m: MjModel) -> None:
 
 @native_over("Model", "Names")
 def find_places(m: Model, s: Any, first: int, _unused: int) -> int:
-    """Fill the hash tables. `first` is the address of the first object's name, after the model's name."""
+    """Fill the hash tables. `first` is the address of the first object's name, after the model's name. Return 0."""
     for k in range(len(s.place)):
         s.place[k] = -1
     at, table = first, 0
@@ -134,7 +134,7 @@ def put_tuples(build: Build) -> None:
 
 
 def add_keyframes(build: Build) -> None:
-    """Add keyframes, in the user's order; missing parts are those of the initial configuration."""
+    """Add keyframes, in the user's order. Missing parts are filled from the initial configuration."""
     columns = build.columns
     mocap = [body for body, number in zip(build.bodies, columns["body_mocapid"], strict=True) if number >= 0]
     defaults: dict[str, tuple[float, ...]] = {
@@ -164,7 +164,7 @@ def add_keyframes(build: Build) -> None:
 
 
 _WHOLE = {"mpos": 3, "mquat": 4}
-"""Numbers of one body in parts of a keyframe that are given for whole bodies only."""
+"""Numbers per body, for the parts of a keyframe that can only be given for whole bodies."""
 
 
 def _state(
@@ -172,7 +172,7 @@ def _state(
 ) -> tuple[float, ...]:
     """Return one part of a keyframe; the default replaces missing and NaN entries.
 
-    MuJoCo 3.1 refuses keyframes with missing entries, 4.0 accepts them. Here they give a warning.
+    MuJoCo 3.1 rejects keyframes with missing entries, 4.0 accepts them. Here they cause a warning.
     """
     if not given:
         return default

@@ -50,7 +50,7 @@ class Joint(NamedTuple):
 
 
 def from_columns(kind: type[Row], *columns: Iterable[Any]) -> list[Row]:
-    """Make named tuples from one column for each member; takes a third of the time of calling the constructor."""
+    """Make named tuples from one column per member. The constructor would take three times as long."""
     return [*map(partial(tuple.__new__, kind), zip(*columns, strict=True))]
 
 
@@ -96,7 +96,7 @@ class Body:
         return []
 
     def parts(self, kind: str) -> list[Placed]:
-        """Return the objects of one kind; a repeated body has its own parts if they differ from the pattern."""
+        """Return the objects of one kind. A repeated body has its own copies if any differs from the pattern."""
         found = self.content.get(kind, [])
         pattern = self.element.pattern
         if pattern is None or not any(pattern.varies(part) for part, _ in found):
@@ -105,7 +105,7 @@ class Body:
         return [(own.get(part, part), frames) for part, frames in found]
 
     def absorb(self, placed: Placed) -> list[Placed]:
-        """Take over the objects of a static body that is fused with this one. Return its child bodies."""
+        """Take over the objects of a static body that is fused with this one. Return the static body's children."""
         element, frames = placed
         self.fused += (placed,)
         return self._sort(element, (*frames, element))

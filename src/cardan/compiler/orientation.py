@@ -44,7 +44,8 @@ def element_poses(
 ) -> list[Pose]:
     """Return the poses of elements in their bodies; ``frames`` holds the frames around each element, outermost first.
 
-    An element with ``fromto``, an entry of ``segments``, gets an arbitrary pose, which the caller replaces.
+    ``segments`` holds each element's ``fromto`` or None. An element with ``fromto`` gets an arbitrary pose, which the
+    caller must replace.
     """
     identity = IDENTITY[1]
     quats = [quat if quat == identity else unit_quat(quat) for quat in resolved["quat"]]
@@ -64,7 +65,7 @@ def element_poses(
 
 
 def frame_tolerance(build: Build) -> float:
-    """Return the largest difference of two frames that count as the same: in MuJoCo 3.1 they must be equal."""
+    """Return the difference below which two frames count as equal; 0 in MuJoCo 3.1, where they must be identical."""
     return 1e-6 if build.tree.compat == "4.0" else 0.0
 
 

@@ -1,6 +1,6 @@
 """Collisions of meshes that are not convex: convex pieces, exact distances, and a warning about large hulls.
 
-A mesh states by its attribute ``convex`` how geoms of type mesh collide:
+The attribute ``convex`` of a mesh specifies how its geoms of type mesh collide:
 
 - ``hull``: by the convex hull of the mesh, as in MuJoCo.
 - ``decompose``: by convex pieces. Each piece is a mesh ``NAME@1``, ``NAME@2``, ... after the meshes of the user, and an
@@ -9,7 +9,7 @@ A mesh states by its attribute ``convex`` how geoms of type mesh collide:
   nothing. ``geom_piece`` of a piece is its number.
 - ``exact``: by the signed distance of the mesh. The geom gets the type sdf and the plugin `DISTANCE`.
 
-Geoms that cannot collide, and geoms that a shape is fitted to, are not affected (docs/nonconvex.md).
+Geoms that cannot collide, and primitive shapes fitted to a mesh, are not affected (docs/nonconvex.md).
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ if TYPE_CHECKING:
 DISTANCE = "mujoco.sdf.sdflib"
 """Plugin of geoms that collide by the exact distance of their mesh."""
 MOST_NAMED = 5
-"""Largest number of meshes that the warning names."""
+"""Largest number of meshes that the warning about large hulls lists."""
 LARGE = 1.5
-"""Ratio of the volumes of a hull and of its mesh above which there is a warning."""
+"""Ratio of a hull's volume to its mesh's volume above which a warning is issued."""
 THRESHOLDS = (0.01, 1.0)
 """Smallest and largest concavity of convex pieces."""
 _PIECE = {"type": "mesh", "mass": 0.0, "material": None, "user": None, "shellinertia": False, "fluidshape": "none"}
@@ -45,7 +45,7 @@ _PIECE = {"type": "mesh", "mass": 0.0, "material": None, "user": None, "shelline
 
 
 def piece_name(whole: str, number: int) -> str:
-    """Return the name of a piece, a geom or a mesh; pieces of one whole are numbered from 1."""
+    """Return the name of piece ``number`` (from 1) of the geom or mesh with the name ``whole``."""
     return f"{whole}@{number}"
 
 
@@ -53,9 +53,10 @@ def piece_name(whole: str, number: int) -> str:
 
 
 def piece_meshes(build: Build) -> list[Element]:
-    """Decompose the meshes that ask for it, and return the elements of the pieces; all meshes must have been read.
+    """Decompose meshes whose ``convex`` is "decompose", and return the ``mesh`` elements of their pieces.
 
-    Names of pieces are recorded in ``build.pieces``, by mesh. A mesh that is a single piece keeps its hull.
+    All meshes must have been read. ``build.pieces`` records the names of the pieces, by mesh. A mesh with a single
+    piece collides by its convex hull.
 
     Raises:
         MjcfError: a parameter is wrong, the library is missing, or it fails.
@@ -83,7 +84,7 @@ def _check_parameters(element: Element, values: dict[str, Any]) -> None:
 
 
 def _colliding_meshes(build: Build) -> set[str]:
-    """Return the names of meshes by which geoms collide."""
+    """Return the names of the meshes of all geoms that collide as meshes."""
     paired = _paired(build)
     geoms = [part for part in build.tree.worldbody.descendants() if part.row.kind == "geom"]
     return {values["mesh"] for geom in geoms if _collides(values := geom.resolved(), geom.name, paired)}
@@ -145,7 +146,7 @@ def with_pieces(build: Build, found: Attached) -> tuple[Attached, list[int]]:
     """Insert the geoms of pieces after the geoms of decomposed meshes.
 
     Returns:
-        The geoms; for each element, the number of the piece that it is, or 0.
+        All geoms, and for each element its number as a piece, or 0 if it is not a piece.
     """
     if not build.pieces:
         return found, [0] * len(found.elements)
@@ -175,7 +176,7 @@ def with_pieces(build: Build, found: Attached) -> tuple[Attached, list[int]]:
 
 
 def _piece_geoms(build: Build, element: Element, name: str | None, paired: set[str]) -> list[Element]:
-    """Return the elements of the pieces of a geom, or an empty list. ``name`` is its name if it is in a pair."""
+    """Return the elements of a geom's pieces, if it has any. ``name`` is the geom's name if the geom is in a pair."""
     values = element.resolved()
     names = build.pieces.get(values["mesh"] or "")
     if names is None or not _collides(values, name, paired):
@@ -193,12 +194,12 @@ def _geom_name(name: str | None, k: int) -> str | None:
 
 
 def _repeated(column: Iterable[Any], repeats: Sequence[int]) -> list[Any]:
-    """Repeat each value of a column a number of times of its own."""
+    """Repeat each value of a column as many times as its entry in ``repeats`` specifies."""
     return [value for value, count in zip(column, repeats, strict=True) for _ in range(count)]
 
 
 def _counts(counts: list[tuple[Any, int]], repeats: Sequence[int]) -> list[tuple[Any, int]]:
-    """Return the number of geoms of each body, with pieces; ``repeats`` are numbers of geoms by geom."""
+    """Return each body's number of geoms including pieces. ``repeats`` is, for each geom, 1 + its number of pieces."""
     found: list[tuple[Any, int]] = []
     start = 0
     for body, count in counts:
@@ -211,7 +212,7 @@ def _counts(counts: list[tuple[Any, int]], repeats: Sequence[int]) -> list[tuple
 
 
 def warn_of_large_hulls(build: Build) -> None:
-    """Warn of meshes that collide by a hull much larger than they are, unless ``convex`` asks for the hull."""
+    """Warn about colliding meshes whose convex hulls are much larger than the meshes, unless ``convex`` is set."""
     found: list[tuple[str, float]] = []
     for name, mesh in build.meshes.items():
         if mesh.collides and mesh.cloud_hull is None and not mesh.element.is_set("convex"):
@@ -238,7 +239,7 @@ def add_distances(build: Build) -> None:
 
 
 def geoms_with_distance(build: Build, geoms: Resolved) -> dict[int, int]:
-    """Return the plugin instances of geoms that collide by the exact distance of their mesh, by index."""
+    """Map the indices of geoms that collide by their mesh's exact distance to the ids of their plugin instances."""
     if not build.distances:
         return {}
     found: dict[int, int] = {}

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 _BEARERS = {"worldbody": "passive", "body": "passive", "geom": "sdf"}
-"""Elements of the world that may have an instance, and the capability that its plugin must have."""
+"""Capability that the plugin of an instance must have, for each tag of elements that may have an instance."""
 
 
 class Instance(NamedTuple):
@@ -53,7 +53,7 @@ def add_plugins(build: Build) -> None:
 
 
 def add_own_instances(build: Build) -> None:
-    """Find or add the instances of actuators and sensors, then those of other elements in the order of the text."""
+    """Find or add the instances of actuators and sensors, then the instances of other elements in document order."""
     for section in ("actuator", "sensor"):
         for element in build.tree.section(section).all("plugin"):
             build.own_instances[element] = own_instance(build, element, section)

@@ -62,7 +62,8 @@ def _has_references(tree: ModelTree) -> bool:
 def _kept_bodies(tree: ModelTree) -> set[Element]:
     """Return the bodies that 4.0 does not fuse, whether static or not.
 
-    These are bodies to which elements refer, whose sites have sensors of force or torque, or which have plugins.
+    These are bodies that elements refer to, that have force or torque sensors at their sites, or that have a plugin or
+    a sleep policy.
     """
     found: set[Element | None] = set()
     for element in tree.root.descendants():
@@ -93,7 +94,7 @@ def _moves(body: Body) -> bool:
 
 
 def keep_bodies_with_forces(build: Build, whole: dict[Element, Body]) -> None:
-    """Keep the static bodies on which 4.0 computes other forces than on their parents: of fluids, against gravity.
+    """Keep static bodies for which 4.0 computes fluid forces or gravity compensation apart from those of their parents.
 
     ``whole`` is the result of `inertias_of_whole`.
     """
@@ -109,7 +110,7 @@ def keep_bodies_with_forces(build: Build, whole: dict[Element, Body]) -> None:
 
 
 def _referred(build: Build) -> set[Element]:
-    """Return elements that relations, actuators, sensors or tuples refer to, and the textures of such materials."""
+    """Return elements that relations, actuators, sensors or tuples refer to, and textures of materials among them."""
     found: set[Element] = set()
     for section in _REFERRING:
         for element in build.tree.section(section).descendants():

@@ -38,7 +38,7 @@ def add_contacts(build: Build) -> None:
 def _add_pairs(build: Build, elements: list[Element]) -> None:
     """Add contact pairs. The geom with the lower id becomes the first geom of its pair.
 
-    If convex pieces collide for a geom, there is a pair for each piece. Only the first of these pairs has a name.
+    If a geom has convex pieces, one pair is added for each piece. Only the first of these pairs has a name.
     """
     if not elements:
         return
@@ -137,7 +137,7 @@ def add_equalities(build: Build) -> None:
 
 
 def _data(equalities: Resolved) -> list[tuple[float, ...]]:
-    """Return ``eq_data`` as far as the user gave it; `set_equality_data` computes the rest."""
+    """Return the part of ``eq_data`` that the user specified; `set_equality_data` computes the rest."""
     names = {"anchor": None, "relpose": None, "torquescale": 1.0, "polycoef": _PROPORTIONAL}
     values = [equalities.get(name, missing) for name, missing in names.items()]
     rows: list[tuple[float, ...]] = []

@@ -176,7 +176,7 @@ def _reference(build: Build, element: Element) -> tuple[int, int]:
 
 
 def _check(build: Build, element: Element, objid: int, types: dict[int, str]) -> None:
-    """Check that the sensor's object has the measured quantity: type and limit of joints, limit of tendons."""
+    """Check that a sensor's object suits the sensor: for example, that a joint has limits if the sensor needs them."""
     tag = element.row.tag
     allowed = _JOINT_TYPES.get(tag)
     if allowed and types[objid] not in allowed:

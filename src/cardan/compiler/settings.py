@@ -26,7 +26,7 @@ _MEANS_OVER_NOTHING = {"stat.meaninertia": 1.0, "stat.meanmass": 1.0, "stat.mean
 
 
 def put_settings(tree: ModelTree, m: MjModel) -> None:
-    """Fill ``m.opt``, ``m.vis`` and the means in ``m.stat``, as they are for a model without dofs and bodies."""
+    """Fill ``m.opt`` and ``m.vis``. Set the means in ``m.stat`` to those of a model without dofs and bodies."""
     (slots, words, head), memory = _default(tree.compat), internals.memory(m)
     memory.slots[slots] = words
     memory.buffer[: len(head)] = head
@@ -54,7 +54,7 @@ def _given(element: Element) -> dict[str, Any]:
 
 
 def put_fields(m: MjModel, values: dict[str, Any]) -> None:
-    """Set fields of the model by name. Names that are not fields are ignored: options are derived from them."""
+    """Set fields of the model by name. Skip other names: they are attributes from which options are derived."""
     fields = {name: MODEL.by_name[name] for name in values if name in MODEL.by_name}
     internals.memory(m).set_scalars({name: values[name] for name, field in fields.items() if field.is_scalar})
     fill_columns(internals.memory(m), {name: values[name] for name, field in fields.items() if not field.is_scalar})
@@ -62,9 +62,9 @@ def put_fields(m: MjModel, values: dict[str, Any]) -> None:
 
 @cache
 def _default(version: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the settings of a version: slots of scalars, their words, and the start of the buffer.
+    """Return the default settings of a version: slots of scalars, values of scalars, and the start of the buffer.
 
-    Arrays of settings have fixed sizes and are the first in every model's buffer.
+    The buffer of every model starts with the arrays of settings, which have fixed sizes.
     """
     tree, m = ModelTree(compat=version), MjModel({})
     option = tree.section("option")

@@ -24,8 +24,8 @@ class Shape:
 
     ``nsize`` is the number of its sizes. The functions compute from the sizes: ``half``, the half sides of the bounding
     box; ``radius``, the radius of the bounding sphere; ``volume``, the volume; ``inertia``, the principal moments for a
-    given mass; ``semiaxes``, the semiaxes of the ellipsoid that replaces the geom in a fluid. They are rounded as in
-    the reference, since the principal axes of bodies with symmetry depend on rounding.
+    given mass; ``semiaxes``, the semiaxes of the ellipsoid that replaces the geom in a fluid. All results are rounded
+    as in the reference, since the principal axes of bodies with symmetry depend on rounding.
     """
 
     nsize: int
@@ -146,7 +146,7 @@ _WEIGHTS = (*_HALF, *reversed(_HALF[:-1]))
 
 
 def _integral(own: float, other1: float, other2: float) -> float:
-    """Compute abc int_0^inf dt / ((a^2 + t) sqrt((a^2 + t) (b^2 + t) (c^2 + t))), where a is the own semiaxis.
+    """Compute abc int_0^inf dt / ((a^2 + t) sqrt((a^2 + t) (b^2 + t) (c^2 + t))), where a, b, c are the arguments.
 
     Added masses of an ellipsoid follow from these integrals (Lamb, Hydrodynamics, section 114). With t = scale u^3 / (1
     - u)^2 the variable u runs from 0 to 1, and the integrand is smooth at both ends. Kronrod's nodes and weights have
@@ -172,7 +172,7 @@ def _added_mass(semiaxes: Vec3) -> tuple[float, ...]:
 
 
 def _added_moment(semiaxes: Vec3, shares: Vec3, axis: int, volume: float) -> float:
-    """Return the added moment about one axis; zero for a body of revolution about it."""
+    """Return the added moment about one axis; 0 if the ellipsoid is rotationally symmetric about this axis."""
     b, c = semiaxes[(axis + 1) % 3] ** 2, semiaxes[(axis + 2) % 3] ** 2
     if b == c:
         return 0.0

@@ -124,7 +124,7 @@ def _written(element: Element, values: dict[str, Any]) -> Skin:
 
 
 def _joined(code: str, parts: Sequence[Sequence[Any]]) -> np.ndarray:
-    """Concatenate sequences of numbers to one array; ``code`` is the type of the numbers (`array.array`)."""
+    """Concatenate sequences of numbers into one array; ``code`` is the numbers' type code (see `array.array`)."""
     if all(isinstance(part, array) and part.typecode == code for part in parts):
         return np.frombuffer(b"".join(cast("Sequence[array[Any]]", parts)), code)
     return np.array([*chain.from_iterable(parts)], code)

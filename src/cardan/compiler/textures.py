@@ -22,17 +22,17 @@ if TYPE_CHECKING:
 
 ORDER, LAG = 31, 3
 SKIPPED = 341
-"""Count of numbers that are discarded at the beginning."""
+"""Number of random numbers that are discarded at the beginning."""
 MOST = 2147483647
-"""Largest number, and the modulus of the first ones."""
+"""Largest random number, and the modulus of the generator of the first `ORDER` numbers."""
 
 
 def random_numbers(count: int, seed: int) -> np.ndarray:
-    """Return the first ``count`` numbers of `rand` of C libraries on Linux: 0 to `MOST`, (count,) uint32.
+    """Return the first ``count`` numbers of the function `rand` of GNU's C library: 0 to `MOST`, (count,) uint32.
 
     Each number is the sum, modulo 2^32, of the numbers 3 and 31 places before it; its lowest bit is dropped. The first
     31 come from the generator of Park and Miller (1988), "Random number generators: good ones are hard to find". The
-    sequence is divided into runs of equal length, which are generated side by side.
+    sequence is divided into runs of equal length, and each array operation advances all runs.
     """
     first = [seed]
     while len(first) < ORDER:
@@ -153,21 +153,21 @@ def _gradient_2d(width: int, height: int, rgb1: Colour, rgb2: Colour) -> Image:
 
 
 def _flat_cube(width: int, rgb1: Colour, rgb2: Colour) -> Image:
-    """Return the second colour on the face below, and the first one on the other faces."""
+    """Return the faces of a cube: the second colour on the bottom face, the first colour on the others."""
     image = uniform(rgb1, 6, width, width)
     image[_DOWN] = as_bytes(rgb2)
     return image
 
 
 def _checker_cube(width: int, rgb1: Colour, rgb2: Colour) -> Image:
-    """Return checker fields on the first four faces, with the colours exchanged on the last two."""
+    """Return the faces of a cube with checker fields. The colours are exchanged on the last two faces."""
     image = np.repeat(_checker(width, width, rgb1, rgb2), 6, axis=0)
     image[4:] = _checker(width, width, rgb2, rgb1)
     return image
 
 
 def _gradient_cube(width: int, rgb1: Colour, rgb2: Colour) -> Image:
-    """Return a gradient by elevation: the first colour at the zenith, the second one at the nadir."""
+    """Return the faces of a cube with a gradient by elevation, from the first colour (zenith) to the second (nadir)."""
     x = _grid(width)
     side = np.arctan2(x[:, None], np.sqrt(1.0 + x * x)) / (0.5 * pi)
     pole = np.arctan2(1.0, np.sqrt(x * x + x[:, None] ** 2)) / (0.5 * pi)

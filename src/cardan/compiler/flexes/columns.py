@@ -138,7 +138,7 @@ def add_flexes(build: Build) -> None:
 
 
 def _flex(build: Build, element: Element, poses: list[Pose]) -> Flex:
-    """Return the checked data of a flex. Elements of solids are reordered so that all have the same orientation."""
+    """Check a flex and return its data. In solids, reorder the elements' vertices to give all the same orientation."""
     values = element.resolved()
     dim = values["dim"]
     if dim not in (1, 2, 3):
@@ -200,7 +200,7 @@ def _elements(element: Element, flat: tuple[int, ...], dim: int, count: int) -> 
 
 
 def _put(build: Build, element: Element, flex: Flex) -> None:
-    """Add one flex: its rows in all fields."""
+    """Append one flex to all fields of flexes."""
     values = element.resolved()
     contact, edge = _part(element, "contact"), _part(element, "edge")
     if edge["stiffness"] > 0.0 and values["dim"] > 1:
@@ -242,13 +242,13 @@ def _put(build: Build, element: Element, flex: Flex) -> None:
 
 
 def _part(element: Element, tag: str) -> dict[str, Any]:
-    """Return the values of a child element, or the defaults of the language if the child is absent."""
+    """Return the attribute values of a child element, or MJCF's defaults if the child is absent."""
     part = element.child(tag)
     return part.resolved() if part is not None else element.row.children[tag].defaults_in(element.tree.compat)
 
 
 def _add_tree(build: Build, flex: Flex, tables: Topology, contact: dict[str, Any]) -> tuple[int, int]:
-    """Add the bounding volume hierarchy over the elements that can collide; returns its address and number of nodes.
+    """Add the bounding volume hierarchy over the elements that can collide; return its address and number of nodes.
 
     In solids, only elements in the outer layers can collide.
     """

@@ -25,8 +25,8 @@ def set_flex_constants(m: MjModel, d: MjData | Scratch, weigh: Callable[[np.ndar
     """Set ``flex_xvert0``, ``flexedge_length0`` and ``flexedge_invweight0``.
 
     If both bodies of an edge only slide, its inverse weight is the mean of 1 / mass, as in the reference. Other edges
-    have one only if they exert forces, passive or by a constraint. It is J M^-1 J', where J is the derivative of
-    the length. ``weigh`` computes J M^-1 J' for rows of J.
+    have an inverse weight only if they exert passive or constraint forces. It is J M^-1 J', where J is the derivative
+    of the edge's length with respect to the dofs. ``weigh`` computes J M^-1 J' for rows of J.
     """
     bodies = np.asarray(m.flex_vertbodyid)
     rotation = np.asarray(d.xmat)[bodies].reshape(-1, 3, 3)

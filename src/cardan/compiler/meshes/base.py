@@ -1,4 +1,4 @@
-"""One mesh asset: read, scaled, centred on its mass and rotated to its principal axes (spec: modeling, "mesh")."""
+"""One mesh asset: reading, scaling, and conversion to the frame of its principal axes (spec: modeling, "mesh")."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ class Mesh:
         self.face_texcoord = no_coordinates if raw.face_texcoord is None else raw.face_texcoord
 
     def _mirrored(self, raw: RawMesh) -> tuple[str, ...]:
-        """Return the tables of corners whose order is reversed because the scale mirrors the mesh."""
+        """Return the names of the tables of corners whose order must be reversed if the scale mirrors the mesh."""
         raise NotImplementedError
 
     def _place(self, scale: np.ndarray) -> None:
@@ -152,7 +152,7 @@ class Mesh:
 
     @property
     def bulge(self) -> float:
-        """Volume of the convex hull in units of the mesh's volume, which has a meaning only for closed meshes."""
+        """Ratio of the convex hull's volume to the mesh's volume, meaningful only for closed meshes."""
         return self._read_mesh.bulge
 
     @property
@@ -195,7 +195,7 @@ class Mesh:
 def check_orientation(element: Element, face: np.ndarray) -> None:
     """Check that all faces have a consistent orientation, which the exact volume requires.
 
-    Two faces that share an edge must pass along it in opposite directions. Faces with a repeated vertex are ignored.
+    Two faces that share an edge must list its vertices in opposite orders. Faces with a repeated vertex are ignored.
     """
     start = face[(face != np.roll(face, 1, axis=1)).all(axis=1)].astype(np.int64)
     edge = np.sort((start << 32 | start[:, [1, 2, 0]]).ravel())

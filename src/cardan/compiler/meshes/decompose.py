@@ -1,9 +1,9 @@
 """Convex pieces of a mesh, from the library CoACD (the extra ``cardan[decompose]``) or from the cache.
 
-Pieces are cached by content: the key covers vertices, faces and parameters, and so nothing depends on the place of a
-file. The cache is the user's cache folder, beside compiled kernels (`cardan.jit.cache.store`). It is pruned with them.
-A model whose pieces are in the cache needs no library. Several processes that need the same pieces wait for the first
-one.
+Pieces are cached by content: the key depends on vertices, faces and parameters, but not on the file's path. They are
+stored in the user's cache folder, like compiled kernels (`cardan.jit.cache.store`), and pruned with them. If all pieces
+of a model are in the cache, the library is not needed. If several processes need the same pieces, one process computes
+them while the others wait.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from cardan.threads import Locked
 
 LIBRARY, EXTRA = "coacd", "decompose"
 FORMAT = "cardan pieces 1"
-"""Part of every key, to be changed with the meaning of cached files."""
+"""Version of the format of cached files, part of every cache key."""
 NAME, SYMBOL = "pieces", "npz"
 """First word of the names of cached files, and their first line."""
 MOST_KEPT = 64
 """Largest number of decompositions that a process keeps in memory."""
 INTERVAL = 0.2
-"""Time after which the progress is shown again, s."""
+"""Time between two calls of ``waiting``, s."""
 FLAT = 1e-5
 """A piece whose thickness is below this share of its length has no volume, and is left out."""
 
@@ -55,7 +55,7 @@ def convex_pieces(
         face: vertex indices of the triangles, counter-clockwise from outside (m, 3).
         threshold: concavity that pieces may have, relative to the size of the mesh, 0.01 to 1.
         maxpieces: largest number of pieces, or -1.
-        waiting: called again and again while the library works.
+        waiting: function called every `INTERVAL` seconds while the library works.
 
     Raises:
         DecompositionError: the library is missing, or it fails.
@@ -96,7 +96,7 @@ def _cached(key: str) -> Pieces | None:
 
 
 def _unpacked(content: bytes) -> Pieces:
-    """Return the pieces that the process wrote, without those that have no volume."""
+    """Return the pieces in an archive that the process wrote, except pieces without volume."""
     with np.load(io.BytesIO(content)) as archive:
         points, count = archive["points"].astype(np.float32), archive["count"]
     parts = np.split(points, np.cumsum(count)[:-1])
@@ -104,7 +104,7 @@ def _unpacked(content: bytes) -> Pieces:
 
 
 def _has_volume(points: np.ndarray) -> bool:
-    """Return whether points are not all in a plane."""
+    """Return whether points span a volume: their thickness is more than `FLAT` times their length."""
     if len(points) < 4:
         return False
     extents = np.linalg.svd(points - points.mean(axis=0), compute_uv=False)
@@ -130,7 +130,7 @@ def _decompose(
 def _run(given: bytes, waiting: Callable[[], None]) -> tuple[int, bytes, bytes]:
     """Run the process with standard input ``given``; return its exit status, standard output and standard error.
 
-    An exception, such as that of Ctrl-C, ends the process.
+    If an exception occurs, such as KeyboardInterrupt, the process is killed.
     """
     script = Path(__file__).with_name("coacd_process.py")
     path = os.pathsep.join(part for part in sys.path if part)

@@ -1,8 +1,8 @@
 """Meshes by the rules of MuJoCo 4.0: vertices, volume, centre and inertia are in double precision.
 
 The attribute ``inertia`` of a mesh defines how mass is distributed: over the pyramids between its faces and their
-centroid, with or without sign, over the convex hull, or over the surface. All sums run over the triangles one after the
-other, since results then agree to the last bit.
+centroid (with signed or absolute volumes), over the convex hull, or over the surface. Sums add one triangle after the
+other, so that results agree with the reference to the last bit.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from cardan.maths.quaternion import neg_quat, normalize4
 from cardan.spec.builtins import has_volume
 
 ROUND = 1e-7
-"""Relative difference of principal moments, and relative size of products of inertia, that do not count.
+"""Relative tolerance below which principal moments count as equal, and products of inertia as 0.
 
-The axes of round and regular shapes are therefore those of the file.
+Round and regular shapes therefore keep the axes of the file.
 """
 
 
@@ -60,7 +60,7 @@ class DoubleMesh(Mesh):
 
     @property
     def _kind(self) -> str:
-        """Distribution of mass: the attribute ``inertia``, or what other settings put in place of its default."""
+        """Distribution of mass: the attribute ``inertia``. Other settings can override its default, "legacy"."""
         word: str = self.values["inertia"]
         builtin = self.values["builtin"]
         is_flat = builtin is not None and not has_volume(builtin, self.values["params"])
@@ -69,7 +69,7 @@ class DoubleMesh(Mesh):
         return "exact" if word == "legacy" and self.exact else word
 
     def properties(self, on_surface: bool) -> MassProperties:
-        """Return the mass properties; if geoms have ``shellinertia``, those of the surface.
+        """Return the mass properties of the mesh, or of its surface if geoms have ``shellinertia`` (``on_surface``).
 
         Raises:
             MjcfError: the mesh has no mass in this distribution, or its geoms disagree about ``shellinertia``.
@@ -144,7 +144,7 @@ class DoubleMesh(Mesh):
 class Distribution(NamedTuple):
     """Mass of unit density in the triangles of a mesh, or in the pyramids from an apex to the triangles.
 
-    The apex of triangles only affects rounding.
+    If the mass is in the triangles, the apex only affects rounding.
     """
 
     vertex: np.ndarray  # (n, 3)
@@ -157,7 +157,7 @@ class Distribution(NamedTuple):
 
     @classmethod
     def of(cls, vertex: np.ndarray, face: Indices, weigh: str, apex: np.ndarray) -> Distribution:
-        """Return the distribution over the triangles of vertices in double precision."""
+        """Return the distribution for vertices in double precision; the arguments are the members of this class."""
         a, b, c = (vertex[face[:, k]] for k in range(3))
         middle = (a + b + c) / 3.0
         normal = _cross(b - a, c - a)
@@ -173,7 +173,7 @@ class Distribution(NamedTuple):
         return cls(vertex, face, weigh, apex, middle, weight, float(_sum(weight)))
 
     def moved(self, vertex: np.ndarray) -> Distribution:
-        """Return the same distribution for vertices whose origin is the centre of mass, with the apex there."""
+        """Return the distribution for vertices relative to the centre of mass. The new apex is the origin."""
         return Distribution.of(vertex, self.face, self.weigh, np.zeros(3))
 
     def centroid(self) -> np.ndarray:
@@ -181,11 +181,11 @@ class Distribution(NamedTuple):
         return _sum(self.weight[:, None] * self.middle) / self.total
 
     def centre(self) -> np.ndarray:
-        """Return the centre of mass (3,), if the apex of triangles is their centroid."""
+        """Return the centre of mass (3,). If the mass is in the triangles, the apex must be their centroid."""
         return _sum(self.weight[:, None] * (0.75 * self.middle + 0.25 * self.apex)) / self.total
 
     def second_moments(self) -> tuple[float, ...]:
-        """Return the rotational inertia about the origin, which is the apex: (xx, yy, zz, xy, xz, yz)."""
+        """Return the rotational inertia about the origin, which must be the apex: (xx, yy, zz, xy, xz, yz)."""
         a, b, c = (self.vertex[self.face[:, k]] for k in range(3))
         weight = self.weight / (12.0 if self.weigh == "area" else 20.0)
 
@@ -199,7 +199,7 @@ class Distribution(NamedTuple):
 
 
 def _sum(rows: np.ndarray) -> np.ndarray:
-    """Add rows one after the other."""
+    """Return the sum of all rows, added one after the other."""
     return np.cumsum(rows, axis=0)[-1]
 
 

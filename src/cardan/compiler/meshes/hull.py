@@ -89,7 +89,7 @@ def _graph_of(hull: Hull) -> np.ndarray:
 
 @kernel
 def _gather_faces(h: Any) -> None:
-    """Collect the faces around each vertex, in the order of the list."""
+    """Collect the faces around each vertex, in the order of ``h.face``."""
     for face in range(len(h.face)):
         for k in range(3):
             h.begin[h.local[h.face[face, k]], 1] += 1
@@ -109,7 +109,7 @@ def _gather_faces(h: Any) -> None:
 def link_vertices(h: Any, g: Any, listed: int, _unused: int) -> int:
     """Write the neighbours of each vertex in the order of the faces around it; return the number of entries.
 
-    If `listed` is set, the faces around vertices are collected first, in the order of the list of faces.
+    If `listed` is set, first collect the faces around each vertex, in the order of ``h.face``.
     """
     for k in range(len(h.order)):
         h.local[h.order[k]] = k

@@ -54,7 +54,10 @@ b50b03302 54b482b42b23 93b92341a 0a801a2b923b 41a3023b0b50 235a858251a53b5 59252
 a26a12102 a16126182148 259265645 058568526592 026064 268 8ab8b9 4904a9ab9 0b508b8ab ab5a54 1841b8b98 01b0b9
 1b4b84b08b50 b51 5a159a98a 4a0a90a59a15 10818a 14a 459498 590 084 -
 """
-"""Triangles by the corners inside (bit k: corner k): three edges each (hexadecimal); normals point outside."""
+"""Triangles for each set of corners inside the surface (bit k of the index: corner k), as in `_triangles`.
+
+Three hexadecimal digits are the edges of one triangle; "-" means that there are none.
+"""
 
 _CASES = _TABLE.split()
 
@@ -69,8 +72,9 @@ def _triangles(case: int) -> tuple[tuple[int, int, int], ...]:
 def marching_cubes(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return vertices (n, 3) and triangles (k, 3) of the surface on which a function is zero.
 
-    ``values`` are those of the function at integer coordinates (nx, ny, nz), negative inside. Vertices are interpolated
-    along the edges of unit cubes. Cubes, and edges with vertices, are ordered by z, then y, then x.
+    ``values`` are the function's values at integer coordinates (nx, ny, nz), negative inside. Vertices are interpolated
+    along the edges of unit cubes. Vertices are in the order of their edges, and triangles in the order of their cubes:
+    by z, then y, then x.
     """
     inside = values < 0.0
     nx, ny, nz = np.array(values.shape) - 1
@@ -118,7 +122,7 @@ CELLS = 300
 
 
 def implicit_mesh(shape: Shape, attributes: tuple[float, ...]) -> RawMesh:
-    """Return the surface of a shape as a mesh. Normals are those of a surface over unit cubes, as in the reference.
+    """Return the surface of a shape as a mesh. As in the reference, normals are computed on a grid of unit cubes.
 
     Raises:
         MeshDataError: there is no surface in the shape's box.

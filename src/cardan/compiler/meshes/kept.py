@@ -24,9 +24,9 @@ from cardan.formats.raw import RawMesh, checked
 from cardan.threads import Locked
 
 LARGEST = 1 << 28
-"""Largest size of vertices, normals, texture coordinates and corners in the cache, without hulls, bytes."""
+"""Largest total size of the meshes in the cache, without their hulls, bytes."""
 FEW = 1000
-"""Largest number of points of a hull that is cached by its points."""
+"""Largest number of points of a mesh whose hull is cached by these points."""
 MOST_HULLS = 256
 """Largest number of hulls that are cached by their points."""
 SETTLED = 2.0
@@ -63,9 +63,9 @@ class ReadMesh:
 
     @cached_property
     def bulge(self) -> float:
-        """Volume of the convex hull in units of the volume inside the triangles (infinite if that is 0).
+        """Ratio of the convex hull's volume to the volume inside the triangles (infinite if the latter is 0).
 
-        Scaling, even by different factors along the axes, does not change this ratio. It has a meaning only for closed
+        Scaling, even by different factors along the axes, does not change this ratio. It is meaningful only for closed
         meshes.
         """
         vertex = self.raw.vertex.astype(float)
@@ -84,7 +84,7 @@ class ReadMesh:
 
 
 def is_closed(vertex: np.ndarray, face: np.ndarray) -> bool:
-    """Return whether triangles form closed surfaces: they pass along each edge as often in either direction.
+    """Return whether triangles form closed surfaces: each edge occurs equally often in both directions.
 
     Vertices at the same position count as one.
     """
@@ -100,7 +100,7 @@ def is_closed(vertex: np.ndarray, face: np.ndarray) -> bool:
 
 
 def signed_volume(corner: np.ndarray) -> float:
-    """Return the volume inside closed triangles, whose corners are given (n, 3, 3); negative if they face inwards."""
+    """Return the volume enclosed by triangles with corners (n, 3, 3); negative if the triangles face inwards."""
     centred = corner - corner[:, 0].mean(axis=0) if len(corner) else corner
     return float(np.einsum("ij,ij->", centred[:, 0], np.cross(centred[:, 1], centred[:, 2]))) / 6.0
 

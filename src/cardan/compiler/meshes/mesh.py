@@ -24,7 +24,7 @@ _TREE_FIELDS = ("bvh_depth", "bvh_child", "bvh_nodeid", "bvh_aabb")
 def add_meshes(build: Build) -> None:
     """Read the mesh assets in the user's order, then the convex pieces of meshes.
 
-    Under 3.1, meshes that use words of later versions follow the rules of those versions.
+    Under 3.1, meshes that use attributes of later versions follow the rules of 4.0.
     """
     _read(build, build.tree.section("asset").all("mesh"))
     _read(build, piece_meshes(build))
@@ -57,7 +57,7 @@ def put_meshes(build: Build) -> None:
 
 
 def _put_mesh(build: Build, mesh: Mesh) -> None:
-    """Add one mesh, in its own frame even if no geom uses it."""
+    """Add one mesh to the fields. Even if no geom uses it, it is moved into its own frame."""
     mesh.settle()
     tree = box_tree(*mesh.boxes())
     tree_adr, *_ = [build.add_block(field, rows) for field, rows in zip(_TREE_FIELDS, tree, strict=True)]

@@ -30,7 +30,7 @@ NORMALS = Struct(
 def vertex_normals(surface: Surface, smooth: bool, is_4_0: bool = False) -> np.ndarray:
     """Return normals of vertices: area-weighted means over their faces. Sharp edges are excluded unless ``smooth``.
 
-    In MuJoCo 4.0 (``is_4_0``), small faces do not count, and without ``smooth`` small sums have no direction.
+    In MuJoCo 4.0 (``is_4_0``), small faces are ignored. Without ``smooth``, short sums of normals count as 0.
     """
     memory, count = StructMemory(NORMALS, {}), len(surface.vertex)
     total, unit = np.zeros((count, 3), np.float32), np.empty((count, 3), np.float32)
@@ -85,7 +85,7 @@ def _add_corner(f: Any, total: Any, face: int, vertex: int) -> None:
 @native_over("Surface", "Normals")
 @exact
 def sum_corners(f: Any, s: Any, _unused: int, _neither: int) -> int:
-    """Sum over all corners, rounded to single precision after each addition."""
+    """Sum the weighted face normals at each vertex, rounded to single precision after each addition. Return 0."""
     for i in range(len(f.face)):
         for j in range(3):
             _add_corner(f, s.total, i, f.face[i, j])
@@ -95,7 +95,7 @@ def sum_corners(f: Any, s: Any, _unused: int, _neither: int) -> int:
 @native_over("Surface", "Normals")
 @exact
 def take_sharp_corners(f: Any, s: Any, _unused: int, _neither: int) -> int:
-    """Subtract from a vertex's sum the normals of those faces that deviate much from the mean normal."""
+    """Subtract from each vertex's sum the faces whose normals deviate much from the mean normal. Return 0."""
     for i in range(len(f.face)):
         for j in range(3):
             vertex = f.face[i, j]

@@ -1,9 +1,9 @@
 """Convex hulls by Qhull, with its order of the vertices and of the facets around each vertex.
 
 Collision detection walks the graph of a hull from its first vertex, and a mesh that lies on a plane has contacts at the
-first neighbours of its lowest vertex. The order therefore determines the contacts. `scipy.spatial` does not give the
-order of the facets around a vertex once facets were merged. With it, 79 of the graphs of 184 hulls have their
-neighbours in another order. Its import also takes 0.27 s of processor time.
+first neighbours of its lowest vertex. The order of vertices and neighbours therefore determines the contacts. If facets
+were merged, `scipy.spatial` does not provide the order of the facets around a vertex: neighbours are in another order
+in 79 of 184 hulls. Importing it also takes 0.27 s of processor time.
 
 Qhull adds points one by one. The new facets, a cone from the new point, are appended to its list of facets. The
 vertices of these facets are appended in the same order to its list of vertices. If all facets are triangles, both
@@ -13,9 +13,10 @@ at the end, which disturbs both orders.
 Qhull's library (package ``cmeel-qhull``, not on Windows) is called directly: importing SciPy would take longer than
 most hulls. The library prints facets (option ``Fv``) and a summary (``s``), which contains whether facets were merged.
 If so, it also prints each vertex with the facets around it, and its lists of vertices and facets. Decimal numbers are
-not requested, since printing them takes longer than the hull. The outside of a facet follows from the middle of the
-hull, unless the facet is nearly a line. If the library is not installed, SciPy runs Qhull. In this case the region
-numbers of a Voronoi diagram give the order of vertices, and the facets around them are in the order of the list.
+not requested, since printing them takes longer than the hull. The outer side of a facet is the side away from the
+middle of the hull; if the facet is nearly a line, Qhull's plane is used. If the library is not installed, SciPy runs
+Qhull. In this case, the region numbers of a Voronoi diagram determine the order of vertices. The facets around a vertex
+are in the order of the list.
 
 Sources: C. Barber, D. Dobkin, H. Huhdanpaa, The Quickhull algorithm for convex hulls, ACM Transactions on Mathematical
 Software 22 (1996), section 2; the manual of Qhull (calling Qhull from C programs; output formats). Everything else
@@ -50,7 +51,7 @@ _CLEAR = 1e-5  # smallest height of the middle above a facet, relative to the hu
 
 
 Around = tuple[np.ndarray, np.ndarray]
-"""Facets around vertices, one vertex after the other (3 m,); first place and number of those of each vertex (n, 2)."""
+"""Facets around all vertices, concatenated (3 m,); first index there and number of facets of each vertex (n, 2)."""
 
 
 class Facets(NamedTuple):
@@ -67,7 +68,7 @@ def facets_of(points: np.ndarray, most: int = -1) -> Facets:
 
     Args:
         points: the points.
-        most: largest number of vertices of the hull, at least 4; Qhull stops when it has so many. -1: no bound.
+        most: largest number of vertices of the hull, at least 4, or -1 for no limit. Qhull stops at this number.
 
     Raises:
         MeshDataError: the points lie in a plane, or are not finite.
@@ -79,7 +80,7 @@ def facets_of(points: np.ndarray, most: int = -1) -> Facets:
 
 
 def _options(most: int) -> str:
-    """Return Qhull's options: with a bound, TA counts points after the first four, and Q9 adds the furthest first."""
+    """Return Qhull's options. TA limits the number of points after the first four; Q9 adds the furthest point first."""
     return OPTIONS if most < 0 else f"{OPTIONS} TA{most - 4} Q9"
 
 
@@ -95,7 +96,7 @@ def library() -> Any:
 
 
 def _opened(place: Path) -> Any:
-    """Open a library; returns None if it cannot be used on this system."""
+    """Open the library at ``place``; return None if it cannot be used on this system."""
     try:
         found = ctypes.CDLL(str(place))
         pointer, number = ctypes.c_void_p, ctypes.c_int
@@ -169,7 +170,9 @@ def _by_library(qhull: Any, points: np.ndarray, most: int = -1) -> Facets | None
 
 
 def _ask(qhull: Any, points: np.ndarray, formats: str, most: int = -1) -> tuple[bytes, bytes, bytes]:
-    """Run Qhull's library. Return facets in the requested formats, the summary with its lists, and vertices if needed.
+    """Run Qhull's library, and return its text: facets in the requested formats, summary and lists, and vertices.
+
+    The text of vertices is empty if the order of the vertices follows from the facets.
 
     Raises:
         MeshDataError: the points lie in a plane.
@@ -225,7 +228,7 @@ def _above_planes(qhull: Any, points: np.ndarray, facet: np.ndarray, most: int =
 
 
 def _along_planes(points: np.ndarray, facet: np.ndarray, plane: np.ndarray) -> np.ndarray:
-    """Return the component of each triangle's normal along the normal of its plane (m, 4), which points outwards."""
+    """Return the component of each triangle's normal along the outward normal of its plane; ``plane`` is (m, 4)."""
     a, b, c = (points[facet[:, k]] for k in range(3))
     return (np.cross(b - a, c - a) * plane[:, :3]).sum(axis=1)
 

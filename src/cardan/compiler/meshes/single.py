@@ -1,6 +1,7 @@
 """Meshes by the rules of MuJoCo 3.1: vertices, centres and products are in single precision.
 
-The frame of a mesh is that of its mass as a solid, or of its surface if it has no volume (spec: modeling, "mesh").
+The frame of a mesh is the inertial frame of the solid inside it, or of its surface if it has no volume (spec: modeling,
+"mesh").
 """
 
 from __future__ import annotations

@@ -123,7 +123,7 @@ class Surface:
 
 
 def turned(rows: np.ndarray, matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Multiply vectors (n, 3) by a matrix, in single precision. Also returns their bounds before rounding (2, 3)."""
+    """Multiply vectors (n, 3) by a matrix. Return the float32 products, and their bounds before rounding (2, 3)."""
     memory = StructMemory(ROWS, {})
     result, bounds = np.empty((len(rows), 3), np.float32), np.empty((2, 3))
     for name, array in (("row", rows), ("turned", result), ("matrix", matrix), ("bounds", bounds)):
@@ -194,7 +194,7 @@ def sum_centres(s: Any, _same: Any, _unused: int, _neither: int) -> int:
 @native_over("Surface", "Surface")
 @exact
 def find_pyramids(s: Any, _same: Any, signed: int, _unused: int) -> int:
-    """Compute the weights of the triangles: the volumes of the pyramids from the apex to them."""
+    """Compute the weight of each triangle: the volume of the pyramid from the apex to the triangle. Return 0."""
     for i in range(len(s.face)):
         height = (s.centre[i, 0] - s.apex[0]) * s.normal[i, 0]
         height += (s.centre[i, 1] - s.apex[1]) * s.normal[i, 1]
@@ -247,7 +247,7 @@ def sum_products(s: Any, _same: Any, _unused: int, _neither: int) -> int:
 @native_over("Surface", "Surface")
 @exact
 def find_boxes(s: Any, _same: Any, _unused: int, _neither: int) -> int:
-    """Compute the box and the circumcentre of each triangle; a triangle without area has its third corner as centre.
+    """Compute each triangle's box and circumcentre, which is the third corner if the triangle has no area. Return 0.
 
     For circumcentres, sides are rounded to single precision, as in the reference.
     """
@@ -273,7 +273,7 @@ def find_boxes(s: Any, _same: Any, _unused: int, _neither: int) -> int:
 @native_over("Rows", "Rows")
 @exact
 def turn_rows(r: Any, _same: Any, _unused: int, _neither: int) -> int:
-    """Multiply the vectors by the matrix."""
+    """Multiply the vectors by the matrix, and find the bounds of the products. Return 0."""
     for k in range(3):
         low, high = float("inf"), -float("inf")
         for i in range(len(r.row)):
