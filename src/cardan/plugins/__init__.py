@@ -1,4 +1,4 @@
-"""Engine plugins: the registry, and the plugins of the package (spec: programming, engine plugins)."""
+"""Engine plugins: the registry, and the built-in plugins (spec: programming, engine plugins)."""
 
 from cardan.plugins.cable import CABLE
 from cardan.plugins.elastic import SHELL

@@ -1,14 +1,14 @@
 """The plugin ``mujoco.elasticity.cable``: inextensible rods that resist bending and twisting.
 
 The bodies of one instance form rods. Each body is a segment, attached to the previous segment, its parent. Let w be the
-rotation vector of a segment in the frame of its parent, which is the integrated curvature and twist of the rod between
-them. With the rest value w0, the torque on the segment, in the parent's frame, is
+rotation vector of a segment in the frame of its parent: the integrated curvature and twist of the rod between them.
+With its rest value w0, the torque on the segment, in the parent's frame, is
 
     K (w0 - w),    K = diag(G J, E Iy, E Iz) / L
 
-The parent gets the opposite torque. As the pair cancels on everything that carries both bodies, only the dofs of the
-segment's own joints are affected. L is the distance of the two bodies. J, Iy and Iz follow from the cross section of
-the segment's first geom, a capsule, cylinder or box along the X axis (other geoms have no stiffness).
+The opposite torque acts on the parent. The two torques cancel for every dof that moves both bodies, so only the dofs of
+the segment's own joints are affected. L is the distance of the two bodies. J, Iy and Iz follow from the cross section
+of the segment's first geom: a capsule, cylinder or box along the X axis (other geoms have no stiffness).
 
 Attributes: `twist`, shear modulus G, Pa; `bend`, Young's modulus E, Pa; `flat`, "true" if the rod is straight without
 stress (w0 = 0; otherwise, w0 is as in the model); `vmax`, stress at which the colour of a drawn segment is saturated.
@@ -35,11 +35,11 @@ from cardan.model.kernel_views import Data, Model
 from cardan.plugins.registry import Config, Plugin, PluginMemory, config_of, indices_of, number, numbers_of
 
 STRIDE = 6
-"""Numbers per segment: its three stiffnesses, N m, and its curvature at rest."""
+"""Count of numbers per segment: three stiffnesses (N m) and the rotation vector at rest (rad)."""
 
 
 def section(kind: int, size: np.ndarray) -> tuple[float, float, float]:
-    """Compute torsion constant and second moments of area about the Y and Z axes of a geom's cross section, m^4."""
+    """Compute the torsion constant and the second moments of area about Y and Z of a geom's cross section (m^4)."""
     if kind in (GEOM_CAPSULE, GEOM_CYLINDER):
         moment = 0.25 * pi * size[0] ** 4
         return 2.0 * moment, moment, moment
@@ -58,7 +58,7 @@ def moduli(config: Config) -> tuple[float, float, bool]:
 
 
 def init(m: Any, d: Any, instance: int) -> PluginMemory:
-    """Return the segments of an instance: their bodies as indices, stiffness and rest curvature as numbers."""
+    """Return the memory of an instance: bodies of its segments as indices, stiffnesses and rest values as numbers."""
     shear, young, flat = moduli(config_of(m, instance))
     numbers, indices = [], []
     for body in np.flatnonzero(m.body_plugin == instance).tolist():
@@ -79,7 +79,7 @@ def init(m: Any, d: Any, instance: int) -> PluginMemory:
 
 @kernel
 def torque_of(d: Data, at: int, parent: int, body: int) -> Vec3:
-    """Torque on a segment, whose numbers begin at `at`, in the world frame."""
+    """Torque on segment `body` from `parent`, world frame; the numbers of the segment begin at `at`."""
     here = (d.xquat[body, 0], d.xquat[body, 1], d.xquat[body, 2], d.xquat[body, 3])
     before = (d.xquat[parent, 0], d.xquat[parent, 1], d.xquat[parent, 2], d.xquat[parent, 3])
     bent = sub_quat(here, before)
@@ -93,7 +93,7 @@ def torque_of(d: Data, at: int, parent: int, body: int) -> Vec3:
 
 @kernel
 def compute(m: Model, d: Data, instance: int, capability: int) -> None:
-    """Add the torques between the segments to qfrc_passive."""
+    """Add the torques between the segments of an instance to qfrc_passive."""
     first = indices_of(d, instance)
     start = numbers_of(d, instance)
     for k in range(d.work.plugin_index[first]):
@@ -104,7 +104,7 @@ def compute(m: Model, d: Data, instance: int, capability: int) -> None:
 
 
 def rainbow(share: float) -> Vec4:
-    """Return the RGBA colour for a share of 0 (blue) to 1 (red), through cyan, green and yellow."""
+    """Return the RGBA colour for `share`, from 0 (blue) through cyan, green and yellow to 1 (red)."""
     x = 4.0 * min(1.0, max(0.0, share))
     if x < 1.0:
         return (0.0, x, 1.0, 1.0)
@@ -114,7 +114,7 @@ def rainbow(share: float) -> Vec4:
 
 
 def _torques(m: Any, d: Any, memory: PluginMemory) -> dict[int, np.ndarray]:
-    """Return the torque that the previous segment exerts on each segment, by body, in the frame of the body."""
+    """Return, by body, the torque that the previous segment exerts on each segment, in the body's frame."""
     torques = {}
     for k, body in enumerate(memory.indices[1:].tolist()):
         before, here = tuple(d.xquat[m.body_parentid[body]].tolist()), tuple(d.xquat[body].tolist())
@@ -126,9 +126,9 @@ def _torques(m: Any, d: Any, memory: PluginMemory) -> dict[int, np.ndarray]:
 
 
 def visualize(m: Any, d: Any, opt: Any, scn: Any, instance: int) -> None:
-    """Colour the segments' geoms by the mean torque at their ends, saturated at `vmax`; if `vmax` is 0, do nothing.
+    """Colour the segments' geoms by the mean of the torques at their two ends; the colour is saturated at `vmax`.
 
-    As in the reference, the colours remain in the model (`geom_rgba`).
+    If `vmax` is 0, do nothing. As in the reference, the colours remain in the model (`geom_rgba`).
     """
     most = number(config_of(m, instance), "vmax", 0.0)
     if most <= 0.0:

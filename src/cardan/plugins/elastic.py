@@ -1,13 +1,13 @@
 """Common parts of the elasticity plugins, and the plugin ``mujoco.elasticity.shell``.
 
-A vertex is a point of a body. If the vertices of a flex are on the bodies of an instance, the instance has the vertices
-of this flex. Otherwise, it has one vertex at the origin of each of its bodies, in the order of the bodies. Elements
-come from the attribute ``face``, which `flexcomp` and `composite` write: three or four vertices each. They also write
-the attribute ``edge``, which contains no further information.
+A vertex is a point of a body. If the bodies of an instance carry vertices of a flex, the instance has the vertices of
+this flex. Otherwise, it has one vertex at the origin of each of its bodies, in the order of the bodies. Elements, of
+three or four vertices each, are read from the attribute ``face``, which `flexcomp` and `composite` write. They also
+write the attribute ``edge``, which contains no further information.
 
 A shell is a thin plate of triangles that resists bending, but not stretching. Two triangles with a common edge form a
-flap. The cotangents of its angles determine weights c of its four vertices that vanish on all linear functions of the
-plane. The vector s = sum c_i x_i therefore measures the bending of the flap. Its energy and forces are
+flap. The cotangents of its angles determine weights c of its four vertices x. The vector s = sum c_i x_i is 0 if the
+flap is flat and not stretched, and therefore measures its bending. The energy and forces of a flap are
 
     W = 1/2 mu h^3 / (8 (A0 + A1)) s's,    f_i = - mu h^3 / (8 (A0 + A1)) c_i s
 
@@ -46,11 +46,11 @@ NVERT, NPART, NEDGE, HAS_OFFSET, BODIES = range(5)
 VERTEX = 9
 _THICKEST = 1e6  # m
 FLAP = 5
-"""Numbers per flap: four weights, its stiffness."""
+"""Count of numbers per flap: four weights and a stiffness."""
 
 
 class Vertices(NamedTuple):
-    """Vertices of an instance: bodies (n,), positions in the bodies' frames (n, 3), positions at qpos0 (n, 3), m."""
+    """Vertices of an instance: bodies (n,), positions in the body frames and in the world at qpos0 (both (n, 3), m)."""
 
     body: np.ndarray
     offset: np.ndarray
@@ -86,7 +86,10 @@ def vertices_of(m: MjModel, instance: int) -> Vertices:
 
 
 def _poses(m: MjModel, turns: bool) -> tuple[list[Any], list[Any]]:
-    """Return positions of all bodies at qpos0, and orientations: of all bodies if ``turns``, else only of parents."""
+    """Return world positions and orientations of all bodies at qpos0.
+
+    Without ``turns``, bodies without children keep their orientation relative to the parent.
+    """
     parents = m.body_parentid.tolist()
     turned = set(parents)
     quats: list[Any] = [(1.0, 0.0, 0.0, 0.0)]
@@ -117,10 +120,10 @@ def mesh_of(m: MjModel, instance: int, corners: int) -> tuple[Vertices, np.ndarr
 def memory_of(
     vertices: Vertices, nparts: int, nedge: int, numbers: list[Any], indices: list[Any], remembered: Any = ()
 ) -> PluginMemory:
-    """Return the memory of an instance: the data of its `vertices`, then further numbers and integers.
+    """Return the memory of an instance: the data of its `vertices`, followed by `numbers` and `indices`.
 
-    `nparts` and `nedge` are the numbers of its parts (elements or flaps) and edges. `numbers` and `indices` are lists
-    of arrays; `remembered` is that of `PluginMemory`.
+    `nparts` and `nedge` are its numbers of parts (elements or flaps) and edges. `numbers` and `indices` are lists of
+    arrays. `remembered` is explained at `PluginMemory`.
     """
     counts = [len(vertices.body), nparts, nedge, int(vertices.offset.any())]
     room = [vertices.offset.ravel(), np.zeros(6 * len(vertices.body))]
@@ -130,7 +133,7 @@ def memory_of(
 
 @kernel
 def place_vertices(d: Data, instance: int) -> None:
-    """Store the world positions of the vertices, and set their forces to zero."""
+    """Store the world positions of the vertices of an instance, and set the forces on them to zero."""
     index, offset = indices_of(d, instance), numbers_of(d, instance)
     nvert = d.work.plugin_index[index + NVERT]
     position = offset + 3 * nvert
@@ -168,7 +171,7 @@ def apply_vertex_forces(m: Model, d: Data, instance: int) -> None:
 
 
 def thickness_of(config: Config) -> float:
-    """Return the thickness, m. Raises ValueError if this or another attribute is invalid."""
+    """Return the thickness, m. Raises ValueError if the thickness or a parameter of the material is invalid."""
     lame(config)
     thickness = number(config, "thickness", 0.0)
     if not abs(thickness) < _THICKEST:
@@ -177,7 +180,7 @@ def thickness_of(config: Config) -> float:
 
 
 def flaps_of(elements: np.ndarray) -> np.ndarray:
-    """Return the flaps (n, 4): ends of the common edge, ordered as in the first triangle, then opposite vertices."""
+    """Return the flaps (n, 4): the ends of the common edge, then the opposite vertices of first and second triangle."""
     ends = np.sort(elements[:, [[0, 1], [1, 2], [2, 0]]], axis=2).reshape(-1, 2)
     opposite = elements[:, [2, 0, 1]].ravel()
     # sort sides by their edges; the sort is stable, so that the sides of an edge keep the order of the triangles
@@ -191,14 +194,14 @@ def flaps_of(elements: np.ndarray) -> np.ndarray:
 
 
 def _cotangents(a: Any, b: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return cotangents of the angles between pairs of vectors (x, y, z), and the lengths of their cross products."""
+    """Return the cotangents of the angles between vectors `a` and `b` (3, n), and the norms of their cross products."""
     x, y, z = cross(a, b)
     across = np.sqrt(x * x + y * y + z * z)
     return (a[0] * b[0] + a[1] * b[1] + a[2] * b[2]) / across, across
 
 
 def weights(rest: np.ndarray, flaps: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return weights of the flaps' vertices (n, 4), and the total area of their two triangles (n,)."""
+    """Return the weights of the flaps' vertices (n, 4), and the total areas of the two triangles of each flap (n,)."""
     x0, x1, x2, x3 = np.ascontiguousarray(rest[flaps].transpose(1, 2, 0))  # coordinates, corner by corner
     with np.errstate(all="ignore"):
         first0, area0 = _cotangents(x1 - x0, x2 - x0)
@@ -212,7 +215,7 @@ def weights(rest: np.ndarray, flaps: np.ndarray) -> tuple[np.ndarray, np.ndarray
 
 
 def init(m: MjModel, d: Any, instance: int) -> PluginMemory:
-    """Return the flaps of an instance: their vertices, weights and stiffnesses."""
+    """Return the memory of an instance of the shell: vertices, weights and stiffnesses of its flaps."""
     config = config_of(m, instance)
     vertices, elements = mesh_of(m, instance, 3)
     flaps = flaps_of(elements)

@@ -1,18 +1,18 @@
-"""The plugin ``mujoco.pid``: actuators that are PID controllers of their transmission's length.
+"""The plugin ``mujoco.pid``: actuators that are PID controllers of the length of their transmission.
 
 Let c be the setpoint, l the length and v the velocity of the actuator. The force is
 
     kp (c - l) + ki I + kd (dc/dt - v),    dI/dt = c - l.
 
 The setpoint is the control or, with a ``dyntype``, the activation. In the first case dc/dt is 0, in the second case it
-is the rate of the activation. Activations of an actuator are, in this order, I (if ki is not 0), the previous setpoint
-(if slewmax is given), and the activation of the dyntype.
+is the rate of the activation. The activations of an actuator are, in this order: I (if ki is not 0), the previous
+setpoint (if slewmax is given), and the activation of the dyntype.
 
 Attributes: the gains `kp`, `ki`, `kd`; `imax`, bound on the magnitude of ki I; `slewmax`, bound on the rate of change
 of the setpoint, from the second step on. A bound that is not given does not apply.
 
-Sources: K. J. Astrom, R. M. Murray, Feedback Systems (2008), chapter 10: PID control, windup by a bound on the
-integral; numbers of the reference.
+Sources: K. J. Astrom, R. M. Murray, Feedback Systems (2008), chapter 10: PID control, limiting the integral against
+windup; numbers of the reference.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from cardan.model.kernel_views import Data, Model
 from cardan.plugins.registry import Config, Plugin, config_of, number, plugin_number
 
 KP, KI, KD, IMAX, SLEWMAX, HAS_SLEW = range(6)
-"""Indices of the numbers of an instance; IMAX bounds the integral itself."""
+"""Indices of the numbers of an instance. The number at IMAX bounds the integral I, not ki I."""
 
 
 def gains(config: Config) -> np.ndarray:
-    """Return the gains and bounds of an instance. Raises ValueError if one is not a number, or a bound is negative."""
+    """Return the gains and bounds of an instance. Raises ValueError if a value is not a number or not valid."""
     kp, ki, kd = (number(config, key, 0.0) for key in ("kp", "ki", "kd"))
     imax, slewmax = number(config, "imax", inf), number(config, "slewmax", inf)
     for key, bound in (("imax", imax), ("slewmax", slewmax)):
@@ -50,7 +50,10 @@ def actdim(config: Config) -> int:
 
 @kernel
 def setpoint(m: Model, d: Data, instance: int, i: int, early: bool) -> float:
-    """Setpoint of actuator `i`; if `early` is set, a setpoint that is an activation is taken at the end of the step."""
+    """Return the setpoint of actuator `i`.
+
+    If the setpoint is an activation, `early` selects the activation at the end of the time step.
+    """
     if m.actuator_dyntype[i] == 0:
         target = d.work.ctrl[i]
         if m.actuator_ctrllimited[i]:
@@ -73,14 +76,14 @@ def slew_address(m: Model, d: Data, instance: int, i: int) -> int:
 
 @kernel
 def integral(m: Model, d: Data, instance: int, i: int, error: float) -> float:
-    """Integral I of the error at the end of the time step, limited to its bound."""
+    """Integral I of actuator `i` at the end of the time step for a constant `error`, clamped to its bound."""
     bound = plugin_number(d, instance, IMAX)
     return clamp(d.act[m.actuator_actadr[i]] + error * m.opt.timestep, -bound, bound)
 
 
 @kernel
 def act_dot(m: Model, d: Data, instance: int) -> None:
-    """Write the rates of the integral and of the previous setpoint."""
+    """Write the rates of the integrals and of the previous setpoints of an instance's actuators."""
     for i in range(m.nu):
         if m.actuator_plugin[i] == instance:
             target = setpoint(m, d, instance, i, False)

@@ -1,9 +1,9 @@
-"""Registry of engine plugins, which models name in ``extension/plugin`` (spec: programming, engine plugins).
+"""Registry of engine plugins; models name them in ``extension/plugin`` (spec: programming, engine plugins).
 
 A plugin has attributes, which a model sets as text, and functions for one or more capabilities: forces of actuators,
-values of sensors, passive forces, a signed-distance shape. An *instance* of a plugin is an object of the model, with
-attributes, and an object of the data, with a state. Models store the names of their plugins, so they do not depend on
-the order of registration.
+values of sensors, passive forces, a signed-distance shape. An *instance* of a plugin is defined in the model, with
+values of the attributes, and may have a state in the data. Models store the names of their plugins, so they do not
+depend on the order of registration.
 
 Functions are plain Python functions or compiled functions: Numba functions, and functions marked with `cardan.kernel`.
 Packages provide plugins by the entry-point group ``cardan.plugins``. An entry point names a function without arguments
@@ -12,7 +12,7 @@ plugin that is not registered.
 
 Data of instances for compiled functions are two arrays, made by `init`. The numbers of an instance start at
 `numbers_of(d, instance)` in ``d.work.plugin_number``, its integers at `indices_of(d, instance)` in
-``d.work.plugin_index``. They belong to one MjData, and copies of it get new ones.
+``d.work.plugin_index``. Each MjData has arrays of its own, also if it is a copy.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ PURPOSES = {
 
 @dataclass(frozen=True, eq=False)
 class Plugin:
-    """A registered plugin; `register_plugin` explains the attributes. `shape` is set for signed-distance shapes."""
+    """Registered plugin. `register_plugin` explains the attributes; `shape` is set only for signed-distance shapes."""
 
     name: str
     attributes: tuple[str, ...] = ()
@@ -93,13 +93,13 @@ class Plugin:
 SENSED = (mjtStage.mjSTAGE_POS, mjtStage.mjSTAGE_VEL, mjtStage.mjSTAGE_ACC)
 """Stages after which sensors are computed."""
 PLUGINS: dict[str, Plugin] = {}
-"""Registered plugins by name; the number of a plugin in ``m.plugin`` is its position here."""
+"""Registered plugins by name. A plugin's number in ``m.plugin`` is its position in this dictionary."""
 
 _stock: set[str] = set()
 
 
 def add_stock(plugin: Plugin) -> None:
-    """Register a plugin of the package itself, which users cannot replace."""
+    """Register a built-in plugin, which users cannot replace."""
     PLUGINS[plugin.name] = plugin
     _stock.add(plugin.name)
 
@@ -127,32 +127,32 @@ def register_plugin(
 
     `compute`, `act_dot`, `advance` and `reset` may be Python functions, which get the MjModel and MjData objects. They
     may also be compiled functions (Numba functions, or functions marked with `cardan.kernel`), which run without the
-    GIL. Sizes are numbers or functions of the configuration, a mapping of attribute to text.
+    GIL. Sizes are numbers, or functions of the configuration, a mapping of attribute to text.
 
     Args:
-        name: name of the plugin, such as ``"my.plugin"``. It replaces a user plugin of this name, for new models.
+        name: name of the plugin, such as ``"my.plugin"``. In models made later, it replaces a user plugin of this name.
         capabilities: "actuator", "sensor", "passive".
         attributes: names of the attributes that an instance may set in ``config``.
         needstage: `mjtStage` after which sensors are computed.
         nstate: number of state elements of an instance in ``d.plugin_state``, from ``m.plugin_stateadr[instance]``.
         nsensordata: number of elements of a sensor's value.
-        actdim: number of activations of an actuator, before that of its dyntype.
+        actdim: number of activations of an actuator, without the activation of its dyntype, which follows them.
         validate: takes the configuration and raises ValueError if it is invalid; called by the compiler.
-        init: (m, d, instance) -> data of the instance, made when data are made: any object, which Python functions get
-            by `plugin_data`, or a float64 array, which compiled functions read by `plugin_number`.
+        init: (m, d, instance) -> data of the instance, called when an MjData is made. Returns any object, which Python
+            functions get by `plugin_data`, or a float64 array, which compiled functions read by `plugin_number`.
         reset: (m, d, instance), called by `mj_resetData` after all states are set to zero.
-        compute: (m, d, instance, capability), with the bit of a capability (`mjtPluginCapabilityBit`). For actuators it
-            writes ``d.actuator_force`` of those with ``m.actuator_plugin == instance``, for sensors their
-            ``d.sensordata``; passive forces are added to ``d.qfrc_passive``.
+        compute: (m, d, instance, capability), with the bit of a capability (`mjtPluginCapabilityBit`). It writes
+            ``d.actuator_force`` of the actuators with ``m.actuator_plugin == instance``, or ``d.sensordata`` of the
+            instance's sensors, or adds passive forces to ``d.qfrc_passive``.
         act_dot: (m, d, instance), writes ``d.act_dot`` of the plugin's own activations, before `compute`.
         advance: (m, d, instance), called at the end of a time step.
         copy: (dest, m, src, instance), called after ``src`` has been copied to ``dest``.
-        destroy: (data of the instance, instance), called when data are freed.
+        destroy: (data of the instance, instance), called when an MjData is freed.
         visualize: (m, d, opt, scn, instance), called when a scene is made.
 
     Raises:
         TypeError: a function is not callable, or `name` is not a string.
-        ValueError: the name is one of the package; capabilities are unknown or missing; `compute` is missing;
+        ValueError: `name` is a built-in plugin; capabilities are unknown or missing; `compute` is missing;
             `needstage` is not a stage after which sensors are computed.
     """
     _check_name("register_plugin", name)
@@ -186,7 +186,7 @@ def _check_name(function: str, name: str) -> None:
 
 
 def register_shape(function: str, shape: Shape) -> None:
-    """Register a user's signed-distance shape as a plugin; `function` is the caller's name, for messages."""
+    """Register a user's signed-distance shape as a plugin. `function` is the caller's name, for error messages."""
     _check_name(function, shape.name)
     PLUGINS[shape.name] = shape_plugin(shape)
 
@@ -198,7 +198,7 @@ def shape_plugin(shape: Shape) -> Plugin:
 
 @cache
 def _load_packages() -> None:
-    """Load the entry points of installed packages, which register their plugins; once per process."""
+    """Load the entry points of installed packages, which register their plugins. Only the first call has an effect."""
     from importlib.metadata import entry_points
 
     for entry in entry_points(group="cardan.plugins"):
@@ -208,14 +208,14 @@ def _load_packages() -> None:
 
 
 def find_plugin(name: str) -> Plugin | None:
-    """Return the plugin of a name, or None. If it is not registered, installed packages are loaded first."""
+    """Return the plugin called `name`, or None; if it is not registered, load the installed packages' plugins first."""
     if name not in PLUGINS:
         _load_packages()
     return PLUGINS.get(name)
 
 
 def number_of(name: str) -> int:
-    """Return the index of a plugin in the registry, or -1."""
+    """Return the index of the plugin `name` in the registry, or -1 if there is no such plugin."""
     return list(PLUGINS).index(name) if find_plugin(name) else -1
 
 
@@ -229,7 +229,7 @@ def plugin_of(m: MjModel, instance: int) -> Plugin:
 
 
 def looks_at_data(name: str) -> bool:
-    """Whether a plugin's functions may read the data when an instance is made. Those of the package do not."""
+    """Whether `init` of plugin `name` may read the data. Built-in plugins do not read the data."""
     return name not in _stock
 
 
@@ -251,12 +251,12 @@ def config_of(m: MjModel, instance: int) -> dict[str, str]:
 
 
 def size_of(size: Size, config: Config) -> int:
-    """Return a size, which may depend on the configuration."""
+    """Return a size as a number. If `size` is a function, call it with the configuration."""
     return int(size(config)) if callable(size) else int(size)
 
 
 def number(config: Config, key: str, default: float) -> float:
-    """Return the number at the start of the text of attribute `key` in `config`; `default` if the text is missing.
+    """Return the number at the start of the text of attribute `key` in `config`, or `default` if the text is missing.
 
     Raises:
         ValueError: the text does not start with a number.
@@ -274,7 +274,7 @@ def number(config: Config, key: str, default: float) -> float:
 class PluginMemory:
     """Result of an `init` function, for compiled functions: real numbers and integers.
 
-    `remembered` are indices of those numbers that one evaluation stores for the next ones.
+    `remembered` holds the indices of the numbers that an evaluation stores for the next evaluation.
     """
 
     numbers: np.ndarray = field(default_factory=lambda: np.zeros(0))
@@ -296,7 +296,7 @@ def indices_of(d: Data, instance: int) -> int:
 
 @kernel
 def plugin_number(d: Data, instance: int, k: int) -> float:
-    """Return number `k` of the array that `init` returned for an instance, for compiled functions of plugins."""
+    """Return number `k` of the array that `init` returned for an instance; compiled plugin functions may call this."""
     return d.work.plugin_number[numbers_of(d, instance) + k]
 
 
@@ -307,7 +307,7 @@ def set_plugin_number(d: Data, instance: int, k: int, value: float) -> None:
 
 
 def attach_memory(d: MjData, memories: list[PluginMemory]) -> None:
-    """Attach the numbers of all instances, one after the other, to data."""
+    """Concatenate the numbers and integers of all instances, and attach them to `d`."""
     numbers, indices, start, remembered = [np.zeros(0)], [np.zeros(0, np.int64)], [], [np.zeros(0, np.int64)]
     for memory in memories:
         start += [sum(map(len, numbers)), sum(map(len, indices))]

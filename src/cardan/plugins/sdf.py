@@ -1,4 +1,4 @@
-"""Signed-distance shapes as plugins, both of the package and of users (spec: programming, engine plugins, sdf).
+"""Signed-distance shapes as plugins, both built-in and user-defined (spec: programming, engine plugins, sdf).
 
 Attributes are lengths in m and angles in rad; the distance functions are in `cardan.collision.sdf.shape`.
 """
@@ -53,19 +53,19 @@ def register_sdf(
     """Register a signed-distance shape, which models then use as a plugin of this name.
 
     Args:
-        name: plugin name, such as ``"my.sdf.star"``. It replaces a user shape of this name, for new models.
-        distance: function (point, attributes) -> signed distance in m, negative inside; point is a tuple of three
-            coordinates in the frame of the shape, attributes a tuple of 8 numbers, those of the shape first. It is
-            compiled and so may use numbers, tuples, loops and `math` (a plain or a Numba function).
+        name: plugin name, such as ``"my.sdf.star"``. In models made later, it replaces a user shape of this name.
+        distance: function (point, attributes) -> signed distance in m, negative inside. `point` is a tuple of three
+            coordinates in the frame of the shape, `attributes` a tuple of 8 numbers, the shape's attributes first. The
+            function is compiled (a plain or a Numba function): it may use numbers, tuples, loops and `math`.
         attributes: names of the attributes and their defaults, at most 8.
         aabb: centre and half sides (6 numbers, m) of a box around the shape, or a function of the attributes that
-            returns it.
-        gradient: function of the same arguments that returns the gradient, a tuple of three numbers; without it,
-            forward differences are taken.
+            returns these numbers.
+        gradient: function (point, attributes) -> gradient of the distance, a tuple of three numbers. Without it, the
+            gradient is computed by forward differences.
 
     Raises:
         TypeError: `distance` is not callable.
-        ValueError: too many attributes, the name of a plugin of the package, or a box without volume.
+        ValueError: too many attributes, the name of a built-in plugin, or a box without volume.
     """
     if not callable(distance):
         raise TypeError("register_sdf: distance must be a function of a point and the attributes")
@@ -92,19 +92,19 @@ def shape_of(m: MjModel, instance: int) -> Shape:
 
 
 def _meshes(m: MjModel) -> dict[int, int]:
-    """Return the mesh of each plugin instance that is a shape: the mesh of the first geom with this instance."""
+    """Return the mesh of each plugin instance that is a shape: that of the first geom with this instance."""
     geoms = np.flatnonzero((m.geom_type == mjtGeom.mjGEOM_SDF) & (m.geom_plugin >= 0))
     instances, first = np.unique(m.geom_plugin[geoms], return_index=True)
     return dict(zip(instances.tolist(), m.geom_dataid[geoms[first]].tolist(), strict=True))
 
 
 def shape_functions(m: MjModel) -> dict[int, Callable[..., Any]]:
-    """Return the distance functions of a model's shapes, by their index in ``aux.sdf_shape``; errors as `shape_of`."""
+    """Return the distance functions of a model's shapes by plugin instance. Errors as for `shape_of`."""
     return {instance: shape_of(m, instance).entry for instance in _meshes(m)} if m.nplugin else {}
 
 
 def attach_shape_data(m: MjModel) -> None:
-    """Attach the arrays that distance functions read: attributes, triangles, grids of meshes; errors as `shape_of`."""
+    """Attach the arrays that distance functions read: attributes, triangles, grids of meshes. Errors as `shape_of`."""
     meshes = _meshes(m) if m.nplugin else {}
     shapes = {instance: shape_of(m, instance) for instance in meshes}
     for instance, shape in shapes.items():

@@ -1,22 +1,23 @@
 """Finite elements of constant strain: the plugins ``mujoco.elasticity.membrane`` and ``mujoco.elasticity.solid``.
 
-A membrane is made of triangles, which resist stretching, but not bending; a solid of tetrahedra.
+A membrane consists of triangles, which resist stretching but not bending; a solid consists of tetrahedra.
 
 Attributes: `face`, corners of the elements (three or four vertices each); `young`, Young's modulus, Pa; `poisson`,
 Poisson's ratio; `thickness` of a membrane, m; `damping`, weight of the strain rate relative to the strain, s. `edge` is
 not used.
 
-The elongation of an edge, the change of its squared length since rest, is twice the Green strain along it. The six
-elongations of a tetrahedron (three of a triangle) determine its strain E. E is a linear combination of symmetric
-matrices G that are dual to the edges: for the rest vectors r of edges, r_a' G_b r_a is 1 if a = b, else 0. The energy
-of the element is therefore a quadratic form of its elongations, whose matrix is computed once. For the Saint
+The elongation of an edge is its squared length minus its squared length at rest: twice the Green strain along the edge.
+The six elongations of a tetrahedron (three of a triangle) determine its strain E. E is a linear combination of
+symmetric matrices G that are dual to the edges: for the rest vectors r of edges, r_a' G_b r_a is 1 if a = b, else 0.
+The energy of the element is therefore a quadratic form of its elongations, whose matrix is computed once. For the Saint
 Venant-Kirchhoff material
 
     W = V (lambda (tr E)^2 + mu tr E^2),    E = 1/2 sum_a G_a elongation_a,
 
-and the force of an edge is along the edge. The volume V of a tetrahedron is signed by the order of the corners; for a
-triangle, V is a quarter of area times thickness. The factor of lambda and the quarter are those of the reference (the
-literature has one half, and one). Damping adds the rate of change of an elongation, found from the previous evaluation.
+and the force of an edge is along the edge. The volume V of a tetrahedron is signed by the order of its corners; for a
+triangle, V is a quarter of area times thickness. The factors are those of the reference: the literature has lambda / 2
+in place of lambda, and one in place of a quarter. Damping adds a multiple of the rate of change of each elongation,
+computed from the elongation in the previous evaluation.
 
 Sources: R. Kikuuwe, H. Tabuchi, M. Yamamoto, An edge-based computationally efficient formulation of Saint
 Venant-Kirchhoff tetrahedral finite elements (2009); H. Delingette, Triangular springs for modeling nonlinear membranes
@@ -57,7 +58,7 @@ EDGE = 3
 
 
 def edges_of(elements: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the vertices of the edges (n, 2), and the edges of the elements (m, 3 or 6)."""
+    """Return the two vertices of each edge (n, 2), and the edges of each element (m, 3 or 6)."""
     pairs = np.array(list(combinations(range(elements.shape[1]), 2)))
     ends = np.sort(elements[:, pairs], axis=2)
     count = int(elements.max(initial=0)) + 1
@@ -66,7 +67,7 @@ def edges_of(elements: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def corner_coordinates(rest: np.ndarray, elements: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return coordinates of the elements' corners in their own space (m, corners, 2 or 3), and volumes or areas."""
+    """Return the coordinates of the elements' corners (m, corners, 2 or 3), and volumes or areas of elements (m,)."""
     corners = rest[elements]
     side = corners[:, 1:] - corners[:, :1]
     if elements.shape[1] == 4:
@@ -79,10 +80,10 @@ def corner_coordinates(rest: np.ndarray, elements: np.ndarray) -> tuple[np.ndarr
 
 
 def metrics(rest: np.ndarray, elements: np.ndarray, bulk: float, shear: float, thickness: float) -> np.ndarray:
-    """Compute the matrix of each element's energy, which maps elongations to the energy's gradient (m, edges, edges).
+    """Compute the matrix of each element's energy (m, edges, edges), which maps elongations to the energy's gradient.
 
-    `rest` are positions of the vertices without stress (n, 3), `elements` corners (m, 3 or 4), `bulk` and `shear`
-    Lame's parameters, Pa. Raises ValueError if an element has no volume.
+    `rest` holds the positions of the vertices without stress (n, 3), and `elements` the corners (m, 3 or 4). `bulk` and
+    `shear` are Lame's parameters, Pa. Raises ValueError if an element has no volume.
     """
     coordinates, volume = corner_coordinates(rest, elements)
     dim = coordinates.shape[2]
@@ -106,13 +107,13 @@ def metrics(rest: np.ndarray, elements: np.ndarray, bulk: float, shear: float, t
 
 
 def parameters(config: Config) -> tuple[float, float]:
-    """Return damping, s, and thickness, m. Raises ValueError if any attribute is invalid."""
+    """Return damping (s) and thickness (m). Raises ValueError if any attribute is invalid."""
     lame(config)
     return number(config, "damping", 0.0), number(config, "thickness", 0.0)
 
 
 def make_init(corners: int) -> Callable[[Any, Any, int], PluginMemory]:
-    """Return the function that makes the data of instances whose elements have `corners` corners."""
+    """Return the function `init` for elements with `corners` corners."""
 
     def init(m: Any, d: Any, instance: int) -> PluginMemory:
         config = config_of(m, instance)
@@ -133,14 +134,14 @@ def make_init(corners: int) -> Callable[[Any, Any, int], PluginMemory]:
 
 @kernel
 def edge_start(d: Data, instance: int) -> tuple[int, int]:
-    """Indices at which the integers and the numbers of an instance's edges begin."""
+    """Return the indices at which the integers and the numbers of an instance's edges begin."""
     nvert = d.work.plugin_index[indices_of(d, instance) + NVERT]
     return indices_of(d, instance) + BODIES + nvert, numbers_of(d, instance) + VERTEX * nvert + DAMPING
 
 
 @kernel
 def reset(m: Model, d: Data, instance: int) -> None:
-    """Set the previous lengths to the lengths at rest."""
+    """Set the squared lengths of the previous evaluation to those at rest."""
     _, at = edge_start(d, instance)
     for edge in range(d.work.plugin_index[indices_of(d, instance) + NEDGE]):
         d.work.plugin_number[at + EDGE * edge + LAST] = d.work.plugin_number[at + EDGE * edge + REST]
@@ -148,7 +149,7 @@ def reset(m: Model, d: Data, instance: int) -> None:
 
 @kernel
 def elongate(m: Model, d: Data, instance: int) -> None:
-    """Compute the elongations of the edges, including the damping term."""
+    """Compute the elongations of an instance's edges, including the damping term."""
     index, at = edge_start(d, instance)
     nvert = d.work.plugin_index[indices_of(d, instance) + NVERT]
     position = numbers_of(d, instance) + 3 * nvert

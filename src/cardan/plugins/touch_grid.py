@@ -2,16 +2,16 @@
 
 The site looks along its negative Z axis. A contact of the site's body at (x, y, z) in the site's frame has the azimuth
 atan2(x, -z) and the elevation atan2(y, sqrt(x^2 + z^2)). The field of view is divided into a grid of cells. The value
-of a cell is the sum of the contact forces on the body in the cell, in the site's frame. The channels are the normal
-force (along Z), the forces along X and Y, and the torques in the same order. Values are ordered by channel, then by
-elevation, then by azimuth. Edges of cells are at
+of a cell is the sum of the forces on the body, in the site's frame, of all contacts in the cell. The channels are the
+normal force (along Z), the forces along X and Y, and the torques in the same order. Values are ordered by channel, then
+by elevation, then by azimuth. Edges of cells are at
 
     fov ((1 - gamma) u + gamma u^5),    u = -1 ... 1 in even steps:
 
 If gamma > 0, cells are smaller near the centre, as in a fovea.
 
-Attributes: `size`, numbers of cells across and up; `fov`, half of the field of view across (at most 180) and up (at
-most 90), degrees; `gamma`, foveation, 0 to 1; `nchannel`, number of channels, 1 to 6 (undefined or 0: 1).
+Attributes: `size`, numbers of columns and rows of cells; `fov`, half of the horizontal (at most 180) and vertical (at
+most 90) field of view, degrees; `gamma`, foveation, 0 to 1; `nchannel`, number of channels, 1 to 6 (undefined or 0: 1).
 
 Sources: numbers of the reference.
 """
@@ -35,7 +35,7 @@ CHANNELS = 6
 
 
 def grid_of(config: Config) -> tuple[tuple[int, int], tuple[float, float], float, int]:
-    """Return numbers of cells across and up, halves of the field of view (rad), foveation, and number of channels."""
+    """Return the numbers of columns and rows, half the field of view (2 angles, rad), foveation, number of channels."""
     across, up = _pair(config, "size")
     if not (across >= 1.0 and up >= 1.0):
         raise ValueError(f"size must be two positive numbers of cells, found {config['size']!r}")
@@ -76,7 +76,10 @@ def init(m: Any, d: Any, instance: int) -> PluginMemory:
 
 @kernel
 def cell_of(d: Data, start: int, count: int, angle: float) -> int:
-    """Cell that contains an angle, or -1; the edges start at `start`. An edge belongs to the cell below it."""
+    """Return the cell that contains an angle, or -1. The `count` + 1 edges of the cells start at number `start`.
+
+    An angle on an edge belongs to the cell below the edge.
+    """
     if not d.work.plugin_number[start] < angle < d.work.plugin_number[start + count]:
         return -1
     low, high = 0, count
@@ -91,7 +94,7 @@ def cell_of(d: Data, start: int, count: int, angle: float) -> int:
 
 @kernel
 def add_contact(m: Model, d: Data, instance: int, sensor: int, contact: int, sign: float) -> None:
-    """Add the force of a contact on the sensor's body; `sign` is 1 if the body has the second geom, else -1."""
+    """Add a contact's force on the sensor's body; `sign` is 1 if the contact's second geom is on the body, else -1."""
     site = m.sensor_objid[sensor]
     xmat = get9(d.site_xmat, site)
     index, start = indices_of(d, instance), numbers_of(d, instance)
@@ -114,7 +117,7 @@ def add_contact(m: Model, d: Data, instance: int, sensor: int, contact: int, sig
 
 @kernel
 def add_vector(d: Data, at: int, stride: int, vector: Vec3, count: int) -> None:
-    """Add the first `count` components of a vector, in the order Z, X, Y, to channels."""
+    """Add the first `count` components of a vector, in the order Z, X, Y, to channels `stride` numbers apart."""
     if count > 0:
         d.sensordata[at] += vector[2]
     if count > 1:

@@ -1,1 +1,1 @@
-"""Sensors: one table of types, and the stages made from it."""
+"""Sensors: a table of types, and the stages made from the table."""

@@ -63,7 +63,7 @@ def actuatorfrc(m: Model, d: Data, i: int) -> None:
 
 @kernel
 def jointactuatorfrc(m: Model, d: Data, i: int) -> None:
-    """Force of all actuators on a hinge or slide joint."""
+    """Total force of all actuators on a hinge (N m) or slide (N) joint."""
     put1(m, d, i, d.qfrc_actuator[m.jnt_dofadr[m.sensor_objid[i]]])
 
 
@@ -93,7 +93,7 @@ def frameangacc(m: Model, d: Data, i: int) -> None:
 
 @kernel
 def _span_round(a: float, b: float, c: float) -> Vec2:
-    """Interval of t in which a t^2 + 2 b t + c <= 0 (a >= 0). An empty interval has its start after its end."""
+    """Interval of t in which a t^2 + 2 b t + c <= 0, with a >= 0. If it is empty, its start is greater than its end."""
     if a < MINVAL:
         return (-inf, inf) if c <= 0.0 else (1.0, 0.0)
     det = b * b - a * c
@@ -115,7 +115,7 @@ def _span_slab(p: float, v: float, half: float) -> Vec2:
 
 @kernel
 def _span_ball(p: Vec3, v: Vec3, z: float, radius: float) -> Vec2:
-    """Interval of the line p + v t inside a sphere around (0, 0, z)."""
+    """Interval of t in which p + v t is inside a sphere around (0, 0, z)."""
     h = p[2] - z
     a = v[0] * v[0] + v[1] * v[1] + v[2] * v[2]
     b = p[0] * v[0] + p[1] * v[1] + h * v[2]
@@ -124,7 +124,7 @@ def _span_ball(p: Vec3, v: Vec3, z: float, radius: float) -> Vec2:
 
 @kernel
 def _span_cylinder(p: Vec3, v: Vec3, radius: float, half: float) -> Vec2:
-    """Interval of the line p + v t inside a cylinder along z."""
+    """Interval of t in which p + v t is inside a cylinder around the z axis, from -half to half."""
     a = v[0] * v[0] + v[1] * v[1]
     side = _span_round(a, p[0] * v[0] + p[1] * v[1], p[0] * p[0] + p[1] * p[1] - radius * radius)
     caps = _span_slab(p[2], v[2], half)
@@ -133,13 +133,13 @@ def _span_cylinder(p: Vec3, v: Vec3, radius: float, half: float) -> Vec2:
 
 @kernel
 def _ahead(span: Vec2) -> bool:
-    """Whether an interval is not empty and reaches t >= 0."""
+    """Whether an interval (start, end) is not empty and reaches t >= 0."""
     return span[0] <= span[1] and span[1] >= 0.0
 
 
 @kernel
 def ray_meets_volume(kind: int, size: Vec3, p: Vec3, v: Vec3) -> bool:
-    """Whether the ray p + v t, t >= 0, given in the frame of a primitive solid, hits it."""
+    """Whether the ray p + v t, t >= 0, hits a primitive solid. The ray is given in the frame of the solid."""
     if kind == GEOM_SPHERE:
         return _ahead(_span_ball(p, v, 0.0, size[0]))
     if kind == GEOM_ELLIPSOID:
@@ -169,7 +169,7 @@ def _presses_on(m: Model, d: Data, con: int, site: int, away: float) -> bool:
 
 @kernel
 def touch(m: Model, d: Data, i: int) -> None:
-    """Sum of the normal forces of the contacts of a site's body that are in or under the site's volume, N.
+    """Sum of the normal forces of a site's body at contacts that are in or under the site's volume, N.
 
     A contact is included if the ray from its position along the normal, away from the body, hits the volume.
     """
@@ -206,19 +206,19 @@ def jointvel(m: Model, d: Data, i: int) -> None:
 
 @kernel
 def tendonvel(m: Model, d: Data, i: int) -> None:
-    """Velocity of a tendon."""
+    """Rate of change of a tendon's length."""
     put1(m, d, i, d.ten_velocity[m.sensor_objid[i]])
 
 
 @kernel
 def actuatorvel(m: Model, d: Data, i: int) -> None:
-    """Velocity of an actuator's transmission."""
+    """Rate of change of the length of an actuator's transmission."""
     put1(m, d, i, d.actuator_velocity[m.sensor_objid[i]])
 
 
 @kernel
 def ballangvel(m: Model, d: Data, i: int) -> None:
-    """Angular velocity of a ball joint in the child's frame, rad/s."""
+    """Angular velocity of a ball joint in the frame of the joint's body, rad/s."""
     a = m.jnt_dofadr[m.sensor_objid[i]]
     put3(m, d, i, (d.qvel[a], d.qvel[a + 1], d.qvel[a + 2]))
 
@@ -237,7 +237,7 @@ def tendonlimitvel(m: Model, d: Data, i: int) -> None:
 
 @kernel
 def framelinvel(m: Model, d: Data, i: int) -> None:
-    """Linear velocity of an object, relative to the rotating frame of the reference object if there is one, m/s."""
+    """Linear velocity of an object, m/s; with a reference object, in and relative to its rotating frame."""
     kind = m.sensor_objtype[i]
     k = m.sensor_objid[i]
     v = linear(object_velocity(m, d, kind, k, False))
@@ -252,7 +252,7 @@ def framelinvel(m: Model, d: Data, i: int) -> None:
 
 @kernel
 def frameangvel(m: Model, d: Data, i: int) -> None:
-    """Angular velocity of an object, relative to the reference object if there is one, in its frame, rad/s."""
+    """Angular velocity of an object, rad/s; with a reference object, in and relative to its frame."""
     w = angular(object_velocity(m, d, m.sensor_objtype[i], m.sensor_objid[i], False))
     ref = m.sensor_refid[i]
     if ref >= 0:

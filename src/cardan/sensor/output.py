@@ -1,4 +1,4 @@
-"""Values of sensors: storage and cutoff; helper functions for limits, orientations of objects and spatial vectors."""
+"""Values of sensors: storage and cutoff, and helper functions for limits and orientations of objects."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ def put4(m: Model, d: Data, i: int, v: Vec4) -> None:
 
 @kernel
 def apply_cutoff(m: Model, d: Data, i: int) -> None:
-    """Clamp the values of sensor `i` to its cutoff; 0 means none (spec: modeling, sensor, cutoff).
+    """Clamp the values of sensor `i` to its cutoff, unless it is 0 (spec: modeling, sensor, cutoff).
 
     Real values are clamped to [-cutoff, cutoff], positive values to at most the cutoff; axes and quaternions are
-    unchanged. The two points of the sensor ``fromto`` are also unchanged: its cutoff is the largest measured distance,
-    not a coordinate.
+    unchanged. The two points of the sensor ``fromto`` are also unchanged, because its cutoff bounds the measured
+    distance, not coordinates.
     """
     cutoff = m.sensor_cutoff[i]
     kind = m.sensor_datatype[i]
@@ -62,7 +62,7 @@ def apply_cutoff(m: Model, d: Data, i: int) -> None:
 
 @kernel
 def limit_row(d: Data, kind: int, i: int) -> int:
-    """Constraint row of a joint's or tendon's active limit, or -1; such rows follow the equality and friction rows."""
+    """Return the constraint row of the active limit of joint or tendon `i`, or -1; `kind` is the type of the row."""
     first = d.ne + d.nf
     for row in range(first, first + d.nl):
         if d.efc_type[row] == kind and d.efc_id[row] == i:
@@ -72,14 +72,14 @@ def limit_row(d: Data, kind: int, i: int) -> int:
 
 @kernel
 def put_of_limit(m: Model, d: Data, i: int, kind: int, values: ConstArray1) -> None:
-    """Store, for sensor `i`, the element of `values` (nefc,) at its object's active limit; 0 without active limit."""
+    """Store, for sensor `i`, the element of `values` (nefc,) in its object's limit row; 0 if the limit is inactive."""
     row = limit_row(d, kind, m.sensor_objid[i])
     put1(m, d, i, values[row] if row >= 0 else 0.0)
 
 
 @kernel
 def object_quaternion(m: Model, d: Data, kind: int, i: int) -> Vec4:
-    """Orientation of an object in the world; for a camera, as mounted on its body, whatever the camera tracks."""
+    """Orientation of an object in the world. For a camera, the tracking mode is ignored."""
     body = get4(d.xquat, object_body(m, kind, i))
     if kind == OBJ_XBODY:
         return body

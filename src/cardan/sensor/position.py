@@ -1,6 +1,6 @@
 """Sensors of the position stage (spec: modeling, sensor). Each public function computes sensor `i` of its type.
 
-If two geoms are farther apart than the cutoff, their distance is the cutoff, and direction and end points are zero.
+If the distance of two geoms exceeds the cutoff, the measured distance is the cutoff; normal and end points are zero.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ def magnetometer(m: Model, d: Data, i: int) -> None:
 
 @kernel
 def _focal_lengths(m: Model, camera: int) -> Vec2:
-    """Focal lengths in pixels, from the lens and the sensor's size, or else from the vertical field of view.
+    """Focal lengths of a camera in pixels, from its lens and sensor size if given, else from its field of view.
 
-    The lens is stored in single precision, so its focal length is computed in single precision.
+    Parameters of the lens are stored in single precision; the focal lengths are rounded to single precision, too.
     """
     width = m.cam_sensorsize[camera, 0]
     height = m.cam_sensorsize[camera, 1]
@@ -46,7 +46,7 @@ def _focal_lengths(m: Model, camera: int) -> Vec2:
 
 @kernel
 def camprojection(m: Model, d: Data, i: int) -> None:
-    """Pixel coordinates of a site in a camera's image, from the upper left corner; the camera looks along -z."""
+    """Pixel coordinates of a site in a camera's image, from the upper left corner; the camera looks along its -z."""
     camera = m.sensor_refid[i]
     x, y, z = mul_mat_t_vec3(
         get9(d.cam_xmat, camera), sub3(get3(d.site_xpos, m.sensor_objid[i]), get3(d.cam_xpos, camera))
@@ -93,13 +93,13 @@ def _limit_distance(m: Model, d: Data, i: int, kind: int) -> None:
 
 @kernel
 def jointlimitpos(m: Model, d: Data, i: int) -> None:
-    """Distance of a joint from its limit minus the margin; 0 if the limit is inactive."""
+    """Distance of a joint from its limit, minus the limit's margin; 0 if the limit is inactive."""
     _limit_distance(m, d, i, CNSTR_LIMIT_JOINT)
 
 
 @kernel
 def tendonlimitpos(m: Model, d: Data, i: int) -> None:
-    """Distance of a tendon from its limit minus the margin; 0 if the limit is inactive."""
+    """Distance of a tendon from its limit, minus the limit's margin; 0 if the limit is inactive."""
     _limit_distance(m, d, i, CNSTR_LIMIT_TENDON)
 
 
@@ -165,7 +165,7 @@ def clock(m: Model, d: Data, i: int) -> None:
 
 @kernel
 def _geom_range(m: Model, kind: int, k: int) -> tuple[int, int]:
-    """First and last (exclusive) geom of an object: a geom with its convex pieces, or a body."""
+    """First and last (exclusive) geom of an object: of a geom with its convex pieces, or of a body."""
     if kind == OBJ_GEOM:
         return with_pieces(m, k)
     return m.body_geomadr[k], m.body_geomadr[k] + m.body_geomnum[k]
@@ -173,7 +173,7 @@ def _geom_range(m: Model, kind: int, k: int) -> tuple[int, int]:
 
 @kernel
 def closest_geoms(m: Model, d: Data, i: int) -> tuple[float, Vec3, Vec3]:
-    """Find the smallest distance between the geoms of sensor `i`; return it and the two end points."""
+    """Find the smallest distance between the geoms of sensor `i`; return the distance and the two closest points."""
     range1 = _geom_range(m, m.sensor_objtype[i], m.sensor_objid[i])
     range2 = _geom_range(m, m.sensor_reftype[i], m.sensor_refid[i])
     best = smallest_distance(m, d, range1, range2, m.sensor_cutoff[i])
@@ -182,14 +182,14 @@ def closest_geoms(m: Model, d: Data, i: int) -> tuple[float, Vec3, Vec3]:
 
 @kernel
 def distance(m: Model, d: Data, i: int) -> None:
-    """Signed distance between the closest geoms, at most the cutoff."""
+    """Signed distance of the closest geoms of a sensor, at most the cutoff."""
     best, _, _ = closest_geoms(m, d, i)
     put1(m, d, i, best)
 
 
 @kernel
 def normal(m: Model, d: Data, i: int) -> None:
-    """Unit vector from the first to the second geom along the shortest segment between them; 0 beyond the cutoff."""
+    """Unit vector along the shortest segment between the geoms, from first to second; 0 beyond the cutoff."""
     _, start, end = closest_geoms(m, d, i)
     between = sub3(end, start)
     length = norm3(between)
@@ -198,7 +198,7 @@ def normal(m: Model, d: Data, i: int) -> None:
 
 @kernel
 def fromto(m: Model, d: Data, i: int) -> None:
-    """Two end points of the shortest segment, world frame; 0 beyond the cutoff."""
+    """End points of the shortest segment between the geoms, world frame; 0 beyond the cutoff."""
     _, start, end = closest_geoms(m, d, i)
     put3(m, d, i, start)
     adr = m.sensor_adr[i] + 3

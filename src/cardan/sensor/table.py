@@ -1,7 +1,7 @@
 """Table of sensors, and the stages that are made from it (spec: computation, forward dynamics, sensors).
 
-Each type of sensor has a stage. A model runs only the stages of the types that it uses: `sensor_stages` lists them for
-each part of the pipeline.
+Each type of sensor has a stage. `sensor_stages` lists the stages of the types that a model uses, for each part of the
+pipeline.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class SensorKind(NamedTuple):
         dim: number of values.
         datatype: kind of values, which determines how the cutoff is applied.
         compute: kernel of (m, d, sensor id) that writes the values.
-        needs: computation required in addition to the pipeline up to the stage.
+        needs: name of a computation that the sensor needs in addition to the pipeline up to `stage`.
     """
 
     type: int
@@ -139,9 +139,9 @@ def _uses(m: MjModel, need: str, when: int) -> bool:
 
 
 def needs_rne_post(m: MjModel) -> bool:
-    """Whether a sensor of the model may need `rne_post_constraint`, i.e. body accelerations and forces.
+    """Whether a sensor of the model may need `rne_post_constraint` (body accelerations and forces).
 
-    User and plugin sensors may read any result, so they count as needing everything at their stage.
+    User and plugin sensors of the acceleration stage may read any result, so they count.
     """
     return _uses(m, RNE_POST, _ACC)
 

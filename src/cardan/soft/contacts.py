@@ -1,9 +1,9 @@
 """Collision detection with flexes: selection of pairs, and storage of the contacts found.
 
-The stage checks pairs of bodies and flexes in the order of their ids, bodies first: each body with the bodies after it,
-then with all flexes; then flexes with each other; finally each flex with itself. A plane collides with the vertices of
-a flex, any other geom with its elements. Two flexes collide by their elements. Elements that share a body with the
-other side are left out.
+The stage checks pairs in this order: each body with the bodies after it and then with all flexes; pairs of different
+flexes; each flex with itself. Bodies and flexes are in the order of their ids. A plane collides with the vertices of a
+flex; any other geom collides with its elements. Two flexes collide by their elements. Two elements with vertices on the
+same body do not collide.
 
 Spec: modelling, deformable objects; XML reference, flex/contact.
 """
@@ -41,7 +41,7 @@ def flexes_meet(m: Model, flex1: int, flex2: int) -> bool:
 
 @kernel
 def plane_vertex(m: Model, d: Data, plane: int, flex: int, vertex: int, normal: Vec3) -> int:
-    """Find the contact of a plane with the given normal and a vertex of a flex; return the number of contacts."""
+    """Find the contact of geom `plane` (unit normal `normal`) and a vertex of a flex; return the number of contacts."""
     radius = m.flex_radius[flex]
     point = get3(d.flexvert_xpos, m.flex_vertadr[flex] + vertex)
     dist = plane_height(d, plane, point) - radius
@@ -78,7 +78,7 @@ def collide_geom(m: Model, d: Data, geom: int, flex: int) -> int:
 
 @kernel
 def collide_flexes(m: Model, d: Data, flex1: int, flex2: int) -> int:
-    """Append all contacts of two flexes, ordered by element of the first, then of the second; return a status."""
+    """Append all contacts of two flexes, ordered by the element of `flex1`, then of `flex2`; return a status."""
     if not flexes_meet(m, flex1, flex2):
         return OK
     side1, side2 = flex_side(flex1), flex_side(flex2)
@@ -98,7 +98,10 @@ def collide_flexes(m: Model, d: Data, flex1: int, flex2: int) -> int:
 
 @kernel
 def collide_with_bodies(m: Model, d: Data, ncandidate: int) -> int:
-    """Append all contacts of geoms with each other and with flexes; return a status."""
+    """Append all contacts between geoms, and between geoms and flexes; return a status.
+
+    The first `ncandidate` rows of ``work.candidate`` are the pairs of geoms to check.
+    """
     k, pair = 0, d.work.candidate
     for body in range(m.nbody):
         while k < ncandidate and min(m.geom_bodyid[pair[k, 0]], m.geom_bodyid[pair[k, 1]]) <= body:
@@ -121,8 +124,8 @@ def collide_with_bodies(m: Model, d: Data, ncandidate: int) -> int:
 def soft_collision(m: Model, d: Data) -> int:
     """Find all contacts of geoms and flexes (``mj_collision``).
 
-    Reads geom_xpos, geom_xmat, flexvert_xpos, flexelem_aabb, bvh_aabb_dyn; writes ncon, contact, and bvh_active (nbvh,)
-    of the flexes' nodes.
+    Reads geom_xpos, geom_xmat, flexvert_xpos, flexelem_aabb, bvh_aabb_dyn. Writes ncon, contact, and the elements of
+    bvh_active (nbvh,) that belong to the nodes of flexes.
     """
     d.ncon = 0
     for node in range(m.nbvhstatic, m.nbvh):

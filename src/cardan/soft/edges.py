@@ -1,12 +1,12 @@
 """Edges of flexes: lengths, Jacobians, velocities, springs and dampers (spec: mj_flex; modelling, flex/edge).
 
-An edge joins two vertices. The derivative of its length by a dof is a relative velocity per unit velocity of the dof:
-that of the second vertex relative to the first, along the edge. Row e of the Jacobian has entries for the dofs
-``m.aux.edge_colind[k]`` with k from ``m.aux.edge_rowadr[e]`` to ``m.aux.edge_rowadr[e + 1]``, ascending. The Jacobian
-is stored dense, or in compressed rows one after the other; `line` and `column` are a place in ``flexedge_J``.
+An edge joins two vertices. The derivative of its length with respect to a dof is the relative velocity of the vertices
+along the edge at unit velocity of the dof. Row e of the Jacobian has entries for the dofs ``m.aux.edge_colind[k]`` with
+k from ``m.aux.edge_rowadr[e]`` to ``m.aux.edge_rowadr[e + 1]``, ascending. The Jacobian is stored dense, or in
+compressed rows one after the other. The arguments `line` and `column` are indices into the array ``flexedge_J``.
 
-If a flex has neither stiffness, damping nor constraints, its edges have lengths but no Jacobian. The edges of a rigid
-flex have neither.
+If a flex has neither stiffness, damping nor constraints, only the lengths of its edges are computed. For a rigid flex,
+no lengths are computed either.
 """
 
 from __future__ import annotations
@@ -60,13 +60,13 @@ def vertex_torque(m: Model, d: Data, flex: int, edge: int, k: int, axis: Vec3) -
 
 @kernel
 def first_place(m: Model, d: Data, edge: int) -> tuple[int, int]:
-    """Line and column of ``flexedge_J`` where the row of an edge begins, in either storage format."""
+    """Return line and column of ``flexedge_J`` where the row of an edge begins, in either storage format."""
     return place_of(m, d.flexedge_J_rowadr[edge]) if is_sparse(m) else (edge, 0)
 
 
 @kernel
 def next_place(m: Model, edge: int, line: int, column: int) -> tuple[int, int]:
-    """Line and column where the row of the next edge begins; the row of `edge` begins at `line`, `column`."""
+    """Return line and column where the row of the next edge begins, if the row of `edge` begins at `line`, `column`."""
     if is_sparse(m):
         return place_after(m, line, column, m.aux.edge_rowadr[edge + 1] - m.aux.edge_rowadr[edge])
     return line + 1, 0
@@ -74,7 +74,10 @@ def next_place(m: Model, edge: int, line: int, column: int) -> tuple[int, int]:
 
 @kernel
 def edge_moment(m: Model, d: Data, line: int, column: int, dof: int, k: int) -> float:
-    """Derivative of an edge's length by `dof`, the `k`-th dof of its row, which begins at `line`, `column`."""
+    """Return the derivative of an edge's length with respect to `dof`.
+
+    The edge's row of the Jacobian begins at `line`, `column`, and `dof` is the `k`-th dof of the row.
+    """
     if not is_sparse(m):
         return d.flexedge_J[line, dof]
     if column + k < m.nv:
@@ -102,7 +105,7 @@ def put_moment(m: Model, d: Data, edge: int, line: int, column: int, dof: int, m
 
 @kernel
 def put_edge_row(m: Model, d: Data, flex: int, edge: int, line: int, column: int) -> None:
-    """Write an edge's row of the Jacobian, from `line`, `column` on if it is compressed."""
+    """Write an edge's row of the Jacobian; a compressed row begins at `line`, `column`."""
     axis = normalize3(edge_vector(m, d, flex, edge))
     start, stop = m.aux.edge_rowadr[edge], m.aux.edge_rowadr[edge + 1]
     if is_sparse(m):
@@ -194,7 +197,7 @@ def add_moment(d: Data, dof: int, moment: float, result: Array1) -> None:
 
 @kernel
 def add_edge_force(m: Model, d: Data, edge: int, line: int, column: int, force: float, result: Array1) -> None:
-    """Add the generalised forces of a force along an edge to `result` and qfrc_passive (nv,)."""
+    """Add the generalised forces of a `force` along an edge to `result` and qfrc_passive (both (nv,))."""
     start, stop = m.aux.edge_rowadr[edge], m.aux.edge_rowadr[edge + 1]
     if in_threes(m, edge, column):
         for k in range(start, stop, 3):
@@ -248,9 +251,9 @@ def edge_energy(m: Model, d: Data) -> int:
 
 @kernel
 def derivative_entry(m: Model, row: int, column: int) -> int:
-    """Address in qDeriv of the entry of two dofs, one of which is an ancestor of the other in the tree.
+    """Return the address in qDeriv of entry (`row`, `column`). One of the two dofs must be an ancestor of the other.
 
-    A row has, in this order, the ancestors of its dof from the root, the dof itself, and its descendants.
+    The entries of a row are, in this order: the ancestors of its dof from the root on, the dof itself, its descendants.
     """
     above = min(row, column)
     depth = m.aux.M_rowadr[above + 1] - m.aux.M_rowadr[above] - 1
@@ -259,7 +262,7 @@ def derivative_entry(m: Model, row: int, column: int) -> int:
 
 @kernel
 def add_edge_derivative(m: Model, d: Data, edge: int, line: int, column: int, slope: float) -> None:
-    """Add J' slope J of one edge to qDeriv, which stores only pairs of dofs that move a common body."""
+    """Add J' `slope` J of one edge to qDeriv. Only pairs of dofs that move a common body are stored there."""
     start, stop = m.aux.edge_rowadr[edge], m.aux.edge_rowadr[edge + 1]
     if in_threes(m, edge, column):
         for k in range(start, stop, 3):
@@ -285,7 +288,7 @@ def add_edge_derivative(m: Model, d: Data, edge: int, line: int, column: int, sl
 
 @stage
 def edge_derivatives(m: Model, d: Data) -> int:
-    """Add the derivative of edge damper forces by velocity, -damping J'J, to the entries that qDeriv stores."""
+    """Add the derivative -damping J'J of edge damper forces with respect to qvel to the stored entries of qDeriv."""
     if not has_dampers(m):
         return OK
     for flex in range(m.nflex):

@@ -1,12 +1,12 @@
-"""Flexes in space: vertices, boxes of elements, bounding trees (spec: mj_flex); elements as shapes of collisions.
+"""Kinematics of flexes: vertices, boxes of elements, bounding trees (spec: mj_flex); elements as collision shapes.
 
 A flex consists of points (vertices), which are fixed to bodies, and of elements between them: segments, triangles or
 tetrahedra, enlarged by a radius. Edges are handled in `soft.edges`. In collisions, elements are convex shapes with a
 support function, or capsules.
 
-The mid phase searches for the elements that may touch a box. Trees are stored depth first, with links to the node after
-each subtree, so that traversal needs no stack (B. Smits, Efficiency Issues for Ray Tracing, Journal of Graphics Tools
-3(2), 1998).
+The mid phase finds the elements whose boxes overlap a given box. Trees are stored depth first, with links to the node
+after each subtree, so that traversal needs no stack (B. Smits, Efficiency Issues for Ray Tracing, Journal of Graphics
+Tools 3(2), 1998).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def has_flexes(m: AnyModel) -> bool:
 
 @kernel
 def vertex_position(m: Model, d: Data, vertex: int, centered: bool) -> Vec3:
-    """Position of a vertex in the world frame; in a `centered` flex, it is the origin of its body."""
+    """Position of a vertex in the world frame. In a `centered` flex, each vertex is at the origin of its body."""
     body = m.flex_vertbodyid[vertex]
     if centered:
         return get3(d.xpos, body)
@@ -41,7 +41,7 @@ def element_vertex(m: Model, flex: int, element: int, k: int) -> int:
 
 @stage
 def flex(m: Model, d: Data) -> int:
-    """Compute vertices, boxes and bounding trees of all flexes.
+    """Compute the vertices, element boxes and bounding trees of all flexes.
 
     Reads xpos, xmat; writes flexvert_xpos (nflexvert, 3), flexelem_aabb (nflexelem, 6), bvh_aabb_dyn (nbvhdynamic, 6).
     """
@@ -90,7 +90,7 @@ def element_point(m: Model, d: Data, flex: int, element: int, k: int) -> Vec3:
 
 @kernel
 def load_element(m: Model, d: Data, shape: int, flex: int, element: int) -> None:
-    """Load an element as shape `shape` (0 or 1) of the pair; its centre is the centre of its box."""
+    """Load an element as shape `shape` (0 or 1) of the pair. The shape's centre is the centre of the element's box."""
     count = m.flex_dim[flex] + 1
     for k in range(count):
         set3(d.work.element, 4 * shape + k, element_point(m, d, flex, element, k))
@@ -104,7 +104,7 @@ def load_element(m: Model, d: Data, shape: int, flex: int, element: int) -> None
 
 @kernel
 def place_element(d: Data, shape: int, place: Vec3, mat: Mat3) -> None:
-    """Transform the element loaded as shape `shape` to the frame with the origin `place` and the rotation `mat`."""
+    """Transform the element loaded as shape `shape` from the world to a frame with origin `place`, rotation `mat`."""
     for k in range(4 * shape, 4 * shape + d.work.shape_nvert[shape]):
         set3(d.work.element, k, mul_mat_t_vec3(mat, sub3(get3(d.work.element, k), place)))
     set3(d.work.shape_pos, shape, mul_mat_t_vec3(mat, sub3(get3(d.work.shape_pos, shape), place)))
@@ -149,7 +149,7 @@ def geom_center(m: Model, d: Data, geom: int) -> Vec3:
 
 @kernel
 def geom_half(m: Model, d: Data, geom: int, margin: float) -> Vec3:
-    """Half sizes of a box around a geom along the world axes, with a margin on each side."""
+    """Half sizes of the world-aligned box around a geom, enlarged by `margin` on each side."""
     x, y, z = m.geom_aabb[geom, 3], m.geom_aabb[geom, 4], m.geom_aabb[geom, 5]
     r = get9(d.geom_xmat, geom)
     return (
@@ -171,16 +171,16 @@ def meets_row(boxes: ConstArray2, row: int, center: Vec3, half: Vec3) -> bool:
 
 @kernel
 def is_active(m: Model, flex: int, element: int) -> bool:
-    """Whether an element is in one of the layers that collide (``flex_activelayers``)."""
+    """Whether an element is in a layer that collides: one of the first ``flex_activelayers`` layers."""
     return m.flex_elemlayer[m.flex_elemadr[flex] + element] < m.flex_activelayers[flex]
 
 
 @kernel
 def find_elements(m: Model, d: Data, flex: int, center: Vec3, half: Vec3) -> int:
-    """Find the elements of a `flex` that can collide and whose boxes overlap a box; return their number.
+    """Find the active elements of a `flex` whose boxes overlap a given box; return their number.
 
-    The box has the centre `center` and half sizes `half` (m, world frame). The elements are listed in ascending order
-    in ``d.work.found_element``.
+    The given box has the centre `center` and half sizes `half` (m, world frame). The elements are listed in ascending
+    order in ``d.work.found_element``.
     """
     n = 0
     node = m.flex_bvhadr[flex] - m.nbvhstatic
@@ -220,7 +220,7 @@ def find_elements(m: Model, d: Data, flex: int, center: Vec3, half: Vec3) -> int
 
 @kernel
 def find_near_element(m: Model, d: Data, flex: int, element: int, other: int, margin: float) -> int:
-    """Find the elements of flex `other` whose boxes are within a margin of an element's box; see `find_elements`."""
+    """Find the active elements of flex `other` with boxes within `margin` of an element's box; see `find_elements`."""
     row, box = m.flex_elemadr[flex] + element, d.flexelem_aabb
     half = (box[row, 3] + margin, box[row, 4] + margin, box[row, 5] + margin)
     return find_elements(m, d, other, (box[row, 0], box[row, 1], box[row, 2]), half)

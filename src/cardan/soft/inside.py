@@ -1,10 +1,11 @@
 """Self-contacts of a flex.
 
 *Internal* contacts prevent elements from being turned inside out. A vertex of a tetrahedron collides with the face
-opposite to it, a vertex of a segment or triangle with the adjacent elements that the compiler listed. All other
-self-contacts are contacts of elements that have no body in common. They are found by a sweep along the axis on which
-the flex is longest (sweep and prune, with bins across the axis), or by a traversal of the bounding tree against itself.
-The order of the contacts, and which element is the first of a contact, are as in the reference.
+opposite to it. A vertex of a segment or triangle collides with the adjacent elements that the compiler listed. All
+other self-contacts are contacts of elements whose vertices have no body in common. Two methods find these contacts. One
+is a sweep along the axis on which the flex is longest (sweep and prune, with bins across the axis). The other is a
+traversal of the bounding tree against itself. The order of the contacts, and of the two elements of each contact, is as
+in the reference.
 
 Sources: D. Baraff, Dynamic Simulation of Non-Penetrating Rigid Bodies, PhD thesis, Cornell (1992), section 2.2 (sweep);
 S. Gottschalk, M. Lin, D. Manocha, OBBTree, SIGGRAPH 1996 (trees against each other).
@@ -35,10 +36,10 @@ from cardan.soft.near import NO_GEOM, append_contacts, element_element, point_tr
 DEEPEST_TREE = 60
 STACK = 256
 NODE = 2**32
-"""A pair of nodes is encoded as one integer on the stack: the first node times this number, plus the second."""
+"""Base that encodes a pair of nodes as one integer on the stack: `NODE` times the first node, plus the second node."""
 SLACK = 1.0 - 1e-9
 ROUND = 1.0 + 1e-9
-"""Tolerances against rounding, in a quick test and for widths."""
+"""Relative safety margins against rounding errors: `SLACK` in `is_thick`, `ROUND` for the widths of bins."""
 FACES = ((0, 1, 2), (0, 2, 3), (0, 3, 1), (1, 3, 2))
 OPPOSITE = (3, 1, 2, 0)
 """Corners of the faces of a tetrahedron, oriented outwards, and the vertex opposite to each face."""
@@ -48,7 +49,7 @@ OPPOSITE = (3, 1, 2, 0)
 def append_inside(
     m: Model, d: Data, found: int, flex: int, element1: int, vertex1: int, element2: int, vertex2: int
 ) -> int:
-    """Append contacts of the near phase between parts of one flex; they have no margin and no gap; return a status."""
+    """Append `found` contacts between parts of a flex, without margin and gap; return a status. Ids not used are -1."""
     first, side = d.ncon, flex_side(flex)
     status = append_contacts(m, d, found, side, element1, vertex1, side, element2, vertex2)
     for con in range(first, d.ncon):
@@ -62,7 +63,7 @@ def append_inside(
 
 @kernel
 def vertex_face(m: Model, d: Data, flex: int, element: int, face: int) -> int:
-    """Find the contact of face number `face` (0 to 3) and the opposite vertex of the tetrahedron `element` of a `flex`.
+    """Find the contact of a face (0 to 3) of a tetrahedron with the opposite vertex of this tetrahedron.
 
     Returns:
         The number of contacts (0 or 1).
@@ -82,7 +83,7 @@ def vertex_face(m: Model, d: Data, flex: int, element: int, face: int) -> int:
 
 @kernel
 def is_thick(a: Vec3, b: Vec3, c: Vec3, e: Vec3, reach: float) -> bool:
-    """Whether the height of all vertices of a tetrahedron above their opposite faces is more than `reach`.
+    """Whether a quick test proves that each vertex of a tetrahedron is more than `reach` above its opposite face.
 
     The height of a vertex is six times the volume, divided by twice the area of the opposite face.
     """
@@ -122,7 +123,7 @@ def collide_tetrahedra(m: Model, d: Data, flex: int) -> int:
 
 @kernel
 def vertex_element(m: Model, d: Data, flex: int, vertex: int, element: int) -> int:
-    """Find the contacts of a `vertex` and the segment or triangle `element` of a `flex`; return their number."""
+    """Find the contacts of a vertex with a segment or triangle `element` of the same `flex`; return their number."""
     point = get3(d.flexvert_xpos, m.flex_vertadr[flex] + vertex)
     radius = m.flex_radius[flex]
     if m.flex_dim[flex] == 2:
@@ -148,7 +149,7 @@ def collide_listed(m: Model, d: Data, flex: int) -> int:
 
 @kernel
 def collide_elements(m: Model, d: Data, flex: int, element1: int, element2: int) -> int:
-    """Append the contacts of two elements of a flex whose boxes overlap, unless they share a body; return a status."""
+    """Append the contacts of two elements with overlapping boxes, unless they share a body; return a status."""
     if share_body(m, flex, element1, flex, element2):
         return OK
     found = element_element(m, d, flex, element1, flex, element2)
@@ -180,7 +181,7 @@ def sweep_axis(m: Model, d: Data, flex: int) -> int:
 
 @kernel
 def begins_later(d: Data, i: int, key: float, element: int) -> bool:
-    """Whether the element at position `i` of the sweep begins after `key`; if both are equal, the id decides."""
+    """Whether the element at position `i` of the sweep begins after `key`; if it begins at `key`, the ids decide."""
     other = d.work.element_key[i]
     return other > key or (other == key and d.work.element_order[i] > element)
 
@@ -212,10 +213,10 @@ def sort_elements(m: Model, d: Data, flex: int, n: int, axis: int) -> None:
 
 @kernel
 def lay_bins(d: Data, n: int, side: int) -> tuple[float, float, int]:
-    """Create empty bins along an axis across the sweep; `side` is the column of the lower ends on this axis.
+    """Create empty bins along an axis perpendicular to the sweep; return lowest end, bin width and number of bins.
 
-    Return lowest end, bin width, and number of bins. No box is longer than a bin. If a value is not finite, there is
-    only one bin.
+    `side` is the column of ``element_bounds`` with the elements' lower ends on this axis. No element's box is longer
+    than a bin. If a value is not finite, there is only one bin.
     """
     bounds = d.work.element_bounds
     low, high, width = inf, -inf, 0.0
@@ -242,10 +243,10 @@ def bin_at(place: float, low: float, width: float, number: int) -> int:
 
 @kernel
 def look_into_bin(d: Data, i: int, k: int, hits: int) -> int:
-    """Add the elements in bin `k` that overlap position `i` of the sweep to the hits; return the number of hits.
+    """Add the elements in bin `k` that overlap the element at position `i` of the sweep to the hits.
 
-    Elements that have ended are removed from the bin. ``d.work.element_active`` lists the hits' positions in descending
-    order.
+    ``d.work.element_active`` lists the positions of the `hits` found so far, in descending order. Elements that end
+    before element `i` begins are removed from the bin. Return the new number of hits.
     """
     start = d.work.element_key[i]
     before, j = -1, d.work.bin_element[k]
@@ -277,9 +278,9 @@ def look_into_bin(d: Data, i: int, k: int, hits: int) -> int:
 
 @kernel
 def collide_sweep(m: Model, d: Data, flex: int) -> int:
-    """Check pairs of elements by a sweep: each with the elements that began before it and have not ended.
+    """Append the contacts of pairs of elements by a sweep along an axis; return a status.
 
-    Active elements are kept in bins across the sweep, by their lower ends, so that few are compared. Return a status.
+    Each element is compared with the elements that began before it and have not ended, if they are in a nearby bin.
     """
     n = 0
     for element in range(m.flex_elemnum[flex]):
@@ -323,7 +324,7 @@ def collide_sweep(m: Model, d: Data, flex: int) -> int:
 
 @kernel
 def spread_measure(d: Data, node: int) -> float:
-    """Size of a node by which the reference decides which of two nodes is opened first; it affects only the order."""
+    """Size of a node. The larger of two nodes is opened first, which affects only the order of contacts."""
     box = d.bvh_aabb_dyn
     x, y, z = box[node, 3] - box[node, 0], box[node, 4] - box[node, 1], box[node, 5] - box[node, 2]
     return x * y + y * z + z * x
@@ -331,7 +332,7 @@ def spread_measure(d: Data, node: int) -> float:
 
 @kernel
 def nodes_meet(d: Data, node1: int, node2: int) -> bool:
-    """Whether the boxes of two dynamic nodes overlap."""
+    """Whether the boxes of two nodes of dynamic bounding trees overlap."""
     box = d.bvh_aabb_dyn
     center = (box[node1, 0], box[node1, 1], box[node1, 2])
     return meets_row(box, node2, center, (box[node1, 3], box[node1, 4], box[node1, 5]))
@@ -346,7 +347,10 @@ def push(stack: IntArray1, n: int, node1: int, node2: int) -> int:
 
 @kernel
 def open_nodes(m: Model, d: Data, first: int, stack: IntArray1, n: int, node1: int, node2: int) -> int:
-    """Push the overlapping pairs of children of two nodes that are not both leaves; return the height of the stack."""
+    """Push pairs that replace a pair of nodes: one node's children, each with the other; return the stack's height.
+
+    If both are the same node, push the pairs of its children. At least one of the nodes must not be a leaf.
+    """
     child = m.bvh_child
     static = m.nbvhstatic
     if node1 == node2:
@@ -364,7 +368,7 @@ def open_nodes(m: Model, d: Data, first: int, stack: IntArray1, n: int, node1: i
 
 @kernel
 def collide_tree(m: Model, d: Data, flex: int) -> int:
-    """Check pairs of elements by a traversal of a flex's tree against itself; return a status."""
+    """Append the contacts of pairs of elements by a traversal of the flex's tree against itself; return a status."""
     stack = stack_int_array(STACK)
     first = m.flex_bvhadr[flex] - m.nbvhstatic
     n = push(stack, 0, first, first)
@@ -396,7 +400,7 @@ def collide_tree(m: Model, d: Data, flex: int) -> int:
 def collide_itself(m: Model, d: Data, flex: int) -> int:
     """Append all self-contacts of a flex, internal contacts first; return a status.
 
-    Elements have contacts only where they overlap; the margin is not used.
+    Elements touch only if they overlap: the margin of the flex is ignored.
     """
     if m.flex_rigid[flex] != 0 or not m.flex_contype[flex] & m.flex_conaffinity[flex]:
         return OK

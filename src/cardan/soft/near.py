@@ -1,8 +1,8 @@
 """Near phase of flexes: contacts of an element with a geom, with another element, and with a vertex.
 
-Segments are capsules, and spheres touch triangles at their closest points (Ericson, Real-Time Collision Detection,
-2005, sections 5.1.5 and 5.2.1). The convex collision function handles all other pairs. The normal points from the first
-shape to the second.
+Segments are treated as capsules. The contact of a sphere and a triangle is at the triangle's closest point (Ericson,
+Real-Time Collision Detection, 2005, sections 5.1.5 and 5.2.1). The convex collision function handles all other pairs.
+The normal points from the first shape to the second.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from cardan.soft.flex import element_point, load_element, place_element, segment
 
 @kernel
 def closest_on_triangle(p: Vec3, a: Vec3, b: Vec3, c: Vec3) -> Vec3:
-    """Point of the triangle (a, b, c) closest to `p`, by the Voronoi regions of corners, sides and face."""
+    """Point of the triangle (a, b, c) closest to `p`, found by the Voronoi regions of its corners, sides and face."""
     ab, ac, ap = sub3(b, a), sub3(c, a), sub3(p, a)
     d1, d2 = dot3(ab, ap), dot3(ac, ap)
     if d1 <= 0.0 and d2 <= 0.0:
@@ -53,7 +53,7 @@ def closest_on_triangle(p: Vec3, a: Vec3, b: Vec3, c: Vec3) -> Vec3:
 
 @kernel
 def separates(axis: Vec3, a: Vec3, b: Vec3, c: Vec3, e: Vec3, f: Vec3, g: Vec3, reach: float) -> bool:
-    """Whether two triangles are farther apart along `axis` (of any length) than `reach`."""
+    """Whether two triangles (a, b, c) and (e, f, g) are farther apart along `axis` (of any length) than `reach`."""
     a_, b_, c_ = dot3(axis, a), dot3(axis, b), dot3(axis, c)
     e_, f_, g_ = dot3(axis, e), dot3(axis, f), dot3(axis, g)
     gap = max(min(e_, f_, g_) - max(a_, b_, c_), min(a_, b_, c_) - max(e_, f_, g_))
@@ -62,7 +62,7 @@ def separates(axis: Vec3, a: Vec3, b: Vec3, c: Vec3, e: Vec3, f: Vec3, g: Vec3, 
 
 @kernel
 def apart_beside(a: Vec3, b: Vec3, c: Vec3, e: Vec3, f: Vec3, g: Vec3, reach: float) -> bool:
-    """Whether two triangles are apart along the normal of the first, or along a normal of its sides in its plane."""
+    """Whether two triangles are more than `reach` apart along the normal of the first, or across one of its sides."""
     ab, bc, ca = sub3(b, a), sub3(c, b), sub3(a, c)
     normal = cross(ab, bc)
     return (
@@ -75,14 +75,14 @@ def apart_beside(a: Vec3, b: Vec3, c: Vec3, e: Vec3, f: Vec3, g: Vec3, reach: fl
 
 NO_GEOM = -1
 ROUND = 1.0 + 1e-9
-"""Factor that enlarges distances against rounding."""
+"""Factor that enlarges distances to be safe from rounding errors."""
 
 
 @kernel
 def convex_contact(m: Model, d: Data, k: int) -> int:
     """Write contact `k` of the two shapes in ``d.work.shape_*``, if there is one; return the new number of contacts.
 
-    This is `cardan.collision.convex.collide_shapes`, except that the normal is always the portal's.
+    Unlike in `cardan.collision.convex.collide_shapes`, the normal is always that of the portal.
     """
     d.work.shape_inflate = 0.5 * d.work.near_margin
     if not portal_refinement(m, d):
@@ -112,7 +112,7 @@ def geom_segment(m: Model, d: Data, geom: int, flex: int, element: int) -> int:
 def hfield_element(m: Model, d: Data, geom: int, flex: int) -> int:
     """Find the contacts of a height field and the element loaded as shape 1; return their number.
 
-    As in the reference, the radius of the element is ignored in the search for cells.
+    As in the reference, the element's radius is ignored when the cells below the element are selected.
     """
     place_element(d, 1, get3(d.geom_xpos, geom), get9(d.geom_xmat, geom))
     d.work.shape_size[1, 0] = 0.0
@@ -142,7 +142,7 @@ def geom_element(m: Model, d: Data, geom: int, flex: int, element: int) -> int:
 def point_triangle(m: Model, d: Data, center: Vec3, radius: float, flex: int, element: int) -> int:
     """Find the contact of a sphere and the triangle `element` of a `flex`; return the number of contacts.
 
-    `center` (world frame) and `radius`, m, are those of the sphere.
+    The sphere has the given `center` (m, world frame) and `radius` (m).
     """
     a, b = element_point(m, d, flex, element, 0), element_point(m, d, flex, element, 1)
     c = element_point(m, d, flex, element, 2)
@@ -158,10 +158,7 @@ def point_triangle(m: Model, d: Data, center: Vec3, radius: float, flex: int, el
 
 @kernel
 def are_apart(m: Model, d: Data, flex1: int, element1: int, flex2: int, element2: int) -> bool:
-    """Whether a quick test proves that two triangles are farther apart than the margin.
-
-    They are `element1` of `flex1` and `element2` of `flex2`.
-    """
+    """Whether a quick test proves that two triangles, elements of two flexes, are farther apart than the margin."""
     a, b = element_point(m, d, flex1, element1, 0), element_point(m, d, flex1, element1, 1)
     e, f = element_point(m, d, flex2, element2, 0), element_point(m, d, flex2, element2, 1)
     c, g = element_point(m, d, flex1, element1, 2), element_point(m, d, flex2, element2, 2)
@@ -188,10 +185,10 @@ def element_element(m: Model, d: Data, flex1: int, element1: int, flex2: int, el
 def append_contacts(
     m: Model, d: Data, found: int, side1: int, element1: int, vertex1: int, side2: int, element2: int, vertex2: int
 ) -> int:
-    """Append the `found` contacts of the near phase; element and vertex ids that do not apply are -1. Return a status.
+    """Append the `found` contacts of the near phase; return a status.
 
-    `side1` and `side2` are as for `complete_contact`. Elements `element1` and `element2`, and vertices `vertex1` and
-    `vertex2`, are those of the flexes.
+    `side1` and `side2` are as for `complete_contact`. The element and vertex ids belong to the two flexes; ids that do
+    not apply are -1.
     """
     found = take_room(m, d, found)
     if found < 0:

@@ -18,7 +18,7 @@ from cardan.soft.flex import element_point, element_vertex
 from cardan.soft.inside import FACES
 
 Hit = tuple[float, int]
-"""Distance along the ray, and the vertex closest to the hit point."""
+"""Distance along the ray (`MISS` if nothing is hit), and the vertex closest to the hit point."""
 VERTICES, EDGES, FACES_SEEN, SKIN = 1, 2, 4, 8
 """Bits for the parts of a flex that a ray can hit."""
 NO_VERTEX = -1
@@ -33,7 +33,7 @@ def closer(point: Vec3, a: Vec3, b: Vec3) -> bool:
 
 @kernel
 def ray_edges(m: Model, d: Data, flex: int, p: Vec3, v: Vec3, hit: Hit) -> Hit:
-    """Return the nearer of `hit` (distance, vertex) and the ray's intersection with capsules around a flex's edges."""
+    """Return the nearer of `hit` (distance, vertex) and the ray's first hit of the capsules around a flex's edges."""
     best, vertex = hit
     for edge in range(m.flex_edgeadr[flex], m.flex_edgeadr[flex] + m.flex_edgenum[flex]):
         first, second = edge_vertex(m, flex, edge, 0), edge_vertex(m, flex, edge, 1)
@@ -55,7 +55,7 @@ def ray_edges(m: Model, d: Data, flex: int, p: Vec3, v: Vec3, hit: Hit) -> Hit:
 def ray_face(m: Model, d: Data, flex: int, element: int, face: int, p: Vec3, v: Vec3, hit: Hit) -> Hit:
     """Return the nearer of `hit` (distance, vertex) and the ray's hit of face `face` of an element.
 
-    A triangle has only one face.
+    For a triangle, `face` is 0.
     """
     best, vertex = hit
     i, j, k = FACES[face][0], FACES[face][1], FACES[face][2]
@@ -74,7 +74,7 @@ def ray_face(m: Model, d: Data, flex: int, element: int, face: int, p: Vec3, v: 
 
 @kernel
 def ray_elements(m: Model, d: Data, flex: int, layer: int, p: Vec3, v: Vec3, hit: Hit) -> Hit:
-    """Return the nearer of `hit` (distance, vertex) and the ray's hit of triangles, or of tetrahedra in a layer."""
+    """Return the nearer of `hit` (distance, vertex) and the ray's hit of triangles, or of tetrahedra in a `layer`."""
     dim = m.flex_dim[flex]
     for element in range(m.flex_elemnum[flex]):
         if dim == 2:
@@ -94,13 +94,13 @@ def ray_flex(m: Model, d: Data, flex: int, layer: int, seen: int, p: Vec3, v: Ve
         d: data with ``flexvert_xpos``.
         flex: id of the flex.
         layer: layer of the tetrahedra whose faces can be hit, if `SKIN` is not set.
-        seen: sum of `VERTICES`, `EDGES`, `FACES_SEEN` and `SKIN`; the skin of a flex of triangles or tetrahedra is its
-            vertices, its edges, and the faces of the outer layer.
+        seen: sum of `VERTICES`, `EDGES`, `FACES_SEEN` and `SKIN`. The skin of triangles or tetrahedra consists of the
+            vertices, the edges, and the faces of the outer layer.
         p: start of the ray, world frame (m).
         v: direction of the ray.
 
     Returns:
-        Distance in units of `v`, or `MISS`; vertex closest to the hit, numbered over all flexes, or `NO_VERTEX`.
+        Distance in units of `v` or `MISS`, and the vertex closest to the hit (numbered over all flexes) or `NO_VERTEX`.
     """
     skin = (seen & SKIN) != 0 and m.flex_dim[flex] > 1
     hit = (MISS, NO_VERTEX)
@@ -134,10 +134,10 @@ def cast_at_flex(
     vec: ConstArray2,
     vertid: IntArray2,
 ) -> float:
-    """Distance along a ray to a flex: see `cardan.api.rays.mju_rayFlex`.
+    """Return the distance along a ray to a flex (see `cardan.api.rays.mju_rayFlex`).
 
-    It has the same arguments; here `pnt` and `vec` are (1, 3), and the result `vertid` is (1, 1). `flex_layer`,
-    `flexid` and the flags `flg_vert`, `flg_edge`, `flg_face` and `flg_skin` are integers.
+    The arguments are those of `mju_rayFlex`, except for shapes and types: `pnt` and `vec` are (1, 3), the result
+    `vertid` is (1, 1), and `flex_layer`, `flexid` and the flags are integers.
     """
     seen = VERTICES if flg_vert != 0 else 0
     seen |= EDGES if flg_edge != 0 else 0

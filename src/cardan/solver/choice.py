@@ -1,4 +1,4 @@
-"""Selection of the stages that solve for constraint forces (spec: computation, algorithms), by `opt.solver`."""
+"""Selection of the stages that solve for constraint forces, based on `opt.solver` (spec: computation, algorithms)."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ SOLVERS: dict[int, Callable[[Any], Stage]] = {
 
 
 def solver_stages(m: Any) -> list[Stage]:
-    """Return the stages of the model's solver, followed by the no-slip solver if it has iterations.
+    """Return the stages of the model's solver, followed by the no-slip solver if `opt.noslip_iterations` is positive.
 
-    In MuJoCo 3.1 the result of the main solver is saved for the next start; see `solver.warm_start`.
+    In MuJoCo 3.1 a stage after the main solver saves its result as the next warm start (see `solver.warm_start`).
 
     Raises:
         FatalError: `opt.solver` is not a value of mjtSolver; the message is the reference's.
@@ -38,7 +38,7 @@ def solver_stages(m: Any) -> list[Stage]:
 
 
 def is_dual(m: Any) -> bool:
-    """Whether a solver of the model works on the dual problem, which requires `efc_AR`."""
+    """Whether the main solver or the no-slip solver of the model works on the dual problem, and thus needs `efc_AR`."""
     return m.opt.solver == mjtSolver.mjSOL_PGS or m.opt.noslip_iterations > 0
 
 

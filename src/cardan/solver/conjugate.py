@@ -1,12 +1,12 @@
 """Conjugate gradient solver (spec: computation, algorithms; Nocedal and Wright, Numerical Optimization, chapter 5).
 
-It minimises the cost of the reduced primal problem (see `primal`) by the non-linear method of Polak and Ribiere. If
-their formula gives a negative value, the method restarts (Polak-Ribiere-plus). The line search is exact, and the
-inertia matrix is the preconditioner: directions are combinations of z = M^-1 gradient. Hence M times a direction is a
-combination of gradients, and no product with M is needed.
+The solver minimises the cost of the reduced primal problem (see `primal`) by the non-linear method of Polak and
+Ribiere. If their formula gives a negative value, the method restarts (Polak-Ribiere-plus). The line search is exact,
+and the inertia matrix is the preconditioner: directions are combinations of z = M^-1 gradient. Hence M times a
+direction is a combination of gradients, and no product with M is needed.
 
-By default, all degrees of freedom form one problem. If the flag `island` is set, each island is a problem, unless the
-no-slip solver is used, which treats all rows together.
+By default, all degrees of freedom form one problem. If the flag `island` is set, each island is a separate problem. The
+flag has no effect if the no-slip solver is used, because that solver treats all rows together.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from cardan.solver.statistics import close_island, close_slot, open_slot, record
 
 @stage
 def solve_conjugate(m: Model, d: Data) -> int:
-    """Compute acceleration and constraint forces; fields as for `newton.solve_islands`, except contact.H."""
+    """Compute qacc and constraint forces. Fields and status as for `newton.solve_islands`, without contact.H."""
     for i in range(m.nv):
         d.qacc[i] = d.qacc_smooth[i]
         d.qfrc_constraint[i] = 0.0
@@ -59,7 +59,7 @@ def solve_conjugate(m: Model, d: Data) -> int:
 
 @kernel
 def island_scale(m: Model, d: Data, island: int) -> float:
-    """Factor that makes costs and gradients of one island comparable: 1 over the sum of its dofs' inertias."""
+    """Factor that makes costs and gradients of one island comparable: 1 over the sum of the inertias of its dofs."""
     first, n = dof_range(d, island)
     total = 0.0
     for p in range(first, first + n):
@@ -108,7 +108,7 @@ def descend(m: Model, d: Data, island: int, scale: float) -> None:
 def load_factor(m: Model, d: Data, island: int) -> None:
     """Copy the pivots of the factor of M to island order, and list the dofs whose rows have off-diagonal entries.
 
-    Vertices that slide along three axes, and balls, have no off-diagonal entries.
+    Rows of balls, and of vertices that slide along three axes, have no off-diagonal entries.
     """
     first, n = dof_range(d, island)
     count = 0

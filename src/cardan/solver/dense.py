@@ -1,10 +1,10 @@
 """Dense Newton matrices of one island: Hessian, factorisation and solution.
 
-``H = M + J' D J`` over the rows in the quadratic zone is stored in ``work.H`` and updated when rows change state.
-``work.L`` is its factorisation H = L' D L, computed from the last dof to the first (Featherstone, Rigid Body Dynamics
-Algorithms, section 6.5), so that rows keep the zeros of the kinematic tree. Elliptic contacts in the zone CONE add J'
-(contact.H) J to ``work.L`` before the factorisation. Both are lower triangles of row-major n x n arrays. The diagonal
-of the factor holds reciprocal pivots, and its rows are not divided by them.
+``H = M + J' D J`` over the rows in the quadratic zone is stored in ``work.H`` and updated when rows change state. Its
+factor H = L' D L is stored in ``work.L``, and computed from the last dof to the first (Featherstone, Rigid Body
+Dynamics Algorithms, section 6.5). In this order, rows keep the zeros of the kinematic tree. Elliptic contacts in the
+zone CONE add J' (contact.H) J to ``work.L`` before the factorisation. Both arrays hold lower triangles of row-major
+n x n matrices. The diagonal of the factor holds reciprocal pivots, and its rows are not divided by them.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from cardan.solver.jacobian import DENSE_MAX, LONE
 from cardan.solver.panels import least_pivot
 
 FEW_DIGITS = 1e-12
-"""If a pivot is below this share of its diagonal element, so few digits are left that it may make others negative."""
+"""Smallest accurate ratio of a pivot to its diagonal element. The error of a smaller pivot may make others negative."""
 
 
 @kernel
 def start_dense_hessian(m: Model, d: Data, island: int) -> None:
-    """Initialise ``work.H`` with the island's inertia matrix; `change_dense_hessian` adds the rows later."""
+    """Initialise ``work.H`` with the island's inertia matrix, and mark all rows as not yet added to it."""
     first, n = dof_range(d, island)
     for k in range(n * n):
         d.work.H[k] = 0.0
@@ -41,7 +41,7 @@ def start_dense_hessian(m: Model, d: Data, island: int) -> None:
 
 @kernel
 def change_dense_hessian(d: Data, island: int) -> None:
-    """Add the rows that entered the quadratic zone since ``row_state`` to ``work.H``; subtract those that left it."""
+    """Add rows that entered the quadratic zone since ``row_state`` to ``work.H``; subtract rows that left it."""
     n = int(d.work.island_ndof[island])
     begin, end = run_range(d, island)
     for run in range(begin, end):
@@ -74,7 +74,7 @@ def add_dense_row(d: Data, adr: int, n: int, weight: float) -> None:
 
 @kernel
 def factor_dense(m: Model, d: Data, island: int) -> None:
-    """Factorise the Hessian, cone terms included, into ``work.L``; count its entries in ``work.factor_nnz``."""
+    """Factorise the Hessian, cone terms included, into ``work.L``; count the entries in ``work.factor_nnz``."""
     n = int(d.work.island_ndof[island])
     for k in range(n * n):
         d.work.L[k] = d.work.H[k]
@@ -97,9 +97,9 @@ def factor_dense(m: Model, d: Data, island: int) -> None:
 
 @kernel
 def eliminate_dense(d: Data, n: int, i: int, least: float) -> int:
-    """Eliminate dof `i` from the rows above it, after raising its pivot to at least `least`.
+    """Raise the pivot of dof `i` to at least `least`, then eliminate the dof from the rows above.
 
-    Return the number of non-zero entries before the diagonal.
+    Return the number of non-zero entries of row `i` before the diagonal.
     """
     row = stack_array(DENSE_MAX)
     base = i * n
@@ -128,7 +128,10 @@ def eliminate_dense(d: Data, n: int, i: int, least: float) -> int:
 
 @kernel
 def add_dense_cone_row(d: Data, con: int, start: int, a: int, n: int) -> None:
-    """Add (row `a` of contact.H times J)' times row `a` of J to ``work.L``, for the elliptic contact at row `start`."""
+    """Add row `a`'s part of the cone term J' (contact.H) J to ``work.L``, for elliptic contact `con` at row `start`.
+
+    With j as row `a` of the contact's J and h as row `a` of contact.H, this part is (h J)' j.
+    """
     row = stack_array(DENSE_MAX)
     dim = int(d.contact.dim[con])
     source = int(d.work.row_adr[start + a])

@@ -1,9 +1,9 @@
-"""Dual problem, whose unknowns are forces: residuals, blocks, states of its rows (spec: computation, dual problem).
+"""Dual problem, whose unknowns are the constraint forces (spec: computation, dual problem).
 
 The solvers minimise ``1/2 f' (A + R) f + f' b`` over admissible forces, one row or contact at a time. The residuals
 ``b + (A + R) f`` are stored in ``work.jar`` and updated with each force, so that rows whose force does not change cost
 nothing. `load_block` extracts the part of the problem that belongs to a few rows, with the regulariser R (PGS) or
-without it (no-slip). If a change of forces would raise the cost by more than `RISE`, it is undone.
+without it (no-slip). If a change of forces would raise the cost by more than `RISE`, it is rejected.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ ON_CONE = 1.0 - 1e-10  # if friction is above this share of its bound, the conta
 
 @kernel
 def start_residuals(d: Data, sparse: bool) -> None:
-    """Compute the derivatives of the cost by the forces, b + (A + R) f, in ``work.jar``; `set_force` updates them."""
+    """Compute the residuals b + (A + R) f, the derivatives of the cost with respect to forces, in ``work.jar``."""
     for i in range(d.nefc):
         d.work.jar[i] = d.efc_b[i]
     for i in range(d.nefc):
@@ -42,7 +42,7 @@ def start_residuals(d: Data, sparse: bool) -> None:
 
 @kernel
 def add_column(d: Data, i: int, step: float, sparse: bool) -> None:
-    """Add `step` times column `i` of A + R, which is also its row `i`, to ``work.jar``."""
+    """Add `step` times column `i` of A + R to ``work.jar``. As the matrix is symmetric, its row `i` is read."""
     if step == 0.0:
         return
     if sparse:
@@ -65,10 +65,10 @@ def set_force(d: Data, i: int, force: float, sparse: bool) -> None:
 
 @kernel
 def load_block(d: Data, start: int, n: int, regularized: bool, block: Array1, residual: Array1) -> None:
-    """Extract the part of the problem that belongs to rows `start` to `start + n`, which touch the same trees.
+    """Extract the part of the problem that belongs to the `n` rows from `start` on, which must touch the same trees.
 
-    Writes `block`, the part of A + R (without R unless `regularized`), n x n row by row, and `residual`, the
-    derivatives of the cost by the rows' forces.
+    Writes the part of A + R to `block` (n x n, row by row) and the derivatives of the cost with respect to the rows'
+    forces to `residual`. Without `regularized`, both leave out R.
     """
     for a in range(n):
         i = start + a
@@ -83,7 +83,7 @@ def load_block(d: Data, start: int, n: int, regularized: bool, block: Array1, re
 
 @kernel
 def accept(d: Data, start: int, n: int, sparse: bool, block: Array1, residual: Array1, forces: Array1) -> float:
-    """Apply `forces` to `n` rows from `start` on, unless the cost would rise; return the decrease of the cost."""
+    """Apply `forces` to the `n` rows from `start` on, unless the cost would rise; return the decrease of the cost."""
     change = 0.0
     for a in range(n):
         step = forces[a] - d.efc_force[start + a]
@@ -101,8 +101,8 @@ def accept(d: Data, start: int, n: int, sparse: bool, block: Array1, residual: A
 def update_row(d: Data, i: int, diagonal: float, residual: float, sparse: bool) -> float:
     """Set the force of scalar row `i` to its best admissible value; return the decrease of the cost.
 
-    `diagonal` is the row's diagonal element in the matrix of the cost, and `residual` is the derivative of the cost by
-    the force. Set `sparse` if A + R is sparse.
+    `diagonal` is the row's diagonal element in the matrix of the cost. `residual` is the derivative of the cost with
+    respect to the force. `sparse` is true if A + R is sparse.
     """
     if not diagonal > MINVAL:
         return 0.0
@@ -121,7 +121,7 @@ def update_row(d: Data, i: int, diagonal: float, residual: float, sparse: bool) 
 
 @kernel
 def dual_state(d: Data, i: int) -> int:
-    """State of a row from its force; for an elliptic contact, `i` must be its first row."""
+    """Return the state of row `i` that its force implies; in an elliptic contact, `i` must be the first row."""
     force = d.efc_force[i]
     if i < d.ne:
         return CNSTRSTATE_QUADRATIC
@@ -143,7 +143,7 @@ def dual_state(d: Data, i: int) -> int:
 
 @kernel
 def update_states(d: Data) -> tuple[int, int]:
-    """Write efc_state from efc_force; return the number of rows with force, and of rows whose state changed."""
+    """Write efc_state from efc_force; return the numbers of rows with force and of rows whose state changed."""
     active, changed, i = 0, 0, 0
     while i < d.nefc:
         state = dual_state(d, i)
@@ -158,7 +158,7 @@ def update_states(d: Data) -> tuple[int, int]:
 
 @kernel
 def record_sweep(d: Data, improvement: float) -> None:
-    """Add one sweep over the rows, with its scaled decrease of the cost, to the solver statistics."""
+    """Add one sweep over the rows to the solver statistics; `improvement` is its scaled decrease of the cost."""
     active, changed = update_states(d)
     k = int(d.solver_niter[0])
     d.solver_niter[0] = k + 1

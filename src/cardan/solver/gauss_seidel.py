@@ -1,12 +1,13 @@
 """Projected Gauss-Seidel and no-slip solvers (spec: computation, algorithms, PGS; modelling, solver settings).
 
 PGS sweeps over the rows of the dual problem (see `dual`), and sets the force of each row to its best admissible value
-while all others are fixed. An elliptic contact is one block. First, all its forces are scaled along the ray from the
-tip of the cone. Then the friction forces are optimised in the ellipsoid that the normal force allows.
+while all others are fixed. The rows of an elliptic contact form one block. First, all forces of the block are scaled
+along the ray from the tip of the cone. Then its friction forces are optimised in the ellipsoid that the normal force
+allows.
 
 The no-slip solver is a modified PGS that suppresses slip. It runs after the main solver, and updates only friction
-forces. These are friction loss, the friction of elliptic contacts with their normal force fixed, and opposite edges of
-pyramids with their sum, the normal force, fixed. The regulariser R is left out, so that these dimensions become hard.
+forces: friction loss, and the friction of contacts at a fixed normal force. For a pyramidal contact it updates opposite
+edges at a fixed sum. The regulariser R is left out, so that these constraints become hard.
 """
 
 from __future__ import annotations
@@ -42,10 +43,11 @@ NEAR = 1e-10  # the steps end when the excess of |y|^2 and the change of lambda 
 def minimize_in_ellipsoid(a: Array1, b: Array1, scale: Array1, radius: float, n: int, x: Array1) -> None:
     """Minimise 1/2 x' A x + b' x over the ellipsoid sum (x_i / s_i)^2 <= r^2, in `n` <= 5 dimensions.
 
-    In y = x / s the ellipsoid is a ball. The minimum solves (P + lambda) y = -q with P = S A S, q = S b, and either
-    lambda = 0 or |y| = r. In the second case, Newton's method finds the root of |y(lambda)|^2 - r^2, starting from 0
-    (Boyd and Vandenberghe, Convex Optimization, appendix B). `scale` holds s, `radius` is r. The minimum is written to
-    `x`; it is 0 if A is singular.
+    `scale` holds s, and `radius` is r. The minimiser is written to `x`; if A is singular, `x` is set to 0.
+
+    With y = x / s, the ellipsoid becomes a ball. The minimiser solves (P + lambda) y = -q with P = S A S, q = S b and
+    S = diag(s), and either lambda = 0 or |y| = r. In the second case, Newton's method finds the root of
+    |y(lambda)|^2 - r^2, starting from 0 (Boyd and Vandenberghe, Convex Optimization, appendix B).
     """
     if n == 2:
         minimize_in_ellipse(a, b, scale, radius, x)
@@ -90,7 +92,7 @@ def minimize_in_ellipsoid(a: Array1, b: Array1, scale: Array1, radius: float, n:
 
 @kernel
 def minimize_in_ellipse(a: Array1, b: Array1, scale: Array1, radius: float, x: Array1) -> None:
-    """Solve `minimize_in_ellipsoid` in two dimensions, in closed form except for the multiplier."""
+    """Solve the problem of `minimize_in_ellipsoid` in two dimensions, without factorisations."""
     s0, s1 = scale[0], scale[1]
     p00, p01, p11 = a[0] * s0 * s0, a[1] * s0 * s1, a[3] * s1 * s1
     q0, q1 = b[0] * s0, b[1] * s1
@@ -123,9 +125,9 @@ def minimize_in_ellipse(a: Array1, b: Array1, scale: Array1, radius: float, x: A
 
 @kernel
 def factor_scaled(a: Array1, scale: Array1, multiplier: float, n: int, factor: Array1) -> bool:
-    """Factorise S A S + `multiplier` = L D^-1 L' (lower triangle); return False if it is not positive definite.
+    """Factorise S A S + `multiplier` I = L D^-1 L' with S = diag(`scale`); return False if it is not positive definite.
 
-    L and D have the same diagonal; the diagonal of `factor` holds its reciprocals.
+    L is lower triangular, and D is its diagonal. `factor` holds L (n x n, row by row), with the reciprocal diagonal.
     """
     for i in range(n):
         for j in range(i + 1):
@@ -142,7 +144,7 @@ def factor_scaled(a: Array1, scale: Array1, multiplier: float, n: int, factor: A
 
 @kernel
 def solve_factored(factor: Array1, n: int, x: Array1) -> None:
-    """Replace the right-hand side `x` (n,) by the solution; `factor` (n * n,) is a factor made by `factor_scaled`."""
+    """Replace the right-hand side `x` (n,) by the solution of a linear system; `factor` is from `factor_scaled`."""
     for i in range(n):
         value = x[i]
         for k in range(i):
@@ -249,9 +251,9 @@ def update_contact(d: Data, start: int, sparse: bool) -> float:
 
 @kernel
 def slice_cone(d: Data, con: int, start: int, block: Array1, residual: Array1, forces: Array1) -> None:
-    """Find the best friction `forces` for the normal force forces[0].
+    """Set the friction forces in `forces` to the best ones for the normal force forces[0].
 
-    `block` and `residual` are those of `load_block` at efc_force.
+    `block` and `residual` are the results of `load_block` at the current efc_force.
     """
     a = stack_array(MATRIX)
     b = stack_array(MAX_FRICTION)
@@ -284,7 +286,7 @@ EDGE_MATRIX = EDGES * EDGES
 def solve_noslip(m: Model, d: Data) -> int:
     """Run the no-slip solver: update efc_force of the friction dimensions, then efc_state, qfrc_constraint and qacc.
 
-    Needs ``work.AR`` and efc_b. The statistics are appended to those of the main solver.
+    Reads ``work.AR`` and efc_b. The statistics are appended to those of the main solver.
     """
     if d.nefc == 0:
         return OK
@@ -328,7 +330,7 @@ def sweep_friction(d: Data, sparse: bool) -> float:
 
 @kernel
 def update_edges(d: Data, i: int, sparse: bool) -> float:
-    """Update two opposite edges of a pyramid, rows `i` and `i + 1`: forces mean + y and mean - y for a fixed mean."""
+    """Update the forces of opposite pyramid edges (rows `i`, `i + 1`) for a fixed sum; return the cost decrease."""
     block = stack_array(EDGE_MATRIX)
     residual = stack_array(EDGES)
     forces = stack_array(EDGES)
@@ -347,7 +349,7 @@ def update_edges(d: Data, i: int, sparse: bool) -> float:
 
 @kernel
 def update_slice(d: Data, start: int, sparse: bool) -> float:
-    """Update the friction of the elliptic contact whose rows begin at `start`; return the decrease of the cost."""
+    """Update the friction forces of the elliptic contact at rows `start` on; return the decrease of the cost."""
     block = stack_array(MATRIX)
     residual = stack_array(MAX_FRICTION)
     b = stack_array(MAX_FRICTION)

@@ -6,8 +6,8 @@ Islands that move little need fewer iterations, matrices fit the cache, and tree
 
 `partition` arranges the dofs in *island order* (``dof_at``, ``dof_position``): island 0 first, and within an island by
 increasing number, so that a parent precedes its children. Rows are not moved; each island has a list of *runs*, ranges
-of rows of one kind. Rows that touch no dof (contacts between fixed bodies in dense storage) form a last island without
-dofs, because their large constant cost would hide the costs of other rows.
+of rows of one kind. Rows that touch no dof (contacts between fixed bodies in dense storage) have a large constant cost
+that would hide the costs of other rows. They form a last island without dofs.
 """
 
 from __future__ import annotations
@@ -41,20 +41,20 @@ def partition(m: Model, d: Data, whole: bool) -> int:
 
 @kernel
 def dof_range(d: Data, island: int) -> tuple[int, int]:
-    """First position and number of the dofs of an island."""
+    """Return the position of an island's first dof in ``dof_at``, and the number of its dofs."""
     return int(d.work.island_dof[island]), int(d.work.island_ndof[island])
 
 
 @kernel
 def run_range(d: Data, island: int) -> tuple[int, int]:
-    """First and last (exclusive) position in `run_order` of the runs of an island."""
+    """Return the range of an island's runs in ``run_order``: first position and end (exclusive)."""
     first = int(d.work.island_run[island])
     return first, first + int(d.work.island_nrun[island])
 
 
 @kernel
 def tree_root(d: Data, tree: int) -> int:
-    """Return the representative of the set of linked trees that contains `tree`, with path compression."""
+    """Return the representative of the set of linked trees that contains `tree`, and shorten the path to it."""
     parent = d.work.tree_parent
     while parent[tree] != tree:
         parent[tree] = parent[parent[tree]]
@@ -75,7 +75,7 @@ def link(d: Data, tree1: int, tree2: int) -> int:
 
 @kernel
 def link_trees(m: Model, d: Data, whole: bool) -> None:
-    """Unite the trees that each row touches (all trees are one set if `whole`), and store one of them in `row_tree`."""
+    """Unite the trees that each row touches, and store one of them in ``row_tree`` (ntree if the row touches none)."""
     sparse = is_sparse(m)
     for r in range(d.nefc):
         if sparse and whole:
@@ -113,7 +113,10 @@ def link_trees(m: Model, d: Data, whole: bool) -> None:
 
 @kernel
 def link_sparse_row(m: Model, d: Data, r: int) -> int:
-    """Unite the trees of a compressed row, whose columns increase; return one of them (ntree for an empty row)."""
+    """Unite the trees that row `r` touches; return one of them, or ntree if the row is empty.
+
+    The row must be compressed, with increasing columns.
+    """
     nnz = int(d.efc_J_rownnz[r])
     adr = int(d.efc_J_rowadr[r])
     if nnz == 0:
@@ -129,7 +132,7 @@ def link_sparse_row(m: Model, d: Data, r: int) -> int:
 
 @kernel
 def number_islands(m: Model, d: Data) -> int:
-    """Number the sets of trees that have rows, by their smallest tree; return the number of sets."""
+    """Number the sets of trees that have rows in the order of their smallest trees; return the number of sets."""
     count = 0
     for t in range(m.ntree + 1):
         root = tree_root(d, t)
@@ -168,7 +171,7 @@ def order_dofs(m: Model, d: Data, count: int) -> None:
 
 @kernel
 def row_kind(d: Data, r: int) -> int:
-    """Kind of a row by the rule of `constraint.update` that applies to it."""
+    """Return the kind of a row (RUN_EQUALITY, ...), which determines its update function in `constraint.update`."""
     if r < d.ne:
         return RUN_EQUALITY
     if r < d.ne + d.nf:
@@ -180,7 +183,7 @@ def row_kind(d: Data, r: int) -> int:
 
 @kernel
 def order_runs(d: Data, count: int) -> None:
-    """Split the rows into runs of one kind and one island (an elliptic contact is one run); sort the runs by island."""
+    """Split the rows into runs of one kind and island, sorted by island. Each elliptic contact is a run of its own."""
     nrun, stop, last = 0, 0, -1
     for r in range(d.nefc):
         if r < stop:
@@ -212,15 +215,16 @@ def order_runs(d: Data, count: int) -> None:
 
 @kernel
 def row_island(d: Data, r: int) -> int:
-    """Island of a row."""
+    """Return the island of row `r`."""
     return int(d.work.tree_island[d.work.row_tree[r]])
 
 
 @stage
 def find_islands(m: Model, d: Data) -> int:
-    """Write nisland and the arrays that describe islands; an index of -1 means that a dof or row has no island.
+    """Write nisland and the arrays of mjData that describe islands; return OK or a request to enlarge them.
 
-    Reads the Jacobian's rows. Islands are numbered by their smallest tree; dofs and rows increase within an island.
+    Islands are numbered in the order of their smallest trees. Within an island, dofs and rows are sorted by number. The
+    island of dofs and rows that belong to none is -1.
     """
     count = partition(m, d, False)
     idle = int(d.work.tree_island[m.ntree])
@@ -244,7 +248,7 @@ def find_islands(m: Model, d: Data) -> int:
 
 @kernel
 def list_constraints(d: Data) -> None:
-    """Write the arrays that describe the rows of islands."""
+    """Write the arrays of mjData that assign rows to islands."""
     for island in range(d.nisland):
         d.island_efcnum[island] = 0
     listed = 0

@@ -51,7 +51,7 @@ def load_jacobian(m: Model, d: Data, island: int) -> int:
 
 @kernel
 def gather_jacobian(m: Model, d: Data, island: int) -> None:
-    """Copy the island's part of efc_J to the addresses that `place_rows` assigned to the rows."""
+    """Copy the island's part of ``efc_J`` to the addresses that `load_jacobian` assigned to the rows."""
     dense_rows = not is_sparse(m)
     dense_island = d.work.dense_island != 0
     by_number = dense_island or is_by_number(d, island)
@@ -101,7 +101,7 @@ def gather_jacobian(m: Model, d: Data, island: int) -> None:
 
 @kernel
 def lone_dof(m: Model, d: Data, r: int) -> int:
-    """Return the only dof of row `r` if rows of its kind involve a single dof, else -1."""
+    """Return the dof of row `r` if the row is of a kind that involves a single dof, else -1."""
     if d.efc_type[r] == CNSTR_FRICTION_DOF:
         return int(d.efc_id[r])
     if d.efc_type[r] == CNSTR_LIMIT_JOINT:
@@ -113,7 +113,7 @@ def lone_dof(m: Model, d: Data, r: int) -> int:
 
 @kernel
 def is_coupled(m: Model, d: Data, r: int, dof: int) -> bool:
-    """Whether dense row `r` touches `dof`; all rows of an elliptic contact touch the same dofs."""
+    """Whether dense row `r` touches `dof`. All rows of an elliptic contact touch the dofs that any of them touches."""
     if d.efc_type[r] != CNSTR_CONTACT_ELLIPTIC:
         return d.efc_J[r * m.nv + dof] != 0.0
     con = d.efc_id[r]
@@ -126,7 +126,7 @@ def is_coupled(m: Model, d: Data, r: int, dof: int) -> bool:
 
 @kernel
 def is_by_number(d: Data, island: int) -> bool:
-    """Whether the island order of an island's dofs is the order of their numbers."""
+    """Whether the dofs of an island are in the order of their numbers."""
     first = int(d.work.island_dof[island])
     for p in range(first + 1, first + d.work.island_ndof[island]):
         if d.work.dof_at[p] < d.work.dof_at[p - 1]:
@@ -156,10 +156,10 @@ def sparse_from_sparse(d: Data, island: int, r: int, adr: int, by_number: bool) 
 
 @kernel
 def sort_blocks(d: Data, adr: int, nnz: int, source: int, split: int) -> None:
-    """Sort the columns of the row at `adr`, which was copied from `source`; its first `split` columns increase.
+    """Sort the columns of the row at `adr`, which was copied from `source`. Its first `split` columns must increase.
 
-    In an island, trees may be in a different order than in the model. If a row touches two trees, as a contact does, it
-    is enough to swap their blocks.
+    The order of trees in an island may differ from that in the model. If a row touches two trees, as a contact does,
+    swapping their two blocks of columns sorts the row.
     """
     rest = nnz - split
     for k in range(nnz):
@@ -182,9 +182,9 @@ def sort_blocks(d: Data, adr: int, nnz: int, source: int, split: int) -> None:
 
 @kernel
 def count_blocks(d: Data, adr: int, nnz: int) -> int:
-    """Number of blocks of three consecutive columns that make up the compressed row at `adr`; 0 for any other row.
+    """Number of blocks if the compressed row at `adr` consists of blocks of three consecutive columns, else 0.
 
-    Rows of vertices and balls have this form. Only one index must then be read for each block.
+    Rows of vertices and balls consist of such blocks. A product then reads only one index per block.
     """
     if nnz % 3 != 0:
         return 0
@@ -196,7 +196,7 @@ def count_blocks(d: Data, adr: int, nnz: int) -> int:
 
 @kernel
 def multiply_jacobian(d: Data, island: int, vector: ConstArray1, result: Array1) -> None:
-    """Compute `result` (over rows) = J `vector` (over dofs, island order), for the rows of an island."""
+    """Compute `result` (over rows) = J `vector` (over dofs in island order) for the rows of an island."""
     if d.work.dense_island != 0:
         first, n = dof_range(d, island)
         begin, end = run_range(d, island)
@@ -236,7 +236,7 @@ def multiply_jacobian(d: Data, island: int, vector: ConstArray1, result: Array1)
 
 @kernel
 def multiply_jacobian_transposed(m: Model, d: Data, island: int, vector: ConstArray1, result: Array1) -> None:
-    """Compute `result` (over dofs, island order) = J' `vector` (over rows), for the rows of an island."""
+    """Compute `result` (over dofs in island order) = J' `vector` (over rows) for the rows of an island."""
     if d.work.dense_island != 0:
         multiply_dense_transposed(d, island, vector, result)
     elif is_sparse(m):
@@ -279,7 +279,7 @@ def multiply_jacobian_transposed(m: Model, d: Data, island: int, vector: ConstAr
 
 @kernel
 def multiply_dense_transposed(d: Data, island: int, vector: ConstArray1, result: Array1) -> None:
-    """Compute `multiply_jacobian_transposed` for a dense island."""
+    """Compute the product of `multiply_jacobian_transposed` for a dense island."""
     total = stack_array(DENSE_MAX)
     first, n = dof_range(d, island)
     for k in range(n):

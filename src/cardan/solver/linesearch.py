@@ -1,8 +1,8 @@
-"""Exact line search: Newton's method in one dimension, analytical second derivatives (spec: computation, algorithms).
+"""Exact line search by Newton's method with analytical second derivatives (spec: computation, algorithms).
 
 Along a ray x + alpha v the cost is convex and once continuously differentiable. Its slope therefore increases, and is 0
-at the minimum. The Newton iteration on the slope stays inside a bracket, found from the signs of the slopes. If a
-Newton step would leave the bracket, it is replaced by a bisection.
+at the minimum. The Newton iteration on the slope stays inside a bracket whose ends have slopes of opposite sign. If a
+Newton step would leave the bracket, a bisection replaces it.
 """
 
 from __future__ import annotations
@@ -53,14 +53,14 @@ def line_search(m: Model, d: Data, island: int, scale: float, first: float) -> t
 def bracketed_newton(
     m: Model, d: Data, island: int, linear: float, curvature: float, tolerance: float, first: float
 ) -> tuple[float, float, int]:
-    """Find the root of the slope, starting with the trial step `first` if it is not 0. Results as for `line_search`.
+    """Find the step at which the slope of the cost along the ray is 0. Results as for `line_search`.
 
-    `island`, `linear` and `curvature` are those of `evaluate_ray`. The first evaluation only provides the start of
-    Newton's method; it is not counted as an iteration.
+    `first` is the first trial step. `island`, `linear` and `curvature` are the arguments of `evaluate_ray`. The first
+    evaluation is not counted as an iteration, because it only provides the start of Newton's method.
 
-    Once the root is bracketed, a Newton step must be at most half the step before the previous one. If it is longer, it
-    is replaced by a bisection (Press et al., Numerical Recipes, section 9.4), so that the bracket shrinks at least
-    linearly. The iteration ends if the slope is at most `tolerance`, or the step is known to rounding.
+    If the root is bracketed and a Newton step is longer than half the step before the previous one, a bisection
+    replaces it (Press et al., Numerical Recipes, section 9.4). The bracket thus shrinks at least linearly. The
+    iteration ends if the slope is at most `tolerance`, or if the step is accurate to rounding error.
     """
     low, high = 0.0, -1.0
     step = first
@@ -88,7 +88,7 @@ def bracketed_newton(
 
 @kernel
 def add_equality(d: Data, island: int, linear: float, curvature: float) -> Vec2:
-    """Add the island's equality rows, which are quadratic everywhere, to slope and curvature; return the sums."""
+    """Add the terms of the equality rows (quadratic everywhere) to `linear` and `curvature`; return the two sums."""
     begin, end = run_range(d, island)
     for run in range(begin, end):
         k = d.work.run_order[run]
@@ -135,10 +135,10 @@ def prepare_cones(d: Data, island: int) -> None:
 
 @kernel
 def evaluate_ray(d: Data, island: int, linear: float, curvature: float, step: float) -> Vec2:
-    """First and second derivative of the cost along the ray at `step`.
+    """Compute the first and second derivative of the cost along the ray at `step`.
 
-    `linear` is the slope at 0, and `curvature` the second derivative, of the part that is quadratic everywhere (inertia
-    and equality rows).
+    `linear` (slope at 0) and `curvature` (second derivative) belong to the part of the cost that is quadratic
+    everywhere: the inertia and the equality rows.
     """
     slope = linear + step * curvature
     begin, end = run_range(d, island)
@@ -179,7 +179,7 @@ def evaluate_ray(d: Data, island: int, linear: float, curvature: float, step: fl
 
 @kernel
 def cone_ray(d: Data, con: int, step: float) -> Vec2:
-    """First and second derivative along the ray of the cost of elliptic contact `con`."""
+    """Compute the first and second derivative along the ray, at `step`, of the cost of elliptic contact `con`."""
     ray = d.work.cone_ray
     mu = d.contact.mu[con]
     normal = ray[con, RAY_N0] + step * ray[con, RAY_N1]

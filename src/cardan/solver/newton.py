@@ -1,13 +1,14 @@
 """Newton solver (spec: computation, algorithms; Boyd and Vandenberghe, Convex Optimization, section 9.5).
 
-It minimises the cost of the reduced primal problem (see `primal`) island by island, with the exact Hessian M + J' H[s]
-J and an exact line search. The factorisation of the Hessian is updated when rows change state. For pyramidal cones the
-cost is a quadratic spline, so the last iteration reaches the minimum exactly.
+The solver minimises the cost of the reduced primal problem (see `primal`) island by island, with the exact Hessian
+M + J' H[s] J and an exact line search. The factorisation of the Hessian is updated when rows change state. For
+pyramidal cones the cost is a quadratic spline, so the last iteration reaches the minimum exactly.
 
 The reference starts at the cheaper of `qacc_warmstart`, the solution of the previous step, and `qacc_smooth`, the
-unconstrained acceleration. If inputs or contacts have changed, neither is good, and with few iterations the start
+unconstrained acceleration. If inputs or contacts have changed, neither is good. With few iterations, the start then
 determines the quality of the result. Cardan starts at the best point on the segment between the two. The residuals at
-its ends determine the residuals at all its points, so this line search needs no matrix product or factorisation.
+the ends of the segment determine the residuals between them. This line search therefore needs no matrix product or
+factorisation.
 """
 
 from __future__ import annotations
@@ -52,8 +53,8 @@ NEAR = 1e-3  # the start may miss the best point by this share of the distance
 def start_between(m: Model, d: Data, island: int) -> float:
     """Start at the cheapest point between `qacc_smooth` and `qacc_warmstart`; return the cost at this point.
 
-    Writes x, Mx, jar, the rows' forces and states, and ``efc_b`` = J qacc_smooth - efc_aref. If the warm start is not
-    finite, it is ignored.
+    If the warm start is not finite, it is ignored. Writes x, Mx, jar, the rows' forces and states, and
+    ``efc_b`` = J qacc_smooth - efc_aref.
     """
     load_smooth_point(d, island)
     first, n = dof_range(d, island)
@@ -94,24 +95,23 @@ NEED_H = int(GROW_H)
 @stage
 @side_by_side
 def solve(m: Model, d: Data) -> int:
-    """Compute acceleration and constraint forces for models of any size; status and fields as for `solve_islands`."""
+    """Compute accelerations and constraint forces for models of any size. Fields and status as for `solve_islands`."""
     return solve_islands(m, d, True)
 
 
 @stage
 def solve_small(m: Model, d: Data) -> int:
-    """Compute acceleration and constraint forces for models of at most `DENSE_MAX` dofs, without sparse matrices."""
+    """Compute accelerations and constraint forces for models of at most `DENSE_MAX` dofs, without sparse matrices."""
     return solve_islands(m, d, None)
 
 
 @kernel
 def solve_islands(m: Model, d: Data, large: Any) -> int:
-    """Compute acceleration and constraint forces; return OK or a request to enlarge the memory of an island's matrices.
+    """Compute qacc and constraint forces; return OK or a request to enlarge the memory of an island's matrices.
 
     Reads qM, qacc_smooth, qfrc_smooth, the rows (efc_J, efc_D, efc_R, efc_aref, efc_frictionloss, ...) and
-    qacc_warmstart. Writes qacc, qfrc_constraint, efc_force, efc_state, efc_b, contact.H and the solver statistics.
-    `large` is None if no island can have more than `DENSE_MAX` degrees of freedom: the compiler then removes the
-    branches for sparse matrices from the stage.
+    qacc_warmstart. Writes qacc, qfrc_constraint, efc_force, efc_state, efc_b, contact.H and the solver statistics. If
+    no island can have more than `DENSE_MAX` dofs, `large` must be None: the compiler then leaves out sparse matrices.
     """
     for i in range(m.nv):
         d.qacc[i] = d.qacc_smooth[i]
@@ -203,7 +203,8 @@ def prepare_island(m: Model, d: Data, island: int, large: Any) -> int:
 def refresh_factor(m: Model, d: Data, island: int, k: int, large: Any) -> None:
     """Update the factorisation of the Hessian for the current states of the rows, in iteration `k`.
 
-    Cone terms change in every iteration. With them, and once afterwards, the factorisation is recomputed.
+    Cone terms change in every iteration. With them, and in the first iteration without them, the Hessian is
+    refactorised.
     """
     plain = k > 0 and d.work.has_cone == 0
     d.work.has_cone = 1 if any_cone(d, island) else 0
@@ -236,7 +237,7 @@ def any_cone(d: Data, island: int) -> bool:
 
 @kernel
 def search(m: Model, d: Data, island: int, large: Any) -> None:
-    """Compute the Newton direction, and its products with M and J."""
+    """Compute the Newton direction in ``search``, and its products with M (``Mv``) and J (``jv``)."""
     if large is not None:
         if d.work.dense_island == 0:
             solve_sparse(d, island)

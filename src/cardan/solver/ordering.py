@@ -1,16 +1,16 @@
 """Elimination order of a sparse Newton matrix: trees with few links to other trees are eliminated first.
 
-`sparse` eliminates from the last dof to the first, in island order. In a pile of bodies that are numbered layer by
-layer, rows of such a factor fill up across whole layers. This module orders the trees of an island so that the tree
-with the fewest links to the remaining trees is eliminated next (minimum degree: Davis, Direct Methods for Sparse Linear
-Systems, section 7.1; George and Liu, The evolution of the minimum degree ordering algorithm, 1989). If several trees
-have the fewest links, the one with the highest number is next. Dofs of a tree stay together and keep their order. The
-result depends only on the links; if the order by number causes little fill-in, it is kept.
+`sparse` eliminates from the last dof to the first, in island order. If the bodies of a pile are numbered layer by
+layer, the rows of such a factor fill up across whole layers. This module therefore reorders the trees of an island. The
+tree with the fewest links to the remaining trees is eliminated next (minimum degree: Davis, Direct Methods for Sparse
+Linear Systems, section 7.1; George and Liu, The evolution of the minimum degree ordering algorithm, 1989). If several
+trees have the fewest links, the one with the highest number is next. Dofs of a tree stay together and keep their order.
+The result depends only on the links; if the order by number causes little fill-in, it is kept.
 
-All data is stored in arrays that are not in use at this point. ``work.L_col`` holds the links: a row of bits per tree,
-`WORD` bits per number. ``tree_parent`` holds the index of a tree among the trees of the island, and ``tree_nrow`` the
-first dof of the tree with each index. ``row_head`` holds these indices in the order of elimination, and ``mark`` the
-keys by which the next tree is chosen.
+All data is stored in arrays that the solver does not use at this point. ``work.L_col`` holds the links as bits, `WORD`
+per number, one row per tree. ``tree_parent`` holds the index of a tree among the trees of the island, and ``tree_nrow``
+the first dof of the tree with each index. ``row_head`` holds these indices in the order of elimination, and ``mark``
+the sort key of each tree.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from cardan.solver.islands import run_range
 
 NEED_H = int(GROW_H)
 WORD = 32
-"""Bits used per number: half of its width, so that the sign bit is never used."""
+"""Number of bits used in each 64-bit number; the sign bit is never set."""
 LOW, HALVES, QUARTERS, BYTES, ONES = 0xFFFFFFFF, 0x55555555, 0x33333333, 0x0F0F0F0F, 0x01010101
 DONE = 1 << 60
 """Key of eliminated trees."""
@@ -71,7 +71,7 @@ def order_trees(m: Model, d: Data, island: int) -> int:
 
 @kernel
 def find_links(m: Model, d: Data, island: int, count: int, words: int) -> int:
-    """Set the bits of all pairs of trees that share a constraint row; return the number of linked pairs."""
+    """Set the bits in ``work.L_col`` of all pairs of trees that share a constraint row; return the number of pairs."""
     for k in range(count * words):
         d.work.L_col[k] = 0
     begin, end = run_range(d, island)
@@ -89,7 +89,7 @@ def find_links(m: Model, d: Data, island: int, count: int, words: int) -> int:
 
 @kernel
 def link_row(m: Model, d: Data, r: int, words: int) -> None:
-    """Set the bits of the trees that row `r` touches; the columns of each tree are contiguous."""
+    """Set the bits in ``work.L_col`` of all pairs of trees that row `r` touches; a tree's columns are contiguous."""
     adr = int(d.efc_J_rowadr[r])
     end = adr + int(d.efc_J_rownnz[r])
     if adr == end or m.dof_treeid[d.efc_J_colind[adr]] == m.dof_treeid[d.efc_J_colind[end - 1]]:
@@ -107,7 +107,7 @@ def link_row(m: Model, d: Data, r: int, words: int) -> None:
 
 @kernel
 def number_of_bits(word: int) -> int:
-    """Number of set bits among the lowest `WORD` bits of a number."""
+    """Number of set bits among the lowest `WORD` bits of `word`."""
     word -= (word >> 1) & HALVES
     word = (word & QUARTERS) + ((word >> 2) & QUARTERS)
     word = (word + (word >> 4)) & BYTES
@@ -116,7 +116,7 @@ def number_of_bits(word: int) -> int:
 
 @kernel
 def highest_bit(word: int) -> int:
-    """Position of the highest set bit of a positive number."""
+    """Position of the highest set bit of a positive number below 2^`WORD`."""
     place = 0
     for width in (16, 8, 4, 2, 1):
         if word >> (place + width) != 0:
@@ -126,10 +126,10 @@ def highest_bit(word: int) -> int:
 
 @kernel
 def natural_links(d: Data, count: int, words: int) -> int:
-    """Number of pairs of trees that the factor links if trees are eliminated by number.
+    """Number of pairs of trees that are linked in the factor if the trees are eliminated by number.
 
-    It follows from the elimination tree of the trees. Works on a copy, stored behind the links, of the links from each
-    tree to trees with smaller indices.
+    The links of the factor are found with the elimination tree. The function works on a copy of the links, stored after
+    the original in ``work.L_col``. The copy contains only links from a tree to trees with smaller indices.
     """
     bits = d.work.L_col
     copy = count * words
@@ -186,7 +186,7 @@ def absorb(d: Data, a: int, chosen: int, words: int) -> None:
 
 @kernel
 def set_key(d: Data, a: int, count: int, words: int) -> None:
-    """Set the sort key of tree `a`: fewest links first, then the highest index."""
+    """Set the sort key of tree `a`: the key is smallest for the tree with the fewest links, then the highest index."""
     links = 0
     for w in range(words):
         links += number_of_bits(int(d.work.L_col[a * words + w]))

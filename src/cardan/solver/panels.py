@@ -1,9 +1,9 @@
-"""Sparse Newton matrices of one island by panels: rows of the factor that have the same columns, processed together.
+"""Factorisation of an island's sparse Newton matrix by panels.
 
-Neighbouring rows of a sparse factor often share their pattern (supernodes; Ng and Peyton, Block sparse Cholesky
+Neighbouring rows of a sparse factor often have the same columns (supernodes; Ng and Peyton, Block sparse Cholesky
 algorithms on advanced uniprocessor computers, 1993). Examples are the dofs of a free body, and those along a limb. Up
-to `WIDTH` such rows form a panel. Its rows are stored side by side in ``work.panel`` (column, lane). Each row below is
-read once for the whole panel, and the arithmetic is vectorised over the lanes.
+to `WIDTH` such rows form a panel. Its rows are stored side by side in ``work.panel`` (column, lane). Each row below the
+panel is read once for the whole panel, and the arithmetic is vectorised over the lanes.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ from cardan.model.kernel_views import Data, Model
 
 WIDTH = 8
 LEAST_PIVOT = 2e-15
-"""Smallest ratio of a pivot of the Hessian to its diagonal element. A smaller remainder is rounding error, and may even
-be negative. Division by it gives a direction of arbitrary length (in single precision with stiff contacts)."""
+"""Smallest ratio of a pivot of the Hessian to its diagonal element. A smaller pivot is only rounding error and may be
+negative. Division by it would give a direction of arbitrary length (in single precision with stiff contacts)."""
 SHARE_OF_INERTIA = 0.5
-"""Smallest ratio of a pivot of the Hessian to the inertia matrix's own. Since J' D J is positive semidefinite, exact
-pivots of M + J' D J are never less than those of M in the same order (Schur complements are monotone: Horn and Johnson,
-Matrix Analysis, 2013, section 7.7). A ratio of one half does not change pivots that are exact to a few digits."""
+"""Smallest ratio of a pivot of the Hessian to the same pivot of the inertia matrix M. Since J' D J is positive
+semidefinite, exact pivots of M + J' D J are never less than those of M (Schur complements are monotone: Horn and
+Johnson, Matrix Analysis, 2013, section 7.7). A ratio of one half leaves pivots accurate to a few digits unchanged."""
 
 
 @kernel
 def least_pivot(m: Model, d: Data, dof: int, diagonal: float) -> float:
-    """Lower bound of a dof's pivot, from its diagonal element of the Hessian and the factor of the inertia matrix."""
+    """Smallest allowed pivot of `dof`, from its `diagonal` element of the Hessian and its pivot in the factor of M."""
     return max(LEAST_PIVOT * diagonal, SHARE_OF_INERTIA * d.qLD[m.aux.M_rowadr[dof]])
 
 
 @kernel
 def find_panels(d: Data, n: int) -> None:
-    """Split the `n` rows into panels; ``panel_first`` is the first row of each row's panel."""
+    """Split the `n` rows into panels: set ``panel_first`` of each row to the first row of its panel."""
     last = n - 1
     while last >= 0:
         first = last
@@ -47,8 +47,8 @@ def find_panels(d: Data, n: int) -> None:
 def is_alike(d: Data, i: int) -> bool:
     """Whether rows `i` - 1 and `i` can share a panel.
 
-    Row `i` - 1 must have the columns of row `i` except the diagonal of row `i`. Both must occur in the same rows below
-    and in the same rows of J.
+    The columns of row `i` - 1 must be those of row `i` without its diagonal. Columns `i` - 1 and `i` must have entries
+    in the same rows below, and in the same rows of J.
     """
     other = i - 1
     nnz = int(d.work.L_nnz[i])
@@ -100,7 +100,7 @@ def factor_panel(m: Model, d: Data, island: int, first: int, last: int) -> None:
 
 @kernel
 def spread_constraints(d: Data, first: int, last: int) -> None:
-    """Add J' D J, cones included, to ``work.panel``; the caller must ignore entries right of the diagonals."""
+    """Add the panel's columns of J' D J, cones included, to ``work.panel``; ignore entries right of the diagonal."""
     weight = stack_array(WIDTH)
     for lane in range(WIDTH):
         weight[lane] = 0.0
@@ -128,7 +128,7 @@ def spread_constraints(d: Data, first: int, last: int) -> None:
 
 @kernel
 def add_outer(d: Data, adr: int, count: int, weight: Array1) -> None:
-    """Add the first `count` entries of the row of J at `adr`, times `weight` (one per lane), to ``panel``."""
+    """Add `count` entries of ``work.J`` from `adr` on, times `weight` (one per lane), to ``work.panel``."""
     for k in range(adr, adr + count):
         column = d.work.J_col[k]
         value = d.work.J[k]
@@ -138,7 +138,7 @@ def add_outer(d: Data, adr: int, count: int, weight: Array1) -> None:
 
 @kernel
 def reduce_panel(d: Data, first: int, last: int) -> None:
-    """Subtract the contributions of all rows below that contain columns of the panel, two rows at a time."""
+    """Subtract the contributions of all rows below that have entries in the panel's columns, two rows at a time."""
     t = int(d.work.LT_adr[last]) + 1
     end = t - 1 + int(d.work.LT_nnz[last])
     while t < end:
@@ -187,7 +187,7 @@ def subtract_two(d: Data, i: int, count: int, width: int) -> None:
 
 @kernel
 def load_factors(d: Data, i: int, adr: int, width: int, c: Array1) -> None:
-    """Load `width` entries of row `i` from `adr` on, divided by the row's pivot, to `c`; set the other lanes to 0."""
+    """Write `width` entries of row `i` from `adr` on, divided by the row's pivot, to `c`; set the other lanes to 0."""
     for lane in range(WIDTH):
         c[lane] = 0.0
     for lane in range(width):

@@ -5,15 +5,16 @@ The solvers minimise over accelerations x::
     1/2 (x - a)' M (x - a) + s(J x - aref)      with a = qacc_smooth and M a = qfrc_smooth
 
 Vectors over dofs are in island order (see `islands`): ``x``, ``x_smooth``, ``f_smooth``, ``Mx``, ``grad``, ``search``,
-``Mv``. Vectors over rows (``jar = J x - aref``, ``jv = J search``) have the numbering of the rows. Nothing here depends
-on how a solver chooses its directions.
+``Mv``. Vectors over rows (``jar = J x - aref``, ``jv = J search``) have the numbering of the rows. This module does not
+depend on how a solver chooses its search directions.
 
-*Stiff* islands have rows whose bodies hardly any force can move. An example is a contact of a body that turns about its
-centre of mass, if the contact force passes through this point. Such rows have the largest possible weight, and forces
-of 1e16 N. Their cost of 1e18 is constant up to rounding, so that differences of costs contain no information about the
-other rows of the island. The rounding error of J' efc_force, a difference of such forces, is as large as the forces
-that move the bodies. The Newton direction and the acceleration remain accurate. For stiff islands they are therefore
-used to compute the gain of a step, its rounding error, and the constraint force M qacc - qfrc_smooth at the minimum.
+An island is *stiff* if a constraint force can hardly accelerate the bodies of one of its rows. An example is a contact
+of a body that turns about its centre of mass, if the contact force passes through this point. Such rows have the
+largest possible weight, and forces of 1e16 N. Their cost of 1e18 is constant up to rounding. Differences of costs
+therefore contain no information about the other rows of the island. J' efc_force is a difference of such forces. Its
+rounding error is as large as the forces that move the bodies. The Newton direction and the acceleration remain
+accurate. In stiff islands they therefore determine the gain of a step, its rounding error, and the constraint force
+M qacc - qfrc_smooth at the minimum.
 """
 
 from __future__ import annotations
@@ -31,9 +32,9 @@ from cardan.solver.jacobian import multiply_jacobian, multiply_jacobian_transpos
 
 @kernel
 def load_smooth_point(d: Data, island: int) -> None:
-    """Load x_smooth and f_smooth (island order) from `qacc_smooth` and `qfrc_smooth`, and set ``jar`` and ``efc_b``.
+    """Copy `qacc_smooth` and `qfrc_smooth` to ``x_smooth`` and ``f_smooth`` (island order), and compute residuals.
 
-    Both are the residual J qacc_smooth - efc_aref.
+    ``jar`` and ``efc_b`` are both set to J qacc_smooth - efc_aref.
     """
     first, n = dof_range(d, island)
     for p in range(first, first + n):
@@ -50,7 +51,7 @@ def load_smooth_point(d: Data, island: int) -> None:
 
 @kernel
 def multiply_inertia(m: Model, d: Data, island: int, vector: Array1, result: Array1) -> None:
-    """Compute `result` = M `vector` over the dofs of an island, in island order."""
+    """Compute `result` = M `vector` over the dofs of an island. Both vectors are in island order."""
     first, n = dof_range(d, island)
     for p in range(first, first + n):
         i = int(d.work.dof_at[p])
@@ -78,7 +79,7 @@ def set_residual(d: Data, island: int, vector: Array1) -> None:
 
 @kernel
 def update_rows(d: Data, island: int) -> float:
-    """Compute forces, states and cone Hessians of an island's rows at ``jar``; return the cost of the rows."""
+    """Compute forces, states and cone Hessians of an island's rows from ``jar``; return the cost of the rows."""
     cost = 0.0
     begin, end = run_range(d, island)
     for run in range(begin, end):
@@ -122,7 +123,7 @@ def update_gradient(m: Model, d: Data, island: int) -> float:
 
 @kernel
 def choose_start(m: Model, d: Data, island: int, warm: bool) -> float:
-    """Start at the cheaper of `qacc_warmstart` (if `warm`) and `qacc_smooth`; return the cost at this point.
+    """Start at `qacc_smooth` or, if `warm` and cheaper, at `qacc_warmstart`; return the cost at this point.
 
     Writes x, Mx, jar, the rows' forces and states, and ``efc_b`` = J qacc_smooth - efc_aref.
     """
@@ -152,7 +153,7 @@ def choose_start(m: Model, d: Data, island: int, warm: bool) -> float:
 
 @kernel
 def move(d: Data, island: int, step: float) -> None:
-    """Move by `step` along the search direction: update x, Mx and jar; save the rows' states in `row_state`."""
+    """Save the rows' states in ``row_state``, and move by `step` along the search direction: update x, Mx and jar."""
     first, n = dof_range(d, island)
     for p in range(first, first + n):
         d.work.x[p] += step * d.work.search[p]
@@ -170,7 +171,7 @@ def take_step(m: Model, d: Data, island: int, step: float, scale: float) -> Vec2
     """Move by `step` along the search direction of an `island`.
 
     Returns:
-        The new cost, and the squared norm of the gradient times `scale`.
+        The new cost (not scaled), and the squared norm of the scaled gradient (`scale` times the gradient).
     """
     move(d, island, step)
     cost = update_rows(d, island) + inertia_cost(d, island)
@@ -189,7 +190,7 @@ def scatter(d: Data, island: int) -> None:
 
 @kernel
 def count_states(d: Data, island: int) -> tuple[int, int, int]:
-    """Count rows of an island: with force (not SATISFIED), with a new state, and entering or leaving the Hessian."""
+    """Count the island's rows with force, those with a new state, and those that entered or left the quadratic zone."""
     active, changed, updates = 0, 0, 0
     begin, end = run_range(d, island)
     for run in range(begin, end):
@@ -204,7 +205,7 @@ def count_states(d: Data, island: int) -> tuple[int, int, int]:
 
 @kernel
 def direction_products(d: Data, island: int) -> Vec4:
-    """Products with the search direction v: slope of the cost at x; v' (Mx - qfrc_smooth); v' M v; norm of v."""
+    """Return, for the search direction v: slope of the cost at x, v' (M x - qfrc_smooth), v' M v, and norm of v."""
     first, n = dof_range(d, island)
     slope, linear, curvature, squared = 0.0, 0.0, 0.0, 0.0
     for p in range(first, first + n):
@@ -217,9 +218,9 @@ def direction_products(d: Data, island: int) -> Vec4:
 
 
 STIFF = 1e12
-"""Least weight (efc_D) of a stiff row. The largest weight is 1e15; those of other rows are mostly below 1e8."""
+"""Smallest weight (efc_D) of a stiff row. The largest weight is 1e15; other rows mostly have weights below 1e8."""
 ROUNDING = 1.1e-15
-"""Relative rounding error of a sum of terms of one sign."""
+"""Relative rounding error of a sum of terms of equal sign."""
 
 
 @kernel
@@ -238,9 +239,9 @@ def is_stiff(d: Data, island: int) -> bool:
 
 @kernel
 def promised_gain(d: Data, island: int) -> float:
-    """Decrease of the cost by a Newton step if no row changes its state; 0 if it is below the rounding error.
+    """Decrease of the cost by a full Newton step if no row changes its state; 0 if it is below the rounding error.
 
-    The rounding error is estimated as `ROUNDING` times the sum of the magnitudes of the rows' terms.
+    The rounding error is estimated as `ROUNDING` times the sum of the magnitudes of the rows' terms in the slope.
     """
     slope, error = 0.0, 0.0
     first, n = dof_range(d, island)

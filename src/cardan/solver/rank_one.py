@@ -1,10 +1,11 @@
-"""Rank-one updates of the factor of the Newton matrix: rows that enter or leave the quadratic zone.
+"""Rank-one updates of the factor of the Newton matrix H, for rows that enter or leave the quadratic zone.
 
-When the state of a row changes, H changes by +-D times the outer product of the row of J. Its factor L' D L is updated
-in one pass over the rows of the factor that the change reaches, a path in the elimination tree (Gill, Golub, Murray and
-Saunders, Methods for modifying matrix factorizations, Mathematics of Computation 28, 1974, method C1; Davis, Direct
-Methods for Sparse Linear Systems, section 6.3). If there are many changes, the factor is recomputed. It is also
-recomputed if a row that leaves removes nearly all of a pivot, because the rounding errors of that pivot would remain.
+If row r enters or leaves the quadratic zone, H changes by plus or minus D_r j j', where j is row r of J. The factor
+L' D L of H is updated in one pass. The pass visits the rows of the factor that change, a path in the elimination tree
+(Gill, Golub, Murray and Saunders, Methods for modifying matrix factorizations, Mathematics of Computation 28, 1974,
+method C1; Davis, Direct Methods for Sparse Linear Systems, section 6.3). If many rows change, the factor is recomputed
+instead. It is also recomputed if an update removes nearly all of a pivot, because the pivot's rounding errors would
+remain.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ def sign_of_change(d: Data, r: int) -> int:
 def change_factor(d: Data, island: int, large: Any) -> bool:
     """Update ``work.L``, without cone terms, for the current states of the rows; `large` as in `newton.solve_islands`.
 
-    Return False if the factor must be recomputed: there are too many changes, or a pivot is lost.
+    Return False if the factor must be recomputed, because too many rows changed or a pivot lost its accuracy.
     """
     changes = 0
     begin, end = run_range(d, island)
@@ -63,9 +64,9 @@ def change_factor(d: Data, island: int, large: Any) -> bool:
 
 @kernel
 def is_cheaper(d: Data, island: int, changes: int, large: Any) -> bool:
-    """Whether updating `changes` rows costs less than a factorisation.
+    """Whether updating the factor for `changes` rows costs less than a factorisation.
 
-    The estimate assumes that an update reaches all entries of the factor.
+    The estimate assumes that each update changes all entries of the factor.
     """
     n = int(d.work.island_ndof[island])
     size, work = n * (n + 1) // 2, n * (n + 1) * (2 * n + 1) // 6
@@ -79,10 +80,10 @@ def is_cheaper(d: Data, island: int, changes: int, large: Any) -> bool:
 
 @kernel
 def change_pivot(inverse: float, p: float, weight: float) -> Vec3:
-    """Compute a pivot, given by its reciprocal, after an update with the entry `p` of the update's vector.
+    """Compute a pivot after an update H + `weight` j j'. `p` is the entry of j in the pivot's column.
 
-    Return the new reciprocal (0 if the pivot is lost), the ratio of new to old pivot, and the weight of the update for
-    further rows.
+    `inverse` is the old pivot's reciprocal. Return the new reciprocal (0 if the pivot lost its accuracy), the ratio of
+    new to old pivot, and the weight of the update for the remaining rows.
     """
     ratio = 1.0 + weight * p * p * inverse
     if ratio < LOST:
@@ -126,7 +127,7 @@ def change_dense_factor(d: Data, r: int, n: int, weight: float) -> bool:
 def change_sparse_factor(d: Data, r: int, weight: float) -> bool:
     """Update the factor for H + `weight` j j', where j is row `r` of the sparse Jacobian.
 
-    Return False if a pivot is lost. ``dense_row`` must be 0; it is 0 again after a successful update.
+    Return False if a pivot is inaccurate. ``dense_row`` must be 0; it is 0 again after a successful update.
     """
     adr = int(d.work.row_adr[r])
     nnz = int(d.work.row_nnz[r])

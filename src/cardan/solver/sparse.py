@@ -2,14 +2,14 @@
 
 The Hessian H = M + J' D J is factorised as L' D L from the last dof to the first. In this order, the inertia matrix
 alone would have no fill-in (Featherstone, Rigid Body Dynamics Algorithms, section 6.5). `analyse` finds the pattern of
-the factor through the elimination tree (Davis, Direct Methods for Sparse Linear Systems, chapter 4). Row i has the
+the factor with the elimination tree (Davis, Direct Methods for Sparse Linear Systems, chapter 4). Row i has the
 columns of three sets: the chain of dof i, the constraint rows whose last column is i, and the children of i in the
-elimination tree. Each row is computed in one pass: expanded, reduced by the rows below it that contain it, stored. Rows
-that share their columns are computed together (see `panels`).
+elimination tree. Each row is computed in one pass: expand it, subtract the rows below that have an entry in its column,
+and store it. Rows with the same columns are computed together (see `panels`).
 
-Rows of the factor are in ``work.L`` with increasing columns ``work.L_col``, relative to the island. The last entry is
-the diagonal, whose reciprocal is in ``work.Ldiag_inv``; rows are not divided by it. ``work.LT_row`` and
-``work.LT_entry`` list the entries by column.
+Rows of the factor are stored in ``work.L`` with increasing columns ``work.L_col``, relative to the island. The last
+entry of a row is the diagonal, whose reciprocal is stored in ``work.Ldiag_inv``; rows are not divided by it.
+``work.LT_row`` and ``work.LT_entry`` list the entries by column.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ def add_column(d: Data, i: int, column: int) -> None:
 
 @kernel
 def transpose_pattern(d: Data, n: int) -> None:
-    """List the factor's entries by column, with increasing rows, and sort the columns of each row."""
+    """List the entries of the factor by column, with increasing rows, and sort the columns of each row."""
     for i in range(n):
         d.work.LT_nnz[i] = 0
     for i in range(n):
@@ -207,9 +207,9 @@ def factor_sparse(m: Model, d: Data, island: int) -> None:
 
 @kernel
 def spread_cone(d: Data, r: int, entry: int) -> None:
-    """Add the contribution of entry `entry` of row `r` to ``dense_row``; its elliptic contact is in the zone CONE.
+    """Add the cone term of entry `entry` of row `r` to ``dense_row``. The elliptic contact must be in the zone CONE.
 
-    The rows of an elliptic contact have the same columns.
+    All rows of an elliptic contact have the same columns.
     """
     con = int(d.efc_id[r])
     dim = int(d.contact.dim[con])

@@ -1,7 +1,7 @@
 """Solver statistics: the contents of `mjData.solver` for each iteration.
 
-Each *slot* has `mjNSOLVER` entries, one per iteration. If islands share a slot, entry k is the sum over all islands of
-their iteration k. An island that had fewer iterations contributes its final gradient and active rows to the later
+Each *slot* has `mjNSOLVER` entries, one per iteration. If several islands share a slot, entry k combines iteration k of
+all these islands. An island that converged earlier contributes its final gradient and active rows to the later
 entries. Islands beyond the last slot have no statistics.
 """
 
@@ -20,7 +20,7 @@ NISLAND = int(mjNISLAND)
 
 @kernel
 def reset_statistics(d: Data) -> None:
-    """Reset the statistics to zero iterations."""
+    """Clear the statistics, and open slot 0."""
     for k in range(NISLAND):
         d.solver_niter[k] = 0
     d.solver_nisland = 1
@@ -30,7 +30,7 @@ def reset_statistics(d: Data) -> None:
 
 @kernel
 def open_slot(d: Data, slot: int) -> None:
-    """Start a slot: iterations that are recorded from now on belong to it."""
+    """Clear slot `slot`, and store all further iterations in it."""
     d.work.statistics_slot = slot
     d.work.done_gradient = 0.0
     d.work.done_nactive = 0
@@ -41,7 +41,7 @@ def open_slot(d: Data, slot: int) -> None:
 
 @kernel
 def entry_of(d: Data, k: int) -> int:
-    """Index of the entry for iteration `k` in the open slot, or -1 if there is none."""
+    """Return the index in ``d.solver`` of iteration `k` of the open slot, or -1 if this iteration is not stored."""
     if k >= NSOLVER or d.work.statistics_slot >= NISLAND:
         return -1
     i = int(d.work.statistics_slot * NSOLVER + k)
@@ -58,11 +58,11 @@ def slot_iterations(d: Data) -> int:
 def record_iteration(
     d: Data, island: int, k: int, improvement: float, slope: float, neval: int, squared: float, has_hessian: int
 ) -> None:
-    """Add an island's iteration to entry `k`.
+    """Combine iteration `k` (from 0) of an island with the statistics of the other islands in the open slot.
 
-    The cost reduction, the squared norm of the gradient (both scaled) and counts of rows are summed over islands;
-    `slope` after the line search and `neval`, its number of evaluations, are maxima. `has_hessian` is 1 for solvers
-    that update a Hessian, else 0.
+    `improvement` (scaled decrease of the cost), `squared` (squared norm of the scaled gradient) and counts of rows are
+    summed over islands. `slope` (scaled slope after the line search) and `neval` (its number of evaluations) are
+    maxima. `has_hessian` is 1 for solvers that update a Hessian, else 0.
     """
     i = entry_of(d, k)
     if d.work.statistics_slot < NISLAND and k >= slot_iterations(d):
@@ -92,7 +92,7 @@ def record_iteration(
 def close_island(d: Data, island: int, niter: int, squared: float) -> None:
     """Close the statistics of an island that converged after `niter` iterations.
 
-    Its final values count in every later iteration that other islands still run.
+    The island's final gradient and active rows are added to all later iterations of the slot.
     """
     active, _, _ = count_states(d, island)
     for k in range(niter, min(slot_iterations(d), NSOLVER)):
@@ -106,7 +106,7 @@ def close_island(d: Data, island: int, niter: int, squared: float) -> None:
 
 @kernel
 def close_slot(d: Data) -> None:
-    """Replace sums of squared norms by norms. All islands of the slot must be solved."""
+    """Replace the squared norms of gradients in the open slot by norms. All islands of the slot must be closed."""
     for k in range(min(slot_iterations(d), NSOLVER)):
         i = entry_of(d, k)
         if i >= 0:

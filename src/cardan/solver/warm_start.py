@@ -1,8 +1,8 @@
-"""The acceleration from which the solver starts in the next step.
+"""Warm start: the acceleration from which the solver starts in the next step (`qacc_warmstart`).
 
-In MuJoCo 3.1 each run of the solver replaces it. Repeated calls of `mj_forward` therefore go on converging, and each
-stage of a Runge-Kutta step starts from the previous one. In MuJoCo 4.0 only integrators replace it: forward dynamics is
-a function of the state.
+In MuJoCo 3.1 each run of the solver replaces the warm start. Repeated calls of `mj_forward` therefore continue to
+converge, and each stage of a Runge-Kutta step starts from the previous stage. In MuJoCo 4.0 only integrators replace
+the warm start: forward dynamics is a function of the state.
 """
 
 from __future__ import annotations
