@@ -158,7 +158,7 @@ _ALONG = 1e-14  # an axis is along a coordinate axis if its other components are
 
 
 def put_topology(build: Build) -> None:
-    """Set root, weld and tree ids of bodies, parents and addresses of degrees of freedom, sizes of sparse matrices."""
+    """Set the bodies' root, weld and tree ids, the dofs' parents and addresses, and the sizes of sparse matrices."""
     bodies, counts = build.bodies, build.columns["body_dofnum"]
     mocapid, own_groups = build.columns["body_mocapid"], build.tree.compat == "4.0"
     rootid, weldid, treeid, lastdof = [0], [0], [-1], [-1]

@@ -162,11 +162,11 @@ class Resolved:
         return self._completed(name, column) if name in self._partial else column
 
     def any(self, name: str) -> bool:
-        """Return False only if the attribute is false in all elements; True may be a false alarm."""
+        """Return False only if the attribute is false in all elements. True is inconclusive."""
         return name in self._explicit or any(base[name] for base in self._distinct)
 
     def any_but(self, name: str, value: Any) -> bool:
-        """Return False only if the attribute equals `value` in all elements; True may be a false alarm."""
+        """Return False only if the attribute equals `value` in all elements. True is inconclusive."""
         return name in self._explicit or any(base[name] != value for base in self._distinct)
 
     def one(self, number: int) -> dict[str, Any]:

@@ -91,7 +91,7 @@ def compile_tree(tree: ModelTree) -> MjModel:
 
 
 def _compiled(tree: ModelTree) -> MjModel:
-    """Run all steps of compilation for a tree whose macros are expanded."""
+    """Run all steps of compilation for a tree whose macros are expanded, and return the model."""
     build = Build(tree)
     plan_reductions(build)
     add_plugins(build)

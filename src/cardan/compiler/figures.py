@@ -168,7 +168,7 @@ def _primitive(word: str, size: Vec3, dataid: int = -1) -> Figure:
 
 
 def _height_field(build: Build, values: dict[str, Any], element: Element, pose: Pose) -> Placed:
-    """Place a height field. Its mass is that of a box as thick as its base plus half its elevation."""
+    """Place a height field. Its mass is computed for a box whose thickness is the base plus half the elevation."""
     if values["type"] != "hfield":
         raise element.error("a height field belongs to a geom of type hfield, and to no other", "hfield")
     dataid = build.ids["hfield"][values["hfield"]]
@@ -214,7 +214,7 @@ def _fitted(build: Build, values: dict[str, Any], element: Element, pose: Pose) 
 
 
 def masses(geoms: Resolved, found: Sequence[Figure], counts: Sequence[bool]) -> tuple[list[float], list[Vec3]]:
-    """Return masses of geoms, given or from density, and their principal moments of inertia (kg m^2).
+    """Return the masses of geoms, as given or computed from density, and their principal moments of inertia (kg m^2).
 
     ``counts`` specifies for each geom whether the body's inertia is inferred from it.
     """

@@ -160,7 +160,7 @@ def _fluid(geoms: Resolved, found: Sequence[Figure]) -> list[tuple[float, ...]]:
 
 
 def put_sameframes(build: Build) -> None:
-    """Fill ``geom_sameframe`` and ``site_sameframe``: 1 in the frame of the body, 2 in its inertial frame, else 0."""
+    """Fill ``geom_sameframe`` and ``site_sameframe``: 1 at the body's frame, 2 at the body's inertial frame, else 0."""
     bodies, columns = build.bodies, build.columns
     tolerance = frame_tolerance(build)
     pos, quat = IDENTITY

@@ -91,7 +91,7 @@ def _read_inertia(build: Build, body: Body, element: Element, frames: tuple[Elem
 
 
 def _inertia_from_geoms(build: Build, body: Body, geoms: list[Geom]) -> None:
-    """Set the inertia from geoms: in the frame of a single geom, or along the principal axes of several."""
+    """Set a body's inertia from its geoms: in the frame of a single geom, or along the geoms' common principal axes."""
     if len(geoms) == 1:
         geom = geoms[0]
         body.mass, body.inertia, body.ipos, body.iquat = geom.mass, geom.inertia, geom.pos, geom.quat

@@ -87,7 +87,7 @@ def _articulate(m: Model, s: Any) -> None:
 
 @kernel
 def _weigh_body(s: Any, body: int) -> None:
-    """Compute the mean mobilities of a body (translation, rotation) at its centre of mass."""
+    """Compute a body's translational and rotational inverse weight: its mean mobility at its centre of mass."""
     w = 6 * body
     x, y, z = s.arm[body, 0], s.arm[body, 1], s.arm[body, 2]
     o = s.mobility

@@ -89,7 +89,7 @@ def find_places(m: Model, s: Any, first: int, _unused: int) -> int:
 def _hash(m: Model, at: int, size: int) -> Any:
     """Return the slot of the name that begins at an address (its hash modulo `size`), and the address of its end.
 
-    The hash has 64 bits. They are kept in two halves, so that no number exceeds the range of signed integers.
+    The 64 bits of the hash are kept in two halves, so that no number exceeds the range of signed integers.
     """
     high, low = 0, _START
     while m.names[at] != 0:

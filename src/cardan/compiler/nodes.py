@@ -23,7 +23,7 @@ Placed = tuple["Element", tuple["Element", ...]]  # an element with the frames a
 class Geom(NamedTuple):
     """Properties of a geom that computations on its body need: pose in the body, mass, contact settings.
 
-    ``reach`` is the distance at which it can have contacts: its margin, and in MuJoCo 4.0 also its gap.
+    ``reach`` is the distance below which the geom can have contacts: its margin, plus its gap in MuJoCo 4.0.
     """
 
     id: int

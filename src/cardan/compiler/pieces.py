@@ -97,14 +97,14 @@ def _paired(build: Build) -> set[str]:
 
 
 def _collides(values: dict[str, Any], name: str | None, paired: set[str]) -> bool:
-    """Return whether a geom collides as a mesh; ``values`` are those of its attributes."""
+    """Return whether a geom collides as a mesh; ``values`` are the values of its attributes."""
     if values["type"] != "mesh" or not values["mesh"]:
         return False
     return bool(values["contype"] or values["conaffinity"] or name in paired)
 
 
 def _pieces_of(build: Build, mesh: Mesh, progress: Progress) -> list[Element]:
-    """Return the elements of the pieces of one mesh, and record their names."""
+    """Return the elements of one mesh's pieces, and record the pieces' names in ``build.pieces``."""
     element, values = mesh.element, mesh.values
     name = element.name or ""
 

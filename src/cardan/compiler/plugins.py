@@ -43,7 +43,7 @@ class Instance(NamedTuple):
 
 
 def add_plugins(build: Build) -> None:
-    """Add the named instances of the section ``extension`` in the user's order, except those made by macros."""
+    """Add the named instances of the section ``extension``, in the user's order, except instances of macros."""
     for plugin in build.tree.section("extension").all("plugin"):
         found = _registered(plugin)
         build.declared.add(found.name)

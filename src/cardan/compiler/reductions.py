@@ -53,7 +53,7 @@ def plan_reductions(build: Build) -> None:
 
 
 def _has_references(tree: ModelTree) -> bool:
-    """Return whether a model has objects that may refer to bodies, so that 3.1 fuses no body."""
+    """Return whether a model has objects that may refer to bodies. If so, 3.1 does not fuse any bodies."""
     return any(tree.section(section).children for section in _KEEP_SECTIONS) or any(
         element.tag in _KEEP_TAGS for element in tree.root.descendants()
     )

@@ -20,7 +20,7 @@ _AXIS, _QUAT = DATA_TYPE["axis"], DATA_TYPE["quaternion"]
 
 
 class SensorRow(NamedTuple):
-    """Fixed properties of a type of sensor: type, number and type of its values, stage, and kind of object.
+    """Fixed properties of a type of sensor: its code, the number and type of its values, its stage, its object.
 
     ``about`` is the attribute that names the object: "objname" for an object of any kind, "geom1" for a geom or a body,
     "" for none.

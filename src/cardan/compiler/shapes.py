@@ -47,7 +47,7 @@ def _cylinder_inertia(s: Vec3, mass: float) -> Vec3:
 
 
 def _capsule_inertia(s: Vec3, mass: float) -> Vec3:
-    """Add the inertia of a cylinder and of two half spheres, whose centres of mass are 3/8 radius beyond its ends."""
+    """Return the inertia of a capsule. The half spheres' centres of mass are 3/8 radius beyond the cylinder's ends."""
     radius, height = s[0], 2.0 * s[1]
     caps = mass * 4.0 * radius / (4.0 * radius + 3.0 * height)
     sphere = 2.0 * caps * radius * radius / 5.0
@@ -107,7 +107,7 @@ _SOLID = ("box", "ellipsoid")
 
 
 def size_from_segment(element: Element, kind: str, size: Vec3, half: float) -> Vec3:
-    """Return the sizes of a shape given by ``fromto``, m. Raises MjcfError, at the ``element``, for unsuitable shapes.
+    """Return the sizes (m) of a shape given by ``fromto``. Raises MjcfError if shapes of this type have no ``fromto``.
 
     ``kind`` is the type of the shape, and ``size`` contains the given sizes. ``half`` is half the distance between the
     two points.
@@ -122,9 +122,9 @@ def size_from_segment(element: Element, kind: str, size: Vec3, half: float) -> V
 
 
 def check_size(element: Element, kind: str, size: Vec3) -> None:
-    """Check that all sizes (m) of a shape of type ``kind`` are positive. For a plane, only the third ``size`` must be.
+    """Check that all sizes (m) of a shape of type ``kind``, or the third size of a plane, are positive.
 
-    Raises MjcfError, at the ``element``, if they are not.
+    Raises MjcfError, at the ``element``, if a size is not positive.
     """
     needed = range(2, 3) if kind == "plane" else range(SHAPES[kind].nsize)
     for k in needed:
@@ -163,7 +163,7 @@ def _integral(own: float, other1: float, other2: float) -> float:
 
 
 def _added_mass(semiaxes: Vec3) -> tuple[float, ...]:
-    """Return the added mass along and the added moment about each axis, for a fluid of unit density."""
+    """Return the added masses along the three axes and the added moments about them, for a fluid of unit density."""
     volume = 4.0 / 3.0 * pi * semiaxes[0] * semiaxes[1] * semiaxes[2]
     a, b, c = semiaxes
     shares = _integral(a, b, c), _integral(b, c, a), _integral(c, a, b)  # their sum is 2

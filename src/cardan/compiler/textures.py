@@ -135,7 +135,7 @@ def _grid(n: int) -> np.ndarray:
 def _blend(position: np.ndarray, rgb1: Colour, rgb2: Colour) -> Image:
     """Return colours that change smoothly from the first (at position -1) to the second (at 1).
 
-    They are computed one channel at a time, in blocks of rows that fit in the cache.
+    Colours are computed one channel at a time, in blocks of rows that fit in the cache.
     """
     image = np.empty((*position.shape, 3), np.uint8)
     for start in range(0, len(position), _BLOCK):
@@ -192,7 +192,8 @@ _CUBE_MAKERS = {"flat": _flat_cube, "checker": _checker_cube, "gradient": _gradi
 def _mark(mark: str, shape: tuple[int, ...], chance: float, drawn: int) -> np.ndarray:
     """Return a mask of the marked pixels: (face, row, column) bool.
 
-    ``drawn`` is the number of random numbers that earlier textures used; a random mark has the probability ``chance``.
+    ``drawn`` is the number of random numbers that earlier textures used. Random marks are set with the probability
+    ``chance``.
     """
     _, height, width = shape
     marked = np.zeros(shape, bool)

@@ -221,5 +221,5 @@ def vector3(row: np.ndarray) -> Vec3:
 
 
 def rotation_matrix(quat: Quat) -> np.ndarray:
-    """Return the matrix of a rotation (3, 3)."""
+    """Return the rotation matrix (3, 3) of a unit quaternion."""
     return np.array(quat2mat(quat)).reshape(3, 3)

@@ -119,7 +119,7 @@ class DoubleMesh(Mesh):
         """Return the distribution of mass in the file's coordinates.
 
         Raises:
-            MjcfError: there is no volume, or no area; or the faces are not oriented as exact inertia needs it.
+            MjcfError: there is no volume or no area, or the faces lack the orientation that exact inertia requires.
         """
         kind, element = self._kind, self.element
         if kind == "exact":

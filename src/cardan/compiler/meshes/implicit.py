@@ -107,7 +107,7 @@ def _edge_key(cells: np.ndarray, edge: int, shape: tuple[int, ...]) -> np.ndarra
 
 
 def _crossings(values: np.ndarray, keys: np.ndarray) -> np.ndarray:
-    """Return the zeros on edges, by linear interpolation in single precision, as in the reference."""
+    """Return the points on edges where the function is 0, interpolated in single precision, as in the reference."""
     nx, ny, _ = values.shape
     node, axis = np.divmod(keys, 3)
     end = np.stack([node % nx, node // nx % ny, node // (nx * ny)], axis=1)

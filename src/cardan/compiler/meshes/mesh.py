@@ -41,7 +41,7 @@ def _read(build: Build, elements: Iterable[Element]) -> None:
 
 
 def put_meshes(build: Build) -> None:
-    """Fill columns ``mesh_*`` and the trees over the meshes' faces, after all geoms have made their requests."""
+    """Fill the columns ``mesh_*`` and the trees over the meshes' faces. All geoms must have been added."""
     meshes = [mesh for mesh in build.meshes.values() if not build.dropped(mesh.element)]
     if not meshes:
         return

@@ -49,7 +49,7 @@ def vertex_normals(surface: Surface, smooth: bool, is_4_0: bool = False) -> np.n
 
 
 def _large_faces(surface: Surface) -> Surface:
-    """Return the faces that count in MuJoCo 4.0, with normals and areas from sides in double precision."""
+    """Return the faces that MuJoCo 4.0 does not ignore, with normals and areas computed in double precision."""
     a, b, c = (surface.vertex[surface.face[:, k]].astype(np.float64) for k in range(3))
     cross = np.cross(b - a, c - a)
     length = np.sqrt((cross * cross).sum(axis=1))
@@ -120,7 +120,7 @@ def _length(x: float, y: float, z: float) -> float:
 @native_over("Surface", "Normals")
 @exact
 def find_units(_f: Any, s: Any, default: int, is_4_0: int) -> int:
-    """Normalise the sums. A sum of zero length becomes the unit vector along the axis `default`, or 0 if this is 3."""
+    """Normalise the sums. Sums of zero length become the unit vector along axis `default`, or 0 if `default` is 3."""
     least = _LEAST_4_0 if is_4_0 else mjMINVAL
     for i in range(len(s.total)):
         length = _length(s.total[i, 0], s.total[i, 1], s.total[i, 2])
