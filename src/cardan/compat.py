@@ -1,7 +1,7 @@
 """The version of MuJoCo whose behaviour a model has.
 
-Some texts mean different things in different versions. A model is compiled for one of `VERSIONS`: ``"3.1"``, the
-specification of this project and the default, or ``"4.0"``. `docs/compat.md` lists every difference.
+Some models have different meanings in different versions. A model is compiled for one of `VERSIONS`: ``"3.1"``, the
+version that this project specifies and the default, or ``"4.0"``. `docs/compat.md` lists every difference.
 
 A loader's argument ``compat`` sets the version of one model. `set_compat`, or the environment variable
 ``CARDAN_COMPAT``, sets the default of the process.
@@ -18,7 +18,7 @@ VARIABLE = "CARDAN_COMPAT"
 
 
 def _checked(version: object, where: str) -> str:
-    """Return a version if it is one of `VERSIONS`. Raises ValueError or TypeError if it is not."""
+    """Return `version` if it is one of `VERSIONS`; else raise TypeError or ValueError."""
     if not isinstance(version, str):
         raise TypeError(f"{where} should be a string, {' or '.join(map(repr, VERSIONS))}, got {version!r}")
     if version not in VERSIONS:
@@ -27,7 +27,7 @@ def _checked(version: object, where: str) -> str:
 
 
 def set_compat(version: str | None) -> None:
-    """Set the version whose behaviour new models of this process have, and of processes that it starts.
+    """Set the version whose behaviour new models have, in this process and in processes that it starts.
 
     Models that are already compiled do not change. The version is stored in ``CARDAN_COMPAT``.
 
@@ -44,13 +44,13 @@ def get_compat() -> str:
     """Return the version whose behaviour new models of this process have: ``"3.1"`` or ``"4.0"``.
 
     Raises:
-        ValueError: ``CARDAN_COMPAT`` is set to something else.
+        ValueError: ``CARDAN_COMPAT`` is set to another value.
     """
     return _checked(os.environ.get(VARIABLE) or VERSIONS[0], VARIABLE)
 
 
 def resolved(version: str | None) -> str:
-    """Return the version of a loader's argument ``compat``; None means the default of the process.
+    """Return the version that a loader's argument ``compat`` specifies; None means the default of the process.
 
     Raises:
         ValueError: there is no such version.

@@ -50,7 +50,7 @@ mjNISLAND: int = 20
 
 # visualiser
 mjNGROUP: int = 6
-"""Number of groups of geoms, sites, joints, ... that can be shown and hidden."""
+"""Number of groups into which geoms, sites, joints, ... are sorted, to show or hide them."""
 mjMAXLIGHT: int = 100
 mjMAXOVERLAY: int = 500
 mjMAXLINE: int = 100
@@ -185,11 +185,11 @@ mjRNDSTRING: tuple[tuple[str, str, str], ...] = (
 mjDSBL_SPRING: int = 1 << 24
 """Bit of ``opt.disableflags``: springs of joints, tendons and flexes.
 
-The bits of this name and of the next two are those of the flags that MuJoCo has since 3.2.2 and 3.3.6. Their values are
-Cardan's own: MuJoCo 4.0 renumbered the bits of 3.1.6.
+MuJoCo has had flags like this one and the next two since 3.2.2 and 3.3.6. The values of the bits are Cardan's own,
+because MuJoCo 4.0 renumbered the bits of 3.1.6.
 """
 mjDSBL_DAMPER: int = 1 << 25
-"""Bit of ``opt.disableflags``: dampers of joints, tendons and flexes. If both are disabled, no force is passive."""
+"""Bit of ``opt.disableflags``: dampers of joints, tendons and flexes. If springs are off, too, passive forces are 0."""
 mjDSBL_AUTORESET: int = 1 << 26
 """Bit of ``opt.disableflags``: reset of the data when a number is bad."""
 mjENBL_NATIVECCD: int = 1 << 6

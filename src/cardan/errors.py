@@ -17,15 +17,15 @@ class UnexpectedError(Exception):
 
 
 FROM_STRING = "XML string"
-"""The source name of models that have no file."""
+"""Source name of models that are not read from a file."""
 
 
 class MjcfError(ValueError):
     """A model that breaks the rules of MJCF.
 
-    The message reads ``file:line: <element> attribute: what is wrong``, or ``XML string, line 3: ...``, because some
-    programs search for the line in the message. Unknown parts are left out. The parts are also attributes: ``source``,
-    ``line``, ``element`` and ``attribute``.
+    The message reads ``file:line: <element> attribute: what is wrong``. If there is no file, it begins with
+    ``XML string, line 3: ...``, because some programs search for the word "line". Unknown parts are left out. The parts
+    are also attributes: ``source``, ``line``, ``element`` and ``attribute``.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ def with_article(noun: str) -> str:
 
 
 def suggestion(word: str, known: Iterable[str], limit: int = 12) -> str:
-    """Return a hint for a misspelt ``word``: the most similar of the ``known`` words, or all if they are few."""
+    """Return a hint for a misspelt ``word``: the most similar ``known`` word, or else all, up to ``limit`` words."""
     from difflib import get_close_matches
 
     words = list(known)

@@ -13,7 +13,7 @@ _OF_OTHERS = {
     "cardan.errors": ("FatalError", "UnexpectedError"),
     "cardan.jit.front.stage": ("kernel", "stage"),
 }
-"""Public names of modules that also contain other names."""
+"""Public names of modules in which not all names are public."""
 
 _API = (
     *("pipeline", "loading", "names", "state", "support", "products", "saving", "rays", "derivatives", "defaults"),

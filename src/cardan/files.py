@@ -1,4 +1,4 @@
-"""Writing files: the only place where the package writes files of users and of the cache.
+"""Writing files: all files of users and of the cache are written here.
 
 A regular file is written completely or not at all: a temporary file in the same folder is written first and then
 replaces the file.
@@ -17,7 +17,7 @@ FileName = str | bytes | os.PathLike[str]
 MOST_LINKS = 40
 """Largest number of symbolic links that are followed, as in Linux."""
 TEMPORARY = ".cardan-{}.tmp"
-"""Pattern of the names of temporary files, without the target's name: that may already have the maximal length."""
+"""Pattern of the names of temporary files; it omits the target's name, which may have the maximal length already."""
 
 _OPEN_FILES = re.compile(r"/proc/\d+(/task/\d+)?/fd|/dev/fd")
 _FOLDER_REFUSES = {errno.EACCES, errno.EPERM, errno.EBUSY, errno.EROFS} if os.name == "posix" else set()
@@ -28,12 +28,12 @@ _NO_SYNC = {errno.EINVAL, errno.ENOSYS, errno.ENOTSUP}
 def write_file(path: FileName, content: bytes | str, durable: bool = True) -> None:
     """Write a file. Readers see the old content or the new one, never a part, even after a crash or an interruption.
 
-    - Symbolic links are kept, and the file to which they lead is replaced. (Other hard links to it keep the old
-    content.)
+    - Symbolic links are kept, and the file to which they lead is replaced. (Other hard links to the file keep the old
+      content.)
     - An existing file keeps its permissions, and its owner if the system allows. A new file gets the permissions of the
       umask.
-    - A target that is not a regular file (a device, a pipe, ``/dev/stdout``) is written to directly. So is a file whose
-      folder accepts no other file, such as a file that is mounted on its own.
+    - A target that is not a regular file (a device, a pipe, ``/dev/stdout``) is written to directly. So is a file in a
+      folder that does not accept new files, for example a file that is mounted on its own.
 
     Args:
         path: path of the file.
@@ -102,9 +102,9 @@ def _place(name: str) -> tuple[os.stat_result | None, str | None]:
 
 
 def _status(name: str) -> os.stat_result | None:
-    """Return the status of the file to which a path leads; None if there is none.
+    """Return the status of the file to which a path leads, or None if the file does not exist.
 
-    Folders and read-only files raise OSError.
+    For folders and read-only files, raise OSError.
     """
     try:
         status = os.stat(name)

@@ -1,14 +1,13 @@
 """Nonlinear least squares with bounds, as in ``mujoco.minimize``: Levenberg's method with quadratic programs in a box.
 
-At a point x the norm of the residual has a quadratic model with gradient g and Gauss-Newton Hessian H. A step dx solves
-min 1/2 dx' (H + mu I) dx + g' dx within the bounds.
+At a point x, the norm of the residual has a quadratic model with gradient g and Gauss-Newton Hessian H. A step dx
+minimises 1/2 dx' (H + mu I) dx + g' dx within the bounds.
 
-The step is taken if it lowers the objective by at least a hundredth of -g' dx (Armijo's condition); otherwise mu grows
-and the step is solved again. After a step, mu depends on the ratio of the actual reduction to the reduction that the
-model without mu predicts: mu grows below 1/4, shrinks above 3/4, and stays the same between. When mu shrinks several
-    times in a row, each divisor is the square of the previous one; growth of mu ends such a sequence. So mu follows
-    changes of the curvature slowly, but vanishes within a few steps near the minimum, where convergence becomes
-    quadratic.
+The step is taken if it lowers the objective by at least a hundredth of -g' dx (Armijo's condition). Otherwise, mu grows
+and a new step is computed. After a step, mu depends on the ratio of the actual reduction to the reduction that the
+model without mu predicts: mu grows if the ratio is below 1/4, and shrinks if it is above 3/4. When mu shrinks several
+times in a row, each divisor is the square of the previous divisor. So mu follows changes of the curvature slowly, but
+vanishes within a few steps near the minimum, where convergence becomes quadratic.
 
 Sources: K. Levenberg (1944), D. Marquardt (1963); Nocedal and Wright, Numerical Optimization, chapters 3, 4 and 10;
 Tassa, Mansard and Todorov, Control-limited differential dynamic programming (2014), for the box.
@@ -46,17 +45,17 @@ Jacobian = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
 DERIVATIVE_ERROR = 1e-4
-"""Largest accepted error of a user's derivative against finite differences, relative to the largest entry or 1."""
+"""Largest accepted error of a user's derivative, relative to the largest finite difference, or to 1 if larger."""
 
 SUFFICIENT = 0.01
-"""Smallest reduction of a step that is taken, relative to the reduction of the linear model (Armijo's condition)."""
+"""Smallest reduction by which a step is accepted, relative to the linear model's reduction (Armijo's condition)."""
 
 POOR, GOOD = 0.25, 0.75
 """Ratios of actual to predicted reduction: below `POOR` the regulariser grows, above `GOOD` it shrinks."""
 
 
 class Verbosity(enum.Enum):
-    """Output of `least_squares`: none, a summary, a line for each iteration, or these lines with points and residuals.
+    """Output of `least_squares`: none, a summary, a line for each iteration, or also points and residuals.
 
     FULLITER also keeps residuals, Jacobians and steps in the trace.
     """
@@ -107,7 +106,7 @@ class IterLog:
 
 
 class Norm(abc.ABC):
-    """A measure of residuals."""
+    """Measure of residuals, which `least_squares` minimises."""
 
     @abc.abstractmethod
     def value(self, r: np.ndarray) -> float:
@@ -115,11 +114,11 @@ class Norm(abc.ABC):
 
     @abc.abstractmethod
     def grad_hess(self, r: np.ndarray, proj: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the projected gradient, proj' g of shape (nx, 1), and Hessian, proj' H proj of shape (nx, nx)."""
+        """Return the gradient g and Hessian H, projected: proj' g of shape (nx, 1), proj' H proj of shape (nx, nx)."""
 
 
 class Quadratic(Norm):
-    """Half of the sum of squares."""
+    """Norm that is half of the sum of squares."""
 
     def value(self, r: np.ndarray) -> float:
         """Half of the sum of squares of a residual."""
@@ -133,9 +132,9 @@ class Quadratic(Norm):
 def jacobian_fd(
     residual: Residual, x: np.ndarray, r: np.ndarray, eps: float, n_res: int, bounds: Sequence[np.ndarray] | None = None
 ) -> tuple[np.ndarray, int]:
-    """Jacobian of a residual by finite differences that stay within the bounds.
+    """Compute the Jacobian of a residual by finite differences that stay within the bounds.
 
-    A bounded variable moves towards the bound that is farther away.
+    Each bounded variable is moved towards the bound that is farther away.
 
     Args:
         residual: vectorised function from points to residuals, both columns of matrices.
@@ -269,7 +268,7 @@ class _Run:
         self.shrinkage = 2 * self.shrinkage if self.mu else 1
 
     def step(self, gradient: np.ndarray, hessian: np.ndarray) -> np.ndarray | None:
-        """Return the minimum of the regularised quadratic within the bounds; None if H + mu I is indefinite."""
+        """Return the minimiser of the regularised model within the bounds; None if H + mu I isn't positive definite."""
         matrix = hessian + self.mu * np.eye(len(hessian))
         if self.bounds is None:
             try:
@@ -310,11 +309,11 @@ def least_squares(
         x0: initial point, nx numbers.
         residual: vectorised function from points to residuals, both columns of matrices.
         bounds: lower and upper bounds of the point, nx numbers each.
-        jacobian: function of a point and its residual; by finite differences of the residual if None.
+        jacobian: function of a point and its residual; None: finite differences of the residual.
         norm: measure of the residual.
         eps: step of the finite differences.
-        mu_min: smallest regulariser; smaller values become 0.
-        mu_max: regulariser at which the minimisation ends if the step still does not lower the objective enough.
+        mu_min: smallest positive regulariser; smaller values become 0.
+        mu_max: regulariser at which the minimisation ends if no step has lowered the objective enough.
         mu_factor: factor by which the regulariser grows and first shrinks.
         tol: length of a step at which the minimisation ends.
         max_iter: maximum number of iterations.
@@ -325,10 +324,10 @@ def least_squares(
 
     Returns:
         The best point, in the shape of `x0`, and the trace: a record for each iteration that took a step, and a last
-        one for the point that is returned.
+        record for the returned point.
 
     Raises:
-        ValueError: bounds have another size or the wrong order, or the initial point is not finite.
+        ValueError: the bounds have a wrong size or order, or the bounds or the initial point are not finite.
     """
     said: TextIO = output or sys.stdout
     start = np.array(x0, float)

@@ -17,7 +17,7 @@ __all__ = ["Msh", "main", "msh_to_obj"]
 
 @dataclass(frozen=True)
 class Msh:
-    """A mesh in the form of an MSH file (spec: modelling, MSH file format).
+    """Contents of an MSH file (spec: modelling, MSH file format).
 
     Attributes:
         vertex_positions: (nvert, 3), m.
@@ -36,7 +36,7 @@ class Msh:
         """Read a file.
 
         Raises:
-            ValueError: the size of the file is not the one given by its first numbers.
+            ValueError: the size of the file contradicts the counts at its beginning.
         """
         content = Path(file).read_bytes()
         if len(content) < 16:
@@ -73,7 +73,7 @@ def msh_to_obj(msh_file: Path) -> str:
 
 
 def _corner(has_normals: bool, has_texcoords: bool) -> str:
-    """Return the format of a face corner: position, texture coordinate and normal have the same number."""
+    """Return the format of a face corner; its position, texture coordinate and normal have equal numbers."""
     if has_texcoords:
         return "{0}/{0}/{0}" if has_normals else "{0}/{0}"
     return "{0}//{0}" if has_normals else "{0}"

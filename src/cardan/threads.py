@@ -1,12 +1,12 @@
 """Thread pool that batches, rollouts, derivatives and pictures share.
 
-The calling thread works as well, and its call returns only when all threads have finished with the work. An exception
-in any thread cancels the work: each thread stops at the end of its current part. Exceptions of signal handlers, such as
-    Ctrl-C, are among them. So memory that the work uses can always be freed after the call.
+The calling thread works as well, and its call returns only when all threads have finished the work. An exception in any
+thread cancels the work, even one of a signal handler (Ctrl-C): each thread stops at the end of its current part. So
+memory that the work uses can always be freed after the call.
 
 Signal handlers run in the main thread, between two instructions of Python: after calls, at the start of functions and
 at the end of loops. Therefore the code that waits for threads is written so that an exception can't skip it, and `Job`
-keeps the objects alive that the threads use.
+keeps alive the objects that the threads use.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from queue import SimpleQueue
 from typing import Any, Generic, TypeVar
 
 LOOK = 0.02
-"""Interval at which a waiting thread lets signal handlers run, s."""
+"""Interval at which a waiting thread wakes up, so that signal handlers can run, s."""
 CLOSED = 1 << 62
-"""Value from which on a job's counter means that no parts are left."""
+"""Smallest value of a job's counter that means that no parts are left."""
 
 
 def processors() -> int:
@@ -36,9 +36,9 @@ Thing = TypeVar("Thing")
 
 
 class _Living(Generic[Thing]):
-    """Weak set of objects. Unlike in `weakref.WeakSet`, no Python code runs when an object is freed.
+    """Weak set of objects. In contrast to `weakref.WeakSet`, no Python code runs when an object is freed.
 
-    A signal handler could raise in such code, and the exception would be lost.
+    If a signal handler raised an exception in such code, the exception would be lost.
     """
 
     def __init__(self) -> None:
@@ -93,7 +93,7 @@ class Job:
         self._numbers = itertools.count()
 
     def parts(self, count: int) -> Iterator[int]:
-        """Yield numbers below `count`, each to one thread only, until none are left or the job is cancelled."""
+        """Yield numbers below `count`, each in one thread only, until all are used or the job is cancelled."""
         while not self.cancelled and (part := next(self._numbers)) < count:
             yield part
 
@@ -118,10 +118,10 @@ class Job:
         self.counter.value = CLOSED
 
     def join(self) -> None:
-        """Wait for the helpers that have begun, and keep the others from beginning.
+        """Wait for the helpers that have begun, and prevent all other helpers from beginning.
 
-        After an exception in this function, call it again: a thread may acquire each lock several times. A signal that
-        reaches another thread does not wake up this one, so it wakes up every `LOOK` seconds by itself.
+        If this method raises, call it again: a thread may acquire each lock several times. A signal that reaches
+        another thread does not wake up the waiting thread, so that thread wakes up every `LOOK` seconds.
         """
         for lock in self.locks:
             while not lock.acquire(timeout=LOOK):
@@ -131,7 +131,7 @@ class Job:
     def run(self, inboxes: list[SimpleQueue[Any]]) -> None:
         """Share the work with helpers, and wait for them.
 
-        Raise the caller's exception, or the first one of a helper.
+        If there was an exception in this thread, raise it; else raise the first exception of a helper, if any.
         """
         error: BaseException | None = None
         begun = False
@@ -217,10 +217,10 @@ class Crew:
         _CREWS.add(self)
 
     def share(self, work: Work, most: int | None = None) -> None:
-        """Run `work` in the caller's thread and in helpers, at most `most` threads together (see `Job`).
+        """Run `work` in the caller's thread and in helpers, in at most `most` threads (see `Job`).
 
         Raises:
-            BaseException: the exception that `work` raised: the caller's, or else the first one of the helpers.
+            BaseException: the exception that `work` raised in the caller's thread, or else first in a helper.
         """
         if self._jobs:
             self._settle()
@@ -292,7 +292,7 @@ class Crew:
         return [helper.inbox for helper in helpers]
 
     def _settle(self) -> None:
-        """Wait for helpers that still run because several signals interrupted an earlier call almost at once."""
+        """Wait for helpers that still run because several signals, almost at once, interrupted an earlier call."""
         for job in [job for job in self._jobs if job.abandoned]:
             while job.running:
                 time.sleep(0.001)

@@ -14,7 +14,7 @@ from cardan.model.mjmodel import MjModel
 
 
 def check_pair(name: str, m: Any, d: Any) -> None:
-    """Check that `m` is a model and that `d` is a data of the same sizes.
+    """Check that `m` is an MjModel and that `d` is an MjData made for a model of these sizes.
 
     Raises:
         TypeError: an argument has another type.
@@ -36,10 +36,9 @@ def check_model(name: str, m: Any) -> None:
 
 
 def integer(name: str, argument: str, value: Any, end: int = INTEGER_END) -> int:
-    """Return `value` as an int. Raise TypeError if it is not an integer, or does not fit the type of C.
+    """Return `value` as an int. Raise TypeError if it is not an integer, or out of the range of its C type.
 
-    Most arguments are of C's int. `end` is 2**32 or 2**64 for unsigned arguments, for which negative numbers are
-    accepted, too.
+    The type is int by default, or an unsigned type if `end` is 2**32 or 2**64. Unsigned arguments may be negative, too.
     """
     try:
         number = index(value)
@@ -53,13 +52,13 @@ def integer(name: str, argument: str, value: Any, end: int = INTEGER_END) -> int
 
 
 def reach_of(name: str, m: MjModel, contacts: str, reach: float | None) -> float:
-    """The distance, in m, up to which contacts take part in derivatives that a user asks for; 0 for none.
+    """Return the largest distance (m) at which separated geoms contribute to derivatives; 0 if `contacts` is "exact".
 
-    It is `reach` with "smooth" `contacts`; None is the mean size of the model's bodies (``stat.meansize``). `name` is
-    the function that was called, for errors.
+    If `contacts` is "smooth", the distance is `reach`, or if that is None, the mean size of the model's bodies
+    (``stat.meansize``). `name` is the called function, for errors.
 
     Raises:
-        ValueError: `contacts` is something else, or `reach` is not positive, or given with "exact".
+        ValueError: `contacts` has another value, or `reach` is not positive, or is given with "exact".
     """
     if contacts not in ("exact", "smooth"):
         raise ValueError(f'{name}: contacts must be "exact" or "smooth", not {contacts!r}')
@@ -139,7 +138,7 @@ def target_vector(name: str, array: Any, dtype: type = np.float64) -> np.ndarray
 
 
 def target_of(name: str, array: Any, size: int, what: str = "", dtype: type = np.float64) -> np.ndarray:
-    """Check that a result vector has a number of elements; other conditions and errors are those of `target_vector`.
+    """Check a result vector as `target_vector` does, and check its number of elements.
 
     Args:
         name: name of the argument, for errors.
@@ -158,7 +157,7 @@ def target_of(name: str, array: Any, size: int, what: str = "", dtype: type = np
 
 
 def target_matrix(name: str, array: Any) -> np.ndarray:
-    """Check a result matrix: two-dimensional, stored row by row."""
+    """Return a result matrix if it is two-dimensional and stored row by row; else raise TypeError."""
     _target(name, array, np.float64)
     if array.ndim != 2 or not array.flags.c_contiguous:
         raise TypeError(f"{name} should be a matrix stored in rows, got {_kind(array)}")
@@ -173,7 +172,7 @@ def target_shape(name: str, array: Any, shape: tuple[int, int], what: str) -> np
 
 
 def vector(name: str, value: Any, dtype: type = np.float64) -> np.ndarray:
-    """Convert an input `value` to a vector (n,) of any length, of type `dtype`; `name` is the argument, for errors."""
+    """Convert `value` to a vector (n,) of any length, of type `dtype`; errors contain the argument's `name`."""
     try:
         array = np.asarray(value, dtype)
     except (TypeError, ValueError):
@@ -205,7 +204,7 @@ def vector_of(name: str, value: Any, size: int, what: str = "", dtype: type = np
 
 
 def numbers(name: str, value: Any, size: int) -> Any:
-    """Convert `value`, an input of `size` numbers, to a tuple, for kernels; `name` is the argument, for errors."""
+    """Convert `value`, which must have `size` numbers, to a tuple for kernels; errors contain the argument's `name`."""
     if type(value) is np.ndarray and value.dtype is _FLOAT64 and value.shape == (size,):
         return tuple(value.tolist())
     return tuple(vector_of(name, value, size).tolist())
@@ -223,7 +222,7 @@ def matrix(name: str, value: Any) -> np.ndarray:
 
 
 def valid_id(name: str, index: int, n: int) -> int:
-    """Return an id if 0 <= index < n.
+    """Return `index` if it is a valid id: 0 <= index < n.
 
     Raises:
         IndexError: an element with this id does not exist.

@@ -1,11 +1,11 @@
 """Callbacks: functions that the pipeline calls (spec: simulation, simulation loop; programming, callbacks).
 
 A Python function gets the MjModel and MjData objects. An exception that it raises is raised by the call that ran the
-pipeline. A Numba function, or one marked with `cardan.jit.kernel`, is compiled into the pipeline and runs without the
-GIL: it may use the fields of m and d element by element (`m.nu`, `d.ctrl[i]`), numbers, loops and `math`.
+pipeline. A Numba function, or a function marked with `cardan.jit.kernel`, is compiled into the pipeline and runs
+without the GIL. It may use single elements of the fields of m and d (`m.nu`, `d.ctrl[i]`), numbers, loops and `math`.
 
 Callbacks set by `set_mjcb_*` apply to all models, in all threads. `set_callback(m, "control", f)` sets a callback for a
-single model, where it replaces the one for all models; copies of the model don't have it.
+single model: it replaces the callback for all models there. Copies of the model don't have it.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 C_FUNCTION = ctypes.CFUNCTYPE(None).__mro__[1]
-"""Base class of the functions that ctypes makes."""
+"""Base class of function objects made by ctypes."""
 
 
 def _checked(function: Any) -> Callback:
@@ -183,7 +183,7 @@ def get_mju_user_warning() -> Callback:
 
 
 def _memory(name: str) -> tuple[Callable[[Callback], None], Callable[[], Callback]]:
-    """Make the setter and getter of a memory function, which can't be replaced, as NumPy allocates the memory."""
+    """Make the setter and getter of a memory function. Only None can be set: NumPy allocates Cardan's memory."""
 
     def put(function: Callback) -> None:
         if function is not None:

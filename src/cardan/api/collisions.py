@@ -1,4 +1,4 @@
-"""Collision functions and contacts of the user (spec: programming, collision functions; modeling, plugins)."""
+"""User-defined collision functions and contacts (spec: programming, collision functions; modeling, plugins)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Collider = Callable[..., Any]
 
 
 def _types(function: str, type1: int, type2: int) -> tuple[int, int]:
-    """Order two geom types as in the collision table, the lower first; raise ValueError if a type does not collide."""
+    """Return two geom types in ascending order; raise ValueError if geoms of one of the types do not collide."""
     for kind in (type1, type2):
         if not 0 <= int(kind) < NTYPES:
             known = ", ".join(mjtGeom(number).name for number in range(NTYPES))
@@ -74,7 +74,7 @@ def get_collider(type1: int, type2: int, m: MjModel | None = None) -> Collider |
 
 
 def mj_addContact(m: MjModel, d: MjData, con: MjContact) -> int:
-    """Add a contact to the contacts of the data; `mj_makeConstraint` makes constraints of it.
+    """Append a contact to the contacts of the data; `mj_makeConstraint` then makes constraints from it.
 
     Args:
         m: the model.
@@ -105,7 +105,7 @@ def mj_addContact(m: MjModel, d: MjData, con: MjContact) -> int:
 
 
 SIGNED_DISTANCE = -1e300
-"""Result for signed-distance shapes, for which distances are not computed."""
+"""Result if a geom is a signed-distance shape: distances of such shapes are not computed."""
 
 
 @kernel

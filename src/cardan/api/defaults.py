@@ -68,13 +68,13 @@ def mju_writeLog(type: str | bytes, msg: str | bytes) -> None:
 
 
 def mju_muscleGain(len: float, vel: float, lengthrange: Any, acc0: float, prm: Any) -> float:
-    """Active force of a muscle per unit of activation (negative: it pulls).
+    """Return a muscle's active force per unit of activation; it is negative, because a muscle pulls.
 
     Args:
         len: length of the actuator.
         vel: rate of change of the length.
         lengthrange: smallest and largest length (2,).
-        acc0: acceleration by a unit force at qpos0 (only used if the force in `prm` is negative).
+        acc0: acceleration that a unit force causes at qpos0; used only if the force in `prm` is negative.
         prm: range (2), force, scale, lmin, lmax, vmax, fpmax, fvmax (9,).
     """
     span, nine = numbers("lengthrange", lengthrange, 2), numbers("prm", prm, 9)
@@ -82,7 +82,7 @@ def mju_muscleGain(len: float, vel: float, lengthrange: Any, acc0: float, prm: A
 
 
 def mju_muscleBias(len: float, lengthrange: Any, acc0: float, prm: Any) -> float:
-    """Passive force of a muscle (negative: it pulls); arguments as in `mju_muscleGain`."""
+    """Return a muscle's passive force, negative because a muscle pulls; arguments as in `mju_muscleGain`."""
     span, nine = numbers("lengthrange", lengthrange, 2), numbers("prm", prm, 9)
     return float(muscle.muscle_bias(float(len), span, float(acc0), nine))
 
@@ -109,11 +109,11 @@ def mj_defaultLROpt(opt: MjLROpt) -> None:
 
 
 def mj_setLengthRange(m: MjModel, d: MjData, index: int, opt: MjLROpt) -> None:
-    """Set `m.actuator_lengthrange` of one actuator, if the options include actuators of its kind.
+    """Compute `m.actuator_lengthrange` of one actuator, if the options include actuators of its kind.
 
     Args:
         m: the model.
-        d: a data of the model; it is not changed.
+        d: data of the model; it does not change.
         index: id of the actuator.
         opt: options.
 

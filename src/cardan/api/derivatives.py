@@ -179,7 +179,7 @@ def mjd_transition(
 def _inverse(
     name: str, m: MjModel, d: MjData, flg_actuation: int, eps: float | None, given: tuple[Matrix, ...]
 ) -> None:
-    """Derivatives of inverse dynamics: exact, or by differences if `eps` is not None (see `mjd_inverseFD`)."""
+    """Write the derivatives of inverse dynamics to `given`: by finite differences, or exactly if `eps` is None."""
     check_pair(name, m, d)
     nv, ns = m.nv, m.nsensordata
     table = [(f"DfD{x}", nv, "(nv, nv)") for x in "qva"]
@@ -344,12 +344,12 @@ def derivatives(
     contacts: str = "exact",
     reach: float | None = None,
 ) -> dict[tuple[str, str], np.ndarray]:
-    """Compute derivatives of any real field of the data by any real field of data or model, exact up to rounding.
+    """Differentiate real fields of the data with respect to real fields of data or model, exact up to rounding.
 
     Inputs may be all values that a step reads: the state, controls, applied forces, and parameters of the model. A
-    parameter is changed alone, without `mj_setConst`. If a parameter turns a feature off at 0, the derivative at 0 is
-    one-sided where possible. Fields that belong to the next state (qpos, qvel, act, time) are taken after the step. All
-    other results are the values that a step leaves in the data, which belong to the state before it.
+    parameter varies alone: values that `mj_setConst` would derive from it stay fixed. If 0 turns a feature off, the
+    derivative at 0 is one-sided where possible. Results qpos, qvel, act and time are those after the step. All other
+    results are the values that a step leaves in the data: they belong to the state before the step.
 
     Args:
         m: model.

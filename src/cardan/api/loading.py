@@ -72,8 +72,8 @@ def mj_setConst(m: MjModel, d: MjData) -> None:
 
     Args:
         m: the model, changed in place.
-        d: a data of the model, used as scratch memory: afterwards ``qpos`` is ``qpos_spring``, and the results of the
-            position stages belong to it.
+        d: data of the model, used as scratch memory. Afterwards, ``qpos`` equals ``qpos_spring``, and the results of
+            the position stages match it.
     """
     check_pair("mj_setConst", m, d)
     set_const(m, d)

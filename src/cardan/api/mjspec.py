@@ -101,12 +101,12 @@ class MjSpec(Specification):
     def recompile(self, model: MjModel, data: MjData) -> tuple[MjModel, MjData]:
         """Compile again after edits, and carry the state of a running simulation over.
 
-        Positions, velocities, activations, controls, mocap poses and applied forces of all elements that still exist
-        are kept, and so is the time. New elements start as in the initial configuration.
+        The time is kept, and so are positions, velocities, activations, controls, mocap poses and applied forces of all
+        elements that still exist. New elements start in the initial configuration.
 
         Args:
             model: the last result of ``compile`` or ``recompile`` of this specification.
-            data: a data of that model. Neither is changed.
+            data: data of this model. Neither `model` nor `data` is changed.
 
         Returns:
             The new model, and a new data in the same state, for which ``mj_forward`` has been run.
@@ -140,9 +140,9 @@ class MjSpec(Specification):
         write_file(filename, self.to_xml())
 
     def _numbers(self, model: MjModel) -> dict[Any, int]:
-        """Return the ids in a compiled model of the specification's elements.
+        """Return the ids that the specification's elements have in a compiled model.
 
-        Elements are matched by order or, if the compiler removed or sorted elements of a kind, by name.
+        Elements of a kind are matched by order or, if the compiler removed or sorted some of them, by name.
         """
         numbers: dict[Any, int] = {}
         for kind, row in KINDS.items():

@@ -36,7 +36,7 @@ def _lower(ntotal: int, nband: int, ndense: int) -> tuple[np.ndarray, np.ndarray
 
 
 def _unpacked(mat: np.ndarray, ntotal: int, nband: int, ndense: int) -> np.ndarray:
-    """Return the lower triangle as a dense matrix (ntotal, ntotal)."""
+    """Return a band-dense matrix as a dense matrix (ntotal, ntotal) with zeros above the diagonal."""
     rows, columns, address = _lower(ntotal, nband, ndense)
     dense = np.zeros((ntotal, ntotal))
     dense[rows, columns] = mat[address]
@@ -56,7 +56,7 @@ def mju_bandDiag(i: int, ntotal: int, nband: int, ndense: int) -> int:
 
 
 def mju_band2Dense(res: np.ndarray, mat: Any, ntotal: int, nband: int, ndense: int, flg_sym: int) -> None:
-    """Unpack a band-dense matrix into `res` (ntotal, ntotal); its upper triangle is zero unless `flg_sym` is set."""
+    """Unpack a band-dense matrix into `res` (ntotal, ntotal), with 0 above the diagonal unless `flg_sym` is set."""
     out, values = target_matrix("res", res), vector("mat", mat)
     require(values.size == _size(ntotal, nband, ndense), f"mat should have size {_SIZE}")
     require(out.shape == (ntotal, ntotal), "res should have ntotal rows and columns")
@@ -103,12 +103,12 @@ def mju_cholFactorBand(mat: np.ndarray, ntotal: int, nband: int, ndense: int, di
     """Factorise a band-dense matrix in place by Cholesky's method (Golub and Van Loan, 4.3.5).
 
     Args:
-        mat: the matrix, then its factor L (mat = L L').
+        mat: the matrix, overwritten by its factor L (mat = L L').
         ntotal: number of rows.
         nband: width of the band.
         ndense: number of dense rows.
         diagadd: number that is added to the diagonal first.
-        diagmul: multiple of the diagonal that is added to it first.
+        diagmul: factor; the diagonal times this factor is added to the diagonal first.
 
     Returns:
         The smallest squared diagonal element of L; 0 if the matrix is not positive definite.

@@ -1,7 +1,7 @@
 """Box-constrained quadratic programs by projected Newton steps (Tassa, Mansard and Todorov 2014, section III.B).
 
-In each iteration, variables at a bound are held if the cost would decrease outside the box. A Newton step is computed
-for the other variables. A line search with Armijo's rule follows the step, clipped to the box.
+In each iteration, a variable at a bound is held if the cost would decrease outside the box. A Newton step is computed
+for the other variables. Then a line search with Armijo's rule shortens the step; its points are clipped to the box.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _EXTRA = 7  # the C library requires n (n + 7) numbers in R
 def _search(
     h: np.ndarray, g: np.ndarray, x: np.ndarray, step: np.ndarray, gradient: np.ndarray, box: tuple[Any, Any]
 ) -> np.ndarray | None:
-    """Return a point along a step, clipped to the box, that satisfies Armijo's rule; None if none was found."""
+    """Return a point along `step`, clipped to the box, that satisfies Armijo's rule; None if no point does."""
     cost = 0.5 * x @ h @ x + g @ x
     length = 1.0
     while length > _SHORTEST:

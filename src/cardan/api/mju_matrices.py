@@ -184,7 +184,7 @@ def _check_square(mat: Any, **_: Any) -> None:
 def mju_cholFactor(mat: np.ndarray, mindiag: float) -> int:
     """Replace the lower triangle of mat = L L' by its Cholesky factor L; return the rank.
 
-    Diagonal values below `mindiag` are set to `mindiag`; each reduces the rank by 1.
+    Squared diagonal elements of L below `mindiag` are set to `mindiag`; each of them reduces the rank by 1.
     """
     n = len(mat)
     rank = n
@@ -244,8 +244,8 @@ def _check_chol_update(mat: Any, x: Any, **_: Any) -> None:
 def mju_cholUpdate(mat: np.ndarray, x: np.ndarray, flg_plus: int) -> int:
     """Update the Cholesky factor L to the factor of L L' + x x' (`flg_plus`) or L L' - x x'; return the rank.
 
-    Source: Golub and Van Loan, 6.5.4. `x` is overwritten. Diagonal values that would fall below mjMINVAL are set to it;
-    each reduces the rank by 1.
+    Source: Golub and Van Loan, 6.5.4. `x` is overwritten. Squared diagonal elements that would fall below mjMINVAL are
+    set to mjMINVAL; each of them reduces the rank by 1.
     """
     n = len(mat)
     sign = 1.0 if flg_plus != 0 else -1.0

@@ -67,7 +67,7 @@ def mju_axisAngle2Quat(res: np.ndarray, axis: Any, angle: float) -> None:
 
 @native(res=target(3), quat=source(4), dt=Number())
 def mju_quat2Vel(res: np.ndarray, quat: Any, dt: float) -> None:
-    """Angular velocity of a rotation by `quat` in the time `dt`; about the x axis if the angle is too small."""
+    """Angular velocity that causes the rotation `quat` in the time `dt`; along x if the angle is too small."""
     s = norm3((quat[0, 1], quat[0, 2], quat[0, 3]))
     if s < MINVAL:
         set3(res, 0, scale3((1.0, 0.0, 0.0), q.turning_angle(quat[0, 0], s) / dt))
@@ -135,7 +135,7 @@ def mju_euler2Quat(quat: np.ndarray, euler: Any, seq: str) -> None:
 
 @native(posres=target(3), quatres=target(4), pos1=source(3), quat1=source(4), pos2=source(3), quat2=source(4))
 def mju_mulPose(posres: np.ndarray, quatres: np.ndarray, pos1: Any, quat1: Any, pos2: Any, quat2: Any) -> None:
-    """Product of two poses. The second is given in the frame of the first; the result is in the outer frame."""
+    """Product of two poses: transform the second pose from the frame of the first pose to the outer frame."""
     rotation = get4(quat1, 0)
     pos = add3(get3(pos1, 0), q.rot_vec_quat(get3(pos2, 0), rotation))
     set4(quatres, 0, q.normalize4(q.mul_quat(rotation, get4(quat2, 0))))
@@ -175,7 +175,7 @@ def mju_transformSpatial(res: np.ndarray, vec: Any, flg_force: int, newpos: Any,
     Args:
         res: the new vector (6,).
         vec: the old vector (6,).
-        flg_force: whether it is a force (torque, force); else a motion.
+        flg_force: nonzero for a force vector (torque, force), 0 for a motion vector.
         newpos: the new point (3,).
         oldpos: the old point (3,).
         rotnew2old: rotation from the new to the old orientation (9,).

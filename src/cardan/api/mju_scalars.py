@@ -45,7 +45,7 @@ def mju_isBad(x: float) -> int:
 
 
 def mju_sigmoid(x: float) -> float:
-    """Smooth step from 0 at x = 0 to 1 at x = 1 with two continuous derivatives: 6 x^5 - 15 x^4 + 10 x^3."""
+    """Return 6 x^5 - 15 x^4 + 10 x^3, clamped: a step from 0 at x = 0 to 1 at x = 1, twice differentiable."""
     if x <= 0:
         return 0.0
     if x >= 1:
@@ -54,7 +54,7 @@ def mju_sigmoid(x: float) -> float:
 
 
 def mju_Halton(index: int, base: int) -> float:
-    """Element `index` of the Halton sequence (Halton 1960): the digits of `index` in a base, mirrored at the point."""
+    """Return element `index` of the Halton sequence (1960): the digits of `index` in `base`, mirrored at the point."""
     require(index >= 0 and base > 1, "index should not be negative, and base at least 2")
     value, scale = 0.0, 1.0 / base
     while index > 0:
@@ -65,7 +65,7 @@ def mju_Halton(index: int, base: int) -> float:
 
 
 def mju_springDamper(pos0: float, vel0: float, Kp: float, Kv: float, dt: float) -> float:
-    """Position after the time `dt` of a unit mass with a spring (Kp) and a damper (Kv), from pos0 and velocity vel0."""
+    """Return the position, at time `dt`, of a unit mass with a spring (Kp) and a damper (Kv), from pos0 and vel0 on."""
     half, rest = 0.5 * Kv, 0.25 * Kv * Kv - Kp
     decay = math.exp(-half * dt)
     push = vel0 + half * pos0
@@ -139,7 +139,7 @@ def mju_eig3(eigval: np.ndarray, eigvec: np.ndarray, quat: np.ndarray, mat: Any)
         mat: the matrix (9,).
 
     Returns:
-        0. In MuJoCo it is the number of iterations, which this method does not have.
+        0, always. MuJoCo returns a number of iterations here.
     """
     a = vector_of("mat", mat, 9).tolist()
     values, rotation = principal_axes((a[0], a[4], a[8], a[1], a[2], a[5]))
@@ -157,7 +157,7 @@ def mju_printMat(mat: Any) -> None:
 
 
 def mju_printMatSparse(mat: Any, rownnz: Any, rowadr: Any, colind: Any) -> None:
-    """Print a matrix in compressed-row storage: (column) value, one row in each line."""
+    """Print a matrix in compressed-row storage, one row in each line; each value follows its column in brackets."""
     values, columns = vector("mat", mat), vector("colind", colind, np.int32)
     counts, starts = vector("rownnz", rownnz, np.int32), vector("rowadr", rowadr, np.int32)
     for count, start in zip(counts, starts, strict=True):

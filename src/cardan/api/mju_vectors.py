@@ -73,7 +73,7 @@ def mju_addScl3(res: np.ndarray, vec1: Any, vec2: Any, scl: float) -> None:
 def _normalize(vec: Any, n: int, slack: float) -> float:
     """Scale a vector to length 1 in place, or set it to (1, 0, ...) if it is too short; return the old length.
 
-    Lengths that differ from 1 by no more than `slack` are taken as 1.
+    If the length differs from 1 by at most `slack`, the vector is not changed.
     """
     length = _length(vec, n)
     if length < mjMINVAL:
@@ -300,22 +300,22 @@ def _convert(res: Any, vec: Any, result: type, source: type) -> None:
 
 
 def mju_f2n(res: np.ndarray, vec: Any) -> None:
-    """Convert single precision to the engine's precision (double)."""
+    """Copy single-precision numbers to the engine's precision (double)."""
     _convert(res, vec, np.float64, np.float32)
 
 
 def mju_n2f(res: np.ndarray, vec: Any) -> None:
-    """Convert the engine's precision (double) to single precision."""
+    """Copy numbers of the engine's precision (double) to single precision."""
     _convert(res, vec, np.float32, np.float64)
 
 
 def mju_d2n(res: np.ndarray, vec: Any) -> None:
-    """Convert double precision to the engine's precision, which is double: a copy."""
+    """Copy double-precision numbers to the engine's precision, which is double, too."""
     _convert(res, vec, np.float64, np.float64)
 
 
 def mju_n2d(res: np.ndarray, vec: Any) -> None:
-    """Convert the engine's precision, which is double, to double precision: a copy."""
+    """Copy numbers of the engine's precision, which is double, to double precision."""
     _convert(res, vec, np.float64, np.float64)
 
 

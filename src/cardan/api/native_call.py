@@ -1,4 +1,4 @@
-"""Functions of the interface that run as native code from the first argument on, each declared by a table of arguments.
+"""Functions of the interface whose calls run entirely as native code; a table declares the arguments of each.
 
     @native(res=target(4), quat1=source(4), quat2=source(4))
     def mju_mulQuat(res, quat1, quat2): ...            # the body is the kernel
@@ -68,8 +68,8 @@ def native_by(
         check: gets all arguments by name before they are converted, and raises if they are inconsistent.
         failure: the result by which the kernel reports a wrong argument, and the message of the FatalError that is then
             raised; the message may contain names of arguments in braces.
-        refuses: False unless the kernel returns a status that is nonzero if an argument is wrong. Otherwise a message
-            as in `failure`, which may also contain ``{status}``; or True if `check` raises in all these cases.
+        refuses: False if the kernel does not return a status. If it returns one (nonzero for a wrong argument): a
+            message as in `failure`, which may also contain ``{status}``; or True if `check` always raises first.
         releases: whether the GIL is released during the call.
         arguments: descriptions of all parameters except ``m`` and ``d``.
     """

@@ -33,13 +33,13 @@ RUNGE_KUTTA_ORDER = 4
 
 KEYFRAME_SOURCES = {name: "key_" + name for name in ("qpos", "qvel", "act", "ctrl")}
 KEYFRAME_SOURCES |= {"mocap_pos": "key_mpos", "mocap_quat": "key_mquat"}
-"""Fields of the state, besides the time, that a keyframe sets, and the fields of the model that hold them."""
+"""State fields that a keyframe sets, besides the time, and the model's fields that contain their values."""
 
 _ZERO_AFTER_RESET = ("warning.", "timer.", "solver", "maxuse_", "energy", "D_", "B_", "work.")
 
 
 def _execute(name: str, m: MjModel, d: MjData, repeat: int = 1) -> None:
-    """Check the arguments of a public function and run its program, which later calls run without Python."""
+    """Check the arguments of a public function, run its program, and prepare it for calls without Python code."""
     if getattr(d, "model", None) is not m or not isinstance(d, MjData):
         check_pair(name, m, d)
     version = hooks.version
@@ -56,7 +56,7 @@ def _settle(program: StepProgram, m: MjModel, d: MjData, status: int, repeat: in
 
 
 def _runs_program(function: F) -> F:
-    """Decorate a function of (m, d) that calls `_execute`: from its second call on, it runs no Python code."""
+    """Decorate a function of (m, d) that calls `_execute`, so that all calls after the first run no Python code."""
     return ProgramBinding(function, _settle, hooks.version_address).builtin  # type: ignore[arg-type]
 
 
@@ -78,12 +78,12 @@ def mj_step(m: MjModel, d: MjData, nstep: int = 1) -> None:
 
 
 def mj_forwardSkip(m: MjModel, d: MjData, skipstage: int, skipsensor: int) -> None:
-    """Compute forward dynamics without stages up to `skipstage` (mjtStage); no sensors if `skipsensor` isn't 0."""
+    """Compute forward dynamics; skip stages up to `skipstage` (mjtStage), and sensors if `skipsensor` isn't 0."""
     _skip("mj_forwardSkip", m, d, skipstage, skipsensor)
 
 
 def mj_inverseSkip(m: MjModel, d: MjData, skipstage: int, skipsensor: int) -> None:
-    """Compute inverse dynamics without stages up to `skipstage` (mjtStage); no sensors if `skipsensor` isn't 0."""
+    """Compute inverse dynamics; skip stages up to `skipstage` (mjtStage), and sensors if `skipsensor` isn't 0."""
     _skip("mj_inverseSkip", m, d, skipstage, skipsensor)
 
 
@@ -177,12 +177,12 @@ def _rne_bias(m: Model, d: Data) -> int:
 
 
 def mj_rne(m: MjModel, d: MjData, flg_acc: int, result: np.ndarray) -> None:
-    """Recursive Newton-Euler: result := M(qpos) qacc + C(qpos, qvel); without the first term if flg_acc is 0.
+    """Compute M(qpos) qacc + C(qpos, qvel) by the recursive Newton-Euler algorithm; only C if flg_acc is 0.
 
     Args:
         m: model.
         d: data after `mj_comVel`.
-        flg_acc: whether to include the term of `qacc` (always without armature).
+        flg_acc: whether to include the first term, in which M has no armature.
         result: (nv,), written.
     """
     check_pair("mj_rne", m, d)

@@ -1,6 +1,6 @@
 """Products with the inertia matrix M and the constraint Jacobian J (spec: programming, API reference, "Support").
 
-Each function only declares its arguments; the kernel above it, with the same parameters, computes (see `native_call`).
+Most functions only declare their arguments; the kernel above computes the results (see `native_call`).
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def _inertia_half_times(m: Model, d: Data, res: Any, vec: Any) -> None:
 
 @native_by(_inertia_half_times, res=target("nv", apart=True), vec=source("nv"))
 def mj_mulM2(m: MjModel, d: MjData, res: np.ndarray, vec: Any) -> None:
-    """Compute res = D^1/2 L vec (nv,), where M = L' D L: |res|^2 = vec' M vec."""
+    """Compute res = D^1/2 L vec (nv,), where M = L' D L, so that |res|^2 = vec' M vec."""
 
 
 def _check_sides(m: MjModel, x: Any, y: Any, **_: Any) -> None:
@@ -94,7 +94,7 @@ def _inertia_half_solve(m: Model, d: Data, x: Any, y: Any) -> None:
 
 @native_by(_inertia_half_solve, check=_check_sides, x=target(ANY, "nv"), y=source("x", "nv"))
 def mj_solveM2(m: MjModel, d: MjData, x: np.ndarray, y: Any) -> None:
-    """Compute x = D^-1/2 L'^-1 y, for n right-hand sides in rows (n, nv), where M = L' D L: |x|^2 = y' M^-1 y."""
+    """Compute x = D^-1/2 L'^-1 y, where M = L' D L, so that |x|^2 = y' M^-1 y; x and y have n rows (n, nv)."""
 
 
 @kernel
@@ -129,8 +129,8 @@ def mj_addM(m: MjModel, d: MjData, dst: np.ndarray, rownnz: Any, rowadr: Any, co
     Args:
         m: model.
         d: data, after `mj_crb`.
-        dst: values (n,), updated; or a dense matrix (nv, nv), if all of the following are None.
-        rownnz: number of entries of each row (nv,), int32. Updated, as rows get the entries of M that they lack.
+        dst: values (n,), updated; or, if the other three arrays are None, a dense matrix (nv, nv).
+        rownnz: number of entries of each row (nv,), int32. Updated, because missing entries are inserted.
         rowadr: address of each row in `dst` (nv,), int32.
         colind: column of each value (n,), int32, ascending in each row. Updated.
 
@@ -186,7 +186,7 @@ def _jacobian_transposed_times(m: Model, d: Data, res: Any, vec: Any) -> None:
 
 @native_by(_jacobian_transposed_times, res=target("nv", apart=True), vec=source("nefc"))
 def mj_mulJacTVec(m: MjModel, d: MjData, res: np.ndarray, vec: Any) -> None:
-    """Multiply the transposed constraint Jacobian J by a vector: res (nv,) = J' vec (nefc,)."""
+    """Multiply the transpose of the constraint Jacobian J by a vector: res (nv,) = J' vec (nefc,)."""
 
 
 @kernel

@@ -233,7 +233,7 @@ def mju_rayFlex(
 
 
 def _faces_near_line(corners: np.ndarray, p: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """Return the indices of the triangles (n, 3, 3) that a line through `p` along `v` may hit.
+    """Return the indices of those triangles `corners` (n, 3, 3) that a line through `p` along `v` may hit.
 
     A triangle is dropped if all its corners are on the same side of one of two planes through the line.
     """

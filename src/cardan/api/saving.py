@@ -116,7 +116,7 @@ def mj_sizeModel(m: MjModel) -> int:
 
 
 def mj_saveModel(m: MjModel, filename: FileName | None = None, buffer: np.ndarray | None = None) -> None:
-    """Save the model in binary form to a buffer, or if none is given, to a file.
+    """Save the model in binary form to a buffer or, if no buffer is given, to a file.
 
     The format is Cardan's own (`cardan.model.binary`); MuJoCo does not read it.
 
@@ -126,7 +126,7 @@ def mj_saveModel(m: MjModel, filename: FileName | None = None, buffer: np.ndarra
         buffer: writable uint8 vector of at least ``mj_sizeModel(m)`` bytes.
 
     Raises:
-        TypeError: neither is given, or the buffer has another type.
+        TypeError: neither a filename nor a buffer is given, or the buffer has another type.
         FatalError: the buffer is too small.
         OSError: the file can't be written.
     """
@@ -175,7 +175,7 @@ def mj_printFormattedModel(m: MjModel, filename: FileName, float_format: str | b
 
 
 def mj_printModel(m: MjModel, filename: FileName) -> None:
-    """Write the complete model to a text file, numbers with two digits; see `mj_printFormattedModel`."""
+    """Write the complete model to a text file, with two significant digits; see `mj_printFormattedModel`."""
     mj_printFormattedModel(m, filename, DEFAULT_FORMAT)
 
 
@@ -186,7 +186,7 @@ def mj_printFormattedData(m: MjModel, d: MjData, filename: FileName, float_forma
 
 
 def mj_printData(m: MjModel, d: MjData, filename: FileName) -> None:
-    """Write the complete data to a text file, numbers with two digits; see `mj_printFormattedModel`."""
+    """Write the complete data to a text file, with two significant digits; see `mj_printFormattedModel`."""
     mj_printFormattedData(m, d, filename, DEFAULT_FORMAT)
 
 
@@ -194,8 +194,8 @@ def mj_printSchema(flg_html: bool, flg_pad: bool) -> str:
     """Return a description of the MJCF language: elements, how often each may occur, attributes.
 
     Args:
-        flg_html: whether to return a table in HTML; else plain text.
-        flg_pad: in HTML, whether to indent by padding; else by spaces.
+        flg_html: True for a table in HTML, False for plain text.
+        flg_pad: True to indent the HTML by padding, False to indent it by spaces.
     """
     return schema_page(get_compat(), bool(flg_pad)) if flg_html else schema_text(get_compat())
 

@@ -47,16 +47,16 @@ def _fits(function: str) -> Callable[..., None]:
 
 @native_by(get_state, check=_fits("mj_getState"), refuses=True, state=target(ANY), spec=Integer())
 def mj_getState(m: MjModel, d: MjData, state: np.ndarray, spec: int) -> None:
-    """Copy the parts of `d` that `spec` (bits of `mjtState`) describes into `state` (mj_stateSize,)."""
+    """Copy the parts of `d` selected by `spec` (bits of `mjtState`) into `state` (mj_stateSize,)."""
 
 
 @native_by(set_state, check=_fits("mj_setState"), refuses=True, state=target(ANY), spec=Integer())
 def mj_setState(m: MjModel, d: MjData, state: np.ndarray, spec: int) -> None:
-    """Copy `state` (mj_stateSize,) into the parts of `d` that `spec` (bits of `mjtState`) describes."""
+    """Copy `state` (mj_stateSize,) into the parts of `d` selected by `spec` (bits of `mjtState`)."""
 
 
 def mj_copyData(dest: MjData, m: MjModel, src: MjData) -> MjData:
-    """Copy all values of `src` into `dest`, both of the model `m`; return `dest`."""
+    """Copy all values of `src` to `dest`, and return `dest`. Both are data of the model `m`."""
     check_pair("mj_copyData", m, dest)
     check_pair("mj_copyData", m, src)
     internals.copy_values(dest, src)

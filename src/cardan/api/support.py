@@ -1,9 +1,9 @@
 """Support functions of MuJoCo's interface: Jacobians, motion of objects and forces on them, configurations.
 
-Spec: programming, API reference, "Support". All functions read results of the pipeline in `d` and write into arrays of
-the caller (see `arguments`). They raise IndexError for ids that don't exist. Each function only declares its arguments;
-the kernel above it, with the same parameters, computes (see `native_call`). Kernels get a vector of fixed size as a
-table with one row, and None for an optional array as a table without rows.
+Spec: programming, API reference, "Support". The functions read results of the pipeline in `d` and write into arrays of
+the caller (see `arguments`). If an id does not exist, they raise IndexError, unless a docstring says otherwise. Most
+functions only declare their arguments; the kernel above computes the results (see `native_call`). Kernels get a vector
+of fixed size as a table with one row, and an omitted optional array as a table without rows.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def _body_jacobian(m: Model, d: Data, jacp: Any, jacr: Any, body: int) -> None:
 
 @native_by(_body_jacobian, jacp=JACOBIAN, jacr=JACOBIAN, body=BODY)
 def mj_jacBody(m: MjModel, d: MjData, jacp: Jacobian, jacr: Jacobian, body: int) -> None:
-    """Jacobians `jacp` and `jacr` of the origin of the frame of a `body`; arguments as in `mj_jac`."""
+    """Jacobians of the origin of a body's frame; arguments as in `mj_jac`."""
 
 
 @kernel
@@ -238,14 +238,14 @@ def _external_force(m: Model, d: Data, force: Any, torque: Any, point: Any, body
     qfrc_target=target("nv"),
 )
 def mj_applyFT(m: MjModel, d: MjData, force: Any, torque: Any, point: Any, body: int, qfrc_target: np.ndarray) -> None:
-    """Add the joint forces of a force (N) at a point and a torque (N m) on a body, all in the world frame.
+    """Map a force (N) at a point of a body, and a torque (N m), to joint forces, and add these to `qfrc_target`.
 
     Args:
         m: model.
         d: data, after `mj_comPos`.
-        force: the force (3,).
-        torque: the torque (3,).
-        point: point of action of the force (3,).
+        force: the force (3,), world frame.
+        torque: the torque (3,), world frame.
+        point: point of action of the force (3,), world frame, m.
         body: id of the body.
         qfrc_target: joint forces (nv,), to which the result is added.
 
@@ -261,7 +261,7 @@ def mj_integratePos(m: MjModel, qpos: np.ndarray, qvel: Any, dt: float) -> None:
 
 @native_by(differentiate_pos, qvel=target("nv"), dt=Number(), qpos1=source("nq"), qpos2=source("nq"))
 def mj_differentiatePos(m: MjModel, qvel: np.ndarray, dt: float, qpos1: Any, qpos2: Any) -> None:
-    """Velocity `qvel` (nv,) that moves `qpos1` to `qpos2` (nq,) in the time `dt`; infinite if `dt` is 0."""
+    """Compute the velocity `qvel` (nv,) that moves `qpos1` to `qpos2` (nq,) in the time `dt`; infinite if that is 0."""
 
 
 @kernel
@@ -314,7 +314,7 @@ def mj_local2Global(
         pos: position in the body's frame (3,).
         quat: orientation in the body's frame (4,).
         body: id of the body.
-        sameframe: 0; 1 if the object's frame is the body's own frame; or 2 if it is the frame of the body's inertia.
+        sameframe: 0 to use `pos` and `quat`; to ignore them: 1 for the body's frame, 2 for the body's inertial frame.
     """
 
 
@@ -359,7 +359,7 @@ def mj_version() -> int:
 
 
 def mj_versionString() -> str:
-    """Return the current version of MuJoCo as a null-terminated string."""
+    """Return the version of the interface as text: "3.1.6"."""
     return ".".join(str(mjVERSION_HEADER))
 
 

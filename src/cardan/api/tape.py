@@ -1,7 +1,7 @@
-"""Tapes: recorded steps of a simulation, as users have them, and what their losses are made of.
+"""Tapes: recorded steps of a simulation, from which derivatives of the trajectory are computed.
 
-`cardan.derive.trajectory` computes; here are the public class, its results, and the checks of its arguments, which
-tapes of batches share (`cardan.batch.tape`).
+This module contains the public class, its results, and checks of arguments that tapes of batches (`cardan.batch.tape`)
+share. `cardan.derive.trajectory` computes the derivatives.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ STATE = ("qpos", "qvel", "act")
 
 @dataclass(frozen=True)
 class Gradient:
-    """The gradient of a loss of a trajectory.
+    """Gradient of a trajectory's loss.
 
     Attributes:
-        state: by the first state, (2 nv + na), positions in the tangent space.
-        controls: by the controls of each step, (nstep, nu).
-        plugin_state: by the first states of plugins, (npluginstate).
+        state: with respect to the first state, (2 nv + na,); positions are in the tangent space.
+        controls: with respect to the controls of each step, (nstep, nu).
+        plugin_state: with respect to the first states of plugins, (npluginstate,).
     """
 
     state: np.ndarray
@@ -37,7 +37,7 @@ class Gradient:
 
 @dataclass(frozen=True)
 class Jacobians:
-    """The Jacobians of each step: dx_next = A dx + B du, dsensor = C dx + D du; positions in the tangent space.
+    """Jacobians of each step: dx_next = A dx + B du, dsensor = C dx + D du, with positions in the tangent space.
 
     Attributes:
         A: (nstep, 2 nv + na, 2 nv + na).
@@ -53,15 +53,15 @@ class Jacobians:
 
 
 class Tape:
-    """Steps that were recorded.
+    """Recorded steps of a simulation, with methods that differentiate them.
 
     Attributes:
-        m: model; it must stay as it was.
+        m: model; it must not be changed.
         nstep: number of steps.
         controls: controls of each step, (nstep, nu).
-        qpos, qvel, act: states before each step that is kept and after the last step, (number of these, ...).
+        qpos, qvel, act: the stored states: before each stored step and after the last step, (number of states, ...).
         sensordata: sensor data of each step, (nstep, nsensordata).
-        nkept: how many numbers are kept of what steps start from.
+        nkept: total number of values in the stored states and inputs.
     """
 
     def __init__(self, recorded: Recorded) -> None:
@@ -72,15 +72,15 @@ class Tape:
         self.qpos, self.qvel, self.act = (recorded.layout.field(recorded.rows[0], name) for name in STATE)
 
     def gradient(self, dL_dstate: np.ndarray, dL_dsensors: np.ndarray | None = None) -> Gradient:
-        """The gradient of a loss by the first state and all controls.
+        """Compute the gradient of a loss with respect to the first state and all controls.
 
         Args:
-            dL_dstate: derivatives of the loss by the states, (nstep + 1, 2 nv + na), or by the last one alone,
-                (2 nv + na); positions in the tangent space.
-            dL_dsensors: its derivatives by the sensor data of each step, (nstep, nsensordata), or None.
+            dL_dstate: derivatives of the loss with respect to all states, (nstep + 1, 2 nv + na), or to the last state
+                alone, (2 nv + na,); positions are in the tangent space.
+            dL_dsensors: derivatives with respect to the sensor data of each step, (nstep, nsensordata), or None.
 
         Raises:
-            ValueError: an array of another shape.
+            ValueError: an array has a wrong shape.
             NotImplementedError: the model or a state has a feature without derivatives.
             RuntimeError: native code is switched off.
         """
@@ -89,30 +89,30 @@ class Tape:
         return Gradient(*(array[0] for array in found))
 
     def jacobians(self, sensors: bool = False) -> Jacobians:
-        """The Jacobians of all steps, as `mjd_transition` gives them for one: with what plugins keep as it is.
+        """Compute the Jacobians of all steps, each as `mjd_transition` does: the states of plugins are held fixed.
 
         Args:
-            sensors: whether C and D are wanted.
+            sensors: whether to compute C and D, too.
         """
         return split_jacobians(self.m, self._recorded.jacobians(sensors)[0], sensors)
 
     def sensitivities(self, by: str | By) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-        """Derivatives of all states and sensor data by a few numbers, the same in all steps: one sweep forwards.
+        """Differentiate all states and sensor data with respect to a few constant inputs, in one forward sweep.
 
-        For parameters of the model ("body_mass[2]", "geom_friction[1, 0]"), where `gradient` is for controls. Eight
-        numbers cost about as much as one.
+        Use this for parameters of the model ("body_mass[2]", "geom_friction[1, 0]"), and `gradient` for controls.
+        Eight numbers cost about as much as one.
 
         Args:
-            by: names, as in `cardan.derivatives`; qpos, qvel and act are the first state. Or combinations, each a
-                single direction: for a name of your own how much of what changes, as in
+            by: names, as in `cardan.derivatives`; qpos, qvel and act mean the first state. Or directions: for each
+                name of your choice, the rates of change of some inputs, as in
                 ``{"load": {"body_mass[2]": 1.0, "body_inertia[2]": (0.1, 0.1, 0.2)}}``.
 
         Returns:
-            For each name the derivatives of the states, (nstep + 1, 2 nv + na, ...), and of the sensor data,
-            (nstep, nsensordata, ...). The dots are the shape of what is named; positions are in the tangent space.
+            For each name, the derivatives of the states, (nstep + 1, 2 nv + na, ...), and of the sensor data,
+            (nstep, nsensordata, ...). The dots are the shape of the named input. Positions are in the tangent space.
 
         Raises:
-            IndexError, TypeError, ValueError: a name refers to nothing, or to what a step does not read.
+            IndexError, TypeError, ValueError: a name is unknown, or names a value that a step does not read.
             NotImplementedError: the model or a state has a feature without derivatives.
         """
         found = self._recorded.sensitivities(by)
@@ -122,16 +122,16 @@ class Tape:
 def loss_slopes(
     m: MjModel, lead: tuple[int, ...], dL_dstate: Any, dL_dsensors: Any
 ) -> tuple[np.ndarray, np.ndarray | None]:
-    """Derivatives of a loss as full new arrays: by the states (..., nstep + 1, nx), by sensor data or None.
+    """Convert the derivatives of a loss to new arrays, with zeros for states that were left out.
 
     Args:
         m: model.
-        lead: the number of worlds, if there are several, and of steps.
-        dL_dstate: derivatives by all states, or by the last ones alone (..., nx).
-        dL_dsensors: derivatives by the sensor data (..., nstep, nsensordata), or None.
+        lead: number of worlds (only for batches), and number of steps.
+        dL_dstate: derivatives with respect to all states, or only to the last state of each world (..., nx).
+        dL_dsensors: derivatives with respect to the sensor data (..., nstep, nsensordata), or None.
 
     Raises:
-        ValueError: an array of another shape.
+        ValueError: an array has a wrong shape.
     """
     *worlds, n = lead
     nx = 2 * m.nv + m.na
@@ -152,7 +152,7 @@ def loss_slopes(
 
 
 def split_jacobians(m: MjModel, found: np.ndarray, sensors: bool) -> Jacobians:
-    """A, B, C and D, views of Jacobians (..., nx or nx + nsensordata, nx + nu)."""
+    """Return views of the parts A, B, C and D of step Jacobians (..., nx or nx + nsensordata, nx + nu)."""
     nx = 2 * m.nv + m.na
     C, D = (found[..., nx:, :nx], found[..., nx:, nx:]) if sensors else (None, None)
     return Jacobians(found[..., :nx, :nx], found[..., :nx, nx:], C, D)

@@ -17,7 +17,7 @@ Run a Python program whose import mujoco, and imports of its submodules, import 
 
 
 def _take_compat(arguments: list[str]) -> list[str]:
-    """Set the version that the option ``--compat`` names; return the arguments after it."""
+    """Set the version given by the option ``--compat``, if present; return the arguments after the option."""
     first = arguments[0] if arguments else ""
     if first != "--compat" and not first.startswith("--compat="):
         return arguments
@@ -30,7 +30,7 @@ def _take_compat(arguments: list[str]) -> list[str]:
 
 
 def main() -> None:
-    """Run the program that the command line names, in the way `python` runs it."""
+    """Run the program named on the command line, in the way `python` runs it."""
     arguments = _take_compat(sys.argv[1:])
     if not arguments or arguments[0] in ("-h", "--help") or (arguments[0] in ("-m", "-c") and len(arguments) < 2):
         print(USAGE, file=sys.stdout if arguments and arguments[0] in ("-h", "--help") else sys.stderr)

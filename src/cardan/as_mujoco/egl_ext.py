@@ -1,4 +1,4 @@
-"""``mujoco.egl.egl_ext``: the names of PyOpenGL's EGL extension that programs import even if they draw nothing.
+"""``mujoco.egl.egl_ext``: names of PyOpenGL's module EGL, which programs import even if they draw nothing.
 
 Devices can't be listed, because Cardan draws without OpenGL.
 """

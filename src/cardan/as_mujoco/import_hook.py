@@ -15,7 +15,7 @@ from typing import Any
 from cardan.as_mujoco.modules import NAME, SUBMODULES, VERSION, fill
 
 BESIDE = ("mjx",)
-"""Subpackages of ``mujoco`` that come from other distributions and are imported from them."""
+"""Subpackages of ``mujoco`` that are part of other distributions, and are imported from there."""
 
 
 class _Loader(importlib.abc.Loader):
@@ -28,7 +28,7 @@ class _Loader(importlib.abc.Loader):
         fill(module)
 
     def get_resource_reader(self, name: str) -> TraversableResources | None:
-        """Return the files of the reference's package, if it is installed, for programs that read its data files."""
+        """Return a reader of the reference's data files, for programs that need them; None if it isn't installed."""
         folder = next((path for entry in sys.path if (path := Path(entry) / NAME).is_dir()), None)
         return _Resources(folder) if name == NAME and folder is not None else None
 
@@ -44,7 +44,7 @@ class _Resources(TraversableResources):
 
 
 class _Finder(importlib.abc.MetaPathFinder):
-    """Finder of ``mujoco``, its submodules, and packages that others add to it; it precedes all other finders."""
+    """Finder of ``mujoco``, its submodules, and the subpackages in `BESIDE`; it precedes all other finders."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None

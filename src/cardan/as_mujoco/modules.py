@@ -80,11 +80,11 @@ class Submodule(NamedTuple):
 
     Attributes:
         source: name of Cardan's module with the same content, or empty.
-        prefixes: prefixes of the module's names in `cardan`, if it has no source.
+        prefixes: if `source` is empty, prefixes of those names in `cardan` that the module contains.
         kind: type of the objects in the module.
         others: longer prefixes of names that are not in the module, although they have one of its `prefixes`.
         is_package: whether the module has submodules.
-        later: the feature that Cardan does not have yet, if the module needs one; else empty.
+        later: feature that the module needs and Cardan does not have yet, or empty.
     """
 
     source: str = ""
@@ -96,9 +96,9 @@ class Submodule(NamedTuple):
 
 
 def _realloc_con_efc(d: cardan.MjData, ncon: int, nefc: int) -> None:
-    """Allocate contacts and constraint rows in the data, and mark all of them as used.
+    """Allocate `ncon` contacts and `nefc` constraint rows in the data, and mark all of them as used.
 
-    If a number exceeds `MOST_ROWS`, FatalError is raised and the data is left without contacts and rows.
+    If a number exceeds `MOST_ROWS`, raise FatalError, and leave the data without contacts and rows.
     """
     if min(ncon, nefc) < 0:
         raise ValueError(f"ncon and nefc must not be negative, got {ncon} and {nefc}")
@@ -148,7 +148,7 @@ def _content() -> dict[str, Any]:
 
 
 def fill(module: ModuleType) -> None:
-    """Add the names of a module of the reference's package to the module."""
+    """Fill ``mujoco``, or a module ``mujoco.*``, with the names that this module has in the reference's package."""
     name = module.__name__.partition(".")[2]
     if not name:
         _fill_package(module)
@@ -198,7 +198,7 @@ def _fill_package(module: ModuleType) -> None:
 
 
 def _of_package(name: str) -> Any:
-    """Import a submodule that was not imported yet; for a missing name, raise an error that names the feature."""
+    """Return a submodule that was not imported yet. For any other name, raise the error of `cardan.__getattr__`."""
     if name in SUBMODULES:
         return importlib.import_module(f"{NAME}.{name}")
     return cardan.__getattr__(name)

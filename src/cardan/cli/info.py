@@ -60,7 +60,7 @@ def body_tree(m: cardan.MjModel) -> Tree:
 
 
 def show_plan(model: Path) -> None:
-    """Print a step's plan: stages with their costs, then the functions that stages call through tables."""
+    """Print the plan of a step: stages with their costs, then the functions that stages call through tables."""
     m = load_model(model)
     plan = plan_of(m, STEP)
     rows = controls(m, TIMED_STEPS, 0.1)
@@ -128,7 +128,7 @@ COUNTS = ("contacts", "constraints", "solver iterations")
 
 
 def controls(m: cardan.MjModel, steps: int, noise: float) -> np.ndarray:
-    """Smooth random controls around zero, the same in every run (steps, nu)."""
+    """Return smooth random controls around zero (steps, nu), equal in every run."""
     raw = np.random.default_rng(0).standard_normal((steps, m.nu))
     rows = np.empty_like(raw)
     smooth = np.zeros(m.nu)
@@ -139,10 +139,10 @@ def controls(m: cardan.MjModel, steps: int, noise: float) -> np.ndarray:
 
 
 def time_stages(m: cardan.MjModel, d: cardan.MjData, rows: np.ndarray) -> dict[str, float]:
-    """Return the seconds that each stage takes in a step with these controls: medians over the steps.
+    """Return the time, s, that each stage takes in a step with these controls: the median over the steps.
 
     Stages are called one by one. The overhead of a call from Python is measured with a program without stages and
-    subtracted. For a stage that runs several times in a step (RK4), the runs are added.
+    subtracted. If a stage runs several times in a step (RK4), its times are added.
     """
     whole = step_program(m)
     programs = [StepProgram(whole.plan._replace(stages=(stage,))) for stage in whole.stages]

@@ -52,11 +52,11 @@ SURFACES: dict[int, Callable[[np.ndarray], np.ndarray]] = {
     cardan.mjtGeom.mjGEOM_CYLINDER: lambda size: _both_ends(CIRCLE * size[0], size[1]),
     cardan.mjtGeom.mjGEOM_BOX: lambda size: CORNERS * size,
 }
-"""For each geom type, a function of the geom's sizes: it returns points in the geom's frame whose convex hull is it."""
+"""For each geom type, a function from sizes to points in the geom's frame; the geom is the points' convex hull."""
 
 
 def camera(azimuth: float, elevation: float) -> np.ndarray:
-    """Return a camera's unit vectors to the right, up and towards the viewer, as rows (3, 3); angles in degrees."""
+    """Return unit vectors to a camera's right, its top, and the viewer, as rows (3, 3); angles are in degrees."""
     a, e = math.radians(azimuth), math.radians(elevation)
     right = (-math.sin(a), math.cos(a), 0.0)
     towards = (math.cos(e) * math.cos(a), math.cos(e) * math.sin(a), math.sin(e))
@@ -140,8 +140,8 @@ def _draw_poses(axes: Any, m: cardan.MjModel, rows: dict[str, np.ndarray]) -> No
 def plotted(m: cardan.MjModel, rows: dict[str, np.ndarray], suffix: str, title: str) -> bytes:
     """Draw poses, energy and contacts of a trajectory; return a picture file in the format of the suffix.
 
-    `rows` are the arrays of the trajectory by name, one row for each step. `suffix` is that of the file, such as
-    ``.png``, and `title` is written above the picture.
+    `rows` contains the arrays of the trajectory by name, one row for each step. `suffix` is the file's suffix, such
+    as ``.png``. `title` is written above the picture.
     """
     figure, (poses, energy, contacts) = plt.subplots(
         3, 1, figsize=(9, 6.4), height_ratios=(4, 3, 2), layout="constrained"

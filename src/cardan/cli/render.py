@@ -19,7 +19,7 @@ RATE = 30
 
 
 def camera_of(m: cardan.MjModel, text: str | None) -> int | str:
-    """Return the camera with a name or number, or the free camera for None; errors list the cameras."""
+    """Return the name or number of a camera given as text; None means the free camera, -1. Errors list all cameras."""
     if text is None:
         return -1
     names = [m.camera(k).name for k in range(m.ncam)]
@@ -32,7 +32,7 @@ def camera_of(m: cardan.MjModel, text: str | None) -> int | str:
 
 
 class Photographer:
-    """Renderer of one kind of picture (``color``, ``depth`` or ``segmentation``); enlarges the offscreen buffer."""
+    """Renderer of one kind of picture (``color``, ``depth`` or ``segmentation``), with a large enough buffer."""
 
     def __init__(self, m: cardan.MjModel, size: tuple[int, int], camera: str | None, kind: str) -> None:
         buffer = m.vis.global_
@@ -60,7 +60,7 @@ class Photographer:
 
 
 def is_due(step: int, timestep: float) -> bool:
-    """Whether a video needs a picture of a step: the first step at or after the time of each picture."""
+    """Whether a video needs a picture at this step: it is the first step at or after the time of a picture."""
     return step == 0 or int(step * timestep * RATE + 1e-9) > int((step - 1) * timestep * RATE + 1e-9)
 
 
@@ -87,7 +87,7 @@ def draw(
     rec: Recorder,
     moving: bool,
 ) -> None:
-    """Simulate with a progress bar; take `RATE` pictures per second, or one at the end."""
+    """Simulate with a progress bar; if `moving`, take `RATE` pictures per second, else one picture at the end."""
     columns = (TextColumn("rendering"), BarColumn(), TextColumn("{task.fields[at]:.2f} s"), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task("render", total=steps, at=d.time)
@@ -126,8 +126,8 @@ def run(
         duration: simulated time, s; None: 0 for a picture, `SECONDS` for a video.
         keyframe: name or number of the keyframe to start from, or None.
         ctrl: file with controls, or None.
-        depth: whether depths are drawn.
-        segmentation: whether each object is drawn in its own colour.
+        depth: whether to draw depths in place of colours.
+        segmentation: whether to draw each object in a uniform colour of its own.
     """
     if depth and segmentation:
         raise ValueError("--depth and --segmentation exclude each other")

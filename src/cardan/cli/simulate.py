@@ -44,9 +44,9 @@ def simulate(
     controls: np.ndarray | None,
     film: Callable[[int, cardan.MjData], None] | None = None,
 ) -> tuple[Rows, float]:
-    """Simulate with a progress bar; return the trajectory (rows for the start and each step) and the seconds spent.
+    """Simulate with a progress bar; return the trajectory (rows for the start and each step) and the time taken, s.
 
-    ``film(step, data)`` is called after each step.
+    ``film(step, data)`` is called at the start and after each step.
     """
     rows = _empty_rows(d, steps + 1)
 
@@ -97,7 +97,7 @@ def summary(m: cardan.MjModel, d: cardan.MjData, rows: Rows, spent: float) -> Ta
 
 
 def _film_into(m: cardan.MjModel, video: Path) -> tuple[Callable[[int, cardan.MjData], None], Callable[[], None]]:
-    """Return two functions: `simulate` calls the first after each step to record a video; the second writes it."""
+    """Return two functions: the `film` of `simulate`, which records a video; and one that writes the video's file."""
     from cardan.cli.render import RATE, Photographer, is_due
     from cardan.view.capture import MOVING, VIDEOS, Recorder, is_moving
 

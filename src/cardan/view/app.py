@@ -37,7 +37,7 @@ CODES = {
 
 
 def simulation_keys(viewer: Viewer) -> dict[tuple[str, bool], tuple[str, Act]]:
-    """Return the actions of keys: (key, whether Shift is held) -> (description, function)."""
+    """Return a description and a function for each (key, whether Shift is held) that has an action."""
     panel, rendering = viewer.controls.panels[SimulationPanel], viewer.controls.panels[RenderingPanel]
     assert isinstance(panel, SimulationPanel) and isinstance(rendering, RenderingPanel)
     keys: dict[tuple[str, bool], tuple[str, Act]] = {("backspace", False): ("Reset", panel.reset)}
@@ -90,7 +90,7 @@ PANELS: tuple[tuple[str, tuple[type[Panel], ...]], ...] = (
 
 
 class Controls:
-    """All controls of a viewer; `panels` are the panels by their class."""
+    """All controls of a viewer; `panels` contains the panel of each class."""
 
     def __init__(self, viewer: Viewer) -> None:
         self._viewer = viewer
@@ -217,7 +217,7 @@ class Viewer:
         return ""
 
     def show_first(self, models: list[Path]) -> str:
-        """Show the first of these model files that can be loaded. If the list is empty, try the files in `waiting`.
+        """Show the first loadable model of these files, or of the files in `waiting` if the list is empty.
 
         Return a message for the user.
         """

@@ -1,7 +1,7 @@
 """The cameras of the pages and the session's camera; the mouse in the pages.
 
 A click selects a body; dragging with Ctrl pulls and rotates it, as in `simulate`. Otherwise, the user's mouse moves the
-camera of its page. A pose is sent to a page only if a script, a control, or a body to which the camera is fixed has
+camera of its page. A pose is sent to a page only after a script, a control, or a body to which the camera is fixed has
 moved the camera. A tracking camera does not move the pages' cameras. It moves the world, so that the tracked body stays
 at its position in the picture.
 """
@@ -63,7 +63,8 @@ def set_cameras(scene: MjvScene, view: View, m: MjModel) -> None:
 def free_fovy(m: MjModel, camera: MjvCamera) -> float:
     """Return the vertical field of view of a free camera, rad.
 
-    Pages show perspective pictures only. An orthographic camera has the field of view that shows as much at `lookat`.
+    Pages show perspective pictures only. For an orthographic camera, return the field of view that shows the same
+    height at the distance of `lookat`.
     """
     fovy = float(m.vis.global_.fovy)
     return 2.0 * atan(0.5 * fovy / max(float(camera.distance), 1e-9)) if camera.orthographic else radians(fovy)
@@ -101,7 +102,7 @@ class Cameras:
         server.on_client_connect(self._greet)
 
     def _greet(self, client: ClientHandle) -> None:
-        """Connect a new page: its camera changes the session's camera from now on."""
+        """Connect a new page: from now on, moving its camera changes the session's camera."""
 
         @client.camera.on_update
         async def _moved(camera: CameraHandle) -> None:
@@ -151,7 +152,7 @@ class Cameras:
         return Pose(*orbit_of(camera), UP, fovy)
 
     def _track(self, camera: MjvCamera) -> bool:
-        """Move the world so that the tracked point keeps its place; return whether a pose must be sent to the pages."""
+        """Move the world so that the tracked point stays in place; return whether a pose must be sent to the pages."""
         lookat, known = np.array(camera.lookat, float), MjvCamera()
         if self._known is not None:
             known.values[...] = np.frombuffer(self._known, known.values.dtype)[0]
@@ -234,7 +235,7 @@ class Mouse:
     def select(self, m: MjModel, d: MjData, view: View, place: tuple[float, float], keep: bool = False) -> None:
         """Select the body at a point of a page's picture, (0, 0) at the upper left to (1, 1) at the lower right.
 
-        With `keep`, the selection stays if the point shows no body that can move.
+        If `keep` is set and no movable body is visible there, the selection does not change.
         """
         scene, session = self._publisher.picture.scene, self.session
         if self._publisher.generation != session.generation:
@@ -261,10 +262,10 @@ class Mouse:
         first: tuple[float, float],
         place: tuple[float, float],
     ) -> None:
-        """Pull or rotate the selected body; a drag that begins on a body that can move selects it.
+        """Pull or rotate the selected body. If the drag begins on a movable body, select that body first.
 
-        `phase` is ``start``, ``update`` or ``end``, `button` is ``left`` or ``right``; `shifted`: Shift is held. The
-        drag leads from the point `first` to the point `place`, given as in `select`.
+        `phase` is ``start``, ``update`` or ``end``, `button` is ``left`` or ``right``, and `shifted` is whether Shift
+        is held. The drag leads from the point `first` to the point `place`, given as in `select`.
         """
         pert, (bit, *actions) = self.session.perturb, DRAGS[button]
         if phase == "start":

@@ -44,7 +44,7 @@ def is_moving(path: Path) -> bool:
 
 
 class Recorder:
-    """Sequence of pictures for the file at `path`, `rate` of them per second; `save` writes the file."""
+    """Pictures for the file at `path`, with `rate` periods per second; `save` writes the file."""
 
     def __init__(self, path: Path, rate: float) -> None:
         self.path, self.rate = path, Fraction(rate).limit_denominator(1000)
@@ -72,7 +72,7 @@ class Recorder:
         self.length += times
 
     def _encode(self, picture: np.ndarray) -> None:
-        """Append a picture to the video, shown until the next one begins; repeated pictures are encoded once."""
+        """Encode a picture, which the video shows until the next picture begins; repeated pictures are encoded once."""
         import av  # pyright: ignore[reportMissingImports]
 
         # the usual colour format halves the resolution of colours: both sizes must be even
@@ -139,7 +139,7 @@ class Camera:
         self._renderer = Renderer(self._model, self.height, self.width, threads=1)
 
     def take(self) -> np.ndarray | None:
-        """Draw a picture of all worlds, of the offscreen buffer's size; return None if another model is shown now."""
+        """Draw all worlds, in the offscreen buffer's size; return None if the session shows another model now."""
         session, scene, m = self.session, self._renderer.scene, self._model
         with session.lock:
             if session.model is not m:

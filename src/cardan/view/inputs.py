@@ -1,9 +1,9 @@
 """Handling of the controls: users' changes in the order of their arrival, and the values that the controls show.
 
 When a page sends a value, viser stores it in the control at once and calls functions for it in several threads. These
-threads may overtake each other and find a newer value. So this module takes the values from the pages' messages, and
-one thread handles them one after the other. Until a change is handled, its control is not updated, because the
-session's value is older than the user's.
+threads may overtake each other, and read a newer value. So this module takes the values from the pages' messages, and
+one thread handles the messages in order. Until a change has been handled, the control is not updated from the session,
+because the session's value is older than the user's.
 """
 
 from __future__ import annotations
@@ -60,9 +60,9 @@ class Worker:
 
 
 CROSSING = 10.0
-"""Time within which a value sent to a page and a value sent by the page may cross, s."""
+"""Longest time for which a value sent to a page and a value sent by this page may cross, s."""
 QUIET = 0.5
-"""Time after a user's last change after which a control's value is sent again if values may have crossed, s."""
+"""Delay between a user's last change and sending the control's value again if values may have crossed, s."""
 
 Clock = Callable[[], float]
 
@@ -70,8 +70,8 @@ Clock = Callable[[], float]
 class Touch:
     """A user's recent changes of a control: time `at` of the last one, s, and number `pending` of unhandled ones.
 
-    The session shows the changes after `due` commands. `crossed` is set if another value may have been on its way to a
-    page at that time.
+    The session shows the changes once it has executed `due` commands. `crossed` is set if another value may have been
+    on its way to a page when the user made a change.
     """
 
     def __init__(self) -> None:
@@ -80,7 +80,7 @@ class Touch:
 
 
 class Inputs:
-    """The controls of viser's server whose values are set by both users and the viewer of a session."""
+    """Controls of viser's server whose values are set by users and by the viewer of a session."""
 
     def __init__(self, server: ViserServer, session: Session, clock: Clock = time.perf_counter) -> None:
         from viser._messages import GuiUpdateMessage
@@ -147,7 +147,7 @@ class Inputs:
     # values that controls show
 
     def settle(self) -> None:
-        """Let controls follow the session again where the session shows the users' changes.
+        """Resume updating the controls for which the session now shows the users' changes.
 
         Call this before reading the session's values.
         """
@@ -168,7 +168,7 @@ class Inputs:
             self._messages.queue_message(GuiUpdateMessage(handle._impl.uuid, {"value": handle.value}))
 
     def show(self, handle: Any, value: Any) -> None:
-        """Show a value in a control, unless the session does not show a user's change yet."""
+        """Show a value in a control, unless a user's change of the control has not reached the session yet."""
         uuid = handle._impl.uuid
         if uuid not in self._touched and handle.value != value:
             self._shown[uuid] = self._clock()

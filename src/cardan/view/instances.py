@@ -29,7 +29,7 @@ Unit = IntEnum("Unit", ("SPHERE", "TUBE", "CYLINDER", "BOX", "CONE", "PLANE", "T
 
 
 class Surface(NamedTuple):
-    """Triangles, counter-clockwise from outside: vertices (n, 3), faces (m, 3), texture coordinates (n, 2), v down."""
+    """Triangle mesh: vertices (n, 3), faces (m, 3), counter-clockwise from outside, and texture coordinates (n, 2)."""
 
     vert: np.ndarray
     face: np.ndarray
@@ -86,7 +86,7 @@ class ModelSurfaces:
         return self.assets.textures.image(tex)
 
     def update(self, model: MjModel, kind: str, number: int) -> None:
-        """Read an object of a kind, ``mesh``, ``hfield`` or ``texture``, again."""
+        """Read the object `number` from the model again; `kind` is ``mesh``, ``hfield`` or ``texture``."""
         getattr(self.assets, f"upload_{kind}")(model, number)
 
 
@@ -95,11 +95,11 @@ Kind = tuple[str, int, int]
 
 GEOM = {name.removeprefix("mjGEOM_"): member.value for name, member in mjtGeom.__members__.items()}
 OPAQUE = 0.999
-"""Opacity from which on geoms count as opaque."""
+"""Smallest opacity of geoms that count as opaque."""
 
 
 class Batch(NamedTuple):
-    """Instances of one shape: index of the geom (n,), position, m, and orientation in the world, scales (n, 3)."""
+    """Instances of one shape: geom index, position in the world (3,), m, orientation (3, 3) and scale (3,) of each."""
 
     geom: np.ndarray
     pos: np.ndarray
@@ -123,7 +123,7 @@ def unit(shape: Unit) -> Kind:
 
 
 def _plain(geoms: np.ndarray, which: np.ndarray, scale: np.ndarray, along: np.ndarray | None = None) -> Batch:
-    """Make instances at the poses of the geoms `which`, moved by the distances `along` on their z axes."""
+    """Make instances at the poses of the geoms `which`, shifted by the distances `along` along their z axes."""
     pos, mat = geoms["pos"][which].astype(float), geoms["mat"][which].astype(float)
     if along is not None:
         pos = pos + mat[:, :, 2] * along[:, None]
@@ -165,7 +165,7 @@ def _arrows(width: float, both: bool, geoms: np.ndarray, which: np.ndarray) -> I
 
 
 def _of_model(name: str, geoms: np.ndarray, which: np.ndarray) -> Iterator[Part]:
-    """Yield a batch for each mesh or height field (`name`: ``mesh`` or ``hfield``) and each texture of it."""
+    """Yield a batch for each pair of a mesh or height field (`name`: ``mesh`` or ``hfield``) and a texture."""
     textured = (geoms["texcoord"][which] != 0) & (name == "mesh")
     keys = np.stack([geoms["dataid"][which], np.where(textured, geoms["texid"][which], -1)], 1)
     for dataid, tex in np.unique(keys, axis=0):
@@ -187,7 +187,7 @@ PARTS: dict[int, Callable[[np.ndarray, np.ndarray], Iterator[Part]]] = {
     GEOM["SDF"]: partial(_of_model, "mesh"),
     GEOM["HFIELD"]: partial(_of_model, "hfield"),
 }
-"""Functions that make the instances of geoms of each type.
+"""For each geom type, the function that makes the instances of its geoms.
 
 Planes, lines, labels, flexes and skins have no instances.
 """
@@ -201,7 +201,7 @@ def joined(batches: list[Batch]) -> Batch:
 
 
 def instances_of(geoms: np.ndarray) -> dict[Kind, Batch]:
-    """Return a batch of instances for each visible shape of a scene's geoms, (n,) of the structure `MjvGeom`."""
+    """Return a batch of instances for each shape that occurs in `geoms`, an array (n,) of `MjvGeom`."""
     found: dict[Kind, list[Batch]] = {}
     types = geoms["type"]
     for kind in np.unique(types):

@@ -28,7 +28,7 @@ from cardan.visual.defaults import require_record
 OPEN = "CARDAN_VIEWER_OPEN"
 """Environment variable: with the value 0, viewers don't open a page in a browser."""
 LEFT_AFTER = 10.0
-"""Time after which a viewer ends if its last page was closed, s. Reloading a page takes less time."""
+"""Time from the closing of the last page to the end of a viewer, s; longer than a page takes to reload."""
 
 
 def announce(viewer: Viewer) -> None:
@@ -68,7 +68,7 @@ def launch(
     Args:
         model: the model; None for a humanoid.
         data: data of the model, which the viewer modifies; None for new data.
-        loader: function that makes the model and its data, instead of both arguments; called again for each reload.
+        loader: function that returns a model and its data, in place of `model` and `data`; called for each reload.
         show_left_ui: whether the panel of controls is open at the beginning.
         show_right_ui: accepted for compatibility: the viewer has one panel.
 
@@ -104,8 +104,8 @@ def view(
 ) -> None:
     """Show a model file (MJCF, URDF, or binary; None: a humanoid) in the browser; return when the viewer is closed.
 
-    If the port is taken, the next free one is used. Several worlds are side by side, and start with the keyframe. The
-    viewer ends `leave` seconds after its last page was closed; None: it does not end.
+    If the port is taken, the next free port is used. Several worlds are shown side by side; all start in the keyframe.
+    If `leave` is not None, the viewer ends `leave` seconds after its last page was closed.
 
     Raises:
         FileNotFoundError: the file does not exist.
@@ -117,7 +117,7 @@ def view(
 
 
 class Handle:
-    """A script's access to its viewer, which shows a copy of `data`; as a context manager it closes the viewer."""
+    """Handle of a viewer that shows a copy of a script's `data`; as a context manager, it closes the viewer."""
 
     def __init__(self, viewer: Viewer, data: MjData) -> None:
         self._viewer, self._session = viewer, viewer.session
@@ -159,7 +159,7 @@ class Handle:
         return self._viewer.address
 
     def lock(self) -> threading.RLock:  # type: ignore[valid-type]
-        """Return the viewer's lock, a context manager, which guards the data that a script may change."""
+        """Return the viewer's lock, a context manager. Hold the lock while you change the model or the data."""
         return self._session.lock
 
     def is_running(self) -> bool:

@@ -1,9 +1,9 @@
 """Lights of the model in the browser: nodes with position, direction, colour and shadows.
 
-The browser mixes light linearly and converts the result to sRGB; OpenGL 1.5 does not convert. The inverse of that
-conversion is applied to a light's strength, so that a surface under one light looks the same. In theory, surfaces in
-the browser scatter 1 / pi of the light; measurements show about half of that. The headlight is at the camera of the
-page that was moved last.
+The browser adds up light linearly and converts the sum to sRGB; OpenGL 1.5 does not convert it. The inverse of this
+conversion is applied to the strength of each light, so that a surface under a single light looks as in OpenGL. In
+theory, surfaces in the browser scatter 1 / pi of the light; measurements show about half of that. The headlight is at
+the camera of the page in which a camera was moved last.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ SCATTERED = 2.0 * pi
 WIDEST = 89.0
 """Largest half angle of a cone in the browser, degrees; wider lights are point lights."""
 SHARPEST = 10.0
-"""Exponent of a spot light above which the light fades from the centre of its cone."""
+"""Smallest exponent of a spot light for which the light fades from the centre of its cone."""
 FAR_AWAY = 6.0
 """Distance of lights with parallel rays from the model's centre, relative to the extent of the model."""
 CONE = 1.3
@@ -116,7 +116,7 @@ def put(handle: Any, name: str, value: np.ndarray) -> None:
 
 SHADOW, FOG, HAZE, SKYBOX, SEGMENT = (FLAGS[name] for name in ("SHADOW", "FOG", "HAZE", "SKYBOX", "SEGMENT"))
 SIDE = 0
-"""Side of a sky's cube texture that gives the background its colours, from top to bottom."""
+"""Side of a sky's cube texture from which the colours of the background are taken, from top to bottom."""
 LIGHT = 0.4
 """Strength of the ambient light if the model has no lights."""
 
@@ -127,7 +127,7 @@ def has_horizon(geoms: np.ndarray) -> bool:
 
 
 def surrounding(lights: np.ndarray) -> float:
-    """Return the strength of the ambient light for the lights of a scene (`MjvLight`)."""
+    """Return the total strength of the ambient light of a scene's lights (`MjvLight`)."""
     return float(linear(lights["ambient"].sum(0)).mean())
 
 

@@ -23,7 +23,8 @@ SMALLEST = 8
 class Looks(NamedTuple):
     """Appearance of the geoms of a scene: colours (n, 3) uint8, opacities (n,) from 0 to 1, and flags.
 
-    `wireframe`: only edges are drawn. `plain`: geoms have no textures and highlights, as for segmentation.
+    If `wireframe` is set, only edges are drawn. If `plain` is set, as for segmentation, geoms have neither textures nor
+    highlights.
     """
 
     rgb: np.ndarray
@@ -47,9 +48,9 @@ viser expects linear colours for instances, and screen colours for other nodes.
 
 
 class NodeSet:
-    """Nodes of viser's scene by key; a node is made again when its look changes.
+    """Nodes of viser's scene, by key. If the look of a node changes, a new node replaces it.
 
-    `made` is called with each new handle, so that the node can be clicked and dragged.
+    `made` is called with the handle of each new node, to make it react to clicks and drags.
     """
 
     def __init__(self, made: Callable[[Any], None] | None) -> None:
@@ -82,7 +83,7 @@ class NodeSet:
 class Node:
     """A batch of instances in the browser, with a capacity (`room`) that may exceed their number.
 
-    `geom` is the scene's geom of each instance, (room,); -1 for unused instances.
+    `geom` contains the index of each instance's geom in the scene, (room,); -1 for unused instances.
     """
 
     def __init__(self, handle: Any, room: int, colored: bool) -> None:
@@ -90,7 +91,7 @@ class Node:
         self.geom = np.full(room, -1)
 
     def show(self, batch: Batch, looks: Looks, transparent: bool) -> None:
-        """Set the instances; hide the unused rest of the capacity."""
+        """Show the instances of a batch, and hide the unused rest of the capacity."""
         n, handle = len(batch.geom), self.handle
         self.geom = np.concatenate([batch.geom, np.full(self.room - n, -1)])
         handle.batched_positions = _padded(batch.pos, self.room, 0.0)
@@ -121,7 +122,7 @@ class Nodes:
         self._style = (False, True, False)
 
     def show(self, batches: dict[Kind, Batch], looks: Looks) -> None:
-        """Show these instances and no others."""
+        """Show the instances of these batches, and hide all other nodes."""
         style = (looks.wireframe, looks.shadows, looks.plain)
         if style != self._style:
             self.clear()

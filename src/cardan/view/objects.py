@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from viser import SceneApi
 
 SEEN = ("size", "texid", "texrepeat", "texuniform")
-"""Members of a geom that determine the shape and texture of a plane."""
+"""Members of `MjvGeom` that determine the shape and texture of a plane."""
 MOST_TEXELS = 512
 """Largest width and height of a texture, pixels."""
 
@@ -151,7 +151,7 @@ class SoftGeoms(NamedTuple):
     scenes: list[SoftScene]
 
     def which(self, *kinds: str) -> list[tuple[int, int, SoftScene]]:
-        """List the geoms of these types, each with the id of its flex or skin, and the soft objects of its world."""
+        """List the geoms of these types: index, id of the flex or skin, and the `SoftScene` of the geom's world."""
         found = np.flatnonzero(np.isin(self.geoms["type"], [GEOM[kind] for kind in kinds]))
         return [(int(k), int(self.geoms["objid"][k]), self.scenes[int(self.world[k])]) for k in found]
 

@@ -26,7 +26,7 @@ SPEC = mjtState.mjSTATE_INTEGRATION.value
 
 
 class History:
-    """Bounded record of the states of some worlds, the oldest first. Large states are recorded for fewer steps."""
+    """Record of the latest states of some worlds, the oldest first. If states are large, fewer are kept."""
 
     def __init__(self, model: MjModel, length: int = LENGTH, worlds: int = 1) -> None:
         self._shape = (worlds, mj_stateSize(model, SPEC))
@@ -53,7 +53,7 @@ class History:
         return True
 
     def cut(self, age: int) -> None:
-        """Remove the states after the state of this age, from which the simulation will continue."""
+        """Remove all states after the state of this age, so that the simulation can continue from that state."""
         for _ in range(min(age, len(self._states))):
             self._states.pop()
 
@@ -69,7 +69,7 @@ class Pusher:
         self._body = 0
 
     def apply(self, m: MjModel, d: MjData, pert: MjvPerturb, paused: bool) -> bool:
-        """Pull or rotate the selected body by a force, or move it if paused; return whether the data changed."""
+        """Pull or rotate the selected body by a force or, if `paused`, move it; return whether the data changed."""
         had, self._body = self._body, 0
         if had:
             d.xfrc_applied[had] = 0.0
@@ -131,7 +131,7 @@ Clock = Callable[[], float]
 class Physics:
     """Steps a session's data in real time, and makes the requested single `steps` while physics is paused.
 
-    If the displayed state was restored from the history, `age` is the number of records after it.
+    If the displayed state was restored from the history, `age` is the number of records that follow that state.
     """
 
     def __init__(self, session: Session, clock: Clock = time.perf_counter) -> None:

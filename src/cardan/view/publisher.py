@@ -1,4 +1,4 @@
-"""The thread that makes the scene of the session and sends it to the pages, up to 60 times per second."""
+"""Thread that builds the session's scene and sends it to the pages, at most 60 times per second."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Picture:
             self.soft = [soft_scene(scene), *softs]
 
     def content(self) -> list[np.ndarray]:
-        """Return all arrays to be sent, whose contents don't change afterwards."""
+        """Return all arrays to be sent; later updates do not modify them."""
         soft = [np.asarray(part) for scene in self.soft for part in scene]
         return [self.geoms, self.world, self.lights, self.flags, *soft]
 
@@ -75,8 +75,8 @@ class Picture:
 class Publisher:
     """Sends the scene of a session to all pages; `sent` counts the updates, `rate` is their number per second.
 
-    `picture` is the last scene, of the model with the number `generation`. Functions in `also`, such as updates of the
-    controls, are called at each update without the lock.
+    `picture` is the last scene; it shows the model with the number `generation`. The functions in `also`, such as
+    updates of the controls, are called at each update without the lock.
     """
 
     def __init__(self, session: Session, server: ViserServer) -> None:

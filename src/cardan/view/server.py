@@ -53,7 +53,7 @@ _log = logging.getLogger("cardan.view.server")
 
 
 def _is_worth_showing(record: logging.LogRecord) -> bool:
-    """Return whether to show a log record: every error except a request that ends early or isn't valid HTTP.
+    """Return whether to show a log record: False only for requests that end early or are not valid HTTP.
 
     Browsers open connections that they close unused. websockets reports each of them with a traceback, under the same
     message as errors in request handlers. From the first request on, viser hides all records with this message. So
@@ -101,7 +101,7 @@ def _response(status: HTTPStatus, body: bytes, kind: str) -> Response:
 def guarded(answer: Answer | None, token: str, frames: Frames) -> Answer:
     """Make the handler of requests: it refuses requests without `token`, and removes the token from all others.
 
-    It answers requests for one of the `frames` itself; `answer` is viser's handler, which gets the others.
+    The handler answers requests for one of the `frames` itself, and passes all others to viser's handler, `answer`.
     """
 
     def check(connection: Any, request: Request) -> Response | None:
@@ -145,7 +145,7 @@ def routed(talk: Talk, frames: Frames) -> Talk:
 
 
 def free_port(port: int) -> int:
-    """Return the first port from this one on where a server may listen; 0, which means any port, is returned unchanged.
+    """Return the first port, from `port` on, on which a server may listen; 0 (any port) is returned unchanged.
 
     viser's own search waits forever if no port is free.
 
@@ -172,7 +172,7 @@ def free_port(port: int) -> int:
 
 @contextlib.contextmanager
 def _guarding(token: str, frames: Frames) -> Iterator[None]:
-    """Context manager: servers that viser starts check the token, serve the frames, and print only real errors.
+    """Make servers that viser starts in this context check the token, serve the frames, and print real errors only.
 
     viser has no settings for this. It opens its socket by `websockets.asyncio.server.serve`, which is replaced for
     calls by viser only.
@@ -198,7 +198,7 @@ def _guarding(token: str, frames: Frames) -> Iterator[None]:
 
 
 class PageServer:
-    """Serves pages to browsers on this machine, with a title above the controls, and further pages (`frames`).
+    """Server of the viewer's page, with a title above its controls, and of further pages (`frames`), on this machine.
 
     `viser` is viser's server, which shows the scene and the controls. `port` is the port in use: the `asked` one, a
     higher one if that is taken, or any free port if `asked` is 0.

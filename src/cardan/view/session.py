@@ -15,7 +15,7 @@ from cardan.model import MjData, MjModel
 from cardan.visual import MjvCamera, MjvOption, MjvPerturb, MjvScene, mjv_addGeoms, mjv_defaultFreeCamera
 
 Command = Callable[[MjModel, MjData], None]
-"""A change requested by a page. The owner of the data executes it between two steps."""
+"""Change requested by a page. The thread that steps the data executes the command between two steps."""
 
 USER_GEOMS = 10000
 """Largest number of geoms in the user's scene."""
@@ -25,9 +25,9 @@ class Session:
     """A model, its data, and the display settings.
 
     All members except `post`, `posted`, `obeyed` and `closed` are used only while the reentrant `lock` is held.
-    `others` are data of further worlds, which start as copies and are displayed beside the first. `flags` are rendering
-    flags (mjtRndFlag). `user_geoms` (`MjvGeom`) are added by a script. `speed` is simulated seconds per second,
-    `generation` the number of models loaded so far. `posted` and `obeyed` count requested and executed commands.
+    `others` are data of further worlds, which start as copies of `data` and are displayed beside it. `flags` contains
+    rendering flags (mjtRndFlag). A script adds `user_geoms` (`MjvGeom`). `speed` is simulated seconds per second.
+    `posted` and `obeyed` count requested and executed commands. `generation` counts models loaded after the first.
     """
 
     def __init__(self, model: MjModel, data: MjData, worlds: int = 1) -> None:

@@ -1,6 +1,6 @@
-"""The source of a model, from which the model is loaded again when its file changes, and files sent by a page.
+"""Source of a model, from which the model is loaded again when its file changes; and uploads of files by pages.
 
-A page sends models and the files they need; a temporary folder contains them until the viewer is closed.
+Uploaded models, and the files that they need, are stored in a temporary folder until the viewer is closed.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ MODELS = (".xml", ".urdf", BINARY)
 WATCHED = (*MODELS, ".stl", ".obj", ".msh", ".png", ".skn", ".ktx", ".bin", ".hf")
 """Suffixes of files that a model may use."""
 MOST_LOOKED_AT = 5000
-"""Largest number of files and folders that are checked, the nearest to the model first."""
+"""Largest number of files and folders that are searched, beginning with those nearest to the model."""
 
 Loader = Callable[[], tuple[MjModel, MjData]]
 
@@ -100,7 +100,7 @@ class Source:
 
 
 def used_files(folder: Path) -> list[Path]:
-    """List the files in a model's folder and below that the model may use."""
+    """List the files in a model's folder and its subfolders that the model may use."""
     found: list[Path] = []
     folders, left = deque([folder]), MOST_LOOKED_AT
     while folders and left > 0:
@@ -128,7 +128,7 @@ def by_likelihood(models: list[Path]) -> list[Path]:
 
 
 class Uploads:
-    """A temporary folder of files that pages sent."""
+    """Temporary folder for the files that pages send."""
 
     def __init__(self) -> None:
         self._folder: tempfile.TemporaryDirectory[str] | None = None
@@ -197,7 +197,7 @@ Show = Callable[[list[Path]], str]
 
 
 def receiver(uploads: Uploads, show: Show) -> Frame:
-    """Make the frame that sends files; `show` is called after each transfer, in its own thread, with the models."""
+    """Make the frame from which users send files. After each transfer, `show` gets the models, in its own thread."""
 
     async def talk(connection: ServerConnection) -> None:
         from websockets.exceptions import ConnectionClosed  # here, so that `PageServer` reports a missing package

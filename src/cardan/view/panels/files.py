@@ -51,7 +51,7 @@ class FilePanel(Panel):
         self.say(self.viewer.reload())
 
     def say(self, trouble: str) -> None:
-        """Show an error message unless it is empty; after success, the panel is made again for the new model."""
+        """Show an error message, unless it is empty or the panel belongs to a previous model."""
         if trouble and self.session.generation == self._generation:
             self.message.content, self.message.visible = f"⚠ `{trouble}`", True
 

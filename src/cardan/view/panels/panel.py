@@ -78,7 +78,7 @@ class Panel:
         return self._changed(handle, lambda value: act(within(value, low, high)))  # its field accepts any number
 
     def put(self, handle: Any, value: Any) -> None:
-        """Show a value, unless the session does not show a user's change yet."""
+        """Show a value in a control, unless a user's change of the control has not reached the session yet."""
         self.inputs.show(handle, value)
 
     def ask(self, command: Command) -> None:

@@ -28,7 +28,7 @@ VECTORS = ("gravity", "wind", "magnetic")
 
 
 def _words(kinds: type[MjEnum]) -> list[str]:
-    """Convert names of an enumeration: ``mjINT_RK4`` -> ``rk4``."""
+    """Return short names of an enumeration's members, such as ``rk4`` for ``mjINT_RK4``."""
     return [name.partition("_")[2].lower() for name in kinds.__members__]
 
 
@@ -62,7 +62,7 @@ class PhysicsPanel(Panel):
                     self.flags.append((member, k, self.checkbox(name, on, partial(self._set_bit, member, k))))
 
     def _set(self, name: str, value: float) -> None:
-        """Set a number of `option`; a time step must be positive."""
+        """Set a number of `option`; ignore a time step that is not positive."""
 
         def command(m: MjModel, d: MjData) -> None:
             if name != "timestep" or value > 0.0:
@@ -101,7 +101,7 @@ class PhysicsPanel(Panel):
 
 SLIDE, HINGE = mjtJoint.mjJNT_SLIDE.value, mjtJoint.mjJNT_HINGE.value
 MOST = 200
-"""Largest number of sliders of one kind; objects beyond that have no slider."""
+"""Largest number of sliders of one kind; further objects have no slider."""
 VALUES = 400
 """Approximate limit on slider values sent per second; each value is a separate message."""
 

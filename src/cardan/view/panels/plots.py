@@ -32,14 +32,14 @@ SMALLEST = 1e-15
 
 
 class Profile:
-    """Measures the durations of stages between two calls. The clock is installed for one model, only while needed."""
+    """Profiler of a model's stages. Its clock is installed for this model only, and only while it is needed."""
 
     def __init__(self) -> None:
         self._model: MjModel | None = None
         self._last: tuple[np.ndarray, np.ndarray] | None = None
 
     def watch(self, m: MjModel, on: bool) -> None:
-        """Install the clock, unless the user has installed one, or remove it."""
+        """If `on`, install the clock unless the user has installed one; else remove the clock."""
         if on and get_callback(m, "time") is None:
             set_callback(m, "time", lambda: 1e6 * time.perf_counter())  # microseconds
             self._model, self._last = m, None
@@ -53,7 +53,7 @@ class Profile:
             self._model = None
 
     def durations(self, d: MjData) -> np.ndarray:
-        """Return the time of each stage of `STAGES` per step since the last call, µs; 0 if the stage did not run."""
+        """Return the mean time per step of each of the `STAGES` since the last call, µs; 0 if a stage did not run."""
         total = np.array([float(d.timer[k].duration) for k in TIMERS])
         count = np.array([int(d.timer[k].number) for k in TIMERS])
         before, self._last = self._last, (total, count)
@@ -85,7 +85,7 @@ LENGTH = 400
 
 
 class Series:
-    """Values of named quantities over time: the last `length` of each."""
+    """Values of named quantities over time; only the last `length` values are kept."""
 
     def __init__(self, names: tuple[str, ...], length: int = LENGTH) -> None:
         self.names, self._length = names, length
@@ -94,7 +94,7 @@ class Series:
     def add(self, time: float, values: np.ndarray) -> None:
         """Append one value for each name.
 
-        If the time is before the last one, start again; if it is equal, do nothing.
+        If `time` is less than the last time, discard all earlier values; if it is equal, do nothing.
         """
         if len(self._rows) and time == self._rows[-1, 0]:
             return
