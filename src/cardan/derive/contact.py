@@ -1,20 +1,20 @@
-"""Contacts at their result: distance, position and frame as functions of the poses and parameters of what touches.
+"""Derivatives of contacts: distance, position and frame as functions of the poses and parameters of the two sides.
 
-What touches, and in how many points, is what the collision detection found for the present state; broad and mid phase
-are not run again. The rest is, for each kind of pair, a function of the poses and sizes of its two sides. The stages
-here compute it again, and their tangents are those of the contacts. The kinds of pairs are one table:
+Collision detection determines, for the current state, which pairs touch and at how many points; broad and mid phase
+are not repeated. Within each kind of pair, the contacts are a function of the poses and sizes of the two sides. The
+stages of this module evaluate that function again, and its tangents are the tangents of the contacts. Kinds of pairs:
 
 | pair | number (`pair_code`) | how its contacts are computed again |
 | --- | --- | --- |
 | two geoms, by types | type1 * NTYPES + type2 | the pair's collision function |
-| two geoms, function without tangents | the same | their touching points move with the geoms |
-| a geom and an element or a vertex of a flex, or two of those | `FIRST` and above | the near phase, `NEAR` |
+| two geoms, function without tangents | type1 * NTYPES + type2 | their touching points move with the geoms |
+| a flex (element or vertex) and a geom or a flex | `FIRST` and above | the near phase, `NEAR` |
 
-A collision function takes the branches that it took before, so its tangents are the derivatives with the touching
-features frozen: faces, edges and vertices have the tangents of their geoms. On curved surfaces support points move with
-the direction that they are asked for. Signed distances and functions of the user have no tangents: the two touching
-points are frozen in their geoms, and so is the normal. That is the derivative of the distance, exactly, where the
-surfaces are smooth; the turning and sliding of the contact by their curvature are left out.
+A collision function takes the branches that it took before. Its tangents are therefore derivatives with fixed touching
+features: faces, edges and vertices have the tangents of their geoms. On curved surfaces, support points move with the
+search direction. Signed distances and user functions have no tangents. For them, the two touching points and the normal
+are fixed in the geoms. The derivative of the distance is then exact if the surfaces are smooth. However, curvature also
+turns and shifts the contact, and these changes are left out.
 """
 
 from __future__ import annotations
@@ -81,15 +81,15 @@ Stage = Callable[[Any, Any], int]
 Function = Callable[..., Any]
 
 WITHOUT_TANGENTS = "cardan.collision.sdf."
-"""Package whose collision functions call others by their addresses."""
+"""Package whose collision functions have no tangents, because they call other functions by address."""
 FIRST = NTYPES * NTYPES
-"""The number of the first kind with a flex."""
+"""Number of the first kind of pair with a flex."""
 ON_PLANE, ON_FIELD, ON_SEGMENT, ON_TRIANGLE, ON_CONVEX, ON_FACE, ON_VERTEX, OF_SEGMENTS, OF_ELEMENTS = range(
     FIRST, FIRST + 9
 )
 CONVEX_APART, ELEMENTS_APART = FIRST + 9, FIRST + 10
 APART = {ON_CONVEX: CONVEX_APART, OF_ELEMENTS: ELEMENTS_APART}
-"""Kinds of contacts with another near phase at a distance, and the kinds that they are then."""
+"""Kinds of pairs with a different near phase for contacts at a distance; each maps to its kind at a distance."""
 
 
 # kinds of pairs
@@ -97,7 +97,7 @@ APART = {ON_CONVEX: CONVEX_APART, OF_ELEMENTS: ELEMENTS_APART}
 
 @kernel
 def kind_with_geom(kind: int, dim: int) -> int:
-    """The number of a geom's type and an element's dimension."""
+    """Return the kind of pair (its number) of a geom of type `kind` and a flex element of dimension `dim`."""
     if kind == GEOM_PLANE:
         return ON_PLANE
     if not has_formula(kind, dim):
@@ -109,7 +109,7 @@ def kind_with_geom(kind: int, dim: int) -> int:
 
 @kernel
 def soft_code(m: Model, d: Data, con: int, reach: float) -> int:
-    """Number of the kind of a contact with a flex; contacts at a distance take part if `reach` is positive."""
+    """Return the kind of pair of a contact with a flex. If `reach` is positive, contacts can be at a distance."""
     geom, flex1, flex2 = d.contact.geom[con, 0], d.contact.flex[con, 0], d.contact.flex[con, 1]
     apart = reach > 0.0 and is_distant(d, con)
     if geom >= 0:
@@ -126,7 +126,7 @@ def soft_code(m: Model, d: Data, con: int, reach: float) -> int:
 
 @kernel
 def pair_code(m: Model, d: Data, con: int) -> int:
-    """Number of the kind of pair that a contact belongs to (see above)."""
+    """Return the kind of pair of a contact: a number from the table in the module's docstring."""
     geom1, geom2 = d.contact.geom[con, 0], d.contact.geom[con, 1]
     if geom1 >= 0 and geom2 >= 0:
         return m.geom_type[geom1] * NTYPES + m.geom_type[geom2]
@@ -135,7 +135,7 @@ def pair_code(m: Model, d: Data, con: int) -> int:
 
 @kernel
 def side_key(m: Model, d: Data, con: int, side: int) -> int:
-    """Number of the geom that a side of a contact belongs to, or below -1 of the element or vertex of a flex."""
+    """Unique number of a side of a contact: the geom's id, or a number below -1 for an element or vertex of a flex."""
     geom, flex = d.contact.geom[con, side], d.contact.flex[con, side]
     if geom >= 0:
         return geom
@@ -145,7 +145,7 @@ def side_key(m: Model, d: Data, con: int, side: int) -> int:
 
 
 def contact_codes(m: MjModel, d: MjData) -> tuple[int, ...]:
-    """Numbers of the kinds of pairs among the contacts of a data, in increasing order."""
+    """Kinds of pairs among the contacts of `d`, as increasing numbers."""
     geoms = d.contact.geom[: d.ncon]
     hard = (geoms >= 0).all(axis=1)
     codes = {int(type1 * NTYPES + type2) for type1, type2 in m.geom_type[geoms[hard]].astype(int)}
@@ -155,9 +155,9 @@ def contact_codes(m: MjModel, d: MjData) -> tuple[int, ...]:
 
 
 def all_codes(m: MjModel, distant: bool) -> tuple[int, ...]:
-    """Numbers of all kinds of pairs that a model may have: of geoms with functions that are ready, and of flexes.
+    """Kinds of all pairs that a model may have: geoms whose collision functions are ready, and flexes.
 
-    `distant`: with contacts at a distance.
+    If `distant` is set, the kinds include those of contacts at a distance.
     """
     dims = {int(dim) for dim in m.flex_dim}
     found = {int(kind_with_geom(int(kind), dim)) for kind in set(m.geom_type.tolist()) for dim in dims}
@@ -176,7 +176,7 @@ def all_codes(m: MjModel, distant: bool) -> tuple[int, ...]:
 
 @kernel
 def distance_of_parameters(m: Model, d: Data, con: int, pair: int) -> float:
-    """How far the parameters of a contact are from those of an explicit pair."""
+    """Sum of absolute differences between the parameters of a contact and of an explicit pair."""
     total = abs(m.pair_dim[pair] - d.contact.dim[con])
     total += abs(force_range(m, m.pair_margin[pair], m.pair_gap[pair]) - d.contact.includemargin[con])
     for i in range(5):
@@ -189,7 +189,7 @@ def distance_of_parameters(m: Model, d: Data, con: int, pair: int) -> float:
 
 @kernel
 def explicit_pair(m: Model, d: Data, con: int) -> int:
-    """The explicit pair of a contact: of those with its geoms the one with its parameters; -1 if there is none."""
+    """Return the explicit pair with the contact's geoms whose parameters are closest to the contact's, or -1."""
     geom1, geom2 = int(d.contact.geom[con, 0]), int(d.contact.geom[con, 1])
     found, least = -1, 0.0
     for pair in range(m.npair):
@@ -202,7 +202,7 @@ def explicit_pair(m: Model, d: Data, con: int) -> int:
 
 @kernel
 def end_of_pair(m: Model, d: Data, con: int) -> int:
-    """The contact after the last one of the pair of contact `con`."""
+    """Return the end (exclusive) of the run of contacts that belong to the same pair as contact `con`."""
     key1, key2, pair, end = side_key(m, d, con, 0), side_key(m, d, con, 1), explicit_pair(m, d, con), con + 1
     while (
         end < d.ncon
@@ -232,7 +232,7 @@ def freeze_points(m: Model, d: Data) -> int:
 
 @kernel
 def touching_point(d: Data, con: int, side: int) -> Vec3:
-    """The touching point of a geom, global frame."""
+    """Touching point on one side of a contact (world frame); it moves with the geom."""
     geom = int(d.contact.geom[con, side])
     local = (
         d.work.touching[con, 3 * side],
@@ -244,7 +244,7 @@ def touching_point(d: Data, con: int, side: int) -> Vec3:
 
 @kernel
 def move_points(d: Data, con: int) -> None:
-    """Distance and position of a contact from its two touching points, along its normal as it is."""
+    """Compute the distance (along the unchanged normal) and position of a contact from its two touching points."""
     point1, point2 = touching_point(d, con, 0), touching_point(d, con, 1)
     d.contact.dist[con] = dot3(get3(d.contact.frame, con), sub3(point2, point1))
     set3(d.contact.pos, con, scale3(add3(point1, point2), 0.5))
@@ -252,17 +252,17 @@ def move_points(d: Data, con: int) -> None:
 
 @kernel
 def repeat_points(m: Model, d: Data, con: int, end: int, move: Function) -> None:
-    """Compute the contacts from `con` to `end` from their touching points, by `move_points`."""
+    """Compute the contacts `con` to `end` - 1 from their touching points; `move` is `move_points`."""
     for k in range(con, end):
         move(d, k)
 
 
 @kernel
 def repeat_geoms(m: Model, d: Data, con: int, end: int, collide: Function) -> None:
-    """Compute the contacts from `con` to `end`, those of a pair of geoms, by their collision function `collide`.
+    """Compute the contacts `con` to `end` - 1 of a pair of geoms again with the collision function `collide`.
 
-    Several explicit pairs of the same geoms and parameters have them several times. If there are others than the
-    function finds (somebody removed some), their touching points are moved.
+    Identical explicit pairs repeat the same contacts. If the number of contacts is not a multiple of those that
+    `collide` finds (for example, because the user removed some), move the touching points instead.
     """
     geom1, geom2 = int(d.contact.geom[con, 0]), int(d.contact.geom[con, 1])
     pair = explicit_pair(m, d, con)
@@ -354,12 +354,12 @@ NEAR: dict[int, Function] = {
     CONVEX_APART: _near_convex_apart,
     ELEMENTS_APART: _near_elements_apart,
 }
-"""The near phase of each kind of pair with a flex; it returns the number of contacts."""
+"""Near phase of each kind of pair with a flex; each function returns the number of contacts."""
 
 
 @kernel
 def repeat_soft(m: Model, d: Data, con: int, end: int, near: Function) -> None:
-    """Compute the contacts from `con` to `end`, those of a pair with a flex, by their near phase `near`."""
+    """Compute the contacts `con` to `end` - 1 of a pair with a flex again with the near phase `near`."""
     side1, side2 = side_of(d, con, 0), side_of(d, con, 1)
     distant = is_distant(d, con)
     if distant:
@@ -385,7 +385,7 @@ def repeat_soft(m: Model, d: Data, con: int, end: int, near: Function) -> None:
 
 @cache
 def contacts_again(codes: tuple[int, ...], function: Function, name: str = "") -> Stage:
-    """The stage that computes again the contacts of some kinds of pairs (`codes`), except the ids of their sides.
+    """Make the stage that computes the contacts of the kinds of pairs `codes` again, without the ids of their sides.
 
     `function` is a collision function of geoms, the near phase of pairs with a flex, or `move_points`.
     """
@@ -408,12 +408,12 @@ def contacts_again(codes: tuple[int, ...], function: Function, name: str = "") -
 
 
 def pointwise_contacts(code: int) -> Stage:
-    """The stage that moves the touching points of the contacts of a pair of types, by its number."""
+    """Make the stage that computes contacts from touching points, for the pair of geom types with number `code`."""
     return contacts_again((code,), move_points, f"points_{code}")
 
 
 def _stage_of(code: int, function: Function | None) -> Stage:
-    """The stage of a kind of pair. One of geoms serves all pairs of types that have the same collision function."""
+    """Make the stage of a kind of pair. All pairs of geom types with the same collision function share one stage."""
     if code >= FIRST:
         return contacts_again((code,), NEAR[code], f"{NEAR[code].__name__}_{code - FIRST}")
     if function is None or f"{function.__module__}.".startswith(WITHOUT_TANGENTS):
@@ -423,7 +423,7 @@ def _stage_of(code: int, function: Function | None) -> Stage:
 
 
 def contact_stages(m: MjModel, codes: tuple[int, ...]) -> list[Stage]:
-    """The stages whose tangents are those of the contacts of some kinds of pairs; `freeze_points` goes before them."""
+    """Stages whose tangents are those of the contacts of the kinds `codes`. They need `freeze_points`."""
     found = []
     for code in codes:
         types = code // NTYPES, code % NTYPES
@@ -432,7 +432,7 @@ def contact_stages(m: MjModel, codes: tuple[int, ...]) -> list[Stage]:
 
 
 def all_contact_stages() -> list[Stage]:
-    """The stages of all kinds of pairs, by the engine's own collision functions."""
+    """Stages of all kinds of pairs, with the engine's own collision functions."""
     pairs = [(type1 * NTYPES + type2, function) for (type1, type2), function in COLLIDERS.items()]
     pairs = [(code, variant) for code, function in pairs for variant in variants(function)]
     return list(dict.fromkeys([_stage_of(*pair) for pair in pairs] + [_stage_of(code, None) for code in NEAR]))

@@ -1,19 +1,19 @@
-"""Stages that bring directions into programs of tangents and results out of them, and compare what touches what.
+"""Stages that set the directions of tangent programs, collect the results, and detect changes of contacts and rows.
 
-A Jacobian is computed in blocks of `LANES` directions: positions first, then velocities, activations, what plugins
-remember, and controls. Each direction is one lane of ``work.seed_lanes``, the tangents of ``work.seed_*``; the results
+A Jacobian is computed in blocks of `LANES` directions: positions first, then velocities, activations, memory of
+plugins, and controls. Each direction is one lane of ``work.seed_lanes``, the tangents of ``work.seed_*``. The results
 are the tangents of ``work.outcome``.
 
-Small models with many actuators have all columns in one block (`begin_shared` to `end_shared`). Within a step of
-Euler's, activations and controls act on positions and velocities by the force of their own actuator alone, and on no
-activation except that actuator's. So derivatives of all forces by their activations need one direction, and so do those
-by the controls (Curtis, Powell, Reid: On the estimation of sparse Jacobian matrices, IMA J. Appl. Math. 1974). After
-the actuators' forces directions of joint forces replace those of the actuators, ::
+In small models with many actuators, all columns share one block (`begin_shared` to `end_shared`). Within an Euler step,
+activations and controls affect positions and velocities only through the force of their own actuator, and affect only
+that actuator's activation. One direction therefore gives the derivatives of all forces with respect to activations, and
+one those with respect to controls (Curtis, Powell, Reid: On the estimation of sparse Jacobian matrices, IMA J. Appl.
+Math. 1974). After the actuator forces, directions of joint forces replace those of the actuators ::
 
     dx / d act_i  =  sum_k  dx / d qfrc_k  moment_ik  d force_i / d act_i        x: position or velocity
 
-in the same lanes, as the next activations do not depend on joint forces. So 2 nv + max(2, nv) lanes are enough, in
-place of 2 nv + na + nu.
+in the same lanes, because the next activations do not depend on joint forces. So 2 nv + max(2, nv) lanes are enough,
+in place of 2 nv + na + nu.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ if TYPE_CHECKING:
     from cardan.model.mjmodel import MjModel
 
 RESTRUCTURED = -20
-"""Status of a comparison: programs of tangents must be others."""
+"""Status of a comparison: contacts or rows have changed so that other programs of tangents are needed."""
 CHANGED = 2
-"""Number in ``work.kept_count`` that says whether contacts have changed in this pass."""
+"""Index in ``work.kept_count`` of the flag that contacts have changed in this pass."""
 
 
 @stage
 def actuation_is_made(m: Model, d: Data) -> int:
-    """Gains, biases and rates that come from stages before `fwd_actuation` are there, from the run of the values."""
+    """Mark gains, biases and rates from stages before `fwd_actuation` as present, from the run of the values."""
     d.work.actuation_made = MUSCLES_MADE | USERS_MADE
     return OK
 
@@ -58,14 +58,14 @@ def keep_next_position(m: Model, d: Data) -> int:
 
 @kernel
 def lengths(m: Model, joint: int) -> int:
-    """Number of coordinates of a joint that are lengths or angles; a quaternion follows unless there is one."""
+    """Number of coordinates of a joint that are lengths or angles. If it is not 1, a quaternion follows."""
     kind = m.jnt_type[joint]
     return 3 if kind == JNT_FREE else 0 if kind == JNT_BALL else 1
 
 
 @kernel
 def _turn(d: Data, adr: int, dof: int) -> None:
-    """Turn a quaternion of qpos by half of its seeds: by nothing, with the tangents of a rotation."""
+    """Rotate a quaternion of qpos by its seeds. These are 0, so that only its tangents change."""
     seeds = d.work.seed_qpos
     turn = (1.0, 0.5 * seeds[dof], 0.5 * seeds[dof + 1], 0.5 * seeds[dof + 2])
     quat = mul_quat(get_quat(d.qpos, adr), turn)
@@ -75,7 +75,7 @@ def _turn(d: Data, adr: int, dof: int) -> None:
 
 @stage
 def begin_block(m: Model, d: Data) -> int:
-    """Set the directions of a block, ``work.seed_lanes`` (inputs, LANES): a number each, from `work.column`."""
+    """Set ``work.seed_lanes`` (inputs, LANES) to unit directions: one input per lane, from `work.column` on."""
     for lane in range(LANES):
         row = d.work.seeded_column + lane
         if row < len(d.work.seed_lanes):
@@ -89,7 +89,7 @@ def begin_block(m: Model, d: Data) -> int:
 
 @stage
 def end_block(m: Model, d: Data) -> int:
-    """Bring the tangents of ``work.outcome`` into the columns of ``work.jacobian``; go on to the next ones."""
+    """Copy the tangents of ``work.outcome`` to columns of ``work.jacobian``, and advance ``work.column``."""
     first = d.work.column
     width = 2 * m.nv + m.na + d.work.nmemory + m.nu
     lanes = min(LANES, d.work.end_column - first)
@@ -113,7 +113,7 @@ def _contacts_are_kept(m: Model, d: Data) -> bool:
 
 @kernel
 def _contacts_are_known(m: Model, d: Data) -> bool:
-    """Whether the programs at hand serve the contacts, and there is room to keep what they belong to."""
+    """Whether the current programs have all kinds of pairs of the contacts, and `work.kept_geom` has room for them."""
     if d.ncon > len(d.work.kept_geom):
         return False
     for con in range(d.ncon):
@@ -127,7 +127,7 @@ def _contacts_are_known(m: Model, d: Data) -> bool:
 
 @stage
 def compare_contacts(m: Model, d: Data) -> int:
-    """Compare contacts with those before: if they are of others, tangents of contacts and rows have to be cleared."""
+    """Compare the contacts' sides with the previous pass. If they differ, request that old tangents be cleared."""
     kept = d.work.kept_count
     kept[CHANGED] = 0
     if _contacts_are_kept(m, d):
@@ -154,9 +154,9 @@ def _rows_are_kept(d: Data) -> bool:
 
 @stage
 def compare_rows(m: Model, d: Data) -> int:
-    """Compare what constraint rows belong to with before: if it is something else, other tangents are written.
+    """Compare types and ids of constraint rows with the previous pass. If they differ, their old tangents are invalid.
 
-    Those of rows are cleared already if the contacts have changed; otherwise all stages have to run again.
+    If the contacts have changed in this pass, these tangents are cleared already. Otherwise, all stages must run again.
     """
     if _rows_are_kept(d):
         return OK
@@ -172,9 +172,9 @@ def compare_rows(m: Model, d: Data) -> int:
 
 @stage
 def plant_seeds(m: Model, d: Data) -> int:
-    """Move state and controls by ``work.seed_*``, which are 0: only their tangents count, the directions.
+    """Add ``work.seed_*`` to state and controls. The seeds are 0; their tangents are the directions.
 
-    Those of the positions are in the tangent space.
+    Directions of positions are in the tangent space.
     """
     for joint in range(m.njnt):
         adr, dof, n = m.jnt_qposadr[joint], m.jnt_dofadr[joint], lengths(m, joint)
@@ -193,7 +193,7 @@ def plant_seeds(m: Model, d: Data) -> int:
 
 @kernel
 def _gather_turn(d: Data, adr: int, dof: int) -> None:
-    """The rotation vector, to first order, from a kept quaternion to the one of qpos."""
+    """Store in ``work.outcome`` the rotation vector, to first order, from a kept quaternion to that of qpos."""
     turn = mul_quat(neg_quat(get_quat(d.work.fd_qpos, adr)), get_quat(d.qpos, adr))
     for k in range(3):
         d.work.outcome[dof + k] = 2.0 * turn[k + 1]
@@ -201,7 +201,7 @@ def _gather_turn(d: Data, adr: int, dof: int) -> None:
 
 @stage
 def gather_outcome(m: Model, d: Data) -> int:
-    """The state after a step in ``work.outcome`` (2 nv + na); positions as changes, of 0, from `work.fd_qpos`."""
+    """Write the next state to ``work.outcome`` (2 nv + na). Positions are (zero) differences from `work.fd_qpos`."""
     for joint in range(m.njnt):
         adr, dof, n = m.jnt_qposadr[joint], m.jnt_dofadr[joint], lengths(m, joint)
         for k in range(n):
@@ -217,7 +217,7 @@ def gather_outcome(m: Model, d: Data) -> int:
 
 @stage
 def gather_sensors(m: Model, d: Data) -> int:
-    """The sensor data behind the state in ``work.outcome``."""
+    """Write the sensor data to ``work.outcome``, after the state."""
     at = 2 * m.nv + m.na + d.work.nmemory
     for i in range(m.nsensordata):
         d.work.outcome[at + i] = d.sensordata[i]
@@ -225,7 +225,7 @@ def gather_sensors(m: Model, d: Data) -> int:
 
 
 def lanes_are_shared(m: MjModel) -> bool:
-    """Whether all columns by state and controls fit one block with shared lanes, and wouldn't fit otherwise."""
+    """Whether all columns fit in one block with shared lanes, and would not fit in it without sharing."""
     fits = m.nv > 0 and 2 * m.nv + max(2, m.nv) <= LANES < 2 * m.nv + m.na + m.nu
     own = m.opt.integrator == mjtIntegrator.mjINT_EULER and not m.nplugin and not installed_hooks(m)
     return bool(fits and own and (m.actuator_actnum <= 1).all() and not m.jnt_actfrclimited.any())
@@ -240,7 +240,7 @@ def _clear_seeds(d: Data) -> None:
 
 @stage
 def begin_shared(m: Model, d: Data) -> int:
-    """Set the directions: a lane for each position and velocity, one for all activations, one for all controls."""
+    """Set the directions: one lane per position and velocity, one for all activations, one for all controls."""
     _clear_seeds(d)
     seeds, shared = d.work.seed_lanes, 2 * m.nv
     for i in range(shared):
@@ -254,10 +254,10 @@ def begin_shared(m: Model, d: Data) -> int:
 
 @stage
 def _spread_forces(m: Model, d: Data) -> int:
-    """Go on with directions of joint forces, in the lanes of activations and controls.
+    """Replace the directions of activations and controls by those of joint forces, in the same lanes.
 
-    The tangents of ``actuator_force`` and ``qfrc_actuator`` are behind those of ``work.outcome``. A limit of the force
-    on a joint, where one was set since this program was made, lets no force through.
+    The tangents of ``actuator_force`` and ``qfrc_actuator`` are stored after those of ``work.outcome``. If a joint's
+    force is at a limit that was set after compilation, its direction is 0.
     """
     lanes, first = d.work.outcome_lanes, len(d.work.outcome) + m.nu
     for dof in range(m.nv):
@@ -271,12 +271,12 @@ def _spread_forces(m: Model, d: Data) -> int:
 
 
 SPREAD_FORCES = Plain(_spread_forces, reads=frozenset(("d.actuator_force",)), writes=frozenset(("d.qfrc_actuator",)))
-"""What follows `fwd_actuation`."""
+"""Entry that follows `fwd_actuation` in the list of stages."""
 
 
 @kernel
 def _end_row(m: Model, d: Data, row: int, width: int) -> None:
-    """Write a row of a position or a velocity: by activations and controls, from joint forces."""
+    """Write the columns of activations and controls in a row of a position or velocity, by the chain rule."""
     lanes, shared = d.work.outcome_lanes, 2 * m.nv
     at = row * width + shared
     for i in range(m.nu):
@@ -292,7 +292,7 @@ def _end_row(m: Model, d: Data, row: int, width: int) -> None:
 
 @kernel
 def _end_activation(m: Model, d: Data, actuator: int, width: int) -> None:
-    """Write a row of an activation: by its own actuator."""
+    """Write the columns of activations and controls in the row of an activation: only its own actuator's are not 0."""
     lanes, shared = d.work.outcome_lanes, 2 * m.nv
     act = m.actuator_actadr[actuator]
     row = shared + act
@@ -304,7 +304,7 @@ def _end_activation(m: Model, d: Data, actuator: int, width: int) -> None:
 
 @stage
 def end_shared(m: Model, d: Data) -> int:
-    """Bring the results into ``work.jacobian``, and clear the directions."""
+    """Write the results of a shared block to ``work.jacobian``, and clear the directions."""
     width = 2 * m.nv + m.na + m.nu
     for row in range(len(d.work.outcome)):
         for column in range(2 * m.nv):

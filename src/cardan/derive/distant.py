@@ -1,13 +1,13 @@
-"""Contacts at a distance, which take part in derivatives only (``contacts="smooth"``; docs/derivatives.md has the law).
+"""Contacts at a distance, which are used only in derivatives (``contacts="smooth"``; docs/derivatives.md has the law).
 
-Pairs of sides (a side is a geom or a flex) within a distance ``reach`` of each other push each other away a little, in
-the model that is differentiated, and nowhere else. A pair that touches is as it is. A pair at the distance r beyond its
-margin, 0 < r < reach, has contacts where it is nearest. Their impedance is ``NEAR (1 - r / reach)^2``, their depth
-``reach - r``, and they have no damping. Everything else is the constraint model's: reference acceleration, regulariser,
-friction cones. Distances, places and normals have tangents as those of real contacts have (`derive.contact`).
+In the model that is differentiated, and only there, pairs of sides within a distance ``reach`` repel each other weakly.
+A side is a geom or a flex. Pairs that touch are unchanged. A pair at a distance r beyond its margin, 0 < r < reach, has
+contacts at its nearest points. Their impedance is ``NEAR (1 - r / reach)^2``, their depth ``reach - r``, and they have
+no damping. Reference acceleration, regulariser and friction cones are those of the constraint model. Distances,
+positions and normals have tangents, like those of real contacts (`derive.contact`).
 
-A pair with a flex has contacts of the elements (with a plane, the vertices) that are nearest; a flex that touches
-anywhere is as it is. Within a flex there are none.
+A pair with a flex has contacts of the nearest elements (with a plane, of the nearest vertices). A pair that touches
+anywhere is unchanged. There are no contacts at a distance within a flex.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ IntPair = tuple[int, int]
 Scan = Callable[..., tuple[int, float]]
 
 NEAR = 0.1
-"""Impedance of a contact at a distance where it is about to touch."""
+"""Largest impedance of a contact at a distance, which it has just before it touches."""
 SLACK = 0.05
-"""Share of the reach by which contacts of a pair may be farther than its nearest."""
+"""Largest distance of a pair's contacts beyond its nearest contact, as a fraction of the reach."""
 SEARCHES = 4
-"""How often, at most, the margin is drawn in to find what is nearest."""
+"""Maximum number of searches for the nearest contacts, with smaller and smaller margins."""
 FAR = 1e300
-"""Distance of what is not found."""
+"""Distance that means that no contact was found."""
 
 
 # pairs: two sides, each a geom or `flex_side` of a flex
@@ -50,27 +50,27 @@ FAR = 1e300
 
 @kernel
 def is_pair(m: Model, pair: int, geom1: int, geom2: int) -> bool:
-    """Whether the explicit pair `pair` is of `geom1` and `geom2`, in either order."""
+    """Whether the explicit pair `pair` consists of `geom1` and `geom2`, in either order."""
     first, second = m.pair_geom1[pair], m.pair_geom2[pair]
     return (first == geom1 and second == geom2) or (first == geom2 and second == geom1)
 
 
 @kernel
 def is_distant(d: Data, con: int) -> bool:
-    """Whether a contact is one at a distance: those in a margin's gap are excluded."""
+    """Whether a contact is at a distance, and not a contact in the gap of a margin."""
     return d.contact.exclude[con] == 0 and d.contact.dist[con] >= d.contact.includemargin[con]
 
 
 @kernel
 def side_of(d: Data, con: int, side: int) -> int:
-    """A side of a contact: a geom, or `flex_side` of a flex."""
+    """Number of a side of a contact: the geom's id, or `flex_side` of the flex."""
     geom = int(d.contact.geom[con, side])
     return geom if geom >= 0 else flex_side(int(d.contact.flex[con, side]))
 
 
 @kernel
 def have_contact(d: Data, count: int, side1: int, side2: int) -> bool:
-    """Whether one of the first `count` contacts is of a pair."""
+    """Whether any of the first `count` contacts is between `side1` and `side2`, in either order."""
     for con in range(count):
         a, b = side_of(d, con, 0), side_of(d, con, 1)
         if (a == side1 and b == side2) or (a == side2 and b == side1):
@@ -80,7 +80,7 @@ def have_contact(d: Data, count: int, side1: int, side2: int) -> bool:
 
 @kernel
 def least_distance(distances: ConstArray1, begin: int, end: int) -> float:
-    """The least of some distances."""
+    """Smallest of the distances from index `begin` to `end` - 1."""
     least = distances[begin]
     for k in range(begin + 1, end):
         least = min(least, distances[k])
@@ -89,13 +89,13 @@ def least_distance(distances: ConstArray1, begin: int, end: int) -> float:
 
 @kernel
 def distant_margin(d: Data, con: int, end: int) -> float:
-    """The margin at which the contacts from `con` to `end`, those of a distant pair, were found."""
+    """Margin at which the contacts `con` to `end` - 1 of a pair at a distance were found."""
     return least_distance(d.contact.dist, con, end) + SLACK * d.work.reach
 
 
 @kernel
 def distant_pair_margin(d: Data, side1: int, side2: int) -> float:
-    """The margin at which the pair of a flex and another side at a distance was found."""
+    """Margin at which the contacts at a distance between a flex and another side were found."""
     least = FAR
     for con in range(d.ncon):
         if is_distant(d, con) and side_of(d, con, 0) == side1 and side_of(d, con, 1) == side2:
@@ -107,7 +107,7 @@ def distant_pair_margin(d: Data, side1: int, side2: int) -> float:
 def note(
     m: Model, d: Data, found: int, append: bool, sides: IntPair, pair: int, elements: IntPair, vertex: int
 ) -> tuple[int, float]:
-    """The least distance that the near phase found; if `append`, append contacts of these sides and elements."""
+    """Return a status and the smallest distance that the near phase found; if `append` is set, append its contacts."""
     if found <= 0:
         return OK, FAR
     least = least_distance(d.work.near_dist, 0, found)
@@ -129,11 +129,11 @@ def note(
 
 @kernel
 def add_nearest(m: Model, d: Data, scan: Scan, side1: int, side2: int, pair: int, address: int, margin: float) -> int:
-    """Append the contacts where two sides that don't touch are nearest, if they are within reach; returns a status.
+    """Append contacts at the nearest points of two sides that don't touch but are within reach. Return a status.
 
-    A collision function gives a few of the contacts within a margin, not the nearest, and distances of convex shapes
-    are the more certain the nearer the margin is. So it is drawn in, from `margin` and the reach on. `scan` looks at
-    the pair within ``work.near_margin``, for two geoms by the function at `address`.
+    A collision function finds some contacts within a margin, not always the nearest. For convex shapes, distances are
+    more accurate if the margin is smaller. The margin therefore shrinks from `margin` plus the reach. `scan` searches
+    for contacts within ``work.near_margin``; for two geoms, it calls the function at `address`.
     """
     least, nearest = FAR, margin + d.work.reach
     for _ in range(SEARCHES):
@@ -158,7 +158,7 @@ def add_nearest(m: Model, d: Data, scan: Scan, side1: int, side2: int, pair: int
 
 @kernel
 def scan_geoms(m: Model, d: Data, geom1: int, geom2: int, pair: int, address: int, append: bool) -> tuple[int, float]:
-    """Look at two geoms within the margin by their collision function: a status, and the least distance."""
+    """Run the collision function of two geoms. Return a status and the smallest distance within the margin."""
     found = call_collider(address, m, d, geom1, geom2)
     if found < 0:
         return CALLBACK_FAILED, FAR
@@ -167,9 +167,9 @@ def scan_geoms(m: Model, d: Data, geom1: int, geom2: int, pair: int, address: in
 
 @kernel
 def add_geoms(m: Model, d: Data, count: int, geom1: int, geom2: int, pair: int) -> int:
-    """Append the contacts at a distance of `geom1` and `geom2`; returns a status.
+    """Append the contacts at a distance between `geom1` and `geom2`. Return a status.
 
-    The first `count` contacts are those that touch. `pair` is the explicit pair, or -1.
+    The first `count` contacts are not at a distance. `pair` is the explicit pair, or -1.
     """
     if m.geom_type[geom1] > m.geom_type[geom2]:
         geom1, geom2 = geom2, geom1
@@ -204,7 +204,7 @@ def geoms_may_meet(m: Model, geom1: int, geom2: int) -> bool:
 
 @kernel
 def distant_contacts(m: Model, d: Data) -> int:
-    """Append the contacts of all pairs of geoms within ``work.reach`` that don't touch; returns a status."""
+    """Append the contacts of all pairs of geoms that don't touch but are within ``work.reach``. Return a status."""
     while d.ncon > 0 and is_distant(d, d.ncon - 1):
         d.ncon -= 1  # of a run that was stopped
     count = int(d.ncon)
@@ -228,7 +228,7 @@ def distant_contacts(m: Model, d: Data) -> int:
 
 @kernel
 def load_points(m: Model, d: Data, shape: int, flex: int, element: int) -> float:
-    """Make an element without its radius, which is returned, shape `shape` of the pair."""
+    """Load a flex element as shape `shape` of the pair, with radius 0. Return the flex's radius."""
     load_element(m, d, shape, flex, element)
     d.work.shape_size[shape, 0] = 0.0
     return m.flex_radius[flex]
@@ -236,16 +236,16 @@ def load_points(m: Model, d: Data, shape: int, flex: int, element: int) -> float
 
 @kernel
 def has_formula(kind: int, dim: int) -> bool:
-    """Whether geoms of a type, other than planes, and elements meet by a formula, or cell by cell."""
+    """Whether contacts of elements with geoms of a type, planes excluded, have a formula or are found cell by cell."""
     formula = (dim == 1 and kind in (GEOM_SPHERE, GEOM_CAPSULE, GEOM_BOX)) or (dim == 2 and kind == GEOM_SPHERE)
     return formula or kind == GEOM_HFIELD
 
 
 @kernel
 def find_gap(m: Model, d: Data, radii: float) -> int:
-    """Find where the cores in ``d.work.shape_*`` are nearest, within the margin and the radii around them.
+    """Find the nearest points of the two cores in ``d.work.shape_*``, up to the margin plus `radii` apart.
 
-    Returns the number of vertices of the last simplex; 0 if they are not apart, or farther apart.
+    Return the number of vertices of the last simplex, or 0 if the cores overlap or are farther apart.
     """
     d.work.shape_inflate = 0.0
     found, n = find_closest(m, d, d.work.near_margin + radii)
@@ -257,7 +257,7 @@ def find_gap(m: Model, d: Data, radii: float) -> int:
 
 @kernel
 def convex_apart(m: Model, d: Data, geom: int, flex: int, element: int) -> int:
-    """The contact of a convex geom and an element that are apart: where they are nearest, exactly."""
+    """Compute the contact at the nearest points of a convex geom and an element that don't touch. Return 0 or 1."""
     radius1 = load_core(m, d, 0, geom)
     radius2 = load_points(m, d, 1, flex, element)
     n = find_gap(m, d, radius1 + radius2)
@@ -270,7 +270,7 @@ def convex_apart(m: Model, d: Data, geom: int, flex: int, element: int) -> int:
 
 @kernel
 def elements_apart(m: Model, d: Data, flex1: int, element1: int, flex2: int, element2: int) -> int:
-    """The contact of two elements that are apart: where they are nearest, exactly. Return the number of contacts.
+    """Compute the contact at the nearest points of two elements that don't touch. Return the number of contacts.
 
     `element1` is an element of flex `flex1`, `element2` of flex `flex2`.
     """
@@ -283,7 +283,7 @@ def elements_apart(m: Model, d: Data, flex1: int, element1: int, flex2: int, ele
 
 @kernel
 def scan_plane(m: Model, d: Data, plane: int, flex: int, append: bool) -> tuple[int, float]:
-    """Look at the vertices of a flex within the margin of a plane: a status, and the least distance."""
+    """Find vertices of a flex within the margin of a plane. Return a status and the smallest distance."""
     normal, least = axis_z(d.geom_xmat, plane), FAR
     for vertex in range(m.flex_vertnum[flex]):
         found = plane_vertex(m, d, plane, flex, vertex, normal)
@@ -296,7 +296,7 @@ def scan_plane(m: Model, d: Data, plane: int, flex: int, append: bool) -> tuple[
 
 @kernel
 def scan_geom(m: Model, d: Data, geom: int, flex: int, append: bool) -> tuple[int, float]:
-    """Look at the elements of a flex within the margin of a geom: a status, and the least distance."""
+    """Find elements of a flex within the margin of a geom. Return a status and the smallest distance."""
     least = FAR
     n = find_elements(m, d, flex, geom_center(m, d, geom), geom_half(m, d, geom, d.work.near_margin))
     for i in range(n):
@@ -315,7 +315,7 @@ def scan_geom(m: Model, d: Data, geom: int, flex: int, append: bool) -> tuple[in
 
 @kernel
 def scan_flexes(m: Model, d: Data, flex1: int, flex2: int, append: bool) -> tuple[int, float]:
-    """Look at the elements of two flexes within the margin of each other: a status, and the least distance."""
+    """Find elements of two flexes within the margin of each other. Return a status and the smallest distance."""
     least, sides = FAR, (flex_side(flex1), flex_side(flex2))
     for element1 in range(m.flex_elemnum[flex1]):
         if is_active(m, flex1, element1):
@@ -336,7 +336,7 @@ def scan_flexes(m: Model, d: Data, flex1: int, flex2: int, append: bool) -> tupl
 
 @kernel
 def scan_flex(m: Model, d: Data, side1: int, side2: int, pair: int, address: int, append: bool) -> tuple[int, float]:
-    """Look at a pair with a flex, the second side, within the margin: a status, and the least distance."""
+    """Find contacts within the margin of a pair whose second side is a flex. Return a status and smallest distance."""
     flex = flex_side(side2)
     if side1 < 0:
         return scan_flexes(m, d, flex_side(side1), flex, append)
@@ -347,7 +347,7 @@ def scan_flex(m: Model, d: Data, side1: int, side2: int, pair: int, address: int
 
 @kernel
 def add_flex(m: Model, d: Data, count: int, side1: int, flex: int) -> int:
-    """Append the contacts at a distance of a geom or a flex and another flex; returns a status."""
+    """Append the contacts at a distance between `side1` (a geom or a flex) and another flex. Return a status."""
     side2 = flex_side(flex)
     if have_contact(d, count, side1, side2):
         return OK
@@ -356,7 +356,7 @@ def add_flex(m: Model, d: Data, count: int, side1: int, flex: int) -> int:
 
 @kernel
 def distant_soft_contacts(m: Model, d: Data, count: int) -> int:
-    """Append the contacts at a distance of all pairs with flexes, of which the first `count` are made; a status."""
+    """Append contacts at a distance of all pairs with flexes; `count` contacts exist already. Return a status."""
     for flex in range(m.nflex):
         for geom in range(m.ngeom):
             if geom_meets_flex(m, geom, flex):
@@ -376,7 +376,7 @@ def distant_soft_contacts(m: Model, d: Data, count: int) -> int:
 
 @stage
 def collision_with_distance(m: Model, d: Data) -> int:
-    """`collision`, and then the contacts at a distance."""
+    """Run `collision`, and then append the contacts at a distance."""
     status = collision(m, d)
     return distant_contacts(m, d) if status == OK else status
 
@@ -384,7 +384,7 @@ def collision_with_distance(m: Model, d: Data) -> int:
 @stage
 @exact
 def soft_collision_with_distance(m: Model, d: Data) -> int:
-    """`soft_collision`, and then the contacts at a distance."""
+    """Run `soft_collision`, and then append the contacts at a distance."""
     status = soft_collision(m, d)
     if status != OK or m.opt.disableflags & NO_CONTACT or m.nconmax == 0:
         return status
@@ -395,7 +395,7 @@ def soft_collision_with_distance(m: Model, d: Data) -> int:
 
 @stage
 def soften_distant(m: Model, d: Data) -> int:
-    """Give the rows of contacts at a distance their impedance and depth, and no damping."""
+    """Set impedance and depth of the rows of contacts at a distance, and set their damping to 0."""
     reach = d.work.reach
     for con in range(d.ncon):
         row = int(d.contact.efc_address[con])

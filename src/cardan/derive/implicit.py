@@ -1,32 +1,32 @@
-"""Derivatives by the implicit function theorem: of the solver's result, and of an integrator's acceleration.
+"""Derivatives by the implicit function theorem, of the solver's result and of an integrator's acceleration.
 
 **Solver** (spec: computation, reduced primal problem). The solution a = qacc is where the gradient of the primal cost
 vanishes::
 
     r(a, q) = M a - qfrc_smooth - J' f(J a - aref) = 0
 
-with the constraint forces f of `constraint.update`. Whatever the solver did to come there does not matter: for a change
-of what the problem is made of (M, qfrc_smooth, J, aref, D, R, friction, ...) ::
+with the constraint forces f of `constraint.update`. The solver's iterations do not matter. If the quantities that
+define the problem (M, qfrc_smooth, J, aref, D, R, friction, ...) change ::
 
     H da = - dr        H = dr/da = M + J' H[s] J        dr: at constant a
 
-(Krantz and Parks, The Implicit Function Theorem, 2003, section 3.3.) H is the Newton solver's Hessian, factorised once
-at the solution, whatever solver found it. Rows at a kink of their cost belong to the zone that `constraint.update`
-says, so that the derivative there is one-sided, and always finite: M is positive definite. There are four stages:
+(Krantz and Parks, The Implicit Function Theorem, 2003, section 3.3.) H is the Newton solver's Hessian. It is factorised
+once at the solution, for every kind of solver. For a row at a kink of its cost, `constraint.update` chooses the zone,
+and the derivative is one-sided. It is always finite, because M is positive definite. There are four stages:
 
 1. `factor_solution` factorises H. It has no tangents: H does not depend on the direction.
 2. `solution_imbalance` computes r at ``work.solved``, a copy of qacc without tangents, so that its tangents are dr.
 3. `clear_imbalance` makes the value of r exactly 0, which leaves the value of qacc as it is.
 4. `solve_imbalance` is linear; its tangents are d(qacc).
 
-Those of `constraint.inverse.inv_constraint` then are the tangents of ``efc_force`` and ``qfrc_constraint``.
+The tangents of `constraint.update.inv_constraint` then are those of ``efc_force`` and ``qfrc_constraint``.
 
-**No-slip solver** (spec: modelling, solver settings). After the main solver it makes a few sweeps, and mostly stops
-long before they would converge. So its own code has tangents: the sweeps are differentiated as they were made. It
-reads the inverse inertia in constraint space, A + R, whose stage has tangents then, and the bias J qacc_smooth -
-aref, which `dual_bias` computes. The sweeps begin with the forces that the main solver had (`recall_forces`): if PGS
-has not converged, they differ from those of its acceleration, and a pass of RK4 that went on with the latter could go
-anywhere.
+**No-slip solver** (spec: modelling, solver settings). It makes a few sweeps after the main solver, and usually stops
+long before it converges. Therefore its own code has tangents: the sweeps are differentiated as they were made. It reads
+the inverse inertia in constraint space, A + R, so that the stage which computes it has tangents too, and the bias
+J qacc_smooth - aref from `dual_bias`. The sweeps begin with the forces of the main solver (`recall_forces`). If PGS has
+not converged, these differ from the forces that belong to its acceleration. With the latter, the following passes of
+RK4 could deviate arbitrarily.
 
 **Integrators** (spec: computation, numerical integration). Euler with implicit damping and implicitfast step with the
 acceleration b that solves ::
@@ -34,11 +34,11 @@ acceleration b that solves ::
     (M - h D) b = qfrc_smooth + qfrc_constraint = M a        a = qacc
 
 with D the negative damping, or qDeriv. So the residual r = M (b - a) - h D b is 0, and (M - h D) db = - dr with dr at
-constant b. No tangents of a factor are needed, nor, since M a replaces the forces, those of the constraint forces.
-`factor_step` runs with the values. Stages whose names end with ``_with_blocks`` do the same for the integrator
-`step.integrators.implicitfast_with_blocks`. `euler_imbalance` and `implicitfast_imbalance` compute r at
-``work.step_constant``, a copy of b without tangents; `clear_imbalance` follows; the tangents of `take_step` are those
-of the next state.
+constant b. Tangents of the factor are not needed. Tangents of the constraint forces are not needed either, because M a
+replaces the forces. `factor_step` runs with the values. `euler_imbalance` and `implicitfast_imbalance` compute r at
+``work.step_constant``, a copy of b without tangents. `clear_imbalance` follows. The tangents of `take_step` are those
+of the next state. For the integrator `step.integrators.implicitfast_with_blocks`, stages whose names end with
+``_with_blocks`` do the same.
 """
 
 from __future__ import annotations
@@ -64,9 +64,9 @@ GROW = int(GROW_SOLUTION)
 
 @stage
 def solution_imbalance(m: Model, d: Data) -> int:
-    """``work.imbalance`` = M a - qfrc_smooth - J' efc_force at a = ``work.solved``, with the forces that belong to it.
+    """Set ``work.imbalance`` to M a - qfrc_smooth - J' f at a = ``work.solved``, with the constraint forces f at a.
 
-    Reads qM, qfrc_smooth and the rows; writes efc_force, efc_state and qfrc_constraint on the way.
+    Reads qM, qfrc_smooth and the rows; also writes efc_force, efc_state and qfrc_constraint.
     """
     forces_at(m, d, d.work.solved)
     mul_m(m, d, d.work.imbalance, d.work.solved)
@@ -79,9 +79,9 @@ def solution_imbalance(m: Model, d: Data) -> int:
 def factor_solution(m: Model, d: Data) -> int:
     """Factorise the Hessian H of the primal cost at qacc, as L' D L, into ``work.solution_*``.
 
-    Reads qM, qacc and the rows; writes efc_force, efc_state and contact.H. Rows of the factor are numbered by dof; each
-    has the entries before its diagonal, and the diagonal's reciprocal. Every tree is in an island, so that the factor
-    holds all dofs, also those that no constraint touches.
+    Reads qM, qacc and the rows; writes efc_force, efc_state and contact.H. The factor has one row per dof, with the
+    entries before the diagonal and the reciprocal of the diagonal. Here, trees without constraints are islands too, so
+    that the factor includes all dofs.
     """
     for i in range(m.nv):
         d.work.solved[i] = d.qacc[i]
@@ -113,7 +113,7 @@ def factor_solution(m: Model, d: Data) -> int:
 
 @kernel
 def all_islands(m: Model, d: Data) -> int:
-    """Find the islands, as `solver.islands.partition` does, trees without rows among them; returns their number."""
+    """Find islands as `solver.islands.partition` does, but include trees without rows. Return the number of islands."""
     for t in range(m.ntree + 1):
         d.work.tree_parent[t] = t
         d.work.tree_nrow[t] = 0
@@ -128,7 +128,7 @@ def all_islands(m: Model, d: Data) -> int:
 
 @kernel
 def keep_factor(d: Data, island: int, used: int) -> int:
-    """Append the rows of an island's factor, without zeros; returns how many entries there are now."""
+    """Append the non-zero entries of an island's factor to ``work.solution_L``. Return the new number of entries."""
     first, n = dof_range(d, island)
     dense = d.work.dense_island != 0
     for i in range(n):
@@ -148,9 +148,9 @@ def keep_factor(d: Data, island: int, used: int) -> int:
 
 @stage
 def clear_imbalance(m: Model, d: Data) -> int:
-    """Set ``work.imbalance`` and ``work.step_imbalance`` to 0, their values except for what is left over.
+    """Set ``work.imbalance`` and ``work.step_imbalance`` to exactly 0, without their rounding errors.
 
-    Only their tangents count.
+    Only the tangents of these arrays are used.
     """
     for i in range(m.nv):
         d.work.imbalance[i] = 0.0
@@ -160,7 +160,7 @@ def clear_imbalance(m: Model, d: Data) -> int:
 
 @stage
 def solve_imbalance(m: Model, d: Data) -> int:
-    """Qacc := ``work.solved`` - H^-1 ``work.imbalance``, with the factor of `factor_solution`: (unit) L' D L = H."""
+    """Set qacc to ``work.solved`` - H^-1 ``work.imbalance``, with H = L' D L (unit L) from `factor_solution`."""
     x = d.work.imbalance
     for i in range(m.nv - 1, -1, -1):
         if x[i] != 0.0:
@@ -182,7 +182,7 @@ def solve_imbalance(m: Model, d: Data) -> int:
 
 @stage
 def dual_bias(m: Model, d: Data) -> int:
-    """``efc_b`` = J qacc_smooth - efc_aref, which the main solver computes on its way."""
+    """Set ``efc_b`` to J qacc_smooth - efc_aref, as the main solver does."""
     mul_jac_vec(m, d, d.qacc_smooth, d.efc_b)
     for i in range(d.nefc):
         d.efc_b[i] -= d.efc_aref[i]
@@ -199,7 +199,7 @@ def keep_forces(m: Model, d: Data) -> int:
 
 @stage
 def recall_forces(m: Model, d: Data) -> int:
-    """``efc_force`` := that of `keep_forces`; its tangents stay."""
+    """Restore the values of ``efc_force`` that `keep_forces` stored; its tangents do not change."""
     for i in range(d.nefc):
         d.efc_force[i] = d.work.solved_force[i]
     return OK
@@ -207,7 +207,7 @@ def recall_forces(m: Model, d: Data) -> int:
 
 @kernel
 def _factor_step(m: Model, d: Data, blocks: bool) -> None:
-    """Factorise M - h D, and compute the acceleration that the integrator steps with: ``work.step_constant``."""
+    """Factorise M - h D, and write the acceleration that the integrator uses to ``work.step_constant``."""
     b = d.work.step_constant
     fast = m.opt.integrator == INT_IMPLICITFAST
     if fast:
@@ -236,9 +236,9 @@ def _solve_step(m: Model, d: Data, x: Array1, blocks: bool) -> None:
 
 @stage
 def factor_step(m: Model, d: Data) -> int:
-    """QH := M - h D and its factor, and the acceleration that the integrator steps with: ``work.step_constant``.
+    """Set qH to the factor of M - h D, and ``work.step_constant`` to the acceleration that the integrator uses.
 
-    Euler without damping has its factor as well: of damping 0 there are derivatives.
+    Euler without damping needs the factor too, for derivatives with respect to a damping of 0.
     """
     _factor_step(m, d, False)
     return OK
@@ -246,14 +246,14 @@ def factor_step(m: Model, d: Data) -> int:
 
 @stage
 def factor_step_with_blocks(m: Model, d: Data) -> int:
-    """Do as `factor_step`; the factors of standalone free bodies are in qLU."""
+    """Do as `factor_step`, but store the factors of standalone free bodies in qLU."""
     _factor_step(m, d, True)
     return OK
 
 
 @stage
 def euler_imbalance(m: Model, d: Data) -> int:
-    """``work.step_imbalance`` of Euler: M (b - a) + h damping b; b - a without damping."""
+    """Set ``work.step_imbalance`` of Euler: M (b - a) + h damping b, or b - a if no dof has damping."""
     left = d.work.step_imbalance
     d.work.step_damped = 0
     if has_damping(m):
@@ -271,7 +271,7 @@ def euler_imbalance(m: Model, d: Data) -> int:
 
 @kernel
 def _implicitfast_imbalance(m: Model, d: Data, blocks: bool) -> None:
-    """``work.step_imbalance`` of implicitfast: (M - h qDeriv) b - M a, with the entries of `implicit_inertia`."""
+    """Compute `implicitfast_imbalance`; if `blocks`, with the complete qDeriv of standalone free bodies."""
     left, b = d.work.step_imbalance, d.work.step_constant
     d.work.step_damped = 1
     mul_m(m, d, left, d.qacc)
@@ -292,21 +292,21 @@ def _implicitfast_imbalance(m: Model, d: Data, blocks: bool) -> None:
 
 @stage
 def implicitfast_imbalance(m: Model, d: Data) -> int:
-    """``work.step_imbalance`` of implicitfast: (M - h qDeriv) b - M a, with the entries of `implicit_inertia`."""
+    """Set ``work.step_imbalance`` of implicitfast: (M - h qDeriv) b - M a, with the entries of `implicit_inertia`."""
     _implicitfast_imbalance(m, d, False)
     return OK
 
 
 @stage
 def implicitfast_with_blocks_imbalance(m: Model, d: Data) -> int:
-    """Do as `implicitfast_imbalance`, with all derivatives in qDeriv for standalone free bodies."""
+    """Do as `implicitfast_imbalance`, but use all entries of qDeriv for standalone free bodies."""
     _implicitfast_imbalance(m, d, True)
     return OK
 
 
 @kernel
 def _take_step(m: Model, d: Data, blocks: bool) -> None:
-    """Advance with the acceleration ``work.step_constant`` - (M - h D)^-1 ``work.step_imbalance``."""
+    """Do as `take_step`; if `blocks`, solve the blocks of standalone free bodies separately."""
     change = d.work.step_imbalance
     if d.work.step_damped != 0:
         _solve_step(m, d, change, blocks)

@@ -1,9 +1,9 @@
-"""Inputs of derivatives: fields or parts of them by name, and their directions.
+"""Inputs of derivatives: fields, or parts of fields, selected by name, and their directions.
 
-``"qvel"`` is a field of the data, ``"body_mass"`` one of the model, ``"opt.gravity"`` a member of a group;
-``"geom_friction[3]"`` and ``"geom_friction[3, 0]"`` are a row and a number of a field. A direction of qpos is in the
-tangent space: a rotation changes by a rotation vector in its own frame, dq = q (0, w) / 2 (spec: computation, floating
-objects).
+``"qvel"`` is a field of the data, ``"body_mass"`` a field of the model, and ``"opt.gravity"`` a member of a group.
+``"geom_friction[3]"`` is a row of a field, and ``"geom_friction[3, 0]"`` one number. Directions of qpos are in the
+tangent space: a quaternion q changes by a rotation vector w in the local frame, dq = q (0, w) / 2 (spec: computation,
+floating objects).
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
     from cardan.model.mjmodel import MjModel
 
 COPIED = tuple(name for _, name in STATE_FIELDS if name != "time")
-"""Fields of the data that the dynamics depend on, besides the time."""
+"""Fields of the data on which the dynamics depend, without the time."""
 READ = (*(f"d.{name}" for name in COPIED), "d.time")
-"""Fields of the data that a step starts from."""
+"""Fields of the data that are the inputs of a step."""
 Combination = Mapping[str, ArrayLike]
-"""Numbers that change together: how much of each field, or part of one, by name."""
+"""Direction in which several fields change together: weights of each field, or part of a field, by name."""
 By = Sequence[str] | Mapping[str, Combination]
-"""What sensitivities are by: names, or combinations with names of the caller's own."""
+"""Inputs of sensitivities: names of fields, or combinations by names that the caller chooses."""
 
 _NAME = re.compile(r"([A-Za-z_][\w.]*)(?:\[\s*(\d+(?:\s*,\s*\d+)*)\s*\])?")
 _HIDDEN = ("work.", "aux.")
@@ -49,12 +49,12 @@ class Part:
 
 
 def part(d: MjData, text: str) -> Part:
-    """The field that a name refers to, or part of it: with indices in brackets, a row or a number.
+    """Return the field that a name refers to; if the name has indices in brackets, a row or a number of the field.
 
     Raises:
         IndexError: an index is too large.
-        TypeError: it is not a string.
-        ValueError: there is no such field, or it has no real numbers.
+        TypeError: `text` is not a string.
+        ValueError: the field does not exist, or its type is not float64.
     """
     if not isinstance(text, str):
         raise TypeError(f"derivatives: fields are named by strings, not {type(text).__name__}")
@@ -79,7 +79,7 @@ def part(d: MjData, text: str) -> Part:
 
 
 class TangentSpace:
-    """Directions of configurations: between tangents of qpos (nq) and those in the space of the velocities (nv)."""
+    """Conversion between tangents of qpos in coordinates (nq) and in the tangent space (nv) of a model."""
 
     def __init__(self, m: MjModel) -> None:
         self.nq, self.nv = m.nq, m.nv
@@ -97,13 +97,13 @@ class TangentSpace:
         self.quat_adr, self.quat_dof = np.array(quats, np.intp).reshape(-1, 2).T
 
     def _frames(self, qpos: np.ndarray) -> np.ndarray:
-        """For each quaternion q the matrix of w -> q (0, w): (n, 4, 3)."""
+        """Return the matrix (4, 3) of the linear map w -> q (0, w) for each quaternion q: (n, 4, 3)."""
         w, x, y, z = qpos[self.quat_adr[:, None] + np.arange(4)].T
         rows = np.array([[-x, -y, -z], [w, -z, y], [z, w, -x], [-y, x, w]])
         return rows.transpose(2, 0, 1)
 
     def tangents(self, qpos: np.ndarray, directions: np.ndarray) -> np.ndarray:
-        """Tangents of qpos, (nq, n), along directions in the space of velocities, (nv, n)."""
+        """Convert directions in the tangent space (nv, n) to tangents of qpos (nq, n)."""
         result = np.zeros((self.nq, directions.shape[1]))
         result[self.scalar_adr] = directions[self.scalar_dof]
         if len(self.quat_adr):
@@ -112,7 +112,7 @@ class TangentSpace:
         return result
 
     def basis(self, qpos: np.ndarray) -> np.ndarray:
-        """Tangents of qpos along each dof: (nq, nv)."""
+        """Tangents of qpos along each dof (nq, nv)."""
         result = np.zeros((self.nq, self.nv))
         result[self.scalar_adr, self.scalar_dof] = 1.0
         if len(self.quat_adr):
@@ -121,7 +121,7 @@ class TangentSpace:
         return result
 
     def coordinates(self, qpos: np.ndarray, tangents: np.ndarray) -> np.ndarray:
-        """Tangents of qpos, (nq, n), at a configuration with unit quaternions, in the space of velocities (nv, n)."""
+        """Convert tangents of qpos (nq, n) to the tangent space (nv, n). Quaternions of `qpos` must be normalised."""
         result = np.zeros((self.nv, tangents.shape[1]))
         result[self.scalar_dof] = tangents[self.scalar_adr]
         if len(self.quat_adr):
@@ -132,14 +132,14 @@ class TangentSpace:
 
 @dataclass(frozen=True)
 class Inputs:
-    """Fields, or parts of them, that vary together along some directions."""
+    """Fields, or parts of fields, that vary along a common list of directions."""
 
     parts: list[tuple[Part, slice, np.ndarray]]  # what varies, along which directions, how much (numbers, directions)
     columns: dict[str, tuple[slice, tuple[int, ...]]]  # directions of each name, and the shape of what it refers to
     total: int  # number of directions
 
     def seeds(self, space: TangentSpace, d: MjData, but: tuple[str, ...] = ()) -> dict[str, np.ndarray]:
-        """Directions of each field, (size of the field, total), by field, without those of some fields."""
+        """Directions of each field (size of the field, total), by field; the fields `but` are left out."""
         seeds: dict[str, np.ndarray] = {}
         for given, columns, weights in self.parts:
             if given.field not in but:
@@ -158,11 +158,11 @@ def _size(d: MjData, field: str) -> int:
 
 
 def named_inputs(d: MjData, by: By) -> Inputs:
-    """The inputs that names refer to.
+    """Return the inputs that names, or combinations of names, refer to.
 
     Raises:
-        IndexError, TypeError, ValueError: a name refers to nothing, or to what a step does not read; or weights are not
-            as many as what they belong to.
+        IndexError, TypeError, ValueError: a name does not refer to an input of a step, or the weights of a combination
+            have the wrong shape.
     """
     combined = by if isinstance(by, Mapping) else {}
     parts: list[tuple[Part, slice, np.ndarray]] = []

@@ -1,10 +1,10 @@
-"""The Jacobian of a step by state and controls: values, tangents of each kind of input, and results, natively at once.
+"""Jacobian of a step with respect to state and controls, computed by a single native call.
 
-A *script* is a list of segments, tables of native functions: the values together with the tangents of the first block
-of directions, stage by stage; then for positions, velocities, and activations with controls the tangents of those
-stages that depend on them, once a block of directions. On the way what touches what is compared with the run before; if
-that has changed, tangents are cleared. Stages bring directions in and results out, too (`derive.directions`). So one
-call from Python makes a whole Jacobian, or those of all steps of a trajectory, each followed by a stage (`sweep`).
+A *script* is a list of segments, which are tables of native functions. First, values and the tangents of the first
+block of directions are computed together, stage by stage. Then, for positions, velocities, and activations with
+controls, only the stages that depend on them run, once per block of directions. Contacts and rows are compared with the
+previous run; if they have changed, tangents are cleared. Stages also set directions and collect results
+(`derive.directions`). One call thus computes a Jacobian, or those of all steps of a trajectory (`sweep`).
 """
 
 from __future__ import annotations
@@ -40,25 +40,25 @@ if TYPE_CHECKING:
     from cardan.model.mjmodel import MjModel
 
 SEEDS = ("qpos", "qvel", "act", "memory", "ctrl")
-"""Names of the inputs, in the order of their directions."""
+"""Names of the inputs of a step, in the order of their directions."""
 VALUES = SCRIPT_SECOND
-"""Segments of a script: a recorded step's start; values and first tangents, up to the contacts, and all after them; the
-other tangents; what is done with a result."""
+"""Index of the first segment with values. Segments: start of a recorded step; values and first tangents, in two parts
+(up to contacts, and after them); other tangents; handling of the result."""
 PUBLISHED_COLUMNS = 32
-"""Columns, at most, of a Jacobian that native code computes while it holds the GIL: some tens of microseconds."""
+"""Maximum number of columns of a Jacobian that native code computes with the GIL held (tens of microseconds)."""
 ATTEMPTS = 8
-"""How often a step is begun again because a stage asked for something, before values are computed beforehand."""
+"""Maximum number of restarts of a step after requests of stages; after them, values are computed separately."""
 
 
 class Columns(NamedTuple):
-    """The columns of a Jacobian that are wanted: those by the state, those by the controls."""
+    """Requested columns of a Jacobian: those of the state, those of the controls."""
 
     state: bool
     control: bool
 
 
 class Directions(NamedTuple):
-    """So many blocks of directions of some inputs together; in a sweep each from the end of the step before."""
+    """Number of blocks of directions of some inputs. In a sweep, each step continues those of the previous step."""
 
     inputs: tuple[str, ...]
     blocks: int
@@ -70,7 +70,7 @@ ALL = Columns(True, True)
 
 @dataclass
 class Script:
-    """A script for what is wanted and the kinds of pairs that touch."""
+    """Script for the requested columns or directions and the kinds of pairs that touch."""
 
     programs: list[TangentProgram]
     segments: np.ndarray  # the first one and the last one are for recorded steps alone
@@ -85,12 +85,12 @@ class Script:
 
 
 class StepJacobian:
-    """The Jacobians of a step of one model, one state after the other (arguments as in `step_jacobian`).
+    """Computation of Jacobians of a step of one model at any number of states (arguments as in `step_jacobian`).
 
     Attributes:
-        course: what is differentiated.
-        matrix: the Jacobian of the last state (`compute`); `A` and `B` are its parts of the next state.
-        inputs: the fields whose tangents are the directions, by state and controls.
+        course: linearisation with the values and the schedule.
+        matrix: Jacobian at the state of the last `compute`. Its parts `A` and `B` are the rows of the next state.
+        inputs: fields whose tangents are the directions of state and controls.
     """
 
     def __init__(self, m: MjModel, sensors: bool, distant: bool, extended: bool = False) -> None:
@@ -142,10 +142,10 @@ class StepJacobian:
         self._directed = False  # whether directions other than single columns were planted last
 
     def compute(self, d: MjData, state: bool, control: bool) -> np.ndarray:
-        """The derivatives at a data, which does not change, by the state, by the controls, or by both.
+        """Compute the derivatives at `d`, which is not changed, with respect to state, controls, or both.
 
-        They are `matrix`, (2 nv + na + nsensordata, 2 nv + na + nu): a row a result, a column an input; what was not
-        wanted is not defined.
+        Return `matrix` (2 nv + na + nsensordata, 2 nv + na + nu), with a row per result and a column per input. Columns
+        that were not requested are undefined.
         """
         wanted = Columns(state, control or not self.course.m.nu)
         if self._directed:
@@ -154,9 +154,9 @@ class StepJacobian:
         return self.matrix
 
     def publish(self, words: np.ndarray) -> bool:
-        """Let native code find the script for all columns, if it is short, until `withdraw`; returns whether it can.
+        """Publish the script for all columns to native code, until `withdraw`. Return False if this is not possible.
 
-        It looks in `words` for the address of the frame and the version of the callbacks.
+        Native code reads the address of the script's frame and the version of the callbacks from `words`.
         """
         script, programs = self._ready.get(ALL), internals.programs(self.course.m)
         if script is None or self.sensors or self.matrix.shape[1] > PUBLISHED_COLUMNS:
@@ -170,7 +170,7 @@ class StepJacobian:
         return True
 
     def withdraw(self) -> None:
-        """Hide it again."""
+        """Revoke the script that `publish` published."""
         if self._published is not None and self._published[0] == self._address:
             self._published[0] = 0
         self._published = None
@@ -184,12 +184,12 @@ class StepJacobian:
         seeds: Mapping[str, np.ndarray] = MappingProxyType({}),
         beforehand: bool = False,
     ) -> None:
-        """The derivatives of recorded steps one after the other, each followed by a stage, natively.
+        """Compute the derivatives of recorded steps natively, one step after the other.
 
-        Rows of `tape` are what steps start from (`derive.recording`); `steps` are their numbers, in the order that
-        `finish` goes to by itself: it is done with the results of each step, and sets ``work.tape_step`` to the next
-        one. `seeds` are directions of inputs beside the state, (size of the field, n), by field. If
-        `beforehand`, the values of each step are computed before its tangents, not with them.
+        Rows of `tape` hold the starts of steps (`derive.recording`). After each step, `finish` processes the results
+        and sets ``work.tape_step`` to the next step; `steps` are the step numbers in this order. `seeds` are directions
+        of other inputs than the state, (size of the field, n), by field. If `beforehand` is set, the values of each
+        step are computed before its tangents.
         """
         if not len(steps):
             return
@@ -213,11 +213,11 @@ class StepJacobian:
         steps: int = 1,
         finish: Program | None = None,
     ) -> None:
-        """Run scripts, as many steps at a time as need no Python.
+        """Run scripts for as many steps at a time as need no Python.
 
-        `begin` computes the values of the present step, and answers what a stage asks for. If it `fits`, native code
-        takes state and inputs over from the slot table at the address `source`, if that is not 0. `finish` is done
-        after each of recorded steps, and goes to the next one.
+        `begin` computes the values of the current step and handles requests of stages. If `fits` is set, values are
+        computed natively; if `source` is not 0, state and inputs are then copied from the slot table at this address.
+        `finish` runs after each recorded step and advances to the next step.
         """
         course, left, attempts = self.course, steps, 0
         while left:
@@ -246,7 +246,7 @@ class StepJacobian:
                 begin()
 
     def _run(self, script: Script, first: int, source: int = 0, repeat: int = 0) -> int:
-        """Run a script from a segment on, for a source (`_go`) or `repeat` recorded steps; return a status."""
+        """Run a script from segment `first` on, for `source` (`_go`) or `repeat` recorded steps. Return a status."""
         self._column[0] = self._first[0] = script.first
         self._end[0] = script.end
         self._plant(script)
@@ -259,7 +259,7 @@ class StepJacobian:
         return status
 
     def _differentiate(self, wanted: Wanted) -> None:
-        """Run the tangents at values that are there."""
+        """Compute the tangents at values that have been computed before."""
         while True:
             status = self._run(self._prepared(wanted, values=False), VALUES)
             if not status:
@@ -268,7 +268,7 @@ class StepJacobian:
             self.course.note_structure()
 
     def _begin_directions(self, wanted: Wanted, seeds: Mapping[str, np.ndarray]) -> None:
-        """Clear the previous directions, which blocks of columns do not clear, and take the next ones."""
+        """Clear previous directions of a sweep, which blocks of columns do not overwrite, and store the next ones."""
         if self._directed:
             self._seed_lanes[...] = 0.0
         self._directed, self._seeds = isinstance(wanted, Directions), seeds
@@ -281,7 +281,7 @@ class StepJacobian:
             at += LANES * program.blocks
 
     def _prepared(self, wanted: Wanted, values: bool = True) -> Script:
-        """A script for the present structure, with tangents of 0 except those of the directions."""
+        """Return a script for the current contacts and rows. All tangents are 0, except those of the directions."""
         course = self.course
         key = wanted, course.codes, values
         script = self._scripts.get(key)
@@ -347,10 +347,10 @@ class StepJacobian:
         values: bool = False,
         common: Mapping[str, np.ndarray] = MappingProxyType({}),
     ) -> TangentProgram:
-        """The tangents of a step along directions of some inputs; one program for as long as the same kinds touch.
+        """Make the program of a step's tangents along directions of `inputs`, for the kinds of pairs that touch.
 
-        `ends` are the stages that set the directions of a block, and that take its results; `blocks` the number of
-        blocks with shadows of their own; `common` shadows from another program with the same inputs.
+        The two stages `ends` set the directions of a block and collect its results. `blocks` is the number of blocks
+        with separate shadows. `common` are shadows of another program with the same inputs.
         """
         course, kept = self.course, self.course.nmemory > 0
         stages: list[Stage | Plain] = [Plain(ends[0]), directions.plant_seeds, *([plant_memory] if kept else [])]
@@ -368,10 +368,10 @@ class StepJacobian:
 
 
 def _groups(m: MjModel, inputs: tuple[str, ...], first: int, end: int) -> list[Directions]:
-    """Blocks of directions that go through the same stages: names of the inputs, and how many blocks there are.
+    """Group the columns `first` to `end` - 1 into blocks of directions that need the same stages.
 
-    Positions go through all stages, velocities through fewer, activations and controls through fewest. Lanes that
-    positions leave over take velocities, and so on: so in small models all are one block.
+    Positions need all stages, velocities fewer, and activations and controls fewest. Free lanes in the last block of
+    positions are filled with velocities, and so on. In small models, all columns are therefore one block.
     """
     found, at = [], first
     for k, last in enumerate((m.nv, 2 * m.nv, end)):
@@ -383,16 +383,16 @@ def _groups(m: MjModel, inputs: tuple[str, ...], first: int, end: int) -> list[D
 
 
 def _plain_segment(program: Program) -> tuple[int, ...]:
-    """A segment that runs once, without tangents."""
+    """Make a segment that runs a program once, without tangents."""
     return (program.table.ctypes.data, len(program.table), 0, 0, 0, 0, 1)
 
 
 @contextmanager
 def step_jacobian(m: MjModel, sensors: bool, reach: float = 0.0, extended: bool = False) -> Iterator[StepJacobian]:
-    """Lend the Jacobians of a step of a model to one user (`derive.linearisation.lent`), with sensor data or without.
+    """Lend a `StepJacobian` of a model, with or without sensor data, to one user (`derive.linearisation.lent`).
 
-    Contacts take part that are up to `reach` (m) away (`derive.distant`); if 0, none. In an `extended` one what plugins
-    keep from step to step belongs to the state.
+    Contacts at a distance of up to `reach` (m) are included (`derive.distant`). If `extended` is set, the numbers that
+    plugins keep from step to step belong to the state.
 
     Raises:
         NotImplementedError: the model has a feature without derivatives.

@@ -1,8 +1,8 @@
-"""Derivatives at one state: of any field by any real field, and of the inverse dynamics.
+"""Derivatives at one state, of any field with respect to any real field, and of the inverse dynamics.
 
-A `Linearisation` is where a schedule (`derive.schedule`) is in memory: data to work on, the program of the values, and
-programs of tangents (`derive.program`). Its values are computed once, and the Hessian of the solver is factorised. Then
-the directions of one kind of input go through the tangents of those stages that depend on it, in blocks of lanes.
+A `Linearisation` holds a schedule (`derive.schedule`) in memory: data to work on, the program of the values, and
+programs of tangents (`derive.program`). Values are computed and the solver's Hessian is factorised once. Then, for each
+kind of input, the tangents of all stages that depend on it run along its directions, in blocks of lanes.
 """
 
 from __future__ import annotations
@@ -37,22 +37,22 @@ Thing = TypeVar("Thing")
 
 COMPARISONS = (compare_contacts, compare_rows)
 MAKE_ROWS = ("m.dof_frictionloss", "m.tendon_frictionloss")
-"""Parameters that make constraint rows where they aren't 0, or vary: all that belongs to a row is computed anew."""
+"""Parameters that create constraint rows if they are not 0 or if they vary; all stages of rows must run again."""
 BUILDING = Locked()
-"""Held while programs are made, which compiles: threads would do it twice."""
+"""Lock that is held while programs are compiled, so that threads do not compile the same program twice."""
 
 
 @cache
 def program_of(stage: Callable[..., int]) -> Program:
-    """Return the program of one stage, for any model."""
+    """Return a program that consists of one stage and works with any model."""
     return Program([stage])
 
 
 @contextmanager
 def lent(m: MjModel, name: tuple[Any, ...], make: Callable[[], Thing]) -> Iterator[Thing]:
-    """Lend what a model keeps under a name to one user at a time, or what `make` makes; then keep it for the next.
+    """Lend an object from a model's pool `name` to one user. If none is idle, `make` creates one.
 
-    There are as many as were ever in use at a time, until an option or a callback is set.
+    Objects return to the pool after use, except after errors. The pool is discarded if an option or a callback is set.
     """
     idle: list[Thing] = internals.programs(m).of(("idle", *name), hooks.version, list)
     try:
@@ -65,18 +65,18 @@ def lent(m: MjModel, name: tuple[Any, ...], make: Callable[[], Thing]) -> Iterat
 
 
 class Linearisation:
-    """The derivatives of a schedule (`derive.schedule.schedule_of`) of one model: its programs, and data to work on.
+    """Programs and private data for the derivatives of a schedule (`derive.schedule.schedule_of`) of one model.
 
-    Options of the model stay as they are while this is in use. Contacts at a distance take part up to ``work.reach``.
+    The model's options must not change during use. Contacts at a distance are included up to ``work.reach``.
 
     Attributes:
-        d: data of its own, with the values.
-        schedule: what is differentiated.
-        values: the program that computes the values.
-        remembered: how many numbers plugins remember, besides their states.
-        nmemory: how many numbers plugins keep, if they belong to the state.
-        codes: numbers of the kinds of pairs that have touched (`derive.contact.contact_codes`).
-        version: how often it has changed what touches what, and what the constraint rows belong to (one number).
+        d: private data, with the values.
+        schedule: stages that are differentiated.
+        values: program that computes the values.
+        remembered: number of values that plugins remember, without their states.
+        nmemory: number of values that plugins keep, if these belong to the state; otherwise 0.
+        codes: kinds of pairs that have touched so far (`derive.contact.contact_codes`).
+        version: number of changes of the contacts' sides and the constraint rows so far (an array of one number).
     """
 
     def __init__(self, m: MjModel, kind: str, distant: bool = False, extended: bool = False) -> None:
@@ -104,11 +104,11 @@ class Linearisation:
         self._programs: dict[Any, TangentProgram] = {}
 
     def tangent_stages(self, values: bool = False) -> list[Stage | Plain]:
-        """The stages that programs of tangents run (`derive.schedule.tangent_stages`)."""
+        """Return the stages that programs of tangents run (`derive.schedule.tangent_stages`)."""
         return tangent_stages(self.m, self.schedule, self.codes, values)
 
     def start(self, d: MjData) -> None:
-        """Take over the state and the inputs of `d`, and evaluate."""
+        """Copy the state and the inputs from `d`, and compute the values."""
         own = self.d
         if self.schedule.solves:
             own.time = d.time
@@ -123,13 +123,13 @@ class Linearisation:
         self.evaluate()
 
     def evaluate(self) -> None:
-        """Compute the values for the state and the inputs that the data has, and factorise what is solved for."""
+        """Compute the values at the current state and inputs, and the factorisations that tangents need."""
         internals.set_number(self.d, "work.plugin_is_kept", 0)
         run(self.values, self.m, self.d)
         self.note_structure()
 
     def note_structure(self) -> None:
-        """Compare what touches what, and what the constraint rows belong to, with before; see to programs and room."""
+        """Compare contacts and constraint rows with those of the last call; update `codes` and the arrays of marks."""
         memory = internals.memory(self.d)
         sizes = tuple(memory.sizes[capacity] for capacity in CAPACITIES)
         changed = sizes != self._sizes
@@ -146,10 +146,10 @@ class Linearisation:
             memory.attach("work.kept_code", np.array(self.codes, np.int64))
 
     def make_room(self, status: int) -> None:
-        """Enlarge what a stage of a program of tangents asks to, and go back to the start of the step.
+        """Enlarge the arrays that a stage of a tangent program requested, and return to the start of the step.
 
-        There may be more rows than in a step: where a parameter is varied that is 0. A row at its edge may also be
-        active or not by the last digit, as codes with and without tangents round differently.
+        There can be more rows than in a step if a parameter of 0 is varied. Also, code with and without tangents rounds
+        differently, which can decide whether a row at the edge of its range is active.
         """
         if not 0 < status <= len(CAPACITIES):
             raise RuntimeError(f"a stage of a program of tangents returned the unknown status {status}")
@@ -158,9 +158,9 @@ class Linearisation:
             run(program_of(restore_start), self.m, self.d)
 
     def tangents(self, inputs: Mapping[str, np.ndarray], outputs: Collection[str]) -> dict[str, np.ndarray]:
-        """The tangents of outputs along n directions: of each (size of the field, n), of qpos (nv, n), in its space.
+        """Return the tangents of each output (size of the field, n) along n directions; those of qpos are (nv, n).
 
-        `inputs` has for each field that varies (``d.qvel``, ``m.body_mass``) its tangents, (size of the field, n).
+        `inputs` maps each field that varies (``d.qvel``, ``m.body_mass``) to its tangents (size of the field, n).
         """
         directions = next(iter(inputs.values())).shape[1]
         blocks, steps = -(-directions // LANES), bool(self.schedule.after)
@@ -189,7 +189,7 @@ class Linearisation:
 
 @contextmanager
 def linearisation(m: MjModel, kind: str, reach: float = 0.0) -> Iterator[Linearisation]:
-    """Lend the derivatives of one of `derive.schedule.KINDS` for a model to one user; `reach` as in `step_jacobian`.
+    """Lend the `Linearisation` of a model for one of `derive.schedule.KINDS`; `reach` is as in `step_jacobian`.
 
     Raises:
         NotImplementedError: the model has a feature without derivatives.
@@ -204,7 +204,7 @@ def linearisation(m: MjModel, kind: str, reach: float = 0.0) -> Iterator[Lineari
 def sensitivities(
     m: MjModel, d: MjData, of: Sequence[str], by: Sequence[str], after: str = "step", reach: float = 0.0
 ) -> dict[tuple[str, str], np.ndarray]:
-    """Derivatives of fields by fields; arguments and results as in `cardan.derivatives`, `reach` a distance or 0."""
+    """Derivatives of fields with respect to fields, as `cardan.derivatives`; `reach` is a distance (m) or 0."""
     if after not in ("step", "forward"):
         raise ValueError(f'derivatives: after must be "step" or "forward", not {after!r}')
     with linearisation(m, after, reach) as course:
@@ -237,10 +237,11 @@ def sensitivities(
 def inverse_derivatives(
     m: MjModel, d: MjData, actuation: bool, inputs: tuple[bool, bool, bool], sensors: bool
 ) -> np.ndarray:
-    """Derivatives of the results of inverse dynamics by position, velocity and acceleration (spec: derivatives).
+    """Derivatives of inverse dynamics with respect to position, velocity and acceleration (spec: derivatives).
 
-    `actuation`: subtract `qfrc_actuator` from `qfrc_inverse`. `inputs` and `sensors` are what is wanted. The result is
-    (3 nv, nv + nsensordata + nM): a row an input, columns for qfrc_inverse, sensor data and qM; zero where not wanted.
+    If `actuation` is set, `qfrc_actuator` is subtracted from `qfrc_inverse`. `inputs` selects the three inputs, and
+    `sensors` includes sensor data. The result is (3 nv, nv + nsensordata + nM), with one row per input. Its columns
+    belong to qfrc_inverse, sensor data and qM; parts that were not selected are 0.
     """
     kind = "inverse with actuation" if actuation else "inverse" if sensors else "inverse without sensors"
     nv, ns = m.nv, m.nsensordata

@@ -1,11 +1,11 @@
-"""Engine plugins in programs of tangents, and what they remember (spec: programming, engine plugins).
+"""Engine plugins in programs of tangents, and the memory of plugins (spec: programming, engine plugins).
 
-The pipeline calls functions of plugins by their addresses, which a transformation can't see through. Here each of them
-is called by its name, in a stage of its own, for the instances that have it. So its tangents are those of its code.
+The pipeline calls functions of plugins by address, and tangents cannot be derived through addresses. In this module,
+each function is called by name in a separate stage, for the instances that have it. Its tangents are those of its code.
 
-What plugins do at the end of a step (`advance`) is left out except for trajectories. If they remember evaluations
-(`plugins.strain`), a step is a function of what they remember, too: derivatives are those at the memory that the data
-has. Programs evaluate a step several times: `recall` lets each of these begin with the same memory.
+The functions that plugins run at the end of a step (`advance`) are left out, except for trajectories. If plugins
+remember evaluations (`plugins.strain`), a step also depends on this memory, and derivatives are taken at the memory in
+the data. Programs evaluate a step several times; `recall` lets each evaluation begin with the same memory.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from cardan.model.mjmodel import MjModel
 
 Functions = Mapping[int, Callable[..., Any] | int]
-"""Functions of plugins by their places in a model's table (`step.plugin_stages`)."""
+"""Functions of plugins by their indices in a model's table (`step.plugin_stages`)."""
 STOCK = "cardan.plugins."
 NUMBER, STATE = "d.work.plugin_number", "d.plugin_state"
 EVALUATED = (COMPUTE_ACTUATOR, COMPUTE_PASSIVE, *SENSOR_SLOTS.values(), ACT_DOT)
@@ -59,14 +59,14 @@ STEPPED = (*EVALUATED, ADVANCE)
 
 @stage
 def actuators_begin(m: Model, d: Data) -> int:
-    """Rates of the dyntypes of plugins' actuators, and forces of 0."""
+    """Set the forces of plugin actuators to 0. If such an actuator has a `dyntype`, set its activation rate."""
     begin_plugin_actuators(m, d)
     return OK
 
 
 @cache
 def sensors_bounded(when: int) -> Stage:
-    """The stage that bounds the values of plugins' sensors by their cutoffs."""
+    """Make the stage that clamps the values of plugin sensors to their cutoffs, for sensors of the stage `when`."""
 
     def bounded(m: Model, d: Data) -> int:
         bound_plugin_sensors(m, d, when)
@@ -78,7 +78,7 @@ def sensors_bounded(when: int) -> Stage:
 
 @cache
 def calls(function: Stage, first: int, end: int, argument: int) -> Stage:
-    """The stage that calls a function of (m, d, instance, argument) of a plugin for instances `first` to `end` - 1."""
+    """Make a stage that calls ``function(m, d, instance, argument)`` for the plugin instances `first` to `end` - 1."""
 
     def called(m: Model, d: Data) -> int:
         for instance in range(first, min(end, m.nplugin)):
@@ -90,10 +90,10 @@ def calls(function: Stage, first: int, end: int, argument: int) -> Stage:
 
 
 def calls_of(m: MjModel, functions: Functions, slot: int, argument: int) -> list[Stage]:
-    """The stages that call a kind of function (`slot`) of all plugins, one for each run of consecutive instances.
+    """Make stages that call the functions of kind `slot` of all plugins: one per run of instances with one function.
 
     Raises:
-        NotImplementedError: a function is Python's.
+        NotImplementedError: a function is not compiled.
     """
     runs: list[tuple[Stage, int, int]] = []
     for instance in range(m.nplugin):
@@ -111,9 +111,9 @@ def calls_of(m: MjModel, functions: Functions, slot: int, argument: int) -> list
 
 
 def plugin_tangents(m: MjModel, functions: Functions, stage: Stage, advance: bool) -> list[Stage] | None:
-    """The stages that replace a stage of plugins; None if it is not one of them.
+    """Return the stages that replace a stage of plugins, or None if `stage` is not a stage of plugins.
 
-    If `advance`, plugins act at the end of a step, too.
+    If `advance` is not set, the functions that plugins run at the end of a step are left out.
     """
     if stage is plugin_advance:
         return calls_of(m, functions, ADVANCE, 0) if advance else []
@@ -132,7 +132,7 @@ def plugin_tangents(m: MjModel, functions: Functions, stage: Stage, advance: boo
 
 
 def left_behind(functions: Functions, slots: Collection[int] = STEPPED) -> dict[int, frozenset[str]]:
-    """Find what each instance's compiled functions of some kinds leave for later evaluations: numbers, states."""
+    """Find which memory (numbers, states) each instance's compiled functions of the kinds `slots` write."""
     found: dict[int, frozenset[str]] = {}
     for place, function in functions.items():
         instance, slot = divmod(place, SLOTS)
@@ -143,27 +143,27 @@ def left_behind(functions: Functions, slots: Collection[int] = STEPPED) -> dict[
 
 
 def places_of(d: MjData, left: Mapping[int, frozenset[str]]) -> np.ndarray:
-    """Places in ``d.work.plugin_number`` of the numbers that functions leave for later (`left_behind`)."""
+    """Indices in ``d.work.plugin_number`` of the numbers that functions write for later use (`left_behind`)."""
     places, starts = (internals.array(d, f"work.plugin_{name}") for name in ("remembered", "start"))
     writes = np.array([NUMBER in left.get(instance, ()) for instance in range(len(starts) // 2)], bool)
     return places[writes[np.searchsorted(starts[::2], places, side="right") - 1]].copy()
 
 
 def remembered_numbers(m: MjModel, d: MjData, slots: Collection[int] = STEPPED) -> np.ndarray:
-    """Places in ``d.work.plugin_number`` of what functions of some kinds leave for the next evaluation or step."""
+    """Indices in ``d.work.plugin_number`` of the numbers that functions of the kinds `slots` write for later use."""
     if not len(internals.array(d, "work.plugin_remembered")):
         return np.zeros(0, np.int64)
     return places_of(d, left_behind(plugin_functions(m), slots))
 
 
 def made_by_the_user(m: MjModel) -> bool:
-    """Whether plugins of the user are among those of a model: `init` may make as many numbers as it likes."""
+    """Whether a model has user-defined plugins. The `init` of such a plugin can create any number of values."""
     computing = [plugin_of(m, k).compute for k in range(m.nplugin)]
     return any(compute is None or not f"{compute.__module__}.".startswith(STOCK) for compute in computing)
 
 
 def begin_memory(d: MjData, left: Mapping[int, frozenset[str]]) -> int:
-    """Give data room for what `recall` keeps; returns how many numbers plugins remember, besides their states."""
+    """Allocate the memory that `recall` uses. Return how many numbers plugins remember, without their states."""
     places = places_of(d, left)
     internals.attach(d, "work.plugin_remembered", places)
     internals.attach(d, "work.plugin_kept", np.zeros(len(d.plugin_state) + len(places)))
@@ -171,7 +171,7 @@ def begin_memory(d: MjData, left: Mapping[int, frozenset[str]]) -> int:
 
 
 def check_numbers(own: np.ndarray, other: np.ndarray) -> None:
-    """Refuse numbers of plugins that are not as many as those of other data of the same model."""
+    """Raise ValueError if two data of one model have different numbers of values of plugins."""
     if own.shape != other.shape:
         raise ValueError(
             f"derivatives: a plugin's init made {len(other)} numbers for this data and {len(own)} for others of its "
@@ -181,7 +181,7 @@ def check_numbers(own: np.ndarray, other: np.ndarray) -> None:
 
 @stage
 def plant_memory(m: Model, d: Data) -> int:
-    """Move states of plugins and what they remember by ``work.seed_memory``, which is 0: only its tangents count."""
+    """Add ``work.seed_memory`` to states and memory of plugins. Its values are 0; its tangents are the directions."""
     for i in range(m.npluginstate):
         d.plugin_state[i] += d.work.seed_memory[i]
     for k in range(len(d.work.plugin_remembered)):
@@ -191,7 +191,7 @@ def plant_memory(m: Model, d: Data) -> int:
 
 @kernel
 def exchange_numbers(d: Data, places: ConstIntArray1, kept: Array1, at: int, writes: bool) -> None:
-    """Write numbers of plugins at some places into an array from `at` on, or put them back."""
+    """Copy the numbers of plugins at `places` to `kept[at:]` if `writes` is set, otherwise back."""
     for k in range(len(places)):
         if writes:
             kept[at + k] = d.work.plugin_number[places[k]]
@@ -201,7 +201,7 @@ def exchange_numbers(d: Data, places: ConstIntArray1, kept: Array1, at: int, wri
 
 @kernel
 def exchange_memory(m: Model, d: Data, kept: Array1, at: int, writes: bool) -> None:
-    """Write states of plugins and what they remember into an array from `at` on, or put them back."""
+    """Copy states and memory of plugins to `kept[at:]` if `writes` is set, otherwise back."""
     for i in range(m.npluginstate):
         if writes:
             kept[at + i] = d.plugin_state[i]
@@ -212,14 +212,14 @@ def exchange_memory(m: Model, d: Data, kept: Array1, at: int, writes: bool) -> N
 
 @stage
 def gather_memory(m: Model, d: Data) -> int:
-    """States of plugins and what they remember behind the state in ``work.outcome``."""
+    """Write states and memory of plugins to ``work.outcome``, after the state."""
     exchange_memory(m, d, d.work.outcome, 2 * m.nv + m.na, True)
     return OK
 
 
 @stage
 def recall(m: Model, d: Data) -> int:
-    """Before an evaluation of a step: keep the memory if it is new (``work.plugin_is_kept`` is 0), else put it back."""
+    """Restore the memory of plugins before an evaluation, or save it if it is new (``work.plugin_is_kept`` is 0)."""
     exchange_memory(m, d, d.work.plugin_kept, 0, d.work.plugin_is_kept == 0)
     d.work.plugin_is_kept = 1
     return OK
@@ -227,6 +227,6 @@ def recall(m: Model, d: Data) -> int:
 
 @stage
 def put_back(m: Model, d: Data) -> int:
-    """After a block of directions: put the memory back, with tangents of 0."""
+    """Restore the memory of plugins after a block of directions, with tangents of 0."""
     exchange_memory(m, d, d.work.plugin_kept, 0, False)
     return OK

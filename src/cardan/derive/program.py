@@ -1,9 +1,9 @@
-"""Programs of tangents: which stages of a schedule have some, in which variant; their memory; running them.
+"""Programs of tangents: choice of the stages of a schedule and their variants, memory, and running.
 
-A stage without tangents that are needed is left out: its results are in the data already. So directions of velocity run
-through no stage of the position (docs/how-derivatives-work.md). The tangents of a field are in its *shadow*, which has
-`LANES` numbers for each number of the field. Blocks of directions are worked on one after the other. Most fields have
-one shadow for all blocks, inputs and results one each.
+If no tangents of a stage are needed, it is left out, because its results are in the data already. For example,
+directions of velocity skip all stages of position (docs/how-derivatives-work.md). The tangents of a field are stored in
+its *shadow*, with `LANES` numbers for each number of the field. Blocks of directions are processed one after the other.
+Inputs and results have a shadow per block; each other field has one shadow for all blocks.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ if TYPE_CHECKING:
 Stage = Callable[..., Any]
 
 LANES = 8
-"""Directions of a block."""
+"""Number of directions in a block."""
 EACH_ITS_OWN = frozenset(
     (
         *("d.qpos", "d.qvel", "d.act", "d.time", "d.sensordata"),
         *("d.efc_force", "d.efc_state", "d.qfrc_constraint"),
     )
 )
-"""Fields that several stages write, and none adds to what another one has written during a forward pass."""
+"""Fields that several stages write, but to which no stage adds during a forward pass."""
 
 
 # what runs
@@ -46,7 +46,7 @@ EACH_ITS_OWN = frozenset(
 
 @dataclass(frozen=True, eq=False)
 class Plain:
-    """In a list of stages: one that runs as it is."""
+    """Stage in a list of stages that runs unchanged, without being differentiated."""
 
     stage: Stage
     reads: frozenset[str] = frozenset()  # fields (``d.qpos``) whose tangents it reads by itself
@@ -66,12 +66,12 @@ class Step(NamedTuple):
 def steps_of(
     stages: Sequence[Stage | Plain], inputs: Collection[str], outputs: Collection[str], all_run: bool
 ) -> list[Step]:
-    """The steps of a program: those that are needed, with fields to keep in place of those that they write."""
+    """Select the steps of a program that are needed, with the written fields whose tangents are needed."""
     return _with_partners(_needed_steps(_varying_steps(stages, frozenset(inputs)), frozenset(outputs)), all_run)
 
 
 def _varying_steps(stages: Sequence[Stage | Plain], active: frozenset[str]) -> list[Step]:
-    """Walk forwards: which fields vary, and which of them each stage reads and writes."""
+    """Find, in a forward pass, which fields vary and which of these each stage reads and writes."""
     steps: list[Step] = []
     for stage in stages:
         if isinstance(stage, Plain):
@@ -87,7 +87,7 @@ def _varying_steps(stages: Sequence[Stage | Plain], active: frozenset[str]) -> l
 
 
 def _needed_steps(steps: list[Step], wanted: frozenset[str]) -> list[Step]:
-    """Walk backwards: which of the written fields are wanted, or needed for what is."""
+    """Find, in a backward pass, which written fields are wanted or needed for those that are wanted."""
     found: list[Step] = []
     for stage, active, reads, writes in reversed(steps):
         keep = writes & wanted
@@ -108,7 +108,7 @@ def _sums(stage: Stage | Plain) -> frozenset[str]:
 
 
 def _runs(step: Step, all_run: bool) -> bool:
-    """Whether a stage runs for its own sake."""
+    """Whether a stage runs for its own results, and not only as a partner (`_with_partners`)."""
     stage = step.stage
     if isinstance(stage, Plain) and not stage.reads:
         return all_run or not stage.partners
@@ -116,10 +116,10 @@ def _runs(step: Step, all_run: bool) -> bool:
 
 
 def _with_partners(steps: list[Step], all_run: bool) -> list[Step]:
-    """The steps that run for their own sake, and those that write a field together with one of them.
+    """Select the steps that run for their own results, and their partners: steps that write one of the same fields.
 
-    The latter have tangents of 0 if theirs depend on nothing that varies: some stages add to what the one before has
-    written.
+    Partners are needed because some stages add to values of earlier stages. If a partner does not depend on anything
+    that varies, its tangents are 0.
     """
     runs = [_runs(step, all_run) for step in steps]
     while True:
@@ -144,12 +144,12 @@ def _with_partners(steps: list[Step], all_run: bool) -> list[Step]:
 
 
 def new_lanes(*shape: int) -> np.ndarray:
-    """Tangents of 0 of some numbers, (*shape, LANES), from a multiple of 64 bytes on."""
+    """Allocate tangents of 0 (*shape, LANES), aligned to 64 bytes."""
     return np.ndarray((*shape, LANES), np.float64, aligned_buffer(8 * prod(shape) * LANES).data)
 
 
 def in_blocks(columns: np.ndarray) -> np.ndarray:
-    """Columns (rows, n) as blocks (blocks, rows, LANES), the last one filled up with zeros."""
+    """Convert columns (rows, n) to blocks (blocks, rows, LANES); fill the last block with zeros."""
     rows, n = columns.shape
     if n % LANES:
         columns = np.concatenate([columns, np.zeros((rows, -n % LANES))], axis=1)
@@ -157,15 +157,15 @@ def in_blocks(columns: np.ndarray) -> np.ndarray:
 
 
 def in_columns(blocks: np.ndarray, n: int) -> np.ndarray:
-    """Blocks (..., blocks, rows, LANES) as columns (..., rows, n)."""
+    """Convert blocks (..., blocks, rows, LANES) to columns (..., rows, n)."""
     columns = blocks.swapaxes(-3, -2)
     return columns.reshape(*columns.shape[:-2], columns.shape[-2] * LANES)[..., :n]
 
 
 class Shadows:
-    """Shadows of fields of one structure; fields in `own` have one of their own in each block.
+    """Shadows of fields of one structure. Fields in `own` have a separate shadow for each block.
 
-    Shadows in `common`, (1, numbers, LANES), by field, are there already: one for all blocks.
+    `common` contains existing shadows (1, numbers, LANES), by field, that all blocks share.
     """
 
     def __init__(
@@ -188,7 +188,7 @@ class Shadows:
         return 1 if self.memory.struct.by_name[name].is_scalar else int(self.memory.arrays[name].size)
 
     def _place(self, name: str, array: np.ndarray | None = None) -> None:
-        """Let a field have a shadow (1 or blocks, numbers, LANES)."""
+        """Set the shadow of a field to `array` (1 or blocks, numbers, LANES), or allocate one."""
         size, slot = self._size(name), self.memory.struct.slot[name]
         if array is None:
             array = new_lanes(len(self.tables) if name in self._own else 1, max(size, 1))
@@ -207,13 +207,14 @@ class Shadows:
 
 
 class TangentProgram:
-    """The tangents of a list of stages along some directions.
+    """Program that computes the tangents of a list of stages along some directions.
 
-    The program works on the data `d`, whose values are those of the present state. `inputs` are the fields that vary,
-    as ``d.qpos`` or ``m.body_mass``; of `outputs` tangents are wanted, in `blocks` blocks of `LANES` directions. If
-    `several`, no stage may be left out: they make several forward passes, or others rows than the values. `resets`
-    are stages that put the state back at the end of a block, and its tangents to 0. `common` are shadows of fields of
-    the data that several programs share. `shadows` are those of the model, "m", and of the data, "d".
+    The program works on the data `d`, which contains the values at the current state. It computes the tangents of the
+    fields `outputs` with respect to the fields `inputs` (for example ``d.qpos`` or ``m.body_mass``), in `blocks` blocks
+    of `LANES` directions. If `several` is set, no stage is left out, because the stages make several forward passes or
+    can create other rows than the values have. `resets` are stages that restore the state after a block, with tangents
+    of 0. `common` are shadows of fields of the data that several programs share. The attribute `shadows` has those of
+    the model, "m", and of the data, "d".
     """
 
     def __init__(
@@ -250,17 +251,17 @@ class TangentProgram:
         }
 
     def start(self) -> None:
-        """Set all tangents to 0, before those of the inputs are set."""
+        """Set all tangents to 0. Tangents of inputs are set afterwards (`plant`)."""
         for shadows in self.shadows.values():
             shadows.start()
 
     def cleared(self, but: Collection[str] = ()) -> list[tuple[int, int]]:
-        """Address and bytes of the tangents of all fields but some."""
+        """Addresses and sizes (bytes) of the tangents of all fields, without the fields `but`."""
         pairs = [(f"{letter}.{name}", a) for letter, of in self.shadows.items() for name, a in of.arrays.items()]
         return [(array.ctypes.data, array.nbytes) for name, array in pairs if name not in but]
 
     def of_structure(self) -> list[tuple[int, int]]:
-        """Address and bytes of the tangents of contacts and constraint rows: of what there may be more or less of."""
+        """Addresses and sizes (bytes) of the tangents of contacts and constraint rows, whose number varies."""
         home, shadows = internals.memory(self.d).arrays.home, self.shadows["d"].arrays
         return [(array.ctypes.data, array.nbytes) for name, array in shadows.items() if home.get(name) is not None]
 
@@ -271,13 +272,13 @@ class TangentProgram:
 
     @property
     def segment(self) -> tuple[int, ...]:
-        """The arguments with which native code runs this: see `jit.driver.scripts`."""
+        """Arguments with which native code runs this program (`jit.driver.scripts`)."""
         tables = [shadows.tables for shadows in self.shadows.values()]
         places = (*(table.ctypes.data for table in tables), *(table.strides[0] for table in tables))
         return (self._table.ctypes.data, len(self._table), *places, self.blocks)
 
     def parted(self, stage: Stage) -> list[tuple[int, ...]]:
-        """`segment` in two parts, the first one up to a stage; in one part if that is not there."""
+        """Split `segment` after a stage. If the program does not have this stage, return the whole segment."""
         if stage not in self._stages:
             return [self.segment]
         address, count, *rest = self.segment
@@ -285,11 +286,11 @@ class TangentProgram:
         return [(address, first, *rest), (address + self._table.itemsize * first, count - first, *rest)]
 
     def run(self) -> int:
-        """Compute the tangents of the outputs from those of the inputs; returns 0, or the status of a stage."""
+        """Compute the tangents of the outputs from those of the inputs. Return 0, or a stage's other status."""
         table, count, *shadows = self.segment
         return block_runner()(table, count, self.m.address, self.d.address, *shadows)
 
     def columns(self, field: str, directions: int) -> np.ndarray:
-        """The tangents of an output, (size of the field, directions)."""
+        """Return the tangents of an output (size of the field, directions)."""
         shadows, name = self.shadows[field[0]], field[2:]
         return in_columns(shadows.arrays[name], directions)[: shadows.sizes[name]]

@@ -1,8 +1,8 @@
-"""Stages that record steps and go over recorded steps again, so that a trajectory is one native call.
+"""Stages that record steps and repeat recorded steps, so that a trajectory is one native call.
 
-What a step starts from is a row of numbers: its full state (``mjSTATE_INTEGRATION``), then what plugins remember. There
-may be several worlds, one after the other; each has rows for those of its ``work.tape_nstep`` steps that are kept, and
-one for its end. Steps are counted through all worlds by ``work.tape_step``.
+The start of a step is recorded as a row of numbers: the full state (``mjSTATE_INTEGRATION``), then the memory of
+plugins. Worlds are recorded one after the other. Each world has rows for those of its ``work.tape_nstep`` steps that
+are kept, and one row for its end. ``work.tape_step`` counts steps through all worlds.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from cardan.step.state import ACT, QPOS, QVEL, TIME, count_state, exchange_state
 
 @kernel
 def row_length(m: Model, d: Data) -> int:
-    """Numbers of a row."""
+    """Length of a row of the tape."""
     return count_state(m, STATE_INTEGRATION) + len(d.work.tape_remembered)
 
 
 @kernel
 def move_start(m: Model, d: Data, tape: Array1, row: int, writes: bool) -> None:
-    """Write what a step starts from into a row, or put it back."""
+    """Write the start of a step to row `row` of the tape if `writes` is set, otherwise restore it from this row."""
     at = exchange_state(m, d, tape, row * row_length(m, d), STATE_INTEGRATION, writes)
     if not writes:
         d.work.plugin_is_kept = 0
@@ -34,22 +34,22 @@ def move_start(m: Model, d: Data, tape: Array1, row: int, writes: bool) -> None:
 
 @kernel
 def state_number(d: Data) -> int:
-    """Number of the state before the step ``work.tape_step``, counted through all worlds."""
+    """Index of the state before the step ``work.tape_step``, counted through all worlds (nstep + 1 states each)."""
     return d.work.tape_step + d.work.tape_step // d.work.tape_nstep
 
 
 @stage
 def put_recorded(m: Model, d: Data) -> int:
-    """Put back what the step ``work.tape_step`` started from, all steps being kept."""
+    """Restore the start of the step ``work.tape_step``. All steps must have been kept."""
     move_start(m, d, d.work.tape, state_number(d), False)
     return OK
 
 
 @stage
 def restore_recorded(m: Model, d: Data) -> int:
-    """Put back what the step ``work.tape_step`` started from, all steps being kept; begin with the first direction.
+    """Restore the start of the step ``work.tape_step``, and begin with the first direction. All steps must be kept.
 
-    The solver starts from what it has found then, which the next row keeps: it is done at once.
+    The solver's warm start is the solution of the step itself, from the next row, so that the solver stops at once.
     """
     row = state_number(d)
     move_start(m, d, d.work.tape, row, False)
@@ -62,7 +62,7 @@ def restore_recorded(m: Model, d: Data) -> int:
 
 @kernel
 def _feed_back(m: Model, d: Data, step: int) -> None:
-    """Add to the controls of a step gains times the deviation from its reference state; clamp them to their ranges."""
+    """Add the gains times the deviation from the reference state to the controls of a step; clamp the controls."""
     deviation = d.work.tape_deviation
     nx = 2 * m.nv + m.na
     at = step * (m.nq + m.nv + m.na)
@@ -85,13 +85,13 @@ def _feed_back(m: Model, d: Data, step: int) -> None:
 
 @kernel
 def _rows_of_world(d: Data) -> int:
-    """Number of rows of a world: its steps that are kept, and its end."""
+    """Number of rows of a world: one for each kept step, and one for the end."""
     return (d.work.tape_nstep + d.work.tape_every - 1) // d.work.tape_every + 1
 
 
 @stage
 def begin_recorded(m: Model, d: Data) -> int:
-    """Before a step: its controls, with feedback if there are gains; every ``work.tape_every`` steps keep its start."""
+    """Set a step's controls, with feedback if there are gains; record the start of each ``tape_every``-th step."""
     step, world = d.work.tape_step, d.work.tape_step // d.work.tape_nstep
     of_world = step - world * d.work.tape_nstep
     if of_world == 0 and len(d.work.tape_starts) > 0:
@@ -107,7 +107,7 @@ def begin_recorded(m: Model, d: Data) -> int:
 
 @stage
 def end_recorded(m: Model, d: Data) -> int:
-    """After a step: its sensor data; after the last one of a world, keep its end."""
+    """Record the sensor data after a step, and after the last step of a world the final state. Advance to the next."""
     step = d.work.tape_step + 1
     if len(d.work.tape_sensordata) > 0:
         for i in range(m.nsensordata):
@@ -120,9 +120,9 @@ def end_recorded(m: Model, d: Data) -> int:
 
 @stage
 def pull_back(m: Model, d: Data) -> int:
-    """Take the adjoint state of a world, in ``work.adjoint``, back over the step ``work.tape_step`` with its Jacobian.
+    """Propagate the adjoint state of a world (``work.adjoint``) back through the step ``work.tape_step``.
 
-    Writes the gradient by its controls; then comes the step before.
+    Uses the Jacobian of the step; writes the gradient with respect to the step's controls. Go on to the previous step.
     """
     step = d.work.tape_step
     nx = 2 * m.nv + m.na + d.work.nmemory
@@ -148,7 +148,7 @@ def pull_back(m: Model, d: Data) -> int:
 
 @stage
 def keep_jacobian(m: Model, d: Data) -> int:
-    """Keep the Jacobian of the step ``work.tape_step``; then comes the next one."""
+    """Store the Jacobian of the step ``work.tape_step``, and go on to the next step."""
     n = len(d.work.jacobian)
     for i in range(n):
         d.work.jacobians[d.work.tape_step * n + i] = d.work.jacobian[i]
@@ -158,7 +158,7 @@ def keep_jacobian(m: Model, d: Data) -> int:
 
 @stage
 def begin_directions(m: Model, d: Data) -> int:
-    """Let a block of directions, `work.column`, begin with the sensitivities before the step ``work.tape_step``."""
+    """Set the directions of block `work.column` to the sensitivities before the step ``work.tape_step``."""
     nx, block = 2 * m.nv + m.na + d.work.nmemory, d.work.column
     at = (state_number(d) * d.work.tape_blocks + block) * nx * LANES
     for row in range(nx):
@@ -172,7 +172,7 @@ def begin_directions(m: Model, d: Data) -> int:
 
 @stage
 def end_directions(m: Model, d: Data) -> int:
-    """Keep the sensitivities after a step, and those of its sensor data; go on to the next block."""
+    """Store the sensitivities of the state after a step and of its sensor data; go on to the next block."""
     nx, block = 2 * m.nv + m.na + d.work.nmemory, d.work.column
     ns = len(d.work.outcome) - nx
     step, blocks = d.work.tape_step, d.work.tape_blocks

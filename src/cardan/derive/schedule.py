@@ -1,10 +1,10 @@
-"""Schedules: what is computed when something is differentiated, as plain values.
+"""Schedules: plain values that describe the computation of derivatives.
 
-A schedule lists the stages of a simulation step, of the forward dynamics or of the inverse dynamics. From it follow
+A schedule lists the stages of a simulation step, of the forward dynamics or of the inverse dynamics. It determines:
 
-- the plan of the values: the same stages, and the factorisations of what is solved for;
-- the stages of tangents (`tangent_stages`): exact derivatives replace the broad phase and the solver's iterations:
-  contacts at their result (`derive.contact`), the solution by the implicit function theorem (`derive.implicit`).
+- the plan of the values: these stages, and the factorisations for the implicit function theorem;
+- the stages of tangents (`tangent_stages`). For contacts, exact derivatives at the result (`derive.contact`) replace
+  the broad phase. For the solver, the implicit function theorem (`derive.implicit`) replaces the iterations.
 
 Nothing is compiled or run here. `derive.program` makes programs of the stages of tangents.
 """
@@ -44,23 +44,23 @@ if TYPE_CHECKING:
     from cardan.model.mjmodel import MjModel
 
 DETECTIONS: dict[Any, Stage] = {collision: collision_with_distance, soft_collision: soft_collision_with_distance}
-"""The stages of collision detection, and those with contacts at a distance."""
+"""Stages of collision detection, and the stages that replace them if contacts at a distance are included."""
 _BLOCKS = implicit.factor_step_with_blocks, implicit.implicitfast_with_blocks_imbalance, implicit.take_step_with_blocks
 SOLVED: dict[Any, tuple[Stage, Stage, Stage]] = {
     euler: (implicit.factor_step, implicit.euler_imbalance, implicit.take_step),
     implicitfast: (implicit.factor_step, implicit.implicitfast_imbalance, implicit.take_step),
     implicitfast_with_blocks: _BLOCKS,
 }
-"""Integrators that solve for their acceleration: the stages that factorise, compute its residual, and take the step."""
+"""Integrators that solve for an acceleration, with the stages that factorise, compute the residual, and step."""
 SOLUTION = implicit.solution_imbalance, Plain(implicit.clear_imbalance), implicit.solve_imbalance, inv_constraint
-"""The tangents of qacc, and then those of the constraint forces."""
+"""Stages whose tangents are those of qacc, then those of the constraint forces."""
 FROZEN = (
     *("cardan.collision.", "cardan.constraint.", "cardan.solver.islands", "cardan.step.checks"),
     *("cardan.step.report", "cardan.step.timers", "cardan.dynamics.energy"),
 )
-"""Modules whose stages have no tangents: what they decide counts as it is."""
+"""Prefixes of modules whose stages are not differentiated: their results count as constant."""
 COUNTERS = ("cardan.step.report.", "cardan.step.timers.")
-"""Those of them on which nothing depends."""
+"""Prefixes of the `FROZEN` modules whose results no other stage uses."""
 
 ACTUATED = (*pipeline.INVERSE_POS, *pipeline.FORWARD_VEL, *pipeline.ACTUATOR_FORCES, *pipeline.INVERSE_ACC)
 KINDS: dict[str, tuple[tuple[Any, ...], tuple[Any, ...]]] = {
@@ -74,12 +74,12 @@ KINDS: dict[str, tuple[tuple[Any, ...], tuple[Any, ...]]] = {
     ),
     "inverse with actuation": (ACTUATED, ()),  # actuator forces come before the sensors that show them
 }
-"""What can be differentiated: lists of the pipeline that compute the values, and those that change the state then."""
+"""Computations that can be differentiated: stages that compute the values, then stages that change the state."""
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """Stages that are differentiated."""
+    """Stages that are differentiated, with the plan of their values."""
 
     values: Plan  # computes the values, and what the implicit function theorem needs
     stages: tuple[Any, ...]  # stages of the dynamics
@@ -93,9 +93,10 @@ class Schedule:
 
 
 def schedule_of(m: MjModel, kind: str, distant: bool, extended: bool) -> Schedule:
-    """The schedule of one of `KINDS` for a model; with contacts at a distance (`derive.distant`), if `distant`.
+    """Make the schedule of one of `KINDS` for a model.
 
-    In an `extended` one, what plugins keep from step to step belongs to the state (`derive.plugins`).
+    If `distant` is set, contacts at a distance are included (`derive.distant`). If `extended` is set, the numbers that
+    plugins keep from step to step belong to the state (`derive.plugins`).
     """
     dynamics, changes = KINDS[kind]
     plan = plan_of(m, (*dynamics, save_start, *changes))
@@ -131,19 +132,19 @@ def schedule_of(m: MjModel, kind: str, distant: bool, extended: bool) -> Schedul
 
 
 def tangent_stages(m: MjModel, schedule: Schedule, codes: tuple[int, ...], values: bool = False) -> list[Stage | Plain]:
-    """The stages that programs of tangents run.
+    """Return the stages that programs of tangents run.
 
-    If the values are not there yet, they are computed in the same pass, and what touches what is compared with before
-    (`derive.directions.compare_contacts`, `compare_rows`).
+    If `values` is set, the values are computed in the same pass, and contacts and constraint rows are compared with
+    those of the previous pass (`derive.directions.compare_contacts`, `compare_rows`).
 
     Args:
         m: model.
         schedule: the stages that are differentiated.
         codes: kinds of pairs that touch (`derive.contact.contact_codes`).
-        values: whether the values are computed, too.
+        values: whether the values are computed too.
 
     Raises:
-        NotImplementedError: a callback in Python is among them.
+        NotImplementedError: one of the stages is a callback in Python.
     """
     found: list[Stage | Plain] = [Plain(recall)] if schedule.remembers else []
     for stage in schedule.stages:
@@ -162,7 +163,7 @@ def tangent_stages(m: MjModel, schedule: Schedule, codes: tuple[int, ...], value
 def tangents_of(
     m: MjModel, schedule: Schedule, stage: Stage | int, codes: tuple[int, ...], values: bool
 ) -> Sequence[Stage | Plain]:
-    """The stages that replace a stage in programs of tangents (arguments as in `tangent_stages`)."""
+    """Return the stages that replace `stage` in programs of tangents (other arguments as in `tangent_stages`)."""
     if isinstance(stage, int):
         raise NotImplementedError(
             "derivatives through callbacks in Python are not supported: only compiled ones have derivatives "

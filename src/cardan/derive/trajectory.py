@@ -1,12 +1,12 @@
-"""Derivatives along trajectories: recorded steps, and sweeps over them forwards and backwards, a native call each.
+"""Derivatives along trajectories: recorded steps, and forward and backward sweeps over them (one native call each).
 
 For a loss of the states x_0 ... x_n and the sensor data s_0 ... s_(n-1), with x_(t+1) = f(x_t, u_t), the adjoint state
 is l_n = dL/dx_n and then, from the last step to the first ::
 
     l_t = A_t' l_(t+1) + C_t' dL/ds_t + dL/dx_t          dL/du_t = B_t' l_(t+1) + D_t' dL/ds_t
 
-(Bryson and Ho, Applied Optimal Control, 1975, section 2.2.) This is for many inputs and one result. For a few inputs p
-and many results the sensitivity S_t of the state before step t is followed forwards ::
+(Bryson and Ho, Applied Optimal Control, 1975, section 2.2.) This suits many inputs and one result. For few inputs p
+and many results, the sensitivity S_t of the state before step t is propagated forwards ::
 
     S_(t+1) = A_t S_t + P_t        dx_(t+1)/dp, and of the sensor data C_t S_t + Q_t
 
@@ -14,10 +14,10 @@ and many results the sensitivity S_t of the state before step t is followed forw
 tangents are computed along the columns of S_t and p together: eight parameters take one block of lanes, whatever the
 size of the state.
 
-A row has what a step starts from, a few numbers a degree of freedom; everything between is computed again when a sweep
-comes by. With checkpoints every k steps only each k-th step is kept, and the steps between are recorded again, a
-*stretch* of k steps of all worlds at a time (Griewank and Walther, Evaluating Derivatives, 2008, section 12.2): memory
-for n / k + k steps, and the time of one more simulation. Worlds have the same model and the same number of steps.
+A row holds the start of a step, a few numbers per degree of freedom. A sweep computes all other quantities again. With
+checkpoints every k steps, only each k-th step is kept. The steps in between are recorded again, a *stretch* of k steps
+of all worlds at a time (Griewank and Walther, Evaluating Derivatives, 2008, section 12.2). This needs memory for
+n / k + k steps, and the time of one more simulation. All worlds have the same model and the same number of steps.
 """
 
 from __future__ import annotations
@@ -53,14 +53,14 @@ FIRST: dict[str, Callable[[MjModel], int]] = {
     "d.act": lambda m: 2 * m.nv,
     "d.plugin_state": lambda m: 2 * m.nv + m.na,
 }
-"""Fields of the state, and where they begin in it."""
+"""Fields of the state, with functions that return their first index in the state."""
 
 Feedback = tuple[np.ndarray, np.ndarray]
 """Reference states before each step and gains, (nstep, nq + nv + na) and (nstep, nu, 2 nv + na) (see `record`)."""
 
 
 class Rows:
-    """Where fields are in a row of what a step starts from; `remembered`: places of what plugins remember."""
+    """Layout of a row that holds the start of a step; `remembered` are the indices of numbers that plugins remember."""
 
     def __init__(self, m: MjModel, remembered: np.ndarray) -> None:
         sizes = field_sizes(m)
@@ -69,19 +69,19 @@ class Rows:
         self.places = {name: slice(ends[k], ends[k + 1]) for k, (name, size) in enumerate(sizes.items()) if size}
 
     def field(self, rows: np.ndarray, name: str) -> np.ndarray:
-        """A field in all rows (..., size)."""
+        """Return a view of a field in all rows (..., size)."""
         return rows[..., self.places.get(name, slice(0, 0))]
 
 
 class Recorded:
-    """Steps of worlds that were recorded (see `record`); the model must stay as it is.
+    """Recorded steps of one or several worlds (see `record`). The model must not change afterwards.
 
-    Worlds start from `starts` (worlds, width of a row). Without these, the one world goes on from the state of `d`, and
-    may have feedback. `controls` are (worlds, nstep, nu); with feedback, what is applied is written there.
+    Worlds start from `starts` (worlds, width of a row). Without `starts`, a single world continues from the state of
+    `d`, and can have feedback. `controls` are (worlds, nstep, nu); with feedback, applied controls are written there.
 
     Attributes:
-        rows: what steps that are kept start from, and the ends (worlds, number of these, width).
-        sensordata: (worlds, nstep, nsensordata).
+        rows: starts of the kept steps, and final states (worlds, number of rows, width).
+        sensordata: sensor data after each step (worlds, nstep, nsensordata).
     """
 
     def __init__(
@@ -103,7 +103,7 @@ class Recorded:
 
     @cached_property
     def data(self) -> MjData:
-        """Data of its own."""
+        """Private data in which steps are recorded again."""
         return MjData(self.m)
 
     def _record(
@@ -115,7 +115,7 @@ class Recorded:
         sensordata: np.ndarray | None = None,
         feedback: Feedback | None = None,
     ) -> np.ndarray:
-        """Step, and return the rows of the steps that are kept, and of the ends."""
+        """Simulate, and return the rows of the kept steps and of the final states."""
         m, (worlds, n) = self.m, controls.shape[:2]
         rows = np.zeros((worlds, -(-n // every) + 1, self.layout.width))
         if n == 0 or worlds == 0:
@@ -139,7 +139,7 @@ class Recorded:
         return rows
 
     def _jacobian(self, sensors: bool) -> AbstractContextManager[StepJacobian]:
-        """The Jacobians of a step by all that goes over from one step to the next."""
+        """Lend the `StepJacobian` whose state includes everything that plugins pass from one step to the next."""
         return step_jacobian(self.m, sensors, self.reach, self.nmemory > 0)
 
     def _sweep(
@@ -153,10 +153,10 @@ class Recorded:
         seeds: Mapping[str, np.ndarray] = MappingProxyType({}),
         beforehand: bool = False,
     ) -> None:
-        """Go over all steps of all worlds, one stretch after the other; each step is followed by the stage `after`.
+        """Go through all steps of all worlds, one stretch after the other; the stage `after` runs after each step.
 
-        That reads and writes arrays in private fields of the data: some have numbers of each step (worlds, nstep, ...),
-        or of all states (worlds, nstep + 1, ...).
+        This stage reads and writes arrays in private fields of the data. The arrays `of_steps` have numbers for each
+        step (worlds, nstep, ...) or for each state (worlds, nstep + 1, ...).
         """
         length = self.nstep if self.every == 1 else self.every
         firsts = range(0, self.nstep, max(length, 1))
@@ -179,9 +179,11 @@ class Recorded:
                     view[...] = parts[name]
 
     def gradient(self, by_states: np.ndarray, by_sensors: np.ndarray | None) -> tuple[np.ndarray, ...]:
-        """Gradients of a loss by first states (worlds, nx), controls (worlds, nstep, nu), and first states of plugins.
+        """Return a loss's gradients: initial states (worlds, nx), controls (worlds, nstep, nu), initial plugin states.
 
-        Its derivatives by states and sensor data are (worlds, nstep + 1, nx), (worlds, nstep, nsensordata) or None.
+        Args:
+            by_states: derivatives of the loss with respect to states (worlds, nstep + 1, nx).
+            by_sensors: derivatives with respect to sensor data (worlds, nstep, nsensordata), or None.
         """
         m, nx = self.m, by_states.shape[-1]
         if self.nmemory:
@@ -197,7 +199,7 @@ class Recorded:
         return adjoint[:, :nx], controls, adjoint[:, nx : nx + m.npluginstate]
 
     def jacobians(self, sensors: bool) -> np.ndarray:
-        """The Jacobians of all steps, (worlds, nstep, nx or nx + nsensordata, nx + nu)."""
+        """Return the Jacobians of all steps (worlds, nstep, nx or nx + nsensordata, nx + nu)."""
         m = self.m
         nx, sensed = 2 * m.nv + m.na, sensors and m.nsensordata > 0
         found = np.zeros((self.worlds, self.nstep, nx + (m.nsensordata if sensed else 0), nx + m.nu))
@@ -206,9 +208,10 @@ class Recorded:
         return found
 
     def sensitivities(self, by: str | By) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-        """Derivatives by what names refer to (`derive.inputs.named_inputs`), by name.
+        """Return the derivatives with respect to named inputs (`derive.inputs.named_inputs`), by name.
 
-        They are those of states, (worlds, nstep + 1, nx, ...), and of sensor data, (worlds, nstep, nsensordata, ...).
+        Each value is a pair: derivatives of states (worlds, nstep + 1, nx, ...), and of sensor data (worlds, nstep,
+        nsensordata, ...).
         """
         m, nx = self.m, 2 * self.m.nv + self.m.na
         with self._jacobian(m.nsensordata > 0) as jacobian:
@@ -240,7 +243,7 @@ class Recorded:
         }
 
     def _first_directions(self, inputs: Inputs) -> tuple[np.ndarray, np.ndarray]:
-        """Directions of the first state (nx, total), and of the controls of all steps (nu, total)."""
+        """Return directions of the initial state (nx, total), and of the controls of all steps (nu, total)."""
         m = self.m
         state = np.zeros((2 * m.nv + m.na + self.nmemory, inputs.total))
         control = np.zeros((m.nu, inputs.total))
