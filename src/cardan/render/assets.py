@@ -55,7 +55,7 @@ def packed(image: np.ndarray) -> np.ndarray:
 
 
 class Textures:
-    """Textures of a model: `texel` has all colours, `columns` has the other arrays of the assets, by name."""
+    """Textures of a model: `texel` contains the colours, `columns` the other arrays of textures by name."""
 
     def __init__(self, model: MjModel) -> None:
         self.model = model
@@ -116,7 +116,7 @@ used."""
 def distinct(*columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Find the distinct rows of integer columns.
 
-    Return the index of the first occurrence of each distinct row, and for each row the number of its distinct row.
+    Return the index of the first occurrence of each distinct row, and the index of each row among the distinct rows.
     """
     rows = len(columns[0])
     if all(np.array_equal(column, columns[0]) or not column.any() for column in columns[1:]):
@@ -227,7 +227,7 @@ class Assets:
         return np.concatenate([own, flat]), np.where(sharp, len(own) + np.arange(len(face))[:, None], number)
 
     def _add_hull(self, model: MjModel, mesh: int) -> int:
-        """Add the shape of a mesh's convex hull, with flat sides; if the mesh has no hull, return the mesh's shape."""
+        """Add the shape of a mesh's convex hull; return the shape's number. Without a hull, return the mesh's."""
         adr = int(model.mesh_graphadr[mesh])
         if adr < 0:
             return len(self.shapes) - 1
@@ -243,7 +243,7 @@ class Assets:
         return shapes.height_field(height, np.array(model.hfield_size[hfield], float))
 
     def _add_soft(self, model: MjModel) -> None:
-        """Allocate the faces of flexes and the skins; their values are copied from each scene."""
+        """Add shapes for the faces of flexes and for skins; `take_soft` copies the positions from a scene."""
         room = MjvScene(model, 0).flexfacenum
         self.flex_shape = [self._add(shapes.flat_faces(np.zeros((int(n), 3, 3)))) for n in room]
         self.skin_shape = []
@@ -260,7 +260,7 @@ class Assets:
         self.nsoft = len(self.flex_shape) + len(self.skin_shape)
 
     def take_soft(self, scene: MjvScene) -> None:
-        """Copy the faces of flexes and the skins of a scene."""
+        """Copy the faces of flexes and the vertices of skins from a scene to their shapes."""
         arrays = self.memory.arrays
         for flex, shape in enumerate(self.flex_shape):
             used, adr = int(scene.flexfaceused[flex]), int(scene.flexfaceadr[flex])
@@ -306,7 +306,7 @@ class Assets:
             self.memory.arrays[name][adr : adr + len(values)] = values
 
     def _attach(self) -> None:
-        """Concatenate all shapes in the arrays of the structure."""
+        """Concatenate the arrays of all shapes, and attach them to the structure that kernels see."""
         for name in Shape._fields:
             self.memory.attach(name, np.concatenate([getattr(shape, name) for shape in self.shapes]))
         for name in ("vert", "face", "edge"):

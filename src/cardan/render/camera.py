@@ -24,10 +24,11 @@ class View:
         perspective: whether the projection is perspective; else it is orthographic.
         near, far: distances of the clipping planes, m.
         focal: pixels per metre; in a perspective projection, at a distance of 1 m.
-        limit: (3,), largest visible nearness as a linear function: coefficients of pixel x, pixel y and 1.
-        flip: whether the world is mirrored.
-        mirror: geom in which the view is mirrored, or -1.
-        shadow: whether it is the view of a light.
+        limit: (3,), largest visible inverse depth as a linear function: coefficients of pixel x, pixel y and 1. In an
+            orthographic projection, `far` - depth replaces the inverse depth, here and in all kernels.
+        flip: whether the view shows a mirrored world.
+        mirror: geom that is the mirror, or -1.
+        shadow: whether the view is that of a light, for a shadow map.
     """
 
     rows: np.ndarray
@@ -73,7 +74,7 @@ def in_model(scene: MjvScene, camera: MjvGLCamera) -> MjvGLCamera:
 
 
 def length_of(vector: np.ndarray) -> float:
-    """Return the length of a vector, in a third of the time of NumPy's function."""
+    """Return the length of a vector, three times as fast as NumPy's function."""
     return sqrt(vector.dot(vector))
 
 
@@ -101,11 +102,12 @@ def make_view(
     far: float,
     shadow: bool = False,
 ) -> View:
-    """Make a view through a window. The few numbers are computed one by one, because calls of NumPy take longer.
+    """Make a view through a window.
 
     The axes (3, 3) are right, up and forward as rows. The edges of the window are left, right, lower and upper, m; in a
     perspective projection they are at a distance of 1 m. `size` is the size of the picture, pixels; `near` and `far`
-    are the distances of the clipping planes, m. Set `shadow` for the view of a light.
+    are the distances of the clipping planes, m. Set `shadow` for the view of a light. The few numbers are computed one
+    by one, because calls of NumPy take longer.
     """
     left, right, bottom, top = window
     width, height = size
@@ -143,7 +145,7 @@ def view_of(camera: MjvGLCamera, width: int, height: int) -> View:
 
 
 def mirrored(view: View, point: np.ndarray, normal: np.ndarray, geom: int) -> View:
-    """Make the view of the mirrored world, clipped at the mirror: a plane through a point, m, with a unit normal."""
+    """Make the view of the world reflected in the plane through `point`, m, with unit `normal`, and clipped there."""
     turn = np.eye(3) - 2.0 * np.outer(normal, normal)
     shift = 2.0 * normal * (normal @ point)
     matrix = np.block([[turn, shift[:, None]], [np.zeros((1, 3)), np.ones((1, 1))]])

@@ -1,4 +1,4 @@
-"""MjrContext: a renderer's buffers and its data of a model; functions that draw scenes into buffers."""
+"""MjrContext, which holds a renderer's buffers and the data of a model; functions that draw scenes into buffers."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def current_context() -> MjrContext:
 
 
 class MjrContext(VisualRecord):
-    """A renderer's data of a model: shapes, textures, fonts and buffers.
+    """Data that a renderer holds for a model: shapes, textures, fonts and buffers.
 
     Without arguments, all members are zero. No OpenGL and no window are needed; the window's buffer is in memory like
     the others. Any thread may use the context, but only one at a time.
@@ -276,10 +276,10 @@ def segment_colors(scene: MjvScene, segment: np.ndarray, by_number: bool) -> np.
 
 
 def colors_of_numbers(segid: np.ndarray, by_number: bool) -> np.ndarray:
-    """Colours of segments, (n, 3) uint8, by their numbers `segid`, (n,); black for -1.
+    """Return the colours (n, 3), uint8, of segments with the numbers `segid`, (n,); the colour of -1 is black.
 
-    With `by_number`, the bytes of the number plus 1 are the colour, red the lowest byte. Otherwise segments get easily
-    distinguished colours.
+    With `by_number`, the bytes of the number plus 1 are the colour; the lowest byte is red. Otherwise, segments get
+    easily distinguished colours.
     """
     segid = segid.astype(np.int64)
     if by_number:

@@ -124,7 +124,7 @@ def _draw_grid(canvas: Canvas, fig: MjvFigure, pane: Box, ranges: np.ndarray, fo
 
 
 def _draw_lines(canvas: Canvas, fig: MjvFigure, pane: Box, ranges: np.ndarray) -> None:
-    """Draw the lines, and the vertical line of a selection."""
+    """Draw the lines, and a vertical line that marks the selection."""
     from PIL import Image, ImageDraw
 
     left, bottom, width, height = pane

@@ -125,7 +125,7 @@ class Frame:
         return self._picture("segment")
 
     def room(self, name: str, length: int) -> np.ndarray:
-        """Return an array of at least a length; a new one is allocated only if the old one is too short."""
+        """Return the array `name` with at least `length` rows; allocate a new one only if the old one does not fit."""
         array, field = self.memory.arrays.get(name), self.memory.struct.by_name[name]
         inner = tuple(self.get("ncolor") if size == "ncolor" else int(size) for size in field.inner)
         if array is None or len(array) < length or array.shape[1:] != inner:
@@ -156,7 +156,7 @@ class Frame:
         camera: MjvGLCamera | None,
         out: np.ndarray | None = None,
     ) -> None:
-        """Draw the view of a camera: `colors`, or `depths` and `segments`, as the mode is `COLORS` or `DEPTHS`.
+        """Draw the view of a camera: `colors` in mode `COLORS`; `depths` and `segments` in mode `DEPTHS`.
 
         `nsample` is the number of samples per pixel, 1 or 4. Without a camera, the camera midway between the scene's
         eyes is used. `out` is a contiguous array for the colours, (height, width, 3) uint8, the highest row first.
@@ -230,7 +230,7 @@ class Frame:
             self.depths()[...] *= np.float32(scene.scale)  # distances in the room
 
     def _each(self, function: Callable[..., Any], first: int, second: int) -> None:
-        """Run a stage once for each pair of numbers below `first` and `second`."""
+        """Run a stage for all pairs of numbers, from 0 to `first` - 1 and from 0 to `second` - 1, on all workers."""
         self.crew.each(
             lambda part, _: self.call(function, part // second, part % second), first * second, self.most_workers
         )
@@ -246,7 +246,7 @@ class Frame:
         self.room("bin_tri", self.call(tiles.place_bins, lit))
 
     def _casters(self, lights: list[View]) -> tuple[object, ...] | None:
-        """Return the inputs of the shadow maps (lights and poses); None if there are soft bodies, or no shadow maps."""
+        """Return all inputs of the shadow maps (lights, poses); None if there are soft bodies or no shadow maps."""
         if not lights or self.get("nsoft"):
             return None
         n, arrays = self.get("ninst"), self.memory.arrays
@@ -256,7 +256,7 @@ class Frame:
         return (self.assets.uploads, *views, casting.tobytes(), *parts)
 
     def _fill(self, lit: int, layers: int) -> None:
-        """Draw shadow maps, and list the triangles of each tile of the views that are drawn by tiles."""
+        """Draw the shadow maps of `layers` lights, and list the triangles of each tile of the first `lit` views."""
         most, triangles, bands = self.most_workers, self.get("ntri"), 0
         if layers:
             parts = 1 if most == 1 else BANDS * most
@@ -306,7 +306,7 @@ class Frame:
         return assets.haze if flag_of(scene, "HAZE") else 0.0
 
     def _put_geoms(self, scene: MjvScene) -> None:
-        """Store the geoms of a scene; transparent geoms are last, sorted by decreasing distance."""
+        """Copy the geoms of a scene; transparent geoms are drawn last, in the order of decreasing distance."""
         n = scene.ngeom
         if self.geoms is not scene.geom_values:
             self.geoms = scene.geom_values
@@ -340,7 +340,7 @@ class Frame:
             self.assets.take_soft(scene)
 
     def _mirror_views(self, scene: MjvScene, view: View) -> list[View]:
-        """Return the view in the mirror of a scene, if there is one.
+        """Return a list with the view in the scene's mirror, or an empty list if there is no mirror.
 
         The mirror is the upper side of the first box that reflects, or the first plane that reflects and is seen from
         above. A scene has at most one mirror, as in the reference.
@@ -453,7 +453,7 @@ class Frame:
 
 
 def _mirrors_among(scene: MjvScene, candidates: np.ndarray, view: View) -> list[View]:
-    """Return the view in the mirror, if there is one, among the reflecting planes and boxes of a scene."""
+    """Return a list with the view in the mirror among the reflecting geoms `candidates`, or an empty list."""
     geoms = scene.geom_values
     for geom in candidates:
         normal = geoms["mat"][geom][:, 2].astype(float)

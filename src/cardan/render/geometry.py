@@ -23,9 +23,9 @@ NEAR_MARGIN = 1.001
 LEFT, RIGHT, BELOW, ABOVE, TOO_NEAR, TOO_FAR = 1, 2, 4, 8, 16, 32
 """Bits for the sides of a view beyond which a vertex may be."""
 FEW_ROWS = 2
-"""Number of rows of pixels up to which a test whether a triangle covers a sample pays off."""
+"""Largest number of rows of a triangle for which it pays to test whether the triangle covers any sample."""
 OUTSIDE = 1e-4
-"""Distance of a sample from an edge, pixels, above which single precision reliably finds the side of the sample."""
+"""Distance of a sample from an edge, pixels, above which single precision reliably finds on which side it is."""
 INSIDE, NOT_INSIDE = int32(1), int32(0)
 
 
@@ -68,7 +68,7 @@ def is_hidden(a: Assets, f: Frame, view: int, inst: int) -> bool:
 
 @kernel
 def find_pixel(f: Frame, view: int, v: int) -> None:
-    """Store the sides of the view beyond which a vertex is and, unless it is too near, its position in the picture."""
+    """Store the sides of the view beyond which a vertex is, and its position in the picture unless it is too near."""
     x, y, w, depth = f.vert_clip[v, 0], f.vert_clip[v, 1], f.vert_clip[v, 2], f.vert_clip[v, 3]
     near = f.view_near[view]
     beyond = (LEFT if x < 0.0 else 0) | (BELOW if y < 0.0 else 0) | (TOO_NEAR if depth < near else 0)
@@ -87,7 +87,7 @@ def clamped(value: float, last: int) -> int:
 
 @kernel
 def bound_triangle(f: Frame, view: int, tri: int, v0: int, v1: int, v2: int) -> bool:
-    """Store the range of pixels that a triangle may cover; return False if it lies between samples and covers none."""
+    """Store the range of pixels that a triangle may cover; return False if this range contains no sample."""
     width, height = f.view_width[view], f.view_height[view]
     first_x, last_x, first_y, last_y = 0, int(width), 0, int(height)
     near = (f.vert_beyond[v0] | f.vert_beyond[v1] | f.vert_beyond[v2]) & TOO_NEAR
@@ -127,7 +127,11 @@ def set_edge(f: Frame, tri: int, k: int, v: int, w: int) -> None:
 
 @kernel
 def nearness(f: Frame, view: int, v: int) -> float:
-    """Return the nearness of a vertex times w. Nearness increases towards the camera and is linear in the picture."""
+    """Return the inverse depth of a vertex, times w: 1 in a perspective view.
+
+    In an orthographic view, far - depth replaces the inverse depth. Both increase towards the camera and are linear in
+    the picture.
+    """
     if f.view_perspective[view]:
         return 1.0
     return f.view_far[view] - f.vert_clip[v, 3]
@@ -135,9 +139,9 @@ def nearness(f: Frame, view: int, v: int) -> float:
 
 @kernel
 def edge_near(f: Frame, tri: int, k: int, x: int, y: int) -> tuple[float, float, float, float]:
-    """Return an edge function, from a pixel's lower left corner on, and its least value for samples inside.
+    """Return an edge function relative to a pixel's lower left corner, and its least value for samples inside.
 
-    The value has a margin: when triangles are filled, samples are tested relative to another origin.
+    The least value has a margin: when triangles are filled, samples are tested relative to another origin.
     """
     a, b = f.tri_edge[tri, 3 * k], f.tri_edge[tri, 3 * k + 1]
     least = -OUTSIDE * (abs(a) + abs(b))
@@ -168,7 +172,7 @@ def covers_sample(f: Frame, tri: int) -> bool:
 
 @kernel
 def set_up_triangle(f: Frame, view: int, inst: int, tri: int, v0: int, v1: int, v2: int, cull: bool) -> bool:
-    """Compute the data with which a triangle is filled; return False if it is invisible."""
+    """Compute the data for filling a triangle; return False if the triangle is invisible. `cull` hides back faces."""
     if f.vert_beyond[v0] & f.vert_beyond[v1] & f.vert_beyond[v2]:  # all vertices are beyond the same side
         return False
     set_edge(f, tri, 0, v1, v2)
@@ -204,7 +208,7 @@ def set_up_triangle(f: Frame, view: int, inst: int, tri: int, v0: int, v1: int, 
 
 @kernel
 def copy_vertex(f: Frame, source: int, target: int, dx: float, dy: float) -> None:
-    """Copy a vertex, moved by some pixels."""
+    """Copy a vertex, moved by `dx` and `dy` pixels."""
     w = f.vert_clip[source, 2]
     f.vert_clip[target, 0] = f.vert_clip[source, 0] + dx * w
     f.vert_clip[target, 1] = f.vert_clip[source, 1] + dy * w
@@ -219,7 +223,7 @@ def copy_vertex(f: Frame, source: int, target: int, dx: float, dy: float) -> Non
 
 @kernel
 def move_to_near(f: Frame, view: int, v: int, w: int) -> bool:
-    """Clip vertex `v` at the near plane along the line to `w`; return False if both are too near."""
+    """Move vertex `v`, if it is too near, towards `w` to the near plane; return False if both are too near."""
     near = f.view_near[view] * NEAR_MARGIN
     z0, z1 = f.vert_clip[v, 3], f.vert_clip[w, 3]
     if z0 >= near:
@@ -269,7 +273,7 @@ def faces_camera(a: Assets, f: Frame, view: int, inst: int, vertex: int) -> bool
 
 @kernel
 def set_up_faces(a: Assets, f: Frame, view: int, inst: int, vertex: int, first: int) -> int:
-    """Set up the visible triangles of an instance, and mark their vertices for lighting; return their number."""
+    """Set up an instance's visible triangles, mark their vertices for lighting, and return the number of triangles."""
     shape = f.inst_shape[inst]
     # transparent instances are also seen from inside, except skins and meshes
     one_sided = not f.inst_blend[inst] or f.geom_type[f.inst_geom[inst]] in (GEOM_SKIN, GEOM_MESH)
@@ -291,7 +295,7 @@ def set_up_faces(a: Assets, f: Frame, view: int, inst: int, vertex: int, first: 
 
 @kernel
 def set_up_instance(a: Assets, f: Frame, view: int, share: int, inst: int) -> None:
-    """Set up the visible triangles of an instance in a view, if it is visible, and count them for each tile."""
+    """If an instance is visible in a view, set up its visible triangles, and count them for each tile."""
     total = f.view_instadr[view] + inst
     if f.inst_trinum[total] == 0:
         return
@@ -318,7 +322,7 @@ def set_up_instance(a: Assets, f: Frame, view: int, share: int, inst: int) -> No
         f.inst_trinum[total] = set_up_faces(a, f, view, inst, vertex, first)
         if f.inst_parts[inst] == 1:
             color_part(a, f, view, share, inst)
-    if f.view_shadow[view]:  # shadow maps have no tiles
+    if f.view_shadow[view]:
         # the pixels that the triangles may cover; shadow maps have no tiles
         x0, x1, y0, y1 = f.view_width[view], -1, f.view_height[view], -1
         for tri in range(first, first + f.inst_trinum[total]):
@@ -334,7 +338,7 @@ def set_up_instance(a: Assets, f: Frame, view: int, share: int, inst: int) -> No
 
 @kernel
 def casts_shadow(f: Frame, inst: int) -> bool:
-    """Whether an instance is part of shadow maps: surfaces are, unless their geom casts no shadow."""
+    """Whether an instance is drawn into shadow maps: it is a surface, and its geom casts shadows."""
     return f.inst_line[inst] <= 0.0 and f.scene_i[f.inst_geom[inst], IS_TRANSPARENT] & CASTS_SHADOW != 0
 
 

@@ -1,4 +1,4 @@
-"""Colours of planes: they are computed at the nodes of a grid, when a pixel first needs a node.
+"""Colours of planes, computed at the nodes of a grid when a pixel first needs a node.
 
 A plane has grid lines at multiples of its cell size from its centre, and at its edges (spec: XML reference, geom/size).
 An infinite plane has forty thousand nodes, of which a picture shows few.
@@ -34,7 +34,7 @@ def first_node(f: Frame, view: int, inst: int, worker: int) -> int:
 
 @kernel
 def need_node(f: Frame, view: int, inst: int, worker: int, first: int, number: int, count: int) -> int:
-    """Add a node of a plane, numbered row by row, to the `count` nodes that are lit together; return the new count."""
+    """Add node `number` (counted row by row) of a plane to `count` nodes to be lit together; return the new count."""
     f.node_epoch[first + number] = f.epoch
     if count == MOST_LIT:
         light_vertices(f, view, f.inst_geom[inst], worker, count)
@@ -49,14 +49,14 @@ def need_node(f: Frame, view: int, inst: int, worker: int, first: int, number: i
 
 @kernel
 def nodes_of(cell: int, width: int) -> tuple[int, int, int]:
-    """Return the nodes of a triangle in a cell: the corner opposite to the diagonal, and both ends of the diagonal."""
+    """Return the nodes of triangle `cell` in a grid: the corner opposite the diagonal, and the diagonal's ends."""
     right, up = cell // 2 + 1, cell // 2 + width
     return (right - 1 if cell % 2 == 0 else up + 1, right, up)
 
 
 @kernel
 def fill_up(f: Frame, view: int, inst: int, worker: int, first: int, count: int) -> int:
-    """Add neighbours, most of which the next rows need, to the nodes that are lit together; return the new count."""
+    """Add neighbours of the nodes to be lit together, because the next rows need most of them; return the new count."""
     width, height = 2 * f.inst_cells[inst, 0] + 1, 2 * f.inst_cells[inst, 1] + 1
     lit = count
     for k in range(count):
@@ -118,7 +118,7 @@ def color_of(f: Frame, v: int, channel: int) -> tuple[float, float, float, float
 def blend_cell(
     f: Frame, colors: Array2, target: int, run: int, count: int, layer: int, nodes: tuple[int, int, int]
 ) -> None:
-    """Interpolate the colours due to one light in a triangle of a cell, into the rows of `colors` from `target` on."""
+    """Interpolate the colours due to one light in a triangle of a cell; store them in `colors` from row `target` on."""
     r0, g0, b0, o0 = color_of(f, nodes[0], 4 * layer)
     r1, g1, b1, o1 = color_of(f, nodes[1], 4 * layer)
     r2, g2, b2, o2 = color_of(f, nodes[2], 4 * layer)
@@ -133,11 +133,11 @@ def blend_cell(
 
 @kernel
 def grid_run(f: Frame, view: int, inst: int, worker: int, count: int) -> None:
-    """Compute the colours of a run of `count` pixels of a plane, whose coordinates, m, are in `run_s` and `run_t`.
+    """Compute the colours of a run of `count` pixels of a plane. Their coordinates, m, are in `run_s` and `run_t`.
 
     The plane is instance `inst` in view `view`, and the run is that of worker `worker`. The diagonal divides each cell
-    into two triangles. The first triangle has twice the number of the cell's first node; the second triangle has the
-    next number.
+    into two triangles. The first triangle has twice the number of the cell's lower left node; the second triangle has
+    the next number.
     """
     run = worker * TILE_WIDTH
     size_x, size_y = single(f.inst_cell[inst, 0]), single(f.inst_cell[inst, 1])

@@ -15,7 +15,7 @@ from cardan.render.kernels import picture_stage
 from cardan.visual import append as word
 
 BACK_OPACITY = 0.3
-"""Opacity of each of the two layers in which the back of a plane is drawn."""
+"""Opacity of each of the two layers in which the back of a plane is drawn, relative to the opacity of the plane."""
 NONE = -1
 PART_FACES = 4096
 """Approximate largest number of triangles of an instance."""
@@ -23,7 +23,7 @@ PART_FACES = 4096
 
 @kernel
 def take_material(a: Assets, f: Frame, geom: int) -> None:
-    """Copy the appearance of a geom."""
+    """Copy the appearance of a geom from the scene to the picture, and find out whether the geom is transparent."""
     tex = f.scene_i[geom, word.TEXID]
     f.geom_texid[geom] = tex if 0 <= tex < len(a.tex_type) else NONE
     f.geom_texuniform[geom] = f.scene_i[geom, word.TEXUNIFORM]
@@ -53,7 +53,7 @@ def take_material(a: Assets, f: Frame, geom: int) -> None:
 
 @kernel
 def take_place(a: Assets, f: Frame, geom: int) -> None:
-    """Copy the pose of a geom, and its shape."""
+    """Copy the pose, size and shape of a geom from the scene to the picture."""
     kind = f.scene_i[geom, word.TYPE]
     soft = kind in (codes.GEOM_FLEX, codes.GEOM_SKIN)
     f.geom_type[geom] = kind
@@ -157,7 +157,7 @@ MOST_CELLS = 200
 
 @kernel
 def detail(a: Assets, f: Frame, geom: int, radius: float) -> int:
-    """Return the coarsest level of detail at which circles of a radius (m) look round."""
+    """Return the coarsest level of detail at which a geom's circles of a given `radius`, m, look round."""
     distance = project(f, 0, 3, (f.geom_pos[geom, 0], f.geom_pos[geom, 1], f.geom_pos[geom, 2]))
     if f.view_perspective[0] and distance < 4.0 * radius:
         return 0
@@ -205,7 +205,8 @@ def add_instance(a: Assets, f: Frame, geom: int, shape: int, sx: float, sy: floa
 def add_parts(a: Assets, f: Frame, geom: int, shape: int) -> None:
     """Append a shape of a geom.
 
-    A large shape becomes several instances that share vertices, so that threads share the work.
+    The triangles of a large shape are divided among several instances that share vertices, so that threads share the
+    work.
     """
     faces, nvert, ntri = a.shape_facenum[shape], f.nvert, f.ntri
     parts = 1 if f.wireframe else faces // PART_FACES + 1
@@ -220,7 +221,7 @@ def add_parts(a: Assets, f: Frame, geom: int, shape: int) -> None:
 
 @kernel
 def add_plane(a: Assets, f: Frame, geom: int) -> None:
-    """Append a plane with its grid. Cells are twice the third size, or a hundredth of an infinite plane's reach."""
+    """Append a plane with its grid. A cell is twice the third size, or 1/100 of the half size of an infinite plane."""
     reach = a.plane_reach
     if f.geom_texid[geom] >= 0:  # plus one repetition of its texture
         reach += 2.0 / max(min(f.geom_texrepeat[geom, 0], f.geom_texrepeat[geom, 1]), 1e-3)
@@ -241,14 +242,14 @@ def add_plane(a: Assets, f: Frame, geom: int) -> None:
 
 @kernel
 def shift_instance(f: Frame, inst: int, z: float) -> None:
-    """Move an instance along the z axis of its geom."""
+    """Move an instance by `z`, m, along the z axis of its geom."""
     for k in range(3):
         f.inst_pose[inst, 9 + k] += z * f.inst_pose[inst, 3 * k + 2]
 
 
 @kernel
 def add_arrow_head(a: Assets, f: Frame, geom: int, width: float, length: float, z: float, sign: float) -> None:
-    """Append a cone with its base at height `z`, up (`sign` 1) or down (-1) along the geom's axis."""
+    """Append a cone with its base at height `z`, m; it points up (`sign` 1) or down (-1) along the geom's z axis."""
     sx, sy = width * f.geom_size[geom, 0], width * f.geom_size[geom, 1]
     level = detail(a, f, geom, max(sx, sy))
     shift_instance(f, add_instance(a, f, geom, a.builtin[CONE, level], sign * sx, sy, sign * length, 0.0), z)
@@ -257,7 +258,7 @@ def add_arrow_head(a: Assets, f: Frame, geom: int, width: float, length: float, 
 
 @kernel
 def add_arrow(a: Assets, f: Frame, geom: int, width: float, both: bool) -> None:
-    """Append an arrow: a cylinder, and a cone at one end or at both."""
+    """Append an arrow: a cylinder, and a cone at its upper end or at both ends; `width` scales the cone's radius."""
     length = ARROW_SHARE * f.geom_size[geom, 2]
     head = HEAD_SHARE * length
     top = length - head
@@ -307,7 +308,7 @@ def add_flex_parts(a: Assets, f: Frame, geom: int, flex: int) -> None:
 
 @kernel
 def add_line(a: Assets, f: Frame, geom: int, kind: int) -> None:
-    """Append a line, whose first size is its width in pixels, or a line box."""
+    """Append a line or a line box. The first size of a line is its width in pixels."""
     sx, sy, sz = f.geom_size[geom, 0], f.geom_size[geom, 1], f.geom_size[geom, 2]
     if kind == codes.GEOM_LINE:
         inst = add_instance(a, f, geom, a.builtin[LINE, 0], 1.0, 1.0, sz, 0.0)

@@ -1,4 +1,4 @@
-"""32-bit numbers in kernels: a vector register holds twice as many of them as 64-bit numbers.
+"""32-bit numbers for kernels. A vector register holds twice as many 32-bit numbers as 64-bit numbers.
 
 ``single(x)`` rounds a number to single precision, and ``int32(x)`` converts it to a 32-bit integer; sums and products
 of such numbers have the same type. For type checkers they are ordinary numbers.
@@ -29,6 +29,7 @@ HALF = single(0.5)
 ONE = single(1.0)
 TWO = single(2.0)
 picture_stage = native_over("Assets", "Frame", side_by_side=True)
-"""Decorator of a kernel of ``(a, f, i, j)`` that `call` runs natively."""
+"""Decorator for kernels with the arguments ``(a, f, i, j)``: assets, picture and two integers. `call` runs them
+natively."""
 
 __all__ = ["HALF", "ONE", "TWO", "ZERO", "call", "int32", "picture_stage", "single"]

@@ -20,25 +20,29 @@ from cardan.visual.cameras import AMBIENT, ATTENUATION, BYTES, CUTOFF, DIFFUSE, 
 SMALL = single(1e-30)
 MOST_SHININESS = single(128.0)
 DARK = single(12.0)
-"""Limit of p (1 - cosine) above which no highlight is visible: cosine^p is less than exp(-p (1 - cosine))."""
+"""Limit of p (1 - c) above which a highlight c^p is invisible, because c^p is less than exp(-p (1 - c)); c is a cosine,
+and p is the shininess."""
 MOST_LIT = 16
 """Number of vertices that are lit together."""
 PLACE, NORMAL, EYE, LIGHT, SUM, COLOR = (3 * MOST_LIT * k for k in range(6))
-"""First of three rows each: positions in the world frame, normals, directions to the camera and to a light; colours due
-to all lights without shadows, and due to one light."""
+"""Index of the first of three rows each: positions in the world frame, normals, directions to the camera, directions to
+a light; colours due to all lights without shadows, and due to one light."""
 SHARE, COSINE, ALONG, HALF, FACTOR, POWER = (3 * MOST_LIT * 6 + MOST_LIT * k for k in range(6))
-"""Rows: fraction of a light that arrives; cosines of its direction to the normal and to the light's axis; cosine
-between normal and half vector; bases and results of powers."""
+"""Index of each row: fraction of a light that arrives; cosines of the light's direction to the normal and to the
+light's axis; cosine between normal and half vector; bases and results of powers."""
 LIT_NUMBERS = 3 * MOST_LIT * 6 + MOST_LIT * 6
-"""Numbers in a table of all these rows."""
+"""Number of entries in a table with all rows above."""
 DULL, SHINES = int32(0), int32(1)
 FIRST, SECOND, THIRD = 0, MOST_LIT, 2 * MOST_LIT
-"""Offsets of the coordinates of a position or direction among its rows."""
+"""Offsets of the rows x, y and z from the first row of a position or direction."""
 
 
 @kernel
 def raise_factors(f: Frame, at: int, exponent: float) -> None:
-    """Store powers (exponent >= 0) of the row `FACTOR` in `POWER`, by repeated squaring (Knuth, volume 2, 4.6.3)."""
+    """Raise the numbers in row `FACTOR` to a power >= 0, and store the results in row `POWER`.
+
+    Integer powers are computed by repeated squaring, which overwrites row `FACTOR` (Knuth, volume 2, section 4.6.3).
+    """
     whole = int(exponent)
     if whole != exponent:
         for i in range(at, at + MOST_LIT):
@@ -65,7 +69,7 @@ def unit(x: float, y: float, z: float) -> tuple[float, float, float, float]:
 
 @kernel
 def face_light(f: Frame, light: int, at: int) -> None:
-    """Compute unit vectors from vertices to a light, the fraction of light that arrives, and cosines to its axis."""
+    """Compute the unit vectors from vertices to a light, the light's attenuation, and cosines to its cone's axis."""
     ax, ay, az = f.light_dir[light, 0], f.light_dir[light, 1], f.light_dir[light, 2]
     if f.light_directional[light]:
         for i in range(at, at + MOST_LIT):
@@ -89,7 +93,7 @@ def face_light(f: Frame, light: int, at: int) -> None:
 
 @kernel
 def fall_off(f: Frame, light: int, at: int) -> None:
-    """Reduce the arriving fraction of a light from the axis of its cone outwards; set it to 0 outside the cone."""
+    """Reduce the fraction of a light that arrives away from its cone's axis; set the fraction to 0 outside the cone."""
     cutoff, exponent = f.light_cutoff[light], f.light_exponent[light]
     if f.light_directional[light] or cutoff <= -ONE:
         return
@@ -105,7 +109,7 @@ def fall_off(f: Frame, light: int, at: int) -> None:
 
 @kernel
 def find_cosines(f: Frame, at: int, power: float) -> bool:
-    """Compute cosines between normals, directions to a light and half vectors; return whether there are highlights."""
+    """Compute cosines of a light's direction and the half vector to the normals; return whether any vertex shines."""
     shines = DULL
     for i in range(at, at + MOST_LIT):
         nx, ny, nz = f.lit[i + NORMAL + FIRST], f.lit[i + NORMAL + SECOND], f.lit[i + NORMAL + THIRD]
@@ -122,7 +126,7 @@ def find_cosines(f: Frame, at: int, power: float) -> bool:
 
 @kernel
 def add_light(f: Frame, geom: int, light: int, channel: int, color: float, at: int) -> None:
-    """Store one channel (red, green or blue) of the colours due to a light in `COLOR`; `color` is the geom's."""
+    """Store one channel of the colours due to a light in rows `COLOR`; `color` is this channel of the geom's colour."""
     row = channel * MOST_LIT
     ambient, diffuse = f.light_ambient[light, channel] * color, f.light_diffuse[light, channel] * color
     specular = f.geom_specular[geom] * f.light_specular[light, channel]
@@ -135,7 +139,10 @@ def add_light(f: Frame, geom: int, light: int, channel: int, color: float, at: i
 
 @kernel
 def put_colors(f: Frame, row: int, channel: int, table: int, count: int) -> None:
-    """Copy a channel of colours from a row to the vertices, clamped to 1 (section 2.14.6, "Clamping or masking")."""
+    """Copy the colours of `count` vertices, clamped to 1, from three rows of a table to `vert_color`.
+
+    The first row is `row`, the first column `channel` (section 2.14.6, "Clamping or masking").
+    """
     at = table * LIT_NUMBERS + row
     for k in range(count):
         i = at + k
@@ -147,7 +154,7 @@ def put_colors(f: Frame, row: int, channel: int, table: int, count: int) -> None
 
 @kernel
 def light_vertices(f: Frame, view: int, geom: int, table: int, count: int) -> None:
-    """Compute colours of vertices of a geom: the sum of all lights without shadows, then each light with shadows.
+    """Compute the colours of vertices of a geom due to all lights without shadows, and due to each light with shadows.
 
     `table` is the index of the table in `lit` that contains the positions and normals of `count` vertices; `lit_vert`
     contains the vertex indices.
@@ -192,10 +199,10 @@ def light_vertices(f: Frame, view: int, geom: int, table: int, count: int) -> No
 
 
 WIDEST = 160.0
-"""Cone angle from which on a light casts no shadows, degrees."""
+"""Angle of a light's view, degrees, at or above which the light casts no shadows."""
 DEGREE = pi / 180.0
 NO_CONE = 180.0
-"""Cone angle from which on a light shines in all directions, degrees."""
+"""Cutoff angle, degrees, at or above which a light shines in all directions."""
 NO_LENGTH = 1e-12
 DIRECTIONAL_SHIFT, A_BYTE = 8, 255
 """Position (bits) and mask of the flag for parallel rays in a light's word of flags."""
@@ -203,7 +210,7 @@ DIRECTIONAL_SHIFT, A_BYTE = 8, 255
 
 @kernel
 def wide(f: Frame, light: int, word: int) -> float:
-    """Return a number of a light in double precision, to which ``float`` does not convert in compiled code."""
+    """Return word `word` of a light in double precision; in compiled code, ``float`` alone does not convert to it."""
     return 1.0 * float(f.scene_light_f[light, word])
 
 
@@ -234,10 +241,10 @@ def take_lights(a: Assets, f: Frame, i: int, j: int) -> int:
 def shadow_view(
     scene: MjvScene, light: int, clip: float, scale: float, near: float, far: float, size: int
 ) -> View | None:
-    """Make the view of a light with shadows; None if it casts none, or its cone is too wide.
+    """Make a light's view for its shadow map; return None if the light casts no shadows, or its cone is too wide.
 
     `clip` is half the width of the view of directional lights, m; `scale` is the fraction of the cone that the views of
-    other lights show. `near`, `far` and `size` are the distances of the planes, m, and the size of the map, pixels.
+    other lights show. `near` and `far` are the distances of the clipping planes, m; the map has `size` x `size` pixels.
     """
     values = scene.light_values[light]
     if not values["castshadow"] or values["headlight"]:
@@ -258,7 +265,7 @@ def shadow_view(
 
 
 def light_lines(light: View, view: View) -> np.ndarray:
-    """Return, for each row of a light's matrix, its products with `base` and `ray` of a view, (24,)."""
+    """Multiply each row of a light's matrix by `base` and `ray` of a view; return all products, (24,)."""
     turn = light.rows[:, :3]
     base = turn @ view.base
     base[:, 0] += light.rows[:, 3]

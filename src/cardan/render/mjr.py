@@ -58,7 +58,7 @@ def _is_big(font: object) -> bool:
 
 
 def _typed(function: Callable[P, R]) -> Callable[P, R]:
-    """Decorator that raises TypeError for arguments that are not of the annotated structures or not text."""
+    """Decorator that raises TypeError if an argument is not of its annotated class (one of `CLASSES`)."""
     parameters = enumerate(function.__annotations__.items())
     kinds = [(k, name, CLASSES[kind]) for k, (name, kind) in parameters if kind in CLASSES]
 
@@ -122,7 +122,7 @@ def mjr_readPixels(rgb: np.ndarray | None, depth: np.ndarray | None, viewport: M
 
 @_typed
 def mjr_drawPixels(rgb: np.ndarray | None, depth: np.ndarray | None, viewport: MjrRect, con: MjrContext) -> None:
-    """Copy pixels into the current buffer, the lowest row first; arrays as for `mjr_readPixels`."""
+    """Copy pixels into the current buffer, the lowest row first; the arrays are those of `mjr_readPixels`."""
     colors, depths = _checked("rgb", rgb, np.uint8, viewport, 3), _checked("depth", depth, np.float32, viewport)
     canvas = con.canvas()
     here, inside = canvas.part(viewport.left, viewport.bottom, viewport.width, viewport.height)
@@ -134,14 +134,14 @@ def mjr_drawPixels(rgb: np.ndarray | None, depth: np.ndarray | None, viewport: M
 
 @_typed
 def mjr_setBuffer(framebuffer: int, con: MjrContext) -> None:
-    """Choose the current buffer (mjtFramebuffer), which receives all drawings."""
+    """Set the current buffer (mjtFramebuffer), into which all functions draw."""
     con.canvas_table()
     con.set_buffer(_number(framebuffer))
 
 
 @_typed
 def mjr_restoreBuffer(con: MjrContext) -> None:
-    """Draw into `con.currentBuffer` again, after an auxiliary buffer."""
+    """Make all functions draw into `con.currentBuffer` again, and no longer into an auxiliary buffer."""
     con.canvas_table()
     con.restore()
 
@@ -167,7 +167,7 @@ def mjr_addAux(index: int, width: int, height: int, samples: int, con: MjrContex
 
 @_typed
 def mjr_setAux(index: int, con: MjrContext) -> None:
-    """Draw into an auxiliary buffer until `mjr_restoreBuffer`."""
+    """Make all functions draw into an auxiliary buffer, until `mjr_restoreBuffer` is called."""
     con.__dict__["target"] = con.aux_canvas(index)
 
 
@@ -187,7 +187,7 @@ def _copy(source: Canvas, src: MjrRect, target: Canvas, dst: MjrRect, color: boo
 
 @_typed
 def mjr_blitBuffer(src: MjrRect, dst: MjrRect, flg_color: int, flg_depth: int, con: MjrContext) -> None:
-    """Copy a rectangle of the current buffer to a rectangle of the other one: window or offscreen buffer."""
+    """Copy a rectangle between window and offscreen buffer: from the current buffer to the other one."""
     _copy(con.canvas(), src, con.canvases[1 - con.currentBuffer], dst, bool(flg_color), bool(flg_depth))
 
 
@@ -207,13 +207,13 @@ def mjr_maxViewport(con: MjrContext) -> MjrRect:
 
 @_typed
 def mjr_rectangle(viewport: MjrRect, r: float, g: float, b: float, a: float) -> None:
-    """Draw a rectangle of one colour into the buffer that this thread chose last."""
+    """Draw a rectangle of one colour into the buffer of this thread's context (see `current_context`)."""
     current_context().canvas().fill(viewport.left, viewport.bottom, viewport.width, viewport.height, (r, g, b, a))
 
 
 @_typed
 def mjr_text(font: int, txt: str, con: MjrContext, x: float, y: float, r: float, g: float, b: float) -> None:
-    """Write text; x and y are fractions of the width and height of the current buffer."""
+    """Write text at (x, y), fractions of the width and height of the current buffer, in the colour (r, g, b)."""
     canvas = con.canvas()
     con.fonts.draw(canvas, txt, round(x * canvas.width), round(y * canvas.height), (r, g, b), _is_big(font))
 

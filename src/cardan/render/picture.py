@@ -1,4 +1,4 @@
-"""Conversion of the triangles of a tile to its pixels."""
+"""Drawing of tiles: find visible triangles, shade and blend them, and store the pixels in the picture."""
 
 from __future__ import annotations
 
@@ -23,39 +23,39 @@ MIXED = -2
 WHITE = single(255.0)
 QUARTER = single(0.25)
 MARGIN = 1e-5
-"""Relative difference of nearness above which single precision reliably finds the nearer triangle."""
+"""Relative difference of inverse depths above which single precision reliably finds the nearer triangle."""
 
 
 @kernel
 def samples_of(f: Frame, view: int, worker: int) -> int:
-    """Return the first sample of the tile of a `worker` in view number `view`.
+    """Return the address of the first sample of a worker's tile in a view.
 
-    Mirrors share one set of samples, the camera (view 0) has another.
+    The camera (view 0) has one set of samples; all mirrors share another.
     """
     return (2 * worker + (1 if view > 0 else 0)) * f.nsample * TILE
 
 
 @kernel
 def pixels_of(f: Frame, view: int, worker: int) -> int:
-    """Return the first pixel of the worker's tile in the view of the camera or of a mirror."""
+    """Return the address of the first pixel of a worker's tile in the view of the camera or of a mirror."""
     return (worker * (1 + f.nmirror) + view) * TILE
 
 
 @kernel
 def farthest(f: Frame, view: int) -> float:
-    """Nearness of the far plane."""
+    """Return the inverse depth of the far plane; 0 in an orthographic view (see `View.limit`)."""
     return 1.0 / f.view_far[view] if f.view_perspective[view] else 0.0
 
 
 @kernel
 def sky_hides(f: Frame, view: int) -> bool:
-    """Whether the sky hides all geoms beyond it."""
+    """Whether a view shows a sky, which hides all geoms beyond it."""
     return f.sky >= 0 and f.mode == COLORS and f.view_perspective[view] != 0
 
 
 @kernel
 def ray_squares(f: Frame, view: int, x: float, y: float) -> tuple[float, float, float]:
-    """Return the coefficients of a ray's squared length for a depth of 1 m: a quadratic polynomial in pixel x."""
+    """Return the squared length of rays for a depth of 1 m: coefficients of a quadratic polynomial along a row."""
     square, double, step = 0.0, 0.0, 0.0
     first = ray_of(f, view, x, y)
     for c in range(3):
@@ -68,9 +68,9 @@ def ray_squares(f: Frame, view: int, x: float, y: float) -> tuple[float, float, 
 
 @kernel
 def nearest_sky(f: Frame, view: int, left: int, bottom: int) -> float:
-    """Return the largest nearness of the background in a tile.
+    """Return the largest inverse depth of the background in a tile.
 
-    It occurs at a corner, because ray lengths are convex.
+    It occurs at a corner, because the length of a ray for a depth of 1 m is a convex function of the pixel position.
     """
     most = farthest(f, view)
     if sky_hides(f, view):
@@ -82,7 +82,7 @@ def nearest_sky(f: Frame, view: int, left: int, bottom: int) -> float:
 
 @kernel
 def fills_tile(f: Frame, view: int, tri: int, left: int, bottom: int) -> bool:
-    """Whether a triangle that covers the tile is visible everywhere in it: it is neither too near nor too far."""
+    """Whether a triangle covers a tile and is visible everywhere in it: neither too near nor behind the background."""
     if part_of_tile(f, tri, left, bottom) != ALL:
         return False
     a, b = f.tri_near[tri, 0], f.tri_near[tri, 1]
@@ -96,7 +96,7 @@ def fills_tile(f: Frame, view: int, tri: int, left: int, bottom: int) -> bool:
 
 @kernel
 def only_triangle(f: Frame, view: int, tile: int, left: int, bottom: int) -> int:
-    """Return the content of a whole tile: a triangle or `NOTHING`; `MIXED` if there may be several."""
+    """Return the triangle that fills a tile alone; `NOTHING` if the tile is empty; `MIXED` in all other cases."""
     found = NOTHING
     for k in range(bin_begin(f, view, tile), bin_begin(f, view, tile + 1)):
         tri = f.bin_tri[k]
@@ -148,7 +148,7 @@ def find_keys(f: Frame, base: int, key: int) -> None:
 def color_batch(
     a: Assets, f: Frame, view: int, batch: Batch, worker: int, left: int, y: int, row: int, alone: bool
 ) -> None:
-    """Store the colours of a batch in the worker's `run_color`; `alone` as in `shade_batch`."""
+    """Store the colours of a batch in the worker's `run_color`; for `alone`, see `shade_batch`."""
     inst, mirror, count = batch
     if inst != NOTHING:
         shade_batch(a, f, view, inst, mirror, worker, left, y, row, count, alone)
@@ -175,7 +175,7 @@ def add_batch(a: Assets, f: Frame, view: int, batch: Batch, worker: int, left: i
 
 @kernel
 def take(a: Assets, f: Frame, view: int, tri: int, worker: int, left: int, y: int, x: int, count: int, at: int) -> None:
-    """Add adjacent pixels that show a triangle, or nothing, to the worker's batch, at entry `at`."""
+    """Add `count` pixels from `x` on that show a triangle, or `NOTHING`, to the worker's batch, from entry `at` on."""
     if tri == NOTHING:
         take_places(f, worker, x, count, at)
     else:
@@ -184,7 +184,7 @@ def take(a: Assets, f: Frame, view: int, tri: int, worker: int, left: int, y: in
 
 @kernel
 def batch_of(a: Assets, f: Frame, view: int, tri: int, count: int) -> Batch:
-    """Make a batch that begins with some pixels of a triangle, or of nothing."""
+    """Make a batch of `count` pixels that show triangle `tri`, or `NOTHING`."""
     if tri == NOTHING:
         return (NOTHING, False, count)
     return (f.tri_inst[tri], view == 0 and reflects(a, f, tri), count)
@@ -192,7 +192,7 @@ def batch_of(a: Assets, f: Frame, view: int, tri: int, count: int) -> Batch:
 
 @kernel
 def shown_share(f: Frame, samples: int, key: int, x: int, tri: int) -> float:
-    """Return the fraction of pixel `x` that shows a triangle, or nothing; `samples` and `key` are the row's first."""
+    """Return the fraction of pixel `x` that shows a triangle, or `NOTHING`; the row begins at `samples` and `key`."""
     number = f.run_key[key + x]
     if number != MIXED:
         return ONE if number == tri else ZERO
@@ -216,7 +216,7 @@ def color_from(
     columns: int,
     batch: Batch,
 ) -> Batch:
-    """Add adjacent pixels, from pixel `x` of a row on, that show one triangle, or nothing, to a batch.
+    """Add the adjacent pixels, from pixel `x` of a row on, that show triangle `tri`, or `NOTHING`, to a batch.
 
     Return the batch. If the pixels don't fit into the batch, it is drawn first, and a new batch begins. A pixel whose
     samples show several triangles gets the mean of their colours.
@@ -248,7 +248,7 @@ def color_from(
 
 @kernel
 def starts_at(f: Frame, samples: int, key: int, x: int, s: int, tri: int) -> bool:
-    """Whether the triangle of sample `s` is in none of the pixel's previous samples, nor in the pixel to the left."""
+    """Whether neither the samples before sample `s` of pixel `x` nor the pixel to the left show triangle `tri`."""
     for before in range(s):
         if f.tile_tri[samples + 4 * x + before] == tri:
             return False
@@ -310,7 +310,7 @@ def store_row(f: Frame, worker: int, left: int, y: int, columns: int) -> None:
 
 @kernel
 def shade_whole(a: Assets, f: Frame, view: int, tri: int, worker: int, left: int, bottom: int) -> None:
-    """Compute the colours of a tile with at most one triangle; in the camera's view, store them in the picture."""
+    """Compute the colours of a tile that is empty or filled by one triangle; in the camera's view, store them."""
     columns, run = min(TILE_WIDTH, f.view_width[view] - left), worker * TILE_WIDTH
     for row in range(min(TILE_HEIGHT, f.view_height[view] - bottom)):
         first = row * TILE_WIDTH
@@ -350,7 +350,7 @@ def blend_triangle(a: Assets, f: Frame, view: int, tri: int, worker: int, left: 
 
 @kernel
 def shows_mirror(f: Frame, worker: int, only: int, geom: int) -> bool:
-    """Whether a mirror is visible in the worker's tile; `only` is the content of the whole tile, or `MIXED`."""
+    """Whether mirror `geom` is visible in the worker's tile; `only` is the result of `only_triangle` for the tile."""
     if only != MIXED:
         return only != NOTHING and f.inst_geom[f.tri_inst[only]] == geom
     first = samples_of(f, 0, worker)
@@ -363,7 +363,7 @@ def shows_mirror(f: Frame, worker: int, only: int, geom: int) -> bool:
 
 @kernel
 def store_depths(f: Frame, view: int, worker: int, left: int, bottom: int) -> None:
-    """Store depth, m, and geom of the first sample of each pixel in the picture."""
+    """Store, in the picture, the depth, m, and the geom that the first sample of each pixel shows."""
     columns = min(TILE_WIDTH, f.view_width[view] - left)
     base = samples_of(f, view, worker)
     for row in range(min(TILE_HEIGHT, f.view_height[view] - bottom)):
@@ -421,7 +421,7 @@ def draw_tile(a: Assets, f: Frame, tile: int, worker: int) -> None:
 
 @picture_stage
 def draw_tiles(a: Assets, f: Frame, share: int, worker: int) -> int:
-    """Draw a share of the tiles of the picture, every `tile_shares`-th tile in their order; return 0."""
+    """Draw tiles `share`, `share` + `tile_shares`, ... in the order of drawing; return 0."""
     k = share
     while k < tile_columns(f, 0) * tile_rows(f, 0):
         draw_tile(a, f, f.tile_order[k], worker)

@@ -22,7 +22,7 @@ NONE, SOME, ALL = 0, 1, 2
 
 
 def lane_places(nsample: int) -> tuple[np.ndarray, np.ndarray]:
-    """Positions of the samples of a block, pixels; four samples are at x = 3, 7, 1, 5 and y = 1, 3, 5, 7 eighths."""
+    """Return x and y of a block's samples, pixels; four samples: x = 3, 7, 1, 5 eighths, y = 1, 3, 5, 7 eighths."""
     lane = np.arange(LANES)
     if nsample == 1:
         return lane + 0.5, np.full(LANES, 0.5)
@@ -31,7 +31,7 @@ def lane_places(nsample: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def row_places(nsample: int) -> np.ndarray:
-    """Positions of the samples of a row of a tile, from its left edge, pixels."""
+    """Return x of all samples in a row of a tile, from the tile's left edge, pixels."""
     places, _ = lane_places(nsample)
     blocks = TILE_WIDTH * nsample // LANES
     return (places + LANES // nsample * np.arange(blocks)[:, None]).ravel()
@@ -45,25 +45,25 @@ def edge_at(f: Frame, tri: int, k: int, x: int, y: int) -> float:
 
 @kernel
 def near_at(f: Frame, tri: int, x: int, y: int) -> float:
-    """Nearness of a triangle at the lower left corner of a pixel."""
+    """Inverse depth of a triangle at the lower left corner of a pixel."""
     return single(f.tri_near[tri, 0] * x + f.tri_near[tri, 1] * y + f.tri_near[tri, 2])
 
 
 @kernel
 def limit_at(f: Frame, view: int, x: int, y: int) -> float:
-    """Largest visible nearness in a view at the lower left corner of a pixel."""
+    """Largest visible inverse depth in a view at the lower left corner of a pixel."""
     return single(f.view_limit[view, 0] * x + f.view_limit[view, 1] * y + f.view_limit[view, 2])
 
 
 @kernel
 def owned_from(a: float, b: float) -> float:
-    """Return the least value of an edge function for samples inside; horizontal edges own the samples above them."""
+    """Return an edge function's least value for samples inside; left and lower edges own the samples on them."""
     return ZERO if a > 0.0 or (a == 0.0 and b > 0.0) else LEAST
 
 
 @kernel
 def part_of_tile(f: Frame, tri: int, left: int, bottom: int) -> int:
-    """Return how much of a tile is inside triangle `tri`: `NONE`, `ALL`, or `SOME` (also if a test would take longer).
+    """Return which part of a tile triangle `tri` covers: `NONE`, `ALL`, or `SOME`, which is also returned if in doubt.
 
     The tile's lower left pixel is (`left`, `bottom`).
     """
@@ -83,7 +83,7 @@ def part_of_tile(f: Frame, tri: int, left: int, bottom: int) -> int:
 
 @kernel
 def fill_whole(f: Frame, view: int, tri: int, samples: int, left: int, bottom: int) -> None:
-    """Fill a tile with a triangle that covers it completely."""
+    """Store a triangle that covers a tile completely in those samples where it is visible and the nearest so far."""
     shift, number = f.sample_shift, int32(tri)
     near_x, near_y = single(f.tri_near[tri, 0]), single(f.tri_near[tri, 1])
     limit_x, limit_y = single(f.view_limit[view, 0]), single(f.view_limit[view, 1])
@@ -103,7 +103,7 @@ def fill_whole(f: Frame, view: int, tri: int, samples: int, left: int, bottom: i
 
 @kernel
 def block_of(f: Frame, view: int, tri: int, x: int, y: int) -> Block:
-    """Return a triangle's linear functions relative to a block whose lower left pixel is (x, y)."""
+    """Return the linear functions of a triangle for `test_sample`, relative to a block with lower left pixel (x, y)."""
     a0, a1, a2 = single(f.tri_edge[tri, 0]), single(f.tri_edge[tri, 3]), single(f.tri_edge[tri, 6])
     b0, b1, b2 = single(f.tri_edge[tri, 1]), single(f.tri_edge[tri, 4]), single(f.tri_edge[tri, 7])
     return (
@@ -117,7 +117,10 @@ def block_of(f: Frame, view: int, tri: int, x: int, y: int) -> Block:
 
 @kernel
 def test_sample(block: Block, right: float, up: float, near: float) -> tuple[float, bool]:
-    """Return a triangle's nearness at a position in a block, and whether it is visible; the later one wins a tie."""
+    """Return a triangle's inverse depth at a position in a block, and whether the triangle is visible there.
+
+    `near` is the inverse depth of the nearest triangle so far; if both are equal, the later triangle is visible.
+    """
     e0, a0, b0, from0, e1, a1, b1, from1, e2, a2, b2, from2, here, near_x, near_y, limit, limit_x, limit_y = block
     here += near_x * right + near_y * up
     inside = (
@@ -130,7 +133,7 @@ def test_sample(block: Block, right: float, up: float, near: float) -> tuple[flo
 
 @kernel
 def fill_triangle(f: Frame, view: int, tri: int, samples: int, left: int, bottom: int) -> None:
-    """Fill a tile, with lower left pixel (left, bottom) and samples from `samples` on, with a triangle."""
+    """Store a triangle in those samples of a tile, from `samples` on, where it is visible and the nearest so far."""
     part = part_of_tile(f, tri, left, bottom)
     if part == ALL:
         fill_whole(f, view, tri, samples, left, bottom)
@@ -152,7 +155,7 @@ def fill_triangle(f: Frame, view: int, tri: int, samples: int, left: int, bottom
 
 @kernel
 def cover_row(f: Frame, view: int, tri: int, worker: int, base: int, left: int, y: int) -> tuple[int, int]:
-    """Compute, into the worker's `run_cover`, the fraction of each pixel of a row in which a triangle is nearest.
+    """Store in the worker's `run_cover` the fraction of each pixel of a row in which a triangle is nearest.
 
     The row `y` of view `view` begins at pixel `left`, and `base` is its first sample. The triangle is `tri`.
 

@@ -1,4 +1,4 @@
-"""Colours of textures: bilinear between texels, linear between levels of detail (OpenGL 1.5, section 3.8)."""
+"""Colours of textures, interpolated between texels and between levels of detail (OpenGL 1.5, section 3.8)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from cardan.render.kernels import HALF, ONE, TWO, ZERO, int32, single
 Color = tuple[float, float, float, float]
 """Red, green, blue, and an unused number, so that a colour fills a register."""
 Level = tuple[float, float, int, int, int, int, int, int]
-"""A level of detail and the next one: range of pixel sizes, in texels; width and height of each; address of each."""
+"""A level of detail and the next one: range of pixel sizes, in texels, between the two; width and height of each;
+address of each."""
 SHARE = single(1.0 / 255.0)
 LOG_BEND = single(0.3437)
 NO_SIZE = single(1e30)
@@ -27,7 +28,7 @@ def texel(a: Assets, k: int) -> Color:
 
 @kernel
 def mixed(c: Color, d: Color, share: float) -> Color:
-    """Interpolate between two colours."""
+    """Interpolate between the colours `c` and `d`; `share` is the weight of `d`."""
     return (
         c[0] + share * (d[0] - c[0]),
         c[1] + share * (d[1] - c[1]),
@@ -45,9 +46,10 @@ def part(x: float) -> float:
 
 @kernel
 def put_corner(f: Frame, k: int, x: float, y: float, row: int, adr: int) -> None:
-    """Store the address of the lower left of the four texels around a position, and the position between them.
+    """Store, as entry `k`, the lower left of the four texels around (`x`, `y`), and the fractional parts of x and y.
 
-    Levels of detail have borders (see `bordered`), so that the other texels are to its right and above it.
+    `row` is the length of a row, and `adr` is the address of the level of detail. Levels have borders (see `bordered`),
+    so that texels to the right and above always exist.
     """
     i, j = int32(x), int32(y)
     f.run_u[k], f.run_v[k] = x - single(i), y - single(j)
@@ -56,10 +58,11 @@ def put_corner(f: Frame, k: int, x: float, y: float, row: int, adr: int) -> None
 
 @kernel
 def find_texels(f: Frame, side: int, width: int, height: int, adr: int, run: int, count: int, shift: int) -> None:
-    """Find the four texels around each pixel of a run, at one level of a cube's side (`side`) or a flat texture (-1).
+    """Find the four texels around each pixel of a run, in one level of detail of a texture.
 
-    Coordinates are in `run_s` and `run_t`: for flat textures, they repeat with period 1; for cubes, they are from 0 to
-    1. Results are stored with an offset of `shift` entries.
+    `side` is the side of a cube texture, or -1 for a flat texture. Coordinates are in `run_s` and `run_t`: for flat
+    textures, they repeat with period 1; for cubes, they are from 0 to 1. Results are stored with an offset of `shift`
+    entries.
     """
     row, across, along = int32(width + 2), single(width), single(height)
     if side == FLAT_SIDE:
@@ -97,7 +100,7 @@ def multiply_by(f: Frame, k: int, color: Color) -> None:
 
 @kernel
 def multiply_level(a: Assets, f: Frame, level: Level, side: int, run: int, count: int) -> int:
-    """Multiply the colours of the first pixels of a run that have the same level of detail; return their number.
+    """Multiply the colours of the leading pixels of a run that need one level of detail; return the number of pixels.
 
     The sizes of pixels are compared one after the other, so that LLVM vectorises over channels. If it vectorised over
     pixels, it would read texels byte by byte.
@@ -123,7 +126,7 @@ def multiply_level(a: Assets, f: Frame, level: Level, side: int, run: int, count
 
 @kernel
 def level_for(a: Assets, tex: int, size: float) -> Level:
-    """Return the level of detail at which a pixel of a size (texels) covers one or two texels, and the next level."""
+    """Return the level of detail at which a pixel of `size` texels covers one to two texels, and the next level."""
     most = a.tex_nlevel[tex] - 1
     level, low, high = 0, ONE, TWO
     if size < ONE:  # it needs only the first level
@@ -162,7 +165,7 @@ def multiply_texture(a: Assets, f: Frame, tex: int, side: int, run: int, count: 
 
 @kernel
 def cube_side(x: float, y: float, z: float) -> int:
-    """Return the side of a cube to which a direction points (table 3.19)."""
+    """Return the side of a cube to which a direction points (OpenGL 1.5, table 3.19)."""
     ax, ay, az = abs(x), abs(y), abs(z)
     if ax >= ay and ax >= az:
         return 0 if x > ZERO else 1
@@ -173,7 +176,7 @@ def cube_side(x: float, y: float, z: float) -> int:
 
 @kernel
 def side_axes(side: int) -> tuple[float, float, float, float, float, float, float, float, float]:
-    """Return three vectors whose products with a direction are its coordinates on a cube's side, and its distance."""
+    """Return three vectors, whose products with a direction are two coordinates on a cube's side and their divisor."""
     if side < 2:
         sign = ONE if side == 0 else -ONE
         return (ZERO, ZERO, -sign, ZERO, -ONE, ZERO, sign, ZERO, ZERO)

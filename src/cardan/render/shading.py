@@ -34,7 +34,10 @@ SMALL = single(1e-30)
 
 @kernel
 def line_of(weights: Weights, k0: float, k1: float, k2: float) -> tuple[float, float]:
-    """Return value at the first pixel of a run, and step per pixel, of a quantity with given values at the corners."""
+    """Interpolate a quantity over a run of pixels. Return its value at the first pixel and its step per pixel.
+
+    `k0`, `k1` and `k2` are the values at the triangle's corners. Both results are divided by w.
+    """
     w0, w1, w2, d0, d1, d2 = weights
     return (single(k0 * w0 + k1 * w1 + k2 * w2), single(k0 * d0 + k1 * d1 + k2 * d2))
 
@@ -43,7 +46,7 @@ def line_of(weights: Weights, k0: float, k1: float, k2: float) -> tuple[float, f
 def color_run_of(
     f: Frame, tri: int, weights: Weights, layer: int, colors: Array2, target: int, run: int, count: int
 ) -> None:
-    """Interpolate the colours due to one light over a run of pixels, into the rows of `colors` from `target` on."""
+    """Interpolate the colours due to one light over a run of pixels; store them in `colors` from row `target` on."""
     c = 4 * layer
     r0, g0, b0, o0 = color_of(f, f.tri_vert[tri, 0], c)
     r1, g1, b1, o1 = color_of(f, f.tri_vert[tri, 1], c)
@@ -61,7 +64,7 @@ def color_run_of(
 
 @kernel
 def tex_line(f: Frame, tri: int, weights: Weights, k: int) -> tuple[float, float]:
-    """Return value at the first pixel of a run, and step, of a texture coordinate, or of a plane's coordinate (m)."""
+    """Interpolate texture coordinate `k` (or a plane's coordinate, m) over a run of pixels; see `line_of`."""
     v0, v1, v2 = f.tri_vert[tri, 0], f.tri_vert[tri, 1], f.tri_vert[tri, 2]
     return line_of(weights, f.vert_tex[v0, k], f.vert_tex[v1, k], f.vert_tex[v2, k])
 
@@ -80,9 +83,10 @@ def place_run(f: Frame, tri: int, weights: Weights, run: int, count: int) -> Non
 
 @kernel
 def slope_at(value: float, scale: float, right: float, up: float, one_right: float, one_up: float) -> float:
-    """Largest change of a coordinate from pixel to pixel, to the right or upwards.
+    """Return the largest change of a coordinate `value` from pixel to pixel, to the right or upwards.
 
-    `right` and `up` are the steps of the coordinate divided by w; `one_right` and `one_up` are the steps of 1 / w.
+    `right` and `up` are the steps of the coordinate divided by w; `one_right` and `one_up` are the steps of 1 / w;
+    `scale` is w.
     """
     return max(abs(right - value * one_right), abs(up - value * one_up)) * scale
 
@@ -118,7 +122,7 @@ def size_run(f: Frame, tri: int, weights: Weights, width: float, height: float, 
 
 @kernel
 def cube_size_run(f: Frame, tri: int, weights: Weights, width: float, height: float, run: int, count: int) -> None:
-    """Compute the sizes of pixels, in units of a direction: the largest change of any of its coordinates."""
+    """Compute the sizes of pixels for a cube texture: the largest change of a direction's coordinate between pixels."""
     one_right = line_of(weights, 1.0, 1.0, 1.0)[1]
     one_up = single(f.tri_edge[tri, 1] + f.tri_edge[tri, 4] + f.tri_edge[tri, 7])
     s, t, r = (
@@ -216,7 +220,10 @@ def take_places(f: Frame, worker: int, x: int, count: int, at: int) -> None:
 def take_run(
     a: Assets, f: Frame, view: int, tri: int, worker: int, left: int, y: int, x: int, count: int, at: int
 ) -> None:
-    """Add the values of a triangle in `count` pixels from `left` + `x` on of row `y` to a batch, at entry `at`."""
+    """Add `count` pixels of a triangle, with all values that vary over the triangle, to a batch, from entry `at` on.
+
+    The pixels are in row `y`, from pixel `left` + `x` on.
+    """
     run = worker * TILE_WIDTH + at
     inst = f.tri_inst[tri]
     geom, plane = f.inst_geom[inst], is_plane(f, inst)
@@ -269,7 +276,7 @@ def shade_batch(
     count: int,
     alone: bool,
 ) -> None:
-    """Compute the colours of the worker's batch of `count` pixels of an instance's geom, into `run_color`.
+    """Compute the colours of a batch of `count` pixels that show the geom of `inst`; store them in `run_color`.
 
     `inst` may be another instance of the geom if the geom is not a plane. The row begins at pixel `left` of the picture
     and `row` of the tile. Set `mirror` if the pixels are part of a mirror, and `alone` if their colours go directly

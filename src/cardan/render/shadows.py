@@ -30,9 +30,9 @@ def first_shadow(f: Frame) -> int:
 
 @picture_stage
 def bound_maps(a: Assets, f: Frame, layers: int, unused: int) -> int:
-    """Store the ranges of pixels in each of the first `layers` maps of picture `f` used before and used now.
+    """Store, for each shadow map, the range of pixels that the last picture used and the range that this picture uses.
 
-    Return the number of pixels of the largest range used now. The integer `unused` is not used.
+    `layers` is the number of maps; `unused` is ignored. Return the number of pixels of the largest range in use.
     """
     most = 0
     for layer in range(layers):
@@ -56,7 +56,7 @@ def bound_maps(a: Assets, f: Frame, layers: int, unused: int) -> int:
 
 @kernel
 def cast_lane(f: Frame, block: Block, base: int, lane: int) -> None:
-    """Store the nearness of a triangle in pixel `base` + `lane` of a map if it is nearest there."""
+    """Store a triangle's inverse depth in pixel `base` + `lane` of a map, if the triangle is the nearest one there."""
     e0, a0, e1, a1, e2, a2, near, slope = block
     x = single(lane)
     inside = (e0 + a0 * x >= ZERO) & (e1 + a1 * x >= ZERO) & (e2 + a2 * x >= ZERO)
@@ -67,14 +67,14 @@ def cast_lane(f: Frame, block: Block, base: int, lane: int) -> None:
 
 @kernel
 def cast_block(f: Frame, block: Block, base: int) -> None:
-    """Store the nearness of a triangle in `MAP_LANES` pixels of a map, from pixel `base` on, where it is nearest."""
+    """Store a triangle's inverse depth in `MAP_LANES` pixels of a map, from pixel `base` on (see `cast_lane`)."""
     for lane in range(MAP_LANES):
         cast_lane(f, block, base, lane)
 
 
 @kernel
 def map_block(f: Frame, tri: int, x: int, y: int) -> Block:
-    """Edge functions and nearness of a triangle at a pixel of a map, and their steps to the right."""
+    """Return a triangle's edge functions and inverse depth at a pixel of a map, each with its step to the right."""
     px, py = x + 0.5, y + 0.5
     return (
         single(f.tri_edge[tri, 0] * px + f.tri_edge[tri, 1] * py + f.tri_edge[tri, 2]),
@@ -90,7 +90,7 @@ def map_block(f: Frame, tri: int, x: int, y: int) -> Block:
 
 @kernel
 def shifted(block: Block, right: float, up: float, slopes: tuple[float, float, float, float]) -> Block:
-    """Move a block to the right and upwards by some pixels; `slopes` are the upward steps of its values."""
+    """Move a block `right` and `up` by some pixels; `slopes` are the changes of its four values per pixel upwards."""
     e0, a0, e1, a1, e2, a2, near, slope = block
     b0, b1, b2, rise = slopes
     return (
@@ -101,7 +101,7 @@ def shifted(block: Block, right: float, up: float, slopes: tuple[float, float, f
 
 @kernel
 def cast_small(f: Frame, tri: int, base: int, y0: int, y1: int) -> None:
-    """Draw a triangle that is at most two blocks wide: rows continue from the first one in single precision."""
+    """Draw a triangle of at most two blocks in width; extrapolate from its first row to others in single precision."""
     stride = f.shadow_stride
     wide = f.tri_box[tri, 1] - f.tri_box[tri, 0] >= MAP_LANES
     x = min(f.tri_box[tri, 0], stride - (2 * MAP_LANES if wide else MAP_LANES))
@@ -125,7 +125,7 @@ def cast_small(f: Frame, tri: int, base: int, y0: int, y1: int) -> None:
 
 @kernel
 def row_span(f: Frame, tri: int, y: int) -> tuple[int, int]:
-    """First and last pixel of a row of a map that a triangle may cover, with one more on each side."""
+    """Return the first and last pixel of a map's row that a triangle may cover, extended by one pixel on each side."""
     first, py = f.tri_box[tri, 0], y + 0.5
     last = f.tri_box[tri, 1] - first
     low, high = 0.0, float(last)
@@ -143,7 +143,7 @@ def row_span(f: Frame, tri: int, y: int) -> tuple[int, int]:
 
 @kernel
 def cast_triangle(f: Frame, tri: int, base: int, low: int, high: int) -> None:
-    """Draw a triangle into the rows from `low` up to `high` of the map that begins at `base`."""
+    """Draw a triangle into rows `low` to `high` (exclusive) of the map that begins at `base`."""
     y0, y1 = max(f.tri_box[tri, 2], low), min(f.tri_box[tri, 3] + 1, high)
     if y1 - y0 <= SMALL_ROWS and f.tri_box[tri, 1] - f.tri_box[tri, 0] < 2 * MAP_LANES:
         cast_small(f, tri, base, y0, y1)
@@ -159,9 +159,9 @@ def cast_triangle(f: Frame, tri: int, base: int, low: int, high: int) -> None:
 
 @picture_stage
 def draw_map_or_fill(a: Assets, f: Frame, part: int, bands: int) -> int:
-    """Draw band `part` of a shadow map or, from number `bands` on, list a share's triangles in each tile of a view.
+    """Draw band `part` of the shadow maps; from number `bands` on, list a share's triangles in each tile of a view.
 
-    Return 0. The tasks are independent, so that both are one stage; bands come first, because they take longer.
+    Return 0. All tasks are independent, so that one stage runs both kinds; bands come first, because they take longer.
     """
     if part < bands:
         layer, band, stride = part // f.shadow_parts, part % f.shadow_parts, f.shadow_stride
@@ -185,7 +185,10 @@ def draw_map_or_fill(a: Assets, f: Frame, part: int, bands: int) -> int:
 
 @kernel
 def row_line(f: Frame, entry: int, row: int, px: float, py: float) -> tuple[float, float, float, float]:
-    """Return start and step, along a run of pixels, of a light's matrix row applied to origins and vectors of rays."""
+    """Multiply a row of a light's matrix by the rays of a row of pixels, the first of which is at (`px`, `py`).
+
+    Return the value at the first pixel and the step per pixel: of the rays' origins, then of their vectors.
+    """
     k = 6 * row
     return (
         single(f.light_line[entry, k] + f.light_line[entry, k + 1] * px + f.light_line[entry, k + 2] * py),
@@ -197,7 +200,7 @@ def row_line(f: Frame, entry: int, row: int, px: float, py: float) -> tuple[floa
 
 @kernel
 def find_texels(f: Frame, view: int, layer: int, y: int, left: int, run: int, count: int) -> None:
-    """Find, for each pixel of a batch, the pixel of a light's map (or -1) and the nearness from which on it is lit."""
+    """Find each pixel's place in a light's map (or -1), and the inverse depth above which the map shadows the pixel."""
     lit = first_shadow(f) + layer
     px, py = left + 0.5, y + 0.5
     entry = view * f.nlayer + layer
@@ -224,10 +227,10 @@ def find_texels(f: Frame, view: int, layer: int, y: int, left: int, run: int, co
 
 @kernel
 def shadow_run(f: Frame, view: int, layer: int, target: int, y: int, left: int, run: int, count: int) -> None:
-    """Add colours due to a light, stored from `run_layer[target]` on, to those pixels of a batch that it reaches.
+    """Add a light's colours, stored from `run_layer[target]` on, to those pixels of a batch that the light reaches.
 
-    `layer` is the light's map. The batch has `count` pixels, with entries from `run` on, of row `y` of view `view`; the
-    row begins at pixel `left`.
+    `layer` is the number of the light's map. The batch has `count` pixels of row `y` of view `view`, with entries from
+    `run` on; the row begins at pixel `left`.
     """
     find_texels(f, view, layer, y, left, run, count)
     base = layer * f.shadow_size * f.shadow_stride

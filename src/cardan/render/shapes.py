@@ -88,7 +88,7 @@ def tube(slices: int, stacks: int, by_end: bool) -> Shape:
 
 
 def disk(slices: int, rings: int, z: float, up: bool) -> Shape:
-    """Make a disk of radius 1 at height `z`, seen from above or from below."""
+    """Make a disk of radius 1 at height `z` that is visible from above if `up`, else from below."""
     radius = np.linspace(1, 0, rings + 1)[:, None] if up else np.linspace(0, 1, rings + 1)[:, None]
     normal = np.hstack([np.zeros_like(radius), np.full_like(radius, 1.0 if up else -1.0)])
     return _revolved(slices, np.hstack([radius, np.full_like(radius, z)]), normal)
@@ -101,7 +101,7 @@ def cone(slices: int, stacks: int) -> Shape:
 
 
 def capsule(slices: int, stacks: int) -> Shape:
-    """Make a capsule of radius 1, whose ends move along z."""
+    """Make a capsule of radius 1. Its hemispheres move along z with the length (`end` 1 and -1)."""
     half = max(1, stacks // 2)
     return joined(
         tube(slices, stacks, by_end=True),
@@ -144,7 +144,8 @@ def rectangle(columns: int, rows: int) -> Shape:
 def height_field(height: np.ndarray, size: np.ndarray) -> Shape:
     """Make the surface of a height field, with the sides and the bottom of its base; every triangle is flat.
 
-    Heights (rows along y, columns) are from 0 to 1; `size` has half lengths, elevation of 1 and depth of the base, m.
+    Heights (rows along y, columns along x) are from 0 to 1. `size` contains both half lengths, the elevation of height
+    1, and the depth of the base, m.
     """
     rows, columns = height.shape
     x, y = np.meshgrid(np.linspace(-size[0], size[0], columns), np.linspace(-size[1], size[1], rows))

@@ -13,10 +13,11 @@ from cardan.render.tiles import TILE_WIDTH
 NONE = -1
 FLAT = single(1e-20)
 NEAR_ENOUGH = 0.999
-"""Fraction of the distance at which haze begins, up to which there is certainly no haze."""
+"""Safety factor for the distance at which haze begins: below this fraction of the distance there is no haze."""
 HazeLine = tuple[float, float, float, float, float, float]
 """Haze in a row of pixels: distance at which the sky meets the plane, relative to the camera's height; descent of a ray
-for a depth of 1 m, at the first pixel, and its step; the ray's squared length as a polynomial of the pixel."""
+for a depth of 1 m, at the first pixel, and its step; coefficients of the ray's squared length as a polynomial of the
+pixel."""
 
 
 @kernel
@@ -49,9 +50,10 @@ def haze_line(f: Frame, view: int, y: int, left: int) -> HazeLine:
 
 @kernel
 def is_hazy(f: Frame, line: HazeLine) -> bool:
-    """Whether there may be haze in the row of a tile: not if both ends are above the horizon, or both are near.
+    """Whether a tile's row may contain haze: False if both ends are above the horizon, or both nearer than the haze.
 
-    The descent towards the plane is linear along the row, and the distance along the plane is convex.
+    The ends suffice, because the descent towards the plane is linear along the row, and the distance along the plane is
+    convex.
     """
     radius, drop, fall, a, b, c = line
     reach = (1.0 - f.haze) * radius * NEAR_ENOUGH
@@ -96,7 +98,7 @@ def add_haze(f: Frame, view: int, y: int, left: int, run: int, count: int) -> No
 def sky_run(a: Assets, f: Frame, view: int, y: int, left: int, run: int, count: int) -> None:
     """Compute the colours of a batch of `count` empty pixels, whose entries begin at `run`.
 
-    They are in row `y` of view `view`; places in the row are counted from pixel `left`.
+    The pixels are in row `y` of view `view`; their places in the row are counted from pixel `left`.
     """
     for k in range(run, run + count):
         for c in range(4):

@@ -18,9 +18,10 @@ LANES = 16
 
 @kernel
 def share_begin(f: Frame, share: int) -> int:
-    """Return the first instance of a share: the end of the previous share, as shares follow the order of drawing.
+    """Return the first instance of a share, which is also the end of the previous share.
 
-    Shares have similar numbers of triangles: an instance belongs to the share that contains its first triangle.
+    Shares follow the order of drawing and have similar numbers of triangles. An instance belongs to the share that
+    contains its first triangle.
     """
     if share >= f.nshare:
         return f.ninst
@@ -48,7 +49,7 @@ def tile_rows(f: Frame, view: int) -> int:
 
 @kernel
 def bin_begin(f: Frame, view: int, tile: int) -> int:
-    """Return the start of the triangles of `tile` of `view` in `bin_tri`: the end of those of the previous tile."""
+    """Return the index in `bin_tri` of the first triangle of a tile, where the triangles of the previous tile end."""
     return f.bin_start[f.view_binadr[view] + tile * f.nshare]
 
 
@@ -80,7 +81,7 @@ def clear_bins(a: Assets, f: Frame, views: int, unused: int) -> int:
 
 @picture_stage
 def place_bins(a: Assets, f: Frame, views: int, unused: int) -> int:
-    """Compute the addresses of the triangles of each tile from their numbers; return the end of the last tile's."""
+    """Compute the address of each tile's first triangle from the numbers of triangles; return the total number."""
     total = 0
     for view in range(views):
         first = f.view_binadr[view]
@@ -95,7 +96,7 @@ def place_bins(a: Assets, f: Frame, views: int, unused: int) -> int:
 def fill_bins(f: Frame, view: int, share: int) -> None:
     """List a share's triangles of each tile of a view, in the order of instances.
 
-    Afterwards, entry k of `bin_start` in the view is the address of entry k in the table of tiles and shares.
+    Afterwards, the view's entries in `bin_start` are the addresses of the first triangle for each tile and share.
     """
     columns, first, step = tile_columns(f, view), f.view_binadr[view] + 1 + share, f.nshare
     for inst in range(share_begin(f, share), share_begin(f, share + 1)):
@@ -119,9 +120,9 @@ def fill_all(a: Assets, f: Frame, views: int, unused: int) -> int:
 
 @kernel
 def rank_of(f: Frame, tile: int) -> int:
-    """Return the rank of a tile by its number of triangles; the first ranks have most triangles.
+    """Return the rank of a tile by its number of triangles; the tiles with most triangles have the lowest ranks.
 
-    Each number below 8 has its own rank; above, there are four ranks between powers of two.
+    Each number below 8 has its own rank; above, there are four ranks for each power of two.
     """
     number, steps = 0, 0
     for view in range(1 + f.nmirror):

@@ -21,7 +21,7 @@ def texture_unit(f: Frame, geom: int, axis: int) -> float:
 
 @kernel
 def vertex_texcoord(a: Assets, f: Frame, inst: int, vertex: int, v: int) -> None:
-    """Set the texture coordinates of a vertex: its own if it has any, else from its position in the geom."""
+    """Set a vertex's texture coordinates: the mesh's own for flat textures, if it has any, else from the position."""
     geom = f.inst_geom[inst]
     if f.geom_texid[geom] < 0:
         return
@@ -83,7 +83,7 @@ def turn_normal(a: Assets, f: Frame, inst: int, vertex: int) -> Vec3:
 
 @kernel
 def begin_lit(f: Frame, table: int, k: int, v: int, p: Vec3, n: Vec3) -> None:
-    """Store position and normal of vertex `v` of the picture as entry `k` of a table of vertices to be lit."""
+    """Store position `p` and normal `n` of vertex `v` of the picture as entry `k` of a table of vertices to be lit."""
     i = table * LIT_NUMBERS + k
     f.lit[i + lit.PLACE + lit.FIRST] = p[0]
     f.lit[i + lit.PLACE + lit.SECOND] = p[1]
@@ -104,9 +104,9 @@ def begin_vertex(a: Assets, f: Frame, table: int, k: int, inst: int, vertex: int
 
 @kernel
 def color_vertex(a: Assets, f: Frame, view: int, share: int, inst: int, k: int) -> None:
-    """Compute colours and texture coordinates of vertex `k` of instance `inst`, unless they are known.
+    """Compute colours and texture coordinates of vertex `k` of instance `inst`, unless this picture has them already.
 
-    `view` is the view; `share` is the share of the work, as for `color_part`.
+    `view` is the view; `share` is the number of the share of the work, as for `color_part`.
     """
     v = f.view_vertadr[view] + f.inst_vertadr[inst] + k
     if f.vert_epoch[v] != f.epoch:
@@ -120,7 +120,8 @@ def color_vertex(a: Assets, f: Frame, view: int, share: int, inst: int, k: int) 
 def color_part(a: Assets, f: Frame, view: int, share: int, inst: int) -> None:
     """Compute colours and texture coordinates of the marked vertices of instance `inst` in view `view`.
 
-    Parts of a shape share this work. `share` is the number of the share of the work, which has a table of its own.
+    If several instances are parts of one shape, each processes a part of the vertices. `share` is the number of the
+    share of the work; each share has its own table of vertices to be lit.
     """
     if f.mode != COLORS or f.view_shadow[view]:
         return

@@ -33,7 +33,7 @@ TEXID, TEXUNIFORM, TEXCOORD, SEGID = (GEOM[k] for k in ("texid", "texuniform", "
 TEXREPEAT, SIZE, POS, MAT, RGBA = (GEOM[k] for k in ("texrepeat", "size", "pos", "mat", "rgba"))
 EMISSION, SPECULAR, SHININESS, REFLECTANCE = (GEOM[k] for k in ("emission", "specular", "shininess", "reflectance"))
 CASTS_SHADOW = 1 << 8
-"""The byte `castshadow` in the word of a geom that begins with the byte `transparent`."""
+"""Value of the byte `castshadow` in the 32-bit word of a geom that begins with the byte `transparent`."""
 TEXT, CAMDIST, MODELRBOUND, IS_TRANSPARENT = (GEOM[k] for k in ("label", "camdist", "modelrbound", "transparent"))
 AXIS_COLOUR = 0.9
 DARKEST, SPREAD = 0.1, 0.8
@@ -133,9 +133,9 @@ def put_rgba(d: Data, g: int, rgba: Vec4) -> None:
 
 @kernel
 def decorate(d: Data, objtype: int, objid: int, kind: int, size: Vec3, pos: Vec3, mat: Mat3, rgba: Vec4) -> int:
-    """Append a decoration, with the arguments of `new_geom`, `put` and `put_rgba`; return its number or -1.
+    """Append a geom of the category of decorations; return its number, or -1 if the scene is full.
 
-    `objtype` and `objid` are those of `new_geom`; `kind`, `size`, `pos` and `mat` are those of `put`.
+    `objtype` and `objid` are those of `new_geom`; the other arguments are those of `put` and `put_rgba`.
     """
     g = new_geom(d, CAT_DECOR, objtype, objid)
     if g >= 0:
@@ -163,13 +163,13 @@ def light_up(m: Model, d: Data, g: int) -> None:
 
 @kernel
 def _is_default(rgba: Vec4) -> bool:
-    """Whether a colour is the default colour of objects for which the model specifies none."""
+    """Whether a colour is the default, which objects have if the model specifies no colour for them."""
     return rgba[0] == DEFAULT_RGBA and rgba[1] == DEFAULT_RGBA and rgba[2] == DEFAULT_RGBA and rgba[3] == 1.0
 
 
 @kernel
 def opacity(m: Model, material: int, rgba: Vec4) -> float:
-    """Return the opacity of an object: its material's if it has a material and the default colour, else its own."""
+    """Return the opacity of an object: the material's if there is one and the colour is the default, else its own."""
     return m.mat_rgba[material, 3] if material >= 0 and _is_default(rgba) else rgba[3]
 
 
@@ -221,7 +221,7 @@ def z_to(vec: Vec3) -> Mat3:
 
 @kernel
 def connect(d: Data, g: int, kind: int, width: float, start: Vec3, stop: Vec3) -> None:
-    """Set shape `kind` (mjtGeom), size, position and orientation of geom `g`, which connects two points.
+    """Set shape `kind` (mjtGeom), size, position and orientation of geom `g`, so that the geom connects two points.
 
     `start` and `stop` are the points, m, world frame; `width` is the geom's first and second size. Capsules and
     cylinders are centred between the points; their third size is half the distance. Lines and arrows begin at the first
@@ -257,7 +257,7 @@ def frame_axes(m: Model, d: Data, objid: int, pos: Vec3, mat: Mat3, scale: float
     """Add three cylinders along the axes of a frame: x red, y green, z blue.
 
     The frame's pose is `pos` (m) and `mat`, world frame; `objid` is the id of the object. With `scale` 1, the cylinders
-    have the length for bodies.
+    are as long as for the frames of bodies.
     """
     length = scale * m.vis.scale.framelength * m.stat.meansize
     width = scale * m.vis.scale.framewidth * m.stat.meansize

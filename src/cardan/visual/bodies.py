@@ -59,9 +59,9 @@ TRANSLATE, ROTATE = int(mjtPertBit.mjPERT_TRANSLATE), int(mjtPertBit.mjPERT_ROTA
 
 @stage
 def add_body_frames(m: Model, d: Data) -> int:
-    """Add the frame of the world (twice the size) or of all other bodies.
+    """Add the frame of the world, at twice the size, or the frames of all other bodies.
 
-    If inertias are shown, these are inertial frames.
+    If inertias are shown, the frames of the bodies are their inertial frames.
     """
     frame = d.work.scn_state[FRAME]
     if frame == FRAME_WORLD:
@@ -106,7 +106,7 @@ def label_body(d: Data, g: int, body: int) -> None:
 
 @stage
 def add_body_labels(m: Model, d: Data) -> int:
-    """Add labels of all bodies, or of the selected body, unless inertias are shown, which then have the labels."""
+    """Add labels of all bodies or of the selected body. If inertias are shown, they have the labels: add none."""
     label = d.work.scn_state[LABEL]
     if shows(d, VIS_INERTIA):
         return OK
@@ -193,7 +193,7 @@ def add_skeleton(m: Model, d: Data) -> int:
 
 @stage
 def add_applied_forces(m: Model, d: Data) -> int:
-    """Add arrows for the forces in `xfrc_applied`, at the centres of mass."""
+    """Add arrows for the forces in `xfrc_applied`, which begin at the bodies' centres of mass."""
     scale, width = m.vis.map.force / m.stat.meanmass, m.vis.scale.forcewidth * m.stat.meansize
     for body in range(1, m.nbody):
         force, start = get3(d.xfrc_applied, body), get3(d.xipos, body)
@@ -205,7 +205,7 @@ def add_applied_forces(m: Model, d: Data) -> int:
 
 @kernel
 def _hands(rgba: Vec4, first: bool, second: bool) -> Vec4:
-    """Return the colour of the first hand, of the second hand (red and green swapped), or of both (brighter)."""
+    """Return the colour for the first hand, the second hand (red and green swapped), or both hands (brighter)."""
     if first and second:
         return (max(rgba[0], rgba[1]), max(rgba[0], rgba[1]), rgba[2], rgba[3])
     if second:

@@ -81,7 +81,7 @@ def aim(azimuth: float, elevation: float) -> tuple[Vec3, Vec3]:
 
 @kernel
 def _put_eyes(d: Data, pos: Vec3, forward: Vec3, up: Vec3, right: Vec3, ipd: float) -> None:
-    """Set the poses of both cameras, half the distance of the eyes to the left and to the right of `pos`."""
+    """Set the poses of both cameras, to the left and right of `pos` by half the distance of the eyes, `ipd`."""
     cameras = d.work.scn_camera
     for eye in range(2):
         place = add_scaled3(pos, right, (eye - 0.5) * ipd)
@@ -93,21 +93,21 @@ def _put_eyes(d: Data, pos: Vec3, forward: Vec3, up: Vec3, right: Vec3, ipd: flo
 
 @kernel
 def _put_window(m: Model, d: Data, height: float) -> None:
-    """Set the windows of two orthographic cameras, which have a height, m, and their clipping planes."""
+    """Make both cameras orthographic: set their windows, which have a `height`, m, and their clipping planes."""
     _put_planes(m, d, (0.0, 0.0, -0.5 * height, 0.5 * height), 1.0)
     d.work.scn_state[CAM_ORTHOGRAPHIC] = 1
 
 
 @kernel
 def _put_frustum(m: Model, d: Data, frustum: Vec4) -> None:
-    """Set frustums, from `(center, half width, bottom, top)` at distance 1, and clipping planes of both cameras."""
+    """Make both cameras perspective: set their frustums (center, half width, bottom, top at distance 1) and planes."""
     _put_planes(m, d, frustum, m.vis.map.znear * m.stat.extent)
     d.work.scn_state[CAM_ORTHOGRAPHIC] = 0
 
 
 @kernel
 def _put_planes(m: Model, d: Data, frustum: Vec4, scale: float) -> None:
-    """Set the windows of both cameras, `(center, half width, bottom, top)` times a scale, and clipping planes."""
+    """Set clipping planes and windows of both cameras; `frustum` is (center, half width, bottom, top), unscaled."""
     near = m.vis.map.znear * m.stat.extent
     far = m.vis.map.zfar * m.stat.extent
     cameras = d.work.scn_camera
@@ -186,7 +186,7 @@ def _triangle(d: Data, cam: int, a: Vec3, b: Vec3, c: Vec3, rgba: Vec4) -> None:
 
 @kernel
 def _corner(pos: Vec3, mat: Mat3, frustum: Vec4, depth: float, k: int) -> Vec3:
-    """Return corner `k` of a frustum at a depth, world frame: counter-clockwise from the lower left as seen."""
+    """Return corner `k` of a frustum at a depth, world frame; 0 is at the lower left, the others counter-clockwise."""
     center, width, bottom, top = frustum
     x = center + (width if k == 1 or k == 2 else -width)
     y = top if k >= 2 else bottom
@@ -215,7 +215,7 @@ def _frustum(m: Model, d: Data, cam: int) -> None:
 
 @stage
 def add_cameras(m: Model, d: Data) -> int:
-    """Add the cameras: a box, and a cylinder in a darker colour as its lens; with their frames if requested."""
+    """Add each camera as a box, with a cylinder in a darker colour as its lens; add the camera's frame if requested."""
     size, rgba = m.vis.scale.camera * m.stat.meansize, rgba_of(m.vis.rgba.camera)
     dark = (0.5 * rgba[0], 0.5 * rgba[1], 0.5 * rgba[2], rgba[3])
     for cam in range(m.ncam):
@@ -255,7 +255,7 @@ def add_lights(m: Model, d: Data) -> int:
 
 @kernel
 def _put3(array: Array2, i: int, word: int, v: Vec3) -> None:
-    """Write three numbers of a light."""
+    """Write three numbers to consecutive words of light `i`, from `word` on."""
     for k in range(3):
         array[i, word + k] = v[k]
 

@@ -58,7 +58,7 @@ SHOWN = 0.95
 
 @kernel
 def _ball(m: Model, d: Data, equality: int, pos: Vec3, mat: Mat3, rgba: Vec4) -> None:
-    """Add a sphere at a constraint's anchor, with the orientation of its body."""
+    """Add a sphere at an anchor of a constraint, with the orientation of the anchor's body."""
     radius = m.vis.scale.constraint * m.stat.meansize
     g = decorate(d, OBJ_EQUALITY, equality, GEOM_SPHERE, (radius, radius, radius), pos, mat, rgba)
     name_it(d, g, LABEL_CONSTRAINT, equality)
@@ -112,10 +112,10 @@ def _arrow(m: Model, d: Data, k: int, kind: int, force: Vec3, rgba: Vec4) -> int
 
 @kernel
 def _forces(m: Model, d: Data, k: int) -> None:
-    """Add the force of a contact: one arrow, or two for the normal force and the friction force.
+    """Add the force of a contact: one arrow, or two arrows for the normal force and the friction force.
 
-    The forces act on the body with the larger id. If neither body is the world, the single arrow points in both
-    directions. Torques aren't drawn.
+    The arrows show the forces on the body with the larger id. If neither body is the world, the single arrow points in
+    both directions. Torques aren't drawn.
     """
     wrench = contact_force(m, d, k)
     if norm3((wrench[0], wrench[1], wrench[2])) < MINVAL:
@@ -152,7 +152,7 @@ def add_contacts(m: Model, d: Data) -> int:
 
 @kernel
 def _searched(m: Model, geom1: int, geom2: int) -> bool:
-    """Whether collision detection searches for overlaps of a pair, whose second geom is a signed-distance shape."""
+    """Whether collision detection searches for overlaps of a geom with `geom2`, a signed-distance shape."""
     kind = m.geom_type[geom1]
     if kind == GEOM_SDF and geom1 > geom2:
         return False

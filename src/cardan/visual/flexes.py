@@ -57,7 +57,7 @@ def _normal(d: Data, vertex: int) -> Vec3:
 
 @kernel
 def flat_normal(a: Vec3, b: Vec3, c: Vec3) -> Vec3:
-    """Return the unit normal of a triangle, counter-clockwise corners seen from outside."""
+    """Return the outward unit normal of a triangle with corners that are counter-clockwise, seen from outside."""
     return normalize3(cross(sub3(b, a), sub3(c, a)))
 
 
@@ -107,7 +107,7 @@ def _new_face(d: Data, flex: int) -> int:
 
 @kernel
 def _put_corner(m: Model, d: Data, flex: int, face: int, k: int, vertex: int, pos: Vec3, normal: Vec3) -> None:
-    """Set corner `k` of a face: position, normal, texture coordinates of a vertex of the flex."""
+    """Set corner `k` of a face: position `pos`, `normal`, and the texture coordinates of a vertex of the flex."""
     _put(d.work.scn_flexface, 9 * face + 3 * k, pos)
     _put(d.work.scn_flexnormal, 9 * face + 3 * k, normal)
     if m.flex_texcoordadr[flex] >= 0:
@@ -146,7 +146,7 @@ def _flat_faces(m: Model, d: Data, flex: int) -> None:
 
 @kernel
 def _smooth_face(m: Model, d: Data, flex: int, i: int, j: int, k: int, offset: float) -> None:
-    """Add a triangle of the skin, with vertices moved along their normals; flat skins use the triangle's normal."""
+    """Add a triangle of the skin, with vertices moved along their normals; a flat skin has the triangle's normal."""
     face = _new_face(d, flex)
     sign = 1.0 if offset > 0.0 else -1.0  # if the radius is 0, normals point inwards, as in the reference
     flat = m.flex_flatskin[flex] != 0
@@ -284,7 +284,7 @@ def update_skins(m: Model, d: Data) -> int:
 
 @stage
 def add_skins(m: Model, d: Data) -> int:
-    """Add a geom for each skin whose group is shown, at its first bone."""
+    """Add a geom for each skin whose group is shown, at the body of the skin's first bone."""
     for skin in range(m.nskin):
         if shown_group(d, SKINGROUP, m.skin_group[skin]):
             pos, rgba = get3(d.xpos, m.skin_bonebodyid[m.skin_boneadr[skin]]), get4(m.skin_rgba, skin)

@@ -59,7 +59,7 @@ MAXPLANEGRID = 200
 PLAIN_TILE = 2.1 / (MAXPLANEGRID / 2 - 1)
 """Tile size of an infinite plane without material, relative to the distance of the far plane."""
 TEXTURE_TILE = 4.0
-"""Tile size of an infinite plane whose texture is not repeated, m."""
+"""Tile size of an infinite plane with a material, m, if its texture has one repetition; more repetitions divide it."""
 
 
 @kernel
@@ -77,7 +77,7 @@ def is_shown(m: Model, d: Data, body: int) -> bool:
 
 @kernel
 def drawn_size(kind: int, size: Vec3) -> Vec3:
-    """Return the half extents along the axes of a geom's frame, by which a renderer scales its unit shapes."""
+    """Return the sizes by which a renderer scales its unit shapes along x, y, z, for a geom of the model's `size`."""
     if kind == GEOM_SPHERE:
         return (size[0], size[0], size[0])
     if kind in (GEOM_CAPSULE, GEOM_CYLINDER):
@@ -111,9 +111,9 @@ def _follow_camera(m: Model, d: Data, g: int, geom: int) -> None:
 
 @kernel
 def appearance_of(m: Model, d: Data, geom: int) -> int:
-    """Return the geom whose colour and material a geom is drawn with, or -1 if it is not drawn.
+    """Return the geom that provides the colour and material of a drawn geom, or -1 if the geom is not drawn.
 
-    Convex pieces are drawn instead of their geom if convex hulls are shown, and are not drawn otherwise.
+    If convex hulls are shown, convex pieces are drawn instead of their geom; otherwise, they are not drawn.
     """
     if not shows(d, VIS_CONVEXHULL):
         return -1 if m.geom_piece[geom] > 0 else geom

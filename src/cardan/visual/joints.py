@@ -75,7 +75,7 @@ def add_joints(m: Model, d: Data) -> int:
 def _share(value: float, limited: int, low: float, high: float) -> float:
     """Scale a control or activation: 0 at its neutral value, -1 and 1 at the limits of its range.
 
-    The neutral value is 0, or the limit nearest to 0. Where the range has no limit, -1 or 1 is used.
+    The neutral value is 0, or the limit nearest to 0. On a side without a limit, -1 or 1 is the limit.
     """
     neutral, bottom, top = 0.0, -1.0, 1.0
     if limited != 0:
@@ -89,10 +89,10 @@ def _share(value: float, limited: int, low: float, high: float) -> float:
 
 @kernel
 def actuator_colour(m: Model, d: Data, actuator: int) -> Vec4:
-    """Return the colour for an actuator's control, interpolated between neutral colour and colours of the limits.
+    """Return the colour of an actuator's control, interpolated between the neutral colour and a limit's colour.
 
-    If the option is set, the activation replaces the control. The limits are the control's if it has any, even for an
-    activation.
+    If the option is set, the activation replaces the control. If the control is limited, its limits are used even for
+    the activation.
     """
     limited = m.actuator_ctrllimited[actuator]
     low, high = m.actuator_ctrlrange[actuator, 0], m.actuator_ctrlrange[actuator, 1]

@@ -53,7 +53,7 @@ FRAMES = {name.removeprefix("mjFRAME_"): int(kind) for name, kind in mjtFrame.__
 """Values of mjtFrame and mjtLabel, by name."""
 NFLAG = next(len(np.zeros(row.shape)) for row in fields.OPTION if row.name == "flags")
 CAM_ORTHOGRAPHIC = FLAGS + NFLAG
-"""Whether the abstract camera is orthographic and, after an update, whether the cameras of the scene are."""
+"""Index of a flag: whether the abstract camera is orthographic; after an update, whether the scene's cameras are."""
 NSTATE = CAM_ORTHOGRAPHIC + 1
 # entries of scn_pose: the reals of a camera, then those of a perturbation
 LOOKAT, DISTANCE, AZIMUTH, ELEVATION = 0, 3, 4, 5
@@ -139,7 +139,7 @@ class SceneMemory:
         self.pose[REFPOS:NPOSE] = _part(values, 4 * _PERTURB["refpos"], NPOSE - REFPOS, np.float64)
 
     def programs_of(self, m: MjModel) -> dict[Any, Any]:
-        """Return the cached programs that update this scene for a model, by request; drop those of another model."""
+        """Return the cached programs that update this scene for a model; clear the cache if the model changed."""
         if self._model is None or self._model() is not m:
             self._model = weakref.ref(m)
             self._programs = {}
@@ -147,7 +147,7 @@ class SceneMemory:
 
     @property
     def wishes(self) -> tuple[bytes, int, bool]:
-        """Return the values that determine the stages of a scene: options, categories, whether a body is selected."""
+        """Return the values on which the stages of a scene depend: options, categories, whether a body is selected."""
         state = self.state
         return state[LABEL:CAM_ORTHOGRAPHIC].tobytes(), int(state[CATMASK]), bool(state[SELECT] > 0)
 
@@ -161,7 +161,7 @@ class SceneMemory:
         self.pose[LOOKAT:REFPOS] = _part(camera.values, _LOOKAT, 6, np.float64)
 
     def get_camera(self, camera: MjvCamera) -> None:
-        """Copy the projection to the scene's cameras, and `lookat` to a tracking camera, which stages have moved."""
+        """Copy results of stages: the projection to the scene's cameras, the moved `lookat` to a tracking camera."""
         self._eyes["orthographic"] = self.state[CAM_ORTHOGRAPHIC]
         if self.state[CAM_TYPE] == CAMERA_TRACKING:
             camera.values["lookat"] = self.pose[LOOKAT:DISTANCE]

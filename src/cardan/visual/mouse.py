@@ -67,8 +67,9 @@ def mjv_initPerturb(m: MjModel, d: MjData, scn: MjvScene, pert: MjvPerturb) -> N
     """Begin a perturbation of the selected body: set its reference pose, `localmass` and `scale`.
 
     The reference is the orientation of the body's inertial frame, and the position of the selected point. `localmass`
-    is the apparent mass at that point, and `scale` is the distance (m) that a mouse movement over the whole height of
-    the window means. If no body is selected, nothing happens. `select` and `localpos` of the perturbation must be set.
+    is the apparent mass at that point, and `scale` is the distance (m) by which a mouse movement over the whole height
+    of the window moves the point. If no body is selected, nothing happens. `select` and `localpos` of the perturbation
+    must be set.
 
     Raises:
         FatalError: the cameras of the scene were never set.
@@ -86,9 +87,9 @@ def mjv_initPerturb(m: MjModel, d: MjData, scn: MjvScene, pert: MjvPerturb) -> N
 
 
 def mjv_applyPerturbForce(m: MjModel, d: MjData, pert: MjvPerturb) -> None:
-    """Write the force and torque of a perturbation to `d.xfrc_applied`, if the selected body is dynamic.
+    """Write the force and torque of a perturbation to `d.xfrc_applied`, if the selected body can move.
 
-    A critically damped spring pulls the selected point to its reference; another one rotates the body. The model's
+    A damped spring pulls the selected point to its reference; another one rotates the body. The model's
     ``vis.map.stiffness`` and ``stiffnessrot`` are the squared frequencies of the springs.
     """
     body = _selected("mjv_applyPerturbForce", m, d, pert)
@@ -155,7 +156,7 @@ def _direction(scn: MjvScene, aspectratio: float, relx: float, rely: float) -> t
 
 
 def _nearest_flex(m: MjModel, d: MjData, opt: MjvOption, pnt: np.ndarray, vec: np.ndarray) -> tuple[float, int, int]:
-    """Return distance, flex id and vertex id of the nearest flex on a ray, or -1. Groups are ignored."""
+    """Return distance, flex id and vertex id of the nearest flex on a ray, or -1 for all. Groups are ignored."""
     vert, edge, face, skin = (int(opt.flags[k]) for k in FLEX_FLAGS)
     best, vertex = (-1.0, -1, -1), np.zeros(1, np.int32)
     for flex in range(m.nflex if vert or edge or face or skin else 0):
@@ -168,7 +169,7 @@ def _nearest_flex(m: MjModel, d: MjData, opt: MjvOption, pnt: np.ndarray, vec: n
 def _nearest_skin(
     m: MjModel, opt: MjvOption, scn: MjvScene, pnt: np.ndarray, vec: np.ndarray
 ) -> tuple[float, int, int]:
-    """Return distance, skin id and vertex id of the nearest skin on a ray, or -1. Groups are ignored."""
+    """Return distance, skin id and vertex id of the nearest skin on a ray, or -1 for all. Groups are ignored."""
     best, vertex = (-1.0, -1, -1), np.zeros(1, np.int32)
     for skin in range(m.nskin if opt.flags[SKIN] else 0):
         first, faces = int(m.skin_vertadr[skin]), int(m.skin_faceadr[skin])
@@ -350,8 +351,8 @@ def mjv_movePerturb(
 ) -> None:
     """Move the reference pose of a perturbation by a movement of the mouse.
 
-    The reference of the perturbation `pert` is moved or rotated relative to the camera's view. Its rotation relative to
-    the body is at most a quarter turn. The arguments `action`, `reldx`, `reldy` and `scn`, and the errors, are those of
+    The reference is moved or rotated relative to the camera's view. Its orientation differs from that of the body by at
+    most a quarter turn. The arguments `action`, `reldx`, `reldy` and `scn`, and the errors, are those of
     `mjv_moveCamera`.
     """
     check_pair("mjv_movePerturb", m, d)

@@ -1,6 +1,6 @@
-"""Classes made from tables of the structures of the abstract scene, with one row for each member.
+"""Base class of the structures of the abstract scene. A table defines a structure, with one row for each member.
 
-Their attributes read and write one NumPy structure.
+The attributes of an object read and write one NumPy structure.
 """
 
 from __future__ import annotations

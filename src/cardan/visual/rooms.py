@@ -121,9 +121,9 @@ def mjv_cameraInRoom(headpos: np.ndarray, forward: np.ndarray, up: np.ndarray, s
 
 
 def mjv_frustumHeight(scn: MjvScene) -> float:
-    """Return the height of the frustum at unit distance from the scene's average camera, or at all distances.
+    """Return the height of the frustum of a scene's average camera at unit distance.
 
-    The window of an orthographic camera has the same height everywhere.
+    For an orthographic camera, the height is the same at all distances.
 
     Raises:
         FatalError: the cameras of the scene were never set.
@@ -136,13 +136,13 @@ def mjv_frustumHeight(scn: MjvScene) -> float:
 
 
 def window_height(scn: MjvScene, depth: float) -> float:
-    """Return the height, m, of what the window of a scene shows at a depth, m, along the camera's axis."""
+    """Return the height, m, of the visible part of a scene at a depth, m, along the camera's axis."""
     height = mjv_frustumHeight(scn)
     return height if scn.camera[0].orthographic else height * depth
 
 
 def mjv_alignToCamera(res: np.ndarray, vec: Any, forward: Any) -> None:
-    """Rotate a vector (3,) about z by the angle from the y axis to the horizontal part of `forward`, into `res`."""
+    """Rotate `vec` (3,) about z by the angle from the y axis to the horizontal part of `forward`; write it to `res`."""
     out = target_of("res", res, 3)
     out[:] = aligned(vector_of("vec", vec, 3), vector_of("forward", forward, 3))
 

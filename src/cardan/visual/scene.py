@@ -55,9 +55,9 @@ CAMERA_FIXED = int(mjtCamera.mjCAMERA_FIXED)
 class Part:
     """One stage of a scene, and the conditions under which it runs.
 
-    The named `size` of the model must not be 0. At least one of the categories (bits of mjtCatBit) must be requested;
-    `ANY`: no condition. If flags (mjtVisFlag), frames (mjtFrame) or labels (mjtLabel) are named (without prefix), one
-    of them must be chosen. If `selected`, a body must be selected.
+    The size of the model that `size` names must not be 0. At least one of the categories (bits of mjtCatBit) must be
+    requested, unless `category` is `ANY`. If flags (mjtVisFlag), frames (mjtFrame) or labels (mjtLabel) are named
+    (without prefix), one of them must be chosen. If `selected`, a body must be selected.
     """
 
     stage: Stage
@@ -122,7 +122,7 @@ def stages_of(m: MjModel, state: np.ndarray) -> tuple[Stage, ...]:
 
 NAMED = ("BODY", "JOINT", "GEOM", "SITE", "CAMERA", "LIGHT", "TENDON", "ACTUATOR", "FLEX", "SKIN")
 OBJECTS = {**{name: name for name in NAMED}, "SELECTION": "BODY", "CONSTRAINT": "EQUALITY"}
-"""Kind of object whose name each kind of label shows."""
+"""Kind of object for each kind of label that shows an object's name."""
 Text = Callable[[MjModel, MjData, Any, int], str]
 
 

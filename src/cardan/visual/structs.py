@@ -187,9 +187,9 @@ def _arrays(model: MjModel | None, maxgeom: int) -> dict[str, np.ndarray]:
 def _face_room(model: MjModel, flex: int) -> int:
     """Return the largest number of faces of a flex that can be shown at once.
 
-    For a surface, two faces for each element, plus two for each edge of the border. For a solid, the faces of the shell
-    or of all elements in one layer, whichever are more. For a line, nothing is drawn, but the same memory is allocated
-    as for a solid, as in the reference.
+    A surface has two faces for each element, and two for each edge of its border. A solid shows its shell or all
+    elements in one layer; the larger number of faces counts. A line shows no faces, but gets the same memory as a
+    solid, as in the reference.
     """
     dim, elements, shell = (int(getattr(model, f"flex_{name}")[flex]) for name in ("dim", "elemnum", "shellnum"))
     if dim == 2:

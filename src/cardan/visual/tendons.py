@@ -70,9 +70,9 @@ def _half_angle(ratio: float) -> float:
 
 @kernel
 def hang(start: Vec3, stop: Vec3, gravity: Vec3, length: float) -> Cord:
-    """Describe a cord for `point_of`: number of points, unit vectors to the side and up, parameters of the curve.
+    """Return a hanging cord: number of points, horizontal vector between the ends, unit vector up, curve parameters.
 
-    The ends are closer than `length`, the length of the cord (m); gravity is not zero.
+    The ends `start` and `stop` must be closer than `length`, the length of the cord (m); gravity must not be zero.
     """
     up = scale3(gravity, -1.0 / norm3(gravity))
     line = sub3(stop, start)
@@ -110,8 +110,9 @@ def point_of(start: Vec3, stop: Vec3, cord: Cord, k: int) -> Vec3:
 def cord_length(m: Model, d: Data, tendon: int) -> float:
     """Return the length of the hanging cord that shows a tendon, or 0 if the tendon is drawn straight.
 
-    A tendon is drawn as a cord if it connects two sites and only pulls: its limit or its spring starts to act at a
-    positive length, which exceeds the distance of its ends, and it has no damping and no friction.
+    A tendon is drawn as a cord if it connects two sites, only pulls, and is slack: its limit or spring starts to act at
+    a length greater than the distance of the ends. The tendon must have no damping and no friction, and there must be
+    gravity.
     """
     if m.tendon_num[tendon] != 2 or d.ten_wrapnum[tendon] != 2:
         return 0.0
@@ -156,7 +157,7 @@ def _path_point(d: Data, k: int) -> Vec3:
 
 @kernel
 def tendon_path(m: Model, d: Data, tendon: int, objtype: int, objid: int, label: int, width: float, rgba: Vec4) -> None:
-    """Add the path of a spatial tendon as capsules: a hanging cord, or straight segments, which are thin on geoms.
+    """Add the path of a spatial tendon as capsules: a hanging cord, or straight segments, which are thinner on geoms.
 
     `objtype` and `objid` identify the shown object: the tendon, or an actuator on it. `label` is the kind of label,
     `width` the radius of the capsules in m.
@@ -196,7 +197,7 @@ def add_tendons(m: Model, d: Data) -> int:
 
 @stage
 def add_slider_cranks(m: Model, d: Data) -> int:
-    """Add the slider as a cylinder, and the crank as a capsule, in another colour if it can't reach the slider.
+    """Add sliders as cylinders, and cranks as capsules, in another colour if a crank can't reach its slider.
 
     As in the reference, the slider-cranks of all groups are shown.
     """
@@ -222,7 +223,7 @@ def add_slider_cranks(m: Model, d: Data) -> int:
 
 @stage
 def add_rangefinders(m: Model, d: Data) -> int:
-    """Add lines for the range finders that hit a geom, from the site to the hit point."""
+    """Add a line from the site to the hit point for each range finder that hits a geom."""
     for sensor in range(m.nsensor):
         if m.sensor_type[sensor] != SENS_RANGEFINDER:
             continue
