@@ -33,19 +33,19 @@ from cardan.maths.vector import (
 from cardan.model.kernel_views import Data, Model
 
 View = tuple[Vec3, Vec3, Vec3, Vec3]
-"""View on a reference face: its normal divided by its cosine with the direction of view, that direction, two axes."""
+"""View of a reference face: its normal, divided by normal . view direction; the view direction; its two axes."""
 PARALLEL = 1e-12
-"""If the squared sine of the angle of two edges is below this, they have no common perpendicular."""
+"""Squared sine of the angle between two edges below which they count as parallel."""
 ROUNDING = 1e-9
-"""Tolerance of separations, relative; far above their rounding error."""
+"""Relative tolerance of separations, far above their rounding error."""
 EDGE_ADVANTAGE = 1e-12
 """Share by which the overlap along the perpendicular of two edges must be less than along a face's normal."""
 COINCIDENT = 1e-14
-"""Points of the overlap whose coordinates differ by less than this are merged, m."""
+"""Difference of coordinates (m) below which two points of the overlap are merged."""
 FACING = 0.5
-"""Cosine above which a face of the other box faces the reference face. If several do, their edge or corner does."""
+"""Cosine above which a face of the other box counts as facing. If several faces do, use their edge or corner."""
 SLACK = 0.01
-"""Relative width of the zone around a box's surface in which a point is neither inside nor outside."""
+"""Share of a box's half size within which a point near the surface counts as neither inside nor outside."""
 # layout of the scratch array: relative rotation, corners of the incident feature and points found (u, v, height)
 ROTATION = 0
 CORNERS = 9
@@ -57,8 +57,8 @@ NSCRATCH = 93
 def face_overlap(w: Array1, t: Vec3, t2: Vec3, size1: Vec3, size2: Vec3, axis: int) -> float:
     """Separation of two boxes along a face normal of the first box (`axis` 0 to 2) or the second box (3 to 5).
 
-    `t` and `t2` are the vector from centre to centre in the frames of both boxes. If boxes just touch, the order of the
-    sums decides the result.
+    `t` and `t2` are the vector from centre to centre, in the frames of the first and the second box. If boxes just
+    touch, the order of the sums decides the result.
     """
     if axis < 3:
         return (
@@ -107,7 +107,7 @@ def find_axis(w: Array1, t: Vec3, t2: Vec3, size1: Vec3, size2: Vec3, margin: fl
 
     The search ends at the first axis whose separation is more than the margin. Axes 0 to 2 are normals of faces of the
     first box, 3 to 5 of the second; axis 6 + 3 i + j is the perpendicular of edge i of the first and edge j of the
-    second. `t` and `t2` are the vector from centre to centre in the frames of both boxes.
+    second. `t` and `t2` are the vector from centre to centre, in the frames of the first and the second box.
     """
     best = 0
     largest = -inf
@@ -135,7 +135,7 @@ def sign(x: float) -> float:
 
 @kernel
 def towards(x: float) -> float:
-    """Return 1 if the number is positive, else -1. The result is the side of an incident face that comes first."""
+    """Return 1 if the number is positive, else -1: along an axis, the side of the incident face that comes first."""
     return 1.0 if x > 0.0 else -1.0
 
 
@@ -158,12 +158,13 @@ def put_feature(m: Model, w: Array1, geom: int, center: Vec3, facing: Vec3, view
     """Project the part of a box that faces the other box: a face, an edge or a corner; return its number of corners.
 
     The corners are written in this order: the corner that is farthest in the direction `facing`, its two neighbours,
-    then the last corner. Their coordinates are two along the axes of the reference face, and the height along the
-    direction of view. `center` is the centre of the box in the frame of the reference box, relative to the middle of
-    the reference face; `facing` is the direction towards the other box, in the box's frame.
+    then the last corner. Each corner has three coordinates: two along the axes of the reference face, and the height
+    along the direction of view. `center` is the centre of the box in the frame of the reference box, relative to the
+    middle of the reference face; `facing` is the direction towards the other box, in the box's frame.
 
-    If `facing` is perpendicular to an edge (`whole`), the face closest to it is taken, even if others are close to it,
-    and this edge comes first. If not, the lower axis comes first.
+    If `whole` is set, `facing` is perpendicular to an edge. Then the part is always the whole face whose normal is
+    closest to `facing`, and the face's side parallel to this edge comes first. Otherwise, the side parallel to the
+    lower of the face's two axes comes first.
     """
     face = largest_component(facing)
     k1, k2 = min((face + 1) % 3, (face + 2) % 3), max((face + 1) % 3, (face + 2) % 3)
@@ -193,7 +194,10 @@ def put_feature(m: Model, w: Array1, geom: int, center: Vec3, facing: Vec3, view
 
 @kernel
 def zone(m: Model, d: Data, geom: int, point: Vec3) -> int:
-    """Return 1 if a point is inside a box by more than `SLACK`, -1 if it is outside by more, else 0."""
+    """Return 1 if a point is inside a box enlarged by the margin, -1 if it is outside, 0 if it is near the surface.
+
+    A point is near the surface if it is within the share `SLACK` of the half sizes.
+    """
     local, size, margin = to_geom(d, geom, point), get3(m.geom_size, geom), d.work.near_margin
     x, y, z = abs(local[0]) - margin, abs(local[1]) - margin, abs(local[2]) - margin
     outer, inner = 1.0 + SLACK, 1.0 - SLACK
@@ -245,7 +249,7 @@ def add_crossings(w: Array1, n: int, ncorner: int, half_u: float, half_v: float)
 def add_face_corners(w: Array1, n: int, half_u: float, half_v: float, only_first: bool) -> int:
     """Append the corners of the reference face that are inside the incident face, or only the first of them.
 
-    The incident face is p0 + a (p1 - p0) + b (p2 - p0) for a and b in [0, 1].
+    The incident face is p0 + a (p1 - p0) + b (p2 - p0) for a and b in [0, 1], with its first three corners p0, p1, p2.
     """
     u0, v0, h0 = w[CORNERS], w[CORNERS + 1], w[CORNERS + 2]
     u1, v1, h1 = w[CORNERS + 3] - u0, w[CORNERS + 4] - v0, w[CORNERS + 5] - h0
@@ -333,11 +337,11 @@ def find_points(
 def keep_contacts(
     m: Model, d: Data, w: Array1, npoint: int, geom1: int, geom2: int, place: tuple[Vec3, ...], factor: float
 ) -> int:
-    """Write contacts at those of the found points that qualify; return their number.
+    """Write a contact for each found point that qualifies; return the number of contacts.
 
-    A point outside one of the boxes is a contact only if it is well inside the other. `place` holds the middle of the
-    reference face, its two axes, the direction of view, and the normal of the contacts. The distance of a contact is
-    `factor` times the height of its point above the reference face.
+    The height of a point above the reference face must be within the margin. If the point is outside one box, it must
+    be well inside the other (`zone`). `place` holds the middle of the reference face, its two axes, the direction of
+    view, and the contact normal. The distance of a contact is `factor` times the height.
     """
     ncon = 0
     for k in range(npoint):
@@ -354,7 +358,7 @@ def keep_contacts(
 
 @kernel
 def middle_of_edge(m: Model, d: Data, geom: int, axis: int, direction: Vec3) -> Vec3:
-    """Middle of the edge of a box that is parallel to one of its axes and farthest in a direction, world frame."""
+    """Middle of the box edge that is parallel to axis `axis` of the box and farthest in a direction, world frame."""
     point = get3(d.geom_xpos, geom)
     for k in range(1, 3):
         other = (axis + k) % 3
@@ -365,10 +369,10 @@ def middle_of_edge(m: Model, d: Data, geom: int, axis: int, direction: Vec3) -> 
 
 @kernel
 def put_edge_contact(m: Model, d: Data, geom1: int, geom2: int, pair: int, normal: Vec3, separation: float) -> int:
-    """Write the contact midway between the closest points of two separated edges i and j; `pair` is 3 i + j. Return 1.
+    """Write the contact midway between the closest points of two edges; return 1.
 
-    The edges are those of `geom1` and `geom2`. `normal` is the contact normal from the first to the second (world
-    frame), and `separation` is the distance along it, m.
+    The edges are parallel to axis i of `geom1` and axis j of `geom2`; `pair` is 3 i + j. `normal` is the contact normal
+    from `geom1` to `geom2` (world frame), and `separation` the signed distance of the edges along the normal, m.
     """
     u, v = axis_of(d, geom1, pair // 3), axis_of(d, geom2, pair % 3)
     start = middle_of_edge(m, d, geom1, pair // 3, normal)
@@ -383,10 +387,10 @@ def put_edge_contact(m: Model, d: Data, geom1: int, geom2: int, pair: int, norma
 @collider
 @exact
 def box_box(m: Model, d: Data, geom1: int, geom2: int) -> int:
-    """Find up to eight contacts of two boxes; the common normal is the axis of least overlap.
+    """Find up to eight contacts of two boxes. All contacts share one normal: the axis of least overlap.
 
-    The distance of contacts on a face is half the height above the face, as in the reference. If two separated edges
-    have no other contact, they have one between their closest points.
+    As in the reference, the distance of a contact on a face is half its height above the face. If the axis is the
+    perpendicular of two separated edges and no other contact is found, there is one between their closest points.
     """
     w = stack_array(NSCRATCH)
     between = sub3(get3(d.geom_xpos, geom2), get3(d.geom_xpos, geom1))

@@ -1,11 +1,12 @@
-"""Collisions of two boxes as in MuJoCo 4.0: the axis of least overlap, and a face clipped by the sides of the other.
+"""Collisions of two boxes as in MuJoCo 4.0: find the axis of least overlap, and clip a face by a face of the other box.
 
-The axis is the normal of a face, or the common perpendicular of two edges. If it is close to the best normal of a face,
-it must be better by a share of the overlap (`ADVANTAGE`). On a face, the contacts are the corners of the opposite face,
-clipped by the sides of this face, that are within the margin. Two edges have one contact, between their closest points.
+The axis is the normal of a face, or the common perpendicular of two edges. A perpendicular that is close to the best
+face normal is chosen only if it is better by a share of the overlap (`ADVANTAGE`). If the axis is a face normal, the
+opposite face of the other box is clipped by the sides of this face. The contacts are those corners of the clipped face
+that are within the margin. Two edges have one contact, between their closest points.
 
 Sources: S. Gottschalk, M. Lin, D. Manocha, OBBTree, SIGGRAPH 1996 (the 15 axes); C. Ericson, Real-Time Collision
-Detection (2005), sections 4.4.1 and 8.3.4. Which axis is preferred follows numerical results of MuJoCo 4.0.0.
+Detection (2005), sections 4.4.1 and 8.3.4. The preference between axes follows numerical results of MuJoCo 4.0.0.
 """
 
 from __future__ import annotations
@@ -34,19 +35,20 @@ from cardan.model.fields_work import OUTLINE
 from cardan.model.kernel_views import Data, Model
 
 CLOSE = 0.99
-"""Cosine of the angle above which the perpendicular of two edges is close to the normal of a face."""
+"""Cosine above which the perpendicular of two edges counts as close to the normal of a face."""
 ADVANTAGE = 0.05
-"""Share of the overlap by which such a perpendicular must be better than the normal of the face."""
+"""Share of the overlap by which a perpendicular close to a face normal must be better than the face normal."""
 FACE_TIE = 1e-8
-"""Separation along a face of the second box, beyond that of the first, from which it is larger, m."""
+"""Excess (m) over the first box's largest separation above which a face normal of the second box is preferred."""
 NO_AXIS = -1
 
 
 @kernel
 def best_face(w: Array1, t: Vec3, t2: Vec3, size1: Vec3, size2: Vec3, margin: float) -> tuple[int, float]:
-    """Face normal of largest separation: axes 0 to 2 of the first box, 3 to 5 of the second.
+    """Find the face normal of largest separation: axis 0 to 2 of the first box, or 3 to 5 of the second.
 
-    The first result is `NO_AXIS` if the separation is more than the margin. Arguments: see `box.find_axis`.
+    Return the axis and the separation. If a separation is more than the margin, return `NO_AXIS` and this separation.
+    Arguments: see `box.find_axis`.
     """
     best, largest = 0, -inf
     for axis in range(6):
@@ -60,7 +62,10 @@ def best_face(w: Array1, t: Vec3, t2: Vec3, size1: Vec3, size2: Vec3, margin: fl
 
 @kernel
 def best_edges(w: Array1, t: Vec3, size1: Vec3, size2: Vec3, least: float) -> tuple[int, float]:
-    """Pair of edges (3 i + j) whose perpendicular has the largest separation, if it is more than `least`."""
+    """Find the pair of edges (3 i + j) whose perpendicular has the largest separation; return both.
+
+    If no separation is more than `least`, return `NO_AXIS` and `least`.
+    """
     best, largest = NO_AXIS, least
     for pair in range(9):
         separation = edge_overlap(w, t, size1, size2, pair // 3, pair % 3, largest)
@@ -77,7 +82,7 @@ def towards_second(axis: Vec3, between: Vec3) -> Vec3:
 
 @kernel
 def largest_axis(d: Data, geom: int, direction: Vec3) -> int:
-    """Axis of a box that is most parallel to a direction."""
+    """Index (0 to 2) of the axis of a box that is closest to parallel to a direction."""
     x = abs(dot3(axis_of(d, geom, 0), direction))
     y = abs(dot3(axis_of(d, geom, 1), direction))
     z = abs(dot3(axis_of(d, geom, 2), direction))
@@ -106,7 +111,7 @@ def put_face_corners(m: Model, d: Data, geom: int, axis: int, facing: Vec3) -> N
 def touch_face(m: Model, d: Data, reference: int, incident: int, axis: int, out: Vec3, normal: Vec3) -> int:
     """Write the contacts on a face of the box `reference`; return their number.
 
-    `out` is the outward normal of the face, along the axis; `normal` is that of the contacts.
+    `out` is the outward normal of the face, along axis `axis` of this box; `normal` is the contact normal.
     """
     put_face_corners(m, d, incident, largest_axis(d, incident, out), scale3(out, -1.0))
     center, n, half = get3(d.geom_xpos, reference), 4, 0
@@ -129,7 +134,7 @@ def touch_face(m: Model, d: Data, reference: int, incident: int, axis: int, out:
 @collider
 @exact
 def box_box_clip(m: Model, d: Data, geom1: int, geom2: int) -> int:
-    """Find up to eight contacts of two boxes, whose common normal is the axis of least overlap."""
+    """Find up to eight contacts of two boxes. All contacts share one normal: the axis of least overlap."""
     w = stack_array(NSCRATCH)
     between = sub3(get3(d.geom_xpos, geom2), get3(d.geom_xpos, geom1))
     xmat1 = get9(d.geom_xmat, geom1)

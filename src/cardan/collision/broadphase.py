@@ -3,7 +3,7 @@
 Each body with geoms gets a box around the bounding spheres of its geoms, margins included. The box is aligned with the
 axis along which the centres of the geoms spread most: the principal eigenvector of their covariance. The boxes are
 sorted along this axis and swept: only boxes whose intervals on it overlap are compared. The pairs are then sorted by
-their ids. Axis and order start from those of the previous call, but the result depends only on the state.
+their ids. Each call starts from the axis and the order of the previous call, but its result depends only on the state.
 
 Spec: computation, collision detection, generation and filtering. D. Baraff, Dynamic Simulation of Non-Penetrating
 Rigid Bodies, PhD thesis, Cornell (1992), section 2.2: sweep with temporal coherence.
@@ -33,11 +33,11 @@ FIRST_ITERATIONS = 20
 ITERATIONS = 1
 """Steps of power iteration, in the first call and in later calls."""
 UNTILTED = 1e-12
-"""Covariance, and difference of variances, that count as zero, m^2."""
+"""Largest covariance, and difference of variances, that counts as zero, m^2."""
 FEW_BODIES, FEW_GEOMS = 3, 8
 """Up to this number of bodies and geoms, all pairs of bodies are candidates."""
 MOVES = 8
-"""Moves per body above which a list counts as not almost sorted."""
+"""Largest number of moves per body with which a list counts as almost sorted."""
 
 
 @kernel
@@ -54,8 +54,8 @@ def bits_match(contype1: Any, conaffinity1: Any, contype2: Any, conaffinity2: An
 def are_parent_and_child(weld1: Any, weld2: Any, parent1: Any, parent2: Any) -> Any:
     """Whether one of two bodies is the parent of the other; the world does not count as a parent.
 
-    Bodies welded together count as one: `weld1` and `weld2` are ``body_weldid`` of both bodies, `parent1` and `parent2`
-    those of the parents of these.
+    Bodies welded together count as one. `weld1` and `weld2` are the bodies' ``body_weldid``; `parent1` and `parent2`
+    are the ``body_weldid`` of the parents of bodies `weld1` and `weld2`.
     """
     return ((weld1 == parent2) | (weld2 == parent1)) & (weld1 != 0) & (weld2 != 0)
 
@@ -151,8 +151,8 @@ def sort_with_gap(d: Data, n: int, gap: int, limit: int) -> bool:
 def sort_bodies(m: Model, d: Data, first: bool) -> None:
     """Sort the bodies by the lower ends of their boxes along the first axis of the sweep.
 
-    Unless this is the `first` call, sorting starts with the previous order. This is usually almost right, so that
-    insertion sort takes linear time. If it is not, Shell sort continues.
+    Unless this is the `first` call, sorting starts with the previous order. This order is usually almost right, and
+    insertion sort takes linear time. Otherwise, Shell sort takes over.
     """
     n = len(m.aux.collision_body)
     if first:
@@ -240,9 +240,10 @@ def scatter_by(m: Model, d: Data, source: IntArray2, target: IntArray2, count: i
 
 @kernel
 def reference_axis(m: Model, d: Data) -> Vec3:
-    """Axis along which the reference sorts bodies; (0, 0, 0) unless their geoms spread along the world axes.
+    """Axis along which the reference sorts bodies, if the principal axes of the geoms' centres are the world axes.
 
-    It is the first row, not the first column, of the matrix of principal axes.
+    The reference uses the first row, not the first column, of the matrix of principal axes. In all other cases, the
+    result is (0, 0, 0).
     """
     xx, yy, zz, xy, xz, yz = spread_matrix(m, d, m.body_geomnum[0])
     if max(abs(xy), abs(xz), abs(yz)) > UNTILTED:
@@ -267,11 +268,10 @@ def ends_along(m: Model, d: Data, body: int, axis: Vec3) -> Vec2:
 
 @kernel
 def lost_in_sweep(m: Model, d: Data, body1: int, body2: int) -> bool:
-    """Whether the reference misses two bodies that just touch; `body1` has the lower id.
+    """Whether the reference's sweep misses a pair of bodies that just touch; `body1` has the lower id.
 
     The reference stores the ends of bodies along its axis in single precision; if two ends are equal, the end of the
-    lower id comes first. If `body1` ends before `body2` begins, bodies that overlap by up to some 1e-8 m therefore
-    count as separate.
+    body with the lower id comes first. If `body1` comes first along the axis, an overlap of up to some 1e-8 m is lost.
     """
     axis = reference_axis(m, d)
     if body1 == 0 or dot3(axis, axis) == 0.0:

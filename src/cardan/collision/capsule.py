@@ -2,8 +2,8 @@
 
 A capsule is the set of points within its radius of a segment; a sphere is a capsule of length 0. The contacts of two
 such shapes are those of two spheres centred at the closest points of their segments. The contact of a sphere with a
-convex solid is at the point of the solid nearest to the sphere's centre. If the centre is inside, it is at the nearest
-point of the surface.
+convex solid is at the point of the solid nearest to the sphere's centre. If the centre is inside the solid, the contact
+is at the nearest point of the surface.
 
 Sources: C. Ericson, Real-Time Collision Detection (2005), sections 5.1.2 (point and segment), 5.1.4 (point and box) and
 5.1.9 (two segments).
@@ -80,12 +80,12 @@ def clamp(x: float, low: float, high: float) -> float:
 def spheres_contact(
     d: Data, k: int, geom1: int, center1: Vec3, radius1: float, geom2: int, center2: Vec3, radius2: float
 ) -> int:
-    """Write the contact of two spheres, which belong to geoms or to an element of a flex (id -1).
+    """Write the contact of two spheres, if they are not farther apart than ``d.work.near_margin``.
 
-    The spheres belong to `geom1` and `geom2`. Their centres `center1` and `center2` are in the world frame (m), and
-    `radius1` and `radius2` are their radii (m). `k` is the number of contacts that the pair has so far. Spheres have a
-    contact if their distance is below ``d.work.near_margin``. If the centres are equal, the normal is perpendicular to
-    the z axes of both geoms; for a flex, it is the world's x axis.
+    The spheres belong to `geom1` and `geom2`, or to an element of a flex (id -1). Their centres `center1` and `center2`
+    are in the world frame (m), and `radius1` and `radius2` are their radii (m). `k` is the number of contacts that the
+    pair has so far. If the centres are equal, the normal is perpendicular to the z axes of both geoms; for a flex, it
+    is the world's x axis.
 
     Returns:
         The new number of contacts of the pair: `k` or k + 1.
@@ -219,7 +219,8 @@ def way_out(point: Vec3, size: Vec3) -> tuple[int, float, float]:
 def sphere_in_box(m: Model, d: Data, k: int, center: Vec3, radius: float, local: Vec3, box: int) -> int:
     """Write contact `k` of a sphere whose centre is inside a box. The normal is that of the nearest face.
 
-    As in the reference, the distance is that of a centre on the surface; the position takes the depth into account.
+    As in the reference, the distance is -radius, as if the centre were on the surface. The position takes the depth
+    into account.
     """
     axis, side, depth = way_out(local, get3(m.geom_size, box))
     normal = scale3(axis_of(d, box, axis), -side)

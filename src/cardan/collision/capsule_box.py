@@ -1,9 +1,8 @@
 """Collisions of a capsule and a box.
 
-The capsule's segment is center + t half in the frame of the box, for parameters t in [-1, 1]. Its first contact is that
-of a sphere at the parameter nearest to the box: an end in front of a face, or the closest point to one of the twelve
-edges. The second contact is also that of a sphere, at the parameter up to which the segment remains beside the same
-feature.
+The capsule's segment is center + t half in the frame of the box, for parameters t in [-1, 1]. The first contact is that
+of a sphere at the point of the segment nearest to the box: an end in front of a face, or the closest point to one of
+the twelve edges. The second contact is that of a sphere at the last point of the segment beside the same feature.
 
 A feature of the box is described by three signs, `side`: for a face, one of them is not 0, for an edge two, and for a
 corner three.
@@ -23,7 +22,7 @@ from cardan.maths.vector import MINVAL, add_scaled3, dot3, get3, get9, mul_mat_t
 from cardan.model.kernel_views import Data, Model
 
 STEEP = 0.5
-"""If the squared cosine of the angle of a segment with an axis of the box is above this, the two are parallel."""
+"""Squared cosine of the angle between segment and box axis above which the segment counts as along this axis."""
 
 
 @kernel
@@ -59,7 +58,7 @@ def nearest_to_edge(
 
     Returns:
         Squared distance, parameter of the point, and the feature of the box: the edge, or the corner at its end. If the
-        edge is parallel to the segment, the distance is infinite: perpendicular edges then have the same distance.
+        edge is parallel to the segment, the distance is infinite, because other edges are then equally close.
     """
     axis1, axis2 = (axis + 1) % 3, (axis + 2) % 3
     half1, half2, length = component(half, axis1), component(half, axis2), component(size, axis)
@@ -131,7 +130,7 @@ def way_across(step: float, size: float) -> float:
 
 @kernel
 def outward(half: Vec3, side: Vec3, axis: int) -> bool:
-    """Whether the segment, at a side of the box, leads away from the box along an axis."""
+    """Whether, along an axis, the segment's direction points away from the box on the given side of the box."""
     return (component(half, axis) > 0.0) == (component(side, axis) > 0.0)
 
 
@@ -178,8 +177,8 @@ def way_from_corner(half: Vec3, size: Vec3, t: float, side: Vec3) -> tuple[bool,
     """Find the second contact if the first is beside a corner.
 
     The segment's direction is inward or outward along each axis, and one axis differs from the other two. If the
-    segment is steep enough along this axis, it passes along the edge in this direction, else over the face of the other
-    two axes.
+    segment is steep along this axis, it passes along the edge parallel to the axis. Otherwise, it passes over the face
+    that the other two axes span.
 
     Returns:
         Whether there is a second contact, and the change of the parameter to it. There is none if all axes agree.

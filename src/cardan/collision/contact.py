@@ -1,13 +1,13 @@
 """Contacts that a collision function finds for one pair of geoms, and the parameters of contacts.
 
 A collision function writes its contacts to the rows of ``d.work.near_*`` and returns their number, at most
-`MAXCONPAIR`. The stage turns these rows into contacts (`cardan.collision.detection`). Their parameters come from an
-explicit pair, or from the properties of the two sides. A *side* is the id of a geom, or `flex_side` of a flex.
+`MAXCONPAIR`. The stage turns these rows into contacts (`cardan.collision.detection`). A contact's parameters come from
+an explicit pair, or from the properties of the two sides. A *side* is the id of a geom, or `flex_side` of a flex.
 
-*Margin and gap.* In MuJoCo 3.1 a pair has the larger margin and gap of its sides; it has a contact if the distance is
-below the margin, and a force if it is below margin - gap. In MuJoCo 4.0 it has the sums of margins and gaps, a contact
-below margin + gap, and a force below the margin. ``m.is_4_0``, 0 or 1, is a factor in three functions (`joined`,
-`contact_range`, `force_range`), so that no branch is needed.
+*Margin and gap.* In MuJoCo 3.1, a pair has the larger margin and the larger gap of its sides. The pair has a contact if
+the distance is below the margin, and a force if the distance is below margin - gap. In MuJoCo 4.0, a pair has the sums
+of margins and gaps, a contact below margin + gap, and a force below the margin. ``m.is_4_0``, 0 or 1, is a factor in
+three functions (`joined`, `contact_range`, `force_range`), so that no branch is needed.
 
 Spec: modelling, contact parameters and contact override.
 """
@@ -71,7 +71,7 @@ def explicit_pair_margin(m: Model, pair: int) -> float:
 
 @kernel
 def geom_reach(m: Model, geom: int) -> float:
-    """Part of the distance below which a pair has a contact that one of its geoms can have at most."""
+    """Upper bound on a geom's share of `geom_pair_margin`, which is at most the sum of both geoms' bounds."""
     return contact_range(m, m.opt.o_margin if overridden(m) else m.geom_margin[geom], m.geom_gap[geom])
 
 
@@ -83,13 +83,13 @@ def flex_side(flex: int) -> int:
 
 @kernel
 def of_side(of_geom: ConstArray1, of_flex: ConstArray1, side: int) -> Any:
-    """Property of a side: `of_geom` and `of_flex` have this property of all geoms and of all flexes."""
+    """Property of a side; `of_geom` and `of_flex` hold this property for all geoms and for all flexes."""
     return of_geom[side] if side >= 0 else of_flex[flex_side(side)]
 
 
 @kernel
 def row_of_side(of_geom: ConstArray2, of_flex: ConstArray2, side: int, i: int) -> float:
-    """Element `i` of a property with several numbers of a side; arrays as in `of_side`."""
+    """Element `i` of a side's property that has several numbers; `of_geom` and `of_flex` as in `of_side`."""
     return of_geom[side, i] if side >= 0 else of_flex[flex_side(side), i]
 
 
@@ -131,10 +131,10 @@ def mix_weight(m: Model, side1: int, side2: int, lead: int) -> float:
 
 @kernel
 def mix_solver(m: Model, d: Data, con: int, side1: int, side2: int, lead: int) -> None:
-    """Set solref and solimp of contact `con` to the weighted mean of those of its sides.
+    """Set solref and solimp of contact `con` to the weighted means of its sides' values.
 
-    If the sides have the same priority, and one solref has the direct format (first number not positive), the smaller
-    numbers of both are used instead of the mean.
+    If the sides have the same priority, and one solref has the direct format (first number not positive), set solref to
+    the element-wise minimum instead.
     """
     weight = mix_weight(m, side1, side2, lead)
     first1 = row_of_side(m.geom_solref, m.flex_solref, side1, 0)
@@ -152,9 +152,10 @@ def mix_solver(m: Model, d: Data, con: int, side1: int, side2: int, lead: int) -
 
 @kernel
 def mix_friction(m: Model, d: Data, con: int, side1: int, side2: int, lead: int) -> None:
-    """Set condim and friction of contact `con` to those of the side of higher priority, else to the larger ones.
+    """Set condim and friction of contact `con` to the values of the side with the higher priority.
 
-    Sliding and rolling friction of a side apply to two directions each.
+    If the priorities are equal, take the larger value of the two sides. Sliding and rolling friction of a side apply to
+    two directions each.
     """
     dominant1 = side1 if lead >= 0 else side2
     dominant2 = side2 if lead <= 0 else side1
@@ -171,7 +172,7 @@ def mix_friction(m: Model, d: Data, con: int, side1: int, side2: int, lead: int)
 def set_parameters(m: Model, d: Data, con: int, side1: int, side2: int, pair: int) -> None:
     """Set all parameters of contact `con` from the explicit pair `pair`, or from its sides if `pair` is negative.
 
-    The solver parameters and the friction are replaced by ``opt.o_*`` if contacts are overridden.
+    If the override flag is enabled, the solver parameters and the friction come from ``opt.o_*``.
     """
     if pair >= 0:
         d.contact.includemargin[con] = force_range(m, explicit_margin(m, pair), m.pair_gap[pair])

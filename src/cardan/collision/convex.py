@@ -51,10 +51,10 @@ LEAST_STEP = 1e-6
 RIM = 0.95
 """Share of a cylinder's half-length beyond which its side does not determine the normal."""
 CAP_SLOPE = 0.25
-"""A point this much closer to a cap than to the side belongs to the cap."""
+"""Ratio of a point's distances to cap and side, in a cylinder, below which the point belongs to the cap."""
 NO_NORMAL = (0.0, 0.0, 0.0)
 SPACING = 1e-3
-"""Smallest distance between two contacts, in units of the smaller bounding sphere."""
+"""Smallest distance between two contacts, relative to the radius of the smaller bounding sphere."""
 TILT = 1e-3
 """Angle by which geoms are tilted to find further contacts, rad."""
 
@@ -68,7 +68,7 @@ def unit_or_none(v: Vec3) -> Vec3:
 
 @kernel
 def divide_by_squares(v: Vec3, size: Vec3, shift: float) -> Vec3:
-    """Divide each component of `v` by the square of that of `size` plus `shift`."""
+    """Return v / (size^2 + shift), component by component."""
     return (
         v[0] / (size[0] * size[0] + shift),
         v[1] / (size[1] * size[1] + shift),
@@ -80,8 +80,8 @@ def divide_by_squares(v: Vec3, size: Vec3, shift: float) -> Vec3:
 def ellipsoid_normal_inside(point: Vec3, size: Vec3, normal: Vec3) -> Vec3:
     """Normal of an ellipsoid at the point of its surface that is closest to a point inside.
 
-    Each iteration, starting with `normal`, goes from the point along the current normal to the surface, and takes the
-    normal there. The iteration ends when both agree.
+    Starting with `normal`, each iteration goes from the point along the current normal to the surface, and continues
+    with the surface's normal there. The iteration ends when the two normals agree.
     """
     for _ in range(ITERATIONS):
         outward = divide_by_squares(normal, size, 0.0)
@@ -158,7 +158,7 @@ def shape_normal(d: Data, shape: int, pos: Vec3, normal: Vec3) -> Vec3:
 
 @kernel
 def smooth_normal(d: Data, pos: Vec3, normal: Vec3) -> Vec3:
-    """Contact normal from the first to the second shape, by their surfaces at `pos`; `normal` if neither has one."""
+    """Contact normal, from shape 0 to 1: the mean of their surface normals at `pos`; `normal` if there are none."""
     normal1 = shape_normal(d, 0, pos, normal)
     normal2 = shape_normal(d, 1, pos, scale3(normal, -1.0))
     mean = unit_or_none(add3(normal1, scale3(normal2, -1.0)))

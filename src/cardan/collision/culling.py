@@ -30,7 +30,7 @@ SLACK = 1e-9
 GAP = 1e-4
 """Smallest accepted gap, relative to the sum of the radii of both bounding spheres."""
 UNKNOWN = 1e10
-"""Value for the reach of a hull on which the search may be stuck, m."""
+"""Result of `reach` (m) for a hull on which the search may be stuck."""
 
 
 @kernel
@@ -85,9 +85,9 @@ def apart_along_edges(between: Vec3, a: Vec3, b: Vec3, x: Vec3, y: Vec3, z: Vec3
 
 @kernel
 def boxes_apart(m: Model, d: Data, geom1: int, geom2: int, margin: float) -> bool:
-    """Whether the bounding boxes of two geoms, in the geoms' frames, are farther apart than `margin` along an axis.
+    """Whether the bounding boxes of two geoms are farther apart than `margin` (m) along one of the 15 axes.
 
-    `geom1` and `geom2` are ids; `margin` is in m.
+    The boxes are aligned with the geoms. `geom1` and `geom2` are ids.
     """
     a, b = half_sizes(m, geom1), half_sizes(m, geom2)
     slack = margin + SLACK * (a[0] + a[1] + a[2] + b[0] + b[1] + b[2])
@@ -123,9 +123,9 @@ def slot_of(d: Data, geom1: int, geom2: int) -> int:
 
 @kernel
 def reach(m: Model, d: Data, shape: int, direction: Vec3, start: int) -> float:
-    """Extent of a shape of the pair, not enlarged, from the world origin in a unit direction, m.
+    """Extent of a shape of the pair from the world origin in a unit direction (m), without the margin.
 
-    A hull is searched from vertex `start`; the result is `UNKNOWN` if the search is not certain.
+    A mesh's hull is searched from vertex `start`; its extent counts as `UNKNOWN` if the result is not certain.
     """
     local = mul_mat_t_vec3(get9(d.work.shape_mat, shape), direction)
     if d.work.shape_type[shape] == GEOM_MESH and d.work.shape_graphadr[shape] >= 0:
@@ -157,7 +157,7 @@ def axis_separates(m: Model, d: Data, geom1: int, geom2: int) -> bool:
 
 @kernel
 def keep_axis(d: Data, geom1: int, geom2: int) -> None:
-    """Cache the direction at which portal refinement found two geoms apart."""
+    """Cache the direction in which the search just found two geoms apart."""
     slot = slot_of(d, geom1, geom2)
     d.work.axis_pair[slot] = pair_key(geom1, geom2)
     set3(d.work.axis, slot, mul_mat_t_vec3(get9(d.work.shape_mat, 0), get3(d.work.asked, 0)))

@@ -49,7 +49,7 @@ def complete_contact(m: Model, d: Data, con: int, k: int, side1: int, side2: int
 
 @kernel
 def take_room(m: Model, d: Data, found: int) -> int:
-    """Allocate `found` contacts; return how many fit, or a negative number if more memory must be requested.
+    """Check the memory for `found` more contacts; return the number that fits, or -1 to request more memory.
 
     Contacts that would exceed the user's memory limit are left out, with a warning.
     """
@@ -91,7 +91,7 @@ def find_collider(m: Model, d: Data, geom1: int, geom2: int, pair: int) -> tuple
 
 @kernel
 def collide_candidate(m: Model, d: Data, geom1: int, geom2: int, pair: int) -> int:
-    """Check geoms `geom1` and `geom2` and append their contacts; return a status. Arguments as for `find_collider`."""
+    """Find the contacts of two geoms, append them, and return a status. Arguments as for `find_collider`."""
     status, address = find_collider(m, d, geom1, geom2, pair)
     if status != OK or address == 0:
         return status

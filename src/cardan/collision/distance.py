@@ -4,8 +4,8 @@ Convex geoms are *cores* with a radius: a sphere is a point with a radius, a cap
 distance of two geoms is that of their cores minus the radii; the depth is that of the cores plus the radii.
 
 Height fields: the distance is the smallest of the distances of the geom and the prisms of the field. All computations
-are in the frame of the field. The prisms below the geom come first. Their distance bounds that of the field, so of the
-other prisms only those within this distance along the axes of the field are considered.
+are in the frame of the field. The prisms below the geom come first. Their smallest distance is an upper bound; the
+other prisms are considered only if they are within this bound along the axes of the field.
 
 Spec: programming, ``mj_geomDistance``; modelling, sensors ``distance``, ``normal``, ``fromto``.
 """
@@ -101,10 +101,13 @@ def improve(m: Model, d: Data, n: int) -> None:
 
 @kernel
 def line_at_contact(d: Data, line: int, flat: int, n: int) -> tuple[int, Vec3, Vec3, tuple[float, float]]:
-    """Line on which a rough contact may be: the side of shape 0 or 1, a cylinder, or an edge of the polytope `flat`.
+    """Return a line near which a rough contact may be.
 
-    Edges (2 to 4) are those of the triangle of the last `n` vertices; edge 4 overwrites vertex 0. Returns the shape, or
-    -1 if there is no such line, a point and the direction of the line, and its ends, as for `settle_about`.
+    Lines 0 and 1 are the axes of shapes 0 and 1, if the shape is a cylinder. Lines 2 to 4 are the edges, on shape
+    `flat`, of the triangle of the last `n` vertices; line 4 overwrites vertex 0.
+
+    Returns:
+        The shape, or -1 if there is no such line; a point and the direction of the line; its ends (see `settle_about`).
     """
     if line < 2:
         half = d.work.shape_size[line, 1]
@@ -282,10 +285,10 @@ def visit_cells(
     dist: float,
     points: tuple[Vec3, Vec3],
 ) -> tuple[float, tuple[Vec3, Vec3]]:
-    """Look for prisms of some cells, except those `without`, that are nearer to shape 1 than `dist`.
+    """Search `cells`, except the cells `without`, for prisms that are nearer to shape 1 than `dist`.
 
-    Shape 1 is the core of a geom in the frame of the field. `core` holds the radius around it, and whether it is
-    curved. `points` are the closest or deepest points at the distance `dist`, on the field and on the geom.
+    Shape 1 is the core of a geom in the frame of the field. `core` holds the radius around the core, and whether the
+    core is curved. `points` are the closest or deepest points at the distance `dist`, on the field and on the geom.
 
     Returns:
         The smallest signed distance and its points.
@@ -329,7 +332,7 @@ def field_distance(m: Model, d: Data, field: int, geom: int, limit: float) -> fl
 
 @kernel
 def has_pieces(m: Model, geom: int) -> bool:
-    """Whether a geom has convex pieces, which follow it and collide for it."""
+    """Whether a geom has convex pieces. Their ids follow the geom's, and they collide in its place."""
     return geom + 1 < m.ngeom and m.geom_piece[geom + 1] == 1
 
 
@@ -346,8 +349,7 @@ def with_pieces(m: Model, geom: int) -> tuple[int, int]:
 def smallest_distance(m: Model, d: Data, range1: tuple[int, int], range2: tuple[int, int], limit: float) -> float:
     """Smallest distance between the geoms of two ranges of ids (first, last exclusive), at most `limit` (m).
 
-    The ranges are `range1` and `range2`. Convex pieces replace the geoms that have them. Writes the closest points as
-    `geom_distance` does.
+    If a geom has convex pieces, only the pieces count. The closest points are written as `geom_distance` does.
     """
     best, start, end = limit, ORIGIN, ORIGIN
     for geom1 in range(range1[0], range1[1]):
@@ -368,8 +370,8 @@ def smallest_distance(m: Model, d: Data, range1: tuple[int, int], range2: tuple[
 def geom_distance(m: Model, d: Data, geom1: int, geom2: int, limit: float) -> float:
     """Signed distance of geoms `geom1` and `geom2` (ids), at most `limit` (m).
 
-    Writes the closest points to ``d.work.witness``. They are zeros if the geoms are farther apart than `limit`, or if
-    no distance is defined for their types.
+    The closest points are written to ``d.work.witness``. If the geoms are farther apart than `limit`, or no distance is
+    defined for their types, the result is `limit`, and the points are 0.
     """
     dist = limit + 1.0
     # one of them must be convex, the other a plane, a height field or convex

@@ -25,11 +25,11 @@ FLAT = 1e-9
 """Relative height below which a point counts as lying on a line or plane."""
 REMOVED = 1e300
 TOWARDS = 0.99
-"""Cosine above which a face is towards a normal, around which the depth has no other minimum."""
+"""Cosine above which a face counts as towards a normal. So close to the normal, the depth has no second minimum."""
 POLISHING = 100
 """Number of steps of the descent on curved surfaces."""
 ALONG = 1e-9
-"""A support point is along the normal if its component perpendicular to the normal is below this, relative."""
+"""Relative component perpendicular to the normal below which a support point is along the normal."""
 
 
 @kernel
@@ -119,9 +119,9 @@ def put_tetrahedron(d: Data) -> None:
 
 @kernel
 def toggle_edge(d: Data, nedge: int, start: int, end: int) -> int:
-    """Add an edge of a removed face to the list of the hole's edges; if its opposite is listed, remove that instead.
+    """Add an edge of a removed face to the list of the hole's edges; return the new number of edges.
 
-    Returns the new number of edges.
+    If the opposite edge is listed, remove the opposite edge instead.
     """
     for edge in range(nedge):
         if d.work.epa_edge[edge, 0] == end and d.work.epa_edge[edge, 1] == start:
@@ -203,7 +203,7 @@ def set_overlap(d: Data, face: int) -> None:
 
 @kernel
 def across(v: Vec3) -> Vec3:
-    """Vector perpendicular to `v`, which may be 0: its cross product with the axis from which it differs most."""
+    """Vector perpendicular to `v` (which may be 0): the cross product with the axis of its smallest component."""
     if abs(v[0]) <= abs(v[1]) and abs(v[0]) <= abs(v[2]):
         return cross(v, (1.0, 0.0, 0.0)) if norm3(v) > 0.0 else (1.0, 0.0, 0.0)
     return cross(v, (0.0, 1.0, 0.0)) if abs(v[1]) <= abs(v[2]) else cross(v, (0.0, 0.0, 1.0))
@@ -228,9 +228,9 @@ def polish(m: Model, d: Data, normal: Vec3) -> None:
     """Improve depth and normal by descent, if the surface of the difference is curved.
 
     The depth (for separate shapes, minus their distance) is the minimum of the support function over all unit vectors.
-    The gradient for rotations of the vector is the part of the support point perpendicular to it. The step is doubled
-    if it succeeds and halved if it fails. The result is used only if the support point ends up along the vector, which
-    does not happen on flat faces.
+    If the vector rotates, the gradient is the component of the support point perpendicular to the vector. The step is
+    doubled if it succeeds and halved if it fails. The result is used only if the support point ends up along the
+    vector. On flat faces, this does not happen.
     """
     point = support_difference(m, d, 4, normal)
     reach = dot3(point, normal)
@@ -258,9 +258,9 @@ def polish(m: Model, d: Data, normal: Vec3) -> None:
 
 @kernel
 def start_polytope(m: Model, d: Data, n: int) -> bool:
-    """Set the polytope to a tetrahedron that contains the `n` vertices of the simplex; return False if there is none.
+    """Set the polytope to a tetrahedron that contains the `n` vertices of the simplex; return whether there is one.
 
-    If the difference is flat, writes the depth 0 and a normal, and leaves the witnesses unchanged.
+    If there is none, because the difference is flat, write depth 0 and a normal, and leave the witnesses unchanged.
     """
     while n < 4:
         if not add_vertex(m, d, n):
@@ -283,11 +283,11 @@ def lowest_face(d: Data, nface: int) -> int:
 
 @kernel
 def expand_polytope(m: Model, d: Data, nface: int, nvertex: int, tolerance: float) -> tuple[int, int, float]:
-    """Expand the polytope at its lowest face, until the surface beyond that is closer than a relative tolerance.
+    """Expand the polytope at its lowest face until this face is within a relative tolerance of the surface.
 
-    Writes ``d.work.overlap_depth`` (the smallest translation that separates the shapes), ``overlap_normal`` (the first
-    shape has to move against it) and ``witness`` (the points that would then touch). The first three vertices of the
-    simplex become those of the face found.
+    Write ``d.work.overlap_depth`` (the smallest translation that separates the shapes), ``overlap_normal`` (the first
+    shape has to move against it) and ``witness`` (the points that would then touch). The face's vertices replace the
+    first three vertices of the simplex.
 
     Returns:
         The numbers of rows of faces and of vertices in use, and the relative distance of the surface from the face.
@@ -328,9 +328,9 @@ def lowest_elsewhere(d: Data, nface: int, normal: Vec3, depth: float) -> int:
 
 @kernel
 def is_deepest(m: Model, d: Data, nface: int, nvertex: int) -> bool:
-    """Whether no direction has a smaller depth than ``d.work.overlap_normal``, along which it is a minimum.
+    """Whether the depth along ``d.work.overlap_normal``, a local minimum, is proved to be the global minimum.
 
-    Expands the polytope at all faces that are lower and in other directions.
+    The proof expands the polytope at all lower faces that have other directions.
     """
     normal, depth = get3(d.work.overlap_normal, 0), d.work.overlap_depth
     depth -= TOLERANCE * (abs(depth) + norm3(get3(d.work.epa_vertex, 0)))

@@ -7,7 +7,7 @@ and edges at this feature are the candidates of a manifold. They are numbered fr
 - mesh: the polygons around the farthest vertex; the edge that leaves this vertex along each of them;
 - cylinder: the disc towards the normal, a polygon of `RIM` corners; the line on its side that is farthest along a
   direction;
-- capsule: its segment, an edge; the radius is around it.
+- capsule: no face; its segment (without the radius) is the edge.
 
 Other shapes have no candidates.
 """
@@ -39,17 +39,17 @@ from cardan.model.fields_work import FACETS
 from cardan.model.kernel_views import Data, Model
 
 RIM = 16
-"""Number of corners of the polygon that stands for the disc of a cylinder."""
+"""Number of corners of the polygon that approximates the disc of a cylinder."""
 NEAR_X, NEAR_Y = cos(pi / 8.0), sin(pi / 8.0)
 MIDDLE = cos(pi / 4.0)
 ALIGNED = 1e-10
-"""1 minus the cosine up to which the contact normal is that of a face."""
+"""Largest value of 1 - cosine with which the contact normal counts as parallel to a face's normal."""
 ACROSS = 1e-5
-"""Cosine up to which an edge is perpendicular to the contact normal, or belongs to a face."""
+"""Largest cosine with which an edge counts as perpendicular to the contact normal, or to the normal of a face."""
 INSIDE_FACE, ON_EDGE, AT_CORNER, NO_FEATURE = range(4)
 """Kinds of features of a shape at which a contact normal can point outwards."""
 Feature = tuple[int, int, int, int]
-"""Kind of feature, the face or edge that it is, and numbers of candidate faces and edges."""
+"""Kind of feature, index of its face or edge, and numbers of candidate faces and edges."""
 
 
 @kernel
@@ -72,7 +72,7 @@ def shape_axis(d: Data, shape: int, k: int) -> Vec3:
 
 @kernel
 def axis_vector(k: int, length: float) -> Vec3:
-    """Vector along axis `k` of a frame."""
+    """Vector of a given length along axis `k` of a frame."""
     return (length if k == 0 else 0.0, length if k == 1 else 0.0, length if k == 2 else 0.0)
 
 
@@ -109,7 +109,7 @@ def count_candidates(m: Model, d: Data, shape: int) -> tuple[int, int]:
 
 @kernel
 def polygon_of(m: Model, d: Data, shape: int, k: int) -> int:
-    """Polygon of a mesh that is candidate `k`."""
+    """Id of the mesh polygon that is candidate `k`."""
     return m.aux.around[m.aux.around_adr[vertex_row(m, d, shape, d.work.shape_vertex[shape])] + k]
 
 
@@ -124,7 +124,7 @@ def face_normal(m: Model, d: Data, shape: int, k: int, out: Vec3) -> Vec3:
 
 @kernel
 def edge_ends(m: Model, d: Data, shape: int, k: int, out: Vec3) -> tuple[Vec3, Vec3]:
-    """Ends of candidate edge `k`, world frame, where it is farthest along `out`; of a capsule, those of its segment."""
+    """Ends of candidate edge `k`, world frame; among the parallel edges of a shape, the one farthest along `out`."""
     kind, size = d.work.shape_type[shape], get3(d.work.shape_size, shape)
     if kind == GEOM_MESH:
         row = vertex_row(m, d, shape, d.work.shape_vertex[shape])
@@ -183,10 +183,10 @@ def collect_candidates(m: Model, d: Data, shape: int, out: Vec3) -> tuple[int, i
 def find_feature(m: Model, d: Data, shape: int, out: Vec3) -> tuple[int, int, int, int]:
     """Find the feature of a shape at which the contact normal `out` points outwards.
 
-    Searches the farthest vertex along `out`, to which the candidates belong, and writes them (`collect_candidates`).
+    Search for the farthest vertex along `out`, and write the candidates at this vertex (`collect_candidates`).
 
     Returns:
-        The kind of feature, the face or edge that it is, and the numbers of candidate faces and edges.
+        The kind of feature, the index of its face or edge, and the numbers of candidate faces and edges.
     """
     support(m, d, shape, out)
     nface, nedge = collect_candidates(m, d, shape, out)

@@ -86,9 +86,9 @@ def weighted_sum(a: Vec3, b: Vec3, c: Vec3, weights: Vec3) -> Vec3:
 
 @kernel
 def keep_weighted(d: Data, i: int, j: int, k: int, weights: Vec3) -> int:
-    """Reduce the simplex to those of the vertices i <= j <= k whose weight is not 0; return their number.
+    """Reduce the simplex to the vertices among i <= j <= k that have a positive weight; return their number.
 
-    Writes the weights of these vertices to ``d.work.weight``.
+    Write the weights of these vertices to ``d.work.weight``.
     """
     n = 0
     for corner in range(3):
@@ -105,7 +105,7 @@ def keep_weighted(d: Data, i: int, j: int, k: int, weights: Vec3) -> int:
 
 @kernel
 def reduce_tetrahedron(d: Data) -> int:
-    """Reduce a tetrahedron to the vertices that span its closest point; `INSIDE` if it contains the origin."""
+    """Reduce a tetrahedron as `reduce_simplex` does; return `INSIDE` if it contains the origin."""
     best = -1
     nearest = 0.0
     for opposite in range(4):

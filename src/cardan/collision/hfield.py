@@ -41,7 +41,7 @@ def to_field(d: Data, field: int, geom: int) -> None:
 
 @kernel
 def bound_in_field(m: Model, d: Data) -> None:
-    """Write the extents of shape 1 along -x, x, -y, y, -z, z of the field, from its centre, to ``field_reach``."""
+    """Write the extents of shape 1 from the field's origin along -x, x, -y, y, -z, z to ``field_reach``."""
     for side in range(6):
         sign = 2.0 * (side % 2) - 1.0
         axis = side // 2
@@ -80,8 +80,8 @@ def grid_point(m: Model, hfield: int, row: int, col: int) -> Vec3:
 def prism_top(m: Model, hfield: int, row: int, col: int, half: int) -> tuple[Vec3, Vec3, Vec3]:
     """Upper triangle of a prism, in the frame of the field, m.
 
-    The prism is below one half of the cell at `row` and `col` of height field `hfield`. Its `half` is 0 beyond the
-    cell's diagonal, and 1 before it.
+    The prism is below one half of the cell at `row` and `col` of height field `hfield`. If `half` is 0, this half of
+    the cell contains the grid point (row + 1, col), otherwise (row, col + 1).
     """
     corner = grid_point(m, hfield, row, col)
     opposite = grid_point(m, hfield, row + 1, col + 1)

@@ -1,17 +1,17 @@
 """Farthest vertices of meshes: searches along the edges of their convex hulls.
 
 A search moves from a vertex to its farthest neighbour until no neighbour is farther. If two vertices are equally far,
-the start decides at which of them it ends, and this may change contact points. To make results independent of earlier
+the start decides where the search ends, and this may change contact points. To make results independent of earlier
 computations (and equal to the reference's), the result is always that of a search from the first vertex of the hull.
-A search from a nearby vertex is much shorter, however. It is therefore tried first, and its result is used if the full
-search can only end at the same vertex:
+A search from a nearby vertex is much shorter, however. This short search is therefore made first, and its result is
+used if the full search can only end at the same vertex:
 
 - the vertex leads all its neighbours by far more than the roughness of the hull, or each of the few vertices about as
   far has a farther neighbour, and
 - none of the few vertices around which the hull is not convex is a false peak, where searches get stuck.
 
-Good starts are the end of the previous search, and the end of the same search for the same pair of geoms in the
-previous call.
+Good starts are the end of the previous search, and the end of the corresponding search for the same pair of geoms in
+the previous call.
 
 Up to about a hundred vertices, a scan of all is faster than a search, whose branches are unpredictable. The vertices of
 such hulls are stored side by side (``aux.hull_point``). Integers of 22 bits, computed in single precision, show which
@@ -35,13 +35,13 @@ from cardan.model.fields_work import MOST_TIED, RECALLED, SCAN_WIDTH
 from cardan.model.kernel_views import Data, Model
 
 LEAD = 1e-5
-"""If the lead of a peak, relative to the bounding sphere's radius, exceeds this, it is the only peak."""
+"""Lead of a peak over its neighbours, relative to the bounding sphere's radius, above which it is the only peak."""
 NEVER = 1e10
-"""Lead that no vertex can have, m."""
+"""Lead (m) greater than that of any vertex."""
 MOST_UNCERTAIN = 24
 """Number of uncertain vertices of a hull up to which testing all of them is faster than a search."""
 STRIDE = 31
-"""Rows from the pairs of one geom to those of the next."""
+"""Number of cache rows between the pairs of one geom and the pairs of the next geom."""
 NO_VERTEX = -1
 LOWEST = -1e300
 UNITS = 2.0**22
@@ -50,14 +50,14 @@ WINDOW = int(LEAD * UNITS) + 16
 """The lead in these units, plus a tolerance for rounding."""
 FEWEST = -(2**31)
 LONGEST = 2.0
-"""Squared length from which a direction is invalid."""
+"""Squared length at or above which a direction is invalid."""
 ONE_FOUND = 2**20
-"""Increment that counts a vertex, above the largest sum of vertex indices."""
+"""Number added to a sum of vertex indices to count one vertex; larger than any such sum."""
 
 
 @kernel
 def vertex_row(m: Model, d: Data, shape: int, k: int) -> int:
-    """Row of ``mesh_vert`` that holds vertex `k` of a mesh: of its hull if it has one, else of the mesh itself."""
+    """Row of ``mesh_vert`` that holds vertex `k` of a mesh's hull, or of the mesh itself if it has no hull."""
     graph = d.work.shape_graphadr[shape]
     local = k
     if graph >= 0:
@@ -113,7 +113,7 @@ def edges_of(m: Model, d: Data, shape: int, k: int) -> int:
 def climb_hull(m: Model, d: Data, shape: int, direction: Vec3, start: int) -> tuple[int, float]:
     """Move along the edges of a hull, from vertex `start`, until no neighbour is farther in a direction.
 
-    The hull is that of a mesh loaded as shape 0 or 1; the direction is a unit vector in the mesh's frame. Returns the
+    The hull is that of a mesh loaded as shape 0 or 1; the direction is a unit vector in the mesh's frame. Return the
     index of the last vertex on the hull, and its lead over its neighbours (m).
     """
     best = start
@@ -170,10 +170,10 @@ def is_tied(d: Data, count: int, k: int) -> bool:
 
 @kernel
 def is_only_peak(m: Model, d: Data, shape: int, direction: Vec3, peak: int) -> bool:
-    """Whether no search ends at another vertex that is about as far as `peak`, at which a search has ended.
+    """Whether `peak`, where a search has ended, is the only peak among the vertices that are about as far.
 
-    Such vertices are connected to `peak` by edges between them, and behind it by at most the lead. Up to `MOST_TIED` of
-    them, including `peak`, are tested; if there are more, the result is False.
+    These vertices are at most the lead behind `peak`, and edges among themselves connect them to `peak`. Up to
+    `MOST_TIED` vertices, including `peak`, are tested; if there are more, the result is False.
     """
     floor = extent(m, d, shape, peak, direction) - d.work.shape_lead[shape]
     d.work.tied[0] = peak
@@ -210,7 +210,7 @@ def is_certain(m: Model, d: Data, shape: int, direction: Vec3, peak: int, lead: 
 
 @kernel
 def prepare_hull(m: Model, d: Data, shape: int, mesh: int, radius: float) -> None:
-    """Load the data for searches and scans of a mesh's hull, without cached ends; `radius` is the bounding sphere's."""
+    """Load the data for searches of a mesh's hull, and forget previous results; `radius`: of the bounding sphere."""
     first, end = m.aux.uncertain_adr[mesh], m.aux.uncertain_adr[mesh + 1]
     few = end - first <= MOST_UNCERTAIN
     d.work.shape_uncertain[shape, 0] = first
@@ -230,7 +230,7 @@ def pair_key(geom1: int, geom2: int) -> int:
 
 @kernel
 def recall_pair(d: Data, geom1: int, geom2: int) -> None:
-    """Let searches for two geoms start where the same searches ended in the previous call."""
+    """Let searches for two geoms start where the corresponding searches ended in the previous call."""
     key = pair_key(geom1, geom2)
     row = (geom1 * STRIDE + geom2) % len(d.work.recall_pair)
     if d.work.recall_pair[row] != key:
@@ -244,7 +244,7 @@ def recall_pair(d: Data, geom1: int, geom2: int) -> None:
 
 @kernel
 def search_hull(m: Model, d: Data, shape: int, direction: Vec3) -> int:
-    """Vertex at which a search from the first vertex ends: the farthest in a direction of the mesh's frame."""
+    """Vertex of a hull that is farthest in a direction (mesh frame), as found by a search from the first vertex."""
     place = -1  # position in the cache for the end of this search
     if d.work.recall_row >= 0:
         count = d.work.recall_count[shape]
@@ -334,7 +334,7 @@ def candidate(m: Model, d: Data, shape: int, direction: Vec3, width: int) -> int
 
 @kernel
 def scan_hull(m: Model, d: Data, shape: int, direction: Vec3) -> int:
-    """Vertex of a small hull at which a search from the first vertex ends: the farthest in a direction."""
+    """Vertex of a small hull that is farthest in a direction, as found by a search from the first vertex."""
     width = (d.work.shape_nvert[shape] + SCAN_WIDTH - 1) & -SCAN_WIDTH
     vertex = candidate(m, d, shape, direction, width)
     if vertex >= 0 and is_unchanged(m, d, shape, width, vertex) and not may_get_stuck(m, d, shape, direction, vertex):

@@ -1,9 +1,9 @@
 """Contact manifolds of convex shapes: several contacts from two faces, or an edge and a face, that nearly touch.
 
-The exact contact has one point. If a face of each shape is there, and both are parallel to `PARALLEL`, the contacts
-are the corners of their overlap. If an edge of one shape is as parallel to a face of the other, they are the ends of
-the part of the edge above the face. The normal of all contacts is that of a face, of the second shape if it has one. Of
-more than `MOST` corners, those of the largest quadrilateral are kept.
+The exact contact has one point. If each shape has a face there, and the faces are parallel (`PARALLEL`), the contacts
+are the corners of the faces' overlap. If an edge of one shape is parallel to a face of the other, the contacts are the
+ends of the part of the edge above the face. All contacts share one normal: that of the second shape's face, or else of
+the first shape's. If there are more than `MOST` corners, those of the largest quadrilateral are kept.
 
 The overlap of two faces is found in the plane of the first: the first face is clipped by the planes through the sides
 of the second that are perpendicular to the first. Distances of corners are measured along the normal of the contacts.
@@ -38,11 +38,11 @@ from cardan.model.fields_work import FACETS, OUTLINE
 from cardan.model.kernel_views import Data, Model
 
 PARALLEL = 0.0888
-"""Sine of the angle up to which a face and an edge or another face are parallel."""
+"""Largest sine of the angle with which a face counts as parallel to another face or to an edge."""
 OPPOSITE = -((1.0 - PARALLEL * PARALLEL) ** 0.5)
-"""Cosine of the angle of the outward normals of two faces below which they are parallel."""
+"""Cosine of the angle between outward normals below which two faces count as parallel."""
 TIE = 1e-6
-"""Weight of parallelism against the match with the normal."""
+"""Weight of the angle between edge and face, relative to the match of the face with the contact normal."""
 MOST = 4
 """Maximum number of contacts of a pair of convex geoms."""
 
@@ -64,9 +64,9 @@ def find_faces(d: Data, features: tuple[Feature, Feature], normal: Vec3) -> tupl
 
 @kernel
 def find_edge_and_face(d: Data, side: int, features: tuple[Feature, Feature], normal: Vec3) -> tuple[int, int]:
-    """Find an edge of shape `side` and a face of the other that are parallel; -1 and -1 if none are.
+    """Find an edge of shape `side` and a face of the other shape that are parallel; -1 and -1 if there are none.
 
-    Of several, those whose face best matches the normal are found, and of these the most parallel.
+    If there are several, choose the face that best matches the normal, and the edge most parallel to it.
     """
     against = normal if side == 1 else scale3(normal, -1.0)
     mine, other = features[0] if side == 0 else features[1], features[1] if side == 0 else features[0]
@@ -87,8 +87,8 @@ def find_edge_and_face(d: Data, side: int, features: tuple[Feature, Feature], no
 def clip_polygon(d: Data, source: int, n: int, point: Vec3, outward: Vec3) -> int:
     """Clip a polygon by a plane; return the number of corners of the part behind it.
 
-    The polygon's `n` corners are in half `source` (0 or 1) of ``d.work.outline``; those of the part are written to the
-    other half. The plane passes through `point`.
+    The polygon's `n` corners are in half `source` (0 or 1) of ``d.work.outline``; the corners of the part are written
+    to the other half. The plane passes through `point` and has the normal `outward`.
     """
     base, target, count = OUTLINE * source, OUTLINE * (1 - source), 0
     before = get3(d.work.outline, base + n - 1)
@@ -181,7 +181,7 @@ def largest_quadrilateral(d: Data, half: int, n: int, normal: Vec3) -> tuple[int
 
 @kernel
 def put_corners(d: Data, half: int, n: int, normal: Vec3) -> int:
-    """Write the contacts of the `n` corners that are kept, at most `MOST` of them; return their number."""
+    """Write contacts at the `n` corners, or at `MOST` of them if there are more; return the number of contacts."""
     chosen = (0, 1, 2, 3)
     if n > MOST:
         chosen = largest_quadrilateral(d, half, n, normal)
@@ -196,7 +196,7 @@ def put_corners(d: Data, half: int, n: int, normal: Vec3) -> int:
 
 @kernel
 def touch_faces(m: Model, d: Data, faces: tuple[int, int], normal: Vec3) -> int:
-    """Write the contacts of a face of each shape; return their number."""
+    """Write the contacts between two faces, one of each shape; return the number of contacts."""
     against = scale3(normal, -1.0)
     common = scale3(face_normal(m, d, 1, faces[1], against), -1.0)
     half, n = clip_faces(m, d, faces[0], faces[1], normal)
@@ -234,10 +234,10 @@ def clip_edge(m: Model, d: Data, side: int, face: int, ends: tuple[Vec3, Vec3], 
 
 @kernel
 def touch_edge(m: Model, d: Data, side: int, pair: tuple[int, int], normal: Vec3, radius: float, changed: bool) -> int:
-    """Write the contacts of an edge of shape `side` with a face of the other; return their number.
+    """Write the contacts of an edge of shape `side` with a face of the other shape; return the number of contacts.
 
-    `pair` is the edge and the face, `radius` that around the edge. If the contact normal `changed` to that of the face,
-    and only one end of the edge is near, its contact is written twice, as in MuJoCo 4.0.0.
+    `pair` is the edge and the face; `radius` is the radius around the edge. If the exact contact's normal is not that
+    of a face (`changed`), and only one end of the edge is near, its contact is written twice, as in MuJoCo 4.0.0.
     """
     out = normal if side == 0 else scale3(normal, -1.0)
     against = scale3(out, -1.0)
@@ -267,10 +267,10 @@ def touch_edge(m: Model, d: Data, side: int, pair: tuple[int, int], normal: Vec3
 
 @kernel
 def find_manifold(m: Model, d: Data, normal: Vec3, radius1: float, radius2: float) -> int:
-    """Write the contacts of the two shapes in ``d.work.shape_*``, whose exact contact has a unit normal.
+    """Write several contacts of the two shapes in ``d.work.shape_*``; return the number of contacts.
 
-    `radius1` and `radius2` are the radii around the shapes. Returns the number of contacts; 0 or 1 if the exact contact
-    is the only one.
+    `normal` is the unit normal of the exact contact; `radius1` and `radius2` are the radii around the shapes. If the
+    result is 0, the shapes have only the exact contact, which is not written here.
     """
     feature1 = find_feature(m, d, 0, normal)
     feature2 = find_feature(m, d, 1, scale3(normal, -1.0))

@@ -5,7 +5,7 @@ excluded pairs, and the explicit pairs of the model. All must pass the bounding-
 apply only to candidates of the first source.
 
 Bodies with few geoms are compared geom by geom. A body with many geoms has a tree of boxes, aligned with its inertial
-frame, which the compiler has built. Each geom of the other body is searched in this tree.
+frame, which the compiler has built. Each geom of the other body is tested against this tree.
 
 Spec: computation, collision detection, generation and filtering. The trees are stored depth first, with links to the
 node after each subtree, so that traversal needs no stack: B. Smits, Efficiency Issues for Ray Tracing, Journal of
@@ -60,9 +60,10 @@ def put_candidate(d: Data, n: int, geom1: int, geom2: int, pair: int) -> None:
 
 @kernel
 def geoms_pass(m: Model, d: Data, geom1: int, geom2: int, first_pair: int, end_pair: int) -> bool:
-    """Whether two geoms, the one of lower type first, pass the filters between geoms.
+    """Whether two geoms, the one of lower type first, pass all filters between geoms.
 
-    They must not be one of the explicit pairs `first_pair` to `end_pair` (exclusive).
+    Their contact bits match (or a callback filters them instead), their bounding spheres are within the margin, and
+    they are not one of the explicit pairs `first_pair` to `end_pair` (exclusive).
     """
     contype, conaffinity = m.geom_contype, m.geom_conaffinity
     if not (
@@ -81,9 +82,9 @@ def geoms_pass(m: Model, d: Data, geom1: int, geom2: int, first_pair: int, end_p
 
 @kernel
 def tree_serves(m: Model, body: int) -> bool:
-    """Whether a body has many geoms, and its tree contains all geoms that can collide.
+    """Whether a body has many geoms and a tree that contains all those that can collide.
 
-    The compiler leaves out geoms without contype and conaffinity; the user may set these bits later.
+    The compiler leaves geoms without contype and conaffinity out of the tree; the user may set these bits later.
     """
     if m.body_geomnum[body] < LEAST_GEOMS or m.body_bvhnum[body] < 1 or m.aux.bvh_next[m.body_bvhadr[body]] < 0:
         return False
@@ -167,7 +168,7 @@ def add_all(m: Model, d: Data, n: int, body1: int, body2: int, first_pair: int, 
 
 @kernel
 def add_bodies(m: Model, d: Data, n: int, body1: int, body2: int, first_pair: int, end_pair: int) -> int:
-    """Add the pairs of geoms of two bodies (`body1` < `body2`) that pass the filters; return the new number.
+    """Add the geom pairs of two bodies (`body1` < `body2`) that pass the filters; return the new number of candidates.
 
     `n` is the number of candidates so far. The filters reject explicit pairs `first_pair` to `end_pair` (exclusive).
 
@@ -201,7 +202,7 @@ def explicit_pair_key(m: Model, pair: int) -> int:
 
 @kernel
 def gather_candidates(m: Model, d: Data, npair: int) -> int:
-    """Merge the first `npair` rows of ``d.work.bodypair`` with the explicit pairs, in order.
+    """Find the candidates of the first `npair` body pairs in ``d.work.bodypair`` and of the explicit pairs, in order.
 
     Returns:
         The number of candidates; those that fit are in ``d.work.candidate``.

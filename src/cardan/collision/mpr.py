@@ -253,7 +253,7 @@ def origin_between_shapes(d: Data, portal: Portal) -> Vec3:
 def portal_refinement(m: Model, d: Data) -> bool:
     """Whether the two shapes in ``d.work.shape_*`` overlap; shapes that just touch do not.
 
-    If they overlap, writes depth, contact position and normal (``d.work.overlap_*``). To separate the shapes, the first
+    If they overlap, write depth, contact position and normal (``d.work.overlap_*``). To separate the shapes, the first
     has to move by the depth against the normal.
     """
     end, portal = search(m, d)

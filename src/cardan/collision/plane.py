@@ -172,8 +172,8 @@ def plane_box(m: Model, d: Data, geom1: int, geom2: int) -> int:
 def add_spaced(m: Model, d: Data, ncon: int, geom1: int, geom2: int, vertex: int, down: Vec3, depth: float) -> int:
     """Add the contact of a mesh vertex if it is low enough and not too close to the first contact.
 
-    It is low enough if its extent along `down`, the direction into the plane, is more than `depth`. Returns the new
-    number of contacts.
+    A vertex is low enough if its extent along `down`, the direction into the plane, is more than `depth`. Return the
+    new number of contacts.
     """
     if extent(m, d, 1, vertex, down) <= depth:
         return ncon
@@ -190,9 +190,9 @@ def add_spaced(m: Model, d: Data, ncon: int, geom1: int, geom2: int, vertex: int
 def plane_mesh_contacts(m: Model, d: Data, geom1: int, geom2: int) -> int:
     """Find up to three contacts of a plane and a mesh.
 
-    These are the lowest vertex of the hull, and its first neighbours that are below the margin and not too close to it.
-    For a mesh without hull, all vertices are tested in place of the neighbours. A mesh that just touches the plane has
-    one contact.
+    These are at the lowest vertex of the hull, and at the first neighbours of this vertex that are below the margin and
+    not too close. If the mesh has no hull, all vertices are tested in place of the neighbours. A mesh that just touches
+    the plane has one contact.
     """
     load_geom(m, d, 1, geom2)
     recall_pair(d, geom1, geom2)

@@ -1,8 +1,8 @@
 """Collisions of a plane and a mesh as in MuJoCo 4.0: the polygon of the hull that faces the plane.
 
-The contacts are the lowest vertex and, of the polygons around it, the corners of the one that best faces the plane. Of
-a polygon with more than `MOST` corners, four are chosen before their heights are known: the lowest vertex, the corner
-farthest from it, and the corners farthest from the line through both, one on each side.
+The contacts are at the lowest vertex and at the corners of one polygon: among the polygons around this vertex, the one
+that best faces the plane. If it has more than `MOST` corners, four are chosen, regardless of their heights: the lowest
+vertex, the corner farthest from it, and the corners farthest from the line through both, one on each side.
 
 Source: spec, computation, collision detection of MuJoCo 4.0. The choice of corners follows numerical results of 4.0.0.
 """
@@ -35,7 +35,7 @@ def facing_polygon(m: Model, row: int, down: Vec3) -> int:
 
 @kernel
 def farthest_corner(m: Model, polygon: int, lowest: Vec3) -> int:
-    """Entry of ``aux.polygon_vert`` of the corner farthest from a point."""
+    """Index in ``aux.polygon_vert`` of the corner of a polygon that is farthest from a point."""
     best, found = -1.0, m.aux.polygon_vertadr[polygon]
     for k in range(m.aux.polygon_vertadr[polygon], m.aux.polygon_vertadr[polygon + 1]):
         off = sub3(mesh_point(m, m.aux.polygon_vert[k]), lowest)
@@ -46,7 +46,7 @@ def farthest_corner(m: Model, polygon: int, lowest: Vec3) -> int:
 
 @kernel
 def farthest_beside(m: Model, polygon: int, start: Vec3, along: Vec3, side: float) -> int:
-    """Entry of ``aux.polygon_vert`` of the corner farthest on one `side` (1 or -1) of a line; -1 if none is there."""
+    """Index in ``aux.polygon_vert`` of the corner farthest from a line on one `side` (1 or -1); -1 if there is none."""
     across = cross(get3(m.aux.polygon_normal, polygon), along)
     best, found = 0.0, -1
     for k in range(m.aux.polygon_vertadr[polygon], m.aux.polygon_vertadr[polygon + 1]):
@@ -58,14 +58,14 @@ def farthest_beside(m: Model, polygon: int, start: Vec3, along: Vec3, side: floa
 
 @kernel
 def add_corner(m: Model, d: Data, ncon: int, geom1: int, geom2: int, k: int) -> int:
-    """Add the contact of an entry of ``aux.polygon_vert`` if it is within the margin; return the number of all."""
+    """Add the contact of corner `k` of ``aux.polygon_vert`` if within the margin; return the number of contacts."""
     return point_contact(d, ncon, geom1, from_geom(d, geom2, mesh_point(m, m.aux.polygon_vert[k])))
 
 
 @collider
 @exact
 def plane_mesh_polygon(m: Model, d: Data, geom1: int, geom2: int) -> int:
-    """Find up to four contacts of a plane and a mesh; a mesh without hull has those of `plane.plane_mesh`."""
+    """Find up to four contacts of a plane and a mesh; for a mesh without hull, those that `plane.plane_mesh` finds."""
     load_geom(m, d, 1, geom2)
     if d.work.shape_graphadr[1] < 0:
         return plane_mesh_contacts(m, d, geom1, geom2)

@@ -2,8 +2,8 @@
 
 A mesh is hit at its faces, not at the convex hull. The faces are found by the mesh's tree of bounding boxes. A height
 field consists of its base, its four sides, and the triangles of its surface. The base is the whole box below elevation
-0; a ray that starts inside the volume also hits its upper face. The cells of the grid are visited one by one along the
-ray, nearest first.
+0; a ray that starts inside the field also hits the box's upper face. The cells of the grid are visited one by one along
+the ray, nearest first.
 
 Sources: T. Möller and B. Trumbore, Fast, minimum storage ray/triangle intersection (1997); C. Ericson, Real-Time
 Collision Detection (2005), section 5.3.3 (ray and box), section 6.3 (traversal of trees); J. Amanatides and A. Woo, A
@@ -195,8 +195,8 @@ def direction_of(value: float) -> int:
 def first_cell(origin: float, velocity: float, x: float, spacing: float, n: int) -> int:
     """Row or column, of `n`, that contains the point at distance `x` on a ray.
 
-    `origin` is the coordinate of the ray's start from the first edge of the grid, `velocity` that of its direction, and
-    `spacing` the size of a cell, m.
+    `origin` is the coordinate of the ray's start, measured from the first edge of the grid (m). `velocity` is the same
+    coordinate of the ray's direction, and `spacing` the size of a cell (m).
     """
     return int(min(max(floor((origin + x * velocity) / spacing), 0.0), n - 1.0))
 

@@ -38,7 +38,7 @@ NO_GEOM = -1
 REFUSED = -2.0
 """Returned instead of a distance if an argument is invalid."""
 SAME = 1e-6
-"""Tolerance for two computations of the distance to the same triangle, relative."""
+"""Relative tolerance between two distances that belong to a hit of the same triangle."""
 
 
 @kernel
@@ -149,8 +149,8 @@ def cast_ray(
     """Find the nearest geom on a ray; return its distance, or `REFUSED` if `vec` is 0.
 
     The start `pnt` and direction `vec` of the ray are (1, 3), world frame. `geomgroup` (1, 6) contains flags of the
-    groups that the ray can hit; if it has no rows, all. `flg_static` and `bodyexclude` are as for `mj_ray`. Writes the
-    id of the geom, or -1, to `geomid` (1, 1).
+    groups that the ray can hit; if `geomgroup` has no rows, the ray can hit all groups. `flg_static` and `bodyexclude`
+    are as for `mj_ray`. The id of the geom, or -1, is written to `geomid` (1, 1).
     """
     direction = get3(vec, 0)
     if norm3(direction) < MINVAL:
@@ -178,7 +178,8 @@ def cast_rays(
     """Cast several rays from one point (see `mj_multiRay`); return 0, or the number (from 1) of a zero direction.
 
     `pnt`, `geomgroup`, `flg_static` and `bodyexclude` are as for `cast_ray`. The directions `vec` are (3 * nray,); the
-    results `geomid` and `dist` are (nray,). `nray` is the number of rays, and `cutoff` is a distance, m.
+    results `geomid` and `dist` are (nray,). `nray` is the number of rays. Geoms beyond the distance `cutoff` (m) are
+    skipped.
     """
     for i in range(nray):
         if norm3((vec[3 * i], vec[3 * i + 1], vec[3 * i + 2])) < MINVAL:
@@ -205,7 +206,7 @@ def cast_rays(
 
 @kernel
 def cast_at_geom(m: Model, d: Data, geomid: int, pnt: ConstArray2, vec: ConstArray2, kind: int) -> float:
-    """Distance to one geom of type `kind`, or `REFUSED` if it has another type, or does not exist."""
+    """Distance to geom `geomid`, or `REFUSED` if there is no such geom or its type is not `kind`."""
     if geomid < 0 or geomid >= m.ngeom or m.geom_type[geomid] != kind:
         return REFUSED
     return ray_geom(m, d, geomid, get3(pnt, 0), get3(vec, 0))
@@ -238,7 +239,7 @@ def cast_at_shape(
 
 @kernel
 def face_of_box(size: Vec3, q: Vec3) -> Vec3:
-    """Normal of the face, of a box with half sizes `size`, that is nearest to a point."""
+    """Normal of the face that is nearest to a point, for a box with half sizes `size`."""
     x, y, z = abs(abs(q[0]) - size[0]), abs(abs(q[1]) - size[1]), abs(abs(q[2]) - size[2])
     if x <= y and x <= z:
         return (1.0 if q[0] > 0.0 else -1.0, 0.0, 0.0)
@@ -249,7 +250,7 @@ def face_of_box(size: Vec3, q: Vec3) -> Vec3:
 
 @kernel
 def normal_of_primitive(kind: int, size: Vec3, q: Vec3) -> Vec3:
-    """Normal of a primitive shape at a point of its surface, in its frame."""
+    """Normal of a primitive shape at the point `q` of its surface, both in the shape's frame."""
     if kind == GEOM_PLANE:
         return (0.0, 0.0, 1.0)
     if kind == GEOM_SPHERE:
@@ -269,7 +270,7 @@ def normal_of_primitive(kind: int, size: Vec3, q: Vec3) -> Vec3:
 
 @kernel
 def normal_of_mesh(m: Model, mesh: int, p: Vec3, v: Vec3, x: float) -> Vec3:
-    """Normal of the face that a ray hits at the distance `x`; if rounding hides the hit, of the nearest face."""
+    """Normal of the face that a ray hits at the distance `x`, or at the distance closest to `x`."""
     best, found = HUGE, 0
     for face in range(m.mesh_facenum[mesh]):
         at = ray_face(m, mesh, face, p, v)

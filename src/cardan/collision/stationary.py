@@ -1,11 +1,11 @@
 """Closest or deepest points of curved surfaces, exact to rounding: Newton's method on the support function.
 
-Searches by simplices and polytopes are only as exact as their triangles are small. If the distance has a relative error
-of 1e-10, the normal has an error of 1e-5, and jumps by as much from one pose to the next. On smooth surfaces the unit
-normal n is a stationary point of the support function h of the Minkowski difference: the gradient of h, which is the
-support point s(n), is along n. From the result of a search, Newton's method finds n in two or three steps. It also
-gives the derivatives of distance, normal and points by the poses: a Newton step at the solution is the implicit
-function theorem.
+The accuracy of searches by simplices and polytopes is limited by the size of their triangles. If the distance has a
+relative error of 1e-10, the normal has an error of 1e-5, and jumps by as much from one pose to the next. On smooth
+surfaces, the unit normal n is a stationary point of the support function h of the Minkowski difference: the gradient of
+h, which is the support point s(n), is along n. From the result of a search, Newton's method finds n in two or three
+steps. It also gives the derivatives of distance, normal and points with respect to the poses, because a Newton step at
+the solution applies the implicit function theorem.
 
 Source: R. Schneider, Convex Bodies: The Brunn-Minkowski Theory (2014), section 2.5 (the second differential of the
 support function is the inverse of the curvature of the surface).
@@ -49,13 +49,13 @@ from cardan.model.kernel_views import Data, Model
 STEPS = 4
 """Maximum number of steps of Newton's method."""
 TURNED = 1e-3
-"""If a unit normal changes by more than this, it belongs to another part of the surface."""
+"""Largest change of a unit normal (1 - cosine) with which it belongs to the same part of the surface."""
 SLANTED = sqrt(2.0 * TURNED)
-"""Cosine of the angle of a normal and a line above which the normal would change too much."""
+"""Cosine of the angle between a normal and a line above which the normal would have to change too much."""
 EXACT_ALONG = 1e-11
-"""A support point is along the normal if its component perpendicular to the normal is below this, relative."""
+"""Relative component perpendicular to the normal below which a support point is along the normal."""
 APART = 1e-6
-"""Relative distance above which points found by a search are different corners."""
+"""Relative distance above which points found by a search count as different corners."""
 EXACT_FLAT = 1e-12
 """Relative height below which a point is in a face, or on an edge."""
 
@@ -85,9 +85,9 @@ def bend_cylinder(size: Vec3, direction: Vec3, turn: Vec3) -> Vec3:
 
 @kernel
 def bend(d: Data, shape: int, direction: Vec3, turn: Vec3) -> Vec3:
-    """Change of a shape's support point if the unit vector `direction` changes by `turn`, which is perpendicular to it.
+    """Change of a shape's support point if the unit vector `direction` changes by the perpendicular vector `turn`.
 
-    It is the second derivative of the support function times `turn`; 0 at corners, edges and ends of segments.
+    This is the second derivative of the support function times `turn`. Corners and edges without a radius contribute 0.
     """
     kind = d.work.shape_type[shape]
     size = get3(d.work.shape_size, shape)
@@ -193,13 +193,13 @@ def flat_side(d: Data) -> int:
 
 @kernel
 def found_point(d: Data, side: int, row: int) -> Vec3:
-    """Point of a shape that belongs to a vertex of the simplex."""
+    """Point of shape `side` that belongs to vertex `row` of the simplex."""
     return get3(d.work.simplex1, row) if side == 0 else get3(d.work.simplex2, row)
 
 
 @kernel
 def distinct_row(d: Data, side: int, n: int, line: bool) -> int:
-    """First of `n` vertices of the simplex whose point of a shape differs from that of vertex 0; -1 if none.
+    """First of `n` vertices of the simplex whose point of shape `side` differs from vertex 0's point; -1 if none does.
 
     If `line` is set, the point must be off the line through the points of vertices 0 and 1.
     """
@@ -259,7 +259,7 @@ def settle_on_face(m: Model, d: Data, side: int) -> bool:
 
 @kernel
 def settle_over_face(m: Model, d: Data, side: int) -> bool:
-    """Call `settle_on_face` if the result is opposite the triangle of the three vertices; return False if it is not."""
+    """Call `settle_on_face` if the curved shape's point is over the triangle of the vertices; if not, return False."""
     if distinct_row(d, side, 3, False) != 1 or distinct_row(d, side, 3, True) != 2:
         return False
     a, b, c = found_point(d, side, 0), found_point(d, side, 1), found_point(d, side, 2)
@@ -286,7 +286,7 @@ def settle_on_edge(m: Model, d: Data, side: int, other: int) -> bool:
 
 @kernel
 def line_point(d: Data, side: int, a: Vec3, normal: Vec3) -> Vec3:
-    """Point of the line at the contact of a shape: `a`, or for a cylinder, with `a` on its axis, one on its side."""
+    """Point of the line on which a shape touches: `a`, or for a cylinder with `a` on the axis, a point of its side."""
     if d.work.shape_type[side] != GEOM_CYLINDER:
         return a
     return add_scaled3(a, normal, d.work.shape_size[side, 0] if side == 0 else -d.work.shape_size[side, 0])
@@ -296,7 +296,8 @@ def line_point(d: Data, side: int, a: Vec3, normal: Vec3) -> Vec3:
 def settle_about(m: Model, d: Data, side: int, a: Vec3, edge: Vec3, ends: tuple[float, float]) -> bool:
     """Improve the overlap as `settle` does, for a line of shape `side`: an edge, or the side of a cylinder.
 
-    The line passes through `a` (`line_point`) along the unit vector `edge`, between two distances from there.
+    The line passes through `a` (see `line_point`) along the unit vector `edge`; `ends` are the distances of its two
+    ends from `a`.
     """
     start = get3(d.work.overlap_normal, 0)
     if abs(dot3(start, edge)) > SLANTED:
@@ -328,9 +329,9 @@ def settle_about(m: Model, d: Data, side: int, a: Vec3, edge: Vec3, ends: tuple[
 
 @kernel
 def settle_on_lines(m: Model, d: Data, side: int, a: Vec3, edge: Vec3, ends: tuple[float, float]) -> bool:
-    """Improve the overlap as `settle` does, for a line of shape `side` and the side of the other, a cylinder.
+    """Improve the overlap as `settle` does, for a line of shape `side` and a line on the side of a cylinder.
 
-    The normal is perpendicular to both lines. Arguments as for `settle_about`.
+    The cylinder is the other shape. The normal is perpendicular to both lines. Arguments as for `settle_about`.
     """
     other = 1 - side
     if d.work.shape_type[other] != GEOM_CYLINDER:

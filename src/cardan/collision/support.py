@@ -1,8 +1,8 @@
 """Shapes of the convex collision functions, defined by their support functions.
 
-The support function of a convex shape maps a direction to the point of the shape that is farthest in it. The convex
-algorithms (`mpr`, `gjk`, `epa`) use a pair of shapes only through the support function of their Minkowski difference,
-the set of all p1 - p2. It contains the origin if the shapes overlap.
+The support function of a convex shape maps a direction to the shape's point that is farthest in this direction. The
+convex algorithms (`mpr`, `gjk`, `epa`) use a pair of shapes only through the support function of their Minkowski
+difference, the set of all p1 - p2. The Minkowski difference contains the origin if the shapes overlap.
 
 The two shapes of the pair are stored in ``d.work.shape_*``, rows 0 and 1: type, pose, sizes, and for a mesh its
 vertices and the graph of its hull. Each shape is enlarged by ``d.work.shape_inflate`` in all directions.
@@ -157,7 +157,7 @@ def support(m: Model, d: Data, shape: int, direction: Vec3) -> Vec3:
 def support_difference(m: Model, d: Data, row: int, direction: Vec3) -> Vec3:
     """Compute the support point of the Minkowski difference, and store it as vertex `row` of the simplex.
 
-    Writes ``d.work.simplex`` (the difference), ``d.work.simplex1`` and ``d.work.simplex2``, and returns the difference.
+    Write ``d.work.simplex`` (the difference), ``d.work.simplex1`` and ``d.work.simplex2``; return the difference.
     """
     for shape in range(2):  # a loop, so that the support functions are compiled in once
         point = support(m, d, shape, direction if shape == 0 else scale3(direction, -1.0))

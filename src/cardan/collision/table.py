@@ -85,10 +85,10 @@ Own = Mapping[Types, "Callable[..., Any] | int"]
 
 
 def collider_functions(m: MjModel, own: Own = MappingProxyType({})) -> dict[int, Callable[..., Any] | int]:
-    """Return the collision functions that a model needs, by their index in the table ``aux.collider``.
+    """Return the collision functions that a model needs; keys are indices in the table ``aux.collider``.
 
-    They depend on contype, conaffinity and the disable flags, which determine what can collide. All user functions
-    (`own`) are in the result. Raises ValueError if two geoms can collide without a function for their types.
+    The result depends on contype, conaffinity and the disable flags, which determine what can collide. It includes all
+    user functions (`own`). Raises ValueError if two geoms can collide without a function for their types.
     """
     found = {types: own.get(types) or _stock(m, types, geoms) for types, geoms in _colliding_types(m)}
     return {types[0] * NTYPES + types[1]: function for types, function in (found | dict(own)).items()}
@@ -126,7 +126,7 @@ def _stock(m: MjModel, types: Types, geoms: tuple[int, int]) -> Callable[..., An
 
 
 def variants(function: Callable[..., Any]) -> tuple[Callable[..., Any], ...]:
-    """Return a collision function of `COLLIDERS` and what may replace it."""
+    """Return a collision function of `COLLIDERS` and its possible replacements."""
     return (function, *(table[function] for table in (EXACT, LATER) if function in table))
 
 
