@@ -1,12 +1,12 @@
 """Adapters: convert user functions to functions of (m, d), or of (m, d, geom1, geom2) (spec: programming, callbacks).
 
-For each place in the pipeline, `ADAPTERS` has a conversion of compiled functions and one of Python functions.
+For each place in the pipeline, `ADAPTERS` has an adapter of compiled functions and an adapter of Python functions.
 
 - Actuators (mjcb_act_dyn, mjcb_act_gain, mjcb_act_bias; spec: computation, actuation model): a function of model, data
   and actuator that returns a number. It is called for each actuator of type "user", and computes an activation rate, a
-  gain or a bias (the last two not for actuators of a disabled group). If an actuator has more than one activation, the
-  returned rate is ignored, and the callback writes `d.act_dot` itself. Without callbacks, rates and biases are 0 and
-  gains 1.
+  gain or a bias. For actuators of a disabled group, gain and bias are not computed. If an actuator has more than one
+  activation, the returned rate is ignored, and the callback writes `d.act_dot` itself. Without callbacks, rates and
+  biases are 0 and gains 1.
 - Sensors (mjcb_sensor): a function of model, data and stage (`mjtStage`) that writes `d.sensordata`. It runs after the
   other sensors in each stage for which the model has user sensors. Without a callback, their values do not change.
 - The filter of pairs (mjcb_contactfilter): a function of model, data and two geoms. If it returns a number other than
@@ -144,7 +144,7 @@ def _python_force(name: str, types: str, user: int, field: str) -> Adapter:
 
 
 def has_user_sensors(m: Any, when: int) -> bool:
-    """Whether the model has user sensors that are due at a stage (`mjtStage`)."""
+    """Whether the model has user sensors that are computed after the stage `when` (`mjtStage`)."""
     return bool(np.any((m.sensor_type == SENS_USER) & (m.sensor_needstage == when)))
 
 
@@ -308,7 +308,7 @@ ADAPTERS: dict[str, tuple[Adapter, Adapter]] = {
     "plugin_call": (lambda f: _native_plugin(f, "call"), lambda f: _python_plugin(f, "call")),
     "time": (timers.native_clock, timers.python_clock),
 }
-"""Conversions of a compiled and of a Python function for a place, given the variant of the place."""
+"""Adapters by place: (of compiled functions, of Python functions). Some also take the variant of the place."""
 
 OF_PAIRS = frozenset(("contactfilter", "collider", "plugin_compute", "plugin_call"))
 """Places whose functions have two integer arguments, in addition to model and data."""

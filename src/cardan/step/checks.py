@@ -79,7 +79,7 @@ def check_pos(m: Model, d: Data) -> int:
 
 @stage
 def check_vel(m: Model, d: Data) -> int:
-    """Reset if qvel has a bad number (spec: mj_checkVel); otherwise, the state has passed the checks."""
+    """Reset if qvel has a bad number (spec: mj_checkVel); otherwise, save the state as the last good state."""
     bad = first_bad(d.qvel, m.nv)
     if bad >= 0:
         return _diverged(d, WARN_BADQVEL, bad)
@@ -103,19 +103,19 @@ def _note(d: Data, kind: int, bad: int) -> int:
 
 @stage
 def note_pos(m: Model, d: Data) -> int:
-    """Count a warning if qpos has a bad number: `check_pos` of a model with the flag ``autoreset`` disabled."""
+    """Count a warning if qpos has a bad number. Replaces `check_pos` if the flag ``autoreset`` is disabled."""
     return _note(d, WARN_BADQPOS, first_bad(d.qpos, m.nq))
 
 
 @stage
 def note_vel(m: Model, d: Data) -> int:
-    """Count a warning if qvel has a bad number: `check_vel` of a model with the flag ``autoreset`` disabled."""
+    """Count a warning if qvel has a bad number. Replaces `check_vel` if the flag ``autoreset`` is disabled."""
     return _note(d, WARN_BADQVEL, first_bad(d.qvel, m.nv))
 
 
 @stage
 def note_acc(m: Model, d: Data) -> int:
-    """Count a warning if qacc has a bad number: `check_acc` of a model with the flag ``autoreset`` disabled."""
+    """Count a warning if qacc has a bad number. Replaces `check_acc` if the flag ``autoreset`` is disabled."""
     return _note(d, WARN_BADQACC, first_bad(d.qacc, m.nv))
 
 
@@ -123,9 +123,8 @@ def note_acc(m: Model, d: Data) -> int:
 def reset_diverged(m: Model, d: Data) -> int:
     """Save the last good state, reset the data and count the warning of the failed check.
 
-    A warning that was reported since the user's last reset is not reported again: a simulation that diverges repeatedly
-    reports once. Since the reset clears the warning counters, they do not count several divergences; `work.auto_resets`
-    does.
+    If the warning was reported after the user's last reset, it is not reported again. A simulation that diverges
+    repeatedly thus reports once. The reset clears the warning counters; `work.auto_resets` counts the divergences.
     """
     kind = d.work.bad_kind
     told = d.work.warned[kind] if d.warning.number[kind] > 0 else 0

@@ -32,7 +32,7 @@ STAGES: list[str] = []  # in the order in which they run; set by the pipeline
 
 @cache
 def _rows(stage: str) -> tuple[Field, ...]:
-    """Return the rows of the floating-point fields that a stage writes, except statistics."""
+    """Return the rows of the table of fields for real-valued fields that a stage writes, without statistics."""
     fields = [field for field in DATA.fields if field.stage == stage and field.dtype == "f8" and field.shape]
     return tuple(field for field in fields if "nstatistic" not in field.shape)
 
@@ -52,7 +52,7 @@ def _first_bad(values: np.ndarray, huge: float) -> int:
 
 @cache
 def _homes(struct: Struct, growable: frozenset[str]) -> frozenset[str | None]:
-    """Return the capacities (None: fixed size) whose buffers hold results of stages."""
+    """Return the arena capacities whose buffers hold results of stages. None is the buffer of fixed-size arrays."""
     home = home_of(struct, growable)
     return frozenset(home.get(field.name) for stage in STAGES for field in _rows(stage))
 
@@ -77,9 +77,9 @@ def _suspects(d: MjData, computed: bool) -> set[str]:
 
 
 def first_trouble(m: MjModel, d: MjData, computed: bool) -> str:
-    """Describe the first bad number in the data, before they are reset, in the order of the pipeline.
+    """Describe the first bad number in the data, in the order of the pipeline. Call this before the data are reset.
 
-    `computed` means that results of the pipeline belong to the current state and are searched as well.
+    If `computed` is set, results of the pipeline belong to the current state and are searched too.
     """
     suspects = {"time"} | _suspects(d, computed)
     for names, source in ((INPUTS, "an input"), (STATE, "set so, or left so by the last integration")):

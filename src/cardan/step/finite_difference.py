@@ -138,7 +138,7 @@ def _subtract(d: Data, upper: int, lower: int, target: int, n: int, distance: fl
 
 @kernel
 def _subtract_positions(m: Model, d: Data, upper: int, lower: int, target: int, distance: float) -> None:
-    """Write the velocity that moves one configuration to the other in the time `distance`."""
+    """Write the velocity that moves the configuration at `lower` to that at `upper` in the time `distance`."""
     _copy(d.work.fd_value, upper, d.work.fd_qpos, 0, m.nq)
     _copy(d.work.fd_value, lower, d.work.fd_qpos_low, 0, m.nq)
     differentiate_pos(m, d.work.arg_vec, distance, d.work.fd_qpos_low, d.work.fd_qpos)
@@ -194,9 +194,9 @@ Group = tuple[int, np.ndarray]  # last stage that is not recomputed (mjtStage), 
 
 @lru_cache(maxsize=64)
 def _evaluations(kind: int, first_row: int, above: bytes, below: bytes) -> np.ndarray:
-    """Return the evaluations for derivatives by all elements of an input: each centred, one-sided, or none.
+    """Return the evaluations of an input. The difference of each element is centred, one-sided or left out.
 
-    `above` and `below` have one byte per element: not 0 if the element may be moved up or down.
+    `above` and `below` have one byte per element. It is not 0 if the element may be increased or decreased.
     """
     up, down = (np.frombuffer(side, bool) for side in (above, below))
     elements = np.repeat(np.arange(len(up)), up.astype(int) + down)
@@ -269,7 +269,7 @@ def _evaluate(
 def transition_differences(
     m: MjModel, d: MjData, eps: float, centered: bool, by_state: bool, by_control: bool, sensors: bool
 ) -> np.ndarray:
-    """Compute derivatives of the next state and the sensor data of a step by the state and the controls.
+    """Compute derivatives of a step's next state and sensor data with respect to state and controls.
 
     `eps` is the size of the perturbations; differences are either `centered` or one-sided, upwards. `by_state`,
     `by_control` and `sensors` specify which parts are computed. State, inputs and warm start are unchanged afterwards.
@@ -303,7 +303,7 @@ def transition_differences(
 def inverse_differences(
     m: MjModel, d: MjData, eps: float, actuation: bool, inputs: tuple[bool, bool, bool], sensors: bool
 ) -> np.ndarray:
-    """Compute forward differences of inverse dynamics by the requested `inputs`: position, velocity, acceleration.
+    """Compute forward differences of inverse dynamics with respect to position, velocity and acceleration (`inputs`).
 
     With `actuation`, `qfrc_actuator` is subtracted from `qfrc_inverse`. State, `qacc`, inputs and warm start are
     unchanged afterwards.

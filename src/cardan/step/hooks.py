@@ -26,7 +26,7 @@ from cardan.step.adapters import ADAPTERS, OF_PAIRS
 if TYPE_CHECKING:
     from cardan.model.mjmodel import MjModel
 
-# a variant of the places that have some
+# an example of a variant, for each place that has variants
 EXAMPLES: dict[str, tuple[Any, ...]] = {"sensor": (1,), "time": (0, True)}
 
 _WORD = ctypes.c_int64
@@ -89,7 +89,7 @@ class Hooks:
 
     @property
     def version(self) -> int:
-        """Version number, common to all objects, that each change increments. Older programs are invalid."""
+        """Version number that all `Hooks` objects share. Each change increments it, and invalidates older programs."""
         return self._version.item()
 
     def set(self, place: str, function: Callable[..., Any] | None) -> None:
@@ -165,7 +165,7 @@ class Callbacks(NamedTuple):
 
     @property
     def contact_filter(self) -> dict[int, Callable[..., Any] | int]:
-        """Function table with the callback that filters pairs of geoms: at index 0, or empty."""
+        """Function table with the callback that filters pairs of geoms, at index 0; empty if none is installed."""
         return {0: self.at["contactfilter"].entry()} if "contactfilter" in self.at else {}
 
 
@@ -189,8 +189,8 @@ class ObjectsMissing(Exception):
 def _python_entry(adapted: Callable[..., Any], of_pairs: bool) -> int:
     """Return the address of a native function that calls a Python function.
 
-    A function of pairs (`of_pairs`) gets the ids of two geoms and returns a result. It is called in the middle of a
-    stage, any other function between two stages.
+    If `of_pairs` is set, the function gets the ids of two geoms, returns a result, and is called in the middle of a
+    stage. Otherwise, it is called between two stages.
     """
 
     def call(_m: Any, _d: Any, *geoms: int) -> int:

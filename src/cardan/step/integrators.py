@@ -1,8 +1,8 @@
 """Integrators: advance of the state by one time step (spec: computation, numerical integration).
 
 Single-step integrators have the form ``v(t + h) = v + h (M - h D)^-1 (M a)``, then ``q(t + h) = q + h v(t + h)``, with
-``M a = qfrc_smooth + qfrc_constraint``. D approximates the derivative of the forces by velocity: zero or joint damping
-(Euler); dampers, actuators and fluid (implicitfast); Coriolis forces as well (implicit).
+``M a = qfrc_smooth + qfrc_constraint``. D approximates the derivative of the forces with respect to velocity. It
+contains zero or joint damping (Euler); dampers, actuators and fluid (implicitfast); and Coriolis forces (implicit).
 
 The Runge-Kutta method is in `cardan.step.runge_kutta`.
 """
@@ -53,7 +53,7 @@ def advance(m: Model, d: Data, acceleration: ConstArray1, velocity: ConstArray1,
 
 
 NOT_IMPLICIT = DSBL_EULERDAMP | mjDSBL_DAMPER
-"""Flags without which the Euler integrator treats joint damping implicitly, also if `passive` disables the force."""
+"""Flags that make the Euler integrator ignore joint damping; `passive`, which disables the force, is not included."""
 
 
 @kernel

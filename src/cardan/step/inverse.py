@@ -33,7 +33,7 @@ def _begin_continuous(m: Model, d: Data) -> None:
 
 @stage
 def continuous_acc_euler(m: Model, d: Data) -> int:
-    """Convert qacc = (v(t + h) - v(t)) / h of the Euler integrator to the continuous M^-1 (M + h B) qacc."""
+    """Convert the discrete-time qacc of the Euler integrator to the continuous-time M^-1 (M + h diag(damping)) qacc."""
     _begin_continuous(m, d)
     if has_damping(m):
         for i in range(m.nv):
@@ -44,7 +44,7 @@ def continuous_acc_euler(m: Model, d: Data) -> int:
 
 @stage
 def continuous_acc_implicit(m: Model, d: Data) -> int:
-    """Convert qacc of implicit and implicitfast to the continuous M^-1 (M - h qDeriv) qacc; needs qDeriv."""
+    """Convert the discrete-time qacc of implicit or implicitfast to the continuous-time M^-1 (M - h qDeriv) qacc."""
     _begin_continuous(m, d)
     for i in range(m.nv):
         for k in range(m.aux.D_rowadr[i], m.aux.D_rowadr[i + 1]):
@@ -74,11 +74,11 @@ def keep_forward(m: Model, d: Data) -> int:
 
 @stage
 def compare_fwd_inv(m: Model, d: Data) -> int:
-    """Compare forward and inverse dynamics: solver_fwdinv gets the norms of two differences.
+    """Compare forward and inverse dynamics, and write the norms of two differences to solver_fwdinv.
 
-    These are the differences of the constraint forces and of the applied forces. The constraint forces of forward
-    dynamics are restored; qfrc_inverse is kept. Without constraints there is no solver to check: the norms are 0, and
-    qfrc_inverse gets its previous value.
+    These are the differences of the constraint forces and of the applied forces, both as joint forces. The constraint
+    forces of forward dynamics are restored; qfrc_inverse is kept. If there are no constraints, there is no solver to
+    check. In this case the norms are 0, and the previous qfrc_inverse is restored.
     """
     d.solver_fwdinv[0] = d.solver_fwdinv[1] = 0.0
     if d.nefc == 0:

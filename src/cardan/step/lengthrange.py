@@ -77,7 +77,7 @@ def _moment_norm(m: Model, d: Data, actuator: int) -> float:
 
 @stage
 def decay_velocity(m: Model, d: Data) -> int:
-    """Scale all velocities down."""
+    """Multiply all velocities by `work.range_setting[DECAY]`."""
     for dof in range(m.nv):
         d.qvel[dof] *= d.work.range_setting[DECAY]
     return OK
@@ -85,7 +85,7 @@ def decay_velocity(m: Model, d: Data) -> int:
 
 @stage
 def pull_actuator(m: Model, d: Data) -> int:
-    """Measure the length of the selected actuator, and apply the force that pulls at it.
+    """Measure the length of the selected actuator, and apply the force that changes its length.
 
     Reads actuator_length, actuator_moment, qLD. Writes work.range_found (2,): smallest and largest length from the time
     `work.range_setting[START]` on; and qfrc_applied (nv,): a force that causes an acceleration with the norm
@@ -125,7 +125,7 @@ class LengthSearch:
         self.program = make_program(m, plan_of(m, simulation))
 
     def extreme(self, actuator: int, side: int) -> tuple[float, float]:
-        """Return the smallest (side 0) or largest (side 1) length of an actuator, and by how much it still varies."""
+        """Return an actuator's smallest (side 0) or largest (side 1) length, and the range of the measured lengths."""
         if self.steps == 0 or self.how.interval < 0.0:
             return 0.0, 0.0
         m, how = self.m, self.how

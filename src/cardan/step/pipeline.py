@@ -86,7 +86,7 @@ class Place(NamedTuple):
 
 
 class Chosen(NamedTuple):
-    """Stages of one kind (sensors, constraint rows), selected by a function of the model; with the name of the kind."""
+    """Stages of one kind (sensors, ...): `stages_of` selects them for a model; `name` is the name of the kind."""
 
     stages_of: Callable[[MjModel], list[Any]]
     name: str = ""
@@ -146,7 +146,7 @@ def check_sensors(m: MjModel) -> None:
 
 
 def _sensors(after: mjtStage) -> When:
-    """Return the sensors that are due after a part of the pipeline. User sensors come last."""
+    """Return the items that compute all sensors of the stage `after`: built-in, then user, then plugin sensors."""
 
     def stages_of(m: MjModel) -> list[Any]:
         check_sensors(m)
@@ -188,7 +188,7 @@ def is_4_0(m: MjModel) -> bool:
 
 
 def _has_loops(m: MjModel) -> bool:
-    """Whether the references of its constraints may contain accelerations that depend on velocity."""
+    """Whether reference accelerations of constraints may contain velocity-dependent (centripetal) terms."""
     return is_4_0(m) and m.neq > 0
 
 
@@ -461,7 +461,7 @@ SKIPPING = {
 
 @cache
 def skip_items(name: str, skipstage: int, skipsensor: bool) -> tuple[Any, ...]:
-    """Return the parts of a function in `SKIPPING` that follow `skipstage`; `skipsensor` removes sensors.
+    """Return the items of a function in `SKIPPING` that come after `skipstage`; if `skipsensor`, without sensors.
 
     The last part, which depends on accelerations and forces, is never left out.
     """

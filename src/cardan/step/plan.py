@@ -1,8 +1,8 @@
-"""Plans: what runs for a model, as plain values that can be printed and compared.
+"""Plans: lists of all stages and functions that run for a model, as plain values that can be printed and compared.
 
-A plan follows from a list of the pipeline, a model with its options, and the installed callbacks. Making a plan
-compiles nothing and writes nothing. `cardan.step.programs` loads the functions of a plan and writes their addresses
-into memory.
+A plan is built from one of the lists in `cardan.step.pipeline`, a model with its options, and the installed callbacks.
+Making a plan compiles nothing and writes nothing to memory. `cardan.step.programs` loads the functions of a plan and
+writes their addresses into memory.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Function = Callable[..., Any] | int
 
 
 class FunctionTable(NamedTuple):
-    """Functions that stages call through a table, a private field of the model. Other entries have the default."""
+    """Functions, by index, that stages call through a table (private field of the model); other entries are unset."""
 
     field: str
     functions: tuple[tuple[int, Function], ...]
@@ -42,7 +42,7 @@ class Plan(NamedTuple):
 
     Attributes:
         stages: stages in the order in which they run.
-        tables: the functions that stages call.
+        tables: functions that stages call through tables.
         forward: plan of the forward dynamics, run after a bad state was reset; None if no stage checks accelerations.
         reset: plan that resets plugins after a stage has reset the state; None if there are no such plugins.
     """

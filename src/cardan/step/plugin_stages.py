@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 SLOTS = 8
 COMPUTE_ACTUATOR, COMPUTE_PASSIVE, ACT_DOT, ADVANCE, RESET = range(5)
 SENSOR_SLOTS = {int(mjtStage.mjSTAGE_POS): 5, int(mjtStage.mjSTAGE_VEL): 6, int(mjtStage.mjSTAGE_ACC): 7}
-"""Slots of functions that compute sensors, by the stage after which the sensors are due."""
+"""Slots of the functions that compute sensors, by the stage (`mjtStage`) after which they run."""
 
 
 _known: weakref.WeakKeyDictionary[Plugin, dict[int, Callable[..., Any] | int]] = weakref.WeakKeyDictionary()
@@ -83,7 +83,7 @@ def has_actuator_plugins(m: MjModel) -> bool:
 
 
 def has_sensor_plugins(m: MjModel, when: int) -> bool:
-    """Whether plugins compute sensors that are due after a stage (`mjtStage`)."""
+    """Whether plugins compute sensors after the stage `when` (`mjtStage`)."""
     return _has(m, SENSOR_SLOTS[int(when)])
 
 
@@ -120,7 +120,7 @@ def plugin_passive(m: Model, d: Data) -> int:
 
 @kernel
 def begin_plugin_actuators(m: Model, d: Data) -> None:
-    """Set the forces of plugin actuators to 0, and the rate of their last activation by the ``dyntype``, if any."""
+    """Set the forces of plugin actuators to 0. If such an actuator has a `dyntype`, set its last activation's rate."""
     limit_controls(m, d)
     for i in range(m.nu):
         if m.actuator_plugin[i] >= 0:

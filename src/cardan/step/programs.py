@@ -23,7 +23,7 @@ from cardan.step.run import ANSWERS, StepProgram, run
 DATA_OF = {"aux.sdf_shape": attach_shape_data}
 """Functions that attach the arrays which functions of a table read."""
 MOST_EARLIER = 64
-"""Number of programs that a model keeps for earlier settings before it forgets them."""
+"""Maximum number of programs for earlier settings that a model keeps. If it is reached, all are dropped."""
 
 
 def cached_program(m: MjModel, key: Any, items: tuple[Any, ...], **answers: Any) -> StepProgram:
@@ -67,7 +67,7 @@ def make_program(m: MjModel, plan: Plan, **answers: Any) -> StepProgram:
 def write_tables(m: MjModel, tables: Iterable[FunctionTable]) -> Any:
     """Load the functions that stages call, write their addresses into the tables of a model, and attach their data.
 
-    Returns what keeps these functions loaded, and those that are written into the tables from now on.
+    Return objects that keep these functions loaded, and functions that are written to the tables later.
     """
     later = internals.later_functions(m)
     for field, functions in tables:
@@ -94,7 +94,7 @@ def skip_program(m: MjModel, name: str, skipstage: int, skipsensor: bool) -> Ste
 
 
 def functions_ahead(m: MjModel, items: tuple[Any, ...]) -> list[Callable[..., Any]]:
-    """Return the functions that a list will need, to compile them ahead; empty if the model cannot run the list."""
+    """Return the functions of a list, for compilation in advance; an empty list if the model cannot run `items`."""
     try:
         return [function for function in plan_of(m, items).functions() if not isinstance(function, int)]
     except (ValueError, FatalError):

@@ -1,10 +1,10 @@
 """Warnings: counted by the stages in `d.warning`, reported to the user once (spec: simulation, diagnostics).
 
 A stage that detects a problem increments a counter and continues. The last stage of a program requests a report if a
-counter has become positive since the last report, so that a healthy step costs only eight comparisons. Each kind of
-warning is reported once per data, and again after a reset by the user (after an automatic reset only if its reason was
-of another kind). The report goes to the user's handler (`set_mju_user_warning`). Without a handler, it is a Python
-warning of the class `SimulationWarning`.
+counter has become positive since the last report, so that a step without warnings costs only eight comparisons. Each
+kind of warning is reported once per data. A reset by the user allows another report. So does an automatic reset, except
+for the kind that caused it. The report goes to the user's handler (`set_mju_user_warning`). Without a handler, it is a
+Python warning of the class `SimulationWarning`.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _SUFFIXES = ("", "K", "M", "G", "T", "P", "E")
 
 
 class SimulationWarning(RuntimeWarning):
-    """The simulation continued in spite of unstable numbers, a reached limit or a singular inertia matrix."""
+    """Warning that a simulation continued despite unstable numbers, a reached limit or a singular inertia matrix."""
 
 
 class _Handler:
@@ -69,14 +69,14 @@ listeners: list[Callable[[str], None]] = []
 
 @kernel
 def count_warning(d: Data, kind: int, info: int) -> None:
-    """Count a warning of a kind (mjtWarning), with its information (an id or a size)."""
+    """Increment the count of a kind of warning (mjtWarning), and store `info` (an id or a size) as its latest info."""
     d.warning.number[kind] += 1
     d.warning.lastinfo[kind] = info
 
 
 @stage
 def report_warnings(m: Model, d: Data) -> int:
-    """Request a report if there are warnings of a kind that was not reported yet."""
+    """Request a report if any kind of warning has been counted but not reported."""
     for kind in range(NWARNING):
         if d.warning.number[kind] > 0 and d.work.warned[kind] == 0:
             return WARNED

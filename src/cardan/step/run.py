@@ -45,15 +45,15 @@ class StepProgram(Program):
 
     Attributes:
         needs_objects: whether it calls Python functions, which get the MjModel and MjData objects.
-        forward, reset: the programs that run when a stage has reset the state.
+        forward, reset: programs that run after a stage has reset the state, or None.
         answers: functions that handle requests, by status.
-        code: object that keeps the functions loaded that the stages call by their addresses in the model.
+        code: object that keeps loaded the functions whose addresses are stored in the model and called by stages.
 
     Args:
-        plan: what runs.
+        plan: stages and functions to run.
         answers: functions that handle requests in addition to (or instead of) those of `ANSWERS`.
         form: form of the stages' native code.
-        whole: the plan that it is a part of; itself, if None.
+        whole: plan that contains `plan`; None if `plan` is not part of another plan.
     """
 
     def __init__(
@@ -150,9 +150,9 @@ def _grow(capacity: str) -> Answer:
 
 
 def _answer_callback_error(program: Program, m: MjModel, d: MjData) -> None:
-    """Raise the exception of a callback, unless the stage only has to run again.
+    """Raise the exception of a callback, unless it is enough to run the stage again.
 
-    This is so if the arena was too small, or if the callback had no objects, which `settle` has set by now.
+    That is enough if the arena was too small (it grows here), or if the callback had no objects (`settle` set them).
     """
     error = take_error()
     if isinstance(error, ObjectsMissing) and running.objects is not None:

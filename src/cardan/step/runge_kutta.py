@@ -11,8 +11,8 @@ Positions are combined in the tangent space at x0: a sum of velocities is integr
 angular velocities of ball and free joints without transformation. MuJoCo 4.0 first transforms each to the rate of
 change of the rotation vector from x0, which keeps the fourth order for rotations.
 
-In the pipeline's list, the stages are between repetitions of the forward dynamics. `rk_begin` saves x0 and moves to x2,
-`rk_second` to x3, `rk_third` to x4, `rk_end` to x(t + h). At x(t + h) the activations advance as in the other
+In the pipeline, the forward dynamics run before each stage. `rk_begin` saves x0 and moves to x2. `rk_second` moves to
+x3, `rk_third` to x4, and `rk_end` to x(t + h). At x(t + h) the activations advance as in the other
 integrators (clamped, exact filter) with the combined derivative.
 """
 

@@ -63,7 +63,7 @@ def state_size(m: MjModel, spec: int) -> int:
 
 @kernel
 def _vector(part: Any, n: int, state: Any, at: int, out: bool) -> int:
-    """Copy a part of `n` numbers to `state` (`out`) or from it; return the index after it."""
+    """Copy `n` numbers of a part to `state` from index `at` on, or back unless `out`; return the index after them."""
     for k in range(n):
         if out:
             state[at + k] = part[k]
@@ -74,7 +74,7 @@ def _vector(part: Any, n: int, state: Any, at: int, out: bool) -> int:
 
 @kernel
 def _rows(part: Any, n: int, width: int, state: Any, at: int, out: bool) -> int:
-    """Copy `n` rows of `width` numbers to `state` (`out`) or from it; return the index after them."""
+    """Copy `n` rows of `width` numbers to `state` from index `at` on, or back unless `out`; return the index after."""
     for i in range(n):
         for k in range(width):
             if out:
@@ -86,7 +86,7 @@ def _rows(part: Any, n: int, width: int, state: Any, at: int, out: bool) -> int:
 
 @kernel
 def exchange_state(m: Model, d: Data, state: Any, at: int, spec: int, out: bool) -> int:
-    """Copy the parts of `spec` to `state` (`out`), or back from it, starting at `at`; return the index after them."""
+    """Copy the parts of `spec` to `state` from index `at` on, or back unless `out`; return the index after them."""
     if spec & TIME:
         if out:
             state[at] = d.time
