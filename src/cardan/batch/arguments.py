@@ -21,8 +21,8 @@ def checked_rows(
 ) -> dict[str, Any]:
     """Return inputs and outputs of a rollout as full float64 arrays in C order; omitted inputs are None.
 
-    `sizes` maps each array to the length of its last dimension; `given` maps it to the user's value or None. Numbers of
-    rollouts (`nroll`) and steps (`nstep`) that are None are inferred from the arrays.
+    `sizes` maps the name of each array to the length of its last dimension; `given` maps the name to the user's value
+    or None. If `nroll` (number of rollouts) or `nstep` (number of steps) is None, it is inferred from the arrays.
 
     Raises:
         ValueError: an array isn't numeric, or shapes don't fit together.
@@ -41,9 +41,9 @@ def checked_rows(
 def inferred(
     sizes: Mapping[str, int], nroll: int | None, nstep: int | None, given: Mapping[str, Any]
 ) -> tuple[dict[str, np.ndarray | None], tuple[int, int]]:
-    """Return the arrays with all dimensions, but not yet repeated, and the numbers of rollouts and steps.
+    """Return the arrays with all dimensions, before broadcasting, and the numbers of rollouts and steps.
 
-    The arguments `sizes`, `nroll`, `nstep` and `given`, and the errors, are those of `checked_rows`.
+    Arguments and errors are as in `checked_rows`.
     """
     arrays = {name: _as_array(name, value) for name, value in given.items()}
     if arrays["initial_state"] is None:
@@ -58,10 +58,10 @@ def inferred(
 def unchecked_rows(
     sizes: Mapping[str, int], nroll: int | None, nstep: int | None, given: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the same result as `checked_rows`, for inputs and outputs that already have their full sizes.
+    """Return the result of `checked_rows` for inputs and outputs that already have their full sizes.
 
     Raises:
-        ValueError: `nroll` or `nstep` is missing, or an array has another number of elements.
+        ValueError: `nroll` or `nstep` is None, or an array has the wrong number of elements.
     """
     if nroll is None or nstep is None:
         raise ValueError("skip_checks needs nroll and nstep")
@@ -79,7 +79,7 @@ def unchecked_rows(
 
 
 def results(rows: np.ndarray, given: Any) -> np.ndarray:
-    """Return the results of a rollout; in the user's array if one of this size was given."""
+    """Return the results of a rollout, in the user's array `given` if its size fits."""
     if isinstance(given, np.ndarray) and given.size == rows.size:
         if not np.shares_memory(given, rows):
             given[...] = rows.reshape(given.shape)
@@ -88,7 +88,7 @@ def results(rows: np.ndarray, given: Any) -> np.ndarray:
 
 
 def _as_array(name: str, value: Any) -> np.ndarray | None:
-    """Convert `value` to a float64 array with all its dimensions."""
+    """Convert `value` to a float64 array, with dimensions of size 1 added in front up to `DIMENSIONS`."""
     if value is None:
         return None
     if not isinstance(value, np.ndarray | float):
@@ -121,7 +121,7 @@ def selected(ids: Any, count: int) -> np.ndarray:
     """Return the ids (k,) int64 of the worlds of a call; `ids` is None (all), a mask (nworld,) or sorted, unique ids.
 
     Raises:
-        ValueError: `ids` has another form, or ids are not sorted, not unique or out of range.
+        ValueError: `ids` has the wrong shape or type, or ids are not sorted, not unique or out of range.
     """
     if ids is None:
         return np.arange(count)
@@ -147,7 +147,7 @@ def selected(ids: Any, count: int) -> np.ndarray:
 
 
 def as_mask(values: Any) -> np.ndarray:
-    """Return a mask of worlds from boolean values, or from 0 and 1; raise ValueError for other values."""
+    """Return a boolean mask of worlds from booleans, zeros or ones; raise ValueError for other values."""
     given = np.asarray(values)
     if given.dtype != bool and not np.isin(given, (0, 1)).all():
         raise ValueError("mask should be made of True and False, a value a world; worlds by number are given as ids")
@@ -155,7 +155,7 @@ def as_mask(values: Any) -> np.ndarray:
 
 
 def integer(name: str, value: Any, least: int = 0) -> int:
-    """Return `value` as an integer; raise ValueError if it is not one, or smaller than `least`."""
+    """Return `value` as an integer; raise ValueError if it is not an integer or is smaller than `least`."""
     number = np.asarray(value)
     if number.ndim or number.dtype.kind not in "iu" or int(number) < least:
         raise ValueError(f"{name} should be an integer of at least {least}, got {value!r}")
@@ -163,7 +163,7 @@ def integer(name: str, value: Any, least: int = 0) -> int:
 
 
 def state_bits(name: str, spec: Any) -> int:
-    """Return `spec` as bits of `mjtState`; raise ValueError if it is not an integer, or has other bits."""
+    """Return `spec` as bits of `mjtState`; raise ValueError if it is not an integer or has unknown bits."""
     bits = integer(name, spec.value if isinstance(spec, mjtState) else spec)
     if bits >= 1 << NSTATE:
         raise ValueError(f"{name} should be made of bits of mjtState, below 2^{NSTATE}, got {bits}")
@@ -171,10 +171,10 @@ def state_bits(name: str, spec: Any) -> int:
 
 
 def per_world(name: str, value: Any, shape: tuple[int, ...], low: int, high: int) -> np.ndarray:
-    """Return an integer, given once or for each world of a call, as an int64 array of `shape` (k, ...).
+    """Return integers, given once or for each world of a call, as an int64 array of `shape` (k, ...).
 
     Raises:
-        ValueError: the shape is wrong, a number is not an integer, or not in ``low <= value < high``.
+        ValueError: the shape is wrong, a number is not an integer, or a number is outside ``low <= value < high``.
     """
     given = np.asarray(value)
     try:

@@ -52,7 +52,7 @@ UP_TO: dict[int, Lists] = {
     int(mjtStage.mjSTAGE_VEL): (("velocity", 1),),
     int(mjtStage.mjSTAGE_ACC): (("mj_forward", 1),),
 }
-"""The lists that compute the forward dynamics up to a stage."""
+"""Lists that compute the forward dynamics up to a stage, by `mjtStage`."""
 
 Item = str | int
 """Quantity that a rollout records: a field of the data by name, or bits of `mjtState`."""
@@ -62,7 +62,7 @@ NOTHING: Mapping[str, np.ndarray] = MappingProxyType({})
 
 
 class SimulationError(RuntimeError):
-    """Error of a call in which some worlds failed; the others ran to the end, and failed worlds keep their state.
+    """Error of a call in which some worlds failed. All other worlds ran to the end; failed worlds keep their state.
 
     Attributes:
         ids: the worlds that failed.
@@ -77,7 +77,7 @@ class SimulationError(RuntimeError):
 
 
 def failure(name: str, errors: Mapping[int, str], count: int) -> SimulationError:
-    """Make the error of a call for `count` worlds; `errors` has the message of each failed world."""
+    """Make the error of the call `name` for `count` worlds; `errors` maps each failed world to its message."""
     texts = "; ".join(f"simulation {i}: {text}" for i, text in errors.items())
     which = ", ".join(map(str, errors))
     return SimulationError(f"{name} failed in {len(errors)} of {count} simulations ({which}); {texts}", list(errors))
@@ -90,9 +90,9 @@ class Rollout:
     Attributes:
         nstep: number of steps.
         control: inputs (k, nstep, size) as returned by `BackEnd.taken`, or None.
-        names: fields of the state that make up a row of inputs, in order.
-        items: shape and element type of a record of each item.
-        out: arrays (k, nstep // every, ...) of the caller to record into.
+        names: fields of the state that a row of inputs contains, in order.
+        items: shape and element type of one record, for each item.
+        out: the caller's arrays (k, nstep // every, ...) to record into, by item.
         every: steps from one record to the next.
     """
 
@@ -105,7 +105,7 @@ class Rollout:
 
 
 class BackEnd(ABC):
-    """Base class of back ends: worlds of one model in one memory, with their data and live states (nworld, nstate)."""
+    """Base class of back ends: worlds of one model, with their data and their states, a live array (nworld, nstate)."""
 
     memories: Any
     state: Any
@@ -128,7 +128,7 @@ class BackEnd(ABC):
 
     @abstractmethod
     def taken(self, value: Any, shape: tuple[int, ...]) -> Any:
-        """Return the caller's numbers as an array of the back end, repeated to a shape, or raise ValueError."""
+        """Return the caller's numbers as an array of the back end, broadcast to `shape`, or raise ValueError."""
 
     @abstractmethod
     def empty(self, shape: tuple[int, ...], dtype: npt.DTypeLike) -> Any:
@@ -160,15 +160,15 @@ class BackEnd(ABC):
 
     @abstractmethod
     def ask(self, stage: Any, worlds: np.ndarray, arrays: Mapping[str, np.ndarray]) -> None:
-        """Run a stage whose arguments and results are private fields of the worlds.
+        """Run a stage that reads its arguments from private fields of the worlds, and writes its results to them.
 
-        `arrays` maps these fields to float64 arrays (k, ...) in C order, which provide the values of the fields.
-        Afterwards the arrays contain the values that the stage wrote.
+        `arrays` maps the names of these fields to float64 arrays (k, ...) in C order with their values. Afterwards the
+        arrays contain the values that the stage wrote.
         """
 
     @abstractmethod
     def rollout(self, worlds: np.ndarray, task: Rollout) -> dict[Item, Any]:
-        """Advance worlds: set inputs before each step, record after it; return the records by item.
+        """Advance worlds: set inputs before each step, record fields after each step. Return the records by item.
 
         A world that raises a warning stops; its remaining records repeat its last values.
 
@@ -178,7 +178,7 @@ class BackEnd(ABC):
 
     @abstractmethod
     def live(self, i: int) -> MjData:
-        """Return the data of a world as the last call left it: live data, or a copy if the memory is on a GPU."""
+        """Return the data of a world after the last call: live data, or a copy if the memory is on a GPU."""
 
     @abstractmethod
     def data(self, i: int) -> MjData:
@@ -191,7 +191,7 @@ class BackEnd(ABC):
     # fields --------------------------------------------------------------------------
 
     def on_host(self, ids: Any) -> Any:
-        """Return ids of worlds, or a mask, as NumPy can use them."""
+        """Return ids or a mask of worlds in a form that NumPy can read."""
         return ids
 
     def columns(self, name: str) -> slice:
@@ -218,7 +218,7 @@ class BackEnd(ABC):
         return np.asarray(self.memories.view(name))
 
     def get_state(self, names: Sequence[str], worlds: np.ndarray) -> Any:
-        """Copy fields of the state of worlds, (k, size)."""
+        """Return a copy of fields of the state of worlds, one row (k, size) for each world."""
         sizes = field_sizes(self.models.shown)
         found = self.empty((len(worlds), sum(sizes[name] for name in names)), self.state.dtype)
         for name, place in _places(names, sizes):
@@ -226,16 +226,16 @@ class BackEnd(ABC):
         return found
 
     def set_state(self, rows: Any, names: Sequence[str], worlds: np.ndarray) -> None:
-        """Set fields of the state of worlds from rows (k, size) that come from `taken`."""
+        """Set fields of the state of worlds from rows (k, size) that `taken` returned."""
         for name, place in _places(names, field_sizes(self.models.shown)):
             self.state[:, self.columns(name)][worlds] = rows[:, place]
 
     def state_parts(self, names: Sequence[str] = ROWS) -> np.ndarray:
-        """Parts of a row of fields of the state (see `row_parts`)."""
+        """Describe a row of fields of the state as parts (see `row_parts`)."""
         return row_parts(names, field_sizes(self.models.shown), self.memories.offset)
 
     def record_parts(self, item: Item) -> np.ndarray:
-        """Parts of a record of an item. Fields are recorded as the bytes that they have in memory."""
+        """Describe a record of an item as parts (see `row_parts`). Fields of the data are recorded as raw bytes."""
         if not isinstance(item, str):
             return self.state_parts(state_fields(item))
         if item == "time":
@@ -269,7 +269,7 @@ class BackEnd(ABC):
         self.settle(name, worlds)
 
     def reset(self, worlds: np.ndarray, keys: np.ndarray, lists: Lists) -> None:
-        """Reset worlds to defaults (-1) or keyframes, then run lists of stages.
+        """Reset worlds to their keyframes `keys` (-1: to the defaults), then run lists of stages.
 
         Raises:
             SimulationError: some worlds failed.
@@ -293,7 +293,7 @@ class BackEnd(ABC):
                 self.state[:, columns][worlds] = values.reshape(len(models), -1)
 
     def set_const(self, worlds: np.ndarray) -> None:
-        """Run `mj_setConst` in worlds; fields that differ from those of the batch's model become per-world values.
+        """Run `mj_setConst` in worlds; fields whose results differ from the batch's model become per-world values.
 
         Raises:
             SimulationError: some worlds failed.
@@ -314,7 +314,7 @@ class BackEnd(ABC):
         self.settle("set_const", worlds)
 
     def _new_constants(self, m: MjModel) -> Iterator[tuple[str, Any]]:
-        """Yield names and values of a world's constants that differ from the batch's or have per-world values."""
+        """Yield names and values of a world's constants that are per-world or differ from the batch's model."""
         base = internals.memory(self.models.base)
         for name in CONSTANTS:
             is_array = name in base.arrays
@@ -324,15 +324,15 @@ class BackEnd(ABC):
                 yield name, new if is_array else new[0]
 
     def set_models(self, models: MjModel | Sequence[MjModel] | None) -> None:
-        """Run each world on a model of the caller (see `Batch.set_models`)."""
+        """Run the worlds on the caller's models (see `Batch.set_models`)."""
         self.models.set(models)
 
     def good(self, worlds: np.ndarray) -> np.ndarray:
-        """Return the worlds of a call that have not failed."""
+        """Return those of `worlds` that have not failed in the current call."""
         return worlds[self.status[worlds] == 0] if self.errors else worlds
 
     def clear(self, worlds: np.ndarray) -> None:
-        """Clear the errors of worlds before a call, and warnings that an interrupted call left."""
+        """Before a call, clear the errors of its worlds and any warnings left by an interrupted call."""
         self.status[worlds] = 0
         self.news.clear()
         for i in np.intersect1d(worlds, list(self.errors)).tolist() if self.errors else ():
@@ -361,7 +361,7 @@ class BackEnd(ABC):
     def programs(self, name: str, worlds: np.ndarray) -> Programs:
         """Return the programs of a list of stages, one for each kind of world, and the kind of each world.
 
-        Worlds of the call whose models have a feature that batches don't support are marked as failed.
+        Worlds of the call are marked as failed if their model has a feature that batches don't support.
         """
         kinds = self.models.kinds()
         if kinds is None:

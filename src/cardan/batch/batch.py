@@ -1,7 +1,7 @@
-"""Many worlds of one model, side by side in memory: live arrays over all worlds, calls for all or some of them.
+"""Many worlds of one model, side by side in memory: live arrays over all worlds, and calls for all or some worlds.
 
-The interface is that of ``mujoco.batch`` of MuJoCo 4.0. A world's results on processors are those of a single `MjData`,
-bit by bit, for any number of worlds and threads.
+The interface is that of ``mujoco.batch`` of MuJoCo 4.0. On the CPU, a world's results are bitwise identical to those of
+a single `MjData`, for any number of worlds and threads.
 """
 
 from __future__ import annotations
@@ -47,21 +47,21 @@ class Batch(BatchFields):
     in ``data(world)``. A batch must not be used from several Python threads at once.
 
     On GPUs, fields are arrays on the GPU: `DeviceArray`, which other libraries take without a copy, or `SplitArray` if
-    there are several GPUs. Results of `jac`, `ray`, `diverged` and `warning` are NumPy arrays. On several GPUs, calls
-    run on all of them at once, and results are those on one GPU, bit by bit.
+    there are several GPUs. Results of `jac`, `ray`, `diverged` and `warning` are NumPy arrays. A call runs on all GPUs
+    of the batch at once. Results don't depend on the number of GPUs.
 
     Args:
         model: the model; the batch keeps a copy.
         nsim: number of worlds.
-        nthread: number of threads, the caller's included; 0: one for each processor of the process. GPUs ignore it.
+        nthread: number of threads, including the caller's; 0: one for each available processor. GPUs ignore it.
         persistent: accepted for programs written for ``mujoco.batch``; here, each world always has its own data.
         device: ``"cpu"``; ``"cuda"``, or ``"cuda:1"`` for the second GPU; a list of GPUs shares the worlds among them.
-        dtype: ``"float64"`` or ``"float32"``, of all real numbers of the data and in all computation. In single
-            precision, the model is converted once: write changes to expanded fields. ``data(world)`` and
+        dtype: ``"float64"`` or ``"float32"``, the precision of the data and of all computation. In single precision,
+            the model is converted once: to change it later, write to expanded fields. ``data(world)`` and
             ``get_data(world)`` are copies in double precision.
-        stages_per_launch: number of stages of a step in one launch (GPUs only); 0: all. It changes no result.
-        threads_per_block: 32, 64 or 128 worlds in a block of threads (GPUs only); 0: by their number. It changes no
-            result.
+        stages_per_launch: number of stages of a step in one launch (GPUs only); 0: all. Results don't depend on it.
+        threads_per_block: 32, 64 or 128 worlds in a block of threads (GPUs only); 0: chosen by the number of worlds.
+            Results don't depend on it.
 
     Raises:
         CudaError: there is no driver, it is too old, or there is no such GPU.
@@ -132,7 +132,8 @@ class Batch(BatchFields):
         Args:
             ids: worlds (see `Batch`). A single number is taken as `nstep`: ``batch.step(4)``.
             nstep: number of steps.
-            stage: `mjtStage` up to which results are computed for the new state; by default none are, as in `mj_step`.
+            stage: `mjtStage` up to which results are computed for the new state. By default, as in `mj_step`, nothing
+                is computed for it.
             mask: worlds.
 
         Raises:
@@ -164,8 +165,8 @@ class Batch(BatchFields):
 
         Args:
             ids: worlds (see `Batch`).
-            keyframe: a keyframe for all worlds of the call, or one each; -1: the defaults.
-            stage: `mjtStage`.
+            keyframe: id of a keyframe, for all worlds of the call or one for each (k,); -1: the defaults.
+            stage: `mjtStage` up to which results are computed.
             mask: worlds.
 
         Raises:
@@ -188,17 +189,17 @@ class Batch(BatchFields):
         every: int = 1,
         mask: Ids = None,
     ) -> dict[str | int, Any]:
-        """Advance worlds by `nstep` steps; set inputs before, and record fields after each step.
+        """Advance worlds by `nstep` steps. Set inputs before each step; record fields after every `every` steps.
 
         A world that raises a warning stops; its remaining records repeat its last values.
 
         Args:
             nstep: number of steps.
             control: inputs (k, nstep, size); None: the inputs don't change.
-            control_spec: parts of a row of inputs: bits of `mjtState` within mjSTATE_USER.
+            control_spec: fields that a row of inputs contains: bits of `mjtState` within mjSTATE_USER.
             record: fields of the data by name, or bits of `mjtState`.
             ids: worlds (see `Batch`).
-            out: arrays to record into, by item; arrays for other items are made.
+            out: arrays to record into, by item of `record`; new arrays are made for items that it lacks.
             every: steps from one record to the next.
             mask: worlds.
 
@@ -207,7 +208,7 @@ class Batch(BatchFields):
 
         Raises:
             SimulationError: some worlds failed.
-            ValueError: arguments don't fit.
+            ValueError: an argument has a wrong value, shape or type.
         """
         return calls.rollout(self, self._select(ids, mask), nstep, control, control_spec, record, out, every)
 
@@ -228,11 +229,10 @@ class Batch(BatchFields):
 
         Args:
             nstep: number of steps.
-            controls: controls of each step, (k, nstep, nu), or numbers that are repeated to that shape; None: the
-                current controls of the worlds.
+            controls: controls of each step, broadcast to (k, nstep, nu); None: the current controls of the worlds.
             ids: worlds (see `Batch`).
             contacts: "exact"; or "smooth": geoms that don't touch contribute to derivatives, too (docs/derivatives.md).
-            reach: largest distance of such geoms, m; None for the mean size of the model's bodies.
+            reach: for "smooth", largest distance of geoms that contribute, m; None: mean size of the model's bodies.
             every: steps from one stored state to the next.
             mask: worlds.
 
@@ -240,7 +240,7 @@ class Batch(BatchFields):
             The tape: the recorded steps, and the methods that differentiate them.
 
         Raises:
-            NotImplementedError: the batch is on a GPU or in single precision, or worlds have models of their own.
+            NotImplementedError: the batch is on a GPU or in single precision, or worlds have different models.
             ValueError: `nstep`, `every`, `contacts` or `reach` is out of its range, or `controls` has another shape.
         """
         from cardan.batch.tape import record
@@ -281,7 +281,7 @@ class Batch(BatchFields):
 
         Args:
             pnt: starts of the rays: (3,), (nray, 3) for the same rays in all worlds, or (k, nray, 3); m.
-            vec: directions, likewise.
+            vec: directions, with one of the shapes of `pnt`.
             geomgroup: flags (6,) of the geom groups that the rays can hit; None: all.
             flg_static: whether the rays can hit geoms of bodies fixed to the world.
             bodyexclude: id of a body whose geoms the rays pass through, or -1; one for all rays, or (k, nray).
@@ -290,8 +290,8 @@ class Batch(BatchFields):
             mask: worlds.
 
         Returns:
-            Distances in units of `vec` and ids of geoms, (k, nray) each, -1 if a ray meets nothing; with `normal` also
-            normals of the surfaces (k, nray, 3), which point out of the geoms, 0 if a ray meets nothing.
+            Distances in units of `vec`, and ids of geoms, (k, nray) each; -1 if a ray hits nothing. With `normal` also
+            the outward normals of the surfaces (k, nray, 3); 0 if a ray hits nothing.
         """
         found = calls.rays(self, pnt, vec, geomgroup, flg_static, bodyexclude, self._select(ids, mask))
         return found if normal else found[:2]
@@ -299,7 +299,7 @@ class Batch(BatchFields):
     # models ----------------------------------------------------------------------
 
     def expand(self, *names: str) -> Any:
-        """Give each world its own values of fields of the model; return them, live (nworld, ...), for each name.
+        """Give each world its own values of fields of the model. Return a live array (nworld, ...) for each name.
 
         After writing fields that `mj_setConst` reads (masses, positions, ...), call `set_const`.
 
@@ -319,7 +319,7 @@ class Batch(BatchFields):
         return self._worlds.models.read(name, writeable=False)
 
     def set_const(self, ids: Ids = None, *, mask: Ids = None) -> None:
-        """Run `mj_setConst` in worlds, on this machine; fields whose results differ become per-world values.
+        """Run `mj_setConst` in worlds, on the CPU; fields whose results differ become per-world values.
 
         Raises:
             FatalError: `set_models` was used.
@@ -330,9 +330,9 @@ class Batch(BatchFields):
         self._worlds.set_const(self._select(ids, mask))
 
     def set_models(self, models: MjModel | Sequence[MjModel] | None) -> None:
-        """Run the worlds on models of the caller: one for all, or one for each world. None: on the batch's own model.
+        """Run the worlds on the caller's models: one for all, or one for each world. None: on the batch's own model.
 
-        GPUs get copies of the models as they are now.
+        On GPUs, the models are copied now: later changes have no effect.
 
         Raises:
             FatalError: fields are expanded.
@@ -341,7 +341,7 @@ class Batch(BatchFields):
         self._worlds.set_models(models)
 
     def get_model(self, sim: int, model: MjModel | None = None) -> MjModel:
-        """Return a copy of a world's model, or `model` with its values.
+        """Return a copy of a world's model. If `model` is given, copy the values to it and return it.
 
         Raises:
             ValueError: `model` has other sizes.
@@ -357,16 +357,16 @@ class Batch(BatchFields):
         return model
 
     def data(self, sim: int) -> MjData:
-        """Return the live data of a world, with its contacts and constraint rows, as the last call left it.
+        """Return the live data of a world after the last call, with its contacts and constraint rows.
 
-        The world's row of `state` overwrites the state of the data at the next call. In single precision and on GPUs,
-        the data is a copy in double precision.
+        The next call overwrites the state of the data with the world's row of `state`. In single precision and on GPUs,
+        the returned data is a copy in double precision.
         """
         worlds, i = self._world(sim)
         return worlds.data(i)
 
     def get_data(self, sim: int, data: MjData | None = None) -> MjData:
-        """Return a copy of a world's data with the state of its row, or `data` with its values.
+        """Return a copy of a world's data, with the state from its row of `state`. If given, `data` is the target.
 
         Raises:
             TypeError: `data` is not an MjData.
@@ -385,13 +385,13 @@ class Batch(BatchFields):
 
     @property
     def status(self) -> np.ndarray:
-        """1 for worlds that failed in their last call, else 0 (nworld,), read-only."""
+        """Status of each world (nworld,), read-only: 1 if the world failed in its last call, else 0."""
         view = self._worlds.status.view()
         view.flags.writeable = False
         return view
 
     def error(self, sim: int) -> str:
-        """Return the error of a world's last call, or ``""``."""
+        """Return the error message of a world's last call, or ``""`` if the world did not fail."""
         worlds, i = self._world(sim)
         return worlds.errors.get(i, "")
 
@@ -406,18 +406,18 @@ class Batch(BatchFields):
 
     @property
     def diverged(self) -> np.ndarray:
-        """Bits (1 << mjtWarning) of the divergence checks that reset each world (nworld,)."""
+        """Bit masks (nworld,) of 1 << mjtWarning: the divergence checks that have reset each world."""
         return self._mask_of(DIVERGED)
 
     @property
     def overflow(self) -> np.ndarray:
-        """Bits (1 << mjtWarning) of the user's limits on memory that each world has reached (nworld,)."""
+        """Bit masks (nworld,) of 1 << mjtWarning: the user's memory limits that each world has reached."""
         return self._mask_of(OVERFLOWN)
 
     def diagnosis(self, sim: int) -> str:
         """Return the last warning of a world, or ``""``.
 
-        If numbers went bad, the warning names the stage, field, dof and body where that happened first.
+        If a number became invalid, the warning names the stage, field, dof and body of the first such number.
         """
         worlds, i = self._world(sim)
         return worlds.diagnoses.get(i, "")
@@ -431,7 +431,7 @@ class Batch(BatchFields):
 
     @property
     def parts(self) -> tuple[Batch, ...]:
-        """Batches on the single GPUs of a batch on several GPUs; other libraries take their fields without a copy."""
+        """Batches on the single GPUs, if there are several. Other libraries take the fields of these without a copy."""
         if "_parts" not in self.__dict__:
             parts = []
             for worlds in _gpu_only(self, "parts"):
@@ -446,9 +446,9 @@ class Batch(BatchFields):
         return _gpu_only(self, "stream")
 
     def wait_for(self, stream: int) -> None:
-        """Let later calls of a batch on one GPU wait for work that was started on another stream.
+        """Make later calls of a batch on one GPU wait for work that was started on another stream.
 
-        Calls wait for the default stream of torch and CuPy anyway.
+        Calls always wait for the default stream of torch and CuPy.
 
         Args:
             stream: handle of the stream.
@@ -457,13 +457,13 @@ class Batch(BatchFields):
 
     @property
     def memory_per_world(self) -> int:
-        """Bytes of the data of a world in a batch on one GPU, with the current capacities."""
+        """Size of a world's data in bytes, in a batch on one GPU, with the current capacities."""
         return _gpu_only(self, "memory_per_world")
 
     def close(self) -> None:
         """End the batch's threads, or free its memory on GPUs.
 
-        Afterwards arrays on this machine keep their values, those on GPUs must not be used, and calls that compute
+        Afterwards, arrays in host memory keep their values, arrays on GPUs must not be used, and calls that compute
         raise RuntimeError. A second call does nothing. A ``with`` statement closes its batch.
         """
         self._worlds.close()
@@ -476,7 +476,7 @@ class Batch(BatchFields):
 
 
 def _gpu_only(batch: Batch, name: str) -> Any:
-    """Return an attribute that only back ends on GPUs have."""
+    """Return an attribute that only GPU back ends have; raise AttributeError for other back ends."""
     worlds = batch._worlds
     if not hasattr(worlds, name):
         raise AttributeError(f"Batch has no attribute {name!r} on this device")

@@ -34,9 +34,9 @@ def rollout(
     out: Mapping[Item, np.ndarray] | None,
     every: int,
 ) -> dict[Item, np.ndarray]:
-    """Advance the worlds with ids `worlds` (k,) of a `batch`, and record; return the arrays by item.
+    """Advance the worlds with ids `worlds` (k,) of a batch, and record fields. Return the arrays by item.
 
-    `nstep`, `control`, `control_spec`, `record`, `out`, `every`, results and errors are those of `Batch.rollout`.
+    All other arguments, results and errors are as in `Batch.rollout`.
     """
     nstep, every = integer("nstep", nstep), integer("every", every, 1)
     if int(control_spec) & ~int(mjtState.mjSTATE_USER):
@@ -55,10 +55,10 @@ def rollout(
 def _checked_items(
     batch: Batch, record: Sequence[Item], out: Mapping[Item, np.ndarray], count: tuple[int, int]
 ) -> dict[Item, tuple[tuple[int, ...], np.dtype]]:
-    """Return shape and element type of a record of each item; `count` has the numbers of worlds and of records.
+    """Return shape and element type of one record, for each item; `count` is (worlds, records for each world).
 
     Raises:
-        ValueError: there is no such field, or an array of `out`, to record into, doesn't fit.
+        ValueError: there is no such field, or an array of `out` has a wrong shape or type or is read-only.
     """
     if isinstance(record, str):
         raise ValueError(f"record should be a list of fields and mjtState bits, got the string {record!r}")
@@ -90,7 +90,7 @@ def _repeated(name: str, value: Any, shape: tuple[int, ...]) -> np.ndarray:
 def jacobians(
     batch: Batch, body: npt.ArrayLike, point: npt.ArrayLike, worlds: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Jacobians of points fixed to bodies; see `Batch.jac`."""
+    """Compute Jacobians of points fixed to bodies; see `Batch.jac`."""
     k, nv = len(worlds), batch.model.nv
     bodies = per_world("body", body, (k,), 0, batch.model.nbody)
     points = _repeated("point", point, (k, 3))
@@ -111,7 +111,7 @@ def rays(
     bodyexclude: npt.ArrayLike,
     worlds: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Distances, ids and normals of the nearest geoms along rays; see `Batch.ray`."""
+    """Compute distances, ids and normals of the nearest geoms along rays; see `Batch.ray`."""
     k = len(worlds)
     nray = max(np.shape(a)[-2] if np.ndim(a) > 1 else 1 for a in (pnt, vec))
     starts, directions = (_repeated(n, a, (k, nray, 3)) for n, a in (("pnt", pnt), ("vec", vec)))
@@ -140,8 +140,8 @@ _ROUNDS = 10
 def philox(counter: tuple[np.ndarray, ...], key: tuple[int, int]) -> tuple[np.ndarray, ...]:
     """Return four blocks of 32 random bits for each counter, by Philox4x32-10, from a key of two 32-bit numbers.
 
-    Counters and blocks are four arrays of one shape, 32-bit numbers stored as uint64. Source: Salmon, Moraes, Dror,
-    Shaw: Parallel random numbers: as easy as 1, 2, 3; SC 2011.
+    `counter` and the result are four arrays of one shape each, with 32-bit numbers stored as uint64. Source: Salmon,
+    Moraes, Dror, Shaw: Parallel random numbers: as easy as 1, 2, 3; SC 2011.
     """
     c0, c1, c2, c3 = counter
     k0, k1 = key
@@ -158,10 +158,10 @@ def philox(counter: tuple[np.ndarray, ...], key: tuple[int, int]) -> tuple[np.nd
 
 
 def uniform(worlds: np.ndarray, size: int, seed: int, draw: int) -> np.ndarray:
-    """Uniform numbers in [0, 1) with 53 random bits, (k, size).
+    """Return uniform random numbers in [0, 1) with 53 random bits, one row of `size` numbers for each world.
 
-    A number depends only on the world, its place in the row, `seed` (64 bits) and `draw` (32 bits). So worlds get the
-    same numbers in a batch of any size, on any device, in any order.
+    A number depends only on the world's id, the column, `seed` (64 bits) and `draw` (32 bits). It does not depend on
+    the size of the batch, the device or the other worlds of the call.
     """
     if size < 0 or not 0 <= seed < 1 << 64 or not 0 <= draw < 1 << 32:
         raise ValueError("size should not be negative, seed a 64-bit and draw a 32-bit number")

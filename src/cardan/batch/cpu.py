@@ -1,8 +1,8 @@
-"""Worlds in the memory of this machine, run by native threads.
+"""Back end with worlds in host memory, run by native threads.
 
 Like an MjData, each world has a slot table, a buffer with all arrays of fixed size, and an arena for each capacity. The
-tables, buffers and arenas of all worlds are in contiguous blocks, so that a field of fixed size is one strided array
-over the worlds. If the arena of a world must grow, the world gets new arenas; its fixed arrays stay where they are.
+tables, buffers and arenas of all worlds are in contiguous blocks. Each field of fixed size is thus one strided array
+over the worlds. If the arena of a world must grow, the world gets new arenas; its fixed arrays are not moved.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _HOMES = (None, *CAPACITIES)
 
 
 class CpuBackEnd(BackEnd):
-    """Worlds of a batch on this machine, with a copy of the model and a number of threads, the caller's included.
+    """Worlds of a batch on the CPU, with a copy of the model, run by `nthread` threads (including the caller's).
 
     Raises:
         ValueError: the model would call Python functions.
@@ -82,7 +82,7 @@ class CpuBackEnd(BackEnd):
         return np.empty(shape, dtype)
 
     def data(self, i: int) -> MjData:
-        """Return the live data of a world; in single precision, a copy in double precision."""
+        """Return the live data of a world. In single precision, return a copy in double precision."""
         return self.live(i) if self.form == HERE else data_in_double(self.models.exported(i), self.live(i))
 
     def live(self, i: int) -> MjData:
@@ -139,7 +139,7 @@ class CpuBackEnd(BackEnd):
         self._runner.run(programs[0], which, worlds, places, n)
 
     def ask(self, stage: Any, worlds: np.ndarray, arrays: Mapping[str, np.ndarray]) -> None:
-        """Run a stage on arrays (see `BackEnd.ask`); in single precision, on copies of them."""
+        """Run a stage on arrays (see `BackEnd.ask`). In single precision, the stage runs on converted copies."""
         copies = {name: array.astype(self.memories.dtype, copy=False) for name, array in arrays.items()}
         self.run(([Program([stage], self.form)], None), worlds, 1, copies)
         for name, array in arrays.items():
@@ -188,14 +188,14 @@ def _a_row_each(rows: np.ndarray) -> np.ndarray:
 
 
 def default_capacities(m: MjModel) -> dict[str, int]:
-    """Capacities of an arena that holds the default state of a model."""
+    """Return the capacities of an arena that fits the forward dynamics of a model's default state."""
     scout = MjData(m)
     run(cached_program(m, "mj_forward", PROGRAMS["mj_forward"]), m, scout)
     return {name: internals.sizes(scout)[name] for name in CAPACITIES}
 
 
 def _take_news(program: Program, m: MjModel, d: MjData) -> None:
-    """Pass the new warnings of a world to its batch, which the data identifies: batches may share a program."""
+    """Pass the new warnings of a world to its batch. The data identifies the batch; a program may be shared."""
     batch = internals.kept(d)["batch"]()
     memories = batch.memories
     i = int((d.address - memories.addresses[0]) // memories.slots.strides[0])
@@ -224,7 +224,7 @@ def refuse_python(m: MjModel, program: StepProgram) -> None:
 
 
 class WorldMemories:
-    """Memory of the data of many worlds, for the sizes and precision of a model, with arenas of given capacities."""
+    """Memory for the data of `count` worlds, with the sizes and precision of a model, and arenas of `capacities`."""
 
     def __init__(self, m: MjModel, count: int, capacities: Mapping[str, int]) -> None:
         self.worlds = count
@@ -246,7 +246,7 @@ class WorldMemories:
         self.calls[:, 3] = self.addresses
 
     def _block(self, home: str | None) -> np.ndarray:
-        """Allocate the arrays of a capacity (None: of fixed size) for all worlds, and point the slots at them."""
+        """Allocate the arrays of capacity `home` (None: arrays of fixed size) for all worlds, and set their slots."""
         layout = layout_of(self.struct, self._growable, home, self.sizes)
         stride = max(-(-layout.nbytes // ALIGNMENT), 1) * ALIGNMENT
         block = aligned_buffer(self.worlds * stride).reshape(self.worlds, stride)
@@ -262,8 +262,8 @@ class WorldMemories:
     def lend(self, arrays: Mapping[str, np.ndarray], worlds: np.ndarray) -> None:
         """Make private fields of some worlds use borrowed arrays (k, ...), in C order.
 
-        The attribute `lent` keeps the arrays alive; the caller empties it when the fields are no longer used. MjData
-        objects don't show these arrays.
+        The attribute `lent` keeps the arrays alive; the caller empties it when the fields are no longer used. The
+        worlds' MjData objects still show the previous arrays.
         """
         self.lent = arrays
         for name, rows in arrays.items():
@@ -283,14 +283,14 @@ class WorldMemories:
         self.slots[:, scalars] = memory.slots[scalars]
 
     def _attach(self, name: str, block: np.ndarray, length: int) -> None:
-        """Point the slots of a one-dimensional field, one for each world, at the rows of a block."""
+        """Point each world's slot of a one-dimensional field at `length` elements in the world's row of a block."""
         slot = DATA.slot[name]
         self.slots[:, slot, 0] = block.ctypes.data + block.strides[0] * np.arange(self.worlds)
         self.slots[:, slot, 1] = length
         self.slots[:, slot, 2] = 1
 
     def view(self, name: str) -> np.ndarray:
-        """Return a live array (nworld, ...) over a scalar or an array of fixed size; KeyError for other fields."""
+        """Return a live array (nworld, ...) over a scalar or fixed-size array; raise KeyError for other fields."""
         slot = scalars_of(DATA).get(name)
         if slot is not None:
             dtype, stride = self.struct.fields[slot].numpy_dtype, self.slots.strides[0]
@@ -301,7 +301,7 @@ class WorldMemories:
         return np.ndarray((self.worlds, *shape), dtype, block, offset, (block.strides[0], *strides))
 
     def count(self, name: str) -> np.ndarray:
-        """Return a live int32 array (nworld,) over a count: the lower halves of its 64-bit words."""
+        """Return a live int32 array (nworld,) over a count: the lower half of each world's 64-bit word."""
         offset = DATA.slot[name] * WORDS * 8 + (0 if sys.byteorder == "little" else 4)
         return np.ndarray((self.worlds,), np.int32, self.slots, offset, (self.slots.strides[0],))
 
@@ -310,7 +310,7 @@ class WorldMemories:
         return self._layout.places[name][2] // self.dtype.itemsize
 
     def data(self, m: MjModel, i: int) -> MjData:
-        """Make the live MjData of a world whose arena has not grown; called once for each world."""
+        """Make the live MjData of a world. Call this once for each world, before its arena grows."""
         buffers = {
             home: block[i, : layout_of(self.struct, self._growable, home, self.sizes).nbytes]
             for home, block in self._blocks.items()

@@ -1,7 +1,7 @@
-"""Distribute blocks of worlds to workers that may be lost; the result of each block is used once.
+"""Distribute blocks of worlds to workers that may be lost; the result of each block is used exactly once.
 
 This is the part of `cardan.batch.ray` that does not depend on Ray. A worker has at most `ahead` blocks at a time, so
-that inputs and results of only a few blocks are in transit. If a worker is lost, its replacement repeats its blocks.
+that inputs and results of only a few blocks are in transit. If a worker is lost, its blocks are computed again.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 
 class Block(NamedTuple):
-    """Consecutive worlds, from `begin` up to `end`."""
+    """Consecutive worlds, from `begin` to `end` (exclusive)."""
 
     begin: int
     end: int
@@ -22,7 +22,7 @@ class Block(NamedTuple):
 
 
 class WorkerLost(Exception):
-    """Error: a worker ended before its result arrived: it was killed, ran out of memory, or its machine was lost."""
+    """Error: a worker ended before its result arrived. It was killed or ran out of memory, or its machine was lost."""
 
 
 class ClusterError(RuntimeError):
@@ -36,10 +36,10 @@ class Dealing:
         port: access to workers. ``start()`` returns a new worker; ``submit(worker, block)`` gives it a block and
             returns a ticket; ``wait(tickets)`` returns a finished ticket; ``result(ticket)`` returns its result, or
             raises `WorkerLost` or the error of the worker; ``cancel(ticket)`` cancels the work of a ticket.
-        workers: the workers; a lost one is replaced in this list.
+        workers: the workers; a lost worker is replaced in this list.
         done: called with each block and its result, in the order of arrival.
         ahead: largest number of blocks that a worker has at a time.
-        tries: number of workers that may be lost on a block before the call fails.
+        tries: number of workers lost on one block at which the call fails.
     """
 
     def __init__(
@@ -86,7 +86,7 @@ class Dealing:
             load[place] += 1
 
     def _replace(self, place: int, worker: Any, block: Block, error: WorkerLost) -> None:
-        """Replace a lost worker, unless another of its blocks has already led to its replacement."""
+        """Replace a lost worker, if that was not done for another of its blocks; count the loss for `block`."""
         self._lost[block] = self._lost.get(block, 0) + 1
         if self._lost[block] >= self.tries:
             raise ClusterError(f"{block}: {self.tries} workers were lost on them, the last one so: {error}") from error

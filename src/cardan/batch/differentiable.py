@@ -4,9 +4,9 @@ For a world with the state x, controls u and parameters p, ``(y, s) = f(x, u, p)
 data. The pull-back of (dL/dy, dL/ds) is (dL/dx, dL/du, dL/dp), by the transposed Jacobians of each step (see
 `cardan.derive.trajectory`). Each thread has its own data, and its own model if there are parameters.
 
-States are ``qpos, qvel, act`` in a row, as `mj_getState` returns them for ``mjSTATE_PHYSICS``, with four numbers for
-each quaternion. The engine's Jacobians are in the tangent space; gradients are converted by the matrix of
-``w -> q (0, w) / 2`` of each quaternion (spec: computation, floating objects).
+A state is a row of ``qpos, qvel, act``, as `mj_getState` returns it for ``mjSTATE_PHYSICS``, with four numbers for each
+quaternion. The engine's Jacobians are in the tangent space. Gradients are converted by the matrix of the map
+``w -> q (0, w) / 2`` for each quaternion q (spec: computation, floating objects).
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ def crew_of(count: int) -> Crew:
 
 
 def _check_no_memory(m: MjModel, d: MjData) -> None:
-    """Refuse models whose plugins have a state, or remember evaluations: arrays do not hold these.
+    """Refuse models whose plugins have a state or remember evaluations, because the arrays of a step don't hold these.
 
     Raises:
-        NotImplementedError: they have, or do.
+        NotImplementedError: a plugin has a state or remembers evaluations.
     """
     kept = "have a state" if m.npluginstate else "remember evaluations"
     if m.npluginstate or len(remembered_numbers(m, d, EVALUATED)):
@@ -57,7 +57,7 @@ def _check_no_memory(m: MjModel, d: MjData) -> None:
 
 
 class Worker:
-    """Data of one thread, and its own copy of the model if there are parameters."""
+    """Data of one thread, and the thread's own copy of the model if there are parameters."""
 
     def __init__(self, m: MjModel, names: Sequence[str]) -> None:
         self.source, self.m = m, m
@@ -73,12 +73,12 @@ class Worker:
         self.lengths = np.zeros(0)  # lengths of the quaternions that the world was given
 
     def refresh(self) -> None:
-        """Copy the current numbers of the user's model."""
+        """Copy the current values of the user's model to the worker's copy."""
         if self.m is not self.source:
             internals.memory(self.m).copy_from(internals.memory(self.source))
 
     def start(self, state: np.ndarray, ctrl: np.ndarray, values: Sequence[np.ndarray]) -> None:
-        """Set the state (quaternions have unit length), controls and parameters of a world; reset all other fields."""
+        """Set the state (with normalised quaternions), controls and parameters of a world; reset all other inputs."""
         d, starts = self.d, self._starts
         d.time = 0.0
         for name in COPIED:
@@ -103,7 +103,7 @@ class Worker:
         return np.concatenate([getattr(self.d, name) for name in STATE])
 
     def advance(self, nstep: int) -> None:
-        """Step the world; raise FatalError if it became unstable."""
+        """Advance the world by `nstep` steps; raise FatalError if it became unstable."""
         d = self.d
         resets = internals.memory(d).scalars["work.auto_resets"]
         resets[0] = 0
@@ -112,10 +112,10 @@ class Worker:
             raise FatalError("step: the simulation is unstable (bad numbers in qpos, qvel or qacc)")
 
     def pull(self, by_state: np.ndarray, by_sensors: np.ndarray, nstep: int) -> tuple[np.ndarray, ...]:
-        """Compute the gradients of a loss by the state, controls and parameters that `start` set.
+        """Compute the gradients of a loss with respect to the state, controls and parameters that `start` set.
 
-        `by_state` (nq + nv + na) is the loss's gradient by the state after `nstep` steps, and `by_sensors`
-        (nsensordata) by the sensor data of the last step.
+        `by_state` (nq + nv + na) is the loss's gradient with respect to the state after `nstep` steps, `by_sensors`
+        (nsensordata) that with respect to the sensor data of the last step.
         """
         m, d, nv = self.m, self.d, self.m.nv
         lengths, first = self.lengths, d.qpos.copy()
@@ -143,7 +143,7 @@ class Worker:
         return np.concatenate([lifted, adjoint[nv:]]), controls, *values
 
     def _add_parameters(self, values: list[np.ndarray], adjoint: np.ndarray, by_sensors: np.ndarray | None) -> None:
-        """Add the contribution of one step to the gradients by the parameters."""
+        """Add the contribution of one step to `values`, the gradients with respect to the parameters."""
         if not self.parts:
             return
         m = self.m
@@ -166,7 +166,7 @@ class DifferentiableStep(Locked):
 
     Raises:
         ValueError: a name can't be a parameter, or `nstep` is less than 1.
-        NotImplementedError: the model has a feature without derivatives (raised when gradients are computed).
+        NotImplementedError: when gradients are computed, the model has a feature without derivatives.
     """
 
     def __init__(self, m: MjModel, names: tuple[str, ...], nstep: int = 1) -> None:
@@ -221,7 +221,7 @@ class DifferentiableStep(Locked):
 
         Raises:
             FatalError: a world is unstable.
-            ValueError: an array has another shape, or a quaternion the length 0.
+            ValueError: an array has a wrong shape, or a quaternion has the length 0.
         """
         self._check(state, ctrl, values)
         found, sensors = np.zeros((len(state), self.nstate)), np.zeros((len(state), self.m.nsensordata))
@@ -242,10 +242,10 @@ class DifferentiableStep(Locked):
         by_state: np.ndarray,
         by_sensors: np.ndarray,
     ) -> list[np.ndarray]:
-        """Compute the gradients of a loss by the states, controls and parameters of n worlds.
+        """Compute the gradients of a loss with respect to the states, controls and parameters of n worlds.
 
-        `by_state` and `by_sensors` are its gradients by the next states and the sensor data. The first dimension of all
-        arrays is n.
+        `by_state` and `by_sensors` are the loss's gradients with respect to the next states and the sensor data. The
+        first dimension of all arrays is n.
 
         Raises:
             NotImplementedError: the model has a feature without derivatives.
@@ -265,9 +265,9 @@ class DifferentiableStep(Locked):
 
 
 def differentiable_step(m: MjModel, names: tuple[str, ...], nstep: int) -> DifferentiableStep:
-    """Return the differentiable step of a model for these parameters, cached until an option or a callback is set.
+    """Return the differentiable step of a model for the parameters `names`; cached until an option or callback is set.
 
-    Errors are those of `DifferentiableStep`.
+    Errors are as in `DifferentiableStep`.
     """
     if not isinstance(m, MjModel):
         raise TypeError(f"step: m must be an MjModel, not {type(m).__name__}")
@@ -279,7 +279,7 @@ def common_shape(function: str, names: Sequence[str], arrays: Sequence[Any], sha
     """Return the broadcast leading dimensions of arrays of another library; `shapes` are their shapes for one world.
 
     Raises:
-        ValueError: an array has another shape; the message names the calling function.
+        ValueError: an array has a wrong shape; the message names the calling `function`.
     """
     leading = []
     for name, array, shape in zip(names, arrays, shapes, strict=True):

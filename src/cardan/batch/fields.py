@@ -1,8 +1,8 @@
 """Fields of a batch: attributes, parts of the state, and named access.
 
-``batch.joint("hinge").qpos`` is (nworld, 1), ``batch.body("pole").mass`` (nworld,). Such a view has the attributes of
-named access of MjData and of MjModel. If all worlds share a field of the model, reading returns its value, repeated and
-read-only; assigning expands the field.
+``batch.joint("hinge").qpos`` has the shape (nworld, 1), ``batch.body("pole").mass`` (nworld,). A view such as
+``batch.joint("hinge")`` has the attributes of named access of both MjData and MjModel. If all worlds share a field of
+the model, reading returns a repeated, read-only value, and assigning expands the field.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class BatchView:
         return self._part(expanded, field)
 
     def _shared(self, field: Field) -> np.ndarray:
-        """Return a field of the model that all worlds share, repeated to (nworld, ...), read-only."""
+        """Return a field that isn't expanded, read-only (nworld, ...), with the values in the worlds' models."""
         models = self._batch._worlds.models
         if models.given is not None:
             array = np.stack([internals.array(model, field.name) for model in models.given])
@@ -112,7 +112,7 @@ class BatchView:
 
 
 def _assign(target: np.ndarray, value: Any) -> None:
-    """Copy values to an element's view; if it has one number for each world, values may have the shape (nworld,)."""
+    """Copy values to an element's view. If the view has the shape (nworld, 1), values may have the shape (nworld,)."""
     values = np.asarray(value)
     if values.shape == target.shape[:1] and target.shape[1:] == (1,):
         values = values[:, None]
@@ -144,7 +144,7 @@ def _accessor(method: str, kind: Kind, cls: type[BatchView]) -> Callable[..., Ba
 
 
 class BatchFields:
-    """Base class of batches: worlds, models and fields, and a method of named access for each kind of element."""
+    """Base class of batches: worlds, models, fields, and one method of named access for each kind of element."""
 
     @property
     def _worlds(self) -> BackEnd | SplitBackEnd:
@@ -165,7 +165,7 @@ class BatchFields:
 
     @property
     def state(self) -> Any:
-        """State of all worlds, live (nworld, nstate): `mjSTATE_INTEGRATION`."""
+        """Live array (nworld, nstate) with the state of each world (`mjSTATE_INTEGRATION`)."""
         return self._worlds.state
 
     @property
@@ -216,19 +216,19 @@ class BatchFields:
         return bound[name]
 
     def get_state(self, spec: int, ids: Ids = None, *, mask: Ids = None) -> Any:
-        """Return a copy of the parts of the state with the bits `spec` (`mjtState`), of worlds (k, size).
+        """Return a copy of the parts of the state with the bits `spec` (`mjtState`), (k, size).
 
         Raises:
-            ValueError: `spec` has other bits.
+            ValueError: `spec` has unknown bits.
         """
         worlds = self._select(ids, mask)
         return self._worlds.get_state(state_fields(state_bits("spec", spec)), worlds)
 
     def set_state(self, state: npt.ArrayLike, spec: int, ids: Ids = None, *, mask: Ids = None) -> None:
-        """Set the parts of the state with the bits `spec`, of worlds (k, size), or the same for all (size,).
+        """Set the parts of the state with the bits `spec`, from `state`: (k, size), or (size,) for all worlds.
 
         Raises:
-            ValueError: `state` has another shape, or `spec` other bits.
+            ValueError: `state` has a wrong shape, or `spec` has unknown bits.
         """
         worlds, bits = self._select(ids, mask), state_bits("spec", spec)
         shape = (len(worlds), state_size(self.model, bits))
@@ -268,7 +268,7 @@ class BatchFields:
 
 
 def _unbound(name: str) -> str:
-    """Return the reason why a field of the data has no array over the worlds; empty for unknown names."""
+    """Return the reason why a field of the data can't be bound, or "" if there is no such field."""
     if DATA.members(f"{name}."):
         return f"'{name}' can't be bound: it is made of several fields; data(world) has it"
     if name not in DATA.slot or name.startswith("work."):

@@ -1,9 +1,9 @@
 """A step as a function of JAX: ``cardan.jax.step`` (extra ``cardan[jax]``).
 
-The step is a callback on this machine's processors (`jax.pure_callback`) with a rule for reverse mode
-(`jax.custom_vjp`), so that it works within `jax.jit`, `jax.grad`, `jax.vmap` and `jax.lax.scan`. The engine computes in
-double precision. JAX's numbers have the type float32, so that states and gradients are rounded to seven digits, unless
-the program calls ``jax.config.update("jax_enable_x64", True)``.
+The step is a callback on the CPU (`jax.pure_callback`) with a rule for reverse mode (`jax.custom_vjp`), so that it
+works within `jax.jit`, `jax.grad`, `jax.vmap` and `jax.lax.scan`. The engine computes in double precision, but JAX's
+arrays are float32 by default, which rounds states and gradients to seven digits. For float64, call
+``jax.config.update("jax_enable_x64", True)``.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ NO_SECOND = (
 
 
 def _rows(arrays: Sequence[Any], shapes: Sequence[tuple[int, ...]]) -> tuple[tuple[int, ...], list[np.ndarray]]:
-    """Return the leading dimensions, and the arrays in double precision with these flattened to one dimension."""
+    """Return the leading dimensions, and the arrays in double precision with one dimension in place of these."""
     given = [np.asarray(array, np.float64) for array in arrays]
     leading = np.broadcast_shapes(*(a.shape[: a.ndim - len(s)] for a, s in zip(given, shapes, strict=True)))
     worlds = prod(leading)
@@ -100,16 +100,15 @@ _step.defvjp(_forward, _backward)
 def step(
     m: MjModel, state: Any, ctrl: Any, parameters: Mapping[str, Any] | None = None, nstep: int = 1
 ) -> tuple[Array, Array]:
-    """Return the state after a step and its sensor data, as a function that JAX differentiates in reverse mode.
+    """Advance worlds and return the next state and the sensor data; JAX can differentiate this in reverse mode.
 
-    `state`, `ctrl`, `parameters`, `nstep` and the results are those of `cardan.torch.step`, as arrays of JAX. Leading
-    dimensions are worlds, which are computed on all processors. The leading dimensions of the arguments are broadcast;
-    `jax.vmap` adds dimensions.
+    Arguments and results are as in `cardan.torch.step`, but JAX arrays. Leading dimensions are worlds, which are
+    computed on all processors. The leading dimensions of the arguments are broadcast; `jax.vmap` adds dimensions.
 
     Raises:
         NotImplementedError: the gradient is differentiated again, or (as an error of the callback) the model has a
             feature without derivatives.
-        TypeError, ValueError: an argument has another type or shape.
+        TypeError, ValueError: an argument has a wrong type or shape.
     """
     names = tuple(parameters or ())
     function = differentiable_step(m, names, nstep)

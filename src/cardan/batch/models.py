@@ -1,7 +1,7 @@
-"""The models of all worlds: one shared model, one with fields that differ between worlds, or the caller's models.
+"""The models of all worlds: one shared model, one model with per-world fields, or the caller's models.
 
 Once a field is expanded, each world has its own slot table. Slots of expanded fields point at the world's row of a
-``(nworld, ...)`` array, all other slots at the batch's model. So nothing is copied before a step.
+``(nworld, ...)`` array, all other slots at the batch's model. Therefore nothing is copied before a step.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ MODEL_FIELDS = frozenset(
 """Names of the fields that `expand` takes: arrays of MjModel, and ``opt.<name>``."""
 
 CONSTANTS = MODEL_FIELDS.difference(OPTIONS).union(f.name for f in MODEL.members("stat."))
-"""Names of the fields that `mj_setConst` may compute. The mean inertia is a statistic, which solvers use."""
+"""Names of the fields that `mj_setConst` may compute, statistics included: solvers use the mean inertia."""
 
 STRUCTURE = tuple(f.name for f in MODEL.fields if f.dtype == "i4" and f.name.endswith(("adr", "num", "id", "parentid")))
 """Integer fields that define the structure of the model: they are the same in all worlds."""
@@ -48,11 +48,16 @@ MEANING = (
     *("names", "body_parentid", "body_mocapid", "jnt_type", "jnt_bodyid", "geom_bodyid", "site_bodyid", "cam_bodyid"),
     *("light_bodyid", "sensor_type", "sensor_adr", "actuator_actadr"),
 )
-"""Fields of the model that define the meaning of the numbers in an MjData. Other fields, such as masses, may differ."""
+"""Fields of the model that define the meaning of the numbers in an MjData. All models of an MjData must share them."""
 
 
 def check_data(function: str, data: MjData, m: MjModel) -> None:
-    """Check that a data was made for `m`, a copy of it, or a model that differs only in numbers such as masses."""
+    """Check that `data` was made for `m` or for a model with equal sizes and equal fields `MEANING`.
+
+    Raises:
+        TypeError: `data` is not an MjData.
+        ValueError: `data` was made for another model.
+    """
     if not isinstance(data, MjData):
         raise TypeError(f"{function}: data should be an MjData, got {type(data).__name__}")
     given, own = internals.memory(data.model), internals.memory(m)
@@ -66,7 +71,7 @@ def check_data(function: str, data: MjData, m: MjModel) -> None:
 
 
 def guess(name: str, fields: Collection[str]) -> str:
-    """Return a hint about similar names for an unknown name; empty if there are none."""
+    """Return a hint for an unknown name of a field: where it exists, or a similar name in `fields`; "" if neither."""
     if f"opt.{name}" in MODEL_FIELDS:
         return f"; use expand('opt.{name}')"
     if name in MODEL_FIELDS:
@@ -78,12 +83,12 @@ def guess(name: str, fields: Collection[str]) -> str:
 
 
 def unknown_field(name: str, fields: Collection[str], of: str) -> ValueError:
-    """Make the error for a name that is not in `fields`, with a suggestion."""
+    """Make the error for a name that is not in `fields`, with a hint; `of` describes what has the fields."""
     return ValueError(f"'{name}' is not a field of {of}{guess(name, fields)}")
 
 
 class WorldModels:
-    """The models of the worlds of a batch, in the form of its native code."""
+    """The models of the worlds of a batch, in the form (layout and precision) of the batch's native code."""
 
     def __init__(self, m: MjModel, count: int, form: Form = HERE) -> None:
         self.shown = m  # for the user, in double precision
@@ -106,10 +111,10 @@ class WorldModels:
         return share_hooks(model_in(form, m), m)
 
     def expand(self, name: str) -> np.ndarray:
-        """Give a field per-world values and return them, live (nworld, ...).
+        """Give a field per-world values, and return a live array (nworld, ...) of them.
 
         Raises:
-            FatalError: models of the caller are set.
+            FatalError: the caller's models are set.
             ValueError: there is no such field, or all worlds share it.
         """
         if name not in MODEL_FIELDS:
@@ -122,14 +127,14 @@ class WorldModels:
         return self._shown(name, values)
 
     def own(self, name: str) -> np.ndarray:
-        """Return the per-world values of a field; make them if there are none yet."""
+        """Return the per-world values of a field, made now if the field has none."""
         if name not in self.values:
             self.values[name] = self._make(name)
             self._objects.clear()
         return self.values[name]
 
     def read(self, name: str, writeable: bool = True) -> Any:
-        """Return the per-world values of a field, or None; read-only unless `writeable` and the field allows it."""
+        """Return a field's per-world values, or None. They are writable if `writeable` and the field is expanded."""
         if name not in self.values:
             return None
         view = self._shown(name, self.values[name]).view()
@@ -137,13 +142,13 @@ class WorldModels:
         return view
 
     def inputs(self, worlds: np.ndarray) -> Iterator[MjModel]:
-        """Yield a copy of the batch's model for each world, with its values of the fields that the caller may write."""
+        """Yield a copy of the batch's model for each world, with the world's values of the expanded fields."""
         fields = {name: np.asarray(values) for name, values in self.asked.items()}
         for i in worlds.tolist():
             yield self._with(fields, i)
 
     def exported(self, i: int) -> MjModel:
-        """Copy a world's model, in double precision."""
+        """Return a copy of a world's model, in double precision."""
         if self.given is not None:
             return share_hooks(copy(self.given[i]), self.given[i])
         return self._with(self.values, i)
@@ -195,7 +200,7 @@ class WorldModels:
         return self._objects[i]
 
     def set(self, models: MjModel | Sequence[MjModel] | None) -> None:
-        """Use models of the caller: one for all worlds or one for each world. None: use the batch's own model.
+        """Use the caller's models: one for all worlds or one for each world. None: use the batch's own model.
 
         Raises:
             FatalError: fields are expanded.
@@ -226,13 +231,14 @@ class WorldModels:
 
     @property
     def flexible(self) -> bool:
-        """Whether there are per-world values of fields that decide which stages a world needs."""
+        """Whether fields on which the stages of a world depend have per-world values."""
         return any(name.startswith(("opt.", "flex_")) or v.dtype.kind != "f" for name, v in self.values.items())
 
     def kinds(self) -> np.ndarray | None:
-        """Group the worlds by the stages that they need: a number for each world (nworld,); None if all need the same.
+        """Group the worlds by the stages that they need. Return the first world of each world's group (nworld,).
 
-        Stages depend on integers (types, flags), and on whether real numbers are 0.
+        Return None if all worlds need the same stages. Stages depend on integers (types, flags), and on whether real
+        numbers are 0.
         """
         if self.given is not None:
             numbers = {id(model): k for k, model in reversed(list(enumerate(self.given)))}

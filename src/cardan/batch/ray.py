@@ -2,7 +2,7 @@
 
 Each worker, an actor in its own process, simulates one block of worlds after the other. The model is sent once to each
 machine. If a worker is lost, it is replaced, and its unfinished worlds are simulated again. A world's results depend
-only on its inputs: on processors of the same kind, they equal the results of `cardan.rollout`, bit by bit.
+only on its inputs. On processors of the same kind, they are bitwise identical to those of `cardan.rollout`.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ Work = tuple[Any, ...]
 
 
 class _Failure(NamedTuple):
-    """An exception of a worker, sent as a result, because Ray would log exceptions of cancelled tasks."""
+    """Exception of a worker, returned as a result, because Ray would log exceptions of cancelled tasks."""
 
     error: Exception
 
@@ -70,7 +70,7 @@ class _Worker:
         return os.getpid()
 
     def do(self, method: str, arguments: tuple[Any, ...], sampler: Any = None) -> Any:
-        """Call a method; return its result or a `_Failure`. `sampler` is the function of `Cluster.sweep`, sent once."""
+        """Call a method and return its result, or a `_Failure`. `sampler` is an extra last argument, if given."""
         try:
             return getattr(self, method)(*arguments, *([] if sampler is None else [sampler]))
         except Exception as error:
@@ -103,9 +103,9 @@ class _Worker:
 
 
 def _sampled(m: MjModel, sample: Sampler, seed: int, begin: int, count: int) -> dict[str, np.ndarray]:
-    """Draw fields of consecutive worlds by a function, (count, ...) each.
+    """Return fields (count, ...) of consecutive worlds, drawn by the function `sample`.
 
-    Each world w has its own generator: Philox with the key `seed`, and w in the highest word of the counter.
+    Each world has its own generator: Philox with the key `seed` and the world's id in the highest word of the counter.
     """
     drawn = []
     for world in range(begin, begin + count):
@@ -117,7 +117,7 @@ def _sampled(m: MjModel, sample: Sampler, seed: int, begin: int, count: int) -> 
 
 
 class _Port:
-    """Access of `Dealing` to the actors of a cluster; `work` returns the arguments of `_Worker.do` for a block."""
+    """Interface of `Dealing` to the actors of a cluster; `work` returns the arguments of `_Worker.do` for a block."""
 
     def __init__(self, start: Callable[[], Any], work: Callable[[Block], Work]) -> None:
         self.start = start
@@ -147,13 +147,13 @@ class _Port:
 class Cluster:
     """Workers over a Ray cluster that simulate worlds of one model.
 
-    If the program is not connected to a cluster yet, the cluster named by ``RAY_ADDRESS`` or running on this machine is
-    used; if there is none, one is started here. Use it in a ``with`` statement, or call `close`.
+    If the program is not connected to a cluster yet, it connects to the cluster at ``RAY_ADDRESS`` or on this machine.
+    If there is none, a local cluster is started. Use this class in a ``with`` statement, or call `close`.
 
     Args:
-        model: the model; it is sent once, later changes have no effect.
+        model: the model. It is sent once; later changes have no effect.
         nworker: number of workers; None: as many as the cluster has processors for.
-        nthread: threads, and processors, of each worker.
+        nthread: number of threads of each worker, which is also the number of processors reserved for it.
         progress: show a progress bar (on a terminal, once a call takes longer than a second).
 
     Raises:
@@ -200,12 +200,12 @@ class Cluster:
         initial_warmstart: npt.ArrayLike | None = None,
         block: int | None = None,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Roll out open-loop trajectories; arguments and results are those of `cardan.rollout.rollout`.
+        """Roll out open-loop trajectories; arguments and results are as in `cardan.rollout.rollout`.
 
         A worker gets `block` worlds at a time; None: an eighth of its share.
 
         Raises:
-            ValueError: shapes don't fit, or callbacks are installed, which workers would not have.
+            ValueError: shapes don't fit, or callbacks are installed (workers can't call them).
             ClusterError: too many workers were lost on the same worlds.
         """
         given = {"initial_state": initial_state, "control": control, "initial_warmstart": initial_warmstart}
@@ -238,19 +238,21 @@ class Cluster:
         every: int = 1,
         block: int | None = None,
     ) -> Sweep:
-        """Simulate worlds whose models differ, with constants as by `Batch.set_const`, and record fields of their data.
+        """Simulate worlds with different values of fields of the model, and record fields of their data.
+
+        Constants that depend on these values are computed for each world, as by `Batch.set_const`.
 
         Args:
-            fields: values of fields of the model (nworld, ...) by name (see `Batch.expand`); or a function of the model
-                and a `numpy.random.Generator` that draws them for one world. The numbers depend only on `seed` and the
-                world.
+            fields: values (nworld, ...) of fields of the model, by name (see `Batch.expand`). Or a function of the
+                model and a `numpy.random.Generator` that draws the values for one world; they depend only on `seed` and
+                the world's id.
             nstep: number of steps.
-            nworld: number of worlds; inferred if `fields` has arrays.
+            nworld: number of worlds; needed if `fields` is a function.
             seed: seed of the generators.
             initial_state: initial states (mjSTATE_FULLPHYSICS), one for all (nstate,) or (nworld, nstate); None: the
                 defaults of each world's model.
             control: inputs (nworld, nstep, size), or (nstep, size) for all.
-            control_spec: parts of a row of `control` (see `rollout`).
+            control_spec: fields that a row of `control` contains (see `rollout`).
             record: fields of the data by name, or bits of `mjtState`.
             every: steps from one record to the next.
             block: worlds sent to a worker at a time; None: an eighth of its share.
@@ -307,7 +309,7 @@ class Cluster:
 
 
 def _count(arrays: Mapping[str, np.ndarray] | None, nworld: int | None) -> int:
-    """Return the number of worlds given by arrays of fields and by `nworld`; raise ValueError if they differ."""
+    """Return the number of worlds from `nworld` or the length of the arrays; raise ValueError if these differ."""
     given = {} if nworld is None else {"nworld": integer("nworld", nworld, 1)}
     for name, array in (arrays or {}).items():
         if array.ndim == 0:
@@ -321,7 +323,7 @@ def _count(arrays: Mapping[str, np.ndarray] | None, nworld: int | None) -> int:
 
 
 def _for_worlds(name: str, values: npt.ArrayLike | None, ndim: int, count: int) -> np.ndarray | None:
-    """Return numbers with a row for each world; numbers with fewer dimensions are repeated."""
+    """Return `values` with one row for each world. Values with fewer than `ndim` dimensions are repeated."""
     if values is None:
         return None
     rows = np.asarray(values, np.float64)

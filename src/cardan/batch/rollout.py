@@ -1,8 +1,8 @@
-"""Open-loop rollouts: many worlds, each from its initial state through its controls, over native threads.
+"""Open-loop rollouts: simulate many worlds, each from its initial state with its controls, on native threads.
 
-The interface is that of ``mujoco.rollout``. Each thread has its own MjData and simulates blocks of worlds; a block is
+The interface is that of ``mujoco.rollout``. Each thread has its own MjData and simulates blocks of worlds. A block is
 one native call (`cardan.batch.stages`) that needs neither the GIL nor Python between steps. A world's results depend
-only on its own inputs, so they are the same, bit by bit, for any number of threads.
+only on its own inputs, so they are bitwise identical for any number of threads.
 """
 
 from __future__ import annotations
@@ -51,30 +51,30 @@ def rollout(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Roll out open-loop trajectories from initial states; return the states and the sensor data after each step.
 
-    Numbers of rollouts and steps are inferred from the arrays; dimensions of size 1 are repeated as needed. If a world
-    raises a warning, its remaining rows repeat the last one.
+    The numbers of rollouts and steps are inferred from the arrays; dimensions of size 1 are repeated as needed. If a
+    world raises a warning, its remaining rows repeat its last valid row.
 
     Args:
         model: the model.
         data: an MjData of the model, or a list with one for each thread. Inputs that are not in `control_spec` have
-            their defaults; if `control` is not given, the inputs in `control_spec` keep their values in the (first)
+            their default values. If `control` is not given, inputs in `control_spec` keep the values of the (first)
             data.
         initial_state: initial full physics states ([nroll or 1] x nstate).
         control: inputs of each step ([nroll or 1] x [nstep or 1] x ncontrol).
-        control_spec: parts of a row of `control`: bits of `mjtState` within mjSTATE_USER.
-        skip_checks: take all arrays as they are, in full size; `nroll` and `nstep` are needed then.
+        control_spec: fields that a row of `control` contains: bits of `mjtState` within mjSTATE_USER.
+        skip_checks: expect all arrays in full size, and repeat none; `nroll` and `nstep` are then required.
         nroll: number of rollouts.
         nstep: number of steps.
         initial_warmstart: initial `qacc_warmstart` ([nroll or 1] x nv); zero if not given.
         state: output array of states (nroll x nstep x nstate); made if not given.
         sensordata: output array of sensor data (nroll x nstep x nsensordata); made if not given.
-        nthread: number of threads (default: the number of data; more data are made if needed).
+        nthread: number of threads; None: one for each MjData in `data`. Missing MjData objects are made.
 
     Returns:
         state (nroll, nstep, nstate) and sensordata (nroll, nstep, nsensordata).
 
     Raises:
-        ValueError: shapes don't fit, or `control_spec` has other bits.
+        ValueError: shapes don't fit, or `control_spec` has bits outside mjSTATE_USER.
     """
     workers = _workers(model, data, nthread)
     sizes = row_sizes(model, control_spec)
@@ -87,7 +87,7 @@ def rollout(
 
 
 def row_sizes(model: MjModel, control_spec: int) -> dict[str, int]:
-    """Return the length of a row of each array of a rollout; raise ValueError for bits outside mjSTATE_USER."""
+    """Return the row length of each array of a rollout; raise ValueError if `control_spec` exceeds mjSTATE_USER."""
     if control_spec & ~mjtState.mjSTATE_USER.value:
         raise ValueError("control_spec can only contain bits in mjSTATE_USER")
     nstate = state_size(model, mjtState.mjSTATE_FULLPHYSICS)
@@ -165,7 +165,7 @@ def _run_all(model: MjModel, workers: list[MjData], rows: dict[str, np.ndarray |
 
 
 def _parts(m: MjModel, d: MjData, names: Sequence[str]) -> np.ndarray:
-    """Parts of a row of the named fields (see `row_parts`)."""
+    """Describe a row of the named fields as parts (see `row_parts`)."""
     base = internals.memory(d).buffer.ctypes.data
     return row_parts(names, field_sizes(m), lambda name: (getattr(d, name).ctypes.data - base) // 8)
 

@@ -1,12 +1,12 @@
-"""Stages of batches and rollouts: they copy states, inputs and records between arrays and the data of a world.
+"""Stages of batches and rollouts that copy states, inputs and records between arrays and the data of a world.
 
-A row of numbers is described by parts of three numbers: kind, address, size. Parts of the kind `WORDS` are copied to or
-from `work.buffer`, which contains all fixed-size float64 fields of the data. The time, the bytes of `eq_active`, and
-counts, which are only read, have their own kinds.
+A row of numbers consists of parts. Each part is described by three numbers: kind, address, size. Parts of the kind
+`WORDS` are copied to or from `work.buffer`, which contains all fixed-size float64 fields of the data. The time, the
+bytes of `eq_active`, and counts (read-only) have their own kinds.
 
-In `cardan.rollout`, each thread has one MjData, which simulates the worlds of a block one after the other:
-`rollout_input` sets the inputs of a step (at the first step of a world also its initial state), `rollout_output` writes
-the results. Rows of the arrays are numbered over all steps of the block.
+In `cardan.rollout`, each thread has one MjData, which simulates the worlds of a block one after the other. The stage
+`rollout_input` sets the inputs of a step and, at a world's first step, the world's initial state; `rollout_output`
+writes the results. Rows of the arrays are numbered over all steps of the block.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ NWARNING = int(mjtWarning.mjNWARNING)
 
 
 def row_parts(names: Sequence[str], sizes: Mapping[str, int], address_of: Callable[[str], int]) -> np.ndarray:
-    """Return kind, address in `work.buffer` and size of each part of a row of fields of the state: (3 n,) integers.
+    """Return the parts of a row of n fields of the state: kind, address in `work.buffer` and size of each, (3 n,).
 
-    `names` are the fields in their order, `sizes` their numbers of elements. `address_of` maps a name to the address.
+    `names` are the fields in order; `sizes` and `address_of` map a name to its number of elements and its address.
     """
     rows = []
     for name in names:
@@ -43,7 +43,7 @@ def row_parts(names: Sequence[str], sizes: Mapping[str, int], address_of: Callab
 
 @kernel
 def read_row(d: Data, parts: IntArray1, source: Array1, at: int) -> int:
-    """Set the parts of the data from the numbers that start at `source[at]`; return the index after them."""
+    """Set the parts of the data from the row that starts at `source[at]`; return the index after the row."""
     for k in range(len(parts) // 3):
         kind, address, size = parts[3 * k], parts[3 * k + 1], parts[3 * k + 2]
         if kind == TIME:
@@ -60,7 +60,7 @@ def read_row(d: Data, parts: IntArray1, source: Array1, at: int) -> int:
 
 @kernel
 def count_at(d: Data, address: int) -> int:
-    """Return the count at an index in `COUNTS`."""
+    """Return the count of the data whose index in `COUNTS` is `address`."""
     if address == 0:
         return d.ncon
     if address == 1:
@@ -74,7 +74,7 @@ def count_at(d: Data, address: int) -> int:
 
 @kernel
 def write_row(d: Data, parts: IntArray1, target: Array1, at: int) -> None:
-    """Write the parts of the data to the numbers that start at `target[at]`."""
+    """Write the parts of the data to the row that starts at `target[at]`."""
     for k in range(len(parts) // 3):
         kind, address, size = parts[3 * k], parts[3 * k + 1], parts[3 * k + 2]
         if kind == TIME:
@@ -92,7 +92,7 @@ def write_row(d: Data, parts: IntArray1, target: Array1, at: int) -> None:
 
 @kernel
 def row_size(parts: IntArray1) -> int:
-    """Return the length of a row."""
+    """Return the length of a row that consists of `parts`."""
     size = 0
     for k in range(len(parts) // 3):
         size += parts[3 * k + 2]
@@ -116,7 +116,7 @@ def _begin_world(m: Model, d: Data, world: int) -> None:
 
 @stage
 def rollout_input(m: Model, d: Data) -> int:
-    """Set the controls of a step, and before a world's first step its state. Stop if the world raised a warning."""
+    """Set the controls of a step and, at a world's first step, its state. If the world raised a warning, stop."""
     row = d.work.rollout_row
     step = row % d.work.rollout_nstep
     if step == 0:
@@ -143,23 +143,23 @@ def rollout_output(m: Model, d: Data) -> int:
 
 @stage
 def load_state(m: Model, d: Data) -> int:
-    """Set the state from the world's row."""
+    """Set the state of a batch's world from the world's row."""
     read_row(d, d.work.batch_part, d.work.batch_row, 0)
     return OK
 
 
 @stage
 def save_state(m: Model, d: Data) -> int:
-    """Write the state to the world's row."""
+    """Write the state of a batch's world to the world's row."""
     write_row(d, d.work.batch_part, d.work.batch_row, 0)
     return OK
 
 
 @stage
 def rollout_inputs(m: Model, d: Data) -> int:
-    """Set the inputs of a step of a rollout of a batch.
+    """Set the inputs of one step in a batch's rollout.
 
-    A world that has raised a warning during the rollout stops; its remaining records get its current values.
+    If the world has raised a warning during the rollout, fill its remaining records with its current values, and stop.
     """
     count = 0
     for k in range(NWARNING):
@@ -176,7 +176,7 @@ def rollout_inputs(m: Model, d: Data) -> int:
 
 @stage
 def rollout_records(m: Model, d: Data) -> int:
-    """Write a record after each `batch_every`-th step of a rollout of a batch."""
+    """Count a step of a batch's rollout; after each `batch_every`-th step, write a record."""
     d.work.batch_step += 1
     if d.work.batch_step % d.work.batch_every == 0:
         row = d.work.batch_step // d.work.batch_every - 1
@@ -187,7 +187,7 @@ def rollout_records(m: Model, d: Data) -> int:
 
 @stage
 def answer_jacobian(m: Model, d: Data) -> int:
-    """Compute Jacobians of a point fixed to a body; `batch_question` contains the point (3) and the body."""
+    """Compute Jacobians of a point fixed to a body; `batch_question` contains the point (3) and the body's id."""
     question = d.work.batch_question
     point, body = (question[0], question[1], question[2]), int(question[3])
     jac(m, d, d.work.batch_jacp, d.work.batch_jacr, point, body)
@@ -199,10 +199,10 @@ RAY_HEAD, RAY_WIDTH, ANSWER_WIDTH = 2 + NGROUP, 7, 5
 
 @stage
 def answer_rays(m: Model, d: Data) -> int:
-    """Compute distances, geoms and normals of rays, five numbers each.
+    """Write distance, geom id and normal of each ray (five numbers) to `batch_answer`.
 
-    `batch_question` contains flags (whether groups count, whether static geoms are included, a flag for each of the 6
-    groups), and for each ray its point (3), direction (3) and excluded body.
+    `batch_question` contains flags: whether to filter by group, whether static geoms are included, and one for each of
+    the 6 groups. Then it contains each ray's point (3), direction (3) and excluded body.
     """
     question = d.work.batch_question
     by_group, static = question[0] != 0.0, question[1] != 0.0

@@ -1,7 +1,7 @@
-"""Tapes of batches: recorded steps of many worlds and gradients of their losses, over native threads.
+"""Tapes of batches: recorded steps of many worlds and gradients of losses, computed by native threads.
 
-Each thread handles some of the worlds, and has its own data and tangent programs. It makes one native call for all
-steps of its worlds (`cardan.derive.trajectory`). Results are the same for any number of threads.
+Each thread handles some of the worlds, and has its own data and tangent programs. A thread makes one native call for
+all steps of its worlds (`cardan.derive.trajectory`). Results are the same for any number of threads.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class BatchTape(Locked):
         nworld: number of worlds.
         nstep: number of steps.
         controls: controls of each step, (nworld, nstep, nu).
-        qpos, qvel, act: states before each stored step and after the last step, (nworld, number of these, ...).
+        qpos, qvel, act: stored states (nworld, n, ...): before every `every`-th step, and after the last step.
         sensordata: sensor data of each step, (nworld, nstep, nsensordata).
     """
 
@@ -83,7 +83,7 @@ class BatchTape(Locked):
             own[layout.remembered] = row[-len(layout.remembered) :]
 
     def _spread(self, work: Callable[[Any], Result], items: Sequence[Any]) -> list[Result]:
-        """Call `work` for each item, each in a thread of its own; return the results."""
+        """Call `work` for each item, in one thread for each; return the results in the order of the items."""
         found: list[Any] = [None] * len(items)
 
         def one(k: int, _: int) -> None:
@@ -97,12 +97,13 @@ class BatchTape(Locked):
         """Compute the gradients of a loss of all worlds, or of one loss for each world (see `Tape.gradient`).
 
         Args:
-            dL_dstate: derivatives of the loss by the states, (nworld, nstep + 1, 2 nv + na), or only by the last ones,
-                (nworld, 2 nv + na); positions in the tangent space.
-            dL_dsensors: derivatives of the loss by the sensor data of each step, (nworld, nstep, nsensordata), or None.
+            dL_dstate: derivatives of the loss with respect to all states, (nworld, nstep + 1, 2 nv + na), or to the
+                last state, (nworld, 2 nv + na); positions in the tangent space.
+            dL_dsensors: derivatives of the loss with respect to the sensor data of each step, (nworld, nstep,
+                nsensordata), or None.
 
         Returns:
-            Gradients by the initial states and the controls of each step; the first axis is that of the worlds.
+            Gradients with respect to the initial states and the controls of each step; the first axis is the world.
         """
         by_states, by_sensors = loss_slopes(self.m, (self.nworld, self.nstep), dL_dstate, dL_dsensors)
 
@@ -114,12 +115,12 @@ class BatchTape(Locked):
         return Gradient(*(np.concatenate(arrays) for arrays in zip(*found, strict=True)))
 
     def jacobians(self, sensors: bool = False) -> Jacobians:
-        """Compute the Jacobians of all steps (`Tape.jacobians`); the first axis is that of the worlds."""
+        """Compute the Jacobians of all steps (see `Tape.jacobians`); the first axis of the results is the world."""
         found = self._spread(lambda recorded: recorded.jacobians(sensors), self._recorded)
         return split_jacobians(self.m, np.concatenate(found), sensors)
 
     def sensitivities(self, by: str | By) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-        """Compute derivatives of all states and sensor data by the inputs named in `by` (see `Tape.sensitivities`).
+        """Compute derivatives of all states and sensor data with respect to the inputs `by` (see `Tape.sensitivities`).
 
         Returns:
             For each name the derivatives of the states, (nworld, nstep + 1, 2 nv + na, ...), and of the sensor data,
@@ -137,10 +138,9 @@ class BatchTape(Locked):
 def record(
     batch: Batch, worlds: np.ndarray, nstep: int, controls: Any, contacts: str, reach: float | None, every: int
 ) -> BatchTape:
-    """Simulate the worlds with ids `worlds` (k,) of a `batch`, and record.
+    """Simulate the worlds with ids `worlds` (k,) of a batch, and return their tape.
 
-    The batch must be on the CPU and in double precision. `nstep`, `controls`, `contacts`, `reach`, `every` and the
-    errors are those of `Batch.record`.
+    The batch must be on the CPU and in double precision. All other arguments and the errors are as in `Batch.record`.
     """
     if batch._worlds.form != HERE:
         raise NotImplementedError("record: tapes are of batches on the CPU in double precision, not of others yet")

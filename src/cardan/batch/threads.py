@@ -1,7 +1,7 @@
 """Run programs in many worlds: native threads take one world after the other; Python handles requests of stages.
 
-A world's results depend only on its own data, so they are the same for any number of threads and any division among
-them.
+A world's results depend only on its own data. So they don't depend on the number of threads or on which thread
+simulates which world.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ Trouble = Callable[[int, BaseException], None]
 
 
 def deal(count: int, nthread: int) -> list[tuple[int, int]]:
-    """Return blocks of worlds for threads, (begin, end): large blocks first, single worlds at the end.
+    """Divide `count` worlds into blocks (begin, end) for threads: large blocks first, single worlds at the end.
 
-    So few calls are needed, and all threads end at almost the same time although worlds take unequal times. Source: C.
-    Polychronopoulos, D. Kuck, Guided self-scheduling, IEEE Transactions on Computers 36, 1987; blocks are smaller here,
-    since the slow worlds may come first. A single thread gets one block.
+    This needs few calls, and all threads end at almost the same time, although some worlds take longer than others. A
+    single thread gets one block. Source: C. Polychronopoulos, D. Kuck, Guided self-scheduling, IEEE Transactions on
+    Computers 36, 1987. Blocks are smaller here, because slow worlds may come first.
     """
     if nthread == 1:
         return [(0, count)]
@@ -72,8 +72,8 @@ class Runner:
 
     Args:
         nthread: number of threads, the caller's included.
-        objects: returns the MjModel and the MjData of a world, for the requests of its stages.
-        trouble: called with the id and the exception of a world that failed; the other worlds continue.
+        objects: function that returns the MjModel and the MjData of a world, to handle requests of its stages.
+        trouble: called with the id and the exception of each world that fails; all other worlds continue.
     """
 
     def __init__(self, nthread: int, objects: Callable[[int], tuple[MjModel, MjData]], trouble: Trouble) -> None:
@@ -85,13 +85,13 @@ class Runner:
     def run(
         self, programs: Sequence[Program | None], kinds: np.ndarray, worlds: np.ndarray, calls: np.ndarray, n: int
     ) -> None:
-        """Run each world's program `n` times; arguments as in `Walk`, and in `calls` the addresses of run words (k,).
+        """Run each world's program `n` times. Arguments are as in `Walk`; `calls` (k,) are addresses of run words.
 
         A program is None if no world of the call needs it.
 
         Raises:
             RuntimeError: `close` was called.
-            BaseException: a signal handler raised it; worlds have done different numbers of repetitions.
+            BaseException: a signal handler raised it. Worlds may have run different numbers of repetitions.
         """
         if self._closed:
             raise RuntimeError("this batch was closed: it computes nothing any more; make another one")
@@ -146,7 +146,7 @@ class Runner:
                 self._keep(world, error)
 
     def _keep(self, world: int, error: Exception) -> None:
-        """Report the exception of a world; raise it again if it has another origin, such as a signal handler."""
+        """Report the exception of a world. If a user's function raised it (a signal handler), raise it again."""
         if not raised_by_package(error):
             raise error
         self._trouble(world, error)
@@ -160,7 +160,7 @@ class Runner:
 def raised_by_package(error: BaseException) -> bool:
     """Whether an exception was raised by a function of this package or its dependencies, not by a user's function.
 
-    Signal handlers run in the middle of any function of the main thread; the traceback shows that they raised.
+    Signal handlers can run within any function of the main thread; they are recognised by the traceback.
     """
     trace = error.__traceback__
     while trace is not None:

@@ -71,20 +71,20 @@ def step(
     parameters: Mapping[str, Tensor] | None = None,
     nstep: int = 1,
 ) -> tuple[Tensor, Tensor]:
-    """Return the state after a step and its sensor data, as a function that PyTorch differentiates.
+    """Advance worlds and return the next state and the sensor data; PyTorch can differentiate this.
 
     Leading dimensions are worlds; the leading dimensions of all arguments are broadcast. All numbers are computed on
-    the processors of this machine and in double precision, for tensors of any type on any device.
+    the CPU in double precision, for tensors of any type on any device.
 
     Args:
         m: model.
         state: ``qpos, qvel, act`` in a row, (..., nq + nv + na), as `mj_getState` returns them for ``mjSTATE_PHYSICS``.
-            Quaternions are normalised. All else (time, applied forces, mocap poses) is as in a new `MjData`.
+            Quaternions are normalised. All other inputs (time, applied forces, mocap poses) are as in a new `MjData`.
         ctrl: controls, (..., nu).
-        parameters: by name, as in `cardan.derivatives`, numbers that replace those of the model: ``"body_mass"``,
+        parameters: values that replace the model's, by name as in `cardan.derivatives`: ``"body_mass"``,
             ``"geom_friction[3]"``, ``"opt.gravity"``; also ``"qfrc_applied"``, ``"xfrc_applied"``, ``"mocap_pos"`` and
-            ``"mocap_quat"``. Each has the shape of the named field, with leading dimensions or without.
-        nstep: number of steps, with the same controls.
+            ``"mocap_quat"``. Each has the shape of the named field, with or without leading dimensions.
+        nstep: number of steps; all have the same controls.
 
     Returns:
         The state after the last step, (..., nq + nv + na), and its sensor data, (..., nsensordata), with the type and
@@ -92,9 +92,9 @@ def step(
 
     Raises:
         FatalError: a world became unstable.
-        NotImplementedError: in the backward pass: the model has a feature without derivatives, or the backward pass is
-            differentiated again.
-        TypeError, ValueError: an argument has another type or shape.
+        NotImplementedError: in the backward pass, if the model has a feature without derivatives or the backward pass
+            is differentiated again.
+        TypeError, ValueError: an argument has a wrong type or shape.
     """
     names = tuple(parameters or ())
     function = differentiable_step(m, names, nstep)

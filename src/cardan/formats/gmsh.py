@@ -1,8 +1,8 @@
-"""GMSH files: sections ``Nodes`` and ``Elements`` of the formats 2.2 and 4.1, as text or binary.
+"""Reader of GMSH files: sections ``Nodes`` and ``Elements`` of the formats 2.2 and 4.1, as text or binary.
 
-Reference: C. Geuzaine and J.-F. Remacle, Gmsh Reference Manual, "MSH file format". Only the elements of the highest
-dimension are read: segments, triangles or tetrahedra of first order. Elements of lower dimension, which describe the
-boundary, are skipped.
+Only first-order segments, triangles and tetrahedra are read, and of these only the elements of the highest dimension.
+Elements of lower dimension describe the boundary and are skipped. Reference: C. Geuzaine and J.-F. Remacle, Gmsh
+Reference Manual, "MSH file format".
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _LARGEST_INTEGER = 2.0**53  # real numbers represent all integers up to this one
 
 @dataclass
 class _Reader:
-    """Reader of the consecutive numbers of a section, from text or from bytes."""
+    """Reader of the numbers of a section, one after the other, from text or binary data."""
 
     section: str  # its name, for messages
     body: bytes
@@ -52,23 +52,23 @@ class _Reader:
         return found.astype(np.float64) if kind == "f8" else self.whole(found)
 
     def whole(self, found: np.ndarray) -> np.ndarray:
-        """Convert numbers that may have been read as real numbers to integers."""
+        """Convert numbers (real if read from text) to integers; raise MeshDataError if they are too large."""
         if found.dtype.kind == "f" and not (np.abs(found) < _LARGEST_INTEGER).all():
             raise MeshDataError(f"${self.section} of the GMSH file has a number that is not an integer")
         return found.astype(np.int64)
 
     def integers(self, count: int, kind: str = "u8") -> list[int]:
-        """Read the next few integers, as a list."""
+        """Read the next ``count`` integers and return them as a list."""
         return self.numbers(count, kind).tolist()
 
     def count(self, value: int) -> int:
-        """Return a count that was read. Raises MeshDataError if it is impossible."""
+        """Return ``value``, a count that was read; raise MeshDataError if it is negative or too large."""
         if not 0 <= value <= LARGEST_COUNT:
             raise MeshDataError(f"${self.section} of the GMSH file: impossible count {value}")
         return value
 
     def line(self) -> int:
-        """Read a count on a line of its own, which is text even in binary files."""
+        """Read a count that is alone on its line. The line is text even in binary files."""
         if self.words is not None:
             return self.count(self.integers(1)[0])
         end = self.body.find(b"\n", self.at)
@@ -80,10 +80,10 @@ class _Reader:
 
 
 def read_gmsh(content: bytes) -> tuple[np.ndarray, np.ndarray]:
-    """Read a GMSH file: positions of the nodes (n, 3), and nodes of the elements, numbered from 0 (m, dim + 1).
+    """Read a GMSH file. Return positions of nodes (n, 3), and indices of the nodes of each element (m, dim + 1).
 
     Raises:
-        MeshDataError: the file is corrupted, or has no elements that a flex can use.
+        MeshDataError: the file is corrupted, its version is unknown, or it has no elements that a flex can use.
     """
     version, order = _header(content)
     if version not in _FORMATS:
@@ -137,7 +137,7 @@ Blocks = dict[int, list[np.ndarray]]
 
 
 def _nodes_2(reader: _Reader) -> Nodes:
-    """Read tags (numbers) and positions of the nodes: rows of a tag and three coordinates."""
+    """Read tags (numbers) and positions of the nodes. Each row contains a tag and three coordinates."""
     count = reader.line()
     if reader.words is not None:
         rows = reader.numbers(4 * count, "f8").reshape(-1, 4)
@@ -155,7 +155,7 @@ def _elements_2(reader: _Reader) -> Blocks:
 
 
 def _text_elements_2(reader: _Reader, count: int) -> Blocks:
-    """Read rows of a tag, the type, the number of tags, the tags, the nodes. Rows of equal form are read together."""
+    """Read elements from rows of: number, type, count of tags, tags, nodes. Rows of equal form are read together."""
     assert reader.words is not None
     words, at, done = reader.whole(reader.words), reader.at, 0
     blocks: Blocks = {}
@@ -177,7 +177,7 @@ def _text_elements_2(reader: _Reader, count: int) -> Blocks:
 
 
 def _binary_elements_2(reader: _Reader, count: int) -> Blocks:
-    """Read blocks, each with a header: type, number of elements, number of tags."""
+    """Read elements in blocks. The header of each block contains type, number of elements and number of tags."""
     blocks: Blocks = {}
     while count > 0:
         kind, number, tags = reader.integers(3, "i4")
@@ -232,7 +232,7 @@ _FORMATS: dict[str, tuple[Callable[[_Reader], Nodes], Callable[[_Reader], Blocks
 
 
 def _corners(kind: int) -> int:
-    """Number of nodes of an element, by its type."""
+    """Return the number of nodes of an element of type ``kind``; raise MeshDataError for other types."""
     if kind not in _CORNERS:
         known = "segments (1), triangles (2) and tetrahedra (4)"
         raise MeshDataError(f"elements of the type {kind} are not supported in GMSH files, only {known}")
@@ -240,7 +240,7 @@ def _corners(kind: int) -> int:
 
 
 def _places(tag: np.ndarray, elem: np.ndarray) -> np.ndarray:
-    """Replace node tags in the elements by indices in the list of nodes."""
+    """Return the elements with indices into the list of nodes in place of node tags."""
     order = np.argsort(tag, kind="stable")
     ordered = tag[order]
     if (ordered[1:] == ordered[:-1]).any():

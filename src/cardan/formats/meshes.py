@@ -34,8 +34,8 @@ _WORD = 0xFFFFFFFF
 def merge_vertices(corners: Floats) -> tuple[Floats, Indices]:
     """Merge equal corners (3 nface, 3) of triangles into vertices, in order of appearance; return vertices and faces.
 
-    As in the reference, the key of a corner is the single-precision number x + y / 100 + z / 10000. Only the last
-    vertex of each key is stored: if different vertices alternate with the same key, each corner becomes a new vertex.
+    As in the reference, the key of a corner is the single-precision number x + y / 100 + z / 10000. Only the latest
+    vertex with each key is compared. So if different corners with one key alternate, they are not merged.
     """
     memory, count = StructMemory(CORNERS, {}), len(corners)
     x, y, z = corners.T.astype(np.float64)
@@ -98,9 +98,9 @@ _VERTEX_LINE = re.compile(rb"^\s*vertex\s+(\S+)\s+(\S+)\s+(\S+)\s*$", re.MULTILI
 
 
 def read_stl(content: bytes, is_4_0: bool = False) -> RawMesh:
-    """Read an STL file, binary or text. Equal corners of its triangles are merged into one vertex.
+    """Read an STL file, binary or text, and merge equal corners of triangles into one vertex.
 
-    In MuJoCo 4.0 (``is_4_0``), these are all equal corners (see `merge_vertices`).
+    With ``is_4_0``, all equal corners are merged, as in MuJoCo 4.0; else, most of them (see `merge_vertices`).
     """
     count = int.from_bytes(content[_STL_HEADER : _STL_HEADER + 4], "little")
     wanted = _STL_HEADER + 4 + _STL_FACE.itemsize * count
@@ -129,7 +129,7 @@ def read_stl(content: bytes, is_4_0: bool = False) -> RawMesh:
 
 
 def read_msh(content: bytes) -> RawMesh:
-    """Read MuJoCo's binary format: counts of vertices, normals, texture coordinates and faces, then the numbers."""
+    """Read a binary MSH file: counts of vertices, normals, texture coordinates and faces, then their values."""
     if len(content) < 16:
         raise MeshDataError("truncated MSH file: it must begin with four integers")
     nvertex, nnormal, ntexcoord, nface = (int(n) for n in np.frombuffer(content, "<i4", 4))
@@ -160,7 +160,7 @@ _MEDIA_TYPES = {"model/stl": "stl", "model/obj": "obj", "model/vnd.mujoco.msh": 
 
 
 def format_of(name: str, content_type: str | None) -> str:
-    """Return the format of a file, a key of `READERS`, by its media type or file extension.
+    """Return the format of a file (a key of `READERS`) by its media type or, without one, by its file extension.
 
     Raises:
         MeshDataError: there is no reader for the file.

@@ -1,14 +1,13 @@
-"""Wavefront OBJ: vertices, normals, texture coordinates, and polygons, which are split into triangles.
+"""Reader of Wavefront OBJ files: vertices, normals, texture coordinates, and polygons, which are triangulated.
 
-Only the geometry is read; objects, groups, smoothing and materials are ignored. If all lines have the plain form, a
-kernel reads them. It saves 0.12 s per megabyte of text: 70 files of 39 MB take 0.27 s instead of 5.2 s with regular
-expressions and NumPy (1.8 s if lines of a kind are converted together). The first load of a robot with 17 MB of meshes
-takes 1.0 s of processor time instead of 2.3 s.
+Only the geometry is read; smoothing and materials are ignored. If all lines have the plain form, a kernel reads them.
+70 files of together 39 MB take 0.27 s, instead of 5.2 s with regular expressions and NumPy (1.8 s if lines of a kind
+are converted together). The first load of a robot with 17 MB of meshes takes 1.0 s of processor time instead of 2.3 s.
 
-The kernel computes a number from its first 18 digits and a power of ten, with an error of less than two units in the
-last place of double precision. A file is read line by line in Python, with remarks on its errors, in two cases: the
-rounding of a number to single precision is not certain, or a line does not have the plain form. (W. D. Clinger, How to
-read floating point numbers accurately, PLDI 1990.)
+The kernel computes a number from its first 18 digits and a power of ten. It keeps a bound of the relative error. The
+slow path reads the file line by line in Python, with remarks on errors. It is taken if a line does not have the plain
+form, or if the error leaves the rounding of a number to single precision open. (W. D. Clinger, How to read floating
+point numbers accurately, PLDI 1990.)
 """
 
 from __future__ import annotations
@@ -32,11 +31,11 @@ _DROPPED = "only the first shape of the OBJ file is read: {} faces of other shap
 
 
 class ObjLines(NamedTuple):
-    """The content of an OBJ file: vertices (n, 3), normals (n, 3) and texture coordinates (n, 2), float32; faces.
+    """Content of an OBJ file: vertices (n, 3), normals (n, 3) and texture coordinates (n, 2), float32, and faces.
 
-    ``size`` holds the number of corners of each face of the first shape. ``corner`` (n, 3) holds vertex, texture
-    coordinate and normal of each corner, as numbers from 1; 0: none. ``dropped`` is the number of faces of other
-    shapes.
+    ``size`` contains the number of corners of each face of the first shape. ``corner`` (n, 3) contains the numbers of
+    vertex, texture coordinate and normal of each corner, from 1 (0: none). ``dropped`` is the number of faces of all
+    other shapes.
     """
 
     vertex: np.ndarray
@@ -50,7 +49,7 @@ class ObjLines(NamedTuple):
 def read_obj(content: bytes, is_4_0: bool = False) -> RawMesh:
     """Read the geometry of an OBJ file: all vertices, and the faces of its first shape.
 
-    In MuJoCo 4.0 (``is_4_0``), polygons with four corners are split along the shorter diagonal.
+    With ``is_4_0``, polygons with four corners are split along the shorter diagonal, as in MuJoCo 4.0.
     """
     text = content.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     if b"\\\n" in text:
@@ -87,10 +86,10 @@ def read_obj_segments(content: bytes) -> tuple[np.ndarray, np.ndarray]:
         content: the file.
 
     Returns:
-        Positions of all vertices (n, 3), float32, and the vertex numbers at the ends of the segments (m, 2).
+        Positions of all vertices (n, 3), float32, and the indices of the two vertices of each segment (m, 2).
 
     Raises:
-        MeshDataError: a number is wrong, or a line names a vertex that does not exist.
+        MeshDataError: a line can't be read, or names a vertex that does not exist.
     """
     vertex: list[tuple[float, ...]] = []
     segments: list[tuple[int, int]] = []
@@ -112,7 +111,7 @@ def read_obj_segments(content: bytes) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _careful_lines(text: bytes, remarks: list[str]) -> ObjLines:
-    """Read a file of which some lines do not have the plain form; add remarks on its errors to ``remarks``.
+    """Read any OBJ file (slow path), and add remarks on errors in the file to ``remarks``.
 
     As in the reference, a line o or g that follows faces, lines or points begins a new shape.
     """
@@ -149,7 +148,7 @@ def _careful_lines(text: bytes, remarks: list[str]) -> ObjLines:
 
 
 def _rows(lines: dict[bytes, list[list[bytes]]], word: bytes, columns: int, remarks: list[str]) -> np.ndarray:
-    """Return the first ``columns`` numbers of all lines of a kind, float32; missing numbers are 0."""
+    """Return the first ``columns`` numbers of all lines that begin with ``word``, float32; missing numbers are 0."""
     rows = [line[:columns] for line in lines[word]]
     try:
         flat = np.array(rows, np.float64).reshape(len(rows), columns)
@@ -167,9 +166,9 @@ def _rows(lines: dict[bytes, list[list[bytes]]], word: bytes, columns: int, rema
 
 
 def _corner(text: bytes, counts: list[int]) -> tuple[int, ...]:
-    """Return the numbers of vertex, texture coordinate and normal of a corner, 0 for missing ones.
+    """Return the numbers of vertex, texture coordinate and normal of a corner; 0 if one is missing.
 
-    Negative numbers count back from the last of the ``counts`` elements read so far.
+    Negative numbers count back from the latest of the ``counts`` elements of each kind read so far.
     """
     match = _CORNER.match(text)
     number = [int(part or 0) for part in match.groups()] if match else []
@@ -180,12 +179,12 @@ def _corner(text: bytes, counts: list[int]) -> tuple[int, ...]:
 
 
 def _resolved(number: np.ndarray, counts: tuple[int, int, int], remarks: list[str]) -> np.ndarray:
-    """Return indices of corners (n, 3), int32, -1 if missing, from the numbers in the file, which start at 1.
+    """Convert the numbers of corners in the file (n, 3), which start at 1, to int32 indices; -1 if missing.
 
-    Invalid numbers count as missing, with a remark.
+    Invalid numbers of texture coordinates and normals count as missing, with a remark.
 
     Raises:
-        MeshDataError: a vertex does not exist.
+        MeshDataError: a corner has no vertex, or its vertex does not exist.
     """
     size = np.array(counts)
     index = np.where(number > 0, number - 1, -1)
@@ -237,7 +236,7 @@ _LARGEST_INDEX = 2**31 - 1
 
 
 def scan_obj(text: bytes) -> ObjLines | None:
-    """Read the lines of an OBJ file; return None if one does not have the plain form."""
+    """Read the lines of an OBJ file (fast path); return None if a line needs the slow path."""
     source, lines = StructMemory(TEXT, {}), StructMemory(LINES, {})
     source.attach("byte", np.frombuffer(text + b"\n", np.uint8))
     arrays = {}
@@ -260,7 +259,7 @@ def scan_obj(text: bytes) -> ObjLines | None:
 
 @kernel
 def _skip_blanks(s: Any, at: int) -> int:
-    """Position of the next character that is not a blank."""
+    """Return the position of the next character that is neither a space nor a tab."""
     while s.byte[at] == _SPACE or s.byte[at] == _TAB:
         at += 1
     return at
@@ -285,7 +284,7 @@ def _is_digit(byte: int) -> bool:
 
 @kernel
 def _read_number(s: Any, o: Any) -> int:
-    """Read the number at `o.at` to `o.value` and advance; return 0 if it is plain and its rounding is certain."""
+    """Read the number at `o.at` to `o.value`, with its error bound, and advance. Return 0, or 1 if it isn't plain."""
     at = o.at
     negative = s.byte[at] == _MINUS
     if s.byte[at] == _MINUS or s.byte[at] == _PLUS:
@@ -337,7 +336,10 @@ def _read_number(s: Any, o: Any) -> int:
 
 @kernel
 def _read_row(s: Any, o: Any, rows: Any, row: int, columns: int) -> int:
-    """Read the first numbers of a line into a row, in single precision; return 0 if they are complete and plain."""
+    """Read the first numbers of a line into a row, in single precision.
+
+    Return 0, or 1 if a number is missing, isn't plain, or its rounding is uncertain.
+    """
     for k in range(columns):
         o.at = _skip_blanks(s, o.at)
         if _read_number(s, o):
@@ -352,7 +354,7 @@ def _read_row(s: Any, o: Any, rows: Any, row: int, columns: int) -> int:
 
 @kernel
 def _read_index(s: Any, at: int) -> Any:
-    """Read an integer; return it (0 if there is none), and the position after it (-1 if it is too large)."""
+    """Read an integer at `at`. Return the integer (0: none), and the position after it (-1: invalid or too large)."""
     negative = s.byte[at] == _MINUS
     if negative:
         at += 1
@@ -369,9 +371,9 @@ def _read_index(s: Any, at: int) -> Any:
 
 @kernel
 def _read_corner(s: Any, o: Any, corner: int, fill: int) -> int:
-    """Read ``v``, ``v/vt``, ``v//vn`` or ``v/vt/vn`` at `o.at` and advance; return 0 if it has one of these forms.
+    """Read a corner ``v``, ``v/vt``, ``v//vn`` or ``v/vt/vn`` at `o.at` and advance. Return 0, or 1 for other forms.
 
-    Negative numbers count back from the last element read so far.
+    Negative numbers count back from the latest element read so far.
     """
     at = o.at
     count = (o.nvertex, o.ntexcoord, o.nnormal)
@@ -395,7 +397,7 @@ def _read_corner(s: Any, o: Any, corner: int, fill: int) -> int:
 
 @kernel
 def _read_face(s: Any, o: Any, fill: int) -> int:
-    """Read the corners of a line f; return 0 if there are at least three, all plain."""
+    """Read the corners of a line f. Return 0 if there are at least three and all have a plain form, else 1."""
     number = 0
     at = _skip_blanks(s, o.at)
     while s.byte[at] != _LF and s.byte[at] != _HASH:
@@ -419,7 +421,7 @@ def _read_face(s: Any, o: Any, fill: int) -> int:
 
 @kernel
 def _read_vertex(s: Any, o: Any, kind: int, fill: int) -> int:
-    """Read a line v, vn or vt; return 0 if it is plain."""
+    """Read a line v, vn or vt. Return 0, or 1 if the line needs the slow path."""
     if kind == _n:
         if fill and _read_row(s, o, o.normal, o.nnormal, 3):
             return 1
@@ -437,9 +439,9 @@ def _read_vertex(s: Any, o: Any, kind: int, fill: int) -> int:
 
 @native_over("Text", "ObjLines")
 def read_obj_lines(s: Any, o: Any, fill: int, _unused: int) -> int:
-    """Count the lines of each kind, or, with `fill`, read them; return 0 if all are plain.
+    """Count the lines of each kind or, with `fill`, read them. Return 0, or 1 if a line needs the slow path.
 
-    Faces are counted up to the second shape. A line o or g that follows faces, lines or points begins a new shape.
+    Only faces of the first shape are read. A line o or g that follows faces, lines or points begins a new shape.
     """
     o.nvertex = o.nnormal = o.ntexcoord = o.nface = o.ncorner = o.ndropped = 0
     begun = ended = False

@@ -1,8 +1,8 @@
 """Triangulation of polygons by ear clipping; convex polygons become fans.
 
-An ear is a corner whose triangle with its neighbours is inside the polygon. A simple polygon has at least two ears (G.
-H. Meisters, Polygons have ears, American Mathematical Monthly 82, 1975), so that ears can be cut off until a triangle
-is left. The search for ears goes around the polygon, and continues where an ear was found.
+An ear is a corner whose triangle with its two neighbours is inside the polygon. A simple polygon with more than three
+corners has at least two ears, so that ears can be cut off until a triangle is left (G. H. Meisters, Polygons have ears,
+American Mathematical Monthly 82, 1975). The search for ears goes around the polygon; after a cut, it continues there.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ POLYGONS = Struct(
 )
 
 LARGEST = 100
-"""Largest number of corners of a polygon; the reference drops larger polygons."""
+"""Largest number of corners of a polygon. As in the reference, larger polygons are dropped."""
 
 
 def triangulate(vertex: np.ndarray, size: np.ndarray, corner: np.ndarray, is_4_0: bool = False) -> np.ndarray:
     """Triangulate polygons; return the triangles as indices into the list of corners, (n, 3).
 
-    If a polygon crosses itself, so that no ear is left, its remainder is dropped. Polygons of more than `LARGEST`
-    corners are dropped, too.
+    If a polygon crosses itself and has no ear left, its remainder is dropped. Polygons with more than `LARGEST` corners
+    are dropped entirely.
 
     Args:
         vertex: points, float32 (nvertex, 3).
@@ -60,9 +60,10 @@ def triangulate(vertex: np.ndarray, size: np.ndarray, corner: np.ndarray, is_4_0
 
 
 def _flattened(points: np.ndarray) -> np.ndarray:
-    """Project polygons (n, size, 3) along the axis closest to the normal of their first real corner: (n, size, 2).
+    """Project polygons (n, size, 3) along the coordinate axis closest to their normals; return points (n, size, 2).
 
-    If two axes are equally close, the axis is y, as in the reference.
+    The normal is that of the first corner that is not straight. If axes are equally close, y is taken, as in the
+    reference.
     """
     along = np.roll(points, -1, axis=1) - points
     normal = np.abs(np.cross(along, np.roll(along, -1, axis=1)))
@@ -76,14 +77,14 @@ def _flattened(points: np.ndarray) -> np.ndarray:
 
 
 def _split(points: np.ndarray) -> np.ndarray:
-    """Split polygons (n, 4, 3) along their shorter diagonals: (n, 2, 3) corners. Of equal ones, the second is taken."""
+    """Split polygons (n, 4, 3) along the shorter diagonal into triangles (n, 2, 3) of corners; if equal: the second."""
     diagonals = points[:, 2:] - points[:, :2]
     first, second = (diagonals * diagonals).sum(axis=2).T
     return np.where((first < second)[:, None, None], [[0, 1, 2], [0, 2, 3]], [[0, 1, 3], [1, 2, 3]])
 
 
 def _cut_ears(flat: np.ndarray) -> np.ndarray:
-    """Triangulate plane polygons of one size (n, size, 2): (n, size - 2, 3) corners, -1 for dropped triangles."""
+    """Triangulate plane polygons (n, size, 2). Return corners of triangles (n, size - 2, 3), -1 if dropped."""
     many, size = flat.shape[:2]
     found = np.full((many, size - 2, 3), -1, np.int32)
     memory = StructMemory(POLYGONS, {})
@@ -96,13 +97,13 @@ def _cut_ears(flat: np.ndarray) -> np.ndarray:
 
 @kernel
 def _corner(p: Any, k: int) -> Any:
-    """Return a corner as single-precision numbers, even where array elements are read in double precision."""
+    """Return the coordinates of a corner in single precision, even if array elements are read in double precision."""
     return float32(p.corner[k, 0]), float32(p.corner[k, 1])
 
 
 @kernel
 def _turn(p: Any, a: int, b: int, c: int) -> Any:
-    """Cross product of the two sides of the path a, b, c: positive for a left turn at corner b."""
+    """Return the cross product of the vectors from corner a to b and from b to c: positive for a left turn at b."""
     (ax, ay), (bx, by), (cx, cy) = _corner(p, a), _corner(p, b), _corner(p, c)
     return (bx - ax) * (cy - by) - (by - ay) * (cx - bx)
 
@@ -127,7 +128,7 @@ def _is_crossed(p: Any, a: int, b: int, point: int) -> bool:
 
 @kernel
 def _is_ear(p: Any, start: int, count: int, at: int, area: float) -> bool:
-    """Whether the corner after position `at` is an ear of the remaining polygon."""
+    """Whether the corner after position `at` of the remaining polygon is an ear."""
     a, b, c = start + p.left[at], start + p.left[(at + 1) % count], start + p.left[(at + 2) % count]
     if not _turn(p, a, b, c) * area >= 0.0:
         return False
@@ -143,7 +144,7 @@ def _is_ear(p: Any, start: int, count: int, at: int, area: float) -> bool:
 
 @kernel
 def _cut(p: Any, ear: int, count: int, at: int) -> int:
-    """Store the triangle at a position of the remaining polygon, and remove its second corner; return the new count."""
+    """Store the triangle of three corners from position `at`, and remove the middle corner. Return the new `count`."""
     for k in range(3):
         p.ear[ear, k] = p.left[(at + k) % count]
     for k in range((at + 1) % count, count - 1):
@@ -154,10 +155,10 @@ def _cut(p: Any, ear: int, count: int, at: int) -> int:
 @native_over("Polygons", "Polygons")
 @exact
 def cut_all_ears(p: Any, _same: Any, many: int, size: int) -> int:
-    """Cut polygons of one size ear by ear.
+    """Triangulate polygons with an equal number of corners ear by ear.
 
-    As in the reference, the search ends after as many positions without an ear as there are corners. A cut restarts the
-    count, and the first position after a cut is not counted.
+    As in the reference, the search ends if as many positions as there are corners were tried without success. A cut
+    restarts this count; the first position after a cut is not counted.
     """
     for polygon in range(many):
         start, ear = polygon * size, polygon * (size - 2)

@@ -1,4 +1,4 @@
-"""A triangle mesh as the user wrote it: vertices, faces, normals and texture coordinates in single precision."""
+"""Triangle meshes as read from the user's files: vertices, faces, normals and texture coordinates (float32)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LARGEST_COUNT = 20_000_000  # largest number of vertices or faces of a mesh, far
 
 
 class MeshDataError(ValueError):
-    """Error in the content of a mesh. ``attribute`` is the name of the invalid attribute, if there is one."""
+    """Error in the content of a mesh. ``attribute`` is the name of the invalid MJCF attribute, or None."""
 
     def __init__(self, message: str, attribute: str | None = None) -> None:
         super().__init__(message)
@@ -23,7 +23,7 @@ class MeshDataError(ValueError):
 
 @dataclass
 class RawMesh:
-    """A mesh in the units of its file. Corners of faces refer to vertices, normals and texture coordinates by index."""
+    """Mesh in the units of its file. Corners of faces refer to vertices, normals and texture coordinates by index."""
 
     vertex: Floats  # (n, 3)
     face: Indices  # vertices of the triangles, counter-clockwise; no rows for a point cloud
@@ -38,7 +38,7 @@ class RawMesh:
 
 
 def checked(raw: RawMesh) -> RawMesh:
-    """Return the mesh. Raises MeshDataError if a number is not finite or an index does not exist."""
+    """Return the mesh unchanged; raise MeshDataError if it has too few vertices, bad numbers or bad indices."""
     finite = np.isfinite(raw.vertex).all(axis=1)
     if not finite.all():
         raise MeshDataError(f"vertex {int(np.argmin(finite))} is not finite", "vertex")
@@ -56,7 +56,7 @@ def checked(raw: RawMesh) -> RawMesh:
 
 
 def _check_indices(corners: Indices, count: int, noun: str, least: int) -> None:
-    """Check that all corners refer to existing elements."""
+    """Raise MeshDataError unless all indices of corners are from `least` to `count` - 1."""
     wrong = (corners < least) | (corners >= count)
     if wrong.any():
         face, corner = np.argwhere(wrong)[0]
@@ -65,7 +65,7 @@ def _check_indices(corners: Indices, count: int, noun: str, least: int) -> None:
 
 
 def from_lists(values: dict[str, tuple[float, ...] | None]) -> RawMesh:
-    """Return the mesh that the attributes vertex, face, normal and texcoord of an element define."""
+    """Make a mesh from the values of an MJCF element's attributes vertex, face, normal and texcoord."""
     rows = {}
     for name, columns, kind in (("vertex", 3, "f4"), ("face", 3, "i4"), ("normal", 3, "f4"), ("texcoord", 2, "f4")):
         given = values[name] or ()

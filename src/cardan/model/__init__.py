@@ -1,4 +1,4 @@
-"""The tables of all fields, and the classes MjModel and MjData, which are made from them."""
+"""Tables of all fields, and the classes MjModel and MjData, whose attributes are made from these tables."""
 
 from cardan.jit.binding.functions import Binding
 from cardan.model.mjdata import MjContact, MjData, MjSolverStat, MjTimerStat, MjWarningStat

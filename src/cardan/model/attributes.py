@@ -14,9 +14,9 @@ from cardan.jit.memory.struct import StructMemory
 
 
 def number_of(name: str, value: Any, kind: str) -> Any:
-    """Convert `value` to a number for a scalar field; `kind` is "i", "u" or "f". Raise TypeError if that is impossible.
+    """Convert `value` to a number for the scalar field `name`; raise TypeError if that is impossible.
 
-    Integers stay exact. Arrays are accepted only if they have no dimension.
+    `kind` is "i", "u" or "f". Integers stay exact. Arrays are accepted only if they have no dimensions.
     """
     if value.__class__ is int or (value.__class__ is float and kind == "f"):
         return value
@@ -63,7 +63,7 @@ def set_array(array: np.ndarray, name: str, value: Any) -> None:
 
 
 def not_settable(owner: Any, name: str) -> AttributeError:
-    """Make the error of setting an attribute that is read-only or does not exist."""
+    """Make the error for an assignment to an attribute that is read-only or does not exist."""
     kind = type(owner).__name__
     if hasattr(owner, name):
         return AttributeError(f"property {name!r} of {kind!r} object has no setter")
@@ -71,7 +71,7 @@ def not_settable(owner: Any, name: str) -> AttributeError:
 
 
 class ArrayAttribute:
-    """Attribute of a class that shows an array field to ``dir`` and ``help``; instances store the array itself."""
+    """Class attribute that makes an array field visible to ``dir`` and ``help``; instances store the array itself."""
 
     def __init__(self, name: str, doc: str) -> None:
         self.name = name
@@ -84,11 +84,11 @@ class ArrayAttribute:
 
 
 def _ignore(name: str) -> None:
-    """Do nothing: nothing depends on the scalar that was set."""
+    """Do nothing. This is the default callback of groups on whose scalars nothing depends."""
 
 
 class FieldGroup:
-    """Base of the classes whose attributes are the fields of one group of a structure (``m.opt``).
+    """Base class of groups: the attributes of a group are fields of a structure with one prefix (``m.opt``).
 
     A copy of a group is independent of the model: changing the copy does not change the model.
     """
@@ -104,7 +104,7 @@ class FieldGroup:
 
     @classmethod
     def _of(cls, memory: StructMemory, changed: Callable[[str], None] = _ignore) -> Self:
-        """Make the group in the memory of a structure; `changed` is called with the name of each scalar that is set."""
+        """Make a group over the memory of a structure; `changed` is called with the name of each scalar that is set."""
         new = object.__new__(cls)
         new._show(memory, changed)
         return new
@@ -151,18 +151,18 @@ class FieldGroup:
 
 
 def copy_group(target: Any, source: Any) -> None:
-    """Copy the values of all members of a group, such as the options, to another group of the same class."""
+    """Copy all values of the group `source` (such as the options) to `target`, a group of the same class."""
     for name in source._names:
         setattr(target, name, getattr(source, name))
 
 
 def listing(instance: Any, title: str, names: Iterable[str]) -> str:
-    """Return the `repr` of a structure `instance`: its `title`, then one line for each of the attributes `names`."""
+    """Return the `repr` of `instance`: the `title`, then one line for each of the attributes `names`."""
     return "\n".join([f"<{title}", *(f"  {name}: {getattr(instance, name)!r}" for name in names), ">"])
 
 
 def restored_group(cls: type[FieldGroup], values: Mapping[str, Any]) -> Any:
-    """Make a group with given values that does not belong to a model."""
+    """Make a group that does not belong to a model, with the given values."""
     new = cls._of(standalone_memory(cls._struct))
     for name, value in values.items():
         setattr(new, name, value)
@@ -170,7 +170,7 @@ def restored_group(cls: type[FieldGroup], values: Mapping[str, Any]) -> Any:
 
 
 def standalone_memory(struct: Struct, sizes: Mapping[str, int] | None = None) -> StructMemory:
-    """Make memory for a structure without elements: all sizes except the given ones are 0."""
+    """Make memory for a structure outside any model. All sizes that are not in `sizes` are 0."""
     return StructMemory(struct, dict.fromkeys(_sizes_of(struct), 0) | dict(sizes or {}))
 
 
@@ -182,7 +182,7 @@ def _sizes_of(struct: Struct) -> frozenset[str]:
 
 
 def group_class(name: str, struct: Struct, prefix: str, doc: str) -> type[FieldGroup]:
-    """Make the class `name`, with docstring `doc`, of the fields of `struct` whose names start with `prefix`."""
+    """Make the class of groups `name`; its attributes are the fields of `struct` whose names start with `prefix`."""
     members = struct.members(prefix)
     names = tuple(f.name[len(prefix) :] for f in members)
     body: dict[str, Any] = {"__doc__": doc, "_struct": struct, "_prefix": prefix, "_names": names}

@@ -1,4 +1,4 @@
-"""Binary model files: every field of an MjModel, in Cardan's own format.
+"""Binary model files, which contain all fields of an MjModel in Cardan's own format.
 
 A file is a preamble of 56 bytes, a header in JSON, and the payload. All numbers are little-endian.
 
@@ -15,8 +15,8 @@ start bytes   content
               payload: the fields in the order of the header, scalars as arrays of one, without gaps
 ===== ======= =======================================================================================
 
-The checksum finds damage; it does not protect against forged files. Load files only from sources whose
-programs you would run.
+The checksum detects damage, but does not protect against forged files. Load files only from sources that you
+would also trust with programs.
 """
 
 from __future__ import annotations
@@ -61,10 +61,10 @@ def dumped_size(m: MjModel) -> int:
 
 
 def load_model(data: bytes | memoryview, source: str) -> MjModel:
-    """Read a model from the bytes of a binary model file; ``source`` is its name for error messages.
+    """Read a model from the bytes of a binary model file; ``source`` is the file's name for error messages.
 
     Raises:
-        MjcfError: the file has another format or a newer version, or is truncated or damaged; the message states which.
+        MjcfError: the file has another format or a newer version, or is truncated or damaged.
     """
     view = memoryview(data)
     header_bytes, payload_bytes = _read_preamble(view, source)
@@ -89,7 +89,7 @@ def _header(m: MjModel) -> bytes:
 
 
 def _field_rows() -> list[list[Any]]:
-    """Return the table of fields as it is written in the header."""
+    """Return the table of fields in the form of the header."""
     return [[field.name, field.dtype, list(field.shape)] for field in FIELDS]
 
 
@@ -108,7 +108,7 @@ def _digest(*parts: bytes | memoryview) -> bytes:
 
 
 def _payload_bytes(sizes: dict[str, int]) -> int:
-    """Return the length of the payload for the sizes of a model."""
+    """Return the length of the payload, in bytes, for the given sizes of a model."""
     return sum(field.numpy_dtype.itemsize * prod(dimension(d, sizes) for d in field.shape) for field in FIELDS)
 
 
@@ -116,7 +116,7 @@ def _payload_bytes(sizes: dict[str, int]) -> int:
 
 
 def _read_preamble(view: memoryview, source: str) -> tuple[int, int]:
-    """Return the lengths of header and payload. Raise MjcfError if the file has another format or version."""
+    """Return the lengths of header and payload; raise MjcfError if the file has another format or a newer version."""
     if bytes(view[: len(MAGIC)]) != MAGIC[: len(view)]:
         kind = "it does not begin as one"
         if bytes(view[:4]) == _MJB_START:
@@ -134,7 +134,7 @@ def _read_preamble(view: memoryview, source: str) -> tuple[int, int]:
 
 
 def _check_length(view: memoryview, wanted: int, source: str) -> None:
-    """Raise MjcfError if the length of the file differs from the length that its preamble states."""
+    """Raise MjcfError if the length of the file is not `wanted`."""
     if len(view) < wanted:
         raise MjcfError(f"truncated binary model: {len(view)} bytes of {wanted}", source)
     if len(view) > wanted > PREAMBLE:
@@ -142,7 +142,7 @@ def _check_length(view: memoryview, wanted: int, source: str) -> None:
 
 
 def _read_header(header: bytes, source: str) -> tuple[dict[str, int], list[str]]:
-    """Check and return the sizes and the plugins; raise MjcfError if the file has another table of fields."""
+    """Return the sizes and the plugins; raise MjcfError if they are invalid or the table of fields is different."""
     try:
         content = json.loads(header)
         sizes, fields, plugins = content["sizes"], content["fields"], content.get("plugins", [])

@@ -1,7 +1,7 @@
-"""Base classes that declare the attributes made from the tables of fields, for type checkers and editors.
+"""Base classes that declare, for type checkers and editors, the attributes made from the tables of fields.
 
-At run time they are empty. Their declarations are in `declared.pyi`, which `cardan.model.stubs` writes from the
-tables.
+At run time these classes are empty. Their declarations are in `declared.pyi`, which `cardan.model.stubs` generates
+from the tables.
 """
 
 

@@ -1,9 +1,9 @@
 """Index tables derived from a finished model, for private use by the stages.
 
-They depend only on properties that can't change after compilation (the tree, sizes, addresses). `topology` computes the
-tables of the kinematic tree, on which other tables depend. `DERIVATIONS` maps each other row of `fields_work.DERIVED`
-to the function that computes it. If a model has no elements of a table's kind, the table is the same in all such
-models, and is cached.
+The tables depend only on properties that can't change after compilation (the tree, sizes, addresses). `topology`
+computes the tables of the kinematic tree, on which other tables depend. `DERIVATIONS` maps the name of each other table
+in `fields_work.DERIVED` to the function that computes the table. If a model has no elements of a table's kind, the
+table is constant and cached.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ NTYPES = int(mjtGeom.mjGEOM_SDF) + 1
 NO_COLLIDER = -1
 """Entry of ``aux.collider`` for a pair of types that never collides."""
 SURFACES = (int(mjtGeom.mjGEOM_PLANE), int(mjtGeom.mjGEOM_HFIELD))
-"""Static surfaces: they collide with solids, not with each other."""
+"""Types of static surfaces, which collide with solids but not with each other."""
 
 
 def _no_colliders() -> np.ndarray:
-    """Return a table of collision functions without entries; only pairs of surfaces are marked as never colliding."""
+    """Return an empty table of collision functions, in which only pairs of surfaces are marked as never colliding."""
     table = np.zeros((NTYPES, NTYPES), np.int64)
     table[np.ix_(SURFACES, SURFACES)] = NO_COLLIDER
     return table.reshape(-1)
@@ -77,10 +77,10 @@ _TABLES: dict[str, tuple[Callable[[MjModel], np.ndarray], tuple[str, ...]]] = {
     "aux.around_adr": (polygons.around_adr, _MESHES),
     "aux.around": (polygons.around, _MESHES),
 }
-"""Function that computes each table, and the sizes that count the table's elements: if all are 0, the table is
-constant.
+"""Function that computes each table, and the sizes that count the table's elements.
 
-Tables without such sizes are computed for all models. Tables of addresses, shapes and grids are filled at first use.
+If all these sizes are 0, the table is constant. Tables without such sizes are computed for each model. Tables of
+addresses, shapes and grids are filled at first use.
 """
 
 DERIVATIONS: dict[str, Callable[[MjModel], np.ndarray]] = {name: derive for name, (derive, _) in _TABLES.items()}
@@ -88,7 +88,7 @@ DERIVATIONS: dict[str, Callable[[MjModel], np.ndarray]] = {name: derive for name
 
 _SIZES = tuple({size: None for _, sizes in _TABLES.values() for size in sizes})
 _about_nothing: dict[tuple[bool, ...], Shared] = {}
-"""Cache of tables without elements; the key has a flag for each size, whether it is 0."""
+"""Cache of tables without elements. The key contains one flag for each size: whether it is 0."""
 
 
 def attach_derived(m: MjModel) -> None:
@@ -118,11 +118,11 @@ ADDRESSES = ("aux.collider", "aux.contact_filter", "aux.plugin_call", "aux.sdf_s
 """Tables that contain addresses of functions."""
 
 OWN = (*ADDRESSES, "aux.sdf_face", "aux.sdf_grid", "aux.sdf_attr")
-"""Tables that models do not share: addresses of functions, and tables of the model's plugins."""
+"""Tables that a copy of a model does not take over: addresses of functions, and tables of the model's plugins."""
 
 
 def copy_derived(new: MjModel, old: MjModel) -> None:
-    """Attach copies of the derived tables of `old` to `new`, which is a copy of `old`."""
+    """Attach copies of the derived tables of `old` to its copy `new`; the tables `OWN` start empty."""
     for field in DERIVED:
         name = field.name
         new._memory.attach(name, DERIVATIONS[name](new) if name in OWN else old._memory.arrays[name].copy())

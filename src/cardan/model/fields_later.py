@@ -1,4 +1,4 @@
-"""Rows of the model that MuJoCo 3.1 does not have. They follow all others, so that slots of those do not change."""
+"""Rows of the model that MuJoCo 3.1 does not have. They come last, so that the slots of all other rows stay fixed."""
 
 from cardan.jit.memory.fields import Field
 
@@ -19,7 +19,7 @@ LATER_BODIES: tuple[Field, ...] = (
 )
 
 RENAMED_ARRAYS = {"tex_data": "tex_rgb"}
-"""Arrays that have another name since a later version, and their names in 3.1; both can be used."""
+"""Arrays that were renamed after MuJoCo 3.1: the new name, and the name in 3.1. Both names can be used."""
 
 LATER_ASSETS: tuple[Field, ...] = (
     Field("tex_colorspace", "i4", ("ntex",), "colour space: 0 automatic, 1 linear, 2 sRGB"),

@@ -117,7 +117,7 @@ OPTIONS: tuple[Field, ...] = (
 )
 
 RENAMED_OPTIONS = {"ccd_iterations": "mpr_iterations", "ccd_tolerance": "mpr_tolerance"}
-"""Members of `MjOption` that have another name since MuJoCo 3.2.3, and their names in 3.1; both can be used."""
+"""Members of `MjOption` renamed in MuJoCo 3.2.3: the new name, and the name in 3.1. Both names can be used."""
 
 VISUAL: tuple[Field, ...] = (
     Field("vis.global_.fovy", "f4", (), "vertical field of view of the free camera, degrees"),

@@ -1,6 +1,6 @@
 """Rows of the model that MuJoCo does not have.
 
-They come last in the memory of a model, as those of `fields_later`, so that a new row does not move any other.
+Like the rows of `fields_later`, they come last in the memory of a model, so that a new row does not move other rows.
 """
 
 from cardan.jit.memory.fields import Field

@@ -1,8 +1,8 @@
 """Private rows: index tables derived from the model, and scratch memory of the data.
 
 Rows of `DERIVED` are attached to the model by `cardan.model.derived`. Rows of `WORK` belong to the data: memory that a
-stage needs while it runs, or values passed from one stage to another outside the public fields. New rows go to the end
-of their table.
+stage needs while it runs, or values passed between stages that are not in public fields. Add new rows at the end of a
+table.
 """
 
 from cardan.constants import mjMAXCONPAIR
@@ -11,9 +11,9 @@ from cardan.jit.memory.fields import Field
 POLYTOPE_VERTICES = 100
 POLYTOPE_FACES = 200
 POLYTOPE_EDGES = 300
-"""Largest number of edges of the expanding polytope (`cardan.collision.epa`), those around removed faces included."""
+"""Largest number of edges of the expanding polytope (`cardan.collision.epa`), including edges around removed faces."""
 RECALLED = 16
-"""Number of searches, for each pair and shape, whose last vertices are stored (`cardan.collision.hull_search`)."""
+"""Number of searches, for each pair and shape, of which the last vertex is stored (`cardan.collision.hull_search`)."""
 MOST_TIED = 8
 """Largest number of almost equally distant hull vertices that are examined (`cardan.collision.hull_search`)."""
 LARGEST_SCAN = 256

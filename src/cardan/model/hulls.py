@@ -1,7 +1,7 @@
 """Tables derived from the convex hulls of a model's meshes, for searches along hull edges.
 
-Source: R. Seidel, Convex hull computations, in Handbook of Discrete and Computational Geometry (2004): a closed surface
-is convex if it is locally convex at all its edges.
+They use that a closed surface is convex if it is locally convex at all its edges. Source: R. Seidel, Convex hull
+computations, in Handbook of Discrete and Computational Geometry (2004).
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from cardan.model.mjmodel import MjModel
 
 TOLERANCE = 1e-6
-"""Height of a neighbour above a face, relative to the mesh's size, up to which the edge counts as convex or flat."""
+"""Largest height of a neighbour above a face at which their edge counts as convex, relative to the mesh's size."""
 LEAST_AREA = 1e-12
-"""Area of a face, relative to the square of the mesh's size, below which the face has no valid normal."""
+"""Twice the area of a face, relative to the square of the mesh's size, up to which the face has no valid normal."""
 
 
 FOLDS = Struct(
@@ -44,10 +44,10 @@ FOLDS = Struct(
 
 
 def vertex_certain(m: MjModel) -> np.ndarray:
-    """Return 1 for each mesh vertex at which a search for the farthest hull vertex can safely end, else 0 (nmeshvert,).
+    """Return a flag for each mesh vertex (nmeshvert,): whether a search for the farthest hull vertex can end there.
 
-    The value is 1 if the hull is convex around the vertex. Hulls of surfaces with many points in a plane may contain
-    slivers that fold over their neighbours, where a search can end too early.
+    The flag is 1 if the hull is convex around the vertex, else 0. Hulls of surfaces with many coplanar points may
+    contain slivers that fold over their neighbours; there, a search can end too early.
 
     Raises:
         ValueError: the graph of a hull is missing or invalid.
@@ -66,32 +66,32 @@ def vertex_certain(m: MjModel) -> np.ndarray:
 
 
 def uncertain_adr(m: MjModel) -> np.ndarray:
-    """Return the address of each mesh's entries in `uncertain`, followed by the number of all entries (nmesh + 1,)."""
+    """Return the address of each mesh's entries in `uncertain`, and as last element the number of all entries."""
     return np.array([*accumulate(map(len, _uncertain(m)), initial=0)], np.int32)
 
 
 def uncertain(m: MjModel) -> np.ndarray:
-    """Return the hull indices of all vertices at which a search can't safely end, mesh by mesh."""
+    """Return the hull indices of all vertices at which a search may end too early, mesh by mesh."""
     return np.concatenate([np.zeros(0, np.int32), *_uncertain(m)]).astype(np.int32)
 
 
 def hull_scan(m: MjModel) -> np.ndarray:
-    """Return the address of each mesh's hull vertices in `hull_point` (nmesh,); -1 if the hull is missing or large."""
+    """Return the address of each mesh's hull vertices in `hull_point` (nmesh,); -1 for missing or large hulls."""
     sizes = [points.size for points in _small_hulls(m)]
     starts = accumulate(sizes, initial=0)
     return np.array([start if size else -1 for start, size in zip(starts, sizes, strict=False)], np.int32)
 
 
 def hull_point(m: MjModel) -> np.ndarray:
-    """Return the vertices of small hulls, one hull after the other: all x, then all y, then all z."""
+    """Return the coordinates of the vertices of small hulls, hull by hull: all x, then all y, then all z."""
     return np.concatenate([np.zeros(0, np.float32), *map(np.ravel, _small_hulls(m))])
 
 
 @once
 def _small_hulls(m: MjModel) -> list[np.ndarray]:
-    """Return the hull vertices of each mesh, one in each column; empty if there are more than `LARGEST_SCAN`.
+    """Return the hull vertices of each mesh as the columns of an array; it is empty for more than `LARGEST_SCAN`.
 
-    The columns are padded to a multiple of `SCAN_WIDTH` with the centre of all vertices, which is never the farthest.
+    The array is padded to a multiple of `SCAN_WIDTH` columns with the centre of the vertices, which is never farthest.
     """
     found, vertices = [], m.mesh_vert
     for rows in _hull_rows(m):
@@ -107,13 +107,13 @@ def _small_hulls(m: MjModel) -> list[np.ndarray]:
 
 @once
 def _graphs(m: MjModel) -> tuple[list[int], list[int], list[int]]:
-    """Return the graph's address (or -1), the number of hull vertices and the first vertex row of all meshes."""
+    """Return three lists over all meshes: graph's address (or -1), number of hull vertices, first vertex row."""
     graphs, numbers = m.mesh_graphadr.tolist(), m.mesh_graph
     return graphs, [int(numbers[graph]) if graph >= 0 else 0 for graph in graphs], m.mesh_vertadr.tolist()
 
 
 def _hull_rows(m: MjModel) -> Iterator[np.ndarray]:
-    """Yield the rows of ``mesh_vert`` with the hull's vertices of each mesh, in the order of the hull."""
+    """Yield, for each mesh, the rows of ``mesh_vert`` that contain the hull's vertices, in the hull's order."""
     numbers = m.mesh_graph
     for graph, nvert, first in zip(*_graphs(m), strict=True):
         yield first + numbers[graph + 2 + nvert : graph + 2 + 2 * nvert]
@@ -121,7 +121,7 @@ def _hull_rows(m: MjModel) -> Iterator[np.ndarray]:
 
 @once
 def _uncertain(m: MjModel) -> list[np.ndarray]:
-    """Return, for each mesh, the hull indices of the vertices at which a search can't safely end."""
+    """Return, for each mesh, the hull indices of the vertices at which a search may end too early."""
     certain = m._memory.arrays["aux.vertex_certain"]
     if certain.all():
         return [np.zeros(0, np.int64)] * m.nmesh
@@ -129,10 +129,10 @@ def _uncertain(m: MjModel) -> list[np.ndarray]:
 
 
 def hull_neighbour(m: MjModel) -> np.ndarray:
-    """Return the data that a search needs of each neighbour in ``mesh_graph``: a row for each entry of the graph.
+    """Return a table with one row for each entry of ``mesh_graph``, which a search reads at neighbours (nmeshgraph, 2).
 
-    The row has the neighbour's row of ``mesh_vert`` and the address of its own list of neighbours. For entries that are
-    not neighbours, the first number is -1, so that it also ends each list.
+    If the entry is a neighbour, the row contains the index of this vertex in ``mesh_vert``, and the address of this
+    vertex's own list of neighbours. For all other entries, the first number is -1, which also marks the end of a list.
     """
     table = np.full((max(1, m.nmeshgraph), 2), -1, np.int32)
     numbers = m.mesh_graph
@@ -154,13 +154,13 @@ def hull_neighbour(m: MjModel) -> np.ndarray:
 
 @kernel
 def hull_corner(m: Model, first: int, vertex: int) -> Any:
-    """Coordinates of a vertex of the mesh whose vertices begin at row `first`."""
+    """Return the coordinates of a vertex of the mesh whose vertices begin at row `first`."""
     return m.mesh_vert[first + vertex, 0], m.mesh_vert[first + vertex, 1], m.mesh_vert[first + vertex, 2]
 
 
 @kernel
 def list_faces(m: Model, h: Any, nvert: int, nface: int, faces: int) -> None:
-    """List the `nface` faces around each of `nvert` vertices, from the list of faces at `faces` in ``mesh_graph``."""
+    """List in `h` the faces around each of `nvert` vertices. The hull's faces are at `faces` in ``mesh_graph``."""
     for vertex in range(nvert):
         h.number[vertex] = 0
     for k in range(3 * nface):
@@ -178,9 +178,9 @@ def list_faces(m: Model, h: Any, nvert: int, nface: int, faces: int) -> None:
 
 @kernel
 def measure_hull(m: Model, h: Any, nface: int, faces: int, first: int) -> float:
-    """Return the longest side of the box around the hull, m; store the mean of its corners in `h.sums`.
+    """Return the longest side of the hull's bounding box, m; store the mean of all faces' corners in `h.sums`.
 
-    The hull has `nface` faces, whose list is at `faces` in ``mesh_graph``. The mesh's vertices begin at row `first`.
+    The hull's `nface` faces are listed at `faces` in ``mesh_graph``. The mesh's vertices begin at row `first`.
     """
     for axis in range(3):
         h.sums[0, axis], h.sums[1, axis], h.sums[2, axis] = 0.0, inf, -inf
@@ -196,9 +196,9 @@ def measure_hull(m: Model, h: Any, nface: int, faces: int, first: int) -> float:
 
 @kernel
 def find_normals(m: Model, h: Any, nface: int, faces: int, first: int, size: float) -> None:
-    """Compute unit normals that point away from the centre; 0 for faces without area.
+    """Compute the faces' unit normals, which point away from the centre; 0 for faces without area.
 
-    `nface`, `faces` and `first` are those of `measure_hull`, which must run before; `size` is its result.
+    `measure_hull` must run before, with the same `nface`, `faces` and `first`; `size` is its result.
     """
     for face in range(nface):
         a = hull_corner(m, first, m.mesh_graph[faces + 3 * face])
@@ -225,7 +225,7 @@ def _across(m: Model, h: Any, faces: int, start: int, end: int) -> int:
 
 @kernel
 def _is_convex(m: Model, h: Any, face: int, faces: int, first: int, height: float) -> bool:
-    """Whether the three neighbours of a face are below it, or at most `height` above it."""
+    """Whether none of a face's three neighbours is more than `height` above the face's plane."""
     normal = get3(h.normal, face)
     if dot3(normal, normal) == 0.0:
         return False
@@ -241,7 +241,7 @@ def _is_convex(m: Model, h: Any, face: int, faces: int, first: int, height: floa
 
 @kernel
 def _is_hull(m: Model, mesh: int) -> bool:
-    """Whether the graph and the vertices of a mesh are within their arrays, and its faces consist of these vertices."""
+    """Whether a mesh's graph and vertices are within their arrays, and the graph's faces refer to these vertices."""
     graph, first, count = m.mesh_graphadr[mesh], m.mesh_vertadr[mesh], m.mesh_vertnum[mesh]
     if graph + 2 > m.nmeshgraph or first < 0 or count < 0 or first + count > m.nmeshvert:
         return False
@@ -257,7 +257,7 @@ def _is_hull(m: Model, mesh: int) -> bool:
 
 @native_over("Model", "HullFolds")
 def find_folds(m: Model, h: Any, _unused: int, _neither: int) -> int:
-    """Mark the vertices of all hulls as certain, except those of faces at which the hull isn't convex.
+    """Mark the vertices of all hulls as certain, except for vertices of faces at which the hull isn't convex.
 
     Return 0, or 1 + the id of a mesh whose graph is invalid.
     """

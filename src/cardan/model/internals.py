@@ -1,12 +1,12 @@
-"""Memory and programs of models and data, for the other packages of the engine.
+"""Access to memory and programs of models and data, for the other packages of the engine.
 
 `MjModel` and `MjData` show users only the fields of MuJoCo. The engine accesses all other contents (private arrays
-``work.*`` and ``aux.*``, capacities, programs) through the functions of this module only: `tests/test_imports.py`
+``work.*`` and ``aux.*``, capacities, programs) only through the functions of this module. `tests/test_imports.py`
 checks that other packages don't use private attributes.
 
 Arrays of fixed size never move. Arrays of the arena (contacts, constraint rows) move when a capacity grows, so a caller
 may keep them only until the next stage runs. Several threads may use a model at once, each with its own data. Therefore
-private arrays of a model are written only while it is compiled, or under the lock of its programs.
+private arrays of a model are written only during compilation, or under the lock of the model's programs.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ if TYPE_CHECKING:
 
 
 class InMemory(Protocol):
-    """A model, data, or scratch data of the compiler."""
+    """Object with a memory: a model, data, or scratch data of the compiler."""
 
     _memory: StructMemory
 
 
 def memory(x: InMemory) -> StructMemory:
-    """Return the whole memory, for code that copies it, links arrays of another memory, or reads its layout."""
+    """Return the whole memory, for code that copies it, attaches other arrays to it, or reads its layout."""
     return x._memory
 
 
 def array(x: MjModel | MjData, name: str) -> np.ndarray:
-    """Return the view of an array field, public or private (``"aux.M_rowadr"``); KeyError if there is none."""
+    """Return the view of an array field, public or private (``"aux.M_rowadr"``); raise KeyError for other names."""
     return x._memory.arrays[name]
 
 
@@ -56,18 +56,18 @@ def sizes(x: MjModel | MjData) -> dict[str, int]:
 
 
 def attach(x: MjModel | MjData, name: str, values: np.ndarray) -> None:
-    """Make a field of any length refer to another array, which is kept alive with the model or data."""
+    """Make an attached field, whose length is free, refer to another array. The model or data keeps the array alive."""
     x._memory.attach(name, values)
     forget_view(x)
 
 
 def forget_view(x: MjModel | MjData) -> None:
-    """Discard the interpreter's view, so that it sees arrays that were attached to the memory directly."""
+    """Discard the interpreter's cached view, so that the next view contains newly attached arrays."""
     x.__dict__.pop("_view", None)
 
 
 def kept(x: MjModel | MjData) -> dict[str, Any]:
-    """Return the values that other packages store with a model or data, by their own keys. Copies don't have them."""
+    """Return the dictionary in which other packages store values with a model or data. Copies start without it."""
     return x.__dict__.setdefault("_kept", {})
 
 
@@ -77,19 +77,19 @@ def set_model(d: MjData, m: MjModel) -> None:
 
 
 def copy_values(target: MjData, source: MjData) -> None:
-    """Copy all values between data of models with the same sizes; instances of plugins are copied by their plugins."""
+    """Copy all values between data of models with the same sizes. Plugins copy the data of their instances."""
     target._copy_values(source)
 
 
 def position(d: MjData) -> np.ndarray:
-    """Return where the last program stopped: position in its list of stages, and repetitions done (2,). Writable."""
+    """Return a writable array (2,): where the last program stopped in its list of stages, and repetitions done."""
     return d._resume
 
 
 def arena_hold(d: MjData) -> list[bool]:
-    """Return a list with one flag: a stage that called a Python function uses the arena, which must not move.
+    """Return a list with one flag. While it is set, the arena must not move: a stage has called a Python function.
 
-    Set the flag by a plain assignment: no signal handler can run between it and the next instruction.
+    Set the flag by a plain assignment, after which no signal handler can run before the next instruction.
     """
     return d._arena_held
 
@@ -105,20 +105,20 @@ def programs(m: MjModel) -> ProgramTable:
 
 
 def functions(m: MjModel) -> dict[str, Any]:
-    """Return the functions in each of the model's tables; a reference to them keeps their native code loaded.
+    """Return the functions in each of the model's tables. A reference to the result keeps their native code loaded.
 
-    The caller holds the lock of the model's programs.
+    The caller must hold the lock of the model's programs.
     """
     return dict(m._native_code)
 
 
 def later_functions(m: MjModel) -> LaterCode:
-    """Return an object that keeps all functions loaded that are written into the model's tables from now on."""
+    """Return an object that keeps loaded all functions that will be written to the model's tables from now on."""
     return m._later_code
 
 
 def numbered(m: MjModel) -> dict[Callable[..., Any], int]:
-    """Return the functions to which the tables of a model with interleaved worlds refer by number, from 1."""
+    """Return the numbers, from 1, by which the tables of a model for interleaved worlds refer to functions."""
     return m._numbered
 
 
@@ -138,7 +138,7 @@ def set_plugins(m: MjModel, names: Iterable[str]) -> None:
 
 
 def plugin_data(d: MjData) -> list[Any]:
-    """Return the data object of each plugin instance, which its plugin made."""
+    """Return the data object that its plugin made for each plugin instance."""
     return d._plugin_data
 
 
@@ -148,7 +148,7 @@ def set_plugin_data(d: MjData, instances: Iterable[Any]) -> None:
 
 
 def source(m: MjModel) -> Any:
-    """Return the tree from which the model was compiled, for writing it as XML, or None."""
+    """Return the tree from which the model was compiled, needed to write the model as XML, or None."""
     return m._source
 
 
@@ -158,5 +158,5 @@ def set_source(m: MjModel, tree: Any) -> None:
 
 
 def mesh_poses(m: MjModel) -> dict[int, Any]:
-    """Return the poses of geoms with a mesh and of their meshes, by geom, for writing the model as XML."""
+    """Return the poses of geoms with a mesh, and of their meshes, by geom id; needed to write the model as XML."""
     return m._mesh_poses

@@ -7,11 +7,11 @@ from the tables. Scalars are numbers, and arrays are accessed element by element
 
 
 class Model:
-    """The model as a kernel sees it."""
+    """Model (`m`) in a kernel."""
 
 
 class Data:
-    """The data as a kernel sees it."""
+    """Data (`d`) in a kernel."""
 
 
 AnyModel = Model  # for kernels that Python calls, too: the model as a kernel or as Python sees it

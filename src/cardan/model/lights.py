@@ -11,7 +11,7 @@ SPOT, DIRECTIONAL, POINT, IMAGE = range(4)
 
 @kernel
 def light_type(m: AnyModel, light: int) -> int:
-    """Type of a light. In models of 3.1, ``light_directional`` decides whether a light is directional."""
+    """Return the type of a light. In models of 3.1, ``light_directional`` decides whether a light is directional."""
     kind = m.light_type[light]
     if m.is_4_0 == 1:
         return kind

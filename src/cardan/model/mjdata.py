@@ -1,4 +1,4 @@
-"""MjData: the state of a simulation and all results computed from it, made from the table of fields."""
+"""MjData: the state of a simulation, and all results computed from the state. Its fields come from the table `DATA`."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ SMALLEST_CAPACITY = INITIAL_CAPACITY | {"ncon": 1, "nefc": 1, "nnzJ": 16}
 mjNTIMER = int(mjtTimer.mjNTIMER)
 PLUGIN_BUFFERS = ("plugin_number", "plugin_index", "plugin_start", "plugin_handle", "plugin_remembered")
 OTHER_BUFFERS = ("buffer_i8", "buffer_i4", "buffer_u1")
-"""Buffers of integers, if worlds are stored side by side (`cardan.jit.memory.lanes`); else empty."""
+"""Buffers of integers. They are used only if worlds are interleaved (`cardan.jit.memory.lanes`), else empty."""
 
 
 class MjContact(Record):
-    """One contact, found by collision detection and completed when constraints are made.
+    """Contact, found by collision detection and completed when constraints are made.
 
-    ``MjContact()`` is all zero, and not part of any data.
+    ``MjContact()`` makes a contact that is all zero and does not belong to any data.
     """
 
     __slots__ = ()
@@ -69,7 +69,7 @@ class MjContact(Record):
 
 
 class MjWarningStat(Record):
-    """Number of warnings of one kind, and information of the last one."""
+    """Number of warnings of one kind, and information on the last of these warnings."""
 
     __slots__ = ()
 
@@ -109,7 +109,7 @@ class MjContactList(RecordList):
 
 
 class MjWarningStatList(RecordList):
-    """Number of warnings of each kind, and information of the last one."""
+    """Number of warnings of each kind, and information on the last warning of each kind."""
 
     record_class = MjWarningStat
 
@@ -127,9 +127,9 @@ class MjSolverStatList(RecordList):
 
 
 class ArenaHeld(BaseException):
-    """Raised if the arena must grow while a stage that called a Python function uses the current addresses.
+    """Exception raised if the arena must grow while a stage that called a Python function uses its current addresses.
 
-    It ends the Python function and the stage; then the arena grows, and the stage runs again.
+    The exception ends the Python function and the stage; then the arena grows, and the stage runs again.
     """
 
     def __init__(self, capacity: str, need: int) -> None:
@@ -138,7 +138,7 @@ class ArenaHeld(BaseException):
 
 
 def new_memory(model: MjModel, sizes: Mapping[str, int]) -> StructMemory:
-    """Allocate memory, all 0, for new data of a model; `sizes` is `data_sizes`, or has larger capacities."""
+    """Allocate memory, filled with 0, for new data of a model; `sizes` are at least those of `data_sizes`."""
     memory = StructMemory(model._form.struct(DATA), sizes, CAPACITIES)
     attach_private(memory, {name: np.zeros(size) for name, size in private_sizes(memory.sizes).items()})
     memory.arrays["plugin"][:] = model._memory.arrays["plugin"]
@@ -146,7 +146,7 @@ def new_memory(model: MjModel, sizes: Mapping[str, int]) -> StructMemory:
 
 
 class _StackIsFull:
-    """Descriptor that replaces the data's address for programs if the stack is full; reading it raises an error."""
+    """Descriptor that replaces the address that programs need, if the stack is full. Reading it raises FatalError."""
 
     def __get__(self, data: MjData | None, owner: type) -> int:
         if data is None or "_memory" not in data.__dict__:
@@ -164,16 +164,16 @@ def data_sizes(model: MjModel) -> dict[str, int]:
 
 
 def private_sizes(sizes: Mapping[str, int]) -> dict[str, int]:
-    """Return the sizes of the private arrays of numbers outside the buffer, which resets don't change.
+    """Return the sizes of private arrays of real numbers outside the buffer; resets don't change these arrays.
 
-    `sizes` are those of the model or data.
+    `sizes` are the sizes of a model or data.
     """
     nstate = 2 + sum(sizes[name] for name in ("nq", "nv", "na", "npluginstate"))
     return {"work.timer_start": mjNTIMER, "work.good_state": nstate, "work.lost_state": nstate}
 
 
 def attach_private(memory: StructMemory, arrays: Mapping[str, np.ndarray]) -> None:
-    """Attach the arrays outside the buffer to the memory of data: `arrays`, with the sizes of `private_sizes`."""
+    """Attach private arrays to the memory of data: the buffer, empty arrays, and `arrays` (see `private_sizes`)."""
     memory.attach("work.buffer", memory.buffer.view(memory.struct.by_name["work.buffer"].numpy_dtype))
     for name, array in arrays.items():
         memory.attach(name, array)
@@ -209,10 +209,10 @@ class MjData(Native, DataNames):
         begin_instances(model, self)
 
     def _adopt(self, model: MjModel, memory: StructMemory | None = None, call: np.ndarray | None = None) -> None:
-        """Initialise the data with a model and memory: the memory of one of many worlds, or new memory.
+        """Initialise the data with a model and `memory`, or new memory if that is None.
 
-        `call` is the array of words with which programs run: position in the list of stages, steps done, addresses of
-        model and data.
+        `call` is the array of words that programs use: position in the list of stages, repetitions done, addresses of
+        model and data, identity of the model.
         """
         if not isinstance(model, MjModel):
             raise TypeError(f"MjData(): model should be an MjModel, got {type(model).__name__}")
@@ -237,7 +237,7 @@ class MjData(Native, DataNames):
 
     @classmethod
     def over(cls, model: MjModel, memory: StructMemory, call: np.ndarray) -> MjData:
-        """Make the data of one of many worlds in existing memory, whose contents stay (arguments as in `_adopt`)."""
+        """Make the data of a batch's world over existing memory, whose contents are kept (arguments as in `_adopt`)."""
         data = cls.__new__(cls)
         data._adopt(model, memory, call)
         return data
@@ -257,8 +257,8 @@ class MjData(Native, DataNames):
     def grow(self, capacity: str, need: int) -> None:
         """Enlarge a capacity of the arena to 5/4 of `need`, and to at least 3/2 of its current size.
 
-        If contacts or rows alone would then exceed the user's limit (``<size memory>``), the capacity becomes only
-        `need`.
+        If the user limits the memory (``<size memory>``), contacts or rows alone don't grow beyond the limit, except
+        to `need`.
 
         Raises:
             ArenaHeld: a stage that has called a Python function uses the arena (`_arena_held`).
@@ -274,15 +274,15 @@ class MjData(Native, DataNames):
         self._show_memory()
 
     def _show_memory(self) -> None:
-        """Write the sizes of the memory to the public fields `nbuffer` and `narena`, in bytes."""
+        """Write the sizes of buffer and arena, in bytes, to the public fields `nbuffer` and `narena`."""
         memory = self._memory
         memory.scalars["nbuffer"][0] = memory.buffer.nbytes
         memory.scalars["narena"][0] = self.model.narena or memory.arena_nbytes
 
     def _changed(self, name: str) -> None:
-        """Handle the assignment of a scalar in `WATCHED`.
+        """Handle an assignment to a scalar in `WATCHED`.
 
-        If `pstack` fills the arena, the next program fails, as in MuJoCo.
+        If `pstack` is set so that the stack fills the arena, the next program fails, as in MuJoCo.
         """
         if name == "pstack":
             self.__dict__.pop("_resume_address", None)
@@ -350,7 +350,7 @@ class MjData(Native, DataNames):
 
 
 def _arena_property(name: str, dims: tuple[int | str, ...], doc: str) -> property:
-    """Make the property of an arena array, which returns only the part in use."""
+    """Make the property for an arena array; it returns only the part of the array in use."""
     counters = [COUNTERS.get(dim) if isinstance(dim, str) else None for dim in dims]
     first = counters[0] if counters[1:] == [None] * (len(dims) - 1) else None
 
@@ -379,7 +379,7 @@ ARRAYS = frozenset(f.name for f in DATA.members("") if not f.is_scalar) - ARENA_
 """Arrays whose addresses don't change."""
 
 WATCHED = ("pstack",)
-"""Scalars whose assignment has effects; see `MjData._changed`."""
+"""Scalars for which an assignment has side effects (see `MjData._changed`)."""
 
 SCALAR_SETTERS: dict[str, Any] = {}
 """Setters of the scalar fields, by name."""
@@ -399,13 +399,13 @@ setattr(MjData, "model", ArrayAttribute("model", "The model."))  # noqa: B010 (i
 
 
 TOLERANCES = ("opt.tolerance", "opt.noslip_tolerance", "opt.mpr_tolerance")
-"""Options that single precision raises like the tolerances in the code (`cardan.jit.front.precision`)."""
+"""Options that are raised in single precision, as are tolerances in code (`cardan.jit.front.precision`)."""
 
 
 def model_in(form: Form, m: MjModel) -> MjModel:
-    """Return a copy of a model for native code of another form.
+    """Return a copy of a model for native code of another form (layout and precision).
 
-    Don't pass the copy to functions of the interface, whose code is for double precision.
+    Don't pass the copy to public functions, whose code is for double precision.
     """
     memory = StructMemory(form.struct(MODEL), m._memory.sizes)
     memory.take_values(m._memory)
@@ -422,7 +422,7 @@ def model_in(form: Form, m: MjModel) -> MjModel:
 
 
 def data_in_double(m: MjModel, d: MjData) -> MjData:
-    """Return a copy, in double precision and for the given model, of data in another precision."""
+    """Return a copy of data `d` in double precision; `m` is the model of the copy."""
     new = MjData(m)
     memory, old = new._memory, d._memory
     plugin_data = memory.arrays["plugin_data"].copy()

@@ -1,4 +1,4 @@
-"""MjModel: the compiled model, made from the table of fields."""
+"""MjModel: the compiled model. Its fields come from the table `MODEL`."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ _READERS_STAND_IN = {
 class MjOption(_OPTIONS):
     """Physics options (spec: modelling, option).
 
-    ``MjOption()`` has the default options, and is not part of any model.
+    ``MjOption()`` makes default options that do not belong to any model.
     """
 
     def __init__(self) -> None:
@@ -83,14 +83,14 @@ def _default_options() -> MjOption:
 
 
 class MjStatistic(_STATISTICS):
-    """Model statistics at qpos0. ``MjStatistic()`` is all zero, and not part of any model."""
+    """Model statistics at qpos0. ``MjStatistic()`` makes statistics, all zero, that do not belong to any model."""
 
     def __init__(self) -> None:
         self._show(standalone_memory(MODEL))
 
 
 class MjVisual:
-    """Visual options, in groups (``m.vis.map.znear``). A copy is independent: changing it does not change the model."""
+    """Visual options, in groups (``m.vis.map.znear``). Changing a copy does not change the model."""
 
     __slots__ = ("_groups",)
 
@@ -141,13 +141,13 @@ _NUMBERS = frozenset(
         *("iterations", "ls_iterations", "mpr_iterations", "o_margin"),
     )
 )
-"""Options that stages read while they run; the set of stages doesn't depend on them."""
+"""Options that stages read while they run, and that do not determine which stages a model needs."""
 _DECIDING = [slot for name, slot in scalars_of(MODEL).items() if name.startswith("opt.") and name not in _NUMBERS]
 """Slots of the options that determine which stages a model needs."""
 
 
 def _leaving(programs: ProgramTable) -> Callable[[str], None]:
-    """Make the function that handles changed options: it discards programs, unless only stages read the option."""
+    """Make the function called if an option is set. It discards the programs, unless the option is in `_NUMBERS`."""
 
     def changed(name: str) -> None:
         if name not in _NUMBERS:
@@ -157,7 +157,7 @@ def _leaving(programs: ProgramTable) -> Callable[[str], None]:
 
 
 def register_reader(kind: str, reader: Callable[..., Any]) -> None:
-    """Register a function of a higher package that reads or writes models of a kind (``xml_path``, ...)."""
+    """Register a function of a higher package that reads or writes models; `kind` is ``"xml_path"``, ..."""
     _READERS[kind] = reader
 
 
@@ -168,10 +168,10 @@ def _reader(kind: str) -> Callable[..., Any]:
 
 
 class LaterCode:
-    """Element of a linked list of all functions that were written into the tables of a model, in the order of time.
+    """Element of a linked list of all functions written to the tables of a model, in chronological order.
 
-    Another thread may write tables while a program runs, and the program then calls these functions. So each program
-    keeps a reference to the last element at the time when the program was made, and thereby to all later functions.
+    While a program runs, another thread may write functions to tables, and the program then calls these functions. So
+    each program keeps a reference to the element that was last when it was made, and thereby to all later elements.
     """
 
     __slots__ = ("_code", "_next")
@@ -181,7 +181,7 @@ class LaterCode:
         self._next: LaterCode | None = None
 
     def add(self, code: Any) -> LaterCode:
-        """Add functions, and return the new end of the list."""
+        """Add functions, and return the new last element of the list."""
         self._code, self._next = code, LaterCode()
         return self._next
 
@@ -193,7 +193,7 @@ class MjModel(Native, ModelNames):
     attribute copies the values into the array.
 
     Args:
-        sizes: the sizes (``nq``, ``nbody``, ...); missing ones are 0.
+        sizes: sizes by name (``nq``, ``nbody``, ...); missing sizes are 0.
     """
 
     address: int  # address of the slot table, for native stages
@@ -227,7 +227,7 @@ class MjModel(Native, ModelNames):
 
     @classmethod
     def for_filling(cls, sizes: Mapping[str, int], filled: Collection[str]) -> MjModel:
-        """Make a model as the constructor does, but without initialising the arrays named in ``filled``.
+        """Make a model as the constructor does, but leave the arrays named in ``filled`` uninitialised.
 
         The caller must fill these arrays.
         """
@@ -242,19 +242,19 @@ class MjModel(Native, ModelNames):
         self.__dict__.update(_finalized=False, _source=None, _mesh_poses={}, _plugins=())
 
     def references(self, functions: Iterable[Callable[..., Any]]) -> list[int]:
-        """Return the entries of functions in the model's tables: addresses of native code, compiled if necessary.
+        """Return what the model's tables contain for functions: addresses of native code, compiled if necessary.
 
-        If worlds are interleaved, the entries are the functions' numbers in `_numbered`, from 1.
+        If worlds are interleaved, return the functions' numbers in `_numbered`, from 1.
         """
         if not self._form.is_interleaved:
             return addresses(functions, self._form)
         return [self._numbered.setdefault(function, len(self._numbered) + 1) for function in functions]
 
     def put_functions(self, field: str, functions: tuple[tuple[int, Callable[..., Any] | int], ...]) -> None:
-        """Write a table of functions that stages call; the model keeps their native code loaded.
+        """Write a table of functions that stages call. The model keeps the functions' native code loaded.
 
-        ``field`` is one of `derived.ADDRESSES`. ``functions`` are pairs of a position and a function, or the address of
-        a native function. All other positions get their default.
+        ``field`` is one of `derived.ADDRESSES`. ``functions`` contains pairs: a position, and a function or the address
+        of a native function. All other positions get their default.
         """
         if self._native_code.get(field, ())[:1] == (functions,):
             return
@@ -270,7 +270,7 @@ class MjModel(Native, ModelNames):
         current[:] = table  # a single assignment, because other threads may be stepping
 
     def put_function(self, field: str, place: int, function: Callable[..., Any] | int) -> None:
-        """Write one entry of a table of functions."""
+        """Write one entry of a table of functions: a function or an address (see `put_functions`)."""
         (address,) = [function] if isinstance(function, int) else self.references([function])
         kept = self._native_code.get(field, ((), []))[1]
         self._keep_code(address)
@@ -278,7 +278,7 @@ class MjModel(Native, ModelNames):
         self._memory.arrays[field][place] = address
 
     def _keep_code(self, code: Any) -> None:
-        """Keep functions loaded while programs that may call them are alive (see `LaterCode`)."""
+        """Keep functions loaded for the life of all programs that may call them (see `LaterCode`)."""
         with self._programs.lock:
             self._later_code = self._later_code.add(code)
 
@@ -288,16 +288,16 @@ class MjModel(Native, ModelNames):
         return VERSIONS[self._memory.sizes["is_4_0"]]
 
     def settings(self) -> bytes:
-        """Return the values of all options that decide which stages the model needs."""
+        """Return the values of all options that determine which stages the model needs, as bytes."""
         return self._memory.slots[_DECIDING].tobytes()
 
     def name_plugins(self, names: Iterable[str]) -> None:
-        """Set the plugin of each plugin instance by name, because the numbers of plugins depend on the registry."""
+        """Set the plugin of each plugin instance by name. The plugins' numbers are looked up in the registry."""
         self._plugins = tuple(names)
         number_plugins(self)
 
     def finalize(self) -> None:
-        """Attach the index tables that are derived from the finished arrays."""
+        """Compute and attach the derived index tables. Call this when all arrays are filled."""
         attach_derived(self)
         self._finish()
 
@@ -312,7 +312,7 @@ class MjModel(Native, ModelNames):
 
     @classmethod
     def over(cls, base: MjModel, memory: StructMemory) -> MjModel:
-        """Make the model of one of many worlds in existing memory that shares arrays and derived tables with `base`."""
+        """Make the model of a batch's world over existing memory. It shares derived tables with the model `base`."""
         model = cls.__new__(cls)
         model._adopt(memory)
         model._form = base._form
@@ -329,7 +329,7 @@ class MjModel(Native, ModelNames):
         return self.__dict__["_view"]
 
     def _changed(self, name: str) -> None:
-        """Do nothing: nothing depends on the scalar that was set."""
+        """Do nothing: setting a scalar field of a model has no side effects."""
 
     def __getattr__(self, name: str) -> Any:
         """Return an array or group of options that is requested for the first time, and store it as an attribute."""
@@ -390,12 +390,12 @@ class MjModel(Native, ModelNames):
             assets: contents of files by name; they take precedence over files on disk.
 
         Raises:
-            ValueError: the file has another format or version, or is truncated or damaged; the message states which.
+            ValueError: the file has another format or version, or is truncated or damaged.
         """
         return _reader("binary_path")(os.fsdecode(filename), assets)
 
     def to_xml(self) -> str:
-        """Return the model as MJCF text, in the canonical subset, with its current numbers.
+        """Return the model as MJCF text in the canonical subset, with the current values of its fields.
 
         Raises:
             ValueError: the model was not compiled from XML, or contains a NaN.
@@ -435,7 +435,7 @@ GROUPS: dict[str, Callable[[MjModel], Any]] = {
     "stat": lambda m: MjStatistic._of(m._memory),
     "vis": lambda m: MjVisual._of({prefix[4:-1]: cls._of(m._memory) for prefix, cls in VISUAL_GROUPS.items()}),
 }
-"""Functions that make the groups of options."""
+"""Functions that make the groups of fields, by attribute."""
 
 
 def _text_property(name: str, doc: str) -> property:

@@ -1,9 +1,9 @@
 """Access by name or id: ``m.geom("floor").size``, ``m.joint(2).damping``, ``d.body("torso").xpos``.
 
 A call returns a view of one element. The view's attributes are made from the table of fields: all fields with the
-element's prefix and first dimension, and slices of fields that belong to it through an address (``qpos`` of a joint,
-``data`` of a sensor). The attributes are NumPy views of the model or data: writing to them (or assigning) changes it.
-Each element has one view, by name or by id, and each attribute one array; both are cached.
+element's prefix and first dimension, and slices of fields at which an address of the element points (``qpos`` of a
+joint, ``data`` of a sensor). The attributes are NumPy views: writing or assigning to them changes the model or data.
+Each element has one cached view, by name or by id, and each attribute one cached array.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 NAME_FIELDS: dict[str, str] = {f.name[5:-3]: f.name for f in MODEL.members("") if f.name.startswith("name_")}
-"""Field of name addresses, by kind of element (``"jnt"``: ``"name_jntadr"``)."""
+"""Field with the addresses of names, by kind of element (``"jnt"``: ``"name_jntadr"``)."""
 
 SHORT_KINDS = {"joint": "jnt", "camera": "cam", "texture": "tex", "material": "mat", "equality": "eq"}
 """Short names of kinds of elements, as used in the names of fields."""
@@ -47,7 +47,7 @@ KIND_OF_OBJECT: dict[int, str] = {
 
 
 def read_names(m: MjModel, kind: str) -> list[str]:
-    """Return the names of all elements of a kind (``"geom"``) by id; ``""`` for an element without name."""
+    """Return the names of all elements of a kind (``"geom"``) in the order of ids; ``""`` for unnamed elements."""
     text = m.names
     return [text[a : text.index(b"\0", a)].decode() for a in getattr(m, NAME_FIELDS[kind]).tolist()]
 
@@ -76,7 +76,7 @@ class NameBook:
 
 
 def name_book(m: MjModel, kind: str) -> NameBook:
-    """Return the names and ids of a kind of element; they are read once for each model."""
+    """Return the names and ids of a kind of element, cached with the model."""
     books = m.__dict__.setdefault("_name_books", {})
     if kind not in books:
         books[kind] = NameBook(read_names(m, kind))
@@ -120,7 +120,7 @@ _TEXTURE_SPAN = _counted("tex_adr", "tex_height", "tex_width", "tex_nchannel")
 
 
 class Kind(NamedTuple):
-    """One kind of element."""
+    """Kind of element, and how its fields are found."""
 
     name: str  # in `NAME_FIELDS` (``"jnt"``)
     methods: tuple[str, ...]  # names of the access methods
@@ -134,7 +134,7 @@ class Kind(NamedTuple):
 def _described(
     name: str, spans: dict[str, Span], *others: str, prefixes: Sequence[str] = (), data: Sequence[str] = ()
 ) -> Kind:
-    """Return a kind; its title is the last of its method names. ``data`` has the prefixes of its fields in the data."""
+    """Make a kind with the access methods `name` and `others`; ``data`` are prefixes of its fields in MjData."""
     methods = (name, *others)
     title = name if name == "tendon" else methods[-1]
     return Kind(
@@ -205,7 +205,7 @@ RECTANGLES: dict[str, tuple[str, tuple[str, ...]]] = {
 class ElementView:
     """Fields of one element of a model or of its data, identified by `id` and `name`.
 
-    A view refers to the memory, not to the model or data, which store their views: this avoids a reference cycle.
+    The model or data stores its views. To avoid a reference cycle, a view refers only to the memory.
     """
 
     __slots__ = ("_id", "_memory", "_name", "_parts", "_spans")
@@ -244,10 +244,10 @@ class ElementView:
 
 
 def holds_many(field: Field) -> bool:
-    """Whether an element's part of a field keeps the first dimension.
+    """Whether an element's part of a field keeps the field's first dimension.
 
-    One row of a matrix becomes a vector. Rows of degrees of freedom, vertices, ... remain a matrix, and a single number
-    remains an array.
+    If the element has one row of a matrix, its part is a vector. Rows of degrees of freedom, vertices, ... remain a
+    matrix, and a single number remains an array.
     """
     return len(field.shape) == 1 or field.shape[0] in _MANY
 
@@ -285,10 +285,10 @@ def _attribute(field: Field) -> property:
 
 
 def fields_of(struct: Struct, prefixes: tuple[str, ...], dims: tuple[str, ...]) -> dict[str, Field]:
-    """Return the fields of an element, by their names in its view.
+    """Return the fields of an element, by their names in the element's view.
 
-    They are the fields of `struct` whose first dimension is in `dims`. The names in the view lack the prefix, one of
-    `prefixes`; earlier prefixes take precedence.
+    These are the fields of `struct` that have a first dimension in `dims` and one of `prefixes`. The names in the view
+    lack the prefix. A field that matches several prefixes is taken with the first of them.
     """
     chosen: dict[str, Field] = {}
     left = [f for f in struct.members("") if f.shape and f.shape[0] in dims]
@@ -302,7 +302,7 @@ def fields_of(struct: Struct, prefixes: tuple[str, ...], dims: tuple[str, ...]) 
 
 @cache
 def view_class(name: str) -> type[ElementView]:
-    """Return a class of views by its name. The class is made at its first use, because there are dozens of classes."""
+    """Return a class of views by its name. Each of the dozens of classes is made only when it is used first."""
     owner, kind = _VIEWS[name]
     struct, prefixes = (MODEL, kind.prefixes) if owner == "MjModel" else (DATA, kind.data_prefixes)
     fields = fields_of(struct, prefixes, tuple(kind.spans))
@@ -360,7 +360,7 @@ _VIEWS |= {f"_MjData{kind.title}Views": ("MjData", kind) for kind in KINDS if ki
 
 
 def view_classes() -> list[type[ElementView]]:
-    """Return the classes of all views, of a model's elements and of its data's."""
+    """Return all classes of views, for elements in models and in data."""
     return [view_class(name) for name in _VIEWS]
 
 

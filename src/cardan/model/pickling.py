@@ -1,7 +1,7 @@
 """Conversion of the memory of a model or data to a few byte strings, for pickles.
 
-A pickle also contains a list of the fields. If it was made with the same tables, the bytes are copied at once. If it
-was made with other tables (by another version), those fields are read whose names, types and shapes agree.
+A pickle also contains a list of the fields. If this list equals the current tables, all bytes are copied at once. Else
+(the pickle is from another version), only the fields with equal names, types and shapes are read.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from cardan.jit.memory.struct import StructMemory
 
 
 def packed(memory: StructMemory) -> dict[str, Any]:
-    """Return all values: sizes, scalars, arrays (except attached ones), and the list of the fields."""
+    """Return the contents of a memory for a pickle: sizes, scalars, arrays (except attached ones), list of fields."""
     return {
         "fields": _listed(memory.struct),
         "sizes": dict(memory.sizes),
@@ -28,7 +28,7 @@ def packed(memory: StructMemory) -> dict[str, Any]:
 
 
 def unpack(memory: StructMemory, state: dict[str, Any]) -> None:
-    """Restore values into memory of the same sizes.
+    """Restore the values that `packed` returned into a memory of equal sizes.
 
     Raises:
         ValueError: the pickle is damaged.
@@ -46,7 +46,7 @@ def unpack(memory: StructMemory, state: dict[str, Any]) -> None:
 
 @lru_cache(maxsize=8)
 def _listed(struct: Struct) -> str:
-    """Return names, types and shapes of all fields, one in each line."""
+    """Return names, types and shapes of all fields as text, one field in each line."""
     return "\n".join(" ".join((f.name, f.dtype, *map(str, f.shape))) for f in struct.fields)
 
 
@@ -56,7 +56,7 @@ def _scalar_slots(struct: Struct) -> np.ndarray:
 
 
 def _unpack_by_name(memory: StructMemory, state: dict[str, Any]) -> None:
-    """Restore the fields that both tables have."""
+    """Restore the fields that are in both the pickle's tables and the current tables."""
     rows = []
     for line in state["fields"].split("\n"):  # as in `_listed`
         name, dtype, *shape = line.split(" ")

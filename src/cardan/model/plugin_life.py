@@ -1,6 +1,6 @@
-"""Functions that are called when models and data with plugin instances are made and copied.
+"""Functions called when models and data with plugin instances are made or copied.
 
-A package of a higher floor registers them.
+A higher-level package (`cardan.step`) registers these functions.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class PluginLife(NamedTuple):
-    """Functions for the events in the life of plugin instances."""
+    """Callbacks for events in the life of plugin instances."""
 
     number: Callable[[str], int]  # takes the name of a plugin and returns its number in ``m.plugin``, or -1
     begin: Callable[[MjModel, MjData], None]  # (m, d), makes the data of all instances, and resets them
@@ -27,7 +27,7 @@ _STANDS_IN = "cardan.step.plugin_life"  # this module registers itself when it i
 
 
 def register_life(life: PluginLife) -> None:
-    """Register the functions for events of plugin instances."""
+    """Register the callbacks for events of plugin instances, in place of any previous ones."""
     _lives[:] = [life]
 
 
@@ -38,13 +38,13 @@ def _life() -> PluginLife:
 
 
 def number_plugins(m: MjModel) -> None:
-    """Set ``m.plugin`` from the names of the instances' plugins."""
+    """Set the plugin numbers ``m.plugin`` of all instances from the names of their plugins."""
     for instance, name in enumerate(m._plugins):
         m.plugin[instance] = _life().number(name)
 
 
 def begin_instances(m: MjModel, d: MjData) -> None:
-    """Make the data of all plugin instances of ``d``."""
+    """Make and reset the data of all plugin instances of ``d``."""
     if m.nplugin:
         _life().begin(m, d)
 

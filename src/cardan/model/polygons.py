@@ -1,7 +1,7 @@
-"""Polygons of convex hulls: neighbouring triangles in a plane are merged.
+"""Polygons of convex hulls, made by merging neighbouring coplanar triangles.
 
-The vertices of a polygon are in order, counter-clockwise as seen from outside. Its normal is the area vector of the
-polygon (Newell's method), which does not depend on how the polygon was divided into triangles.
+The vertices of a polygon are in order, counter-clockwise as seen from outside. The normal has the direction of the
+polygon's area vector (Newell's method), which does not depend on how the polygon was divided into triangles.
 
 Source: C. Ericson, Real-Time Collision Detection (2005), sections 12.4.2 (normals of polygons) and 12.4.4 (merging).
 """
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from cardan.model.mjmodel import MjModel
 
 FLAT = 4e-7
-"""1 minus the cosine of the angle between two triangles' normals up to which the triangles are in one plane."""
+"""Largest value of 1 - cos(angle between the normals) at which two triangles count as coplanar."""
 LEAST_AREA = 1e-6
-"""Area of a triangle, relative to the square of the hull's size, below which no polygon starts with the triangle."""
+"""Twice the area of a small triangle, relative to the square of the hull's size. Small triangles start polygons last."""
 FREE = -1
 
 POLYGONS = Struct(
@@ -51,7 +51,7 @@ POLYGONS = Struct(
 
 @once
 def _merged(m: MjModel) -> StructMemory:
-    """Polygons of all hulls of a model."""
+    """Compute the polygons of all hulls of a model."""
     memory, faces = StructMemory(POLYGONS, {}), m.nmeshgraph // 3  # a hull cannot have more
     vertices = m.nmeshvert
     memory.attach_new({"begin": vertices, "number": vertices, "around": 3 * faces, "owner": faces, "queue": faces})
@@ -65,7 +65,7 @@ def _merged(m: MjModel) -> StructMemory:
 
 
 def _table(m: MjModel, name: str, last: int) -> np.ndarray:
-    """Copy the first rows of a table of polygons; at least one row, so that it has an address."""
+    """Return a copy of the first `last` rows of a table of polygons; at least one row, so that it has an address."""
     return np.array(_merged(m).arrays[name][: max(1, last)])
 
 
@@ -75,33 +75,33 @@ def _count(m: MjModel) -> int:
 
 
 def polygon_adr(m: MjModel) -> np.ndarray:
-    """For each mesh, its first polygon; at the end, the number of polygons (nmesh + 1)."""
+    """Return the first polygon of each mesh, followed by the number of polygons (nmesh + 1,)."""
     return _table(m, "adr", m.nmesh + 1)
 
 
 def polygon_normal(m: MjModel) -> np.ndarray:
-    """Outward unit normals of polygons, in the frames of the meshes (number of polygons, 3)."""
+    """Return the outward unit normals of all polygons, in the meshes' frames (number of polygons, 3)."""
     return _table(m, "plane", _count(m))
 
 
 def polygon_vertadr(m: MjModel) -> np.ndarray:
-    """For each polygon, its first entry of `polygon_vert`; at the end, the number of entries."""
+    """Return each polygon's first entry in `polygon_vert`, followed by the number of entries."""
     return _table(m, "vertadr", _count(m) + 1)
 
 
 def polygon_vert(m: MjModel) -> np.ndarray:
-    """Vertices of polygons in order, as rows of ``mesh_vert``."""
+    """Return the vertices of all polygons, polygon by polygon, as rows of ``mesh_vert``."""
     return _table(m, "vert", int(polygon_vertadr(m)[_count(m)]))
 
 
 def around_adr(m: MjModel) -> np.ndarray:
-    """For each row of ``mesh_vert``, its first entry of `around`; at the end, the number of entries (nmeshvert + 1)."""
+    """Return the first entry in `around` of each row of ``mesh_vert``, followed by the number of entries."""
     entries = polygon_vert(m)[: int(polygon_vertadr(m)[_count(m)])]
     return np.append(0, np.cumsum(np.bincount(entries, minlength=m.nmeshvert))).astype(np.int32)
 
 
 def around(m: MjModel) -> np.ndarray:
-    """Polygons around each row of ``mesh_vert``, row by row."""
+    """Return the polygons around each vertex (row of ``mesh_vert``), vertex by vertex."""
     starts = polygon_vertadr(m)[: _count(m) + 1]
     owners = np.repeat(np.arange(_count(m), dtype=np.int32), np.diff(starts))
     order = np.argsort(polygon_vert(m)[: int(starts[-1])], kind="stable")
@@ -113,7 +113,7 @@ def around(m: MjModel) -> np.ndarray:
 
 @kernel
 def face_across(m: Model, h: Any, faces: int, start: int, end: int) -> int:
-    """Return the face with the side from `end` to `start`, or -1 if there is none."""
+    """Return the face with the side from vertex `end` to vertex `start`, or -1 if no face has this side."""
     near = start if h.number[start] < h.number[end] else end
     for place in range(h.begin[near], h.begin[near] + h.number[near]):
         face = faces + 3 * h.around[place]
@@ -125,7 +125,7 @@ def face_across(m: Model, h: Any, faces: int, start: int, end: int) -> int:
 
 @kernel
 def in_plane(h: Any, seed: int, face: int) -> bool:
-    """Whether a face is in the plane of the face `seed`; a face without area is in the planes of all neighbours."""
+    """Whether a face is in the plane of the face `seed`. A face without area counts as in the plane."""
     a = (h.normal[seed, 0], h.normal[seed, 1], h.normal[seed, 2])
     b = (h.normal[face, 0], h.normal[face, 1], h.normal[face, 2])
     return dot3(b, b) == 0.0 or dot3(a, b) >= 1.0 - FLAT
@@ -133,7 +133,7 @@ def in_plane(h: Any, seed: int, face: int) -> bool:
 
 @kernel
 def fill_polygon(m: Model, h: Any, faces: int, seed: int, polygon: int) -> int:
-    """Collect the faces around `seed` that are in its plane in `h.queue`; return their number."""
+    """Store in `h.queue` the face `seed` and all connected faces in its plane; return the number of these faces."""
     h.owner[seed] = polygon
     h.queue[0] = seed
     here, count = 0, 1
@@ -152,7 +152,7 @@ def fill_polygon(m: Model, h: Any, faces: int, seed: int, polygon: int) -> int:
 
 @kernel
 def walk_boundary(m: Model, h: Any, faces: int, first: int, count: int, polygon: int) -> int:
-    """Append the vertices on the boundary of the `count` faces in `h.queue`; return the number of all vertices."""
+    """Append the boundary vertices of the `count` faces in `h.queue` to `h.vert`; return the new length of `h.vert`."""
     begin, length = -1, 0
     for place in range(count):
         face = h.queue[place]
@@ -180,13 +180,13 @@ def walk_boundary(m: Model, h: Any, faces: int, first: int, count: int, polygon:
 
 @kernel
 def exact_corner(m: Model, row: int) -> Vec3:
-    """Row of ``mesh_vert`` in float64."""
+    """Return a row of ``mesh_vert`` in double precision."""
     return (1.0 * m.mesh_vert[row, 0], 1.0 * m.mesh_vert[row, 1], 1.0 * m.mesh_vert[row, 2])
 
 
 @kernel
 def set_plane(m: Model, h: Any, polygon: int, end: int, seed: int) -> None:
-    """Write the normal of a polygon whose vertices end before `end`; if it has no area, that of the face `seed`."""
+    """Write the normal of a polygon whose vertices end before `end`; for a polygon without area, that of face `seed`."""
     begin = h.vertadr[polygon]
     area = (0.0, 0.0, 0.0)
     a = exact_corner(m, h.vert[begin])
@@ -203,7 +203,7 @@ def set_plane(m: Model, h: Any, polygon: int, end: int, seed: int) -> None:
 
 @kernel
 def twice_area(m: Model, faces: int, first: int, face: int) -> float:
-    """Twice the area of a face."""
+    """Return twice the area of a face."""
     a = exact_corner(m, first + m.mesh_graph[faces + 3 * face])
     b = exact_corner(m, first + m.mesh_graph[faces + 3 * face + 1])
     c = exact_corner(m, first + m.mesh_graph[faces + 3 * face + 2])
@@ -212,7 +212,7 @@ def twice_area(m: Model, faces: int, first: int, face: int) -> float:
 
 @native_over("Model", "HullPolygons")
 def merge_faces(m: Model, h: Any, _unused: int, _neither: int) -> int:
-    """Merge the triangles of all hulls into polygons. Large triangles come first, so that slivers don't set planes."""
+    """Merge the triangles of all hulls into polygons. Large triangles go first, so that slivers don't define planes."""
     polygon = 0
     h.vertadr[0] = 0
     for vertex in range(m.nmeshvert):

@@ -1,4 +1,4 @@
-"""Text of models and data, for reading and comparison: all fields, as listed in the tables of fields."""
+"""Models and data as text, for reading and comparison. The text contains all fields in the order of the tables."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ _TITLES = {str(MODEL.by_name[name].shape[0]): kind for kind, name in NAME_FIELDS
 
 
 def check_format(float_format: str | bytes) -> str:
-    """Return the format if it is a printf format of one number.
+    """Return the format as a string, if it is a printf format for one real number.
 
     Raises:
-        ValueError: the format has another form.
+        ValueError: the format is something else.
     """
     if isinstance(float_format, bytes):
         float_format = float_format.decode(errors="replace")
@@ -43,7 +43,7 @@ def check_format(float_format: str | bytes) -> str:
 
 
 def model_text(m: MjModel, float_format: str = DEFAULT_FORMAT) -> str:
-    """Return a complete model as text: nonzero sizes, options, statistics, then the elements one after the other."""
+    """Return a complete model as text: nonzero sizes, options, statistics, then one element after the other."""
     style = check_format(float_format)
     memory = m._memory
     lines = [f"model name            {m.names.partition(bytes(1))[0].decode()}", ""]
@@ -61,7 +61,7 @@ def model_text(m: MjModel, float_format: str = DEFAULT_FORMAT) -> str:
 
 
 def data_text(m: MjModel, d: MjData, float_format: str = DEFAULT_FORMAT) -> str:
-    """Return complete data as text: counts, then every field that is not empty, one array row in each line."""
+    """Return complete data as text: scalars, then all non-empty arrays, with one row of the array in each line."""
     style = check_format(float_format)
     memory = d._memory
     fields = [field for field in DATA.fields if not field.is_attached and not field.name.startswith("work.")]
@@ -73,7 +73,7 @@ def data_text(m: MjModel, d: MjData, float_format: str = DEFAULT_FORMAT) -> str:
 
 
 def _in_use(d: MjData, field: Field) -> np.ndarray:
-    """Return the part of an array that is in use, for contacts, constraint rows and iterations of the solver."""
+    """Return the part of an array in use. It is shorter for contacts, constraint rows and iterations of the solver."""
     if field.name.startswith("solver."):
         islands = d._memory.arrays[field.name].reshape(mjNISLAND, mjNSOLVER)
         return np.concatenate([island[:count] for island, count in zip(islands, d.solver_niter, strict=True)])
@@ -89,7 +89,7 @@ def _entry(name: str, text: str) -> str:
 
 
 def _value(memory: StructMemory, field: Field, number: int | None, style: str) -> str:
-    """Format the value of a field, or of one element of it, on one line."""
+    """Format the value of a field, or only of its row `number`, on one line."""
     array = memory.scalars[field.name] if field.is_scalar else memory.arrays[field.name]
     return _numbers(array if number is None else array[number], style)
 
@@ -100,7 +100,10 @@ def _numbers(array: np.ndarray, style: str) -> str:
 
 
 def _elements(m: MjModel, size: str, fields: list[Field], style: str) -> Iterator[str]:
-    """Yield the fields of one kind of element as text, one element after the other; other arrays row by row."""
+    """Yield lines of text for the fields with first dimension `size`: element by element, or array by array.
+
+    Arrays are listed one by one if the dimension does not count a kind of element.
+    """
     count = m._memory.sizes.get(size, 0)
     kind = _TITLES.get(size)
     if kind is None or size == "nq":

@@ -24,10 +24,10 @@ def _properties(cls: type) -> tuple[str, ...]:
 
 
 class Record:
-    """One element of a list of records.
+    """Element of a list of records.
 
-    A record made without arguments is all zero and not part of a list. A subclass defines its structure and the prefix
-    of its fields.
+    A record made without arguments is all zero and does not belong to a list. Each subclass defines its structure
+    (`_struct`) and the prefix of its fields (`_prefix`).
 
     Args:
         columns: the arrays of the list.
@@ -71,7 +71,7 @@ class Record:
         self._views = {}
 
     def __copy__(self) -> Self:
-        """Return a copy outside of any list, so that the simulation does not change it."""
+        """Return a copy that does not belong to a list, so that the simulation does not change the copy."""
         names = [self._prefix + name for name in self.fields]
         return type(self)({name: np.array([self._columns[name][self._row]]) for name in names})
 
@@ -131,7 +131,7 @@ def _column(field: Field) -> property:
 
 
 class RecordList:
-    """Records stored as one array for each member. An element is always the same object while the list exists.
+    """List of records, stored as one array for each member. For the life of a list, equal indices give one object.
 
     There is no ``__iter__``: a loop requests one element after the other until IndexError, so that the number of
     elements may change during the loop.
@@ -152,7 +152,7 @@ class RecordList:
         def __getattr__(self, name: str) -> np.ndarray: ...
 
     def __init_subclass__(cls) -> None:
-        """Add a property for each member of its records to a new subclass."""
+        """Add a property for each member of the records to a new subclass."""
         cls.fields = cls.record_class.fields
         for field in cls.record_class._struct.members(cls.record_class._prefix):
             setattr(cls, field.name.removeprefix(cls.record_class._prefix), _column(field))
@@ -203,11 +203,11 @@ class RecordList:
         return self._records.get(used[i]) or self._record(used[i])
 
     def _record(self, row: int) -> Any:
-        """Make and store the record of a row that is requested for the first time."""
+        """Make and store the record of a row, at the first request for this row."""
         return self._records.setdefault(row, self.record_class(self._columns, row))
 
     def _part(self, index: slice) -> slice:
-        """Convert a slice of this list to a slice of all rows in use."""
+        """Convert a slice of this list to a slice of the rows of the arrays."""
         part = self._used()[index]
         return slice(part.start, part.stop if part.stop >= 0 else None, part.step)
 

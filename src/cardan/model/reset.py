@@ -1,4 +1,4 @@
-"""Resetting the data to the model's default state."""
+"""Stages that reset data to the model's default state."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from cardan.model.tables import COUNT_BYTES
 
 @kernel
 def _set_patterns(m: Model, d: Data) -> None:
-    """Copy the sparsity patterns of the velocity derivatives and of the bodies' dofs."""
+    """Copy the sparsity patterns of the dof-dof and body-dof matrices from the model to the data."""
     for dof in range(m.nv):
         d.D_rowadr[dof] = m.aux.D_rowadr[dof]
         d.D_rownnz[dof] = m.aux.D_rowadr[dof + 1] - m.aux.D_rowadr[dof]
@@ -61,7 +61,7 @@ def _set_defaults(m: Model, d: Data) -> None:
 def start_data(m: Model, d: Data) -> int:
     """Set the default state in new memory, which is already zero.
 
-    Zeros are not written again, because pages that are never written take no physical memory.
+    Zeros are not written again, because memory pages that are never written take no physical memory.
     """
     d.maxuse_arena = COUNT_BYTES
     _set_defaults(m, d)
@@ -88,7 +88,7 @@ def _clear_scalars(d: Data) -> None:
 
 @stage
 def reset_data(m: Model, d: Data) -> int:
-    """Set all fields to 0, then set the default state: ``qpos0``, mocap poses, equalities (spec: mj_resetData)."""
+    """Set all fields to 0, then the default state: ``qpos0``, mocap poses, active equalities (spec: mj_resetData)."""
     for i in range(len(d.work.buffer)):
         d.work.buffer[i] = 0.0
     for i in range(len(d.work.buffer_i8)):
@@ -102,7 +102,7 @@ def reset_data(m: Model, d: Data) -> int:
 
 @stage
 def reset_cleared(m: Model, d: Data) -> int:
-    """Set the default state, after the arrays of fixed size were set to 0 by other means."""
+    """Set the default state. The caller must have set all arrays of fixed size to 0."""
     _clear_statistics(d)
     _clear_scalars(d)
     _set_defaults(m, d)

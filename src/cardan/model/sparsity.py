@@ -26,7 +26,7 @@ _KNOWN: ContextVar[dict[Any, Any] | None] = ContextVar("_KNOWN", default=None)
 
 @contextmanager
 def derivation() -> Iterator[None]:
-    """Context manager for deriving the tables of one model: functions decorated with `once` run only once."""
+    """Context manager to derive the tables of one model. Within it, functions decorated with `once` run only once."""
     token = _KNOWN.set({})
     try:
         yield
@@ -35,7 +35,7 @@ def derivation() -> Iterator[None]:
 
 
 def once(function: Callable[..., T]) -> Callable[..., T]:
-    """Cache the results of a function of a model, and possibly further arguments, until the end of a `derivation`."""
+    """Decorate a function of a model (and further arguments) so that its results are cached within a `derivation`."""
 
     @wraps(function)
     def remembered(m: MjModel, *arguments: Any) -> T:
@@ -61,12 +61,12 @@ def as_table(values: object) -> np.ndarray:
 
 
 def row_addresses(rows: Sequence[Sequence[int]]) -> np.ndarray:
-    """Return the start of each row in the concatenation of the rows, and the end (n + 1,)."""
+    """Return the start of each of n rows in the concatenation of the rows, followed by the total length (n + 1,)."""
     return as_table([*accumulate(map(len, rows), initial=0)])
 
 
 def columns(rows: Sequence[Sequence[int]]) -> np.ndarray:
-    """Concatenate the rows."""
+    """Return the concatenation of rows of a pattern as a table."""
     return as_table([*chain.from_iterable(rows)])
 
 
@@ -80,7 +80,7 @@ def dof_chain(parents: list[int], dof: int) -> list[int]:
 
 
 FIRST, SECOND, BOTH = 0, 1, 2
-"""Codes for the vertices of an edge that a dof moves."""
+"""Codes for which of an edge's two vertices a dof moves."""
 
 
 def _edge_vertices(m: MjModel) -> np.ndarray:
@@ -90,9 +90,9 @@ def _edge_vertices(m: MjModel) -> np.ndarray:
 
 @once
 def _edge_entries(m: MjModel) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return edge, dof and side of each entry.
+    """Return edge, dof and side (`FIRST`, `SECOND` or `BOTH`) of each entry.
 
-    Entries are the dofs that move an edge's vertices, edge by edge, ascending.
+    There is an entry for each edge and each dof that moves a vertex of the edge: edge by edge, with ascending dofs.
     """
     if m.nflexedge == 0:
         return np.zeros(0, int), np.zeros(0, int), np.zeros(0, int)
@@ -128,10 +128,10 @@ def edge_side(m: MjModel) -> np.ndarray:
 
 
 def edge_threes(m: MjModel) -> np.ndarray:
-    """Classify the rows of the edges (nflexedge,): 1 or 2 if a row consists of one or two chains of three dofs, else 0.
+    """Classify the rows of the edges (nflexedge,): nonzero if a row consists of one or two chains of three dofs.
 
-    Each chain moves one vertex. Its dofs are numbered consecutively: the second is a child of the first, and the third
-    a child of the second. The value is 2 if all dofs are slides, else 1.
+    Each chain moves one vertex. Its dofs are numbered consecutively: the second dof is a child of the first, and the
+    third a child of the second. The value is 2 if all dofs of the row are slides, 1 if not, 0 for all other rows.
     """
     if m.nflexedge == 0:
         return as_table([])
@@ -152,7 +152,7 @@ def edge_threes(m: MjModel) -> np.ndarray:
 
 
 def flex_bvh_depth(m: MjModel) -> np.ndarray:
-    """Return the depth of each flex's bounding tree (nflex,)."""
+    """Return the depth of each flex's bounding volume hierarchy (nflex,)."""
     spans = zip(m.flex_bvhadr, m.flex_bvhnum, strict=True)
     depths = [m.bvh_depth[start : start + number].max(initial=0) for start, number in spans]
     return as_table(depths or [0])

@@ -1,8 +1,8 @@
-"""Files made from the tables of fields; ``python -m cardan.model.stubs`` rewrites them.
+"""Generator of files from the tables of fields: run ``python -m cardan.model.stubs`` to rewrite these files.
 
-``declared.pyi`` declares the attributes of MjModel and MjData, which are NumPy arrays. ``kernel_views.pyi`` declares
-these fields as kernels see them: arrays that are read and written element by element. ``docs/fields.md`` is the
-reference page of all public fields.
+``declared.pyi`` declares the attributes of MjModel and MjData as NumPy arrays. ``kernel_views.pyi`` declares the
+fields for kernels, which access arrays element by element. ``docs/fields.md`` is the reference page of all public
+fields.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def stub_text() -> str:
 
 
 def _kernel_type(field: Field, readonly: bool) -> str:
-    """Return the type of a field in kernels; arrays are attributes that can't be replaced (`cardan.maths.types`)."""
+    """Return the type of a field in kernels (see `cardan.maths.types`), as text. Arrays can't be replaced (`Final`)."""
     is_real = field.dtype.startswith("f")
     if field.is_scalar:
         kind = "float" if is_real else "int"
@@ -97,7 +97,7 @@ def _kernel_type(field: Field, readonly: bool) -> str:
 
 
 def _kernel_view(struct: Struct, prefix: str = "") -> Iterator[str]:
-    """Yield the class of a structure, or of a group of its fields, after the classes of its groups."""
+    """Yield declarations of classes: first those of all groups of fields in a structure or group, then its own."""
     lines: list[str] = []
     for group in struct.prefixes:
         short = group.removeprefix(prefix)[:-1]
@@ -113,7 +113,7 @@ def _view_name(struct: Struct, prefix: str) -> str:
 
 
 def kernel_views_text(*structs: Struct, imports: str = "") -> str:
-    """Return the text of the classes of structures as kernels see them, after the imports of their types."""
+    """Return the text of a stub with the classes of structures in kernels, and the necessary imports."""
     classes = "\n\n".join(text for struct in structs for text in _kernel_view(struct))
     arrays = sorted(set(re.findall(r"\b(?:Const)?(?:Int)?Array\d\b", classes)))
     names = "".join(f"    {name},\n" for name in arrays)
@@ -138,7 +138,7 @@ says otherwise.
 
 
 def _rows(table: Iterable[Field], with_stage: bool) -> Iterator[str]:
-    """Yield the lines of a table in Markdown."""
+    """Yield the lines of a table of fields in Markdown."""
     yield "| field | type | shape | meaning |" + (" written by |" if with_stage else "")
     yield "| --- | --- | --- | --- |" + (" --- |" if with_stage else "")
     for field in table:
@@ -147,7 +147,7 @@ def _rows(table: Iterable[Field], with_stage: bool) -> Iterator[str]:
 
 
 def _chapter(title: str, tables: Tables, with_stage: bool) -> Iterator[str]:
-    """Yield the parts of the page about one structure."""
+    """Yield the parts of the reference page that describe one structure."""
     yield f"## {title}\n"
     for name, table in tables.items():
         yield f"### {name.capitalize()}\n"
@@ -155,7 +155,7 @@ def _chapter(title: str, tables: Tables, with_stage: bool) -> Iterator[str]:
 
 
 def page() -> str:
-    """Return the page in Markdown."""
+    """Return the reference page of fields (``docs/fields.md``) in Markdown."""
     parts = [INTRODUCTION, *_chapter("MjModel", MODEL_TABLES, False), *_chapter("MjData", DATA_TABLES, True)]
     return "\n".join(parts)
 

@@ -23,7 +23,7 @@ Tables = dict[str, tuple[Field, ...]]
 
 
 def _tables_of(*modules: ModuleType) -> Tables:
-    """Return the tables of modules of fields, by name, in the order of their definitions."""
+    """Return the tables of fields in modules, by name, in the order of definition."""
     members = [item for module in modules for item in vars(module).items()]
     return {name: value for name, value in members if name.isupper() and isinstance(value, tuple)}
 
@@ -32,7 +32,7 @@ _EARLY = _tables_of(options, bodies, assets, relations)
 _LATER = _tables_of(later, own)
 MODEL_TABLES = _EARLY | _LATER
 DATA_TABLES = _tables_of(data, arena)
-"""The public tables of the model and of the data."""
+"""Public tables of the data; `MODEL_TABLES` are those of the model."""
 
 MODEL = Struct("Model", [*chain(*_EARLY.values()), *DERIVED, *chain(*_LATER.values())], readonly=True)
 DATA = Struct("Data", [*chain(*DATA_TABLES.values()), *WORK], readonly=False)
@@ -48,12 +48,12 @@ LIMITED: tuple[str, ...] = ("ncon", "nefc", "nnzJ")
 """Capacities whose use the user may limit (``<size memory>``)."""
 
 COUNT_BYTES = 8 * len(LIMITED)
-"""Bytes of the counts of the limited capacities, which are always allocated."""
+"""Number of bytes, always allocated, of the counts of the limited capacities."""
 
 
 @cache
 def bytes_of_one(capacity: str) -> int:
-    """Return the bytes of one contact, constraint row or Jacobian element in the arena, in double precision."""
+    """Return the size of one element of `capacity` (contact, row, ...) in the arena, bytes, in double precision."""
     fields = fields_of(DATA, frozenset(CAPACITIES), capacity)
     return sum(field.numpy_dtype.itemsize * prod(int(n) for n in field.shape[1:]) for field in fields)
 

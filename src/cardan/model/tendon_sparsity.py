@@ -1,6 +1,6 @@
-"""Degrees of freedom on which the lengths of tendons and actuators depend.
+"""Sparsity of tendons and actuators: the degrees of freedom on which their lengths depend.
 
-As in `sparsity`, all functions take a finished model and return an integer table that depends only on its topology.
+As in `sparsity`, all functions take a finished model, and their results depend only on the model's topology.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Chains = Callable[[int], frozenset[int]]
 
 @once
 def _chains(m: MjModel) -> Chains:
-    """Return a function of a body that returns the dofs that move it."""
+    """Return a function that maps a body to the set of dofs that move the body."""
     last, parents = derived(m, "body_lastdof").tolist(), m.dof_parentid.tolist()
     return cache(lambda body: frozenset(dof_chain(parents, last[body])))
 
@@ -50,11 +50,11 @@ ROWS = Struct(
 )
 
 _CHANGES, _MOVES = 1, 2
-"""Flags for the effects of a dof on a tendon: it changes the length, or it moves both ends of a segment."""
+"""Flags for the effects of a dof on a tendon: it can change the length, or it moves both ends of a segment."""
 
 
 class TendonTables(NamedTuple):
-    """The tables of tendons, by their names in `ROWS`."""
+    """Tables of tendons; `ROWS` describes them."""
 
     adr: np.ndarray
     colind: np.ndarray
@@ -65,10 +65,10 @@ class TendonTables(NamedTuple):
 
 @once
 def tendon_rows(m: MjModel) -> TendonTables:
-    """Compute the tables of tendons.
+    """Compute the sparsity tables of a model's tendons.
 
     Raises:
-        ValueError: a path contains an object that does not exist.
+        ValueError: a tendon's path contains an object that does not exist.
     """
     found = StructMemory(ROWS, {})
     adr, stored_adr, entry = (np.zeros(n, np.int32) for n in (m.ntendon + 1, m.ntendon + 1, m.nwrap))
@@ -88,9 +88,9 @@ def tendon_rows(m: MjModel) -> TendonTables:
 
 @once
 def moment_rows(m: MjModel) -> list[Sequence[int]]:
-    """Return the dofs on which each actuator can act.
+    """Return, for each actuator, the dofs on which the actuator can act.
 
-    For a body transmission, all dofs are returned, because any body may touch the body.
+    A body transmission can act on all dofs, because its body can touch any other body.
     """
     if not m.nu:
         return []
@@ -115,7 +115,7 @@ def moment_rows(m: MjModel) -> list[Sequence[int]]:
 
 @kernel
 def _wrap_body(m: Model, wrap: int) -> int:
-    """Return the body of a site or geom on a path; -1 for a pulley or a joint, -2 for an object that does not exist."""
+    """Return the body of a site or geom on a path; -1 for a pulley or joint; -2 if the object does not exist."""
     kind, target = m.wrap_type[wrap], m.wrap_objid[wrap]
     if kind in (WRAP_PULLEY, WRAP_JOINT):
         return -1
@@ -135,7 +135,7 @@ def _mark(t: Any, dof: int, what: int) -> None:
 
 @kernel
 def _mark_joints(m: Model, t: Any, start: int, end: int) -> bool:
-    """Mark the dofs of a fixed tendon's joints; return whether these joints exist."""
+    """Mark the dofs of a fixed tendon's joints; return whether all these joints exist."""
     for wrap in range(start, end):
         joint = m.wrap_objid[wrap]
         if joint < 0 or joint >= m.njnt or m.jnt_dofadr[joint] < 0 or m.jnt_dofadr[joint] >= m.nv:
@@ -146,10 +146,10 @@ def _mark_joints(m: Model, t: Any, start: int, end: int) -> bool:
 
 @kernel
 def _mark_segments(m: Model, t: Any, start: int, end: int) -> bool:
-    """Mark the dofs that move the objects of a path; return whether these objects exist.
+    """Mark the dofs that move the objects of a path; return whether all these objects exist.
 
-    The dofs that move one end of a segment are in the chain of one of the two bodies. A dof has a larger id than its
-    ancestors.
+    Dofs that move only one end of a segment are in the chain of only one of the two bodies. The chains are followed
+    from the larger id on, because a dof has a larger id than its ancestors.
     """
     for wrap in range(start, end):
         a = _wrap_body(m, wrap)
@@ -174,7 +174,7 @@ def _mark_segments(m: Model, t: Any, start: int, end: int) -> bool:
 
 @kernel
 def _find_entries(m: Model, t: Any, tendon: int, start: int, end: int) -> None:
-    """Store the position in a fixed tendon's row of the dof of each joint."""
+    """Store, for each joint of a fixed tendon, the position of the joint's dof in the tendon's row."""
     first = t.adr[tendon]
     for wrap in range(start, end):
         dof = m.jnt_dofadr[m.wrap_objid[wrap]]
@@ -186,9 +186,9 @@ def _find_entries(m: Model, t: Any, tendon: int, start: int, end: int) -> None:
 
 @native_over("Model", "TendonRows")
 def find_tendon_rows(m: Model, t: Any, fill: int, _unused: int) -> int:
-    """Find the addresses of the tendons' rows or, if `fill` is set, the contents of the rows.
+    """Find the addresses of all tendons' rows. If `fill` is set, also write the contents of the rows.
 
-    Return 0, or 1 + the id of a tendon with an object that does not exist.
+    Return 0, or 1 + the id of a tendon whose path is invalid or contains an object that does not exist.
     """
     total = stored = 0
     for tendon in range(m.ntendon):

@@ -1,7 +1,7 @@
-"""Tables derived from the shape of the kinematic tree: chains of dofs, patterns of matrices, links of box trees.
+"""Tables derived from the kinematic tree: chains of dofs, sparsity patterns of matrices, links of box trees.
 
-Rows of the patterns have ascending columns, except those of `qM`: the dof itself, then its ancestors towards the root.
-Bodies are numbered depth first, so that a subtree has consecutive ids.
+Rows of the patterns have ascending columns. Only a row of `qM` begins with the dof itself, followed by its ancestors
+towards the root. Bodies are numbered depth first, so that a subtree has consecutive ids.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _WRONG = {
 
 
 def attach_tree_tables(m: MjModel) -> None:
-    """Compute the tables of a model whose arrays are filled, and attach them.
+    """Compute the tables of the kinematic tree, and attach them to the model. The model's arrays must be filled.
 
     Raises:
         ValueError: the arrays are inconsistent; the message describes the first error.
@@ -68,7 +68,7 @@ def attach_tree_tables(m: MjModel) -> None:
 
 
 def _bad_parent(m: MjModel, what: tuple[str, int, int]) -> str:
-    """Describe the first wrong parent; `what` is (field, first index with a parent, least valid parent)."""
+    """Return a message on the first wrong parent; `what` is (field, first index with a parent, least valid parent)."""
     name, first, least = what
     parents = m._memory.arrays[name][first:]
     i = int(np.argmax((parents >= np.arange(first, first + len(parents))) | (parents < least)))
@@ -77,9 +77,9 @@ def _bad_parent(m: MjModel, what: tuple[str, int, int]) -> str:
 
 @native_over("Model", "Topology")
 def find_topology(m: Model, t: Any, _unused: int, _neither: int) -> int:
-    """Fill all tables of `t`; return a nonzero code if the model's arrays are inconsistent.
+    """Fill all tables of `t`. Return 0, or a code (`_PARENTS`, `_WRONG`) if the model's arrays are inconsistent.
 
-    The integers `_unused` and `_neither` are required by `native_over`.
+    The unused integers are required by `native_over`.
     """
     for body in range(1, m.nbody):
         if not 0 <= m.body_parentid[body] < body:
@@ -101,7 +101,7 @@ def find_topology(m: Model, t: Any, _unused: int, _neither: int) -> int:
 
 @kernel
 def _number_bodies(m: Model, t: Any) -> bool:
-    """Find the last dof of each body's chain, subtree sizes and first dofs; return whether dofs are consecutive."""
+    """Find each body's last dof in its chain, first dof and subtree size; return whether dofs are consecutive."""
     t.body_firstdof[0] = 0
     for body in range(m.nbody):
         number, first = m.body_dofnum[body], t.body_firstdof[body]
@@ -118,7 +118,7 @@ def _number_bodies(m: Model, t: Any) -> bool:
 
 @kernel
 def _inertia_pattern(m: Model, t: Any) -> bool:
-    """Find the rows of `qM`; return whether the model's sizes fit the rows of `qM` and `qDeriv`."""
+    """Find the rows of `qM`. Return whether `dof_Madr`, `nM` and `nD` fit the tree of dofs."""
     total = pairs = 0
     for dof in range(m.nv):
         parent = m.dof_parentid[dof]
@@ -139,7 +139,7 @@ def _inertia_pattern(m: Model, t: Any) -> bool:
 
 @kernel
 def _derivative_pattern(m: Model, t: Any) -> None:
-    """Find the rows of `qDeriv`: each dof with its ancestors and descendants. Map the entries of `qM` to them."""
+    """Find the rows of `qDeriv`: each dof with its ancestors and descendants. Map the entries of `qM` to `qDeriv`."""
     for dof in range(m.nv):
         t.dof_below[dof] = 1
     for dof in range(m.nv - 1, -1, -1):
@@ -165,7 +165,7 @@ def _derivative_pattern(m: Model, t: Any) -> None:
 
 @kernel
 def _body_pattern(m: Model, t: Any) -> bool:
-    """Find the dofs above and below each body in the tree; return whether there is room for them."""
+    """Find each body's row of dofs: those above it, its own, and those below it. Return whether `nB` fits."""
     at = 0
     for body in range(m.nbody):
         t.B_rowadr[body] = at
@@ -186,16 +186,16 @@ def _body_pattern(m: Model, t: Any) -> bool:
 
 @kernel
 def _link_tree(m: Model, following: Any, base: int, start: int, number: int, first: int, count: int) -> bool:
-    """Fill one tree's part of the table, from the last node to the first; return whether the tree is valid.
+    """Fill one tree's part of `following`, from the last node to the first; return whether the tree is valid.
 
     Args:
         m: model.
-        following: for each node from `base` on, the first node after its subtree; written.
-        base: the first node of the table.
+        following: output, the first node after each node's subtree; all nodes are counted from `base`.
+        base: first node of the table.
         start: first node of the tree, counted from `base`.
         number: number of nodes of the tree.
-        first: first id that leaves may contain.
-        count: number of ids that leaves may contain.
+        first: smallest valid id in a leaf.
+        count: number of valid ids.
     """
     end = start + number
     if not 0 <= start < end <= len(following):
@@ -216,7 +216,7 @@ def _link_tree(m: Model, following: Any, base: int, start: int, number: int, fir
 
 @kernel
 def _link_body_trees(m: Model, t: Any) -> None:
-    """Fill `bvh_next` and `geom_in_tree`."""
+    """Fill `bvh_next` and `geom_in_tree` for the box trees of all bodies."""
     for node in range(len(t.bvh_next)):
         t.bvh_next[node] = -1
     for geom in range(len(t.geom_in_tree)):
@@ -233,7 +233,7 @@ def _link_body_trees(m: Model, t: Any) -> None:
 
 @kernel
 def _link_flex_trees(m: Model, t: Any) -> None:
-    """Fill `flex_bvh_next`, counted from the first dynamic node."""
+    """Fill `flex_bvh_next` for the box trees of all flexes; nodes are counted from the first dynamic node."""
     for node in range(len(t.flex_bvh_next)):
         t.flex_bvh_next[node] = -1
     for flex in range(m.nflex):

@@ -1,7 +1,7 @@
-"""Live arrays over memory of a GPU; the first dimension is that of the worlds in every memory layout.
+"""Live arrays over memory of a GPU. In every memory layout, the first dimension is the world.
 
-A `DeviceArray` does not compute. Other libraries (torch, JAX, CuPy) use it without a copy (`__dlpack__`,
-`__cuda_array_interface__`); it has views and NumPy copies (``np.asarray``), and values can be assigned.
+A `DeviceArray` has no arithmetic. It has views and NumPy copies (``np.asarray``), and values can be assigned. Other
+libraries (torch, JAX, CuPy) use it without a copy (`__dlpack__`, `__cuda_array_interface__`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from cardan.batch.gpu.transfers import Transfers
 # capsules of the protocol by which other libraries take arrays without a copy (dmlc.github.io/dlpack)
 
 CUDA = 2
-"""DLPack's number of CUDA devices."""
+"""Code of CUDA devices in DLPack."""
 _FLOAT, _INT, _UINT = 2, 0, 1
 _KINDS = {"f": _FLOAT, "i": _INT, "u": _UINT}
 _READ_ONLY = 1
@@ -82,14 +82,14 @@ _NAMES = (b"dltensor", b"dltensor_versioned")
 
 @ctypes.PYFUNCTYPE(None, ctypes.c_void_p)
 def _drop(capsule: int) -> None:
-    """Destructor of capsules: free the content, unless a consumer took it."""
+    """Destructor of capsules: release the array, unless a consumer took it over."""
     for name in _NAMES:
         if _api.PyCapsule_IsValid(capsule, name):
             _give_back(_api.PyCapsule_GetPointer(capsule, name))
 
 
 def capsule(array: Any, device: tuple[int, int], versioned: bool) -> Any:
-    """Make a DLPack capsule over a `DeviceArray`, which it keeps alive; `device` is DLPack's (type, number).
+    """Make a DLPack capsule that keeps a `DeviceArray` alive; `device` is DLPack's (type, number).
 
     Set `versioned` if the consumer supports version 1 of the protocol, which can mark arrays as read-only.
     """
@@ -111,9 +111,9 @@ def capsule(array: Any, device: tuple[int, int], versioned: bool) -> Any:
 
 
 class DeviceArray:
-    """A view of memory on a GPU, from the address of its first element, with strides in bytes; `keep` owns the memory.
+    """View of memory on a GPU: `address` is that of the first element, `strides` are in bytes, `keep` owns the memory.
 
-    `flags` has one of NumPy's flags, `writeable`.
+    `flags` has one attribute, `writeable`, as in NumPy.
     """
 
     def __init__(
@@ -161,14 +161,14 @@ class DeviceArray:
         return DeviceArray(self.transfers, address, shape, strides, kind, self._keep, self.flags.writeable)
 
     def view(self, dtype: Any = None) -> DeviceArray:
-        """Return another array over the same memory; a smaller `dtype` shows the first bytes of each element."""
+        """Return another array over this memory. With a smaller `dtype`, it shows the first bytes of each element."""
         return self._over(self.address, self.shape, self.strides, dtype)
 
     def reshape(self, *shape: Any) -> DeviceArray:
-        """Return a view of another shape: the last dimension split, or dimensions of one element added or dropped.
+        """Return a view of another shape: dimensions may be split, and dimensions of size 1 added or dropped.
 
         Raises:
-            ValueError: that would need a copy.
+            ValueError: the shape would need a copy.
         """
         wanted = tuple(shape[0]) if len(shape) == 1 and isinstance(shape[0], tuple | list) else shape
         strides = _reshaped(self.shape, self.strides, wanted)
@@ -177,7 +177,7 @@ class DeviceArray:
         return self._over(self.address, wanted, strides)
 
     def __getitem__(self, key: Any) -> DeviceArray:
-        """Return a view; for a list of worlds or a mask of them, a copy on the GPU."""
+        """Return a view. If the key is a list or mask of worlds, return a copy on the GPU."""
         parts, rows = self._parts(key)
         if rows is None:
             return parts
@@ -223,7 +223,7 @@ class DeviceArray:
     # values ----------------------------------------------------------------------
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        """Set elements from numbers, arrays on this machine, or arrays of the same type on the GPU.
+        """Set elements from numbers, arrays in host memory, or arrays on the GPU with the same element type.
 
         Raises:
             ValueError: the array is read-only, or shapes or types don't fit.
@@ -245,7 +245,7 @@ class DeviceArray:
             target._take(source.broadcast(shape), target_rows=rows)
 
     def _uploaded(self, values: np.ndarray, shape: tuple[int, ...]) -> DeviceArray | int:
-        """Upload values to a staging array on the GPU; return the bits of a single number instead."""
+        """Upload values to a staging array on the GPU and return it. For a single number, return only its bits."""
         try:
             np.broadcast_to(values, shape)
         except ValueError:
@@ -262,7 +262,7 @@ class DeviceArray:
         )
 
     def broadcast(self, shape: tuple[int, ...]) -> DeviceArray:
-        """Return a view that repeats the array to a shape.
+        """Return a view in which the array is repeated to a shape.
 
         Raises:
             ValueError: the shape does not fit.
@@ -281,7 +281,7 @@ class DeviceArray:
     def _take(
         self, source: DeviceArray, target_rows: np.ndarray | None = None, source_rows: np.ndarray | None = None
     ) -> None:
-        """Copy elements from an array on the same GPU; rows may be selected in the source or in the target."""
+        """Copy elements from an array on this GPU; rows may be selected either in the source or in the target."""
         shape, strides = self._rowwise()
         if target_rows is not None:
             shape = (len(target_rows), *shape[1:])
@@ -291,7 +291,7 @@ class DeviceArray:
         transfers.move(shape, self.dtype.itemsize, target, origin, *ids)
 
     def _fill(self, bits: int, rows: np.ndarray | None) -> None:
-        """Set all elements, of some rows or of all, to a number given by its bits."""
+        """Set all elements of some rows (None: of all rows) to a number, given by its bits."""
         shape, strides = self._rowwise()
         if rows is not None:
             shape = (len(rows), *shape[1:])
@@ -299,7 +299,7 @@ class DeviceArray:
         self.transfers.move(shape, self.dtype.itemsize, target, bits, self.transfers.rows(rows))
 
     def numpy(self) -> np.ndarray:
-        """Copy the array to this machine, after the GPU has finished all work started before."""
+        """Wait until the GPU has finished all previous work, then return a NumPy copy of the array."""
         shape, strides = self._rowwise()
         if not self.size:
             return np.zeros(self.shape, self.dtype)
@@ -318,7 +318,7 @@ class DeviceArray:
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
-        """The array in version 3 of the protocol of CuPy, Numba and torch."""
+        """Description of the array by version 3 of the protocol of CuPy, Numba and torch."""
         return {
             "shape": self.shape,
             "typestr": self.dtype.str,
@@ -339,7 +339,7 @@ class DeviceArray:
         dl_device: tuple[int, int] | None = None,
         copy: bool | None = None,
     ) -> Any:
-        """Return a capsule of the DLPack protocol over the array itself, after all work on its stream.
+        """Wait for all work on the array's stream, then return a DLPack capsule over the array (not over a copy).
 
         Raises:
             BufferError: the consumer asks for a copy or another device.
@@ -353,7 +353,7 @@ class DeviceArray:
 
 
 def c_strides(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
-    """Return the strides of an array in C order."""
+    """Return the strides, in bytes, of an array in C order."""
     strides, step = [], itemsize
     for n in reversed(shape):
         strides.append(step)
@@ -362,7 +362,7 @@ def c_strides(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
 
 
 def _reshaped(shape: tuple[int, ...], strides: tuple[int, ...], wanted: tuple[int, ...]) -> tuple[int, ...] | None:
-    """Return strides of the same memory in another shape, or None if there are none."""
+    """Return strides with which an array's memory has the shape `wanted`, or None if that would need a copy."""
     if int(np.prod(shape)) != int(np.prod(wanted)):
         return None
     if 0 in wanted:
@@ -385,7 +385,7 @@ def _reshaped(shape: tuple[int, ...], strides: tuple[int, ...], wanted: tuple[in
 
 
 def on_gpu(transfers: Transfers, value: Any) -> DeviceArray | None:
-    """Return an array on the GPU, of this package or of another library, as a DeviceArray; else None.
+    """Return `value` as a DeviceArray if it is an array on the GPU, of this package or another library; else None.
 
     Raises:
         ValueError: the array is on another GPU.

@@ -1,6 +1,6 @@
-"""Worlds on one GPU: memory, launches of programs, and requests of stages, which are handled between launches.
+"""Back end with worlds on one GPU: memory, launches of programs, and requests of stages, handled between launches.
 
-Fields are `DeviceArray`, live over the GPU's memory.
+Fields are of the class `DeviceArray`: live arrays over the GPU's memory.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ WORDS = {
 
 
 class GpuBackEnd(BackEnd):
-    """Worlds of a batch on one GPU, with a copy of the model; arguments and errors are those of `Batch`."""
+    """Worlds of a batch on one GPU, with a copy of the model; arguments and errors are as in `Batch`."""
 
     models: GpuModels
     memories: GpuMemories
@@ -135,12 +135,12 @@ class GpuBackEnd(BackEnd):
         return DeviceArray.new(self.transfers, shape, dtype)
 
     def on_host(self, ids: Any) -> Any:
-        """Return ids of worlds or a mask, which may be on the GPU, for NumPy."""
+        """Return ids or a mask of worlds in a form that NumPy can read; arrays on the GPU are copied."""
         shown = on_gpu(self.transfers, ids)
         return ids if shown is None else shown.numpy()
 
     def live(self, i: int) -> MjData:
-        """Copy the data of a world, in double precision."""
+        """Return a copy of a world's data, in double precision."""
         d = MjData(self.models.exported(i))
         self.memories.copy_world(i, d)
         return d
@@ -150,7 +150,7 @@ class GpuBackEnd(BackEnd):
     # programs ------------------------------------------------------------------------
 
     def _gpu_program(self, stages: Stages) -> GpuProgram:
-        """Return the program of some stages; make a new one if functions were added that stages call by number."""
+        """Return the program of some stages. If functions that stages call by number were added, make a new program."""
         key = (*stages, len(internals.numbered(self.models.base)))
         if key not in self.gpu_programs:
             with _PREPARING.lock:
@@ -176,7 +176,7 @@ class GpuBackEnd(BackEnd):
         return self._gpu_program(self._resolved[key])
 
     def run(self, programs: Programs, worlds: np.ndarray, n: int = 1, lent: Mapping[str, np.ndarray] = NOTHING) -> None:
-        """Run programs `n` times in worlds; only `ask` uses arrays of the caller, so `lent` is empty."""
+        """Run programs `n` times in worlds (see `BackEnd.run`). `lent` is not used: it is always empty on GPUs."""
         for k, program in enumerate(programs[0]):
             which = worlds if programs[1] is None else worlds[programs[1][worlds] == k]
             if program is not None and len(which):
@@ -221,14 +221,14 @@ class GpuBackEnd(BackEnd):
             memories.publish()
 
     def set_models(self, models: MjModel | Sequence[MjModel] | None) -> None:
-        """Run each world on a model of the caller: the GPU gets copies of the models as they are now."""
+        """Run the worlds on copies of the caller's models on the GPU, made now (see `BackEnd.set_models`)."""
         super().set_models(models)
         self._resolved.clear()
 
     # requests of stages --------------------------------------------------------------
 
     def _answer(self, program: GpuProgram, status: int, worlds: np.ndarray, rows: np.ndarray) -> None:
-        """Handle the request of worlds that stopped with a status (see `GpuProgram.run`)."""
+        """Handle the request of the worlds that stopped with `status` (see `GpuProgram.run`)."""
         if 0 < status <= len(CAPACITIES):
             need = int(self.memories.view("work.need")[worlds].numpy().max())
             try:
@@ -263,7 +263,7 @@ class GpuBackEnd(BackEnd):
         self.memories.view("work.warned")[worlds] = warned
 
     def _reset_diverged(self, worlds: np.ndarray) -> None:
-        """Diagnose and reset worlds that diverged, and compute the forward dynamics where a stage needs it."""
+        """Diagnose and reset worlds that diverged. After a bad acceleration, also compute the forward dynamics."""
         names = ("work.bad_kind", "work.bad_index", "warning.number", "work.warned")
         kinds, index, number, warned = (self.memories.view(name)[worlds].numpy() for name in names)
         for k, (i, kind, at) in enumerate(zip(worlds.tolist(), kinds.tolist(), index.tolist(), strict=True)):
@@ -316,7 +316,7 @@ class GpuBackEnd(BackEnd):
         return found
 
     def _stepped(self, worlds: np.ndarray, failed: dict[int, str]) -> np.ndarray:
-        """Step worlds and return a mask of the successful ones (k,); add the errors of others to `failed`."""
+        """Step worlds. Return a mask (k,) of the successful worlds, and add the errors of all others to `failed`."""
         try:
             self.call("step", worlds, [("mj_step", 1)])
         except SimulationError:
@@ -326,7 +326,7 @@ class GpuBackEnd(BackEnd):
         return np.ones(len(worlds), bool)
 
     def _troubles(self, worlds: np.ndarray) -> np.ndarray:
-        """Numbers of warnings and of automatic resets of each world (k, 2)."""
+        """Return the numbers of warnings and of automatic resets of each world, (k, 2)."""
         self._warned = False
         counted = self.memories.view("warning.number")[worlds].numpy().sum(axis=1)
         return np.stack([counted, self.memories.view("work.auto_resets")[worlds].numpy()], axis=1)
@@ -335,16 +335,16 @@ class GpuBackEnd(BackEnd):
 
     @property
     def stream(self) -> int:
-        """Handle of the CUDA stream of all work."""
+        """Handle of the CUDA stream on which all work is done."""
         return int(self.gpu.stream)
 
     def wait_for(self, stream: int) -> None:
-        """Let later calls wait for work that was started on another stream."""
+        """Make later calls wait for work that was started on another stream."""
         self.gpu.wait_for(stream)
 
     @property
     def memory_per_world(self) -> int:
-        """Bytes of the data of a world."""
+        """Size of a world's data in bytes."""
         return self.memories.nbytes() // self.memories.worlds
 
     def close(self) -> None:

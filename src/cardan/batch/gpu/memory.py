@@ -1,4 +1,4 @@
-"""The data of all worlds on a GPU: interleaved fields in blocks, one slot table, capacities that grow for all."""
+"""Memory for the data of all worlds on a GPU: blocks of interleaved fields, one slot table, and shared capacities."""
 
 from __future__ import annotations
 
@@ -19,29 +19,29 @@ from cardan.model.mjmodel import MjModel
 from cardan.model.tables import CAPACITIES, DATA
 
 STATISTICS = {"nstatistic": int(mjNSOLVER)}
-"""Size of the solver's statistics: one island. MjData has room for twenty, which would take 160 kB for each world."""
+"""Capacity of the solver's statistics: one island. MjData has room for twenty, which is 160 kB for each world."""
 
 BLOCKS = (128, 64, 32)
-"""Possible numbers of threads in a block, one for each world: whole warps of 32."""
+"""Possible numbers of threads in a block: whole warps of 32 threads. Each thread simulates one world."""
 BUSY = 2
-"""Smallest number of blocks for each multiprocessor; larger blocks are used only if there are still that many."""
+"""Smallest number of blocks for each multiprocessor with which blocks of more than the least size are used."""
 
 
 def block_size(count: int, multiprocessors: int) -> int:
-    """Return the number of threads in a block: small blocks for few worlds, so that all multiprocessors have work."""
+    """Return the number of threads in a block. For few worlds, blocks are small, so that no multiprocessor is idle."""
     large = [size for size in BLOCKS if count >= BUSY * multiprocessors * size]
     return large[0] if large else BLOCKS[-1]
 
 
 PLUGIN_MEMORY = ("work.plugin_number", "work.plugin_index", "work.plugin_start")
-"""Data of plugin instances that compiled functions use."""
+"""Fields with the data of plugin instances that compiled functions use."""
 
 
 class GpuMemories:
-    """Memory of the data of many worlds on a GPU, with the sizes and precision of a model.
+    """Memory for the data of `count` worlds on a GPU, with the sizes and precision of a model.
 
-    The number of worlds is rounded up to a multiple of the threads in a block (0: chosen by `block_size`). Neither this
-    number nor the first capacities of the arenas change results.
+    A block has `threads` threads (0: chosen by `block_size`). The number of worlds is rounded up to whole blocks.
+    Results depend neither on the number of threads nor on the initial `capacities` of the arenas.
 
     Raises:
         GpuMemoryError: the GPU has no room for all worlds; the message states how many would fit.
@@ -79,13 +79,13 @@ class GpuMemories:
         self.publish()
 
     def nbytes(self) -> int:
-        """Return the number of bytes that all worlds need, even if they don't fit into memory."""
+        """Return the number of bytes that the data of all worlds needs, even if the GPU has less memory."""
         growable = frozenset(CAPACITIES)
         homes = (None, *CAPACITIES)
         return sum(lane_layout(self.struct, growable, home, self.sizes, self.worlds).nbytes for home in homes)
 
     def _emptied(self) -> tuple[int, int]:
-        """Free all memory of this object; return the free and the total bytes of the GPU."""
+        """Free all memory of this object. Return the numbers of free and of all bytes of the GPU."""
         for _, memory in self._places.values():
             memory.free()
         for array in self._private.values():
@@ -112,7 +112,7 @@ class GpuMemories:
         self._slots[slots] = rows
 
     def view(self, name: str) -> DeviceArray:
-        """Return a live array (nworld, ...) over a field. If it is in the arena, it is live until the arena grows."""
+        """Return a live array (nworld, ...) over a field. If the field is in the arena, it is live until that grows."""
         if name in self._private:
             return self._private[name].view()
         layout, memory = self._places[self._homes[name]]
@@ -132,11 +132,11 @@ class GpuMemories:
         return self.view(name).view(np.int32)  # the lower halves of 64-bit integers (little-endian)
 
     def offset(self, name: str) -> int:
-        """Return the index of an array of real numbers of fixed size in `work.buffer`."""
+        """Return the index of the first element of a fixed-size array of real numbers in a world's `work.buffer`."""
         return self._places[None][0].places[name][2] // self.dtype.itemsize // self.worlds
 
     def attach(self, name: str, shape: tuple[int, ...]) -> DeviceArray:
-        """Allocate a private field with a shape (of one world), filled with 0; return the array (nworld, ...)."""
+        """Allocate a private field, filled with 0, with `shape` in each world; return the array (nworld, ...)."""
         dtype = self.struct.by_name[name].numpy_dtype
         memory = self.gpu.allocate(int(np.prod(shape)) * self.worlds * dtype.itemsize)
         array = self._array(memory, 0, shape, dtype)
@@ -169,7 +169,7 @@ class GpuMemories:
         """Enlarge a capacity of all worlds to at least `need`, as `MjData.grow` does, and keep the contents.
 
         Raises:
-            GpuMemoryError: the GPU has no room; nothing has changed.
+            GpuMemoryError: the GPU has too little memory; nothing was changed.
         """
         now = self.sizes[capacity]
         old, slots = self._places[capacity], self._slots.copy()
@@ -190,7 +190,7 @@ class GpuMemories:
         self.publish()
 
     def copy_world(self, world: int, d: MjData) -> None:
-        """Copy the data of a world to `d`, in double precision; `d` keeps the objects of its plugin instances."""
+        """Copy a world's data to `d`, which is in double precision and keeps its own objects of plugin instances."""
         into = internals.memory(d)
         for capacity in into.growable:
             if capacity != "nstatistic" and into.sizes[capacity] < self.sizes[capacity]:
@@ -206,7 +206,7 @@ class GpuMemories:
                 array[tuple(slice(0, n) for n in values.shape)] = values
 
     def _columns(self, world: int, names: list[str]) -> dict[str, np.ndarray]:
-        """Return the values of fields of a world: gathered on the GPU, then copied in one transfer."""
+        """Gather fields of a world on the GPU, copy them to the host in one transfer, and return them by name."""
         views = {name: self.view(name)[world] for name in names}
         offsets, at = {}, 0
         for name, view in views.items():

@@ -1,7 +1,7 @@
-"""The models of the worlds on a GPU: one slot table for all, or one for each world once fields differ between worlds.
+"""The models of the worlds on a GPU: one slot table for all worlds, or one for each world if fields are expanded.
 
-Kernels find a world's table through two words in memory: the address of the first table and the distance to the next.
-So captured launches stay valid when fields are expanded.
+Kernels find a world's table through two words in memory: the address of the first table, and the distance from one
+table to the next. So captured launches stay valid when fields are expanded.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from cardan.model.tables import MODEL
 
 @dataclass(frozen=True, slots=True)
 class Uploaded:
-    """Record of a model on the GPU: its slot table, and the last uploaded values of its tables of functions."""
+    """Record of a model on the GPU: the model's slot table, and the last uploaded values of its function tables."""
 
     model: MjModel  # on this machine: while it is kept, no other model has its id
     slots: np.ndarray
@@ -48,13 +48,13 @@ class GpuModels(WorldModels):
 
     @property
     def address(self) -> int:
-        """Address of the two words by which kernels find slot tables; it never changes."""
+        """Address, constant for life, of the two words through which kernels find slot tables."""
         return self._control.address
 
     # the shared model ------------------------------------------------------------
 
     def publish(self) -> None:
-        """Upload the model if needed, and changes in its tables of functions."""
+        """Upload the shared model if it is not on the GPU yet, and any changes in its function tables."""
         fresh = id(self.base) not in self._uploaded
         slots = self._on_gpu(self.base)
         if fresh:
@@ -62,7 +62,7 @@ class GpuModels(WorldModels):
             self._control.write(np.array([self._shared.address, 0], np.int64))
 
     def _on_gpu(self, m: MjModel) -> np.ndarray:
-        """Return the slot table of a model on the GPU, after uploading the model or its changed tables of functions."""
+        """Upload a model, or changes in its function tables, to the GPU. Return the model's slot table there."""
         if id(m) not in self._uploaded:
             self._uploaded[id(m)] = self._upload(m)
         known = self._uploaded[id(m)]
@@ -78,7 +78,7 @@ class GpuModels(WorldModels):
         DeviceArray(self._transfers, address, values.shape, strides, values.dtype, None)[...] = values
 
     def _upload(self, m: MjModel) -> Uploaded:
-        """Copy the arrays of a model to the GPU."""
+        """Copy the arrays of a model to the GPU, and return a record of them."""
         gpu, memory = self._transfers.gpu, internals.memory(m)
         slots = memory.slots.copy()
         buffer = gpu.upload(memory.buffer)
@@ -97,7 +97,7 @@ class GpuModels(WorldModels):
     # fields that differ between worlds -------------------------------------------
 
     def _own_tables(self) -> DeviceArray:
-        """Return the slot tables of all worlds, one each; kernels use them from now on."""
+        """Return one slot table for each world. The first call makes the tables, which kernels use from then on."""
         if self._tables is None:
             shape = (self.count, len(MODEL.fields), WORDS)
             self._tables = DeviceArray.new(self._transfers, shape, np.int64)
@@ -120,7 +120,10 @@ class GpuModels(WorldModels):
         return values
 
     def model(self, i: int) -> MjModel:
-        """Return a world's model on this machine, in the form of the batch, with its current values."""
+        """Return a world's model in host memory, in the form of the batch.
+
+        The world's own values are included only if stages depend on them (see `WorldModels.flexible`).
+        """
         if self.given is not None:
             return self._running[i]
         if not self.flexible:
@@ -130,7 +133,7 @@ class GpuModels(WorldModels):
         return new
 
     def set(self, models: MjModel | Sequence[MjModel] | None) -> None:
-        """Use models of the caller (see `WorldModels.set`)."""
+        """Use the caller's models (see `WorldModels.set`)."""
         super().set(models)
         used = {id(m) for m in (self.base, *(self._running if models is not None else ()))}
         self._uploaded = {number: known for number, known in self._uploaded.items() if number in used}
@@ -143,7 +146,7 @@ class GpuModels(WorldModels):
         self.renew_given()
 
     def renew_given(self) -> None:
-        """Upload changes of the caller's models."""
+        """Upload the caller's models, or changes in their function tables, and set the worlds' slot tables."""
         tables = self._own_tables()
         known = {id(m): self._on_gpu(m) for m in {id(m): m for m in self._running}.values()}
         tables[...] = np.stack([known[id(m)] for m in self._running])

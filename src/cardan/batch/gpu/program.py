@@ -17,14 +17,14 @@ from cardan.jit.target.ptx import NOTHING, Code, ptx
 from cardan.model import internals
 
 AT, STATUS, LEFT = range(3)
-"""Rows of the progress array: current stage of each world, the status returned there, number of steps left."""
+"""Rows of the progress array, for each world: current stage, the status that it returned, repetitions left."""
 WORD = 8
 
 Answer = Callable[["GpuProgram", int, np.ndarray, np.ndarray], None]
 
 
 class GpuProgram:
-    """A list of stages that runs repeatedly in worlds on a GPU, with `stages_per_launch` (0: all) in one launch."""
+    """Program of stages that runs repeatedly in worlds on a GPU, `stages_per_launch` stages (0: all) in one launch."""
 
     def __init__(
         self,
@@ -57,8 +57,8 @@ class GpuProgram:
     def run(self, worlds: np.ndarray | None, repeat: int, answer: Answer) -> None:
         """Run all stages `repeat` times in worlds (None: all).
 
-        Worlds that stopped with the same status are passed to ``answer(program, status, ids, rows)``, with the progress
-        array (3, nworld). It calls `go_on` for worlds that continue.
+        For each status with which worlds stopped, ``answer(program, status, ids, rows)`` is called. Its arguments are
+        the ids of these worlds and the progress array `rows` (3, nworld). It calls `go_on` for worlds that continue.
         """
         if repeat < 1 or (worlds is not None and not len(worlds)):
             return
@@ -85,7 +85,7 @@ class GpuProgram:
                 self._graph.launch()
 
     def go_on(self, rows: np.ndarray, worlds: np.ndarray, after: bool) -> None:
-        """Let worlds continue at the stage where they stopped, or after it."""
+        """Let worlds continue at the stage where they stopped or, with `after`, at the following stage."""
         rows[STATUS, worlds] = 0
         if after:
             following = (rows[AT, worlds] + 1) % len(self.stages)
@@ -97,16 +97,16 @@ Functions = Sequence[Callable[..., Any]]
 
 
 def launch_name(stages: Functions) -> str:
-    """Return the name of a launch in messages and in the cache."""
+    """Return the name of a launch of some stages, for messages and for the cache."""
     first = entry_of(stages[0]).name
     return first if len(stages) == 1 else f"{first}.and_{len(stages) - 1}_more"
 
 
 def gpu_source(stages: Functions, form: Form, called: Functions) -> str:
-    """Return the PTX of a launch from the cache, or compile it; stages call the functions `called` by number, from 1.
+    """Return the PTX of a launch from the cache, or compile it. Stages call the functions `called` by number, from 1.
 
     Raises:
-        PtxError: a stage can't be compiled for GPUs, or there is no mathematical library for GPUs.
+        PtxError: a stage can't be compiled for GPUs, or the mathematical library for GPUs is missing.
     """
     entries, others = [entry_of(stage) for stage in stages], [entry_of(function) for function in called]
     keys = [fingerprint(entry, form) for entry in (*entries, *others)]
@@ -121,10 +121,10 @@ def gpu_source(stages: Functions, form: Form, called: Functions) -> str:
 
 
 def codes(entries: Sequence[Entry], form: Form, called: Sequence[Entry]) -> list[Code]:
-    """Return the linked modules of stages, and of the functions that stages call by number.
+    """Return the linked modules of stages, each with the modules of the functions that it may call by number.
 
-    Such functions may call others by the same numbers: signed-distance functions evaluate shapes in this way. Those
-    functions call no others.
+    A function called by number may itself call functions by number: signed-distance functions evaluate shapes in this
+    way. The functions at this second level must not call any functions by number.
 
     Args:
         entries: the stages.

@@ -1,6 +1,6 @@
-"""Worlds on several GPUs: each GPU has consecutive worlds in a back end of its own.
+"""Back end with worlds on several GPUs: each GPU has consecutive worlds, in its own `GpuBackEnd`.
 
-Fields are `SplitArray`.
+Fields are of the class `SplitArray`.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class SplitModels:
 
     @property
     def shared(self) -> bool:
-        """Whether one model was given for all worlds."""
+        """Whether the caller gave one model for all worlds."""
         return self.parts[0].shared
 
     @property
@@ -59,7 +59,7 @@ class SplitBackEnd:
 
     Raises:
         CudaError, GpuMemoryError: see `GpuBackEnd`.
-        ValueError: no GPU is named, or more GPUs than worlds; see also `GpuBackEnd`.
+        ValueError: `device` names no GPU, or more GPUs than there are worlds; see also `GpuBackEnd`.
     """
 
     def __init__(self, model: MjModel, count: int, device: Sequence[str], **options: Any) -> None:
@@ -81,7 +81,9 @@ class SplitBackEnd:
         self._crew = Crew(len(device), "cardan-gpu")
 
     def _each(self, name: str, worlds: np.ndarray, call: Callable[[GpuBackEnd, np.ndarray, slice], Any]) -> list[Any]:
-        """Call ``call(part, ids within the part, slice of worlds)`` for all parts at once; return the results.
+        """Call ``call(part, own, at)`` for all parts at once; return the results by part.
+
+        The worlds of the call on that GPU are ``worlds[at]``; `own` are their ids within the part.
 
         Raises:
             SimulationError: some worlds failed.
@@ -103,27 +105,27 @@ class SplitBackEnd:
         return results
 
     def part(self, i: int) -> tuple[GpuBackEnd, int]:
-        """Return the part that contains a world, and the world's index within it."""
+        """Return the back end (one GPU) that contains a world, and the world's index within it."""
         k = int(np.searchsorted(self._starts, i, side="right")) - 1
         return self.parts[k], i - int(self._starts[k])
 
     @property
     def status(self) -> np.ndarray:
-        """1 for worlds that failed in their last call (nworld,)."""
+        """Status of each world (nworld,): 1 if the world failed in its last call, else 0."""
         return np.concatenate([part.status for part in self.parts])
 
     # fields --------------------------------------------------------------------------
 
     def on_host(self, ids: Any) -> Any:
-        """Return ids of worlds, or a mask, as NumPy can use them."""
+        """Return ids or a mask of worlds in a form that NumPy can read."""
         return ids
 
     def taken(self, value: Any, shape: tuple[int, ...]) -> np.ndarray:
-        """Return numbers as a NumPy array, repeated to `shape`; each part later takes its rows."""
+        """Return numbers as a NumPy array, broadcast to `shape`. Later, each GPU gets the rows of its worlds."""
         return np.broadcast_to(np.asarray(value), shape)
 
     def bind(self, name: str) -> SplitArray:
-        """Live array (nworld, ...) over a field of the data."""
+        """Return a live array (nworld, ...) over a field of the data."""
         return SplitArray([part.bind(name) for part in self.parts])
 
     def dtype_of(self, name: str) -> np.dtype:
@@ -135,7 +137,7 @@ class SplitBackEnd:
         return np.concatenate([part.numbers(name) for part in self.parts])
 
     def get_state(self, names: Sequence[str], worlds: np.ndarray) -> SplitArray:
-        """Copy fields of the state of worlds, (k, size), on the GPUs."""
+        """Return a copy, on the GPUs, of fields of the state of worlds, (k, size)."""
         return SplitArray(self._each("get_state", worlds, lambda part, own, _: part.get_state(names, own)))
 
     def set_state(self, rows: np.ndarray, names: Sequence[str], worlds: np.ndarray) -> None:
@@ -157,7 +159,7 @@ class SplitBackEnd:
         self._each("reset", worlds, lambda part, own, at: part.reset(own, keys[at], lists))
 
     def ask(self, stage: Any, worlds: np.ndarray, arrays: Mapping[str, np.ndarray]) -> None:
-        """Run a stage on rows of arrays (see `BackEnd.ask`)."""
+        """Run a stage on all GPUs, on each with the rows of its worlds (see `BackEnd.ask`)."""
 
         def ask(part: GpuBackEnd, own: np.ndarray, at: slice) -> None:
             part.ask(stage, own, {name: array[at] for name, array in arrays.items()})
@@ -178,14 +180,14 @@ class SplitBackEnd:
         }
 
     def set_const(self, worlds: np.ndarray) -> None:
-        """Run `mj_setConst` in worlds; a field that needs per-world values in one part gets them in all parts."""
+        """Run `mj_setConst` in worlds. A field that gets per-world values on one GPU gets them on all GPUs."""
         self._each("set_const", worlds, lambda part, own, _: part.set_const(own))
         for name in sorted({name for part in self.parts for name in part.models.values}):
             for part in self.parts:
                 part.models.own(name)
 
     def set_models(self, models: MjModel | Sequence[MjModel] | None) -> None:
-        """Run each world on a model of the caller."""
+        """Run the worlds on the caller's models (see `Batch.set_models`)."""
         several = None if models is None or isinstance(models, MjModel) else list(models)
         if several is not None and len(several) != self.models.count:
             raise ValueError(
@@ -202,10 +204,10 @@ class SplitBackEnd:
 
 
 class SplitArray:
-    """Array over worlds on several GPUs: the rows of the GPUs' arrays, one after the other.
+    """Array (nworld, ...) over worlds on several GPUs: the rows of each GPU's array, one GPU after the other.
 
-    ``np.asarray`` copies the whole array. Numbers and NumPy arrays may be assigned to any rows. Other libraries use the
-    arrays of the single GPUs, the attribute `parts`.
+    ``np.asarray`` copies the whole array. Numbers and NumPy arrays may be assigned to any rows. The attribute `parts`
+    contains the arrays of the single GPUs, which other libraries can use.
     """
 
     def __init__(self, parts: Sequence[Any]) -> None:
@@ -215,7 +217,7 @@ class SplitArray:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Shape; the first dimension is the number of all worlds."""
+        """Shape; the first number is the number of worlds on all GPUs."""
         return (int(self._starts[-1]), *self.parts[0].shape[1:])
 
     @property
@@ -235,7 +237,7 @@ class SplitArray:
         return f"SplitArray{self.shape} of {self.dtype} in {len(self.parts)} parts"
 
     def numpy(self) -> np.ndarray:
-        """Copy the array to this machine."""
+        """Return a NumPy copy of the array."""
         return np.concatenate([np.asarray(part) for part in self.parts])
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
@@ -265,7 +267,7 @@ class SplitArray:
         return self.numpy()[(worlds, *rest)]
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        """Set elements from numbers, arrays on this machine, or an array that is split in the same way.
+        """Set elements from numbers, arrays in host memory, or a `SplitArray` that is split in the same way.
 
         Raises:
             ValueError: the array is read-only, or shapes don't fit.

@@ -1,4 +1,4 @@
-"""Copies to, from and on a GPU between arrays of any strides: the driver copies blocks, a kernel all else."""
+"""Copies to, from and on a GPU: the driver copies contiguous memory, a kernel copies arrays with any strides."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NDIM = 3
 
 @cache
 def move_source(itemsize: int) -> str:
-    """Return the PTX of the copying kernel for elements of a size."""
+    """Return the PTX of the copying kernel for elements of `itemsize` bytes."""
     return ptx_of_text(move_text(itemsize))
 
 
@@ -47,7 +47,7 @@ class Transfers:
         return self._staging
 
     def rows(self, ids: np.ndarray | None) -> int:
-        """Upload a list of rows and return its address (0: all rows); the next call may overwrite it."""
+        """Upload a list of rows and return its address (0: all rows). The next call may overwrite the list."""
         if ids is None:
             return 0
         if self._lists is None or self._lists.nbytes < ids.nbytes:
@@ -70,9 +70,9 @@ class Transfers:
             shape: number of copied elements along each dimension.
             itemsize: bytes of an element.
             target: address, and bytes from one element to the next along each dimension.
-            source: the same for the source, or the bits of a number for all elements.
-            target_ids: address of a list of rows of the target; 0: the first ones.
-            source_ids: the same for the source.
+            source: address and strides of the source, as in `target`; or the bits of a number for all elements.
+            target_ids: address of the list of rows to write in the target; 0: the first rows.
+            source_ids: address of the list of rows to read in the source; 0: the first rows.
         """
         if 0 in shape:
             return
@@ -87,7 +87,10 @@ class Transfers:
 def _joined(
     shape: Sequence[int], target: Sequence[int], source: Sequence[int]
 ) -> tuple[list[int], list[int], list[int]]:
-    """Reduce a copy to three dimensions by merging dimensions after the first whose strides match."""
+    """Reduce a copy to `NDIM` dimensions. Except for the first, dimensions with matching strides are merged.
+
+    Return the number of elements, the target's strides and the source's strides along each dimension.
+    """
     counts, to, fro = [shape[0]], [target[0]], [source[0]]
     for n, t, s in zip(shape[1:], target[1:], source[1:], strict=True):
         if n == 1:
