@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 FLAT = 4e-7
 """Largest value of 1 - cos(angle between the normals) at which two triangles count as coplanar."""
 LEAST_AREA = 1e-6
-"""Twice the area of a small triangle, relative to the square of the hull's size. Small triangles start polygons last."""
+"""Twice the area, relative to the square of the hull's size, of the largest triangles that start polygons last."""
 FREE = -1
 
 POLYGONS = Struct(
@@ -186,7 +186,7 @@ def exact_corner(m: Model, row: int) -> Vec3:
 
 @kernel
 def set_plane(m: Model, h: Any, polygon: int, end: int, seed: int) -> None:
-    """Write the normal of a polygon whose vertices end before `end`; for a polygon without area, that of face `seed`."""
+    """Write the normal of a polygon whose vertices end before `end`; if it has no area, take that of face `seed`."""
     begin = h.vertadr[polygon]
     area = (0.0, 0.0, 0.0)
     a = exact_corner(m, h.vert[begin])
