@@ -15,7 +15,7 @@ from cardan.errors import MjcfError
 SUFFIXES = (".mjz", ".zip")
 """Endings of the names of archives."""
 MOST_BYTES = 2**31
-"""Largest number of bytes that are unpacked from an archive."""
+"""Maximum size of all unpacked files of an archive, in bytes."""
 
 
 def is_archive(path: Path) -> bool:
@@ -24,13 +24,13 @@ def is_archive(path: Path) -> bool:
 
 
 def read_archive(content: bytes, path: Path) -> tuple[bytes, dict[str, bytes]]:
-    """Return the model in an archive, and the contents of all other files by name.
+    """Return the text of the model in an archive, and the contents of all other non-empty files by name.
 
-    The model is ``model.xml``, or the file with the archive's name. Both may be in a folder with the archive's name.
+    The model is ``model.xml``, or the XML file named after the archive. Either may be in a folder named after it.
 
     Args:
         content: the archive.
-        path: its path, for the name of the model and for messages.
+        path: the archive's path, which gives the name of the model and appears in messages.
 
     Raises:
         MjcfError: the archive is damaged or too large, or has no model.

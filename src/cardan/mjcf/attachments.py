@@ -1,4 +1,4 @@
-"""The element ``<attach>``: a part of another model, or of the same one, in place of the element.
+"""Replace ``<attach>`` elements by parts of another model or of the same model.
 
 Models that ``<asset>`` names as ``<model>`` are read first. Attachments are expanded before all macros of the kinematic
 tree, so that copies made by ``<replicate>`` contain them. Vectors of attached keyframes are assembled last, when all
@@ -27,11 +27,11 @@ _OF_WHOLE_MODELS = (
     *("inertiafromgeom", "inertiagrouprange", "exactmeshinertia"),
 )
 Reader = Callable[[str, "ModelTree"], "ModelTree"]
-"""Function that reads the file of a model to be attached; the tree is that of the model around it."""
+"""Function that reads a model to be attached, from the name of its file and the tree of the attaching model."""
 
 
 def expand_attachments(tree: ModelTree, read: Reader) -> None:
-    """Replace every ``<attach>`` of a tree by what it attaches, and remove the ``<model>`` elements.
+    """Replace every ``<attach>`` of a tree by the part that it attaches, and remove the ``<model>`` elements.
 
     Raises:
         MjcfError: a model, body or frame does not exist, a name is taken, a part would contain itself, or global
@@ -46,12 +46,12 @@ def expand_attachments(tree: ModelTree, read: Reader) -> None:
 
 
 def _pending(around: Element) -> Iterator[Element]:
-    """Yield the attachments inside an element that are not expanded yet."""
+    """Yield the ``<attach>`` elements inside an element that are not expanded yet."""
     return (element for element in around.descendants() if element.tag == TAG)
 
 
 def _read_models(tree: ModelTree, read: Reader) -> dict[str, ModelTree]:
-    """Read all models that may be attached; returns their trees by name."""
+    """Read all models that ``<model>`` elements name. Return their trees by name."""
     models: dict[str, ModelTree] = {}
     for element in tree.section("asset").all("model"):
         try:
@@ -68,7 +68,7 @@ def _read_models(tree: ModelTree, read: Reader) -> dict[str, ModelTree]:
 
 
 def _compare_compilers(element: Element, model: ModelTree) -> None:
-    """Warn about compiler settings of an attached model that are lost, since such settings apply to a whole model."""
+    """Warn if an attached model has other compiler settings that apply to a whole model: they are lost."""
     ours, theirs = element.tree.section("compiler").resolved(), model.section("compiler").resolved()
     for name in _OF_WHOLE_MODELS:
         if ours[name] != theirs[name]:
@@ -83,7 +83,7 @@ class _Expansion:
         self.tree, self.models = tree, models
 
     def expand(self, element: Element, around: tuple[Element, ...]) -> None:
-        """Replace one attachment; ``around`` are the attachments that wait for it."""
+        """Replace one ``<attach>``. ``around`` are the unfinished ones whose parts contain it, to detect cycles."""
         parent, given = element.parent, element.attributes
         assert parent is not None
         tree = self._model(element)
@@ -104,7 +104,7 @@ class _Expansion:
         self.tree.changed()
 
     def _model(self, element: Element) -> ModelTree:
-        """Return the tree from which an element attaches."""
+        """Return the tree that contains the part to be attached."""
         name = element.attributes.get("model")
         if name is None:
             return self.tree
@@ -114,7 +114,7 @@ class _Expansion:
         return self.models[name]
 
     def _part(self, element: Element, tree: ModelTree) -> Element | None:
-        """Return the body or frame that an element attaches; None means the content of the world."""
+        """Return the body or frame that an ``<attach>`` element names. None means the content of the world."""
         given = [kind for kind in ("body", "frame") if element.attributes.get(kind) is not None]
         if len(given) > 1:
             raise element.error("body and frame exclude each other", "frame")
@@ -131,7 +131,10 @@ class _Expansion:
         return found
 
     def _attach(self, tree: ModelTree, part: Element | None, parent: Element, prefix: str, at: Element) -> Element:
-        """Attach a part of another model, or its world in a frame, at the end of ``parent``; return the new element."""
+        """Attach a part of another model at the end of ``parent``, and return the new element.
+
+        If ``part`` is None, the content of the other model's world is attached, inside a new frame.
+        """
         attachment = Attachment(self.tree, tree, prefix, "", late_keys=True)
         try:
             if part is not None:
@@ -148,7 +151,7 @@ class _Expansion:
 
 
 def model_file(name: str, tree: ModelTree) -> tuple[bytes, str | Path]:
-    """Return the content of the file of a model to be attached, and its name in the assets or its path.
+    """Read the file of a model to be attached. Return its content, and its name in the assets or its path.
 
     Raises:
         OSError: the file can't be read.

@@ -1,4 +1,4 @@
-"""Checks of whole trees: references to objects by name; for trees that a program built, also all rules."""
+"""Checks of whole trees: references to objects by name and, for trees that a program built, all rules."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def check_references(tree: ModelTree) -> None:
 
 
 def _all_fine(tree: ModelTree) -> bool:
-    """Return True only if all names and references are right: a fast check, row by row. False may be a false alarm."""
+    """Check quickly whether all names and references are right. True is reliable, False may be a false alarm."""
     rows, repeats = tree.by_row()
     names = tree.take_names(rows, repeats)
     if names is None or _doubtful(tree):
@@ -126,7 +126,7 @@ def _plan(row: ElementRow) -> tuple[Attribute, ...]:
 
 
 def _doubtful(tree: ModelTree) -> set[str]:
-    """Return the entries in which a default class names an unknown object. Elements of these need individual checks."""
+    """Return the entries of default classes with unknown references. Their elements need individual checks."""
     return {
         entry
         for cls in tree.defaults
@@ -171,7 +171,7 @@ def check_tree(tree: ModelTree) -> None:
 
 
 def check_supported(tree: ModelTree) -> None:
-    """Check that no element of a tree, and no default class that it uses, needs a missing feature.
+    """Check that no element of a tree, and no default class of an element, needs a feature that Cardan lacks.
 
     Raises:
         UnsupportedFeature: the message names the feature, the element and the attribute.

@@ -1,7 +1,7 @@
-"""Conflicts between the global settings of an attached model and those of the model around it.
+"""Conflicts between the global settings of an attached model and those of the model that attaches it.
 
-``compiler conflict`` decides: the settings of the model around are kept (``warning``, the default), both are merged
-(``merge``), or a difference is an error (``error``). Source: MuJoCo 4.0, programming, "Attribute merging".
+``compiler conflict`` decides: the attaching model's settings are kept (``warning``, the default), both models' are
+merged (``merge``), or a difference is an error (``error``). Source: MuJoCo 4.0, programming, "Attribute merging".
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ if TYPE_CHECKING:
 _SECTIONS = ("option", "size", "visual")
 _PICTURES = frozenset(VISUAL.children)
 _MERGED_VISUALS = ("znear", "zfar", "realtime")
-"""The only settings of pictures that are compared; all others are those of the model around."""
+"""Settings of rendering that are compared. All other settings of rendering are taken from the attaching model."""
 _LEAST = frozenset(
     ("timestep", "tolerance", "ls_tolerance", "noslip_tolerance", "ccd_tolerance", "mpr_tolerance", "sleep_tolerance")
     + ("znear", "realtime")
 )
-"""Settings of which the smaller value is kept by ``merge``: for precision and stability."""
+"""Settings whose smaller value ``merge`` keeps, for precision and stability."""
 _LARGEST = frozenset(
     ("iterations", "ls_iterations", "noslip_iterations", "ccd_iterations", "mpr_iterations")
     + ("sdf_iterations", "sdf_initpoints", "memory", "nkey", "nuserdata", "nuser_body", "nuser_jnt", "nuser_geom")
     + ("nuser_site", "nuser_cam", "nuser_tendon", "nuser_actuator", "nuser_sensor", "zfar")
 )
-"""Settings of which the larger value is kept by ``merge``: for sufficient resources."""
+"""Settings whose larger value ``merge`` keeps, for sufficient resources."""
 
 
 def settle_conflicts(element: Element, model: ModelTree) -> None:
@@ -40,7 +40,7 @@ def settle_conflicts(element: Element, model: ModelTree) -> None:
         model: the attached model.
 
     Raises:
-        MjcfError: settings differ that must not.
+        MjcfError: settings that differ can't be merged, or ``compiler conflict`` forbids the difference.
     """
     tree = element.tree
     policy = tree.section("compiler").resolved().get("conflict") or "warning"
@@ -63,7 +63,7 @@ def settle_conflicts(element: Element, model: ModelTree) -> None:
 
 
 def _parts(tree: ModelTree, model: ModelTree) -> Iterator[tuple[Element, Element]]:
-    """Yield corresponding settings sections, and their parts, of both models."""
+    """Yield pairs of corresponding elements of both models: sections with global settings, and their parts."""
     for tag in _SECTIONS:
         section, other = tree.section(tag), model.section(tag)
         yield section, other
@@ -74,7 +74,7 @@ def _parts(tree: ModelTree, model: ModelTree) -> Iterator[tuple[Element, Element
 
 
 def _merged(part: Element, name: str, theirs: Any) -> Any:
-    """Return the value of a setting for both models, or None if there is none."""
+    """Merge an attached model's value of a setting (``theirs``) with the attaching model's. None if impossible."""
     ours = part.attributes.get(name)
     if ours is None:
         return theirs
@@ -90,5 +90,5 @@ def _merged(part: Element, name: str, theirs: Any) -> Any:
 
 
 def _text(value: Any) -> str:
-    """Return a setting as text."""
+    """Format the value of a setting for a message."""
     return " ".join(f"{v:g}" for v in value) if isinstance(value, tuple) else str(value)

@@ -67,12 +67,12 @@ def _describe(row: ElementRow, path: str, parts: list[str], seen: set[int]) -> N
 
 
 def written(row: ElementRow) -> list[Attribute]:
-    """Return the attributes of an element that texts can have: in the tree, a material has those of its layers too."""
+    """Return the attributes that an element can have in MJCF text: all except those for layers of a material."""
     return [attribute for name, attribute in row.attributes.items() if name not in LAYERS]
 
 
 def _marks(row: ElementRow | Attribute, later: str | None) -> str:
-    """Return the marks of a row: versions that have it, and the missing feature that it needs."""
+    """Return the marks of an element or attribute: versions of MuJoCo, and ``later``, the feature that is missing."""
     words = [f"since {row.since}"] * (row.since is not None) + [f"until {row.until}"] * (row.until is not None)
     words = ["only in Cardan"] if row.since == OWN else words
     words += [f"later: {later}"] * bool(later)
@@ -80,7 +80,7 @@ def _marks(row: ElementRow | Attribute, later: str | None) -> str:
 
 
 def _type(row: Attribute) -> str:
-    """Return type and number of an attribute's values in words."""
+    """Describe the type and the number of an attribute's values in words."""
     if row.keywords and row.type is not Type.KEYWORD and row.type is not Type.BOOL:
         words = ", ".join(f"`{word}`" for word in row.keywords)
         return f"int, {words}" if row.type is Type.INT else f"some of {words}"
@@ -98,7 +98,7 @@ def _type(row: Attribute) -> str:
 
 
 def _default(row: Attribute) -> str:
-    """Return an attribute's default as MJCF text, with that of 4.0 if it is another one."""
+    """Return an attribute's default as MJCF text. If the default of 4.0 differs, append it."""
     if row.required:
         return "**required**"
     if row.default_4_0 is SAME:
@@ -107,7 +107,7 @@ def _default(row: Attribute) -> str:
 
 
 def _written(row: Attribute) -> str:
-    """Return the default of 3.1 as it would be written in MJCF."""
+    """Return an attribute's default in MuJoCo 3.1 as MJCF text."""
     if row.default is None or row.default == ():
         return "undefined"
     if isinstance(row.default, bool):
@@ -152,7 +152,7 @@ def schema_rows(version: str) -> Iterator[tuple[int, str, str, list[str]]]:
 
 
 def schema_text(version: str) -> str:
-    """Return the list of elements as plain text, one element per line, with attributes in a column of their own."""
+    """Return the list of elements as plain text, one element per line, with the attributes in a second column."""
     lines = []
     for depth, title, multiplicity, attributes in schema_rows(version):
         line = f"{' ' * (_TEXT_INDENT * depth)}{title} ({multiplicity})".ljust(_TEXT_COLUMN)
@@ -166,7 +166,7 @@ def schema_text(version: str) -> str:
 
 
 def schema_page(version: str, padded: bool = False) -> str:
-    """Return the list of elements as an HTML table; elements are indented by padding (``padded``) or by spaces."""
+    """Return the list of elements as an HTML table. Elements are indented by padding if ``padded``, else by spaces."""
     parts = ['<table border="1">']
     for depth, title, multiplicity, attributes in schema_rows(version):
         style = f'style="padding-left:{5 + _PADDING * depth}" ' if padded else ""

@@ -27,7 +27,7 @@ class NotWellFormed(MjcfError):
 
 
 def make_parser(text: str | bytes, source: str, start: Start | None, end: End | None) -> expat.XMLParserType:
-    """Return a parser that calls ``start`` and ``end`` for each tag; its ``CurrentLineNumber`` is the current line."""
+    """Return a parser that calls ``start`` and ``end`` for each tag. During calls, `CurrentLineNumber` is the line."""
     parser = expat.ParserCreate("utf-8" if isinstance(text, str) else None)
 
     def refuse_doctype(name: str, system: str | None, public: str | None, subset: bool) -> NoReturn:
@@ -51,9 +51,9 @@ def well_formed(text: str | bytes, source: str) -> str | bytes:
 
 
 def mended(text: str | bytes, source: str, error: NotWellFormed) -> str | bytes:
-    """Repair the text, with a warning about ``error``. Raises ``error`` if repairing fails.
+    """Return the repaired text, with a warning about ``error``. Raises ``error`` if the text can't be repaired.
 
-    An error in a document that this one includes is raised unchanged, since it does not concern this text.
+    If ``error`` is in a document that this one includes, it is raised unchanged.
     """
     if error.source != source:
         raise error

@@ -1,7 +1,7 @@
-"""MJCF text to model tree.
+"""Reader that turns MJCF text into a model tree.
 
 The XML parser builds the tree in one pass. At each start tag the reader finds the row of the element in the table,
-converts the attributes to typed values and checks the rules of the element. ``<include>`` is followed immediately.
+converts the attributes to typed values and checks the rules of the element. An included file is read immediately.
 Then macros are expanded, and default classes, names and references are checked over the whole tree. Entities, document
 types and network access are disabled.
 
@@ -108,11 +108,11 @@ def _read(tree: ModelTree, text: str | bytes, source: str, path: Path | None) ->
 
 
 def _read_model(name: str, tree: ModelTree) -> ModelTree:
-    """Read the file of a model that another one attaches.
+    """Read the file ``name`` of a model that the model of ``tree`` attaches.
 
     Raises:
         OSError: the file can't be read.
-        MjcfError: it breaks the rules, or the model contains itself.
+        MjcfError: the file breaks the rules, or the model contains itself.
     """
     text, place = model_file(name, tree)
     path = place if isinstance(place, Path) else None
@@ -122,7 +122,7 @@ def _read_model(name: str, tree: ModelTree) -> ModelTree:
 
 
 def _read_document(tree: ModelTree, text: str | bytes, source: str, path: Path | None) -> set[str]:
-    """Read the main document into the tree. Return the tags that occur in it; tags of macros are always included."""
+    """Read the main document into the tree. Return tags that occur in the document, at least those in `_RECORDED`."""
     document = _Document(tree, [], source, path, None, frozenset())
     try:
         document.parse(text)
@@ -139,20 +139,20 @@ class _IsUrdf(Exception):
 
 
 class _Manner:
-    """Precomputed description of how to read the elements of a row.
+    """Precomputed data for reading the elements that a row of the table describes.
 
     Attributes:
         row: the row.
-        known: the cache of values of each attribute, with its fast reader.
+        known: caches of attribute values with a fast reader, by attribute name (`known_values`).
         rules: the rules of the row, each with the attributes that trigger it (none: the rule always applies).
         always: whether some rule always applies.
-        about: the attributes that trigger any rule, if none always applies.
-        once: whether such an element may occur only once in its parent.
+        about: the attributes that trigger at least one rule.
+        once: whether the element may occur only once in its parent.
         counts: whether `once` or required attributes must be checked.
-        merged: whether several such elements count as one.
-        singles: whether some children may occur only once in such an element.
+        merged: whether repeated elements count as one.
+        singles: whether some children may occur only once in the element.
         closing: whether the end tag requires any work.
-        inside: descriptions of the kinds of children seen so far, by tag.
+        inside: the `_Manner` of each kind of child found so far, by tag.
     """
 
     __slots__ = (
@@ -176,7 +176,7 @@ class _Manner:
 _manner_of = cache(_Manner)
 
 _Open = tuple[Element, _Manner, set[str]]
-"""An element whose end tag was not read yet, with the tags of its children that may occur only once."""
+"""Element whose end tag is not read yet, its `_Manner`, and the tags found in it that may occur only once."""
 _NO_SINGLES: set[str] = set()
 
 
@@ -260,7 +260,7 @@ class _Document:
         opened.append((element, manner, set() if manner.singles else _NO_SINGLES))
 
     def _start_cdata(self) -> None:
-        """Handle the start of a CDATA section: in a custom text, it is the attribute ``data``. Others are ignored."""
+        """Handle the start of a CDATA section: in a custom text, it is the attribute ``data``. Ignore it elsewhere."""
         top = self.open[-1] if self.open else None
         if top is None or top[0].tag != TEXT.tag:
             return
@@ -277,7 +277,7 @@ class _Document:
         self.parser.EndCdataSectionHandler = end
 
     def _end(self, tag: str) -> None:
-        """Handle an end tag: check what depends on children."""
+        """Handle an end tag: check the rules that depend on children, and define default classes."""
         top = self.open.pop()
         if top is None or not top[1].closing or top is self.around:
             return
@@ -318,7 +318,7 @@ class _Document:
         return manner
 
     def _add_to(self, element: Element, given: dict[str, Any], line: int) -> None:
-        """Add attributes to an element that occurs again but counts as one."""
+        """Add attributes to an existing element that occurs again, if repeated elements count as one."""
         element.source, element.line = self.source, line
         if "assetdir" in given:
             for name in _ASSET_FOLDERS:
@@ -339,7 +339,7 @@ class _Document:
         return values if plain else self._careful_attributes(manner.row, attributes, values)
 
     def _careful_attributes(self, row: ElementRow, attributes: dict[str, str], plain: dict[str, Any]) -> dict[str, Any]:
-        """Return typed values of all attributes, with full checks; ``plain`` has None where the fast reader failed."""
+        """Return typed values of all attributes, with full checks. ``plain`` is None for values still to be parsed."""
         values: dict[str, Any] = {}
         ignored: set[str] = set()
         rows = row.attributes
@@ -384,7 +384,7 @@ class _Document:
     # --- include -----------------------------------------------------------------------------------------------------
 
     def _include(self, top: _Open, attributes: dict[str, str]) -> None:
-        """Read another file as content of the open element. Raises MjcfError."""
+        """Read the file that ``<include>`` names as content of the open element ``top``. Raises MjcfError."""
         name = self._attributes(_manner_of(INCLUDE), attributes).get("file")
         if name is None:
             self._fail("required attribute missing", INCLUDE.tag, "file")

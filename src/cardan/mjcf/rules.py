@@ -1,7 +1,7 @@
 """MJCF rules on several attributes or elements: attributes that exclude or require each other, parents, bounds.
 
 Each rule is a function of an element that raises MjcfError if the element breaks the rule. `rules_of` returns the rules
-that can be checked at the start tag. ``CLOSING_RULES`` are those that need the element's children.
+that can be checked at the start tag. ``CLOSING_RULES`` are the rules that need the element's children.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def one_orientation(element: Element) -> None:
 
 
 def no_turned_fullinertia(element: Element) -> None:
-    """Check that no orientation is given beside a full inertia, which is in the body's frame."""
+    """Check that no orientation is given together with a full inertia, which is always in the body's frame."""
     found = _given(element, ("fullinertia", *_ORIENTATIONS))
     if len(found) > 1 and found[0] == "fullinertia":
         raise element.error(f"fullinertia and {found[1]} exclude each other", found[1])
@@ -103,7 +103,7 @@ def shortcut_bounds(element: Element) -> None:
 
 
 def one_damping(element: Element) -> None:
-    """Check that a servo has only one kind of damping: ``kv`` or ``dampratio``, or one of them is 0."""
+    """Check that a servo does not have both ``kv`` and ``dampratio``, unless one of them is 0."""
     found = [name for name in _given(element, ("kv", "dampratio")) if element.attributes[name]]
     if len(found) > 1:
         raise element.error("kv and dampratio exclude each other", "dampratio")
@@ -118,7 +118,7 @@ def reference_frame(element: Element) -> None:
 
 
 def two_bodies_or_sites(element: Element) -> None:
-    """Check that a constraint is between bodies or between two sites; a body may be left out, a site may not."""
+    """Check that a constraint is between ``body1`` and an optional ``body2``, or between two sites."""
     sites = _given(element, ("site1", "site2"))
     if not sites:
         for name in ("body1", "anchor") if element.tag == "connect" else ("body1",):
@@ -134,7 +134,7 @@ def two_bodies_or_sites(element: Element) -> None:
 
 
 def site_or_camera(element: Element) -> None:
-    """Check that a rangefinder is at one site or at one camera, and that its data are in order."""
+    """Check that a rangefinder has one site or one camera, and that the words of ``data`` are known and in order."""
     found = _given(element, ("site", "camera"))
     if not found:
         raise element.error("required attribute missing: give site, or camera", "site")
@@ -144,7 +144,7 @@ def site_or_camera(element: Element) -> None:
 
 
 def contact_sensor(element: Element) -> None:
-    """Check that a contact sensor has at most one condition a side, a number of contacts, and data in order."""
+    """Check a contact sensor: at most one condition per side, ``num`` positive, words of ``data`` in order."""
     for names in (("geom1", "body1", "subtree1", "site"), ("geom2", "body2", "subtree2")):
         found = _given(element, names)
         if len(found) > 1:
@@ -155,9 +155,9 @@ def contact_sensor(element: Element) -> None:
 
 
 def in_order(element: Element, name: str, known: tuple[str, ...]) -> None:
-    """Check that the words in attribute ``name`` of ``element`` are some of ``known``, each at most once.
+    """Check that the words in attribute ``name`` are some of ``known``, in the order of ``known``, without repetition.
 
-    They must be in the order of ``known``.
+    The order of ``known`` is also the order of a sensor's values or an actuator's controls.
     """
     words = element.attributes.get(name, "").split()
     for word in words:
@@ -168,7 +168,7 @@ def in_order(element: Element, name: str, known: tuple[str, ...]) -> None:
 
 
 def actuator_input(element: Element) -> None:
-    """Check the words that say which controls an actuator has."""
+    """Check the words of ``input``, which select the controls of an actuator."""
     word = element.attributes.get("input", "")
     if element.tag != "orientation" and word not in ("none", *CHARTS):
         in_order(element, "input", INPUTS)
@@ -177,7 +177,7 @@ def actuator_input(element: Element) -> None:
 
 
 def camera_intrinsics(element: Element) -> None:
-    """Check that focal lengths and principal point have a sensor size, which excludes fovy."""
+    """Check that focal lengths and principal points come with a sensor size, and a sensor size without ``fovy``."""
     if _given(element, ("focal", "focalpixel", "principal", "principalpixel")):
         if "sensorsize" not in element.attributes:
             reason = "focal lengths and principal points need it"
@@ -188,14 +188,14 @@ def camera_intrinsics(element: Element) -> None:
 
 
 def soft_edge(element: Element) -> None:
-    """Check that the part of a light's cone in which it fades is between 0 and 1."""
+    """Check that ``softness``, the fraction of a light's cone in which the light fades, is between 0 and 1."""
     softness = element.attributes.get("softness")
     if softness is not None and not 0.0 <= softness <= 1.0:
         raise element.error(f"must be between 0 and 1, found {softness:g}", "softness")
 
 
 def deprecated(name: str, advice: str) -> Rule:
-    """Return a rule that warns about an attribute that MuJoCo 4.0 deprecates, in models of its behaviour."""
+    """Return a rule that warns about attribute ``name``, deprecated in MuJoCo 4.0, if a model has 4.0's behaviour."""
 
     def rule(element: Element) -> None:
         if name in element.attributes and element.tree.compat == "4.0":
@@ -219,7 +219,7 @@ def refuse(name: str, wrong: Callable[[Any], bool], message: str) -> Rule:
 
 
 def euler_sequence(element: Element) -> None:
-    """Check that an Euler sequence has three letters; letters other than xyzXYZ are errors if Euler angles occur."""
+    """Check that an Euler sequence has three letters. Warn about letters other than xyzXYZ."""
     word = element.attributes.get("eulerseq", "xyz")
     if len(word) != 3:
         raise element.error(f"expected three of the letters x, y, z, X, Y, Z, found '{word}'", "eulerseq")
@@ -228,7 +228,7 @@ def euler_sequence(element: Element) -> None:
 
 
 def bounded_count(element: Element) -> None:
-    """Check that the number of copies is within bounds; a negative number counts as 0."""
+    """Check that the number of copies is within bounds. Replace a negative number by 0, with a warning."""
     count = element.attributes["count"]
     if count > _LARGEST_COUNT:
         raise element.error(f"must be between 0 and {_LARGEST_COUNT}, found {count}", "count")
@@ -238,7 +238,7 @@ def bounded_count(element: Element) -> None:
 
 
 def bounded_sizes(element: Element) -> None:
-    """Check that sizes are not negative; -1 is allowed if it is the default (automatic)."""
+    """Check that sizes are within bounds and not negative; -1 is allowed if it is the default (automatic)."""
     if element.attributes.get("nkey", 0) < 0:
         element.warn(f"a negative number of keyframes counts as 0, found {element.attributes['nkey']}", "nkey")
         element.attributes["nkey"] = 0
@@ -267,7 +267,7 @@ def actuator_groups(element: Element) -> None:
 
 
 def numeric_size(element: Element) -> None:
-    """Check that the size of a numeric field is 1 to 500, and that it does not have more numbers."""
+    """Check that the size of a custom numeric field is 1 to 500, and that the field has no more numbers than that."""
     data = element.attributes.get("data", ())
     size = element.attributes.get("size", len(data))
     if not 1 <= size <= _LARGEST_NUMERIC:
@@ -360,7 +360,7 @@ ABOUT: dict[Rule, frozenset[str]] = {
 
 
 def fold_layers(element: Element) -> None:
-    """Store the layers of a material as its attributes. Check that it has either a texture or layers."""
+    """Move the layers of a material to its attributes. Raises MjcfError if it has both a texture and layers."""
     layers = [child for child in element.children if child.tag == "layer"]
     if not layers:
         return

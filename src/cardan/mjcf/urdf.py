@@ -1,4 +1,4 @@
-"""URDF text to model tree, with the extension element ``<mujoco>`` (spec: modeling, "URDF extensions").
+"""Reader that turns URDF text into a model tree, with the extension ``<mujoco>`` (spec: modeling, "URDF extensions").
 
 Links become bodies, each inside the body of its parent link; a link named ``world`` is the world itself. Some compiler
 settings have other defaults than in MJCF: angles are in radians; ``strippath``, ``fusestatic`` and ``discardvisual``
@@ -175,14 +175,14 @@ def _add_link(robot: _Robot, link: Node, joint: Node | None, parent: Element) ->
 
 
 def _element(parent: Element, tag: str, node: Node, **values: Any) -> Element:
-    """Return a new element whose source location is that of a node in the file."""
+    """Add an element with the source location of ``node`` to ``parent``. Values of None are left out."""
     element = parent.add(tag, **{name: value for name, value in values.items() if value is not None})
     element.source, element.line = node.source, node.line
     return element
 
 
 def _pose(node: Node | None) -> dict[str, Any]:
-    """Return position and orientation from an ``origin`` node, as attributes."""
+    """Return the pose from a node's ``origin`` child, as attributes ``pos`` and ``quat``. Empty if there is none."""
     origin = node.child("origin") if node else None
     if origin is None:
         return {}
@@ -252,7 +252,7 @@ def _add_mimics(robot: _Robot) -> None:
 
 
 def _warn(node: Node, message: str) -> None:
-    """Warn about a node, at its place in the file."""
+    """Issue a warning with the location of a node in the file."""
     warnings.warn(str(MjcfError(message, node.source, node.line, node.row.tag)), stacklevel=2)
 
 
@@ -289,7 +289,7 @@ def _add_shape(robot: _Robot, body: Element, shape: Node, colour: tuple[float, .
 
 
 def _mesh_name(robot: _Robot, node: Node) -> str:
-    """Return the name of a mesh asset. The asset is added unless the same file with the same scale exists."""
+    """Return the name of a mesh's asset. Add the asset unless one with this file and scale exists."""
     file = node.values["filename"].removeprefix(_PACKAGE)
     if robot.compiler["strippath"]:
         file = basename(file)

@@ -1,4 +1,4 @@
-"""The URDF language as a table, and URDF text to nodes: elements of the table with typed values.
+"""Table of the URDF language, and parser that turns URDF text into nodes: elements with typed values.
 
 URDF is open: elements and attributes that are not in the table (transmissions, plugins, sensors of other programs) are
 skipped, as in the reference.
@@ -124,7 +124,7 @@ _SETTINGS = ("compiler", "option", "size")
 
 @dataclass(slots=True, eq=False)
 class Node:
-    """One element: its row of the table, the texts of its attributes, its place in the file, the elements inside it.
+    """One element: its row of the table, the texts of its attributes, its location in the file, and its children.
 
     After `check`, ``given`` has the typed values of the attributes in the file, and ``values`` also has the defaults.
     """
@@ -167,7 +167,7 @@ class Node:
     def check(self, skip: tuple[str, str] = ("", "")) -> None:
         """Check and convert the attributes of this element and of all elements inside it.
 
-        ``skip`` is the tag of a parent and the tag of its children that are not checked. Raises MjcfError.
+        ``skip``: tags of a parent and of a child; such children of such parents are not checked. Raises MjcfError.
         """
         stack: list[Node] = [self]
         while stack:

@@ -58,7 +58,7 @@ class Known(dict[str, Any]):
 
 @cache
 def known_values(row: ElementRow) -> dict[str, Known]:
-    """Return, by name, the caches for those attributes of an element that have a fast reader.
+    """Return caches of values by attribute name, for the attributes of an element that have a fast reader.
 
     Fast readers accept only simple notation and return None for any other text. `parse_value` then finds the value or
     raises an error.
@@ -72,7 +72,7 @@ def known_values(row: ElementRow) -> dict[str, Known]:
 
 
 def _plain_real(row: Attribute) -> Callable[[str], Any]:
-    """Return a reader of real numbers; of polynomials, it reads only linear ones."""
+    """Return a fast reader of real numbers. For a polynomial, it accepts only a single coefficient."""
     low, high, scalar = max(row.low, 1), row.high, row.scalar or row.polynomial
 
     def read(text: str) -> Any:

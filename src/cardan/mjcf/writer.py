@@ -1,4 +1,4 @@
-"""Model tree to MJCF text (spec: modeling, "Model creation").
+"""Writer that turns a model tree into MJCF text (spec: modeling, "Model creation").
 
 Every explicit attribute is written, in the order of the language's table. Numbers have as many digits as are needed to
 read the same number back. Sections without content are left out.
@@ -58,7 +58,7 @@ def _lines(root: Element, depth: int) -> Iterator[str]:
 
 
 def _content(element: Element) -> list[Element]:
-    """Return the children of an element as they are written: the layers of a material are elements."""
+    """Return the children of an element to write. Layers of a material, attributes in the tree, become elements."""
     if not _has_layers(element):
         return element.children
     row = element.row.children["layer"]
@@ -69,12 +69,12 @@ def _content(element: Element) -> list[Element]:
 
 
 def _has_layers(element: Element) -> bool:
-    """Return whether a material has textures besides that of its colour."""
+    """Return whether an element is a material with textures for other roles than its colour."""
     return element.tag == "material" and not LAYERS.keys().isdisjoint(element.attributes)
 
 
 def _says_nothing(element: Element) -> bool:
-    """Return whether an element is a section or settings element without content."""
+    """Return whether an element is a section, or an element with settings, without any content."""
     return element.row.merged and not element.attributes and all(_says_nothing(child) for child in element.children)
 
 

@@ -7,13 +7,13 @@ A ``ModelTree`` comes from ``cardan.mjcf.reader`` (``read_path``, ``read_string`
 values together (positive sizes, ranges, topology) are checked by the compiler, which reports ``element.error(...)``.
 
 *Sections.* ``tree.section("option")`` is the section's element. Settings sections (``compiler`` with ``lengthrange``,
-``option`` with ``flag``, ``size``, ``statistic``, ``visual`` with its six parts) always exist, filled with defaults;
-``tree.section("visual").child("map")["znear"]``. List sections (``asset``, ``worldbody``, ``contact``, ``equality``,
-``tendon``, ``actuator``, ``sensor``, ``keyframe``, ``custom``) always exist too. They are empty if the user wrote none.
+``option`` with ``flag``, ``size``, ``statistic``, ``visual`` with its six parts) always exist, filled with defaults:
+``tree.section("visual").child("map")["znear"]`` is a number. List sections (``asset``, ``worldbody``, ``contact``,
+``equality``, ``tendon``, ``actuator``, ``sensor``, ``keyframe``, ``custom``) always exist too, possibly empty.
 Repeated sections are joined, in the user's order. ``tree.model_name`` is the name of the model.
 
 *Values.* ``element.resolved()`` is a flat dict with every attribute that the element's kind has: explicit value →
-default class → language default. Call it once per element and read the dict. ``element["size"]`` looks up one. Values
+default class → language default. Call it once per element and read the dict. ``element["size"]`` is one value. Values
 are Python objects: ``float``, ``int``, ``bool``, ``str``, or tuples of these if the attribute may hold more than one
 value; ``None`` means "undefined, to be inferred". Vectors with an optional tail (``friction``, ``solref``, ``gear``,
 ...) always have full length: fewer given values replace the first ones of the default. ``user``, ``data``, ``qpos`` and
@@ -30,8 +30,8 @@ bias and ``gainprm[0] == -biasprm[1]`` is a damping ratio, which the compiler co
 
 *Bodies.* ``body.children`` holds everything in the user's order, including ``frame`` elements. ``body.content()``
 yields ``(element, frames)`` for each element of this body, also inside frames: ``frames`` is the tuple of enclosing
-frame elements, outermost first, whose poses the compiler composes. ``body.content("geom", "site")`` filters by tag;
-``freejoint`` is a tag of its own (``element.row.kind`` is ``"joint"`` for both). Child bodies are also yielded.
+frame elements, outermost first, whose poses the compiler composes. ``body.content("geom", "site")`` filters by tag.
+The tags ``joint`` and ``freejoint`` differ (``element.row.kind`` is ``"joint"`` for both). Child bodies are included.
 
 *Names.* ``tree.find("geom", name)`` is the element or None; kinds are ``body``, ``joint``, ``geom``, ``site``,
 ``camera``, ``light``, ``texture``, ``material``, ``pair``, ``exclude``, ``equality``, ``tendon``, ``actuator``,

@@ -34,7 +34,10 @@ def _with_first(vector: tuple[float, ...], *values: float | None) -> tuple[float
 
 
 def _filled(vector: tuple[float, ...], given: Sequence[float | None], defaults: tuple[float, ...]) -> tuple[float, ...]:
-    """Return the vector with the values that are not None; entries that are still unset get those of ``defaults``."""
+    """Return a copy of ``vector`` with the values in ``given`` that are not None as its first entries.
+
+    All other entries that still have the general default (1, 0, 0, ...) are replaced by those of ``defaults``.
+    """
     unset = (1.0, *[0.0] * (len(defaults) - 1))
     filled = [new if old == blank else None for old, blank, new in zip(vector, unset, defaults, strict=False)]
     return _with_first(_with_first(vector, *filled), *given)
@@ -96,7 +99,7 @@ def _cylinder(values: Values, given: Mapping[str, Any]) -> None:
 
 
 def _muscle(values: Values, given: Mapping[str, Any]) -> None:
-    """Convert a muscle; its gain and its bias have the same parameters."""
+    """Convert a muscle. The gain and the bias of a muscle have the same parameters."""
     dynamics = (*given.get("timeconst", (None, None)), given.get("tausmooth"))
     values["dynprm"] = _filled(values["dynprm"], dynamics, _MUSCLE_DYNAMICS)
     gain = (*given.get("range", (None, None)), *map(given.get, _MUSCLE_SCALARS))
@@ -106,13 +109,13 @@ def _muscle(values: Values, given: Mapping[str, Any]) -> None:
 
 
 def _adhesion(values: Values, given: Mapping[str, Any]) -> None:
-    """Convert an adhesion actuator: gain times control is the force that pulls at the contacts of a body."""
+    """Convert an adhesion actuator: the attractive force at the contacts of a body is gain times control."""
     values["gainprm"] = _with_first(values["gainprm"], given.get("gain"))
     values.update(gaintype="fixed", biastype="none", ctrllimited="true")
 
 
 def _missing(gain: str) -> Callable[[Values, Mapping[str, Any]], None]:
-    """Return the function of a shortcut that is missing: it only sets the type of gain, `gain`."""
+    """Return a conversion function for a shortcut that is not supported yet: it only sets the type of the gain."""
     return lambda values, given: values.update(gaintype=gain)
 
 
@@ -141,9 +144,9 @@ _PRISTINE: dict[str, Any] = {
     "actearly": False,
 }
 PARAMETERS = ("gaintype", "biastype", *_PRISTINE)
-"""Attributes of the general form that a shortcut sets; all others are mechanical."""
+"""Attributes of the general form that a shortcut sets. All other attributes are mechanical."""
 GAIN_TYPES: dict[str, str] = {"damper": "affine", "muscle": "muscle"}
-"""Types of the gains of shortcuts, if they are not fixed."""
+"""Gain types of the shortcuts whose gain type is not ``fixed``."""
 # parameters that a shortcut of 4.0 takes over: for each vector, the first value and the one after the last
 _TAKEN: dict[str, dict[str, tuple[int, int]]] = {
     "motor": {},
@@ -159,7 +162,7 @@ _SERVOS = ("position", "intvelocity")
 
 
 def _reset(tag: str, values: Values) -> None:
-    """Reset the parameters that a shortcut of 4.0 sets, except those that it takes over from its default class."""
+    """Reset all actuator parameters, except those that the shortcut of 4.0 takes over from its default class."""
     taken = dict(_TAKEN[tag])
     filtered = tag in _SERVOS and values["dyntype"] == "filterexact"
     if filtered:
@@ -176,8 +179,8 @@ def _reset(tag: str, values: Values) -> None:
 def apply_shortcut(tag: str, values: Values, given: Mapping[str, Any], version: str) -> Values:
     """Convert the attributes of an actuator shortcut to those of a general actuator.
 
-    ``values`` has the resolved attributes, ``given`` only the explicit ones. ``values`` is changed in place and
-    returned, without the shortcut's own attributes.
+    ``values`` has the resolved attributes, ``given`` only the explicit ones. ``values`` is changed in place, loses the
+    shortcut's own attributes, and is returned. ``version`` is the version of MuJoCo whose rules apply.
     """
     if version == "4.0" and tag in _TAKEN:
         _reset(tag, values)

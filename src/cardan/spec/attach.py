@@ -1,8 +1,8 @@
-"""Attaching: copying all or part of one model into another, with everything that belongs to it.
+"""Attaching: copying all or part of one model (the child) into another model (the target).
 
 Names get a prefix and a suffix, so that a model can be attached many times. Assets and default classes are copied. From
-each other section, elements are copied that refer to objects of the part only. Angles are converted to the target's
-unit. Keyframes of the part become keyframes of the target, with the initial configuration for everything else.
+every other section, the elements that refer only to objects of the copied part are copied. Angles are converted to the
+target's unit. Keyframes of the child become keyframes of the target, with the initial state of all other objects.
 `attach_within` copies a part of a tree within the tree.
 """
 
@@ -36,7 +36,7 @@ _JOINT_ANGLES = ("range", "ref", "springref")
 
 
 class Attachment:
-    """One attachment of the tree ``child`` to the tree ``parent``; names are changed by prefix and suffix."""
+    """One attachment of the tree ``child`` to the tree ``parent``. Copied names get the prefix and the suffix."""
 
     def __init__(self, parent: ModelTree, child: ModelTree, prefix: str, suffix: str, late_keys: bool = False) -> None:
         self.parent, self.child = parent, child
@@ -52,12 +52,12 @@ class Attachment:
         self.to_target = degrees if target["angle"] == "degree" else radians
 
     def run(self, roots: list[Element], target: Element, whole: bool) -> list[Element]:
-        """Copy the ``roots``, with everything that belongs to them, into ``target``. Return the copies of the roots.
+        """Copy the elements ``roots`` into ``target``, and all elements that belong to them into their sections.
 
-        ``whole`` means that the roots are the whole content of the child.
+        ``whole`` means that the roots are the whole content of the child. Return the copies of the roots.
 
         Raises:
-            MjcfError: a name is taken; nothing was changed.
+            MjcfError: a name is already used in the target. The target is unchanged.
         """
         self.parent.uses_later |= self.child.uses_later
         relations = list(self._relations(roots, whole))
@@ -99,7 +99,7 @@ class Attachment:
     # --- what comes along --------------------------------------------------------------------------------------------
 
     def _relations(self, roots: list[Element], whole: bool) -> Iterator[Element]:
-        """Yield the elements of other sections to copy: all if ``whole``, else those that refer only to the part."""
+        """Yield the elements of other sections to copy: all if ``whole``, else those that refer only to ``roots``."""
         inside = names_of(roots)
         along = {"default", "plugin", *(element.row.kind for element in self.child.section("asset").children)}
         for tag in (*_SECTIONS, "custom"):
@@ -125,7 +125,7 @@ class Attachment:
     # --- default classes ---------------------------------------------------------------------------------------------
 
     def _copied_class(self, cls: DefaultClass) -> str:
-        """Copy a default class to the target and return its name there; equal global classes are shared."""
+        """Copy a default class to the target, and return the copy's name. Equal global classes are shared."""
         entries = {tag: dict(values) for tag, values in cls.entries.items()}
         for tag, values in entries.items():
             for row in DEFAULT.children[tag].references:
@@ -146,7 +146,7 @@ class Attachment:
         return name
 
     def _set_class(self, root: Element, copy: Element) -> None:
-        """Set ``childclass`` of a copied part to the copy of the default class that applied around the original."""
+        """Set ``childclass`` of ``copy`` to the copy of the default class that ``root`` inherits in the child."""
         main = self.parent.defaults.main.name
         if root.tag == "frame":
             for inner, inner_copy in zip(root.children, copy.children, strict=True):
@@ -160,7 +160,7 @@ class Attachment:
     # --- copies ------------------------------------------------------------------------------------------------------
 
     def _copy(self, root: Element, target: Element) -> Element:
-        """Append a copy of an element and its content to ``target``."""
+        """Append a copy of an element and of its content to ``target``. Return the copy."""
         stack = [(root, target)]
         inherits = any(around.tag == "worldbody" for around in root.around())
         while stack:
@@ -183,8 +183,8 @@ class Attachment:
     def _rename(self, element: Element, copy: Element, inherits: bool) -> None:
         """Replace the names in a copy: its own name, references, classes, files.
 
-        ``inherits`` means that default classes of surrounding elements apply to the element. Otherwise the copy gets
-        the copied global class, unless the element names a class.
+        ``inherits`` means that default classes of surrounding elements apply to the element. If they do not, and the
+        element names no class, the copy gets the copy of the child's global class.
         """
         given = copy.attributes
         if element.name and element.row.kind:
@@ -215,7 +215,7 @@ class Attachment:
         return tuple(map(self.to_target, value)) if isinstance(value, tuple) else self.to_target(value)
 
     def _convert_orientation(self, given: dict[str, Any]) -> None:
-        """Convert an orientation among the given values to the target's unit and Euler sequence."""
+        """Convert an orientation in the attributes ``given`` to the target's unit and Euler sequence, in place."""
         if "euler" in given and not self.same_axes:
             unit = radians(1.0) if self.settings["angle"] == "degree" else 1.0
             given["quat"] = euler2quat(scale3(given.pop("euler"), unit), self.settings["eulerseq"])
@@ -228,7 +228,7 @@ class Attachment:
 
 
 def _state_limits(element: Element, copy: Element) -> None:
-    """Set the limit flags of a copy to true where autolimits of the original's model infers that a range is active."""
+    """Set each limit flag of a copy to true if ``autolimits`` of the original's model would infer true."""
     for flag in (name for name in element.row.attributes if name.endswith("limited")):
         bounds = flag.removesuffix("limited") + "range"
         if element.is_set(bounds) and not element.is_set(flag) and element[bounds][0] < element[bounds][1]:
@@ -236,10 +236,10 @@ def _state_limits(element: Element, copy: Element) -> None:
 
 
 def attach_within(part: Element, at: Element, prefix: str) -> Element:
-    """Copy a part of a tree into the element around ``at``, at its end; returns the copy.
+    """Copy a part of a tree to the end of the parent of ``at``. Return the copy.
 
     Names and references within the part get the prefix. Elements of other sections that refer to the part are copied
-    too. If the part contains ``at``, the copy ends there: it has what was written before.
+    too. If the part contains ``at``, the copy contains only the elements written before ``at``.
     """
     into = at.parent
     assert into is not None

@@ -1,7 +1,7 @@
-"""Meshes that the compiler makes: the attributes ``builtin`` and ``params`` of a mesh.
+"""Meshes that the compiler generates: the attributes ``builtin`` and ``params`` of a mesh.
 
 Sources: the documentation of MJCF 4.0, "mesh"; A. Barr, Superquadrics and angle-preserving transformations (1981).
-Vertices and faces have the order of MuJoCo 4.0, which was found from its results.
+The order of vertices and faces is that of MuJoCo 4.0, and was derived from its results.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Shape(NamedTuple):
 
 
 def builtin_mesh(kind: str, params: Params | None) -> RawMesh:
-    """Return a mesh that the compiler makes.
+    """Return a mesh that the compiler generates, from its kind (``builtin``) and parameters (``params``).
 
     Raises:
         MeshDataError: the parameters are not valid for this kind.
@@ -42,7 +42,7 @@ def builtin_mesh(kind: str, params: Params | None) -> RawMesh:
 
 
 def has_volume(kind: str, params: Params | None) -> bool:
-    """Return whether a mesh that the compiler makes has a volume. Raises MeshDataError for invalid parameters."""
+    """Return whether a generated mesh encloses a volume. Raises MeshDataError for invalid parameters."""
     return not _made(kind, params or ()).flat
 
 
@@ -56,7 +56,7 @@ def _made(kind: str, params: Params) -> Shape:
 
 
 def _checked(name: str, value: float, low: float, high: float) -> int:
-    """Check a parameter's bounds; return its integer part, which is what counts for numbers of vertices."""
+    """Check a parameter's bounds, and return its integer part, for parameters that are numbers of vertices."""
     if not low <= value <= high:
         bounds = f"between {low:g} and {high:g}" if high < _MANY else f"at least {low:g}"
         raise MeshDataError(f"{name} must be {bounds}, found {value:g}", "params")
@@ -68,7 +68,7 @@ _SMALL = 1e-15
 
 
 def _sphere(subdivision: float) -> Shape:
-    """Return an icosahedron whose faces are divided repeatedly, with vertices on the unit sphere.
+    """Return an icosahedron with faces subdivided ``subdivision`` times, and vertices on the unit sphere.
 
     The arithmetic is in single precision, as in the reference.
     """
@@ -109,7 +109,7 @@ _ICOSAHEDRON_FACES = (
 
 
 def _hemisphere(resolution: float) -> Shape:
-    """Return the upper half of an octahedron with divided faces, projected on the unit sphere, and its base."""
+    """Return the upper half of an octahedron with subdivided faces, projected onto the unit sphere, and its base."""
     rings = _checked("resolution", resolution, 0, 10) + 1
     points = [(0, 0, rings)]
     for k in range(1, rings + 1):
@@ -135,7 +135,7 @@ def _hemisphere(resolution: float) -> Shape:
 
 
 def _cone(nvert: float, radius: float) -> Shape:
-    """Return the vertices of a unit polygon at z = -1, and of one with another radius, or the apex, at z = 1."""
+    """Return a cone's vertices: a unit polygon at z = -1, and at z = 1 a polygon with ``radius`` (if 0: the apex)."""
     count = _checked("nvert", nvert, 3, _MANY)
     _checked("radius", radius, 0, 1)
     angle = 2.0 * pi * np.arange(2 * count) / count
@@ -149,7 +149,7 @@ def _power(value: np.ndarray, exponent: float) -> np.ndarray:
 
 
 def _supersphere(resolution: float, e: float, n: float) -> Shape:
-    """Return a superellipsoid with unit semiaxes: rings of constant latitude between two poles."""
+    """Return a superellipsoid with unit semiaxes. ``e`` and ``n`` are its exponents along longitude and latitude."""
     count = _checked("resolution", resolution, 3, _MANY)
     _checked("e", e, 0, float("inf"))
     _checked("n", n, 0, float("inf"))
@@ -172,7 +172,7 @@ def _supersphere(resolution: float, e: float, n: float) -> Shape:
 
 
 def _supertorus(resolution: float, radius: float, s: float, t: float) -> Shape:
-    """Return a supertoroid around z with unit major radius."""
+    """Return a supertoroid around z with major radius 1. ``s`` and ``t`` are exponents of cross-section and ring."""
     count = _checked("resolution", resolution, 3, _MANY)
     _checked("radius", radius, _SMALL, 1)
     _checked("s", s, _SMALL, float("inf"))
@@ -188,14 +188,14 @@ def _supertorus(resolution: float, radius: float, s: float, t: float) -> Shape:
 
 
 def _cells(count: int, field_of_view: float, gamma: float) -> np.ndarray:
-    """Return the middles of intervals that are small near the centre of a field of view, rad."""
+    """Return midpoints (rad) of intervals within ±``field_of_view`` (degrees). ``gamma`` narrows the central ones."""
     edge = 2.0 * np.arange(count + 1) / count - 1.0
     edge = radians(field_of_view) * ((1.0 - gamma) * edge + gamma * edge**5)
     return 0.5 * (edge[:-1] + edge[1:])
 
 
 def _wedge(res_phi: float, res_theta: float, fov_phi: float, fov_theta: float, gamma: float) -> Shape:
-    """Return points of a slice of the unit sphere around -z; the frames at them have the axis outside first."""
+    """Return points on a patch of the unit sphere around -z, each with a frame whose first axis points outward."""
     nphi = _checked("res_phi", res_phi, 1, _MANY)
     ntheta = _checked("res_theta", res_theta, 1, _MANY)
     _checked("fov_phi", fov_phi, _SMALL, 180)
@@ -212,7 +212,7 @@ def _wedge(res_phi: float, res_theta: float, fov_phi: float, fov_theta: float, g
 
 
 def _plate(res_x: float, res_y: float) -> Shape:
-    """Return the middles of the squares of a plate at z = -1, triangles between them, and frames along the axes."""
+    """Return the square from -1 to 1 at z = -1 as cell centres, triangles between them, and frames along the axes."""
     nx, ny = _checked("res_x", res_x, 1, _MANY), _checked("res_y", res_y, 1, _MANY)
     x, y = ((2.0 * np.arange(count) + 1.0) / count - 1.0 for count in (nx, ny))
     vertex = np.stack([*np.meshgrid(x, y, indexing="ij"), np.full((nx, ny), -1.0)], axis=-1).reshape(-1, 3)
@@ -233,7 +233,7 @@ _MOST_VERTICES = 1_000_000
 
 
 def _grid(nx: float, ny: float, nz: float, dx: float, dy: float, dz: float, dim: float = 3) -> Shape:
-    """Return the vertices of a regular grid around the origin, with triangles if it has two dimensions."""
+    """Return the vertices of a regular grid centred at the origin. Add triangles if ``dim`` is 2."""
     count = _counts(1, nx, ny, nz)
     three = _checked("dim", dim, 2, 3) == 3
     if min(count if three else count[:2]) < 2:
@@ -258,7 +258,11 @@ def _disc(nx: float, ny: float, nz: float, dx: float, dy: float, dz: float) -> S
 
 
 def _solid(kind: str) -> Callable[..., Shape]:
-    """Return the function that makes a box, cylinder or ellipsoid: with its centre, or the surface without top."""
+    """Return the function that makes a box, cylinder or ellipsoid.
+
+    With ``dim`` 3, the vertices are those of the surface and the centre. With ``dim`` 2, they are those of the surface
+    without its top, and triangles are added.
+    """
 
     def make(nx: float, ny: float, nz: float, dx: float, dy: float, dz: float, dim: float = 3) -> Shape:
         count, spacing = _counts(2, nx, ny, nz), (dx, dy, dz)

@@ -28,7 +28,8 @@ _NOTHING: frozenset[str] = frozenset()
 def overlay(base: Mapping[str, Any], given: Mapping[str, Any], partial: frozenset[str]) -> dict[str, Any]:
     """Return ``base`` updated by ``given`` (spec: modeling, "Default settings").
 
-    A given vector that is shorter than that in ``base`` replaces only its first values, if its name is in ``partial``.
+    If the name of a vector is in ``partial``, a given vector that is too short replaces only the first values of the
+    vector in ``base``.
     """
     return {**base, **(given if partial.isdisjoint(given) else given_over(base, given, partial))}
 
@@ -44,9 +45,9 @@ def given_over(base: Mapping[str, Any], given: Mapping[str, Any], partial: froze
 
 
 def superseded(given: Mapping[str, Any], version: str) -> frozenset[str]:
-    """Return the attributes of orientations that ``given`` values replace, so that inherited ones do not apply.
+    """Return the attributes with orientations that do not apply, since ``given`` has another orientation.
 
-    An element has one orientation. A quaternion replaces others only in MuJoCo 4.0.
+    An element has one orientation. A quaternion replaces other orientations only in MuJoCo 4.0.
     """
     if _WAYS.isdisjoint(given) and not (version == "4.0" and "quat" in given):
         return _NOTHING
@@ -56,8 +57,8 @@ def superseded(given: Mapping[str, Any], version: str) -> frozenset[str]:
 class DefaultClass:
     """One default class: ``entries[entry][attribute]`` holds the values set by it or inherited from its ``parent``.
 
-    ``version`` is that of the model, whose language's defaults apply where no class sets a value. ``actuator`` is the
-    tag of the entry that set actuator defaults last, None if only an ancestor did.
+    ``version`` is the version of the language whose defaults apply if no class sets a value. ``actuator`` is the tag of
+    the entry by which this class last set actuator defaults, or None if it sets none.
     """
 
     __slots__ = ("_bases", "_changes", "actuator", "children", "entries", "name", "parent", "version")
@@ -78,7 +79,7 @@ class DefaultClass:
         return f"DefaultClass({self.name!r})"
 
     def set(self, row: ElementRow, given: Mapping[str, Any]) -> None:
-        """Set attributes of one entry; ``row`` is the entry's row in ``<default>``, ``given`` has values by name."""
+        """Set attributes of one entry. ``row`` is the entry's row in ``<default>``, ``given`` has values by name."""
         if row.tag in SHORTCUTS:
             # the general form of an actuator of this row with these attributes
             own = self.entries.setdefault("general", {})
@@ -99,7 +100,7 @@ class DefaultClass:
         self._forget()
 
     def remove(self, entry: str, name: str) -> None:
-        """Remove the value of an attribute in one entry, whether the class set or inherited it."""
+        """Remove the value of an attribute from one entry, even if the class inherited it."""
         self.entries.get(entry, {}).pop(name, None)
         self._forget()
 
@@ -118,7 +119,7 @@ class DefaultClass:
         return {self.name}.union(*(child.names_inside() for child in self.children))
 
     def copy_entries(self, entries: Mapping[str, Mapping[str, Any]], actuator: str | None) -> None:
-        """Replace all values by copies of ``entries`` and ``actuator``, those of another class."""
+        """Replace all values by copies of another class's: ``entries`` and ``actuator``."""
         self.actuator = actuator
         self.entries = {entry: dict(values) for entry, values in entries.items()}
         self._forget()
@@ -135,7 +136,7 @@ class DefaultClass:
         return base
 
     def _below(self, row: ElementRow) -> dict[str, Any]:
-        """Return the values below those that an actuator, or an entry, of this row gives itself.
+        """Return the values that apply to attributes that an actuator or entry of this row does not give itself.
 
         In 4.0, a shortcut takes its parameters from the nearest class (this one or an ancestor) with suitable actuator
         defaults: set by the same shortcut, or by ``general`` with the shortcut's type of gain.
@@ -153,7 +154,7 @@ class DefaultClass:
         return {**defaults, **mechanical, **{name: found[name] for name in names if name in found}}
 
     def _gives_parameters(self, tag: str) -> bool:
-        """Return whether a shortcut takes its parameters from the actuator defaults that this class itself sets."""
+        """Return whether this class sets actuator defaults from which the shortcut ``tag`` takes its parameters."""
         gain = self.entries.get("general", {}).get("gaintype", "fixed")
         return self.actuator == tag or (self.actuator == "general" and gain == GAIN_TYPES.get(tag, "fixed"))
 

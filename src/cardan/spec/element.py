@@ -23,14 +23,14 @@ class Element:
 
     Attributes:
         row: the element's row in the MJCF table (tag, attributes, allowed children, object kind).
-        attributes: explicit attributes by name, with typed values; None: undefined, even if a default class has a
-            value.
+        attributes: explicit attributes by name, with typed values. None means undefined, even if a default class has
+            a value.
         children: elements inside, in the user's order.
         parent: element around, None for the root.
         tree: the model tree.
         source, line: file and line where the element was written (None if a program built it).
-        pattern: for an element that a macro repeats, what it has in common with others (see `cardan.spec.repeated`).
-            None for other elements, and after attributes or children were accessed.
+        pattern: for an element that a macro repeats, the data shared by all copies (see `cardan.spec.repeated`). None
+            for other elements, and after attributes or children were accessed.
     """
 
     __slots__ = ("attributes", "children", "line", "parent", "pattern", "row", "source", "tree")
@@ -83,9 +83,9 @@ class Element:
         return child
 
     def append(self, tag: str, given: dict[str, Any], origin: Element) -> Element:
-        """Append a child without checks, as macros do; errors about the child are reported at ``origin``.
+        """Append a child without checks, for macros. Errors about the child are reported at the element ``origin``.
 
-        The child keeps the dict of ``given`` attributes.
+        The dict ``given`` becomes the child's attributes, without a copy.
         """
         made = Element(self.row.children[tag], self.tree, self, given, origin.source, origin.line)
         self.children.append(made)
@@ -106,8 +106,8 @@ class Element:
         """Yield the content of this body, including the content of frames.
 
         Yields ``(element, frames)`` in the user's order, for each element that is not a frame. ``frames`` are the
-        frames between this body and the element, outermost first. ``tags`` filters. The content of child bodies is not
-        included.
+        frames between this body and the element, outermost first. If ``tags`` are given, only elements with these tags
+        are yielded. The content of child bodies is not included.
         """
         stack: list[tuple[Iterator[Element], tuple[Element, ...]]] = [(iter(self.children), ())]
         while stack:
@@ -144,9 +144,8 @@ class Element:
     def default_class(self) -> DefaultClass:
         """The default class that applies (spec: modeling, "Default settings").
 
-        It is the element's own ``class``, else the ``childclass`` of the enclosing frames or, beyond them, of the
-        nearest enclosing body that has one, else the global class. A body does not take the childclass of a frame
-        around it.
+        It is the first of these that exists: the element's ``class``, the ``childclass`` of an enclosing frame in the
+        same body, the ``childclass`` of the nearest enclosing body that has one, the global class.
         """
         tree = self.tree
         own = self.attributes.get("class")
@@ -162,7 +161,7 @@ class Element:
     def inherited_class(self, skip_frames: bool = False) -> DefaultClass:
         """Return the default class that applies to this element if it names none.
 
-        ``skip_frames`` ignores the ``childclass`` of frames, which does not apply to bodies.
+        If ``skip_frames`` is true, the ``childclass`` of enclosing frames is ignored.
         """
         defaults = self.tree.defaults
         around = self.parent
@@ -177,7 +176,7 @@ class Element:
         return defaults.main
 
     def resolved(self) -> dict[str, Any]:
-        """Return the values of all attributes: explicit, else of the default class, else of the language.
+        """Return the values of all attributes: explicit, or from the default class, or the language's default.
 
         None means "undefined". Actuators are converted to their general form. The caller may change the dict.
         """
@@ -194,7 +193,7 @@ class Element:
         return self.row.get_alias(name, self.resolved())
 
     def __setitem__(self, name: str, value: Any) -> None:
-        """Set an explicit attribute; None removes it, so that the default applies again."""
+        """Set an explicit attribute. None removes the attribute, so that its default applies again."""
         if name not in self.row.attributes:
             raise self.error("unknown attribute" + suggestion(name, self.row.attributes), name)
         name, value = self.row.put_alias(name, value)
@@ -219,16 +218,16 @@ class Element:
         return bool(self.row.entry) and name in self.default_class.entries.get(self.row.entry or "", {})
 
     def code(self, name: str, values: dict[str, Any] | None = None) -> int:
-        """Return the number of a keyword attribute in the engine's enumeration.
+        """Return the number, in the engine's enumeration, of the keyword that an attribute holds.
 
-        ``values`` are the resolved values of the element, if the caller has them.
+        ``values`` are the resolved values of the element. If None, they are resolved here.
         """
         value = (values if values is not None else self.resolved())[name]
         row = self.row.attributes.get(name) or self.tree.entry_attribute(self.row, name)
         return row.keywords[value]
 
     def referred(self, row: Attribute) -> tuple[str, str] | None:
-        """Return kind and name of the object that an attribute of this element refers to, or None."""
+        """Return the kind and name of the object to which an attribute of this element refers, or None."""
         name, kind = self.attributes.get(row.name), row.kind or ""
         if not name:
             return None
@@ -252,5 +251,5 @@ class Element:
         return UnsupportedFeature(message, self.source, self.line, self._label(), attribute)
 
     def _label(self) -> str:
-        """Return tag and name as error messages show them."""
+        """Return the element's tag and name in the form for error messages."""
         return f"{self.row.tag} name='{self.name}'" if self.name and "name" in self.row.attributes else self.row.tag

@@ -1,4 +1,4 @@
-"""Layout of the state by element, which lets keyframes and running simulations keep their values across edits."""
+"""Layout of the state by element, so that keyframes and running simulations keep their values when a tree is edited."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ _plugin_activations: list[Callable[[Element], int]] = []
 
 
 def register_plugin_activations(count: Callable[[Element], int]) -> None:
-    """Let a higher layer provide the function that returns the number of activations of an actuator's plugin."""
+    """Register the function that returns the number of activations of an actuator's plugin (from a higher layer)."""
     _plugin_activations[:] = [count]
 
 
@@ -76,7 +76,7 @@ def pieces(part: Part, values: Sequence[float]) -> dict[Element, Sequence[float]
 
 
 def rearranged(part: Part, known: dict[Element, Sequence[float]], missing: float = nan) -> tuple[float, ...]:
-    """Join the values of elements to one part of the state; elements without values get ``missing``."""
+    """Join the values of elements to one part of the state. Elements without values get ``missing``."""
     values: list[float] = []
     for element, count in part:
         own = known.get(element, ())
@@ -91,14 +91,14 @@ def key_pieces(key: Element, parts: Parts) -> dict[str, dict[Element, Sequence[f
 
 
 def rewrite_key(key: Element, known: dict[str, dict[Element, Sequence[float]]], parts: Parts) -> None:
-    """Rewrite a keyframe for the layout ``parts`` of a changed model; ``known`` are its values as in `key_pieces`."""
+    """Rewrite a keyframe for the new layout ``parts``. ``known`` has the keyframe's values, from `key_pieces`."""
     for name, by_element in known.items():
         key.attributes[name] = rearranged(parts[name], by_element)
 
 
 @contextmanager
 def keys_kept(tree: ModelTree) -> Iterator[None]:
-    """Context manager around a change to a tree: keyframes keep the values of all remaining elements."""
+    """Return a context manager for a change to a tree: keyframes keep the values of all remaining elements."""
     keys = tree.section("keyframe").children
     before = layout(tree) if keys else {}
     pieces_of = [(key, key_pieces(key, before)) for key in keys]

@@ -1,4 +1,4 @@
-"""Plugins of the macros ``composite`` and ``flexcomp``: all bodies share one instance, which also gets the elements."""
+"""Plugins of ``composite`` and ``flexcomp``. All bodies of a macro share one instance with all elastic elements."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def plugin_of(macro: Element) -> Element | None:
-    """Return the first child ``plugin`` of a macro, or None. Further ones are ignored with a warning."""
+    """Return the first child ``plugin`` of a macro, or None. Further plugins are ignored with a warning."""
     plugins = list(macro.all("plugin"))
     if len(plugins) > 1:
         reason = f"ignored: a {macro.tag} has one plugin"
@@ -25,7 +25,7 @@ def plugin_of(macro: Element) -> Element | None:
 
 
 def _new_instance(plugin: Element, name: str, settings: Mapping[str, str]) -> Element:
-    """Append an instance to ``extension``, with ``settings`` and those of the macro's ``plugin`` element."""
+    """Append a plugin instance to ``extension``, with ``settings`` and the settings of the macro's ``plugin``."""
     word, tree = plugin["plugin"], plugin.tree
     extension = tree.section("extension")
     if not word:
@@ -43,9 +43,9 @@ def _new_instance(plugin: Element, name: str, settings: Mapping[str, str]) -> El
 
 
 def give_plugin(plugin: Element, name: str, bodies: Sequence[Element], elements: Sequence[int] = ()) -> None:
-    """Assign a plugin instance to the bodies of a composite: the instance that the user names, or a new one, ``name``.
+    """Assign a plugin instance to the bodies of a composite: the user's named instance, or a new one called ``name``.
 
-    ``elements`` are numbers of the bodies at the corners of the elastic elements, one element after the other. Raises
+    ``elements`` are indices of the bodies at the corners of the elastic elements, one element after the other. Raises
     MjcfError if the plugin is not declared, or if its elements are given twice.
     """
     if not plugin["instance"]:
@@ -60,11 +60,11 @@ def give_plugin(plugin: Element, name: str, bodies: Sequence[Element], elements:
 
 
 def give_flex_plugin(macro: Element, bodies: Sequence[Element], elem: np.ndarray) -> None:
-    """Assign a flexcomp's plugin, if it has one, to the bodies of its vertices; ``elem`` are vertices of its elements.
+    """Assign a flexcomp's plugin, if it has one, to ``bodies``. ``elem`` has the vertices of the flex's elements.
 
     The settings ``face`` and ``edge`` of the instance are the vertices and the edges of the elements. Edges are padded
-    with zeros to their length in the reference. Raises MjcfError without bodies, or if the plugin or its instance is
-    unknown.
+    with zeros to the length that they have in the reference. Raises MjcfError if there are no bodies, or if the plugin
+    or its instance is unknown.
     """
     plugin = plugin_of(macro)
     if plugin is None:

@@ -1,4 +1,4 @@
-"""Macros of the kinematic tree: elements that are replaced by others (``composite``, ``replicate``, ``flexcomp``)."""
+"""Macros of the kinematic tree, replaced by other elements: ``composite``, ``replicate`` and ``flexcomp``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MACROS = ("composite", "replicate", "flexcomp")
 def expand_macros(tree: ModelTree, tag: str) -> None:
     """Replace every macro with this tag by its elements, inner macros before outer ones. Raises MjcfError.
 
-    A macro that needs a missing feature stays in the tree, which cannot be compiled then.
+    A macro that needs a missing feature stays in the tree. Such a tree can't be compiled.
     """
     macros = [element for element in tree.worldbody.descendants() if element.tag == tag]
     if tree.uses_later:

@@ -1,4 +1,4 @@
-"""Orientations as MJCF writes them (spec: modeling, "Frame orientations")."""
+"""Orientations in the formats of MJCF, converted to quaternions (spec: modeling, "Frame orientations")."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from cardan.spec.element import Element
 
 SHORTEST = 1e-7
-"""Vectors up to this length give no direction."""
+"""Largest length of a vector that counts as zero, without a direction."""
 
 
 def unit(element: Element, vector: Vec3, attribute: str) -> Vec3:
@@ -27,16 +27,17 @@ def unit(element: Element, vector: Vec3, attribute: str) -> Vec3:
 
 
 def _radians(settings: Mapping[str, Any], element: Element, angle: float, attribute: str) -> float:
-    """Convert an angle of the file to radians, rounded as in the reference, since ties between geoms depend on it."""
+    """Convert an angle of the file to radians. Round as in the reference, since ties between geoms depend on it."""
     if not isfinite(angle):
         raise element.error(f"an angle must be finite, found {angle:g}", attribute)
     return angle / 180.0 * pi if settings["angle"] == "degree" else angle
 
 
 def orientation(settings: Mapping[str, Any], element: Element, values: Mapping[str, Any]) -> Quat:
-    """Return the orientation of an element as a quaternion; its resolved values give it in one of five formats.
+    """Return the orientation of an element as a quaternion. Raises MjcfError for vectors and angles that give none.
 
-    ``settings`` are the values of ``compiler``: unit of angles, sequence of Euler angles.
+    ``values`` are the resolved values of the element, with the orientation in one of five formats. ``settings`` are the
+    values of ``compiler``: unit of angles, sequence of Euler angles.
     """
     if values.get("axisangle") is not None:
         value = values["axisangle"]

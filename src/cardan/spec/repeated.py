@@ -1,9 +1,9 @@
-"""Repeated elements: elements that a macro makes many times, stored as one model and the values that differ.
+"""Repeated elements: elements that a macro makes many times, stored as one template and the values that differ.
 
-A sheet of some hundred particles has some thousand elements, which differ only in names and positions. Until a program
-accesses the attributes or children of such an element, the element is a pattern and a few values. The compiler fills
-its columns from these values and reads the model once. On first access, the element gets ordinary attributes and
-children.
+A sheet of several hundred particles has several thousand elements that differ only in names and positions. Until a
+program accesses the attributes or children of such an element, the element consists of a pattern and a few values. The
+compiler fills its columns from these values, and reads the pattern's template (``model``) once. On first access, the
+element gets ordinary attributes and children.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ TIE = (OWN, "name"), (0, "site"), (1, "site")
 
 
 class Pattern:
-    """Common content of repeated elements: a model with *blanks*, which are attributes that differ between elements.
+    """Common content of repeated elements: a template with *blanks*, which are attributes that differ between elements.
 
-    The model itself is part `OWN`; the elements inside it are the other parts, by index.
+    The *parts* of the template are the template itself (number `OWN`) and its children (numbers from 0).
 
     Attributes:
-        model: an element with its content. Its parent is that of the repeated elements, but the model is not among the
-            parent's children. Elements inside it have no content; an ``inertial`` has no blanks.
+        model: the template, an element with its children. Its parent is the parent of the repeated elements, but does
+            not list it as a child. The children have no content; an ``inertial`` has no blanks.
         blanks: for each blank, the number of its part and the name of the attribute.
-        names: for parts whose names differ, the index of the name among the values of an element.
-        varied: numbers of parts that differ in more than names.
-        moves_only: whether elements, without their parts, differ only in name and position.
+        names: children whose names differ, with the index of the name among the values of a repeated element.
+        varied: numbers of children that differ in more than names.
+        moves_only: whether the repeated elements themselves differ in name and position, and in nothing else.
     """
 
     __slots__ = ("_places", "blanks", "model", "moves_only", "names", "varied")
@@ -45,19 +45,19 @@ class Pattern:
         self.varied = {number for number, name in self.blanks if number != OWN and name != "name"}
 
     def place(self, part: int, name: str) -> int | None:
-        """Return the index of a part's attribute among the values of an element; None if it is not a blank."""
+        """Return the index of a part's attribute among the values of an element, or None if it is not a blank."""
         return self._places.get((part, name))
 
     def part(self, number: int) -> Element:
-        """Return a part of the model, or the model itself (`OWN`)."""
+        """Return the part of the template with this number."""
         return self.model if number == OWN else self.model.children[number]
 
     def varies(self, part: Element) -> bool:
-        """Return whether a part differs between elements in more than its name."""
+        """Return whether a child of the template differs between elements in more than its name."""
         return any(self.part(number) is part for number in self.varied)
 
     def parts(self) -> list[tuple[int, Element]]:
-        """Return the model and its content, with their numbers."""
+        """Return the template and its children, each with its number."""
         return [(OWN, self.model), *enumerate(self.model.children)]
 
 
@@ -65,7 +65,7 @@ class Repeated(Element):
     """An element that repeats a pattern.
 
     Attributes:
-        pattern: the pattern; None after the first access to attributes or children.
+        pattern: the pattern, or None after the first access to attributes or children.
         values: a value for each blank of the pattern.
     """
 
@@ -93,7 +93,7 @@ class Repeated(Element):
         return getattr(self, name)
 
     def varied_parts(self) -> dict[Element, Element]:
-        """Return those parts of this element that differ in more than names, by the model's corresponding parts."""
+        """Return the children of this element that differ in more than names, by the template's children."""
         pattern = self.pattern
         assert pattern is not None
         own: dict[Element, Element] = {}
@@ -121,7 +121,7 @@ class Repeated(Element):
 
 
 def given_by(run: Sequence[Element], name: str) -> list[Any]:
-    """Return the explicit value of one attribute, or None, for each element of a run (see `runs`)."""
+    """Return, for each element of a run (see `runs`), the explicit value of one attribute, or None."""
     pattern = run[0].pattern
     place = None if pattern is None else pattern.place(OWN, name)
     if place is None:
@@ -130,9 +130,9 @@ def given_by(run: Sequence[Element], name: str) -> list[Any]:
 
 
 def repeated(model: Element, blanks: Sequence[tuple[int, str]], rows: Iterable[tuple[Any, ...]]) -> list[Element]:
-    """Make one repeated element for each of ``rows``, which have one value for each of ``blanks``.
+    """Make one repeated element from each row of values. A row has one value for each of ``blanks``.
 
-    ``model`` is the common content, and ``blanks`` are the attributes that differ (see `Pattern`).
+    ``model`` is the template, and ``blanks`` are the attributes that differ (see `Pattern`).
     """
     pattern = Pattern(model, blanks)
     return [Repeated(pattern, row) for row in rows]
@@ -142,7 +142,7 @@ Item = TypeVar("Item")
 
 
 def runs(items: Iterable[Item], element_of: Callable[[Item], Element]) -> list[list[Item]]:
-    """Group consecutive items whose elements repeat the same pattern; any other item is a group of its own."""
+    """Group consecutive items whose elements repeat the same pattern. Any other item forms a group alone."""
     found: list[list[Item]] = []
     last: Pattern | None = None
     for item in items:

@@ -1,10 +1,10 @@
 """The macro ``<replicate>``: copies of a part of the kinematic tree, and of the elements that refer to it.
 
-Each copy becomes a ``frame`` element in place of the macro. Copy ``i`` is moved by the offset from the previous one,
+Each copy becomes a ``frame`` element in place of the macro. Copy ``i`` is moved by the offset from the previous copy,
 and rotated by ``i`` times the Euler angles. Names get a suffix: the separator and the number of the copy, with as many
-digits as the count has. Elements outside the tree that refer to copied elements (actuators, tendons, sensors, ...) are
+digits as the count has. Elements of other sections that refer to copied elements (actuators, tendons, sensors, ...) are
 also copied, to the end of their section. The order of operations was derived from results of the reference. Relations
-between a copy and an element outside, some of which the reference drops or rejects, are kept, one for each copy.
+between copied elements and other elements are kept, one for each copy; the reference drops or rejects some of these.
 """
 
 from __future__ import annotations
@@ -59,8 +59,8 @@ def copy_relations(tree: ModelTree, names: Named, renames: list[Rename], keep: b
 
     Args:
         tree: the tree.
-        names: kinds and names of the copied elements; those of the elements that are copied here are added.
-        renames: functions that return the names of copies.
+        names: kinds and names of the copied elements. The function adds the elements that it copies itself.
+        renames: functions from the name of an element to the name of its copy.
         keep: whether the originals remain in the tree.
     """
     for tag in _SECTIONS:
@@ -114,10 +114,10 @@ def _copied_frame(macro: Element, parent: Element, pose: dict[str, Any], names: 
 
 
 def copy_renamed(root: Element, parent: Element, names: Named, rename: Rename, until: Element | None = None) -> Element:
-    """Copy ``root`` and its content to the end of ``parent``, up to the element ``until``; return the copy.
+    """Copy ``root`` and its content to the end of ``parent``, up to the element ``until``. Return the copy.
 
-    The first copy of each element is recorded in the tree. ``names`` collects kinds and names of the copied elements,
-    and ``rename`` returns the name of a copy.
+    References to elements in ``names`` (kinds and names) are renamed, like the copies, by ``rename``. If keyframes are
+    still to be completed, the first copy of each element is recorded in the tree.
     """
     tree, made = root.tree, None
     stack = [(root, parent)]
@@ -135,7 +135,7 @@ def copy_renamed(root: Element, parent: Element, names: Named, rename: Rename, u
 
 
 def _renamed_copy(element: Element, parent: Element, names: Named, rename: Rename) -> Element:
-    """Add a copy of an element without its children to ``parent``; ``rename`` changes its name and references."""
+    """Add a copy of an element, without children, to ``parent``. ``rename`` changes its name and references."""
     attributes = dict(element.attributes)
     if element.name:
         attributes["name"] = rename(element.name)

@@ -23,23 +23,23 @@ _ASSETS = ("texture", "hfield", "mesh", "skin")  # kinds that are named after th
 
 
 class ModelTree:
-    """Everything the user wrote about one model; see the package's docstring for how to read it.
+    """Everything that the user wrote about one model. The docstring of `cardan.spec` explains how to read the tree.
 
     Args:
         source: name of the main file for messages.
         folder: folder of the main file, or None if the model comes from a string.
         assets: file contents by name, used instead of files on disk.
-        compat: version whose behaviour the model has (`cardan.compat`); None: the default of the process.
+        compat: version whose behaviour the model has (`cardan.compat`). None: the default of the process.
 
     Attributes:
-        macro_instances: names of the plugin instances that composites and flexcomps made. In the model, they are in the
-            order of their bodies, not in the order of the section ``extension``.
+        macro_instances: names of the plugin instances added by composites and flexcomps. In the model, these instances
+            are in the order of their bodies, not in the order of the section ``extension``.
         late_keys: attached keyframes that are not assembled yet, with the values of each element by part of the state.
         first_copies: the first copy of each element that ``replicate`` replaced by copies.
-        inside_files: if the tree is read to be attached, its own file and those of the models that attach it.
-        uses_later: whether some element or attribute may need a feature that this version does not have yet.
-        inherited: cache used during compilation: for each element, the default class of the elements inside it that
-            name none. None while the tree may be changed.
+        inside_files: if the tree is read to be attached, its own file and the files of the models that attach it.
+        uses_later: whether an element or attribute may need a feature that this version does not have yet.
+        inherited: cache used during compilation: for each element, the default class of its children that name none.
+            None while the tree may be changed.
     """
 
     def __init__(
@@ -86,8 +86,8 @@ class ModelTree:
     def lay_down(self) -> None:
         """Remove the references from elements to their parents and to the tree, until `take_up` restores them.
 
-        Without these references, a tree is freed when its last user drops it. With them it contains reference cycles,
-        which the garbage collector would scan several times before freeing the tree.
+        Without these references, a tree is freed when its last user drops it. With them, the tree contains reference
+        cycles: the garbage collector would scan these several times before it frees the tree.
         """
         del self.root.tree
         patterns: set[Pattern] = set()
@@ -140,7 +140,7 @@ class ModelTree:
         return self.root.attributes.get("model", self.root.row.defaults["model"])
 
     def section(self, tag: str) -> Element:
-        """Return a section (``compiler``, ``worldbody``, ...). All exist, except ``default``: see ``defaults``."""
+        """Return a section (``compiler``, ``worldbody``, ...). All sections exist, except ``default``."""
         return self._sections[tag]
 
     @property
@@ -161,7 +161,7 @@ class ModelTree:
         return next((key for key in self.assets if file_base(key).lower() == last), None)
 
     def read_file(self, name: str, *folders: Path | None) -> tuple[bytes, str | Path]:
-        """Return the content of a file that the model mentions, and its key in ``assets`` or its path.
+        """Read a file that the model names. Return its content, and its key in ``assets`` or its path.
 
         Raises:
             OSError: the file is not found, empty, not a regular file, or larger than ``LARGEST_FILE`` bytes.
@@ -177,10 +177,10 @@ class ModelTree:
         return place.read_bytes(), place.resolve()
 
     def find_file(self, name: str, *folders: Path | None) -> str | Path:
-        """Return the place of a file that the model mentions: its key in ``assets``, or the first path that exists.
+        """Find a file that the model names. Return its key in ``assets``, or the first path that exists in ``folders``.
 
         Raises:
-            FileNotFoundError: the file is not found; the message names every place tried.
+            FileNotFoundError: the file is not found. The message names every path tried.
         """
         key = self.asset_key(name)
         if key is not None:
@@ -206,13 +206,13 @@ class ModelTree:
         return element
 
     def names(self, kind: str) -> dict[str, Element]:
-        """Return the elements of an object kind by name. Raises MjcfError if two elements of one kind share a name."""
+        """Return the elements of a kind of object by name. Raises MjcfError if two elements of a kind share a name."""
         if self._names is None or kind in self._inside:
             self.named()
         return (self._names or {}).get(kind, {})
 
     def named(self) -> list[Element]:
-        """Return all elements, depth first. Raises MjcfError if two elements of one kind share a name."""
+        """Return all elements, depth first, and store their names. Raises MjcfError if two of a kind share a name."""
         elements = self.root.descendants()
         found: dict[str, dict[str, Element]] = {"body": {WORLD: self.worldbody}}
         for element in elements:
@@ -245,7 +245,7 @@ class ModelTree:
         return found, repeats
 
     def outlines(self) -> list[Element]:
-        """Return all elements inside the world body, depth first; a model represents each run of repeated elements."""
+        """Return all elements inside the world body, depth first. Each pattern is represented by its template."""
         found: list[Element] = []
         patterns: set[Pattern] = set()
         stack = self.worldbody.children[::-1]
@@ -263,10 +263,10 @@ class ModelTree:
     def take_names(
         self, rows: Mapping[ElementRow, list[Element]], repeats: Mapping[Pattern, list[Repeated]]
     ) -> Mapping[str, Mapping[str, Element]] | None:
-        """Store the names of all elements; the arguments are the results of `by_row`.
+        """Store the names of all elements, from the results of `by_row`. Return the elements by kind and name.
 
-        Return the elements by kind and name. A name inside a repeated element leads to the repeated element. If two
-        elements of one kind share a name, return None and store nothing.
+        The name of a child of a repeated element leads to the repeated element. If two elements of one kind share a
+        name, return None and store nothing.
         """
         names: dict[str, dict[str, Element]] = {"body": {WORLD: self.worldbody}}
         inside: set[str] = set()
@@ -302,12 +302,12 @@ class ModelTree:
 
     @staticmethod
     def entry_attribute(row: ElementRow, name: str) -> Attribute:
-        """Return the row of an attribute that only the element's default entry has (like a motor's ``gaintype``)."""
+        """Return the row of an attribute that only the element's ``<default>`` entry has (a motor's ``gaintype``)."""
         return entry_element(row.entry or "").attributes[name]
 
 
 def is_file(path: Path) -> bool:
-    """Return whether a regular file exists at a path; False for paths that the system does not accept."""
+    """Return whether a regular file exists at a path. Paths that the system does not accept give False."""
     try:
         return path.is_file()
     except (OSError, ValueError):
@@ -330,9 +330,9 @@ def file_stem(name: str) -> str:
 
 
 def name_assets(tree: ModelTree) -> None:
-    """Name unnamed assets after their files; equal names get a number each: ``wood_0``, ``wood_1``.
+    """Name unnamed assets after their files. Equal names get numbers: ``wood_0``, ``wood_1``.
 
-    Several sky boxes without file are named ``_0``, ``_1``, ...; in MuJoCo 4.0 they have no name.
+    Several sky boxes without files are named ``_0``, ``_1``, ... In MuJoCo 4.0, they have no names.
 
     Raises:
         MjcfError: an asset has neither a name nor a file. Skins and a sky box need no name.
@@ -356,7 +356,7 @@ def name_assets(tree: ModelTree) -> None:
 
 
 def asset_folder(settings: dict[str, Any], kind: str) -> str:
-    """Return the folder for files of a kind of asset by the ``compiler`` settings; "" means the main file's folder."""
+    """Return the folder of a kind of asset in the ``compiler`` settings. "" means the main file's folder."""
     own = settings["texturedir" if kind == "texture" else "meshdir"]
     return own if own is not None else settings["assetdir"] or ""
 
@@ -368,7 +368,10 @@ _APPEARANCE = ("material", "texture")
 
 
 def remove(element: Element) -> None:
-    """Remove an element, its content, and all elements that refer to these; references to appearances are dropped."""
+    """Remove an element, its content, and all elements that refer to them.
+
+    References to materials and textures are dropped instead, and the elements remain.
+    """
     tree = element.tree
     gone = [element]
     while gone:
@@ -398,13 +401,13 @@ def remove(element: Element) -> None:
 
 
 def names_of(elements: Iterable[Element]) -> Named:
-    """Return kind and name of each named object among some elements and their content."""
+    """Return the kinds and names of all named objects among the elements and their content."""
     every = (part for element in elements for part in (element, *element.descendants()))
     return {(part.row.kind, part.name) for part in every if part.row.kind and part.name}
 
 
 def listed(element: Element) -> Named:
-    """Return kind and name of each object that an element names in its lists of names."""
+    """Return the kinds and names of the objects in an element's lists of names (such as ``body`` of a flex)."""
     lists = element.row.lists
     return {(row.kind or "", name) for row in lists for name in element.attributes.get(row.name, "").split()}
 
@@ -413,7 +416,7 @@ def listed(element: Element) -> Named:
 
 
 def copy_into(source: Element, target: Element) -> None:
-    """Copy attributes, source location and content of an element to another element of the same row."""
+    """Copy attributes, source location and content of an element to another element with the same row."""
     stack = [(source, target)]
     while stack:
         old, new = stack.pop()
@@ -424,7 +427,7 @@ def copy_into(source: Element, target: Element) -> None:
 
 
 def copied_tree(tree: ModelTree) -> ModelTree:
-    """Return a copy of a model tree that shares no element with it."""
+    """Return a copy of a model tree. The two trees share no elements."""
     made = ModelTree(tree.source, tree.folder, tree.assets, tree.compat)
     made.include_folders = dict(tree.include_folders)
     made.macro_instances = set(tree.macro_instances)

@@ -11,7 +11,7 @@ _MATERIAL = fields(
     "mat_", "texuniform texrepeat emission specular shininess reflectance metallic roughness rgba", texture="texid"
 )
 _PATHS = {"hfield": "hfield", "mesh": "mesh", "skin": "skin", "texture": "tex"}
-"""First words of the fields that hold the paths of assets, by the kind of asset."""
+"""Prefix of the field ``*_pathadr`` that locates the paths of assets, by the kind of asset."""
 _SECTIONS = ("asset", "deformable", "extension")
 
 
@@ -37,7 +37,7 @@ def put_assets(scribe: Scribe) -> None:
 def _put_asset(scribe: Scribe, section: Element, origin: Element) -> None:
     """Add one asset with its original attributes and children.
 
-    The path of its file is the model's, which is complete if the file is in the folder of an included document.
+    The path of its file is taken from the model, since the path in the source may be relative to an included document.
     """
     m, kind, name = scribe.m, origin.row.kind or "", asset_name(origin)
     names = scribe.names.get(kind, ())
@@ -106,7 +106,7 @@ def put_flexes(scribe: Scribe) -> None:
 
 
 def _put_part(scribe: Scribe, flex: Element, tag: str, fields: dict[str, str], number: int) -> None:
-    """Add a child of a flex if any of its values differs from the default of the language."""
+    """Add a child element to a flex if any of the child's values differs from the default of the language."""
     part = scribe.put(flex, tag, scribe.read(_ROW.children[tag], fields, number))
     if not part.attributes:
         flex.children.remove(part)

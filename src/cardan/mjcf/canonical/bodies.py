@@ -53,7 +53,7 @@ _SCALAR_JOINTS = ("hinge", "slide")
 
 
 def put_bodies(scribe: Scribe) -> None:
-    """Add all bodies, each inside its parent, with everything attached to them."""
+    """Add all bodies, each inside its parent, with their joints, geoms, sites, cameras and lights."""
     m = scribe.m
     elements = [scribe.tree.worldbody]
     owners: dict[tuple[str, int], list[int]] = {}
@@ -72,9 +72,10 @@ def put_bodies(scribe: Scribe) -> None:
 
 
 def _written(value: tuple[float, ...], unit: Callable[[Any], Any] = unit_quat) -> tuple[float, ...]:
-    """Find a nearby vector that the reader normalises to exactly this unit quaternion or axis, to the last bit.
+    """Return a vector near ``value`` that the reader normalises to exactly ``value``, a unit quaternion or axis.
 
-    Poses that are equal must remain equal, since ties determine the order in bounding volume trees.
+    If none is found, return ``value``. Poses that are equal must remain equal to the last bit, since ties determine
+    the order in bounding volume trees.
     """
     for step in range(_STEPS):
         for scale in (1.0 + step * _EPSILON, 1.0 - 0.5 * step * _EPSILON):
@@ -110,7 +111,7 @@ def _put_body(scribe: Scribe, parent: Element, body: int) -> Element:
 
 
 def _put_joint(scribe: Scribe, body: Element, joint: int) -> None:
-    """Add one joint; a free joint without properties of its own becomes a ``freejoint``."""
+    """Add one joint. A ``freejoint`` of the source stays one if it has only default properties."""
     m = scribe.m
     dof, adr = int(m.jnt_dofadr[joint]), int(m.jnt_qposadr[joint])
     values = scribe.read(JOINT_ROW, _JOINT, joint) | scribe.read(JOINT_ROW, _DOF, dof)
@@ -132,7 +133,7 @@ def _put_joint(scribe: Scribe, body: Element, joint: int) -> None:
 def _mesh_frame_undone(scribe: Scribe, geom: int) -> Pose:
     """Return the pose of a mesh geom as the user writes it: the model's pose without the pose of the mesh's frame.
 
-    If the original pose of the geom gives the model's pose to the last bit, it is returned.
+    If the geom's original pose still gives the model's pose to the last bit, return the original pose.
     """
     m = scribe.m
     wanted = (plain(m.geom_pos[geom]), plain(m.geom_quat[geom]))
@@ -173,7 +174,7 @@ def _put_geom(scribe: Scribe, body: Element, geom: int) -> None:
 
 
 def _is_exact(scribe: Scribe, origin: Element | None, mesh: int) -> bool:
-    """Return whether a geom of type sdf is one of type mesh in the source, whose mesh collides by its distance."""
+    """Return whether a geom of type sdf had type mesh in the source: its mesh has ``convex="exact"``."""
     element = scribe.source.find("mesh", scribe.name("mesh", mesh) or "")
     written = origin["type"] if origin is not None else "mesh"
     return element is not None and element["convex"] == "exact" and written == "mesh"

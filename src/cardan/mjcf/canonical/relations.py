@@ -157,9 +157,10 @@ def _put_sensors(scribe: Scribe) -> None:
 def _named(
     scribe: Scribe, row: ElementRow, obj: tuple[int, int], attributes: tuple[str, str], suffix: str
 ) -> dict[str, Any]:
-    """Return the attributes that name a sensor's object ``obj``, a type (`mjtObj`) and an id.
+    """Return the attributes that name one object of a sensor, with their values.
 
-    These are ``attributes`` (for kind and name) or, if the sensor has none, one named after the kind, like ``geom1``.
+    The object ``obj`` is given by its type (`mjtObj`) and id. If the sensor's ``row`` has the two ``attributes`` (for
+    kind and name), these are used. If not, one attribute is named after the kind, possibly with ``suffix``: ``geom1``.
     """
     code, number = obj
     if code == OBJ_UNKNOWN or number < 0:
@@ -177,7 +178,7 @@ _KEY = fields("key_", "time qpos qvel act mpos mquat ctrl")
 
 
 def _put_keyframes(scribe: Scribe) -> None:
-    """Add keyframes up to the last one that differs from the initial state, and set their number in ``size``."""
+    """Add keyframes up to the last one that has a name or differs from the initial state."""
     m, section = scribe.m, scribe.tree.section("keyframe")
     row = section.row.children["key"]
     mocap = [body for _, body in sorted((i, b) for b, i in enumerate(m.body_mocapid.tolist()) if i >= 0)]

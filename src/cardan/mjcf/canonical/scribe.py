@@ -28,10 +28,10 @@ _LONG_KINDS = {short: kind for kind, short in SHORT_KINDS.items()}
 
 
 def fields(prefix: str, names: str, **other: str) -> dict[str, str]:
-    """Return the model's fields by attribute; the names of all fields begin with ``prefix``.
+    """Return a table of attribute → name of the model's field. All names of fields begin with ``prefix``.
 
-    ``names`` are attributes whose field has the same name after the prefix; ``other`` gives the rest of the field's
-    name for other attributes.
+    For attributes in ``names``, the prefix is followed by the attribute's own name. For the keys of ``other``, it is
+    followed by the given value.
     """
     return {name: prefix + other.get(name, name) for name in (*names.split(), *other)}
 
@@ -42,10 +42,10 @@ class Scribe:
     Attributes:
         m: the compiled model.
         source: the tree from which the model was compiled.
-        origins: the elements of that tree by kind and id.
-        tree: the canonical tree, which grows.
+        origins: the elements of ``source`` by kind and id.
+        tree: the canonical tree, to which elements are added.
         names: names of the model's objects by kind, in order of their ids.
-        pieces: the field ``geom_piece``.
+        pieces: the field ``geom_piece``: for each geom 0, or the position of a convex piece after its geom.
     """
 
     def __init__(self, m: MjModel, source: ModelTree) -> None:
@@ -66,15 +66,15 @@ class Scribe:
         return self.names[kind][number] or None if number >= 0 else None
 
     def has_pieces(self, geom: int) -> bool:
-        """Return whether convex pieces collide for a geom."""
+        """Return whether a geom has convex pieces, which collide in its place."""
         return self.pieces[geom + 1 : geom + 2] == [1]
 
     def is_first(self, geom: int) -> bool:
-        """Return whether a geom is not a convex piece, or is the first one of its geom."""
+        """Return whether a geom is not a convex piece, or is the first convex piece of another geom."""
         return self.pieces[geom] < 2
 
     def read(self, row: ElementRow, fields: Mapping[str, str], number: int) -> Values:
-        """Read attribute values of one object from fields of the model, by a table of attribute → field."""
+        """Read the attribute values of object ``number`` from the model. ``fields`` maps attributes to fields."""
         values: Values = {}
         for name, field in fields.items():
             attribute = row.attributes.get(name) or ModelTree.entry_attribute(row, name)
@@ -96,10 +96,10 @@ class Scribe:
         origin: Element | None = None,
         keep: tuple[str, ...] = (),
     ) -> Element:
-        """Add an element with those values that differ from its default class, which is the class of ``origin``.
+        """Add an element with the default class of ``origin``, and with the values that differ from this class.
 
-        The value None means the default. Tri-state attributes are given as bool. Attributes in ``keep`` are always
-        written.
+        The value None means the default. Tri-state attributes (``auto``, ``true``, ``false``) are given as bool.
+        Attributes in ``keep`` are always written.
         """
         element = Element(parent.row.children[tag], self.tree, parent)
         parent.children.append(element)
@@ -135,7 +135,7 @@ class Scribe:
             self.copy_children(child, copy)
 
     def put_choice(self, section: Element, values: Values, origin: Element | None, instance: int) -> Element:
-        """Add an actuator or a sensor that a plugin computes; an unnamed instance gets the source's children."""
+        """Add an actuator or a sensor of a plugin. The settings of an unnamed instance are copied from ``origin``."""
         name = self.name("plugin", instance)
         plugin = internals.plugins(self.m)[instance]
         element = self.put(section, "plugin", {**values, "plugin": plugin, "instance": name}, origin)
@@ -146,7 +146,9 @@ class Scribe:
         return element
 
     def put_plugin(self, origin: Element | None, into: Element, instance: int) -> None:
-        """Add the plugin of an element: the name of its instance or, if it is unnamed, the settings in the source.
+        """Add the ``plugin`` child of an element.
+
+        The child gives the name of the plugin instance. If the instance has no name, it gives the source's settings.
 
         Raises:
             MjcfError: the instance is unnamed, and the element of the source is not known.
@@ -167,7 +169,7 @@ class Scribe:
 
 
 def word_of(row: Attribute, number: int) -> str:
-    """Return the keyword with this number."""
+    """Return the keyword of an attribute with the given number. Raises MjcfError if there is none."""
     assert isinstance(row.keywords, Words)
     word = row.keywords.words.get(number)
     if word is None:
@@ -188,7 +190,7 @@ def plain(value: Any) -> Any:
 
 
 def statistics(m: MjModel) -> dict[str, Any]:
-    """Return ``m.stat`` in the form that `canonical_tree` compares."""
+    """Return the fields of ``m.stat`` by name, as Python numbers or tuples: an argument of `canonical_tree`."""
     memory = internals.memory(m)
     return {
         field.name.removeprefix("stat."): (
@@ -228,7 +230,7 @@ class Origins:
                 self._in_order.setdefault(kind, []).append(element)
 
     def find(self, kind: str, number: int) -> Element | None:
-        """Return the element of an object, or None if it is not known."""
+        """Return the source element of an object, given by kind and id, or None if the element is not known."""
         names, elements = self._names[kind], self._in_order.get(kind, [])
         if names[number]:
             found = self._source.find(kind, names[number])

@@ -35,7 +35,7 @@ _GROUPS = 31
 
 
 def put_settings(scribe: Scribe, statistic: dict[str, Any]) -> None:
-    """Add all settings. Values of ``statistic``, computed by the compiler, are not written."""
+    """Add all settings. Values of ``m.stat`` equal to those in ``statistic`` are added only if the source has them."""
     tree, m, source = scribe.tree, scribe.m, scribe.source
     # compiler: the settings that matter when the canonical text is read
     given, section = source.section("compiler"), tree.section("compiler")
@@ -80,7 +80,7 @@ def _set(element: Element, values: Values) -> None:
 
 
 def _group_value(scribe: Scribe, row: ElementRow, name: str, prefix: str) -> Any:
-    """Return the value of a setting from a group of the model; ``prefix`` is like ``opt.`` or ``vis.map.``."""
+    """Return a setting from a group of the model's fields. ``prefix`` names the group, such as ``vis.map.``."""
     attribute, field, memory = row.attributes[name], prefix + name, internals.memory(scribe.m)
     value = plain(memory.scalars[field][0] if field in memory.scalars else memory.arrays[field])
     if attribute.type is Type.KEYWORD:
@@ -135,16 +135,16 @@ def _put_class(scribe: Scribe, cls: DefaultClass, section: Element) -> None:
 
 
 def canonical_tree(m: MjModel, source: ModelTree, statistic: Mapping[str, Any] | None = None) -> ModelTree:
-    """Return the model as a tree in the canonical subset of MJCF. Compiling the tree gives the same model again.
+    """Return the model as a tree in the canonical subset of MJCF. Compiling the tree gives an equal model.
 
     Args:
-        m: the compiled model, whose numbers may have been changed since.
+        m: the compiled model. Its numbers may have been changed after compilation.
         source: the tree from which the model was compiled.
-        statistic: the statistics (``m.stat``) that the compiler computed. Unchanged ones are left out, so that they
-            are computed again from the model. If None, all are written.
+        statistic: the statistics (``m.stat``) that the compiler computed. Unchanged statistics are left out, so that
+            they are computed again from the model. If None, all are written.
 
     Raises:
-        UnsupportedFeature: the model is to be saved as it is written (``compiler savecompiled="false"``).
+        UnsupportedFeature: ``compiler savecompiled="false"`` asks for the source text in place of canonical text.
     """
     compiler = source.section("compiler")
     if not compiler["savecompiled"]:

@@ -4,9 +4,9 @@ The x axis of each body of a cable is along its segment of the curve. From segme
 twist, by the shortest rotation from one tangent to the next (Bishop, "There is more than one way to frame a curve",
 American Mathematical Monthly 82, 1975).
 
-A loop contains the body in which it is defined as one of its links; the name of this body determines which link it is.
-From it, two chains of bodies lead along a circle in opposite directions. A constraint connects their ends (spec:
-modeling, "Composite objects").
+The body in which a loop is defined is one of its links; the body's name contains the number of the link. From this
+body, two chains of bodies lead along a circle in opposite directions. A constraint connects their ends (spec: modeling,
+"Composite objects").
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ _LINK_JOINTS = (
 
 
 def build_cable(composite: Composite) -> None:
-    """Add the chain of bodies, and exclude contacts between neighbours."""
+    """Add the chain of bodies of a cable, its skin and its plugin, and exclude contacts between neighbours."""
     macro, prefix = composite.macro, composite.prefix
     if composite.dimensions != 1:
         raise macro.error(f"a cable has one dimension, got the counts {composite.counts}", "count")
@@ -100,10 +100,10 @@ def _curve(composite: Composite) -> list[Vec3]:
 
 
 def _orientations(macro: Element, edges: list[Vec3]) -> list[Quat]:
-    """Return the orientation of each segment in the frame of the previous one (first: in the surrounding frame).
+    """Return the orientation of each segment in the previous segment's frame (of the first: in the frame around).
 
-    The first z axis is normal to the plane of the first two segments. If these are parallel, there is no such plane,
-    and each segment is oriented independently, as in the reference.
+    The z axis of the first segment is normal to the plane of the first two segments. If these are parallel, they do not
+    define a plane, and each segment is oriented independently, as in the reference.
     """
     lengths = [norm3(edge) for edge in edges]
     if min(lengths) < MINVAL:
@@ -118,7 +118,7 @@ def _orientations(macro: Element, edges: list[Vec3]) -> list[Quat]:
 
 
 def _toward(tangent: Vec3) -> Quat:
-    """Return the shortest rotation that takes the x axis to the tangent; if x <= 0, a half turn about z comes first."""
+    """Return the shortest rotation from the x axis to the tangent. If x <= 0, start with half a turn about z."""
     x, y, z = tangent
     return unit_quat((1.0 + x, 0.0, -z, y) if x > 0.0 else (y, z, 0.0, 1.0 - x))
 
@@ -165,9 +165,9 @@ def _add_body(
 
 
 def _add_skin(composite: Composite, names: list[str]) -> None:
-    """Add the skin of a flat cable, with the width and thickness of its boxes.
+    """Add the skin of a cable of boxes, with the width and thickness of the boxes.
 
-    The last row of vertices is bound behind the last body's frame by twice the first size, as in the reference.
+    The last row of vertices is bound to the last body at x = -2 times the first size of the boxes, as in the reference.
     """
     size = composite.geom_size
     skin = composite.skin or Part(composite.macro, {})
@@ -181,7 +181,7 @@ def _add_skin(composite: Composite, names: list[str]) -> None:
 
 
 def build_loop(composite: Composite) -> None:
-    """Add the links of the loop, and the constraint that closes it."""
+    """Add the links of the loop, and the constraint that connects the ends of the two chains."""
     macro, count = composite.macro, composite.counts[0]
     if composite.dimensions != 1:
         raise macro.error(f"a loop has one dimension, got the counts {composite.counts}", "count")

@@ -23,7 +23,7 @@ _ROD = ("capsule", "cylinder", "box")
 
 @dataclass(frozen=True)
 class Kind:
-    """One type of composite: the function that adds its elements, and what the type allows."""
+    """One type of composite: the function that adds its elements, their default values, and the limits of the type."""
 
     build: Callable[[Composite], None]
     shapes: tuple[str, ...] = _ROUND  # types that its geoms may have, empty for all

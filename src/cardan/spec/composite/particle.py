@@ -122,7 +122,7 @@ def _triangles(composite: Composite, bodies: int) -> list[Face]:
 
 
 def _body(composite: Composite, name: str, site_name: str, place: Vec3) -> Element:
-    """Return a body with its joints, geom and site, from which all others are copied."""
+    """Return a body with joints, geom and site, as the template for the bodies of all particles."""
     body = composite.model_body(name, pos=add3(composite.offset, place))
     joints = composite.joints.get("particle")
     if joints is None:
@@ -135,7 +135,7 @@ def _body(composite: Composite, name: str, site_name: str, place: Vec3) -> Eleme
 
 
 def _add_skin(composite: Composite, skin: Part, names: list[str], triangles: list[Face]) -> None:
-    """Add the skin of a sheet or a solid; separate particles have none."""
+    """Add the skin of a sheet or a solid. Particles without triangles or a grid get no skin."""
     rows, columns = composite.counts[:2]
     if composite.points is None and composite.dimensions == 2:
         skin_grid(composite, skin, [names[i * columns : (i + 1) * columns] for i in range(rows)])
@@ -155,9 +155,9 @@ def _add_skin(composite: Composite, skin: Part, names: list[str], triangles: lis
 def _make_elastic(
     composite: Composite, plugin: Element, body: Element, places: list[Vec3], triangles: list[Face]
 ) -> list[float]:
-    """Assign the plugin to the model of all bodies, with the triangles of a sheet or the tetrahedra of a solid.
+    """Assign the plugin to ``body``, the template of all bodies, with a sheet's triangles or a solid's tetrahedra.
 
-    For a sheet, return the density of each geom, kg/m^3, which gives the geom the mass of all triangles around it.
+    For a sheet, return the density of each geom (kg/m^3) that gives the geom the mass of all triangles around it.
     Otherwise, return an empty list. Raises MjcfError if the plugin's thickness is not a number.
     """
     name = f"composite{composite.prefix}"
@@ -182,7 +182,7 @@ def _make_elastic(
 
 
 def _areas(points: np.ndarray, triangles: np.ndarray) -> np.ndarray:
-    """Return the sum of the areas of the triangles around each point; sides are rounded to single precision."""
+    """Return, for each point, the total area of the triangles around it. Edges are rounded to single precision."""
     origin = points[triangles[:, 0]]
     with np.errstate(all="ignore"):  # an overflow is reported as a wrong mass
         first, second = ((points[triangles[:, k]] - origin).astype(np.float32).astype(np.float64).T for k in (1, 2))

@@ -1,7 +1,7 @@
-"""Reading a composite element into numbers and parts, and adding elements for it.
+"""Reader of composite elements, and functions that add the elements to replace them.
 
-The elements of a composite do not inherit from default classes, as in the reference: they have the values that the
-composite gives, and otherwise the defaults of the language.
+The added elements do not inherit from default classes, as in the reference: their attributes have the values that the
+composite gives, or else the defaults of the language.
 """
 
 from __future__ import annotations
@@ -34,20 +34,20 @@ _NOT_OF_PARTS = frozenset(("kind", "solreffix", "solimpfix", "limited"))
 
 
 def single(value: float) -> float:
-    """Round a number to single precision, in which the reference stores vertices."""
+    """Round a number to single precision. The reference stores vertices in single precision."""
     return unpack("f", pack("f", value))[0]
 
 
 def difference(first: Vec3, second: Vec3) -> Vec3:
-    """Return the vector from ``second`` to ``first``, rounded to single precision."""
+    """Return the vector from ``first`` to ``second``, rounded to single precision."""
     return single(second[0] - first[0]), single(second[1] - first[1]), single(second[2] - first[2])
 
 
 @dataclass(frozen=True)
 class Part:
-    """Attributes of one kind of element of a composite, and the element in the text from which they come.
+    """Attributes of one kind of element of a composite, and the element of the text that gives them.
 
-    ``fix`` contains ``solref`` and ``solimp`` of the equality constraint on each such element (tendons).
+    For tendons, ``fix`` contains ``solref`` and ``solimp`` of the constraint that keeps the length of each tendon.
     """
 
     origin: Element
@@ -76,25 +76,25 @@ class Composite:
 
     @property
     def dimensions(self) -> int:
-        """Number of dimensions in which there is more than one body."""
+        """Number of dimensions with more than one body."""
         return sum(count > 1 for count in self.counts)
 
     @property
     def geom_size(self) -> Vec3:
-        """Size of the geoms: three numbers, 0 for those that are not given."""
+        """Size of the geoms as three numbers. Numbers that are not given are 0."""
         x, y, z = (*self.geom.values.get("size", ()), 0.0, 0.0, 0.0)[:3]
         return x, y, z
 
     def joint(self, kind: str) -> Part | None:
-        """Return the joint of a kind that can be given only once, or None if it is not given."""
+        """Return the first joint of a kind, or None if no joint of this kind is given."""
         return next(iter(self.joints.get(kind, ())), None)
 
     def main_joint(self) -> Part:
-        """Return the description of the joint that every body has."""
+        """Return the attributes of the joint that every body has."""
         return self.joint("main") or Part(self.macro, dict(COVERED))
 
     def main_tendon(self) -> Part:
-        """Return the description of the tendons between neighbours."""
+        """Return the attributes of the tendons between neighbours."""
         return self.tendons.get("main") or Part(self.macro, {}, {})
 
     def smooth(self, base: Values) -> Values:
@@ -121,7 +121,7 @@ class Composite:
         return body
 
     def model_body(self, name: str, **given: Any) -> Element:
-        """Return a body, without adding it, that the caller repeats in place of the composite."""
+        """Return a body that is not added yet: a template for bodies in place of the composite."""
         return self._inside(self.macro.parent, "body", self.macro, {"name": name, **given})
 
     def _inside(self, parent: Element | None, tag: str, origin: Element, given: Mapping[str, Any]) -> Element:
@@ -131,7 +131,7 @@ class Composite:
 
     @cached_property
     def _set_entries(self) -> set[str | None]:
-        """Entries of ``<default>`` in which some default class sets attributes."""
+        """Entries (kinds of elements) for which at least one default class sets attributes."""
         return {entry for cls in self.macro.tree.defaults for entry in cls.entries}
 
     @cached_property
@@ -162,8 +162,8 @@ class Composite:
     def held_tendons(self, ties: Sequence[tuple[str, str, str]], tendon: Part, given: Mapping[str, Any]) -> None:
         """Add spatial tendons between pairs of sites, and equality constraints that keep their lengths constant.
 
-        ``ties`` are, for each tendon, its name and the names of its sites. ``tendon.fix`` are solver parameters of the
-        constraints, ``given`` attributes of the tendons.
+        ``ties`` has each tendon's name and the names of its two sites. ``given`` has the attributes of the tendons,
+        ``tendon.fix`` the solver parameters of the constraints.
         """
         if not ties:
             return
@@ -178,7 +178,7 @@ class Composite:
 
 
 def _cover_class(element: Element, cls: DefaultClass) -> None:
-    """Set attributes that the default class changes to the language's defaults, so that the class has no effect."""
+    """Neutralise a default class: set all attributes that it changes to the language's defaults, unless given."""
     row, given = element.row, element.attributes
     changed = cls.changes(row)
     if not changed:
@@ -194,7 +194,7 @@ def _cover_class(element: Element, cls: DefaultClass) -> None:
 
 
 def _solver(element: Element, suffix: str, base: Values) -> Values:
-    """Return ``solref`` and ``solimp``, from attributes with a suffix on their names; ``base`` if not given."""
+    """Return ``solref`` and ``solimp`` from attributes with ``suffix`` after these names. ``base`` has the defaults."""
     given = {name: element.attributes.get(name + suffix) for name in _SOLVER}
     given = {name: value for name, value in given.items() if value is not None}
     return overlay({"solref": SOLREF, "solimp": SOLIMP, **base} if given else base, given, _SOLVER)
@@ -203,7 +203,7 @@ def _solver(element: Element, suffix: str, base: Values) -> Values:
 def read_composite(macro: Element, geom: Values, tendon_fix: Values, covers: bool) -> Composite:
     """Read a composite element ``macro``. Raises MjcfError.
 
-    The parameters ``geom``, ``tendon_fix`` and ``covers`` are members of its `Kind`.
+    ``geom``, ``tendon_fix`` and ``covers`` are attributes of the composite's type (`Kind`).
     """
     skin = macro.child("skin")
     hidden = COVERED if skin is not None and covers else {}
@@ -238,13 +238,13 @@ def read_composite(macro: Element, geom: Values, tendon_fix: Values, covers: boo
 
 
 def _part(element: Element, base: Mapping[str, Any], fix: Values | None = None) -> Part:
-    """Return the attributes of a sub-element, laid over ``base``; only ``base`` if the element is the composite."""
+    """Return the values of ``base``, overridden by a sub-element's. The composite itself overrides none."""
     given = element.attributes.items() if element.tag != "composite" else ()
     return Part(element, {**base, **{name: value for name, value in given if name not in _NOT_OF_PARTS}}, fix or {})
 
 
 def _counts(macro: Element, values: Values) -> tuple[int, int, int]:
-    """Return the number of bodies in each dimension. Raises MjcfError unless all are positive and ones come last."""
+    """Return the number of bodies in each dimension. Raises MjcfError if one is not positive or follows a 1."""
     padded = (*values["count"], 1, 1)
     counts = (padded[0], padded[1], padded[2])
     if min(counts) < 1:
@@ -269,6 +269,6 @@ def _points(macro: Element) -> list[Vec3] | None:
 
 
 def cells_of(counts: tuple[int, int, int]) -> list[tuple[int, int, int]]:
-    """Return the grid coordinates of all bodies; the last coordinate varies fastest."""
+    """Return the grid coordinates of all bodies. The last coordinate varies fastest."""
     rows, columns, layers = counts
     return [(i, j, k) for i in range(rows) for j in range(columns) for k in range(layers)]

@@ -1,7 +1,8 @@
 """Soft solids whose bodies form their outer shell: the types ``box``, ``cylinder`` and ``ellipsoid``, and their skins.
 
-The bodies are children of the surrounding body, with one slider each. Constraints keep sliders at home and near their
-neighbours. A fixed tendon through all of them keeps the volume about constant (spec: modeling, "Composite objects").
+The bodies are children of the surrounding body, with one slide joint each. Constraints keep each joint near 0 and near
+the positions of its neighbours. A fixed tendon over all joints keeps the volume about constant (spec: modeling,
+"Composite objects").
 
 In the specification, each slider points away from the centre. In the reference, and therefore here, all sliders point
 along the z axis of the surrounding body: see docs/differences.md.
@@ -28,7 +29,7 @@ _STEPS = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
 
 
 def _on_cylinder(point: Vec3) -> Vec3:
-    """Map a point of the box to the inscribed cylinder: squares about the axis become circles."""
+    """Map a point of the box from -1 to 1 to the inscribed cylinder along z: squares around the axis become circles."""
     x, y, z = point
     length = sqrt(x * x + y * y)
     scale = max(abs(x), abs(y)) / length if length else 0.0
@@ -77,7 +78,7 @@ def build_solid(composite: Composite) -> None:
 
 
 def _hold_together(composite: Composite, cells: list[Cell]) -> None:
-    """Add constraints that keep each slider at home and near its neighbours, and that keep the sum of all sliders."""
+    """Add constraints that keep each slide joint near 0 and near its neighbours, and the sum of all joints constant."""
     name, joint, tendon = composite.name, composite.main_joint(), composite.main_tendon()
     there = set(cells)
     smooth = composite.smooth(HELD)
@@ -110,8 +111,8 @@ _SHARED = -1  # in place of a side's number: a vertex that belongs to all sides 
 def skin_solid(composite: Composite, skin: Part, smooth: tuple[int, ...] = ()) -> None:
     """Add a skin with a grid of vertices on each of the six sides of a grid of bodies.
 
-    A side has its own vertices along its edges, so that the edges look sharp. The sides normal to the ``smooth`` axes
-    come first and share vertices with each other.
+    The sides normal to the ``smooth`` axes come first and share vertices with each other. Every other side has its own
+    vertices along its edges, so that the edges look sharp.
     """
     counts = composite.counts
     shared = [cell for cell in cells_of(counts) if any(cell[axis] in (0, counts[axis] - 1) for axis in smooth)]

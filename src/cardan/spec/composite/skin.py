@@ -1,7 +1,7 @@
 """Skins of composite objects: two-sided sheets, smoothed between the bodies.
 
-Vertices of a skin are at the origins of bones, which are bodies, so that the skin passes through the bodies' centres
-(spec: modeling, "Composite objects").
+The bones of a skin are bodies. Vertices are at the origins of the bones, so that the skin passes through the centres of
+the bodies (spec: modeling, "Composite objects").
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _FACTORS = {
 
 @dataclass
 class Bone:
-    """A bone of a skin: name and bound position (m) of its body; indices and weights of the vertices that it moves."""
+    """A bone of a skin: name and bind position (m) of its body, indices and weights of the vertices that it moves."""
 
     body: str
     bindpos: Vec3 = (0.0, 0.0, 0.0)
@@ -60,8 +60,8 @@ def add_skin(
     """Add a skin to the model.
 
     ``faces`` are vertex indices of triangles (n, 3), ``size`` is the number of vertices, ``texcoords`` are (size, 2).
-    ``vertices`` (size, 3), m, are at the origin by default. Numbers are stored as arrays (`array.array`), which behave
-    like tuples but are much faster to make.
+    ``vertices`` are positions, m (size, 3); by default, all are at the origin. Numbers are stored as `array.array`: it
+    behaves like a tuple and is much faster to make.
     """
     given: dict[str, Any] = {"name": composite.name("Skin"), "rgba": (1.0, 1.0, 1.0, 1.0), **skin.values}
     given.pop("subgrid", None)
@@ -76,7 +76,7 @@ def add_skin(
 
 
 def _flat(code: str, rows: Iterable[Iterable[Any]] | np.ndarray) -> array[Any]:
-    """Concatenate the numbers of all rows; ``code`` is their type (`array.array`)."""
+    """Concatenate the numbers of all rows to an `array.array` with type code ``code``."""
     if isinstance(rows, np.ndarray):
         flat = array(code)
         flat.frombytes(np.ascontiguousarray(rows, code).data.cast("B") if rows.size else b"")
@@ -88,9 +88,9 @@ def _flat(code: str, rows: Iterable[Iterable[Any]] | np.ndarray) -> array[Any]:
 
 
 def skin_grid(composite: Composite, skin: Part, names: list[list[str]]) -> None:
-    """Add the skin ``skin`` of a ``composite`` over a grid of bodies, whose ``names`` are listed row by row.
+    """Add the skin ``skin`` over a grid of bodies. ``names`` are the names of the bodies, row by row.
 
-    If the skin is finer than the grid, it is bound to the flat grid.
+    A skin that is finer than the grid has bind positions on a flat grid. Otherwise they are 0.
     """
     spacing = composite.spacing if is_finer(skin) else 0.0
     bones = [[Bone(name, (spacing * i, spacing * j, 0.0)) for j, name in enumerate(row)] for i, row in enumerate(names)]
@@ -108,10 +108,10 @@ def _parts(skin: Part) -> int:
 
 
 def skin_sheet(composite: Composite, skin: Part, bones: list[list[Bone]], spacing: float = 0.0) -> None:
-    """Add a skin with two sides over a grid of bones, each cell divided by ``subgrid`` vertices in each direction.
+    """Add a skin with two sides over a grid of bones, with ``subgrid`` vertices between neighbouring bones.
 
-    ``spacing`` is the distance between neighbouring vertices. Vertices between the bones are interpolated by cubics
-    with slopes by central differences (Catmull and Rom, Computer Aided Geometric Design, 1974).
+    These vertices are interpolated by cubics with slopes from central differences (Catmull and Rom, Computer Aided
+    Geometric Design, 1974). ``spacing`` is the distance (m) between neighbouring vertices.
     """
     parts = _parts(skin)
     rows, columns = len(bones), len(bones[0])
@@ -128,7 +128,7 @@ def skin_sheet(composite: Composite, skin: Part, bones: list[list[Bone]], spacin
 
 
 def _sheet_faces(rows: int, columns: int) -> np.ndarray:
-    """Return the triangles of a sheet: front, back and rims. Vertices of the back follow those of the front."""
+    """Return the triangles of a sheet: front, back and rims. The back's vertices are numbered after the front's."""
     back = rows * columns
     front = grid_elements((rows, columns, 1), 2)
     first, last = np.arange(rows - 1) * columns, np.arange(columns - 1)
@@ -143,14 +143,17 @@ def _sheet_faces(rows: int, columns: int) -> np.ndarray:
 
 
 def _rim(a: np.ndarray, b: np.ndarray, back: int, reverse: bool) -> np.ndarray:
-    """Return triangles that join edges of the front to the same edges of the back, two for each edge from a to b."""
+    """Return triangles that join edges of the front, from vertices ``a`` to ``b``, to the same edges of the back.
+
+    ``back`` is the number of vertices of the front. Each edge has two triangles, which ``reverse`` turns around.
+    """
     far = b + back
     corners = (a, far, b, a, a + back, far) if reverse else (a, b, far, a, far, a + back)
     return np.stack(corners, axis=1).reshape(-1, 3)
 
 
 def _set_influences(moved: list[Bone], rows: int, columns: int, parts: int) -> None:
-    """Set vertices and weights of the bones of a sheet; front and back have the same weights."""
+    """Set the vertices and weights of all bones of a sheet. Front and back have equal weights."""
     row, column, i, j = _fine_vertices(rows, columns, parts)
     fine_columns = (columns - 1) * parts + 1
     vertex = (row * parts + i) * fine_columns + column * parts + j
@@ -179,12 +182,15 @@ def _set_influences(moved: list[Bone], rows: int, columns: int, parts: int) -> N
 
 
 def _ends(at: np.ndarray, count: int) -> np.ndarray:
-    """Return a code for the ends of a line among the points ``at`` and ``at`` + 1; the slopes there depend on it."""
+    """Return a code of whether the points ``at`` and ``at`` + 1 are ends of a line. The slopes there depend on it."""
     return (at == 0) * 4 + (at == count - 1) * 2 + (at == count - 2)
 
 
 def _fine_vertices(rows: int, columns: int, parts: int) -> tuple[np.ndarray, ...]:
-    """Return the cell of each vertex of a side, and its place there; only the last cells contain their far edges."""
+    """Return four indices of each vertex of a side: row and column of its cell, row and column within the cell.
+
+    A cell does not contain its far edges, unless it is the last one.
+    """
     if parts == 1:
         row, column = (at.ravel() for at in np.indices((rows, columns)))
         return row, column, np.zeros_like(row), np.zeros_like(row)
@@ -197,8 +203,8 @@ def _fine_vertices(rows: int, columns: int, parts: int) -> tuple[np.ndarray, ...
 def _hermite(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     """Return factors of the values, the slopes along rows and columns, and the twists at a cell's corners (16, n).
 
-    They are evaluated at n points as sums over the monomials x^i y^j, in order. Terms that cancel except for rounding,
-    as at 1, remain as small weights, as in the reference.
+    The factors are evaluated at n points (x, y) of the cell, as sums over the monomials x^i y^j, in order. Terms that
+    cancel except for rounding, as at 1, remain as small weights, as in the reference.
     """
     along, across = (np.ones_like(x), x, x * x, x * x * x), (np.ones_like(y), y, y * y, y * y * y)
     shares = np.zeros((len(_SHARES), len(x)))
@@ -210,8 +216,8 @@ def _hermite(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 def _cell_weights(row: np.ndarray, column: np.ndarray, rows: int, columns: int, shares: np.ndarray) -> np.ndarray:
     """Return weights of the 16 bones around each of n cells (n, 16).
 
-    The bones are the grid points from one before the cell to two behind it, along rows and columns. Slopes are
-    differences between neighbours.
+    The cell has its first corner at ``row`` and ``column``. Its bones are at the offsets -1 to 2 from this corner along
+    rows and columns. ``shares`` are the factors from `_hermite`.
     """
     weights = np.zeros((len(row), _REACH, _REACH))
     along = [_value_or_slope(row, rows, which)[:, :, None] for which in range(4)]

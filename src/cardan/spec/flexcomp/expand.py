@@ -1,8 +1,8 @@
-"""From ``<flexcomp>`` to ordinary elements: bodies with joints, a flex, an equality constraint, a plugin instance.
+"""Expansion of ``<flexcomp>`` to bodies with joints, a flex, an equality constraint and a plugin instance.
 
-Point i becomes the body ``NAME_i``, a child of the flexcomp's body. It has three slide joints, two, or one that leads
-away from the parent's origin (``dof``). Pinned points become vertices of the parent itself. Details that are not
-documented were derived from results of the reference.
+Point i becomes the body ``NAME_i``, a child of the body that contains the flexcomp. The new body has three or two slide
+joints, or one along the ray from the parent's origin (``dof``). Pinned points become vertices of the parent itself.
+Details that are not documented were derived from results of the reference.
 """
 
 from __future__ import annotations
@@ -46,10 +46,10 @@ _EDGE_OF_CONSTRAINT = ("solref", "solimp")
 class Expansion:
     """The expansion of one flexcomp.
 
-    ``frames`` are the frames between the body around it (``parent``) and the macro, outermost first. ``lattice`` has
-    points and elements as they were generated; ``point`` has the points after placing, in the innermost frame.
-    ``pinned`` is the mask of the points that belong to the parent. ``used`` are the points with vertices, ``free``
-    those with bodies.
+    ``parent`` is the body that contains the macro, and ``frames`` are the frames between the two, outermost first.
+    ``lattice`` has the generated points and elements; ``point`` has the points in the innermost frame, after placing.
+    ``pinned`` is the mask of points that belong to the parent. ``used`` are the indices of points with vertices,
+    ``free`` the indices of points with their own bodies.
     """
 
     def __init__(self, macro: Element) -> None:
@@ -93,7 +93,7 @@ class Expansion:
         siblings.children[at : at + 1] = self._bodies(model) if len(self.free) else []
 
     def _check(self) -> None:
-        """Raise MjcfError for values that no flexcomp accepts."""
+        """Check the values that must be within bounds in every flexcomp. Raises MjcfError."""
         values, macro = self.values, self.macro
         if values["dim"] not in (1, 2, 3):
             raise macro.error(f"must be 1, 2 or 3, found {values['dim']}", "dim")
@@ -104,7 +104,7 @@ class Expansion:
             raise macro.error(f"scales must be positive, found {min(values['scale']):g}", "scale")
 
     def _freedom(self) -> str:
-        """Return how points move: as given; else in 3.1 along rays on closed surfaces, otherwise in all directions."""
+        """Return the word of ``dof`` or its default: ``full``, or in 3.1 ``radial`` for closed surfaces."""
         rays = self.lattice.closed and self.macro.tree.compat == "3.1"
         return self.values["dof"] or ("radial" if rays else "full")
 
@@ -121,7 +121,7 @@ class Expansion:
         return [f"{start}{number}" for number in points.tolist()]
 
     def _model(self, parent: Element) -> Element:
-        """Return the body from which all others are copied: its joints, a mass, the inertia of a small box."""
+        """Return the template of all bodies, with slide joints, the mass of a point and the inertia of a small box."""
         values, macro = self.values, self.macro
         # in 3.1, points of no element count, too
         mass = values["mass"] / len(self.used if macro.tree.compat == "4.0" else self.point)

@@ -21,10 +21,10 @@ _LINES, _TETRAHEDRA = 1, 3  # dimensions
 
 
 def mesh(element: Element, values: dict[str, Any]) -> Lattice:
-    """Return the elements of a mesh file, of which vertices at the same place count as one.
+    """Return points and elements from a mesh file. Vertices at equal positions are merged.
 
-    These are its triangles; or, in three dimensions, tetrahedra between them and the point ``origin``; or, in one
-    dimension, the lines of an OBJ file.
+    Two-dimensional elements are the triangles of the mesh, three-dimensional ones the tetrahedra between the triangles
+    and the point ``origin``, one-dimensional ones the lines of an OBJ file.
     """
     dim = values["dim"]
     if dim == _TETRAHEDRA and "origin" not in element.attributes:
@@ -52,7 +52,7 @@ def mesh(element: Element, values: dict[str, Any]) -> Lattice:
 
 
 def gmsh(element: Element, values: dict[str, Any]) -> Lattice:
-    """Return the points and elements of a GMSH file; elements have the dimension of the flex."""
+    """Return the points and elements of a GMSH file. The elements have the dimension of the flex."""
     content = _content(element, values)
     try:
         point, elem = read_gmsh(content)
@@ -65,7 +65,7 @@ def gmsh(element: Element, values: dict[str, Any]) -> Lattice:
 
 
 def _content(element: Element, values: dict[str, Any]) -> bytes:
-    """Return the content of the file, which is found like files of mesh assets."""
+    """Return the content of the file, which is searched for like the files of mesh assets. Raises MjcfError."""
     name = values["file"]
     if not name:
         raise element.error(f"required attribute missing (type {values['type']} needs it)", "file")
@@ -96,7 +96,7 @@ def rows_of(element: Element, attribute: str, numbers: tuple[float, ...], width:
 
 
 def scaled(element: Element, values: dict[str, Any], point: np.ndarray, elem: np.ndarray) -> Lattice:
-    """Scale given points and combine them with their elements. Raises MjcfError if an element has an unknown point."""
+    """Scale points, and combine them with elements. Raises MjcfError if an element refers to an unknown point."""
     wrong = (elem < 0) | (elem >= len(point))
     if wrong.any():
         row, column = np.argwhere(wrong)[0]
@@ -106,11 +106,11 @@ def scaled(element: Element, values: dict[str, Any], point: np.ndarray, elem: np
 
 
 def pinned_points(macro: Element, values: dict[str, Any], count: int) -> np.ndarray:
-    """Return a mask (count,) of the points that any child ``pin`` of the flexcomp ``macro`` pins.
+    """Return a mask (count,) of the points that are pinned by ``pin`` children of the flexcomp ``macro``.
 
     ``values`` are the attributes of the flexcomp, and ``count`` is the number of its points. All points of a rigid
-    flexcomp are pinned, and points out of range only cause a warning. Raises MjcfError for incomplete rows of numbers,
-    grid coordinates without a grid, and points that do not exist.
+    flexcomp are pinned, and unknown points in its pins only cause a warning. Raises MjcfError for incomplete rows of
+    numbers, grid coordinates without a grid, and points that do not exist.
     """
     pinned = np.zeros(count, bool)
     for pin in macro.all("pin"):
@@ -125,7 +125,7 @@ def pinned_points(macro: Element, values: dict[str, Any], count: int) -> np.ndar
 def _pin_points(
     pinned: np.ndarray, pin: Element, attribute: str, values: dict[str, Any], numbers: tuple[int, ...]
 ) -> None:
-    """Pin single points (``id``), or ranges from a first to a last point (``range``); a reversed range is empty."""
+    """Pin single points (``id``), or ranges from a first to a last point (``range``). A reversed range is empty."""
     rows = [numbers] if attribute == "id" else rows_of(pin, attribute, numbers, 2).tolist()
     for row in rows:
         low, high = min(row), max(row)
@@ -165,7 +165,7 @@ def _in_grid(pin: Element, attribute: str, place: list[int], values: dict[str, A
 
 
 def _complain(pin: Element, attribute: str, message: str, values: dict[str, Any]) -> None:
-    """Raise MjcfError, or only warn if the flexcomp is rigid: the reference does not read the pins of those."""
+    """Raise MjcfError. If the flexcomp is rigid, only warn, since the reference ignores pins of rigid flexcomps."""
     if not values["rigid"]:
         raise pin.error(message, attribute)
     pin.warn(f"{message}; ignored, all points of a rigid flexcomp are pinned", attribute)

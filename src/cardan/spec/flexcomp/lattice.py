@@ -1,7 +1,8 @@
 """Points and elements that a ``flexcomp`` generates: grids, and surfaces of boxes projected on other shapes.
 
 Vertices of a grid of (nx, ny, nz) points are numbered so that the last coordinate varies fastest. On a closed surface,
-vertex 0 is the centre; then come the lower and upper faces along z, then the rest of the faces along y and x.
+vertex 0 is the centre. The next vertices are on the lower and upper faces along z, the last ones on the remaining parts
+of the faces along y and x.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ _EDGES: dict[int, tuple[tuple[int, int], ...]] = {
 class Lattice(NamedTuple):
     """Points and elements of a flexcomp before it is placed.
 
-    A ``closed`` lattice is a surface around vertex 0, which belongs to the parent; bodies slide along the radius.
+    A ``closed`` lattice is a surface around vertex 0. By default in 3.1, all other vertices move along rays from it.
     """
 
     point: np.ndarray  # positions of the vertices, m (n, 3)
@@ -51,7 +52,7 @@ class Lattice(NamedTuple):
 
 
 def _checked_count(element: Element, values: dict[str, Any], least: int) -> tuple[int, int, int]:
-    """Return the number of points along each axis. Raises MjcfError if one is too small."""
+    """Return the number of points along each axis. Raises MjcfError for wrong numbers, or points too close together."""
     count = values["count"]
     if min(count) < least:
         raise element.error(f"numbers of points must be at least {least}, found {min(count)}", "count")
@@ -104,7 +105,7 @@ def _corners(number: np.ndarray) -> np.ndarray:
 
 
 def disc(element: Element, values: dict[str, Any]) -> Lattice:
-    """Return a plane grid deformed to an ellipse, whose diagonals run outwards."""
+    """Return a plane grid of triangles that is deformed to an ellipse. The diagonals of its squares run outwards."""
     nx, ny, _ = _checked_count(element, values, 1)
     if min(nx, ny) < 2:
         raise element.error(f"a disc needs 2 points along each axis, found {min(nx, ny)}", "count")
@@ -112,7 +113,7 @@ def disc(element: Element, values: dict[str, Any]) -> Lattice:
 
 
 def disc_of(nx: int, ny: int, spacing: tuple[float, ...]) -> tuple[np.ndarray, np.ndarray]:
-    """Return points (nx ny, 3) and triangles of a plane grid that is deformed to an ellipse."""
+    """Return points (nx * ny, 3) and triangles of a plane grid that is deformed to an ellipse."""
     point = centred((nx, ny, 1), spacing)
     half = np.abs(point).max(axis=0)
     # the half sizes are applied twice, as in the reference
@@ -125,7 +126,7 @@ def disc_of(nx: int, ny: int, spacing: tuple[float, ...]) -> tuple[np.ndarray, n
 
 
 def circle(element: Element, values: dict[str, Any]) -> Lattice:
-    """Return a closed line in the plane of x and y; the first count of points includes the first one twice."""
+    """Return a closed line in the x-y plane. The first number of ``count`` includes the first point twice."""
     if values["dim"] != 1:
         raise element.error(f"a circle is a line: dim must be 1, found {values['dim']}", "dim")
     number = _checked_count(element, values, 1)[0] - 1
@@ -138,13 +139,13 @@ def circle(element: Element, values: dict[str, Any]) -> Lattice:
 
 
 def _onto_ellipsoid(point: np.ndarray) -> np.ndarray:
-    """Move points along their radius so that concentric cubes become the spheres inside them."""
+    """Move points along rays from the origin so that cubes around the origin become their inscribed spheres."""
     length = np.linalg.norm(point, axis=1, keepdims=True)
     return point * (np.abs(point).max(axis=1, keepdims=True) / np.where(length > 0.0, length, 1.0))
 
 
 def _onto_cylinder(point: np.ndarray) -> np.ndarray:
-    """Move points along their radius in the x-y plane so that concentric squares become the circles inside them."""
+    """Move points in the x-y plane, along rays from the z axis, so that squares become their inscribed circles."""
     return np.concatenate([_onto_ellipsoid(point[:, :2]), point[:, 2:]], axis=1)
 
 
@@ -156,9 +157,9 @@ _PROJECTIONS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 
 
 def surface(element: Element, values: dict[str, Any]) -> Lattice:
-    """Return the surface of a box, of an elliptic cylinder along z, or of an ellipsoid.
+    """Return a box, an elliptic cylinder along z, or an ellipsoid, made of tetrahedra.
 
-    The surface of the cube from -1 to 1 is projected on the shape; tetrahedra join its triangles to the centre.
+    The surface of the cube from -1 to 1 is projected on the shape. Each tetrahedron joins a triangle to the centre.
     """
     shape = values["type"]
     point, triangles = surface_of(shape, _checked_count(element, values, 2), values["spacing"])
@@ -167,10 +168,10 @@ def surface(element: Element, values: dict[str, Any]) -> Lattice:
 
 
 def surface_of(shape: str, count: tuple[int, ...], spacing: tuple[float, ...]) -> tuple[np.ndarray, np.ndarray]:
-    """Return points of the surface of a box, cylinder or ellipsoid, after its centre, and triangles between them.
+    """Return points and triangles of the surface of a box, cylinder or ellipsoid. The first point is the centre.
 
-    `shape` is the type. `count` and `spacing` (m) are the number of points of the grid, and their distance, along each
-    of the three axes.
+    ``shape`` is the type. ``count`` and ``spacing`` (m) are the number of grid points along each axis, and the distance
+    between them.
     """
     number = np.zeros(count, np.int64)
     inner = slice(1, -1)
@@ -184,7 +185,7 @@ def surface_of(shape: str, count: tuple[int, ...], spacing: tuple[float, ...]) -
 def open_surface_of(shape: str, count: tuple[int, ...], spacing: tuple[float, ...]) -> tuple[np.ndarray, np.ndarray]:
     """Return points and triangles of the surface of a box, cylinder or ellipsoid without its upper face.
 
-    `shape`, `count` and `spacing` are those of `surface_of`.
+    The arguments are as for `surface_of`.
     """
     number = np.zeros(count, np.int64)
     point = _on_shell(number, [number[:, :, 0], *_sides(number, slice(1, None))], 0, shape, spacing)
@@ -194,7 +195,7 @@ def open_surface_of(shape: str, count: tuple[int, ...], spacing: tuple[float, ..
 
 
 def _sides(number: np.ndarray, upright: slice) -> list[np.ndarray]:
-    """Return the parts of a grid on its sides along y, and what is left on those along x."""
+    """Return views of the points on the two faces along y, and of the remaining points on the two faces along x."""
     lateral = slice(1, -1)
     return [number[:, 0, upright], number[:, -1, upright], number[0, lateral, upright], number[-1, lateral, upright]]
 
@@ -202,7 +203,10 @@ def _sides(number: np.ndarray, upright: slice) -> list[np.ndarray]:
 def _on_shell(
     number: np.ndarray, parts: list[np.ndarray], first: int, shape: str, spacing: tuple[float, ...]
 ) -> np.ndarray:
-    """Number the points of a grid in some parts of it, which share memory; return them, projected on a shape."""
+    """Number the points on some faces of a grid, and return their positions after projection on a shape (n, 3).
+
+    ``parts`` are views of the faces in ``number``, which is filled with point numbers from ``first`` on, elsewhere -1.
+    """
     number[...] = -1
     last = first
     for part in parts:
@@ -225,7 +229,7 @@ def _triangles(faces: Iterable[tuple[np.ndarray, tuple[tuple[int, int, int], ...
 
 
 def in_order(items: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the index of each distinct item's (or row's) first occurrence, and the number of each item among these."""
+    """Number distinct items (or rows) by first occurrence. Return the indices of these, and each item's number."""
     axis = 0 if items.ndim > 1 else None
     _, first, inverse = np.unique(items, axis=axis, return_index=True, return_inverse=True)
     order = np.argsort(first)
@@ -235,7 +239,7 @@ def in_order(items: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def edges_of(elem: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Find the edges of elements, which are given by their vertices (nelem, dim + 1).
+    """Find the edges of elements. ``elem`` has the vertices of each element (nelem, dim + 1).
 
     Returns:
         the vertices of the edges (nedge, 2), lower vertex first, in order of first use; and the edges of each element.
@@ -248,7 +252,7 @@ def edges_of(elem: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def oriented(elem: np.ndarray, point: np.ndarray) -> np.ndarray:
-    """Return tetrahedra (nelem, 4) of one orientation: two vertices are exchanged if the signed volume is positive."""
+    """Return tetrahedra (nelem, 4) of equal orientation. If a signed volume is positive, exchange two vertices."""
     corner = point[elem]
     side = corner[:, 1:] - corner[:, :1]
     inverted = (np.cross(side[:, 0], side[:, 1]) * side[:, 2]).sum(axis=1) > 0.0

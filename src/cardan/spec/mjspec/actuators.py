@@ -1,7 +1,7 @@
-"""Actuators and sensors as structs, whose attributes differ from those of the language.
+"""Actuators and sensors as structs. Their attributes differ from the attributes of MJCF.
 
-An actuator always has the general form, whatever its shortcut in the text. Its target has a kind and a name, and so
-have a sensor's object and reference; the language has one attribute for each kind.
+The struct of an actuator always has the general form, even if the text uses a shortcut. The target of an actuator, and
+the object and the reference of a sensor, have a kind and a name; MJCF has one attribute for each kind instead.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class MjsActuator(Named):
     # --- target ------------------------------------------------------------------------------------------------------
 
     def _take_aim(self, **changed: Any) -> None:
-        """Change the kind or the name of the target; the target is written when both are known."""
+        """Change the kind or the name of the target. Write the target to the element when both are known."""
         self._aim.update(changed)
         kind, target = TRANSMISSION.words.get(self._aim["trntype"]), self._aim["target"]
         for name in TRANSMISSION:
@@ -74,7 +74,7 @@ class MjsActuator(Named):
         self._take_aim(target=value)
 
     def pending(self) -> Any:
-        """Error about a missing target, else None."""
+        """Return an error about a missing target, or None."""
         for name, value in self._aim.items():
             if not value or value == mjtTrn.mjTRN_UNDEFINED:
                 return self.element.error("an actuator needs trntype and target", name)
@@ -83,13 +83,13 @@ class MjsActuator(Named):
     # --- form --------------------------------------------------------------------------------------------------------
 
     def write(self, row: Attribute, name: str, value: Any, part: str | None = None) -> None:
-        """Write an attribute; if the actuator's shortcut has no such attribute, it becomes a general actuator first."""
+        """Write an attribute. If the actuator's shortcut lacks it, convert to a general actuator first."""
         if not self.element.row.is_entry:
             self._reach(row.name)
         super().write(row, name, value, part)
 
     def _reach(self, attribute: str) -> None:
-        """Replace a shortcut that lacks an attribute of a general actuator by the equivalent general actuator."""
+        """Convert a shortcut to the equivalent general actuator, if ``attribute`` exists only in the general form."""
         element: Any = self.element
         if attribute in element.row.attributes or attribute not in GENERAL.attributes:
             return
@@ -101,10 +101,10 @@ class MjsActuator(Named):
         element.row = GENERAL
 
     def set_to(self, tag: str, **values: Any) -> None:
-        """Convert the actuator to a shortcut; negative values mean the defaults. Default classes cannot be converted.
+        """Convert the actuator to the shortcut ``tag`` with attributes ``values``. Negative values mean the defaults.
 
         Raises:
-            MjcfError: the actuator has attributes that the shortcut lacks.
+            MjcfError: the actuator has attributes that the shortcut lacks, or it is an entry of a default class.
         """
         row = ACTUATOR.children[tag]
         element: Any = self.element
@@ -170,9 +170,9 @@ for _tag, _parameters in _SHORTCUTS.items():
 
 
 def _attributes(row: ElementRow) -> tuple[dict[str, str], dict[str, str]]:
-    """Return the attributes that name the object and the reference of a sensor, each by the kind that it names.
+    """Return two tables of kind → attribute: for the object of a sensor, and for its reference.
 
-    The key ``@`` means any kind: another attribute then holds the kind.
+    The key ``@`` means any kind. The kind is then given by another attribute (``objtype`` or ``reftype``).
     """
     names = [(attribute.kind or "", attribute.name) for attribute in row.references]
     names = [("xbody" if name.startswith("subtree") else kind, name) for kind, name in names]
@@ -220,7 +220,7 @@ class MjsSensor(Named):
 
     @property
     def type(self) -> mjtSensor:
-        """Kind of sensor. Raises UnsupportedFeature for a sensor that is missing."""
+        """Kind of sensor (`mjtSensor`). Raises UnsupportedFeature if Cardan does not support it yet."""
         row = self.element.row
         if row.later:
             raise self.element.unsupported(row.later, "type")
@@ -241,9 +241,10 @@ class MjsSensor(Named):
             self.element.attributes.pop(name, None)
 
     def _aim(self, holder: str, attributes: dict[str, str]) -> tuple[str, str] | None:
-        """Return kind and attribute of the object or reference; None if the type has no attribute for this kind.
+        """Return the kind of the object or reference, and the attribute that names it, or None.
 
-        ``holder`` is "objtype" or "reftype"; ``attributes`` is the corresponding result of `_attributes`.
+        None means that this type of sensor has no attribute for the kind. ``holder`` is "objtype" or "reftype";
+        ``attributes`` is the corresponding result of `_attributes`.
         """
         word = OBJECT.words.get(self._aims[holder], "")
         if "@" in attributes:
@@ -253,7 +254,7 @@ class MjsSensor(Named):
         return (word, attributes[word]) if word in attributes else None
 
     def _write_aims(self) -> None:
-        """Write object and reference to the element, if both match the type."""
+        """Write the object and the reference to the element, each only if its kind matches the sensor's type."""
         self._clear_aims()
         row = self.element.row
         for attributes, side in zip(_attributes(row), ("obj", "ref"), strict=True):
@@ -265,7 +266,7 @@ class MjsSensor(Named):
         self.element.tree.changed()
 
     def pending(self) -> Any:
-        """Error if object or reference do not match the type, else None."""
+        """Return an error if the object or the reference does not match the sensor's type, or None."""
         for attributes, side in zip(_attributes(self.element.row), ("obj", "ref"), strict=True):
             if self._aims[side + "name"] and self._aim(side + "type", attributes) is None:
                 names = ["an object of a kind" if kind == "@" else mjtObj(OBJECT[kind]).name for kind in attributes]

@@ -1,4 +1,4 @@
-"""Assets, flexes, custom data, keyframes and instances of plugins as structs."""
+"""Structs for assets, flexes, custom data, keyframes and plugin instances."""
 
 from __future__ import annotations
 
@@ -53,14 +53,14 @@ class MjsPlugin(Named):
 
 
 def _text(value: Any) -> str:
-    """Convert a setting to text as in MJCF; several values are separated by spaces."""
+    """Convert a setting to MJCF text. Several values are separated by spaces."""
     if isinstance(value, bool):
         return str(value).lower()
     return value if isinstance(value, str) else " ".join(map(str, value)) if hasattr(value, "__iter__") else str(value)
 
 
 def _get_instance(struct: Any) -> MjsPlugin | None:
-    """Return the plugin instance of an element; None if it has none, or if it is a default class."""
+    """Return the plugin instance of an element, or None if there is none, as for default classes."""
     element: Element = struct.element
     if element.row.is_entry:
         return None
@@ -72,8 +72,8 @@ def _get_instance(struct: Any) -> MjsPlugin | None:
 def _set_instance(struct: Any, value: Any) -> None:
     """Set the plugin instance of an element, by struct or name.
 
-    None removes the instance of a body, geom or mesh. An actuator loses its own gains and biases, since the plugin
-    computes its force.
+    None removes the plugin of a body, geom or mesh. An actuator with a plugin loses its gains and biases, since the
+    plugin computes its force.
     """
     element, kind = struct.element, struct.element.row.kind
     if element.row.is_entry:
@@ -122,8 +122,8 @@ _TEXTURES = ("", "texture", *(f"layer {role}" for role in TEXTURE_ROLE if role n
 class MjsMesh(Named):
     """A triangle mesh.
 
-    A mesh that the compiler makes (``builtin`` in MJCF) has its vertices, normals and faces; setting one of them makes
-    it an ordinary mesh.
+    If the compiler generates the mesh (``builtin`` in MJCF), the struct has the generated vertices, normals and faces.
+    Setting one of these turns the element into an ordinary mesh with the same data.
     """
 
     plugin = plugin_instance
@@ -148,7 +148,7 @@ class MjsMesh(Named):
         super().write(row, name, value, part)
 
     def _made(self, values: Mapping[str, Any]) -> dict[str, tuple[Any, ...]]:
-        """Return vertices, normals, texture coordinates and faces of a mesh that the compiler makes."""
+        """Return vertices, normals, texture coordinates and faces of a mesh that the compiler generates."""
         try:
             made = builtin_mesh(values["builtin"], values["params"])
         except MeshDataError as error:
@@ -182,7 +182,7 @@ class MjsTexture(Named):
 
 @fields(MATERIAL_ROW, drop=tuple(LAYERS))
 class MjsMaterial(Named):
-    """A material. Its ``texture`` is that of the colour; ``textures`` are those of all roles."""
+    """A material. ``texture`` is the texture of its colour, ``textures`` has the textures of all roles."""
 
     @property
     def textures(self) -> LiveList:
@@ -257,7 +257,7 @@ class MjsTuple(Named):
         object.__setattr__(self, "_columns", columns)
 
     def set_column(self, name: str, values: Any) -> None:
-        """Store one list, and write the tuple's content if all lists have the same length."""
+        """Store one of the lists. If all lists have equal lengths, write the tuple's content to the element."""
         row = TUPLE_ELEMENT.attributes[name]
         try:
             self._columns[name] = [to_tree(row, value) for value in values]
@@ -273,7 +273,7 @@ class MjsTuple(Named):
         return kinds, names, prm or [0.0] * len(names)
 
     def pending(self) -> Any:
-        """Error if the lists differ in length, else None."""
+        """Return an error if the lists differ in length, or None."""
         lengths = [len(column) for column in self._full_columns()]
         if len(set(lengths)) == 1:
             return None

@@ -1,4 +1,4 @@
-"""Bodies, frames and the elements inside them as structs; position and orientation, which most of them have."""
+"""Structs for bodies, frames and the elements inside them, and for orientations in several formats."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class Posed(InBody):
 
     @property
     def alt(self) -> MjsOrientation:
-        """Orientation in its other formats."""
+        """Orientation in formats other than ``quat``."""
         return MjsOrientation(self.spec, self.element)
 
 
@@ -139,7 +139,7 @@ class MjsSite(Posed):
     """A site."""
 
     def attach_body(self, body: Any, prefix: str = "", suffix: str = "") -> Any:
-        """Attach a copy of a body of another specification at this site; see ``MjSpec.attach``."""
+        """Attach a copy of another specification's body at this site. See ``MjSpec.attach``."""
         return self.spec.attach_at_site(self, body, prefix, suffix)
 
 
@@ -185,7 +185,7 @@ class Container(Posed):
 
 
 def _adder(tag: str) -> Callable[..., Any]:
-    """Return a method that adds an element of a tag to a body or frame."""
+    """Return a method that adds an element with tag ``tag`` to a body or frame."""
 
     def add(self: Container, default: Any = None, **values: Any) -> Any:
         return self.spec.add_to(self.element, tag, default, values)
@@ -204,7 +204,7 @@ class MjsFrame(Container):
     """A frame: a pose that applies to its content, without a body."""
 
     def attach_body(self, body: MjsBody, prefix: str = "", suffix: str = "") -> MjsBody:
-        """Attach a copy of a body in this frame, usually of another specification; see ``MjSpec.attach``."""
+        """Attach a copy of a body, usually from another specification, in this frame. See ``MjSpec.attach``."""
         return self.spec.attach_part(self, body, prefix, suffix)
 
 
@@ -225,13 +225,13 @@ class MjsBody(Container):
         self.write(BODY.attributes["name"], "name", value)
 
     def part(self, tag: str, make: bool = False) -> Any:
-        """Return the element ``inertial``, which may be inside frames. With ``make``, add it if it is missing."""
+        """Return the ``inertial`` element, also from inside frames. If missing, add it (``make``) or return None."""
         found = next((element for element, _ in self.element.content(tag)), None)
         return self.element.add(tag, pos=(0.0, 0.0, 0.0)) if found is None and make else found
 
     @property
     def ialt(self) -> MjsOrientation:
-        """Orientation of the inertial frame in its other formats. Access creates the inertial frame."""
+        """Orientation of the inertial frame in formats other than ``iquat``. Access creates the inertial frame."""
         return MjsOrientation(self.spec, self.part("inertial", make=True))
 
     @property
@@ -266,11 +266,11 @@ class MjsBody(Container):
         return [self.spec.struct(element) for element in inside if element.row.kind == word]
 
     def find_child(self, name: str) -> MjsBody | None:
-        """Return the body of this name in the subtree of this body, or None."""
+        """Return the body with this name in the subtree of this body, or None."""
         return next((body for body in self.find_all("body") if body.name == name), None)
 
     def attach_frame(self, frame: MjsFrame, prefix: str = "", suffix: str = "") -> MjsFrame:
-        """Attach a copy of a frame in this body, usually of another specification; see ``MjSpec.attach``."""
+        """Attach a copy of a frame, usually from another specification, in this body. See ``MjSpec.attach``."""
         return self.spec.attach_part(self, frame, prefix, suffix)
 
 

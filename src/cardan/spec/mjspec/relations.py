@@ -1,4 +1,4 @@
-"""Relations between objects as structs: contact pairs and exclusions, equality constraints, tendons."""
+"""Structs for relations between objects: contact pairs and exclusions, equality constraints, tendons."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MjsExclude = struct_class("MjsExclude", CONTACT.children["exclude"], body1="body
 
 
 def tag_of(words: keywords.Words, struct: Struct, value: Any, message: str) -> str:
-    """Return the tag for a number assigned to a struct's ``type``. Raises MjcfError with ``message`` if unknown."""
+    """Return the tag for a number assigned to a struct's ``type``. Raises MjcfError if the number is unknown."""
     tag = words.words.get(value)
     if tag is None:
         assert words.enumeration is not None
@@ -34,12 +34,12 @@ def tag_of(words: keywords.Words, struct: Struct, value: Any, message: str) -> s
 
 
 def _kinds(row: ElementRow) -> list[str]:
-    """Return the kinds of objects that a constraint can be between, the usual one first."""
+    """Return the kinds of objects that a constraint can connect, the usual kind first."""
     return [*dict.fromkeys(attribute.kind or "" for attribute in row.references if attribute.name != "class")]
 
 
 def _object_name(number: int) -> property:
-    """Return a property for the name of the constraint's object 1 or 2."""
+    """Return a property for the name of a constraint's first (``number`` 0) or second (1) object."""
 
     def get(self: MjsEquality) -> str:
         rows = self.objects()
@@ -56,7 +56,7 @@ def _object_name(number: int) -> property:
 
 
 class MjsEquality(EqualityDefault):
-    """An equality constraint; ``data`` holds the values specific to its type, as in ``mjModel.eq_data``."""
+    """An equality constraint. ``data`` holds the values specific to the type, as in ``mjModel.eq_data``."""
 
     name1 = _object_name(0)
     name2 = _object_name(1)
@@ -73,7 +73,7 @@ class MjsEquality(EqualityDefault):
 
     @property
     def type(self) -> mjtEq:
-        """Kind of the constraint (`mjtEq`). Raises UnsupportedFeature for one that is missing."""
+        """Kind of the constraint (`mjtEq`). Raises UnsupportedFeature if Cardan does not support it yet."""
         if self.element.row.later:
             raise self.element.unsupported(self.element.row.later, "type")
         return mjtEq(keywords.EQUALITY[self.element.row.tag])
@@ -94,7 +94,7 @@ class MjsEquality(EqualityDefault):
 
     @property
     def objtype(self) -> mjtObj:
-        """Kind of the two objects (`mjtObj`): it follows from ``type``, but connect and weld are of bodies or sites."""
+        """Kind of the objects (`mjtObj`): for connect and weld, body or site; for others, it follows from ``type``."""
         return mjtObj(keywords.OBJECT[self._kind])
 
     @objtype.setter
@@ -112,7 +112,7 @@ class MjsEquality(EqualityDefault):
 
     @property
     def data(self) -> LiveArray:
-        """Data of the constraint, 11 numbers: anchor, relative pose and torque scale, or polynomial coefficients."""
+        """Data of the constraint (11 numbers): anchor, relative pose and torque scale, or polynomial coefficients."""
         values, data = self.element.resolved(), np.zeros(_NDATA)
         data[10] = 1.0
         for name, part in EQUALITY_DATA[self.element.row.tag].items():
@@ -151,7 +151,7 @@ class MjsWrap(Struct):
 
     @property
     def target(self) -> Any:
-        """Joint, site or geom of this part of the path; None for a pulley, or if the name is unknown."""
+        """Joint, site or geom of this part of the path. None for a pulley, or if the name is unknown."""
         tag = self.element.row.tag
         return None if tag == "pulley" else self.spec.find(tag, self.element.attributes[tag])
 
@@ -190,7 +190,7 @@ class MjsTendon(Named):
         return self._wrap("geom", geom=name, sidesite=sidesite)
 
     def wrap_joint(self, name: Any, coef: float) -> MjsWrap:
-        """Add a joint to a fixed tendon; the tendon's length is the sum of coefficients times joint positions."""
+        """Add a joint to a fixed tendon. The tendon's length is the sum of coefficients times joint positions."""
         return self._wrap("joint", joint=name, coef=coef)
 
     def wrap_pulley(self, divisor: float) -> MjsWrap:
@@ -198,5 +198,5 @@ class MjsTendon(Named):
         return self._wrap("pulley", divisor=divisor)
 
     def pending(self) -> Any:
-        """Error about an empty path, else None."""
+        """Return an error about an empty path, or None."""
         return None if self.element.children else self.element.error("a tendon needs a path: wrap sites or joints")

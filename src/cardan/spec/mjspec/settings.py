@@ -1,4 +1,4 @@
-"""Settings as structs: physics options, compiler settings, visual settings, statistics; default classes."""
+"""Structs for settings (physics options, compiler, visual settings, statistics) and for default classes."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 
 def _flags(bits: Mapping[str, int], truth: bool, name: str, doc: str) -> property:
-    """Return a property that holds, as one number, the bits of those flags that are enabled (or disabled).
+    """Return a property that combines flags into one number. ``bits`` has the bit of each flag.
 
-    ``bits`` has the bit of each flag; ``truth`` is the value of a flag whose bit is set.
+    A bit is set if the value of its flag is ``truth``.
     """
 
     def get(self: Struct) -> int:
@@ -56,7 +56,7 @@ class MjsOption(Struct):
 
 
 def _section(struct: type[Struct], row: ElementRow) -> property:
-    """Return a property for a part of a section, as a struct of its own."""
+    """Return a property for a part of a section. Its value is a struct."""
     return property(lambda self: struct(self.spec, self.element.child(row.tag)), doc=row.meaning)
 
 
@@ -85,11 +85,11 @@ for _tag, _row in VISUAL.children.items():
 
 @fields(element("equality", "", EQUALITY_SHARED))
 class EqualityDefault(Named):
-    """Attributes that all types of equality constraints share; default classes can set them."""
+    """Attributes that all types of equality constraints share. Default classes can set these."""
 
 
 class DefaultEntry:
-    """One entry of a default class, with the interface of an element, so that structs can read and write it."""
+    """One entry of a default class, with the interface of an element. Structs can read and write entries."""
 
     def __init__(self, tree: ModelTree, cls: DefaultClass, tag: str) -> None:
         self.tree = tree
@@ -113,18 +113,18 @@ class DefaultEntry:
         return self.cls
 
     def resolved(self) -> dict[str, Any]:
-        """Return the values of all attributes of an element of this class that sets none itself."""
+        """Return the values of all attributes for an element of this class without explicit attributes."""
         return {**self.row.defaults_in(self.tree.compat), **self.attributes}
 
     def __setitem__(self, name: str, value: Any) -> None:
-        """Set a value; None removes it."""
+        """Set the value of an attribute. None removes the value."""
         if value is not None:
             self.cls.set(self.row, {name: value})
         elif name in self.attributes:
             self.cls.remove(self.row.tag, name)
 
     def error(self, message: str, attribute: str | None = None) -> MjcfError:
-        """Return an error about this entry."""
+        """Return an error about this entry, to be raised by the caller."""
         return MjcfError(message, None, None, f"default class='{self.cls.name}': {self.row.tag}", attribute)
 
 
@@ -146,7 +146,7 @@ class MjsDefault:
 
     @property
     def name(self) -> str:
-        """Name of the class; only the global class can be renamed."""
+        """Name of the class. Only the global class can be renamed."""
         return self.cls.name
 
     @name.setter
@@ -157,7 +157,7 @@ class MjsDefault:
 
 
 def default_entry(name: str, tag: str, struct: type[Struct]) -> property:
-    """Return a property for the defaults of one kind of element; ``tag`` is the tag of the entry in ``<default>``."""
+    """Return a property for the defaults of one kind of element. ``tag`` is the tag of its entry in ``<default>``."""
 
     def get(self: MjsDefault) -> Struct:
         return struct(self.spec, DefaultEntry(self.spec.tree, self.cls, tag))

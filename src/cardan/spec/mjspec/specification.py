@@ -1,4 +1,4 @@
-"""The specification as a whole: adding elements at the top level, look-ups, lists, removal, attachment.
+"""The specification as a whole: adding, finding, listing, removing and attaching elements.
 
 This is the part of ``MjSpec`` that needs no reader, writer or compiler; ``cardan.api.mjspec`` adds the rest.
 """
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 
 
 class Kind(NamedTuple):
-    """One kind of object: its struct, its plural and, for objects outside the kinematic tree, their place in the tree.
+    """One kind of object: its struct class and its plural.
 
-    ``section`` is the section of the language, ``tag`` the tag of a new element. If ``decided`` is false, a new element
-    has a preliminary row until its type or first child is known, and its checks are postponed. ``size`` is the name of
-    the model's size of this kind, if ids are in the order of the tree.
+    For objects outside the kinematic tree, ``section`` is the section of MJCF and ``tag`` the tag of a new element. If
+    ``decided`` is false, a new element has a preliminary row until its type or first child is known, and its checks are
+    postponed. If ids are in the order of the tree, ``size`` is the model's field with the number of objects.
     """
 
     struct: Any
@@ -73,9 +73,9 @@ class Specification:
     """A model that can be edited: a model tree and the structs of its elements.
 
     Args:
-        tree: the model tree (``cardan.spec.ModelTree``); None: a new one, with only the world body.
-        compat: version of MuJoCo whose behaviour compiled models have, ``"3.1"`` or ``"4.0"``. None: that of the
-            tree; for a new tree, the default of the process.
+        tree: the model tree (``cardan.spec.ModelTree``). None: a new tree with only the world body.
+        compat: version of MuJoCo whose behaviour compiled models have, ``"3.1"`` or ``"4.0"``. None: the tree's
+            version or, for a new tree, the default of the process.
     """
 
     tree: ModelTree
@@ -108,7 +108,7 @@ class Specification:
     # --- structs of elements -----------------------------------------------------------------------------------------
 
     def struct(self, element: Element) -> Any:
-        """Return the struct of an element of the tree; repeated calls return the same struct."""
+        """Return the struct of an element of the tree. Repeated calls return the same struct."""
         struct = self._structs.get(element)
         if struct is None:
             kind = "body" if element is self.tree.worldbody else element.row.kind
@@ -116,7 +116,7 @@ class Specification:
         return struct
 
     def find(self, kind: str, name: str) -> Any:
-        """Return the struct of the object of a kind and name, or None."""
+        """Return the struct of the object with this kind and name, or None."""
         element = self.tree.find(kind, name)
         return None if element is None else self.struct(element)
 
@@ -142,9 +142,9 @@ class Specification:
     # --- adding ------------------------------------------------------------------------------------------------------
 
     def add_to(self, parent: Any, tag: str, default: Any, values: dict[str, Any]) -> Any:
-        """Add an element to a struct and return the new struct. If an attribute is wrong, nothing is added.
+        """Add an element with attributes ``values`` to the element ``parent``. Return the new element's struct.
 
-        Keyframes are extended by the initial values of the new element.
+        If an attribute is wrong, nothing is added. Keyframes are extended by the initial values of the new element.
         """
         with keys_kept(self.tree):
             element: Element = parent.add(tag)
@@ -170,11 +170,11 @@ class Specification:
 
         Args:
             plugin_name: the plugin, such as ``mujoco.pid``.
-            name: name of the instance, by which elements use it (``actuator.plugin = "name"``).
-            config: its settings by key; values are texts or numbers.
+            name: name of the instance, by which elements refer to the instance (``actuator.plugin = "name"``).
+            config: settings of the instance by key. Values are texts or numbers.
 
         Raises:
-            MjcfError: a name is missing or taken.
+            MjcfError: a name is missing, or the instance's name is already used.
         """
         extension = self.tree.section("extension")
         for word, value in (("plugin_name", plugin_name), ("name", name)):
@@ -196,7 +196,7 @@ class Specification:
         return MjsDefault(self, self.tree.defaults.add(name, around.cls))
 
     def find_default(self, name: str) -> MjsDefault | None:
-        """Return the default class of this name, or None."""
+        """Return the default class with this name, or None."""
         return MjsDefault(self, self.tree.defaults[name]) if name in self.tree.defaults else None
 
     @property
@@ -207,13 +207,13 @@ class Specification:
     # --- removing and attaching --------------------------------------------------------------------------------------
 
     def delete(self, element: Struct | MjsDefault) -> None:
-        """Remove an element with its content and all elements that refer to any of these, or an unused default class.
+        """Remove an element with its content and all elements that refer to them, or remove an unused default class.
 
-        If a material or texture is removed, objects that use it only lose the reference. Keyframes keep the values of
-        other elements.
+        If a material or texture is removed, elements that use it only lose the reference. Keyframes keep the values of
+        the remaining elements.
 
         Raises:
-            MjcfError: the element is the world body.
+            MjcfError: the element is the world body, or a default class in use.
             ValueError: the element belongs to another specification.
         """
         if isinstance(element, MjsDefault):
@@ -237,11 +237,11 @@ class Specification:
         """Attach a copy of a whole specification at a frame or a site of this one.
 
         Args:
-            child: the other specification; it is not changed.
+            child: the other specification, which is not changed.
             prefix: prefix of all copied names.
             suffix: suffix of all copied names.
-            site: place of the attachment, a site as struct or name; or
-            frame: place of the attachment, a frame as struct or name.
+            site: site at which the child is attached, as struct or name. Exclusive with ``frame``.
+            frame: frame in which the child is attached, as struct or name.
 
         Returns:
             The new frame, which represents the child's world.
@@ -249,8 +249,8 @@ class Specification:
         Assets, default classes, relations and keyframes are copied; settings (``option``, ``compiler``, ...) are not.
 
         Raises:
-            MjcfError: a name is taken.
-            ValueError: no place is given, or two places.
+            MjcfError: a copied name is already used.
+            ValueError: neither or both of ``site`` and ``frame`` are given.
         """
         if (site is None) == (frame is None):
             raise ValueError("attach needs either a site or a frame")
@@ -270,19 +270,19 @@ class Specification:
         return self.struct(target)
 
     def attach_part(self, where: Struct, part: Any, prefix: str, suffix: str) -> Any:
-        """Attach a copy of a body or frame inside the body or frame ``where``; see ``attach``. Return the copy."""
+        """Attach a copy of a body or frame inside the body or frame ``where`` (see ``attach``). Return the copy."""
         part.spec.check_pending()
         attachment = Attachment(self.tree, part.spec.tree, prefix, suffix)
         return self.struct(attachment.run([part.element], where.element, whole=False)[0])
 
     def attach_at_site(self, site: MjsSite, body: MjsBody, prefix: str, suffix: str) -> Any:
-        """Attach a copy of a body at a site; see ``attach``. Return the copy."""
+        """Attach a copy of a body at a site (see ``attach``). Return the copy."""
         into, pose = self._place(site)
         frame = self.struct(into.add("frame", **pose))
         return self.attach_part(frame, body, prefix, suffix)
 
     def _own(self, kind: str, given: Any) -> Any:
-        """Return the element of an object of this specification, given as struct or by name."""
+        """Return the element of an object, given as struct or name. Raises ValueError if it is not in this tree."""
         if isinstance(given, Struct):
             if given.spec is not self:
                 raise ValueError(f"the {kind} belongs to another specification")
@@ -293,7 +293,7 @@ class Specification:
         return element
 
     def _place(self, site: Any) -> tuple[Element, dict[str, Any]]:
-        """Return the element that contains a site, and the site's pose in it as attributes."""
+        """Return the parent element of a site, and the site's pose relative to the parent, as attributes."""
         element = self._own("site", site)
         values = element.resolved()
         if values["fromto"] is not None:
@@ -331,7 +331,7 @@ class Specification:
 
     @property
     def modelfiledir(self) -> str:
-        """Folder of the file from which the model was read; empty if there is none."""
+        """Folder of the file from which the model was read. Empty if there is none."""
         return "" if self.tree.folder is None else str(self.tree.folder)
 
     @property
@@ -345,7 +345,7 @@ class Specification:
 
 
 def _complete(name: str, kind: Kind) -> None:
-    """Add the methods and the list of one kind of object to `Specification`, and its defaults to `MjsDefault`."""
+    """Add the methods and the list property of a kind of object to `Specification`, and defaults to `MjsDefault`."""
 
     def find(self: Specification, name: str) -> Any:
         return self.find(find.__name__, name)
@@ -369,7 +369,7 @@ def _complete(name: str, kind: Kind) -> None:
 
 
 def _setting(section: str, row: Any) -> property:
-    """Return a property for a setting that MuJoCo's struct has at its top level."""
+    """Return a property for a setting in ``section`` that is an attribute of the specification itself in MuJoCo."""
 
     def get(self: Specification) -> Any:
         value = self.tree.section(section)[row.name]

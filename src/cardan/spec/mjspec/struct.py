@@ -1,4 +1,4 @@
-"""The base class of all structs. Attributes are made from the table of the language; errors suggest similar names."""
+"""Base class of all structs. Attributes are generated from the table of the language."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _FORMATS = tuple(row.name for row in ORIENTATION)
 
 
 class Form(NamedTuple):
-    """Another name and form of an attribute: ``get`` converts from the language's value, ``put`` to it."""
+    """Different name and form of an attribute in structs. ``get`` converts a value from the tree, ``put`` to it."""
 
     name: str
     get: Callable[[Any], Any]
@@ -36,9 +36,9 @@ class Form(NamedTuple):
 
 
 class Field:
-    """An attribute of a struct: one attribute of its element, or of a part of it.
+    """Descriptor of a struct's attribute, stored as an attribute of the struct's element or of a child element.
 
-    ``part`` is the tag of the child element that holds the attribute, None for the element itself.
+    ``part`` is the tag of the child element that holds the attribute, or None for the element itself.
     """
 
     def __init__(self, row: Attribute, name: str | Form, part: str | None = None) -> None:
@@ -67,11 +67,11 @@ def fields(
     """Class decorator: add a field for each attribute of ``row`` that the class does not define.
 
     Args:
-        row: row of the element, or of a part of it.
+        row: row of the element, or of a child element.
         drop: attributes to leave out, because the struct has them in another form.
-        part: tag of the part, None for the element itself.
+        part: tag of the child element, None for the element itself.
         prefix: prefix of the fields' names.
-        names: for attributes whose name in MuJoCo's struct differs: the name, or the `Form`.
+        names: names (or `Form`) of the attributes that have another name in MuJoCo's struct.
     """
     names.setdefault("user", "userdata")
 
@@ -126,7 +126,7 @@ class Struct:
         return self.element.add(tag) if found is None and make else found
 
     def read(self, row: Attribute, part: str | None = None) -> Any:
-        """Return the resolved value of an attribute of the element, or of its part, in the tree's form."""
+        """Return the resolved value of an attribute in the tree's form. ``part``: tag of the child that holds it."""
         holder = self.element if part is None else self.part(part)
         if holder is None:
             return row.default
@@ -134,10 +134,10 @@ class Struct:
         return values.get(row.name, row.default) if row.alias is None else row.from_alias(values[row.alias])
 
     def write(self, row: Attribute, name: str, value: Any, part: str | None = None) -> None:
-        """Set an attribute of the element, or of a part of it, which is added if necessary. Raises MjcfError.
+        """Set an attribute of the element or, if ``part`` is given, of the child with this tag. Raises MjcfError.
 
-        ``name`` is the attribute's name in the struct, for messages; ``value`` is in the user's form. An orientation
-        replaces one in another format.
+        A missing child is added. ``name`` is the attribute's name in the struct, for messages; ``value`` is in the form
+        of structs. An orientation replaces orientations in other formats.
         """
         element = self.element
         if part is None and row.name not in element.row.attributes:
@@ -156,7 +156,7 @@ class Struct:
                     holder[other] = None
 
     def assign(self, values: Mapping[str, Any]) -> None:
-        """Set several attributes; None leaves one unchanged. Raises TypeError for an unknown attribute."""
+        """Set several attributes by name. The value None changes nothing. Raises TypeError for an unknown attribute."""
         known = type(self).attribute_names()
         for name in values:
             if name not in known and name not in _HANDLED:
@@ -167,7 +167,7 @@ class Struct:
                 setattr(target, name, values[name])
 
     def pending(self) -> MjcfError | None:
-        """Error about missing parts of an incomplete element, for the caller to raise; else None."""
+        """Return an error about missing parts of an incomplete element, or None. The caller raises the error."""
         return None
 
 
@@ -200,7 +200,7 @@ class Named(Struct):
 
     @property
     def info(self) -> str:
-        """File and line of the element's definition; empty if a program made it."""
+        """File and line of the element's definition. Empty if a program made the element."""
         line = self.element.line
         return "" if line is None else f"{self.element.source}:{line}"
 
@@ -213,7 +213,7 @@ class Named(Struct):
 def struct_class(name: str, row: ElementRow, base: type[Struct] = Named, **options: Any) -> Any:
     """Make a struct class ``name``, derived from ``base``, that has only the attributes of ``row``.
 
-    ``options`` are those of `fields`.
+    ``options`` are arguments of `fields`.
     """
     meaning = row.meaning[:1].upper() + row.meaning[1:]
     return fields(row, **options)(type(name, (base,), {"__doc__": f"{meaning}.", "__module__": __name__}))

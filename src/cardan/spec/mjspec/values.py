@@ -1,6 +1,6 @@
 """Values of struct attributes: conversion from the tree's tuples and words to arrays and enumerations, and back.
 
-Arrays and lists write back: ``geom.size[0] = 1`` changes the element.
+Assigning to entries of an array or list changes the element, as in ``geom.size[0] = 1``.
 """
 
 from __future__ import annotations
@@ -63,10 +63,10 @@ class LiveList(list[Any]):
 
 
 def to_user(row: Attribute, value: Any, write: Callable[[Any], None]) -> Any:
-    """Convert the tree's ``value`` of an attribute to the user's form; arrays and lists call ``write`` on assignment.
+    """Convert the tree's ``value`` of an attribute to the user's form. Arrays call ``write`` on assignment.
 
-    Undefined numbers become NaN, undefined names empty texts, keywords members of their enumeration if they have one.
-    Keywords of later versions, without a member, become numbers.
+    Undefined real numbers become NaN, undefined integers 0, undefined names empty texts. Keywords with an enumeration
+    become its members, or numbers if it has no member for them. Other keywords remain words.
     """
     if row.type in (Type.REAL, Type.INT):
         kind, blank = (float, np.nan) if row.type is Type.REAL else (int, 0)
@@ -85,10 +85,10 @@ def to_user(row: Attribute, value: Any, write: Callable[[Any], None]) -> Any:
 
 
 def to_tree(row: Attribute, value: Any) -> Any:
-    """Convert a user's value of an attribute to the tree's form; None means "undefined".
+    """Convert a user's value of an attribute to the tree's form. None means "undefined".
 
     Raises:
-        ValueError: the value is wrong; the message contains the expected form.
+        ValueError: the value is wrong. The message contains the expected form.
         TypeError: the value has a wrong type.
     """
     return None if value is None else _CONVERTERS[row.type](row, value)
@@ -131,14 +131,14 @@ def _counted(row: Attribute, numbers: tuple[Any, ...]) -> Any:
 
 
 def _truth(row: Attribute, value: Any) -> bool:
-    """Convert true or false, 1 or 0, to bool."""
+    """Convert True, False, 1 or 0 to bool. Raises TypeError for other values."""
     if isinstance(value, str) or value not in (0, 1):
         raise TypeError(f"expected True or False, found {value!r}")
     return bool(value)
 
 
 def _word(row: Attribute, value: Any) -> str:
-    """Return the keyword for a value, which is a keyword or a number of its enumeration."""
+    """Return the keyword for ``value``: a keyword or a number of the attribute's enumeration."""
     if isinstance(value, str):
         if value not in row.keywords:
             raise ValueError(f"'{value}' is not one of its keywords" + suggestion(value, row.keywords))
@@ -153,13 +153,13 @@ def _word(row: Attribute, value: Any) -> str:
 
 
 def _words(row: Attribute, value: Any) -> tuple[str, ...] | None:
-    """Convert a text or a sequence of keywords to a tuple of keywords; nothing means "undefined"."""
+    """Convert a text or a sequence of keywords to a tuple of keywords. An empty one means "undefined"."""
     words = tuple(value.split() if isinstance(value, str) else value)
     return tuple(_word(row, word) for word in words) or None
 
 
 def _text(row: Attribute, value: Any) -> str | None:
-    """Convert a text or a struct (to its name); an empty text means "undefined"."""
+    """Convert a text, or a struct to its name. An empty text means "undefined"."""
     name = getattr(value, "name", value)
     if not isinstance(name, str):
         raise TypeError(f"expected text, found {value!r}")

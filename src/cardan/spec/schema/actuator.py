@@ -1,4 +1,4 @@
-"""The MJCF table, actuators (spec: modeling, "Actuators" and "Actuator shortcuts")."""
+"""Rows of the MJCF table for actuators (spec: modeling, "Actuators" and "Actuator shortcuts")."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ _FFRANGE = reals("ffrange", 2, (0.0, 0.0), "range of the feedforward", since="3.
 
 
 def _input(meaning: str, default: str | None = None) -> Attribute:
-    """Return the attribute that says which controls an actuator has."""
+    """Return the attribute ``input``, which selects the controls of an actuator."""
     return text("input", f"controls: {meaning}", default=default, since="3.12")
 
 
@@ -101,7 +101,7 @@ GENERAL = element(
 
 
 def _shortcut(tag: str, meaning: str, *rows: Attribute, **more: Any) -> ElementRow:
-    """Return the row of an actuator shortcut: its own attributes and those that all actuators have."""
+    """Return the row of an actuator shortcut with the attributes ``rows``."""
     return element(tag, meaning, rows, kind="actuator", entry="general", **more)
 
 

@@ -1,4 +1,4 @@
-"""The MJCF table, assets and extras: ``asset``, ``custom``, ``extension``, ``deformable``."""
+"""Rows of the MJCF table for assets and extras: ``asset``, ``custom``, ``extension``, ``deformable``."""
 
 from __future__ import annotations
 
@@ -77,9 +77,9 @@ TEXTURE_ROW = element(
 )
 
 LAYERS = {f"layer {role}": role for role in TEXTURE_ROLE if role not in ("user", "rgb")}
-"""Attributes of a material in the tree for textures of its layers, and the roles of these.
+"""Attributes of a material in the tree that hold textures of layers, with the role of each texture.
 
-They are read from and written to elements ``layer``; the texture of the role ``rgb`` is the attribute ``texture``.
+In MJCF, these textures are ``layer`` elements. The texture with the role ``rgb`` is the attribute ``texture``.
 """
 LAYER_ROW = element(
     "layer",
@@ -262,7 +262,7 @@ CELLCOUNT = integers("cellcount", 3, (1, 1, 1), "cells along each axis of an int
 
 
 def flex_elasticity() -> rows.ElementRow:
-    """Elastic material of a flex."""
+    """Return the row of a flex's ``elasticity`` element."""
     return element(
         "elasticity",
         "elastic material of the flex",

@@ -1,4 +1,4 @@
-"""The MJCF table, the kinematic tree: ``worldbody``, ``body`` and their content (spec: modeling, "Kinematic tree")."""
+"""Rows of the MJCF table for ``worldbody``, ``body`` and their content (spec: modeling, "Kinematic tree")."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ class mjtMark(MjEnum):
 
 
 class mjtMeshInertia(MjEnum):
-    """How mass is distributed in a mesh."""
+    """Distribution of mass in a mesh."""
 
     mjMESH_INERTIA_CONVEX = 0
     mjMESH_INERTIA_EXACT = 1
@@ -54,7 +54,7 @@ class mjtMeshInertia(MjEnum):
 
 
 class Words(dict[str, int]):
-    """Numbers of keywords. ``words`` maps numbers back to keywords; ``enumeration`` has these numbers, or is None."""
+    """Table of keyword → number. ``words`` is the inverse. ``enumeration`` is the class of the numbers, or None."""
 
     def __init__(self, numbers: Mapping[str, int], enumeration: type[MjEnum] | None = None) -> None:
         super().__init__(numbers)
@@ -63,9 +63,9 @@ class Words(dict[str, int]):
 
 
 def _words(enumeration: type[MjEnum] | None, text: str, first: int = 0) -> Words:
-    """Return keywords from a text separated by spaces; their numbers are members of an enumeration, from ``first`` on.
+    """Return the keywords in ``text``, separated by spaces, with the numbers of an enumeration's members.
 
-    Without an enumeration, the keywords are numbered from 0 on.
+    The first keyword has the number of member ``first``. Without an enumeration, keywords are numbered from 0.
     """
     words = text.split()
     members = range(len(words)) if enumeration is None else islice(enumeration.__members__.values(), first, None)
@@ -75,7 +75,7 @@ def _words(enumeration: type[MjEnum] | None, text: str, first: int = 0) -> Words
 def _words_of(enumeration: type[MjEnum], prefix: str, drop: tuple[str, ...] = (), **other: str) -> Words:
     """Return keywords made from the names of an enumeration's members, in lower case and without the prefix.
 
-    ``drop`` are members without a keyword; ``other`` maps keywords to members with a different name.
+    ``drop`` are members without a keyword. ``other`` maps keywords to members with a different name.
     """
     renamed = {name: word for word, name in other.items()}
     members = {name.removeprefix(prefix): int(number) for name, number in enumeration.__members__.items()
@@ -167,9 +167,9 @@ ENABLE_FLAGS = Words({**_words_of(mj.mjtEnableBit, "mjENBL_"), "nativeccd": mjEN
 
 
 def disabled_in(version: str, bits: int) -> int:
-    """Return the bits of ``opt.disableflags`` that mean the same as `bits` in a version.
+    """Return the bits of ``opt.disableflags`` in a version of MuJoCo that are equivalent to ``bits``.
 
-    4.0 has no flag ``passive``: springs and dampers are disabled instead.
+    4.0 has no flag ``passive``: the flags for springs and dampers replace it.
     """
     passive = int(mj.mjtDisableBit.mjDSBL_PASSIVE)
     if version == "3.1" or not bits & passive:

@@ -1,8 +1,8 @@
 """The whole MJCF language as one table, assembled from the modules of this package.
 
-``SCHEMA`` is the row of the root element ``<mujoco>``; the rows of allowed children are in ``children``, recursively.
-Every element and attribute of the language has its row. Rows of missing features are marked (``later``), so that the
-reader can name the feature.
+``SCHEMA`` is the row of the root element ``<mujoco>``. ``children`` of a row are the rows of allowed child elements.
+Every element and attribute of the language has a row. Rows of missing features have a mark (``later``) with the name of
+the feature.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ SCHEMA = element(
 
 
 def entry_element(entry: str) -> ElementRow:
-    """Return the row in ``<default>`` that holds the defaults of elements with this ``entry``."""
+    """Return the row in ``<default>`` for the defaults of all elements with this ``entry``."""
     return DEFAULT.children[entry]
 
 
@@ -74,7 +74,7 @@ def walk(row: ElementRow = SCHEMA) -> Iterator[ElementRow]:
 
 
 def _complete() -> None:
-    """Add, to each element that takes defaults, the attributes that only its default entry has."""
+    """Add to the row of each element with an ``entry`` the attributes that only the entry's row has."""
     shortcuts = [row for row in ACTUATOR.children.values() if row.tag in DEFAULT.children]
     for row in walk():
         if row.entry:

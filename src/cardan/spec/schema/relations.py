@@ -1,4 +1,4 @@
-"""The MJCF table, relations between objects: ``contact``, ``equality``, ``tendon``, and ``keyframe``."""
+"""Rows of the MJCF table for the sections ``contact``, ``equality``, ``tendon`` and ``keyframe``."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ EQUALITY = element(
 
 
 def equality_objects(row: ElementRow, kind: str) -> list[Attribute]:
-    """Return the attributes that name the objects of a constraint between objects of a kind."""
+    """Return the attributes that name the objects of a constraint, if these are of kind ``kind``."""
     return [reference for reference in row.references if reference.kind == kind]
 
 

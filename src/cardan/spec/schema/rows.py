@@ -1,8 +1,8 @@
-"""The rows of the MJCF table: one attribute, one element.
+"""Types of the rows of the MJCF table: a row describes one attribute or one element.
 
-The table itself is in the modules of this package. It is written with the short constructors at the end of this file
-and assembled in ``language``. Reader, tree, error messages and documentation are all made from it (spec: modeling,
-"MJCF").
+The table itself is in the other modules of this package. It is written with the short constructors at the end of this
+file, and assembled in ``language``. Reader, tree, error messages and documentation are all driven by the table (spec:
+modeling, "MJCF").
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import Any
 
 OWN = "Cardan"
-"""Value of `since` for what no version of MuJoCo has."""
+"""Value of ``since`` for elements and attributes that exist only in Cardan."""
 
 
 class Type(StrEnum):
@@ -31,7 +31,7 @@ class Type(StrEnum):
 
 
 class _Same:
-    """Mark of an attribute whose default is the same in all versions."""
+    """Marker value of `Attribute.default_4_0`: the default is equal in all versions."""
 
     def __repr__(self) -> str:
         return "SAME"
@@ -48,14 +48,13 @@ class Attribute:
     tuple of ``high`` values, fewer given values replace the first ones of the default. ``default`` None means
     "undefined": the compiler infers the value. ``keywords`` maps each word to its number in the engine's enumerations
     (for BOOL: to a bool). ``kind`` is the kind of object that a REFERENCE names; ``@x`` means that the sibling
-    attribute ``x`` holds the kind. ``later`` names a missing feature that the attribute needs unless it has its
-    default, ``later_keywords`` a missing feature for single words. ``needs`` says for a value whether it needs the
-    feature, where the default is not the only one that does not. ``repeat``: a single value means ``high`` equal
-    ones. ``polynomial``: the values are coefficients; zeros at the end are dropped, and a single one is a bare value.
-    ``since`` is the version of MuJoCo that introduced the attribute, ``until`` the last version that had it
-    (None: both 3.1 and 4.0 have it). ``default_4_0`` is the default of models with the behaviour of 4.0
-    if that differs. ``alias`` is another name of the attribute, under which the tree holds the value.
-    If the two have different values, ``means`` maps values of this attribute to those of the other one.
+    attribute ``x`` holds the kind. ``later`` is the name of a missing feature. All values except the default need this
+    feature or, if the function ``needs`` is given, all values for which it returns True. ``later_keywords`` has the
+    missing features of single words. ``repeat``: a single value means ``high`` equal values. ``polynomial``: the values
+    are coefficients; zeros at the end are dropped, and a single one is a bare value. ``since`` is the version of
+    MuJoCo that introduced the attribute, ``until`` the last version that had it (None: both 3.1 and 4.0 have it).
+    ``default_4_0`` is the default in 4.0, if different. ``alias`` is another name of the attribute, under which the
+    tree holds the value. ``means`` maps values of this attribute to the values under the other name, if they differ.
     """
 
     name: str
@@ -79,7 +78,7 @@ class Attribute:
     means: Mapping[Any, Any] | None = None
 
     def from_alias(self, value: Any) -> Any:
-        """Return this attribute's value for a value of the attribute ``alias``: False if it has no counterpart."""
+        """Convert a value of the attribute ``alias`` to this attribute's value. False if there is no counterpart."""
         if self.means is None:
             return value
         return next((own for own, other in self.means.items() if other == value), False)
@@ -100,17 +99,17 @@ class Attribute:
 
     @property
     def has_later(self) -> bool:
-        """Whether some value of the attribute needs a missing feature."""
+        """Whether at least one value of the attribute needs a missing feature."""
         return self.later is not None or bool(self.later_keywords)
 
     @property
     def scalar(self) -> bool:
-        """Whether the attribute has exactly one value; the tree then holds a bare value, not a tuple."""
+        """Whether the attribute has exactly one value. The tree then holds a bare value, not a tuple."""
         return self.high == 1
 
     @property
     def partial(self) -> bool:
-        """Whether fewer values than the default has are allowed; they replace only its first values."""
+        """Whether the attribute may be given fewer values than its default has. They replace the first ones."""
         return self.high is not None and self.low < self.high and isinstance(self.default, tuple)
 
 
@@ -119,8 +118,8 @@ class ElementRow:
     """One element of the language, inside a given parent.
 
     ``multiplicity`` is the allowed number in the parent: ``!`` once, ``?`` at most once, ``*`` any number, ``R`` any
-    number, also inside itself. ``defaults`` and ``references`` include the attributes that only the ``entry`` has.
-    ``defaults`` are those of 3.1; `defaults_in` returns those of a version.
+    number, also inside itself. ``defaults`` and ``references`` include attributes that only the row of the ``entry``
+    has. ``defaults`` are the values in 3.1; `defaults_in` returns the values in a given version.
     """
 
     tag: str
@@ -155,13 +154,13 @@ class ElementRow:
         self.lists = tuple(row for row in self.attributes.values() if row.type is Type.STRING and row.kind)
 
     def defaults_in(self, version: str) -> dict[str, Any]:
-        """Return the values of all attributes if nothing sets them, in ``"3.1"`` or ``"4.0"``. Do not change them."""
+        """Return the defaults of all attributes in version ``"3.1"`` or ``"4.0"``. Do not change the dict."""
         if not self.changed or version == "3.1":
             return self.defaults
         return {**self.defaults, **self.changed}
 
     def names_in(self, version: str) -> list[str]:
-        """Return the names in the tree of the attributes that ``"3.1"`` or ``"4.0"`` has, later ones included."""
+        """Return the tree's names of a version's attributes. Attributes added after 3.1 are always included."""
         kept = self.aliases.values()
         return [
             name
@@ -170,7 +169,7 @@ class ElementRow:
         ]
 
     def named(self, values: Mapping[str, Any], version: str) -> Iterator[tuple[str, Attribute, Any]]:
-        """Yield name, row and value of the attributes that have a value, with the names of a version, in order."""
+        """Yield name, row and value of all attributes with a value, in the table's order, with a version's names."""
         for name, row in self.attributes.items():
             value = values.get(name)
             if value is not None:
@@ -178,20 +177,20 @@ class ElementRow:
                 yield _in_version(row, other, value, version) if other else (name, row, value)
 
     def put_alias(self, name: str, value: Any) -> tuple[str, Any]:
-        """Return the name and the value that the tree holds for an attribute with two names."""
+        """Convert an attribute's name and value to the name and value that the tree holds."""
         row = self.attributes.get(name)
         if row is None or row.alias is None:
             return name, value
         return row.alias, value if row.means is None or value is None else row.means[value]
 
     def get_alias(self, name: str, values: Mapping[str, Any]) -> Any:
-        """Return the value of an attribute, which may be a second name, from the values that the tree holds."""
+        """Return the value of an attribute from the ``values`` in the tree. The name may be a second name."""
         alias = self.aliases.get(name)
         return values[name] if alias is None else self.attributes[name].from_alias(values[alias])
 
 
 def _in_version(row: Attribute, other: Attribute, value: Any, version: str) -> tuple[str, Attribute, Any]:
-    """Return name, row and value under which a version has an attribute that ``other`` is a second name of."""
+    """Return name, row and value of an attribute in a version. ``other`` is the row of the attribute's second name."""
     lost = (row.since if version == "3.1" else row.until) is not None
     there = (other.since if version == "3.1" else other.until) is None
     if lost and there and (other.means is None or value in other.means.values()):
@@ -281,25 +280,28 @@ def file(name: str, meaning: str, **more: Any) -> Attribute:
 
 
 def coefficients(name: str, meaning: str, later: str) -> Attribute:
-    """A linear coefficient, or up to three coefficients of a polynomial without constant: the feature ``later``.
+    """Return an attribute's row: a linear coefficient, or up to three coefficients of a polynomial without constant.
 
-    ``name``, ``meaning`` and ``later`` are as in ``Attribute``.
+    Polynomials need the feature ``later``. ``name`` and ``meaning`` are as in ``Attribute``.
     """
     return Attribute(name, Type.REAL, meaning, 1, 3, 0.0, polynomial=True, later=later, needs=_has_powers)
 
 
 def _has_powers(value: Any) -> bool:
-    """Return whether the value of a polynomial has other coefficients than the linear one."""
+    """Return whether a polynomial has coefficients besides the linear coefficient."""
     return isinstance(value, tuple)
 
 
 def is_positive(value: Any) -> bool:
-    """Return whether a value is positive, for ``needs`` of attributes whose other values mean none."""
+    """Return whether a value is positive: ``needs`` of attributes that switch a feature off by other values."""
     return value > 0
 
 
 def counted(row: Attribute, values: tuple[Any, ...]) -> Any:
-    """Return numbers in the form of the tree: a bare value for scalars, linear polynomials without zeros at the end."""
+    """Return numbers in the form of the tree: a bare value for scalars and linear polynomials, otherwise a tuple.
+
+    Zeros at the end of polynomials are dropped. If the attribute has ``repeat``, a single value is repeated.
+    """
     if row.polynomial:
         while len(values) > 1 and values[-1] == 0:
             values = values[:-1]
@@ -323,20 +325,20 @@ def table(*rows: Attribute | Iterable[Attribute]) -> dict[str, Attribute]:
 def element(
     tag: str, meaning: str, *rows: Attribute | Iterable[Attribute], children: Iterable[ElementRow] = (), **more: Any
 ) -> ElementRow:
-    """Return an element row with a ``tag``, a ``meaning``, attributes (``rows``) and elements inside it (``children``).
+    """Return an element's row with the given attributes (``rows``) and child elements.
 
-    See ``ElementRow`` for the keyword arguments.
+    See ``ElementRow`` for the other arguments.
     """
     return ElementRow(tag, meaning, table(*rows), {child.tag: child for child in children}, **more)
 
 
 def renamed(name: str, row: Attribute, since: str) -> Attribute:
-    """Return the row of the name that an attribute has since a later version; 4.0 has only that name."""
+    """Return a row for the new name of an attribute, in use since version ``since``. 4.0 has only the new name."""
     return replace(row, name=name, since=since, until=None, alias=row.name)
 
 
 def add_entry_defaults(row: ElementRow, entry: ElementRow) -> None:
-    """Add to an element's row the defaults of the attributes that only its default entry has."""
+    """Add to an element's row the defaults of the attributes that only the row of its ``<default>`` entry has."""
     row.defaults = {**entry.defaults, **row.defaults}
     row.changed = {**entry.changed, **row.changed}
     row.partial |= entry.partial
@@ -353,7 +355,8 @@ def entry_row(
 ) -> ElementRow:
     """Return the entry ``tag`` of ``<default>`` for the element of ``row``: without names, classes and references.
 
-    ``drop`` are the attributes to leave out, and ``keep`` those to keep (None: all); ``children`` are elements inside.
+    ``drop`` are attributes to leave out, and ``keep`` are the attributes to keep (None: all). ``children`` are the rows
+    of child elements.
     """
     left_out = {"name", "class", *drop}
     kept = row.attributes if keep is None else {name: row.attributes[name] for name in keep}

@@ -1,4 +1,4 @@
-"""The MJCF table, sensors (spec: modeling, "Sensors")."""
+"""Rows of the MJCF table for sensors (spec: modeling, "Sensors")."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ _MEASURED: tuple[Attribute, ...] = (
 
 
 def _without_noise(rows: tuple[Attribute, ...]) -> tuple[Attribute, ...]:
-    """Return the rows for a sensor that keeps no noise."""
+    """Return the attribute rows except ``noise``."""
     return tuple(row for row in rows if row.name != "noise")
 
 
 def _sensor(
     tag: str, meaning: str, *rows: Attribute, common: tuple[Attribute, ...] = _MEASURED, **more: Any
 ) -> ElementRow:
-    """Return the row of one type of sensor, with the attributes ``common`` to all."""
+    """Return the row of one type of sensor, with its own attributes ``rows`` and those in ``common``."""
     children = [config()] if tag == "plugin" else []
     return element(tag, meaning, common, rows, children=children, kind="sensor", **more)
 

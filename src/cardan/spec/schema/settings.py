@@ -1,4 +1,4 @@
-"""The MJCF table, settings: ``compiler``, ``option``, ``size``, ``statistic``, ``visual`` (spec: modeling, "MJCF")."""
+"""Rows of the MJCF table for ``compiler``, ``option``, ``size``, ``statistic``, ``visual`` (spec: modeling, "MJCF")."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from cardan.spec.schema.rows import boolean, element, integer, integers, keyword
 
 
 def _part(tag: str, meaning: str, *attributes: rows.Attribute) -> rows.ElementRow:
-    """Return the row of a part of a settings section, which may occur once."""
+    """Return the row of a part of a settings section. Repeated parts count as one."""
     return element(tag, meaning, attributes, multiplicity="?", merged=True)
 
 

@@ -1,4 +1,4 @@
-"""The MJCF table, groups of attributes that several elements share (spec: modeling, "MJCF Mechanisms")."""
+"""Rows of the MJCF table for attributes that several elements share (spec: modeling, "MJCF Mechanisms")."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ USER = reals("user", (0, None), None, "user values")
 
 
 def name(of: str, *, required: bool = False) -> Attribute:
-    """Return the ``name`` attribute of an object; ``of`` is the kind of object, for its description."""
+    """Return the row of an object's ``name``. ``of`` is the kind of object, for the attribute's description."""
     return text("name", f"name of the {of}", required=required)
 
 
 def classed(tag: str, meaning: str, *rows: Attribute | Iterable[Attribute], **more: Any) -> ElementRow:
-    """Return the row of an element with name and class; its kind and its entry of ``<default>`` equal its tag."""
+    """Return the row of an element with name and class. Its kind and its ``<default>`` entry are named like its tag."""
     return element(tag, meaning, name(tag), CLASS, *rows, kind=tag, entry=tag, **more)
 
 
@@ -59,7 +59,10 @@ def solver(suffix: str, meaning: str) -> tuple[Attribute, Attribute]:
 
 
 def passive(of: str, **limit: Any) -> tuple[Attribute, ...]:
-    """Return limit, friction loss, stiffness, damping of a joint or tendon; ``limit`` is about its actuator force."""
+    """Return the attributes of a joint or tendon for limits, friction loss, stiffness, damping and actuator forces.
+
+    ``of`` is ``joint`` or ``tendon``. ``limit`` has options of the row for the range of the actuator force.
+    """
     return (
         keyword("limited", TRISTATE, "auto", f"whether the {of} has limits; auto: when a range is given"),
         reals("range", 2, (0.0, 0.0), f"limits of the {of}"),
