@@ -52,9 +52,9 @@ __version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> object:
-    """Find a name when it is first used.
+    """Import the module that defines a name, when the name is first used.
 
-    For a missing name, raise AttributeError; its message states whether the name exists in MuJoCo.
+    For a missing name, raise AttributeError; its message states whether MuJoCo has the name.
     """
     from cardan.face import absent, find, public_names
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 
 class FatalError(Exception):
-    """A function can't do what was requested. In this case, MuJoCo's C library would stop the program."""
+    """Failure of a function to do what was requested. MuJoCo's C library would stop the program in this case."""
 
 
 class UnexpectedError(Exception):
@@ -47,7 +47,7 @@ class MjcfError(ValueError):
 
 
 class PluginError(ValueError):
-    """A plugin rejects an instance of a model; ``instance`` is its number, ``reason`` the plugin's message."""
+    """Rejection of a plugin instance by its plugin; ``instance`` is its number, ``reason`` the plugin's message."""
 
     def __init__(self, instance: int, name: str, reason: str) -> None:
         self.instance, self.reason = instance, reason

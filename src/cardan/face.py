@@ -27,7 +27,7 @@ HOMES: tuple[str, ...] = (
 """Modules whose names (``__all__``, if they have it) are public."""
 
 SUBMODULES = ("rollout", "viewer")
-"""Modules that are available without being imported by name."""
+"""Public modules that programs may use without importing them by name."""
 
 _PARTS = (
     *("api", "batch", "collision", "compiler", "constants", "constraint", "derive", "dynamics", "enums", "errors"),

@@ -133,7 +133,7 @@ def _target(name: str) -> str | None:
 
 
 def _replace(target: str, status: os.stat_result | None, data: bytes, durable: bool) -> None:
-    """Write a temporary file, and replace the target by it."""
+    """Write a temporary file, then rename it to the target."""
     folder = os.path.dirname(target)
     temporary = os.path.join(folder, TEMPORARY.format(os.urandom(8).hex()))
     mode = 0o666 if status is None else 0o600  # no other user can read the temporary copy of a secret file

@@ -1,4 +1,4 @@
-"""Steps that JAX differentiates: `step` (extra ``cardan[jax]``)."""
+"""Simulation steps that JAX can differentiate: the function `step` (extra ``cardan[jax]``)."""
 
 from cardan.batch.jax_step import step
 

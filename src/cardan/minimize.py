@@ -91,7 +91,7 @@ class IterLog:
         candidate: point at the beginning of the iteration, shape (nx, 1).
         objective: objective at the point.
         reduction: reduction of the objective by the iteration.
-        regularizer: regulariser of the step.
+        regularizer: value of mu with which the step was computed.
         residual, jacobian: residual and Jacobian at the point, with `Verbosity.FULLITER`.
         step: change of the point, with `Verbosity.FULLITER`.
     """
@@ -121,7 +121,7 @@ class Quadratic(Norm):
     """Norm that is half of the sum of squares."""
 
     def value(self, r: np.ndarray) -> float:
-        """Half of the sum of squares of a residual."""
+        """Return half of the sum of squares of a residual."""
         return 0.5 * float(r.ravel() @ r.ravel())
 
     def grad_hess(self, r: np.ndarray, proj: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -183,7 +183,7 @@ def check_jacobian(
 
 
 def check_norm(r: np.ndarray, norm: Norm, eps: float, output: TextIO | None = None) -> None:
-    """Compare gradient and Hessian of a norm with finite differences, and print the largest differences.
+    """Compare a norm's gradient and Hessian at `r` with finite differences, and print the largest differences.
 
     Raises:
         ValueError: a derivative does not match, a value is not finite, or the Hessian is not symmetric or not positive

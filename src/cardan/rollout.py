@@ -1,4 +1,4 @@
-"""Open-loop rollouts over native threads, as in ``mujoco.rollout`` (see `cardan.batch.rollout`)."""
+"""Open-loop rollouts in native threads, as in ``mujoco.rollout`` (see `cardan.batch.rollout`)."""
 
 from cardan.batch.rollout import rollout
 

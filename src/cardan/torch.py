@@ -1,4 +1,4 @@
-"""Steps that PyTorch differentiates: `step` (extra ``cardan[torch]``)."""
+"""Simulation steps that PyTorch can differentiate: the function `step` (extra ``cardan[torch]``)."""
 
 from cardan.batch.torch_step import step
 

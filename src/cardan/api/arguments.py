@@ -211,7 +211,7 @@ def numbers(name: str, value: Any, size: int) -> Any:
 
 
 def matrix(name: str, value: Any) -> np.ndarray:
-    """Convert an input to a matrix."""
+    """Convert an input to a float64 matrix; raise TypeError if it is not a matrix of numbers."""
     try:
         array = np.asarray(value, np.float64)
     except (TypeError, ValueError):

@@ -85,7 +85,7 @@ def set_callback(m: MjModel, name: str, function: Callback) -> None:
 
 
 def get_callback(m: MjModel, name: str) -> Callback:
-    """Return the callback of one model (see `set_callback`), or None. Callbacks for all models are not considered."""
+    """Return the callback that `set_callback` installed for one model, or None; ignore callbacks for all models."""
     check_model("get_callback", m)
     return hooks_of(m).get(_place("get_callback", name))
 

@@ -52,9 +52,9 @@ def set_collider(type1: int, type2: int, function: Collider | None, m: MjModel |
         function: takes model, data, the ids of two geoms (the one of lower type first) and the margin: a distance below
             the margin makes a contact. A Python function returns the contacts: `MjContact` objects, of which only
             ``dist``, ``pos`` and ``frame`` are used, or tuples of distance, position (3,) and normal (3,), which points
-            from the first to the second geom. A Numba function, or one marked with `cardan.kernel`, writes them with
-            `cardan.put_contact` and returns their number; it runs without the GIL.
-        m: the model for which the function is used, instead of the function for all models; None: all models.
+            from the first to the second geom. A Numba function, or a function marked with `cardan.kernel`, writes the
+            contacts with `cardan.put_contact` and returns their number; it runs without the GIL.
+        m: the model for which `function` is used, in place of the function for all models; None: all models.
 
     Raises:
         ValueError: a type is unknown or does not collide.
@@ -147,16 +147,16 @@ def mj_geomDistance(m: MjModel, d: MjData, geom1: int, geom2: int, distmax: floa
         m: model.
         d: data; ``geom_xpos`` and ``geom_xmat`` are read.
         geom1: id of the first geom: plane, height field, sphere, capsule, ellipsoid, cylinder, box or mesh (its convex
-            hull, or its convex pieces). A height field is the union of convex prisms: the distance is the smallest one
-            of any prism.
+            hull, or its convex pieces). A height field is a union of convex prisms: the distance is that of the
+            nearest prism.
         geom2: id of the second geom.
         distmax: largest distance of interest, m. Larger distances are not computed.
         fromto: None, or an array of 6 numbers, written: the closest points (the deepest points if the geoms overlap) on
             the first and the second geom, world frame; zeros if the geoms are farther apart than `distmax`.
 
     Returns:
-        The distance in m, negative if the geoms overlap, at most `distmax`. Pairs without a convex geom (of planes and
-        height fields) get `distmax`.
+        The distance in m, at most `distmax`; negative if the geoms overlap. If neither geom is convex (both are planes
+        or height fields), `distmax`.
 
     Raises:
         IndexError: a geom does not exist.

@@ -45,7 +45,7 @@ def mj_defaultSolRefImp(solref: Any, solimp: Any) -> None:
 
 
 def mju_writeNumBytes(nbytes: int) -> str:
-    """Return a number of bytes as text, with the largest suffix (K, M, ...) that leaves it a whole number."""
+    """Return a number of bytes as text: a whole number with the largest possible suffix (K, M, ...)."""
     value = integer("mju_writeNumBytes", "nbytes", nbytes, 2**64)
     if value < 0:
         raise TypeError(f"mju_writeNumBytes: nbytes should not be negative, got {value}")
@@ -53,7 +53,7 @@ def mju_writeNumBytes(nbytes: int) -> str:
 
 
 def mju_warningText(warning: int, info: int) -> str:
-    """Return the text of a warning (`mjtWarning`) with its information."""
+    """Return the text of a warning (`mjtWarning`), which includes its information `info`."""
     kind, value = integer("mju_warningText", "warning", warning), integer("mju_warningText", "info", info, 2**64)
     if value < 0:
         raise TypeError(f"mju_warningText: info should not be negative, got {value}")

@@ -131,7 +131,7 @@ def mjd_transition(
 ) -> None:
     """Compute the Jacobians of `mj_step`, exact up to rounding: dx_next = A dx + B du, dsensor = C dx + D du.
 
-    The results are those of `mjd_transitionFD`, but they come from tangents of the stages of the step instead of finite
+    The results are those of `mjd_transitionFD`, but computed from tangents of the stages of the step in place of finite
     differences. Where the step is not differentiable (a control at the edge of its range), the derivative is one-sided.
     The state x is (qpos, qvel, act) with positions in the tangent space. `d` does not change. Several threads may call
     this function on the same model.
@@ -405,8 +405,8 @@ def record(
         every: number of steps between two stored states. Values above 1 save memory, but gradients then simulate the
             steps once more, and applied forces should be equal in all steps.
         feedback: reference states before each step, (nstep, nq + nv + na), and gains (nstep, nu, 2 nv + na). The
-            applied controls are ``controls + gains (x - states)``, with the deviation in the tangent space, clamped to
-            the ranges of the controls; ``tape.controls`` holds them. Derivatives treat these controls as given.
+            applied controls are ``controls + gains (x - states)``, clamped to their ranges, where x is the state and
+            the difference is in the tangent space. ``tape.controls`` contains them; derivatives treat them as given.
 
     Returns:
         The tape: the recorded steps, and the methods that differentiate them.

@@ -59,7 +59,7 @@ class MjSpec(Specification):
                 process.
 
         Raises:
-            MjcfError: the file can't be read or breaks a rule; the message has file, line, element and attribute.
+            MjcfError: the file can't be read or breaks a rule; the message names file, line, element and attribute.
         """
         return cls(read_path(filename, {**(include or {}), **(assets or {})}, compat))
 
@@ -89,7 +89,7 @@ class MjSpec(Specification):
         """Compile to a model. The specification does not change: it can be edited and compiled again.
 
         Raises:
-            MjcfError: the model breaks a rule; the message names the element and what would be right.
+            MjcfError: the model breaks a rule; the message names the element and states what would be right.
         """
         self.check_pending()
         check_tree(self.tree)

@@ -1,8 +1,8 @@
 """The `mju_*` functions of band-dense matrices (spec: programming, utility functions).
 
 A band-dense matrix is symmetric, or the lower triangle of a Cholesky factor. It has `ntotal` rows. Each of the first
-`ntotal - ndense` rows stores `nband` numbers: those left of the diagonal, and the diagonal last. The last `ndense` rows
-are stored completely.
+`ntotal - ndense` rows stores `nband` numbers: the elements left of the diagonal, then the diagonal element. The last
+`ndense` rows are stored completely.
 """
 
 from __future__ import annotations

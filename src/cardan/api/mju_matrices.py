@@ -114,7 +114,7 @@ def _check_sqr_mat_t_d(res: Any, mat: Any, diag: Any) -> None:
     diag=target("mat", optional=True),
 )
 def mju_sqrMatTD(res: np.ndarray, mat: Any, diag: Any) -> None:
-    """Compute res = mat' diag mat; with None for `diag`, res = mat' mat."""
+    """Compute res = mat' diag(diag) mat or, if `diag` is None, res = mat' mat."""
     n = len(res)
     for i in range(n):
         for j in range(n):

@@ -1,4 +1,4 @@
-"""Names by id and ids by name (spec: programming, naming)."""
+"""Conversion between names and ids of elements (spec: programming, naming)."""
 
 from __future__ import annotations
 

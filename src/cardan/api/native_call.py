@@ -101,7 +101,7 @@ def _abi(
 
 
 class NativeCall(KernelBinding):
-    """A function of the interface whose results are computed by a kernel; see `Binding`."""
+    """Binding of a function of the interface to the kernel that computes its results."""
 
     message = ""
     check: Callable[..., None] | None = None
@@ -208,7 +208,7 @@ def _number(function: str, name: str, value: Any) -> float:
 
 
 def _size(size: int | str, given: dict[str, Any], values: dict[str, Any]) -> int:
-    """Evaluate a size used in a shape (see `cardan.jit.binding.arguments.Array`)."""
+    """Evaluate one size of an array's declared shape (see `cardan.jit.binding.arguments.Array`)."""
     if isinstance(size, int):
         return size
     product = 1

@@ -81,7 +81,7 @@ def _inertia_solve(m: Model, d: Data, x: Any, y: Any) -> None:
 
 @native_by(_inertia_solve, check=_check_sides, x=target(ANY, "nv"), y=source("x", "nv"))
 def mj_solveM(m: MjModel, d: MjData, x: np.ndarray, y: Any) -> None:
-    """Compute x = M^-1 y, for n right-hand sides in rows (n, nv)."""
+    """Compute x = M^-1 y for each of n rows: y (n, nv) contains the right-hand sides, x (n, nv) the solutions."""
 
 
 @kernel

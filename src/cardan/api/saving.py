@@ -88,7 +88,7 @@ def mj_saveLastXML(filename: FileName, m: MjModel) -> None:
         m: the last compiled model, with any changes made at run time, or another model of the same sizes.
 
     Raises:
-        FatalError: no model was compiled yet, ``m`` has other sizes than the last one, or the file can't be written.
+        FatalError: no model was compiled yet, ``m`` and the last model differ in size, or the file can't be written.
     """
     check_model("mj_saveLastXML", m)
     if not _last:

@@ -211,7 +211,7 @@ def _contact_wrench(m: Model, d: Data, id: int, result: Any) -> None:
 
 @native_by(_contact_wrench, id=Integer(), result=target(6))
 def mj_contactForce(m: MjModel, d: MjData, id: int, result: np.ndarray) -> None:
-    """Write the force and torque (6,) of a contact in its frame; 0 if the contact does not exist or is not active."""
+    """Write a contact's force and torque (6,), in the contact frame; 0 if the contact is missing or not active."""
 
 
 def _check_body(m: MjModel, body: int, **_: Any) -> None:

@@ -25,7 +25,7 @@ TYPES = {
     "Any": "object",
     "Callback": "object",
 }
-"""Names of types in the reference, by Cardan's annotations."""
+"""For types in Cardan's annotations, the names that the reference uses."""
 
 
 def document(functions: Iterable[Callable[..., Any]]) -> None:

@@ -80,7 +80,7 @@ def all_entries() -> list[Entry]:
 
 
 def compile_kernels(models: list[Path]) -> None:
-    """Compile the kernels of some models, or all kernels if there are none."""
+    """Compile the kernels of some models or, if the list is empty, all kernels."""
     if not jit_enabled:
         raise ValueError("compiling is switched off in this environment (CARDAN_JIT=0)")
     begin = time.perf_counter()

@@ -1,4 +1,4 @@
-"""The viewer: a session, its physics, its pages, and their controls: panels in tabs, made for each model."""
+"""The viewer: a session with its physics, its pages, and their controls, which are panels in tabs."""
 
 from __future__ import annotations
 
@@ -137,15 +137,15 @@ class Controls:
 
 MOST_WORLDS = 64
 PATIENCE = 10.0
-"""Time limit for the threads to end, s; they may be compiling."""
+"""Time for which to wait until a thread ends, s; the thread may be compiling."""
 
 
 class Viewer:
     """A viewer that shows a model in the browser; most arguments are those of `launching.view`.
 
-    If it is `passive`, a script steps the physics and `physics` is None; else the thread `physics` steps it. Worlds
-    after the first are stepped with the same controls. `key_callback` is called with each key that is pressed in a
-    page; `show_ui` opens the panel of controls at the beginning.
+    If the viewer is `passive`, a script steps the data, and `physics` is None; else the thread `physics` steps them.
+    Worlds after the first are stepped with the controls of the first. `key_callback` is called with each key that is
+    pressed in a page; `show_ui` opens the panel of controls at the beginning.
 
     The thread `loading` checks for changed files and loads models. `waiting` lists uploaded models that could not be
     loaded yet. `film` is the video that is being recorded; `filming` is held while a recording begins or ends.

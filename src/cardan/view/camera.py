@@ -29,7 +29,7 @@ UP = np.array([0.0, 0.0, 1.0])
 
 
 class View(NamedTuple):
-    """View of a page: position, m, and unit vectors, (3,); vertical field of view, rad; width divided by height."""
+    """View of a page: position, m, unit vectors forward and up, (3,), vertical field of view, rad, width / height."""
 
     pos: np.ndarray
     forward: np.ndarray
@@ -189,7 +189,7 @@ class Cameras:
 
 
 class Pose(NamedTuple):
-    """Pose of a camera in the frame of the model: three vectors (3,), and the vertical field of view, rad."""
+    """Pose of a camera in the model's frame: position, target and up vector, (3,), and vertical field of view, rad."""
 
     pos: np.ndarray
     lookat: np.ndarray

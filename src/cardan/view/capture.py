@@ -25,7 +25,7 @@ VIDEOS = (".mp4", ".mkv", ".mov")
 
 
 def is_moving(path: Path) -> bool:
-    """Whether the suffix of a file means a video; raise ValueError for formats that can't be written."""
+    """Whether the suffix of a file means a video; raise ValueError if the file's format can't be written."""
     suffix = path.suffix.lower()
     if path.is_dir():
         raise ValueError(f"can't write {path}: it is a folder")
@@ -58,7 +58,7 @@ class Recorder:
         self.stream: Any = None
 
     def add(self, picture: np.ndarray, times: int = 1) -> None:
-        """Append a picture, (height, width, 3) uint8, the highest row first; show it `times` periods."""
+        """Append a picture, (height, width, 3) uint8, top row first; show it for `times` periods of 1 / `rate` s."""
         suffix = self.path.suffix.lower()
         if suffix in VIDEOS:
             self._encode(picture)

@@ -164,7 +164,7 @@ class Inputs:
                 del self._again[uuid]
         from viser._messages import GuiUpdateMessage
 
-        for handle in handles:  # viser regards the value as sent; if it crossed an older one, the page shows that one
+        for handle in handles:  # viser regards the value as sent, but the page may show an older one
             self._messages.queue_message(GuiUpdateMessage(handle._impl.uuid, {"value": handle.value}))
 
     def show(self, handle: Any, value: Any) -> None:

@@ -228,7 +228,7 @@ def lines_of(geoms: np.ndarray) -> Lines:
 
 
 def quaternions(mat: np.ndarray) -> np.ndarray:
-    """Quaternions (n, 4) of rotation matrices (n, 3, 3), by the largest of four expressions (Shepperd, 1978)."""
+    """Quaternions (n, 4) of rotation matrices (n, 3, 3), computed from their largest components (Shepperd, 1978)."""
     trace = mat[:, 0, 0] + mat[:, 1, 1] + mat[:, 2, 2]
     squares = np.stack([trace, mat[:, 0, 0], mat[:, 1, 1], mat[:, 2, 2]], 1)
     squares[:, 1:] = 2.0 * squares[:, 1:] - trace[:, None]

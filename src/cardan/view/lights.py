@@ -58,7 +58,7 @@ class Lights:
         return len(self._handles)
 
     def show(self, lights: np.ndarray, shadows: bool) -> None:
-        """Show these lights (`MjvLight`) and no others; without `shadows`, none casts shadows."""
+        """Show exactly these lights (`MjvLight`); if `shadows` is False, they cast no shadows."""
         lights = lights[np.argsort(lights["headlight"], kind="stable")]
         fixed = [name for name in lights.dtype.names or () if name not in ("pos", "dir")]
         look = b"".join(lights[name].tobytes() for name in fixed) + bytes((shadows,))
@@ -138,7 +138,7 @@ class Effects:
         self._scene, self._surfaces = scene, surfaces
         self.lights = Lights(scene, np.array(model.stat.center), float(model.stat.extent))
         assets = surfaces.assets
-        # this fraction of the distance to the horizon is covered
+        # haze covers the far end of the visible distance: the fraction `haze` of it
         self._haze = ((1.0 - assets.haze) * assets.far, assets.far)
         self._haze_color = tuple(float(c) for c in assets.haze_color)
         self._fog = (assets.fog_start, assets.fog_end)

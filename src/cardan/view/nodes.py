@@ -58,7 +58,7 @@ class NodeSet:
         self._handles: dict[Any, tuple[bytes, Any]] = {}
 
     def node(self, key: Any, look: bytes, make: Callable[[], Any]) -> tuple[Any, bool]:
-        """Return the handle of a node, made anew if its `look` changed, and whether it was made."""
+        """Return the handle of a node, and whether this call made the node: it is new, or its `look` has changed."""
         old = self._handles.get(key)
         if old is not None and old[0] == look:
             return old[1], False

@@ -54,7 +54,7 @@ class Planes(NodeSet):
                 opacity=float(looks.alpha[k]) if looks.transparent[k] else None, cast_shadow=False,
                 receive_shadow=looks.shadows,
             )  # fmt: skip
-        # `texrepeat` is the number of repetitions for each length: of the plane, or a metre
+        # `texrepeat` counts repetitions over the plane or, if it is infinite or `texuniform` is set, over 2 m
         unit = np.where((geom["size"][:2] > 0.0) & (not geom["texuniform"]), geom["size"][:2], 1.0)
         texcoord = 0.5 + 0.5 * geom["texrepeat"] * vert[:, :2] / unit * (1.0, -1.0)
         image = self._surfaces.texture(tex)

@@ -119,7 +119,7 @@ def used_files(folder: Path) -> list[Path]:
 
 
 MOST_BYTES = 500_000_000
-"""Largest size of the contents of an archive, bytes."""
+"""Largest total size of the files in an archive, or in a transfer, bytes."""
 
 
 def by_likelihood(models: list[Path]) -> list[Path]:

@@ -132,7 +132,7 @@ class SimulationPanel(Panel):
             self.session.speed = float(text.removesuffix(" %")) / 100.0
 
     def change_speed(self, steps: int) -> None:
-        """Choose the next higher (-1) or lower (1) speed."""
+        """Move down the list of `SPEEDS` by `steps`: 1 selects the next lower speed, -1 the next higher speed."""
         with self.session.lock:
             now = min(range(len(SPEEDS)), key=lambda k: abs(SPEEDS[k] / 100.0 - self.session.speed))
             self.session.speed = SPEEDS[min(max(now + steps, 0), len(SPEEDS) - 1)] / 100.0
