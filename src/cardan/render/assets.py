@@ -1,4 +1,4 @@
-"""Data of a model that a renderer stores: shapes and textures."""
+"""Data of a model that a renderer holds: shapes and textures."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def shortened(image: np.ndarray, axis: int) -> np.ndarray:
 
 
 KTX = b"\xabKTX"
-"""First bytes of textures in the format KTX, which are not decoded."""
+"""First bytes of texture files in the format KTX, which is not decoded."""
 
 
 def levels_of(image: np.ndarray) -> list[np.ndarray]:
@@ -77,13 +77,14 @@ class Textures:
         self.texel = np.concatenate(parts)
 
     def repeats(self, tex: int) -> bool:
-        """Whether a texture repeats beyond its edges; the sides of cubes don't."""
+        """Whether a texture repeats beyond its edges: flat textures do, the sides of cubes don't."""
         return bool(self.model.tex_type[tex] == mjtTexture.mjTEXTURE_2D)
 
     def image(self, tex: int) -> np.ndarray:
         """Return the colours of a texture: (height, width, 3), or (6, width, width, 3) for cubes and sky boxes.
 
-        A single channel is grey; the fourth one, opacity, is ignored. Files in the format KTX are white.
+        A single channel is grey. A fourth channel, opacity, is ignored. Textures in the format KTX are replaced by a
+        white pixel.
         """
         model = self.model
         height, width, adr = int(model.tex_height[tex]), int(model.tex_width[tex]), int(model.tex_adr[tex])
@@ -98,7 +99,7 @@ class Textures:
         return np.broadcast_to(sides, (6, width, width, 3)) if len(sides) == 1 else sides
 
     def upload(self, model: MjModel, tex: int) -> None:
-        """Update a texture from a model; its size must be unchanged."""
+        """Update a texture from a model. The texture must have the same size as before."""
         self.model = model
         for k, level in enumerate(levels_of(self.image(tex))):
             values = packed(bordered(level, self.repeats(tex)))
@@ -109,8 +110,7 @@ class Textures:
 PLANE_REACH = 1.05
 """Half the size of infinite planes, relative to the distance of the far plane."""
 SHARP = 0.8
-"""Cosine of the angle between the normals of a corner and of its triangle, below which the triangle's normal is
-used."""
+"""Cosine of the angle between a corner's normal and its triangle's normal below which the triangle's normal is used."""
 
 
 def distinct(*columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -132,7 +132,7 @@ def distinct(*columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 class Assets:
     """Shapes and textures of a model, in memory that kernels see.
 
-    `mesh_shape` has two shape numbers for each mesh: the mesh's and its hull's. `uploads` counts repeated uploads.
+    `mesh_shape` contains the shape numbers of each mesh and its convex hull. `uploads` counts replacements of shapes.
     """
 
     def __init__(self, model: MjModel) -> None:
@@ -166,7 +166,7 @@ class Assets:
         return len(self.shapes) - 1
 
     def _add_builtin(self, slices: int, stacks: int, quads: int) -> None:
-        """Add the built-in shapes, with the model's level of detail and coarser ones."""
+        """Add the built-in shapes at several levels of detail: the model's and coarser ones."""
         table = np.zeros((len(Builtin), NLOD), np.int32)
         numbers = np.zeros(NLOD, np.int32)
         for level, share in enumerate((1.0, 0.71, 0.5, 0.36, 0.21)):
@@ -192,7 +192,7 @@ class Assets:
         self.memory.arrays["slices"][:] = numbers
 
     def _mesh(self, model: MjModel, mesh: int) -> Shape:
-        """Make the shape of a mesh: a vertex for each combination of position, normal and texture coordinates."""
+        """Make the shape of a mesh, with a vertex for each combination of position, normal and texture coordinates."""
         faces = slice(model.mesh_faceadr[mesh], model.mesh_faceadr[mesh] + model.mesh_facenum[mesh])
         face = np.array(model.mesh_face[faces])
         normal_number = np.array(model.mesh_facenormal[faces])
@@ -216,8 +216,8 @@ class Assets:
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return the normals of a mesh and of its triangles, and the index of each triangle corner's normal.
 
-        A corner's own normal is used if it is close to the triangle's normal. So edges stay sharp, and normals that
-        point inwards, as in mirrored meshes, do no harm.
+        A corner keeps the mesh's normal if this is close to the triangle's normal. Therefore edges stay sharp, and
+        normals that point inwards, as in mirrored meshes, are replaced.
         """
         corner = np.array(model.mesh_vert[model.mesh_vertadr[mesh] :][: model.mesh_vertnum[mesh]])[face]
         flat = np.cross(corner[:, 1] - corner[:, 0], corner[:, 2] - corner[:, 0])
@@ -289,15 +289,15 @@ class Assets:
         arrays["shape_rbound"][shape] = np.sqrt((vert**2).sum(1).max(initial=0.0))
 
     def upload_mesh(self, model: MjModel, mesh: int) -> None:
-        """Update a mesh from a model."""
+        """Update the shape of a mesh from a model; the mesh's hull does not change."""
         self._overwrite(int(self.mesh_shape[mesh, 0]), self._mesh(model, mesh))
 
     def upload_hfield(self, model: MjModel, hfield: int) -> None:
-        """Update a height field from a model."""
+        """Update the shape of a height field from a model."""
         self._overwrite(int(self.hfield_shape[hfield]), self._hfield(model, hfield))
 
     def _overwrite(self, number: int, shape: Shape) -> None:
-        """Replace a shape by another with the same number of vertices and triangles."""
+        """Replace a shape with another one that has the same number of vertices and triangles."""
         self.shapes[number] = shape
         self.uploads += 1
         for name, owner in (("vert", "vert"), ("normal", "vert"), ("texcoord", "vert"), ("face", "face")):

@@ -1,4 +1,4 @@
-"""Views: conversion of world points to pixels, and of pixels to rays (OpenGL 1.5, section 2.11)."""
+"""Views, which convert world points to pixels, and pixels to rays (OpenGL 1.5, section 2.11)."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def average_camera(scene: MjvScene) -> MjvGLCamera:
 
 
 def in_model(scene: MjvScene, camera: MjvGLCamera) -> MjvGLCamera:
-    """Convert a camera from room space to model space, in which geoms and lights are given.
+    """Convert a camera from room space to model space, the space of geoms and lights.
 
     If the scene has a transform (`enabletransform`), the model is scaled, rotated and moved in the room.
     """
@@ -79,7 +79,7 @@ def length_of(vector: np.ndarray) -> float:
 
 
 def axes_of(forward: np.ndarray, up: np.ndarray) -> np.ndarray:
-    """Return right, up and forward unit vectors as rows (3, 3), for two directions that need not be perpendicular."""
+    """Return right, up and forward unit vectors as rows (3, 3); `forward` and `up` need not be perpendicular."""
     forward = forward / length_of(forward)
     up = up - forward * (up @ forward)
     length = length_of(up)

@@ -28,7 +28,7 @@ from cardan.visual.structs import NAMED_COLOURS
 class Canvas:
     """Buffer of colours, (height, width, 3), and depths, (height, width), with the lowest row first.
 
-    A depth is 0 at the near plane, and 1 at the far plane or if the pixel is empty.
+    Depths are 0 at the near plane and 1 at the far plane; empty pixels have depth 1.
     """
 
     rgb: np.ndarray
@@ -50,7 +50,7 @@ class Canvas:
         return self.rgb.shape[0]
 
     def part(self, left: int, bottom: int, width: int, height: int) -> tuple[tuple[slice, slice], tuple[slice, slice]]:
-        """Clip a rectangle to the canvas; return the indices of the visible part on the canvas and in the rectangle."""
+        """Clip a rectangle to the canvas; return the indices of the visible part in the canvas and in the rectangle."""
         x0, x1 = max(left, 0), min(left + width, self.width)
         y0, y1 = max(bottom, 0), min(bottom + height, self.height)
         x1, y1 = max(x0, x1), max(y0, y1)
@@ -58,7 +58,7 @@ class Canvas:
         return (slice(y0, y1), slice(x0, x1)), inside
 
     def fill(self, left: int, bottom: int, width: int, height: int, rgba: Sequence[float] | np.ndarray) -> None:
-        """Blend a rectangle of one colour over the canvas."""
+        """Blend a rectangle of one colour, with opacity `rgba[3]`, over the canvas."""
         here, _ = self.part(left, bottom, width, height)
         old = self.rgb[here].astype(float)
         alpha = min(max(rgba[3], 0.0), 1.0)
@@ -67,7 +67,7 @@ class Canvas:
 
 
 NORMAL_SIZE, BIG_SIZE = 11.0, 22.0
-"""Sizes of the two fonts at a scale of 100 per cent, pixels."""
+"""Sizes of the normal and the big font at a scale of 100 per cent, pixels."""
 FIRST, LAST = 32, 127
 
 
@@ -92,7 +92,7 @@ def _line(text: str, size: int) -> np.ndarray:
 
 
 class Fonts:
-    """The fonts of a context; `scale` is their size, per cent."""
+    """The normal and the big font of a context; `scale` is their size, per cent."""
 
     def __init__(self, scale: int) -> None:
         self.sizes = {False: max(1, round(NORMAL_SIZE * scale / 100)), True: max(1, round(BIG_SIZE * scale / 100))}
@@ -114,7 +114,7 @@ class Fonts:
     def draw(
         self, canvas: Canvas, text: str, x: int, y: int, rgb: Sequence[float] | np.ndarray, big: bool = False
     ) -> None:
-        """Write lines of text; (x, y) is the lower left corner of the first line, the others are below it."""
+        """Write lines of text; (x, y) is the lower left corner of the first line. Other lines are below the first."""
         for number, line in enumerate(text.split("\n")):
             if not line:
                 continue
@@ -198,7 +198,7 @@ class MjrContext(VisualRecord):
         yield from fields.CONTEXT_ARRAYS
 
     def resize_offscreen(self, width: int, height: int) -> None:
-        """Replace the offscreen buffer by one of another size."""
+        """Replace the offscreen buffer with one of another size."""
         width, height = max(int(width), 1), max(int(height), 1)
         self.canvases[OFFSCREEN] = Canvas.of_size(width, height)
         self.offWidth, self.offHeight = width, height
@@ -206,7 +206,7 @@ class MjrContext(VisualRecord):
             self.__dict__["target"] = self.canvases[OFFSCREEN]
 
     def set_buffer(self, framebuffer: int) -> None:
-        """Set the current buffer."""
+        """Set the current buffer (mjtFramebuffer), and draw into it from now on."""
         self.currentBuffer = framebuffer if framebuffer in self.canvases else OFFSCREEN
         self.restore()
 
@@ -216,7 +216,7 @@ class MjrContext(VisualRecord):
         _current.context = weakref.ref(self)
 
     def canvas_table(self) -> dict[int, Canvas]:
-        """Return the auxiliary buffers by number."""
+        """Return the auxiliary buffers by number; raise FatalError if the context is empty."""
         return self._needed(self.aux)
 
     def aux_canvas(self, index: int) -> Canvas:
@@ -228,11 +228,11 @@ class MjrContext(VisualRecord):
         return self.canvas_table()[index]
 
     def canvas(self) -> Canvas:
-        """Return the buffer that receives drawings."""
+        """Return the buffer into which functions draw at present."""
         return self._needed(self.target)
 
     def painter(self) -> Frame:
-        """Return the object that draws scenes."""
+        """Return the `Frame` that draws scenes."""
         return self._needed(self.frame)
 
     def _needed(self, part: T | None) -> T:
@@ -262,14 +262,14 @@ class MjrContext(VisualRecord):
 
 
 def samples_of(offsamples: int) -> int:
-    """Return the supported number of samples per pixel, 1 or 4, for a requested number."""
+    """Return the number of samples per pixel that is drawn, 1 or 4, if `offsamples` are requested."""
     return 4 if offsamples > 1 else 1
 
 
 def segment_colors(scene: MjvScene, segment: np.ndarray, by_number: bool) -> np.ndarray:
-    """Return the colours of a segmentation image of a `scene` (see `colors_of_numbers`, also for `by_number`).
+    """Return the colours of a segmentation image of a `scene`. For `by_number`, see `colors_of_numbers`.
 
-    `segment` is the number of the geom of each pixel (-1: none), in any shape.
+    `segment` contains the number of the geom of each pixel (-1: none), in any shape.
     """
     segid = np.append(scene.geom_values["segid"][: scene.ngeom], -1)
     return colors_of_numbers(segid, by_number)[segment]

@@ -18,7 +18,7 @@ NRANK = 128
 NLOD = 5
 """Number of levels of detail of built-in shapes."""
 NLEVEL = 16
-"""Largest number of levels of detail of a texture: the largest texture is 32768 pixels wide."""
+"""Largest number of levels of detail of a texture; 16 suffice for textures that are 32768 pixels wide."""
 
 ASSETS = Struct(
     "Assets",
@@ -54,7 +54,7 @@ ASSETS = Struct(
     ],
     readonly=True,
 )
-"""Data of a model that a context stores."""
+"""Data of a model that a context holds."""
 
 PICTURE = [
     Field("width", "i4", (), "width of the picture, pixels"),
@@ -249,7 +249,7 @@ TILES = [
     Field("run_color", "f4", (ANY, 4), "colours"),
 ]
 FRAME = Struct("Frame", PICTURE + GEOMS + LIGHTS + VIEWS + INSTANCES + TRIANGLES + TILES, readonly=False)
-"""A picture that is being drawn."""
+"""Data of a picture that is being drawn."""
 
 STUB = Path(__file__).with_name("kernel_views.pyi")
 

@@ -21,7 +21,7 @@ def points_of(fig: MjvFigure, line: int) -> np.ndarray:
 
 
 def data_ranges(fig: MjvFigure) -> np.ndarray:
-    """Return the ranges of x and y, (2, 2): the figure's ranges, extended to the data if the figure requests this."""
+    """Return the ranges of x and y, (2, 2): the figure's own, extended to all data if the figure requests this."""
     drawn = [points for line in range(MAXLINE) if len(points := points_of(fig, line))]
     points = np.concatenate(drawn) if drawn else np.zeros((0, 2))
     points = points[np.isfinite(points).all(1)]
@@ -78,7 +78,7 @@ def draw_figure(canvas: Canvas, viewport: MjrRect, fig: MjvFigure, fonts: Fonts)
 
 
 def pane_of(box: Box, fig: MjvFigure, fonts: Fonts, ranges: np.ndarray) -> Box:
-    """Return the rectangle of the axes: the space that is left beside labels and title."""
+    """Return the rectangle of the axes: the part of `box` that labels and title leave free."""
     left, bottom, width, height = box
     line = fonts.height(False)
     margin = line // 2

@@ -29,7 +29,7 @@ from cardan.visual.append import CASTS_SHADOW, IS_TRANSPARENT
 
 
 def names_of(prefix: str, *others: str) -> list[str]:
-    """List the arrays of a picture whose names begin with a prefix, except `others`."""
+    """List the names of a picture's arrays that begin with `prefix`, except `others`."""
     return [n for n, field in FRAME.by_name.items() if n.startswith(prefix) and field.shape and n not in others]
 
 
@@ -43,12 +43,12 @@ VIEW_COLUMNS = ("width", "height", "perspective", "near", "far", "flip", "shadow
 DEPTHS = COLORS + 1
 """Drawing mode for depths and geom ids."""
 FEW_PIXELS, FEW_TRIANGLES = 128 * 128, 32768
-"""Limits of pixels and triangles below which a single thread draws, because waking threads would take longer."""
+"""Numbers of pixels and triangles up to which one thread draws, because waking other threads would take longer."""
 FEW_MAPPED, BAND_PIXELS = 65536, 131072
 """Number of triangles up to which shadow maps are drawn in bands, and number of pixels of a band that fits the
 cache."""
 SHARES, BANDS = 8, 4
-"""Numbers of shares of the work, and of bands of shadow maps, for each thread."""
+"""Number of shares of the work for each thread, and number of bands of shadow maps for each thread."""
 T = TypeVar("T")
 RENDERING_FLAGS = {name.removeprefix("mjRND_"): flag.value for name, flag in mjtRndFlag.__members__.items()}
 """Number of each rendering flag, by its name."""
@@ -60,14 +60,14 @@ def flag_of(scene: MjvScene, name: str) -> bool:
 
 
 class Last(Generic[T]):
-    """Cache of the last result, which is reused while its key is unchanged."""
+    """Cache of one result, which is reused while its key is unchanged."""
 
     def __init__(self) -> None:
         self.key: object = None
         self.value: T | None = None
 
     def of(self, key: object, make: Callable[[], T]) -> T:
-        """Return the result of `make`, or the previous one if `key`, the values of its inputs, is unchanged."""
+        """Return the previous result if `key`, the inputs of `make`, is unchanged, else the result of `make`."""
         if self.value is None or key != self.key:
             self.value, self.key = None, key
             self.value = make()
@@ -75,7 +75,7 @@ class Last(Generic[T]):
 
 
 class Frame:
-    """A picture that is being drawn: memory that is reused for each picture, and threads."""
+    """A picture that is being drawn, with threads, and with memory that later pictures use again."""
 
     def __init__(self, assets: Assets, threads: int = 1) -> None:
         self.assets = assets
@@ -113,7 +113,7 @@ class Frame:
         return self.memory.arrays[name][: height * width].reshape(height, width, *inner)
 
     def colors(self) -> np.ndarray:
-        """Colours, (height, width, 3) uint8; a view that the next picture overwrites."""
+        """Colours, (height, width, 3) uint8: a view of memory, which the next picture overwrites."""
         return self._picture("color", 3)
 
     def depths(self) -> np.ndarray:
@@ -121,7 +121,7 @@ class Frame:
         return self._picture("depth")
 
     def segments(self) -> np.ndarray:
-        """Geoms of the scene, (height, width) int32; -1 if the pixel is empty."""
+        """Number of the scene's geom in each pixel, (height, width) int32; -1 if the pixel is empty."""
         return self._picture("segment")
 
     def room(self, name: str, length: int) -> np.ndarray:
@@ -134,16 +134,16 @@ class Frame:
         return array
 
     def set(self, **scalars: float) -> None:
-        """Set scalars of the structure."""
+        """Set scalars of the structure, by name."""
         for name, value in scalars.items():
             self.memory.scalars[name][0] = value
 
     def get(self, name: str) -> int:
-        """Return an integer of the structure."""
+        """Return an integer scalar of the structure."""
         return int(self.memory.scalars[name][0])
 
     def call(self, function: Callable[..., Any], i: int = 0, j: int = 0) -> int:
-        """Run a stage on the assets and this picture."""
+        """Run a stage on the assets and this picture, with two integers; return the stage's result."""
         return call(function, self.assets.memory, self.memory, i, j)
 
     def draw(
@@ -286,7 +286,7 @@ class Frame:
         self.crew.each(lambda share, worker: self.call(draw_tiles, share, worker), shares, self.most_workers)
 
     def _take_effects(self, scene: MjvScene) -> float:
-        """Store flags, colours and the cameras' position; return the haze of infinite planes, 0 if haze is off."""
+        """Store flags, colours and the mean position of the cameras; return the haze of infinite planes, or 0."""
         assets = self.assets
         cameras = scene.camera_values
         self.set(

@@ -31,7 +31,7 @@ INSIDE, NOT_INSIDE = int32(1), int32(0)
 
 @kernel
 def project(f: Frame, view: int, row: int, p: Vec3) -> float:
-    """Multiply a row of a view's matrix by a point."""
+    """Multiply a row of a view's matrix by a point (x, y, z, 1)."""
     k = 4 * row
     return (
         f.view_row[view, k] * p[0]
@@ -150,7 +150,7 @@ def edge_near(f: Frame, tri: int, k: int, x: int, y: int) -> tuple[float, float,
 
 @kernel
 def covers_sample(f: Frame, tri: int) -> bool:
-    """Whether a triangle may cover a sample: False for small triangles between samples."""
+    """Whether a triangle may cover a sample. The result is False for small triangles between samples."""
     x, y, end = f.tri_box[tri, 0], f.tri_box[tri, 2], f.tri_box[tri, 3] + 1
     if f.tri_box[tri, 1] >= x + (LANES >> f.sample_shift) or end > y + FEW_ROWS:
         return True
@@ -238,7 +238,7 @@ def move_to_near(f: Frame, view: int, v: int, w: int) -> bool:
 
 @kernel
 def add_line(f: Frame, view: int, inst: int, tri: int, v0: int, v1: int, corner: int) -> int:
-    """Make two triangles from a line, with corners stored from `corner` on; return the number of visible triangles."""
+    """Make two triangles from a line, with four vertices from `corner` on; return the number of visible triangles."""
     copy_vertex(f, v0, corner, 0.0, 0.0)
     copy_vertex(f, v1, corner + 1, 0.0, 0.0)
     if f.view_perspective[view] and not (
@@ -264,7 +264,7 @@ def add_line(f: Frame, view: int, inst: int, tri: int, v0: int, v1: int, corner:
 
 @kernel
 def faces_camera(a: Assets, f: Frame, view: int, inst: int, vertex: int) -> bool:
-    """Whether the surface at a vertex is seen from outside."""
+    """Whether the camera of a view is on the outer side of the surface at a vertex."""
     p = place(a, f, inst, vertex)
     n = turn_normal(a, f, inst, vertex)
     x, y, z = f.view_eye[view, 0] - p[0], f.view_eye[view, 1] - p[1], f.view_eye[view, 2] - p[2]
@@ -369,7 +369,7 @@ def begin_share(a: Assets, f: Frame, view: int, share: int) -> int:
 
 @picture_stage
 def finish_share(a: Assets, f: Frame, view: int, share: int) -> int:
-    """Set up the triangles of those instances in a share of a view that are parts of a shape; return 0."""
+    """Set up the triangles of instances that are parts of a shape, for a share of the instances in a view; return 0."""
     for inst in range(share_begin(f, share), share_begin(f, share + 1)):
         if f.inst_parts[inst] > 1:
             set_up_instance(a, f, view, share, inst)
@@ -378,7 +378,7 @@ def finish_share(a: Assets, f: Frame, view: int, share: int) -> int:
 
 @picture_stage
 def color_share(a: Assets, f: Frame, view: int, share: int) -> int:
-    """Light the vertices of those instances in a share of a view that are parts of a shape; return 0."""
+    """Light the vertices of instances that are parts of a shape, for a share of the instances in a view; return 0."""
     for inst in range(share_begin(f, share), share_begin(f, share + 1)):
         if f.inst_parts[inst] > 1 and f.inst_line[inst] <= 0.0:
             color_part(a, f, view, share, inst)

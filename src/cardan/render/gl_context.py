@@ -1,4 +1,4 @@
-"""GLContext: placeholder for programs that make an OpenGL context before they draw."""
+"""GLContext: placeholder for programs that create an OpenGL context before they draw."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ __all__ = ["GLContext"]
 
 
 class GLContext:
-    """Placeholder for a context of OpenGL, which Cardan's renderer doesn't need."""
+    """Placeholder for an OpenGL context, which Cardan's renderer doesn't need."""
 
     def __init__(self, max_width: int, max_height: int) -> None:
         self.max_width, self.max_height = int(max_width), int(max_height)

@@ -21,14 +21,14 @@ NO_CELL = -1
 
 @kernel
 def node_place(f: Frame, inst: int, axis: int, number: int) -> float:
-    """Return the coordinate of a grid line, m; the first and the last line are the edges of the plane."""
+    """Return the coordinate of a grid line, m, by its number. The first and the last line are the plane's edges."""
     half = f.inst_scale[inst, axis]
     return min(max((number - f.inst_cells[inst, axis]) * f.inst_cell[inst, axis], -half), half)
 
 
 @kernel
 def first_node(f: Frame, view: int, inst: int, worker: int) -> int:
-    """Return the index of a plane's first node, for a worker and a view."""
+    """Return the index of a plane's first node among the nodes of a worker and a view."""
     return (worker * (1 + f.nmirror) + view) * f.nnode + f.inst_gridadr[inst]
 
 
@@ -71,7 +71,7 @@ def fill_up(f: Frame, view: int, inst: int, worker: int, first: int, count: int)
 
 @kernel
 def color_nodes(f: Frame, view: int, inst: int, worker: int, begin: int, end: int) -> None:
-    """Compute missing colours of the nodes that pixels `begin` to `end` of a run need."""
+    """Compute the colours of the nodes that pixels `begin` to `end` (exclusive) of a run need, if they are missing."""
     run, first, width = worker * TILE_WIDTH, first_node(f, view, inst, worker), 2 * f.inst_cells[inst, 0] + 1
     last, lit, epoch = NO_CELL, 0, f.epoch
     for k in range(run + begin, run + end):
@@ -94,8 +94,8 @@ def color_nodes(f: Frame, view: int, inst: int, worker: int, begin: int, end: in
 def cell_share(x: float, size: float, scale: float, cells: float, half: float) -> tuple[int, float]:
     """Return the index of the cell that contains a coordinate `x`, and the position within the cell, from 0 to 1.
 
-    `scale` is 1 over the size of a cell. `cells` is the number of cells on one side of the centre, and `half` is the
-    distance of the last edges from the centre.
+    `size` is the size of a cell, and `scale` is 1 / `size`. `cells` is the number of cells on one side of the centre,
+    and `half` is the distance of the plane's edges from the centre.
     """
     number = int32(min(max(x * scale + cells, ZERO), cells + cells - HALF))
     away = single(number) - cells
@@ -105,7 +105,7 @@ def cell_share(x: float, size: float, scale: float, cells: float, half: float) -
 
 @kernel
 def color_of(f: Frame, v: int, channel: int) -> tuple[float, float, float, float]:
-    """Return the colour of vertex `v` that begins at `channel`, as four numbers, which fill a vector register."""
+    """Return a colour of vertex `v`, from column `channel` on, as four numbers, which fill a vector register."""
     return (
         f.vert_color[v, channel],
         f.vert_color[v, channel + 1],

@@ -1,4 +1,4 @@
-"""Conversion of the geoms of a scene to instances of shapes, in the order of drawing."""
+"""Conversion of a scene's geoms to instances (shapes placed in the world), in the order of drawing."""
 
 from __future__ import annotations
 
@@ -144,11 +144,11 @@ HEAD_WIDTH = 1.75
 HEAD_SHARE = 1.0 / 3.0
 """Length of the head, relative to the length of the arrow."""
 ARROW_SHARE = 0.5
-"""Length of an arrow, relative to its third size."""
+"""Length of an arrow, relative to the geom's third size."""
 BOX_LINE = 2.0
 """Width of the lines of a line box, pixels."""
 MOST_OFF = 0.05
-"""Largest accepted distance between a circle and the polygon that replaces it, pixels."""
+"""Largest accepted distance between a circle and the polygon that approximates it, pixels."""
 MOST_PARTS = 6
 """Largest number of instances of a geom."""
 MOST_CELLS = 200
@@ -274,7 +274,7 @@ def add_arrow(a: Assets, f: Frame, geom: int, width: float, both: bool) -> None:
 
 @kernel
 def add_flex_edge(a: Assets, f: Frame, geom: int, radius: float, v0: int, v1: int) -> None:
-    """Append a tube between two vertices of flexes."""
+    """Append a tube for an edge of a flex, between vertices `v0` and `v1`."""
     x, y, z = sub3(get3(f.flex_vert, v1), get3(f.flex_vert, v0))
     length = sqrt(x * x + y * y + z * z)
     if length <= 0.0:
@@ -292,7 +292,7 @@ def add_flex_edge(a: Assets, f: Frame, geom: int, radius: float, v0: int, v1: in
 
 @kernel
 def add_flex_parts(a: Assets, f: Frame, geom: int, flex: int) -> None:
-    """Append the vertices and edges of a flex, as spheres and tubes, if they are shown."""
+    """If vertices or edges of flexes are shown, append spheres or tubes for those of a flex."""
     radius = f.geom_size[geom, 0]
     first = f.flex_vertadr[flex]
     if f.flex_showvert:

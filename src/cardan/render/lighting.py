@@ -1,7 +1,7 @@
 """Colours of vertices by the light model of OpenGL 1.5 (specification, section 2.14.1, "Lighting").
 
-Up to `MOST_LIT` vertices of one geom are lit together. Their data is stored in `lit` as rows of `MOST_LIT` numbers, as
-in vector registers. Rows that aren't full are processed completely, too.
+Up to `MOST_LIT` vertices of one geom are lit together. Their data is stored in `lit` as rows of `MOST_LIT` numbers,
+like vector registers. Partly filled rows are processed completely, too.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def raise_factors(f: Frame, at: int, exponent: float) -> None:
 
 @kernel
 def unit(x: float, y: float, z: float) -> tuple[float, float, float, float]:
-    """Return the unit vector along the vector (`x`, `y`, `z`), and the length."""
+    """Return the unit vector along (`x`, `y`, `z`), and the length of (`x`, `y`, `z`)."""
     length = single(sqrt(max(x * x + y * y + z * z, SMALL)))
     scale = ONE / length
     return (x * scale, y * scale, z * scale, length)

@@ -83,7 +83,7 @@ def mjr_render(viewport: MjrRect, scn: MjvScene, con: MjrContext) -> None:
 
 
 def _checked(name: str, array: np.ndarray | None, dtype: type, viewport: MjrRect, *inner: int) -> np.ndarray | None:
-    """Check an array of pixels, and return it in the shape (height, width, *inner)."""
+    """Check element type and size of an array of pixels; return the array in the shape (height, width, *inner)."""
     if array is None:
         return None
     shape = (viewport.height, viewport.width, *inner)
@@ -148,7 +148,7 @@ def mjr_restoreBuffer(con: MjrContext) -> None:
 
 @_typed
 def mjr_resizeOffscreen(width: int, height: int, con: MjrContext) -> None:
-    """Change the size of the offscreen buffer, pixels."""
+    """Change the size of the offscreen buffer; `width` and `height` are in pixels."""
     con.canvas_table()
     if (width, height) != (con.offWidth, con.offHeight):
         con.resize_offscreen(width, height)
@@ -156,7 +156,7 @@ def mjr_resizeOffscreen(width: int, height: int, con: MjrContext) -> None:
 
 @_typed
 def mjr_addAux(index: int, width: int, height: int, samples: int, con: MjrContext) -> None:
-    """Make an auxiliary buffer; an existing buffer with this number is replaced."""
+    """Make auxiliary buffer `index`, and replace an existing one with this number."""
     if not 0 <= index < NAUX:
         raise FatalError("Invalid aux buffer index")
     if width <= 0 or height <= 0:
@@ -193,7 +193,7 @@ def mjr_blitBuffer(src: MjrRect, dst: MjrRect, flg_color: int, flg_depth: int, c
 
 @_typed
 def mjr_blitAux(index: int, src: MjrRect, left: int, bottom: int, con: MjrContext) -> None:
-    """Copy a rectangle of an auxiliary buffer to a position in the current buffer."""
+    """Copy the colours of a rectangle of an auxiliary buffer to a position in the current buffer."""
     dst = MjrRect(left, bottom, src.width, src.height)
     _copy(con.aux_canvas(index), src, con.canvases[con.currentBuffer], dst, True, False)
 
@@ -232,7 +232,7 @@ def mjr_label(
     bt: float,
     con: MjrContext,
 ) -> None:
-    """Draw a rectangle with the colour and opacity (r, g, b, a), and centred text with the colour (rt, gt, bt)."""
+    """Draw a rectangle with colour and opacity (r, g, b, a), and text in its centre with the colour (rt, gt, bt)."""
     canvas = con.canvas()
     canvas.fill(viewport.left, viewport.bottom, viewport.width, viewport.height, (r, g, b, a))
     big = _is_big(font)
@@ -293,7 +293,7 @@ def mjr_findRect(x: int, y: int, nrect: int, rect: MjrRect | Sequence[MjrRect]) 
 
 
 def _upload(m: MjModel, con: MjrContext, kind: str, what: str, index: int) -> None:
-    """Update an object of a kind (``mesh``, ``hfield``, ``texture``) from the model."""
+    """Update a ``mesh``, ``hfield`` or ``texture`` (`kind`) from the model; raise FatalError for an invalid index."""
     if not 0 <= index < getattr(m, "ntex" if kind == "texture" else f"n{kind}"):
         raise FatalError(f"Invalid {what} index {index}")
     getattr(con.painter().assets, f"upload_{kind}")(m, index)
@@ -301,19 +301,19 @@ def _upload(m: MjModel, con: MjrContext, kind: str, what: str, index: int) -> No
 
 @_typed
 def mjr_uploadTexture(m: MjModel, con: MjrContext, texid: int) -> None:
-    """Update a texture of the context from the model; raise FatalError if it does not exist."""
+    """Update a texture of the context from the model; raise FatalError if the texture does not exist."""
     _upload(m, con, "texture", "texture", texid)
 
 
 @_typed
 def mjr_uploadMesh(m: MjModel, con: MjrContext, meshid: int) -> None:
-    """Update a mesh of the context from the model; raise FatalError if it does not exist."""
+    """Update a mesh of the context from the model; raise FatalError if the mesh does not exist."""
     _upload(m, con, "mesh", "mesh", meshid)
 
 
 @_typed
 def mjr_uploadHField(m: MjModel, con: MjrContext, hfieldid: int) -> None:
-    """Update a height field of the context from the model; raise FatalError if it does not exist."""
+    """Update a height field of the context from the model; raise FatalError if the height field does not exist."""
     _upload(m, con, "hfield", "height field", hfieldid)
 
 

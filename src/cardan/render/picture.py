@@ -15,8 +15,8 @@ from cardan.render.tiles import MOST_SAMPLES, TILE, TILE_HEIGHT, TILE_WIDTH, bin
 from cardan.render.vertices import COLORS
 
 Batch = tuple[int, bool, int]
-"""Pixels of a row that are shaded together: an instance or `NOTHING`, whether they are in a mirror, number of
-pixels."""
+"""Pixels of a row that are shaded together: their instance or `NOTHING`, whether they are in a mirror, and their
+number."""
 NOTHING = -1
 MIXED = -2
 """Content of a pixel (or tile) whose samples show different triangles."""
@@ -109,7 +109,7 @@ def only_triangle(f: Frame, view: int, tile: int, left: int, bottom: int) -> int
 
 @kernel
 def fill_tile(f: Frame, view: int, tile: int, samples: int, left: int, bottom: int) -> None:
-    """Find the nearest triangle of each sample of a tile; in mode `COLORS`, only among opaque triangles."""
+    """Find the nearest triangle for each sample of a tile. In mode `COLORS`, transparent triangles are left out."""
     far, nothing = single(farthest(f, view)), int32(NOTHING)
     for k in range(samples, samples + f.nsample * TILE):
         f.tile_near[k] = far
@@ -162,7 +162,7 @@ def color_batch(
 
 @kernel
 def add_batch(a: Assets, f: Frame, view: int, batch: Batch, worker: int, left: int, y: int, row: int) -> None:
-    """Add the colours of a batch to the tile, weighted by the coverage of each pixel."""
+    """Shade a batch, and add its colours to the tile, weighted by the fraction of each pixel that is covered."""
     if batch[2] == 0:
         return
     color_batch(a, f, view, batch, worker, left, y, row, False)
@@ -257,7 +257,7 @@ def starts_at(f: Frame, samples: int, key: int, x: int, s: int, tri: int) -> boo
 
 @kernel
 def shade_tile(a: Assets, f: Frame, view: int, worker: int, left: int, bottom: int) -> None:
-    """Compute the colours of the pixels of a tile whose samples are known."""
+    """Compute the colours of a tile's pixels from its samples, which `fill_tile` has set."""
     columns = min(TILE_WIDTH, f.view_width[view] - left)
     target = pixels_of(f, view, worker)
     for row in range(min(TILE_HEIGHT, f.view_height[view] - bottom)):
@@ -287,7 +287,7 @@ def shade_tile(a: Assets, f: Frame, view: int, worker: int, left: int, bottom: i
 
 @kernel
 def split_colors(f: Frame, colors: Array2, source: int, run: int, columns: int) -> None:
-    """Copy the colours of a row of a tile to one array for each channel, for vectorised loops over pixels."""
+    """Copy a row of colours of a tile to one array per channel, so that loops over pixels can be vectorised."""
     for x in range(columns):
         k = source + x
         r, g, b, o = colors[k, 0], colors[k, 1], colors[k, 2], colors[k, 3]
@@ -299,7 +299,7 @@ def split_colors(f: Frame, colors: Array2, source: int, run: int, columns: int) 
 
 @kernel
 def store_row(f: Frame, worker: int, left: int, y: int, columns: int) -> None:
-    """Clamp a row of colours, already split by `split_colors`, to the range 0 to 1, and store it in the picture."""
+    """Clamp a row of colours, split by `split_colors`, to the range 0 to 1, and store the row in the picture."""
     run = worker * TILE_WIDTH
     target = (f.height - 1 - y if f.highest_first else y) * f.width + left
     for x in range(columns):
@@ -328,7 +328,7 @@ def shade_whole(a: Assets, f: Frame, view: int, tri: int, worker: int, left: int
 
 @kernel
 def blend_triangle(a: Assets, f: Frame, view: int, tri: int, worker: int, left: int, bottom: int) -> None:
-    """Blend a triangle over a tile, with the opacity of its geom (section 4.1.7, "Blending")."""
+    """Blend a transparent triangle over a tile, with the opacity of its geom (section 4.1.7, "Blending")."""
     samples = samples_of(f, view, worker)
     run = worker * TILE_WIDTH
     opacity = f.geom_opacity[f.inst_geom[f.tri_inst[tri]]]

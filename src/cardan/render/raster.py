@@ -16,9 +16,9 @@ from cardan.render.tiles import LANES, MOST_SAMPLES, TILE_HEIGHT, TILE_WIDTH
 
 Block = tuple[float, ...]
 LEAST = single(1e-45)
-"""The smallest number above 0."""
+"""Smallest positive number in single precision."""
 NONE, SOME, ALL = 0, 1, 2
-"""Results of `part_of_tile`: how much of a tile is inside a triangle."""
+"""Results of `part_of_tile`: how much of a tile a triangle covers."""
 
 
 def lane_places(nsample: int) -> tuple[np.ndarray, np.ndarray]:

@@ -142,7 +142,7 @@ class Renderer:
         return out
 
     def _draw(self, frame: Frame, out: np.ndarray | None) -> np.ndarray:
-        """Draw the requested kind of picture, in `out` if possible, or in a new array."""
+        """Draw a picture of the chosen kind; return `out` if it is suitable for colours, else a new array."""
         scene = self._scene
         flags = scene.flags
         numbered = self._segmentation_rendering or bool(flags[SEGMENT])

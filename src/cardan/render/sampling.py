@@ -7,14 +7,14 @@ from cardan.render.kernel_views import Assets, Frame
 from cardan.render.kernels import HALF, ONE, TWO, ZERO, int32, single
 
 Color = tuple[float, float, float, float]
-"""Red, green, blue, and an unused number, so that a colour fills a register."""
+"""Red, green, blue, and an unused number, which is added so that a colour fills a register."""
 Level = tuple[float, float, int, int, int, int, int, int]
 """A level of detail and the next one: range of pixel sizes, in texels, between the two; width and height of each;
 address of each."""
 SHARE = single(1.0 / 255.0)
 LOG_BEND = single(0.3437)
 NO_SIZE = single(1e30)
-"""Size in texels that is larger than any pixel."""
+"""Upper limit of pixel sizes, in texels, that no pixel reaches."""
 FLAT_SIDE = -1
 """Value of `side` for textures that are not cubes."""
 TINY = single(1e-30)
@@ -22,7 +22,7 @@ TINY = single(1e-30)
 
 @kernel
 def texel(a: Assets, k: int) -> Color:
-    """Return the colour of a texel, from 0 to 255."""
+    """Return the colour of texel `k`; channels are from 0 to 255."""
     return (single(a.texel[k, 0]), single(a.texel[k, 1]), single(a.texel[k, 2]), single(a.texel[k, 3]))
 
 
@@ -86,7 +86,7 @@ def blend_texels(a: Assets, f: Frame, k: int, row: int) -> Color:
 
 @kernel
 def multiply_by(f: Frame, k: int, color: Color) -> None:
-    """Multiply the colour of a pixel by a colour from 0 to 255.
+    """Multiply the colour of pixel `k` by `color`, whose channels are from 0 to 255 (255 means 1).
 
     All values are read before any is stored, so that LLVM can vectorise.
     """
@@ -191,8 +191,8 @@ def side_axes(side: int) -> tuple[float, float, float, float, float, float, floa
 def multiply_cube(a: Assets, f: Frame, tex: int, run: int, count: int) -> None:
     """Multiply the colours of `count` pixels by cube texture `tex`.
 
-    Directions are in `run_s`, `run_t` and `run_r`; sizes of pixels, in units of the direction, are in `run_size`. Their
-    entries begin at `run`.
+    The pixels' entries in all arrays begin at `run`. Directions are in `run_s`, `run_t` and `run_r`; sizes of pixels,
+    in units of the direction, are in `run_size`.
     """
     texels = HALF * single(a.tex_width[tex])
     k, end = run, run + count

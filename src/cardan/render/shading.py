@@ -26,7 +26,8 @@ from cardan.render.tiles import TILE, TILE_WIDTH
 from cardan.render.vertices import texture_unit
 
 Weights = tuple[float, float, float, float, float, float]
-"""Weights of a triangle's corners at the first pixel of a run, for values divided by w, and their steps per pixel."""
+"""Weights of a triangle's corners (3) at the first pixel of a run, for values divided by w, and their steps per
+pixel."""
 FARTHEST = single(1e6)
 """Largest texture coordinate."""
 SMALL = single(1e-30)
@@ -93,7 +94,7 @@ def slope_at(value: float, scale: float, right: float, up: float, one_right: flo
 
 @kernel
 def tex_up(f: Frame, tri: int, k: int) -> float:
-    """Step of a texture coordinate, divided by w, from a row of pixels to the next."""
+    """Return the step of texture coordinate `k`, divided by w, from a row of pixels to the row above."""
     v0, v1, v2 = f.tri_vert[tri, 0], f.tri_vert[tri, 1], f.tri_vert[tri, 2]
     return single(
         f.vert_tex[v0, k] * f.tri_edge[tri, 1]
@@ -153,7 +154,7 @@ def is_textured(f: Frame, geom: int) -> bool:
 
 @kernel
 def tex_scales(a: Assets, f: Frame, geom: int, plane: bool) -> tuple[float, float]:
-    """Texture coordinates per metre for a plane; 1 for other geoms, whose triangles have texture coordinates."""
+    """Return texture coordinates per metre on a plane; 1 for other geoms, whose vertices have texture coordinates."""
     if not plane:
         return (1.0, 1.0)
     unit_x, unit_y = texture_unit(f, geom, 0), texture_unit(f, geom, 1)
@@ -195,7 +196,7 @@ def reflects(a: Assets, f: Frame, tri: int) -> bool:
 
 @kernel
 def depth_run(f: Frame, view: int, tri: int, y: int, x0: int, run: int, count: int) -> None:
-    """Compute the depths of a run of pixels, m; at most the depth of the far plane."""
+    """Compute the depths of a run of pixels, m. Depths are at most the depth of the far plane."""
     slope = f.tri_near[tri, 0]
     start, step = single(slope * (x0 + 0.5) + f.tri_near[tri, 1] * (y + 0.5) + f.tri_near[tri, 2]), single(slope)
     far = single(f.view_far[view])

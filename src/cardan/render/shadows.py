@@ -15,11 +15,11 @@ MAP_LANES = 16
 """Number of pixels of a map that are processed at once."""
 HALF_LANES = MAP_LANES // 2
 SMALL_ROWS = 32
-"""Number of rows of pixels, from a triangle's first row, over which single precision suffices."""
+"""Number of rows, counted from a triangle's first row, over which single precision suffices."""
 NOWHERE = int32(-1)
 TINY = single(1e-20)
 TOLERANCE = single(3e-3)
-"""Relative difference of distance to the light up to which two surfaces count as the same."""
+"""Relative difference of the distances to a light up to which two surfaces count as the same surface."""
 
 
 @kernel

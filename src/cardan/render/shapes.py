@@ -12,10 +12,10 @@ import numpy as np
 
 
 class Shape(NamedTuple):
-    """A surface of triangles, and the lines of its wireframe picture.
+    """A surface of triangles, and the lines of its wireframe.
 
-    Vertices have a position and an `end` (n, 4), a normal (n, 3), and texture coordinates (n, 2). Vertices of triangles
-    (m, 3) are counter-clockwise, seen from outside. Lines (k, 2) are pairs of vertices.
+    Vertices have a position and an `end` (n, 4), a normal (n, 3), and texture coordinates (n, 2). Each triangle (m, 3)
+    is given by three vertices, counter-clockwise seen from outside. Each line (k, 2) is given by two vertices.
     """
 
     vert: np.ndarray
@@ -45,7 +45,7 @@ def patch(vert: np.ndarray, normal: np.ndarray, texcoord: np.ndarray | None = No
 
 
 def joined(*shapes: Shape) -> Shape:
-    """Combine several shapes."""
+    """Combine several shapes into one."""
     offsets = np.cumsum([0, *(len(shape.vert) for shape in shapes)])[:-1]
     face = [shape.face + offset for shape, offset in zip(shapes, offsets, strict=True)]
     edge = [shape.edge + offset for shape, offset in zip(shapes, offsets, strict=True)]
@@ -69,7 +69,7 @@ def _revolved(slices: int, profile: np.ndarray, normal: np.ndarray, end: float |
 
 
 def cap(slices: int, first: float, last: float, stacks: int, end: float = 0.0) -> Shape:
-    """Make the part of a sphere of radius 1 between two latitudes, in radians."""
+    """Make the part of a sphere of radius 1 between two latitudes, radians; all vertices get the factor `end`."""
     latitude = np.linspace(first, last, stacks + 1)
     profile = np.stack([np.cos(latitude), np.sin(latitude)], 1)
     return _revolved(slices, profile, profile, end)
@@ -81,7 +81,7 @@ def sphere(slices: int, stacks: int) -> Shape:
 
 
 def tube(slices: int, stacks: int, by_end: bool) -> Shape:
-    """Make a cylinder of radius 1 without ends, from z = -1 to 1; if `by_end`, z is 0 and `end` is -1 to 1."""
+    """Make a cylinder of radius 1 without ends, from z = -1 to 1. If `by_end`, z is 0, and `end` is from -1 to 1."""
     z = np.linspace(-1, 1, stacks + 1)[:, None]
     one, zero = np.ones_like(z), np.zeros_like(z)
     return _revolved(slices, np.hstack([one, zero if by_end else z]), np.hstack([one, zero]), z if by_end else 0.0)
@@ -134,7 +134,7 @@ def box(quads: int) -> Shape:
 
 
 def rectangle(columns: int, rows: int) -> Shape:
-    """Make a rectangle from -1 to 1 in the plane z = 0, seen from above, as a grid."""
+    """Make a rectangle from -1 to 1 in the plane z = 0, visible from above, with a grid of `columns` by `rows`."""
     x, y = np.meshgrid(np.linspace(-1, 1, columns + 1), np.linspace(-1, 1, rows + 1))
     points = np.stack([x, y, np.zeros_like(x)], -1)
     normal = np.broadcast_to(np.array([0.0, 0.0, 1.0]), points.shape)

@@ -10,10 +10,10 @@ from cardan.render.kernels import picture_stage
 TILE_WIDTH = 128
 TILE_HEIGHT = 16
 TILE = TILE_WIDTH * TILE_HEIGHT
-"""Pixels of a tile."""
+"""Number of pixels of a tile."""
 MOST_SAMPLES = 4
 LANES = 16
-"""Number of samples in a block, which are processed at once."""
+"""Number of samples in a block; the samples of a block are processed at once."""
 
 
 @kernel
@@ -55,7 +55,7 @@ def bin_begin(f: Frame, view: int, tile: int) -> int:
 
 @kernel
 def count_instance(f: Frame, view: int, share: int, inst: int) -> None:
-    """Count the triangles of an instance in each tile of a view, for a share of the instances."""
+    """Add an instance's triangles to the numbers of triangles of a `share` in each tile of a view."""
     columns, first, step = tile_columns(f, view), f.view_binadr[view] + 2 + share, f.nshare
     tri = f.view_triadr[view] + f.inst_triadr[inst]
     for k in range(tri, tri + f.inst_trinum[f.view_instadr[view] + inst]):
@@ -66,9 +66,9 @@ def count_instance(f: Frame, view: int, share: int, inst: int) -> None:
 
 @picture_stage
 def clear_bins(a: Assets, f: Frame, views: int, unused: int) -> int:
-    """Reset the numbers of triangles in the tiles of the first views; return 0.
+    """Reset the numbers of triangles in the tiles of the first `views` views; return 0.
 
-    A view has an entry of `bin_start` for each share in each tile, and one more before and after these.
+    A view has an entry of `bin_start` for each share in each tile, and one more before and after these entries.
     """
     begin = 0
     for view in range(views):
@@ -111,7 +111,7 @@ def fill_bins(f: Frame, view: int, share: int) -> None:
 
 @picture_stage
 def fill_all(a: Assets, f: Frame, views: int, unused: int) -> int:
-    """List the triangles of each tile of the first views; return 0."""
+    """List the triangles of each tile of the first `views` views; return 0."""
     for view in range(views):
         for share in range(f.nshare):
             fill_bins(f, view, share)

@@ -14,7 +14,7 @@ from cardan.render.lighting import LIT_NUMBERS, MOST_LIT, light_vertices
 
 @kernel
 def texture_unit(f: Frame, geom: int, axis: int) -> float:
-    """Return the length of one texture unit along an axis of a geom: the geom's size, or 1 m if mapped uniformly."""
+    """Return the length of a texture unit along an axis of a geom: the geom's size, or 1 m for uniform textures."""
     size = f.geom_size[geom, axis]
     return 1.0 if f.geom_texuniform[geom] or size <= 0.0 else size
 
@@ -68,7 +68,7 @@ def place(a: Assets, f: Frame, inst: int, vertex: int) -> Vec3:
 
 @kernel
 def turn_normal(a: Assets, f: Frame, inst: int, vertex: int) -> Vec3:
-    """Return the unit normal of a vertex, world frame. Normals are scaled by the inverse of the instance's size."""
+    """Return the unit normal of a vertex, world frame. The instance's scales divide the components of the normal."""
     x, y, z = float(a.normal[vertex, 0]), float(a.normal[vertex, 1]), float(a.normal[vertex, 2])
     sx, sy, sz = f.inst_scale[inst, 0], f.inst_scale[inst, 1], f.inst_scale[inst, 2]
     if (sx != 1.0) | (sy != 1.0) | (sz != 1.0):  # meshes and height fields aren't scaled: this saves three divisions

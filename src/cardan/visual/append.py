@@ -53,7 +53,7 @@ def wants(d: Data, category: int) -> bool:
 
 @kernel
 def shown_group(d: Data, first: int, group: int) -> bool:
-    """Whether objects of a group are shown; `first` is the index of the first group of their kind in `scn_state`."""
+    """Whether objects of a group are shown; `first` is the index of group 0 of their kind in `scn_state`."""
     return d.work.scn_state[first + max(0, min(5, group))] != 0
 
 
@@ -157,7 +157,7 @@ def name_it(d: Data, g: int, label: int, id: int) -> None:
 
 @kernel
 def light_up(m: Model, d: Data, g: int) -> None:
-    """Make a geom glow, to mark the selected object."""
+    """Increase the emission of a geom, to mark the selected object."""
     d.work.scn_geom_f[g, EMISSION] = d.work.scn_geom_f[g, EMISSION] + m.vis.global_.glow
 
 
@@ -207,7 +207,7 @@ def colour(m: Model, d: Data, g: int, material: int, rgba: Vec4) -> None:
 
 @kernel
 def z_to(vec: Vec3) -> Mat3:
-    """Return the rotation matrix (9) that turns the z axis to the direction of `vec`, about an axis in the xy plane."""
+    """Return the rotation matrix (9) that turns the z axis to the direction of `vec` about a horizontal axis."""
     length = norm3(vec)
     if length < MINVAL:
         return EYE
@@ -270,7 +270,7 @@ def frame_axes(m: Model, d: Data, objid: int, pos: Vec3, mat: Mat3, scale: float
 
 @kernel
 def island_rgba(d: Data, island: int) -> Vec4:
-    """Return the colour of an island. It depends on the island's first degree of freedom, so that it rarely changes."""
+    """Return the colour of an island. The colour depends on the island's first dof, so that it rarely changes."""
     index = d.island_dofind[d.island_dofadr[island]] + 1
     r, g, b = halton(index, 2), halton(index, 3), halton(index, 5)
     return (DARKEST + SPREAD * r, DARKEST + SPREAD * g, DARKEST + SPREAD * b, 1.0)

@@ -151,7 +151,7 @@ def equivalent_size(m: Model, body: int, scaled: bool) -> Vec3:
 
 @stage
 def add_inertias(m: Model, d: Data) -> int:
-    """Add the equivalent box or ellipsoid of each body with a mass, with the label of the body."""
+    """Add, for each body with a mass, the equivalent box or ellipsoid, with the body's label."""
     kind = GEOM_ELLIPSOID if m.vis.global_.ellipsoidinertia != 0 else GEOM_BOX
     for body in range(1, m.nbody):
         if m.body_mass[body] > 0.0 and is_shown(m, d, body):
@@ -177,7 +177,7 @@ def add_centres(m: Model, d: Data) -> int:
 
 @stage
 def add_skeleton(m: Model, d: Data) -> int:
-    """Add lines from each body's centre of mass through its joints, the last first, to its parent's centre of mass."""
+    """Add lines from each body's centre of mass, through its joints (last one first), to its parent's centre."""
     width, rgba = m.vis.scale.connect * m.stat.meansize, rgba_of(m.vis.rgba.connect)
     for body in range(1, m.nbody):
         parent = m.body_parentid[body]
@@ -215,7 +215,7 @@ def _hands(rgba: Vec4, first: bool, second: bool) -> Vec4:
 
 @stage
 def add_perturbation(m: Model, d: Data) -> int:
-    """Add the line of a translation with a sphere at its end, and the box of a rotation."""
+    """Add a line with a sphere at its end for a translation of the selected body, and a box for a rotation."""
     state, pose = d.work.scn_state, d.work.scn_pose
     body, first, second = state[SELECT], state[ACTIVE], state[ACTIVE2]
     if not 0 < body < m.nbody:

@@ -49,12 +49,12 @@ ORTHOGRAPHIC = 1
 NO_CONE = 180.0
 """Cutoff angle, degrees, of lights that shine in all directions."""
 TRACKED = 0.2
-"""Fraction of the distance to the tracked body by which a tracking camera's `lookat` moves at each update."""
+"""Fraction of the distance to the tracked centre of mass by which `lookat` moves at each update."""
 LABEL_CAMERA, LABEL_LIGHT = LABELS["CAMERA"], LABELS["LIGHT"]
 FRAME_CAMERA, FRAME_LIGHT = FRAMES["CAMERA"], FRAMES["LIGHT"]
 LINE_WIDTH = 3.0
 CLEARANCE = 1e-4
-"""Distance of a light's symbol behind the light, m, so that the symbol casts no shadow."""
+"""Distance at which a light's symbol is behind the light, m, so that the symbol casts no shadow."""
 LIGHT_POS, DIR, ATTENUATION, CUTOFF, EXPONENT = (LIGHT[k] for k in ("pos", "dir", "attenuation", "cutoff", "exponent"))
 AMBIENT, DIFFUSE, SPECULAR, BYTES = (LIGHT[k] for k in ("ambient", "diffuse", "specular", "headlight"))
 BULBRADIUS = LIGHT["bulbradius"]
@@ -122,7 +122,7 @@ def _put_planes(m: Model, d: Data, frustum: Vec4, scale: float) -> None:
 
 @kernel
 def _symmetric(fovy: float) -> Vec4:
-    """Return the symmetric frustum of a camera with a vertical field of view, degrees."""
+    """Return the frustum (centre, half width, bottom, top) at distance 1 for a vertical field of view, degrees."""
     half = tan(fovy * pi / 360.0)
     return (0.0, 0.0, -half, half)
 
@@ -161,7 +161,7 @@ def update_camera(m: Model, d: Data) -> int:
 
 @kernel
 def _fixed(m: Model, d: Data, cam: int) -> None:
-    """Set both cameras from a camera of the model, which looks along its negative z axis; y is up."""
+    """Set both cameras from a camera of the model. Such a camera looks along its negative z axis, and y is up."""
     mat = get9(d.cam_xmat, cam)
     right, up, back = (mat[0], mat[3], mat[6]), (mat[1], mat[4], mat[7]), (mat[2], mat[5], mat[8])
     _put_eyes(d, get3(d.cam_xpos, cam), scale3(back, -1.0), up, right, m.cam_ipd[cam])
@@ -175,7 +175,7 @@ def _fixed(m: Model, d: Data, cam: int) -> None:
 
 @kernel
 def _triangle(d: Data, cam: int, a: Vec3, b: Vec3, c: Vec3, rgba: Vec4) -> None:
-    """Add a triangle: its position is the first corner, its axes are two edges and their cross product."""
+    """Add a triangle. Its position is corner `a`; its axes are the edges from `a`, and their cross product."""
     x, y = sub3(b, a), sub3(c, a)
     z = cross(x, y)
     size = (norm3(x), norm3(y), norm3(z))
@@ -197,7 +197,7 @@ def _corner(pos: Vec3, mat: Mat3, frustum: Vec4, depth: float, k: int) -> Vec3:
 
 @kernel
 def _frustum(m: Model, d: Data, cam: int) -> None:
-    """Add the four sides of the frustum of a camera with a sensor size, as triangles and lines."""
+    """Add triangles and lines for the four sides of the frustum of a camera with a sensor size."""
     pos, mat = get3(d.cam_xpos, cam), get9(d.cam_xmat, cam)
     frustum, rgba = intrinsic_frustum(m, cam), rgba_of(m.vis.rgba.frustum)
     near = m.vis.map.znear * m.stat.extent

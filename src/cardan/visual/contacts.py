@@ -53,7 +53,7 @@ RADIUS = 0.2
 """Radius of the spheres at both ends of a search, relative to the mean size of bodies."""
 LINE_WIDTH = 2.0
 SHOWN = 0.95
-"""Length of the line of a step, relative to the length of the step."""
+"""Length of the line that shows a step of a search, relative to the length of the step."""
 
 
 @kernel
@@ -66,7 +66,7 @@ def _ball(m: Model, d: Data, equality: int, pos: Vec3, mat: Mat3, rgba: Vec4) ->
 
 @stage
 def add_constraints(m: Model, d: Data) -> int:
-    """Add the two points that each active connect or weld constraint holds together."""
+    """Add a pair of spheres at the two points that each active connect or weld constraint holds together."""
     for equality in range(m.neq):
         kind = m.eq_type[equality]
         if d.eq_active[equality] == 0 or (kind != EQ_CONNECT and kind != EQ_WELD):
@@ -104,7 +104,7 @@ def _point(m: Model, d: Data, k: int) -> None:
 
 @kernel
 def _arrow(m: Model, d: Data, k: int, kind: int, force: Vec3, rgba: Vec4) -> int:
-    """Add an arrow for a force in the world frame; return its number or -1."""
+    """Add an arrow for a force, world frame, at contact `k`; return the geom's number or -1."""
     start, width = get3(d.contact.pos, k), m.vis.scale.forcewidth * m.stat.meansize
     stop = add_scaled3(start, force, m.vis.map.force / m.stat.meanmass)
     return link(d, CAT_DECOR, OBJ_UNKNOWN, k, kind, width, start, stop, rgba)
@@ -170,7 +170,7 @@ def _searched(m: Model, geom1: int, geom2: int) -> bool:
 
 @kernel
 def _draw(m: Model, d: Data, start: Vec3) -> None:
-    """Add one search: spheres at its ends, and a line for each step, slightly shorter than the step."""
+    """Add one search: spheres at its start and end, and for each step a line that is slightly shorter than the step."""
     radius = RADIUS * m.stat.meansize
     size = (radius, radius, radius)
     # the end, and the number of steps; a step that increases the value ends the search
@@ -195,7 +195,7 @@ def _draw(m: Model, d: Data, start: Vec3) -> None:
 @stage
 @exact
 def add_searches(m: Model, d: Data) -> int:
-    """Add the searches of all pairs that contain a signed-distance shape."""
+    """Add the searches for overlaps of all pairs that contain a signed-distance shape."""
     d.work.sdf_rough = 1
     for geom2 in range(m.ngeom):
         if m.geom_type[geom2] != GEOM_SDF:

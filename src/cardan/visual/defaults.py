@@ -38,8 +38,8 @@ def mjv_defaultCamera(cam: MjvCamera) -> None:
 def mjv_defaultFreeCamera(m: MjModel, cam: MjvCamera) -> None:
     """Set an abstract camera to the default free camera of a model.
 
-    The camera looks at the centre of the model from the distance, azimuth and elevation that the model specifies
-    (``stat.center``, ``stat.extent``, ``vis.global_``).
+    The camera looks at the centre of the model (``stat.center``) from 1.5 times its extent (``stat.extent``). Azimuth,
+    elevation and projection are those in ``vis.global_``.
     """
     check_model("mjv_defaultFreeCamera", m)
     _reset("mjv_defaultFreeCamera", "cam", cam, MjvCamera)

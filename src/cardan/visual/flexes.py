@@ -75,7 +75,7 @@ def _add_to(array: Array1, at: int, v: Vec3) -> None:
 
 @kernel
 def _vertex_normals(m: Model, d: Data, flex: int) -> None:
-    """Compute unit normals at the vertices: normalised sums of the normals of adjacent triangles.
+    """Compute unit normals at a flex's vertices: normalised sums of the unit normals of adjacent triangles.
 
     The triangles are the elements of a surface, or the shell of a solid.
     """
@@ -99,7 +99,7 @@ def _vertex_normals(m: Model, d: Data, flex: int) -> None:
 
 @kernel
 def _new_face(d: Data, flex: int) -> int:
-    """Add a face to a flex, and return its number."""
+    """Reserve the next face of a flex, and return the face's number."""
     face = d.work.scn_flexfaceadr[flex] + d.work.scn_flexfaceused[flex]
     d.work.scn_flexfaceused[flex] += 1
     return face
@@ -118,7 +118,7 @@ def _put_corner(m: Model, d: Data, flex: int, face: int, k: int, vertex: int, po
 
 @kernel
 def _flat_face(m: Model, d: Data, flex: int, i: int, j: int, k: int, radius: float) -> None:
-    """Add a triangle of three vertices, moved outwards by the radius."""
+    """Add the triangle of three vertices, moved outwards by the radius."""
     n = flat_normal(_vertex(d, i), _vertex(d, j), _vertex(d, k))
     face = _new_face(d, flex)
     _put_corner(m, d, flex, face, 0, i, add_scaled3(_vertex(d, i), n, radius), n)
@@ -172,7 +172,7 @@ def _strip(m: Model, d: Data, flex: int, i: int, j: int, radius: float) -> None:
 
 @kernel
 def _skin(m: Model, d: Data, flex: int) -> None:
-    """Add the faces of the smooth skin."""
+    """Add the faces of the smooth skin of a flex."""
     _vertex_normals(m, d, flex)
     first, radius = m.flex_vertadr[flex], m.flex_radius[flex]
     if m.flex_dim[flex] == SURFACE:
@@ -211,7 +211,7 @@ def update_flexes(m: Model, d: Data) -> int:
 def _add_soft(
     m: Model, d: Data, objtype: int, number: int, kind: int, size: float, pos: Vec3, material: int, rgba: Vec4
 ) -> int:
-    """Add the geom of a flex or skin, which glows if it is selected; return its number or -1."""
+    """Add the geom of a flex or skin; return its number or -1. If the object is selected, the geom glows."""
     g = new_geom(d, CAT_DYNAMIC, objtype, number)
     if g >= 0:
         put(d, g, kind, (size, 0.1, 0.1), pos, EYE)
@@ -236,7 +236,7 @@ def add_flexes(m: Model, d: Data) -> int:
 
 @kernel
 def _bend(m: Model, d: Data, skin: int, bone: int) -> None:
-    """Add the contribution of one bone to the vertices that it moves."""
+    """Add the contribution of one bone to the positions of the skin vertices that the bone moves."""
     body = m.skin_bonebodyid[bone]
     turn = mul_quat(get4(d.xquat, body), neg_quat(get4(m.skin_bonebindquat, bone)))
     mat = quat2mat(turn)
@@ -251,7 +251,7 @@ def _bend(m: Model, d: Data, skin: int, bone: int) -> None:
 
 @kernel
 def _normals(m: Model, d: Data, skin: int) -> None:
-    """Compute unit normals at the vertices: normalised sums of the cross products of the adjacent faces."""
+    """Compute unit normals at a skin's vertices: normalised sums of the cross products of edges of adjacent faces."""
     first, count = m.skin_vertadr[skin], m.skin_vertnum[skin]
     normals = d.work.scn_skinnormal
     for k in range(3 * first, 3 * (first + count)):
@@ -269,7 +269,7 @@ def _normals(m: Model, d: Data, skin: int) -> None:
 
 @stage
 def update_skins(m: Model, d: Data) -> int:
-    """Update vertices and normals of all skins; inflated skins are moved along their normals."""
+    """Update vertices and normals of all skins. An inflated skin's vertices are moved along their normals."""
     for k in range(3 * m.nskinvert):
         d.work.scn_skinvert[k] = 0.0
     for skin in range(m.nskin):

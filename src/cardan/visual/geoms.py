@@ -64,13 +64,13 @@ TEXTURE_TILE = 4.0
 
 @kernel
 def category_of(m: Model, body: int) -> int:
-    """Return the category of a body's objects: static if fixed to the world and not a mocap body, else dynamic."""
+    """Return the category of a body's objects: static if fixed to the world, except mocap bodies; else dynamic."""
     return STATIC if m.body_weldid[body] == 0 and m.body_mocapid[body] < 0 else CAT_DYNAMIC
 
 
 @kernel
 def is_shown(m: Model, d: Data, body: int) -> bool:
-    """Whether objects of a body are shown: their category is requested, and they are not hidden as static objects."""
+    """Whether a body's objects are shown: their category is requested, and static objects aren't hidden."""
     category = category_of(m, body)
     return wants(d, category) and (category == CAT_DYNAMIC or shows(d, VIS_STATIC))
 
@@ -94,7 +94,7 @@ def glow(m: Model, d: Data, g: int, body: int) -> None:
 
 @kernel
 def _follow_camera(m: Model, d: Data, g: int, geom: int) -> None:
-    """Move a plane that is infinite along an axis towards the camera, by whole tiles of its pattern."""
+    """Move a plane along the axes in which it is infinite towards the camera, by whole tiles of its pattern."""
     mat, origin = get9(d.geom_xmat, geom), get3(d.geom_xpos, geom)
     offset = mul_mat_t_vec3(mat, sub3(camera_average(d, CAM_POS), origin))
     material = m.geom_matid[geom]
@@ -222,7 +222,7 @@ def size_of(aabb: ConstArray2, row: int) -> Vec3:
 
 @kernel
 def _box(m: Model, d: Data, node: int, aabb: ConstArray2, row: int, pos: Vec3, mat: Mat3) -> None:
-    """Add the bounding box of a node, which is given in the frame (pos, mat).
+    """Add the bounding box of a node; `pos` and `mat` are the frame of the box's numbers in `aabb`.
 
     Nodes that the last collision detection visited have another colour.
     """

@@ -113,7 +113,7 @@ def actuator_colour(m: Model, d: Data, actuator: int) -> Vec4:
 
 @kernel
 def _copy(d: Data, actuator: int, kind: int, size: Vec3, pos: Vec3, mat: Mat3, rgba: Vec4) -> int:
-    """Add a slightly larger copy of a site or geom on which an actuator acts; return its number or -1."""
+    """Add a slightly larger copy of a site or geom on which an actuator acts; return the copy's number or -1."""
     return decorate(d, OBJ_ACTUATOR, actuator, kind, scale3(drawn_size(kind, size), LARGER_SITE), pos, mat, rgba)
 
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 GEOM = words_of(dtype_of(fields.GEOM))
 """Index of the first word of each member of a geom."""
 LIGHT = words_of(dtype_of(fields.LIGHT))
-"""Index of the first word of each member of a light; the word `headlight` contains the bytes headlight, directional and
+"""Index of the first word of each member of a light; word `headlight` holds the bytes headlight, directional and
 castshadow."""
 CAMERA = words_of(dtype_of(fields.GL_CAMERA))
 """Index of the first word of each member of a camera."""

@@ -1,4 +1,4 @@
-"""Control with the mouse: select and perturb bodies, move camera and model (spec: programming, visualization)."""
+"""Control by the mouse: select and perturb bodies, move the camera and the model (spec: programming, visualization)."""
 
 from __future__ import annotations
 
@@ -51,9 +51,9 @@ def _selected_point(d: MjData, body: int, pert: MjvPerturb) -> np.ndarray:
 
 
 def _apparent_mass(m: MjModel, d: MjData, jacobian: np.ndarray) -> float:
-    """Return the apparent mass (or inertia) for a Jacobian: the harmonic mean over directions, 3 / tr(J M^-1 J').
+    """Return the apparent mass (or inertia) for a Jacobian J (3, nv): 3 / tr(J M^-1 J').
 
-    The result is 1 for a body that can't move.
+    This is the harmonic mean over directions. The result is 1 for a body that can't move.
     """
     if m.nv == 0:
         return 1.0
@@ -117,8 +117,8 @@ def mjv_applyPerturbForce(m: MjModel, d: MjData, pert: MjvPerturb) -> None:
 def mjv_applyPerturbPose(m: MjModel, d: MjData, pert: MjvPerturb, flg_paused: int) -> None:
     """Move the selected body to the reference pose of a perturbation.
 
-    For a mocap body, the mocap pose is set. For other bodies, `d.qpos` is set, but only if `flg_paused` is nonzero and
-    the root of the body's tree has a free joint: then the whole tree is moved.
+    If the body is a mocap body, the mocap pose is set. Otherwise, if `flg_paused` is nonzero and the root of the body's
+    tree has a free joint, `d.qpos` is set so that the whole tree moves with the body.
     """
     body = _selected("mjv_applyPerturbPose", m, d, pert)
     if not body or not pert.active | pert.active2:
@@ -182,7 +182,7 @@ def _nearest_skin(
 
 
 def _bone_body(m: MjModel, skin: int, vertex: int) -> int:
-    """Return the body whose bone has the largest weight at a vertex of a skin."""
+    """Return the body of the bone that has the largest weight at a vertex of a skin, or -1."""
     body, most = -1, 0.0
     for bone in range(m.skin_boneadr[skin], m.skin_boneadr[skin] + m.skin_bonenum[skin]):
         first = m.skin_bonevertadr[bone]
@@ -261,13 +261,13 @@ ROTATE_V, ROTATE_H, MOVE_V, MOVE_H, ZOOM = (
 
 STEEPEST = 89.0
 NEAREST, FARTHEST = 0.01, 100.0
-"""Limits of a camera's distance, relative to the extent of the model, and of a scene's scale."""
+"""Limits of a camera's distance relative to the extent of the model; also the limits of a scene's scale."""
 ZOOM_RATE = 3.0
 QUARTER = 0.5 * pi
 
 
 def _action(name: str, action: int) -> int:
-    """Return a mouse action as an int; raise FatalError if it is invalid."""
+    """Return a mouse action (mjtMouse) as an int; raise FatalError if the action is invalid."""
     value = integer(name, "action", action)
     if value not in (ROTATE_V, ROTATE_H, MOVE_V, MOVE_H, ZOOM):
         raise FatalError(f"{name}: unexpected action {value}")
@@ -311,7 +311,7 @@ def mjv_moveCamera(m: MjModel, action: int, reldx: float, reldy: float, scn: Mjv
 
 
 def _turn(axis: np.ndarray, angle: float) -> Any:
-    """Return the quaternion of a rotation; the axis need not have unit length."""
+    """Return the quaternion of a rotation by `angle`, radians, about an axis of any length."""
     norm = float(np.linalg.norm(axis))
     if norm < mjMINVAL:
         return (1.0, 0.0, 0.0, 0.0)
@@ -321,8 +321,8 @@ def _turn(axis: np.ndarray, angle: float) -> Any:
 def mjv_moveModel(m: MjModel, action: int, reldx: float, reldy: float, roomup: Any, scn: MjvScene) -> None:
     """Move the model in the room by a movement of the mouse.
 
-    If `enabletransform` of the scene is set, its translation, rotation or scale is changed. `roomup` is the unit vector
-    that is up in the room (3,); the other arguments and errors are those of `mjv_moveCamera`.
+    If the scene's `enabletransform` is set, the scene's translation, rotation or scale is changed. `roomup` is the unit
+    vector that is up in the room (3,); the other arguments and errors are those of `mjv_moveCamera`.
     """
     up = vector_of("roomup", roomup, 3)
     kind = _action("mjv_moveModel", action)

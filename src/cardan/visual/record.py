@@ -69,7 +69,7 @@ class VisualRecord:
 
     @classmethod
     def at(cls, values: np.ndarray) -> Self:
-        """Make the structure whose values are stored in `values`, of shape ()."""
+        """Make a structure over existing memory: `values`, a NumPy structure of shape ()."""
         record = cls.__new__(cls)
         object.__setattr__(record, "values", values)
         return record

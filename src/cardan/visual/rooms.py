@@ -1,4 +1,4 @@
-"""Poses of cameras in the room, and in the model, which may be translated, rotated and scaled in the room.
+"""Poses of cameras in the room and in the model, which may be moved, rotated and scaled relative to the room.
 
 With the scene's translation t, rotation R and scale s, a point p of the model is at t + s R p in the room (spec:
 programming, visualization, "Virtual reality").
@@ -20,7 +20,7 @@ from cardan.visual.structs import MjvGLCamera, MjvScene
 
 
 def transform_of(name: str, scn: MjvScene) -> tuple[np.ndarray, Quat, float]:
-    """Return translation, rotation (unit quaternion) and scale of a scene; FatalError if the scale is too small."""
+    """Return translation, rotation (unit quaternion) and scale of a scene; raise FatalError for too small a scale."""
     require_record(name, "scn", scn, MjvScene)
     if scn.scale < mjMINVAL:
         raise FatalError(f"{name}: mjvScene scale {scn.scale} too small")
@@ -58,7 +58,7 @@ def mjv_model2room(roompos: np.ndarray, roomquat: np.ndarray, modelpos: Any, mod
 
 
 def _upright(forward: np.ndarray, up: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the unit vector along `forward`, and the unit vector perpendicular to it that is closest to `up`."""
+    """Return the unit vector along `forward`, and the unit vector closest to `up` among those perpendicular to it."""
     forward = forward / np.linalg.norm(forward)
     up = up - forward * (forward @ up)
     return forward, up / np.linalg.norm(up)
@@ -80,7 +80,7 @@ def mjv_averageCamera(cam1: MjvGLCamera, cam2: MjvGLCamera) -> MjvGLCamera:
 
 
 def room_camera(name: str, scn: MjvScene) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return position, forward and up vectors (3,) of a scene's average camera in room space; FatalError if not set."""
+    """Return position, forward and up (3,) of a scene's average camera, room space; raise FatalError if never set."""
     require_record(name, "scn", scn, MjvScene)
     one, other = (camera.values for camera in scn.camera)
     if one["frustum_near"] < mjMINVAL or other["frustum_near"] < mjMINVAL:
@@ -114,7 +114,7 @@ def mjv_cameraInModel(headpos: np.ndarray, forward: np.ndarray, up: np.ndarray, 
 
 
 def mjv_cameraInRoom(headpos: np.ndarray, forward: np.ndarray, up: np.ndarray, scn: MjvScene) -> None:
-    """Write the pose of the scene's average camera in room space; arguments as in `mjv_cameraInModel`."""
+    """Write the pose of the scene's average camera in room space. Arguments and errors: see `mjv_cameraInModel`."""
     targets = target_of("headpos", headpos, 3), target_of("forward", forward, 3), target_of("up", up, 3)
     for target, value in zip(targets, room_camera("mjv_cameraInRoom", scn), strict=True):
         target[:] = value

@@ -1,8 +1,8 @@
-"""Updating a scene: `mjv_updateScene` and its parts (spec: programming, visualization, "Scene update").
+"""Update of a scene: `mjv_updateScene` and its parts (spec: programming, visualization, "Scene update").
 
-A scene is updated by a program of stages, which depends on the model and the options: the rows of `PARTS` whose
-conditions are met. All stages write into the memory of the scene (`cardan.visual.memory`). Kernels store the kinds of
-labels; their texts are written at the end.
+A program of stages updates a scene: the rows of `PARTS` whose conditions the model and the options meet. All stages
+write into the memory of the scene (`cardan.visual.memory`). Kernels store only the kind and id of each label; the texts
+of labels are written at the end.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ def _selected_point(m: MjModel, d: MjData, point: np.ndarray, body: int) -> str:
 
 
 def _side(m: MjModel, geom: int, flex: int, element: int, vertex: int) -> str:
-    """Return the label of one side of a contact: the name of the geom, or of the flex with element or vertex."""
+    """Return the label of one side of a contact: a geom's name, or a flex's name with an element or vertex."""
     if geom >= 0:
         return mj_id2name(m, mjtObj.mjOBJ_GEOM, geom) or f"g{geom}"
     name = mj_id2name(m, mjtObj.mjOBJ_FLEX, flex) or f"f{flex}"
@@ -180,7 +180,7 @@ def _geom_program(m: MjModel, scn: MjvScene, more: tuple[Stage, ...] = ()) -> Pr
 
 
 def _check(name: str, m: Any, d: Any, **records: tuple[Any, Any]) -> None:
-    """Raise TypeError if an argument has another class, ValueError if model, data and scene don't belong together."""
+    """Raise TypeError if an argument has a wrong class, ValueError if model, data and scene don't belong together."""
     check_pair(name, m, d)
     for argument, (value, kind) in records.items():
         if not isinstance(value, kind):
@@ -192,7 +192,7 @@ def _check(name: str, m: Any, d: Any, **records: tuple[Any, Any]) -> None:
 
 
 def _check_camera(m: MjModel, cam: MjvCamera) -> None:
-    """Check the type and the ids of an abstract camera; raise FatalError if they are invalid, as the reference does."""
+    """Check the type and the ids of an abstract camera; raise FatalError, like the reference, if one is invalid."""
     kind, track, fixed = cam.type, cam.trackbodyid, cam.fixedcamid
     if kind not in range(len(mjtCamera.__members__)):
         raise FatalError(f"mjv_updateCamera: unknown camera type {kind}")

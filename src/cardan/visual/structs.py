@@ -45,7 +45,7 @@ class MjvGeom(VisualRecord):
 
 
 class MjvOption(VisualRecord):
-    """Options of a scene: the elements that are shown."""
+    """Options of a scene, which select the elements to show."""
 
     table = fields.OPTION
 
@@ -118,7 +118,7 @@ class MjvScene(VisualRecord):
             self.nflex, self.nskin = model.nflex, model.nskin
 
     def _attach(self) -> None:
-        """Make the tuples of structures over the arrays of values, and the memory that kernels see."""
+        """Make the tuples of structures whose values are in the scene's arrays, and the memory that kernels see."""
         attributes = self.__dict__
         attributes["memory"] = SceneMemory(self.geom_values, self.light_values, self.camera_values, attributes)
         attributes["geoms"] = tuple(MjvGeom.at(self.geom_values[k, ...]) for k in range(len(self.geom_values)))
@@ -138,7 +138,7 @@ class MjvScene(VisualRecord):
 
     @property
     def lights(self) -> tuple[MjvLight, ...]:
-        """The lights; the tuple has the largest number of lights, of which the first `nlight` are used."""
+        """The lights; the tuple has `MAXLIGHT` elements, of which the first `nlight` are used."""
         return self.__dict__["lights"]
 
     @property
@@ -160,7 +160,7 @@ class MjvScene(VisualRecord):
 
 
 def _arrays(model: MjModel | None, maxgeom: int) -> dict[str, np.ndarray]:
-    """Make the arrays of a scene. Arrays that describe the model's flexes and skins are filled, all others are zero."""
+    """Make the arrays of a scene. Arrays that describe the model's flexes and skins are filled; others are zero."""
     arrays = {name: np.zeros(0, dtype) for name, (dtype, _) in fields.SCENE_ARRAYS.items()}
     arrays["geomorder"] = np.zeros(maxgeom, np.int32)
     if model is None:

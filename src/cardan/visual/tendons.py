@@ -41,10 +41,9 @@ from cardan.visual.append import (
 from cardan.visual.memory import LABELS, TENDONGROUP, VIS
 
 POINTS = 31
-"""Number of points of a curve."""
+"""Number of points on the curve of a cord."""
 STEEP = 0.01
-"""Horizontal distance of the ends, relative to the cord's length, below which the cord hangs straight down and up
-again."""
+"""Ratio of the ends' horizontal distance to the cord's length below which the cord hangs straight down and up again."""
 _ITERATIONS = 50
 Cord = tuple[int, Vec3, Vec3, float, float, float]
 """A hanging cord, see `hang`."""
@@ -133,7 +132,7 @@ def cord_length(m: Model, d: Data, tendon: int) -> float:
 def _segment(
     m: Model, d: Data, tendon: int, objtype: int, objid: int, width: float, a: Vec3, b: Vec3, rgba: Vec4
 ) -> int:
-    """Add a segment of a tendon, or of an actuator on it; return the number of the geom or -1."""
+    """Add a segment of a tendon, or of an actuator on a tendon; return the geom's number or -1."""
     own = objtype == OBJ_TENDON
     g = new_geom(d, CAT_DYNAMIC if own else CAT_DECOR, objtype, objid)
     if g >= 0:
