@@ -68,7 +68,7 @@ def _read_models(tree: ModelTree, read: Reader) -> dict[str, ModelTree]:
 
 
 def _compare_compilers(element: Element, model: ModelTree) -> None:
-    """Warn if an attached model has other compiler settings that apply to a whole model: they are lost."""
+    """Warn about compiler settings for whole models in which an attached model differs. Its values are lost."""
     ours, theirs = element.tree.section("compiler").resolved(), model.section("compiler").resolved()
     for name in _OF_WHOLE_MODELS:
         if ours[name] != theirs[name]:

@@ -48,7 +48,7 @@ def check_references(tree: ModelTree) -> None:
 
 
 def _all_fine(tree: ModelTree) -> bool:
-    """Check quickly whether all names and references are right. True is reliable, False may be a false alarm."""
+    """Return whether all names and references are right, by a fast check. False may be a false alarm."""
     rows, repeats = tree.by_row()
     names = tree.take_names(rows, repeats)
     if names is None or _doubtful(tree):

@@ -76,7 +76,7 @@ def one_target(element: Element) -> None:
 
 
 def transmission_parts(element: Element) -> None:
-    """Check that a reference site comes with a site, and slider and rod with a crank."""
+    """Check that ``refsite`` comes with ``site``, and ``slidersite`` and ``cranklength`` with ``cranksite``."""
     if "refsite" in element.attributes and "site" not in element.attributes:
         raise element.error("refsite needs site", "refsite")
     for name in _given(element, ("slidersite", "cranklength")):
@@ -95,7 +95,7 @@ _NOT_NEGATIVE: dict[str, tuple[str, ...]] = {
 
 
 def shortcut_bounds(element: Element) -> None:
-    """Check that parameters of an actuator shortcut are not negative, if negative values make no sense for them."""
+    """Check that the parameters of an actuator shortcut in `_NOT_NEGATIVE` are not negative."""
     for name in _given(element, _NOT_NEGATIVE.get(element.tag, ())):
         value = element.attributes[name]
         if min(value if isinstance(value, tuple) else (value,)) < 0.0:
@@ -177,7 +177,7 @@ def actuator_input(element: Element) -> None:
 
 
 def camera_intrinsics(element: Element) -> None:
-    """Check that focal lengths and principal points come with a sensor size, and a sensor size without ``fovy``."""
+    """Check that focal lengths and principal points come with ``sensorsize``, which excludes ``fovy``."""
     if _given(element, ("focal", "focalpixel", "principal", "principalpixel")):
         if "sensorsize" not in element.attributes:
             reason = "focal lengths and principal points need it"
@@ -277,7 +277,7 @@ def numeric_size(element: Element) -> None:
 
 
 def needs_name(element: Element) -> None:
-    """Check that a material has a name; without one, nothing can refer to it."""
+    """Check that a material has a name. Without a name, nothing can refer to the material."""
     if not element.name:
         raise element.error("required attribute missing", "name")
 
@@ -389,7 +389,7 @@ CLOSING_RULES: dict[str, Rule] = {
 
 @cache
 def rules_of(row: ElementRow) -> tuple[Rule, ...]:
-    """Return the rules for elements of a row: those of its tag and those of its attributes."""
+    """Return the rules for elements of a row: the rules for its tag and the rules for its attributes."""
     rules = _BY_TAG.get(row.tag, ()) if not row.is_entry else ()
     for attribute, rule in _BY_ATTRIBUTE.items():
         if attribute in row.attributes:

@@ -230,7 +230,7 @@ def _add_joint(body: Element, node: Node) -> None:
 
 
 def _add_mimics(robot: _Robot) -> None:
-    """Add equality constraints for joints that follow others."""
+    """Add equality constraints for joints that mimic other joints."""
     names = {joint.values["name"]: joint for joint in robot.joints}
     scalar = ("revolute", "continuous", "prismatic")
     for joint in robot.joints:

@@ -176,7 +176,7 @@ def _parse_keyword(row: Attribute, text: str) -> str:
 
 
 def _parse_keywords(row: Attribute, text: str) -> tuple[str, ...]:
-    """Parse some of the attribute's keywords; no word may occur twice. An empty text means the default."""
+    """Parse several of the attribute's keywords. No keyword may occur twice. An empty text means the default."""
     words = tuple(text.split())
     for place, word in enumerate(words):
         _parse_keyword(row, word)
@@ -186,7 +186,7 @@ def _parse_keywords(row: Attribute, text: str) -> tuple[str, ...]:
 
 
 def _parse_memory(row: Attribute, text: str) -> int:
-    """Parse a number of bytes with an optional unit suffix; -1 means automatic."""
+    """Parse a number of bytes with an optional unit suffix. -1 means automatic."""
     token = text.strip()
     if token == "-1":
         return -1

@@ -52,7 +52,7 @@ class Attachment:
         self.to_target = degrees if target["angle"] == "degree" else radians
 
     def run(self, roots: list[Element], target: Element, whole: bool) -> list[Element]:
-        """Copy the elements ``roots`` into ``target``, and all elements that belong to them into their sections.
+        """Copy the elements ``roots`` into ``target``, and related elements into the sections of the target's tree.
 
         ``whole`` means that the roots are the whole content of the child. Return the copies of the roots.
 

@@ -56,7 +56,7 @@ def _made(kind: str, params: Params) -> Shape:
 
 
 def _checked(name: str, value: float, low: float, high: float) -> int:
-    """Check a parameter's bounds, and return its integer part, for parameters that are numbers of vertices."""
+    """Check a parameter's bounds. Return its integer part, for parameters that are counts."""
     if not low <= value <= high:
         bounds = f"between {low:g} and {high:g}" if high < _MANY else f"at least {low:g}"
         raise MeshDataError(f"{name} must be {bounds}, found {value:g}", "params")
@@ -212,7 +212,7 @@ def _wedge(res_phi: float, res_theta: float, fov_phi: float, fov_theta: float, g
 
 
 def _plate(res_x: float, res_y: float) -> Shape:
-    """Return the square from -1 to 1 at z = -1 as cell centres, triangles between them, and frames along the axes."""
+    """Return the centres of a square's cells at z = -1, triangles between them, and frames along the axes."""
     nx, ny = _checked("res_x", res_x, 1, _MANY), _checked("res_y", res_y, 1, _MANY)
     x, y = ((2.0 * np.arange(count) + 1.0) / count - 1.0 for count in (nx, ny))
     vertex = np.stack([*np.meshgrid(x, y, indexing="ij"), np.full((nx, ny), -1.0)], axis=-1).reshape(-1, 3)

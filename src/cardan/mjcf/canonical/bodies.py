@@ -72,10 +72,10 @@ def put_bodies(scribe: Scribe) -> None:
 
 
 def _written(value: tuple[float, ...], unit: Callable[[Any], Any] = unit_quat) -> tuple[float, ...]:
-    """Return a vector near ``value`` that the reader normalises to exactly ``value``, a unit quaternion or axis.
+    """Return a vector near a unit quaternion or axis ``value``. The reader normalises this vector to exactly ``value``.
 
-    If none is found, return ``value``. Poses that are equal must remain equal to the last bit, since ties determine
-    the order in bounding volume trees.
+    If no such vector is found, return ``value``. Poses that are equal must remain equal to the last bit, since ties
+    determine the order in bounding volume trees.
     """
     for step in range(_STEPS):
         for scale in (1.0 + step * _EPSILON, 1.0 - 0.5 * step * _EPSILON):

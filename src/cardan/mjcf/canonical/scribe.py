@@ -148,7 +148,7 @@ class Scribe:
     def put_plugin(self, origin: Element | None, into: Element, instance: int) -> None:
         """Add the ``plugin`` child of an element.
 
-        The child gives the name of the plugin instance. If the instance has no name, it gives the source's settings.
+        The child gives the name of the plugin instance or, if the instance has no name, the settings in the source.
 
         Raises:
             MjcfError: the instance is unnamed, and the element of the source is not known.

@@ -118,7 +118,7 @@ def _orientations(macro: Element, edges: list[Vec3]) -> list[Quat]:
 
 
 def _toward(tangent: Vec3) -> Quat:
-    """Return the shortest rotation from the x axis to the tangent. If x <= 0, start with half a turn about z."""
+    """Return the shortest rotation from the x axis to the tangent. If its x <= 0, start with half a turn about z."""
     x, y, z = tangent
     return unit_quat((1.0 + x, 0.0, -z, y) if x > 0.0 else (y, z, 0.0, 1.0 - x))
 
@@ -211,7 +211,7 @@ def build_loop(composite: Composite) -> None:
 
 
 def _add_link(composite: Composite, parent: Element | None, number: int, side: float) -> Element:
-    """Add a link at the end of a chain. ``side`` is the direction in which the chain leads away from the root."""
+    """Add a link at the end of a chain that leads away from the root in the direction ``side`` (1 or -1)."""
     name, half = composite.name, 0.5 * composite.spacing
     angle = 2.0 * pi / composite.counts[0]
     pos: Vec3 = (side * half * (1.0 + cos(angle)), half * sin(angle), 0.0)

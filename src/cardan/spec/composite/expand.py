@@ -28,7 +28,7 @@ class Kind:
     build: Callable[[Composite], None]
     shapes: tuple[str, ...] = _ROUND  # types that its geoms may have, empty for all
     geom: Values = field(default_factory=dict)  # values of its geoms that differ from the defaults of the language
-    tendon_fix: Values = field(default_factory=lambda: STIFF)  # solver parameters of what holds its main tendons
+    tendon_fix: Values = field(default_factory=lambda: STIFF)  # solver parameters that keep its main tendons' lengths
     covers: bool = True  # whether a skin puts geoms and tendons into a group that is not shown
     spaced: bool = False  # whether the spacing must be at least the size of the geoms
     skinned: bool = True  # whether a finer skin needs at least 3 by 3 bodies

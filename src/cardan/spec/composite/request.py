@@ -62,7 +62,7 @@ class Composite:
     macro: Element
     counts: tuple[int, int, int]  # number of bodies in each dimension
     spacing: float  # distance between neighbours, m
-    offset: Vec3  # of the object from the frame around, m
+    offset: Vec3  # offset of the object from the surrounding frame, m
     points: list[Vec3] | None  # positions of the user's vertices, m; None if the counts determine them
     joints: Mapping[str, list[Part]]  # joints by kind, each in the user's order
     tendons: Mapping[str, Part]  # tendons by kind
@@ -98,7 +98,7 @@ class Composite:
         return self.tendons.get("main") or Part(self.macro, {}, {})
 
     def smooth(self, base: Values) -> Values:
-        """Return ``solref`` and ``solimp`` of the constraints between neighbours; missing values come from ``base``."""
+        """Return ``solref`` and ``solimp`` of the constraints between neighbours. ``base`` has the defaults."""
         return _solver(self.macro, "smooth", base)
 
     @cached_property
@@ -141,7 +141,7 @@ class Composite:
         return Element(BODY.children["geom"], body.tree, body).default_class
 
     def add(self, body: Element, tag: str, part: Part, **given: Any) -> None:
-        """Add a joint, a geom or a site to a body of the composite; ``given`` values replace those of the part."""
+        """Add a joint, geom or site with the values of ``part`` to a body. ``given`` values replace the part's."""
         element = body.append(tag, {**part.values, **given}, part.origin)
         if element.row.entry in self._set_entries:
             _cover_class(element, self._class_inside)

@@ -90,7 +90,7 @@ def _flat(code: str, rows: Iterable[Iterable[Any]] | np.ndarray) -> array[Any]:
 def skin_grid(composite: Composite, skin: Part, names: list[list[str]]) -> None:
     """Add the skin ``skin`` over a grid of bodies. ``names`` are the names of the bodies, row by row.
 
-    A skin that is finer than the grid has bind positions on a flat grid. Otherwise they are 0.
+    A skin that is finer than the grid has bind positions on a flat grid. Otherwise, all bind positions are 0.
     """
     spacing = composite.spacing if is_finer(skin) else 0.0
     bones = [[Bone(name, (spacing * i, spacing * j, 0.0)) for j, name in enumerate(row)] for i, row in enumerate(names)]

@@ -93,7 +93,7 @@ class Specification:
 
     @property
     def compat(self) -> str:
-        """Version of MuJoCo whose behaviour compiled models have: ``"3.1"`` or ``"4.0"``. It can be assigned."""
+        """Version of MuJoCo whose behaviour compiled models have: ``"3.1"`` or ``"4.0"``. Can be set."""
         return self.tree.compat
 
     @compat.setter

@@ -109,7 +109,7 @@ class Attribute:
 
     @property
     def partial(self) -> bool:
-        """Whether the attribute may be given fewer values than its default has. They replace the first ones."""
+        """Whether fewer values than the default has may be given. They replace the first values of the default."""
         return self.high is not None and self.low < self.high and isinstance(self.default, tuple)
 
 
@@ -129,16 +129,16 @@ class ElementRow:
     multiplicity: str = "*"
     kind: str | None = None  # object kind that the element defines (names of one kind are distinct)
     entry: str | None = None  # tag of the entry in <default> from which undefined attributes are taken
-    merged: bool = False  # whether a repeated element adds to the first one instead of being a second one
+    merged: bool = False  # whether attributes and children of a repeated element are added to the first one
     later: str | None = None  # name of the missing feature, if the element cannot be used yet
-    since: str | None = None  # version of MuJoCo that brought the element, if that was later than 3.1
-    until: str | None = None  # last version that had it, if 4.0 does not have it
+    since: str | None = None  # version of MuJoCo that introduced the element, if later than 3.1
+    until: str | None = None  # last version of MuJoCo with the element, if earlier than 4.0
     is_entry: bool = False  # whether this is an entry of <default>, not an object
     defaults: dict[str, Any] = field(init=False)  # value of every attribute if nothing sets it (None: undefined)
-    changed: dict[str, Any] = field(init=False)  # those of them that are different in 4.0
-    aliases: dict[str, str] = field(init=False)  # name in the tree of each attribute that was renamed
-    second_names: dict[str, Attribute] = field(init=False)  # rows of these second names, by the name in the tree
-    partial: frozenset[str] = field(init=False)  # names of the vectors that may be given in part
+    changed: dict[str, Any] = field(init=False)  # defaults in 4.0 that differ from 3.1
+    aliases: dict[str, str] = field(init=False)  # name in the tree of each attribute with a second name
+    second_names: dict[str, Attribute] = field(init=False)  # rows of the second names, by name in the tree
+    partial: frozenset[str] = field(init=False)  # names of the vectors that may be given without their last values
     required: tuple[str, ...] = field(init=False)  # names of the attributes that must be given
     references: tuple[Attribute, ...] = field(init=False)  # rows of the attributes that name other objects
     lists: tuple[Attribute, ...] = field(init=False)  # rows of attributes with several names, separated by white space
