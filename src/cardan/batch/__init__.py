@@ -12,7 +12,7 @@ _HOMES = {"Batch": "batch", "DATA_FIELDS": "fields", "MODEL_FIELDS": "models", "
 
 
 def __getattr__(name: str) -> Any:
-    """Import a public name at its first use."""
+    """Import a public name when it is first used, and return its value."""
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module

@@ -1,4 +1,4 @@
-"""Checks of arguments: worlds and numbers of batches, arrays of rollouts."""
+"""Validation of arguments of batches (selected worlds, numbers) and of rollouts (arrays)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cardan.enums import mjtState
 from cardan.step.state import NSTATE
 
 DIMENSIONS = {"initial_state": 2, "control": 3, "initial_warmstart": 2, "state": 3, "sensordata": 3}
-"""Number of dimensions of each array of a rollout: (rollout, step, number), or without step if 2."""
+"""Number of dimensions of each array of a rollout: 3 for (rollout, step, element), 2 for (rollout, element)."""
 
 OUTPUTS = ("state", "sensordata")
 
@@ -79,7 +79,7 @@ def unchecked_rows(
 
 
 def results(rows: np.ndarray, given: Any) -> np.ndarray:
-    """Return the results of a rollout, in the user's array `given` if its size fits."""
+    """Return the results of a rollout. If the user's array `given` has their size, they are written to it."""
     if isinstance(given, np.ndarray) and given.size == rows.size:
         if not np.shares_memory(given, rows):
             given[...] = rows.reshape(given.shape)
@@ -101,7 +101,7 @@ def _as_array(name: str, value: Any) -> np.ndarray | None:
 
 
 def _infer(axis: int, value: int | None, arrays: Mapping[str, np.ndarray | None]) -> int:
-    """Return the size of a dimension: `value`, or the first size other than 1 in the arrays."""
+    """Return the size of dimension `axis`: `value`, or (for None or 1) the first size other than 1 in the arrays."""
     size = value or 1
     for name, array in arrays.items():
         if array is None or array.shape[axis] in (1, size):

@@ -132,8 +132,8 @@ class Batch(BatchFields):
         Args:
             ids: worlds (see `Batch`). A single number is taken as `nstep`: ``batch.step(4)``.
             nstep: number of steps.
-            stage: `mjtStage` up to which results are computed for the new state. By default, as in `mj_step`, nothing
-                is computed for it.
+            stage: `mjtStage` up to which results are computed for the new state. By default, nothing is computed for
+                the new state, as in `mj_step`.
             mask: worlds.
 
         Raises:
@@ -241,7 +241,7 @@ class Batch(BatchFields):
 
         Raises:
             NotImplementedError: the batch is on a GPU or in single precision, or worlds have different models.
-            ValueError: `nstep`, `every`, `contacts` or `reach` is out of its range, or `controls` has another shape.
+            ValueError: `nstep`, `every`, `contacts` or `reach` is out of its range, or `controls` has a wrong shape.
         """
         from cardan.batch.tape import record
 
@@ -366,7 +366,7 @@ class Batch(BatchFields):
         return worlds.data(i)
 
     def get_data(self, sim: int, data: MjData | None = None) -> MjData:
-        """Return a copy of a world's data, with the state from its row of `state`. If given, `data` is the target.
+        """Return a copy of a world's data, with the state from the world's row of `state`. If given, `data` is filled.
 
         Raises:
             TypeError: `data` is not an MjData.

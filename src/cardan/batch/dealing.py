@@ -39,7 +39,7 @@ class Dealing:
         workers: the workers; a lost worker is replaced in this list.
         done: called with each block and its result, in the order of arrival.
         ahead: largest number of blocks that a worker has at a time.
-        tries: number of workers lost on one block at which the call fails.
+        tries: number of lost workers on one block after which the call fails.
     """
 
     def __init__(
@@ -86,7 +86,7 @@ class Dealing:
             load[place] += 1
 
     def _replace(self, place: int, worker: Any, block: Block, error: WorkerLost) -> None:
-        """Replace a lost worker, if that was not done for another of its blocks; count the loss for `block`."""
+        """Count a loss for `block`, and replace the lost worker unless another of its blocks has already done so."""
         self._lost[block] = self._lost.get(block, 0) + 1
         if self._lost[block] >= self.tries:
             raise ClusterError(f"{block}: {self.tries} workers were lost on them, the last one so: {error}") from error

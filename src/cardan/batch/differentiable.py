@@ -114,8 +114,8 @@ class Worker:
     def pull(self, by_state: np.ndarray, by_sensors: np.ndarray, nstep: int) -> tuple[np.ndarray, ...]:
         """Compute the gradients of a loss with respect to the state, controls and parameters that `start` set.
 
-        `by_state` (nq + nv + na) is the loss's gradient with respect to the state after `nstep` steps, `by_sensors`
-        (nsensordata) that with respect to the sensor data of the last step.
+        `by_state` (nq + nv + na) is the loss's gradient with respect to the state after `nstep` steps, and `by_sensors`
+        (nsensordata) the loss's gradient with respect to the sensor data of the last step.
         """
         m, d, nv = self.m, self.d, self.m.nv
         lengths, first = self.lengths, d.qpos.copy()
@@ -249,7 +249,7 @@ class DifferentiableStep(Locked):
 
         Raises:
             NotImplementedError: the model has a feature without derivatives.
-            ValueError: an array has another shape.
+            ValueError: an array has a wrong shape.
         """
         self._check(state, ctrl, values)
         found = [np.zeros(array.shape) for array in (state, ctrl, *values)]

@@ -145,7 +145,7 @@ class _Port:
 
 
 class Cluster:
-    """Workers over a Ray cluster that simulate worlds of one model.
+    """Workers on a Ray cluster that simulate worlds of one model.
 
     If the program is not connected to a cluster yet, it connects to the cluster at ``RAY_ADDRESS`` or on this machine.
     If there is none, a local cluster is started. Use this class in a ``with`` statement, or call `close`.

@@ -87,8 +87,8 @@ def step(
         nstep: number of steps; all have the same controls.
 
     Returns:
-        The state after the last step, (..., nq + nv + na), and its sensor data, (..., nsensordata), with the type and
-        device of `state`.
+        The state after the last step, (..., nq + nv + na), and the sensor data of the last step, (..., nsensordata),
+        with the type and device of `state`.
 
     Raises:
         FatalError: a world became unstable.

@@ -100,7 +100,7 @@ _VERTEX_LINE = re.compile(rb"^\s*vertex\s+(\S+)\s+(\S+)\s+(\S+)\s*$", re.MULTILI
 def read_stl(content: bytes, is_4_0: bool = False) -> RawMesh:
     """Read an STL file, binary or text, and merge equal corners of triangles into one vertex.
 
-    With ``is_4_0``, all equal corners are merged, as in MuJoCo 4.0; else, most of them (see `merge_vertices`).
+    With ``is_4_0``, all equal corners are merged, as in MuJoCo 4.0; else corners are merged by `merge_vertices`.
     """
     count = int.from_bytes(content[_STL_HEADER : _STL_HEADER + 4], "little")
     wanted = _STL_HEADER + 4 + _STL_FACE.itemsize * count

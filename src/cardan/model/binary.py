@@ -12,7 +12,7 @@ start bytes   content
 24    32      SHA-256 of the preamble so far, the header and the payload
 56            header: ``{"made_by": ..., "sizes": {name: number}, "fields": [[name, type, shape], ...],
               "plugins": [name of the plugin of each instance]}``
-              payload: the fields in the order of the header, scalars as arrays of one, without gaps
+              payload: the fields in the order of the header, without gaps; scalars have one element
 ===== ======= =======================================================================================
 
 The checksum detects damage, but does not protect against forged files. Load files only from sources that you

@@ -138,7 +138,7 @@ def set_plugins(m: MjModel, names: Iterable[str]) -> None:
 
 
 def plugin_data(d: MjData) -> list[Any]:
-    """Return the data object that its plugin made for each plugin instance."""
+    """Return the data objects of all plugin instances, which were made by their plugins."""
     return d._plugin_data
 
 

@@ -257,8 +257,8 @@ class MjData(Native, DataNames):
     def grow(self, capacity: str, need: int) -> None:
         """Enlarge a capacity of the arena to 5/4 of `need`, and to at least 3/2 of its current size.
 
-        If the user limits the memory (``<size memory>``), contacts or rows alone don't grow beyond the limit, except
-        to `need`.
+        If the user limits the memory (``<size memory>``), a capacity of contacts or rows is only enlarged up to this
+        limit, or to `need` if that is larger.
 
         Raises:
             ArenaHeld: a stage that has called a Python function uses the arena (`_arena_held`).

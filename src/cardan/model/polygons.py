@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 FLAT = 4e-7
 """Largest value of 1 - cos(angle between the normals) at which two triangles count as coplanar."""
 LEAST_AREA = 1e-6
-"""Twice the area, relative to the square of the hull's size, of the largest triangles that start polygons last."""
+"""Limit of small triangles, which start polygons last: twice the area, relative to the square of the hull's size."""
 FREE = -1
 
 POLYGONS = Struct(

@@ -131,7 +131,7 @@ def _column(field: Field) -> property:
 
 
 class RecordList:
-    """List of records, stored as one array for each member. For the life of a list, equal indices give one object.
+    """List of records, stored as one array for each member. Each index always returns the same record object.
 
     There is no ``__iter__``: a loop requests one element after the other until IndexError, so that the number of
     elements may change during the loop.

@@ -101,7 +101,7 @@ def find_topology(m: Model, t: Any, _unused: int, _neither: int) -> int:
 
 @kernel
 def _number_bodies(m: Model, t: Any) -> bool:
-    """Find each body's last dof in its chain, first dof and subtree size; return whether dofs are consecutive."""
+    """Find each body's first dof, the last dof of its chain, and subtree size; return whether dofs are consecutive."""
     t.body_firstdof[0] = 0
     for body in range(m.nbody):
         number, first = m.body_dofnum[body], t.body_firstdof[body]

@@ -252,7 +252,7 @@ class GpuBackEnd(BackEnd):
                 self.keep_error(i, RuntimeError(f"{stage} {what}"))
 
     def _take_warnings(self, worlds: np.ndarray) -> None:
-        """Keep the new warnings of worlds, to be reported after the call."""
+        """Store the new warnings of worlds, which are reported at the end of the call."""
         names = ("warning.number", "warning.lastinfo", "work.warned", "time")
         number, lastinfo, warned, time = (self.memories.view(name)[worlds].numpy() for name in names)
         self._warned = True

@@ -24,7 +24,7 @@ STATISTICS = {"nstatistic": int(mjNSOLVER)}
 BLOCKS = (128, 64, 32)
 """Possible numbers of threads in a block: whole warps of 32 threads. Each thread simulates one world."""
 BUSY = 2
-"""Smallest number of blocks for each multiprocessor with which blocks of more than the least size are used."""
+"""Least number of blocks per multiprocessor. A larger block size is used only if it leaves at least as many blocks."""
 
 
 def block_size(count: int, multiprocessors: int) -> int:
@@ -103,7 +103,7 @@ class GpuMemories:
         self._table.write(self._slots)
 
     def _place(self, capacity: str | None) -> None:
-        """Allocate the fields whose size is a capacity (None: fixed sizes), filled with 0."""
+        """Allocate all fields whose size is `capacity` (None: all fields of fixed size), filled with 0."""
         layout = lane_layout(self.struct, frozenset(CAPACITIES), capacity, self.sizes, self.worlds)
         memory = self.gpu.allocate(layout.nbytes)
         self._places[capacity] = layout, memory
@@ -112,7 +112,7 @@ class GpuMemories:
         self._slots[slots] = rows
 
     def view(self, name: str) -> DeviceArray:
-        """Return a live array (nworld, ...) over a field. If the field is in the arena, it is live until that grows."""
+        """Return a live array (nworld, ...) over a field. In the arena, it is live only until the arena grows."""
         if name in self._private:
             return self._private[name].view()
         layout, memory = self._places[self._homes[name]]

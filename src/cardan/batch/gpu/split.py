@@ -83,7 +83,7 @@ class SplitBackEnd:
     def _each(self, name: str, worlds: np.ndarray, call: Callable[[GpuBackEnd, np.ndarray, slice], Any]) -> list[Any]:
         """Call ``call(part, own, at)`` for all parts at once; return the results by part.
 
-        The worlds of the call on that GPU are ``worlds[at]``; `own` are their ids within the part.
+        ``worlds[at]`` are the worlds of the call on the part's GPU, and `own` are the ids of these worlds in the part.
 
         Raises:
             SimulationError: some worlds failed.
