@@ -210,7 +210,7 @@ DIRECTIONAL_SHIFT, A_BYTE = 8, 255
 
 @kernel
 def wide(f: Frame, light: int, word: int) -> float:
-    """Return word `word` of a light in double precision; in compiled code, ``float`` alone does not convert to it."""
+    """Return word `word` of a light in double precision; ``float`` alone keeps single precision in compiled code."""
     return 1.0 * float(f.scene_light_f[light, word])
 
 

@@ -192,7 +192,7 @@ def batch_of(a: Assets, f: Frame, view: int, tri: int, count: int) -> Batch:
 
 @kernel
 def shown_share(f: Frame, samples: int, key: int, x: int, tri: int) -> float:
-    """Return the fraction of pixel `x` that shows a triangle, or `NOTHING`; the row begins at `samples` and `key`."""
+    """Return the fraction of pixel `x` that shows `tri` or `NOTHING`; `samples` and `key` are the row's addresses."""
     number = f.run_key[key + x]
     if number != MIXED:
         return ONE if number == tri else ZERO
@@ -310,7 +310,7 @@ def store_row(f: Frame, worker: int, left: int, y: int, columns: int) -> None:
 
 @kernel
 def shade_whole(a: Assets, f: Frame, view: int, tri: int, worker: int, left: int, bottom: int) -> None:
-    """Compute the colours of a tile that is empty or filled by one triangle; in the camera's view, store them."""
+    """Compute the colours of a tile that is empty or filled by one triangle; put the camera's into the picture."""
     columns, run = min(TILE_WIDTH, f.view_width[view] - left), worker * TILE_WIDTH
     for row in range(min(TILE_HEIGHT, f.view_height[view] - bottom)):
         first = row * TILE_WIDTH

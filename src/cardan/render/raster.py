@@ -22,7 +22,7 @@ NONE, SOME, ALL = 0, 1, 2
 
 
 def lane_places(nsample: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return x and y of a block's samples, pixels; four samples: x = 3, 7, 1, 5 eighths, y = 1, 3, 5, 7 eighths."""
+    """Return x and y of a block's samples, pixels. Four samples have x = 3, 7, 1, 5 eighths, y = 1, 3, 5, 7 eighths."""
     lane = np.arange(LANES)
     if nsample == 1:
         return lane + 0.5, np.full(LANES, 0.5)

@@ -159,7 +159,7 @@ def cast_triangle(f: Frame, tri: int, base: int, low: int, high: int) -> None:
 
 @picture_stage
 def draw_map_or_fill(a: Assets, f: Frame, part: int, bands: int) -> int:
-    """Draw band `part` of the shadow maps; from number `bands` on, list a share's triangles in each tile of a view.
+    """If `part` < `bands`, draw a band of a shadow map; else list a share's triangles in each tile of a view.
 
     Return 0. All tasks are independent, so that one stage runs both kinds; bands come first, because they take longer.
     """

@@ -55,7 +55,7 @@ def bin_begin(f: Frame, view: int, tile: int) -> int:
 
 @kernel
 def count_instance(f: Frame, view: int, share: int, inst: int) -> None:
-    """Add an instance's triangles to the numbers of triangles of a `share` in each tile of a view."""
+    """Count an instance's triangles in each tile of a view, as a part of share `share` of the instances."""
     columns, first, step = tile_columns(f, view), f.view_binadr[view] + 2 + share, f.nshare
     tri = f.view_triadr[view] + f.inst_triadr[inst]
     for k in range(tri, tri + f.inst_trinum[f.view_instadr[view] + inst]):

@@ -106,7 +106,7 @@ def label_body(d: Data, g: int, body: int) -> None:
 
 @stage
 def add_body_labels(m: Model, d: Data) -> int:
-    """Add labels of all bodies or of the selected body. If inertias are shown, they have the labels: add none."""
+    """Add labels of all bodies or of the selected body. If inertias are shown, add none: inertias have labels."""
     label = d.work.scn_state[LABEL]
     if shows(d, VIS_INERTIA):
         return OK

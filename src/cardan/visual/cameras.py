@@ -107,7 +107,7 @@ def _put_frustum(m: Model, d: Data, frustum: Vec4) -> None:
 
 @kernel
 def _put_planes(m: Model, d: Data, frustum: Vec4, scale: float) -> None:
-    """Set clipping planes and windows of both cameras; `frustum` is (center, half width, bottom, top), unscaled."""
+    """Set clipping planes and windows of both cameras: `frustum` (center, half width, bottom, top) times `scale`."""
     near = m.vis.map.znear * m.stat.extent
     far = m.vis.map.zfar * m.stat.extent
     cameras = d.work.scn_camera
@@ -186,7 +186,7 @@ def _triangle(d: Data, cam: int, a: Vec3, b: Vec3, c: Vec3, rgba: Vec4) -> None:
 
 @kernel
 def _corner(pos: Vec3, mat: Mat3, frustum: Vec4, depth: float, k: int) -> Vec3:
-    """Return corner `k` of a frustum at a depth, world frame; 0 is at the lower left, the others counter-clockwise."""
+    """Return corner `k` of a frustum at a depth, world frame; corners are counter-clockwise from the lower left."""
     center, width, bottom, top = frustum
     x = center + (width if k == 1 or k == 2 else -width)
     y = top if k >= 2 else bottom
