@@ -1,7 +1,7 @@
 """The version of MuJoCo whose behaviour a model has.
 
-Some models have different meanings in different versions. A model is compiled for one of `VERSIONS`: ``"3.1"``, the
-version that this project specifies and the default, or ``"4.0"``. `docs/compat.md` lists every difference.
+Some models have different meanings in different versions. A model is compiled for one of `VERSIONS`: ``"3.1"`` (the
+default, and the specification of this project) or ``"4.0"``. `docs/compat.md` lists every difference.
 
 A loader's argument ``compat`` sets the version of one model. `set_compat`, or the environment variable
 ``CARDAN_COMPAT``, sets the default of the process.

@@ -45,7 +45,7 @@ Jacobian = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
 DERIVATIVE_ERROR = 1e-4
-"""Largest accepted error of a user's derivative, relative to the largest finite difference, or to 1 if larger."""
+"""Largest accepted error of a user's derivative, relative to the larger of 1 and the largest finite difference."""
 
 SUFFICIENT = 0.01
 """Smallest reduction by which a step is accepted, relative to the linear model's reduction (Armijo's condition)."""
@@ -257,12 +257,12 @@ class _Run:
         return r
 
     def grow(self) -> None:
-        """Multiply the regulariser by the factor; the next `shrink` divides by a single factor again."""
+        """Multiply mu by the factor; the next `shrink` then divides mu by the factor to the power of 1."""
         self.mu = max(self.mu_range[0], self.mu * self.factor)
         self.shrinkage = 1
 
     def shrink(self) -> None:
-        """Divide the regulariser by the factor to a power that doubles each time; below the minimum, set it to 0."""
+        """Divide mu by the factor to a power that doubles each time. If mu falls below its minimum, set mu to 0."""
         self.mu *= (1.0 / self.factor) ** self.shrinkage
         self.mu = self.mu if self.mu >= self.mu_range[0] else 0.0
         self.shrinkage = 2 * self.shrinkage if self.mu else 1

@@ -60,7 +60,7 @@ class _Living(Generic[Thing]):
 
 
 class Locked:
-    """Owner of a lock, the attribute `lock`.
+    """Base class of objects that have a lock, the attribute `lock`.
 
     The child of a fork gets a new lock, because the thread that held the old one does not exist there.
     """

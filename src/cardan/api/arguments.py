@@ -38,7 +38,7 @@ def check_model(name: str, m: Any) -> None:
 def integer(name: str, argument: str, value: Any, end: int = INTEGER_END) -> int:
     """Return `value` as an int. Raise TypeError if it is not an integer, or out of the range of its C type.
 
-    The type is int by default, or an unsigned type if `end` is 2**32 or 2**64. Unsigned arguments may be negative, too.
+    The type is int by default. If `end` is 2**32 or 2**64, it is unsigned, but negative numbers are accepted, too.
     """
     try:
         number = index(value)
@@ -144,7 +144,7 @@ def target_of(name: str, array: Any, size: int, what: str = "", dtype: type = np
         name: name of the argument, for errors.
         array: the result vector.
         size: number of elements.
-        what: description of the size, for errors; "": the number.
+        what: description of the size, for errors; "" for the number itself.
         dtype: type of the elements.
 
     Returns:
@@ -189,7 +189,7 @@ def vector_of(name: str, value: Any, size: int, what: str = "", dtype: type = np
         name: name of the argument, for errors.
         value: the input: a sequence of numbers.
         size: the length.
-        what: description of the length for errors; "": the number.
+        what: description of the length, for errors; "" for the number itself.
         dtype: type of the elements.
 
     Returns:

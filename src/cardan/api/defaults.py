@@ -109,7 +109,7 @@ def mj_defaultLROpt(opt: MjLROpt) -> None:
 
 
 def mj_setLengthRange(m: MjModel, d: MjData, index: int, opt: MjLROpt) -> None:
-    """Compute `m.actuator_lengthrange` of one actuator, if the options include actuators of its kind.
+    """Compute and set `m.actuator_lengthrange` of one actuator, if the options include actuators of its kind.
 
     Args:
         m: the model.

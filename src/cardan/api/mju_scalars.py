@@ -30,7 +30,7 @@ def mju_clip(x: float, min: float, max: float) -> float:
 
 
 def mju_sign(x: float) -> float:
-    """Return 1, 0 or -1."""
+    """Return the sign of `x`: 1, 0 or -1."""
     return float((x > 0) - (x < 0))
 
 
@@ -54,7 +54,7 @@ def mju_sigmoid(x: float) -> float:
 
 
 def mju_Halton(index: int, base: int) -> float:
-    """Return element `index` of the Halton sequence (1960): the digits of `index` in `base`, mirrored at the point."""
+    """Return element `index` of Halton's sequence (1960): `index` in `base`, its digits mirrored at the radix point."""
     require(index >= 0 and base > 1, "index should not be negative, and base at least 2")
     value, scale = 0.0, 1.0 / base
     while index > 0:

@@ -69,7 +69,7 @@ def native_by(
         failure: the result by which the kernel reports a wrong argument, and the message of the FatalError that is then
             raised; the message may contain names of arguments in braces.
         refuses: False if the kernel does not return a status. If it returns one (nonzero for a wrong argument): a
-            message as in `failure`, which may also contain ``{status}``; or True if `check` always raises first.
+            message as in `failure`, which may also contain ``{status}``; or True if `check` reports all such arguments.
         releases: whether the GIL is released during the call.
         arguments: descriptions of all parameters except ``m`` and ``d``.
     """

@@ -1,6 +1,6 @@
 """Products with the inertia matrix M and the constraint Jacobian J (spec: programming, API reference, "Support").
 
-Most functions only declare their arguments; the kernel above computes the results (see `native_call`).
+Most functions only declare their arguments; the kernel above them computes the results (see `native_call`).
 """
 
 from __future__ import annotations

@@ -219,7 +219,7 @@ def mju_rayFlex(
         flg_vert: whether the ray can hit vertices, which are spheres of the flex's radius.
         flg_edge: whether the ray can hit edges, which are capsules of the flex's radius.
         flg_face: whether the ray can hit faces of elements.
-        flg_skin: whether the ray can hit vertices, edges and outer faces; ignored for a flex of segments.
+        flg_skin: whether the ray can hit vertices, edges and faces of the outer layer; ignored for a flex of segments.
         flexid: id of the flex.
         pnt: start of the ray (3,), world frame, m.
         vec: direction of the ray (3,).

@@ -2,8 +2,8 @@
 
 Spec: programming, API reference, "Support". The functions read results of the pipeline in `d` and write into arrays of
 the caller (see `arguments`). If an id does not exist, they raise IndexError, unless a docstring says otherwise. Most
-functions only declare their arguments; the kernel above computes the results (see `native_call`). Kernels get a vector
-of fixed size as a table with one row, and an omitted optional array as a table without rows.
+functions only declare their arguments; the kernel above them computes the results (see `native_call`). Kernels get a
+vector of fixed size as a table with one row, and an omitted optional array as a table without rows.
 """
 
 from __future__ import annotations

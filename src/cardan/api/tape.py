@@ -97,7 +97,7 @@ class Tape:
         return split_jacobians(self.m, self._recorded.jacobians(sensors)[0], sensors)
 
     def sensitivities(self, by: str | By) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-        """Differentiate all states and sensor data with respect to a few constant inputs, in one forward sweep.
+        """Differentiate all states and sensor data with respect to inputs that are equal in all steps, in one sweep.
 
         Use this for parameters of the model ("body_mass[2]", "geom_friction[1, 0]"), and `gradient` for controls.
         Eight numbers cost about as much as one.

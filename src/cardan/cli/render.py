@@ -32,7 +32,7 @@ def camera_of(m: cardan.MjModel, text: str | None) -> int | str:
 
 
 class Photographer:
-    """Renderer of one kind of picture (``color``, ``depth`` or ``segmentation``), with a large enough buffer."""
+    """Renderer of one kind of picture (``color``, ``depth``, ``segmentation``); enlarges the buffer if needed."""
 
     def __init__(self, m: cardan.MjModel, size: tuple[int, int], camera: str | None, kind: str) -> None:
         buffer = m.vis.global_

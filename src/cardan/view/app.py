@@ -137,7 +137,7 @@ class Controls:
 
 MOST_WORLDS = 64
 PATIENCE = 10.0
-"""Time for which to wait until a thread ends, s; the thread may be compiling."""
+"""Longest wait for a thread to end, s; the thread may be compiling."""
 
 
 class Viewer:

@@ -44,7 +44,7 @@ def is_moving(path: Path) -> bool:
 
 
 class Recorder:
-    """Pictures for the file at `path`, with `rate` periods per second; `save` writes the file."""
+    """Sequence of pictures, `rate` per second, for the file at `path`; `save` writes the file."""
 
     def __init__(self, path: Path, rate: float) -> None:
         self.path, self.rate = path, Fraction(rate).limit_denominator(1000)

@@ -67,7 +67,7 @@ class RenderingPanel(Panel):
             setattr(self.session.option, member, int(value))
 
     def set_camera(self, name: str) -> None:
-        """Choose the free camera, a camera that tracks the selected (or first movable) body, or one of the model."""
+        """Choose the free camera, the tracking camera (of the selected or first movable body), or a model's camera."""
         number = self.cameras.index(name) - 2
         with self.session.lock:
             m, camera = self.session.model, self.session.camera
