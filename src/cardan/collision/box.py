@@ -6,8 +6,8 @@ the corners of each face inside the other. The face on this axis belongs to the 
 *incident* box.
 
 Sources: S. Gottschalk, M. Lin, D. Manocha, OBBTree, SIGGRAPH 1996 (the 15 axes); C. Ericson, Real-Time Collision
-Detection (2005), sections 4.4.1 and 5.5.7. Details that these do not specify follow the reference: which part of a face
-is used, the distances of face contacts, and which points are left out. See docs/differences.md.
+Detection (2005), sections 4.4.1 and 5.5.7. Details that the sources leave open follow the reference: which part of a
+face is used, the distances of face contacts, and which points are left out. See docs/differences.md.
 """
 
 from __future__ import annotations
@@ -135,7 +135,7 @@ def sign(x: float) -> float:
 
 @kernel
 def towards(x: float) -> float:
-    """Return 1 if the number is positive, else -1: along an axis, the side of the incident face that comes first."""
+    """Return 1 if the number is positive, else -1. The result selects the first side of the incident face."""
     return 1.0 if x > 0.0 else -1.0
 
 

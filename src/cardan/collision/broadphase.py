@@ -44,8 +44,8 @@ MOVES = 8
 def bits_match(contype1: Any, conaffinity1: Any, contype2: Any, conaffinity2: Any) -> Any:
     """Whether two geoms, bodies or flexes may collide: the contype of one matches the conaffinity of the other.
 
-    `contype1` and `conaffinity1` are bit masks of the first, `contype2` and `conaffinity2` of the second; integers, or
-    arrays of integers, which are compared element by element.
+    `contype1` and `conaffinity1` are bit masks of the first object, `contype2` and `conaffinity2` of the second. They
+    are integers, or arrays of integers that are compared element by element.
     """
     return ((contype1 & conaffinity2) | (contype2 & conaffinity1)) != 0
 
@@ -172,9 +172,10 @@ def sort_bodies(m: Model, d: Data, first: bool) -> None:
 
 @kernel
 def bodies_may_collide(m: Model, body1: int, body2: int) -> bool:
-    """Apply the filters between bodies: contype and conaffinity, same weld body, parent (not the world) and child.
+    """Whether two bodies pass all filters between bodies.
 
-    Two bodies without degrees of freedom do not collide.
+    Their contype and conaffinity must match, they must not be welded together, and at least one must have degrees of
+    freedom. Unless the flag filterparent is disabled, they must not be parent (except the world) and child.
     """
     contype, conaffinity = m.body_contype, m.body_conaffinity
     if not bits_match(contype[body1], conaffinity[body1], contype[body2], conaffinity[body2]):

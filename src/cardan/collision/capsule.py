@@ -164,7 +164,7 @@ def capsules_contact(
     this s and clamp it; compute s for this t and clamp it (Ericson, section 5.1.9).
 
     The first capsule has the middle `center1` in the world frame (m), the vector `u` from there to the end of its
-    segment, and `radius1`. Ids of geoms are -1 for elements of flexes. Returns the number of contacts.
+    segment, and `radius1`; the second likewise. Elements of flexes have geom id -1. Return the number of contacts.
     """
     between = sub3(center2, center1)
 
@@ -232,7 +232,7 @@ def sphere_in_box(m: Model, d: Data, k: int, center: Vec3, radius: float, local:
 def sphere_box_contact(m: Model, d: Data, k: int, center: Vec3, radius: float, box: int) -> int:
     """Find the contact of a box and a sphere that need not be centred at its geom.
 
-    The centre is in the world frame (m). Returns the new number of contacts of the pair: `k` or k + 1.
+    The centre is in the world frame (m). Return the new number of contacts of the pair: `k` or k + 1.
     """
     size, local = get3(m.geom_size, box), to_geom(d, box, center)
     nearest = (
@@ -261,7 +261,7 @@ def sphere_box(m: Model, d: Data, geom1: int, geom2: int) -> int:
 
 @kernel
 def sphere_cap(m: Model, d: Data, geom1: int, geom2: int, height: float) -> int:
-    """Find the contact of a sphere in front of a flat end of a cylinder; `height` is its centre's axial coordinate."""
+    """Find the contact of a sphere, whose centre has the axial coordinate `height`, and a flat end of a cylinder."""
     side = 1.0 if height >= 0.0 else -1.0
     normal = scale3(axis_z(d.geom_xmat, geom2), -side)
     center = get3(d.geom_xpos, geom1)

@@ -116,7 +116,7 @@ def nearest_place(center: Vec3, half: Vec3, size: Vec3) -> tuple[float, float, V
 
 @kernel
 def way_to_side(x: float, step: float, size: float) -> float:
-    """Number of steps `step` until the coordinate `x` leaves [-size, size]."""
+    """Number of steps of length `step` until the coordinate `x` leaves [-size, size]; infinite if `step` is 0."""
     if step > 0.0:
         return (size - x) / step
     return (-size - x) / step if step < 0.0 else inf
@@ -124,7 +124,7 @@ def way_to_side(x: float, step: float, size: float) -> float:
 
 @kernel
 def way_across(step: float, size: float) -> float:
-    """Number of steps `step` that cross the whole box along an axis."""
+    """Number of steps of length `step` that cross the whole box along an axis; infinite if `step` is 0."""
     return inf if step == 0.0 else 2.0 * size / abs(step)
 
 
@@ -154,8 +154,8 @@ def way_beside_edge(center: Vec3, half: Vec3, size: Vec3, t: float, side: Vec3) 
     The segment passes over the less steep of the edge's two faces, at most across the box.
 
     Returns:
-        Whether there is a second contact, and the change of the parameter to it. There is none if the segment leads
-        away from the box over both faces.
+        Whether there is a second contact, and the change of the parameter from the first to the second. There is none
+        if the segment leads away from the box, or towards the box, over both faces.
     """
     axis = 0 if side[0] == 0.0 else (1 if side[1] == 0.0 else 2)
     axis1, axis2 = (axis + 1) % 3, (axis + 2) % 3
@@ -181,7 +181,8 @@ def way_from_corner(half: Vec3, size: Vec3, t: float, side: Vec3) -> tuple[bool,
     that the other two axes span.
 
     Returns:
-        Whether there is a second contact, and the change of the parameter to it. There is none if all axes agree.
+        Whether there is a second contact, and the change of the parameter from the first to the second. There is none
+        if all axes agree.
     """
     out0, out1, out2 = outward(half, side, 0), outward(half, side, 1), outward(half, side, 2)
     if out0 == out1 and out1 == out2:
@@ -199,7 +200,7 @@ def way_from_corner(half: Vec3, size: Vec3, t: float, side: Vec3) -> tuple[bool,
 
 @kernel
 def capsule_box_contacts(m: Model, d: Data, middle: Vec3, axis: Vec3, radius: float, box: int) -> int:
-    """Find up to two contacts of a box and a capsule that need not be at its geom; the nearest contact comes first.
+    """Find up to two contacts of a box and any capsule, of a geom or not; the nearest contact comes first.
 
     `middle` is the middle of the capsule's segment in the world frame (m), `axis` the vector from there to its end.
     """

@@ -3,9 +3,9 @@
 One collision function serves all pairs of types without an analytic collision function. The types differ only in their
 support functions (`cardan.collision.support`).
 
-The search (`cardan.collision.mpr`) ends with a portal, a small triangle between support points. On a curved surface its
-normal depends on the choice of these points. If a shape has a normal of its own near the contact, that normal is used
-instead. The normal of the contact is the mean of the normals of both shapes.
+The search (`cardan.collision.mpr`) ends with a portal, a small triangle between support points. On a curved surface,
+the portal's normal depends on the choice of these points. If a shape has a surface normal of its own near the contact,
+that normal is used instead. The normal of the contact is the mean of the normals of both shapes.
 
 Spec: computation, collision detection, collision checking; modelling, multiccd. The closest point of an ellipsoid to a
 point outside: D. Eberly, Distance from a point to an ellipse, an ellipsoid, or a hyperellipsoid (2013), section 3.
@@ -102,9 +102,9 @@ def ellipsoid_normal_outside(point: Vec3, size: Vec3) -> Vec3:
     """Normal of an ellipsoid at the point of its surface that is closest to a point outside.
 
     The closest point is size^2 point / (size^2 + t), where t > 0 is the root of a convex decreasing function. Newton's
-    method finds it from t = 0 without overshooting. Steps below an absolute threshold are not made. On an ellipsoid of
-    millimetres this applies to all steps; the result is then the normal of the similar ellipsoid through the point, as
-    in the reference.
+    method finds the root from t = 0 without overshooting. Steps below an absolute threshold are not made. If an
+    ellipsoid is only millimetres large, no step is made; the result is then the normal of the similar ellipsoid through
+    the point, as in the reference.
     """
     t = 0.0
     for _ in range(ITERATIONS):
@@ -197,8 +197,8 @@ def tilt_shape(d: Data, shape: int, geom: int, center: Vec3, axis: Vec3, angle: 
 def convex_convex(m: Model, d: Data, geom1: int, geom2: int) -> int:
     """Find one contact of two convex geoms, or up to five if ``multiccd`` is enabled.
 
-    With ``multiccd``, geoms that have a contact and a flat part are tilted against each other. A contact found this way
-    is added if its position is new; its distance is that of the first contact.
+    With ``multiccd``, geoms that have a contact and flat parts are tilted against each other. If a contact found this
+    way has a new position, it is added with the distance of the first contact.
     """
     if boxes_apart(m, d, geom1, geom2, d.work.near_margin):
         return 0

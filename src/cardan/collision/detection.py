@@ -118,7 +118,7 @@ def collide_candidate(m: Model, d: Data, geom1: int, geom2: int, pair: int) -> i
 
 @kernel
 def find_candidates(m: Model, d: Data) -> tuple[int, int]:
-    """Run the broad and mid phases: pairs of bodies, then pairs of geoms, in order.
+    """Run the broad phase, which finds pairs of bodies, and the mid phase, which finds pairs of geoms.
 
     Returns:
         A status, and the number of candidates in ``d.work.candidate``.
@@ -139,8 +139,8 @@ def find_candidates(m: Model, d: Data) -> tuple[int, int]:
 def collision(m: Model, d: Data) -> int:
     """Find all contacts of geoms (``mj_collision``).
 
-    Reads ``geom_xpos`` and ``geom_xmat``; writes ``ncon`` and ``contact``. Contacts are ordered by the ids of the
-    bodies, explicit pairs first, then by the ids of the geoms. Distances may be positive, up to the margin of the pair.
+    Read ``geom_xpos`` and ``geom_xmat``; write ``ncon`` and ``contact``. Contacts are ordered by the ids of the bodies,
+    explicit pairs first, then by the ids of the geoms. Distances may be positive, up to the margin of the pair.
     """
     d.ncon = 0
     if m.opt.disableflags & NO_CONTACT or m.nconmax == 0:

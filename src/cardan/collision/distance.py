@@ -128,7 +128,8 @@ def line_at_contact(d: Data, line: int, flat: int, n: int) -> tuple[int, Vec3, V
 def settle_roughly(m: Model, d: Data, n: int) -> bool:
     """Improve an overlap of low accuracy, as `improve` does; return whether it is exact now.
 
-    A polytope touches with one of the features of the `n` vertices found: a corner, the face, or one of three edges.
+    A polytope touches at one of the features that the `n` vertices found span: a corner, the face, or one of three
+    edges.
     """
     if settle(m, d):
         return True
@@ -162,9 +163,9 @@ def leave_cores(d: Data, radius1: float, radius2: float) -> float:
 def cores_distance(m: Model, d: Data, radius1: float, radius2: float, curved: bool, limit: float) -> float:
     """Signed distance of two geoms, whose cores are the shapes in ``d.work.shape_*``, each with a radius around it.
 
-    The result is more than `limit` if they are farther apart. Otherwise ``d.work.witness`` holds the closest points and
-    ``d.work.overlap_normal`` the direction from the first to the second shape. `curved` specifies whether one of the
-    cores has a curved surface.
+    If the geoms are farther apart than `limit`, the result is more than `limit`. Otherwise ``d.work.witness`` holds the
+    closest points and ``d.work.overlap_normal`` the direction from the first to the second shape. `curved` specifies
+    whether one of the cores has a curved surface.
     """
     for attempt in range(2):  # roughly, then accurately
         rough = curved and attempt == 0
@@ -237,7 +238,7 @@ def exact_convex(m: Model, d: Data, geom1: int, geom2: int) -> int:
 def cells_near(low: float, high: float, radius: float, n: int) -> tuple[int, int]:
     """First and last (exclusive) cell of a side of the field that an interval touches.
 
-    For an interval beyond the field, this is the nearest cell. Arguments as for `cell_range`.
+    If the interval is outside the field, the result is the nearest cell. Arguments as for `cell_range`.
     """
     first, end = cell_range(clamp(low, -radius, radius), clamp(high, -radius, radius), radius, n)
     first = min(first, n - 2)

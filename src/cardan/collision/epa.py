@@ -153,7 +153,10 @@ def remove_visible(d: Data, nface: int, lowest: int, point: Vec3) -> int:
 
 @kernel
 def fill_hole(d: Data, nface: int, nedge: int, vertex: int) -> int:
-    """Connect the edges around the hole to the new vertex; return the new number of rows in use for faces."""
+    """Connect the edges around the hole to the new vertex; return the new number of rows in use for faces.
+
+    If the new faces do not fit, the result is `POLYTOPE_FACES` + 1.
+    """
     face = 0
     for edge in range(nedge):
         while face < POLYTOPE_FACES and d.work.epa_height[face] < REMOVED:
@@ -228,9 +231,9 @@ def polish(m: Model, d: Data, normal: Vec3) -> None:
     """Improve depth and normal by descent, if the surface of the difference is curved.
 
     The depth (for separate shapes, minus their distance) is the minimum of the support function over all unit vectors.
-    If the vector rotates, the gradient is the component of the support point perpendicular to the vector. The step is
-    doubled if it succeeds and halved if it fails. The result is used only if the support point ends up along the
-    vector. On flat faces, this does not happen.
+    The gradient with respect to rotations of the vector is the component of the support point perpendicular to the
+    vector. The step is doubled if it succeeds and halved if it fails. The result is used only if the support point ends
+    up along the vector. On flat faces, this does not happen.
     """
     point = support_difference(m, d, 4, normal)
     reach = dot3(point, normal)
@@ -273,7 +276,7 @@ def start_polytope(m: Model, d: Data, n: int) -> bool:
 
 @kernel
 def lowest_face(d: Data, nface: int) -> int:
-    """Face closest to the origin."""
+    """Index of the face closest to the origin."""
     lowest = 0
     for face in range(1, nface):
         if d.work.epa_height[face] < d.work.epa_height[lowest]:

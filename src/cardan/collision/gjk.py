@@ -18,7 +18,7 @@ from cardan.maths.vector import add_scaled3, cross, dot3, get3, norm3, scale3, s
 from cardan.model.kernel_views import Data, Model
 
 INSIDE = 4
-"""Result instead of a number of vertices if a simplex contains the origin."""
+"""Value returned in place of a number of vertices if a simplex contains the origin."""
 ITERATIONS = 200
 TOLERANCE = 1e-12
 """Gap between the distance found and its lower bound at which the search ends, relative to the distance."""
@@ -165,8 +165,7 @@ def approach(m: Model, d: Data, limit: float, tolerance: float) -> tuple[int, in
 
     Returns:
         Outcome, and number of vertices of the last simplex. If the outcome is `SEPARATED`, ``d.work.witness`` holds the
-            points.
-        If the outcome is `FAR`, ``d.work.asked`` holds the direction that separates the shapes.
+        closest points. If it is `FAR`, ``d.work.asked`` holds the direction that separates the shapes.
     """
     closest = sub3(get3(d.work.shape_pos, 0), get3(d.work.shape_pos, 1))
     if norm3(closest) == 0.0:

@@ -1,7 +1,7 @@
 """Collisions of height fields with convex geoms.
 
 A height field is a grid of elevations over a rectangle, on a base of constant thickness. Each cell is split along its
-diagonal into two triangles. The volume under each is a prism: three elevations above, three points of the base below.
+diagonal into two triangles. The volume under a triangle is a prism between three elevations and three base points.
 The prisms under the bounding box of the other geom are passed, one by one, to the convex collision function
 (`cardan.collision.mpr`) as shape 0 of the pair. All computations are in the frame of the field.
 

@@ -79,7 +79,7 @@ def mesh_vertex(m: Model, d: Data, shape: int, k: int) -> Vec3:
 
 @kernel
 def mesh_point(m: Model, row: int) -> Vec3:
-    """Position in a row of ``mesh_vert``, in float64."""
+    """Position in row `row` of ``mesh_vert``, converted to float64."""
     return (1.0 * m.mesh_vert[row, 0], 1.0 * m.mesh_vert[row, 1], 1.0 * m.mesh_vert[row, 2])
 
 
@@ -104,7 +104,7 @@ def scan_vertices(m: Model, d: Data, shape: int, direction: Vec3) -> int:
 
 @kernel
 def edges_of(m: Model, d: Data, shape: int, k: int) -> int:
-    """Address in ``m.mesh_graph`` of the neighbours of vertex `k` of a hull, which end with -1."""
+    """Address in ``m.mesh_graph`` of the list of neighbours of vertex `k` of a hull; the list ends with -1."""
     graph = d.work.shape_graphadr[shape]
     return graph + 2 + 2 * d.work.shape_nvert[shape] + m.mesh_graph[graph + 2 + k]
 
@@ -210,7 +210,7 @@ def is_certain(m: Model, d: Data, shape: int, direction: Vec3, peak: int, lead: 
 
 @kernel
 def prepare_hull(m: Model, d: Data, shape: int, mesh: int, radius: float) -> None:
-    """Load the data for searches of a mesh's hull, and forget previous results; `radius`: of the bounding sphere."""
+    """Load the data for searches of a mesh's hull, and clear cached results; `radius` is the bounding sphere's."""
     first, end = m.aux.uncertain_adr[mesh], m.aux.uncertain_adr[mesh + 1]
     few = end - first <= MOST_UNCERTAIN
     d.work.shape_uncertain[shape, 0] = first
@@ -303,7 +303,7 @@ def only_peak_of(m: Model, d: Data, shape: int, direction: Vec3, least: Any, cou
 
 @kernel
 def is_unchanged(m: Model, d: Data, shape: int, width: int, vertex: int) -> bool:
-    """Whether a vertex of a hull is still where the compiler put it. Users may edit mesh vertices."""
+    """Whether a vertex of a hull still has the position stored by the compiler. Users may edit mesh vertices."""
     row, point = vertex_row(m, d, shape, vertex), d.work.shape_scan[shape] + vertex
     return (
         m.mesh_vert[row, 0] == m.aux.hull_point[point]

@@ -51,7 +51,7 @@ def spheres_apart(m: Model, d: Data, geom1: int, geom2: int, margin: float) -> b
 
 @kernel
 def put_candidate(d: Data, n: int, geom1: int, geom2: int, pair: int) -> None:
-    """Write candidate `n`, if it fits."""
+    """Write candidate `n`, if there is room for it."""
     if n < len(d.work.candidate):
         d.work.candidate[n, 0] = geom1
         d.work.candidate[n, 1] = geom2
@@ -152,7 +152,7 @@ def sort_candidates(d: Data, start: int, end: int) -> None:
 
 @kernel
 def add_all(m: Model, d: Data, n: int, body1: int, body2: int, first_pair: int, end_pair: int, by_body: bool) -> int:
-    """Compare all geoms of two bodies, with the arguments, order and result of `add_bodies`."""
+    """Compare all geoms of two bodies; arguments, order of candidates and result are those of `add_bodies`."""
     for swapped in range(1 if by_body else 2):
         outer, inner = (body2, body1) if swapped else (body1, body2)
         for geom1 in range(m.body_geomadr[outer], m.body_geomadr[outer] + m.body_geomnum[outer]):

@@ -41,7 +41,7 @@ ENCLOSE, ADVANCE, SETTLE, APART, PIERCED, SETTLED = range(6)
 """Three phases and three ends: the shapes do not overlap; the ray leaves through the first vertex; through a portal."""
 
 MOST_ROUNDS = 1000
-"""Maximum number of iterations of the first two phases. Only rounding errors make them so long; mostly, 10 suffice."""
+"""Maximum number of iterations of the first two phases. Usually 10 are enough; rounding errors may require more."""
 
 FIRST_ROWS = (1, 2, 3, 4)
 """Initial portal of all searches."""
@@ -129,7 +129,8 @@ def aim(m: Model, d: Data) -> tuple[int, Portal]:
 def facing(d: Data, phase: int, portal: Portal) -> Vec3:
     """Direction of the next support point.
 
-    This is the outward unit normal of the portal, or of the side of a candidate beyond which the origin is.
+    This is the outward unit normal of the portal. In phase `ENCLOSE`, it is the outward unit normal of the candidate's
+    side beyond which the origin is.
     """
     a, b, c = corners(d, portal)
     return triangle_normal(get3(d.work.simplex, 0), a, b) if phase == ENCLOSE else triangle_normal(a, b, c)

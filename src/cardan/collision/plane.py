@@ -148,7 +148,7 @@ def plane_cylinder(m: Model, d: Data, geom1: int, geom2: int) -> int:
 @collider
 @exact
 def plane_box(m: Model, d: Data, geom1: int, geom2: int) -> int:
-    """Find contacts of a plane and a box: the first four corners within the margin on the side of the plane."""
+    """Find contacts of a plane and a box: the first four corners on the plane's side of the box within the margin."""
     normal = axis_z(d.geom_xmat, geom1)
     center = get3(d.geom_xpos, geom2)
     xmat = get9(d.geom_xmat, geom2)

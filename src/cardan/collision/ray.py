@@ -47,7 +47,7 @@ def smaller_root(a: float, b: float, c: float) -> float:
 
 @kernel
 def ray_plane(size: Vec3, p: Vec3, v: Vec3) -> float:
-    """Distance along a ray to a plane. Only hits from above count, and only within the plane's half sizes if not 0."""
+    """Distance along a ray to a plane. Only hits from above count. Positive half sizes limit the plane."""
     if v[2] > -MINVAL:
         return MISS
     x = -p[2] / v[2]

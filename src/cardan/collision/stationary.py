@@ -275,8 +275,8 @@ def settle_over_face(m: Model, d: Data, side: int) -> bool:
 def settle_on_edge(m: Model, d: Data, side: int, other: int) -> bool:
     """Improve the overlap as `settle` does, for a curved shape and an edge of a polytope.
 
-    The edge passes through the polytope's points of vertices 0 and `other` of the simplex. The normal is perpendicular
-    to the edge: Newton's method rotates it about the edge.
+    The edge passes through the polytope's points that belong to vertices 0 and `other` of the simplex. The normal is
+    perpendicular to the edge: Newton's method rotates the normal about the edge.
     """
     a = found_point(d, side, 0)
     side_vector = sub3(found_point(d, side, other), a)

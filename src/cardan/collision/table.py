@@ -117,7 +117,7 @@ def stock_function(m: MjModel, types: Types) -> Callable[..., Any] | None:
 
 
 def _stock(m: MjModel, types: Types, geoms: tuple[int, int]) -> Callable[..., Any]:
-    """Return the engine's collision function of a pair of types, for two geoms."""
+    """Return the engine's collision function of a pair of types; if there is none, raise an error about two `geoms`."""
     function = stock_function(m, types)
     if function is None:
         first, second = (f"{mjtGeom(m.geom_type[g]).name[7:].lower()} {_label(m, g)}" for g in geoms)

@@ -75,7 +75,7 @@ def make_tendon_limit(m: Model, d: Data) -> int:
 
 @kernel
 def set_limit(m: Model, d: Data, row: int, margin: float, diag: float, solref: Vec2, solimp: Vec5) -> None:
-    """Set the parameters of a limit's row, whose efc_pos is already known."""
+    """Set the parameters of the row of a limit; efc_pos of this row must already be set."""
     d.efc_margin[row] = margin
     set_parameters(m, d, row, 1, d.efc_pos[row] - margin, diag, solref, solimp)
 

@@ -280,7 +280,7 @@ def put_product(d: Data, i: int, j: int) -> None:
 
 @kernel
 def append_product(d: Data, i: int, j: int, value: float) -> None:
-    """Append column `j` to row `i` of A."""
+    """Append an entry, `value` in column `j`, to row `i` of A + R."""
     a = d.work.AR_next[i]
     d.work.AR[a] = value
     d.work.AR_col[a] = j

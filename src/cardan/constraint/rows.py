@@ -70,9 +70,9 @@ def raised(x: float, exponent: float) -> float:
 def stiffness_damping(m: Model, solref: Vec2, solimp: Vec5) -> Vec2:
     """Compute stiffness k (without the factor d(r)) and damping b of the reference acceleration ``-b v - k d(r) r``.
 
-    `solref` is (timeconst, dampratio), both positive, or (-stiffness, -damping), both not positive. If it is neither,
-    the default (0.02, 1) is used, as in the reference. Unless the flag refsafe is disabled, timeconst is at least 2
-    timesteps.
+    `solref` is (timeconst, dampratio), both positive, or (-stiffness, -damping), both not positive. If `solref` has
+    neither form, the default (0.02, 1) is used, as in the reference. Unless the flag refsafe is disabled, timeconst is
+    increased to at least 2 timesteps.
     """
     dmax = clip_impedance(solimp[1])
     if solref[0] <= 0.0 and solref[1] <= 0.0:

@@ -104,7 +104,7 @@ def update_friction(d: Data, jar: ConstArray1, start: int, stop: int) -> float:
 
 @kernel
 def update_one_sided(d: Data, jar: ConstArray1, start: int, stop: int) -> float:
-    """Update limits, frictionless contacts and pyramid edges `start` to `stop`: half-quadratic; return their cost."""
+    """Update rows `start` to `stop` of limits, frictionless contacts and pyramids, and return their one-sided cost."""
     weight, force, state = d.efc_D, d.efc_force, d.efc_state
     cost = 0.0
     for i in range(start, stop):
@@ -222,6 +222,6 @@ def set_reference(m: Model, d: Data) -> None:
 
 @stage
 def reference_constraint(m: Model, d: Data) -> int:
-    """Compute efc_vel and efc_aref, see `set_reference`."""
+    """Compute efc_vel and efc_aref for all rows; see `set_reference`."""
     set_reference(m, d)
     return OK

@@ -62,7 +62,7 @@ def value_at(m: Model, d: Data, point: Vec3, overlap: int) -> float:
 
 @kernel
 def descend(m: Model, d: Data, point: Vec3, overlap: int) -> tuple[Vec3, float, float]:
-    """Make one step of gradient descent with line search; return the new point, the objective before and after."""
+    """Make one step of gradient descent with line search; return the new point and the objectives before and after."""
     a = evaluate(m, d, 0, point, 1)
     b = evaluate(m, d, 1, point, 1)
     before = objective(a, b, overlap)

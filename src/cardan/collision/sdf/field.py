@@ -1,9 +1,9 @@
 """Signed distances of the two sides of a pair of geoms, in the world frame.
 
 Sides 0 and 1 of the pair are stored in ``d.work.sdf_*``: type, sizes and frame. Distances and gradients of registered
-shapes are computed by their native entries (`cardan.collision.sdf.shape`), those of primitives by formulas. These are
-exact for sphere, capsule, cylinder and box. For ellipsoids, the first-order bound k0 (k0 - 1) / k1 is used, with
-k0 = |p / s| and k1 = |p / s^2|.
+shapes are computed by their native entries (`cardan.collision.sdf.shape`), those of primitives by formulas. The
+formulas are exact for sphere, capsule, cylinder and box. For an ellipsoid with semi-axes s, the first-order bound
+k0 (k0 - 1) / k1 is used, with k0 = |p / s| and k1 = |p / s^2|.
 
 Sources: I. Quilez, Distance functions (2008-).
 """
@@ -25,7 +25,7 @@ MAX_ATTRIBUTES = 8
 
 @kernel
 def ellipsoid_terms(size: Vec3, p: Vec3) -> Vec2:
-    """Lengths k0 = |p / s| and k1 = |p / s^2|; k1 is at least MINVAL."""
+    """Lengths k0 = |p / s| and k1 = |p / s^2| for semi-axes s = `size`; k1 is at least MINVAL."""
     x, y, z = p[0] / size[0], p[1] / size[1], p[2] / size[2]
     return norm3((x, y, z)), max(norm3((x / size[0], y / size[1], z / size[2])), MINVAL)
 

@@ -3,15 +3,15 @@
 The search for a contact evaluates thousands of distances, and only the last one must be exact. The search therefore
 uses the grid; the contact is then computed from exact distances.
 
-The triangles are stored in ``m.aux.sdf_face``, `STRIDE` numbers each: three corners, then the pseudonormals of its
+The triangles are stored in ``m.aux.sdf_face``, `STRIDE` numbers each: three corners, then the pseudonormals of the
 seven features (face, edges, corners), in the mesh's own frame. The pseudonormal of the feature that contains the
 nearest point gives the sign of the distance. The search goes down the tree, nearer child first, and skips boxes farther
 away than the best triangle so far. It starts with the triangle that the previous search found on the same side: in a
 descent, this is nearly always the nearest one, so that the others are skipped at once.
 
 The grid is made when the model first collides. It is stored in ``m.aux.sdf_grid`` after a header of `HEAD` numbers:
-numbers of points (3), lower corner (3), spacing. Its frame is the mesh's own. For a point outside the grid, the result
-is the distance at the nearest point of the grid's box, plus the distance to the box.
+numbers of points (3), lower corner (3), spacing. The grid is in the mesh's own frame. For a point outside the grid, the
+result is the distance at the nearest point of the grid's box, plus the distance to the box.
 
 Sources: C. Ericson, Real-Time Collision Detection (2005), section 5.1.5: closest point on a triangle; J. A. Baerentzen,
 H. Aanaes, Signed distance computation using the angle weighted pseudonormal (2005).
@@ -235,8 +235,8 @@ def mesh_entry(m: Model, d: Data, side: int, gradient: int) -> int:
 def pseudonormals(vertex: np.ndarray, face: np.ndarray) -> np.ndarray:
     """Normals of the seven features of each triangle (m, 7, 3): face, edges, corners.
 
-    The normal of an edge is the sum of its two faces' normals. The normal of a corner is the sum over all faces that
-    meet there, weighted by their angles.
+    The normal of an edge is the sum of its two faces' normals. The normal of a corner is the sum of the normals of all
+    faces that meet there, weighted by the faces' angles at the corner.
     """
     corner = vertex[face]
     normal = _unit(np.cross(corner[:, 1] - corner[:, 0], corner[:, 2] - corner[:, 0]))

@@ -32,7 +32,7 @@ SHARE = 1e-16 * 2.0**52
 
 Box = tuple[float, float, float, float, float, float]
 SLOPE = sqrt(0.5)
-"""Factor from radius minus height to distance: the slope of threads and of conical ends is 45 degrees."""
+"""Factor that converts radius minus height to distance. Threads and conical ends have a slope of 45 degrees."""
 TURNS = 12.0
 """Turns of a thread per metre."""
 HEAD = 0.5
@@ -172,7 +172,7 @@ def thread(p: Vec3, radius: float) -> float:
 
 @kernel
 def hexagon(p: Vec3, radius: float) -> float:
-    """Distance from a hexagonal prism (z = -0.5 to 0) with upper corners cut by a cone; `radius`: of the thread."""
+    """Distance from a hexagonal prism, z = -0.5 to 0, with upper corners cut by a cone; `radius` is the thread's."""
     across = length2(p[0], p[1])
     azimuth = atan2(p[1], p[0])
     side = azimuth - pi / 3.0 * floor(azimuth / (pi / 3.0) + 0.5)
@@ -204,7 +204,7 @@ def smooth_min(a: float, b: float, width: float) -> float:
 
 @kernel
 def involute(radius: float, angle: float, base: float) -> float:
-    """Distance from the involute of a circle of radius `base`, measured along its normal; it starts at angle 0."""
+    """Distance, along the normal, from the involute of a circle of radius `base`; the involute starts at angle 0."""
     if radius <= base:
         return -angle
     tangent = sqrt(radius * radius - base * base)

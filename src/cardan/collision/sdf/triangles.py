@@ -22,7 +22,7 @@ from cardan.model.kernel_views import Data, Model
 
 STACK = 2 * mjMAXTREEDEPTH
 SAME = 1e-9
-"""Contacts closer than this are merged, m; they come from corners and edges that triangles share."""
+"""Distance (m) below which contacts are merged. Such contacts come from corners and edges that triangles share."""
 
 
 @kernel
