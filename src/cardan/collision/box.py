@@ -319,7 +319,7 @@ def find_points(
         -dot3(incident_axis(w, 1), direction),
         -dot3(incident_axis(w, 2), direction),
     )
-    # the face's distance is subtracted first: the order of sums decides about the heights of boxes that just touch
+    # subtract the face's distance first: the order of sums decides the heights of boxes that just touch
     center = add_scaled3(center, outward, -side * size)
     ncorner = put_feature(m, w, geom2, center, facing, view, edges)
     n = 0

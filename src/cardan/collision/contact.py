@@ -34,7 +34,7 @@ def overridden(m: Model) -> bool:
 
 @kernel
 def joined(m: Model, value1: float, value2: float) -> float:
-    """Margin or gap of a pair from those of its sides: the larger one, or in MuJoCo 4.0 their sum."""
+    """Combine the margins or the gaps of two sides: the larger value, or in MuJoCo 4.0 their sum."""
     return max(value1, value2) + m.is_4_0 * min(value1, value2)
 
 
@@ -59,7 +59,7 @@ def geom_pair_margin(m: Model, geom1: int, geom2: int) -> float:
 
 @kernel
 def explicit_margin(m: Model, pair: int) -> float:
-    """Margin of an explicit pair: its own, or ``opt.o_margin``."""
+    """Margin of an explicit pair, or ``opt.o_margin`` if contacts are overridden."""
     return m.opt.o_margin if overridden(m) else m.pair_margin[pair]
 
 
@@ -95,7 +95,7 @@ def row_of_side(of_geom: ConstArray2, of_flex: ConstArray2, side: int, i: int) -
 
 @kernel
 def _side_margin(m: Model, side1: int, side2: int) -> float:
-    """Margin of two sides, or ``opt.o_margin``."""
+    """Combined margin of two sides, or ``opt.o_margin`` if contacts are overridden."""
     if overridden(m):
         return m.opt.o_margin
     return joined(m, of_side(m.geom_margin, m.flex_margin, side1), of_side(m.geom_margin, m.flex_margin, side2))
@@ -103,7 +103,7 @@ def _side_margin(m: Model, side1: int, side2: int) -> float:
 
 @kernel
 def _side_gap(m: Model, side1: int, side2: int) -> float:
-    """Gap of two sides."""
+    """Combined gap of two sides."""
     return joined(m, of_side(m.geom_gap, m.flex_gap, side1), of_side(m.geom_gap, m.flex_gap, side2))
 
 

@@ -45,9 +45,9 @@ from cardan.model.kernel_views import Data, Model
 
 ITERATIONS = 30
 TOLERANCE = 1e-6
-"""Change of a unit normal at which the search from inside ends."""
+"""Change of a unit normal below which the iteration in `ellipsoid_normal_inside` ends."""
 LEAST_STEP = 1e-6
-"""Step of Newton's method at which the search for the closest point from outside ends, m^2."""
+"""Step of Newton's method (m^2) below which the iteration in `ellipsoid_normal_outside` ends."""
 RIM = 0.95
 """Share of a cylinder's half-length beyond which its side does not determine the normal."""
 CAP_SLOPE = 0.25
@@ -120,7 +120,7 @@ def ellipsoid_normal_outside(point: Vec3, size: Vec3) -> Vec3:
 
 @kernel
 def cylinder_normal(point: Vec3, size: Vec3) -> Vec3:
-    """Normal of a cylinder's side near a point in its frame; 0 if the point is close to a cap."""
+    """Normal of a cylinder's side near a point in the cylinder's frame; 0 if the point is close to a cap."""
     height = abs(point[2])
     radius = sqrt(point[0] * point[0] + point[1] * point[1])
     if height > RIM * size[1] or size[1] - height < CAP_SLOPE * (size[0] - radius):

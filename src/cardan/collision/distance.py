@@ -264,7 +264,7 @@ def gap(low1: float, high1: float, low2: float, high2: float) -> float:
 
 @kernel
 def least_distance(m: Model, d: Data, hfield: int, row: int, col: int, half: int) -> float:
-    """Distance of the bounds of a prism and of shape 1 in the frame of the field, m; 0 if these overlap."""
+    """Distance (m) between the bounding boxes of a prism and shape 1 in the field's frame; 0 if the boxes overlap."""
     dx = 2.0 * m.hfield_size[hfield, 0] / (m.hfield_ncol[hfield] - 1)
     dy = 2.0 * m.hfield_size[hfield, 1] / (m.hfield_nrow[hfield] - 1)
     x, y = dx * col - m.hfield_size[hfield, 0], dy * row - m.hfield_size[hfield, 1]

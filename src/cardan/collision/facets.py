@@ -66,7 +66,7 @@ def place(d: Data, shape: int, local: Vec3) -> Vec3:
 
 @kernel
 def shape_axis(d: Data, shape: int, k: int) -> Vec3:
-    """Axis `k` of the frame of a shape, world frame."""
+    """Axis `k` of a shape's frame, as a vector in the world frame."""
     return d.work.shape_mat[shape, k], d.work.shape_mat[shape, 3 + k], d.work.shape_mat[shape, 6 + k]
 
 

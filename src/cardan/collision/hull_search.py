@@ -39,13 +39,13 @@ LEAD = 1e-5
 NEVER = 1e10
 """Lead (m) greater than that of any vertex."""
 MOST_UNCERTAIN = 24
-"""Number of uncertain vertices of a hull up to which testing all of them is faster than a search."""
+"""Number of uncertain vertices (around which a hull is not convex) up to which testing them all saves time."""
 STRIDE = 31
 """Number of cache rows between the pairs of one geom and the pairs of the next geom."""
 NO_VERTEX = -1
 LOWEST = -1e300
 UNITS = 2.0**22
-"""Units of a scan per radius of the bounding sphere, limited by the resolution of single precision."""
+"""Number of integer units of a scan per bounding sphere radius; single precision cannot resolve more."""
 WINDOW = int(LEAD * UNITS) + 16
 """The lead in these units, plus a tolerance for rounding."""
 FEWEST = -(2**31)

@@ -149,7 +149,7 @@ def keep_near(d: Data, half: int, n: int, plane: Vec3, normal: Vec3) -> int:
 
 @kernel
 def triangle(d: Data, base: int, i: int, j: int, k: int, normal: Vec3) -> float:
-    """Twice the area of a triangle of corners, seen along the normal."""
+    """Twice the area of the triangle of corners `i`, `j` and `k`, seen along the normal."""
     a = get3(d.work.outline, base + i)
     return abs(dot3(cross(sub3(get3(d.work.outline, base + j), a), sub3(get3(d.work.outline, base + k), a)), normal))
 

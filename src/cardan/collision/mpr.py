@@ -93,7 +93,8 @@ def aim(m: Model, d: Data) -> tuple[int, Portal]:
     """Find the interior point and the corners a and b of a first candidate triangle.
 
     Returns:
-        `ENCLOSE` and a portal; or `APART` or `PIERCED` and a portal whose first corner is the first vertex.
+        Phase or outcome (`ENCLOSE`, `APART`, `PIERCED`), and a portal. If the outcome is `PIERCED`, the first corner of
+        the portal is the vertex on the ray.
     """
     # the interior point is the difference of the centres of both shapes
     center1, center2 = get3(d.work.shape_pos, 0), get3(d.work.shape_pos, 1)

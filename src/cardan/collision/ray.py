@@ -134,7 +134,7 @@ def ray_box(size: Vec3, p: Vec3, v: Vec3) -> float:
 
 @kernel
 def is_primitive(kind: int) -> bool:
-    """Whether `ray_primitive` handles a geom type."""
+    """Whether a geom type is a primitive shape, which `ray_primitive` handles."""
     return kind == GEOM_PLANE or GEOM_SPHERE <= kind <= GEOM_BOX
 
 
@@ -158,8 +158,8 @@ def ray_primitive(kind: int, size: Vec3, p: Vec3, v: Vec3) -> float:
 def ray_shape(kind: int, size: Vec3, pos: Vec3, mat: Mat3, point: Vec3, vec: Vec3) -> float:
     """Distance along a ray to a primitive shape.
 
-    `kind` is its type (mjtGeom), and `size` its sizes as ``geom_size``. The ray's start `point` and direction `vec` are
-    in the same frame as the shape's pose `pos`, `mat`.
+    `kind` is the shape's type (mjtGeom), `size` its sizes as in ``geom_size``. The ray's start `point` and direction
+    `vec` are in the same frame as the shape's pose (`pos`, `mat`).
     """
     start = sub3(point, pos)
     if kind == GEOM_SPHERE:

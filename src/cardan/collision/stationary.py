@@ -229,7 +229,7 @@ def between(side: int, flat: Vec3, curved: Vec3) -> Vec3:
 
 @kernel
 def is_extreme(m: Model, d: Data, side: int, normal: Vec3, point: Vec3) -> bool:
-    """Whether `point` of a polytope is its farthest point in the direction of a normal."""
+    """Whether no point of a polytope is farther than `point` in the direction of a normal, up to `EXACT_FLAT`."""
     out = normal if side == 0 else scale3(normal, -1.0)
     farthest = support(m, d, side, out)
     return dot3(sub3(farthest, point), out) <= EXACT_FLAT * (norm3(farthest) + norm3(point))
@@ -237,7 +237,7 @@ def is_extreme(m: Model, d: Data, side: int, normal: Vec3, point: Vec3) -> bool:
 
 @kernel
 def take_flat(d: Data, side: int, normal: Vec3, flat: Vec3, curved: Vec3) -> None:
-    """Write the overlap from a normal, a point of the polytope's face or edge, and a point of the curved shape."""
+    """Write depth, normal and witnesses for a point of a polytope's face or edge and a point of the curved shape."""
     depth = dot3(between(side, flat, curved), normal)
     d.work.overlap_depth = depth
     set3(d.work.overlap_normal, 0, normal)

@@ -2,7 +2,7 @@
 
 `COLLIDERS` is the specification's table of geom type × geom type. A model gets the addresses of the functions that its
 geoms can need (`collider_functions`). If a later edit of the model makes another pair of types collide, the stage
-requests the missing function (`attach_missing_collider`). User functions replace those of the table.
+requests the missing function (`attach_missing_collider`). User functions replace functions of the table.
 
 Spec: computation, collision detection, filtering.
 """
@@ -107,7 +107,7 @@ def attach_missing_collider(m: MjModel, d: MjData, own: Own = MappingProxyType({
 
 
 def stock_function(m: MjModel, types: Types) -> Callable[..., Any] | None:
-    """Return the collision function of a pair of types by the model's version and flags, or None if there is none."""
+    """Return the collision function of two types for the model's version and flags, or None if there is none."""
     function = COLLIDERS.get(types)
     if function is not None and m.is_4_0:
         function = LATER.get(function, function)

@@ -136,7 +136,7 @@ def open_rows(m: Model, d: Data, count: int, nnz: int, kind: int, index: int) ->
     start = int(d.nnzJ)
     entries = count * (nnz if sparse else int(m.nv))
     if m.narena > 0 and arena_use(d.ncon, row + count, start + entries) > m.narena:
-        # memory limit reached: no constraints in this step; the stage runs again without an enlargement (spec: memory)
+        # memory limit reached: no constraints in this step; the stage runs again with the same memory (spec: memory)
         d.ne, d.nf, d.nl, d.nefc, d.nnzJ = 0, 0, 0, 0, 0
         d.work.rows_full = 1
         d.warning.number[WARN_CNSTRFULL] += 1

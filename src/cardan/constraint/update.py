@@ -89,7 +89,7 @@ def update_friction(d: Data, jar: ConstArray1, start: int, stop: int) -> float:
     weight, loss, softness, force, state = d.efc_D, d.efc_frictionloss, d.efc_R, d.efc_force, d.efc_state
     cost = 0.0
     for i in range(start, stop):
-        # no branches: where joints come to rest, the branches would be as unpredictable as random
+        # no branches: where joints come to rest, branches would be unpredictable
         x = jar[i]
         bound = loss[i]
         edge = softness[i] * bound

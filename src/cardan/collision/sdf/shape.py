@@ -164,7 +164,7 @@ def bowl(p: Vec3, a: tuple[float, ...]) -> float:
 
 @kernel
 def thread(p: Vec3, radius: float) -> float:
-    """Distance from an endless screw, whose radius grows by a triangular wave along a helix."""
+    """Distance from an endless screw: a cylinder of radius `radius` with a thread of triangular section."""
     turn = TURNS * p[2] - atan2(p[1], p[0]) / (2.0 * pi)
     wave = abs(turn - floor(turn) - 0.5)
     return (length2(p[0], p[1]) - radius - wave / TURNS) * SLOPE
