@@ -1,1 +1,1 @@
-"""Derivatives of the dynamics: tangents of stages, the solver by the implicit function theorem, contacts."""
+"""Derivatives of the dynamics: tangents of stages, of contacts, and of the solver (implicit function theorem)."""

@@ -216,7 +216,7 @@ def end_of_pair(m: Model, d: Data, con: int) -> int:
 
 @stage
 def freeze_points(m: Model, d: Data) -> int:
-    """Store the two touching points of each contact of geoms, in the frames of the geoms, in ``work.touching``."""
+    """Store both touching points of each contact, each in the frame of its geom, in ``work.touching``."""
     for con in range(d.ncon):
         half = 0.5 * d.contact.dist[con]
         for side in range(2):
@@ -398,7 +398,7 @@ def contacts_again(codes: tuple[int, ...], function: Function, name: str = "") -
             code, is_served = pair_code(m, d, con), False
             for known in codes:
                 is_served = is_served or code == known
-            if is_served:  # called in one place: what is inlined many times takes minutes to compile
+            if is_served:  # a single call, because code that is inlined many times takes minutes to compile
                 repeat(m, d, con, end, function)
             con = end
         return OK

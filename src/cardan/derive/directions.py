@@ -50,7 +50,7 @@ def actuation_is_made(m: Model, d: Data) -> int:
 
 @stage
 def keep_next_position(m: Model, d: Data) -> int:
-    """Keep the configuration after a step in ``work.fd_qpos`` (nq,)."""
+    """Store the configuration after a step in ``work.fd_qpos`` (nq,)."""
     for i in range(m.nq):
         d.work.fd_qpos[i] = d.qpos[i]
     return OK

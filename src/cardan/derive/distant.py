@@ -184,7 +184,7 @@ def add_geoms(m: Model, d: Data, count: int, geom1: int, geom2: int, pair: int) 
 
 @kernel
 def geoms_may_meet(m: Model, geom1: int, geom2: int) -> bool:
-    """Whether two geoms pass the filters of bodies and bits, and are neither excluded nor an explicit pair."""
+    """Whether two geoms pass the filters of bodies and contact bits, are not excluded, and are not an explicit pair."""
     body1, body2 = int(m.geom_bodyid[geom1]), int(m.geom_bodyid[geom2])
     if not bits_match(
         m.geom_contype[geom1], m.geom_conaffinity[geom1], m.geom_contype[geom2], m.geom_conaffinity[geom2]
@@ -206,7 +206,7 @@ def geoms_may_meet(m: Model, geom1: int, geom2: int) -> bool:
 def distant_contacts(m: Model, d: Data) -> int:
     """Append the contacts of all pairs of geoms that don't touch but are within ``work.reach``. Return a status."""
     while d.ncon > 0 and is_distant(d, d.ncon - 1):
-        d.ncon -= 1  # of a run that was stopped
+        d.ncon -= 1  # left over from a run that was stopped
     count = int(d.ncon)
     if m.opt.disableflags & NO_CONTACT or m.nconmax == 0:
         return OK

@@ -191,7 +191,7 @@ def dual_bias(m: Model, d: Data) -> int:
 
 @stage
 def keep_forces(m: Model, d: Data) -> int:
-    """Keep ``efc_force`` of the main solver in ``work.solved_force``, before `factor_solution` changes it."""
+    """Store the main solver's ``efc_force`` in ``work.solved_force``, before `factor_solution` changes it."""
     for i in range(d.nefc):
         d.work.solved_force[i] = d.efc_force[i]
     return OK
@@ -324,6 +324,6 @@ def take_step(m: Model, d: Data) -> int:
 
 @stage
 def take_step_with_blocks(m: Model, d: Data) -> int:
-    """Do as `take_step`, with the factors of `factor_step_with_blocks`."""
+    """Do as `take_step`, but with the factors of `factor_step_with_blocks`."""
     _take_step(m, d, True)
     return OK

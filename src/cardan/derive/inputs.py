@@ -40,11 +40,11 @@ _HIDDEN = ("work.", "aux.")
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A field, or a part of it."""
+    """Field, or part of a field, of the model or the data."""
 
-    text: str  # how the user calls it
-    field: str  # its name with the structure, ``d.qvel`` or ``m.body_mass``
-    numbers: np.ndarray  # which numbers of the field, counted row by row; of qpos, which degrees of freedom
+    text: str  # name that the user gave
+    field: str  # name with the structure: ``d.qvel``, ``m.body_mass``
+    numbers: np.ndarray  # flat indices of the selected numbers in the field; for qpos, indices of dofs
     shape: tuple[int, ...]
 
 
@@ -134,8 +134,8 @@ class TangentSpace:
 class Inputs:
     """Fields, or parts of fields, that vary along a common list of directions."""
 
-    parts: list[tuple[Part, slice, np.ndarray]]  # what varies, along which directions, how much (numbers, directions)
-    columns: dict[str, tuple[slice, tuple[int, ...]]]  # directions of each name, and the shape of what it refers to
+    parts: list[tuple[Part, slice, np.ndarray]]  # (part, its directions, weights (numbers, directions))
+    columns: dict[str, tuple[slice, tuple[int, ...]]]  # by name: its directions, and the shape of its part
     total: int  # number of directions
 
     def seeds(self, space: TangentSpace, d: MjData, but: tuple[str, ...] = ()) -> dict[str, np.ndarray]:

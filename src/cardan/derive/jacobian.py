@@ -73,12 +73,12 @@ class Script:
     """Script for the requested columns or directions and the kinds of pairs that touch."""
 
     programs: list[TangentProgram]
-    segments: np.ndarray  # the first one and the last one are for recorded steps alone
-    frame: np.ndarray  # the words that native code reads (`jit.driver.scripts.script_runner`)
-    first: int  # the first direction, counted through all inputs
-    end: int  # the one after the last
-    version: int = -1  # the number of the structure that the tangents were cleared for
-    cleared: np.ndarray | None = None  # kept alive for native code: addresses and bytes of arrays that are cleared
+    segments: np.ndarray  # the first and the last segment run only for recorded steps
+    frame: np.ndarray  # words that native code reads (`jit.driver.scripts.script_runner`)
+    first: int  # first direction, counted through all inputs
+    end: int  # end of the directions (exclusive)
+    version: int = -1  # version of contacts and rows for which the tangents were cleared
+    cleared: np.ndarray | None = None  # addresses and sizes (bytes) of the arrays to clear, kept alive for native code
 
     def __post_init__(self) -> None:
         self.address = self.frame.ctypes.data
@@ -119,8 +119,8 @@ class StepJacobian:
             if name != "memory" or extended
         }
         self.inputs = tuple(f"d.{name}" for name in self._common if name.startswith("work.seed_"))
-        # fields that are taken over: distance of the slot from the first one, bytes of a number (0: a scalar); with
-        # what plugins remember comes the mark that it is new: nobody except programs of tangents ever sets it
+        # fields to copy: offset of the slot, bytes per number (0: a scalar). The memory of plugins is copied with the
+        # mark that it is new, which only programs of tangents set
         fields = ["time", *COPIED]
         fields += ["work.plugin_is_kept"] if course.schedule.remembers else []
         fields += ["work.plugin_number"] if course.remembered else []
@@ -136,10 +136,10 @@ class StepJacobian:
         self._ready: dict[Wanted, Script] = {}
         self._seeds: Mapping[str, np.ndarray] = {}
         self._published: np.ndarray | None = None
-        self._address = 0  # of the frame that is published
+        self._address = 0  # address of the published frame
         self._version = hooks.version
         self._mark = internals.programs(m).of("current", self._version, object)
-        self._directed = False  # whether directions other than single columns were planted last
+        self._directed = False  # whether the last directions were other than single columns
 
     def compute(self, d: MjData, state: bool, control: bool) -> np.ndarray:
         """Compute the derivatives at `d`, which is not changed, with respect to state, controls, or both.
@@ -164,7 +164,7 @@ class StepJacobian:
         with programs.lock:
             if script.version != self.course.version[0] or programs.get("current", self._version) is not self._mark:
                 return False
-            script.frame[5] = len(script.segments) - 1  # a sweep had one more
+            script.frame[5] = len(script.segments) - 1  # a sweep has one more segment
             words[:] = script.address, self._version
             self._published, self._address = words, script.address
         return True
@@ -294,7 +294,7 @@ class StepJacobian:
             script.version = int(course.version[0])
             of_structure = [part for program in script.programs for part in program.of_structure()]
             all_parts = [part for program in script.programs for part in program.cleared(self._seeds)]
-            # what is cleared where contacts change, then what is where rows do
+            # arrays to clear if contacts change, then arrays to clear if rows change
             script.cleared = cleared = np.array([*of_structure, *all_parts], np.int64).reshape(-1, 2)
             address, first = cleared.ctypes.data, len(of_structure)
             script.frame[9:13] = address, first, address + first * cleared.strides[0], len(all_parts)

@@ -61,7 +61,7 @@ def lent(m: MjModel, name: tuple[Any, ...], make: Callable[[], Thing]) -> Iterat
         with BUILDING.lock:
             found = make()
     yield found
-    idle.append(found)  # what raised an error is thrown away
+    idle.append(found)  # not reached after an error
 
 
 class Linearisation:
@@ -86,7 +86,7 @@ class Linearisation:
                 "mjd_transitionFD and mjd_inverseFD work without it"
             )
         self.m, self._distant = m, distant
-        version = hooks.version  # before callbacks are read, which other threads may set at any time
+        version = hooks.version  # before callbacks are read, because other threads may set them at any time
         self.space = TangentSpace(m)
         self.schedule = schedule_of(m, kind, distant, extended)
         self.values = internals.programs(m).of(
@@ -115,7 +115,7 @@ class Linearisation:
             for name in COPIED:
                 getattr(own, name)[...] = getattr(d, name)
         else:
-            internals.copy_values(own, d)  # slopes of muscles are those of the last forward dynamics
+            internals.copy_values(own, d)  # muscle slopes remain those of the last forward dynamics
         if self.remembered:
             numbers, given = (internals.array(x, "work.plugin_number") for x in (own, d))
             check_numbers(numbers, given)
@@ -140,7 +140,7 @@ class Linearisation:
             memory.attach("work.kept_count", np.full(3, -1))
         while changed or any(program_of(stage).run(self.m, self.d) == RESTRUCTURED for stage in COMPARISONS):
             codes = {*self.codes, *contact_codes(self.m, self.d)}
-            if self.schedule.several:  # contacts of other kinds may come up within a step of several passes
+            if self.schedule.several:  # later passes of a step may have other kinds of contacts
                 codes |= set(all_codes(self.m, self._distant))
             self.codes, changed = tuple(sorted(codes)), False
             memory.attach("work.kept_code", np.array(self.codes, np.int64))
@@ -217,7 +217,7 @@ def sensitivities(
             raise ValueError(f"derivatives: {fixed[0]} belongs to the model, which no step changes")
         outputs = tuple(dict.fromkeys(result.field for result in results))
         groups = {text: named_inputs(course.d, (text,)) for text in by}
-        # parameters of the model go through one program together, which compiles once for all
+        # parameters of the model share one program, which is compiled once
         parameters = [text for text, inputs in groups.items() if inputs.parts[0][0].field.startswith("m.")]
         if len(parameters) > 1:
             groups = {text: groups[text] for text in groups if text not in parameters}

@@ -41,7 +41,7 @@ EACH_ITS_OWN = frozenset(
 """Fields that several stages write, but to which no stage adds during a forward pass."""
 
 
-# what runs
+# choice of stages
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,18 +49,18 @@ class Plain:
     """Stage in a list of stages that runs unchanged, without being differentiated."""
 
     stage: Stage
-    reads: frozenset[str] = frozenset()  # fields (``d.qpos``) whose tangents it reads by itself
-    writes: frozenset[str] = frozenset()  # fields whose tangents it writes by itself
-    partners: frozenset[str] = frozenset()  # it runs only with stages that write one of them: it adds to their values
+    reads: frozenset[str] = frozenset()  # fields (``d.qpos``) whose tangents the stage itself reads
+    writes: frozenset[str] = frozenset()  # fields whose tangents the stage itself writes
+    partners: frozenset[str] = frozenset()  # run only with stages that write one of these fields
 
 
 class Step(NamedTuple):
-    """A stage in a program of tangents."""
+    """Stage in a program of tangents, with the fields whose tangents it reads and writes."""
 
     stage: Stage | Plain
-    active: frozenset[str]  # fields that vary before it
-    reads: frozenset[str]  # fields whose tangents it reads
-    keep: frozenset[str]  # fields whose tangents it writes, as far as they are needed
+    active: frozenset[str]  # fields that vary before the stage
+    reads: frozenset[str]  # fields whose tangents the stage reads
+    keep: frozenset[str]  # fields whose tangents the stage writes and that are needed
 
 
 def steps_of(
@@ -101,7 +101,7 @@ def _needed_steps(steps: list[Step], wanted: frozenset[str]) -> list[Step]:
 
 
 def _sums(stage: Stage | Plain) -> frozenset[str]:
-    """Fields that a stage writes and another one may add to."""
+    """Fields that a stage writes and to which another stage may add."""
     if isinstance(stage, Plain):
         return stage.partners
     return frozenset(name for name in written(stage) - EACH_ITS_OWN if not name.startswith("d.work."))
@@ -140,7 +140,7 @@ def _with_partners(steps: list[Step], all_run: bool) -> list[Step]:
     return found
 
 
-# where it is in memory
+# memory
 
 
 def new_lanes(*shape: int) -> np.ndarray:
@@ -266,7 +266,7 @@ class TangentProgram:
         return [(array.ctypes.data, array.nbytes) for name, array in shadows.items() if home.get(name) is not None]
 
     def plant(self, field: str, seeds: np.ndarray) -> None:
-        """Set the tangents of an input: (size of the field, n), along n directions."""
+        """Set the tangents of an input along n directions to `seeds` (size of the field, n)."""
         blocks = in_blocks(seeds)
         self.shadows[field[0]].arrays[field[2:]][: len(blocks), : len(seeds)] = blocks
 

@@ -190,6 +190,6 @@ def end_directions(m: Model, d: Data) -> int:
 
 @stage
 def next_recorded(m: Model, d: Data) -> int:
-    """Go on to the next step."""
+    """Advance ``work.tape_step`` to the next step."""
     d.work.tape_step += 1
     return OK

@@ -72,7 +72,7 @@ KINDS: dict[str, tuple[tuple[Any, ...], tuple[Any, ...]]] = {
         (*pipeline.INVERSE_POS_BARE, *pipeline.FORWARD_VEL_BARE, *pipeline.INVERSE_ACC_BARE),
         (),
     ),
-    "inverse with actuation": (ACTUATED, ()),  # actuator forces come before the sensors that show them
+    "inverse with actuation": (ACTUATED, ()),  # actuator forces precede sensors that measure them
 }
 """Computations that can be differentiated: stages that compute the values, then stages that change the state."""
 
@@ -81,15 +81,15 @@ KINDS: dict[str, tuple[tuple[Any, ...], tuple[Any, ...]]] = {
 class Schedule:
     """Stages that are differentiated, with the plan of their values."""
 
-    values: Plan  # computes the values, and what the implicit function theorem needs
+    values: Plan  # plan of the values and of the factorisations for the implicit function theorem
     stages: tuple[Any, ...]  # stages of the dynamics
     after: tuple[Any, ...]  # stages that come after them and change the state
-    solves: bool  # whether an acceleration is solved for
+    solves: bool  # whether the stages solve for an acceleration
     several: bool  # whether a step makes several forward passes (the integrator RK4)
-    functions: Functions  # functions of plugins
-    left: dict[int, frozenset[str]]  # what they leave for later evaluations, by instance (`derive.plugins`)
-    remembers: bool  # whether there is anything to put back before each evaluation
-    extended: bool  # whether what plugins keep from step to step belongs to the state
+    functions: Functions  # functions of plugins, by index in the model's table
+    left: dict[int, frozenset[str]]  # memory that plugins write, by instance (`derive.plugins`)
+    remembers: bool  # whether memory of plugins must be restored before each evaluation
+    extended: bool  # whether numbers that plugins keep from step to step belong to the state
 
 
 def schedule_of(m: MjModel, kind: str, distant: bool, extended: bool) -> Schedule:
@@ -123,7 +123,7 @@ def schedule_of(m: MjModel, kind: str, distant: bool, extended: bool) -> Schedul
     if factors:
         values += [stage for stage in after if stage not in SOLVED and stage not in kept]
         values += factors
-    if several:  # contacts and rows of all passes find room before tangents need as much: tangents grow with it
+    if several:  # run all passes for the values first, so that arrays grow before tangents are allocated
         values = [*values, save_start, *(stage for stage in after if stage not in kept), restore_start, *values]
     if after:
         values.append(save_start)
@@ -169,7 +169,7 @@ def tangents_of(
             "derivatives through callbacks in Python are not supported: only compiled ones have derivatives "
             "(functions marked with cardan.kernel, or Numba functions)"
         )
-    several = values or schedule.several  # contacts and the solution have to be found
+    several = values or schedule.several  # the same pass also computes contacts and solution
     noslip = m.opt.noslip_iterations > 0
     if stage in DETECTIONS or stage in DETECTIONS.values():
         before = [*([Plain(stage)] if several else []), *([Plain(compare_contacts)] if values else [])]

@@ -56,7 +56,7 @@ FIRST: dict[str, Callable[[MjModel], int]] = {
 """Fields of the state, with functions that return their first index in the state."""
 
 Feedback = tuple[np.ndarray, np.ndarray]
-"""Reference states before each step and gains, (nstep, nq + nv + na) and (nstep, nu, 2 nv + na) (see `record`)."""
+"""Reference states (nstep, nq + nv + na) before each step, and gains (nstep, nu, 2 nv + na) (see `record`)."""
 
 
 class Rows:
@@ -218,7 +218,7 @@ class Recorded:
             course = jacobian.course
             inputs = named_inputs(course.d, (by,) if isinstance(by, str) else by)
             fields = {given.field for given, _, _ in inputs.parts}
-            # a native sweep puts time and warm start back, and has no room for rows that only tangents make
+            # a native sweep restores time and warm start, and has no memory for rows that only tangents create
             beforehand = bool(fields & {"d.time", "d.qacc_warmstart"})
             beforehand |= any(f in fields and not internals.array(m, f[2:]).all() for f in MAKE_ROWS)
             state, control = self._first_directions(inputs)

@@ -79,9 +79,9 @@ def limited_control(m: Model, d: Data, actuator: int) -> float:
 
 @kernel
 def limit_controls(m: Model, d: Data) -> int:
-    """Copy the controls, limited to their ranges, to `work.ctrl`; if any control is bad, set all of them to zero.
+    """Copy the controls, limited to their ranges, to `work.ctrl`. If any control is bad, set `work.ctrl` to 0.
 
-    Return the smallest id of an actuator with a bad control, or -1.
+    Return the smallest id of an actuator with a bad control, or -1 if there is none.
     """
     bad = -1
     for i in range(m.nu - 1, -1, -1):
@@ -123,7 +123,7 @@ def advance_activation(m: Model, actuator: int, value: float, rate: float) -> fl
 
 @kernel
 def actuator_input(m: Model, d: Data, actuator: int, control: float) -> float:
-    """Input of an actuator's gain: `control`, the activation, or (if actearly is set) the next activation."""
+    """Input of an actuator's gain: `control`, or the (last) activation; if actearly is set, the next activation."""
     number = m.actuator_actnum[actuator]
     if number == 0:
         return control
@@ -207,7 +207,7 @@ def _kinds_to_make(m: Model) -> int:
 
 @kernel
 def _actuate(m: Model, d: Data, turns: bool) -> int:
-    """Compute actuator forces and activation rates; return a status. Argument `turns`: see `_force`."""
+    """Compute actuator forces and activation rates, with `turns` as in `_force`. Return a status."""
     for dof in range(m.nv):
         d.qfrc_actuator[dof] = 0.0
     if m.nu == 0 or m.opt.disableflags & DSBL_ACTUATION:

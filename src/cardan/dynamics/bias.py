@@ -28,7 +28,7 @@ def world_acceleration(m: Model) -> Vec6:
 def _body_acceleration(m: Model, d: Data, cacc: Array2, body: int, with_acceleration: bool) -> Vec6:
     """Acceleration of a body: its parent's, plus a velocity-dependent part, plus the part due to `qacc`.
 
-    The last part is left out unless `with_acceleration` is set.
+    If `with_acceleration` is not set, the part due to `qacc` is left out.
     """
     acceleration = get6(cacc, m.body_parentid[body])
     first = m.body_dofadr[body]
@@ -50,9 +50,9 @@ def _inertial_force(d: Data, body: int, acceleration: Vec6) -> Vec6:
 
 @kernel
 def newton_euler(m: Model, d: Data, result: Array1, with_acceleration: bool) -> None:
-    """Compute the joint forces `result` (nv,) that produce the motion against gravity; armature is left out.
+    """Compute the joint forces (nv,) that cause the current motion under gravity, without armature: `result`.
 
-    Unless `with_acceleration` is set, `qacc` is taken as 0. Reads cinert, cdof, cvel, cdof_dot, qvel (and qacc).
+    If `with_acceleration` is not set, `qacc` counts as 0. Reads cinert, cdof, cvel, cdof_dot, qvel (and qacc).
     """
     cacc = d.work.rne_cacc
     cfrc = d.work.rne_cfrc
@@ -84,8 +84,8 @@ def rne(m: Model, d: Data) -> int:
 def rne_post_constraint(m: Model, d: Data) -> int:
     """Compute accelerations of bodies and forces on them, after qacc and the constraint forces are known.
 
-    Reads qacc, xfrc_applied, contacts and efc_force; writes cacc (acceleration, gravity included), cfrc_int (force from
-    the parent) and cfrc_ext (sum of external forces), all (nbody, 6) about the centre of mass of the body's tree.
+    Reads qacc, xfrc_applied, contacts and efc_force; writes cacc (acceleration with gravity), cfrc_int (force from the
+    parent body) and cfrc_ext (sum of external forces). All are (nbody, 6), about the tree's centre of mass.
     """
     add_external_forces(m, d)
     finish_rne_post(m, d)

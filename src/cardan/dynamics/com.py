@@ -2,8 +2,8 @@
 
 All spatial quantities (rotation first, then translation) have the orientation of the world and are taken about the
 centre of mass of the body's kinematic tree (spec: computation, general framework; Featherstone 2008, chapter 2).
-Velocities and accelerations of objects (bodies, geoms, sites, cameras) are taken at the object's centre, in the world's
-orientation or in the object's own (spec: mj_objectVelocity, mj_objectAcceleration).
+Velocities and accelerations of objects (bodies, geoms, sites, cameras) are those of the object's centre, expressed in
+the world frame or the object's frame (spec: mj_objectVelocity, mj_objectAcceleration).
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def _spatial_inertia(mat: Mat3, inertia: Vec3, mass: float, r: Vec3) -> Inertia:
 
 @kernel
 def _rotation_about(axis: Vec3, offset: Vec3) -> Vec6:
-    """Motion vector of a rotation about `axis`, where `offset` goes from a point of the axis to the reference point."""
+    """Motion vector of a rotation about `axis`; `offset` is the vector from a point on the axis to the reference."""
     v = cross(axis, offset)
     return (axis[0], axis[1], axis[2], v[0], v[1], v[2])
 
@@ -219,7 +219,7 @@ def _shifted(m: Model, d: Data, spatial: Vec6, body: int, point: Vec3) -> Vec6:
 
 @kernel
 def _in_frame(mat: Mat3, spatial: Vec6) -> Vec6:
-    """Express a spatial vector in the orientation of a frame."""
+    """Express a spatial vector in a frame with the orientation `mat`."""
     angular = mul_mat_t_vec3(mat, (spatial[0], spatial[1], spatial[2]))
     linear = mul_mat_t_vec3(mat, (spatial[3], spatial[4], spatial[5]))
     return (angular[0], angular[1], angular[2], linear[0], linear[1], linear[2])

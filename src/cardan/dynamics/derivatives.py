@@ -183,8 +183,8 @@ def implicitfast_derivatives_with_limits(m: Model, d: Data) -> int:
 def implicit_entry(m: Model, d: Data, dof: int, adr: int) -> float:
     """Entry of M - h qDeriv in the row of a dof, at the address `adr` of qM (qDeriv must be symmetric).
 
-    If the inertia of a dof is diagonal, as for single bodies and vertices of flexes, only its diagonal entry is used.
-    All couplings of such a dof are left out, both those within its body and those outside the pattern of qDeriv.
+    If the inertia of a dof is diagonal, as for single bodies and vertices of flexes, all off-diagonal entries of the
+    dof count as 0.
     """
     if m.dof_simplenum[dof] > 0 and adr > m.aux.M_rowadr[dof]:
         return 0.0
@@ -209,9 +209,9 @@ def _entry(m: Model, row: int, column: int) -> int:
 
 @kernel
 def factor_lu(m: Model, d: Data, lu: Array1, first: int, end: int) -> None:
-    """Factorise a matrix with the pattern of `qDeriv` in place (nD,); count the warning INERTIA for pivots near 0.
+    """Factorise a matrix with the pattern of `qDeriv` (nD,) in place, in the rows of dofs ``first`` to ``end`` - 1.
 
-    Only the rows of dofs ``first`` to ``end`` - 1, which are whole trees, are factorised.
+    These dofs must form whole trees. For each pivot near 0, count the warning INERTIA.
     """
     for i in range(end - 1, first - 1, -1):
         start, stop = m.aux.M_rowadr[i], m.aux.M_rowadr[i + 1]
@@ -228,7 +228,7 @@ def factor_lu(m: Model, d: Data, lu: Array1, first: int, end: int) -> None:
 
 @kernel
 def solve_lu(m: Model, lu: ConstArray1, x: Array1, first: int, end: int) -> None:
-    """Replace the elements ``first`` to ``end`` - 1 of x (nv,) by those of A^-1 x, with factors from `factor_lu`."""
+    """Replace x (nv,) by A^-1 x in the elements ``first`` to ``end`` - 1, with the factors of A from `factor_lu`."""
     # U y = x, from the leaves to the root
     for i in range(end - 1, first - 1, -1):
         value = x[i]
@@ -266,7 +266,7 @@ def clear_matrices(m: Model, d: Data) -> None:
 
 @kernel
 def add_to_parents(m: Model, d: Data) -> None:
-    """Sum the matrices of bodies over subtrees: a backward pass that adds each matrix to that of the parent."""
+    """Sum the matrices of bodies over subtrees, in a backward pass that adds each matrix to the parent's matrix."""
     for body in range(m.nbody - 1, 0, -1):
         parent = m.body_parentid[body]
         if parent > 0:
@@ -276,7 +276,7 @@ def add_to_parents(m: Model, d: Data) -> None:
 
 @kernel
 def _sum(d: Data, body: int, start: int, stride: int, vector: Vec6) -> float:
-    """Scalar product of `vector` and six elements of the body's matrix, `stride` apart, from `start` on."""
+    """Scalar product of `vector` and six elements of a body's matrix: index `start`, then every `stride`-th."""
     total = 0.0
     for k in range(6):
         total += d.work.composite[body, start + k * stride] * vector[k]

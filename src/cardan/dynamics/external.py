@@ -1,10 +1,10 @@
-"""External forces on bodies (applied, contact, connect and weld forces), and the bodies on the sides of contacts.
+"""External forces on bodies (applied, contact, connect and weld forces), and the bodies on each side of a contact.
 
 A side of a contact is a geom and its body, or a vertex or element of a flex and its bodies. The Jacobian of a contact
 is a weighted sum of the Jacobians of its point on all these bodies; the weights of the first side are negative. The
 body of a geom or of a vertex has weight 1. An element distributes the contact over the bodies of its vertices. Their
-weights are inverse to the distances of the vertices from the contact point, and their squares sum to 1 (spec:
-modelling, deformable objects). The weighting scheme was derived from numerical results of the reference.
+weights are inversely proportional to the vertices' distances from the contact, and the squares of the weights sum to 1
+(spec: modelling, deformable objects). The weighting scheme was derived from numerical results of the reference.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def side_body(m: Model, d: Data, con: int, side: int) -> int:
 
 @kernel
 def has_flex(d: Data, con: int) -> bool:
-    """Whether a side of a contact is a flex."""
+    """Whether at least one side of a contact is a flex."""
     return d.contact.geom[con, 0] < 0 or d.contact.geom[con, 1] < 0
 
 

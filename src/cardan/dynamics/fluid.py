@@ -46,7 +46,7 @@ from cardan.model.kernel_views import AnyModel, Data, Model
 
 @kernel
 def has_fluid(m: AnyModel) -> bool:
-    """Whether the fluid has density or viscosity, so that it acts on bodies."""
+    """Whether the fluid exerts forces: it has density or viscosity, and passive forces are enabled."""
     return (m.opt.density > 0.0 or m.opt.viscosity > 0.0) and has_passive(m)
 
 
@@ -62,7 +62,7 @@ def uses_ellipsoids(m: Model, body: int) -> bool:
 
 @kernel
 def medium_velocity(m: Model, d: Data, body: int, point: Vec3, mat: Mat3) -> Vec6:
-    """Velocity of a body at a point (world frame) relative to the fluid, in the orientation `mat`."""
+    """Velocity of a body at a point (world frame) relative to the fluid, expressed in the axes `mat`."""
     velocity = velocity_at(m, d, body, point)
     wind = (m.opt.wind[0], m.opt.wind[1], m.opt.wind[2])
     angular = mul_mat_t_vec3(mat, (velocity[0], velocity[1], velocity[2]))
@@ -171,7 +171,7 @@ def angular_drag(m: Model, geom: int, axes: Vec3) -> Vec3:
 
 @kernel
 def stokes_resistance(m: Model, axes: Vec3) -> Vec2:
-    """Coefficients of torque and force that are linear in velocity, for the equivalent sphere (Stokes' law)."""
+    """Coefficients of viscous torque and force (Stokes' law) of a sphere with the mean semi-axis as its radius."""
     radius = (axes[0] + axes[1] + axes[2]) / 3.0
     return 8.0 * pi * m.opt.viscosity * radius**3, 6.0 * pi * m.opt.viscosity * radius
 
@@ -315,7 +315,7 @@ def _box_slope(m: Model, body: int, velocity: Vec6, change: Vec6) -> Vec6:
 
 @kernel
 def _potential_flow_slope(m: Model, geom: int, axes: Vec3, w: Vec3, v: Vec3, dw: Vec3, dv: Vec3) -> tuple[Vec3, Vec3]:
-    """Directional derivative of the torque and force due to added mass and the Magnus effect."""
+    """Directional derivative of `_potential_flow` at (`w`, `v`) along (`dw`, `dv`)."""
     mass, moment = added_mass(m, geom)
     p, dp = mul3(mass, v), mul3(mass, dv)
     spin, dspin = mul3(moment, w), mul3(moment, dw)
@@ -327,7 +327,7 @@ def _potential_flow_slope(m: Model, geom: int, axes: Vec3, w: Vec3, v: Vec3, dw:
 
 @kernel
 def _drag_and_lift_slope(m: Model, geom: int, axes: Vec3, v: Vec3, dv: Vec3, exact: bool) -> Vec3:
-    """Directional derivative of blunt and slender drag and Kutta lift."""
+    """Directional derivative of `_drag_and_lift` at `v` along `dv`."""
     speed = norm3(v)
     if speed < MINVAL:
         return (0.0, 0.0, 0.0)
@@ -354,7 +354,7 @@ def _drag_and_lift_slope(m: Model, geom: int, axes: Vec3, v: Vec3, dv: Vec3, exa
 
 @kernel
 def _ellipsoid_slope(m: Model, geom: int, velocity: Vec6, change: Vec6, exact: bool) -> Vec6:
-    """Directional derivative of `fluid.ellipsoid_wrench` at `velocity` along `change`."""
+    """Directional derivative of `ellipsoid_wrench` at `velocity` along `change`."""
     axes = semiaxes(m, geom)
     w, v = (velocity[0], velocity[1], velocity[2]), (velocity[3], velocity[4], velocity[5])
     dw, dv = (change[0], change[1], change[2]), (change[3], change[4], change[5])
@@ -372,7 +372,7 @@ def _ellipsoid_slope(m: Model, geom: int, velocity: Vec6, change: Vec6, exact: b
 
 @kernel
 def _local_motion(mat: Mat3, arm: Vec3, motion: Vec6) -> Vec6:
-    """Transform a motion from the centre of mass of the tree to the offset `arm`, in the orientation `mat`."""
+    """Transform a motion from the tree's centre of mass to the offset `arm`, and express it in the axes `mat`."""
     angular = (motion[0], motion[1], motion[2])
     linear = mul_mat_t_vec3(mat, add3((motion[3], motion[4], motion[5]), cross(angular, arm)))
     angular = mul_mat_t_vec3(mat, angular)
@@ -381,7 +381,7 @@ def _local_motion(mat: Mat3, arm: Vec3, motion: Vec6) -> Vec6:
 
 @kernel
 def _set_column(d: Data, body: int, column: int, mat: Mat3, arm: Vec3, wrench: Vec6) -> None:
-    """Add a local wrench, transformed back to the centre of mass of the tree, to a column of the body's matrix."""
+    """Transform a local wrench back to the tree's centre of mass, and add it to a column of the body's matrix."""
     torque = mul_mat_vec3(mat, (wrench[0], wrench[1], wrench[2]))
     force = mul_mat_vec3(mat, (wrench[3], wrench[4], wrench[5]))
     torque = add3(torque, cross(arm, force))

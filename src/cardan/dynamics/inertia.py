@@ -42,7 +42,7 @@ def crb(m: Model, d: Data) -> int:
 
 @kernel
 def sound_pivot(d: Data, pivot: float, dof: int) -> float:
-    """Return the pivot of a dof, raised to `MINVAL` if it is smaller; in this case count the warning INERTIA."""
+    """Return the pivot of a dof, or `MINVAL` if the pivot is smaller; in this case, count the warning INERTIA."""
     if pivot < MINVAL:
         d.warning.number[WARN_INERTIA] += 1
         d.warning.lastinfo[WARN_INERTIA] = dof
@@ -165,7 +165,7 @@ def half_solve_m(m: Model, d: Data, x: Array1, at: int) -> None:
 
 @kernel
 def mul_m(m: Model, d: Data, result: Array1, vector: Array1) -> None:
-    """Set `result` to M `vector`, both (nv,); they must be different arrays."""
+    """Set `result` (nv,) to the product of M and `vector` (nv,), which must be a different array."""
     for i in range(m.nv):
         start = m.aux.M_rowadr[i]
         value = vector[i]

@@ -149,7 +149,7 @@ def angular_momentum_matrix(m: Model, d: Data, mat: Array2, root: int) -> None:
 
 @kernel
 def apply_ft(m: Model, d: Data, force: Vec3, torque: Vec3, point: Vec3, body: int, result: Array1) -> None:
-    """Add the generalised forces of a force at a point and a torque on a body (world frame) to `result` (nv,)."""
+    """Add to `result` (nv,) the generalised forces of a force at a point and a torque on a body (world frame)."""
     arm = arm_of(m, d, point, body)
     # the same force about the centre of mass of the tree
     moment = add3(torque, cross(arm, force))

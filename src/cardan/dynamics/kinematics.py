@@ -114,7 +114,7 @@ def _place(xpos: Array2, xmat: Array2, d: Data, k: int, body: int, sameframe: in
 
 @kernel
 def _place_bodies(m: Model, d: Data, in_place: bool) -> None:
-    """Compute the poses of bodies and joints; `in_place`: whether normalised quaternions are stored."""
+    """Compute the poses of bodies and joints. If `in_place`, also normalise the quaternions of qpos and mocap_quat."""
     zero = (0.0, 0.0, 0.0)
     unit = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
     set3(d.xpos, 0, zero)
@@ -181,7 +181,7 @@ def kinematics_at_use(m: Model, d: Data) -> int:
 
 @kernel
 def _position(d: Data, mode: int, body: int, local: Vec3, pos0: Vec3, poscom0: Vec3) -> Vec3:
-    """World position of a camera or light. It is fixed in its body's frame, or tracks the body or its subtree."""
+    """World position of a camera or light that is fixed in a body's frame, or tracks the body or its subtree."""
     if mode == CAMLIGHT_TRACK:
         return add3(get3(d.xpos, body), pos0)
     if mode == CAMLIGHT_TRACKCOM:

@@ -51,7 +51,7 @@ def muscle_dynamics(ctrl: float, act: float, timeconst: Vec3) -> float:
 
 @kernel
 def _active_length(length: float, low: float, high: float) -> float:
-    """Active force at a scaled length, relative to its peak: two parabolas rise from `low` to 1, two fall to `high`."""
+    """Active force at a scaled length, divided by its peak. It rises from `low` to length 1, and falls to `high`."""
     if length <= low or length >= high:
         return 0.0
     end = low if length < 1.0 else high
@@ -113,7 +113,7 @@ def _scaled_velocity(velocity: float, lengthrange: Vec2, prm: Mat3) -> float:
 
 @kernel
 def muscle_gain(length: float, velocity: float, lengthrange: Vec2, acc0: float, prm: Mat3) -> float:
-    """Active force per activation; negative, because a muscle pulls.
+    """Active force of a muscle per unit of activation. It is negative, because a muscle pulls.
 
     Args:
         length: actuator length.
@@ -136,7 +136,7 @@ def muscle_gain_slope(length: float, velocity: float, lengthrange: Vec2, acc0: f
 
 @kernel
 def muscle_bias(length: float, lengthrange: Vec2, acc0: float, prm: Mat3) -> float:
-    """Passive force (negative): a parabola from the optimal length on, then a line. Arguments as for `muscle_gain`."""
+    """Passive force (<= 0): beyond the optimal length, a parabola, then a line. Arguments as for `muscle_gain`."""
     scaled = _scaled_length(length, lengthrange, prm)
     knee = 0.5 * (1.0 + prm[5])
     if scaled <= 1.0:

@@ -117,7 +117,7 @@ def _tendon_force(m: Model, d: Data, tendon: int) -> float:
 
 @kernel
 def _add_tendon(m: Model, d: Data, tendon: int, force: float) -> None:
-    """Add the forces that a tendon applies to the bodies along its path to cfrc_ext."""
+    """Add to cfrc_ext the forces that a tendon with the tension `-force` applies to the bodies along its path."""
     at, share = int(m.tendon_adr[tendon]), 1.0
     before, before_point = -1, (0.0, 0.0, 0.0)
     for number in range(d.ten_wrapadr[tendon], d.ten_wrapadr[tendon] + d.ten_wrapnum[tendon]):

@@ -1,7 +1,7 @@
 """Flags that disable passive forces: ``passive`` of MuJoCo 3.1, ``spring`` and ``damper`` of later versions.
 
-Spec: modeling, option/flag. If springs and dampers are both disabled, no force is passive: gravity compensation, fluid
-forces, callbacks and plugins are disabled too.
+Spec: modeling, option/flag. If springs and dampers are both disabled, all passive forces are: gravity compensation,
+fluid forces, callbacks and plugins too.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Tendons: lengths, Jacobians, velocities (spec: computation, tendons; modeling, fixed tendon, spatial tendon).
 
 The dofs that can change the length of tendon t are ``m.aux.ten_colind[k]`` for k from ``m.aux.ten_rowadr[t]`` to
-``m.aux.ten_rowadr[t + 1]``, ascending; `tendon_moment` reads the entries of `ten_J` in this order, dense or sparse.
-Compressed rows of `ten_J` also store zeros, for dofs that move a segment of the path as a whole.
+``m.aux.ten_rowadr[t + 1]`` (exclusive), in ascending order. `tendon_moment` reads the entries of `ten_J` in this order
+from dense or sparse storage. Compressed rows also store zeros, for dofs that move a whole segment of the path.
 
 Compressed rows are stored one after the other in the (n, nv) array, as in `flexedge_J`. Entry ``adr`` of all rows is at
 the line and column ``(adr // nv, adr % nv)``, so that a row may begin on one line and end on the next.
@@ -45,7 +45,7 @@ def place_after(m: Model, line: int, column: int, count: int) -> tuple[int, int]
 
 @kernel
 def _stored_moment(m: Model, d: Data, tendon: int, dof: int) -> float:
-    """Entry of a compressed row of `ten_J` at a dof, found by bisection; 0 if it is not stored."""
+    """Entry of a tendon's compressed row of `ten_J` for a dof, found by bisection; 0 if no entry is stored."""
     low = d.ten_J_rowadr[tendon]
     end = low + d.ten_J_rownnz[tendon]
     high = end
@@ -220,7 +220,7 @@ def _straight(m: Model, d: Data, tendon: int, a: int, p: Vec3, b: int, q: Vec3, 
 
 @kernel
 def _from_site(m: Model, d: Data, tendon: int, at: int, share: float, number: int, rule: int) -> tuple[float, int, int]:
-    """Add the part of a path from the site at wrap object `at` to the next site, without the point at the next site.
+    """Add the part of a path from the site at wrap object `at` up to, but not including, the next site.
 
     Return the part's length times `share`, the number of points so far, and the wrap object of the next site. `rule`
     applies to side sites (`cardan.dynamics.wrapping`).
@@ -270,7 +270,7 @@ def _from_site(m: Model, d: Data, tendon: int, at: int, share: float, number: in
 
 @kernel
 def _all_tendons(m: Model, d: Data, rule: int) -> int:
-    """Compute lengths, Jacobians and paths as `spatial_tendon` does, with a rule for side sites."""
+    """Do as `spatial_tendon`, with the rule `rule` for side sites (`cardan.dynamics.wrapping`)."""
     clear_jacobian(m, d)
     adr, number = 0, 0
     for t in range(m.ntendon):

@@ -1,7 +1,8 @@
 """Transmissions: relation of an actuator's scalar length and force to the joints (spec: computation, actuation model).
 
 Actuator i acts on the dofs ``m.aux.moment_colind[k]`` for k from ``m.aux.moment_rowadr[i]`` to
-``m.aux.moment_rowadr[i + 1]``. All other entries of `actuator_moment` are zero after a reset and are never written.
+``m.aux.moment_rowadr[i + 1]`` (exclusive). All other entries of `actuator_moment` are zero after a reset, and no stage
+writes them.
 
 A separate stage handles spatial transmissions: sites, slider-cranks, and the contacts of a body.
 """
@@ -115,7 +116,7 @@ def actuator_velocity(m: Model, d: Data) -> int:
 def _add_difference(
     m: Model, d: Data, actuator: int, body1: int, body2: int, force: Vec3, torque1: Vec3, torque2: Vec3
 ) -> None:
-    """Add the moments of a force and a torque on `body1`, and of the opposite force with another torque on `body2`.
+    """Add the moments of `force` and `torque1` on `body1`, and of `-force` and `-torque2` on `body2`.
 
     Torques are about the centre of mass of each body's tree. Dofs that move both bodies are left out.
     """
@@ -193,7 +194,7 @@ def _slider_crank(m: Model, d: Data, actuator: int, crank: int, slider: int) -> 
 
 @kernel
 def _touches(m: Model, d: Data, contact: int, body: int) -> bool:
-    """Whether a contact of two geoms involves a geom of the body, and is either active or excluded only by the gap."""
+    """Whether a contact of two geoms involves a geom of `body`, and is either active or in the gap."""
     if d.contact.exclude[contact] > 1 or has_flex(d, contact):
         return False
     return side_body(m, d, contact, 0) == body or side_body(m, d, contact, 1) == body

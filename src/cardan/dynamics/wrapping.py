@@ -72,9 +72,9 @@ def _difference(a: Vec2, b: Vec2) -> Vec2:
 def _way_round(between: Vec2, taken: Vec2, size: float, radius: float, shorter: float) -> int:
     """Return whether a path around the circle exists in one direction: GOES_NOT, GOES or GOES_ON.
 
-    `between` is a vector at the angle from one end to the other in this direction, from 0 to 2 pi. `taken` is a vector
-    at the angle that the two tangents cover, from 0 to pi. `size` is the product of the lengths of these two vectors,
-    `shorter` the length of the shorter tangent.
+    The angle of the vector `between` is that from one end to the other in this direction (0 to 2 pi). The angle of the
+    vector `taken` is the one that the two tangents cover (0 to pi). `size` is the product of the lengths of these two
+    vectors, and `shorter` is the length of the shorter tangent.
     """
     arc = _difference(between, taken)
     if between[1] < 0.0 or arc[1] >= 0.0 or (arc[0] > 0.0 and arc[1] > -GRAZING * size):
@@ -87,7 +87,7 @@ def _way_round(between: Vec2, taken: Vec2, size: float, radius: float, shorter: 
 def _counterclockwise(
     left: int, right: int, sine: float, middle: Vec2, across: Vec2, side: Vec2, has_side: bool
 ) -> bool:
-    """Whether to go counterclockwise: the shorter path or, with a side, the path whose arc is nearer to the side.
+    """Whether the counterclockwise path is the shorter one or, with a side site, the one with the nearer arc.
 
     `left` and `right` are the results of `_way_round` for the counterclockwise and the clockwise path. `sine` has the
     sign of the sine of the counterclockwise angle from `p0` to `p1`. `middle` is the sum of the two tangent points'
@@ -105,7 +105,7 @@ def _counterclockwise(
 
 @kernel
 def _winding(p0: Vec2, p1: Vec2, side: Vec2) -> float:
-    """Angle around the centre, counterclockwise from -2 pi to 2 pi, of the path from `p0` through `side` to `p1`."""
+    """Signed angle (-2 pi to 2 pi, counterclockwise) around the centre, of the path from `p0` via `side` to `p1`."""
     to_side, from_side = _difference(side, p0), _difference(p1, side)
     return atan2(to_side[1], to_side[0]) + atan2(from_side[1], from_side[0])
 
@@ -123,7 +123,7 @@ def _stays_straight(p0: Vec2, p1: Vec2, side: Vec2, rule: int, winding: float, r
 
 @kernel
 def _wrap_around(p0: Vec2, p1: Vec2, side: Vec2, rule: int, radius: float) -> PlanePath:
-    """Path around the circle; results as for `_wrap_circle`."""
+    """Path around the circle, with results as in `_wrap_circle`."""
     winding = _winding(p0, p1, side) if rule == SAME_WINDING else 0.0
     if _stays_straight(p0, p1, side, rule, winding, radius):
         return NO_WRAP
@@ -169,14 +169,14 @@ def _wrap_around(p0: Vec2, p1: Vec2, side: Vec2, rule: int, radius: float) -> Pl
 
 @kernel
 def _incidence(near0: float, near1: float, between: float, tolerance: float) -> float:
-    """Return 1 - z for the sine z of the angle of incidence where a path touches the circle; negative if none is found.
+    """Return 1 - z, where z is the sine of the angle of incidence of a path that touches the circle; -1 on failure.
 
     `near0` and `near1` are the radius divided by the distances of the ends from the centre, and `between` is the angle
     between the ends, seen from the centre (rad). By the law of sines in the triangle of centre, touching point and an
     end, the angle at the centre is asin(z) - asin(near z). The two angles must add up to the angle between the ends. As
     in the reference, Newton's method starts at 1 - z = 1e-7 and stops when the angles agree to the tolerance (rad). The
-    iteration can only decrease z, so a path closer to a straight line is not found. The unknown is 1 - z, because near
-    z = 1 it has more significant digits than z.
+    iteration can only decrease z, so it does not find paths closer to a straight line. The unknown is 1 - z, because
+    near z = 1 it has more significant digits than z.
     """
     lacking = FLATTEST * FLATTEST
     for _ in range(TOUCH_STEPS):
@@ -227,11 +227,10 @@ def _wrap_through(p0: Vec2, p1: Vec2, radius: float, tolerance: float) -> PlaneP
 
 @kernel
 def _wrap_circle(p0: Vec2, p1: Vec2, side: Vec2, rule: int, through: bool, radius: float) -> PlanePath:
-    """Path from `p0` to `p1` past a circle around the origin.
+    """Compute the path from `p0` to `p1` past a circle around the origin; if `through`, through the circle.
 
-    Return the angle of the arc, or a negative number if the path is the straight segment; the coordinates of the two
-    points where the path meets and leaves the circle; the lengths before and after the arc. If `through`, the
-    path goes through the circle.
+    Return seven numbers: the angle of the arc (negative if the path is the straight segment), the coordinates of the
+    points where the path meets and leaves the circle (x, y each), and the lengths before and after the arc.
     """
     within = radius * radius
     if _dot(p0, p0) < within or _dot(p1, p1) < within or radius < MINVAL:

@@ -1,4 +1,4 @@
-"""Divergence checks: NaN or huge numbers reset the simulation, with a warning (spec: computation, stages 1 and 23).
+"""Divergence checks: reset the simulation at NaN or huge numbers, with a warning (spec: computation, stages 1, 23).
 
 The checks are stages that search for such numbers in positions, velocities and accelerations. A check that finds one
 stops the step with the status `DIVERGED`, and Python calls `settle_divergence`. This function finds the first field
@@ -143,13 +143,13 @@ def _reset_program(form: Form) -> Program:
 
 
 def keep_trouble(m: MjModel, d: MjData, kind: int, index: int) -> None:
-    """Compose the message of a failed check, with the first bad number, before a reset clears the number."""
+    """Store the message of a failed check. It describes the first bad number, which the reset will clear."""
     trouble = first_trouble(m, d, kind == WARN_BADQACC)
     keep_message(d, kind, index, f"{trouble}; cardan.last_good_state(d) has the state before")
 
 
 def settle_divergence(m: MjModel, d: MjData) -> bool:
-    """Handle a failed check: compose the warning's message unless it was reported, save the last good state, reset.
+    """Handle a failed check: store its message unless it was reported before, save the last good state, and reset.
 
     Return whether the forward dynamics of the new state must be computed.
     """
@@ -162,7 +162,7 @@ def settle_divergence(m: MjModel, d: MjData) -> bool:
 
 @stage
 def clear_energy(m: Model, d: Data) -> int:
-    """Set the energies to zero if they are requested while the flag energy is off (spec: mj_energyPos)."""
+    """Set the energies to zero, if the flag energy is off (spec: mj_energyPos)."""
     d.energy[0] = 0.0
     d.energy[1] = 0.0
     return OK

@@ -60,7 +60,7 @@ def _homes(struct: Struct, growable: frozenset[str]) -> frozenset[str | None]:
 def _suspects(d: MjData, computed: bool) -> set[str]:
     """Return the names of the arrays whose memory contains NaN or numbers larger than mjMAXVAL.
 
-    Many arrays share a buffer. Whole buffers are checked first, since this takes as long as checking one array.
+    Many arrays share a buffer. Whole buffers are checked, because this takes only as long as checking one array.
     """
     memory = internals.memory(d)
     real = memory.struct.by_name["work.buffer"].numpy_dtype
@@ -122,7 +122,7 @@ def _position(m: MjModel, d: MjData, i: int) -> str:
 
 
 def _object(objtype: mjtObj, owner: str = "") -> Callable[[Any, Any, int], str]:
-    """Return a function that describes an element of a kind, and its body if `owner` (a field of body ids) is given."""
+    """Return a function that describes an element, and its body if `owner` (name of a field of body ids) is given."""
 
     def words(m: MjModel, d: MjData, i: int) -> str:
         text = _named(m, objtype, i)

@@ -48,7 +48,7 @@ def start_size(m: MjModel) -> int:
 
 @kernel
 def _copy(source: ConstArray1, source_at: int, target: Array1, target_at: int, n: int) -> int:
-    """Copy n numbers; return n."""
+    """Copy `n` numbers from `source[source_at:]` to `target[target_at:]`. Return `n`."""
     for i in range(n):
         target[target_at + i] = source[source_at + i]
     return n
@@ -56,7 +56,7 @@ def _copy(source: ConstArray1, source_at: int, target: Array1, target_at: int, n
 
 @kernel
 def _exchange_start(m: Model, d: Data, out: bool) -> None:
-    """Copy the state, the inputs and qacc to `work.fd_start` (`out`), or restore them from it."""
+    """Copy the state, the inputs and qacc to `work.fd_start` if `out` is set, otherwise back."""
     start = d.work.fd_start
     at = exchange_state(m, d, start, 0, TIME | QPOS | QVEL | ACT | WARMSTART | CTRL, out)
     if out:
@@ -74,7 +74,7 @@ def save_start(m: Model, d: Data) -> int:
 
 @stage
 def restore_start(m: Model, d: Data) -> int:
-    """Restore the state and the inputs."""
+    """Restore the state and the inputs that `save_start` saved."""
     _exchange_start(m, d, False)
     return OK
 
@@ -219,7 +219,7 @@ def _all(kind: int, n: int, first_row: int, centered: bool) -> np.ndarray:
 
 
 def _controls(m: MjModel, d: MjData, eps: float, first_row: int, centered: bool) -> np.ndarray:
-    """Return the evaluations for controls. Controls have no effect outside their ranges and are not moved there."""
+    """Return the evaluations for controls. They are not moved beyond their ranges, where they have no effect."""
     free = m.actuator_ctrllimited == 0
     if free.all():
         return _all(CONTROL, m.nu, first_row, centered)

@@ -35,7 +35,7 @@ _NATIVE_OF_PAIRS = ctypes.CFUNCTYPE(_WORD, _WORD, _WORD, _WORD, _WORD)
 
 
 class _Running(threading.local):
-    """State of the running thread: the objects that a callback gets, and the exception that it raised."""
+    """State of a thread: the model and data that callbacks get, and the exception that a callback raised."""
 
     objects: tuple[Any, Any] | None = None
     error: BaseException | None = None
@@ -57,7 +57,7 @@ class Hook:
         """Return the callback as a stage: a kernel, or the address of a native function.
 
         Args:
-            variant: distinguishes the places where callbacks of this kind are called (a stage, a timer).
+            variant: arguments that select one of the places where this callback is called (a stage, a timer).
 
         Raises:
             KernelError: the function is marked for compilation, but cannot be compiled.
@@ -105,7 +105,7 @@ class Hooks:
         self._put(self.colliders, types, "collider", function)
 
     def _put(self, table: dict[Any, Hook], key: Any, place: str, function: Callable[..., Any] | None) -> None:
-        """Change a callback in a table, and invalidate all programs made before."""
+        """Change a callback in a table, and invalidate all existing programs."""
         if function is None:
             table.pop(key, None)
         else:
@@ -146,7 +146,7 @@ def installed_hooks(m: MjModel) -> dict[str, Hook]:
 
 
 def python_places(m: MjModel) -> list[str]:
-    """Return the places in a model's pipeline where callbacks are Python functions."""
+    """Return the places in a model's pipeline at which Python functions are called."""
     found = installed_hooks(m).items()
     return [place for place, hook in found if isinstance(hook.entry(*EXAMPLES.get(place, ())), int)]
 
@@ -180,7 +180,7 @@ def is_kernel_function(function: Callable[..., Any]) -> bool:
 
 
 class ObjectsMissing(Exception):
-    """A Python function was called by a program that was made for native functions only.
+    """Error that a program without Python functions has called a Python function.
 
     This happens if another thread installs the function while the program runs.
     """

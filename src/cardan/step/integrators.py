@@ -39,8 +39,8 @@ def advance(m: Model, d: Data, acceleration: ConstArray1, velocity: ConstArray1,
         m: model.
         d: data.
         acceleration: rate of change of qvel (nv,).
-        velocity: rate of change of the configuration (nv,). If it is `d.qvel` itself, the new velocity is used: the
-            semi-implicit update.
+        velocity: rate of change of the configuration (nv,). If this is `d.qvel`, the new velocity is used, because
+            `d.qvel` is updated first (semi-implicit update).
         rates: rate of change of act (na,).
     """
     h = m.opt.timestep
@@ -107,7 +107,7 @@ def implicitfast(m: Model, d: Data) -> int:
 
 @stage
 def implicitfast_with_blocks(m: Model, d: Data) -> int:
-    """Step as `implicitfast`, but solve the six dofs of each standalone free body with all derivatives in qDeriv."""
+    """Do as `implicitfast`, but solve the six dofs of each standalone free body with all derivatives in qDeriv."""
     implicit_inertia(m, d)
     factor_blocks(m, d)
     factor_ld(m, d, d.qH, d.qHDiagInv)

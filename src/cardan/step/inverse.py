@@ -25,7 +25,7 @@ def inverse_force(m: Model, d: Data) -> int:
 
 @kernel
 def _begin_continuous(m: Model, d: Data) -> None:
-    """Save qacc, and replace it by M qacc."""
+    """Save qacc in `work.qacc_discrete`, and replace qacc by M qacc."""
     for i in range(m.nv):
         d.work.qacc_discrete[i] = d.qacc[i]
     mul_m(m, d, d.qacc, d.work.qacc_discrete)

@@ -67,7 +67,7 @@ def _pull(m: Model, d: Data, actuator: int) -> float:
 
 @kernel
 def _moment_norm(m: Model, d: Data, actuator: int) -> float:
-    """Norm of the joint forces that a unit force of an actuator causes."""
+    """Norm of the joint forces of an actuator that applies a unit force."""
     total = 0.0
     for k in range(m.aux.moment_rowadr[actuator], m.aux.moment_rowadr[actuator + 1]):
         moment = d.actuator_moment[actuator, m.aux.moment_colind[k]]
@@ -107,7 +107,7 @@ def pull_actuator(m: Model, d: Data) -> int:
 
 
 class LengthSearch:
-    """Search for the length ranges of a model's actuators, on a copy. Raises ValueError if it takes too many steps."""
+    """Search for the length ranges of actuators on a copy of a model. Raises ValueError if it needs too many steps."""
 
     def __init__(self, m: MjModel, how: Search) -> None:
         self.how = how

@@ -1,6 +1,6 @@
-"""The pipeline: the specification's numbered lists of stages, as tables (spec: computation, forward dynamics).
+"""The pipeline: tables with the numbered lists of stages of the specification (computation, forward dynamics).
 
-A list names every stage that the specification names, in its order. `when(predicate, ...)` marks stages that only some
+The lists contain all stages of the specification, in its order. `when(predicate, ...)` marks stages that only some
 models need, according to their sizes and options. `cardan.step.plan` selects the stages that a model needs from a list,
 and `cardan.step.programs` makes them ready to run.
 """
@@ -116,7 +116,7 @@ def timed(name: str, *items: Any) -> Timed:
 
 
 def also_timed(name: str, *items: Any) -> Timed:
-    """Mark a further piece of a timed part. Its time is added, but it does not count as another run."""
+    """Mark another piece of a timed part. Its duration is added, but it does not count as another run."""
     return Timed(int(getattr(mjtTimer, "mjTIMER_" + name)), items, counts=False)
 
 
@@ -198,7 +198,7 @@ def _with_blocks(m: MjModel) -> bool:
 
 
 def _known_integrator(m: MjModel) -> list[Any]:
-    """Raise an error if the integrator does not exist; return no stages."""
+    """Raise FatalError if `opt.integrator` is invalid. Return an empty list of stages."""
     kinds = mjtIntegrator.__members__.values()
     if m.opt.integrator not in kinds:
         known = ", ".join(f"{kind.value} ({kind.name})" for kind in kinds)

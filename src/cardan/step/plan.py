@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from cardan.model.mjmodel import MjModel
 
 Function = Callable[..., Any] | int
-"""A stage or another compiled function; or the address of a native function that calls a Python function."""
+"""Stage or other compiled function, or the address of a native function that calls a Python function."""
 
 
 class FunctionTable(NamedTuple):
@@ -79,7 +79,7 @@ def function_name(function: Function) -> str:
 
 
 class Called(NamedTuple):
-    """One kind of function that stages call through a table: `functions_of` returns the functions by index."""
+    """Kind of function that stages call through a table; `functions_of` returns these functions by index."""
 
     field: str
     functions_of: Callable[[Any, Callbacks], Mapping[int, Function]]
@@ -96,7 +96,7 @@ CALLED = (
 
 
 def plan_of(m: MjModel, items: tuple[Any, ...], callbacks: Callbacks | None = None) -> Plan:
-    """Return the plan of a list of the pipeline for a model, with given or the currently installed callbacks.
+    """Return the plan of a pipeline list for a model, with `callbacks` or the currently installed callbacks.
 
     Raises:
         ValueError: the model needs something that does not exist, like a collision function or a plugin.

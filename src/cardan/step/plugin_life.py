@@ -34,7 +34,7 @@ def _memory_of(data: Any) -> PluginMemory:
 
 
 def begin_instances(m: MjModel, d: MjData) -> None:
-    """Create the data of all instances with their plugins' `init`, which may raise ValueError; then reset them."""
+    """Create the data of all instances with their plugins' `init` (may raise ValueError), and reset the instances."""
     plugins = [plugin_of(m, instance) for instance in range(m.nplugin)]
     internals.set_plugin_data(d, [make_instance(m, d, instance) for instance in range(m.nplugin)])
     attach_memory(d, [_memory_of(data) for data in internals.plugin_data(d)])

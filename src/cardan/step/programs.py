@@ -1,7 +1,7 @@
 """Programs of a model: plans made ready to run.
 
-`plan_of` selects the functions to run; this module loads them, compiling those that are missing, writes the model's
-function tables, and keeps the programs with the model.
+`plan_of` selects the functions to run. This module loads these functions (and compiles missing ones), writes the
+model's function tables, and stores the programs with the model.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from cardan.step.plan import FunctionTable, Plan, plan_of
 from cardan.step.run import ANSWERS, StepProgram, run
 
 DATA_OF = {"aux.sdf_shape": attach_shape_data}
-"""Functions that attach the arrays which functions of a table read."""
+"""Functions that attach the arrays needed by the functions of a table, by the table's name."""
 MOST_EARLIER = 64
 """Maximum number of programs for earlier settings that a model keeps. If it is reached, all are dropped."""
 
@@ -41,7 +41,7 @@ def cached_program(m: MjModel, key: Any, items: tuple[Any, ...], **answers: Any)
 def _program_again(
     m: MjModel, key: Any, version: int, items: tuple[Any, ...], answers: Mapping[str, Any]
 ) -> StepProgram:
-    """Return an earlier program for the same settings, after writing its tables again, or a new program."""
+    """Return an earlier program for the same settings (its tables are written again), or a new program."""
     earlier, setting = internals.programs(m).earlier, (key, version, m.settings())
     found = earlier.get(setting)
     if found is not None:

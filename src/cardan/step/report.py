@@ -56,7 +56,7 @@ class SimulationWarning(RuntimeWarning):
 
 
 class _Handler:
-    """Function that is called with the text of a warning instead of `warnings.warn`."""
+    """User's warning handler: `function` gets the text of a warning, in place of `warnings.warn`."""
 
     function: Callable[..., Any] | None = None
     takes_bytes: bool = False
@@ -93,22 +93,22 @@ def size_text(nbytes: int) -> str:
 
 
 def warning_text(kind: int, info: int) -> str:
-    """Return the text of a warning of a kind (mjtWarning) with its information."""
+    """Return the text of a warning: `kind` is its kind (mjtWarning), `info` an id or a size."""
     if kind not in MESSAGES:
         return f"Unknown warning type {kind}."
     return MESSAGES[kind].format(info=size_text(info) if kind in _IN_BYTES else info)
 
 
 def was_told(d: MjData, kind: int) -> bool:
-    """Whether a warning of this kind was reported since its counter was last zero."""
+    """Whether a warning of this kind has been reported since its count was last 0."""
     arrays = internals.memory(d).arrays
     return bool(arrays["warning.number"][kind] and arrays["work.warned"][kind])
 
 
 def keep_message(d: MjData, kind: int, info: int, details: str) -> None:
-    """Compose the message of a warning, with `details`, before a reset clears the time.
+    """Store the message of a warning, which contains the current time and `details`, before a reset.
 
-    The warning has the kind `kind` (mjtWarning) and the information `info` (an id or a size).
+    `kind` is the kind of the warning (mjtWarning), and `info` an id or a size.
     """
     text = f"{_message(kind, info, d.time)} {details[0].upper()}{details[1:]}."
     internals.kept(d).setdefault("messages", {})[kind] = text
@@ -117,10 +117,10 @@ def keep_message(d: MjData, kind: int, info: int, details: str) -> None:
 def new_messages(
     number: np.ndarray, lastinfo: np.ndarray, warned: np.ndarray, time: float, kept: Mapping[int, str]
 ) -> Iterator[tuple[int, str]]:
-    """Yield kind (`mjtWarning`) and message of each new warning, and mark it as reported in `warned`.
+    """Yield kind (`mjtWarning`) and message of each new warning, and mark the warning as reported in `warned`.
 
-    `number` and `lastinfo` are counter and last information of each kind. `kept` has, by kind, messages that were
-    composed before a reset.
+    `number` and `lastinfo` are the count and the latest information of each kind. `kept` contains messages that were
+    stored before a reset, by kind.
     """
     for kind in MESSAGES:
         if number[kind] and not warned[kind]:

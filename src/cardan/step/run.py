@@ -1,8 +1,9 @@
-"""Execution of programs: the stages run natively until one of them makes a request, which Python handles.
+"""Execution of programs: the stages run natively until a stage makes a request, which Python handles.
 
-A stage makes a request by returning a status: a capacity of the arena must grow, a callback raised an exception, a
-collision function is not compiled yet, the state was reset, new warnings were counted. `ANSWERS` maps each status to a
-function that handles it; then the same stage runs again. Programs may run on different data in different threads.
+A stage makes a request by returning a status. Examples: a capacity of the arena must grow, a callback raised an
+exception, a collision function is not compiled yet, the state was reset, new warnings were counted. `ANSWERS` maps each
+status to a function that handles it. Then the same stage runs again. Programs may run on different data in different
+threads.
 """
 
 from __future__ import annotations
@@ -108,7 +109,7 @@ def settle(status: int, program: Program, m: MjModel, d: MjData, repeat: int, jo
 
 
 def answer(status: int, program: Program, m: MjModel, d: MjData) -> None:
-    """Handle the request of the stage that stopped, by its status."""
+    """Call the function that handles the request `status` of the stage that stopped."""
     answers: Mapping[int, Answer] = getattr(program, "answers", ANSWERS)
     if status not in answers:
         raise RuntimeError(f"stage {int(internals.position(d)[0])} of a program returned the unknown status {status}")
@@ -117,7 +118,7 @@ def answer(status: int, program: Program, m: MjModel, d: MjData) -> None:
 
 @contextmanager
 def attached(d: MjData, arrays: Mapping[str, np.ndarray]) -> Iterator[None]:
-    """Context manager that attaches arrays to private fields of `d`; they are copied if not contiguous."""
+    """Context manager that attaches arrays to private fields of `d`. Arrays that are not contiguous are copied."""
     memory, names = internals.memory(d), tuple(arrays)
     slots, nothing = _nothing(memory.struct, names)
     held = {name: np.ascontiguousarray(arrays[name], nothing.arrays[name].dtype) for name in names}

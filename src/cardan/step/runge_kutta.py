@@ -51,7 +51,7 @@ def _save_start(m: Model, d: Data) -> None:
 def _rotation_rate(d: Data, dof: int, dt: float) -> None:
     """Transform the angular velocity at ``dof`` to the rate of change of the rotation vector ``dt * rk_rate``.
 
-    The rate of the previous Runge-Kutta stage, ``rk_rate``, is replaced.
+    ``rk_rate`` is the rate of the previous Runge-Kutta stage, and is replaced by the result.
     """
     rate, velocity = d.work.rk_rate, d.qvel
     turned = (dt * rate[dof], dt * rate[dof + 1], dt * rate[dof + 2])

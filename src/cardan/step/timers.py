@@ -1,7 +1,7 @@
 """Timers: number of runs of the parts of the pipeline, and their durations (spec: simulation, diagnostics).
 
-The counters of `d.timer` are always updated: a program adds its runs in a few small native stages, at its end and
-before stages that may reset a bad state. Durations are measured only if a clock is installed (`mjcb_time`). Programs
+The counters of `d.timer` are always updated. A program does this in a few small native stages, at its end and before
+each stage that may reset a bad state. Durations are measured only if a clock is installed (`mjcb_time`). Programs
 then call the clock before and after each timed part.
 """
 
@@ -71,7 +71,7 @@ def _counters(runs: Counter[int]) -> Iterator[Callable[[Any, Any], int]]:
 
 
 def with_counters(stages: Iterable[Any], resetting: Collection[Any]) -> Iterator[Any]:
-    """Replace ticks by counting stages: before each stage that may reset the data, and at the end."""
+    """Replace ticks by counting stages. These run before each stage that may reset the data, and at the end."""
     pending: Counter[int] = Counter()
     for item in stages:
         if isinstance(item, Tick):
