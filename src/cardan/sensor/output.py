@@ -43,7 +43,7 @@ def put4(m: Model, d: Data, i: int, v: Vec4) -> None:
 
 @kernel
 def apply_cutoff(m: Model, d: Data, i: int) -> None:
-    """Clamp the values of sensor `i` to its cutoff, unless it is 0 (spec: modeling, sensor, cutoff).
+    """Clamp the values of sensor `i` to its cutoff, if the cutoff is positive (spec: modeling, sensor, cutoff).
 
     Real values are clamped to [-cutoff, cutoff], positive values to at most the cutoff; axes and quaternions are
     unchanged. The two points of the sensor ``fromto`` are also unchanged, because its cutoff bounds the measured

@@ -49,7 +49,7 @@ OPPOSITE = (3, 1, 2, 0)
 def append_inside(
     m: Model, d: Data, found: int, flex: int, element1: int, vertex1: int, element2: int, vertex2: int
 ) -> int:
-    """Append `found` contacts between parts of a flex, without margin and gap; return a status. Ids not used are -1."""
+    """Append `found` contacts between parts of a flex, without margin and gap; return a status. Unused ids are -1."""
     first, side = d.ncon, flex_side(flex)
     status = append_contacts(m, d, found, side, element1, vertex1, side, element2, vertex2)
     for con in range(first, d.ncon):
@@ -149,7 +149,7 @@ def collide_listed(m: Model, d: Data, flex: int) -> int:
 
 @kernel
 def collide_elements(m: Model, d: Data, flex: int, element1: int, element2: int) -> int:
-    """Append the contacts of two elements with overlapping boxes, unless they share a body; return a status."""
+    """Append the contacts of two elements with overlapping boxes, unless they have a common body; return a status."""
     if share_body(m, flex, element1, flex, element2):
         return OK
     found = element_element(m, d, flex, element1, flex, element2)
@@ -280,7 +280,7 @@ def look_into_bin(d: Data, i: int, k: int, hits: int) -> int:
 def collide_sweep(m: Model, d: Data, flex: int) -> int:
     """Append the contacts of pairs of elements by a sweep along an axis; return a status.
 
-    Each element is compared with the elements that began before it and have not ended, if they are in a nearby bin.
+    Each element is compared with the elements in nearby bins (`lay_bins`) that began before it and have not ended.
     """
     n = 0
     for element in range(m.flex_elemnum[flex]):

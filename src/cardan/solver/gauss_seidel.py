@@ -286,7 +286,7 @@ EDGE_MATRIX = EDGES * EDGES
 def solve_noslip(m: Model, d: Data) -> int:
     """Run the no-slip solver: update efc_force of the friction dimensions, then efc_state, qfrc_constraint and qacc.
 
-    Reads ``work.AR`` and efc_b. The statistics are appended to those of the main solver.
+    Reads ``work.AR`` and efc_b. The statistics are appended to the statistics of the main solver.
     """
     if d.nefc == 0:
         return OK
@@ -349,7 +349,7 @@ def update_edges(d: Data, i: int, sparse: bool) -> float:
 
 @kernel
 def update_slice(d: Data, start: int, sparse: bool) -> float:
-    """Update the friction forces of the elliptic contact at rows `start` on; return the decrease of the cost."""
+    """Update the friction of the elliptic contact whose first row is `start`; return the decrease of the cost."""
     block = stack_array(MATRIX)
     residual = stack_array(MAX_FRICTION)
     b = stack_array(MAX_FRICTION)

@@ -100,7 +100,7 @@ def factor_panel(m: Model, d: Data, island: int, first: int, last: int) -> None:
 
 @kernel
 def spread_constraints(d: Data, first: int, last: int) -> None:
-    """Add the panel's columns of J' D J, cones included, to ``work.panel``; ignore entries right of the diagonal."""
+    """Add J' D J, cones included, to the panel's columns of ``work.panel``. Ignore entries right of the diagonal."""
     weight = stack_array(WIDTH)
     for lane in range(WIDTH):
         weight[lane] = 0.0
