@@ -1,1 +1,1 @@
-"""Tangents of compiled stages, for exact derivatives: transformations of the stages' LLVM code."""
+"""Tangents of compiled stages, for exact derivatives, made by transforming the stages' LLVM code."""

@@ -2,8 +2,8 @@
 
 Both are least fixed points over all instructions, in any order. A *place* is a field of a structure, an array on the
 stack, or a constant of the module. A place is *active* if some of its numbers may have a tangent. A number that is
-computed from an active number is active, too. A parameter of a part (a function that is not inlined) may be the
-argument of any of its calls.
+computed from an active number is active, too. A parameter of a part (a function that is not inlined) may have the value
+of the argument in any call of the part.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ SLOT_BYTES = 8 * WORDS
 ARRAY, STACK, CONSTANT, SLOT = "array", "stack", "constant", "slot"
 
 Place = tuple[str, str, int]
-"""Kind, name (``d.qpos``; for a slot ``m`` or ``d``), and the slot's offset in bytes."""
+"""Kind, name (a field such as ``d.qpos``; ``m`` or ``d`` for a slot), and byte offset in the slot table (for a
+slot)."""
 
 ARITHMETIC = frozenset(("fadd", "fsub", "fmul", "fdiv", "frem", "fneg"))
 PIECEWISE_CONSTANT = frozenset(("floor", "ceil", "rint", "round", "trunc", "nearbyint", "roundeven"))
@@ -63,7 +64,7 @@ comparison = _reader(_COMPARE)
 
 
 def phi(instruction: Instruction) -> tuple[str, list[tuple[str, str]]]:
-    """Return the type of a `phi`, and its values with the blocks that they come from."""
+    """Return the type of a `phi` instruction, and its values, each with the block from which it comes."""
     kind, incoming = _match(_PHI, instruction).groups()
     return kind, _INCOMING.findall(incoming)
 
@@ -75,7 +76,7 @@ def operands(instruction: Instruction) -> tuple[str, ...]:
 
 
 def call(instruction: Instruction) -> tuple[str, str, list[str]]:
-    """Return type, name and arguments of a `call`. Names of LLVM's intrinsic functions lose their prefix and suffix."""
+    """Return type, name and arguments of a `call`; names of LLVM's intrinsics without their prefix and suffix."""
     kind, name, arguments = _match(_CALL, instruction).groups()
     name = re.sub(r"^@(?:llvm\.)?|(?:\.(?:f64|p0|i64|i32|i1|i8))+$", "", name)
     return kind, name, [a.split()[-1] for a in arguments.split(", ")] if arguments else []
@@ -92,7 +93,7 @@ class Activity:
     """Values and places of a stage that may have a tangent.
 
     Attributes:
-        places: places to which each pointer (or integer that is an address) may point.
+        places: places to which each pointer (or integer that holds an address) may point.
         values: names of the numbers that have a tangent.
         active: fields (``d.qpos``) and stack arrays that have a tangent at the end of the stage.
         reads: active fields that are read.
@@ -107,11 +108,11 @@ class Activity:
 
 
 class Analysis:
-    """Computes the fixed points for one stage.
+    """Activity analysis of one stage.
 
     Args:
         scalar: the stage in scalar form.
-        structs: the structures to which the first two parameters after the result pointer point.
+        structs: structures of the first two integer parameters, which are the addresses of slot tables.
 
     Raises:
         TransformError: there is no rule for an instruction.
@@ -132,7 +133,7 @@ class Analysis:
             pass
 
     def passed(self, instruction: Instruction) -> list[tuple[str, str, str]]:
-        """Return type, name and argument of each parameter in a call of a part; nothing for other instructions."""
+        """Return type, name and argument for each parameter of a called part; an empty list for other instructions."""
         if instruction.operation != "call" or not self.scalar.parts:
             return []
         match = _CALL_OF_PART.match(instruction.rest)
@@ -148,7 +149,7 @@ class Analysis:
     # places ------------------------------------------------------------------
 
     def field_at(self, place: Place) -> tuple[Field, int]:
-        """Return the field whose slot contains a place, and the index of the word within the slot."""
+        """Return the field whose slot contains the place, and the index of the place's word in the slot."""
         _, letter, offset = place
         slot, byte = divmod(offset, SLOT_BYTES)
         return self.structs[letter].fields[slot], byte // 8
@@ -216,7 +217,7 @@ class Analysis:
         return frozenset(found)
 
     def _constants(self, value: str) -> set[int]:
-        """Return the values that an integer may have: constants between which it chooses; none if it is computed."""
+        """Return the constants among which an integer is selected; an empty set if the integer is computed."""
         if not value.startswith("%"):
             return {int(value)}
         instruction = self.definitions.get(value)
@@ -277,11 +278,11 @@ class Analysis:
         return {self.name_at(place) for place in self.places.get(pointer, ()) if place[0] != CONSTANT}
 
     def needed(self, found: Activity, keep: Collection[str]) -> set[str]:
-        """Return the active fields whose tangents the stage needs to compute those of `keep`, which are included."""
+        """Return the active fields whose tangents the stage needs to compute the tangents of `keep`, and `keep`."""
         return {name for name in self.needed_places(found, keep) if not name.startswith("%")}
 
     def needed_places(self, found: Activity, keep: Collection[str]) -> set[str]:
-        """Return the fields of `needed`, and the active arrays on the stack."""
+        """Return the fields that `needed` returns, and the active arrays on the stack that are needed, too."""
         fields = set(keep) & found.active
         values: set[str] = set()
         instructions = list(self.scalar.instructions())[::-1]

@@ -1,7 +1,7 @@
 """Rules for derivatives of the mathematical functions that stages call, written as LLVM assembly.
 
-Where a derivative is infinite or does not exist, it is set to 0: the square root at 0, the arc cosine at -1 and 1, the
-angle of the zero vector. At a kink, the derivative is one-sided.
+If a derivative is infinite or does not exist, it is set to 0: for the square root at 0, the arc cosine at -1 and 1, and
+the angle of the zero vector. At a kink, the derivative is one-sided.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def number(value: float) -> str:
 
 
 class Lines:
-    """Writer of LLVM assembly for numbers of type double; each method returns the name of its result."""
+    """Writer of LLVM assembly for numbers of type double. Each method returns the name of its result."""
 
     def __init__(
         self, emit: Callable[[str], None], fresh: Callable[[], str], declare: Callable[[str, int], str]
@@ -46,12 +46,12 @@ class Lines:
         return self._result(f"call double {symbol}({', '.join('double ' + a for a in arguments)})")
 
     def where(self, predicate: str, a: str, b: str, yes: str, no: str) -> str:
-        """Select `yes` if the comparison of `a` and `b` holds, else `no`."""
+        """Write a selection: `yes` if the comparison of `a` and `b` holds, else `no`."""
         test = self._result(f"fcmp {predicate} double {a}, {b}")
         return self._result(f"select i1 {test}, double {yes}, double {no}")
 
     def where_positive(self, a: str, value: str) -> str:
-        """Select `value` if a > 0, else 0."""
+        """Write a selection: `value` if `a` > 0, else 0."""
         return self.where("ogt", a, ZERO, value, ZERO)
 
 
@@ -86,7 +86,7 @@ def _of_hypotenuse(lines: Lines, x: Sequence[str], y: str) -> Sequence[str]:
 
 
 def _of_power(lines: Lines, x: Sequence[str], y: str) -> Sequence[str]:
-    """Write the derivatives of x^p; the derivative by p is 0 unless x is positive."""
+    """Write the derivatives of x^p. The derivative with respect to p is 0 unless x is positive."""
     base, exponent = x
     lower = lines.call("llvm.pow", base, lines.op("fsub", exponent, ONE))
     slope = lines.op("fmul", exponent, lower)
@@ -169,11 +169,12 @@ SLOPES: dict[str, Slope] = {
     **dict.fromkeys(("fmax", "maxnum", "maximum", "maximumnum"), _smaller("ogt")),
     **dict.fromkeys(("fma", "fmuladd"), lambda lines, x, y: (x[1], x[0], ONE)),
 }
-"""Rules by function name: from the names of arguments and result to the derivatives by each argument."""
+"""Rules by function name. A rule maps the names of arguments and result to the derivatives with respect to each
+argument."""
 
 
 def slopes(name: str, lines: Lines, arguments: Sequence[str], result: str) -> Sequence[str]:
-    """Write code for the derivatives of function `name` by its arguments; return the names of the derivatives.
+    """Write the derivatives of function `name` with respect to its arguments; return the names of the derivatives.
 
     `lines` is the writer of the code; `arguments` and `result` are the names of the function's arguments and result.
 

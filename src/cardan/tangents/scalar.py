@@ -1,11 +1,11 @@
 """The scalar form of a stage, and its parser: the starting point of the transformation to tangents.
 
 All functions that a stage calls are inlined, except *parts*: large functions that are called at many places. Variables
-are in registers, and no code is vectorised. About thirty kinds of LLVM instructions are left, one in each line, in
+are in registers, and no code is vectorised. About thirty kinds of LLVM instructions are left, one on each line, in
 named blocks.
 
 An example of a part is the support function of a convex shape, which the exact distance calls at fifty places. If it
-were inlined, five sixths of the stage would be copies of it, and optimising them would take most of a minute.
+were inlined, five sixths of the stage would be copies of it, and their optimisation would take most of a minute.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ import llvmlite.binding as llvm
 from cardan.jit.target.processor import target_machine
 
 WORTH_IT = 20_000
-"""Number of instructions that not inlining a function must save: a call takes time when it runs."""
+"""Smallest number of instructions that must be saved by not inlining a function, because calls take time."""
 ADDRESSES = frozenset(("retptr", "excinfo", "arg.m", "arg.d"))
-"""Names of the pointers that such a function may have as parameters: result, exception, model and data."""
+"""Names of the pointers that a part may have as parameters: result, exception, model and data."""
 
 
 class Calls:
-    """Sizes of the functions of a linked module, and how often they call each other.
+    """Sizes of the functions of a linked module, and their numbers of calls of each other.
 
     Attributes:
-        sizes: instructions, by name.
-        calls: number of calls of other functions, by name.
-        plain: names of the functions that get no addresses except those of the two structures. Other pointers would
-            refer to the places of all calls together, but the analysis must know them exactly.
+        sizes: number of instructions, by function name.
+        calls: number of calls of each other function, by function name.
+        plain: names of the functions whose only pointers are `ADDRESSES`. The analysis must know exactly where pointers
+            point, but any other pointer parameter could point to the places of all calls together.
     """
 
     def __init__(self, module: Any) -> None:
@@ -60,7 +60,7 @@ class Calls:
         self.sizes[function.name], self.calls[function.name] = size, calls
 
     def inlined_sizes(self, kept: set[str]) -> dict[str, int]:
-        """Count the instructions of each function after inlining all that it calls, except the functions `kept`."""
+        """Count the instructions of each function after inlining all functions that it calls except those in `kept`."""
         totals: dict[str, int] = {}
 
         def total(name: str) -> int:
@@ -74,7 +74,7 @@ class Calls:
         return totals
 
     def copies(self, root: str, kept: set[str]) -> Counter[str]:
-        """Count the inlined copies of each function in the root and in the functions `kept`."""
+        """Count the inlined copies of each function in the function `root` and in the functions `kept`."""
         found = Counter[str]()
 
         def walk(name: str, times: int) -> None:
@@ -89,10 +89,10 @@ class Calls:
 
 
 def shared_functions(module: Any, root: str) -> set[str]:
-    """Choose the functions of a linked module that are not inlined, beginning with those that save most.
+    """Choose the functions of a linked module that are not inlined. Functions that save most are chosen first.
 
     Args:
-        module: a linked module that is not optimised yet.
+        module: a linked module that has not been optimised.
         root: the function that is called from outside. It calls only the stage, which is always inlined.
     """
     calls = Calls(module)
@@ -121,7 +121,7 @@ class TransformError(RuntimeError):
 
 @dataclass(slots=True)
 class Instruction:
-    """Instruction: the whole line, the name of its result (or ""), its operation, and the rest of the line."""
+    """Instruction: the whole line, the name of the result (or ""), the operation, and the rest of the line."""
 
     line: str
     result: str
@@ -150,12 +150,12 @@ class Function:
 
 @dataclass(slots=True)
 class Scalar:
-    """Stage in scalar form: its body, and the declarations, constants and metadata of its module.
+    """Stage in scalar form: its body, its parts, and the declarations, constants and metadata of its module.
 
     Attributes:
         body: body of the stage.
         around: all other lines of the module.
-        parts: functions that it calls, by symbol; names inside a part differ from those of all other functions.
+        parts: functions that the stage calls, by symbol. Names inside a part differ from those in all other functions.
     """
 
     body: Function
@@ -174,7 +174,7 @@ class Scalar:
 
 
 def scalar_text(symbol: str, module: Any) -> str:
-    """Convert a linked module that is not optimised yet to scalar form; return it as LLVM assembly."""
+    """Convert a linked module that has not been optimised to scalar form; return it as LLVM assembly."""
     parts = shared_functions(module, symbol)
     for function in module.functions:
         if function.name in parts:  # seen from outside, they keep their parameters
@@ -201,7 +201,7 @@ def _instruction(line: str) -> Instruction:
 
 
 def _joined(lines: list[str]) -> Iterator[str]:
-    """Yield the lines of a body, with the lines of each ``switch`` joined."""
+    """Yield the lines of a body. All lines of a ``switch`` are joined to one."""
     whole = ""
     for line in lines:
         if whole:
@@ -216,7 +216,7 @@ def _joined(lines: list[str]) -> Iterator[str]:
 
 
 def read_scalar(text: str) -> Scalar:
-    """Parse a module in scalar form: the function that is called by the entry, and its parts.
+    """Parse a module in scalar form: the entry's function and its parts.
 
     Raises:
         TransformError: there are other functions, which should have been inlined.
@@ -248,7 +248,7 @@ def read_scalar(text: str) -> Scalar:
 
 
 def _called(body: Function, parts: dict[str, Function]) -> dict[str, Function]:
-    """Select the parts that the body calls. Optimisation keeps all parts, because they are visible from outside."""
+    """Select the parts that the body calls, also indirectly. Optimisation keeps all parts, even unused ones."""
     found: dict[str, Function] = {}
     waiting = [body]
     while waiting:
@@ -271,7 +271,7 @@ def _function(parameters: list[tuple[str, str]], lines: list[str]) -> Function:
 
 
 def _parameters(text: str) -> list[tuple[str, str]]:
-    """Parse types and names of parameters, whose attributes may contain commas in brackets."""
+    """Parse types and names of parameters. Attributes of parameters may contain commas in brackets."""
     while "(" in text:
         text = re.sub(r"\([^()]*\)", "", text)
     return [(words[0], words[-1]) for words in map(str.split, text.split(","))]

@@ -1,8 +1,8 @@
-"""Tangents of stages, ready to call: made on first use, then found in the disk cache.
+"""Tangents of stages, ready to call. They are made on first use and stored in the disk cache.
 
-The cache stores three results for a stage: its scalar form, which only Numba can make, and which wheels contain; the
-fields that it reads and writes for given active fields; and the object code of its tangents for given active fields
-and number of directions.
+The cache stores three results for a stage. The first is its scalar form, which only Numba can make, and which wheels
+contain. The second is the set of fields that it reads and writes for given active fields. The third is the object code
+of its tangents for given active fields and number of directions.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Access:
 
 
 def _kept(entry: Entry, kind: str, what: str, make: Callable[[], bytes]) -> bytes:
-    """Return a result derived from an entry: from the cache, or made now and stored."""
+    """Return a result derived from an entry: read it from the cache, or call `make` and store its result."""
     name, key = f"{entry.name}.{kind}", derived_key([fingerprint(entry)], what, __file__)
     stored = disk.read(name, key)
     if stored is None:
@@ -71,8 +71,8 @@ def _make_scalar(entry: Entry) -> bytes:
 
 
 _INITIALIZES = re.compile(r"initializes\(\([^%]*?\)\) ")
-"""Attribute of the result pointer of a stage without branches; its comma would be taken for the end of the
-parameter."""
+"""Attribute of the result pointer of a stage without branches. It is removed, because the parser would mistake its
+comma for the end of the parameter."""
 
 
 def scalar_form(entry: Entry) -> bytes:
@@ -116,7 +116,7 @@ def written(function: Callable[..., Any]) -> frozenset[str]:
 
 @lru_cache(maxsize=4096)
 def access(function: Callable[..., Any], active: frozenset[str]) -> Access:
-    """Return the fields that the tangents of a stage read and write if the fields `active` have tangents before it."""
+    """Return the fields that the tangents of a stage read and write if the fields `active` have tangents before."""
     entry = entry_of(function)
     active &= touched(function)
 
@@ -130,7 +130,7 @@ def access(function: Callable[..., Any], active: frozenset[str]) -> Access:
 
 @lru_cache(maxsize=4096)
 def needed(function: Callable[..., Any], active: frozenset[str], keep: frozenset[str]) -> frozenset[str]:
-    """Return the fields whose tangents a stage needs to compute those of `keep`, if `active` have tangents."""
+    """Return the fields whose tangents a stage needs to compute the tangents of `keep`, if `active` have tangents."""
     entry = entry_of(function)
     active &= touched(function)
 
@@ -142,21 +142,21 @@ def needed(function: Callable[..., Any], active: frozenset[str], keep: frozenset
 
 
 Variant = tuple[Callable[..., Any], frozenset[str], frozenset[str]]
-"""Key of compiled tangents: a stage, or another entry of (m, d, ...); the fields that may have a tangent before it,
-while all others are constants; the fields whose tangents are read afterwards."""
+"""Key of compiled tangents: a stage, or another entry of (m, d, ...); the fields that may have a tangent before the
+stage (all others are constants); the fields whose tangents are read afterwards."""
 _LOADED: dict[tuple[Variant, int], Address] = {}
 _LOADING = Locked()
 
 
 def _own_part(function: Callable[..., Any], active: frozenset[str], keep: frozenset[str]) -> Variant:
-    """Return a variant without the fields that have no effect on it, so that equal code has equal keys."""
+    """Return a variant without fields that have no effect on the stage, so that equal code has equal keys."""
     written_ones = access(function, active).writes
     active &= touched(function)
     return function, active, (keep | needed(function, active, keep & written_ones)) & written_ones
 
 
 def _tangent_object(variant: Variant, lanes: int) -> tuple[str, bytes]:
-    """Return symbol and object code of the tangents of a variant (`_own_part`)."""
+    """Return symbol and object code of the tangents of a variant that `_own_part` returned."""
     function, active, keep = variant
     entry = entry_of(function)
 
@@ -181,8 +181,8 @@ def _tangent_object(variant: Variant, lanes: int) -> tuple[str, bytes]:
 def tangent_addresses(variants: Sequence[Variant], lanes: int) -> list[Address]:
     """Load native code that computes stages and their tangents.
 
-    Code that is not loaded yet is loaded together, so that consecutive stages share pages of memory. If each stage
-    began at the same offset of a page, all would compete for the same lines of the first-level cache.
+    All code that is not yet loaded is loaded together, so that consecutive stages share pages of memory. If each stage
+    began at the same offset of a page, all stages would compete for the same lines of the first-level cache.
 
     Args:
         variants: the stages, in the order in which they run.

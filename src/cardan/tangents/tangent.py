@@ -1,8 +1,8 @@
-"""Transformation of a stage in scalar form to one that computes values and their tangents in several directions.
+"""Transformation of a stage in scalar form to code that computes values and their tangents in several directions.
 
-Each number with a tangent gets a vector with one number for each direction (*lane*). Each array has a *shadow*: an
-array with as many such vectors, found through a second slot table with the same slots as the first. Scalars of a
-structure have their vectors at the address in their shadow slot. No code is written for terms without a tangent.
+Each number with a tangent gets a vector with one element for each direction (*lane*). Each array has a *shadow*, an
+array of such vectors. It is found through a second slot table, which has the same slots as the first. For a scalar of a
+structure, the shadow slot contains the address of the vector. No code is written for terms without a tangent.
 
 Sources: Wengert 1964; Griewank and Walther, Evaluating derivatives, 2008, chapter 3.
 """
@@ -56,7 +56,7 @@ METADATA = """
 """
 TANGENT = ", !tbaa !90002"
 ALIGNED = "alignstack(64)"
-"""Attribute that aligns the stack, so that each spilled vector lies within one cache line."""
+"""Attribute that aligns the stack, so that each spilled vector is within one cache line."""
 SHADOW_SLOT = ", !tbaa !90004, !invariant.load !90005"
 
 
@@ -66,7 +66,7 @@ def shadow(value: str) -> str:
 
 
 class Tangent:
-    """Transformation of one stage.
+    """Transformation of one stage to its tangents.
 
     Args:
         scalar: the stage.
@@ -158,7 +158,7 @@ class Tangent:
         return "\n".join([*around, *new, *self.out, METADATA])
 
     def _visit_all(self, items: Sequence[str | Instruction], result: str) -> None:
-        """Transform labels and instructions; `result`: address of the status, for functions that return a status."""
+        """Transform labels and instructions. `result` is the address of the status; empty for parts."""
         for item in items:
             if isinstance(item, str):
                 self.splats.clear()
@@ -167,7 +167,7 @@ class Tangent:
                 self._visit(item, result)
 
     def _moving(self, parameters: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
-        """Iterate over a part's parameters that have a tangent or shadow; yield its type and the parameter's name."""
+        """Yield each parameter of a part that has a tangent or shadow: the type of this, and the parameter's name."""
         for kind, name in parameters:
             if kind == "ptr":
                 yield kind, name
@@ -209,9 +209,9 @@ class Tangent:
             raise TransformError(f"no rule for the instruction {instruction.line.strip()}")
 
     def _with_tangents(self, instruction: Instruction) -> str:
-        """Return a comparison, changed so that it doesn't skip terms whose value is 0 but whose tangent isn't.
+        """Return the line of a comparison, changed so that terms with value 0 but non-zero tangent are not skipped.
 
-        This concerns comparisons with 0, and with other constants at which a formula is simpler (an exponent of 1).
+        This affects comparisons with 0, and with other constants at which a formula is simpler (an exponent of 1).
         """
         if " double " not in instruction.rest:
             return instruction.line
@@ -231,9 +231,9 @@ class Tangent:
         return f"  {instruction.result} = {'and' if equal else 'or'} i1 {value}, {any_lane}"
 
     def _is_parameter(self, value: str) -> bool:
-        """Return whether a number is a parameter of the model, as loaded, that turns a feature off if it is 0.
+        """Return whether a number was loaded from a parameter of the model that turns a feature off if it is 0.
 
-        Parameters that are compared with 0 are never negative; at 0 they have the tangents of a positive number. The
+        Parameters that are compared with 0 are never negative; at 0, they have the tangents of a positive number. The
         exception is `solref`, whose sign has a meaning.
         """
         definition = self.analysis.definitions.get(value)
@@ -365,13 +365,13 @@ class Tangent:
             raise TransformError(f"numbers are read as integers: {instruction.line.strip()}")
 
     def _numbers(self, pointer: str) -> set[str]:
-        """Return the active fields to which a pointer may point."""
+        """Return the fields to whose arrays a pointer may point."""
         return {place[1] for place in self.activity.places.get(pointer, ()) if place[0] == "array"}
 
     def _vector_at(self, pointer: str) -> str:
         """Return the address of the tangent of the number at a pointer.
 
-        A scalar's shadow slot contains this address.
+        For a scalar, the address is read from the scalar's shadow slot.
         """
         if all(place[0] != SLOT for place in self.activity.places[pointer]):
             return shadow(pointer)

@@ -1,7 +1,7 @@
-"""Descriptions of the arguments of native calls, one for each argument of a function of the interface.
+"""Descriptions of the arguments of native calls, one per argument of a function of the interface.
 
-The native code that unpacks arguments (`cardan.jit.binding.glue`), the fields that a kernel sees, and the checks of the
-slow path with their error messages are all derived from these descriptions.
+Three things are derived from these descriptions: the native code that unpacks arguments (`cardan.jit.binding.glue`),
+the fields that a kernel sees, and the checks and error messages of the slow path.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from typing import NamedTuple
 from cardan.jit.memory.fields import Field
 
 ANY = "any"
-"""Size of a vector or of a dimension of any length."""
+"""Size of a vector or dimension that may have any length."""
 
 COLUMNS = ".columns"
-"""Suffix that turns the name of a matrix into the name of its number of columns, for use in shapes."""
+"""Suffix of the name of a matrix that, in shapes, means its number of columns."""
 
 
 class Array(NamedTuple):
@@ -22,12 +22,12 @@ class Array(NamedTuple):
 
     Attributes:
         shape: one or two sizes: numbers, names of sizes of the model or of other arguments, products (``"3*nray"``), or
-            `ANY`. The name of an integer argument means its value; the name of an array means its length or, with the
-            suffix `COLUMNS`, its number of columns. Such an array is this one or an earlier one.
+            `ANY`. The name of an integer argument means its value. The name of this or an earlier array means the
+            array's length or, with the suffix `COLUMNS`, its number of columns.
         dtype: element type, ``f8``, ``f4`` or ``i4``.
-        written: whether results are written to it.
-        optional: whether it may be None; a kernel then sees an array of length 0.
-        apart: whether it must share no memory with other arguments.
+        written: whether results are written to the array.
+        optional: whether the argument may be None; a kernel then sees an array of length 0.
+        apart: whether the array must not share memory with other arguments.
     """
 
     shape: tuple[int | str, ...]
@@ -38,7 +38,7 @@ class Array(NamedTuple):
 
     @property
     def is_row(self) -> bool:
-        """Whether it is a vector of fixed size.
+        """Whether the array is a vector of fixed size.
 
         Kernels see such a vector as the only row of a table: ``get3(a, 0)`` reads it.
         """
@@ -50,14 +50,14 @@ class Array(NamedTuple):
 
 
 INTEGER_END = 2**31
-"""End of the range of integers, C's type int: from ``-INTEGER_END`` to ``INTEGER_END - 1``."""
+"""End (exclusive) of the range of C's type int, which starts at ``-INTEGER_END``."""
 
 
 class Integer(NamedTuple):
     """An integer or a flag, in the range of C's type int.
 
     Attributes:
-        below: name of a size; the integer is an id from 0 up to this size, which is excluded.
+        below: name of a size. If it is given, the integer is an id: at least 0, and less than this size.
         what: kind of element that the id belongs to, for error messages.
     """
 
@@ -86,12 +86,12 @@ def source(*shape: int | str, dtype: str = "f8", optional: bool = False) -> Arra
 
 
 def target(*shape: int | str, dtype: str = "f8", optional: bool = False, apart: bool = False) -> Array:
-    """Describe an array that results are written to; `dtype`, `optional` and `apart` as in `Array`."""
+    """Describe an array to which results are written; `dtype`, `optional` and `apart` as in `Array`."""
     return Array(shape, dtype, written=True, optional=optional, apart=apart)
 
 
 def element(what: str, below: str) -> Integer:
-    """Describe the id of an element, smaller than the size `below`."""
+    """Describe the id of an element: less than the size `below`. `what` is the kind of element."""
     return Integer(below, what)
 
 
@@ -102,16 +102,17 @@ RESULT = "returned"
 class CallAbi(NamedTuple):
     """Call signature of a native function: from Python with objects, internally with ``(model, data, frame)``.
 
-    A *frame* is a slot table (see `cardan.jit.memory.struct`) with a field for the result, then one for each argument.
+    A *frame* is a slot table (see `cardan.jit.memory.struct`) with a field for the result, followed by one per
+    argument.
 
     Attributes:
         name: name of the function.
         parameters: names of all parameters, in order.
         arguments: descriptions of the parameters, except ``m`` and ``d``, which are the model and the data.
         result: element type of the result, ``f8`` or ``i8``; empty if there is none.
-        failure: the result by which the kernel reports wrong arguments, or None.
+        failure: result by which the kernel reports wrong arguments, or None.
         refuses: whether the kernel has no result and returns a status: not 0 if the arguments are wrong.
-        releases: whether the GIL is released during the call, for kernels that may take longer than a few microseconds.
+        releases: whether the GIL is released during the call, for kernels that may take more than a few microseconds.
     """
 
     name: str
@@ -123,7 +124,7 @@ class CallAbi(NamedTuple):
     releases: bool = False
 
     def described(self, name: str) -> Argument | None:
-        """Return the description of a parameter, or None for the model and the data."""
+        """Return the description of a parameter; None for the model and the data."""
         return dict(self.arguments).get(name)
 
     def fields(self) -> list[Field]:

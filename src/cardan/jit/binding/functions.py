@@ -1,12 +1,13 @@
-"""Functions of the interface as CPython's own kind of function, with native code that checks the arguments.
+"""Functions of the interface as built-in functions of CPython, with native code that checks the arguments.
 
-Each such function has a *binding*. Until the first call, the function only forwards to its binding. Then native code is
-loaded, compiled if necessary, and replaces the forwarding: calls whose arguments fit reach the kernel without running
-any Python code. All other calls return to the binding, which takes the slow path. Both paths run the same kernel.
+Each such function has a *binding*. Until the first call, the function only forwards to its binding. On the first call,
+native code is loaded, compiled if necessary, and replaces the forwarding. Calls whose arguments fit then reach the
+kernel without running any Python code. All other calls return to the binding, which takes the slow path. Both paths run
+the same kernel.
 
-CPython makes the function (`PyCFunction_NewEx`) from a method table entry that the binding keeps. With JIT off, or if
-objects have another memory layout than native code expects (another implementation of Python, a build without the GIL),
-all calls take the slow path.
+CPython makes the function (`PyCFunction_NewEx`) from a method table entry that the binding keeps. If JIT is off, all
+calls take the slow path. They also do so if objects have another memory layout than native code expects (another
+implementation of Python, a build without the GIL).
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ from cardan.jit.memory.view import CheckedArray
 from cardan.threads import Locked
 
 FAST_WITH_KEYWORDS = 0x0080 | 0x0002
-"""Calling convention: METH_FASTCALL | METH_KEYWORDS."""
+"""Flags of the calling convention: METH_FASTCALL | METH_KEYWORDS."""
 
 
 class _MethodDef(ctypes.Structure):
@@ -69,17 +70,17 @@ def _maker() -> Any:
 
 
 escaped: list[BaseException] = []
-"""Exceptions that Python callbacks raised and that wait to be raised again (see `guarded`)."""
+"""Exceptions that Python callbacks raised, and that are to be re-raised (see `guarded`)."""
 
 
 class Binding(ModuleType):
     """The object behind a function of the interface; `builtin` is the function itself.
 
-    A binding is a module, because CPython takes the object behind a built-in function as the function's module. So the
-    function has its plain name, by which it is pickled.
+    A binding is a module, because CPython takes the object behind a built-in function for the function's module. The
+    function therefore has its plain name, by which it is pickled.
 
     Args:
-        function: the Python function: name, arguments, docstring.
+        function: the Python function, which provides name, arguments and docstring.
         words: table of words (int64) that the native code reads.
     """
 
@@ -88,7 +89,7 @@ class Binding(ModuleType):
     all: ClassVar[dict[str, Binding]] = {}
     """All bindings, by the name of the function."""
     types: ClassVar[dict[str, type]] = {}
-    """Types of models and data objects, under the names `Model` and `Data`."""
+    """Types of model and data objects, under the names `Model` and `Data`."""
     _loading: ClassVar[Locked] = Locked()
 
     def __init__(self, function: FunctionType, words: Iterable[int] = ()) -> None:
@@ -105,7 +106,7 @@ class Binding(ModuleType):
         Binding.all[function.__name__] = self
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Call the function on the slow path; on the first call, load the native code."""
+        """Call the function on the slow path. The first call also loads the native code."""
         if jit_enabled and not self.loaded:
             with Binding._loading.lock:
                 self.load()
@@ -113,7 +114,7 @@ class Binding(ModuleType):
         return self.careful(args, kwargs)
 
     def document(self, text: str) -> None:
-        """Change the docstring of the function."""
+        """Replace the docstring of the function by `text`."""
         self.method.doc = text.encode()
 
     def careful(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -121,11 +122,11 @@ class Binding(ModuleType):
         return self.function(*args, **kwargs)
 
     def load(self) -> None:
-        """Load the native code, compile it first if necessary, and make the function use it."""
+        """Load the native code, compiled first if necessary, and make the function use it."""
         raise TypeError(f"{type(self).__name__} has no native code")
 
     def _use(self, call: int, table: int, words: list[int]) -> None:
-        """Make the function use native code at the address `call`, and fill the code's table."""
+        """Make the function use the native code at the address `call`, and write `words` to the code's table."""
         word = ctypes.c_int64.from_address(id(self) + ModuleType.__basicsize__)
         if layout_is_known() and word.value == id(self.words):
             _fill(table, words)
@@ -133,7 +134,7 @@ class Binding(ModuleType):
 
 
 def table_words(running: Mapping[str, int] = MappingProxyType({})) -> list[int]:
-    """Return the words of a table (`cardan.jit.binding.objects.TABLE`); words of `RUNNING` are 0 if not given."""
+    """Return the words of a table (`cardan.jit.binding.objects.TABLE`); words of `RUNNING` not in `running` are 0."""
     things = (None, np.ndarray, float, np.float64, int, np.int32, np.int64, MjEnumType)
     names = ("None", "ndarray", "float", "float64", "int", "int32", "int64", "enumeration")
     compared = {**dict(zip(names, things, strict=True)), **DTYPES, **Binding.types}
@@ -146,9 +147,9 @@ class KernelBinding(Binding):
     """Binding of a function that a kernel computes.
 
     Args:
-        function: the Python function: name, arguments, docstring.
+        function: the Python function, which provides name, arguments and docstring.
         kernel: the kernel.
-        abi: its arguments.
+        abi: call signature of the kernel.
     """
 
     def __init__(self, function: FunctionType, kernel: Callable[..., Any], abi: CallAbi) -> None:
@@ -160,7 +161,7 @@ class KernelBinding(Binding):
         self._code: Any = None
 
     def load(self) -> None:
-        """Load the native code, compile it first if necessary, and make the function use it."""
+        """Load the native code, compiled first if necessary, and make the function use it."""
         from cardan.jit.driver.loader import load_symbols
         from cardan.jit.driver.program import stored_object
 
@@ -226,11 +227,11 @@ class ProgramBinding(Binding):
     """Binding of a function that runs a program of the model: ``(m, d)``, and optionally a number of repetitions.
 
     The Python function handles the first call. It stores the program in the words of the model
-    (`cardan.jit.binding.objects.Native`), where native code finds it under the number `index`.
+    (`cardan.jit.binding.objects.Native`), where native code finds the program by the binding's `index`.
 
     Args:
         function: the Python function.
-        settle: function (program, m, d, status, repeat) that handles the requests of stages; the same for all bindings.
+        settle: function (program, m, d, status, repeat) that handles the requests of stages; all bindings share it.
         version: address of the version number of the callbacks.
     """
 
@@ -238,7 +239,7 @@ class ProgramBinding(Binding):
 
     @staticmethod
     def take_number(name: str) -> int:
-        """Return the next free index of a program in the words of models, for the function of this name."""
+        """Return the next free index of a program in the words of models, for the function `name`."""
         index = ProgramBinding._count
         if index >= MOST_PROGRAMS:
             raise ValueError(f"{name}: there are more programs than the {MOST_PROGRAMS} that models keep")
@@ -253,7 +254,7 @@ class ProgramBinding(Binding):
         self._settle = settle  # native code refers to it
 
     def load(self) -> None:
-        """Make the function use the native code, which all these bindings share."""
+        """Make the function use the native code that all these bindings share."""
         from cardan.jit.driver.program import block_driver
 
         _, (call, table, _) = program_code()
@@ -295,7 +296,7 @@ def _fill(table: int, words: list[int]) -> None:
 
 
 def guarded(function: Callable[..., int]) -> Any:
-    """Make a callable that native code can call: unlike `function`, it never raises.
+    """Make a callable for native code that calls `function` but never raises.
 
     If the function raises (a signal handler may run before its first instruction), the callable returns
     `CALLBACK_FAILED` and appends the exception to `escaped`.
@@ -305,7 +306,7 @@ def guarded(function: Callable[..., int]) -> Any:
 
 @cache
 def _guard_method() -> _MethodDef:
-    """Return the method table entry of all guarded functions. CPython reads it until the last of them is gone."""
+    """Return the method table entry of all guarded functions. CPython reads it while any of them exists."""
     _, (_, _, guard) = program_code()
     return _MethodDef(b"callback", guard, FAST_WITH_KEYWORDS, None)
 
@@ -342,8 +343,8 @@ class ProgramTable(Locked):
         words: the model's array of words (`cardan.jit.binding.objects.Native`).
 
     Attributes:
-        earlier: programs by key and settings, for code that changes an option and changes it back. Use it only while
-            the lock is held.
+        earlier: programs by key and settings, for code that changes an option and then restores it. Access requires the
+            lock.
     """
 
     def __init__(self, words: np.ndarray) -> None:
@@ -355,11 +356,11 @@ class ProgramTable(Locked):
         self._changes = 0
 
     def get(self, what: Any, version: int) -> Any:
-        """Return the value of a key, or None."""
+        """Return the program or object for the key (`what`, `version`), or None."""
         return self._kept.get((what, version))
 
     def of(self, what: Any, version: int, make: Callable[[], Any]) -> Any:
-        """Return the value of a key; make it first if there is none. Values for other versions are dropped."""
+        """Return the object for the key (`what`, `version`); if missing, make it, and drop all other versions."""
         found = self._kept.get((what, version))
         if found is not None:
             return found
@@ -385,7 +386,7 @@ class ProgramTable(Locked):
             self.leave()
 
     def leave(self) -> None:
-        """Stop using all programs, because settings have changed; `earlier` keeps its programs."""
+        """Stop using all programs, because settings have changed. The programs in `earlier` are kept."""
         with self.lock:
             self._changes += 1
             self.words[FIRST_PROGRAM:] = 0
@@ -393,9 +394,9 @@ class ProgramTable(Locked):
             self._ready.clear()
 
     def make_ready(self, index: int, what: Any, version: int, program: Any) -> None:
-        """Let native code find a program while the callbacks have this version.
+        """Let native code find a program while the callbacks have the given version.
 
-        Do nothing if the program is no longer in use.
+        If the program is no longer in use, do nothing.
         """
         with self.lock:
             if self.get(what, version) is program:

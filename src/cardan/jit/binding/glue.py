@@ -3,12 +3,12 @@
 For each function of the interface, a function of a few dozen instructions is generated from its table of arguments. It
 has CPython's calling convention for fast calls with keywords. It checks that each object is exactly a model, a data of
 that model, an array of the right element type, shape and order, or a number. Then it fills a frame (see
-`cardan.jit.binding.arguments`) and calls the kernel. If an argument does not fit, it takes the *slow path*: a Python
-function that gets the same arguments, converts them if possible, and otherwise raises an error. So the generated code
-neither raises nor converts.
+`cardan.jit.binding.arguments`) and calls the kernel. If an argument does not fit, the *slow path* is taken: a Python
+function that gets the same arguments, converts them if possible, and otherwise raises an error. The generated code
+itself neither raises nor converts.
 
-Words that differ from process to process, such as addresses of types and of functions of CPython, are in a table that
-`cardan.jit.binding.functions` fills when the code is loaded. The object code has no external symbols.
+Words that differ from process to process, such as addresses of types and of functions of CPython, are stored in a table
+that `cardan.jit.binding.functions` fills when the code is loaded. The object code has no external symbols.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def glue_of(symbol: str, abi: CallAbi) -> str:
 
 
 def program_glue() -> str:
-    """Write ``PROGRAM + CALL`` and ``PROGRAM + GUARD``, as LLVM assembly.
+    """Write the functions ``PROGRAM + CALL`` and ``PROGRAM + GUARD``, as LLVM assembly.
 
     The first function runs a program; its arguments are (m, d) and optionally a number of repetitions. The second calls
     a Python callback.
@@ -44,7 +44,7 @@ class _Glue(Writer):
 
     Args:
         symbol: prefix of the function's name.
-        names: number of words in the function's table after those of `TABLE`.
+        names: number of words that follow the words of `TABLE` in the function's table.
     """
 
     def __init__(self, symbol: str, names: int) -> None:
@@ -63,11 +63,11 @@ class _Glue(Writer):
         self.builder.ret(result)
 
     def word(self, name: str) -> Any:
-        """Return the word of the table with this name."""
+        """Return the word called `name` of the table."""
         return self.entry(TABLE.index(name))
 
     def entry(self, index: int) -> Any:
-        """Return the word of the table at this index."""
+        """Return the word at `index` of the table."""
         zero = ir.Constant(ir.IntType(32), 0)
         return self.builder.load(self.builder.gep(self.table, [zero, ir.Constant(ir.IntType(32), index)]))
 
@@ -82,7 +82,7 @@ class _Glue(Writer):
         self.builder.position_at_end(after)
 
     def has_type(self, thing: Any, *names: str) -> Any:
-        """Return a condition: the type of an object is exactly one of the types with these names."""
+        """Return the condition that the type of an object is exactly one of the types called `names`."""
         kind = self.load(thing, objects.TYPE)
         found = ir.Constant(BIT, 0)
         for name in names:
@@ -97,7 +97,7 @@ class _Glue(Writer):
         return self.load(array, objects.DATA)
 
     def integer(self, thing: Any) -> Any:
-        """Return the value of an int, an instance of a subclass, a member of an enumeration, or a NumPy integer."""
+        """Return the value of an int (or subclass), a member of an enumeration, or a NumPy integer."""
         before = self.builder.block
         member, number = (self.function.append_basic_block() for _ in range(2))
         self.builder.cbranch(self.has_type(self.load(thing, objects.TYPE), "enumeration"), member, number)
@@ -148,7 +148,7 @@ class KernelGlue(_Glue):
 
     Args:
         symbol: symbol of the kernel.
-        abi: its arguments.
+        abi: call signature of the kernel.
     """
 
     def __init__(self, symbol: str, abi: CallAbi) -> None:
@@ -180,7 +180,7 @@ class KernelGlue(_Glue):
         return self.builder.add(self.builder.ptrtoint(self.frame, WORD), self.constant(8 * index))
 
     def _gather(self) -> list[Any]:
-        """Load all arguments in the order of the parameters. Keyword arguments are first sorted into an array."""
+        """Load all arguments in the order of the parameters; if some are given by keyword, sort all into an array."""
         n = len(self.abi.parameters)
         before = self.builder.block
         sorting, ready = self.function.append_basic_block("sort"), self.function.append_basic_block("ready")
@@ -202,7 +202,7 @@ class KernelGlue(_Glue):
         return [self.load(things, 8 * k) for k in range(n)]
 
     def _sort(self, k: int, target: Any, named: Any) -> None:
-        """Find the argument for parameter `k`, by position or by keyword; names are compared by identity."""
+        """Copy the argument for parameter `k`, given by position or keyword, to an array. Compare names by identity."""
         builder = self.builder
         place = builder.add(target, self.constant(8 * k))
         by_place, by_name, found = (self.function.append_basic_block() for _ in range(3))
@@ -304,7 +304,7 @@ class KernelGlue(_Glue):
         return value
 
     def _size(self, size: int | str) -> Any:
-        """Compute a size: a number, or a product of numbers, other arguments, and scalars of the model and the data."""
+        """Compute a size: a number, or a product of numbers, other arguments, and scalars of model and data."""
         if isinstance(size, int):
             return self.constant(size)
         product = self.constant(1)
@@ -359,7 +359,7 @@ class KernelGlue(_Glue):
 
 
 class _ProgramGlue(_Glue):
-    """Writer of the function that runs a program: the program with the binding's index, if it is ready in the model.
+    """Writer of the function that runs the program with the binding's index, if this program is ready in the model.
 
     The function holds a reference to the program, because another thread may drop it by setting an option. If a stage
     stops with a request, Python handles the request.
@@ -384,7 +384,7 @@ class _ProgramGlue(_Glue):
         self._write_guard()
 
     def _write_guard(self) -> None:
-        """Write the function that calls a Python callback and, if the callback raises, returns a status.
+        """Write the function that calls a Python callback. If the callback raises, the function returns a status.
 
         A signal handler may raise before the first instruction of a Python function, which then can't catch the
         exception.

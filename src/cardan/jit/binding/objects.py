@@ -1,4 +1,4 @@
-"""Layout of Python's objects in memory, as native code reads them.
+"""Memory layout of Python objects, as native code reads them.
 
 Only documented layouts are used: the object header, the fields of `PyArrayObject` (NumPy C API), and the first slots of
 the classes `Native` and `MjEnum`. `layout_is_known` checks that objects have these layouts.
@@ -25,21 +25,20 @@ API = (
 """Functions of CPython that native code calls."""
 
 OBJECTS = ("None", "Model", "Data", "ndarray", "float", "float64", "int", "int32", "int64", "enumeration", *DTYPES)
-"""Python objects that native code compares with."""
+"""Python objects with which native code compares."""
 
 RUNNING = ("settle", "nstep", "run_block", "version", "errors")
-"""Words for programs: function that handles requests, name of a parameter, addresses of the driver and of the
-callbacks' version number, list of exceptions that callbacks raised.
-"""
+"""Words that only programs use: function that handles requests, name of a parameter, address of the driver, address of
+the callbacks' version number, list of exceptions that callbacks raised."""
 
 TABLE = (*API, *OBJECTS, *RUNNING, "slot", "words")
-"""Words of the table before the names of the parameters; the last two are slot offsets in `Native` and `Binding`."""
+"""Words of the table before the names of the parameters. The last two are slot offsets in `Native` and `Binding`."""
 
 CALL, TABLE_NAME = ".call", ".table"
-"""Suffixes of a kernel's symbol that name the function called by Python, and the table of that function."""
+"""Suffixes of a kernel's symbol: of the function that Python calls, and of the table of this function."""
 
 GUARD = ".guard"
-"""Suffix of `PROGRAM` that names the function that calls a Python callback and stores its exception."""
+"""Suffix of `PROGRAM` for the function that calls a Python callback and stores its exception."""
 
 PROGRAM = "program"
 """Prefix of the symbols for the function that runs programs."""
@@ -61,10 +60,10 @@ CALL_MODEL, CALL_DATA, CALL_IDENTITY = 2, 3, 4
 class Native:
     """Base of the classes whose instances native code reads: models and data.
 
-    Its slot, the first word after the object header, refers to an array of words (int64). A model's words are: the
-    address of its slot table, or 0 before it is finished, then three words for each program (`PROGRAM_WORDS`). A data's
-    words are: two words of a running program (`cardan.jit.driver.program`), and the addresses of the slot tables of its
-    model and of itself. The last one is the identity of its model, or 0 while the data can't be used.
+    The slot, the first word after the object header, refers to an array of words (int64). The words of a model are: the
+    address of its slot table (0 before the model is finished), then three words per program (`PROGRAM_WORDS`). The
+    words of a data are: two words of a running program (`cardan.jit.driver.program`); the addresses of the slot tables
+    of its model and of itself; the identity of its model, or 0 while the data can't be used.
     """
 
     __slots__ = ("_native",)

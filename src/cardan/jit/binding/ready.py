@@ -4,9 +4,9 @@ The gain is 8 µs per call. `mjd_transition` of arm26 takes 4.2 µs instead of 1
 the time of the reference's finite differences (slider_crank: 0.25 instead of 0.91).
 
 The Python function handles the first call, and all calls with unusual arguments. It stores the address of a script
-(`cardan.jit.driver.scripts.script_runner`) in the words of the model. Then the native function checks its arguments,
-runs the script and copies the results. It holds the GIL while the script runs, so that no other thread can use the
-script; therefore only short scripts are stored there.
+(`cardan.jit.driver.scripts.script_runner`) in the words of the model. In later calls, the native function checks its
+arguments, runs the script and copies the results. It holds the GIL while the script runs, so that no other thread can
+use the script. Therefore, only short scripts are stored there.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from cardan.jit.binding.functions import Binding, ProgramBinding, table_words
 from cardan.jit.binding.objects import CALL, FIRST_PROGRAM, PROGRAM_WORDS, TABLE_NAME
 
 FRAME_WORDS = 21
-"""Number of words of a frame: thirteen of the script, then those that `ReadyBinding` describes."""
+"""Number of words of a frame: thirteen words of the script, then those described at `ReadyBinding`."""
 SYMBOL = "jacobian"
 PARAMETERS = ("m", "d", "A", "B", "C", "D")
 
@@ -42,10 +42,10 @@ class ReadyBinding(Binding):
         self._code: Any = None
 
     def load(self) -> None:
-        """Do nothing: `activate` loads the native code when a script is ready."""
+        """Do nothing. `activate` loads the native code when a script is ready."""
 
     def place(self, words: np.ndarray) -> np.ndarray:
-        """Return the two words of a model that hold the address of a ready script and its version of the callbacks."""
+        """Return the two words of a model for the address of a ready script and the version of the callbacks."""
         start = FIRST_PROGRAM + PROGRAM_WORDS * self._index
         return words[start : start + 2]
 
@@ -70,7 +70,7 @@ class ReadyBinding(Binding):
 
 
 def ready_glue(place: int) -> tuple[str, str]:
-    """Write the function ``SYMBOL + CALL`` around `_kernel`; returns modules of LLVM assembly to link.
+    """Write the function ``SYMBOL + CALL`` around `_kernel`; return modules of LLVM assembly to link.
 
     Args:
         place: offset in bytes of the words of a ready script (`ReadyBinding.place`) in the words of a model.
@@ -79,7 +79,7 @@ def ready_glue(place: int) -> tuple[str, str]:
     from cardan.jit.binding.glue import KernelGlue
 
     class Glue(KernelGlue):
-        """Writer of the entry point; its kernel gets the address of the model's words instead of the slot table's."""
+        """Writer of the entry point. Its kernel gets the address of the model's words in place of its slot table's."""
 
         def _objects(self, things: list[Any]) -> None:
             super()._objects(things)
@@ -91,7 +91,7 @@ def ready_glue(place: int) -> tuple[str, str]:
 
 
 def _kernel(place: int) -> str:
-    """Write the function of (words of the model, data, frame) that returns 0, or 1 to take the slow path."""
+    """Write the function (words of the model, data, frame) -> status. Status 1 means: take the slow path."""
     from cardan.jit.driver.scripts import script_module
     from cardan.jit.target.writer import Writer
 

@@ -1,6 +1,6 @@
-"""Fingerprints: a hash of all inputs on which a compiled stage depends.
+"""Fingerprints: hashes of all inputs on which compiled stages depend.
 
-Numba's own cache looks at the file of the outermost function only, and does not notice a change in a called function in
+Numba's own cache looks only at the file of the outermost function. It does not notice a change in a called function in
 another file. The fingerprint follows every function that a stage can reach: by its own name, as a member of a module,
 in a closure or as a default argument. It covers:
 
@@ -8,8 +8,8 @@ in a closure or as a default argument. It covers:
 - all sources of the compiler;
 - the versions of Python, NumPy, Numba, llvmlite and LLVM, Numba's options, and the processor.
 
-Adding a field at the end of a table, or editing an unrelated kernel, a comment or a docstring, changes no fingerprint.
-Values that can't be described exactly are refused, so that no outdated code ever runs.
+Adding a field at the end of a table, or editing an unrelated kernel, changes no fingerprint. Neither does editing a
+comment or a docstring of a kernel. Values that can't be described exactly are refused, so that no outdated code is run.
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ HARMLESS = frozenset(
         *("NUMBA_NUM_THREADS", "NUMBA_DEFAULT_NUM_THREADS", "USING_SVML"),  # found by Numba itself when it is imported
     )
 )
-"""Numba's options that don't change code. All other options that are set are part of every fingerprint."""
+"""Numba's options that don't change code. All other options are part of every fingerprint if they are set."""
 NUMBA_FILE = ".numba_config.yaml"
-"""File of Numba's options, in the working directory."""
+"""File with Numba's options, in the working directory."""
 
 # packages that the compiler replaces by its own versions: names and the compiler's version identify their members
 _OF_THE_COMPILER = frozenset(("builtins", "math", "cmath", "operator", "_operator", "numpy", "numba"))
@@ -82,7 +82,7 @@ def _constants(code: CodeType) -> tuple[Any, ...]:
 
 
 def _has_docstring(code: CodeType) -> bool:
-    """Return whether the code has a docstring: its first constant is a text that no instruction loads."""
+    """Return whether the code has a docstring: a text as its first constant, which no instruction loads."""
     if not code.co_consts or not isinstance(code.co_consts[0], str):
         return False
     operations, arguments = code.co_code[::2], code.co_code[1::2]
@@ -97,7 +97,7 @@ def _has_docstring(code: CodeType) -> bool:
 
 @lru_cache(maxsize=4096)
 def _loaded_globals(code: CodeType) -> frozenset[str]:
-    """Return the names that the code loads from its module; others in ``co_names`` are attributes."""
+    """Return the names that the code loads from its module. Other names in ``co_names`` are attributes."""
     operations, arguments = code.co_code[::2], code.co_code[1::2]
     names = set()
     at = operations.find(_LOAD_GLOBAL)
@@ -112,14 +112,14 @@ def _loaded_globals(code: CodeType) -> frozenset[str]:
 
 
 class _Loose:
-    """Marker for a module that a function uses in another way than `module.name`: the members it reads are unknown."""
+    """Marker for a module that a function uses in other ways than `module.name`, so that its members are unknown."""
 
 
 _Loose.__name__ = "module (other than as module.name)"
 
 
 def _references(function: FunctionType) -> Iterator[tuple[str, Any]]:
-    """Iterate over names and values of all objects that a function reads from outside, members of modules included."""
+    """Iterate over names and values of all outside objects that a function reads, including members of modules."""
     names: set[str] = set()
     for code in _codes(function.__code__):
         names |= _loaded_globals(code)
@@ -138,7 +138,7 @@ def _references(function: FunctionType) -> Iterator[tuple[str, Any]]:
 
 
 def _overloads(function: FunctionType) -> Iterator[FunctionType]:
-    """Iterate over the overloads that users registered: Numba compiles them in place of the function."""
+    """Iterate over overloads of a function that users registered. Numba compiles them in place of the function."""
     templates = sys.modules.get("numba.core.typing.templates")
     if templates is None or "__cardan_kernel__" in function.__dict__ or function.__module__ == _REPLACED:
         return
@@ -181,13 +181,13 @@ def _of_the_compiler(module: str | None) -> bool:
 
 
 def _python_function(value: Any) -> FunctionType | None:
-    """Return the Python function that a call of a value compiles; None for functions that the compiler provides."""
+    """Return the Python function that is compiled if a value is called; None if the compiler provides the function."""
     value = getattr(value, "py_func", value)
     return value if isinstance(value, FunctionType) and not _of_the_compiler(value.__module__) else None
 
 
 def _functions_in(value: Any) -> Iterator[FunctionType]:
-    """Iterate over the functions in a value: a function, or a tuple that contains functions."""
+    """Iterate over the functions in a value, which may be a function, or a tuple that contains functions."""
     if isinstance(value, tuple):
         for part in value:
             yield from _functions_in(part)
@@ -207,7 +207,7 @@ def _reachable(function: FunctionType) -> list[FunctionType]:
 
 
 def code_size(entry: Entry) -> int:
-    """Return the size of the byte code that an entry reaches, to which its compile time is proportional."""
+    """Return the size of all byte code that an entry can reach. The compile time is proportional to this size."""
     outermost: Any = entry.function
     return sum(len(code.co_code) for function in _reachable(outermost) for code in _codes(function.__code__))
 
@@ -267,7 +267,7 @@ _TEXTS: tuple[tuple[Any, Callable[[Any], str | None]], ...] = (
 
 
 def _text(value: Any) -> str | None:
-    """Return a text that identifies a value in compiled code, or None for values of other kinds."""
+    """Return a text that identifies a value in compiled code, or None if the value is of an unknown kind."""
     if _python_function(value) is not None and not isinstance(value, FunctionType):
         options = sorted(value.targetoptions.items()), sorted(value.locals.items())
         return f"jit {_code_text(value.py_func.__code__)} {options!r}"
@@ -281,7 +281,7 @@ def _describe(function: FunctionType, name: str, value: Any) -> str:
     """Return the text that represents a reference in a fingerprint.
 
     Raises:
-        KernelError: the value is of a kind that compiled code can't depend on.
+        KernelError: compiled code can't depend on values of this kind.
     """
     text = _text(value)
     if text is None and function.__module__ == _REPLACED:
@@ -299,7 +299,7 @@ def _describe(function: FunctionType, name: str, value: Any) -> str:
 
 
 def _field_texts(entry: Entry, names: set[str]) -> Iterator[str]:
-    """Iterate over slots and types of the fields with these names in the structures that an entry sees."""
+    """Iterate over slots and types of the fields called `names` in the structures that an entry sees."""
     seen = entry.abi.structs if isinstance(entry.abi, Abi) else STAGE_ABI.structs
     for struct in (structures()[name] for name in seen):
         for i, field in enumerate(struct.fields):
@@ -317,8 +317,8 @@ def _numba_version() -> str:
 def numba_options() -> str:
     """Return Numba's options that may change code: from the environment, from its file, and set by a program.
 
-    Options set by a program are the members of `numba.config` that differ from the values in the environment. There are
-    none before Numba is imported.
+    Options set by a program are the members of `numba.config` that differ from their initial values. There are none
+    before Numba is imported.
     """
     names = sorted(name for name in os.environ if name.startswith(NUMBA) and name[len(NUMBA) :] not in HARMLESS)
     options = [(name, os.environ[name]) for name in names]
@@ -354,7 +354,7 @@ def _usual_options() -> dict[str, Any]:
 
 @lru_cache(maxsize=16)
 def environment(target: tuple[str, str], options: str) -> str:
-    """Return a text with all inputs outside of kernels on which compiled code depends.
+    """Return a text with all inputs of compiled code that do not belong to a kernel.
 
     Args:
         target: LLVM's name and features of a processor.
@@ -372,12 +372,12 @@ def glue_fingerprint(target: tuple[str, str] | None = None) -> str:
 
 
 def derived_key(keys: Iterable[str], what: str, source: str) -> str:
-    """Return the cache key of a product that is derived from cached inputs.
+    """Return the cache key of a result that is derived from cached inputs.
 
     Args:
         keys: keys of the inputs.
         what: method of derivation, if there are several.
-        source: path of the file whose code derives the product; functions that this code calls are part of `COMPILER`.
+        source: path of the file whose code derives the result; functions that this code calls are part of `COMPILER`.
     """
     return _hash(repr((list(keys), what, _content(Path(source)))))
 
@@ -393,7 +393,7 @@ def compiler_files(package: Path = PACKAGE) -> list[Path]:
 
 @cache
 def compiler_sources(package: Path = PACKAGE) -> str:
-    """Hash the files of `COMPILER`, and their names."""
+    """Return a hash of the names and contents of all files of `COMPILER`."""
     digest = hashlib.sha256()
     for file in compiler_files(package):
         content = file.read_bytes()
@@ -407,18 +407,18 @@ def _content(file: Path) -> str:
 
 
 def _sizes(abi: CallAbi) -> set[str]:
-    """Return the names of the scalars that the sizes of a function's arguments mention."""
+    """Return the names of all sizes that the arguments of a function of the interface depend on."""
     texts = [size for _, a in abi.arguments if isinstance(a, Array) for size in a.shape if isinstance(size, str)]
     texts += [a.below for _, a in abi.arguments if isinstance(a, Integer)]
     return {factor for text in texts for factor in text.split("*")}
 
 
 def fingerprint(entry: Entry, form: Form = HERE) -> str:
-    """Hash all inputs on which the native code of an entry depends.
+    """Return a hash of all inputs on which the native code of an entry depends.
 
     Args:
         entry: the entry.
-        form: its form of native code.
+        form: the form of its native code.
 
     Raises:
         KernelError: the entry refers to a value of a kind that can't be hashed.

@@ -1,19 +1,19 @@
 """Helper processes that share the work of compiling stages in a cold start.
 
-Helpers halve the waiting time on two processors. The first step of the humanoid from an empty cache takes 37 s of
+On two processors, a helper halves the waiting time. The first step of the humanoid from an empty cache takes 37 s of
 processor time in one process; with one helper, the longer of both processes takes 18 s
 (docs/notes/performance-trials.md).
 
-The first stage that must be compiled starts them, if enough other stages are missing. They receive the stages that the
-caller asks for, and those that are *expected* next (`expecting`, `expect`): the stages of a model's step, while the
-model is still being compiled. Helpers compile the largest first; the running process takes its stages in order. Each
-stage is locked while a process compiles it. Other processes skip the stage, and the running process waits for it last.
-So a helper that dies, or never starts, only costs time.
+Helpers are started when the first stage must be compiled, if enough other stages are missing. They receive the stages
+that the caller asks for, and the stages that are *expected* next (`expecting`, `expect`): those of a model's step,
+while the model is still being compiled. Helpers compile the largest stages first; the calling process compiles its
+stages in order. Each stage is locked while a process compiles it. Other helpers skip the stage, and the calling process
+waits for it last. If a helper dies, or never starts, only time is lost.
 
-A helper reads its standard input: each line requests a stage, by layout and precision of the code and
-``module:function``. It ends when the input ends, that is with the process that started it, or when it has had no work
-for a while; it first finishes a file that it is writing. Where processes can fork, helpers detach from their parent at
-once, so that none is left as a zombie.
+A helper reads its standard input. Each line requests a stage: layout and precision of the code, and
+``module:function``. A helper ends when the input ends, that is, when the process that started it ends, or when it has
+had no work for a while. It first finishes a file that it is writing. Where processes can fork, helpers detach from
+their parent at once, so that none remains as a zombie.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ from cardan.jit.cache.packaged import packaged_object
 from cardan.jit.front.stage import HERE, Entry, Form, entry_of
 
 WORTH_IT = 4
-"""Smallest number of stages for each helper. Starting a helper takes about as long as compiling two stages."""
+"""Smallest number of stages per helper. Starting a helper takes about as long as compiling two stages."""
 MOST = 7
-"""Largest number of helpers. More would help little: each process compiles the kernels that several stages share."""
+"""Largest number of helpers. More helpers gain little: each process compiles the kernels that several stages share."""
 PATIENCE = 5.0
 """Time for which a helper waits for further requests, s."""
 START = """
@@ -54,16 +54,16 @@ Functions = Iterable[Callable[..., Any]]
 
 
 def compile_into_cache(entry: Entry, form: Form = HERE) -> tuple[str, bytes]:
-    """Return symbol and object code of a stage: compile it, or wait if another process is compiling it."""
+    """Return symbol and object code of a stage: compile the stage, or wait if another process is compiling it."""
     made = compile_if_free(entry, form, wait=True)
     assert made is not None
     return made
 
 
 def compile_if_free(entry: Entry, form: Form = HERE, wait: bool = False) -> tuple[str, bytes] | None:
-    """Return symbol and object code of a stage. If another process is compiling it, wait (if `wait`) or return None.
+    """Return symbol and object code of the stage `entry` in a form.
 
-    `entry` is the stage, and `form` is the form of the code.
+    If another process is compiling the stage, wait for it (if `wait`), else return None.
     """
     from cardan.jit.cache.fingerprint import fingerprint
 
@@ -115,7 +115,7 @@ class Helper:
         return heard
 
     def end(self) -> None:
-        """End the process."""
+        """Close the pipe, and wait for the process to end; kill it after two seconds."""
         import subprocess
 
         self.forget()
@@ -146,7 +146,7 @@ class Crew:
         return bool(self._helpers)
 
     def ask(self, entries: Sequence[Entry], form: Form) -> None:
-        """Give those `entries` that are the package's own stages to helpers; start more helpers if that pays off."""
+        """Give helpers those of the `entries` that are the package's own stages; start more helpers if it pays off."""
         with self._lock:
             folder = disk.cache_folder().absolute()
             if folder != self._folder:
@@ -183,7 +183,7 @@ class Crew:
             self._end()
 
     def forget(self) -> None:
-        """Forget the helpers, and the lock, in the child of a fork: they belong to the parent."""
+        """Forget the helpers and replace the lock, in a child process after a fork: they belong to the parent."""
         for helper in self._helpers:
             helper.forget()
         self._lock, self._helpers, self._told = threading.Lock(), [], {}
@@ -196,7 +196,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def helper_count(stages: int) -> int:
-    """Return how many helpers pay off: at least one if there are two processors, more only for idle processors."""
+    """Return how many helpers pay off: with two processors or more at least one, further ones for idle processors."""
     if not sys.executable or getattr(sys, "frozen", False):
         return 0  # no interpreter can be started
     affinity = getattr(os, "sched_getaffinity", None)
@@ -216,12 +216,12 @@ def granted_processors(limit: Path = Path("/sys/fs/cgroup/cpu.max")) -> int:
 
 
 def help_with(entries: Sequence[Entry], form: Form = HERE) -> None:
-    """Give the stages that this process is about to compile to helpers, too."""
+    """Let helpers also compile the stages that this process is about to compile."""
     _crew.ask(entries, form)
 
 
 def expect(functions: Callable[[], Functions]) -> None:
-    """Give functions that will be needed to the helpers, if helpers are running."""
+    """Let the helpers, if any are running, compile functions that will be needed."""
     if _crew.is_at_work:
         _crew.ask([entry for entry in map(entry_of, functions()) if packaged_object(entry.name) is None], HERE)
 
@@ -259,7 +259,7 @@ def _line(entry: Entry, form: Form) -> str:
 
 
 class Task(NamedTuple):
-    """A stage to compile, and the size of the code that it reaches, by which its compile time is estimated."""
+    """A stage to compile, its form, and the size of the code that it reaches, which determines its compile time."""
 
     size: int
     entry: Entry
@@ -267,7 +267,7 @@ class Task(NamedTuple):
 
 
 class Tasks:
-    """Requested stages that were not begun yet; a thread of its own reads the requests."""
+    """Requested stages that have not been started. A separate thread reads the requests."""
 
     def __init__(self) -> None:
         self._lines: list[str] = []
@@ -282,7 +282,7 @@ class Tasks:
                 self._more.notify()
 
     def take(self) -> Task | None:
-        """Return the largest task; None if none arrives within `PATIENCE` seconds."""
+        """Return the largest task, or None if no task arrives within `PATIENCE` seconds."""
         if not self._waiting:
             with self._more:
                 self._more.wait_for(lambda: self._lines, PATIENCE)

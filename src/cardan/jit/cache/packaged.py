@@ -1,15 +1,16 @@
 """Kernels compiled ahead of time: wheels contain them in the file `FILE`, an *archive*.
 
-Only the package's own functions are looked up there, by name, and only if the sources are those from which the archive
-was made. All other code (functions of users, a source checkout, a processor without a level) is compiled on first use
-and stored in the disk cache. ``CARDAN_PACKAGED=0`` disables the archive; another value is the path of another file.
+Only the package's own functions are looked up in the archive, by name, and only if the archive was made from the
+present sources. All other code (functions of users, a source checkout, a processor without a level) is compiled on
+first use and stored in the disk cache. ``CARDAN_PACKAGED=0`` disables the archive; another value is the path of another
+archive.
 
 An archive contains the object code of many kernels, for several levels of processors. It also contains the scalar forms
 of stages, from which LLVM makes exact derivatives on first use, without Numba. The file starts with `MAGIC`, the length
 of its index, and the index as JSON. The index contains the platform, the offsets of kernels by level and name, and the
-offsets of scalar forms by name. It also has the version of LLVM that wrote these, and checksums of the sources. The
-content follows, each piece at a multiple of `ALIGNMENT` bytes. Reading maps the file and accesses only the index and
-the requested pieces.
+offsets of scalar forms by name. It also has the version of LLVM that wrote the scalar forms, and checksums of the
+sources. The content follows, each piece at a multiple of `ALIGNMENT` bytes. Readers map the file, and access only the
+index and the requested pieces.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ LENGTH_BYTES = 8
 PLAIN = 2
 """Version of marshal's format in which equal values give equal bytes."""
 Objects = Mapping[str, Mapping[str, bytes]]
-"""Object files by level and name of the kernel."""
+"""Object files by level and by name of the kernel."""
 
 
 class ScalarForms(NamedTuple):
@@ -77,7 +78,7 @@ def write_archive(
     made_from: Mapping[str, tuple[int, int]],
     forms: ScalarForms = NO_FORMS,
 ) -> None:
-    """Write an archive; readers never see a partly written file.
+    """Write an archive to `path`. Readers never see a partly written file.
 
     Args:
         path: the file.
@@ -103,7 +104,7 @@ def write_archive(
 
 
 class Archive:
-    """An archive that was opened for reading.
+    """An archive that is open for reading.
 
     Args:
         path: the file.
@@ -114,7 +115,7 @@ class Archive:
 
     Attributes:
         platform: name of the platform that the code is for.
-        levels: levels of processors for which it has code.
+        levels: levels of processors for which the archive has code.
         llvm: version of the LLVM that wrote the scalar forms.
     """
 
@@ -162,7 +163,7 @@ class Archive:
         return self._memory[start : start + size]
 
     def is_made_from(self, folder: Path) -> bool:
-        """Return whether the sources below a folder are those from which the archive was made (names and contents)."""
+        """Return whether the archive was made from the sources below a folder, by their names and contents."""
         sizes = {name: status.st_size for name, status in _files(str(folder))}
         if sizes != {name: size for name, (size, _) in self._sources.items()}:
             return False
@@ -171,7 +172,7 @@ class Archive:
     def state(self, folder: Path) -> str:
         """Return a hash that changes when the archive, or a source below a folder, is written, moved, added or removed.
 
-        It covers the times of the last status change (ctime), which programs that copy files can't set.
+        It covers the times of the last status change (ctime), which programs that copy files cannot set.
         """
         rows = [(name, s.st_size, s.st_mtime_ns, s.st_ctime_ns) for name, s in _files(str(folder))]
         rows = [("", self._status.st_size, self._status.st_mtime_ns, self._status.st_ctime_ns), *sorted(rows)]
@@ -195,7 +196,7 @@ FILE = PACKAGE / "jit" / "kernels.bin"
 
 @cache
 def _archive() -> Archive | None:
-    """Return the archive of this installation, if it is for this platform and these sources."""
+    """Return the archive of this installation, or None if it is missing or for another platform or other sources."""
     named = os.environ.get("CARDAN_PACKAGED")
     if named == "0":
         return None
@@ -216,8 +217,8 @@ def _archive() -> Archive | None:
 def is_up_to_date(archive: Archive, package: Path, seen: Path) -> bool:
     """Return whether an archive was made from the sources of a package.
 
-    Comparing all sources takes longer than all other work before the first step. So the file `seen` records the state
-    of the sources that were compared last. If it can't be written, each process compares them.
+    Comparing all sources takes longer than all other work before the first step. The file `seen` therefore records the
+    state of the sources at the last successful comparison. If it can't be written, each process compares the sources.
     """
     state = archive.state(package)
     with suppress(OSError):
@@ -233,7 +234,7 @@ def is_up_to_date(archive: Archive, package: Path, seen: Path) -> bool:
 
 @cache
 def _level() -> tuple[Archive, str] | None:
-    """Return the archive, and its best level among those that this processor supports; None if there is none."""
+    """Return the archive and the best of its levels that this processor supports, or None if there is none."""
     archive = _archive()
     if archive is None:
         return None
@@ -248,7 +249,7 @@ def packaged_object(name: str) -> bytes | None:
 
 
 def packaged_scalar_form(name: str) -> bytes | None:
-    """Return the scalar form of a stage from the package's archive; None if there is none that this LLVM can read."""
+    """Return the scalar form of a stage from the package's archive, or None if it is missing or not readable."""
     archive = _archive()
     if archive is None:
         return None
@@ -261,7 +262,7 @@ _loaded: dict[str, Address] = {}
 
 
 def load_packaged(wanted: Iterable[tuple[str, str]]) -> dict[str, Address]:
-    """Load those kernels that the package's archive contains; return their addresses by name.
+    """Load the `wanted` kernels that the package's archive contains; return their addresses by name.
 
     Args:
         wanted: pairs of a kernel's name in the archive and its symbol.
@@ -279,7 +280,7 @@ def load_packaged(wanted: Iterable[tuple[str, str]]) -> dict[str, Address]:
 
 
 def is_of_package(function: Any) -> bool:
-    """Return whether a function, and each function from which it was made, belongs to the package."""
+    """Return whether a function, and all functions in its closure, belong to the package."""
     if not isinstance(function, FunctionType) or not function.__module__.startswith("cardan."):
         return False
     parts = [getattr(cell.cell_contents, "py_func", cell.cell_contents) for cell in function.__closure__ or ()]

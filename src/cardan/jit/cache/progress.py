@@ -1,4 +1,4 @@
-"""Progress of long work for users, such as compiling kernels for the first time."""
+"""Progress bars for long work, such as compiling kernels for the first time."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ DELAY = 1.0
 
 
 class Progress:
-    """Progress bar on standard error, on terminals only; it appears once the work has taken longer than a second.
+    """Progress bar on standard error, only on terminals. It appears after one second of work.
 
     Args:
         total: number of parts of the work; 0: show nothing.
@@ -36,7 +36,7 @@ class Progress:
             self._bar.stop()
 
     def show(self, detail: str = "") -> None:
-        """Show the progress; `detail` is the current part."""
+        """Show the progress; `detail` names the current part."""
         waited = time.monotonic() - self._start > DELAY
         if self._bar is None and self.total and waited and sys.stderr.isatty():
             self._open()
@@ -44,7 +44,7 @@ class Progress:
             self._bar.update(self._task, completed=self.done, detail=detail)
 
     def advance(self, count: int) -> None:
-        """Count further parts as done."""
+        """Count `count` more parts as done."""
         self.done += count
         self.show()
 

@@ -1,13 +1,13 @@
 """The disk cache of compiled stages.
 
 Each stage and fingerprint has one file in the user's cache folder (``CARDAN_CACHE_DIR`` overrides it). Files are
-written under another name and moved into place, so that a reader never sees part of a file. A lock file for each stage
-makes several processes that start at once compile each stage only once.
+written under another name and moved into place, so that a reader never sees part of a file. If several processes start
+at once, a lock file for each stage ensures that each stage is compiled only once.
 
 Files that were not used for a long time, and files of processes that died, are removed (`prune`). This happens after a
 compilation, once a day at most, and in ``cardan warmup``. The modification time of a file is the time of its last use,
-to within a day (`read`). Other processes may use the folder at the same time. They read each file at once: a missing
-file costs them one compilation; a missing lock file lets two processes compile the same stage.
+to within a day (`read`). Other processes may use the folder during this. If a file is missing, they compile the stage
+again; if a lock file is missing, two processes may compile the same stage.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ _TEMPORARY = re.compile(r"\.cardan-[0-9a-f]{16}\.tmp|.+-[0-9a-f]{32,64}\.o\w{8}"
 
 
 class Limits(NamedTuple):
-    """Limits of the cache: it keeps files used in the last `days`, the most recent first, up to `megabytes`."""
+    """Limits of the cache. It keeps the most recently used files: those of the last `days`, up to `megabytes`."""
 
     days: float
     megabytes: float
 
 
 def limits() -> Limits:
-    """Return the limits of this process.
+    """Return the limits of the cache that apply in this process.
 
     Raises:
         ValueError: an environment variable is not a number.
@@ -64,7 +64,7 @@ def _number(variable: str) -> float:
 
 
 def prune_if_due(folder: Path) -> None:
-    """Prune a folder unless a process has done so today."""
+    """Prune a folder unless a process has done so in the last 24 hours."""
     stamp = folder / STAMP
     try:
         if abs(time.time() - stamp.stat().st_mtime) < DAY:
@@ -75,9 +75,9 @@ def prune_if_due(folder: Path) -> None:
 
 
 def prune(folder: Path) -> None:
-    """Remove files that exceed the limits; files that can't be removed stay.
+    """Remove files that exceed the limits. Files that can't be removed remain.
 
-    Files of the last hour always stay, because a process may be about to use a file that it, or its helper, has just
+    Files of the last hour are always kept, because a process may be about to use a file that it or its helper has just
     compiled.
     """
     keep = limits()
@@ -116,11 +116,11 @@ def _remove(path: str) -> None:
 MAGIC = b"cardan-object-2\n"
 DIGEST_SIZE = 32
 WRITING = threading.Lock()
-"""Lock that is held while a file is written."""
+"""Lock held while a file is written."""
 
 
 def cache_folder() -> Path:
-    """Return the folder of the compiled stages; it is made on first use."""
+    """Return the folder of the compiled stages. The first `write` makes it."""
     override = os.environ.get("CARDAN_CACHE_DIR")
     if override:
         return Path(override)
@@ -150,7 +150,7 @@ def is_writable() -> bool:
 
 
 def read(name: str, key: str) -> tuple[str, bytes] | None:
-    """Return symbol and object code of a stage, or None if the cache has no intact file."""
+    """Return symbol and object code of a stage, or None if the cache has no intact file for it."""
     path = _path(name, key)
     try:
         with open(path, "rb") as file:
@@ -175,7 +175,7 @@ def holds(name: str, key: str) -> bool:
 
 
 def write(name: str, key: str, symbol: str, code: bytes) -> None:
-    """Store a compiled stage. If the folder can't be written to, nothing is stored and no error is raised."""
+    """Store a compiled stage. If the folder is not writable, do nothing."""
     path = _path(name, key)
     rest = symbol.encode() + b"\n" + code
     try:
@@ -189,12 +189,12 @@ def write(name: str, key: str, symbol: str, code: bytes) -> None:
 
 @contextmanager
 def compile_lock(name: str, key: str, wait: bool = True) -> Iterator[bool]:
-    """Hold a lock while one process compiles a stage; others wait, then find it in the cache.
+    """Context manager: hold a lock while this process compiles a stage. Other processes wait, and then read the cache.
 
     Args:
-        name: the stage.
-        key: its fingerprint.
-        wait: wait for another process that holds the lock.
+        name: name of the stage.
+        key: fingerprint of the stage.
+        wait: whether to wait for another process that holds the lock.
 
     Yields:
         Whether the stage may be compiled now: False only if another process is compiling it and `wait` is False.

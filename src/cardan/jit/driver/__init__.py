@@ -1,1 +1,1 @@
-"""Loading native code, and running programs of stages for one world and for many."""
+"""Loading of native code, and execution of programs of stages for one world or many worlds."""

@@ -28,7 +28,7 @@ OLDEST_DRIVER = 12000
 OLDEST_CAPABILITY = (8, 0)
 OUT_OF_MEMORY = "CUDA_ERROR_OUT_OF_MEMORY"
 STARTING = ("cuLaunchKernel", "cuGraphInstantiate", "cuGraphLaunch")
-"""Driver functions that may allocate the local memory of a launch: stacks for all threads that the GPU runs at once."""
+"""Driver functions that may allocate local memory for a launch: stacks for all threads that run on the GPU at once."""
 LESS = "make a batch of fewer worlds, or free what else is on the GPU"
 NO_DRIVER = "there is no CUDA driver on this machine: install NVIDIA's display driver, or use device='cpu'"
 
@@ -37,7 +37,7 @@ class CudaError(RuntimeError):
     """Error: a driver call failed, or the driver or a suitable GPU is missing.
 
     Attributes:
-        code: the driver's name of the error (``"CUDA_ERROR_NO_DEVICE"``), or ``""``.
+        code: the driver's name of the error, such as ``"CUDA_ERROR_NO_DEVICE"``; empty if no driver call failed.
     """
 
     def __init__(self, message: str, code: str = "") -> None:
@@ -78,7 +78,7 @@ def driver_interface() -> Any:
 
 @contextmanager
 def _without_collection() -> Iterator[None]:
-    """Disable Python's garbage collection, because no memory may be freed while a stream captures."""
+    """Context manager that disables Python's garbage collection: no memory may be freed while a stream captures."""
     was = gc.isenabled()
     gc.disable()
     try:
@@ -89,7 +89,7 @@ def _without_collection() -> Iterator[None]:
 
 
 class Gpu:
-    """One GPU: its primary context, which other libraries of the process share, a stream, and all resources.
+    """One GPU: its primary context (shared with other libraries of the process), a stream, and all resources.
 
     Args:
         number: number of the GPU.
@@ -97,9 +97,10 @@ class Gpu:
 
     Attributes:
         number: number of the GPU.
-        architecture: ``"sm_90"``, for example.
+        architecture: name of the architecture, such as ``"sm_90"``.
         multiprocessors: number of multiprocessors, each of which runs some blocks at once.
-        stream: stream of all work here. It waits for work of other libraries on the default stream, and vice versa.
+        stream: stream of all work of this object. It waits for work of other libraries on the default stream, and vice
+            versa.
 
     Raises:
         CudaError: the package, driver or GPU is missing or too old.
@@ -154,7 +155,7 @@ class Gpu:
         return self._call("cuDeviceGetAttribute", getattr(kinds, f"CU_DEVICE_ATTRIBUTE_{name}"), self._device)[0]
 
     def _call(self, name: str, *arguments: Any) -> tuple[Any, ...]:
-        """Call a function of the driver; returns its results."""
+        """Call a function of the driver; return its results. Raises CudaError if the call fails."""
         return self._check(name, getattr(self._interface, name)(*arguments))
 
     def _check(self, name: str, result: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -172,7 +173,7 @@ class Gpu:
 
     @contextmanager
     def current(self) -> Iterator[None]:
-        """Context manager: driver calls of this thread use this GPU.
+        """Context manager that directs driver calls of this thread to this GPU.
 
         Raises:
             CudaError: the GPU was closed.
@@ -188,7 +189,7 @@ class Gpu:
     # memory ----------------------------------------------------------------------
 
     def room(self) -> tuple[int, int]:
-        """Return the number of free bytes, and of all bytes."""
+        """Return the numbers of free bytes and of all bytes of the GPU's memory."""
         with self.current():
             free, total = self._call("cuMemGetInfo")
         return int(free), int(total)
@@ -202,7 +203,7 @@ class Gpu:
         return Memory(self, nbytes)
 
     def upload(self, array: np.ndarray) -> Memory:
-        """Allocate memory on the GPU with the contents of an array."""
+        """Allocate memory on the GPU, and copy an array into it."""
         memory = Memory(self, array.nbytes)
         memory.write(array)
         return memory
@@ -210,7 +211,7 @@ class Gpu:
     # code ------------------------------------------------------------------------
 
     def kernel(self, name: str, source: str) -> Any:
-        """Return the kernel of a PTX module; its machine code is cached on disk for each architecture and driver.
+        """Return the kernel of a PTX module. Its machine code is cached on disk by architecture and driver version.
 
         Args:
             name: name of the stage, for messages and in the cache.
@@ -275,7 +276,7 @@ class Gpu:
         return made
 
     def wait(self) -> None:
-        """Wait until all work that was started is done.
+        """Wait until all work on the stream is done.
 
         Raises:
             CudaError: some of the work failed.
@@ -284,7 +285,7 @@ class Gpu:
             self._call("cuStreamSynchronize", self.stream)
 
     def wait_for(self, stream: int) -> None:
-        """Make later work wait for all work that was started on another stream, given by its handle."""
+        """Make later work wait until all work that was started on another stream is done; `stream` is its handle."""
         untimed = self._flag("CUevent_flags", "CU_EVENT_DISABLE_TIMING")
         with self.current():
             (event,) = self._call("cuEventCreate", untimed)
@@ -299,10 +300,10 @@ class Gpu:
             self.close()
 
     def close(self) -> None:
-        """Free all resources; a second call does nothing.
+        """Free all resources. A second call does nothing.
 
         Raises:
-            CudaError: some work had failed. All resources are then abandoned.
+            CudaError: some work failed. All resources are then abandoned, not freed.
         """
         if not self._open:
             return
@@ -321,12 +322,12 @@ class Gpu:
 
     @property
     def is_open(self) -> bool:
-        """Whether the GPU was not closed yet."""
+        """Whether the GPU has not been closed."""
         return self._open
 
 
 class Memory:
-    """Block of a GPU's memory, freed by `free` or with this object.
+    """Block of a GPU's memory. It is freed by `free`, or when this object is deleted.
 
     Attributes:
         address: address on the GPU.
@@ -350,7 +351,7 @@ class Memory:
                 self.zero()
 
     def free(self) -> None:
-        """Free the memory, after all work that may use it is done; a second call does nothing."""
+        """Wait for all started work, then free the memory. A second call does nothing."""
         if self.address and self.gpu.is_open:
             address, self.address = self.address, 0
             self.gpu.memory.discard(self)
@@ -363,13 +364,13 @@ class Memory:
             self.free()
 
     def zero(self) -> None:
-        """Start filling the memory with 0."""
+        """Start to fill the memory with 0."""
         if self.nbytes:
             with self.gpu.current():
                 self.gpu._call("cuMemsetD8Async", self.address, 0, self.nbytes, self.gpu.stream)
 
     def write(self, array: np.ndarray, offset: int = 0) -> None:
-        """Copy an array to `offset` bytes after the start.
+        """Copy an array to the memory, `offset` bytes after its start.
 
         Raises:
             ValueError: the array does not fit.
@@ -383,7 +384,7 @@ class Memory:
             self.gpu.wait()  # the array may change now
 
     def read(self, shape: tuple[int, ...], dtype: Any, offset: int = 0) -> np.ndarray:
-        """Copy the content from `offset` bytes after the start, once all work that was started is done.
+        """Wait for all started work, then return the content from `offset` bytes after the start as an array.
 
         Raises:
             ValueError: the array would extend beyond the end of the memory.
@@ -403,7 +404,7 @@ class Memory:
 
 
 class Graph:
-    """CUDA graph: captured launches that start together, with fixed kernels and parameters."""
+    """CUDA graph: captured launches that start together. Kernels and parameters are fixed."""
 
     def __init__(self, gpu: Gpu, ready: Any) -> None:
         self.gpu = gpu
@@ -421,7 +422,7 @@ class Graph:
             self.gpu._call("cuGraphLaunch", self._ready, self.gpu.stream)
 
     def free(self) -> None:
-        """Free the graph, after all started work is done; a second call does nothing."""
+        """Wait for all started work, then free the graph. A second call does nothing."""
         if self._ready is not None and self.gpu.is_open:
             ready, self._ready = self._ready, None
             self.gpu._graphs.discard(self)

@@ -1,4 +1,4 @@
-"""Loading of object files, from the cache or the package, into memory by LLVM, without Numba."""
+"""Loader that lets LLVM load object files, from the cache or the package, into memory, without Numba."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from cardan.jit.target.processor import assemble, target_machine
 class Address(int):
     """Address of native code, valid while the object `keep` is alive: the code's memory, or a callback of ctypes.
 
-    Code that stores the plain number for native code must keep this object alive, too.
+    Code that passes the plain number to native code must keep this object alive.
     """
 
     keep: Any
 
     def __new__(cls, address: int, keep: Any) -> Address:
-        """Make an address and the object that keeps it valid."""
+        """Make an address; `keep` is the object that keeps it valid."""
         new = super().__new__(cls, address)
         new.keep = keep
         return new
@@ -34,7 +34,7 @@ class Engine:
         self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), target_machine())
 
     def add(self, code: bytes) -> None:
-        """Load a further object file."""
+        """Load another object file."""
         self._engine.add_object_file(self._read(code))
 
     def address(self, symbol: str) -> int:
@@ -44,7 +44,7 @@ class Engine:
 
 
 def load_objects(objects: Sequence[tuple[str, bytes]]) -> list[Address]:
-    """Load object files; in one engine if all their symbols differ.
+    """Load object files, all of them into one engine if their symbols differ.
 
     Args:
         objects: pairs of a symbol and the object file that defines it.
@@ -68,7 +68,7 @@ def load_object(symbol: str, code: bytes) -> Address:
 
 
 def load_symbols(code: bytes, *symbols: str) -> tuple[Any, list[int]]:
-    """Load an object file; return the object that keeps it loaded, and the addresses of its functions and variables."""
+    """Load an object file; return the object that keeps it loaded, and the addresses of the given `symbols`."""
     engine = Engine()
     engine.add(code)
     return engine, [engine.address(symbol) for symbol in symbols]
@@ -80,7 +80,7 @@ def load_assembly(symbol: str, assembly: str) -> Address:
 
 
 def ctypes_function(address: Address, result: Any, *arguments: Any) -> Any:
-    """Make a Python callable for a native address, which it keeps valid. Calls release the GIL."""
+    """Make a Python callable for a native function. It keeps the address valid, and calls release the GIL."""
     function: Any = ctypes.CFUNCTYPE(result, *arguments)(int(address))
     function.code = address
     return function

@@ -1,8 +1,8 @@
 """Programs: tables of stage addresses, and the small native driver that runs them.
 
-The driver calls the stages of a program one after the other, a given number of times, without the GIL. A stage that
-returns a status other than 0 stops it. The caller handles the request (enlarges the arena, raises a callback's
-exception again) and resumes at the same stage.
+The driver calls the stages of a program one after the other, a given number of times, without the GIL. If a stage
+returns a status other than 0, the driver stops. The caller handles the request (enlarges the arena, or re-raises the
+exception of a callback) and resumes at the same stage.
 
 Native functions over other structures (pictures, files, trees over triangles) are not part of programs: they are called
 one by one (`native_over`, `call`).
@@ -36,12 +36,12 @@ _ADDRESSES: defaultdict[Form, _Known] = defaultdict(WeakKeyDictionary)
 _LOADING = Locked()
 
 PAUSED = -9
-"""Status of a program that paused after some milliseconds, before its end.
+"""Status of a program that paused after a few milliseconds, before its end.
 
-It is not a request: the caller checks whether it should stop, because of a signal for example, and resumes.
-"""
+It is not a request: the caller checks whether the program should stop, for example because of a signal, and
+resumes."""
 SHORTEST, LONGEST = 0.004, 0.010
-"""Limits of the time between two pauses, s."""
+"""Limits of the time between two pauses, in seconds."""
 MOST_PATIENCE = 1 << 40
 
 
@@ -51,9 +51,9 @@ def driver_module() -> Any:
     - ``run_program(table, count, repeat, m, d, resume, patience)`` calls the `count` stages of a table with (m, d),
       `repeat` times. `resume` is the address of two words: the stage and the repetition to start with. If a stage stops
       the program, its stage and repetition are stored there. The program pauses after `patience` repetitions.
-    - ``run_block(block, call, repeat)`` runs a program from the start: `block` is the address of a program's block
-      (`Program.block_address`), `call` of the words of a data (`cardan.jit.binding.objects.Native`). ``resume_block``
-      continues where such a run stopped.
+    - ``run_block(block, call, repeat)`` runs a program from the start. `block` is the address of the program's block
+      (`Program.block_address`), and `call` that of the words of a data (`cardan.jit.binding.objects.Native`).
+      ``resume_block`` takes the same arguments and continues where such a run stopped.
     """
     from cardan.jit.target.writer import Writer, new_module
 
@@ -131,7 +131,7 @@ def _native_addresses(entries: Sequence[Entry], form: Form) -> None:
 
 
 def _compile_cold(entries: Sequence[Entry], form: Form) -> None:
-    """Compile stages; stages that other processes are compiling come last."""
+    """Compile stages. Stages that other processes are compiling are left to the end."""
     from cardan.jit.cache.helper import compile_if_free, compile_into_cache, help_with
     from cardan.jit.driver.loader import load_object
 
@@ -188,8 +188,8 @@ class Program:
     """A sequence of stages, ready to run.
 
     Attributes:
-        patience: number of repetitions between pauses; it adapts to the time that they take.
-        block_address: address of the program's block, three words for native callers: the table's address, its length,
+        patience: number of repetitions between pauses; it is adapted to the time that repetitions take.
+        block_address: address of the program's block, three words for native callers: address and length of the table,
             and the patience.
 
     Args:
@@ -215,8 +215,9 @@ class Program:
 
         Args:
             m: model: an object with `address` (JIT on) and `view` (JIT off).
-            d: data, likewise; its words `_resume` store the stage and the repetition that stopped, for `resume`. In
-                memory, the addresses of the slot tables of model and data follow (for `block_driver`).
+            d: data: an object with these attributes and the array `_resume`. Its two words receive the stage and the
+                repetition that stopped, for `resume`. In memory, the addresses of the slot tables of model and data
+                follow these words (for `block_driver`).
             repeat: total number of repetitions.
         """
         d._resume[0] = 0
@@ -234,7 +235,7 @@ class Program:
         return status
 
     def adapt(self, repetitions: int, seconds: float) -> None:
-        """Choose the number of repetitions until the next pause, given the time of the previous ones."""
+        """Choose the number of repetitions until the next pause, given that `repetitions` took `seconds`."""
         if seconds < SHORTEST:
             self.patience = min(2 * repetitions, MOST_PATIENCE)
         elif seconds > LONGEST:
@@ -257,12 +258,12 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def native_over(first: str, second: str, *, side_by_side: bool = False) -> Callable[[F], F]:
-    """Decorator of kernels with two structures and two integers as arguments, which `call` runs natively.
+    """Make a decorator for kernels that `call` runs natively, with two structures and two integers as arguments.
 
     Args:
         first: name of the first structure.
         second: name of the second structure.
-        side_by_side: whether adjacent numbers, such as those of a colour, become vectors, too.
+        side_by_side: whether operations on adjacent numbers, such as the components of a colour, are vectorised.
     """
     abi = Abi(extra=("i8", "i8"), structs=(first, second), side_by_side=side_by_side)
     return lambda function: mark_entry(function, abi)

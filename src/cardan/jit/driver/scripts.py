@@ -1,9 +1,9 @@
 """Native drivers of many worlds, of tangents of stages, and of scripts. They run without the GIL.
 
-Threads that run many worlds share a list of worlds and a counter of the next world. The list has two words for each
-world: the address of the program's block (`Program.block_address`), and the address of the words of a run (position in
-the program, addresses of model and data). A world whose stage returns a status other than 0 stops the thread's run; the
-caller handles the request and continues.
+Threads that run many worlds share a list of worlds and a counter, which holds the index of the next world. Each world
+has two words in the list: the address of the program's block (`Program.block_address`), and the address of the words of
+a run (position in the program, addresses of model and data). If a stage of a world returns a status other than 0, the
+thread stops; the caller handles the request and continues.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ from cardan.jit.driver.loader import ctypes_function, load_assembly
 from cardan.jit.driver.program import PAUSED, driver_module
 
 SCRIPT_CLEARS, SCRIPT_BEGINS_AGAIN = -21, -22
-"""Statuses of a stage that control a script. The first clears the arrays of the script's first list and continues with
-the next segment; the second clears the arrays of its second list and continues with the second segment."""
+"""Statuses of a stage that control a script. `SCRIPT_CLEARS` clears the arrays of the script's first list and continues
+with the next segment. `SCRIPT_BEGINS_AGAIN` clears the arrays of its second list and continues with the second
+segment."""
 SCRIPT_SECOND = 1
 
 
@@ -87,11 +88,11 @@ def _code() -> str:
 
 @cache
 def block_runner() -> Any:
-    """Return a native function that runs a table of stages and tangents of stages once for each block of directions.
+    """Return a native function that runs a table of stages and tangents of stages, once for each block of directions.
 
-    It returns 0, or the status of the stage that stopped. Its arguments are: address and length of the table; addresses
-    of the slot tables of model and data; addresses of the slot tables of their shadows for the first block, and the
-    distances from one block to the next; number of blocks.
+    The arguments of this function are: address and length of the table; addresses of the slot tables of model and data;
+    addresses of the slot tables of their shadows for the first block; for both shadows, the distance from one block to
+    the next; number of blocks. It returns 0, or the status of the stage that stopped.
     """
     word = ctypes.c_int64
     return ctypes_function(load_assembly("run_blocks", _code()), word, *([word] * 9))
@@ -120,7 +121,7 @@ def script_runner() -> Any:
 
 
 NO_WORLD = -1
-"""Value of `stopped` if no world stopped, but the call has run its largest number of worlds."""
+"""Value of `stopped` if no world stopped, because the call has run `most` worlds."""
 
 
 def _worlds_module() -> Any:
@@ -166,15 +167,15 @@ def run_worlds(entries: np.ndarray, repeat: int, counter: ctypes.c_int64, most: 
         stopped: receives the index of the world that stopped, or `NO_WORLD`.
 
     Returns:
-        0 if no worlds are left; `PAUSED`, with `NO_WORLD` in `stopped`, if `most` worlds were run; else the status with
-        which a world stopped, which may be `PAUSED`, too.
+        0 if no worlds are left. If `most` worlds were run: `PAUSED`, with `NO_WORLD` in `stopped`. If a world stopped:
+        its status, which may also be `PAUSED`.
     """
     address = ctypes.addressof
     return _native()[0](entries.ctypes.data, len(entries), repeat, address(counter), most, address(stopped))
 
 
 def resume_world(entry: np.ndarray, repeat: int) -> int:
-    """Continue a world of the list that has stopped; return the next status, or 0.
+    """Continue a world of the list that has stopped; return 0, or the status with which it stopped again.
 
     Args:
         entry: the two words of the world.

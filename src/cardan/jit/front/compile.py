@@ -1,7 +1,7 @@
 """Compilation of Python functions to object code: the only module that drives Numba's compiler.
 
-An entry is compiled as a C callback together with all functions that it calls. The code is checked to be pure (its only
-external symbols are those of the mathematical library), and emitted as an object file that `cardan.jit.driver.loader`
+An entry is compiled as a C callback together with all functions that it calls. The code must be pure: the only external
+symbols allowed are those of the mathematical library. It is emitted as an object file that `cardan.jit.driver.loader`
 loads without Numba.
 """
 
@@ -51,21 +51,21 @@ _TEXTS = "_cardan_texts"  # attribute of Numba's libraries: the texts of their m
 BOTH_PRECISIONS = MATH_LIBRARY | {name + "f" for name in MATH_LIBRARY}
 """Functions of the mathematical library in both precisions; kernels of the renderer use single precision."""
 ALLOWED = BOTH_PRECISIONS | {WORLD_INDEX, WORLD_COUNT, CALL_BY_NUMBER}
-"""Symbols to which native code may refer: the mathematical library, and functions that targets of interleaved code
-define."""
+"""Symbols to which native code may refer: the mathematical library, and the functions that the target of interleaved
+code must define."""
 
 SIDE_BY_SIDE = "cardan_side_by_side"
-"""Constant that marks a module whose adjacent numbers become vectors (see `Abi`)."""
+"""Name of a constant that marks a module in which operations on adjacent numbers are vectorised (see `Abi`)."""
 FRAMED = Abi(extra=("i8",))
-"""Native call signature of a kernel for a function of the interface: the third argument is the address of a frame."""
+"""Native call signature of kernels for functions of the interface. The third argument is the address of a frame."""
 
 
 class KernelError(RuntimeError):
-    """Error: a kernel does not compile, or needs a feature that kernels may not use (memory, exceptions, Python)."""
+    """Error: a kernel does not compile, or uses a feature that kernels must not use (memory, exceptions, Python)."""
 
 
 def _wrapper(entry: Entry, abi: Abi, layout: str) -> Any:
-    """Make a function around the entry's function whose arguments are plain integers (addresses and words)."""
+    """Make a function around the entry's function with plain integers (addresses and words) as arguments."""
     from cardan.jit.front import native
 
     function = entry.function
@@ -109,7 +109,7 @@ def _framed(entry: Entry, abi: CallAbi) -> Any:
 
 
 def _libraries(library: Any) -> list[Any]:
-    """List a library of Numba's and all libraries that it needs, each once."""
+    """List one of Numba's code libraries and all libraries that it needs, each once."""
     found = {library: None}
     stack = [library]
     while stack:
@@ -132,7 +132,7 @@ def _linked_single(name: str, library: Any) -> Any:
     """Link the code of a library in single precision, from the LLVM assembly that Numba wrote.
 
     Raises:
-        KernelError: the assembly of a function is not known, because it was compiled outside of this module.
+        KernelError: the assembly of a function is unknown, because the function was compiled outside this module.
     """
     module = llvm.parse_assembly("")
     module.triple, module.data_layout = library._final_module.triple, library._final_module.data_layout
@@ -159,7 +159,7 @@ def only(symbols: Collection[str], module: Any) -> Any:
 
 
 def _optimised(module: Any, machine: Any) -> Any:
-    """Remove all code that the visible functions of a module don't use, and optimise the rest for a processor."""
+    """Remove all code that the visible functions of a module don't need, and optimise the rest for a processor."""
     options = llvm.create_pipeline_tuning_options(speed_level=3)
     options.slp_vectorization = any(item.name == SIDE_BY_SIDE for item in module.global_variables)
     passes = llvm.create_pass_builder(machine, options)
@@ -170,12 +170,12 @@ def _optimised(module: Any, machine: Any) -> Any:
 
 
 _SEARCHES = {"memdep-block-number-limit": (50, 200), "memdep-block-scan-limit": (50, 100)}
-"""LLVM's options that limit its search for the store that precedes a load: our value, and LLVM's default."""
+"""Options that limit LLVM's search for the store that precedes a load: value used here, and LLVM's default."""
 
 
 @contextmanager
 def _shorter_searches() -> Iterator[None]:
-    """Context manager: LLVM searches less far for earlier stores, which took a third of its time for large stages."""
+    """Context manager that shortens LLVM's searches for earlier stores: a third of its time for large stages."""
     for name, (ours, _) in _SEARCHES.items():
         llvm.set_option("cardan", f"-{name}={ours}")
     try:
@@ -194,7 +194,7 @@ _unfinished: WeakSet[Any] = WeakSet()  # libraries that were neither linked nor 
 
 
 def _finish(library: Any) -> None:
-    """Let Numba link, optimise and emit an unfinished library, because code other than a stage needs it."""
+    """Let Numba link, optimise and emit an unfinished library that code other than a stage needs."""
     if library in _unfinished:
         _unfinished.discard(library)
         library._finalized = False
@@ -204,10 +204,10 @@ def _finish(library: Any) -> None:
 
 @cache
 def _numba_finalize() -> Callable[[Any], None]:
-    """Replace Numba's function that finishes a library by one that finishes its parts first; return the original.
+    """Replace Numba's function that finishes a library by one that first finishes the libraries it needs.
 
-    The replacement is permanent. User code that is compiled later may share parts with stages, because Numba keeps its
-    own helper functions, such as `max` of a tuple, for all callers.
+    Return the original function. The replacement is permanent: user code that is compiled later may share libraries
+    with stages, because Numba keeps its helper functions, such as `max` of a tuple, for all callers.
     """
     from numba.core.codegen import JITCodeLibrary
 
@@ -225,7 +225,7 @@ def _numba_finalize() -> Callable[[Any], None]:
 
 @cache
 def _registers() -> tuple[Any, Any]:
-    """Return LLVM passes that put variables into registers, which removes two thirds of a function's instructions."""
+    """Return LLVM passes that move variables to registers, which removes two thirds of a function's instructions."""
     builder = llvm.create_pass_builder(target_machine(), llvm.create_pipeline_tuning_options(speed_level=3))
     manager = llvm.create_new_function_pass_manager()
     manager.add_sroa_pass()
@@ -233,7 +233,7 @@ def _registers() -> tuple[Any, Any]:
 
 
 def simplified(module: Any, fully: bool = True) -> Any:
-    """Simplify each function of a module on its own; if not `fully`, only put its variables into registers."""
+    """Simplify each function of a module on its own; if not `fully`, only move its variables to registers."""
     if fully:
         builder = llvm.create_pass_builder(target_machine(), llvm.create_pipeline_tuning_options(speed_level=3))
         passes = builder.getFunctionPassManager()
@@ -247,7 +247,7 @@ def simplified(module: Any, fully: bool = True) -> Any:
 
 @contextmanager
 def _link_later() -> Iterator[None]:
-    """Context manager: Numba does not link, optimise or emit single kernels.
+    """Context manager in which Numba does not link, optimise or emit single kernels.
 
     By default, Numba links and optimises each kernel together with all functions that it calls. Here only the finished
     stage is linked (`_linked`), optimised (`_optimised`) and emitted, which takes less than half the time.
@@ -315,7 +315,7 @@ def symbols_of(entry: Entry) -> tuple[str, ...]:
 
 
 def _need_numba(name: str) -> None:
-    """Raise an error that names the package to install if Numba is missing, which platform wheels don't require."""
+    """Raise an error that says how to install Numba if it is missing. Platform wheels do not require Numba."""
     try:
         importlib.import_module("numba")
     except ModuleNotFoundError as error:
@@ -330,7 +330,7 @@ def _need_numba(name: str) -> None:
 
 @contextmanager
 def _rare_collections() -> Iterator[None]:
-    """Context manager: collect garbage rarely, because it would free almost none of the front end's objects."""
+    """Context manager: collect garbage rarely, because nearly all objects of the front end remain in use."""
     before = gc.get_threshold()
     gc.set_threshold(max(before[0], 100_000) if before[0] else 0, max(before[1], 20), max(before[2], 50))
     try:
@@ -341,15 +341,15 @@ def _rare_collections() -> Iterator[None]:
 
 @_rare_collections()
 def link_entry(entry: Entry, form: Form = HERE, as_text: bool = False) -> Any:
-    """Return the LLVM module of an entry with all functions that it calls, not optimised.
+    """Return the unoptimised LLVM module of an entry, linked with all functions that the entry calls.
 
-    Only the symbols `symbols_of(entry)` are visible. Modules that are read `as_text`, and all forms except the usual
-    one, are lowered by Numba itself, and each function is simplified. Interleaved code refers to `WORLD_INDEX`,
-    `WORLD_COUNT` and `CALL_BY_NUMBER`, which the target defines.
+    Only the symbols `symbols_of(entry)` are visible. If the module is read `as_text`, or `form` is not `HERE`, Numba's
+    own lowering is used and each function is simplified. Interleaved code refers to `WORLD_INDEX`, `WORLD_COUNT` and
+    `CALL_BY_NUMBER`, which the target defines.
 
     Raises:
         KernelError: the entry does not compile, or Numba is missing.
-        ValueError: `entry` is a function of the interface, and the form is not the usual one.
+        ValueError: `entry` is a function of the interface, and `form` has another layout or precision than `HERE`.
     """
     if isinstance(entry.abi, CallAbi) and (form.layout, form.precision) != (HERE.layout, HERE.precision):
         raise ValueError(f"{entry.name}: functions of the interface are for one world in double precision")
@@ -385,17 +385,17 @@ def link_entry(entry: Entry, form: Form = HERE, as_text: bool = False) -> Any:
 
 
 def linked_module(entry: Entry, form: Form = HERE) -> str:
-    """Return the module of `link_entry` as text, from which transforms and foreign targets start."""
+    """Return the module of `link_entry` as text: the input of transforms and of foreign targets."""
     return str(link_entry(entry, form, as_text=True))
 
 
 def emit(name: str, module: Any, machine: Any) -> bytes:
-    """Return the object file of a kernel for the processor of a code generator, `machine`.
+    """Return the object file of a kernel for the processor of the code generator `machine`.
 
-    The LLVM `module` is optimised in place; `name` is the kernel's name, for errors.
+    The LLVM `module` is optimised in place; `name` is the kernel's name, for error messages.
 
-    Some calls that are never reached, such as the error of a tuple index that is too large, disappear only if each
-    function is simplified on its own first. That doubles the time, so it is done only for entries that need it.
+    Some calls that are never reached, such as the error for a tuple index that is too large, disappear only if each
+    function is simplified on its own first. This doubles the time, so it is done only for entries that need it.
 
     Raises:
         KernelError: the kernel refers to symbols outside the mathematical library.
@@ -411,7 +411,7 @@ def emit(name: str, module: Any, machine: Any) -> bytes:
 
 
 def _impure(name: str, symbols: Collection[str]) -> str:
-    """Return the error message for a kernel that is not pure: symbols to which it refers, and advice."""
+    """Return the error message for a kernel that is not pure: the symbols to which the kernel refers, and advice."""
     errors = sorted({symbol.removeprefix(RAISE) for symbol in symbols if symbol.startswith(RAISE)})
     calls = sorted(symbol for symbol in symbols if not symbol.startswith(RAISE))
     does, advice = [], []
@@ -435,7 +435,7 @@ def compile_entry(entry: Entry, form: Form = HERE) -> tuple[str, bytes]:
 
 
 def retargeted(bitcode: bytes, triple: str, machine: Any) -> Any:
-    """Return a module for another system than this one, made from the bitcode of a module that is not optimised yet."""
+    """Return a module for another system, made from the bitcode of a module that has not been optimised."""
     module = llvm.parse_bitcode(bitcode)
     module.triple = triple
     module.data_layout = str(machine.target_data)

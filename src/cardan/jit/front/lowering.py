@@ -1,13 +1,13 @@
-"""Numba's compiler for kernels: fewer passes, and lowering without error paths.
+"""Numba's compiler for kernels, with fewer passes and with lowering without error paths.
 
 Kernels raise no exceptions and hold no reference-counted objects. By default, Numba checks after each call whether it
 failed, and propagates the error. It also ends the life of each variable, clears it, and reads the previous value before
-each assignment. Here a kernel that calls a kernel just takes the result, and variables are simply assigned. Where a
-kernel would raise an exception, an undefined symbol is called. If that call is never reached (a tuple index that is too
-large, for example), the optimiser removes it; otherwise `compile.emit` refuses the stage.
+each assignment. Here, calls between kernels have no error check, and variables are simply assigned. Where a kernel
+would raise an exception, an undefined symbol is called. If that call is never reached (as for a tuple index that is too
+large), the optimiser removes it; otherwise `compile.emit` refuses the stage.
 
-The gain is a sixth of the processor time of a cold start (docs/notes/performance-trials.md, "Time to compile
-kernels"), and the refusal of kernels that may raise.
+The gain is a sixth of the processor time of a cold start (docs/notes/performance-trials.md, "Time to compile kernels"),
+and the refusal of kernels that may raise.
 """
 
 from __future__ import annotations
@@ -55,13 +55,13 @@ def _is_counted(kind: Any, models: Any) -> bool:
 
 
 def _counts(context: Any, kinds: Any) -> bool:
-    """Return whether any of these types contains reference-counted objects."""
+    """Return whether any of the types `kinds` contains reference-counted objects."""
     return any(_is_counted(kind, context.data_model_manager) for kind in set(kinds))
 
 
 @register_pass(mutates_CFG=False, analysis_only=True)
 class KernelLegalization(AnalysisPass):
-    """Pass that marks the ends of variables in functions that need them."""
+    """Pass that marks the ends of variables in functions with reference-counted variables."""
 
     _name = "kernel_legalization"
 
@@ -69,7 +69,7 @@ class KernelLegalization(AnalysisPass):
         AnalysisPass.__init__(self)
 
     def run_pass(self, state: Any) -> Any:
-        """Insert the ends of variables into a function that has reference-counted variables."""
+        """Mark the ends of variables if the function has reference-counted variables."""
         if _counts(state.targetctx, state.typemap.values()):
             check_and_legalize_ir(state.func_ir, flags=state.flags)
         return True
@@ -86,7 +86,7 @@ class KernelLowering(BaseNativeLowering):
 
     @property
     def lowering_class(self) -> Any:
-        """Class that lowers a single function."""
+        """Class that lowers one function."""
         return KernelLower
 
 
@@ -94,7 +94,7 @@ class KernelLower(lowering.Lower):
     """Lowering of a kernel, without the steps of Numba's lowering that the kernel does not need."""
 
     def init(self) -> None:
-        """Find out which of Numba's steps the kernel needs."""
+        """Determine which of Numba's steps the kernel needs."""
         super().init()
         identity = self.func_ir.func_id
         self._plain = not getattr(identity.func.__code__, "co_exceptiontable", True) and not identity.is_generator
@@ -104,7 +104,7 @@ class KernelLower(lowering.Lower):
             _plain_names.add(self.fndesc.mangled_name)
 
     def pre_block(self, block: Any) -> None:
-        """Begin a block, without Numba's preparations for the ends of variables and for ``try``."""
+        """Begin a block, without Numba's preparations for ends of variables and for ``try``."""
         if self._counts or not self._plain:
             super().pre_block(block)
         else:
@@ -113,7 +113,8 @@ class KernelLower(lowering.Lower):
     def lower_inst(self, inst: Any) -> None:
         """Lower a statement.
 
-        Assignments, nearly all statements, skip Numba's conversion to text, which is only for debugging.
+        Nearly all statements are assignments. For these, Numba's conversion to text, which is only for debugging, is
+        skipped.
         """
         if isinstance(inst, ir.Assign) and not self._counts:
             name = inst.target.name
@@ -131,31 +132,31 @@ class KernelLower(lowering.Lower):
             self.builder.store(value, self.getvar(name))
 
     def alloca_lltype(self, name: str, lltype: Any, datamodel: Any = None) -> Any:
-        """Allocate a variable, without asking LLVM for its size as Numba does for debuggers."""
+        """Allocate a variable, without asking LLVM for its size, which only debuggers need."""
         if self.context.enable_debuginfo:
             return super().alloca_lltype(name, lltype, datamodel)
         return cgutils.alloca_once(self.builder, lltype, name=name)
 
     def lower(self) -> None:
-        """Lower the function, and drop the intermediate objects: Python frees most of them at once."""
+        """Lower the function, and clear its intermediate objects, so that Python frees most of them immediately."""
         super().lower()
         for function in self.module.functions:
             for block in function.blocks:
                 block.instructions.clear()
 
     def incref(self, typ: Any, val: Any) -> None:
-        """Count a reference, if the kernel has reference-counted variables."""
+        """Increment a reference count, if the kernel has reference-counted variables."""
         if self._counts:
             super().incref(typ, val)
 
     def decref(self, typ: Any, val: Any) -> None:
-        """Drop a reference, if the kernel has reference-counted variables."""
+        """Decrement a reference count, if the kernel has reference-counted variables."""
         if self._counts:
             super().decref(typ, val)
 
 
 def _call_of_nothing(builder: Any, name: str) -> None:
-    """Write a call of an undefined symbol at a place that should never be reached."""
+    """Write a call of the undefined symbol `name` at a place that should never be reached."""
     function = builder.module.globals.get(name)
     if function is None:
         function = llvm.Function(builder.module, llvm.FunctionType(llvm.VoidType(), []), name)
@@ -215,10 +216,10 @@ class KernelCompiler(CompilerBase):
     """Numba's compiler for kernels, without the passes that have no effect on kernels."""
 
     replacements: ClassVar[dict[Any, Any]] = {}
-    """Passes of Numba's that are replaced, with their replacements."""
+    """Passes of Numba to replace, and their replacements."""
 
     def define_pipelines(self) -> list[Any]:
-        """List the passes: all except those for array expressions and, in functions without closures, for closures."""
+        """List Numba's passes, except those for array expressions and, if the function has no closures, closures."""
         manager = DefaultPassBuilder.define_nopython_pipeline(self.state)
         function = self.state.func_id.func
         module = function.__module__ or ""  # functions made from text have none
@@ -245,7 +246,7 @@ class PlainCompiler(KernelCompiler):
 
 @contextmanager
 def replaced(*places: tuple[Any, str, Any]) -> Iterator[None]:
-    """Context manager that replaces attributes of modules and classes, (owner, name, value)."""
+    """Context manager that temporarily replaces attributes of modules and classes, given as (owner, name, value)."""
     before = [(owner, name, getattr(owner, name)) for owner, name, _ in places]
     try:
         for owner, name, value in places:
@@ -257,7 +258,7 @@ def replaced(*places: tuple[Any, str, Any]) -> Iterator[None]:
 
 
 def places() -> list[tuple[Any, str, Any]]:
-    """Return the attributes of Numba's modules and classes to replace while kernels are compiled, for `replaced`."""
+    """Return the attributes of Numba to replace while kernels are compiled, as arguments for `replaced`."""
     return [
         (base, "user_function", _calling(user_function)),
         (CPUCallConv, "return_user_exc", _raising(CPUCallConv.return_user_exc)),
@@ -276,7 +277,7 @@ def rounding(exact: bool, with_errors: bool = False) -> Iterator[None]:
     Args:
         exact: whether the kernels round as the interpreter does.
         with_errors: whether Numba itself lowers the kernels, with error paths. Modules that are read as text need this,
-            because their instructions must have known forms.
+            because the transforms know only the forms of instructions that Numba writes.
     """
     global _exact_rounding, _with_errors  # Numba looks functions up without knowledge of the entry
     before = _exact_rounding, _with_errors
@@ -288,15 +289,15 @@ def rounding(exact: bool, with_errors: bool = False) -> Iterator[None]:
 
 
 def lowered_with_errors() -> bool:
-    """Return whether the function that is being compiled has error paths: for transforms, or for a user."""
+    """Return whether the function being compiled has error paths, which transforms and users' own functions need."""
     return _with_errors or _exact_rounding is None
 
 
 def dispatcher_of(function: Callable[..., Any]) -> Any:
-    """Return Numba's dispatcher of a kernel for the current options, or for users' functions; made on first use.
+    """Return Numba's dispatcher of a kernel for the current options; it is made on first use.
 
-    Kernels that entries call are compiled without error paths, and checked with the entry. Users' functions may
-    propagate errors.
+    Kernels that entries call are compiled without error paths, and checked together with the entry. For calls from
+    users' own jitted functions, kernels are compiled with error paths.
     """
     dispatchers = function.__dict__.setdefault("__cardan_dispatchers__", {})
     key = _exact_rounding, _with_errors
@@ -310,8 +311,8 @@ def dispatcher_of(function: Callable[..., Any]) -> Any:
 def kernel_of(dispatcher: Any) -> Any:
     """Return the kernel that replaces a user's jitted function inside compiled entries.
 
-    Code compiled for entries and code compiled for calls from Python are kept separate. The user's options are kept;
-    without such an option, division of integers by 0 behaves as in kernels.
+    Code compiled for entries is separate from code compiled for calls from Python. The user's options are kept. If the
+    user sets no error model, integer division by 0 behaves as in kernels.
     """
     function = dispatcher.py_func
     is_of_numba = (function.__module__ or "").partition(".")[0] == "numba"

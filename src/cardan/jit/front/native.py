@@ -3,11 +3,11 @@
 A structure is a pointer to its slot table; ``m.body_pos`` is a pointer to the slot, without reference counting.
 ``m.body_pos[i, 0]`` loads the address from the slot, then the element; the inner dimensions are compile-time constants.
 Native code does not check bounds, and negative indices do not wrap around: bounds are checked in interpreter mode
-(`cardan.jit.memory.view`). Loads from a read-only structure are marked invariant, so that they can leave loops. Loads
-and stores carry type-based alias information, so that integer tables never alias floating-point results. Members of
-enumerations are numbers at compile time, like those of Python's integer enumerations.
+(`cardan.jit.memory.view`). Loads from a read-only structure are marked invariant, so that LLVM can move them out of
+loops. Loads and stores carry type-based alias information: tables of integers never alias floating-point results.
+Members of enumerations are numbers at compile time, like members of Python's integer enumerations.
 
-This module imports Numba and is imported only when something must be compiled.
+This module imports Numba. It is imported only when something must be compiled.
 """
 
 from __future__ import annotations
@@ -61,9 +61,9 @@ WORD_BYTES = 8
 
 
 class StructType(types.Type):
-    """Pointer to a slot table: its fields in the group `prefix` of `struct`.
+    """Pointer to the slot table of `struct`, for access to the fields of the group `prefix`.
 
-    Set `interleaved` for data of many worlds.
+    `interleaved` is set for data of many worlds.
     """
 
     is_struct = True
@@ -137,7 +137,7 @@ class _StructAttributes(AttributeTemplate):
 
 
 def _tbaa(module: Any, kind: str) -> Any:
-    """Return the tag of type-based alias analysis for elements of type `kind`, made once for each module."""
+    """Return the tag of type-based alias analysis for elements of type `kind`. Each module has one tag per type."""
     tags = module.__dict__.setdefault("_cardan_tags", {})
     if kind in tags:
         return tags[kind]
@@ -160,13 +160,13 @@ def _slot_pointer(builder: Any, value: Any, slot: int) -> Any:
 
 
 def _slot_word(builder: Any, slot: Any, word: int) -> Any:
-    """Load a word of a slot: 0: address, 1: length, 2: second dimension. Slots don't change while a stage runs."""
+    """Load word `word` of a slot (0: address, 1: length, 2: second dimension), which is constant while a stage runs."""
     pointer = slot if word == 0 else builder.gep(slot, [ir.Constant(I64, WORD_BYTES * word)])
     return _mark(builder, builder.load(builder.bitcast(pointer, I64.as_pointer())), "slot", True)
 
 
 def _world_number(builder: Any, name: str) -> Any:
-    """Call the target's function `name`, which returns the index of the current world or the number of worlds."""
+    """Write a call of the target's function `name`, `WORLD_INDEX` or `WORLD_COUNT`; return its result."""
     function = builder.module.globals.get(name)
     if function is None:
         function = ir.Function(builder.module, ir.FunctionType(I64, []), name)
@@ -176,7 +176,7 @@ def _world_number(builder: Any, name: str) -> Any:
 
 
 def _scalar_pointer(builder: Any, typ: Any, value: Any, slot: int, llvm_dtype: Any) -> Any:
-    """Return the address of a scalar: its slot or, if interleaved, an element of the array to which the slot refers."""
+    """Return the address of a scalar. It is the slot or, if interleaved, the world's element of the slot's array."""
     place = _slot_pointer(builder, value, slot)
     if not typ.interleaved:
         return builder.bitcast(place, llvm_dtype.as_pointer())
@@ -294,12 +294,15 @@ def _lower_len(context: Any, builder: Any, sig: Any, args: Any) -> Any:
 
 @typeof_impl.register(FunctionType)
 def _typeof_function(function: Any, context: Any) -> Any:
-    """Return Numba's type of a function that compiled code refers to; kernels are compiled."""
+    """Return Numba's type of a function to which compiled code refers, or None if the function is not a kernel."""
     return types.Dispatcher(dispatcher_of(function)) if is_kernel(function) else None
 
 
 def as_struct(struct: Struct, layout: str = WORLD) -> Any:
-    """Make an intrinsic that converts an address (an integer) to a view of `struct`. Models are never interleaved."""
+    """Make an intrinsic that converts an address (an integer) to a view of `struct`.
+
+    With an interleaved `layout`, the view is interleaved unless the structure is read-only, as models are.
+    """
     interleaved = layout == INTERLEAVED and not struct.readonly
 
     @intrinsic
@@ -329,7 +332,7 @@ def as_result(dtype: str) -> Any:
 
 
 def _emit_call_by_number(builder: Any, number: Any, m: Any, d: Any, extra: list[Any]) -> Any:
-    """Write a call of a function by its number, because interleaved code can't use addresses of functions on GPUs."""
+    """Write a call of a function by its number: on GPUs, interleaved code can't call functions by address."""
     words = [number, builder.ptrtoint(m, I64), builder.ptrtoint(d, I64), *extra]
     function = builder.module.globals.get(CALL)
     if function is None:
@@ -389,7 +392,7 @@ for _function, _native in {
 
 
 class EnumerationType(types.IntEnumClass):
-    """Type of an enumeration, whose attributes are its members."""
+    """Type of an enumeration; its attributes are the members."""
 
     @cached_property
     def member_type(self) -> MemberType:  # pyright: ignore[reportIncompatibleVariableOverride] (Numba has no types)
@@ -398,12 +401,12 @@ class EnumerationType(types.IntEnumClass):
 
 
 class MemberType(types.IntEnumMember):
-    """Type of the members of an enumeration, which convert to integers."""
+    """Type of the members of an enumeration. They convert to integers."""
 
     class_type_class = EnumerationType
 
     def can_convert_to(self, typingctx: Any, other: Any) -> Any:
-        """Return the kind of conversion to another type: that of the member's number, but never an exact match."""
+        """Return the kind of conversion to another type: as for the member's number, but never an exact match."""
         conversion = typingctx.can_convert(self.dtype, other)
         return max(conversion, Conversion.safe) if conversion else None
 

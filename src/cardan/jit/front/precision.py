@@ -1,11 +1,11 @@
-"""Single precision: the code of kernels, with every ``double`` in it turned into ``float``.
+"""Conversion of kernels to single precision: every ``double`` in the code becomes ``float``.
 
 The conversion works on the LLVM assembly that Numba's front end writes, before any optimisation. There, all addresses
-are computed from types, so that sizes and offsets change with the types. No value of type ``double`` is left, so that
-no operation is accidentally done in double precision. Typing the kernels again would not achieve this: for Numba, the
-product of an integer and a float32 is a float64.
+are computed from types, so that sizes and offsets change with the types. No value of type ``double`` is left, so no
+operation is accidentally done in double precision. Compiling the kernels for float32 arguments would not achieve this:
+in Numba, the product of an integer and a float32 is a float64.
 
-Constants are rounded, and tolerances raised to the resolution of single precision; see `single_constant`.
+Constants are rounded, and tolerances are raised to the resolution of single precision (see `single_constant`).
 """
 
 from __future__ import annotations
@@ -59,19 +59,19 @@ _DECLARATION = re.compile(r'^declare .*?(@"?[\w.$]+"?)\(.*$', re.MULTILINE)
 
 
 RESOLUTION = 2.0**-21
-"""The smallest tolerance in single precision: four times the spacing of numbers at 1."""
+"""Smallest tolerance in single precision: four times the spacing of numbers at 1."""
 GUARD = 1e-15
-"""Largest constant that counts as a guard against division by zero (mjMINVAL, the spacing of double-precision
-numbers)."""
+"""Largest constant that is treated as a guard against division by zero (mjMINVAL, the spacing of numbers in double
+precision), not as a tolerance."""
 LARGEST = (2.0 - 2.0**-23) * 2.0**127
 
 
 def single_constant(value: float) -> float:
     """Convert a constant, or a tolerance in a model's options, to single precision.
 
-    A number between `GUARD` and `RESOLUTION` is a tolerance and becomes `RESOLUTION`. A number whose distance from 1 is
-    in this range is moved to that distance. Numbers that are too large become the largest finite number. All other
-    numbers are rounded.
+    A number between `GUARD` and `RESOLUTION` is a tolerance and becomes `RESOLUTION`. A number that differs from 1 by
+    less than `RESOLUTION` becomes 1 plus or minus `RESOLUTION`. A number that is too large becomes the largest finite
+    number. All other numbers are rounded. Negative numbers are treated like positive ones.
     """
     if GUARD < abs(value) < RESOLUTION:
         return copysign(RESOLUTION, value)

@@ -1,12 +1,12 @@
-"""Decorators that mark Python functions as kernels and stages, and the forms of native code made from them.
+"""Decorators that mark Python functions as kernels and stages, and the forms of native code made from these functions.
 
 A *kernel* is a plain Python function of numbers, tuples and field arrays that native code may call. A *stage* is a
 kernel of ``(m, d)`` that is compiled to a native function of its own, ``(model address, data address) -> status``. A
-*collider* has two more integers (the ids of two geoms). All of them remain ordinary functions: calling one from Python
-runs it in the interpreter.
+*collider* has two more integer arguments (the ids of two geoms). All of them remain ordinary functions: a call from
+Python runs the function in the interpreter.
 
 With ``CARDAN_JIT=0`` (or Numba's ``NUMBA_DISABLE_JIT=1``) every stage runs as plain Python on the same memory, with all
-indices checked: slow, and made for debugging, coverage and tests.
+indices checked. This is slow, and meant for debugging, coverage and tests.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Abi:
         extra: element types of the arguments after the two structures.
         result: element type of the result.
         structs: names of the two structures; the renderer, for example, has structures of its own.
-        side_by_side: whether unrolled operations on adjacent numbers, such as a colour's, are vectorised, too.
+        side_by_side: whether unrolled operations on adjacent numbers, such as a colour's components, are vectorised.
     """
 
     extra: tuple[str, ...] = ()
@@ -54,7 +54,7 @@ COLLIDER_ABI = Abi(extra=("i8", "i8"))
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A Python function that is compiled to a native function of its own; the decorator `exact` sets `exact`."""
+    """A Python function that is compiled to a native function of its own. `exact` is set by the decorator `exact`."""
 
     name: str
     function: FunctionType
@@ -82,15 +82,15 @@ def kernel(function: F) -> F:
 def exact(function: F) -> F:
     """Make a stage or collider, and the kernels that it calls, round exactly as the interpreter does.
 
-    Write this decorator below `stage`. By default, sums may be reassociated and contracted, which is faster. That is
-    wrong if the last bit decides between two equal candidates, as in searches over the corners of parallel faces.
+    Write this decorator below `stage`. By default, sums may be reassociated and contracted, which is faster. That would
+    be wrong if the last bit decides between two equal candidates, as in searches over the corners of parallel faces.
     """
     function.__dict__["__cardan_exact__"] = True
     return function
 
 
 def side_by_side(function: F) -> F:
-    """Vectorise unrolled operations on adjacent numbers in a stage, too.
+    """Make the compiler also vectorise unrolled operations on adjacent numbers in a stage.
 
     Write this decorator below `stage`. Loops are vectorised in all stages. The option makes some stages faster, others
     slower.
@@ -113,7 +113,7 @@ def collider(function: F) -> F:
 
 
 def entry(function: F, abi: Abi) -> F:
-    """Mark a function for compilation to a native function of its own, with a call signature."""
+    """Mark a function for compilation to a native function of its own, with the call signature `abi`."""
     kernel(function)
     function.__dict__["__cardan_entry__"] = Entry(  # type: ignore[arg-type]
         _qualified(function), function, abi, "__cardan_exact__" in function.__dict__
@@ -122,7 +122,7 @@ def entry(function: F, abi: Abi) -> F:
 
 
 def call_entry(public: Callable[..., Any], function: Callable[..., Any], abi: CallAbi) -> Entry:
-    """Make the entry, named after `public`, of a public function that is compiled from a kernel."""
+    """Make the entry of the public function `public`, which is compiled from the kernel `function`."""
     kernel(function)
     return Entry(_qualified(public), function, abi)  # type: ignore[arg-type]
 
@@ -156,22 +156,22 @@ DOUBLE, SINGLE = "float64", "float32"
 
 WORLD_INDEX, WORLD_COUNT, CALL = "cardan_world", "cardan_nworld", "cardan_call"
 """Functions to which interleaved code refers, and which the target defines. The first two have no arguments: they
-return the index of the current world and the number of worlds. The third calls a function of a table by its number:
+return the index of the current world and the number of worlds. The third calls a function by its number in a table:
 (number, address of the model, address of the data, two integers) -> result. All values are int64."""
 RAISE = "raise "
-"""Prefix of the undefined symbols that are called where a kernel would raise an exception."""
+"""Prefix of the undefined symbols that kernels call in place of raising an exception."""
 
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """Form of native code: memory layout, precision and target. A form and a list of stages identify a program.
+    """Form of native code: memory layout, precision and target. A program is identified by its form and its stages.
 
     Attributes:
         layout: `WORLD`: each world has arrays of its own. `INTERLEAVED`: element ``i`` of world ``w`` is number ``i *
-            nworld + w`` of the field, and scalars are arrays with one number for each world. All worlds share one
+            nworld + w`` of the field, and each scalar is an array with one number per world. All worlds share one
             model, in the usual layout.
         precision: precision of all fields of type ``f8``: `DOUBLE` or `SINGLE`.
-        target: LLVM's name and features of the processor; empty for the processor of this process.
+        target: LLVM's name and features of the processor; None for the processor of this process.
     """
 
     layout: str = WORLD
@@ -183,7 +183,7 @@ class Form:
             raise ValueError(f"no such form of native code: {self.layout}, {self.precision}")
 
     def struct(self, struct: Struct) -> Struct:
-        """Return a structure (see `Struct`) in the precision of the form."""
+        """Return the structure `struct` in the precision of the form."""
         return struct.single if self.precision == SINGLE else struct
 
     @property

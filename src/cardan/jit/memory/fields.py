@@ -1,8 +1,9 @@
 """Tables of fields: the single description of a structure, from which all other definitions are derived.
 
-A structure (the model, the data) is a list of rows. A row names a field and gives its element type, its shape in terms
-of sizes, and its meaning in a few words. NumPy views, native views, allocation, copy, save, named access, stubs and the
-reference page are all derived from these rows (docs/architecture.md, "One table of fields").
+A structure (the model, the data) is described by a list of rows, one for each field. A row contains the field's name,
+its element type, its shape in terms of sizes, and its meaning in a few words. NumPy views, native views, allocation,
+copy, save, named access, stubs and the reference page are all derived from these rows (docs/architecture.md, "One table
+of fields").
 """
 
 from __future__ import annotations
@@ -31,8 +32,8 @@ class Field(NamedTuple):
     Attributes:
         name: field name; a dot separates a group from its member (``opt.timestep``, ``contact.dist``).
         dtype: element type, a key of `DTYPES` (``char`` is text kept as bytes).
-        shape: dimensions: numbers, names of sizes (``"nbody"``) or products (``"nmocap*3"``); ``()`` is a scalar. With
-            the first dimension ``"any"``, the array is allocated elsewhere and attached.
+        shape: dimensions: numbers, names of sizes (``"nbody"``) or products (``"nmocap*3"``); ``()`` is a scalar. If
+            the first dimension is ``"any"``, the array is allocated elsewhere and attached.
         doc: meaning and unit, in a few words.
         stage: for fields of the data, the stage that writes the field.
     """
@@ -65,7 +66,7 @@ class Field(NamedTuple):
 
 
 def dimension(dim: int | str, sizes: dict[str, int]) -> int:
-    """Return the value of a dimension: a number, the name of a size, or a product of both (``"nmocap*3"``)."""
+    """Return the value of a dimension: a number, the name of a size, or a product of such factors (``"nmocap*3"``)."""
     if isinstance(dim, int):
         return dim
     value = 1
@@ -83,9 +84,9 @@ class Struct:
 
     Args:
         name: name of the structure, such as ``Model`` or ``Data``, by which the compiler of stages finds it.
-        fields: rows in slot order. New rows go to the end, so that compiled stages stay valid.
+        fields: rows in slot order. Append new rows at the end, so that compiled stages remain valid.
         readonly: whether stages may only read the structure.
-        registered: whether it is one of the structures that kernels know by name.
+        registered: whether kernels can refer to the structure by its name.
     """
 
     registry: ClassVar[dict[str, Struct]] = {}
@@ -110,17 +111,17 @@ class Struct:
 
     @cached_property
     def words_of(self) -> dict[str, tuple[int, np.dtype]]:
-        """Offset of each array's slot in the slot table, in bytes, and the array's element type."""
+        """Offset of each array's slot in the slot table (bytes), and element type of the array."""
         return {field.name: (8 * WORDS * slot, field.numpy_dtype) for slot, field in enumerate(self.fields)}
 
     @cached_property
     def is_attached(self) -> bool:
-        """Whether all arrays are allocated elsewhere and attached."""
+        """Whether all arrays of the structure are allocated elsewhere and attached."""
         return all(field.is_scalar or field.is_attached for field in self.fields)
 
     @cached_property
     def single(self) -> Struct:
-        """This structure with real numbers (``f8``) in single precision; all fields keep their slots."""
+        """This structure with real numbers in single precision (``f4`` for ``f8``); all fields keep their slots."""
         fields = [field._replace(dtype="f4") if field.dtype == "f8" else field for field in self.fields]
         return Struct(self.name, fields, readonly=self.readonly, registered=False)
 

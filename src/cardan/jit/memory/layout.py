@@ -1,4 +1,4 @@
-"""Memory layout of the arrays of a structure: buffers by capacity, offsets and addresses for given sizes."""
+"""Memory layout of the arrays of a structure: buffers by capacity, and the offsets of arrays for given sizes."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _LARGEST = 2.0**53  # bytes: no memory is larger, so larger layouts are refused
 _at: Callable[..., c_char] = c_char.from_buffer
 _PLACE = c_char()
 _NOWHERE = addressof(_PLACE)
-"""Address that is used for arrays without elements."""
+"""Valid address that is used for arrays without elements."""
 
 
 def address_of(array: np.ndarray) -> int:
-    """Return the address of an array's first element, in a fifth of the time of ``array.ctypes.data``."""
+    """Return the address of an array's first element, five times as fast as ``array.ctypes.data``."""
     try:
         return addressof(_at(array))
     except (TypeError, ValueError):  # empty, not in one piece, or not writable
@@ -40,9 +40,9 @@ def _aligned(raw: np.ndarray, nbytes: int) -> np.ndarray:
 
 
 def buffer_without(struct: Struct, sizes: Mapping[str, int], filled: Collection[str]) -> np.ndarray:
-    """Allocate a buffer for the arrays of fixed size, all 0 except the arrays `filled`, which the caller fills.
+    """Allocate a buffer for the arrays of fixed size, filled with 0 except for the arrays `filled`.
 
-    `sizes` are the values of all sizes in the shapes of `struct`.
+    The caller must fill the arrays `filled`. `sizes` are the values of all sizes in the shapes of `struct`.
     """
     layout = layout_of(struct, frozenset(), None, sizes)
     buffer, start = _aligned(np.empty(layout.nbytes + ALIGNMENT, np.uint8), layout.nbytes), 0
@@ -64,7 +64,10 @@ def capacity_of(field: Field, growable: frozenset[str]) -> str | None:
 
 
 def fields_of(struct: Struct, growable: frozenset[str], capacity: str | None) -> tuple[Field, ...]:
-    """List the array fields of `struct` that depend on a `capacity` (None: those of fixed size), one of `growable`."""
+    """List the array fields of `struct` whose length depends on `capacity` (None: array fields of fixed size).
+
+    `growable` are the names of all capacities.
+    """
     return _by_capacity(struct, growable)[capacity]
 
 
@@ -73,7 +76,7 @@ Place = tuple[tuple[int, ...], np.dtype, int]
 
 
 class Places(Mapping[str, Place]):
-    """Shapes and offsets of the arrays of one buffer, by name; made on demand, because few of hundreds are looked up.
+    """Shapes and offsets of the arrays of one buffer, by name. Entries are made on demand, because few are ever used.
 
     Attributes:
         offsets: offset of each array in bytes, by the array's number.
@@ -132,7 +135,7 @@ class Layout:
 
 
 def layout_of(struct: Struct, growable: frozenset[str], capacity: str | None, sizes: Mapping[str, int]) -> Layout:
-    """Lay out the arrays of a capacity (None: fixed size) one after the other, each at a multiple of 8 bytes.
+    """Lay out the arrays of `capacity` (None: of fixed size) one after the other, each at a multiple of 8 bytes.
 
     ``sizes`` has the values of all sizes that the shapes mention; it may contain others.
     """
@@ -142,13 +145,13 @@ def layout_of(struct: Struct, growable: frozenset[str], capacity: str | None, si
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Plan:
-    """The part of the layout of a capacity's arrays that does not depend on the sizes.
+    """The part of a layout that does not depend on the sizes.
 
     Attributes:
         index: number of each array, by its name.
         slots: slot of each array.
         dtypes: element type of each array.
-        itemsize: size of that type, bytes.
+        itemsize: size of each array's element type, bytes.
         ndim: number of dimensions of each array.
         sizes: names of the sizes that shapes mention.
         products: factors of each distinct dimension: indices into `sizes`, or plain numbers.
@@ -213,7 +216,7 @@ def _by_capacity(struct: Struct, growable: frozenset[str]) -> dict[str | None, t
 
 @cache
 def home_of(struct: Struct, growable: frozenset[str]) -> dict[str, str | None]:
-    """Return the capacity (None: fixed size) whose buffer contains an array, by the name of the array."""
+    """Return, by array name, the capacity (None: fixed size) whose buffer contains the array."""
     return {f.name: home for home in (None, *growable) for f in fields_of(struct, growable, home)}
 
 

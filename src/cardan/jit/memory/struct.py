@@ -35,13 +35,13 @@ _NOTHING = np.empty(0, np.uint8)
 
 
 class Views(dict[str, np.ndarray]):
-    """Views of memory by field name. Each view is made at its first use, because a structure has hundreds of fields.
+    """Views of memory by field name. Each view is made on first use, because a structure has hundreds of fields.
 
-    Iterating over them makes all of them.
+    Iterating over `Views` makes all views.
     """
 
     def make(self, name: str) -> np.ndarray:
-        """Return a new view of a field; KeyError if the field does not exist."""
+        """Return a new view of field `name`. Raises KeyError if the field does not exist."""
         raise KeyError(name)
 
     def names(self) -> Collection[str]:
@@ -84,9 +84,9 @@ class Arrays(Views):
     """Arrays of a structure, in their buffers.
 
     Attributes:
-        home: the capacity (None: fixed size) whose buffer contains an array, by the array's name.
+        home: by array name, the capacity (None: fixed size) whose buffer contains the array.
         buffers: layout and memory of each buffer.
-        attached: functions that make views of attached arrays, for arrays that have not been used yet.
+        attached: by name, functions that make the views of attached arrays that have not been used yet.
     """
 
     def __init__(self, home: dict[str, str | None]) -> None:
@@ -108,13 +108,13 @@ class Arrays(Views):
         return {**self.home, **self.attached} if self.attached else self.home
 
     def forget(self, layout: Layout) -> None:
-        """Discard the views of the arrays of a layout; they are made again from the new buffer."""
+        """Discard the views of the arrays of a layout, so that they are made again from the new buffer."""
         for name in layout.places:
             self.pop(name, None)
 
 
 class Scalars(Views):
-    """Scalars of a structure in its slot table, as arrays of one number."""
+    """Scalars of a structure, as views of its slot table with one element each."""
 
     def __init__(self, struct: Struct, slots: np.ndarray) -> None:
         super().__init__()
@@ -132,7 +132,7 @@ class Scalars(Views):
 
 
 class Link:
-    """Arrays that one structure shares with another: names in the other structure, by names in this one."""
+    """Arrays that one structure shares with another. `names` maps names in this structure to names in the other."""
 
     __slots__ = ("_slots", "names")
 
@@ -141,7 +141,7 @@ class Link:
         self._slots: tuple[np.ndarray, np.ndarray] | None = None
 
     def slots(self, here: Struct, there: Struct) -> tuple[np.ndarray, np.ndarray]:
-        """Return the slots of the arrays in both structures, which must be the same two in all calls."""
+        """Return the slots of the arrays in both structures. All calls must have the same two structures."""
         if self._slots is None:
             mine = [here.slot[name] for name in self.names]
             self._slots = np.array(mine), np.array([there.slot[name] for name in self.names.values()])
@@ -149,7 +149,7 @@ class Link:
 
 
 class Shared(NamedTuple):
-    """Attached arrays that many instances share, by name, with the indices and contents of their slots."""
+    """Attached arrays that many instances share, by name, and the indices and contents of their slots."""
 
     arrays: dict[str, np.ndarray]
     slots: np.ndarray
@@ -200,7 +200,7 @@ class StructMemory:
         return sum(buffer.nbytes for buffer in self.arena.values())
 
     def take_values(self, other: StructMemory) -> None:
-        """Copy all values except attached arrays from `other`, which has the same sizes in any precision."""
+        """Copy all values except attached arrays from `other`, which has the same sizes but may differ in precision."""
         for field in self.struct.fields:
             if field.is_scalar:
                 self.scalars[field.name][...] = other.scalars[field.name]
@@ -208,9 +208,9 @@ class StructMemory:
                 self.arrays[field.name][...] = other.arrays[field.name]
 
     def grow(self, capacity: str, size: int) -> None:
-        """Enlarge the arrays that are sized by `capacity`, keeping their contents.
+        """Enlarge the arrays that are sized by `capacity` to `size`, and keep their contents.
 
-        If a signal handler raises, the arrays are either unchanged or enlarged.
+        If a signal handler raises an exception, the arrays are either unchanged or enlarged.
         """
         layout = layout_of(self.struct, self.growable, capacity, {**self.sizes, capacity: size})
         buffer = aligned_buffer(layout.nbytes)
@@ -228,7 +228,7 @@ class StructMemory:
         self.sizes[capacity] = size
 
     def attach(self, name: str, array: np.ndarray) -> None:
-        """Make the field `name` (of first dimension ``"any"``) refer to `array`, which is kept alive."""
+        """Make the field `name`, whose first dimension is ``"any"``, refer to `array`, which is kept alive."""
         start, dtype = self.struct.words_of[name]
         if array.dtype is not dtype or not array.flags.c_contiguous:
             array = np.ascontiguousarray(array, dtype)
@@ -243,7 +243,7 @@ class StructMemory:
         _pack_into(self.slots, start, address_of(array), shape[0], shape[1] if len(shape) > 1 else 1)
 
     def shared(self, names: Iterable[str]) -> Shared:
-        """Return attached arrays of this memory, for others to `share`."""
+        """Return attached arrays of this memory; other memories attach them with `share`."""
         arrays = {name: self.arrays[name] for name in names}
         slots = np.array([self.struct.slot[name] for name in arrays], np.int64)
         return Shared(arrays, slots, self.slots[slots])
@@ -254,7 +254,7 @@ class StructMemory:
         self.arrays.update(shared.arrays)  # done last, because the previous arrays are in use until here
 
     def attach_new(self, lengths: Mapping[str, int]) -> None:
-        """Allocate and attach arrays of one element type, with the given first dimensions. They are not initialised.
+        """Allocate and attach uninitialised arrays of one element type, with the given first dimensions (`lengths`).
 
         The second dimensions are those of the fields.
         """
@@ -280,7 +280,7 @@ class StructMemory:
         self.arrays.attached |= dict.fromkeys(lengths, view)
 
     def link(self, other: StructMemory, link: Link) -> None:
-        """Attach arrays of another memory, which must live as long as this one."""
+        """Attach arrays of another memory, which must live at least as long as this memory."""
         mine, theirs = link.slots(self.struct, other.struct)
         self.slots[mine] = other.slots[theirs]
         fields, names = self.struct.by_name, link.names
@@ -303,7 +303,7 @@ class StructMemory:
             self.slots.view(DTYPES[dtype])[slots, 0] = numbers
 
     def copy_from(self, other: StructMemory) -> None:
-        """Copy all values from `other`, which has the same sizes except for capacities."""
+        """Copy all values from `other`, which must have equal sizes except for capacities."""
         for capacity in self.growable:
             if self.sizes[capacity] < other.sizes[capacity]:
                 self.grow(capacity, other.sizes[capacity])
@@ -322,7 +322,7 @@ class StructMemory:
                 self.arrays[field.name][tuple(slice(0, n) for n in array.shape)] = array
 
     def _place(self, capacity: str | None, buffer: np.ndarray | None = None) -> np.ndarray:
-        """Put the arrays of a capacity (None: fixed size) into a given or new buffer; point their slots there."""
+        """Put the arrays of a capacity (None: of fixed size) into `buffer` or a new buffer, and set their slots."""
         layout = layout_of(self.struct, self.growable, capacity, self.sizes)
         if buffer is None:
             buffer = aligned_buffer(layout.nbytes)

@@ -1,9 +1,9 @@
 """Structures and calls in the interpreter (JIT off).
 
-Views have the same attributes as native views, on the same memory, but all indices are checked: negative or too large
-indices raise `IndexError`. So kernels can be debugged, and their bounds checked, in the interpreter.
+Views have the same attributes as native views, and refer to the same memory. All indices are checked: negative or too
+large indices raise `IndexError`. In the interpreter, kernels can thus be debugged, and their array bounds checked.
 
-Functions that call by address, and functions that make small arrays on the stack, have two bodies: the Python body
+Functions that call by address, and functions that make small arrays on the stack, have two bodies. The Python body
 below is for the interpreter; the body for compiled code is in `cardan.jit.front.native`. An *address* is a number: a
 machine address with JIT on, the number of a registered Python function with JIT off. These functions are not marked as
 kernels: their native bodies are registered under the functions themselves.
@@ -20,7 +20,7 @@ from cardan.jit.memory.struct import StructMemory
 
 
 class CheckedArray:
-    """Element-wise access to an array field, with bounds checked on every access (no negative indices)."""
+    """Element-wise access to an array field. Each access checks the bounds; negative indices are out of bounds."""
 
     __slots__ = ("_array", "_name", "_readonly", "_view")
 
@@ -89,7 +89,10 @@ _FUNCTIONS: list[Callable[..., Any]] = []
 
 
 def register_function(function: Callable[..., Any]) -> int:
-    """Return the number (never 0) under which `call_collider` and `call_stage` find a Python function if JIT is off."""
+    """Register a Python function; return its number (never 0), by which `call_collider` and `call_stage` call it.
+
+    This is used only if JIT is off.
+    """
     if function not in _FUNCTIONS:
         _FUNCTIONS.append(function)
     return _FUNCTIONS.index(function) + 1

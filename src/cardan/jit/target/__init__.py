@@ -1,1 +1,1 @@
-"""Targets of native code: processors, their levels, platforms, graphics processors."""
+"""Targets of native code: processors, levels of processors, platforms, GPUs."""

@@ -1,9 +1,9 @@
-"""GPU kernels (in CUDA's sense) as LLVM assembly: kernels around stages, and kernels that copy arrays of any strides.
+"""GPU kernels (in CUDA's sense) as LLVM assembly: kernels around stages, and kernels that copy strided arrays.
 
-The kernel around stages is described in `cardan.jit.target.ptx`. The copying kernel handles all copies that are not
-whole blocks: each thread copies one element. Arrays have three dimensions. The first is the dimension of the worlds. It
-varies fastest over the threads, because the worlds of a field are adjacent in memory. Target and source may each have a
-list of rows.
+The kernel around stages is described in `cardan.jit.target.ptx`. The copying kernel handles all copies except those of
+whole blocks: each thread copies one element. Arrays have three dimensions. The first dimension is the world, and varies
+fastest over the threads, because the worlds of a field are adjacent in memory. For target and source, a list of rows
+may select the worlds.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ define i64 @{WORLD_INDEX}() alwaysinline {{
   ret i64 %wide
 }}
 """
-"""Definition of `WORLD_INDEX` for launches with a thread for each element, of which there may be more than 2^31."""
+"""Definition of `WORLD_INDEX` for launches with one thread per element, where the index may exceed 2^31."""
 
 _BODY = """
 define internal void @cardan_body_{k}(ptr %models, i64 %d, i64 %stage, i64 %following, ptr %rows{parameters}) {{
@@ -105,9 +105,9 @@ done:
 
 
 def kernel_text(symbols: Sequence[str], extra: int = 0, convention: str = "") -> str:
-    """Write the kernel that calls the functions of stages, whose names are `symbols`.
+    """Write the kernel that calls the functions of stages; `symbols` are the names of these functions.
 
-    They take `extra` more integers. With an empty calling `convention`, the kernel is an ordinary function.
+    Each function takes `extra` more integers. With an empty calling `convention`, the kernel is an ordinary function.
     """
     words = ", ".join(["i64"] * (2 + extra))
     more = "".join(f", i64 %x{k}" for k in range(extra))
@@ -130,10 +130,10 @@ def switch(functions: Sequence[str], name: str = CALL) -> str:
     """Write a function that calls one of several functions by its number.
 
     Args:
-        functions: names of functions of (model, data, two integers) -> int64 that are defined elsewhere, numbered from
-            1; an empty name is skipped.
-        name: name of the function: (number, model, data, two integers) -> int64. For a number without a function it
-            returns `COLLIDER_MISSING`.
+        functions: names of the functions, which are defined elsewhere: (model, data, two integers) -> int64. They are
+            numbered from 1; an empty name is skipped.
+        name: name of the new function: (number, model, data, two integers) -> int64. For a number without a function,
+            the new function returns `COLLIDER_MISSING`.
 
     Returns:
         LLVM assembly.
@@ -159,8 +159,9 @@ ITEM_SIZES = (1, 4, 8)
 """Sizes of elements, in bytes, for which there is a kernel."""
 PARAMETERS = ("target", "source", "value", "target_ids", "source_ids", *("n0", "n1", "n2"))
 PARAMETERS += ("t0", "t1", "t2", "s0", "s1", "s2")
-"""Parameters of the kernel, all of them 64-bit words: addresses (source 0: every element becomes `value`; ids 0: rows
-0, 1, ...), the number of elements along each dimension, the bytes from one to the next in target and source."""
+"""Parameters of the copying kernel, all of them 64-bit words: addresses of target and source (source 0: set all
+elements to `value`); addresses of lists of rows (0: rows 0, 1, ...); number of elements along each dimension; distance
+in bytes between neighbouring elements along each dimension, in target and source."""
 
 _TEXT = """
 declare i64 @{index}()
@@ -225,7 +226,7 @@ done:
 
 
 def move_text(itemsize: int, convention: str = "ptx_kernel ") -> str:
-    """Write the module with the copying kernel for elements of a size, as LLVM assembly."""
+    """Write the copying kernel for elements of `itemsize` bytes, as LLVM assembly."""
     bits = 8 * itemsize
     return _TEXT.format(
         index=WORLD_INDEX,

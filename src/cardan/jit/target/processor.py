@@ -1,11 +1,12 @@
-"""Processors and systems for which kernels are compiled: this one, and those of wheels.
+"""Processors and systems for which kernels are compiled: this computer, and the targets of wheels.
 
-Kernels are compiled for this processor, or the one that ``CARDAN_CPU`` names. The names are LLVM's: ``x86-64`` for code
-that runs on every such processor, ``x86-64-v3`` for those with AVX2, ``x86-64-v4`` for those with AVX-512, ``generic``,
-or the name of one model. The features follow from the name.
+Kernels are compiled for this processor, or for the processor that ``CARDAN_CPU`` names. The names are LLVM's:
+``x86-64`` for code that runs on every such processor, ``x86-64-v3`` for processors with AVX2, ``x86-64-v4`` for
+processors with AVX-512, ``generic``, or the name of one model. The name determines the features.
 
-A *platform* is a system and an architecture, which share wheels. A *level* is LLVM's name for a processor, or for the
-common features of a generation of processors. The kernels of a wheel are compiled for each level of its platform.
+A *platform* is an operating system together with an architecture; each wheel is for one platform. A *level* is LLVM's
+name for a processor, or for the common features of a generation of processors. The kernels of a wheel are compiled for
+each level of its platform.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ def target_machine() -> Any:
 
 
 def assemble(assembly: str, *more: str) -> bytes:
-    """Compile LLVM assembly, and further modules that it refers to, to optimised object code."""
+    """Compile LLVM assembly to optimised object code, linked with the modules `more`, to which the assembly refers."""
     import llvmlite.binding as llvm
 
     module, machine = llvm.parse_assembly(assembly), target_machine()
@@ -54,11 +55,11 @@ def assemble(assembly: str, *more: str) -> bytes:
 
 
 class Platform(NamedTuple):
-    """A system and an architecture.
+    """An operating system together with an architecture.
 
     Attributes:
         name: name of the platform in archives: the system and the architecture.
-        triple: target triple of LLVM. On Windows, code that is loaded by LLVM itself is in ELF files.
+        triple: target triple of LLVM. On Windows, it specifies ELF files, because LLVM itself loads the code.
         levels: levels of processors, the best first.
         wheel: the platform's tag in names of wheels.
     """
@@ -87,7 +88,7 @@ NEEDS: Mapping[str, tuple[str, ...]] = {
     "generic": (),
     "apple-m1": (),  # the first processor of this platform
 }
-"""Features that a processor needs for a level, in LLVM's words (x86-64 psABI, micro-architecture levels)."""
+"""Features that a processor must have for each level, as LLVM names them (x86-64 psABI, micro-architecture levels)."""
 
 
 def host_platform() -> str:
@@ -101,7 +102,7 @@ def host_platform() -> str:
 
 
 def runs(level: str) -> bool:
-    """Return whether this processor has the features of a level; with ``CARDAN_CPU``, whether it names the level."""
+    """Return whether this processor has the features of a level; if ``CARDAN_CPU`` is set, whether it is the level."""
     named = os.environ.get("CARDAN_CPU")
     if named:
         return named == level
@@ -116,7 +117,7 @@ def _features() -> set[str]:
 
 
 def foreign_machine(platform: Platform, level: str) -> Any:
-    """Return a code generator for a level of a platform, which need not be this machine's."""
+    """Return a code generator for a level of a platform, which may differ from this computer's."""
     import llvmlite.binding as llvm
 
     llvm.initialize_all_targets()

@@ -1,15 +1,15 @@
-"""Stages for NVIDIA GPUs: from linked modules of interleaved code to PTX, by LLVM's own NVPTX code generator.
+"""Compilation of stages for NVIDIA GPUs: from linked modules of interleaved code to PTX, with LLVM's NVPTX back end.
 
-A thread runs one world: the index of the world is the number of the thread. The stride from element to element of a
-field is the number of threads, so that neighbouring threads read neighbouring words; memory is made for as many worlds
-as a launch has threads. Three int64 rows contain the state of each world:
+Each thread runs one world; the index of the world is the number of the thread. The stride between elements of a field
+is the number of threads, so that neighbouring threads read neighbouring words. Memory is therefore allocated for as
+many worlds as a launch has threads. Three int64 rows contain the state of each world:
 
     at[world]       number of the stage that it is at
     status[world]   0, or the request of that stage
     left[world]     number of steps that it has still to do
 
-and a word after them, which is set when any world stops. A *kernel* (in CUDA's sense, the `KERNEL` of a module) runs
-one stage, or several consecutive ones, in the worlds that have reached it:
+A word after these rows is set when any world stops. A *kernel* (in CUDA's sense, the `KERNEL` of a module) runs one
+stage, or several consecutive ones, in the worlds that have reached it:
 
     if at[world] == stage and status[world] == 0 and left[world] > 0:
         status[world] = function(models[0] + models[1] * world, data)
@@ -17,9 +17,9 @@ one stage, or several consecutive ones, in the worlds that have reached it:
             at[world] = following
             if following == 0: left[world] -= 1  # that was the last stage of a step
 
-A world that needs more memory stops at that stage, while the others continue, and resumes there later. Worlds outside a
-mask have no steps left to do. The two words `models` are the address of the slot table of the first world's model, and
-the distance from one to the next: 0 if all worlds have the same model.
+A world that needs more memory stops at the stage that requests it, while the others continue, and resumes there later.
+Worlds outside a mask have no steps left to do. The two words `models` are the address of the slot table of the first
+world's model, and the distance to the next model's slot table: 0 if all worlds have the same model.
 
 The mathematical library is libdevice, a module of LLVM bitcode that NVIDIA publishes (wheel nvidia-nvvm).
 """
@@ -45,7 +45,8 @@ from cardan.jit.target.gpu_kernels import INDEX, INDEX_OF_MANY, KERNEL, WORLD, k
 TRIPLE = "nvptx64-nvidia-cuda"
 OLDEST = "sm_80"
 ARCHITECTURES = (OLDEST, "sm_90", "sm_120")
-"""Architectures for which tests assemble code: Ampere, Hopper, Blackwell. PTX for the oldest is assembled for all."""
+"""Architectures for which tests assemble code: Ampere, Hopper, Blackwell. The PTX is written for the oldest of
+these."""
 
 _ONE_ARGUMENT = (
     *("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "exp", "expm1", "exp2", "log", "log2"),
@@ -68,23 +69,24 @@ _BY_NUMBER = re.compile(rf"call i64 @{CALL}(?:_\d+)?\(")
 _DEFINITION = re.compile(r'^define [^@\n]*@"?([\w.$]+)"?\(.*?^}$', re.MULTILINE | re.DOTALL)
 _CALLEE = re.compile(r'\bcall [^@\n]*@"?([\w.$]+)"?\(')
 LARGE = 150
-"""Number of lines of assembly from which on a function counts as large."""
+"""Smallest number of lines of assembly of a large function (see `_around_calls`)."""
 HUGE = 30_000
-"""Number of lines of assembly from which on a stage is not inlined into one function, to save registers."""
+"""Number of lines of assembly above which a stage is not inlined into one function, to save registers."""
 SHARED, ALONE = 600, 1200
-"""Number of lines, inlined calls included, from which on a function of such a stage is not inlined: if it is called at
-several places, and if it is called at one place."""
+"""Limits for functions of such a stage, in lines with inlined calls included. A longer function is not inlined. The
+first limit is for functions called at several places, the second for those called at one place."""
 _SLOT_NAME = re.compile(r'^!(\d+) = !{!"slot"', re.MULTILINE)
 _SLOT_TAG = "^!(\\d+) = !{{!{name}, !{name}, i64 0}}"
 _REGISTER = re.compile(r"call i32 @llvm\.nvvm\.read\.ptx\.sreg\.(\w+)\.x\(\)")
 _HEADER = re.compile(r'^target (?:triple|datalayout) = ".*"$', re.MULTILINE)
 _PROCESSOR = re.compile(r' ?"(?:target-cpu|target-features|tune-cpu)"="[^"]*"')
 _KEPT_APART = re.compile(r"^(attributes #\d+ = {.*?)\bnoinline\b", re.MULTILINE)
-"""Attribute by which Numba prevents inlining of a stage into its caller; on a GPU, the call would spill registers."""
+"""Attribute with which Numba prevents that a stage is inlined into its caller; on a GPU, the call would spill
+registers."""
 
 
 class PtxError(RuntimeError):
-    """Error: a stage can't be compiled for a GPU, because it refers to a function that is not available there."""
+    """Error: a stage can't be compiled for a GPU, or a tool or library that compilation needs is missing."""
 
 
 @cache
@@ -118,8 +120,8 @@ class Code:
     Attributes:
         symbol: name of the module's function.
         text: the module (see `cardan.jit.front.compile.linked_module`).
-        called: functions that are called by number, from 1 on: collision functions for `collision`, shapes for
-            collision functions of signed-distance shapes. The tables contain these numbers instead of addresses.
+        called: functions that the module calls by number, from 1 on. `collision` calls collision functions; collision
+            functions of signed-distance shapes call shapes. The tables contain the numbers in place of addresses.
     """
 
     symbol: str
@@ -132,9 +134,9 @@ NOTHING = Code("", "")
 
 
 def _modules(code: Code, depth: int = 0) -> Iterator[tuple[str, str]]:
-    """Yield names and texts of all modules that a stage needs, its own first.
+    """Yield names and texts of all modules that a stage needs, the module of the stage first.
 
-    Each depth of calls has its own switch.
+    The functions called by number at each depth have a switch of their own.
     """
     switch = f"{CALL}_{depth}" if depth else CALL
     yield code.symbol, re.sub(rf"@{CALL}\b", f"@{switch}", code.text)
@@ -144,13 +146,13 @@ def _modules(code: Code, depth: int = 0) -> Iterator[tuple[str, str]]:
 
 
 def _callees(code: Code) -> set[str]:
-    """List the symbols of all functions that are called by number, at any depth."""
+    """Return the symbols of all functions that are called by number, at any depth."""
     called = [callee for callee in code.called if callee is not NOTHING]
     return {symbol for callee in called for symbol in (callee.symbol, *_callees(callee))}
 
 
 def module_texts(*codes: Code) -> list[str]:
-    """List the texts of the modules of stages and of the functions called by number; the switches are last."""
+    """List the texts of all modules: stages, functions that they call by number, and finally the switches."""
     modules = {symbol: text for code in codes for symbol, text in _modules(code)}
     return [*modules.values(), "\n".join(_switches(codes))]
 
@@ -164,7 +166,7 @@ def _switches(codes: Sequence[Code], depth: int = 0) -> Iterator[str]:
 
 
 def _once(text: str) -> str:
-    """Remove repeated declarations, and declarations of functions that the module defines, from a module's text."""
+    """Remove superfluous declarations from a module's text: repeated ones, and those of functions that it defines."""
     seen = set(re.findall(r'^define .*?@"?([\w.$]+)"?\(', text, re.MULTILINE))
 
     def first(match: re.Match[str]) -> str:
@@ -182,7 +184,7 @@ def _with_device_library(text: str) -> str:
 
 
 def _holding_no_slots(text: str) -> str:
-    """Change a module's text so that LLVM loads addresses of fields again after calls of other functions.
+    """Change a module's text so that LLVM reloads the addresses of fields after calls of other functions.
 
     Without this change, LLVM would move all these loads out of loops, and keep the addresses in registers during calls.
     """
@@ -192,10 +194,10 @@ def _holding_no_slots(text: str) -> str:
 
 
 def _read_anew(text: str) -> str:
-    """Change `WORLD` or `INDEX` so that code reads the number of its thread, and of threads, at each use.
+    """Change `WORLD` or `INDEX` so that each use reads the thread's index and the number of threads again.
 
-    The instructions are marked as having side effects, so that LLVM keeps neither these numbers nor products with them
-    in registers.
+    The instructions are marked as having side effects. LLVM then keeps neither these numbers nor products with them in
+    registers.
     """
     return _REGISTER.sub(r'call i32 asm sideeffect "mov.u32 $0, %\1.x;", "=r"()', text)
 
@@ -210,10 +212,10 @@ def _parsed(text: str, layout: str) -> Any:
 
 @cache
 def _library(libdevice: Path) -> bytes:
-    """Return the bitcode of libdevice, with single precision throughout in its single-precision functions.
+    """Return the bitcode of libdevice, with all arithmetic of its single-precision functions in single precision.
 
-    The original functions use double precision to reduce large angles: ``float(double(n) * c)``, with n of 64 bits,
-    becomes ``float(n) * float(c)``, with an error of 1.5 units in the last place.
+    The original functions use double precision to reduce large angles. There, ``float(double(n) * c)``, with n of 64
+    bits, is replaced by ``float(n) * float(c)``, with an error of 1.5 units in the last place.
     """
     text = str(llvm.parse_bitcode(libdevice.read_bytes()))
     return llvm.parse_assembly(_REDUCTION.sub(_in_single, text)).as_bitcode()
@@ -227,7 +229,7 @@ def _in_single(match: re.Match[str]) -> str:
 
 
 def ptx(*codes: Code, architecture: str = OLDEST, extra: int = 0, libdevice: Path | None = None) -> str:
-    """Compile the PTX of a launch: a stage, or several consecutive ones.
+    """Compile the code of a launch, which is a stage or several consecutive stages, to PTX.
 
     Args:
         codes: the stages; functions called by number have the same numbers in all of them.
@@ -267,8 +269,8 @@ def ptx(*codes: Code, architecture: str = OLDEST, extra: int = 0, libdevice: Pat
 def _around_calls(module: Any) -> set[str]:
     """Return the functions that call others by number, and the large functions that they call directly.
 
-    They are not inlined: registers of the caller are stored during such calls, so that few values should be alive
-    around them.
+    These functions are not inlined. The caller's registers are stored during calls by number, so that few values should
+    be live around these calls.
     """
     texts = {match[1]: match[0] for match in _DEFINITION.finditer(str(module))}
     calling = {name for name, text in texts.items() if _BY_NUMBER.search(text) and not name.startswith(CALL)}
@@ -277,7 +279,7 @@ def _around_calls(module: Any) -> set[str]:
 
 
 def _parts(text: str) -> set[str]:
-    """Return the functions of a huge module that are not inlined, to avoid many copies of them."""
+    """Return the functions of a huge module that are not inlined, because they would be copied to many places."""
     texts = {match[1]: match[0] for match in _DEFINITION.finditer(text)}
     callees = {name: [c for c in _CALLEE.findall(body) if c in texts] for name, body in texts.items()}
     calls = Counter(callee for called in callees.values() for callee in called)
@@ -294,16 +296,16 @@ def _parts(text: str) -> set[str]:
 
 
 def ptx_of_text(text: str, architecture: str = OLDEST) -> str:
-    """Compile the PTX of a module that defines the kernel `KERNEL` (convention ``ptx_kernel``), without a library.
+    """Compile LLVM assembly that defines the kernel `KERNEL` (convention ``ptx_kernel``) to PTX, without libdevice.
 
-    The kernel may call `WORLD_INDEX` and `WORLD_COUNT` for the number of its thread and the number of threads.
+    The kernel may call `WORLD_INDEX` for the index of its thread and `WORLD_COUNT` for the number of threads.
     """
     machine = _machine(architecture)
     return _emitted(_parsed(f"{WORLD}\n{INDEX_OF_MANY}\n{text}", str(machine.target_data)), machine, KERNEL)
 
 
 def _emitted(linked: Any, machine: Any, name: str) -> str:
-    """Compile a linked module to PTX; only its kernel stays visible."""
+    """Compile a linked module to PTX in which only the kernel is visible; `name` is for error messages."""
     for item in (*linked.functions, *linked.global_variables):
         if item.name != KERNEL and not item.is_declaration and not item.name.startswith("llvm."):
             item.linkage = "internal"
@@ -334,8 +336,7 @@ class Usage:
     Attributes:
         registers: 32-bit registers; the maximum is 255.
         stack: bytes of local memory, the frames of called functions included.
-        spills: bytes of values that are stored in local memory for lack of registers: the largest sum over a chain of
-            calls.
+        spills: bytes of values stored in local memory for lack of registers; the largest sum over any chain of calls.
         cubin: size of the file of machine code, bytes.
     """
 
@@ -346,7 +347,7 @@ class Usage:
 
 
 def find_ptxas() -> str | None:
-    """Return the path of ptxas, or None."""
+    """Return the path of NVIDIA's assembler ptxas, or None if it is not installed."""
     try:
         from cuda.pathfinder import find_nvidia_binary_utility
     except ModuleNotFoundError:
@@ -355,7 +356,7 @@ def find_ptxas() -> str | None:
 
 
 def assemble(source: str, architecture: str, ptxas: str | None = None) -> Usage:
-    """Assemble PTX for an architecture.
+    """Assemble PTX for an architecture, and return the resources that the code needs.
 
     Args:
         source: the PTX.

@@ -1,7 +1,7 @@
 """Writer of small native functions over 64-bit words: loads, stores, loops, early returns, calls by address.
 
-It generates the drivers of programs and scripts, and the code between Python objects and kernels. All values are words
-(int64); addresses are words, too. Variables are kept in memory, and LLVM's optimiser moves them to registers.
+It generates the drivers of programs and scripts, and the code between Python objects and kernels. All values, addresses
+included, are words (int64). Variables are kept in memory; LLVM's optimiser moves them to registers.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ BYTES = ir.IntType(8).as_pointer()
 
 
 class Writer:
-    """Function under construction: its arguments and its result are words.
+    """Function under construction. All its arguments and its result are words.
 
     Args:
-        module: module that the function is added to.
+        module: module to which the function is added.
         name: name of the function.
         arguments: number of arguments.
 
@@ -42,11 +42,11 @@ class Writer:
         return ir.Constant(WORD, value)
 
     def load(self, address: Any, offset: int = 0, kind: Any = WORD) -> Any:
-        """Load a value of a type from `offset` bytes after an address."""
+        """Write a load of a value of type `kind`, `offset` bytes after an address; return the value."""
         return self.builder.load(self._pointer(address, offset, kind))
 
     def store(self, address: Any, *values: Any) -> None:
-        """Store consecutive words, beginning at an address."""
+        """Write stores of consecutive words from `address` on."""
         for k, value in enumerate(values):
             self.builder.store(value, self._pointer(address, 8 * k, value.type))
 
@@ -59,7 +59,7 @@ class Writer:
         return self.builder.add(table, self.builder.mul(number, self.constant(8 * words)))
 
     def equal(self, a: Any, b: Any) -> Any:
-        """Return the condition that two words are equal."""
+        """Return the condition that words `a` and `b` are equal."""
         return self.builder.icmp_signed("==", a, b)
 
     def variable(self, value: Any) -> Any:
@@ -71,7 +71,7 @@ class Writer:
 
     @contextmanager
     def loop(self, end: Any, first: Any = None) -> Iterator[Any]:
-        """Repeat the body for the numbers from `first` (0 if not given) up to `end`, which is excluded."""
+        """Repeat the body for the numbers from `first` (0 if not given) to `end` (exclusive)."""
         counter = self.variable(self.constant(0) if first is None else first)
         with self.loop_while(lambda: self.builder.icmp_signed("<", self.builder.load(counter), end)):
             number = self.builder.load(counter)
@@ -80,7 +80,7 @@ class Writer:
 
     @contextmanager
     def loop_while(self, condition: Any) -> Iterator[None]:
-        """Repeat the body while a condition holds; the function `condition` writes its code."""
+        """Repeat the body while a condition holds. The function `condition` writes the condition and returns it."""
         test, body, after = (self.function.append_basic_block() for _ in range(3))
         self.builder.branch(test)
         self.builder.position_at_end(test)
@@ -91,14 +91,14 @@ class Writer:
         self.builder.position_at_end(after)
 
     def return_if(self, condition: Any, result: Any, at: Any = None, *values: Any) -> None:
-        """Return a result if a condition holds, after storing values at an address, if given."""
+        """Return `result` if a condition holds. If `at` is given, first store `values` at this address."""
         with self.builder.if_then(condition):
             if at is not None:
                 self.store(at, *values)
             self.builder.ret(result)
 
     def return_unless_zero(self, status: Any, at: Any = None, *values: Any) -> None:
-        """Return a status other than 0, after storing values at an address, if given."""
+        """Return `status` if it is not 0. If `at` is given, first store `values` at this address."""
         self.return_if(self.builder.icmp_signed("!=", status, self.constant(0)), status, at, *values)
 
     def call(self, address: Any, *arguments: Any, result: Any = WORD) -> Any:
@@ -107,12 +107,12 @@ class Writer:
         return self.builder.call(self.builder.inttoptr(address, kind.as_pointer()), arguments)
 
     def copy(self, target: Any, source: Any, nbytes: Any) -> None:
-        """Copy bytes from one address to another."""
+        """Copy `nbytes` bytes from address `source` to address `target`."""
         places = [self.builder.inttoptr(at, BYTES) for at in (target, source)]
         self._intrinsic("llvm.memcpy.p0.p0.i64", *places, nbytes, ir.Constant(BIT, 0))
 
     def clear(self, target: Any, nbytes: Any) -> None:
-        """Fill bytes at an address with 0."""
+        """Set `nbytes` bytes at address `target` to 0."""
         place = self.builder.inttoptr(target, BYTES)
         self._intrinsic("llvm.memset.p0.i64", place, ir.Constant(ir.IntType(8), 0), nbytes, ir.Constant(BIT, 0))
 
@@ -125,7 +125,7 @@ class Writer:
 
 
 def new_module(name: str) -> ir.Module:
-    """Return an empty module for any processor."""
+    """Return an empty module that is not specific to a processor."""
     module = ir.Module(name)
     module.triple = ""
     return module
