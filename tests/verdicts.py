@@ -79,7 +79,10 @@ class Reference:
         assert server.stdout is not None
         server.stdin.write(json.dumps([kind, source]) + "\n")
         server.stdin.flush()
-        if select.select([server.stdout], [], [], seconds)[0]:
+        # the reference leaves files open that it reads, so that there may be more than `select.select` accepts
+        waiting = select.poll()
+        waiting.register(server.stdout, select.POLLIN | select.POLLHUP)
+        if waiting.poll(1000 * seconds):
             line = server.stdout.readline()
             if line:
                 return json.loads(line)
