@@ -109,7 +109,7 @@ def kind_with_geom(kind: int, dim: int) -> int:
 
 @kernel
 def soft_code(m: Model, d: Data, con: int, reach: float) -> int:
-    """Return the kind of pair of a contact with a flex. If `reach` is positive, contacts can be at a distance."""
+    """Return the kind of pair of a contact with a flex. A positive `reach` means that contacts can be at a distance."""
     geom, flex1, flex2 = d.contact.geom[con, 0], d.contact.flex[con, 0], d.contact.flex[con, 1]
     apart = reach > 0.0 and is_distant(d, con)
     if geom >= 0:
@@ -261,8 +261,8 @@ def repeat_points(m: Model, d: Data, con: int, end: int, move: Function) -> None
 def repeat_geoms(m: Model, d: Data, con: int, end: int, collide: Function) -> None:
     """Compute the contacts `con` to `end` - 1 of a pair of geoms again with the collision function `collide`.
 
-    Identical explicit pairs repeat the same contacts. If the number of contacts is not a multiple of those that
-    `collide` finds (for example, because the user removed some), move the touching points instead.
+    Identical explicit pairs repeat the same contacts. If the number of contacts is not a multiple of the
+    number that `collide` finds (for example, because the user removed some), move the touching points instead.
     """
     geom1, geom2 = int(d.contact.geom[con, 0]), int(d.contact.geom[con, 1])
     pair = explicit_pair(m, d, con)
@@ -385,7 +385,7 @@ def repeat_soft(m: Model, d: Data, con: int, end: int, near: Function) -> None:
 
 @cache
 def contacts_again(codes: tuple[int, ...], function: Function, name: str = "") -> Stage:
-    """Make the stage that computes the contacts of the kinds of pairs `codes` again, without the ids of their sides.
+    """Make the stage that computes the contacts of the kinds of pairs `codes` again; ids in the contacts are kept.
 
     `function` is a collision function of geoms, the near phase of pairs with a flex, or `move_points`.
     """

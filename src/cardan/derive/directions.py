@@ -43,7 +43,7 @@ CHANGED = 2
 
 @stage
 def actuation_is_made(m: Model, d: Data) -> int:
-    """Mark gains, biases and rates from stages before `fwd_actuation` as present, from the run of the values."""
+    """Mark the gains, biases and rates that `fwd_actuation` needs as present: the run of the values computed them."""
     d.work.actuation_made = MUSCLES_MADE | USERS_MADE
     return OK
 
@@ -58,14 +58,14 @@ def keep_next_position(m: Model, d: Data) -> int:
 
 @kernel
 def lengths(m: Model, joint: int) -> int:
-    """Number of coordinates of a joint that are lengths or angles. If it is not 1, a quaternion follows."""
+    """Number of coordinates of a joint before its quaternion: 3 (free) or 0 (ball). For joints without one, it is 1."""
     kind = m.jnt_type[joint]
     return 3 if kind == JNT_FREE else 0 if kind == JNT_BALL else 1
 
 
 @kernel
 def _turn(d: Data, adr: int, dof: int) -> None:
-    """Rotate a quaternion of qpos by its seeds. These are 0, so that only its tangents change."""
+    """Rotate a quaternion of qpos by its seeds. The seeds are 0, so only the quaternion's tangents change."""
     seeds = d.work.seed_qpos
     turn = (1.0, 0.5 * seeds[dof], 0.5 * seeds[dof + 1], 0.5 * seeds[dof + 2])
     quat = mul_quat(get_quat(d.qpos, adr), turn)
@@ -193,7 +193,7 @@ def plant_seeds(m: Model, d: Data) -> int:
 
 @kernel
 def _gather_turn(d: Data, adr: int, dof: int) -> None:
-    """Store in ``work.outcome`` the rotation vector, to first order, from a kept quaternion to that of qpos."""
+    """Store in ``work.outcome`` the first-order rotation vector from a quaternion in `work.fd_qpos` to that in qpos."""
     turn = mul_quat(neg_quat(get_quat(d.work.fd_qpos, adr)), get_quat(d.qpos, adr))
     for k in range(3):
         d.work.outcome[dof + k] = 2.0 * turn[k + 1]
@@ -201,7 +201,7 @@ def _gather_turn(d: Data, adr: int, dof: int) -> None:
 
 @stage
 def gather_outcome(m: Model, d: Data) -> int:
-    """Write the next state to ``work.outcome`` (2 nv + na). Positions are (zero) differences from `work.fd_qpos`."""
+    """Write the next state to ``work.outcome`` (2 nv + na); positions are (zero) differences from `work.fd_qpos`."""
     for joint in range(m.njnt):
         adr, dof, n = m.jnt_qposadr[joint], m.jnt_dofadr[joint], lengths(m, joint)
         for k in range(n):

@@ -36,7 +36,7 @@ IntPair = tuple[int, int]
 Scan = Callable[..., tuple[int, float]]
 
 NEAR = 0.1
-"""Largest impedance of a contact at a distance, which it has just before it touches."""
+"""Impedance of a contact at a distance just before its sides touch: the largest that it can have."""
 SLACK = 0.05
 """Largest distance of a pair's contacts beyond its nearest contact, as a fraction of the reach."""
 SEARCHES = 4
@@ -132,7 +132,8 @@ def add_nearest(m: Model, d: Data, scan: Scan, side1: int, side2: int, pair: int
     """Append contacts at the nearest points of two sides that don't touch but are within reach. Return a status.
 
     A collision function finds some contacts within a margin, not always the nearest. For convex shapes, distances are
-    more accurate if the margin is smaller. The margin therefore shrinks from `margin` plus the reach. `scan` searches
+    more accurate if the margin is smaller. The search is therefore repeated with
+    smaller margins, starting from `margin` plus the reach. `scan` searches
     for contacts within ``work.near_margin``; for two geoms, it calls the function at `address`.
     """
     least, nearest = FAR, margin + d.work.reach
@@ -236,14 +237,14 @@ def load_points(m: Model, d: Data, shape: int, flex: int, element: int) -> float
 
 @kernel
 def has_formula(kind: int, dim: int) -> bool:
-    """Whether contacts of elements with geoms of a type, planes excluded, have a formula or are found cell by cell."""
+    """Whether elements and geoms of a type (not planes) collide by a formula, or cell by cell (height fields)."""
     formula = (dim == 1 and kind in (GEOM_SPHERE, GEOM_CAPSULE, GEOM_BOX)) or (dim == 2 and kind == GEOM_SPHERE)
     return formula or kind == GEOM_HFIELD
 
 
 @kernel
 def find_gap(m: Model, d: Data, radii: float) -> int:
-    """Find the nearest points of the two cores in ``d.work.shape_*``, up to the margin plus `radii` apart.
+    """Find the nearest points of the two cores in ``d.work.shape_*``. Their distance is at most margin + `radii`.
 
     Return the number of vertices of the last simplex, or 0 if the cores overlap or are farther apart.
     """

@@ -23,10 +23,10 @@ The tangents of `constraint.update.inv_constraint` then are those of ``efc_force
 
 **No-slip solver** (spec: modelling, solver settings). It makes a few sweeps after the main solver, and usually stops
 long before it converges. Therefore its own code has tangents: the sweeps are differentiated as they were made. It reads
-the inverse inertia in constraint space, A + R, so that the stage which computes it has tangents too, and the bias
-J qacc_smooth - aref from `dual_bias`. The sweeps begin with the forces of the main solver (`recall_forces`). If PGS has
-not converged, these differ from the forces that belong to its acceleration. With the latter, the following passes of
-RK4 could deviate arbitrarily.
+the inverse inertia in constraint space, A + R, so that the stage which computes it has tangents too, and the bias J
+qacc_smooth - aref from `dual_bias`. The sweeps begin with the forces of the main solver (`recall_forces`). If PGS has
+not converged, they differ from the forces that follow from its acceleration. If the sweeps began with those forces, the
+following passes of RK4 could deviate arbitrarily.
 
 **Integrators** (spec: computation, numerical integration). Euler with implicit damping and implicitfast step with the
 acceleration b that solves ::
@@ -238,7 +238,7 @@ def _solve_step(m: Model, d: Data, x: Array1, blocks: bool) -> None:
 def factor_step(m: Model, d: Data) -> int:
     """Set qH to the factor of M - h D, and ``work.step_constant`` to the acceleration that the integrator uses.
 
-    Euler without damping needs the factor too, for derivatives with respect to a damping of 0.
+    The Euler integrator needs the factor even without damping, for derivatives with respect to a damping of 0.
     """
     _factor_step(m, d, False)
     return OK
@@ -253,7 +253,7 @@ def factor_step_with_blocks(m: Model, d: Data) -> int:
 
 @stage
 def euler_imbalance(m: Model, d: Data) -> int:
-    """Set ``work.step_imbalance`` of Euler: M (b - a) + h damping b, or b - a if no dof has damping."""
+    """Set ``work.step_imbalance`` for Euler to M (b - a) + h damping b, or to b - a if no dof has damping."""
     left = d.work.step_imbalance
     d.work.step_damped = 0
     if has_damping(m):
@@ -292,7 +292,7 @@ def _implicitfast_imbalance(m: Model, d: Data, blocks: bool) -> None:
 
 @stage
 def implicitfast_imbalance(m: Model, d: Data) -> int:
-    """Set ``work.step_imbalance`` of implicitfast: (M - h qDeriv) b - M a, with the entries of `implicit_inertia`."""
+    """Set ``work.step_imbalance`` for implicitfast to (M - h qDeriv) b - M a, with the matrix of `implicit_inertia`."""
     _implicitfast_imbalance(m, d, False)
     return OK
 

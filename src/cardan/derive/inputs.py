@@ -139,7 +139,7 @@ class Inputs:
     total: int  # number of directions
 
     def seeds(self, space: TangentSpace, d: MjData, but: tuple[str, ...] = ()) -> dict[str, np.ndarray]:
-        """Directions of each field (size of the field, total), by field; the fields `but` are left out."""
+        """Directions of all fields except `but`: (size of the field, number of directions), by name of the field."""
         seeds: dict[str, np.ndarray] = {}
         for given, columns, weights in self.parts:
             if given.field not in but:

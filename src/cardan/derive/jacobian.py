@@ -47,7 +47,7 @@ VALUES = SCRIPT_SECOND
 PUBLISHED_COLUMNS = 32
 """Maximum number of columns of a Jacobian that native code computes with the GIL held (tens of microseconds)."""
 ATTEMPTS = 8
-"""Maximum number of restarts of a step after requests of stages; after them, values are computed separately."""
+"""Maximum number of native attempts at a step. If all end with requests, values are computed separately."""
 
 
 class Columns(NamedTuple):
@@ -213,7 +213,7 @@ class StepJacobian:
         steps: int = 1,
         finish: Program | None = None,
     ) -> None:
-        """Run scripts for as many steps at a time as need no Python.
+        """Run scripts for one or more steps; native code continues until a stage makes a request.
 
         `begin` computes the values of the current step and handles requests of stages. If `fits` is set, values are
         computed natively; if `source` is not 0, state and inputs are then copied from the slot table at this address.
@@ -246,7 +246,10 @@ class StepJacobian:
                 begin()
 
     def _run(self, script: Script, first: int, source: int = 0, repeat: int = 0) -> int:
-        """Run a script from segment `first` on, for `source` (`_go`) or `repeat` recorded steps. Return a status."""
+        """Run a script from segment `first` on, and return its status; `source` is as in `_go`.
+
+        If `repeat` is not 0, run the script for that number of recorded steps.
+        """
         self._column[0] = self._first[0] = script.first
         self._end[0] = script.end
         self._plant(script)
@@ -268,7 +271,7 @@ class StepJacobian:
             self.course.note_structure()
 
     def _begin_directions(self, wanted: Wanted, seeds: Mapping[str, np.ndarray]) -> None:
-        """Clear previous directions of a sweep, which blocks of columns do not overwrite, and store the next ones."""
+        """Clear the directions of a previous sweep, because other scripts do not overwrite them; store `seeds`."""
         if self._directed:
             self._seed_lanes[...] = 0.0
         self._directed, self._seeds = isinstance(wanted, Directions), seeds

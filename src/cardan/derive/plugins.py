@@ -59,7 +59,7 @@ STEPPED = (*EVALUATED, ADVANCE)
 
 @stage
 def actuators_begin(m: Model, d: Data) -> int:
-    """Set the forces of plugin actuators to 0. If such an actuator has a `dyntype`, set its activation rate."""
+    """Set the forces of plugin actuators to 0. If such an actuator has a `dyntype`, set its last activation's rate."""
     begin_plugin_actuators(m, d)
     return OK
 
@@ -171,7 +171,7 @@ def begin_memory(d: MjData, left: Mapping[int, frozenset[str]]) -> int:
 
 
 def check_numbers(own: np.ndarray, other: np.ndarray) -> None:
-    """Raise ValueError if two data of one model have different numbers of values of plugins."""
+    """Raise ValueError if the plugins of two data of one model have stored different numbers of values."""
     if own.shape != other.shape:
         raise ValueError(
             f"derivatives: a plugin's init made {len(other)} numbers for this data and {len(own)} for others of its "

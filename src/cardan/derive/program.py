@@ -286,7 +286,7 @@ class TangentProgram:
         return [(address, first, *rest), (address + self._table.itemsize * first, count - first, *rest)]
 
     def run(self) -> int:
-        """Compute the tangents of the outputs from those of the inputs. Return 0, or a stage's other status."""
+        """Compute the tangents of the outputs from those of the inputs. Return 0, or the status of a failed stage."""
         table, count, *shadows = self.segment
         return block_runner()(table, count, self.m.address, self.d.address, *shadows)
 

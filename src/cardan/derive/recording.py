@@ -1,8 +1,8 @@
 """Stages that record steps and repeat recorded steps, so that a trajectory is one native call.
 
 The start of a step is recorded as a row of numbers: the full state (``mjSTATE_INTEGRATION``), then the memory of
-plugins. Worlds are recorded one after the other. Each world has rows for those of its ``work.tape_nstep`` steps that
-are kept, and one row for its end. ``work.tape_step`` counts steps through all worlds.
+plugins. Worlds are recorded one after the other. In each world, every ``work.tape_every``-th of ``work.tape_nstep``
+steps has a row, and the end of the last step has one. ``work.tape_step`` counts steps through all worlds.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def row_length(m: Model, d: Data) -> int:
 
 @kernel
 def move_start(m: Model, d: Data, tape: Array1, row: int, writes: bool) -> None:
-    """Write the start of a step to row `row` of the tape if `writes` is set, otherwise restore it from this row."""
+    """Write the start of a step to row `row` of the tape if `writes` is set; otherwise, restore it from the row."""
     at = exchange_state(m, d, tape, row * row_length(m, d), STATE_INTEGRATION, writes)
     if not writes:
         d.work.plugin_is_kept = 0
@@ -40,14 +40,14 @@ def state_number(d: Data) -> int:
 
 @stage
 def put_recorded(m: Model, d: Data) -> int:
-    """Restore the start of the step ``work.tape_step``. All steps must have been kept."""
+    """Restore the start of the step ``work.tape_step`` from the tape, which must contain all steps."""
     move_start(m, d, d.work.tape, state_number(d), False)
     return OK
 
 
 @stage
 def restore_recorded(m: Model, d: Data) -> int:
-    """Restore the start of the step ``work.tape_step``, and begin with the first direction. All steps must be kept.
+    """Restore the start of the step ``work.tape_step`` from a tape of all steps; begin with the first direction.
 
     The solver's warm start is the solution of the step itself, from the next row, so that the solver stops at once.
     """
@@ -107,7 +107,7 @@ def begin_recorded(m: Model, d: Data) -> int:
 
 @stage
 def end_recorded(m: Model, d: Data) -> int:
-    """Record the sensor data after a step, and after the last step of a world the final state. Advance to the next."""
+    """Record a step's sensor data; after the last step of a world, also record the final state. Go to the next step."""
     step = d.work.tape_step + 1
     if len(d.work.tape_sensordata) > 0:
         for i in range(m.nsensordata):

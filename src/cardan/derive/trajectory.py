@@ -179,7 +179,9 @@ class Recorded:
                     view[...] = parts[name]
 
     def gradient(self, by_states: np.ndarray, by_sensors: np.ndarray | None) -> tuple[np.ndarray, ...]:
-        """Return a loss's gradients: initial states (worlds, nx), controls (worlds, nstep, nu), initial plugin states.
+        """Return the gradients of a loss with respect to initial states, controls and initial plugin states.
+
+        Their shapes are (worlds, nx), (worlds, nstep, nu) and (worlds, npluginstate).
 
         Args:
             by_states: derivatives of the loss with respect to states (worlds, nstep + 1, nx).

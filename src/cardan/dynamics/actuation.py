@@ -123,7 +123,7 @@ def advance_activation(m: Model, actuator: int, value: float, rate: float) -> fl
 
 @kernel
 def actuator_input(m: Model, d: Data, actuator: int, control: float) -> float:
-    """Input of an actuator's gain: `control`, or the (last) activation; if actearly is set, the next activation."""
+    """Input of an actuator's gain: `control`, or its last activation (with actearly, the value after this step)."""
     number = m.actuator_actnum[actuator]
     if number == 0:
         return control
@@ -157,7 +157,7 @@ def _turn_gear(m: Model, actuator: int) -> float:
 
 @kernel
 def _nearest_turn(m: Model, d: Data, actuator: int, setpoint: float) -> float:
-    """Return the setpoint; for a rotating position servo, the equivalent setpoint within half a turn of its length."""
+    """Return `setpoint`. If a servo rotates, move it by whole turns to within half a turn of the current length."""
     if m.actuator_gaintype[actuator] != GAIN_FIXED or m.actuator_biastype[actuator] != BIAS_AFFINE:
         return setpoint
     turn = 2.0 * pi * _turn_gear(m, actuator)
@@ -168,7 +168,7 @@ def _nearest_turn(m: Model, d: Data, actuator: int, setpoint: float) -> float:
 
 @kernel
 def _force(m: Model, d: Data, actuator: int, turns: bool) -> float:
-    """Force of an actuator: gain times input plus bias, or the force that a plugin has set; limited to `forcerange`.
+    """Force of an actuator, limited to `forcerange`: gain times input plus bias, or the force that a plugin has set.
 
     If `turns` is set, setpoints of rotating position servos are first moved by whole turns (`_nearest_turn`).
     """

@@ -12,7 +12,7 @@ from cardan.model.kernel_views import Data, Model
 
 @kernel
 def body_point(d: Data, body: int, local: Vec3) -> Vec3:
-    """World position of a point of a body whose coordinates in the body's frame are `local`."""
+    """World position of the point with the coordinates `local` in the frame of a body."""
     return add3(get3(d.xpos, body), mul_mat_vec3(get9(d.xmat, body), local))
 
 

@@ -50,7 +50,7 @@ def _inertial_force(d: Data, body: int, acceleration: Vec6) -> Vec6:
 
 @kernel
 def newton_euler(m: Model, d: Data, result: Array1, with_acceleration: bool) -> None:
-    """Compute the joint forces (nv,) that cause the current motion under gravity, without armature: `result`.
+    """Write to `result` (nv,) the joint forces that cause the current motion under gravity, without armature.
 
     If `with_acceleration` is not set, `qacc` counts as 0. Reads cinert, cdof, cvel, cdof_dot, qvel (and qacc).
     """

@@ -93,7 +93,7 @@ def _gain_input(m: Model, d: Data, actuator: int) -> float:
 
 @kernel
 def _current_input(m: Model, d: Data, actuator: int) -> float:
-    """Input of the gain that determines the force: with limited control (0 if it is bad) and with ``actearly``."""
+    """Input of an actuator's gain, as in `fwd_actuation`: controls are limited (bad: 0), and ``actearly`` applies."""
     control = limited_control(m, d, actuator)
     return actuator_input(m, d, actuator, 0.0 if is_bad(control) else control)
 
@@ -314,7 +314,7 @@ def add_projection(m: Model, d: Data) -> None:
 
 @kernel
 def _add_rotations(d: Data, velocity: Vec6, dof: int) -> Vec6:
-    """Return `velocity` plus the three rotations of a ball or free joint; write their P to `work.axis_rate`."""
+    """Add three rotations of a ball or free joint to `velocity`; write P_j of their dofs to `work.axis_rate`."""
     for k in range(dof, dof + 3):
         velocity = add_scaled6(velocity, get6(d.cdof, k), d.qvel[k])
     for k in range(dof, dof + 3):

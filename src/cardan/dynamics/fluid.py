@@ -138,7 +138,7 @@ def added_mass(m: Model, geom: int) -> tuple[Vec3, Vec3]:
 
 @kernel
 def section_weights(axes: Vec3) -> Vec3:
-    """Weights of a direction's three components in an ellipsoid's projected area: squared products of two semi-axes."""
+    """Weights of a direction's components in the projected area of an ellipsoid: (b c)^2, (c a)^2, (a b)^2."""
     x2, y2, z2 = axes[0] ** 2, axes[1] ** 2, axes[2] ** 2
     return (y2 * z2, z2 * x2, x2 * y2)
 
@@ -153,7 +153,7 @@ def largest_section(axes: Vec3) -> float:
 
 @kernel
 def angular_drag(m: Model, geom: int, axes: Vec3) -> Vec3:
-    """Coefficients of the drag torque about each axis, from the ellipsoid that a rotation about the axis sweeps."""
+    """Coefficients of the drag torque about each axis, from the spheroid that the ellipsoid sweeps in a full turn."""
     slender, angular = m.geom_fluid[geom, 2], m.geom_fluid[geom, 3]
     unit = 8.0 / 15.0 * pi
     swept = (

@@ -157,7 +157,7 @@ def solve_m(m: Model, d: Data, x: Array1) -> None:
 
 @kernel
 def half_solve_m(m: Model, d: Data, x: Array1, at: int) -> None:
-    """Replace x, the nv numbers from `x[at]` on, by sqrt(D)^-1 L'^-1 x, whose squared length is x' M^-1 x."""
+    """Replace x, the nv numbers from `x[at]` on, by y = sqrt(D)^-1 L'^-1 x, so that y' y = x' M^-1 x."""
     solve_lt(m, d.qLD, x, at)
     for i in range(m.nv):
         x[at + i] *= d.qLDiagSqrtInv[i]

@@ -50,7 +50,7 @@ def get_quat(a: ConstArray1, adr: int) -> Vec4:
 
 @kernel
 def _unit_qpos_quat(d: Data, adr: int, in_place: bool) -> Vec4:
-    """Return the normalised quaternion at `qpos[adr]`, after storing it there if `in_place`."""
+    """Normalise the quaternion at `qpos[adr]`, and return it. If `in_place` is set, also store it there."""
     quat = normalize4(get_quat(d.qpos, adr))
     if in_place:
         d.qpos[adr] = quat[0]
@@ -100,7 +100,7 @@ def _moved_pose(m: Model, d: Data, body: int, in_place: bool) -> tuple[Vec3, Vec
 
 @kernel
 def _place(xpos: Array2, xmat: Array2, d: Data, k: int, body: int, sameframe: int, local: Vec3, turn: Quat) -> None:
-    """Store the world pose of frame `k`; its pose in a body's frame is `local` (position) and `turn` (orientation)."""
+    """Store the world pose of frame `k`, from its position `local` and orientation `turn` in the frame of a body."""
     if sameframe == BODY_FRAME:
         set3(xpos, k, get3(d.xpos, body))
         set9(xmat, k, get9(d.xmat, body))
@@ -163,7 +163,7 @@ def kinematics(m: Model, d: Data) -> int:
 
     Reads qpos, mocap_pos, mocap_quat and normalises their quaternions in place. Writes xpos, xquat, xmat, xipos, ximat,
     xanchor, xaxis, geom_xpos, geom_xmat, site_xpos, site_xmat. On x86, results equal the reference's to the last bit.
-    If hulls have parallel faces, the last bit decides which of several deepest points becomes the contact.
+    This matters for parallel faces of hulls: the last bit decides which of several equally deep points is the contact.
     """
     _place_bodies(m, d, True)
     _place_frames(m, d)
@@ -173,7 +173,7 @@ def kinematics(m: Model, d: Data) -> int:
 @stage
 @exact
 def kinematics_at_use(m: Model, d: Data) -> int:
-    """Do as `kinematics`, but leave qpos and mocap_quat unchanged: each function that uses them normalises a copy."""
+    """Do as `kinematics`, but leave qpos and mocap_quat unchanged: functions that use quaternions normalise copies."""
     _place_bodies(m, d, False)
     _place_frames(m, d)
     return OK

@@ -51,7 +51,7 @@ def muscle_dynamics(ctrl: float, act: float, timeconst: Vec3) -> float:
 
 @kernel
 def _active_length(length: float, low: float, high: float) -> float:
-    """Active force at a scaled length, divided by its peak. It rises from `low` to length 1, and falls to `high`."""
+    """Active force at a scaled length, as a fraction of the peak: 0 up to `low`, 1 at length 1, 0 from `high` on."""
     if length <= low or length >= high:
         return 0.0
     end = low if length < 1.0 else high
@@ -65,7 +65,7 @@ def _active_length(length: float, low: float, high: float) -> float:
 
 @kernel
 def _active_velocity(velocity: float, largest: float) -> float:
-    """Active force at a scaled velocity, divided by that at rest: 0 up to -1, rising to `largest` at `largest` - 1."""
+    """Ratio of active force at a scaled velocity to that at rest: 0 up to -1, `largest` from `largest` - 1 on."""
     y = largest - 1.0
     if velocity <= -1.0:
         return 0.0
@@ -136,7 +136,7 @@ def muscle_gain_slope(length: float, velocity: float, lengthrange: Vec2, acc0: f
 
 @kernel
 def muscle_bias(length: float, lengthrange: Vec2, acc0: float, prm: Mat3) -> float:
-    """Passive force (<= 0): beyond the optimal length, a parabola, then a line. Arguments as for `muscle_gain`."""
+    """Passive force (<= 0): 0 up to the optimal length, then a parabola, then a line. Arguments: see `muscle_gain`."""
     scaled = _scaled_length(length, lengthrange, prm)
     knee = 0.5 * (1.0 + prm[5])
     if scaled <= 1.0:

@@ -20,14 +20,14 @@ from cardan.model.kernel_views import Data, Model
 
 @kernel
 def translation_from_rest(m: Model, d: Data, adr: int) -> Vec3:
-    """Displacement of a free joint from `qpos_spring`; `adr` is the address of its position in `qpos`."""
+    """Displacement of a free joint from its position in `qpos_spring`; `adr` is the address of the position."""
     rest = m.qpos_spring
     return (d.qpos[adr] - rest[adr], d.qpos[adr + 1] - rest[adr + 1], d.qpos[adr + 2] - rest[adr + 2])
 
 
 @kernel
 def rotation_from_rest(m: Model, d: Data, adr: int) -> Vec3:
-    """Rotation vector (rad, body frame) of a joint from `qpos_spring`; `adr` is the address of its quaternion."""
+    """Rotation vector (rad, body frame) from the quaternion at `qpos_spring[adr]` to the one at `qpos[adr]`."""
     return sub_quat(normalize4(get_quat(d.qpos, adr)), get_quat(m.qpos_spring, adr))
 
 

@@ -70,7 +70,7 @@ def tendon_moment(m: Model, d: Data, tendon: int, k: int) -> float:
 
 @kernel
 def clear_row(m: Model, d: Data, tendon: int) -> None:
-    """Set the entries of `work.ten_row` that a tendon can write to zero."""
+    """Clear all entries of `work.ten_row` that a tendon can write."""
     for k in range(m.aux.ten_rowadr[tendon], m.aux.ten_rowadr[tendon + 1]):
         d.work.ten_row[m.aux.ten_colind[k]] = 0.0
 
@@ -170,7 +170,7 @@ ORIGIN = (0.0, 0.0, 0.0)
 
 @kernel
 def _add_point(d: Data, number: int, what: int, point: Vec3) -> int:
-    """Append a point to the paths; `what` is its geom, AT_SITE or AT_PULLEY. Return the new number of points."""
+    """Append a point to the paths; `what` is a geom id, AT_SITE or AT_PULLEY. Return the new number of points."""
     d.wrap_obj[number // 2, number % 2] = what
     d.wrap_xpos[number // 2, 3 * (number % 2)] = point[0]
     d.wrap_xpos[number // 2, 3 * (number % 2) + 1] = point[1]

@@ -132,7 +132,7 @@ def _add_difference(
 
 @kernel
 def _site_transmission(m: Model, d: Data, actuator: int, site: int, refsite: int) -> None:
-    """Set the length and moments of an actuator that applies force and torque in the frame of a site or reference site.
+    """Set the length and moments of an actuator that applies a wrench in the frame of its site or reference site.
 
     Without a reference site, the length is 0. Otherwise, it is the dot product of the gear and the site's pose in the
     reference frame (position and rotation vector).
@@ -167,8 +167,8 @@ def _site_quat(m: Model, d: Data, site: int) -> Quat:
 def _slider_crank(m: Model, d: Data, actuator: int, crank: int, slider: int) -> None:
     """Set the length and moments of a slider-crank: a slider on the z axis of its site, joined to the crank by a rod.
 
-    Let v go from slider to crank, a be the axis, a'v = p and s = sqrt(p^2 + rod^2 - v'v). The length is p - s. If the
-    rod is too short, s is 0.
+    Let v be the vector from slider to crank, a the axis, p = a'v and s = sqrt(p^2 + rod^2 - v'v). The length is
+    p - s. If the rod is too short, s is 0.
     """
     frame = get9(d.site_xmat, slider)
     axis = (frame[2], frame[5], frame[8])

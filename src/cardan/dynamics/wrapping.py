@@ -22,10 +22,11 @@ NO_PATH = (-1.0, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
 # whether a path around a circle exists in one direction: no (its tangents cross); yes; yes, past where they cross
 GOES_NOT, GOES, GOES_ON = 0, 1, 2
 NO_SIDE, NEARER_SIDE, SAME_WINDING = 0, 1, 2
-"""Rules that choose the way around a circle. Without a side site, the shorter way. In MuJoCo 3.1, the arc nearer to the
-side site, or the straight segment if it passes on that side. In 4.0, the direction of the path through the site."""
+"""Rules that choose the way around a circle. NO_SIDE: the shorter way. NEARER_SIDE (MuJoCo 3.1): the arc nearer to the
+side site, or the straight segment if it passes on that side. SAME_WINDING (4.0): the direction of the path through the
+site."""
 GRAZING = 1e-10
-"""Sine of the largest negative arc angle that counts as rounding error, if the segment just touches the circle."""
+"""Bound on rounding errors of the arc angle (as a sine): a negative angle within it counts as 0."""
 # search for the point where a path touches an obstacle from outside
 TOUCH_STEPS = 20
 TOUCH_TOLERANCE = 1e-6
@@ -72,9 +73,9 @@ def _difference(a: Vec2, b: Vec2) -> Vec2:
 def _way_round(between: Vec2, taken: Vec2, size: float, radius: float, shorter: float) -> int:
     """Return whether a path around the circle exists in one direction: GOES_NOT, GOES or GOES_ON.
 
-    The angle of the vector `between` is that from one end to the other in this direction (0 to 2 pi). The angle of the
-    vector `taken` is the one that the two tangents cover (0 to pi). `size` is the product of the lengths of these two
-    vectors, and `shorter` is the length of the shorter tangent.
+    Angles are seen from the centre, and are passed as vectors that have these angles. `between` has the angle from one
+    end to the other in this direction (0 to 2 pi). `taken` has the angle that the two tangents cover (0 to pi). `size`
+    is the product of the lengths of both vectors. `shorter` is the length of the shorter tangent.
     """
     arc = _difference(between, taken)
     if between[1] < 0.0 or arc[1] >= 0.0 or (arc[0] > 0.0 and arc[1] > -GRAZING * size):
@@ -87,12 +88,11 @@ def _way_round(between: Vec2, taken: Vec2, size: float, radius: float, shorter: 
 def _counterclockwise(
     left: int, right: int, sine: float, middle: Vec2, across: Vec2, side: Vec2, has_side: bool
 ) -> bool:
-    """Whether the counterclockwise path is the shorter one or, with a side site, the one with the nearer arc.
+    """Whether the counterclockwise path is shorter; with a side site, whether its arc is nearer to the site.
 
     `left` and `right` are the results of `_way_round` for the counterclockwise and the clockwise path. `sine` has the
-    sign of the sine of the counterclockwise angle from `p0` to `p1`. `middle` is the sum of the two tangent points'
-    parts along `p0` and `p1`, which both paths have in common; `across` is the sum of their perpendicular parts for the
-    counterclockwise path.
+    sign of the sine of the counterclockwise angle from `p0` to `p1`. The middle of the arc is in the direction
+    ``middle + across`` for the counterclockwise path, and ``middle - across`` for the clockwise path.
     """
     if left == GOES_NOT or right == GOES_NOT:
         return right == GOES_NOT
@@ -105,7 +105,7 @@ def _counterclockwise(
 
 @kernel
 def _winding(p0: Vec2, p1: Vec2, side: Vec2) -> float:
-    """Signed angle (-2 pi to 2 pi, counterclockwise) around the centre, of the path from `p0` via `side` to `p1`."""
+    """Angle about the centre of the path from `p0` via `side` to `p1` (-2 pi to 2 pi, counterclockwise positive)."""
     to_side, from_side = _difference(side, p0), _difference(p1, side)
     return atan2(to_side[1], to_side[0]) + atan2(from_side[1], from_side[0])
 
@@ -250,7 +250,7 @@ def _goes_through(side: Vec3, flat_side: Vec2, rule: int, radius: float) -> bool
 
 @kernel
 def _any_normal(x: Vec3) -> Vec3:
-    """Vector perpendicular to `x`: the cross product of `x` and the sum of the unit vectors of its two smaller axes."""
+    """Vector perpendicular to `x`: its cross product with the vector that is 0 along the largest component, else 1."""
     a, b, c = abs(x[0]), abs(x[1]), abs(x[2])
     if a >= b and a >= c:
         return cross(x, (0.0, 1.0, 1.0))

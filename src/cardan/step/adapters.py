@@ -308,7 +308,7 @@ ADAPTERS: dict[str, tuple[Adapter, Adapter]] = {
     "plugin_call": (lambda f: _native_plugin(f, "call"), lambda f: _python_plugin(f, "call")),
     "time": (timers.native_clock, timers.python_clock),
 }
-"""Adapters by place: (of compiled functions, of Python functions). Some also take the variant of the place."""
+"""Adapters of compiled and of Python functions, by place. Some also take arguments that select one variant."""
 
 OF_PAIRS = frozenset(("contactfilter", "collider", "plugin_compute", "plugin_call"))
 """Places whose functions have two integer arguments, in addition to model and data."""

@@ -89,7 +89,7 @@ def check_vel(m: Model, d: Data) -> int:
 
 @stage
 def check_acc(m: Model, d: Data) -> int:
-    """Reset if qacc has a bad number, and request the forward dynamics of the new state (spec: mj_checkAcc)."""
+    """If qacc has a bad number, reset, and request the forward dynamics of the new state (spec: mj_checkAcc)."""
     bad = first_bad(d.qacc, m.nv)
     return OK if bad < 0 else _diverged(d, WARN_BADQACC, bad)
 

@@ -32,7 +32,7 @@ STAGES: list[str] = []  # in the order in which they run; set by the pipeline
 
 @cache
 def _rows(stage: str) -> tuple[Field, ...]:
-    """Return the rows of the table of fields for real-valued fields that a stage writes, without statistics."""
+    """Return the real-valued fields that a stage writes, as rows of the table of fields; statistics are left out."""
     fields = [field for field in DATA.fields if field.stage == stage and field.dtype == "f8" and field.shape]
     return tuple(field for field in fields if "nstatistic" not in field.shape)
 
@@ -52,7 +52,7 @@ def _first_bad(values: np.ndarray, huge: float) -> int:
 
 @cache
 def _homes(struct: Struct, growable: frozenset[str]) -> frozenset[str | None]:
-    """Return the arena capacities whose buffers hold results of stages. None is the buffer of fixed-size arrays."""
+    """Return the buffers that hold results of stages, by arena capacity; None means the buffer of fixed-size arrays."""
     home = home_of(struct, growable)
     return frozenset(home.get(field.name) for stage in STAGES for field in _rows(stage))
 

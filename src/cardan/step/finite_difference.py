@@ -130,7 +130,7 @@ def _operands(rule: int) -> tuple[int, int, float]:
 
 @kernel
 def _subtract(d: Data, upper: int, lower: int, target: int, n: int, distance: float) -> None:
-    """Write `n` differences of results, divided by `distance`."""
+    """Write `n` difference quotients of the results at `upper` and `lower` to `work.fd_result`, from `target` on."""
     value = d.work.fd_value
     for i in range(n):
         d.work.fd_result[target + i] = (value[upper + i] - value[lower + i]) / distance
@@ -138,7 +138,7 @@ def _subtract(d: Data, upper: int, lower: int, target: int, n: int, distance: fl
 
 @kernel
 def _subtract_positions(m: Model, d: Data, upper: int, lower: int, target: int, distance: float) -> None:
-    """Write the velocity that moves the configuration at `lower` to that at `upper` in the time `distance`."""
+    """Write to `work.fd_result` the velocity that moves the configuration at `lower` to `upper` in time `distance`."""
     _copy(d.work.fd_value, upper, d.work.fd_qpos, 0, m.nq)
     _copy(d.work.fd_value, lower, d.work.fd_qpos_low, 0, m.nq)
     differentiate_pos(m, d.work.arg_vec, distance, d.work.fd_qpos_low, d.work.fd_qpos)

@@ -76,8 +76,8 @@ class Hook:
 class Hooks:
     """Callbacks of the process, or of one model, by the place in the pipeline where they are called.
 
-    If a callback is set or removed, all programs of the process become invalid. The reason is that models of a batch
-    share the callbacks of the model from which the batch was made.
+    If a callback is set or removed, all programs of the process become invalid. Other models may be affected
+    too: models of a batch share the callbacks of the model from which the batch was made.
     """
 
     _version = np.zeros(1, np.int64)  # native code reads it, too

@@ -125,7 +125,7 @@ class LengthSearch:
         self.program = make_program(m, plan_of(m, simulation))
 
     def extreme(self, actuator: int, side: int) -> tuple[float, float]:
-        """Return an actuator's smallest (side 0) or largest (side 1) length, and the range of the measured lengths."""
+        """Return an actuator's smallest (side 0) or largest (side 1) length, and how much measured lengths varied."""
         if self.steps == 0 or self.how.interval < 0.0:
             return 0.0, 0.0
         m, how = self.m, self.how

@@ -23,7 +23,7 @@ from cardan.step.run import ANSWERS, StepProgram, run
 DATA_OF = {"aux.sdf_shape": attach_shape_data}
 """Functions that attach the arrays needed by the functions of a table, by the table's name."""
 MOST_EARLIER = 64
-"""Maximum number of programs for earlier settings that a model keeps. If it is reached, all are dropped."""
+"""Maximum number of programs for earlier settings that a model keeps. At this number, all of them are dropped."""
 
 
 def cached_program(m: MjModel, key: Any, items: tuple[Any, ...], **answers: Any) -> StepProgram:

@@ -63,7 +63,7 @@ def state_size(m: MjModel, spec: int) -> int:
 
 @kernel
 def _vector(part: Any, n: int, state: Any, at: int, out: bool) -> int:
-    """Copy `n` numbers of a part to `state` from index `at` on, or back unless `out`; return the index after them."""
+    """Copy `n` numbers from a part to `state[at:]` if `out` is set, otherwise back; return the index after them."""
     for k in range(n):
         if out:
             state[at + k] = part[k]
@@ -74,7 +74,7 @@ def _vector(part: Any, n: int, state: Any, at: int, out: bool) -> int:
 
 @kernel
 def _rows(part: Any, n: int, width: int, state: Any, at: int, out: bool) -> int:
-    """Copy `n` rows of `width` numbers to `state` from index `at` on, or back unless `out`; return the index after."""
+    """Copy `n` rows of `width` numbers to `state[at:]` if `out` is set, otherwise back; return the index after them."""
     for i in range(n):
         for k in range(width):
             if out:
@@ -86,7 +86,7 @@ def _rows(part: Any, n: int, width: int, state: Any, at: int, out: bool) -> int:
 
 @kernel
 def exchange_state(m: Model, d: Data, state: Any, at: int, spec: int, out: bool) -> int:
-    """Copy the parts of `spec` to `state` from index `at` on, or back unless `out`; return the index after them."""
+    """Copy the parts of `spec` to `state[at:]` if `out` is set, otherwise back; return the index after them."""
     if spec & TIME:
         if out:
             state[at] = d.time
@@ -130,7 +130,7 @@ def _fits(m: Model, state: Any, spec: int) -> bool:
 
 @kernel
 def get_state(m: Model, d: Data, state: Any, spec: int) -> int:
-    """Copy the parts of `spec` from `d` to `state` (state_size,); return 1 if `state` has another size."""
+    """Copy the parts of `spec` from `d` to `state` (state_size,). If `state` has a different size, only return 1."""
     if not _fits(m, state, spec):
         return 1
     exchange_state(m, d, state, 0, spec, True)
@@ -139,7 +139,7 @@ def get_state(m: Model, d: Data, state: Any, spec: int) -> int:
 
 @kernel
 def set_state(m: Model, d: Data, state: Any, spec: int) -> int:
-    """Copy `state` (state_size,) to the parts of `spec` in `d`; return 1 if `state` has another size."""
+    """Copy `state` (state_size,) to the parts of `spec` in `d`. If `state` has a different size, only return 1."""
     if not _fits(m, state, spec):
         return 1
     exchange_state(m, d, state, 0, spec, False)

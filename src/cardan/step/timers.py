@@ -41,7 +41,7 @@ _GROUPS = (
     _timers("STEP", "ADVANCE"),
     *((timer,) for timer in range(int(mjtTimer.mjNTIMER))),
 )
-"""Groups of timers; one stage counts a group. First come timers that often run together, then each timer alone."""
+"""Groups of timers that one stage counts. First come timers that often run together, then each timer alone."""
 
 
 @cache
