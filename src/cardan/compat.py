@@ -1,4 +1,4 @@
-"""The version of MuJoCo whose behaviour a model has.
+"""Choice of the MuJoCo version whose behaviour a model has.
 
 Some models have different meanings in different versions. A model is compiled for one of `VERSIONS`: ``"3.1"`` (the
 default, and the specification of this project) or ``"4.0"``. `docs/compat.md` lists every difference.
@@ -27,7 +27,7 @@ def _checked(version: object, where: str) -> str:
 
 
 def set_compat(version: str | None) -> None:
-    """Set the version whose behaviour new models have, in this process and in processes that it starts.
+    """Set the version whose behaviour new models have, in this process and its child processes.
 
     Models that are already compiled do not change. The version is stored in ``CARDAN_COMPAT``.
 

@@ -26,7 +26,7 @@ mjMAXTREEDEPTH: int = 50
 mjMAXVFS: int = 2000
 """Largest number of files in a virtual file system."""
 mjMAXVFSNAME: int = 1000
-"""Largest length of a file name in a virtual file system."""
+"""Largest length of a file name in a virtual file system, plus 1."""
 
 # lengths of parameter arrays
 mjNEQDATA: int = 11

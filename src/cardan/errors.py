@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 
 class FatalError(Exception):
-    """Failure of a function to do what was requested. MuJoCo's C library would stop the program in this case."""
+    """Error for which MuJoCo's C library stops the program."""
 
 
 class UnexpectedError(Exception):
@@ -47,7 +47,7 @@ class MjcfError(ValueError):
 
 
 class PluginError(ValueError):
-    """Rejection of a plugin instance by its plugin; ``instance`` is its number, ``reason`` the plugin's message."""
+    """Rejection of a plugin instance by its plugin; ``instance`` is the instance's id, ``reason`` its message."""
 
     def __init__(self, instance: int, name: str, reason: str) -> None:
         self.instance, self.reason = instance, reason
@@ -64,7 +64,7 @@ def with_article(noun: str) -> str:
 
 
 def suggestion(word: str, known: Iterable[str], limit: int = 12) -> str:
-    """Return a hint for a misspelt ``word``: the most similar ``known`` word, or else all, up to ``limit`` words."""
+    """Return a hint for a misspelt ``word``: the most similar ``known`` word, or all if at most ``limit`` are known."""
     from difflib import get_close_matches
 
     words = list(known)

@@ -59,7 +59,7 @@ def _names_of(home: str) -> tuple[str, ...]:
 
 
 def find(name: str) -> tuple[Any] | None:
-    """Return the object of a public name, in a tuple of one element, or None if the name does not exist."""
+    """Return a tuple that contains only the object with a public name, or None if the name does not exist."""
     if name in SUBMODULES:
         return (import_module(f"cardan.{name}"),)
     first = next((homes for pattern, homes in _FIRST if re.fullmatch(pattern, name)), ())

@@ -1,4 +1,4 @@
-"""Writing files: all files of users and of the cache are written here.
+"""Writing of files: user files and cache files are all written by this module.
 
 A regular file is written completely or not at all: a temporary file in the same folder is written first and then
 replaces the file.
@@ -21,7 +21,7 @@ TEMPORARY = ".cardan-{}.tmp"
 
 _OPEN_FILES = re.compile(r"/proc/\d+(/task/\d+)?/fd|/dev/fd")
 _FOLDER_REFUSES = {errno.EACCES, errno.EPERM, errno.EBUSY, errno.EROFS} if os.name == "posix" else set()
-"""Error codes of folders in which no file can be created or replaced, although existing files may be writable."""
+"""Error codes for a folder in which no file can be created or replaced. Existing files may still be writable."""
 _NO_SYNC = {errno.EINVAL, errno.ENOSYS, errno.ENOTSUP}
 
 
@@ -89,7 +89,7 @@ def check_writable(path: FileName) -> None:
 
 
 def _with_path(error: OSError, name: str) -> OSError:
-    """Return a copy of an error whose message contains the path."""
+    """Return a copy of an error, with the path added to the message."""
     named = type(error)(f"can't write {name}: {error.strerror or error}")
     named.errno = error.errno
     return named
@@ -120,7 +120,7 @@ def _status(name: str) -> os.stat_result | None:
 
 
 def _target(name: str) -> str | None:
-    """Return the absolute path after following links; None for an open file of a process, such as ``/dev/stdout``."""
+    """Return the absolute path with links resolved; None for an open file of a process, such as ``/dev/stdout``."""
     for _ in range(MOST_LINKS):
         folder = os.path.realpath(os.path.dirname(name) or os.curdir)
         if _OPEN_FILES.fullmatch(folder):
@@ -161,7 +161,7 @@ def _write_through(name: str, data: bytes) -> None:
 
 
 def _take_over(descriptor: int, status: os.stat_result) -> None:
-    """Give a file the owner and the permissions of another file, as far as the system allows."""
+    """Set an open file's owner and permissions to those in `status`, as far as the system allows."""
     if os.name != "posix":
         return
     mine = os.fstat(descriptor)

@@ -55,7 +55,7 @@ POOR, GOOD = 0.25, 0.75
 
 
 class Verbosity(enum.Enum):
-    """Output of `least_squares`: none, a summary, a line for each iteration, or also points and residuals.
+    """Amount of output of `least_squares`: none, a summary, a line per iteration, or also points and residuals.
 
     FULLITER also keeps residuals, Jacobians and steps in the trace.
     """
@@ -67,7 +67,7 @@ class Verbosity(enum.Enum):
 
 
 class Status(enum.Enum):
-    """Reason for the end of `least_squares`."""
+    """Reason why `least_squares` ended."""
 
     FACTORIZATION_FAILED = enum.auto()
     NO_IMPROVEMENT = enum.auto()
@@ -140,7 +140,7 @@ def jacobian_fd(
         residual: vectorised function from points to residuals, both columns of matrices.
         x: point, shape (nx, 1).
         r: residual at the point, shape (nr, 1).
-        eps: step of the differences; shorter where a bound is nearer.
+        eps: step of the differences; the step is shorter if a bound is nearer.
         n_res: number of residuals computed so far.
         bounds: lower and upper bounds, shape (nx, 1) each.
 
@@ -257,7 +257,7 @@ class _Run:
         return r
 
     def grow(self) -> None:
-        """Multiply mu by the factor; the next `shrink` then divides mu by the factor to the power of 1."""
+        """Multiply mu by the factor; the next `shrink` then divides mu by the factor once."""
         self.mu = max(self.mu_range[0], self.mu * self.factor)
         self.shrinkage = 1
 

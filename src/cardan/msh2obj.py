@@ -73,7 +73,7 @@ def msh_to_obj(msh_file: Path) -> str:
 
 
 def _corner(has_normals: bool, has_texcoords: bool) -> str:
-    """Return the format of a face corner; its position, texture coordinate and normal have equal numbers."""
+    """Return the format of a face corner, in which position, texture coordinate and normal have the same number."""
     if has_texcoords:
         return "{0}/{0}/{0}" if has_normals else "{0}/{0}"
     return "{0}//{0}" if has_normals else "{0}"

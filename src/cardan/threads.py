@@ -1,7 +1,7 @@
 """Thread pool that batches, rollouts, derivatives and pictures share.
 
 The calling thread works as well, and its call returns only when all threads have finished the work. An exception in any
-thread cancels the work, even one of a signal handler (Ctrl-C): each thread stops at the end of its current part. So
+thread, even from a signal handler (Ctrl-C), cancels the work: each thread stops at the end of its current part. So
 memory that the work uses can always be freed after the call.
 
 Signal handlers run in the main thread, between two instructions of Python: after calls, at the start of functions and
@@ -24,7 +24,7 @@ from typing import Any, Generic, TypeVar
 LOOK = 0.02
 """Interval at which a waiting thread wakes up, so that signal handlers can run, s."""
 CLOSED = 1 << 62
-"""Smallest value of a job's counter that means that no parts are left."""
+"""Value of a job's counter from which on no parts are left."""
 
 
 def processors() -> int:
@@ -36,7 +36,7 @@ Thing = TypeVar("Thing")
 
 
 class _Living(Generic[Thing]):
-    """Weak set of objects. In contrast to `weakref.WeakSet`, no Python code runs when an object is freed.
+    """Weak set of objects. Unlike `weakref.WeakSet`, it runs no Python code when an object is freed.
 
     If a signal handler raised an exception in such code, the exception would be lost.
     """
@@ -76,9 +76,9 @@ _LOCKED = _Living[Locked]()
 class Job:
     """Work that threads share.
 
-    Each thread does a share: it calls ``work(job, number)`` with its number, 0 for the caller's thread. Native code
-    takes parts by incrementing `counter`; cancelling sets `counter` to `CLOSED`. A share should end soon once the job
-    is `cancelled`.
+    Each thread does a share: it calls ``work(job, number)``; `number` is the thread's number, 0 for the caller's
+    thread. Native code takes parts by incrementing `counter`; cancelling sets `counter` to `CLOSED`. A share should
+    end soon once the job is `cancelled`.
     """
 
     def __init__(self, work: Work) -> None:
@@ -93,7 +93,7 @@ class Job:
         self._numbers = itertools.count()
 
     def parts(self, count: int) -> Iterator[int]:
-        """Yield numbers below `count`, each in one thread only, until all are used or the job is cancelled."""
+        """Yield numbers below `count`, each to one thread only, until none are left or the job is cancelled."""
         while not self.cancelled and (part := next(self._numbers)) < count:
             yield part
 
@@ -121,7 +121,7 @@ class Job:
         """Wait for the helpers that have begun, and prevent all other helpers from beginning.
 
         If this method raises, call it again: a thread may acquire each lock several times. A signal that reaches
-        another thread does not wake up the waiting thread, so that thread wakes up every `LOOK` seconds.
+        another thread does not wake the waiting thread, so the wait is interrupted every `LOOK` seconds.
         """
         for lock in self.locks:
             while not lock.acquire(timeout=LOOK):
@@ -163,7 +163,7 @@ Work = Callable[[Job, int], object]
 
 
 def _nothing(job: Job, worker: int) -> None:
-    """Do nothing: replaces the work of a job that has ended."""
+    """Do nothing; this function replaces the work of a job that has ended."""
 
 
 def _serve(inbox: SimpleQueue[Any], number: int) -> None:
@@ -268,19 +268,19 @@ class Crew:
         self.share(share, most)
 
     def close(self) -> None:
-        """End the helpers; afterwards the caller works alone."""
+        """End the helpers. Afterwards, jobs run in the caller's thread alone."""
         self.count = 1
         self._finalizer()
 
     def forget(self) -> None:
-        """Forget the helpers: called in the child of a fork, where their threads do not exist."""
+        """Discard the helpers. This is called in the child of a fork, where the helpers' threads do not exist."""
         self._helpers.clear()
         for job in self._jobs:
             job.running.clear()
             job.locks.clear()
 
     def _ready(self, count: int) -> list[SimpleQueue[Any]]:
-        """Return the inboxes of `count` helpers, started if needed; fewer if the system can't start more threads."""
+        """Start helpers as needed and return `count` inboxes, or fewer if the system can't start more threads."""
         while len(self._helpers) < count:
             self._helpers.append(_Helper(len(self._helpers) + 1, self._name))
         helpers = self._helpers[:count]
@@ -292,7 +292,7 @@ class Crew:
         return [helper.inbox for helper in helpers]
 
     def _settle(self) -> None:
-        """Wait for helpers that still run because several signals, almost at once, interrupted an earlier call."""
+        """Wait for helpers that still run because several signals interrupted an earlier call almost at once."""
         for job in [job for job in self._jobs if job.abandoned]:
             while job.running:
                 time.sleep(0.001)

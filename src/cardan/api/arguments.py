@@ -14,7 +14,7 @@ from cardan.model.mjmodel import MjModel
 
 
 def check_pair(name: str, m: Any, d: Any) -> None:
-    """Check that `m` is an MjModel and that `d` is an MjData made for a model of these sizes.
+    """Check that `m` is an MjModel and that `d` is an MjData made for a model with the sizes of `m`.
 
     Raises:
         TypeError: an argument has another type.
@@ -36,9 +36,9 @@ def check_model(name: str, m: Any) -> None:
 
 
 def integer(name: str, argument: str, value: Any, end: int = INTEGER_END) -> int:
-    """Return `value` as an int. Raise TypeError if it is not an integer, or out of the range of its C type.
+    """Return `value` as an int. Raise TypeError if `value` is not an integer or is outside the range of a C type.
 
-    The type is int by default. If `end` is 2**32 or 2**64, it is unsigned, but negative numbers are accepted, too.
+    The C type is `int` by default. If `end` is 2**32 or 2**64, it is unsigned; negative numbers are accepted, too.
     """
     try:
         number = index(value)
@@ -120,7 +120,7 @@ def _is_vector(array: np.ndarray) -> bool:
 
 
 def _target(name: str, array: Any, dtype: type) -> np.ndarray:
-    """Return the argument `name`, unchanged, if results of type `dtype` can be written to it; else raise TypeError."""
+    """Return `array` unchanged if it is a writable array of type `dtype`; otherwise raise TypeError."""
     if not (isinstance(array, np.ndarray) and array.dtype == dtype and array.flags.writeable):
         raise TypeError(f"{name} should be a writeable array of {np.dtype(dtype).name}, got {_kind(array)}")
     return array
@@ -129,7 +129,7 @@ def _target(name: str, array: Any, dtype: type) -> np.ndarray:
 def target_vector(name: str, array: Any, dtype: type = np.float64) -> np.ndarray:
     """Check a result vector: contiguous, with one dimension or one column. Return a view of it with shape (n,).
 
-    If `array` is not such a vector of type `dtype`, or is read-only, raise TypeError, which names the argument `name`.
+    If `array` is not such a vector of type `dtype`, or is read-only, raise a TypeError that contains `name`.
     """
     _target(name, array, dtype)
     if not (array.flags.c_contiguous and _is_vector(array)):
@@ -144,7 +144,7 @@ def target_of(name: str, array: Any, size: int, what: str = "", dtype: type = np
         name: name of the argument, for errors.
         array: the result vector.
         size: number of elements.
-        what: description of the size, for errors; "" for the number itself.
+        what: description of the size in errors; if it is "", errors contain `size`.
         dtype: type of the elements.
 
     Returns:
@@ -189,7 +189,7 @@ def vector_of(name: str, value: Any, size: int, what: str = "", dtype: type = np
         name: name of the argument, for errors.
         value: the input: a sequence of numbers.
         size: the length.
-        what: description of the length, for errors; "" for the number itself.
+        what: description of the length in errors; if it is "", errors contain `size`.
         dtype: type of the elements.
 
     Returns:

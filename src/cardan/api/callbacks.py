@@ -5,7 +5,7 @@ pipeline. A Numba function, or a function marked with `cardan.jit.kernel`, is co
 without the GIL. It may use single elements of the fields of m and d (`m.nu`, `d.ctrl[i]`), numbers, loops and `math`.
 
 Callbacks set by `set_mjcb_*` apply to all models, in all threads. `set_callback(m, "control", f)` sets a callback for a
-single model: it replaces the callback for all models there. Copies of the model don't have it.
+single model, which takes precedence over the callback for all models. Copies of the model do not inherit it.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def _checked(function: Any) -> Callback:
 
 
 def _of_structures(name: str, function: Any) -> Callback:
-    """Return a callback of model and data, after checking that it is callable or None; raise TypeError otherwise.
+    """Return `function`, a callback that takes model and data, if it is callable or None; otherwise raise TypeError.
 
     C functions are rejected: they take pointers to MuJoCo's C structures, which Cardan does not have.
     """
@@ -67,10 +67,10 @@ def _place(function: str, name: str) -> str:
 
 
 def set_callback(m: MjModel, name: str, function: Callback) -> None:
-    """Install a callback for one model, where it replaces the callback set with `set_mjcb_<name>`; None removes it.
+    """Install a callback for one model, in place of that set by `set_mjcb_<name>` for all models; None removes it.
 
     Args:
-        m: the model. Copies of it don't have the callback, except those that batches make.
+        m: the model. Its copies do not inherit the callback, except copies made by batches.
         name: "control", "passive", "act_dyn", "act_gain", "act_bias", "contactfilter", "sensor" or "time".
         function: takes the same arguments as the function given to `set_mjcb_<name>`.
 
@@ -85,7 +85,7 @@ def set_callback(m: MjModel, name: str, function: Callback) -> None:
 
 
 def get_callback(m: MjModel, name: str) -> Callback:
-    """Return the callback that `set_callback` installed for one model, or None; ignore callbacks for all models."""
+    """Return the callback that `set_callback` installed for one model, or None; ignore callbacks of all models."""
     check_model("get_callback", m)
     return hooks_of(m).get(_place("get_callback", name))
 
@@ -178,12 +178,12 @@ def set_mju_user_warning(function: Callback) -> None:
 
 
 def get_mju_user_warning() -> Callback:
-    """Return the function that gets warnings, or None."""
+    """Return the function that `set_mju_user_warning` installed, or None."""
     return handler.function
 
 
 def _memory(name: str) -> tuple[Callable[[Callback], None], Callable[[], Callback]]:
-    """Make the setter and getter of a memory function. Only None can be set: NumPy allocates Cardan's memory."""
+    """Make the setter and getter of a memory callback. Only None can be set: NumPy allocates Cardan's memory."""
 
     def put(function: Callback) -> None:
         if function is not None:
@@ -201,7 +201,7 @@ set_mju_user_free, get_mju_user_free = _memory("mju_user_free")
 
 
 def mj_resetCallbacks() -> None:
-    """Remove all callbacks except those of single models."""
+    """Remove all callbacks except those set for single models."""
     hooks.clear()
 
 
@@ -250,7 +250,7 @@ def plugin_data(m: MjModel, d: MjData, instance: int) -> Any:
 
 
 def _instance(function: str, m: MjModel, instance: int) -> int:
-    """Return the number of a plugin instance as an int; raise IndexError if the model has no such instance."""
+    """Return the id of a plugin instance as an int; raise IndexError if the model has no such instance."""
     number = integer(function, "instance", instance)
     if not 0 <= number < m.nplugin:
         raise IndexError(f"{function}: there is no plugin instance {number}; the model has {m.nplugin}")

@@ -44,16 +44,16 @@ def _holder(function: str, m: MjModel | None) -> Hooks:
 
 
 def set_collider(type1: int, type2: int, function: Collider | None, m: MjModel | None = None) -> None:
-    """Replace the collision function of two geom types (``mjCOLLISIONFUNC``); None restores the engine's function.
+    """Replace the collision function of a pair of geom types (``mjCOLLISIONFUNC``); None restores the built-in one.
 
     Args:
         type1: type of one geom (`mjtGeom`).
         type2: type of the other geom.
-        function: takes model, data, the ids of two geoms (the one of lower type first) and the margin: a distance below
-            the margin makes a contact. A Python function returns the contacts: `MjContact` objects, of which only
-            ``dist``, ``pos`` and ``frame`` are used, or tuples of distance, position (3,) and normal (3,), which points
-            from the first to the second geom. A Numba function, or a function marked with `cardan.kernel`, writes the
-            contacts with `cardan.put_contact` and returns their number; it runs without the GIL.
+        function: takes model, data, the ids of two geoms (the one of lower type first) and the margin. Geoms
+            closer than the margin are in contact. A Python function returns the contacts: `MjContact` objects (only
+            ``dist``, ``pos`` and ``frame`` are used), or tuples of distance, position (3,) and normal (3,), which
+            points from the first to the second geom. A Numba function, or a function marked with `cardan.kernel`,
+            writes the contacts with `cardan.put_contact` and returns their number; it runs without the GIL.
         m: the model for which `function` is used, in place of the function for all models; None: all models.
 
     Raises:
@@ -68,7 +68,7 @@ def set_collider(type1: int, type2: int, function: Collider | None, m: MjModel |
 
 
 def get_collider(type1: int, type2: int, m: MjModel | None = None) -> Collider | None:
-    """Return the function that `set_collider` installed for two geom types, for a model or for all models, or None."""
+    """Return the function that `set_collider` installed for two geom types of `m` (None: of all models), or None."""
     hook = _holder("get_collider", m).colliders.get(_types("get_collider", type1, type2))
     return hook.function if hook else None
 
@@ -82,7 +82,7 @@ def mj_addContact(m: MjModel, d: MjData, con: MjContact) -> int:
         con: the contact; all of its fields are copied.
 
     Returns:
-        0; or 1 if the memory limit of the model is reached, so that nothing was added.
+        0 if the contact was added, 1 if the memory limit of the model prevented it.
 
     Raises:
         TypeError: `con` is not a contact.
@@ -110,7 +110,7 @@ SIGNED_DISTANCE = -1e300
 
 @kernel
 def distance_of_geoms(m: Model, d: Data, geom1: int, geom2: int, distmax: float, fromto: Any) -> float:
-    """Compute the result of `mj_geomDistance`; `SIGNED_DISTANCE` if one of the geoms is a signed-distance shape."""
+    """Return the result of `mj_geomDistance`, or `SIGNED_DISTANCE` if one of the geoms is a signed-distance shape."""
     if m.geom_type[geom1] == GEOM_SDF or m.geom_type[geom2] == GEOM_SDF:
         return SIGNED_DISTANCE
     if has_pieces(m, geom1) or has_pieces(m, geom2):

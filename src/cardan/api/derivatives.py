@@ -76,7 +76,7 @@ def _of_step(m: MjModel, A: Matrix, B: Matrix, C: Matrix, D: Matrix) -> Outputs:
 
 
 def _with_scripts(function: F) -> F:
-    """Decorate a function that fills Jacobians, so that calls run natively if the model has a script for it."""
+    """Decorate a function that fills Jacobians, so that calls run natively if the model has its script."""
     return ReadyBinding(function).builtin  # type: ignore[arg-type]
 
 
@@ -85,8 +85,8 @@ def mjd_transitionFD(
 ) -> None:
     """Compute the Jacobians of `mj_step` by finite differences: dx_next = A dx + B du, dsensor = C dx + D du.
 
-    The state x is (qpos, qvel, act) with positions in the tangent space. Controls are not moved out of their ranges: at
-    the edge of a range the difference is one-sided, towards the inside; outside the range the derivative is zero. Every
+    The state x is (qpos, qvel, act) with positions in the tangent space. Perturbed controls stay in their ranges. At
+    the edge of a range, the difference is one-sided, towards the inside; outside, the derivative is 0. Every
     evaluation starts from the current `qacc_warmstart`. State and inputs are restored afterwards; results of the
     pipeline are those of the last evaluation.
 
@@ -348,8 +348,8 @@ def derivatives(
 
     Inputs may be all values that a step reads: the state, controls, applied forces, and parameters of the model. A
     parameter varies alone: values that `mj_setConst` would derive from it stay fixed. If 0 turns a feature off, the
-    derivative at 0 is one-sided where possible. Results qpos, qvel, act and time are those after the step. All other
-    results are the values that a step leaves in the data: they belong to the state before the step.
+    derivative at this value is one-sided where possible. Results qpos, qvel, act and time are those after the step. All
+    other results are the values that a step leaves in the data: they belong to the state before the step.
 
     Args:
         m: model.

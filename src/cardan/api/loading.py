@@ -73,7 +73,7 @@ def mj_setConst(m: MjModel, d: MjData) -> None:
     Args:
         m: the model, changed in place.
         d: data of the model, used as scratch memory. Afterwards, ``qpos`` equals ``qpos_spring``, and the results of
-            the position stages match it.
+            the position stages are those for this ``qpos``.
     """
     check_pair("mj_setConst", m, d)
     set_const(m, d)

@@ -66,7 +66,7 @@ def mju_mulVecMatVec(vec1: Any, mat: Any, vec2: Any) -> float:
 
 
 def _multiply(res: Any, mat1: Any, mat2: Any, turned1: bool = False, turned2: bool = False) -> None:
-    """Compute the product of two matrices, each transposed or not."""
+    """Compute res = mat1 mat2; `turned1` and `turned2` specify which of the two matrices are transposed first."""
     a, b = matrix("mat1", mat1), matrix("mat2", mat2)
     outer1, inner1 = ("columns", "rows") if turned1 else ("rows", "columns")
     inner2, outer2 = ("columns", "rows") if turned2 else ("rows", "columns")

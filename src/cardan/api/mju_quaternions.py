@@ -67,7 +67,7 @@ def mju_axisAngle2Quat(res: np.ndarray, axis: Any, angle: float) -> None:
 
 @native(res=target(3), quat=source(4), dt=Number())
 def mju_quat2Vel(res: np.ndarray, quat: Any, dt: float) -> None:
-    """Angular velocity that causes the rotation `quat` in the time `dt`; along x if the angle is too small."""
+    """Angular velocity that causes the rotation `quat` in the time `dt`; along x if the rotation axis is undefined."""
     s = norm3((quat[0, 1], quat[0, 2], quat[0, 3]))
     if s < MINVAL:
         set3(res, 0, scale3((1.0, 0.0, 0.0), q.turning_angle(quat[0, 0], s) / dt))

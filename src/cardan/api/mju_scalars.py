@@ -65,7 +65,7 @@ def mju_Halton(index: int, base: int) -> float:
 
 
 def mju_springDamper(pos0: float, vel0: float, Kp: float, Kv: float, dt: float) -> float:
-    """Return the position, at time `dt`, of a unit mass with a spring (Kp) and a damper (Kv), from pos0 and vel0 on."""
+    """Return the position after time `dt` of a unit mass on a spring (Kp) and damper (Kv), from pos0 and vel0."""
     half, rest = 0.5 * Kv, 0.25 * Kv * Kv - Kp
     decay = math.exp(-half * dt)
     push = vel0 + half * pos0

@@ -1,4 +1,4 @@
-"""Functions of the interface whose calls run entirely as native code; a table declares the arguments of each.
+"""Decorators that make calls of interface functions run entirely as native code, given their arguments' types.
 
     @native(res=target(4), quat1=source(4), quat2=source(4))
     def mju_mulQuat(res, quat1, quat2): ...            # the body is the kernel
@@ -6,9 +6,9 @@
     @native_by(body_jacobian, jacp=JACOBIAN, jacr=JACOBIAN, body=element("body", "nbody"))
     def mj_jacBody(m, d, jacp, jacr, body): ...        # only declared here; `body_jacobian` is the kernel
 
-Each becomes a built-in function of CPython (`cardan.jit.binding.functions`). Arguments of the expected types are passed
-directly to the kernel. All others take the slow path in this module: they are checked and converted with the rules and
-errors of `cardan.api.arguments`, and passed to the same kernel.
+Each function becomes a CPython built-in (`cardan.jit.binding.functions`). Arguments of the expected types are passed
+directly to the kernel. Other arguments take the slow path in this module: they are checked and converted with the rules
+and errors of `cardan.api.arguments`, and then passed to the same kernel.
 """
 
 from __future__ import annotations
@@ -68,8 +68,8 @@ def native_by(
         check: gets all arguments by name before they are converted, and raises if they are inconsistent.
         failure: the result by which the kernel reports a wrong argument, and the message of the FatalError that is then
             raised; the message may contain names of arguments in braces.
-        refuses: False if the kernel does not return a status. If it returns one (nonzero for a wrong argument): a
-            message as in `failure`, which may also contain ``{status}``; or True if `check` reports all such arguments.
+        refuses: False if the kernel does not return a status (nonzero for a wrong argument). If it does: the message
+            of the error, which may contain ``{status}`` and names as in `failure`; or True if `check` raises the error.
         releases: whether the GIL is released during the call.
         arguments: descriptions of all parameters except ``m`` and ``d``.
     """

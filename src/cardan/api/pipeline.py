@@ -33,13 +33,13 @@ RUNGE_KUTTA_ORDER = 4
 
 KEYFRAME_SOURCES = {name: "key_" + name for name in ("qpos", "qvel", "act", "ctrl")}
 KEYFRAME_SOURCES |= {"mocap_pos": "key_mpos", "mocap_quat": "key_mquat"}
-"""State fields that a keyframe sets, besides the time, and the model's fields that contain their values."""
+"""State fields that a keyframe sets (except the time), each mapped to the model field that contains its values."""
 
 _ZERO_AFTER_RESET = ("warning.", "timer.", "solver", "maxuse_", "energy", "D_", "B_", "work.")
 
 
 def _execute(name: str, m: MjModel, d: MjData, repeat: int = 1) -> None:
-    """Check the arguments of a public function, run its program, and prepare it for calls without Python code."""
+    """Check a public function's arguments and run its program; prepare later calls to run without Python code."""
     if getattr(d, "model", None) is not m or not isinstance(d, MjData):
         check_pair(name, m, d)
     version = hooks.version

@@ -67,7 +67,7 @@ def last_good_state(d: MjData) -> np.ndarray | None:
     """Return the state before the last automatic reset, to find out what went wrong.
 
     If a step finds NaN or huge numbers in positions, velocities or accelerations, it resets the data and warns. The
-    result is the state at the start of the last step before the reset whose positions and velocities were good.
+    result is the last state before the reset that had good positions and velocities, at the start of a step.
 
     Args:
         d: the data.

@@ -261,7 +261,7 @@ def mj_integratePos(m: MjModel, qpos: np.ndarray, qvel: Any, dt: float) -> None:
 
 @native_by(differentiate_pos, qvel=target("nv"), dt=Number(), qpos1=source("nq"), qpos2=source("nq"))
 def mj_differentiatePos(m: MjModel, qvel: np.ndarray, dt: float, qpos1: Any, qpos2: Any) -> None:
-    """Compute the velocity `qvel` (nv,) that moves `qpos1` to `qpos2` (nq,) in the time `dt`; infinite if that is 0."""
+    """Compute the velocity `qvel` (nv,) that moves `qpos1` to `qpos2` (nq,) in the time `dt`; infinite if `dt` is 0."""
 
 
 @kernel

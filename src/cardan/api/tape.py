@@ -100,7 +100,7 @@ class Tape:
         """Differentiate all states and sensor data with respect to inputs that are equal in all steps, in one sweep.
 
         Use this for parameters of the model ("body_mass[2]", "geom_friction[1, 0]"), and `gradient` for controls.
-        Eight numbers cost about as much as one.
+        Eight scalar inputs cost about as much as one.
 
         Args:
             by: names, as in `cardan.derivatives`; qpos, qvel and act mean the first state. Or directions: for each

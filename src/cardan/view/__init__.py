@@ -1,7 +1,7 @@
 """The viewer in the browser, and the viewer of scripts.
 
-- ``server``: pages behind a token; ``session``: state shared by physics and pages; ``publisher``: sends the scene to
-  the pages; ``physics``: the thread that steps, the history of states, forces of the mouse.
+- ``server``: pages protected by a token; ``session``: state shared by physics and pages; ``publisher``: sends the scene
+  to the pages; ``physics``: the thread that steps, the history of states, forces of the mouse.
 - ``instances``: conversion of a scene's geoms to instances of shapes; ``nodes``, ``objects``, ``lights``: conversion to
   viser's scene.
 - ``camera``, ``inputs``: user input from the pages, and the mouse; ``panels``: the controls.

@@ -37,7 +37,7 @@ CODES = {
 
 
 def simulation_keys(viewer: Viewer) -> dict[tuple[str, bool], tuple[str, Act]]:
-    """Return a description and a function for each (key, whether Shift is held) that has an action."""
+    """Return the actions of keys: (description, function) for each (key, whether Shift is held)."""
     panel, rendering = viewer.controls.panels[SimulationPanel], viewer.controls.panels[RenderingPanel]
     assert isinstance(panel, SimulationPanel) and isinstance(rendering, RenderingPanel)
     keys: dict[tuple[str, bool], tuple[str, Act]] = {("backspace", False): ("Reset", panel.reset)}
@@ -60,7 +60,7 @@ def simulation_keys(viewer: Viewer) -> dict[tuple[str, bool], tuple[str, Act]]:
 
 
 def listen(viewer: Viewer, key_callback: Callable[[int], None] | None) -> None:
-    """Make the keys of the pages work as in MuJoCo's `simulate`, and call a script's callback for each key."""
+    """Give the keys of the pages the actions of MuJoCo's `simulate`, and call a script's callback for each key."""
     gui = viewer.server.viser.gui
     acts = simulation_keys(viewer)
     heard = {(key, False) for key in CODES} if key_callback is not None else set()
@@ -144,7 +144,7 @@ class Viewer:
     """A viewer that shows a model in the browser; most arguments are those of `launching.view`.
 
     If the viewer is `passive`, a script steps the data, and `physics` is None; else the thread `physics` steps them.
-    Worlds after the first are stepped with the controls of the first. `key_callback` is called with each key that is
+    All worlds are stepped with the controls of the first world. `key_callback` is called with each key that is
     pressed in a page; `show_ui` opens the panel of controls at the beginning.
 
     The thread `loading` checks for changed files and loads models. `waiting` lists uploaded models that could not be
@@ -202,7 +202,7 @@ class Viewer:
             self.session.closed.set()
 
     def reload(self) -> str:
-        """Load the model again and return an empty text.
+        """Load the model again and return an empty string.
 
         If that fails, keep the old model and return the error message.
         """
@@ -217,7 +217,7 @@ class Viewer:
         return ""
 
     def show_first(self, models: list[Path]) -> str:
-        """Show the first loadable model of these files, or of the files in `waiting` if the list is empty.
+        """Show the first model that can be loaded from `models` or, if `models` is empty, from `waiting`.
 
         Return a message for the user.
         """

@@ -1,7 +1,7 @@
 """The cameras of the pages and the session's camera; the mouse in the pages.
 
 A click selects a body; dragging with Ctrl pulls and rotates it, as in `simulate`. Otherwise, the user's mouse moves the
-camera of its page. A pose is sent to a page only after a script, a control, or a body to which the camera is fixed has
+camera of that page. A pose is sent to a page only after a script, a control, or a body to which the camera is fixed has
 moved the camera. A tracking camera does not move the pages' cameras. It moves the world, so that the tracked body stays
 at its position in the picture.
 """
@@ -29,7 +29,7 @@ UP = np.array([0.0, 0.0, 1.0])
 
 
 class View(NamedTuple):
-    """View of a page: position, m, unit vectors forward and up, (3,), vertical field of view, rad, width / height."""
+    """View of a page: position (m), unit vectors forward and up (3,), vertical field of view (rad), aspect ratio."""
 
     pos: np.ndarray
     forward: np.ndarray
@@ -49,7 +49,7 @@ def view_of(camera: CameraHandle, origin: np.ndarray) -> View:
 
 
 def set_cameras(scene: MjvScene, view: View, m: MjModel) -> None:
-    """Set both cameras of a scene to the view of a page."""
+    """Set both cameras of a scene (left and right eye) to the view of a page."""
     near, far = float(m.vis.map.znear * m.stat.extent), float(m.vis.map.zfar * m.stat.extent)
     for camera in scene.camera:
         camera.pos, camera.forward, camera.up = view.pos, view.forward, view.up
@@ -81,7 +81,7 @@ def set_orbit(camera: MjvCamera, pos: np.ndarray, lookat: np.ndarray) -> None:
 
 
 def orbit_of(camera: MjvCamera) -> tuple[np.ndarray, np.ndarray]:
-    """Position of a free or tracking camera, and the point at which it looks, (3,) each."""
+    """Return the position of a free or tracking camera and the point that the camera looks at, (3,) each."""
     forward, _ = aim(camera.azimuth, max(-89.9, min(89.9, camera.elevation)))
     lookat = np.array(camera.lookat, float)
     return lookat - camera.distance * np.array(forward), lookat
@@ -102,7 +102,7 @@ class Cameras:
         server.on_client_connect(self._greet)
 
     def _greet(self, client: ClientHandle) -> None:
-        """Connect a new page: from now on, moving its camera changes the session's camera."""
+        """Connect a new page, so that movements of the page's camera change the session's camera."""
 
         @client.camera.on_update
         async def _moved(camera: CameraHandle) -> None:
@@ -127,7 +127,7 @@ class Cameras:
     def look(self, scene: MjvScene) -> Pose | None:
         """Return the camera pose to send to the pages, or None if none is needed; the caller holds the session's lock.
 
-        Call this after the scene was updated, which moves a tracking camera.
+        Call this function after the scene has been updated, because the update moves a tracking camera.
         """
         camera, m = self.session.camera, self.session.model
         fovy = free_fovy(m, camera)
@@ -152,7 +152,7 @@ class Cameras:
         return Pose(*orbit_of(camera), UP, fovy)
 
     def _track(self, camera: MjvCamera) -> bool:
-        """Move the world so that the tracked point stays in place; return whether a pose must be sent to the pages."""
+        """Move the world so that the tracked point stays in place; return whether to send a pose to the pages."""
         lookat, known = np.array(camera.lookat, float), MjvCamera()
         if self._known is not None:
             known.values[...] = np.frombuffer(self._known, known.values.dtype)[0]
@@ -165,7 +165,7 @@ class Cameras:
         return begins or before != (camera.distance, camera.azimuth, camera.elevation)
 
     def tell(self, pose: Pose | None) -> None:
-        """Send the position of the world and, unless `pose` is None, the pose of the cameras to all pages."""
+        """Send to all pages the position of the world and, unless `pose` is None, the pose of their cameras."""
         self._root.position = self.origin
         if pose is None:
             return
@@ -233,7 +233,7 @@ class Mouse:
         self.session.post(lambda m, d: self.drag(m, d, view, phase, button, shifted, first, place))
 
     def select(self, m: MjModel, d: MjData, view: View, place: tuple[float, float], keep: bool = False) -> None:
-        """Select the body at a point of a page's picture, (0, 0) at the upper left to (1, 1) at the lower right.
+        """Select the body at a point of a page's picture: (0, 0) is the upper left corner, (1, 1) the lower right.
 
         If `keep` is set and no movable body is visible there, the selection does not change.
         """
@@ -265,7 +265,7 @@ class Mouse:
         """Pull or rotate the selected body. If the drag begins on a movable body, select that body first.
 
         `phase` is ``start``, ``update`` or ``end``, `button` is ``left`` or ``right``, and `shifted` is whether Shift
-        is held. The drag leads from the point `first` to the point `place`, given as in `select`.
+        is held. The drag began at the point `first` and is now at the point `place`, in the coordinates of `select`.
         """
         pert, (bit, *actions) = self.session.perturb, DRAGS[button]
         if phase == "start":

@@ -25,7 +25,7 @@ VIDEOS = (".mp4", ".mkv", ".mov")
 
 
 def is_moving(path: Path) -> bool:
-    """Whether the suffix of a file means a video; raise ValueError if the file's format can't be written."""
+    """Whether a file's suffix is that of a video or animation; raise ValueError if the format can't be written."""
     suffix = path.suffix.lower()
     if path.is_dir():
         raise ValueError(f"can't write {path}: it is a folder")
@@ -72,7 +72,7 @@ class Recorder:
         self.length += times
 
     def _encode(self, picture: np.ndarray) -> None:
-        """Encode a picture, which the video shows until the next picture begins; repeated pictures are encoded once."""
+        """Encode a picture. The video shows it until the next picture; repeated pictures are encoded once."""
         import av  # pyright: ignore[reportMissingImports]
 
         # the usual colour format halves the resolution of colours: both sizes must be even
@@ -94,7 +94,7 @@ class Recorder:
         self.container.mux(self.stream.encode(frame))
 
     def save(self) -> None:
-        """Write the file; raise ValueError if no picture was added, and OSError if it can't be written."""
+        """Write the file; raise ValueError if no picture was added, or OSError if the file can't be written."""
         write_file(self.path, self.finish())
 
     def finish(self) -> bytes:
@@ -139,7 +139,7 @@ class Camera:
         self._renderer = Renderer(self._model, self.height, self.width, threads=1)
 
     def take(self) -> np.ndarray | None:
-        """Draw all worlds, in the offscreen buffer's size; return None if the session shows another model now."""
+        """Draw all worlds in the size of the offscreen buffer; return None if the session's model has changed."""
         session, scene, m = self.session, self._renderer.scene, self._model
         with session.lock:
             if session.model is not m:
@@ -174,8 +174,8 @@ def screenshot(session: Session) -> bytes:
 class Film:
     """A video that a thread records. Pictures are taken as fast as they can be drawn, up to `rate` per second.
 
-    The recording ends when the session shows another model. `pictures` is the number of pictures so far; `trouble` is
-    the error that ended the recording too early, or empty.
+    The recording ends when the session shows another model. `pictures` is the number of pictures so far.
+    `trouble` is the message of the error that ended the recording, or empty.
     """
 
     def __init__(self, session: Session) -> None:

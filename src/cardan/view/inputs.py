@@ -1,9 +1,9 @@
-"""Handling of the controls: users' changes in the order of their arrival, and the values that the controls show.
+"""Handling of the controls: the order of users' changes, and the values that the controls show.
 
-When a page sends a value, viser stores it in the control at once and calls functions for it in several threads. These
-threads may overtake each other, and read a newer value. So this module takes the values from the pages' messages, and
-one thread handles the messages in order. Until a change has been handled, the control is not updated from the session,
-because the session's value is older than the user's.
+When a page sends a value, viser stores the value in the control and calls the control's callbacks in several threads.
+These threads may run out of order, or read a newer value. Therefore this module takes the values from the messages
+themselves, and one thread handles the messages in order. Until a change has been handled, the control is not updated
+from the session, because the session's value is older than the user's.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Act = Callable[[], None]
 
 
 class Worker:
-    """Thread that executes tasks in order; if a task fails, it reports the error and continues."""
+    """Thread that executes tasks in order. If a task fails, the thread reports the error and continues."""
 
     def __init__(self, name: str) -> None:
         self._queue: Queue[Act | None] = Queue()
@@ -37,11 +37,11 @@ class Worker:
 
     @property
     def busy(self) -> bool:
-        """Whether a task is not finished yet."""
+        """Whether some task is waiting or running."""
         return self._queue.unfinished_tasks > 0
 
     def do(self, act: Act) -> None:
-        """Add a task after all earlier ones; return at once."""
+        """Queue a task, to be executed after all earlier tasks; return at once."""
         self._queue.put(act)
 
     def _run(self) -> None:
@@ -60,18 +60,18 @@ class Worker:
 
 
 CROSSING = 10.0
-"""Longest time for which a value sent to a page and a value sent by this page may cross, s."""
+"""Longest time, s, during which a value sent to a page and a value sent by that page may cross in transit."""
 QUIET = 0.5
-"""Delay between a user's last change and sending the control's value again if values may have crossed, s."""
+"""Time, s, after a user's last change at which the control's value is sent again, if values may have crossed."""
 
 Clock = Callable[[], float]
 
 
 class Touch:
-    """A user's recent changes of a control: time `at` of the last one, s, and number `pending` of unhandled ones.
+    """Recent changes of a control by users: time `at` of the last change, s; number `pending` of unhandled changes.
 
     The session shows the changes once it has executed `due` commands. `crossed` is set if another value may have been
-    on its way to a page when the user made a change.
+    in transit to a page when the user made a change.
     """
 
     def __init__(self) -> None:
@@ -80,7 +80,7 @@ class Touch:
 
 
 class Inputs:
-    """Controls of viser's server whose values are set by users and by the viewer of a session."""
+    """Controls in the pages. Both users and the viewer of a session set their values."""
 
     def __init__(self, server: ViserServer, session: Session, clock: Clock = time.perf_counter) -> None:
         from viser._messages import GuiUpdateMessage
@@ -102,7 +102,7 @@ class Inputs:
         self._controls[handle._impl.uuid] = (handle, act)
 
     def do(self, act: Act) -> None:
-        """Perform a user's action after all earlier ones; return at once."""
+        """Queue a user's action, to be performed after all earlier actions; return at once."""
         self._worker.do(act)
 
     def forget(self) -> None:
@@ -130,7 +130,7 @@ class Inputs:
         self.do(partial(self._act, uuid, act, value))
 
     def _act(self, uuid: str, act: Callable[[Any], None], value: Any) -> None:
-        """Perform a user's change, and note when the session will show it."""
+        """Perform a user's change, and store the number of commands after which the session shows the change."""
         try:
             act(value)
         finally:
@@ -176,7 +176,7 @@ class Inputs:
 
 
 def like(old: Any, new: Any) -> Any:
-    """Convert a value from a page to the type of the control's value: pages have no integers and tuples."""
+    """Convert a value `new` from a page to the type of the control's value `old`: pages have no integers or tuples."""
     if isinstance(old, tuple):
         return tuple(type(old[0])(part) for part in new) if old else tuple(new)
     return type(old)(new)

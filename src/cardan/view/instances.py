@@ -1,8 +1,8 @@
 """Conversion of the geoms of a scene to instances of shapes: arrays that the browser draws.
 
-A geom becomes one or a few instances of unit shapes: a capsule is a tube and two spheres, an arrow a cylinder and one
-or two cones. So a scene with any number of geoms consists of a few arrays, one batch for each shape, and the sizes of
-geoms may change at any time.
+Each geom becomes a few instances of unit shapes: a capsule becomes a tube and two spheres, an arrow becomes a cylinder
+and one or two cones. So a scene with any number of geoms consists of one batch of arrays for each shape, and the sizes
+of geoms may change at any time.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def _surface(shape: shapes.Shape, textured: bool = False) -> Surface:
 
 
 def welded(surface: Surface) -> Surface:
-    """Merge vertices with equal positions, so that the normals are smooth there."""
+    """Merge vertices with equal positions, so that the surface has smooth normals there."""
     vert, number = np.unique(np.round(surface.vert, 6), axis=0, return_inverse=True)
     face = number.reshape(-1)[surface.face.astype(np.int64)].astype(np.uint32)
     thin = (face[:, 0] == face[:, 1]) | (face[:, 1] == face[:, 2]) | (face[:, 2] == face[:, 0])
@@ -65,7 +65,7 @@ def unit_surfaces() -> dict[Unit, Surface]:
 
 
 class ModelSurfaces:
-    """The surfaces of a model's meshes, their hulls, and height fields, and its textures."""
+    """Surfaces of a model's meshes, convex hulls and height fields, and the model's textures."""
 
     def __init__(self, model: MjModel) -> None:
         self.assets = Assets(model)
@@ -99,7 +99,7 @@ OPAQUE = 0.999
 
 
 class Batch(NamedTuple):
-    """Instances of one shape: geom index, position in the world (3,), m, orientation (3, 3) and scale (3,) of each."""
+    """Instances of one shape. For each: geom index, position in the world (3,), m, orientation (3, 3), scale (3,)."""
 
     geom: np.ndarray
     pos: np.ndarray
@@ -123,7 +123,7 @@ def unit(shape: Unit) -> Kind:
 
 
 def _plain(geoms: np.ndarray, which: np.ndarray, scale: np.ndarray, along: np.ndarray | None = None) -> Batch:
-    """Make instances at the poses of the geoms `which`, shifted by the distances `along` along their z axes."""
+    """Make instances at the poses of the geoms `which`, shifted along the geoms' z axes by the distances `along`."""
     pos, mat = geoms["pos"][which].astype(float), geoms["mat"][which].astype(float)
     if along is not None:
         pos = pos + mat[:, :, 2] * along[:, None]
@@ -215,7 +215,7 @@ LINE_BOX = shapes.line_box()
 
 
 def lines_of(geoms: np.ndarray) -> Lines:
-    """Return the line geoms, which extend from their position along their z axis, and the edges of line boxes."""
+    """Return the segments of line geoms (from a geom's position along its z axis) and the edges of line boxes."""
     line = np.flatnonzero(geoms["type"] == GEOM["LINE"])
     box = np.flatnonzero(geoms["type"] == GEOM["LINEBOX"])
     start = geoms["pos"][line].astype(float)

@@ -42,7 +42,7 @@ def announce(viewer: Viewer) -> None:
 
 
 def serve(viewer: Viewer) -> None:
-    """Print the address of a viewer, and wait until it is closed: in a page, or by an interrupt."""
+    """Print the address of a viewer, and wait until the viewer is closed in a page or interrupted by Ctrl-C."""
     announce(viewer)
     try:
         while not viewer.session.closed.wait(0.2):
@@ -61,9 +61,9 @@ def launch(
     show_left_ui: bool = True,
     show_right_ui: bool = True,
 ) -> None:
-    """Show a model in the browser and simulate it in real time; return when the viewer is closed.
+    """Show and simulate a model in the browser, in real time; return when the viewer is closed.
 
-    A user closes the viewer by the button in its page, by closing all of its pages, or by an interrupt.
+    A user closes the viewer with the button in a page, by closing all pages, or with Ctrl-C.
 
     Args:
         model: the model; None for a humanoid.
@@ -95,7 +95,7 @@ def launch(
 
 
 def launch_from_path(path: str) -> None:
-    """Show a model file in the browser (see `view`) until all pages are closed; reload it when it changes."""
+    """Show a model file in the browser (see `view`) until all pages are closed; reload the file when it changes."""
     view(Path(path), leave=LEFT_AFTER)
 
 
@@ -104,7 +104,7 @@ def view(
 ) -> None:
     """Show a model file (MJCF, URDF, or binary; None: a humanoid) in the browser; return when the viewer is closed.
 
-    If the port is taken, the next free port is used. Several worlds are shown side by side; all start in the keyframe.
+    If the port is taken, the next free port is used. All `worlds` start in the keyframe and are shown side by side.
     If `leave` is not None, the viewer ends `leave` seconds after its last page was closed.
 
     Raises:
@@ -132,7 +132,7 @@ class Handle:
 
     @property
     def cam(self) -> MjvCamera:
-        """The camera, set by the page that was moved last, or by the script."""
+        """The camera, as last moved by a user in a page or by the script."""
         return self._session.camera
 
     @property
@@ -169,11 +169,11 @@ class Handle:
     def sync(self, state_only: bool = False) -> None:
         """Exchange changes between the pages and the script's model and data.
 
-        The data, `user_scn` and its flags are sent to the pages. Controls, positions, options, and the force of the
-        mouse come from the pages. If the viewer is closed, nothing happens.
+        The data, `user_scn` and its flags are sent to the pages. Changes of controls, positions and options, and the
+        force of the mouse, are taken from the pages. If the viewer is closed, nothing happens.
 
         Args:
-            state_only: copy only the state and compute the rest from it (`mj_forward`), instead of copying all data.
+            state_only: copy only the state and recompute all other values (`mj_forward`), instead of copying all data.
         """
         if not self.is_running():
             return

@@ -2,8 +2,8 @@
 
 The browser adds up light linearly and converts the sum to sRGB; OpenGL 1.5 does not convert it. The inverse of this
 conversion is applied to the strength of each light, so that a surface under a single light looks as in OpenGL. In
-theory, surfaces in the browser scatter 1 / pi of the light; measurements show about half of that. The headlight is at
-the camera of the page in which a camera was moved last.
+theory, surfaces in the browser scatter 1 / pi of the light; in measurements, about half of that. The headlight is at
+the camera that was moved last in any page.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ if TYPE_CHECKING:
     from viser import SceneApi
 
 SCATTERED = 2.0 * pi
-"""Intensity of a light of strength 1 in the browser."""
+"""Browser intensity of a light that has strength 1 in the model."""
 WIDEST = 89.0
 """Largest half angle of a cone in the browser, degrees; wider lights are point lights."""
 SHARPEST = 10.0
 """Smallest exponent of a spot light for which the light fades from the centre of its cone."""
 FAR_AWAY = 6.0
-"""Distance of lights with parallel rays from the model's centre, relative to the extent of the model."""
+"""Distance of directional lights from the model's centre, relative to the extent of the model."""
 CONE = 1.3
-"""Radius that lights with parallel rays illuminate, relative to the extent of the model."""
+"""Radius of the region that directional lights illuminate, relative to the extent of the model."""
 SMALL = 1e-9
 
 
 def fading(attenuation: np.ndarray, distance: float) -> tuple[float, float]:
-    """Return the exponent of a light's decay and its strength at 1 m.
+    """Return the decay exponent of a light and the light's strength at 1 m.
 
-    Both approximate OpenGL's attenuation by its largest term at `distance` (m).
+    OpenGL's quadratic `attenuation` is approximated by the term that is largest at `distance` (m).
     """
     terms = np.maximum(attenuation, 0.0) * distance ** np.arange(3)
     power = int(terms.argmax())
@@ -58,7 +58,7 @@ class Lights:
         return len(self._handles)
 
     def show(self, lights: np.ndarray, shadows: bool) -> None:
-        """Show exactly these lights (`MjvLight`); if `shadows` is False, they cast no shadows."""
+        """Show the given lights (`MjvLight`) and remove all others; `shadows`: whether they cast shadows."""
         lights = lights[np.argsort(lights["headlight"], kind="stable")]
         fixed = [name for name in lights.dtype.names or () if name not in ("pos", "dir")]
         look = b"".join(lights[name].tobytes() for name in fixed) + bytes((shadows,))
@@ -109,20 +109,20 @@ class Lights:
 
 
 def put(handle: Any, name: str, value: np.ndarray) -> None:
-    """Set the three numbers of attribute `name` of node `handle` to `value` if they have changed."""
+    """Set the attribute `name` (3,) of the node `handle` to `value`, unless they are equal within 1e-6."""
     if not np.abs(np.subtract(getattr(handle, name), value)).max() <= 1e-6:
         setattr(handle, name, tuple(float(x) for x in value))
 
 
 SHADOW, FOG, HAZE, SKYBOX, SEGMENT = (FLAGS[name] for name in ("SHADOW", "FOG", "HAZE", "SKYBOX", "SEGMENT"))
 SIDE = 0
-"""Side of a sky's cube texture from which the colours of the background are taken, from top to bottom."""
+"""Side of the sky's cube texture that provides the colours of the background, from top to bottom."""
 LIGHT = 0.4
 """Strength of the ambient light if the model has no lights."""
 
 
 def has_horizon(geoms: np.ndarray) -> bool:
-    """Whether an infinite plane is among the geoms."""
+    """Whether one of the geoms is an infinite plane."""
     return bool(((geoms["type"] == GEOM["PLANE"]) & (geoms["size"][:, :2].min(1, initial=np.inf) <= 0.0)).any())
 
 

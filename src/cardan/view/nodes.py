@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 ROOT = "/world"
 """The parent of all other nodes; a tracking camera moves it."""
 SMALLEST = 8
-"""Smallest capacity of a batch: number of instances."""
+"""Smallest capacity of a batch, as a number of instances."""
 
 
 class Looks(NamedTuple):
@@ -50,7 +50,7 @@ viser expects linear colours for instances, and screen colours for other nodes.
 class NodeSet:
     """Nodes of viser's scene, by key. If the look of a node changes, a new node replaces it.
 
-    `made` is called with the handle of each new node, to make it react to clicks and drags.
+    `made` is called with the handle of each new node, for example to register handlers of clicks and drags.
     """
 
     def __init__(self, made: Callable[[Any], None] | None) -> None:
@@ -58,7 +58,7 @@ class NodeSet:
         self._handles: dict[Any, tuple[bytes, Any]] = {}
 
     def node(self, key: Any, look: bytes, make: Callable[[], Any]) -> tuple[Any, bool]:
-        """Return the handle of a node, and whether this call made the node: it is new, or its `look` has changed."""
+        """Return a node's handle, and whether the node is new: missing before this call, or with another `look`."""
         old = self._handles.get(key)
         if old is not None and old[0] == look:
             return old[1], False
@@ -104,7 +104,7 @@ class Node:
 
 
 def _padded(values: np.ndarray, room: int, filling: Any) -> np.ndarray:
-    """Append rows of `filling` up to `room` rows; convert to float32, unless the values are bytes."""
+    """Extend `values` to `room` rows with rows of `filling`; convert all values except bytes to float32."""
     dtype = np.uint8 if values.dtype == np.uint8 else np.float32
     new = np.empty((room, *values.shape[1:]), dtype)
     new[: len(values)] = values
@@ -141,7 +141,7 @@ class Nodes:
             node.handle.visible = key in shown
 
     def _node(self, key: tuple[Kind, bool, bool], count: int) -> Node:
-        """Return the node of a batch with room for at least `count` instances."""
+        """Return the node for a batch, with a capacity of at least `count` instances."""
         node = self._nodes.get(key)
         if node is None or node.room < count:
             room = SMALLEST
@@ -153,7 +153,7 @@ class Nodes:
         return node
 
     def surface(self, kind: Kind) -> Surface:
-        """Return the surface of a kind of batch."""
+        """Return the surface that the instances of a kind of batch share."""
         name, number, _ = kind
         if name == "unit":
             return self._units[Unit(number)]
@@ -199,8 +199,8 @@ class Nodes:
 def textured(surface: Surface, image: np.ndarray, rgba: np.ndarray | None = None) -> Any:
     """Make a mesh with a texture from a `surface` with texture coordinates.
 
-    `image` is (height, width, 3), or a cube's six sides, of which the first is shown. The colour of `rgba` (4,), if
-    given, multiplies the image; the opacity has no effect.
+    `image` is (height, width, 3), or (6, width, width, 3) for a cube, whose first side is shown. The colour of `rgba`
+    (4,), if given, multiplies the image; the opacity has no effect.
     """
     import trimesh
     from PIL import Image
@@ -219,14 +219,14 @@ def textured(surface: Surface, image: np.ndarray, rgba: np.ndarray | None = None
 
 
 class Painter:
-    """Computes the appearance of geoms, including mean colours of textures."""
+    """Computation of the appearance of geoms. The mean colour of a geom's texture multiplies the geom's colour."""
 
     def __init__(self, surfaces: ModelSurfaces) -> None:
         self._surfaces = surfaces
         self._means: dict[int, np.ndarray] = {}  # mean colours of textures, 0 to 1
 
     def clear(self) -> None:
-        """Discard the cached mean colours of textures, because a texture has changed."""
+        """Discard the cached mean colours of textures. Call this when a texture has changed."""
         self._means.clear()
 
     def looks(self, geoms: np.ndarray, flags: np.ndarray) -> Looks:

@@ -68,7 +68,7 @@ MOST_LABELS = 500
 
 
 class Labels:
-    """Text labels of geoms."""
+    """Text labels of geoms in the browser."""
 
     def __init__(self, scene: SceneApi) -> None:
         self._scene = scene
@@ -151,7 +151,7 @@ class SoftGeoms(NamedTuple):
     scenes: list[SoftScene]
 
     def which(self, *kinds: str) -> list[tuple[int, int, SoftScene]]:
-        """List the geoms of these types: index, id of the flex or skin, and the `SoftScene` of the geom's world."""
+        """List the geoms of types `kinds`: (index, id of the flex or skin, `SoftScene` of the geom's world)."""
         found = np.flatnonzero(np.isin(self.geoms["type"], [GEOM[kind] for kind in kinds]))
         return [(int(k), int(self.geoms["objid"][k]), self.scenes[int(self.world[k])]) for k in found]
 
@@ -210,7 +210,7 @@ class Soft(NodeSet):
             handle.vertices = vert
 
     def points(self, soft: SoftGeoms) -> Batch | None:
-        """Return the vertices of flexes as spheres, if they are shown."""
+        """Return the visible vertices of flexes as instances of spheres, or None if there are none."""
         which = [flex for flex in soft.which("FLEX") if flex[2].vertices]
         if not which:
             return None
@@ -220,7 +220,7 @@ class Soft(NodeSet):
         return Batch(geom, np.concatenate(parts), np.broadcast_to(np.eye(3), (len(geom), 3, 3)), scale)
 
     def edges(self, soft: SoftGeoms) -> Lines:
-        """Return the edges of flexes, if they are shown."""
+        """Return the visible edges of flexes as lines."""
         m, parts, owner = self._model, [np.zeros((0, 2, 3))], [np.zeros(0, int)]
         for k, flex, scene in soft.which("FLEX"):
             if scene.edges:

@@ -26,7 +26,7 @@ SPEC = mjtState.mjSTATE_INTEGRATION.value
 
 
 class History:
-    """Record of the latest states of some worlds, the oldest first. If states are large, fewer are kept."""
+    """Latest states of some worlds, the oldest first. The larger the states are, the fewer are kept."""
 
     def __init__(self, model: MjModel, length: int = LENGTH, worlds: int = 1) -> None:
         self._shape = (worlds, mj_stateSize(model, SPEC))
@@ -45,7 +45,7 @@ class History:
         self._states.append(states)
 
     def restore(self, model: MjModel, worlds: Sequence[MjData], age: int) -> bool:
-        """Restore the states recorded `age` records before the last one; return whether there is such a record."""
+        """Restore the states recorded `age` records before the last record; return False if there is no such record."""
         if not 0 <= age < len(self._states):
             return False
         for state, data in zip(self._states[-1 - age], worlds, strict=True):
@@ -53,7 +53,7 @@ class History:
         return True
 
     def cut(self, age: int) -> None:
-        """Remove all states after the state of this age, so that the simulation can continue from that state."""
+        """Remove the last `age` records, so that the simulation can continue from the record before them."""
         for _ in range(min(age, len(self._states))):
             self._states.pop()
 
@@ -63,7 +63,7 @@ class History:
 
 
 class Pusher:
-    """Applies the mouse's perturbation, and removes the force that the previous one left in the data."""
+    """Helper that applies the mouse's perturbation to the data and removes the force of the previous perturbation."""
 
     def __init__(self) -> None:
         self._body = 0
@@ -87,7 +87,7 @@ MISALIGNED = 0.1
 
 
 class Pace:
-    """Keeps the simulation at `speed` times real time; it does not catch up on lost time."""
+    """Clock that keeps the simulation at `speed` times real time. Lost time is not made up for."""
 
     def __init__(self, speed: float = 1.0) -> None:
         self.speed = speed
@@ -100,7 +100,7 @@ class Pace:
         self._start = self._measured = None
 
     def due(self, wall: float, simulated: float) -> float:
-        """Return the simulated time that should be reached now, from the wall clock and the simulation's time, s."""
+        """Return the simulated time that should be reached now. `wall` is the wall clock's time, s."""
         if self._start is not None:
             wall0, simulated0 = self._start
             due = simulated0 + self.speed * (wall - wall0)
@@ -121,15 +121,15 @@ class Pace:
 TURN = 1.0 / 60.0
 """Time between two checks of the clock, s."""
 SHARE = 0.75
-"""Fraction of a turn that stepping may take; the rest is for threads that wait for the data."""
+"""Fraction of a turn that stepping may take; during the rest, other threads can use the data."""
 REST = 5e-4
-"""Shortest pause between two turns, s: without it, no other thread might get the lock."""
+"""Shortest pause between two turns, s. Without a pause, other threads might never get the lock."""
 
 Clock = Callable[[], float]
 
 
 class Physics:
-    """Steps a session's data in real time, and makes the requested single `steps` while physics is paused.
+    """Thread that steps a session's data in real time. While it is paused, it makes the requested single `steps`.
 
     If the displayed state was restored from the history, `age` is the number of records that follow that state.
     """
@@ -180,7 +180,7 @@ class Physics:
         self.age = 0
 
     def turn(self) -> None:
-        """Do the work that is due: execute requested changes, apply the mouse, step."""
+        """Do the work that is due: execute requested changes, apply the mouse's perturbation, make steps."""
         session = self.session
         if session.generation != self._generation:
             self._prepare()

@@ -29,10 +29,10 @@ MAXGEOM = 20000
 
 
 class Picture:
-    """Copy of a session's scene, which can be sent without holding the lock.
+    """Copy of a session's scene that can be sent to the pages without holding the lock.
 
-    It contains geoms (`MjvGeom`) with their world indices, lights (`MjvLight`), rendering flags, and the flexes and
-    skins of each world.
+    The copy contains geoms (`MjvGeom`) with their world indices, lights (`MjvLight`), rendering flags, and the flexes
+    and skins of each world.
     """
 
     def __init__(self, session: Session) -> None:
@@ -73,10 +73,10 @@ class Picture:
 
 
 class Publisher:
-    """Sends the scene of a session to all pages; `sent` counts the updates, `rate` is their number per second.
+    """Thread that sends a session's scene to all pages. `sent` counts the updates; `rate` is updates per second.
 
-    `picture` is the last scene; it shows the model with the number `generation`. The functions in `also`, such as
-    updates of the controls, are called at each update without the lock.
+    `picture` is the last scene; `generation` is the session's number of the model shown in it. The functions in
+    `also`, such as updates of the controls, are called at each update without the lock.
     """
 
     def __init__(self, session: Session, server: ViserServer) -> None:

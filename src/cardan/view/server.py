@@ -1,8 +1,8 @@
-"""The server of the viewer's pages. It serves only this machine, at an address that contains a secret token.
+"""Server of the viewer's pages. It accepts connections from this machine only, at a URL with a secret token.
 
-viser serves the page and transports messages to and from it, without authentication. So each request, for the page and
-for its connection, is checked by a guard first: the first part of its path must be the token. The same guard and port
-also serve small pages of Cardan, which viser's page shows in frames.
+viser serves the page and exchanges messages with the page, without authentication. So a guard first checks each HTTP
+and WebSocket request: the first part of the path must be the token. The same guard and port also serve small pages of
+Cardan, which viser's page shows in frames.
 """
 
 from __future__ import annotations
@@ -55,9 +55,9 @@ _log = logging.getLogger("cardan.view.server")
 def _is_worth_showing(record: logging.LogRecord) -> bool:
     """Return whether to show a log record: False only for requests that end early or are not valid HTTP.
 
-    Browsers open connections that they close unused. websockets reports each of them with a traceback, under the same
-    message as errors in request handlers. From the first request on, viser hides all records with this message. So
-    records that are shown get another message.
+    Browsers open connections and close them unused. The package websockets logs each of these connections with a
+    traceback, and with the message that it also uses for errors in request handlers. After the first request, viser
+    hides all records with this message. So records to be shown get another message.
     """
     from websockets.exceptions import ConnectionClosed, InvalidHandshake
 
@@ -74,7 +74,7 @@ _log.addFilter(_is_worth_showing)
 
 
 class Frame(NamedTuple):
-    """A small page of Cardan: its HTML, and the handler of the connection that it opens to its own address."""
+    """A page embedded in viser's page: HTML, and the handler `talk` of the WebSocket that the page opens to its URL."""
 
     content: bytes
     talk: Talk
@@ -85,7 +85,7 @@ Frames = Mapping[str, Frame]
 
 
 def split_token(path: str) -> tuple[str, str]:
-    """Return the first part of a request's path, and the path without it."""
+    """Split a request's path into its first part, the token, and the rest of the path."""
     token, _, rest = path.partition("?")[0].lstrip("/").partition("/")
     return token, f"/{rest}"
 
@@ -99,7 +99,7 @@ def _response(status: HTTPStatus, body: bytes, kind: str) -> Response:
 
 
 def guarded(answer: Answer | None, token: str, frames: Frames) -> Answer:
-    """Make the handler of requests: it refuses requests without `token`, and removes the token from all others.
+    """Make a request handler that rejects requests without `token` and removes the token from all other requests.
 
     The handler answers requests for one of the `frames` itself, and passes all others to viser's handler, `answer`.
     """
@@ -135,7 +135,7 @@ def _with_script(body: bytes, packed: bool) -> bytes:
 
 
 def routed(talk: Talk, frames: Frames) -> Talk:
-    """Make the handler of connections: it calls the handler of a frame, or `talk` for other paths."""
+    """Make a WebSocket handler that calls the handler of a frame for the frame's path, and `talk` for other paths."""
 
     async def choose(connection: ServerConnection) -> None:
         path = split_token(connection.request.path)[1] if connection.request is not None else ""
@@ -145,13 +145,13 @@ def routed(talk: Talk, frames: Frames) -> Talk:
 
 
 def free_port(port: int) -> int:
-    """Return the first port, from `port` on, on which a server may listen; 0 (any port) is returned unchanged.
+    """Return the first free port that is at least `port`. Return 0, which means any port, unchanged.
 
     viser's own search waits forever if no port is free.
 
     Raises:
         ValueError: `port` is not a port number.
-        OSError: all ports from there on are taken, or the system forbids them.
+        OSError: all tried ports are taken, or the system forbids their use.
     """
     if not 0 <= port <= MOST:
         raise ValueError(f"a port is a number from 0 to {MOST}, not {port}")
@@ -172,10 +172,10 @@ def free_port(port: int) -> int:
 
 @contextlib.contextmanager
 def _guarding(token: str, frames: Frames) -> Iterator[None]:
-    """Make servers that viser starts in this context check the token, serve the frames, and print real errors only.
+    """In this context, make viser start servers that check the token, serve the frames, and log only real errors.
 
-    viser has no settings for this. It opens its socket by `websockets.asyncio.server.serve`, which is replaced for
-    calls by viser only.
+    viser has no settings for this. It opens its socket with `websockets.asyncio.server.serve`, which is replaced in
+    this context, for calls by viser only.
     """
     import websockets.asyncio.server as sockets
 
@@ -200,8 +200,8 @@ def _guarding(token: str, frames: Frames) -> Iterator[None]:
 class PageServer:
     """Server of the viewer's page, with a title above its controls, and of further pages (`frames`), on this machine.
 
-    `viser` is viser's server, which shows the scene and the controls. `port` is the port in use: the `asked` one, a
-    higher one if that is taken, or any free port if `asked` is 0.
+    `viser` is viser's server, which shows the scene and the controls. `port` is the port in use: `asked`, a
+    higher port if `asked` is taken, or any free port if `asked` is 0.
 
     Raises:
         ImportError: the package viser isn't installed.

@@ -18,7 +18,7 @@ Command = Callable[[MjModel, MjData], None]
 """Change requested by a page. The thread that steps the data executes the command between two steps."""
 
 USER_GEOMS = 10000
-"""Largest number of geoms in the user's scene."""
+"""Largest number of geoms that a script can add to the scene."""
 
 
 class Session:
@@ -68,7 +68,7 @@ class Session:
             self.posted += 1
 
     def obey(self, model: MjModel, data: MjData) -> bool:
-        """Execute the requested changes; return whether there were any."""
+        """Execute all requested changes; return whether there were any requests."""
         some = False
         while True:
             try:
@@ -91,7 +91,7 @@ SPACING = 1.0
 
 
 def place_of_world(k: int, count: int, spacing: float) -> np.ndarray:
-    """Return the origin (3,) of world `k` of `count`, m. Worlds fill the rows of a square; the first is not moved."""
+    """Return the origin (3,), m, of world `k` of `count` worlds, which form a square grid. World 0 is at (0, 0, 0)."""
     side = ceil(sqrt(count))
     return np.array([spacing * (k // side), spacing * (k % side), 0.0])
 

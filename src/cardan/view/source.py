@@ -1,4 +1,4 @@
-"""Source of a model, from which the model is loaded again when its file changes; and uploads of files by pages.
+"""Source of a model (file or function), from which the viewer reloads it; and files that users upload.
 
 Uploaded models, and the files that they need, are stored in a temporary folder until the viewer is closed.
 """
@@ -32,7 +32,7 @@ MODELS = (".xml", ".urdf", BINARY)
 WATCHED = (*MODELS, ".stl", ".obj", ".msh", ".png", ".skn", ".ktx", ".bin", ".hf")
 """Suffixes of files that a model may use."""
 MOST_LOOKED_AT = 5000
-"""Largest number of files and folders that are searched, beginning with those nearest to the model."""
+"""Largest number of files and folders that are searched, breadth first from the model's folder."""
 
 Loader = Callable[[], tuple[MjModel, MjData]]
 
@@ -123,7 +123,7 @@ MOST_BYTES = 500_000_000
 
 
 def by_likelihood(models: list[Path]) -> list[Path]:
-    """Sort model files, the one that a user most likely means first: near the top folder, a scene before its parts."""
+    """Sort model files by how likely users mean them: in higher folders first, then those with "scene" in the name."""
     return sorted(models, key=lambda file: (len(file.parts), "scene" not in file.stem.lower(), str(file)))
 
 
@@ -141,7 +141,7 @@ class Uploads:
         return Path(self._folder.name)
 
     def add(self, name: str, content: bytes) -> list[Path]:
-        """Store a file, or the files of a ZIP archive; return the models among them, the likeliest first.
+        """Store a file, or the files of a ZIP archive; return the model files among these, the likeliest first.
 
         Raises:
             ValueError: the archive is damaged or too large, or a name leads out of the folder.
@@ -197,7 +197,7 @@ Show = Callable[[list[Path]], str]
 
 
 def receiver(uploads: Uploads, show: Show) -> Frame:
-    """Make the frame from which users send files. After each transfer, `show` gets the models, in its own thread."""
+    """Make the frame from which users send files. After each transfer, `show` is called with the received models."""
 
     async def talk(connection: ServerConnection) -> None:
         from websockets.exceptions import ConnectionClosed  # here, so that `PageServer` reports a missing package
@@ -216,7 +216,7 @@ def receiver(uploads: Uploads, show: Show) -> Frame:
 
 
 async def _receive(connection: ServerConnection, uploads: Uploads) -> list[Path]:
-    """Receive the files of a transfer, and return the models among them; raise ValueError if the data is invalid."""
+    """Receive the files of a transfer, and return the received model files; raise ValueError for invalid data."""
     models: list[Path] = []
     left = MOST_BYTES
     while head := await connection.recv():

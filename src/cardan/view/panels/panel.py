@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from cardan.view.app import Viewer
 
 DECIMALS = 15
-"""Largest number of decimals in a field for a real number; viser would use the decimals of the first value."""
+"""Largest number of decimals in a field for a real number. By default, viser uses those of the first value."""
 
 
 class Panel:
@@ -49,7 +49,7 @@ class Panel:
         return handle
 
     def checkbox(self, label: str, value: bool, act: Callable[[bool], None], hint: str | None = None) -> Any:
-        """Add a check box; `act` is called when a user, not a script, changes it."""
+        """Add a check box; `act` is called when a user changes the check box, not when a script does."""
         return self._changed(self.gui.add_checkbox(label, value, hint=hint), act)
 
     def dropdown(self, label: str, options: list[str], value: str, act: Callable[[str], None]) -> Any:
@@ -57,7 +57,7 @@ class Panel:
         return self._changed(self.gui.add_dropdown(label, options, initial_value=value), act)
 
     def number(self, label: str, value: float, act: Callable[[float], None], step: float | None = None) -> Any:
-        """Add a field for a number; real numbers keep the decimals that a user enters."""
+        """Add a field for a number. Real numbers keep all decimals that a user enters."""
         handle = self.gui.add_number(label, value, step=step)
         if not isinstance(value, int):
             handle.precision = DECIMALS

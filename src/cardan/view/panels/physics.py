@@ -125,7 +125,7 @@ class SliderPanel(Panel):
         self.ask(command)
 
     def _begin(self, what: str, count: int) -> None:
-        """Begin the list of sliders; add a note if the model has no such objects, or more than `MOST` of them."""
+        """Begin the list of sliders. Add a note if the number of objects (`what`) is 0 or more than `MOST`."""
         self.sliders: list[tuple[int, Any]] = []
         self.period = max(0.1, min(count, MOST) / VALUES)
         if not count:

@@ -24,7 +24,7 @@ STAGES = {
     "solver": "CONSTRAINT",
     "advance": "ADVANCE",
 }
-"""Displayed timers, by their titles."""
+"""Displayed timers, by title."""
 TIMERS = [getattr(mjtTimer, f"mjTIMER_{name}").value for name in STAGES.values()]
 SOLVER = ("iterations", "evaluations", "rows", "active rows", "contacts")
 CONVERGENCE = ("improvement", "gradient", "line slope")
@@ -32,14 +32,14 @@ SMALLEST = 1e-15
 
 
 class Profile:
-    """Profiler of a model's stages. Its clock is installed for this model only, and only while it is needed."""
+    """Profiler of a model's stages. Its clock is installed for this model only, and only while profiling is on."""
 
     def __init__(self) -> None:
         self._model: MjModel | None = None
         self._last: tuple[np.ndarray, np.ndarray] | None = None
 
     def watch(self, m: MjModel, on: bool) -> None:
-        """If `on`, install the clock unless the user has installed one; else remove the clock."""
+        """If `on`, install the clock for `m`, unless the user has installed a clock; otherwise remove this clock."""
         if on and get_callback(m, "time") is None:
             set_callback(m, "time", lambda: 1e6 * time.perf_counter())  # microseconds
             self._model, self._last = m, None
@@ -202,7 +202,7 @@ class EnergyPanel(PlotPanel):
 
 
 class ProfilerPanel(PlotPanel):
-    """Plots of the time of stages, the solver's work, and its convergence in the last step."""
+    """Plots of the time of each stage, the solver's work, and the solver's convergence in the last step."""
 
     def _build(self) -> None:
         self.profile = Profile()

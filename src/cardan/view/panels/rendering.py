@@ -67,7 +67,7 @@ class RenderingPanel(Panel):
             setattr(self.session.option, member, int(value))
 
     def set_camera(self, name: str) -> None:
-        """Choose the free camera, the tracking camera (of the selected or first movable body), or a model's camera."""
+        """Choose the free camera, the tracking camera (for the selected or first movable body), or a model's camera."""
         number = self.cameras.index(name) - 2
         with self.session.lock:
             m, camera = self.session.model, self.session.camera
@@ -88,7 +88,7 @@ class RenderingPanel(Panel):
             mjv_defaultFreeCamera(self.session.model, self.session.camera)
 
     def refresh(self) -> None:
-        """Update the controls; scripts and keys change the options, too."""
+        """Update the controls, because scripts and keys can change the options, too."""
         with self.session.lock:
             option, camera = self.session.option.__copy__(), self.session.camera
             flags = {array: self._flags(array, option).tolist() for array, _, _ in self.boxes}

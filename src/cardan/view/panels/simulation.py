@@ -23,7 +23,7 @@ def keyframe_names(m: MjModel) -> list[str]:
 
 
 def keyframe_xml(m: MjModel, d: MjData) -> str:
-    """Return the MJCF of a keyframe with the current state; omit parts that are zero, except positions."""
+    """Return the MJCF element of a keyframe with the current state. Parts that are 0 are omitted, except poses."""
     values = {part: np.asarray(getattr(d, part)).ravel() for part in PARTS}
     values |= {"mpos": d.mocap_pos.ravel(), "mquat": d.mocap_quat.ravel()}
     words = [f'time="{d.time:.17g}"'] if d.time else []
@@ -144,7 +144,7 @@ class SimulationPanel(Panel):
             self.ask(lambda m, d: self._restore(m, d, physics.age + steps))
 
     def _restore(self, m: MjModel, d: MjData, age: int) -> None:
-        """Pause, and show the recorded state of this age, or the oldest state if the history is shorter."""
+        """Pause, and show the state recorded `age` records ago, or the oldest state if the history is shorter."""
         physics, worlds = self.viewer.physics, self.session.worlds
         if physics is None:
             return
@@ -186,7 +186,7 @@ MOST = 20
 
 
 class WarningPanel(Panel):
-    """Counters and latest texts of warnings; after a divergence, the text names the first bad number."""
+    """Counters and latest texts of warnings. After a divergence, a text names the first bad number."""
 
     def _build(self) -> None:
         self.texts: dict[str, int] = {}  # number of times that each text was reported, the last text at the end
