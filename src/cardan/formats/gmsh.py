@@ -101,7 +101,7 @@ def read_gmsh(content: bytes) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _header(content: bytes) -> tuple[str, str | None]:
-    """Read the version, and the byte order of a binary file (None for text)."""
+    """Return the version, and the byte order of a binary file: ``<`` or ``>`` (None for text)."""
     if not content.lstrip().startswith(b"$MeshFormat"):
         raise MeshDataError("a GMSH file must begin with $MeshFormat")
     rest = content[content.index(b"$MeshFormat") + len(b"$MeshFormat") :].lstrip()
@@ -240,7 +240,7 @@ def _corners(kind: int) -> int:
 
 
 def _places(tag: np.ndarray, elem: np.ndarray) -> np.ndarray:
-    """Return the elements with indices into the list of nodes in place of node tags."""
+    """Replace the node tags in ``elem`` by indices into ``tag``, the list of all nodes. Return the result."""
     order = np.argsort(tag, kind="stable")
     ordered = tag[order]
     if (ordered[1:] == ordered[:-1]).any():

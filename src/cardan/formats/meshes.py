@@ -35,7 +35,7 @@ def merge_vertices(corners: Floats) -> tuple[Floats, Indices]:
     """Merge equal corners (3 nface, 3) of triangles into vertices, in order of appearance; return vertices and faces.
 
     As in the reference, the key of a corner is the single-precision number x + y / 100 + z / 10000. Only the latest
-    vertex with each key is compared. So if different corners with one key alternate, they are not merged.
+    vertex with each key is compared: equal corners are not merged if a different corner with their key is between them.
     """
     memory, count = StructMemory(CORNERS, {}), len(corners)
     x, y, z = corners.T.astype(np.float64)

@@ -6,7 +6,7 @@ are converted together). The first load of a robot with 17 MB of meshes takes 1.
 
 The kernel computes a number from its first 18 digits and a power of ten. It keeps a bound of the relative error. The
 slow path reads the file line by line in Python, with remarks on errors. It is taken if a line does not have the plain
-form, or if the error leaves the rounding of a number to single precision open. (W. D. Clinger, How to read floating
+form, or if the bound does not determine a number's rounding to single precision. (W. D. Clinger, How to read floating
 point numbers accurately, PLDI 1990.)
 """
 
@@ -168,7 +168,8 @@ def _rows(lines: dict[bytes, list[list[bytes]]], word: bytes, columns: int, rema
 def _corner(text: bytes, counts: list[int]) -> tuple[int, ...]:
     """Return the numbers of vertex, texture coordinate and normal of a corner; 0 if one is missing.
 
-    Negative numbers count back from the latest of the ``counts`` elements of each kind read so far.
+    ``counts`` are the numbers of vertices, texture coordinates and normals before the corner in the file. Negative
+    numbers count back from the latest of these.
     """
     match = _CORNER.match(text)
     number = [int(part or 0) for part in match.groups()] if match else []
@@ -284,7 +285,7 @@ def _is_digit(byte: int) -> bool:
 
 @kernel
 def _read_number(s: Any, o: Any) -> int:
-    """Read the number at `o.at` to `o.value`, with its error bound, and advance. Return 0, or 1 if it isn't plain."""
+    """Read the number at `o.at` to `o.value`, with its error bound, and advance. Return 1 for other forms, else 0."""
     at = o.at
     negative = s.byte[at] == _MINUS
     if s.byte[at] == _MINUS or s.byte[at] == _PLUS:
@@ -338,7 +339,7 @@ def _read_number(s: Any, o: Any) -> int:
 def _read_row(s: Any, o: Any, rows: Any, row: int, columns: int) -> int:
     """Read the first numbers of a line into a row, in single precision.
 
-    Return 0, or 1 if a number is missing, isn't plain, or its rounding is uncertain.
+    Return 1 if a number is missing, is not in plain form, or has an uncertain rounding; otherwise 0.
     """
     for k in range(columns):
         o.at = _skip_blanks(s, o.at)
@@ -397,7 +398,7 @@ def _read_corner(s: Any, o: Any, corner: int, fill: int) -> int:
 
 @kernel
 def _read_face(s: Any, o: Any, fill: int) -> int:
-    """Read the corners of a line f. Return 0 if there are at least three and all have a plain form, else 1."""
+    """Count the corners of a line f and, with `fill`, read them. Return 1 if the line needs the slow path, else 0."""
     number = 0
     at = _skip_blanks(s, o.at)
     while s.byte[at] != _LF and s.byte[at] != _HASH:
@@ -421,7 +422,7 @@ def _read_face(s: Any, o: Any, fill: int) -> int:
 
 @kernel
 def _read_vertex(s: Any, o: Any, kind: int, fill: int) -> int:
-    """Read a line v, vn or vt. Return 0, or 1 if the line needs the slow path."""
+    """Count a line v, vn or vt and, with `fill`, read it. `kind` is the byte after v. Return 1 for the slow path."""
     if kind == _n:
         if fill and _read_row(s, o, o.normal, o.nnormal, 3):
             return 1

@@ -38,7 +38,7 @@ def triangulate(vertex: np.ndarray, size: np.ndarray, corner: np.ndarray, is_4_0
     Args:
         vertex: points, float32 (nvertex, 3).
         size: number of corners of each polygon, at least 3.
-        corner: vertices of the corners of all polygons, one polygon after the other.
+        corner: vertex index of each corner of all polygons, one polygon after the other.
         is_4_0: whether the shorter diagonal splits polygons with four corners, as in MuJoCo 4.0.
     """
     start = np.cumsum(size) - size
@@ -62,7 +62,7 @@ def triangulate(vertex: np.ndarray, size: np.ndarray, corner: np.ndarray, is_4_0
 def _flattened(points: np.ndarray) -> np.ndarray:
     """Project polygons (n, size, 3) along the coordinate axis closest to their normals; return points (n, size, 2).
 
-    The normal is that of the first corner that is not straight. If axes are equally close, y is taken, as in the
+    The normal is that of the first corner that is not straight. If several axes are equally close, use y, as in the
     reference.
     """
     along = np.roll(points, -1, axis=1) - points
@@ -77,7 +77,7 @@ def _flattened(points: np.ndarray) -> np.ndarray:
 
 
 def _split(points: np.ndarray) -> np.ndarray:
-    """Split polygons (n, 4, 3) along the shorter diagonal into triangles (n, 2, 3) of corners; if equal: the second."""
+    """Split quadrilaterals (n, 4, 3) along the shorter diagonal (or the second) into triangles of corners (n, 2, 3)."""
     diagonals = points[:, 2:] - points[:, :2]
     first, second = (diagonals * diagonals).sum(axis=2).T
     return np.where((first < second)[:, None, None], [[0, 1, 2], [0, 2, 3]], [[0, 1, 3], [1, 2, 3]])
@@ -155,10 +155,10 @@ def _cut(p: Any, ear: int, count: int, at: int) -> int:
 @native_over("Polygons", "Polygons")
 @exact
 def cut_all_ears(p: Any, _same: Any, many: int, size: int) -> int:
-    """Triangulate polygons with an equal number of corners ear by ear.
+    """Triangulate `many` polygons of `size` corners each, ear by ear.
 
-    As in the reference, the search ends if as many positions as there are corners were tried without success. A cut
-    restarts this count; the first position after a cut is not counted.
+    As in the reference, the search ends if the number of failed positions reaches the number of remaining corners. A
+    cut restarts this count; the first position after a cut is not counted.
     """
     for polygon in range(many):
         start, ear = polygon * size, polygon * (size - 2)

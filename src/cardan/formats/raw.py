@@ -32,13 +32,14 @@ class RawMesh:
     # normals and texture coordinates of the corners, -1 for none; None: they are those of the vertices
     face_normal: Indices | None = None
     face_texcoord: Indices | None = None
-    # tables of corners whose order is reversed if the scale mirrors the mesh; as in the reference, by the format
+    # tables of corners whose order is reversed if the scale mirrors the mesh; as in the reference, this depends on the
+    # format
     mirrored: tuple[str, ...] = ("face", "face_normal", "face_texcoord")
     remarks: tuple[str, ...] = ()  # texts of warnings about the file
 
 
 def checked(raw: RawMesh) -> RawMesh:
-    """Return the mesh unchanged; raise MeshDataError if it has too few vertices, bad numbers or bad indices."""
+    """Return the mesh unchanged; raise MeshDataError if it has too few vertices, bad positions or bad indices."""
     finite = np.isfinite(raw.vertex).all(axis=1)
     if not finite.all():
         raise MeshDataError(f"vertex {int(np.argmin(finite))} is not finite", "vertex")

@@ -19,14 +19,15 @@ MOST_BYTES = 2**31
 
 
 def is_archive(path: Path) -> bool:
-    """Return whether a path is that of an archive, by its ending."""
+    """Return whether the suffix of a path is that of an archive."""
     return path.suffix.lower() in SUFFIXES
 
 
 def read_archive(content: bytes, path: Path) -> tuple[bytes, dict[str, bytes]]:
     """Return the text of the model in an archive, and the contents of all other non-empty files by name.
 
-    The model is ``model.xml``, or the XML file named after the archive. Either may be in a folder named after it.
+    The model is ``model.xml``, or the XML file named after the archive. Either file may be in a folder named after the
+    archive.
 
     Args:
         content: the archive.

@@ -1,8 +1,8 @@
 """Replace ``<attach>`` elements by parts of another model or of the same model.
 
-Models that ``<asset>`` names as ``<model>`` are read first. Attachments are expanded before all macros of the kinematic
-tree, so that copies made by ``<replicate>`` contain them. Vectors of attached keyframes are assembled last, when all
-joints and actuators exist.
+Models named by ``<model>`` elements in ``<asset>`` are read first. Attachments are expanded before all macros of the
+kinematic tree, so that copies made by ``<replicate>`` contain the attached parts. Vectors of attached keyframes are
+assembled last, when all joints and actuators exist.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def _read_models(tree: ModelTree, read: Reader) -> dict[str, ModelTree]:
 
 
 def _compare_compilers(element: Element, model: ModelTree) -> None:
-    """Warn about compiler settings for whole models in which an attached model differs. Its values are lost."""
+    """Warn about different compiler settings for whole models. The attached model's values are ignored."""
     ours, theirs = element.tree.section("compiler").resolved(), model.section("compiler").resolved()
     for name in _OF_WHOLE_MODELS:
         if ours[name] != theirs[name]:
@@ -77,13 +77,13 @@ def _compare_compilers(element: Element, model: ModelTree) -> None:
 
 
 class _Expansion:
-    """Expansion of the attachments of a tree, with the trees of other models by name."""
+    """Expansion of all attachments in ``tree``. ``models`` has the trees of other models by name."""
 
     def __init__(self, tree: ModelTree, models: dict[str, ModelTree]) -> None:
         self.tree, self.models = tree, models
 
     def expand(self, element: Element, around: tuple[Element, ...]) -> None:
-        """Replace one ``<attach>``. ``around`` are the unfinished ones whose parts contain it, to detect cycles."""
+        """Replace one ``<attach>`` element. To detect cycles, ``around`` has those whose expansion led to this one."""
         parent, given = element.parent, element.attributes
         assert parent is not None
         tree = self._model(element)

@@ -48,7 +48,7 @@ def check_references(tree: ModelTree) -> None:
 
 
 def _all_fine(tree: ModelTree) -> bool:
-    """Return whether all names and references are right, by a fast check. False may be a false alarm."""
+    """Return whether a fast check finds all names and references valid. If not, they may still be valid."""
     rows, repeats = tree.by_row()
     names = tree.take_names(rows, repeats)
     if names is None or _doubtful(tree):
@@ -77,7 +77,7 @@ def _all_fine(tree: ModelTree) -> bool:
 def _are_there(
     tree: ModelTree, names: Mapping[str, Collection[str]], pattern: Pattern, elements: list[Repeated]
 ) -> bool:
-    """Return whether the objects and default classes that repeated elements refer to exist."""
+    """Return whether all objects and default classes named by the references of repeated elements exist."""
     for number, part in pattern.parts():
         for reference in part.row.references:
             name = part.attributes.get(reference.name)

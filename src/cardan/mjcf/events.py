@@ -27,7 +27,7 @@ class NotWellFormed(MjcfError):
 
 
 def make_parser(text: str | bytes, source: str, start: Start | None, end: End | None) -> expat.XMLParserType:
-    """Return a parser that calls ``start`` and ``end`` for each tag. During calls, `CurrentLineNumber` is the line."""
+    """Return a parser that calls ``start`` and ``end`` for each tag. Its `CurrentLineNumber` is the line of the tag."""
     parser = expat.ParserCreate("utf-8" if isinstance(text, str) else None)
 
     def refuse_doctype(name: str, system: str | None, public: str | None, subset: bool) -> NoReturn:

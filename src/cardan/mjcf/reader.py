@@ -79,7 +79,7 @@ def read_string(xml: str | bytes, assets: dict[str, bytes] | None = None, compat
     """Read a model from MJCF text, as ``read_path`` does from a file.
 
     ``xml`` is the text. Other files are looked up in ``assets``, then relative to the current folder. ``compat`` and
-    the errors are those of ``read_path``.
+    the errors are as for ``read_path``.
     """
     return _read(ModelTree(None, None, assets, compat), xml, FROM_STRING, None)
 
@@ -122,7 +122,7 @@ def _read_model(name: str, tree: ModelTree) -> ModelTree:
 
 
 def _read_document(tree: ModelTree, text: str | bytes, source: str, path: Path | None) -> set[str]:
-    """Read the main document into the tree. Return tags that occur in the document, at least those in `_RECORDED`."""
+    """Read the main document into the tree. Return the tags found, including every one in `_RECORDED` that occurs."""
     document = _Document(tree, [], source, path, None, frozenset())
     try:
         document.parse(text)
@@ -260,7 +260,7 @@ class _Document:
         opened.append((element, manner, set() if manner.singles else _NO_SINGLES))
 
     def _start_cdata(self) -> None:
-        """Handle the start of a CDATA section: in a custom text, it is the attribute ``data``. Ignore it elsewhere."""
+        """Handle the start of a CDATA section. In a custom text, the section becomes ``data``; elsewhere, ignore it."""
         top = self.open[-1] if self.open else None
         if top is None or top[0].tag != TEXT.tag:
             return
@@ -291,7 +291,7 @@ class _Document:
     # --- elements ----------------------------------------------------------------------------------------------------
 
     def _root(self, tag: str, attributes: dict[str, str]) -> _Open:
-        """Start the root of the main document."""
+        """Read the root of the main document, and return it. Raises `_IsUrdf` if it is a URDF model."""
         if tag == _URDF_ROOT:
             raise _IsUrdf
         if tag != SCHEMA.tag:
@@ -318,7 +318,7 @@ class _Document:
         return manner
 
     def _add_to(self, element: Element, given: dict[str, Any], line: int) -> None:
-        """Add attributes to an existing element that occurs again, if repeated elements count as one."""
+        """Add attributes to an element that was read before, since its repetitions count as one element."""
         element.source, element.line = self.source, line
         if "assetdir" in given:
             for name in _ASSET_FOLDERS:

@@ -238,7 +238,7 @@ def bounded_count(element: Element) -> None:
 
 
 def bounded_sizes(element: Element) -> None:
-    """Check that sizes are within bounds and not negative; -1 is allowed if it is the default (automatic)."""
+    """Check the bounds of sizes. -1 is allowed if it is the default (automatic); a negative ``nkey`` becomes 0."""
     if element.attributes.get("nkey", 0) < 0:
         element.warn(f"a negative number of keyframes counts as 0, found {element.attributes['nkey']}", "nkey")
         element.attributes["nkey"] = 0

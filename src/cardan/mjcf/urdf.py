@@ -182,7 +182,7 @@ def _element(parent: Element, tag: str, node: Node, **values: Any) -> Element:
 
 
 def _pose(node: Node | None) -> dict[str, Any]:
-    """Return the pose from a node's ``origin`` child, as attributes ``pos`` and ``quat``. Empty if there is none."""
+    """Return a node's pose (its child ``origin``) as attributes ``pos`` and ``quat``, or {} if there is none."""
     origin = node.child("origin") if node else None
     if origin is None:
         return {}

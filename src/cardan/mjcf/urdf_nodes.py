@@ -167,7 +167,8 @@ class Node:
     def check(self, skip: tuple[str, str] = ("", "")) -> None:
         """Check and convert the attributes of this element and of all elements inside it.
 
-        ``skip``: tags of a parent and of a child; such children of such parents are not checked. Raises MjcfError.
+        ``skip`` is a pair of tags: inside elements with the first tag, children with the second are not checked.
+        Raises MjcfError.
         """
         stack: list[Node] = [self]
         while stack:

@@ -58,7 +58,7 @@ def _lines(root: Element, depth: int) -> Iterator[str]:
 
 
 def _content(element: Element) -> list[Element]:
-    """Return the children of an element to write. Layers of a material, attributes in the tree, become elements."""
+    """Return the child elements to write. Layers of a material, which the tree holds as attributes, are elements."""
     if not _has_layers(element):
         return element.children
     row = element.row.children["layer"]
@@ -74,7 +74,7 @@ def _has_layers(element: Element) -> bool:
 
 
 def _says_nothing(element: Element) -> bool:
-    """Return whether an element is a section, or an element with settings, without any content."""
+    """Return whether an element is left out: a section or settings without attributes and with only such children."""
     return element.row.merged and not element.attributes and all(_says_nothing(child) for child in element.children)
 
 

@@ -34,9 +34,9 @@ def _with_first(vector: tuple[float, ...], *values: float | None) -> tuple[float
 
 
 def _filled(vector: tuple[float, ...], given: Sequence[float | None], defaults: tuple[float, ...]) -> tuple[float, ...]:
-    """Return a copy of ``vector`` with the values in ``given`` that are not None as its first entries.
+    """Return a copy of ``vector`` whose first entries are replaced by those values in ``given`` that are not None.
 
-    All other entries that still have the general default (1, 0, 0, ...) are replaced by those of ``defaults``.
+    If another entry still has the general default (1, 0, 0, ...), it is replaced by the same entry of ``defaults``.
     """
     unset = (1.0, *[0.0] * (len(defaults) - 1))
     filled = [new if old == blank else None for old, blank, new in zip(vector, unset, defaults, strict=False)]
@@ -62,7 +62,7 @@ def _servo(values: Values, given: Mapping[str, Any]) -> None:
 
 
 def _position(values: Values, given: Mapping[str, Any]) -> None:
-    """Convert a position servo: force = kp (ctrl - length) - kv velocity, filtered if a time constant is given."""
+    """Convert a position servo: force = kp (ctrl - length) - kv velocity. With a time constant, ctrl is filtered."""
     _servo(values, given)
     timeconst = given.get("timeconst")
     if timeconst is not None:
@@ -78,7 +78,7 @@ def _velocity(values: Values, given: Mapping[str, Any]) -> None:
 
 
 def _intvelocity(values: Values, given: Mapping[str, Any]) -> None:
-    """Convert a position servo whose reference is the integral of the control, kept within ``actrange``."""
+    """Convert a position servo that tracks the integral of the control. The integral is clamped to ``actrange``."""
     _servo(values, given)
     values.update(dyntype="integrator")
 
@@ -115,7 +115,7 @@ def _adhesion(values: Values, given: Mapping[str, Any]) -> None:
 
 
 def _missing(gain: str) -> Callable[[Values, Mapping[str, Any]], None]:
-    """Return a conversion function for a shortcut that is not supported yet: it only sets the type of the gain."""
+    """Return a function that only sets the gain type, for a shortcut that is not supported yet."""
     return lambda values, given: values.update(gaintype=gain)
 
 
@@ -144,7 +144,7 @@ _PRISTINE: dict[str, Any] = {
     "actearly": False,
 }
 PARAMETERS = ("gaintype", "biastype", *_PRISTINE)
-"""Attributes of the general form that a shortcut sets. All other attributes are mechanical."""
+"""Attributes of the general form that a shortcut sets. All others (target, ranges, ...) do not depend on it."""
 GAIN_TYPES: dict[str, str] = {"damper": "affine", "muscle": "muscle"}
 """Gain types of the shortcuts whose gain type is not ``fixed``."""
 # parameters that a shortcut of 4.0 takes over: for each vector, the first value and the one after the last
@@ -162,7 +162,7 @@ _SERVOS = ("position", "intvelocity")
 
 
 def _reset(tag: str, values: Values) -> None:
-    """Reset all actuator parameters, except those that the shortcut of 4.0 takes over from its default class."""
+    """Reset all actuator parameters, except those that the 4.0 shortcut ``tag`` takes over from its default class."""
     taken = dict(_TAKEN[tag])
     filtered = tag in _SERVOS and values["dyntype"] == "filterexact"
     if filtered:

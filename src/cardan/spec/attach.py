@@ -2,7 +2,7 @@
 
 Names get a prefix and a suffix, so that a model can be attached many times. Assets and default classes are copied. From
 every other section, the elements that refer only to objects of the copied part are copied. Angles are converted to the
-target's unit. Keyframes of the child become keyframes of the target, with the initial state of all other objects.
+target's unit. Keyframes of the child become keyframes of the target, with all other objects in their initial state.
 `attach_within` copies a part of a tree within the tree.
 """
 

@@ -56,7 +56,7 @@ def _made(kind: str, params: Params) -> Shape:
 
 
 def _checked(name: str, value: float, low: float, high: float) -> int:
-    """Check a parameter's bounds. Return its integer part, for parameters that are counts."""
+    """Return the integer part of a parameter. Raises MeshDataError if it is not between ``low`` and ``high``."""
     if not low <= value <= high:
         bounds = f"between {low:g} and {high:g}" if high < _MANY else f"at least {low:g}"
         raise MeshDataError(f"{name} must be {bounds}, found {value:g}", "params")
@@ -135,7 +135,7 @@ def _hemisphere(resolution: float) -> Shape:
 
 
 def _cone(nvert: float, radius: float) -> Shape:
-    """Return a cone's vertices: a unit polygon at z = -1, and at z = 1 a polygon with ``radius`` (if 0: the apex)."""
+    """Return a cone's vertices: a polygon of radius 1 at z = -1, and at z = 1 one of the given ``radius`` (0: apex)."""
     count = _checked("nvert", nvert, 3, _MANY)
     _checked("radius", radius, 0, 1)
     angle = 2.0 * pi * np.arange(2 * count) / count

@@ -45,9 +45,9 @@ def given_over(base: Mapping[str, Any], given: Mapping[str, Any], partial: froze
 
 
 def superseded(given: Mapping[str, Any], version: str) -> frozenset[str]:
-    """Return the attributes with orientations that do not apply, since ``given`` has another orientation.
+    """Return the orientation attributes that do not apply because ``given`` has an orientation in another format.
 
-    An element has one orientation. A quaternion replaces other orientations only in MuJoCo 4.0.
+    An element has only one orientation. A quaternion replaces other orientations only in MuJoCo 4.0.
     """
     if _WAYS.isdisjoint(given) and not (version == "4.0" and "quat" in given):
         return _NOTHING
@@ -119,13 +119,13 @@ class DefaultClass:
         return {self.name}.union(*(child.names_inside() for child in self.children))
 
     def copy_entries(self, entries: Mapping[str, Mapping[str, Any]], actuator: str | None) -> None:
-        """Replace all values by copies of another class's: ``entries`` and ``actuator``."""
+        """Replace all values of this class by copies of another class's ``entries`` and ``actuator``."""
         self.actuator = actuator
         self.entries = {entry: dict(values) for entry, values in entries.items()}
         self._forget()
 
     def base(self, row: ElementRow) -> dict[str, Any]:
-        """Return the values of an element of this class that sets no attributes. Do not change the dict."""
+        """Return the values that an element of this class has without explicit attributes. Do not change the dict."""
         base = self._bases.get(row)
         if base is None:
             base = self._bases[row] = (
@@ -136,7 +136,7 @@ class DefaultClass:
         return base
 
     def _below(self, row: ElementRow) -> dict[str, Any]:
-        """Return the values that apply to attributes that an actuator or entry of this row does not give itself.
+        """Return the values of all attributes that an actuator, or a default entry, with this row leaves out.
 
         In 4.0, a shortcut takes its parameters from the nearest class (this one or an ancestor) with suitable actuator
         defaults: set by the same shortcut, or by ``general`` with the shortcut's type of gain.

@@ -1,4 +1,4 @@
-"""One element of the tree: what the user wrote for it, and what follows from default classes."""
+"""One element of the tree: its explicit attributes, its children, and its values from default classes."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class Element:
         row: the element's row in the MJCF table (tag, attributes, allowed children, object kind).
         attributes: explicit attributes by name, with typed values. None means undefined, even if a default class has
             a value.
-        children: elements inside, in the user's order.
-        parent: element around, None for the root.
+        children: child elements, in the user's order.
+        parent: enclosing element, None for the root.
         tree: the model tree.
         source, line: file and line where the element was written (None if a program built it).
         pattern: for an element that a macro repeats, the data shared by all copies (see `cardan.spec.repeated`). None

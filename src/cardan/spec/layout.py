@@ -57,7 +57,7 @@ _plugin_activations: list[Callable[[Element], int]] = []
 
 
 def register_plugin_activations(count: Callable[[Element], int]) -> None:
-    """Register the function that returns the number of activations of an actuator's plugin (from a higher layer)."""
+    """Register the function, defined in a higher layer, that counts the activations of an actuator's plugin."""
     _plugin_activations[:] = [count]
 
 
@@ -76,7 +76,7 @@ def pieces(part: Part, values: Sequence[float]) -> dict[Element, Sequence[float]
 
 
 def rearranged(part: Part, known: dict[Element, Sequence[float]], missing: float = nan) -> tuple[float, ...]:
-    """Join the values of elements to one part of the state. Elements without values get ``missing``."""
+    """Join the elements' values into the vector of a part of the state. Elements without values get ``missing``."""
     values: list[float] = []
     for element, count in part:
         own = known.get(element, ())

@@ -1,4 +1,4 @@
-"""Plugins of ``composite`` and ``flexcomp``. All bodies of a macro share one instance with all elastic elements."""
+"""Plugins of ``composite`` and ``flexcomp``. All bodies share one instance, which has all elastic elements."""
 
 from __future__ import annotations
 
@@ -46,7 +46,8 @@ def give_plugin(plugin: Element, name: str, bodies: Sequence[Element], elements:
     """Assign a plugin instance to the bodies of a composite: the user's named instance, or a new one called ``name``.
 
     ``elements`` are indices of the bodies at the corners of the elastic elements, one element after the other. Raises
-    MjcfError if the plugin is not declared, or if its elements are given twice.
+    MjcfError if the plugin is not declared. With ``elements``, the user's plugin must neither set ``face`` nor name an
+    instance.
     """
     if not plugin["instance"]:
         own = next((config for config in plugin.all("config") if config["key"] == "face"), None)

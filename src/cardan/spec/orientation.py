@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from cardan.spec.element import Element
 
 SHORTEST = 1e-7
-"""Largest length of a vector that counts as zero, without a direction."""
+"""Upper bound of the length of vectors that count as zero and therefore have no direction."""
 
 
 def unit(element: Element, vector: Vec3, attribute: str) -> Vec3:
@@ -34,7 +34,7 @@ def _radians(settings: Mapping[str, Any], element: Element, angle: float, attrib
 
 
 def orientation(settings: Mapping[str, Any], element: Element, values: Mapping[str, Any]) -> Quat:
-    """Return the orientation of an element as a quaternion. Raises MjcfError for vectors and angles that give none.
+    """Return the orientation of an element as a quaternion. Raises MjcfError if a vector or angle defines none.
 
     ``values`` are the resolved values of the element, with the orientation in one of five formats. ``settings`` are the
     values of ``compiler``: unit of angles, sequence of Euler angles.

@@ -16,7 +16,7 @@ from cardan.spec.element import Element
 OWN = -1
 """Number of the element itself among the parts of a pattern."""
 TIE = (OWN, "name"), (0, "site"), (1, "site")
-"""Blanks of a tendon between two sites."""
+"""Blanks of a tendon between two sites: the name of the tendon, and the names of the sites."""
 
 
 class Pattern:
@@ -45,7 +45,7 @@ class Pattern:
         self.varied = {number for number, name in self.blanks if number != OWN and name != "name"}
 
     def place(self, part: int, name: str) -> int | None:
-        """Return the index of a part's attribute among the values of an element, or None if it is not a blank."""
+        """Return the index of a part's attribute among an element's values, or None if the attribute is not a blank."""
         return self._places.get((part, name))
 
     def part(self, number: int) -> Element:
@@ -93,7 +93,7 @@ class Repeated(Element):
         return getattr(self, name)
 
     def varied_parts(self) -> dict[Element, Element]:
-        """Return the children of this element that differ in more than names, by the template's children."""
+        """Return this element's children that differ in more than names. The keys are the template's children."""
         pattern = self.pattern
         assert pattern is not None
         own: dict[Element, Element] = {}

@@ -114,10 +114,10 @@ def _copied_frame(macro: Element, parent: Element, pose: dict[str, Any], names: 
 
 
 def copy_renamed(root: Element, parent: Element, names: Named, rename: Rename, until: Element | None = None) -> Element:
-    """Copy ``root`` and its content to the end of ``parent``, up to the element ``until``. Return the copy.
+    """Append a copy of ``root`` and its content to ``parent``, without the element ``until`` and all later ones.
 
-    References to elements in ``names`` (kinds and names) are renamed, like the copies, by ``rename``. If keyframes are
-    still to be completed, the first copy of each element is recorded in the tree.
+    Return the copy. ``rename`` renames the copied elements, and references to elements in ``names`` (kinds and names).
+    If keyframes are still to be completed, the first copy of each element is recorded in the tree.
     """
     tree, made = root.tree, None
     stack = [(root, parent)]
@@ -135,7 +135,7 @@ def copy_renamed(root: Element, parent: Element, names: Named, rename: Rename, u
 
 
 def _renamed_copy(element: Element, parent: Element, names: Named, rename: Rename) -> Element:
-    """Add a copy of an element, without children, to ``parent``. ``rename`` changes its name and references."""
+    """Append a copy of an element, without children. ``rename`` changes its name and its references to ``names``."""
     attributes = dict(element.attributes)
     if element.name:
         attributes["name"] = rename(element.name)

@@ -36,7 +36,7 @@ class ModelTree:
             are in the order of their bodies, not in the order of the section ``extension``.
         late_keys: attached keyframes that are not assembled yet, with the values of each element by part of the state.
         first_copies: the first copy of each element that ``replicate`` replaced by copies.
-        inside_files: if the tree is read to be attached, its own file and the files of the models that attach it.
+        inside_files: file of this model and, if it is read to be attached, files of the models around it.
         uses_later: whether an element or attribute may need a feature that this version does not have yet.
         inherited: cache used during compilation: for each element, the default class of its children that name none.
             None while the tree may be changed.
@@ -302,7 +302,7 @@ class ModelTree:
 
     @staticmethod
     def entry_attribute(row: ElementRow, name: str) -> Attribute:
-        """Return the row of an attribute that only the element's ``<default>`` entry has (a motor's ``gaintype``)."""
+        """Return the row of an attribute that only the ``<default>`` entry of ``row`` has (a motor's ``gaintype``)."""
         return entry_element(row.entry or "").attributes[name]
 
 

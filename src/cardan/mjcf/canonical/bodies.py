@@ -72,7 +72,7 @@ def put_bodies(scribe: Scribe) -> None:
 
 
 def _written(value: tuple[float, ...], unit: Callable[[Any], Any] = unit_quat) -> tuple[float, ...]:
-    """Return a vector near a unit quaternion or axis ``value``. The reader normalises this vector to exactly ``value``.
+    """Return a vector that the reader normalises to exactly ``value``, a unit quaternion or axis.
 
     If no such vector is found, return ``value``. Poses that are equal must remain equal to the last bit, since ties
     determine the order in bounding volume trees.
@@ -111,7 +111,7 @@ def _put_body(scribe: Scribe, parent: Element, body: int) -> Element:
 
 
 def _put_joint(scribe: Scribe, body: Element, joint: int) -> None:
-    """Add one joint. A ``freejoint`` of the source stays one if it has only default properties."""
+    """Add one joint. If a ``freejoint`` of the source has only default properties, it remains a ``freejoint``."""
     m = scribe.m
     dof, adr = int(m.jnt_dofadr[joint]), int(m.jnt_qposadr[joint])
     values = scribe.read(JOINT_ROW, _JOINT, joint) | scribe.read(JOINT_ROW, _DOF, dof)
@@ -174,7 +174,7 @@ def _put_geom(scribe: Scribe, body: Element, geom: int) -> None:
 
 
 def _is_exact(scribe: Scribe, origin: Element | None, mesh: int) -> bool:
-    """Return whether a geom of type sdf had type mesh in the source: its mesh has ``convex="exact"``."""
+    """Return whether a geom of type sdf has type mesh in the source, and a mesh with ``convex="exact"``."""
     element = scribe.source.find("mesh", scribe.name("mesh", mesh) or "")
     written = origin["type"] if origin is not None else "mesh"
     return element is not None and element["convex"] == "exact" and written == "mesh"

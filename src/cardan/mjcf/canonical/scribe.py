@@ -45,7 +45,7 @@ class Scribe:
         origins: the elements of ``source`` by kind and id.
         tree: the canonical tree, to which elements are added.
         names: names of the model's objects by kind, in order of their ids.
-        pieces: the field ``geom_piece``: for each geom 0, or the position of a convex piece after its geom.
+        pieces: the field ``geom_piece``: 0 or, for a convex piece, the offset of its id from the id of its geom.
     """
 
     def __init__(self, m: MjModel, source: ModelTree) -> None:
@@ -190,7 +190,7 @@ def plain(value: Any) -> Any:
 
 
 def statistics(m: MjModel) -> dict[str, Any]:
-    """Return the fields of ``m.stat`` by name, as Python numbers or tuples: an argument of `canonical_tree`."""
+    """Return the fields of ``m.stat`` by name, as Python numbers or tuples, for `canonical_tree`."""
     memory = internals.memory(m)
     return {
         field.name.removeprefix("stat."): (

@@ -100,7 +100,7 @@ def _curve(composite: Composite) -> list[Vec3]:
 
 
 def _orientations(macro: Element, edges: list[Vec3]) -> list[Quat]:
-    """Return the orientation of each segment in the previous segment's frame (of the first: in the frame around).
+    """Return the orientation of each segment in the previous segment's frame. The first is in the enclosing frame.
 
     The z axis of the first segment is normal to the plane of the first two segments. If these are parallel, they do not
     define a plane, and each segment is oriented independently, as in the reference.
@@ -118,7 +118,10 @@ def _orientations(macro: Element, edges: list[Vec3]) -> list[Quat]:
 
 
 def _toward(tangent: Vec3) -> Quat:
-    """Return the shortest rotation from the x axis to the tangent. If its x <= 0, start with half a turn about z."""
+    """Return a rotation from the x axis to the tangent: the shortest one if the tangent's x > 0.
+
+    Otherwise, it is half a turn about z, followed by the shortest rotation from the -x axis to the tangent.
+    """
     x, y, z = tangent
     return unit_quat((1.0 + x, 0.0, -z, y) if x > 0.0 else (y, z, 0.0, 1.0 - x))
 
@@ -126,8 +129,8 @@ def _toward(tangent: Vec3) -> Quat:
 def _without_twist(tangents: list[Vec3], normal: Vec3) -> list[Quat]:
     """Return orientations of segments, each turned from the previous one by the shortest rotation.
 
-    The first z axis is along ``normal``. If two segments are parallel to rounding, the y axis does not change, as in
-    the reference.
+    The first z axis is along ``normal``. If two segments are parallel up to rounding errors, the y axis does not
+    change, as in the reference.
     """
     y = cross(scale3(normal, 1.0 / norm3(normal)), tangents[0])
     quats = [mat2quat(tangents[0], y, cross(tangents[0], y))]

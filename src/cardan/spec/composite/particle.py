@@ -1,7 +1,8 @@
 """Bodies connected by tendons: the types ``grid`` and ``particle``.
 
-A grid is a string or a sheet of spheres, with three sliders each and tendons of constant length to the neighbours.
-Particles may have any joints and any arrangement. Particles of a sheet are connected along the edges of its triangles.
+A grid is a string or a sheet of spheres. Each sphere has three slide joints; tendons of constant length connect
+neighbours. Particles may have any joints and any arrangement. Particles of a sheet are connected along the edges of the
+sheet's triangles.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ def add_sliders(composite: Composite, body: Element, names: Sequence[str] = ()) 
 
 
 def build_grid(composite: Composite) -> None:
-    """Add a string or a sheet of bodies with three sliders each, and tendons to the neighbours."""
+    """Add a string or a sheet of bodies with three slide joints each, and tendons between neighbours."""
     name, (rows, columns) = composite.name, composite.counts[:2]
     if composite.dimensions > 2:
         raise composite.macro.error(f"a grid has one or two dimensions, got the counts {composite.counts}", "count")

@@ -178,7 +178,7 @@ class Composite:
 
 
 def _cover_class(element: Element, cls: DefaultClass) -> None:
-    """Neutralise a default class: set all attributes that it changes to the language's defaults, unless given."""
+    """Neutralise a default class for an element: reset attributes that the class changes, unless they are given."""
     row, given = element.row, element.attributes
     changed = cls.changes(row)
     if not changed:
@@ -194,7 +194,7 @@ def _cover_class(element: Element, cls: DefaultClass) -> None:
 
 
 def _solver(element: Element, suffix: str, base: Values) -> Values:
-    """Return ``solref`` and ``solimp`` from attributes with ``suffix`` after these names. ``base`` has the defaults."""
+    """Return ``solref`` and ``solimp`` from the attributes ``solref<suffix>``, ... ``base`` has the defaults."""
     given = {name: element.attributes.get(name + suffix) for name in _SOLVER}
     given = {name: value for name, value in given.items() if value is not None}
     return overlay({"solref": SOLREF, "solimp": SOLIMP, **base} if given else base, given, _SOLVER)
@@ -238,7 +238,7 @@ def read_composite(macro: Element, geom: Values, tendon_fix: Values, covers: boo
 
 
 def _part(element: Element, base: Mapping[str, Any], fix: Values | None = None) -> Part:
-    """Return the values of ``base``, overridden by a sub-element's. The composite itself overrides none."""
+    """Return ``base`` with the values of a sub-element in place of its own. A composite itself replaces none."""
     given = element.attributes.items() if element.tag != "composite" else ()
     return Part(element, {**base, **{name: value for name, value in given if name not in _NOT_OF_PARTS}}, fix or {})
 

@@ -182,7 +182,7 @@ def _set_influences(moved: list[Bone], rows: int, columns: int, parts: int) -> N
 
 
 def _ends(at: np.ndarray, count: int) -> np.ndarray:
-    """Return a code of whether the points ``at`` and ``at`` + 1 are ends of a line. The slopes there depend on it."""
+    """Encode which of the points ``at`` and ``at`` + 1 are ends of a line. The slopes there depend on the code."""
     return (at == 0) * 4 + (at == count - 1) * 2 + (at == count - 2)
 
 
@@ -229,7 +229,7 @@ def _cell_weights(row: np.ndarray, column: np.ndarray, rows: int, columns: int, 
 
 
 def _value_or_slope(first: np.ndarray, count: int, which: int) -> np.ndarray:
-    """Return the factors with which four consecutive points of a line give a value or a slope (n, 4).
+    """Return the weights of four consecutive points of a line in an interpolated value or slope (n, 4).
 
     Slopes are central differences, one-sided at the ends. The line has ``count`` points. The four points begin one
     before ``first``, the first point of a cell. ``which`` selects the result, as in `_CUBICS`: 0 or 1: value at the

@@ -47,7 +47,7 @@ class Expansion:
     """The expansion of one flexcomp.
 
     ``parent`` is the body that contains the macro, and ``frames`` are the frames between the two, outermost first.
-    ``lattice`` has the generated points and elements; ``point`` has the points in the innermost frame, after placing.
+    ``lattice`` has the generated points and elements; ``point`` has their positions in the innermost frame.
     ``pinned`` is the mask of points that belong to the parent. ``used`` are the indices of points with vertices,
     ``free`` the indices of points with their own bodies.
     """
@@ -104,7 +104,7 @@ class Expansion:
             raise macro.error(f"scales must be positive, found {min(values['scale']):g}", "scale")
 
     def _freedom(self) -> str:
-        """Return the word of ``dof`` or its default: ``full``, or in 3.1 ``radial`` for closed surfaces."""
+        """Return ``dof`` or its default: ``full``, except ``radial`` for closed surfaces in 3.1."""
         rays = self.lattice.closed and self.macro.tree.compat == "3.1"
         return self.values["dof"] or ("radial" if rays else "full")
 

@@ -23,8 +23,8 @@ _LINES, _TETRAHEDRA = 1, 3  # dimensions
 def mesh(element: Element, values: dict[str, Any]) -> Lattice:
     """Return points and elements from a mesh file. Vertices at equal positions are merged.
 
-    Two-dimensional elements are the triangles of the mesh, three-dimensional ones the tetrahedra between the triangles
-    and the point ``origin``, one-dimensional ones the lines of an OBJ file.
+    With ``dim`` 1, the elements are the lines of an OBJ file. With ``dim`` 2, they are the triangles of the mesh. With
+    ``dim`` 3, they are tetrahedra that join each triangle to the point ``origin``.
     """
     dim = values["dim"]
     if dim == _TETRAHEDRA and "origin" not in element.attributes:
@@ -165,7 +165,7 @@ def _in_grid(pin: Element, attribute: str, place: list[int], values: dict[str, A
 
 
 def _complain(pin: Element, attribute: str, message: str, values: dict[str, Any]) -> None:
-    """Raise MjcfError. If the flexcomp is rigid, only warn, since the reference ignores pins of rigid flexcomps."""
+    """Warn if the flexcomp is rigid, since the reference then ignores its pins. Otherwise, raise MjcfError."""
     if not values["rigid"]:
         raise pin.error(message, attribute)
     pin.warn(f"{message}; ignored, all points of a rigid flexcomp are pinned", attribute)

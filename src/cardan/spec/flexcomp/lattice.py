@@ -126,7 +126,7 @@ def disc_of(nx: int, ny: int, spacing: tuple[float, ...]) -> tuple[np.ndarray, n
 
 
 def circle(element: Element, values: dict[str, Any]) -> Lattice:
-    """Return a closed line in the x-y plane. The first number of ``count`` includes the first point twice."""
+    """Return a closed line in the x-y plane. The first number of ``count`` counts the first point twice."""
     if values["dim"] != 1:
         raise element.error(f"a circle is a line: dim must be 1, found {values['dim']}", "dim")
     number = _checked_count(element, values, 1)[0] - 1
@@ -205,7 +205,8 @@ def _on_shell(
 ) -> np.ndarray:
     """Number the points on some faces of a grid, and return their positions after projection on a shape (n, 3).
 
-    ``parts`` are views of the faces in ``number``, which is filled with point numbers from ``first`` on, elsewhere -1.
+    ``parts`` are views of the faces in ``number``. They are filled with point numbers from ``first`` on; the rest of
+    ``number`` becomes -1.
     """
     number[...] = -1
     last = first
@@ -229,7 +230,7 @@ def _triangles(faces: Iterable[tuple[np.ndarray, tuple[tuple[int, int, int], ...
 
 
 def in_order(items: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Number distinct items (or rows) by first occurrence. Return the indices of these, and each item's number."""
+    """Number distinct items (or rows) in order of appearance. Return their first indices, and each item's number."""
     axis = 0 if items.ndim > 1 else None
     _, first, inverse = np.unique(items, axis=axis, return_index=True, return_inverse=True)
     order = np.argsort(first)
@@ -252,7 +253,7 @@ def edges_of(elem: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def oriented(elem: np.ndarray, point: np.ndarray) -> np.ndarray:
-    """Return tetrahedra (nelem, 4) of equal orientation. If a signed volume is positive, exchange two vertices."""
+    """Return tetrahedra (nelem, 4) of equal orientation: swap two vertices if the signed volume is positive."""
     corner = point[elem]
     side = corner[:, 1:] - corner[:, :1]
     inverted = (np.cross(side[:, 0], side[:, 1]) * side[:, 2]).sum(axis=1) > 0.0

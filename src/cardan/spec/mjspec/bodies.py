@@ -225,7 +225,7 @@ class MjsBody(Container):
         self.write(BODY.attributes["name"], "name", value)
 
     def part(self, tag: str, make: bool = False) -> Any:
-        """Return the ``inertial`` element, also from inside frames. If missing, add it (``make``) or return None."""
+        """Return the ``inertial`` element, even inside a frame. If missing, add one (``make``) or return None."""
         found = next((element for element, _ in self.element.content(tag)), None)
         return self.element.add(tag, pos=(0.0, 0.0, 0.0)) if found is None and make else found
 

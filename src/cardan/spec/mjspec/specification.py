@@ -306,7 +306,7 @@ class Specification:
     # --- checks ------------------------------------------------------------------------------------------------------
 
     def check_pending(self) -> None:
-        """Raise an error if an element is incomplete, like an actuator without target or a tendon without path."""
+        """Raise an error if an element is incomplete: for example, a tendon without a path."""
         for struct in list(self._structs.values()):
             element: Any = struct.element
             error = struct.pending() if element.parent is not None and element in element.parent.children else None
@@ -369,7 +369,7 @@ def _complete(name: str, kind: Kind) -> None:
 
 
 def _setting(section: str, row: Any) -> property:
-    """Return a property for a setting in ``section`` that is an attribute of the specification itself in MuJoCo."""
+    """Return a property of the specification, as in MuJoCo, for a setting that the tree holds in ``section``."""
 
     def get(self: Specification) -> Any:
         value = self.tree.section(section)[row.name]

@@ -28,7 +28,7 @@ _FORMATS = tuple(row.name for row in ORIENTATION)
 
 
 class Form(NamedTuple):
-    """Different name and form of an attribute in structs. ``get`` converts a value from the tree, ``put`` to it."""
+    """Name of an attribute in structs, and conversion of its values from the tree (``get``) and to it (``put``)."""
 
     name: str
     get: Callable[[Any], Any]
@@ -126,7 +126,7 @@ class Struct:
         return self.element.add(tag) if found is None and make else found
 
     def read(self, row: Attribute, part: str | None = None) -> Any:
-        """Return the resolved value of an attribute in the tree's form. ``part``: tag of the child that holds it."""
+        """Return the resolved value of an attribute in the tree's form, from the child with tag ``part``."""
         holder = self.element if part is None else self.part(part)
         if holder is None:
             return row.default

@@ -153,13 +153,13 @@ def _word(row: Attribute, value: Any) -> str:
 
 
 def _words(row: Attribute, value: Any) -> tuple[str, ...] | None:
-    """Convert a text or a sequence of keywords to a tuple of keywords. An empty one means "undefined"."""
+    """Convert a text or a sequence of keywords to a tuple of keywords. An empty value means "undefined"."""
     words = tuple(value.split() if isinstance(value, str) else value)
     return tuple(_word(row, word) for word in words) or None
 
 
 def _text(row: Attribute, value: Any) -> str | None:
-    """Convert a text, or a struct to its name. An empty text means "undefined"."""
+    """Return a text, or the name of a struct. An empty text means "undefined"."""
     name = getattr(value, "name", value)
     if not isinstance(name, str):
         raise TypeError(f"expected text, found {value!r}")

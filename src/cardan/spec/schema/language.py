@@ -74,7 +74,7 @@ def walk(row: ElementRow = SCHEMA) -> Iterator[ElementRow]:
 
 
 def _complete() -> None:
-    """Add to the row of each element with an ``entry`` the attributes that only the entry's row has."""
+    """Add defaults of attributes that only an entry's row has to the rows of the elements with this ``entry``."""
     shortcuts = [row for row in ACTUATOR.children.values() if row.tag in DEFAULT.children]
     for row in walk():
         if row.entry:

@@ -169,7 +169,7 @@ class ElementRow:
         ]
 
     def named(self, values: Mapping[str, Any], version: str) -> Iterator[tuple[str, Attribute, Any]]:
-        """Yield name, row and value of all attributes with a value, in the table's order, with a version's names."""
+        """Yield name (in a version), row and value of each attribute that has a value, in the order of the table."""
         for name, row in self.attributes.items():
             value = values.get(name)
             if value is not None:
@@ -202,14 +202,14 @@ def _in_version(row: Attribute, other: Attribute, value: Any, version: str) -> t
 
 
 def real(name: str, default: float | None, meaning: str, **more: Any) -> Attribute:
-    """Return an attribute's row: a real number. ``name``, ``default``, ``meaning`` are as in ``Attribute``."""
+    """Return the row of a real-valued attribute. ``name``, ``default``, ``meaning`` are as in ``Attribute``."""
     return Attribute(name, Type.REAL, meaning, default=default, **more)
 
 
 def reals(
     name: str, count: int | tuple[int, int | None], default: tuple[float, ...] | None, meaning: str, **more: Any
 ) -> Attribute:
-    """Return an attribute's row: real numbers, exactly ``count``, or ``count[0]`` to ``count[1]`` (None: no bound).
+    """Return the row of an attribute with ``count`` (or ``count[0]`` to ``count[1]``; None: no bound) real numbers.
 
     ``name``, ``default`` and ``meaning`` are as in ``Attribute``.
     """
@@ -218,14 +218,17 @@ def reals(
 
 
 def integer(name: str, default: int | None, meaning: str, **more: Any) -> Attribute:
-    """Return an attribute's row: an integer (32 bits). ``name``, ``default``, ``meaning`` are as in ``Attribute``."""
+    """Return the row of an attribute with a 32-bit integer.
+
+    ``name``, ``default`` and ``meaning`` are as in ``Attribute``.
+    """
     return Attribute(name, Type.INT, meaning, default=default, **more)
 
 
 def integers(
     name: str, count: int | tuple[int, int | None], default: tuple[int, ...] | None, meaning: str, **more: Any
 ) -> Attribute:
-    """Return an attribute's row: several integers. ``name``, ``default``, ``meaning`` are as in ``Attribute``.
+    """Return the row of an attribute with several integers. ``name``, ``default``, ``meaning`` are as in ``Attribute``.
 
     ``count`` is as for ``reals``.
     """
@@ -234,12 +237,12 @@ def integers(
 
 
 def boolean(name: str, default: bool | None, meaning: str, **more: Any) -> Attribute:
-    """Return an attribute's row: ``true`` or ``false``. ``name``, ``default``, ``meaning`` are as in ``Attribute``."""
+    """Return the row of a Boolean attribute. ``name``, ``default``, ``meaning`` are as in ``Attribute``."""
     return Attribute(name, Type.BOOL, meaning, default=default, keywords={"false": False, "true": True}, **more)
 
 
 def switch(name: str, default: bool, meaning: str, **more: Any) -> Attribute:
-    """Return an attribute's row: ``enable`` or ``disable``.
+    """Return the row of an attribute with the value ``enable`` or ``disable``.
 
     ``name``, ``default`` and ``meaning`` are as in ``Attribute``.
     """
@@ -247,14 +250,14 @@ def switch(name: str, default: bool, meaning: str, **more: Any) -> Attribute:
 
 
 def keyword(name: str, words: Mapping[str, int], default: str | None, meaning: str, **more: Any) -> Attribute:
-    """Return an attribute's row: one of the ``words``. ``name``, ``default``, ``meaning`` are as in ``Attribute``."""
+    """Return the row of an attribute with one keyword. ``name``, ``default``, ``meaning`` are as in ``Attribute``."""
     return Attribute(name, Type.KEYWORD, meaning, default=default, keywords=words, **more)
 
 
 def keywords(
     name: str, words: Mapping[str, int], default: tuple[str, ...] | None, meaning: str, **more: Any
 ) -> Attribute:
-    """Return an attribute's row: different ``words`` of a fixed list, separated by spaces.
+    """Return the row of an attribute with several different words among ``words``, separated by spaces.
 
     ``name``, ``default`` and ``meaning`` are as in ``Attribute``.
     """
@@ -262,7 +265,7 @@ def keywords(
 
 
 def text(name: str, meaning: str, default: str | None = None, **more: Any) -> Attribute:
-    """Return an attribute's row: free text. ``name``, ``meaning``, ``default`` are as in ``Attribute``."""
+    """Return the row of an attribute with free text. ``name``, ``meaning``, ``default`` are as in ``Attribute``."""
     return Attribute(name, Type.STRING, meaning, default=default, **more)
 
 
@@ -280,7 +283,7 @@ def file(name: str, meaning: str, **more: Any) -> Attribute:
 
 
 def coefficients(name: str, meaning: str, later: str) -> Attribute:
-    """Return an attribute's row: a linear coefficient, or up to three coefficients of a polynomial without constant.
+    """Return the row of an attribute with 1 to 3 coefficients of a polynomial without constant term, linear first.
 
     Polynomials need the feature ``later``. ``name`` and ``meaning`` are as in ``Attribute``.
     """
@@ -293,7 +296,7 @@ def _has_powers(value: Any) -> bool:
 
 
 def is_positive(value: Any) -> bool:
-    """Return whether a value is positive: ``needs`` of attributes that switch a feature off by other values."""
+    """Return whether a value is positive. Use it as ``needs`` if other values switch the missing feature off."""
     return value > 0
 
 

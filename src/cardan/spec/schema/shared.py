@@ -35,7 +35,7 @@ def name(of: str, *, required: bool = False) -> Attribute:
 
 
 def classed(tag: str, meaning: str, *rows: Attribute | Iterable[Attribute], **more: Any) -> ElementRow:
-    """Return the row of an element with name and class. Its kind and its ``<default>`` entry are named like its tag."""
+    """Return the row of an element with name and class. Its kind and ``<default>`` entry are named after its tag."""
     return element(tag, meaning, name(tag), CLASS, *rows, kind=tag, entry=tag, **more)
 
 
