@@ -1,4 +1,4 @@
-"""Import hook by which the name ``mujoco`` imports Cardan."""
+"""Import hook that makes ``import mujoco`` import Cardan."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class _Loader(importlib.abc.Loader):
         fill(module)
 
     def get_resource_reader(self, name: str) -> TraversableResources | None:
-        """Return a reader of the reference's data files, for programs that need them; None if it isn't installed."""
+        """Return a reader for the data files of the installed reference package, or None if it is not installed."""
         folder = next((path for entry in sys.path if (path := Path(entry) / NAME).is_dir()), None)
         return _Resources(folder) if name == NAME and folder is not None else None
 

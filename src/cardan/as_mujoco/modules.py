@@ -25,7 +25,7 @@ TYPES = {
     "Any": "object",
     "Callback": "object",
 }
-"""For types in Cardan's annotations, the names that the reference uses."""
+"""Names that the reference uses for types, by the names in Cardan's annotations."""
 
 
 def document(functions: Iterable[Callable[..., Any]]) -> None:
@@ -148,7 +148,7 @@ def _content() -> dict[str, Any]:
 
 
 def fill(module: ModuleType) -> None:
-    """Fill ``mujoco``, or a module ``mujoco.*``, with the names that this module has in the reference's package."""
+    """Fill ``mujoco`` or a module ``mujoco.*`` with the names that the reference's module contains."""
     name = module.__name__.partition(".")[2]
     if not name:
         _fill_package(module)
@@ -177,7 +177,7 @@ def fill(module: ModuleType) -> None:
 
 
 def _names_the_feature(module: str, feature: str) -> Callable[[str], Any]:
-    """Make the `__getattr__` of a module that needs a missing feature: it raises an error that names the feature."""
+    """Return a `__getattr__` for a module that needs a missing feature; it raises an error that names the feature."""
 
     def missing(name: str) -> Any:
         if name.startswith("__"):
@@ -198,7 +198,7 @@ def _fill_package(module: ModuleType) -> None:
 
 
 def _of_package(name: str) -> Any:
-    """Return a submodule that was not imported yet. For any other name, raise the error of `cardan.__getattr__`."""
+    """Return submodule `name`, importing it first. For any other name, raise the error of `cardan.__getattr__`."""
     if name in SUBMODULES:
         return importlib.import_module(f"{NAME}.{name}")
     return cardan.__getattr__(name)

@@ -39,7 +39,7 @@ SENSOR_PARTS = (mjtStage.mjSTAGE_POS, mjtStage.mjSTAGE_VEL, mjtStage.mjSTAGE_ACC
 
 LEFT_OUT = ("cardan.as_mujoco", "cardan.jax", "cardan.torch")
 LEFT_OUT += tuple(f"cardan.batch.{name}" for name in ("ray", "jax_step", "torch_step"))
-"""Modules that are not imported: one takes over the name mujoco, the others need Ray, JAX or PyTorch."""
+"""Modules that are not imported: `cardan.as_mujoco` replaces the module mujoco; the others need Ray, JAX or PyTorch."""
 
 
 def save(model: Path, out: Path) -> None:
@@ -67,7 +67,7 @@ def _modules(package: ModuleType) -> Iterator[ModuleType]:
 
 
 def all_entries() -> list[Entry]:
-    """List all native functions of the package, including functions generated from tables, each name once."""
+    """List all native functions of the package once, including those generated from tables."""
     found = [value for module in _modules(cardan) for value in vars(module).values() if is_entry(value)]
     parts = [int(part) for part in SENSOR_PARTS]
     made = [*all_sensor_stages(), *counting_stages(), *map(user_cutoff, parts), *map(plugin_sensors, parts)]

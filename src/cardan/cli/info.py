@@ -114,7 +114,7 @@ def show(model: Path) -> None:
 
 
 def piece_counts(m: cardan.MjModel) -> dict[str, int]:
-    """Return the number of convex pieces of each decomposed mesh, by its name."""
+    """Return the number of convex pieces of each decomposed mesh, by the mesh's name."""
     last = np.flatnonzero(m.geom_piece >= np.append(m.geom_piece[1:], 0))
     found: dict[str, int] = {}
     for geom in last[m.geom_piece[last] > 0].tolist():
@@ -128,7 +128,7 @@ COUNTS = ("contacts", "constraints", "solver iterations")
 
 
 def controls(m: cardan.MjModel, steps: int, noise: float) -> np.ndarray:
-    """Return smooth random controls around zero (steps, nu), equal in every run."""
+    """Return smooth random controls around zero, (steps, nu). All runs get the same numbers."""
     raw = np.random.default_rng(0).standard_normal((steps, m.nu))
     rows = np.empty_like(raw)
     smooth = np.zeros(m.nu)

@@ -14,7 +14,7 @@ __all__ = ["keyframe_id", "load_model", "model_name", "number_of_steps", "read_c
 
 
 def keyframe_id(m: cardan.MjModel, keyframe: str) -> int:
-    """Return the number of a keyframe given by name or number. If it is unknown, the error lists all keyframes."""
+    """Return the number of a keyframe given by name or number. An unknown keyframe raises an error that lists all."""
     number = cardan.mj_name2id(m, cardan.mjtObj.mjOBJ_KEY, keyframe)
     if number < 0 and keyframe.isdigit() and int(keyframe) < m.nkey:
         number = int(keyframe)
@@ -60,7 +60,7 @@ def read_controls(path: Path, nu: int) -> np.ndarray:
 
 
 def number_of_steps(duration: float, timestep: float) -> int:
-    """Return the number of steps in a duration, s. Raise ValueError unless it is finite and the timestep positive."""
+    """Return the number of steps in a duration, s. An infinite duration or a timestep <= 0 raises ValueError."""
     if not math.isfinite(duration):
         raise ValueError(f"the duration must be a finite number of seconds, not {duration}")
     if not timestep > 0.0:

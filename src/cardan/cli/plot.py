@@ -52,7 +52,7 @@ SURFACES: dict[int, Callable[[np.ndarray], np.ndarray]] = {
     cardan.mjtGeom.mjGEOM_CYLINDER: lambda size: _both_ends(CIRCLE * size[0], size[1]),
     cardan.mjtGeom.mjGEOM_BOX: lambda size: CORNERS * size,
 }
-"""For each geom type, a function from sizes to points in the geom's frame; the geom is the points' convex hull."""
+"""Functions by geom type: each maps a geom's sizes to points in the geom's frame whose convex hull is the geom."""
 
 
 def camera(azimuth: float, elevation: float) -> np.ndarray:

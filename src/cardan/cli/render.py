@@ -19,7 +19,10 @@ RATE = 30
 
 
 def camera_of(m: cardan.MjModel, text: str | None) -> int | str:
-    """Return the name or number of a camera given as text; None means the free camera, -1. Errors list all cameras."""
+    """Return the name or number of the camera that `text` specifies; None is the free camera, -1.
+
+    An unknown camera raises an error that lists all cameras.
+    """
     if text is None:
         return -1
     names = [m.camera(k).name for k in range(m.ncam)]
@@ -32,7 +35,7 @@ def camera_of(m: cardan.MjModel, text: str | None) -> int | str:
 
 
 class Photographer:
-    """Renderer of one kind of picture (``color``, ``depth``, ``segmentation``); enlarges the buffer if needed."""
+    """Renderer of one kind of picture: ``color``, ``depth`` or ``segmentation``. It enlarges a too small buffer."""
 
     def __init__(self, m: cardan.MjModel, size: tuple[int, int], camera: str | None, kind: str) -> None:
         buffer = m.vis.global_
@@ -60,7 +63,7 @@ class Photographer:
 
 
 def is_due(step: int, timestep: float) -> bool:
-    """Whether a video needs a picture at this step: it is the first step at or after the time of a picture."""
+    """Whether a video needs a picture at this step: the step is the first at or after the time of a picture."""
     return step == 0 or int(step * timestep * RATE + 1e-9) > int((step - 1) * timestep * RATE + 1e-9)
 
 
@@ -87,7 +90,7 @@ def draw(
     rec: Recorder,
     moving: bool,
 ) -> None:
-    """Simulate with a progress bar; if `moving`, take `RATE` pictures per second, else one picture at the end."""
+    """Simulate with a progress bar. If `moving`, take `RATE` pictures per second; else take one picture at the end."""
     columns = (TextColumn("rendering"), BarColumn(), TextColumn("{task.fields[at]:.2f} s"), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task("render", total=steps, at=d.time)

@@ -97,7 +97,7 @@ def summary(m: cardan.MjModel, d: cardan.MjData, rows: Rows, spent: float) -> Ta
 
 
 def _film_into(m: cardan.MjModel, video: Path) -> tuple[Callable[[int, cardan.MjData], None], Callable[[], None]]:
-    """Return two functions: the `film` of `simulate`, which records a video; and one that writes the video's file."""
+    """Return two functions: one records frames (the `film` of `simulate`), and one writes the video file."""
     from cardan.cli.render import RATE, Photographer, is_due
     from cardan.view.capture import MOVING, VIDEOS, Recorder, is_moving
 

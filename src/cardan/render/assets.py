@@ -32,7 +32,7 @@ KTX = b"\xabKTX"
 
 
 def levels_of(image: np.ndarray) -> list[np.ndarray]:
-    """Return the mipmap levels of an image (..., height, width, 3): the image and smaller ones down to one pixel."""
+    """Return the mipmap levels of an image (..., height, width, 3): the image, and smaller ones down to one pixel."""
     levels = [image.astype(float)]
     while max(levels[-1].shape[-3:-1]) > 1 and len(levels) < NLEVEL:
         levels.append(shortened(shortened(levels[-1], -3), -2))
@@ -55,7 +55,7 @@ def packed(image: np.ndarray) -> np.ndarray:
 
 
 class Textures:
-    """Textures of a model: `texel` contains the colours, `columns` the other arrays of textures by name."""
+    """Textures of a model. `texel` contains all colours; `columns` contains the other arrays, by name."""
 
     def __init__(self, model: MjModel) -> None:
         self.model = model
@@ -99,7 +99,7 @@ class Textures:
         return np.broadcast_to(sides, (6, width, width, 3)) if len(sides) == 1 else sides
 
     def upload(self, model: MjModel, tex: int) -> None:
-        """Update a texture from a model. The texture must have the same size as before."""
+        """Copy the colours of texture `tex` from a model. The size of the texture must not have changed."""
         self.model = model
         for k, level in enumerate(levels_of(self.image(tex))):
             values = packed(bordered(level, self.repeats(tex)))
@@ -166,7 +166,7 @@ class Assets:
         return len(self.shapes) - 1
 
     def _add_builtin(self, slices: int, stacks: int, quads: int) -> None:
-        """Add the built-in shapes at several levels of detail: the model's and coarser ones."""
+        """Add the built-in shapes at the level of detail that the arguments specify, and at coarser levels."""
         table = np.zeros((len(Builtin), NLOD), np.int32)
         numbers = np.zeros(NLOD, np.int32)
         for level, share in enumerate((1.0, 0.71, 0.5, 0.36, 0.21)):
@@ -214,10 +214,11 @@ class Assets:
     def _normals(
         self, model: MjModel, mesh: int, face: np.ndarray, own: np.ndarray, number: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the normals of a mesh and of its triangles, and the index of each triangle corner's normal.
+        """Return the normals of a mesh, then those of its triangles; and the index of each triangle corner's normal.
 
-        A corner keeps the mesh's normal if this is close to the triangle's normal. Therefore edges stay sharp, and
-        normals that point inwards, as in mirrored meshes, are replaced.
+        `face` contains the vertices of the triangles, `own` the mesh's normals, and `number` the index in `own` for
+        each corner. If a corner's normal differs too much from its triangle's normal, the triangle's normal replaces
+        it. Therefore edges stay sharp, and mirrored meshes, whose normals point inwards, are drawn correctly.
         """
         corner = np.array(model.mesh_vert[model.mesh_vertadr[mesh] :][: model.mesh_vertnum[mesh]])[face]
         flat = np.cross(corner[:, 1] - corner[:, 0], corner[:, 2] - corner[:, 0])
@@ -227,7 +228,10 @@ class Assets:
         return np.concatenate([own, flat]), np.where(sharp, len(own) + np.arange(len(face))[:, None], number)
 
     def _add_hull(self, model: MjModel, mesh: int) -> int:
-        """Add the shape of a mesh's convex hull; return the shape's number. Without a hull, return the mesh's."""
+        """Add a mesh's convex hull as a shape; return its number. If there is no hull, return the number of the mesh.
+
+        The mesh's shape must have been added last.
+        """
         adr = int(model.mesh_graphadr[mesh])
         if adr < 0:
             return len(self.shapes) - 1

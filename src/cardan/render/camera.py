@@ -74,7 +74,7 @@ def in_model(scene: MjvScene, camera: MjvGLCamera) -> MjvGLCamera:
 
 
 def length_of(vector: np.ndarray) -> float:
-    """Return the length of a vector, three times as fast as NumPy's function."""
+    """Return the length of a vector. This is three times as fast as NumPy's function."""
     return sqrt(vector.dot(vector))
 
 
@@ -145,7 +145,7 @@ def view_of(camera: MjvGLCamera, width: int, height: int) -> View:
 
 
 def mirrored(view: View, point: np.ndarray, normal: np.ndarray, geom: int) -> View:
-    """Make the view of the world reflected in the plane through `point`, m, with unit `normal`, and clipped there."""
+    """Make the view of the mirrored world, clipped at the mirror: a plane through `point`, m, with unit `normal`."""
     turn = np.eye(3) - 2.0 * np.outer(normal, normal)
     shift = 2.0 * normal * (normal @ point)
     matrix = np.block([[turn, shift[:, None]], [np.zeros((1, 3)), np.ones((1, 1))]])

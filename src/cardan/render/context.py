@@ -134,7 +134,7 @@ _current = threading.local()  # its `context` is a weak reference, so that unuse
 
 
 def current_context() -> MjrContext:
-    """Return the context that this thread made last, or whose buffer it set last; raise FatalError if there is none."""
+    """Return the context that this thread last made or last set a buffer of; raise FatalError if there is none."""
     reference: weakref.ref[MjrContext] | None = getattr(_current, "context", None)
     context = reference() if reference is not None else None
     if context is None:
@@ -262,7 +262,7 @@ class MjrContext(VisualRecord):
 
 
 def samples_of(offsamples: int) -> int:
-    """Return the number of samples per pixel that is drawn, 1 or 4, if `offsamples` are requested."""
+    """Return the number of samples per pixel to draw, 1 or 4, if a model requests `offsamples`."""
     return 4 if offsamples > 1 else 1
 
 

@@ -60,14 +60,14 @@ def flag_of(scene: MjvScene, name: str) -> bool:
 
 
 class Last(Generic[T]):
-    """Cache of one result, which is reused while its key is unchanged."""
+    """Cache for one result, which is valid while its key does not change."""
 
     def __init__(self) -> None:
         self.key: object = None
         self.value: T | None = None
 
     def of(self, key: object, make: Callable[[], T]) -> T:
-        """Return the previous result if `key`, the inputs of `make`, is unchanged, else the result of `make`."""
+        """Return the cached result if `key` is unchanged; else call `make`. `key` must contain all inputs of `make`."""
         if self.value is None or key != self.key:
             self.value, self.key = None, key
             self.value = make()
@@ -230,7 +230,7 @@ class Frame:
             self.depths()[...] *= np.float32(scene.scale)  # distances in the room
 
     def _each(self, function: Callable[..., Any], first: int, second: int) -> None:
-        """Run a stage for all pairs of numbers, from 0 to `first` - 1 and from 0 to `second` - 1, on all workers."""
+        """Run a stage on all workers, once for each pair (i, j) with 0 <= i < `first` and 0 <= j < `second`."""
         self.crew.each(
             lambda part, _: self.call(function, part // second, part % second), first * second, self.most_workers
         )
@@ -246,7 +246,7 @@ class Frame:
         self.room("bin_tri", self.call(tiles.place_bins, lit))
 
     def _casters(self, lights: list[View]) -> tuple[object, ...] | None:
-        """Return all inputs of the shadow maps (lights, poses); None if there are soft bodies or no shadow maps."""
+        """Return the cache key of the shadow maps: all inputs; None if there are soft bodies or no shadow maps."""
         if not lights or self.get("nsoft"):
             return None
         n, arrays = self.get("ninst"), self.memory.arrays
@@ -272,7 +272,7 @@ class Frame:
         self.crew.each(lambda part, _: self.call(draw_map_or_fill, part, bands), parts, most)
 
     def _draw_tiles(self, count: int) -> None:
-        """Draw all tiles; threads begin with the tiles that have most triangles."""
+        """Draw the `count` tiles of the picture. If several threads draw, they begin with the fullest tiles."""
         order = self.room("tile_order", count)
         shares = -(-count // 256)  # signal handlers run between two native calls
         if self.most_workers > 1:
@@ -286,7 +286,7 @@ class Frame:
         self.crew.each(lambda share, worker: self.call(draw_tiles, share, worker), shares, self.most_workers)
 
     def _take_effects(self, scene: MjvScene) -> float:
-        """Store flags, colours and the mean position of the cameras; return the haze of infinite planes, or 0."""
+        """Store flags, colours and the mean camera position; return the haze fraction of infinite planes, or 0."""
         assets = self.assets
         cameras = scene.camera_values
         self.set(
@@ -453,7 +453,7 @@ class Frame:
 
 
 def _mirrors_among(scene: MjvScene, candidates: np.ndarray, view: View) -> list[View]:
-    """Return a list with the view in the mirror among the reflecting geoms `candidates`, or an empty list."""
+    """Choose the mirror among the reflecting geoms `candidates`; return a list with its view, or an empty list."""
     geoms = scene.geom_values
     for geom in candidates:
         normal = geoms["mat"][geom][:, 2].astype(float)

@@ -21,9 +21,9 @@ SMALL = 1e-30
 NEAR_MARGIN = 1.001
 """Distance at which lines are clipped, relative to the distance of the near plane."""
 LEFT, RIGHT, BELOW, ABOVE, TOO_NEAR, TOO_FAR = 1, 2, 4, 8, 16, 32
-"""Bits for the sides of a view beyond which a vertex may be."""
+"""Bits of `vert_beyond`: the boundaries of the visible volume that a vertex is beyond."""
 FEW_ROWS = 2
-"""Largest number of rows of a triangle for which it pays to test whether the triangle covers any sample."""
+"""Largest height of a triangle, in rows of pixels, up to which `covers_sample` tests single samples."""
 OUTSIDE = 1e-4
 """Distance of a sample from an edge, pixels, above which single precision reliably finds on which side it is."""
 INSIDE, NOT_INSIDE = int32(1), int32(0)
@@ -31,7 +31,7 @@ INSIDE, NOT_INSIDE = int32(1), int32(0)
 
 @kernel
 def project(f: Frame, view: int, row: int, p: Vec3) -> float:
-    """Multiply a row of a view's matrix by a point (x, y, z, 1)."""
+    """Return the product of row `row` of a view's matrix and the point (x, y, z, 1)."""
     k = 4 * row
     return (
         f.view_row[view, k] * p[0]
@@ -68,7 +68,7 @@ def is_hidden(a: Assets, f: Frame, view: int, inst: int) -> bool:
 
 @kernel
 def find_pixel(f: Frame, view: int, v: int) -> None:
-    """Store the sides of the view beyond which a vertex is. Unless the vertex is too near, store its pixel position."""
+    """Find on which sides vertex `v` is outside a view. Unless the vertex is too near, compute its pixel position."""
     x, y, w, depth = f.vert_clip[v, 0], f.vert_clip[v, 1], f.vert_clip[v, 2], f.vert_clip[v, 3]
     near = f.view_near[view]
     beyond = (LEFT if x < 0.0 else 0) | (BELOW if y < 0.0 else 0) | (TOO_NEAR if depth < near else 0)
@@ -111,8 +111,8 @@ def bound_triangle(f: Frame, view: int, tri: int, v0: int, v1: int, v2: int) -> 
 def set_edge(f: Frame, tri: int, k: int, v: int, w: int) -> None:
     """Set the edge function through two vertices: the cross product of their homogeneous coordinates.
 
-    The functions of the two triangles at an edge differ only in sign, so that each sample on the edge belongs to
-    exactly one of them.
+    If two triangles share an edge, their functions for that edge differ only in sign. Therefore each sample on the edge
+    belongs to exactly one of the triangles.
     """
     sign = 1.0
     if v > w:
@@ -127,10 +127,10 @@ def set_edge(f: Frame, tri: int, k: int, v: int, w: int) -> None:
 
 @kernel
 def nearness(f: Frame, view: int, v: int) -> float:
-    """Return the inverse depth of a vertex, times w: 1 in a perspective view.
+    """Return the product of a vertex's inverse depth and its w; in a perspective view, the product is 1.
 
-    In an orthographic view, far - depth replaces the inverse depth. Both increase towards the camera and are linear in
-    the picture.
+    In an orthographic view, far - depth replaces the inverse depth. Both quantities increase towards the camera and are
+    linear in the pixel position.
     """
     if f.view_perspective[view]:
         return 1.0
@@ -150,7 +150,7 @@ def edge_near(f: Frame, tri: int, k: int, x: int, y: int) -> tuple[float, float,
 
 @kernel
 def covers_sample(f: Frame, tri: int) -> bool:
-    """Whether a triangle may cover a sample. The result is False for small triangles between samples."""
+    """Whether a triangle may cover a sample; always True if it is wider than a block or higher than `FEW_ROWS`."""
     x, y, end = f.tri_box[tri, 0], f.tri_box[tri, 2], f.tri_box[tri, 3] + 1
     if f.tri_box[tri, 1] >= x + (LANES >> f.sample_shift) or end > y + FEW_ROWS:
         return True
@@ -223,7 +223,7 @@ def copy_vertex(f: Frame, source: int, target: int, dx: float, dy: float) -> Non
 
 @kernel
 def move_to_near(f: Frame, view: int, v: int, w: int) -> bool:
-    """Move vertex `v`, if it is too near, towards `w` to the near plane; return False if both are too near."""
+    """If vertex `v` of a line is too near, move it towards `w` to the near plane; return False if both are too near."""
     near = f.view_near[view] * NEAR_MARGIN
     z0, z1 = f.vert_clip[v, 3], f.vert_clip[w, 3]
     if z0 >= near:
@@ -238,7 +238,10 @@ def move_to_near(f: Frame, view: int, v: int, w: int) -> bool:
 
 @kernel
 def add_line(f: Frame, view: int, inst: int, tri: int, v0: int, v1: int, corner: int) -> int:
-    """Make two triangles from a line, with four vertices from `corner` on; return the number of visible triangles."""
+    """Make two triangles from the line between two vertices; return the number of visible triangles.
+
+    The triangles' four vertices are stored from index `corner` on.
+    """
     copy_vertex(f, v0, corner, 0.0, 0.0)
     copy_vertex(f, v1, corner + 1, 0.0, 0.0)
     if f.view_perspective[view] and not (
@@ -369,7 +372,7 @@ def begin_share(a: Assets, f: Frame, view: int, share: int) -> int:
 
 @picture_stage
 def finish_share(a: Assets, f: Frame, view: int, share: int) -> int:
-    """Set up the triangles of instances that are parts of a shape, for a share of the instances in a view; return 0."""
+    """Set up the triangles of those instances of a share that draw only a part of a shape; return 0."""
     for inst in range(share_begin(f, share), share_begin(f, share + 1)):
         if f.inst_parts[inst] > 1:
             set_up_instance(a, f, view, share, inst)
@@ -378,7 +381,7 @@ def finish_share(a: Assets, f: Frame, view: int, share: int) -> int:
 
 @picture_stage
 def color_share(a: Assets, f: Frame, view: int, share: int) -> int:
-    """Light the vertices of instances that are parts of a shape, for a share of the instances in a view; return 0."""
+    """Light the vertices of those instances of a share that draw only a part of a shape; return 0."""
     for inst in range(share_begin(f, share), share_begin(f, share + 1)):
         if f.inst_parts[inst] > 1 and f.inst_line[inst] <= 0.0:
             color_part(a, f, view, share, inst)

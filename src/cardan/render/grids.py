@@ -21,14 +21,14 @@ NO_CELL = -1
 
 @kernel
 def node_place(f: Frame, inst: int, axis: int, number: int) -> float:
-    """Return the coordinate of a grid line, m, by its number. The first and the last line are the plane's edges."""
+    """Return the coordinate, m, of line `number` of a plane's grid. The first and last lines are the plane's edges."""
     half = f.inst_scale[inst, axis]
     return min(max((number - f.inst_cells[inst, axis]) * f.inst_cell[inst, axis], -half), half)
 
 
 @kernel
 def first_node(f: Frame, view: int, inst: int, worker: int) -> int:
-    """Return the index of a plane's first node among the nodes of a worker and a view."""
+    """Return the index of the first node of a plane, in the memory that `worker` uses for `view`."""
     return (worker * (1 + f.nmirror) + view) * f.nnode + f.inst_gridadr[inst]
 
 
@@ -56,7 +56,7 @@ def nodes_of(cell: int, width: int) -> tuple[int, int, int]:
 
 @kernel
 def fill_up(f: Frame, view: int, inst: int, worker: int, first: int, count: int) -> int:
-    """Add neighbours of the nodes to be lit together, because the next rows need most of them; return the new count."""
+    """Fill the table of `count` nodes to be lit with neighbours that the next rows will need; return the new count."""
     width, height = 2 * f.inst_cells[inst, 0] + 1, 2 * f.inst_cells[inst, 1] + 1
     lit = count
     for k in range(count):
@@ -71,7 +71,7 @@ def fill_up(f: Frame, view: int, inst: int, worker: int, first: int, count: int)
 
 @kernel
 def color_nodes(f: Frame, view: int, inst: int, worker: int, begin: int, end: int) -> None:
-    """Compute the colours of the nodes that pixels `begin` to `end` (exclusive) of a run need, if they are missing."""
+    """Compute the missing colours of the nodes that the pixels from `begin` to `end` (exclusive) of a run need."""
     run, first, width = worker * TILE_WIDTH, first_node(f, view, inst, worker), 2 * f.inst_cells[inst, 0] + 1
     last, lit, epoch = NO_CELL, 0, f.epoch
     for k in range(run + begin, run + end):
@@ -118,7 +118,10 @@ def color_of(f: Frame, v: int, channel: int) -> tuple[float, float, float, float
 def blend_cell(
     f: Frame, colors: Array2, target: int, run: int, count: int, layer: int, nodes: tuple[int, int, int]
 ) -> None:
-    """Interpolate the colours due to one light in a triangle of a cell; store them in `colors` from row `target` on."""
+    """Interpolate colours over `count` pixels in one triangle of a cell; store them in `colors` from row `target` on.
+
+    Layer 0 contains the colours due to all lights without shadows; each other `layer` is a light with shadows.
+    """
     r0, g0, b0, o0 = color_of(f, nodes[0], 4 * layer)
     r1, g1, b1, o1 = color_of(f, nodes[1], 4 * layer)
     r2, g2, b2, o2 = color_of(f, nodes[2], 4 * layer)
@@ -135,9 +138,8 @@ def blend_cell(
 def grid_run(f: Frame, view: int, inst: int, worker: int, count: int) -> None:
     """Compute the colours of a run of `count` pixels of a plane. Their coordinates, m, are in `run_s` and `run_t`.
 
-    The plane is instance `inst` in view `view`, and the run is that of worker `worker`. The diagonal divides each cell
-    into two triangles. The first triangle has twice the number of the cell's lower left node; the second triangle has
-    the next number.
+    The plane is instance `inst` in view `view`, and the run is that of worker `worker`. A diagonal divides each cell
+    into two triangles, numbered 2 n and 2 n + 1, where n is the cell's lower left node.
     """
     run = worker * TILE_WIDTH
     size_x, size_y = single(f.inst_cell[inst, 0]), single(f.inst_cell[inst, 1])

@@ -23,7 +23,7 @@ PART_FACES = 4096
 
 @kernel
 def take_material(a: Assets, f: Frame, geom: int) -> None:
-    """Copy the appearance of a geom from the scene to the picture, and find out whether the geom is transparent."""
+    """Copy the appearance of a geom from the scene to the picture, and determine whether the geom is transparent."""
     tex = f.scene_i[geom, word.TEXID]
     f.geom_texid[geom] = tex if 0 <= tex < len(a.tex_type) else NONE
     f.geom_texuniform[geom] = f.scene_i[geom, word.TEXUNIFORM]
@@ -152,7 +152,7 @@ MOST_OFF = 0.05
 MOST_PARTS = 6
 """Largest number of instances of a geom."""
 MOST_CELLS = 200
-"""Number of cells of an infinite plane's grid along one axis."""
+"""Largest number of cells of a plane's grid along one axis; the number along infinite axes."""
 
 
 @kernel
@@ -203,10 +203,10 @@ def add_instance(a: Assets, f: Frame, geom: int, shape: int, sx: float, sy: floa
 
 @kernel
 def add_parts(a: Assets, f: Frame, geom: int, shape: int) -> None:
-    """Append a shape of a geom.
+    """Append a geom's shape.
 
-    The triangles of a large shape are divided among several instances that share vertices, so that threads share the
-    work.
+    A large shape is divided into several instances, so that several threads can process its triangles. The instances
+    share the vertices.
     """
     faces, nvert, ntri = a.shape_facenum[shape], f.nvert, f.ntri
     parts = 1 if f.wireframe else faces // PART_FACES + 1
@@ -221,7 +221,11 @@ def add_parts(a: Assets, f: Frame, geom: int, shape: int) -> None:
 
 @kernel
 def add_plane(a: Assets, f: Frame, geom: int) -> None:
-    """Append a plane with its grid. A cell is twice the third size, or 1/100 of the half size of an infinite plane."""
+    """Append a plane with its grid for lighting.
+
+    Along an infinite axis, a cell is 1/100 of the drawn half size. Along a finite axis, it is twice the geom's third
+    size, or 1/100 of the half size if that is larger.
+    """
     reach = a.plane_reach
     if f.geom_texid[geom] >= 0:  # plus one repetition of its texture
         reach += 2.0 / max(min(f.geom_texrepeat[geom, 0], f.geom_texrepeat[geom, 1]), 1e-3)
@@ -258,7 +262,7 @@ def add_arrow_head(a: Assets, f: Frame, geom: int, width: float, length: float, 
 
 @kernel
 def add_arrow(a: Assets, f: Frame, geom: int, width: float, both: bool) -> None:
-    """Append an arrow: a cylinder, and a cone at its upper end or at both ends; `width` scales the cone's radius."""
+    """Append an arrow: a cylinder with a cone at its upper end, or at both ends; `width` scales the cone's radius."""
     length = ARROW_SHARE * f.geom_size[geom, 2]
     head = HEAD_SHARE * length
     top = length - head
@@ -292,7 +296,7 @@ def add_flex_edge(a: Assets, f: Frame, geom: int, radius: float, v0: int, v1: in
 
 @kernel
 def add_flex_parts(a: Assets, f: Frame, geom: int, flex: int) -> None:
-    """If vertices or edges of flexes are shown, append spheres or tubes for those of a flex."""
+    """Append spheres for the vertices of a flex and tubes for its edges, if the scene shows flex vertices or edges."""
     radius = f.geom_size[geom, 0]
     first = f.flex_vertadr[flex]
     if f.flex_showvert:
@@ -308,7 +312,7 @@ def add_flex_parts(a: Assets, f: Frame, geom: int, flex: int) -> None:
 
 @kernel
 def add_line(a: Assets, f: Frame, geom: int, kind: int) -> None:
-    """Append a line or a line box. The first size of a line is its width in pixels."""
+    """Append a line or a line box (`kind`). The first size of a line geom is its width in pixels."""
     sx, sy, sz = f.geom_size[geom, 0], f.geom_size[geom, 1], f.geom_size[geom, 2]
     if kind == codes.GEOM_LINE:
         inst = add_instance(a, f, geom, a.builtin[LINE, 0], 1.0, 1.0, sz, 0.0)

@@ -25,13 +25,14 @@ and p is the shininess."""
 MOST_LIT = 16
 """Number of vertices that are lit together."""
 PLACE, NORMAL, EYE, LIGHT, SUM, COLOR = (3 * MOST_LIT * k for k in range(6))
-"""Index of the first of three rows each: positions in the world frame, normals, directions to the camera, directions to
-a light; colours due to all lights without shadows, and due to one light."""
+"""Index in a table of the first of three rows for: positions in the world frame; normals; directions to the camera;
+directions to a light; colours due to all lights without shadows; colours due to one light."""
 SHARE, COSINE, ALONG, HALF, FACTOR, POWER = (3 * MOST_LIT * 6 + MOST_LIT * k for k in range(6))
-"""Index of each row: fraction of a light that arrives; cosines of the light's direction to the normal and to the
-light's axis; cosine between normal and half vector; bases and results of powers."""
+"""Index in a table of the row for: the fraction of a light that arrives; the cosine between the light's direction and
+the normal; the cosine to the light's axis; the cosine between normal and half vector; bases of powers; results of
+powers."""
 LIT_NUMBERS = 3 * MOST_LIT * 6 + MOST_LIT * 6
-"""Number of entries in a table with all rows above."""
+"""Number of entries in a table, which has all the rows above."""
 DULL, SHINES = int32(0), int32(1)
 FIRST, SECOND, THIRD = 0, MOST_LIT, 2 * MOST_LIT
 """Offsets of the rows x, y and z from the first row of a position or direction."""
@@ -69,7 +70,7 @@ def unit(x: float, y: float, z: float) -> tuple[float, float, float, float]:
 
 @kernel
 def face_light(f: Frame, light: int, at: int) -> None:
-    """Compute the unit vectors from vertices to a light, the light's attenuation, and cosines to its cone's axis."""
+    """Compute, for each vertex, the unit vector to a light, the attenuation, and the cosine to the light's axis."""
     ax, ay, az = f.light_dir[light, 0], f.light_dir[light, 1], f.light_dir[light, 2]
     if f.light_directional[light]:
         for i in range(at, at + MOST_LIT):
@@ -93,7 +94,7 @@ def face_light(f: Frame, light: int, at: int) -> None:
 
 @kernel
 def fall_off(f: Frame, light: int, at: int) -> None:
-    """Reduce the fraction of a light that arrives away from its cone's axis; set the fraction to 0 outside the cone."""
+    """Multiply the fraction of a light that arrives by the cone's fall-off; outside the cone, the fraction is 0."""
     cutoff, exponent = f.light_cutoff[light], f.light_exponent[light]
     if f.light_directional[light] or cutoff <= -ONE:
         return
@@ -109,7 +110,7 @@ def fall_off(f: Frame, light: int, at: int) -> None:
 
 @kernel
 def find_cosines(f: Frame, at: int, power: float) -> bool:
-    """Compute cosines of a light's direction and the half vector to the normals; return whether any vertex shines."""
+    """Compute cosines of normals to the light direction and the half vector; return whether a highlight is visible."""
     shines = DULL
     for i in range(at, at + MOST_LIT):
         nx, ny, nz = f.lit[i + NORMAL + FIRST], f.lit[i + NORMAL + SECOND], f.lit[i + NORMAL + THIRD]

@@ -19,7 +19,7 @@ Batch = tuple[int, bool, int]
 number."""
 NOTHING = -1
 MIXED = -2
-"""Content of a pixel (or tile) whose samples show different triangles."""
+"""Content of a pixel or tile if its samples show different triangles."""
 WHITE = single(255.0)
 QUARTER = single(0.25)
 MARGIN = 1e-5
@@ -55,7 +55,11 @@ def sky_hides(f: Frame, view: int) -> bool:
 
 @kernel
 def ray_squares(f: Frame, view: int, x: float, y: float) -> tuple[float, float, float]:
-    """Return the squared length of rays for a depth of 1 m: coefficients of a quadratic polynomial along a row."""
+    """Return the coefficients of the squared length of rays for a depth of 1 m: a quadratic polynomial along a row.
+
+    The row begins at (`x`, `y`), pixels. The coefficients are those of 1, of the distance from there in pixels, and of
+    its square.
+    """
     square, double, step = 0.0, 0.0, 0.0
     first = ray_of(f, view, x, y)
     for c in range(3):
@@ -109,7 +113,7 @@ def only_triangle(f: Frame, view: int, tile: int, left: int, bottom: int) -> int
 
 @kernel
 def fill_tile(f: Frame, view: int, tile: int, samples: int, left: int, bottom: int) -> None:
-    """Find the nearest triangle for each sample of a tile. In mode `COLORS`, transparent triangles are left out."""
+    """Find the nearest triangle for each sample of a tile. In mode `COLORS`, transparent triangles are ignored."""
     far, nothing = single(farthest(f, view)), int32(NOTHING)
     for k in range(samples, samples + f.nsample * TILE):
         f.tile_near[k] = far
@@ -175,7 +179,7 @@ def add_batch(a: Assets, f: Frame, view: int, batch: Batch, worker: int, left: i
 
 @kernel
 def take(a: Assets, f: Frame, view: int, tri: int, worker: int, left: int, y: int, x: int, count: int, at: int) -> None:
-    """Add `count` pixels from `x` on that show a triangle, or `NOTHING`, to the worker's batch, from entry `at` on."""
+    """Add pixels `x` to `x` + `count` - 1 of a row to the worker's batch from entry `at` on; `tri` may be `NOTHING`."""
     if tri == NOTHING:
         take_places(f, worker, x, count, at)
     else:
@@ -192,7 +196,7 @@ def batch_of(a: Assets, f: Frame, view: int, tri: int, count: int) -> Batch:
 
 @kernel
 def shown_share(f: Frame, samples: int, key: int, x: int, tri: int) -> float:
-    """Return the fraction of pixel `x` that shows `tri` or `NOTHING`; `samples` and `key` are the row's addresses."""
+    """Return the fraction of pixel `x` that shows `tri` or `NOTHING`; `samples` and `key` are where the row begins."""
     number = f.run_key[key + x]
     if number != MIXED:
         return ONE if number == tri else ZERO
@@ -216,10 +220,10 @@ def color_from(
     columns: int,
     batch: Batch,
 ) -> Batch:
-    """Add the adjacent pixels, from pixel `x` of a row on, that show triangle `tri`, or `NOTHING`, to a batch.
+    """Add the adjacent pixels of a row, from pixel `x` on, that show triangle `tri` (or `NOTHING`) to a batch.
 
-    Return the batch. If the pixels don't fit into the batch, it is drawn first, and a new batch begins. A pixel whose
-    samples show several triangles gets the mean of their colours.
+    Return the batch. If the pixels don't fit into the batch, or show another geom, the batch is drawn first, and a new
+    one begins. A pixel whose samples show several triangles gets the mean of their colours.
     """
     key = worker * TILE_WIDTH
     samples = samples_of(f, view, worker) + (row << f.sample_shift)
@@ -248,7 +252,7 @@ def color_from(
 
 @kernel
 def starts_at(f: Frame, samples: int, key: int, x: int, s: int, tri: int) -> bool:
-    """Whether neither the samples before sample `s` of pixel `x` nor the pixel to the left show triangle `tri`."""
+    """Whether sample `s` of pixel `x` is the first to show `tri`, and the pixel to the left does not show `tri`."""
     for before in range(s):
         if f.tile_tri[samples + 4 * x + before] == tri:
             return False
@@ -310,7 +314,7 @@ def store_row(f: Frame, worker: int, left: int, y: int, columns: int) -> None:
 
 @kernel
 def shade_whole(a: Assets, f: Frame, view: int, tri: int, worker: int, left: int, bottom: int) -> None:
-    """Compute the colours of a tile that is empty or filled by one triangle; put the camera's into the picture."""
+    """Compute the colours of a tile that is empty or filled by one triangle. In view 0, store them in the picture."""
     columns, run = min(TILE_WIDTH, f.view_width[view] - left), worker * TILE_WIDTH
     for row in range(min(TILE_HEIGHT, f.view_height[view] - bottom)):
         first = row * TILE_WIDTH

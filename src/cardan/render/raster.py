@@ -22,7 +22,10 @@ NONE, SOME, ALL = 0, 1, 2
 
 
 def lane_places(nsample: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return x and y of a block's samples, pixels. Four samples have x = 3, 7, 1, 5 eighths, y = 1, 3, 5, 7 eighths."""
+    """Return the positions x and y, pixels, of the samples of a block.
+
+    If a pixel has four samples, they are at x = 3, 7, 1, 5 eighths and y = 1, 3, 5, 7 eighths.
+    """
     lane = np.arange(LANES)
     if nsample == 1:
         return lane + 0.5, np.full(LANES, 0.5)
@@ -57,13 +60,13 @@ def limit_at(f: Frame, view: int, x: int, y: int) -> float:
 
 @kernel
 def owned_from(a: float, b: float) -> float:
-    """Return an edge function's least value for samples inside; left and lower edges own the samples on them."""
+    """Return the least value of an edge function for samples inside. Samples on left and lower edges are inside."""
     return ZERO if a > 0.0 or (a == 0.0 and b > 0.0) else LEAST
 
 
 @kernel
 def part_of_tile(f: Frame, tri: int, left: int, bottom: int) -> int:
-    """Return which part of a tile triangle `tri` covers: `NONE`, `ALL`, or `SOME`, which is also returned if in doubt.
+    """Return which part of a tile triangle `tri` covers: `NONE`, `ALL`, or `SOME`. In uncertain cases, return `SOME`.
 
     The tile's lower left pixel is (`left`, `bottom`).
     """
@@ -103,7 +106,7 @@ def fill_whole(f: Frame, view: int, tri: int, samples: int, left: int, bottom: i
 
 @kernel
 def block_of(f: Frame, view: int, tri: int, x: int, y: int) -> Block:
-    """Return the linear functions of a triangle for `test_sample`, relative to a block with lower left pixel (x, y)."""
+    """Return a triangle's linear functions for `test_sample`, relative to the block with lower left pixel (x, y)."""
     a0, a1, a2 = single(f.tri_edge[tri, 0]), single(f.tri_edge[tri, 3]), single(f.tri_edge[tri, 6])
     b0, b1, b2 = single(f.tri_edge[tri, 1]), single(f.tri_edge[tri, 4]), single(f.tri_edge[tri, 7])
     return (
@@ -119,7 +122,8 @@ def block_of(f: Frame, view: int, tri: int, x: int, y: int) -> Block:
 def test_sample(block: Block, right: float, up: float, near: float) -> tuple[float, bool]:
     """Return a triangle's inverse depth at a position in a block, and whether the triangle is visible there.
 
-    `near` is the inverse depth of the nearest triangle so far; if both are equal, the later triangle is visible.
+    `near` is the inverse depth of the nearest triangle so far. If both inverse depths are equal, the new triangle is
+    visible.
     """
     e0, a0, b0, from0, e1, a1, b1, from1, e2, a2, b2, from2, here, near_x, near_y, limit, limit_x, limit_y = block
     here += near_x * right + near_y * up

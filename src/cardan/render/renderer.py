@@ -259,7 +259,7 @@ class Renderer:
         return out
 
     def _states_of(self, batch: Batch) -> tuple[Callable[[int], MjData], int]:
-        """Return a function from a world's number to its state (with its own model), and the number of worlds."""
+        """Return a function that maps a world's number to its state (with its own model), and the number of worlds."""
         if not hasattr(batch, "nsim"):
             raise TypeError(f"render_batch: data must be a sequence of MjData or a Batch, not {type(batch).__name__}")
         if internals.sizes(batch.model) != internals.sizes(self._model):

@@ -9,8 +9,8 @@ from cardan.render.kernels import HALF, ONE, TWO, ZERO, int32, single
 Color = tuple[float, float, float, float]
 """Red, green, blue, and an unused number, which is added so that a colour fills a register."""
 Level = tuple[float, float, int, int, int, int, int, int]
-"""A level of detail and the next one: range of pixel sizes, in texels, between the two; width and height of each;
-address of each."""
+"""A level of detail and the next one: smallest and largest pixel size, in texels, that lie between the two; width and
+height of each level; address of each level."""
 SHARE = single(1.0 / 255.0)
 LOG_BEND = single(0.3437)
 NO_SIZE = single(1e30)
@@ -46,7 +46,7 @@ def part(x: float) -> float:
 
 @kernel
 def put_corner(f: Frame, k: int, x: float, y: float, row: int, adr: int) -> None:
-    """Store, as entry `k`, the lower left of the four texels around (`x`, `y`), and the fractional parts of x and y.
+    """Store the lower left of the four texels around (`x`, `y`), and the fractional parts of x and y, as entry `k`.
 
     `row` is the length of a row, and `adr` is the address of the level of detail. Levels have borders (see `bordered`),
     so that texels to the right and above always exist.
@@ -100,7 +100,7 @@ def multiply_by(f: Frame, k: int, color: Color) -> None:
 
 @kernel
 def multiply_level(a: Assets, f: Frame, level: Level, side: int, run: int, count: int) -> int:
-    """Multiply the colours of the leading pixels of a run that need one level of detail; return the number of pixels.
+    """Multiply the first pixels of a run, up to the first one that needs another level of detail; return their number.
 
     The sizes of pixels are compared one after the other, so that LLVM vectorises over channels. If it vectorised over
     pixels, it would read texels byte by byte.
@@ -126,7 +126,10 @@ def multiply_level(a: Assets, f: Frame, level: Level, side: int, run: int, count
 
 @kernel
 def level_for(a: Assets, tex: int, size: float) -> Level:
-    """Return the level of detail at which a pixel of `size` texels covers one to two texels, and the next level."""
+    """Return the level of detail in which a pixel, of `size` texels in the full image, covers one to two texels.
+
+    The result also contains the next level.
+    """
     most = a.tex_nlevel[tex] - 1
     level, low, high = 0, ONE, TWO
     if size < ONE:  # it needs only the first level
@@ -176,7 +179,7 @@ def cube_side(x: float, y: float, z: float) -> int:
 
 @kernel
 def side_axes(side: int) -> tuple[float, float, float, float, float, float, float, float, float]:
-    """Return three vectors, whose products with a direction are two coordinates on a cube's side and their divisor."""
+    """Return three vectors: their dot products with a direction are two coordinates on a cube's side, and a divisor."""
     if side < 2:
         sign = ONE if side == 0 else -ONE
         return (ZERO, ZERO, -sign, ZERO, -ONE, ZERO, sign, ZERO, ZERO)

@@ -105,7 +105,7 @@ def tex_up(f: Frame, tri: int, k: int) -> float:
 
 @kernel
 def size_run(f: Frame, tri: int, weights: Weights, width: float, height: float, run: int, count: int) -> None:
-    """Compute the sizes of pixels, in texels of a flat texture: the length of the longer side (section 3.8.8).
+    """Compute the sizes of pixels in texels of a flat texture: the longer of a pixel's two sides (section 3.8.8).
 
     `width` and `height` are the numbers of texels for each unit of the coordinates.
     """
@@ -154,7 +154,7 @@ def is_textured(f: Frame, geom: int) -> bool:
 
 @kernel
 def tex_scales(a: Assets, f: Frame, geom: int, plane: bool) -> tuple[float, float]:
-    """Return texture coordinates per metre on a plane; 1 for other geoms, whose vertices have texture coordinates."""
+    """Return texture coordinates per metre of a plane; for other geoms, 1: their vertices have texture coordinates."""
     if not plane:
         return (1.0, 1.0)
     unit_x, unit_y = texture_unit(f, geom, 0), texture_unit(f, geom, 1)
@@ -279,8 +279,8 @@ def shade_batch(
 ) -> None:
     """Compute the colours of a batch of `count` pixels that show the geom of `inst`; store them in `run_color`.
 
-    `inst` may be another instance of the geom if the geom is not a plane. The row begins at pixel `left` of the picture
-    and `row` of the tile. Set `mirror` if the pixels are part of a mirror, and `alone` if their colours go directly
+    If the geom is not a plane, `inst` may be any of its instances. The row begins at pixel `left` of the picture and at
+    pixel `row` of the tile. Set `mirror` if the pixels are part of a mirror. Set `alone` if their colours go directly
     into the picture, where they are clamped.
     """
     run = worker * TILE_WIDTH

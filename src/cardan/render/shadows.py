@@ -74,7 +74,7 @@ def cast_block(f: Frame, block: Block, base: int) -> None:
 
 @kernel
 def map_block(f: Frame, tri: int, x: int, y: int) -> Block:
-    """Return a triangle's edge functions and inverse depth at a pixel of a map, each with its step to the right."""
+    """Return a triangle's edge functions and inverse depth at a pixel's centre, each with its step to the right."""
     px, py = x + 0.5, y + 0.5
     return (
         single(f.tri_edge[tri, 0] * px + f.tri_edge[tri, 1] * py + f.tri_edge[tri, 2]),
@@ -90,7 +90,7 @@ def map_block(f: Frame, tri: int, x: int, y: int) -> Block:
 
 @kernel
 def shifted(block: Block, right: float, up: float, slopes: tuple[float, float, float, float]) -> Block:
-    """Move a block `right` and `up` by some pixels; `slopes` are the changes of its four values per pixel upwards."""
+    """Return a block for a pixel `right` and `up` pixels away; `slopes` are the upward steps of its four values."""
     e0, a0, e1, a1, e2, a2, near, slope = block
     b0, b1, b2, rise = slopes
     return (
@@ -101,7 +101,7 @@ def shifted(block: Block, right: float, up: float, slopes: tuple[float, float, f
 
 @kernel
 def cast_small(f: Frame, tri: int, base: int, y0: int, y1: int) -> None:
-    """Draw a triangle of at most two blocks in width; extrapolate from its first row to others in single precision."""
+    """Draw rows `y0` to `y1` (exclusive) of a triangle at most two blocks wide, extrapolating from row `y0`."""
     stride = f.shadow_stride
     wide = f.tri_box[tri, 1] - f.tri_box[tri, 0] >= MAP_LANES
     x = min(f.tri_box[tri, 0], stride - (2 * MAP_LANES if wide else MAP_LANES))
@@ -159,9 +159,9 @@ def cast_triangle(f: Frame, tri: int, base: int, low: int, high: int) -> None:
 
 @picture_stage
 def draw_map_or_fill(a: Assets, f: Frame, part: int, bands: int) -> int:
-    """If `part` < `bands`, draw a band of a shadow map; else list a share's triangles in each tile of a view.
+    """Draw a band of a shadow map if `part` < `bands`; else list a share's triangles in each tile of a view. Return 0.
 
-    Return 0. All tasks are independent, so that one stage runs both kinds; bands come first, because they take longer.
+    One stage runs both kinds of tasks, because they are independent. Bands come first, because they take longer.
     """
     if part < bands:
         layer, band, stride = part // f.shadow_parts, part % f.shadow_parts, f.shadow_stride
@@ -185,9 +185,9 @@ def draw_map_or_fill(a: Assets, f: Frame, part: int, bands: int) -> int:
 
 @kernel
 def row_line(f: Frame, entry: int, row: int, px: float, py: float) -> tuple[float, float, float, float]:
-    """Multiply a row of a light's matrix by the rays of a row of pixels, the first of which is at (`px`, `py`).
+    """Multiply row `row` of a light's matrix by the rays of a row of pixels that begins at (`px`, `py`).
 
-    Return the value at the first pixel and the step per pixel: of the rays' origins, then of their vectors.
+    Return two values with their steps per pixel: the product with the first ray's origin, and with its vector.
     """
     k = 6 * row
     return (
@@ -200,7 +200,7 @@ def row_line(f: Frame, entry: int, row: int, px: float, py: float) -> tuple[floa
 
 @kernel
 def find_texels(f: Frame, view: int, layer: int, y: int, left: int, run: int, count: int) -> None:
-    """Find each pixel's place in a light's map (or -1), and the inverse depth above which the map shadows the pixel."""
+    """Find each pixel's texel in a light's map, or -1, and the inverse depth above which the map shadows the pixel."""
     lit = first_shadow(f) + layer
     px, py = left + 0.5, y + 0.5
     entry = view * f.nlayer + layer

@@ -142,7 +142,7 @@ def rectangle(columns: int, rows: int) -> Shape:
 
 
 def height_field(height: np.ndarray, size: np.ndarray) -> Shape:
-    """Make the surface of a height field, with the sides and the bottom of its base; every triangle is flat.
+    """Make the surface of a height field, and the sides and bottom of its base, with flat triangles.
 
     Heights (rows along y, columns along x) are from 0 to 1. `size` contains both half lengths, the elevation of height
     1, and the depth of the base, m.
@@ -172,9 +172,9 @@ def flat_faces(corner: np.ndarray) -> Shape:
 
 
 def plain(vert: np.ndarray, normal: np.ndarray, texcoord: np.ndarray, face: np.ndarray) -> Shape:
-    """Make a shape whose vertices have the `end` 0, with lines along the edges of all triangles.
+    """Make a shape without moving ends: `end` is 0 for all vertices, and the wireframe contains all edges of triangles.
 
-    `vert` and `normal` are (n, 3), `texcoord` are (n, 2), and `face` contains the vertices of each triangle (m, 3).
+    `vert` and `normal` are (n, 3), `texcoord` is (n, 2), and `face` contains the vertices of each triangle (m, 3).
     """
     edge = np.concatenate([face[:, [0, 1]], face[:, [1, 2]], face[:, [2, 0]]])
     return Shape(_with_end(np.asarray(vert), 0.0), np.asarray(normal), np.asarray(texcoord), face, edge)

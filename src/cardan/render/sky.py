@@ -13,11 +13,11 @@ from cardan.render.tiles import TILE_WIDTH
 NONE = -1
 FLAT = single(1e-20)
 NEAR_ENOUGH = 0.999
-"""Safety factor for the distance at which haze begins: below this fraction of the distance there is no haze."""
+"""Safety factor: there is no haze nearer than this fraction of the distance at which haze begins."""
 HazeLine = tuple[float, float, float, float, float, float]
-"""Haze in a row of pixels: distance at which the sky meets the plane, relative to the camera's height; descent of a ray
-for a depth of 1 m, at the first pixel, and its step; coefficients of the ray's squared length as a polynomial of the
-pixel."""
+"""Haze in a row of pixels: distance at which the sky meets the plane, relative to the camera's height; descent of the
+ray of the first pixel for a depth of 1 m; step of the descent per pixel; three coefficients of the squared length of
+rays, a quadratic polynomial of the pixel number."""
 
 
 @kernel

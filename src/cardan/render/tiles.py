@@ -55,7 +55,7 @@ def bin_begin(f: Frame, view: int, tile: int) -> int:
 
 @kernel
 def count_instance(f: Frame, view: int, share: int, inst: int) -> None:
-    """Count an instance's triangles in each tile of a view, as a part of share `share` of the instances."""
+    """Count an instance's triangles in each tile of a view, in the counters of share `share`."""
     columns, first, step = tile_columns(f, view), f.view_binadr[view] + 2 + share, f.nshare
     tri = f.view_triadr[view] + f.inst_triadr[inst]
     for k in range(tri, tri + f.inst_trinum[f.view_instadr[view] + inst]):
@@ -68,7 +68,7 @@ def count_instance(f: Frame, view: int, share: int, inst: int) -> None:
 def clear_bins(a: Assets, f: Frame, views: int, unused: int) -> int:
     """Reset the numbers of triangles in the tiles of the first `views` views; return 0.
 
-    A view has an entry of `bin_start` for each share in each tile, and one more before and after these entries.
+    In `bin_start`, each view has one entry for each share of each tile, one entry before these, and one after.
     """
     begin = 0
     for view in range(views):
@@ -120,9 +120,9 @@ def fill_all(a: Assets, f: Frame, views: int, unused: int) -> int:
 
 @kernel
 def rank_of(f: Frame, tile: int) -> int:
-    """Return the rank of a tile by its number of triangles; the tiles with most triangles have the lowest ranks.
+    """Return the rank of a tile by its number of triangles; the tiles with the most triangles have the lowest ranks.
 
-    Each number below 8 has its own rank; above, there are four ranks for each power of two.
+    Numbers below 8 have one rank each; for larger numbers, there are four ranks for each power of two.
     """
     number, steps = 0, 0
     for view in range(1 + f.nmirror):

@@ -21,7 +21,7 @@ def texture_unit(f: Frame, geom: int, axis: int) -> float:
 
 @kernel
 def vertex_texcoord(a: Assets, f: Frame, inst: int, vertex: int, v: int) -> None:
-    """Set a vertex's texture coordinates: the mesh's (for flat textures), or coordinates computed from the position."""
+    """Set a vertex's texture coordinates: the mesh's if there are any and the texture is flat; else computed ones."""
     geom = f.inst_geom[inst]
     if f.geom_texid[geom] < 0:
         return
@@ -68,7 +68,7 @@ def place(a: Assets, f: Frame, inst: int, vertex: int) -> Vec3:
 
 @kernel
 def turn_normal(a: Assets, f: Frame, inst: int, vertex: int) -> Vec3:
-    """Return the unit normal of a vertex, world frame. Its components are divided by the instance's scales first."""
+    """Return the unit normal of an instance's vertex, world frame, corrected for the instance's scales."""
     x, y, z = float(a.normal[vertex, 0]), float(a.normal[vertex, 1]), float(a.normal[vertex, 2])
     sx, sy, sz = f.inst_scale[inst, 0], f.inst_scale[inst, 1], f.inst_scale[inst, 2]
     if (sx != 1.0) | (sy != 1.0) | (sz != 1.0):  # meshes and height fields aren't scaled: this saves three divisions

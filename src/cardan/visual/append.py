@@ -33,7 +33,7 @@ TEXID, TEXUNIFORM, TEXCOORD, SEGID = (GEOM[k] for k in ("texid", "texuniform", "
 TEXREPEAT, SIZE, POS, MAT, RGBA = (GEOM[k] for k in ("texrepeat", "size", "pos", "mat", "rgba"))
 EMISSION, SPECULAR, SHININESS, REFLECTANCE = (GEOM[k] for k in ("emission", "specular", "shininess", "reflectance"))
 CASTS_SHADOW = 1 << 8
-"""Value of the byte `castshadow` in the 32-bit word of a geom that begins with the byte `transparent`."""
+"""Bit of the flag `castshadow` in the 32-bit word of a geom that begins with the byte `transparent`."""
 TEXT, CAMDIST, MODELRBOUND, IS_TRANSPARENT = (GEOM[k] for k in ("label", "camdist", "modelrbound", "transparent"))
 AXIS_COLOUR = 0.9
 DARKEST, SPREAD = 0.1, 0.8
@@ -157,19 +157,19 @@ def name_it(d: Data, g: int, label: int, id: int) -> None:
 
 @kernel
 def light_up(m: Model, d: Data, g: int) -> None:
-    """Increase the emission of a geom, to mark the selected object."""
+    """Increase the emission of a geom that belongs to the selected object."""
     d.work.scn_geom_f[g, EMISSION] = d.work.scn_geom_f[g, EMISSION] + m.vis.global_.glow
 
 
 @kernel
 def _is_default(rgba: Vec4) -> bool:
-    """Whether a colour is the default, which objects have if the model specifies no colour for them."""
+    """Whether a colour is the default colour of objects whose colour is not specified in the model."""
     return rgba[0] == DEFAULT_RGBA and rgba[1] == DEFAULT_RGBA and rgba[2] == DEFAULT_RGBA and rgba[3] == 1.0
 
 
 @kernel
 def opacity(m: Model, material: int, rgba: Vec4) -> float:
-    """Return the opacity of an object: the material's if there is one and the colour is the default, else its own."""
+    """Return an object's opacity: the material's if it has one and its colour is the default, else `rgba[3]`."""
     return m.mat_rgba[material, 3] if material >= 0 and _is_default(rgba) else rgba[3]
 
 
@@ -270,7 +270,7 @@ def frame_axes(m: Model, d: Data, objid: int, pos: Vec3, mat: Mat3, scale: float
 
 @kernel
 def island_rgba(d: Data, island: int) -> Vec4:
-    """Return the colour of an island. The colour depends on the island's first dof, so that it rarely changes."""
+    """Return the colour of an island. It depends only on the island's first dof, so it rarely changes between steps."""
     index = d.island_dofind[d.island_dofadr[island]] + 1
     r, g, b = halton(index, 2), halton(index, 3), halton(index, 5)
     return (DARKEST + SPREAD * r, DARKEST + SPREAD * g, DARKEST + SPREAD * b, 1.0)

@@ -59,9 +59,9 @@ TRANSLATE, ROTATE = int(mjtPertBit.mjPERT_TRANSLATE), int(mjtPertBit.mjPERT_ROTA
 
 @stage
 def add_body_frames(m: Model, d: Data) -> int:
-    """Add the frame of the world, at twice the size, or the frames of all other bodies.
+    """Add frames, if they are chosen: that of the world, at twice the size, or those of all other bodies.
 
-    If inertias are shown, the frames of the bodies are their inertial frames.
+    If inertias are shown, the inertial frames of the bodies are used.
     """
     frame = d.work.scn_state[FRAME]
     if frame == FRAME_WORLD:
@@ -98,7 +98,7 @@ def add_selected_point(m: Model, d: Data) -> int:
 
 @kernel
 def label_body(d: Data, g: int, body: int) -> None:
-    """Set the label of a geom to the name of a body, if all bodies or the selected body are labelled."""
+    """Set the label of a geom to the body's name, if all bodies are labelled or the body is the selected one."""
     name_it(d, g, LABEL_BODY, body)
     if body == d.work.scn_state[SELECT]:
         name_it(d, g, LABEL_SELECTION, body)
@@ -106,7 +106,7 @@ def label_body(d: Data, g: int, body: int) -> None:
 
 @stage
 def add_body_labels(m: Model, d: Data) -> int:
-    """Add labels of all bodies or of the selected body. If inertias are shown, add none: inertias have labels."""
+    """Add labels of all bodies or the selected body. If inertias are shown, add none, because inertias have labels."""
     label = d.work.scn_state[LABEL]
     if shows(d, VIS_INERTIA):
         return OK
@@ -135,7 +135,7 @@ def equivalent_size(m: Model, body: int, scaled: bool) -> Vec3:
     """Return the half sizes of the box or ellipsoid (`vis.global.ellipsoidinertia`) that has a body's mass and inertia.
 
     For a box with half sizes a, b, c, I_x = m (b^2 + c^2) / 3, and so a^2 = 3 (I_y + I_z - I_x) / (2 m). For an
-    ellipsoid, 5 replaces 3. Scaled shapes have the mass of the body at the density of water.
+    ellipsoid, 5 replaces 3. If `scaled`, the density of the shape is that of water.
     """
     ellipsoid = m.vis.global_.ellipsoidinertia != 0
     x, y, z = get3(m.body_inertia, body)
@@ -177,7 +177,10 @@ def add_centres(m: Model, d: Data) -> int:
 
 @stage
 def add_skeleton(m: Model, d: Data) -> int:
-    """Add lines from each body's centre of mass, through its joints (last one first), to its parent's centre."""
+    """Add lines from each body's centre of mass, through its joints in reverse order, to its parent's centre.
+
+    Bodies whose parent is the world have no lines.
+    """
     width, rgba = m.vis.scale.connect * m.stat.meansize, rgba_of(m.vis.rgba.connect)
     for body in range(1, m.nbody):
         parent = m.body_parentid[body]
@@ -193,7 +196,7 @@ def add_skeleton(m: Model, d: Data) -> int:
 
 @stage
 def add_applied_forces(m: Model, d: Data) -> int:
-    """Add arrows for the forces in `xfrc_applied`, which begin at the bodies' centres of mass."""
+    """Add an arrow for each force in `xfrc_applied`; the arrow begins at the body's centre of mass."""
     scale, width = m.vis.map.force / m.stat.meanmass, m.vis.scale.forcewidth * m.stat.meansize
     for body in range(1, m.nbody):
         force, start = get3(d.xfrc_applied, body), get3(d.xipos, body)
@@ -205,7 +208,11 @@ def add_applied_forces(m: Model, d: Data) -> int:
 
 @kernel
 def _hands(rgba: Vec4, first: bool, second: bool) -> Vec4:
-    """Return the colour for the first hand, the second hand (red and green swapped), or both hands (brighter)."""
+    """Return the colour of a perturbation by the first hand, the second hand or both hands.
+
+    `rgba` is the colour for the first hand. For the second hand, red and green are swapped; for both, the larger of red
+    and green is used for both.
+    """
     if first and second:
         return (max(rgba[0], rgba[1]), max(rgba[0], rgba[1]), rgba[2], rgba[3])
     if second:

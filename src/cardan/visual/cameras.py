@@ -45,7 +45,7 @@ FREE, FIXED = int(mjtCamera.mjCAMERA_FREE), int(mjtCamera.mjCAMERA_FIXED)
 POS, FORWARD, UP, NEAR, FAR = (CAMERA[k] for k in ("pos", "forward", "up", "frustum_near", "frustum_far"))
 CENTER, WIDTH, BOTTOM, TOP = (CAMERA[f"frustum_{k}"] for k in ("center", "width", "bottom", "top"))
 ORTHOGRAPHIC = 1
-"""Value of `cam_projection` of orthographic cameras, whose field of view is a height, m."""
+"""Value of `cam_projection` for orthographic cameras; their field of view is a height, m."""
 NO_CONE = 180.0
 """Cutoff angle, degrees, of lights that shine in all directions."""
 TRACKED = 0.2
@@ -54,7 +54,7 @@ LABEL_CAMERA, LABEL_LIGHT = LABELS["CAMERA"], LABELS["LIGHT"]
 FRAME_CAMERA, FRAME_LIGHT = FRAMES["CAMERA"], FRAMES["LIGHT"]
 LINE_WIDTH = 3.0
 CLEARANCE = 1e-4
-"""Distance at which a light's symbol is behind the light, m, so that the symbol casts no shadow."""
+"""Distance, m, of a light's symbol behind the light, so that the symbol casts no shadow."""
 LIGHT_POS, DIR, ATTENUATION, CUTOFF, EXPONENT = (LIGHT[k] for k in ("pos", "dir", "attenuation", "cutoff", "exponent"))
 AMBIENT, DIFFUSE, SPECULAR, BYTES = (LIGHT[k] for k in ("ambient", "diffuse", "specular", "headlight"))
 BULBRADIUS = LIGHT["bulbradius"]
@@ -64,7 +64,7 @@ IS_HEADLIGHT, IS_DIRECTIONAL, CASTS_SHADOW = 1, 1 << 8, 1 << 16
 
 @kernel
 def camera_average(d: Data, word: int) -> Vec3:
-    """Return the average of a vector (3) over both cameras of the scene; `word` is the vector's first word."""
+    """Return the average of a vector of both cameras of the scene; `word` is the index of the vector's first word."""
     left = (d.work.scn_camera[0, word], d.work.scn_camera[0, word + 1], d.work.scn_camera[0, word + 2])
     right = (d.work.scn_camera[1, word], d.work.scn_camera[1, word + 1], d.work.scn_camera[1, word + 2])
     return scale3(add3(left, right), 0.5)
@@ -81,7 +81,7 @@ def aim(azimuth: float, elevation: float) -> tuple[Vec3, Vec3]:
 
 @kernel
 def _put_eyes(d: Data, pos: Vec3, forward: Vec3, up: Vec3, right: Vec3, ipd: float) -> None:
-    """Set the poses of both cameras, to the left and right of `pos` by half the distance of the eyes, `ipd`."""
+    """Place both cameras at a distance of `ipd` / 2 to the left and right of `pos`, and set their orientation."""
     cameras = d.work.scn_camera
     for eye in range(2):
         place = add_scaled3(pos, right, (eye - 0.5) * ipd)
@@ -93,7 +93,7 @@ def _put_eyes(d: Data, pos: Vec3, forward: Vec3, up: Vec3, right: Vec3, ipd: flo
 
 @kernel
 def _put_window(m: Model, d: Data, height: float) -> None:
-    """Make both cameras orthographic: set their windows, which have a `height`, m, and their clipping planes."""
+    """Make both cameras orthographic, with windows of the given `height`, m; set their clipping planes."""
     _put_planes(m, d, (0.0, 0.0, -0.5 * height, 0.5 * height), 1.0)
     d.work.scn_state[CAM_ORTHOGRAPHIC] = 1
 
@@ -107,7 +107,7 @@ def _put_frustum(m: Model, d: Data, frustum: Vec4) -> None:
 
 @kernel
 def _put_planes(m: Model, d: Data, frustum: Vec4, scale: float) -> None:
-    """Set clipping planes and windows of both cameras: `frustum` (center, half width, bottom, top) times `scale`."""
+    """Set clipping planes of both cameras, and their windows: `frustum` (centre, half width, bottom, top) * `scale`."""
     near = m.vis.map.znear * m.stat.extent
     far = m.vis.map.zfar * m.stat.extent
     cameras = d.work.scn_camera
@@ -129,7 +129,7 @@ def _symmetric(fovy: float) -> Vec4:
 
 @kernel
 def intrinsic_frustum(m: Model, cam: int) -> Vec4:
-    """Return centre, half width, bottom and top, at distance 1, of the frustum of a camera with a sensor size."""
+    """Return the frustum (centre, half width, bottom, top) at distance 1 of a camera that has a sensor size."""
     fx, fy, cx, cy = get4(m.cam_intrinsic, cam)
     width, height = m.cam_sensorsize[cam, 0], m.cam_sensorsize[cam, 1]
     return (cx / fx, 0.5 * width / fx, (cy - 0.5 * height) / fy, (cy + 0.5 * height) / fy)
@@ -175,7 +175,7 @@ def _fixed(m: Model, d: Data, cam: int) -> None:
 
 @kernel
 def _triangle(d: Data, cam: int, a: Vec3, b: Vec3, c: Vec3, rgba: Vec4) -> None:
-    """Add a triangle. Its position is corner `a`; its axes are the edges from `a`, and their cross product."""
+    """Add a triangle geom. Its position is corner `a`; its axes are the edges from there, and their cross product."""
     x, y = sub3(b, a), sub3(c, a)
     z = cross(x, y)
     size = (norm3(x), norm3(y), norm3(z))
@@ -197,7 +197,7 @@ def _corner(pos: Vec3, mat: Mat3, frustum: Vec4, depth: float, k: int) -> Vec3:
 
 @kernel
 def _frustum(m: Model, d: Data, cam: int) -> None:
-    """Add triangles and lines for the four sides of the frustum of a camera with a sensor size."""
+    """Add the frustum of a camera that has a sensor size: triangles and lines for its four sides."""
     pos, mat = get3(d.cam_xpos, cam), get9(d.cam_xmat, cam)
     frustum, rgba = intrinsic_frustum(m, cam), rgba_of(m.vis.rgba.frustum)
     near = m.vis.map.znear * m.stat.extent

@@ -1,7 +1,7 @@
-"""Contacts, equality constraints, and searches of signed-distance shapes for overlaps, in the scene (stages).
+"""Stages that draw contacts, equality constraints, and the searches for overlaps with signed-distance shapes.
 
-The data does not store these searches. They are repeated, as in `cardan.collision.sdf.descent`, for all pairs whose
-bounding boxes overlap.
+The searches are not stored in the data. Therefore they are repeated, as in `cardan.collision.sdf.descent`, for all
+pairs whose bounding boxes overlap.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ RADIUS = 0.2
 """Radius of the spheres at both ends of a search, relative to the mean size of bodies."""
 LINE_WIDTH = 2.0
 SHOWN = 0.95
-"""Length of the line that shows a step of a search, relative to the length of the step."""
+"""Length of the line for a step of a search, relative to the length of the step."""
 
 
 @kernel
@@ -66,7 +66,7 @@ def _ball(m: Model, d: Data, equality: int, pos: Vec3, mat: Mat3, rgba: Vec4) ->
 
 @stage
 def add_constraints(m: Model, d: Data) -> int:
-    """Add a pair of spheres at the two points that each active connect or weld constraint holds together."""
+    """Add two spheres for each active connect or weld constraint, at the points that the constraint holds together."""
     for equality in range(m.neq):
         kind = m.eq_type[equality]
         if d.eq_active[equality] == 0 or (kind != EQ_CONNECT and kind != EQ_WELD):
@@ -152,7 +152,7 @@ def add_contacts(m: Model, d: Data) -> int:
 
 @kernel
 def _searched(m: Model, geom1: int, geom2: int) -> bool:
-    """Whether collision detection searches for overlaps of a geom with `geom2`, a signed-distance shape."""
+    """Whether collision detection searches for overlaps of `geom1` with `geom2`, which is a signed-distance shape."""
     kind = m.geom_type[geom1]
     if kind == GEOM_SDF and geom1 > geom2:
         return False

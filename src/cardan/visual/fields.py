@@ -23,7 +23,7 @@ RENDERED = ("SHADOW", "REFLECTION", "SKYBOX", "HAZE", "CULL_FACE")
 
 
 def _bytes(names: tuple[str, ...], enumeration: type[MjEnum]) -> tuple[int, ...]:
-    """Return a byte for each flag of an enumeration (without its last member): 1 for the flags in `names`."""
+    """Return a byte for each flag of an enumeration: 1 for the flags in `names`. The last member, a count, has none."""
     flags = [name.split("_", 1)[-1] for name in list(enumeration.__members__)[:-1]]
     return tuple(int(flag in names) for flag in flags)
 

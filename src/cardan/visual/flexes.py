@@ -36,7 +36,7 @@ SURFACE = 2
 
 @kernel
 def _triangle(vertices: ConstIntArray1, first: int, adr: int) -> tuple[int, int, int]:
-    """Return the vertices of the triangle at address `adr`; `first` is the first vertex of its flex."""
+    """Return the ids of the three vertices from index `adr` of `vertices` on; `first` is the flex's first vertex."""
     return first + vertices[adr], first + vertices[adr + 1], first + vertices[adr + 2]
 
 
@@ -118,7 +118,7 @@ def _put_corner(m: Model, d: Data, flex: int, face: int, k: int, vertex: int, po
 
 @kernel
 def _flat_face(m: Model, d: Data, flex: int, i: int, j: int, k: int, radius: float) -> None:
-    """Add the triangle of three vertices, moved outwards by the radius."""
+    """Add the face with vertices `i`, `j` and `k`, moved outwards by the radius."""
     n = flat_normal(_vertex(d, i), _vertex(d, j), _vertex(d, k))
     face = _new_face(d, flex)
     _put_corner(m, d, flex, face, 0, i, add_scaled3(_vertex(d, i), n, radius), n)
@@ -146,7 +146,10 @@ def _flat_faces(m: Model, d: Data, flex: int) -> None:
 
 @kernel
 def _smooth_face(m: Model, d: Data, flex: int, i: int, j: int, k: int, offset: float) -> None:
-    """Add a triangle of the skin, with vertices moved along their normals; a flat skin has the triangle's normal."""
+    """Add a face of a smooth skin, with vertices moved by `offset` along their normals.
+
+    If the option for flat skins is set, all corners have the triangle's normal.
+    """
     face = _new_face(d, flex)
     sign = 1.0 if offset > 0.0 else -1.0  # if the radius is 0, normals point inwards, as in the reference
     flat = m.flex_flatskin[flex] != 0
@@ -162,7 +165,7 @@ def _smooth_face(m: Model, d: Data, flex: int, i: int, j: int, k: int, offset: f
 
 @kernel
 def _strip(m: Model, d: Data, flex: int, i: int, j: int, radius: float) -> None:
-    """Add a triangle of the strip along a surface's border: vertex `i` on one side, and vertex `j` on both sides."""
+    """Add a triangle of the strip at a surface's border, with vertex `i` on one side and vertex `j` on both sides."""
     face = _new_face(d, flex)
     n = normalize3(scale3(cross(sub3(_vertex(d, j), _vertex(d, i)), _normal(d, j)), 1.0 if radius > 0.0 else -1.0))
     _put_corner(m, d, flex, face, 0, i, add_scaled3(_vertex(d, i), _normal(d, i), radius), n)

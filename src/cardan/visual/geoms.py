@@ -59,18 +59,18 @@ MAXPLANEGRID = 200
 PLAIN_TILE = 2.1 / (MAXPLANEGRID / 2 - 1)
 """Tile size of an infinite plane without material, relative to the distance of the far plane."""
 TEXTURE_TILE = 4.0
-"""Tile size of an infinite plane with a material, m, if its texture has one repetition; more repetitions divide it."""
+"""Tile size, m, of an infinite plane with a material; it is divided by the repetitions of the material's texture."""
 
 
 @kernel
 def category_of(m: Model, body: int) -> int:
-    """Return the category of a body's objects: static if fixed to the world, except mocap bodies; else dynamic."""
+    """Return the category of a body's objects: dynamic if it is movable or a mocap body, static otherwise."""
     return STATIC if m.body_weldid[body] == 0 and m.body_mocapid[body] < 0 else CAT_DYNAMIC
 
 
 @kernel
 def is_shown(m: Model, d: Data, body: int) -> bool:
-    """Whether a body's objects are shown: their category is requested, and static objects aren't hidden."""
+    """Whether a body's objects are shown: their category is requested, and static objects are not switched off."""
     category = category_of(m, body)
     return wants(d, category) and (category == CAT_DYNAMIC or shows(d, VIS_STATIC))
 
@@ -94,7 +94,7 @@ def glow(m: Model, d: Data, g: int, body: int) -> None:
 
 @kernel
 def _follow_camera(m: Model, d: Data, g: int, geom: int) -> None:
-    """Move a plane along the axes in which it is infinite towards the camera, by whole tiles of its pattern."""
+    """Move an infinite plane along its infinite axes towards the camera, by a whole number of tiles."""
     mat, origin = get9(d.geom_xmat, geom), get3(d.geom_xpos, geom)
     offset = mul_mat_t_vec3(mat, sub3(camera_average(d, CAM_POS), origin))
     material = m.geom_matid[geom]
@@ -113,7 +113,8 @@ def _follow_camera(m: Model, d: Data, g: int, geom: int) -> None:
 def appearance_of(m: Model, d: Data, geom: int) -> int:
     """Return the geom that provides the colour and material of a drawn geom, or -1 if the geom is not drawn.
 
-    If convex hulls are shown, convex pieces are drawn instead of their geom; otherwise, they are not drawn.
+    If convex hulls are shown, the convex pieces of a geom are drawn in its place, with its appearance. Otherwise, the
+    pieces are not drawn.
     """
     if not shows(d, VIS_CONVEXHULL):
         return -1 if m.geom_piece[geom] > 0 else geom
@@ -201,7 +202,7 @@ def add_sites(m: Model, d: Data) -> int:
 
 @kernel
 def _is_drawn(m: Model, d: Data, node: int) -> bool:
-    """Whether a node of a bounding tree is shown: it has the requested depth, or is a leaf above that depth."""
+    """Whether a node of a bounding tree is shown: its depth is the requested one, or smaller if the node is a leaf."""
     depth = m.bvh_depth[node]
     if depth == d.work.scn_state[BVH_DEPTH]:
         return True
@@ -222,7 +223,7 @@ def size_of(aabb: ConstArray2, row: int) -> Vec3:
 
 @kernel
 def _box(m: Model, d: Data, node: int, aabb: ConstArray2, row: int, pos: Vec3, mat: Mat3) -> None:
-    """Add the bounding box of a node; `pos` and `mat` are the frame of the box's numbers in `aabb`.
+    """Add the bounding box of a node: row `row` of `aabb`, in the frame with position `pos` and orientation `mat`.
 
     Nodes that the last collision detection visited have another colour.
     """

@@ -40,7 +40,7 @@ VIS_ACTIVATION = VIS["ACTIVATION"]
 KNOB = 3.0
 """Half size of the symbols of free and ball joints, relative to the width of a hinge's symbol."""
 LARGER_JOINT, LARGER_SITE = 1.1, 1.05
-"""Size of the symbol of an actuator, relative to the object on which it acts."""
+"""Sizes of an actuator's symbol on a joint and on a site, relative to the size of the joint's symbol or of the site."""
 
 
 @kernel
@@ -73,9 +73,9 @@ def add_joints(m: Model, d: Data) -> int:
 
 @kernel
 def _share(value: float, limited: int, low: float, high: float) -> float:
-    """Scale a control or activation: 0 at its neutral value, -1 and 1 at the limits of its range.
+    """Scale a control or activation to the range -1 to 1: its limits become -1 and 1, and its neutral value becomes 0.
 
-    The neutral value is 0, or the limit nearest to 0. On a side without a limit, -1 or 1 is the limit.
+    The neutral value is 0, or the limit nearest to 0. A side without a limit has the limit -1 or 1.
     """
     neutral, bottom, top = 0.0, -1.0, 1.0
     if limited != 0:
@@ -89,10 +89,10 @@ def _share(value: float, limited: int, low: float, high: float) -> float:
 
 @kernel
 def actuator_colour(m: Model, d: Data, actuator: int) -> Vec4:
-    """Return the colour of an actuator's control, interpolated between the neutral colour and a limit's colour.
+    """Return the colour of an actuator, interpolated by its control between the neutral colour and a limit's colour.
 
-    If the option is set, the activation replaces the control. If the control is limited, its limits are used even for
-    the activation.
+    If activations are shown, the activation replaces the control. If the control is limited, its limits are used even
+    for the activation.
     """
     limited = m.actuator_ctrllimited[actuator]
     low, high = m.actuator_ctrlrange[actuator, 0], m.actuator_ctrlrange[actuator, 1]

@@ -147,7 +147,7 @@ class SceneMemory:
 
     @property
     def wishes(self) -> tuple[bytes, int, bool]:
-        """Return the values on which the stages of a scene depend: options, categories, whether a body is selected."""
+        """Return the values that determine a scene's stages: options, categories, and whether a body is selected."""
         state = self.state
         return state[LABEL:CAM_ORTHOGRAPHIC].tobytes(), int(state[CATMASK]), bool(state[SELECT] > 0)
 
@@ -161,7 +161,7 @@ class SceneMemory:
         self.pose[LOOKAT:REFPOS] = _part(camera.values, _LOOKAT, 6, np.float64)
 
     def get_camera(self, camera: MjvCamera) -> None:
-        """Copy results of stages: the projection to the scene's cameras, the moved `lookat` to a tracking camera."""
+        """Copy results of stages: set the projection of the scene's cameras, and `lookat` of a tracking `camera`."""
         self._eyes["orthographic"] = self.state[CAM_ORTHOGRAPHIC]
         if self.state[CAM_TYPE] == CAMERA_TRACKING:
             camera.values["lookat"] = self.pose[LOOKAT:DISTANCE]

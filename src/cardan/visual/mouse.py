@@ -156,7 +156,7 @@ def _direction(scn: MjvScene, aspectratio: float, relx: float, rely: float) -> t
 
 
 def _nearest_flex(m: MjModel, d: MjData, opt: MjvOption, pnt: np.ndarray, vec: np.ndarray) -> tuple[float, int, int]:
-    """Return distance, flex id and vertex id of the nearest flex on a ray, or -1 for all. Groups are ignored."""
+    """Return distance, flex id and vertex id of the nearest flex on a ray, of any group; -1 for each if none."""
     vert, edge, face, skin = (int(opt.flags[k]) for k in FLEX_FLAGS)
     best, vertex = (-1.0, -1, -1), np.zeros(1, np.int32)
     for flex in range(m.nflex if vert or edge or face or skin else 0):
@@ -169,7 +169,7 @@ def _nearest_flex(m: MjModel, d: MjData, opt: MjvOption, pnt: np.ndarray, vec: n
 def _nearest_skin(
     m: MjModel, opt: MjvOption, scn: MjvScene, pnt: np.ndarray, vec: np.ndarray
 ) -> tuple[float, int, int]:
-    """Return distance, skin id and vertex id of the nearest skin on a ray, or -1 for all. Groups are ignored."""
+    """Return distance, skin id and vertex id of the nearest skin on a ray, of any group; -1 for each if none."""
     best, vertex = (-1.0, -1, -1), np.zeros(1, np.int32)
     for skin in range(m.nskin if opt.flags[SKIN] else 0):
         first, faces = int(m.skin_vertadr[skin]), int(m.skin_faceadr[skin])
@@ -261,7 +261,7 @@ ROTATE_V, ROTATE_H, MOVE_V, MOVE_H, ZOOM = (
 
 STEEPEST = 89.0
 NEAREST, FARTHEST = 0.01, 100.0
-"""Limits of a camera's distance relative to the extent of the model; also the limits of a scene's scale."""
+"""Limits of a camera's distance, relative to the extent of the model; also limits of a scene's scale."""
 ZOOM_RATE = 3.0
 QUARTER = 0.5 * pi
 

@@ -1,4 +1,4 @@
-"""Poses of cameras in the room and in the model, which may be moved, rotated and scaled relative to the room.
+"""Conversion of camera poses between the room and the model, which may be moved, rotated and scaled in the room.
 
 With the scene's translation t, rotation R and scale s, a point p of the model is at t + s R p in the room (spec:
 programming, visualization, "Virtual reality").
@@ -20,7 +20,7 @@ from cardan.visual.structs import MjvGLCamera, MjvScene
 
 
 def transform_of(name: str, scn: MjvScene) -> tuple[np.ndarray, Quat, float]:
-    """Return translation, rotation (unit quaternion) and scale of a scene; raise FatalError for too small a scale."""
+    """Return translation, rotation (unit quaternion) and scale of a scene; raise FatalError if the scale is tiny."""
     require_record(name, "scn", scn, MjvScene)
     if scn.scale < mjMINVAL:
         raise FatalError(f"{name}: mjvScene scale {scn.scale} too small")
@@ -58,7 +58,7 @@ def mjv_model2room(roompos: np.ndarray, roomquat: np.ndarray, modelpos: Any, mod
 
 
 def _upright(forward: np.ndarray, up: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the unit vector along `forward`, and the unit vector closest to `up` among those perpendicular to it."""
+    """Return the unit vector along `forward`, and the unit vector perpendicular to it that is closest to `up`."""
     forward = forward / np.linalg.norm(forward)
     up = up - forward * (forward @ up)
     return forward, up / np.linalg.norm(up)

@@ -55,7 +55,7 @@ CAMERA_FIXED = int(mjtCamera.mjCAMERA_FIXED)
 class Part:
     """One stage of a scene, and the conditions under which it runs.
 
-    The size of the model that `size` names must not be 0. At least one of the categories (bits of mjtCatBit) must be
+    `size` names a size of the model that must not be 0. At least one of the categories (bits of mjtCatBit) must be
     requested, unless `category` is `ANY`. If flags (mjtVisFlag), frames (mjtFrame) or labels (mjtLabel) are named
     (without prefix), one of them must be chosen. If `selected`, a body must be selected.
     """

@@ -46,7 +46,7 @@ STEEP = 0.01
 """Ratio of the ends' horizontal distance to the cord's length below which the cord hangs straight down and up again."""
 _ITERATIONS = 50
 Cord = tuple[int, Vec3, Vec3, float, float, float]
-"""A hanging cord, see `hang`."""
+"""A hanging cord: the result of `hang`."""
 LABEL_TENDON, LABEL_ACTUATOR = LABELS["TENDON"], LABELS["ACTUATOR"]
 VIS_ISLAND = VIS["ISLAND"]
 PULLEY = -2
@@ -71,7 +71,7 @@ def _half_angle(ratio: float) -> float:
 def hang(start: Vec3, stop: Vec3, gravity: Vec3, length: float) -> Cord:
     """Return a hanging cord: number of points, horizontal vector between the ends, unit vector up, curve parameters.
 
-    The ends `start` and `stop` must be closer than `length`, the length of the cord (m); gravity must not be zero.
+    The cord connects `start` and `stop`. Its `length`, m, must exceed their distance, and gravity must not be zero.
     """
     up = scale3(gravity, -1.0 / norm3(gravity))
     line = sub3(stop, start)
