@@ -1,4 +1,4 @@
-"""``python -m cardan``: the command line, as ``cardan``."""
+"""Entry point of ``python -m cardan``, which does what the command ``cardan`` does."""
 
 from cardan.cli import main
 

@@ -14,7 +14,7 @@ import os
 VERSIONS = ("3.1", "4.0")
 """Versions whose behaviour a model can have; the first is the default."""
 VARIABLE = "CARDAN_COMPAT"
-"""Environment variable with the default of a process."""
+"""Environment variable that sets the default version of a process."""
 
 
 def _checked(version: object, where: str) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 
 class FatalError(Exception):
-    """Error for which MuJoCo's C library stops the program."""
+    """Error for which MuJoCo's C library would stop the program."""
 
 
 class UnexpectedError(Exception):
@@ -47,7 +47,7 @@ class MjcfError(ValueError):
 
 
 class PluginError(ValueError):
-    """Rejection of a plugin instance by its plugin; ``instance`` is the instance's id, ``reason`` its message."""
+    """Error of a plugin that rejects an instance: the id ``instance`` and the plugin's message, ``reason``."""
 
     def __init__(self, instance: int, name: str, reason: str) -> None:
         self.instance, self.reason = instance, reason

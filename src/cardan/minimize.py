@@ -48,7 +48,7 @@ DERIVATIVE_ERROR = 1e-4
 """Largest accepted error of a user's derivative, relative to the larger of 1 and the largest finite difference."""
 
 SUFFICIENT = 0.01
-"""Smallest reduction by which a step is accepted, relative to the linear model's reduction (Armijo's condition)."""
+"""Smallest reduction for accepting a step, relative to the linear model's reduction (Armijo's condition)."""
 
 POOR, GOOD = 0.25, 0.75
 """Ratios of actual to predicted reduction: below `POOR` the regulariser grows, above `GOOD` it shrinks."""
@@ -137,7 +137,7 @@ def jacobian_fd(
     Each bounded variable is moved towards the bound that is farther away.
 
     Args:
-        residual: vectorised function from points to residuals, both columns of matrices.
+        residual: function of a matrix with a point in each column; returns the residuals, one in each column.
         x: point, shape (nx, 1).
         r: residual at the point, shape (nr, 1).
         eps: step of the differences; the step is shorter if a bound is nearer.
@@ -307,7 +307,7 @@ def least_squares(
 
     Args:
         x0: initial point, nx numbers.
-        residual: vectorised function from points to residuals, both columns of matrices.
+        residual: function of a matrix with a point in each column; returns the residuals, one in each column.
         bounds: lower and upper bounds of the point, nx numbers each.
         jacobian: function of a point and its residual; None: finite differences of the residual.
         norm: measure of the residual.

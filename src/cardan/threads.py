@@ -250,7 +250,7 @@ class Crew:
                 job.abandoned = True
 
     def each(self, work: Callable[[int, int], object], parts: int, most: int | None = None) -> None:
-        """Call ``work(part, thread)`` for all numbers of parts below `parts`, with at most `most` threads.
+        """Call ``work(part, thread)`` for each part number below `parts`, in at most `most` threads.
 
         Raises:
             BaseException: the exception that `work` raised; parts that no thread had begun are then skipped.

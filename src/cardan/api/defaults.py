@@ -45,7 +45,7 @@ def mj_defaultSolRefImp(solref: Any, solimp: Any) -> None:
 
 
 def mju_writeNumBytes(nbytes: int) -> str:
-    """Return a number of bytes as text: a whole number with the largest possible suffix (K, M, ...)."""
+    """Return a number of bytes as text, with the largest suffix (K, M, ...) that leaves a whole number."""
     value = integer("mju_writeNumBytes", "nbytes", nbytes, 2**64)
     if value < 0:
         raise TypeError(f"mju_writeNumBytes: nbytes should not be negative, got {value}")

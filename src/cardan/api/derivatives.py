@@ -76,7 +76,7 @@ def _of_step(m: MjModel, A: Matrix, B: Matrix, C: Matrix, D: Matrix) -> Outputs:
 
 
 def _with_scripts(function: F) -> F:
-    """Decorate a function that fills Jacobians, so that calls run natively if the model has its script."""
+    """Decorate a function that fills Jacobians, so that calls run natively for models that have its script."""
     return ReadyBinding(function).builtin  # type: ignore[arg-type]
 
 

@@ -51,7 +51,7 @@ def _execute(name: str, m: MjModel, d: MjData, repeat: int = 1) -> None:
 
 
 def _settle(program: StepProgram, m: MjModel, d: MjData, status: int, repeat: int) -> None:
-    """Handle the request of a stage that stopped a program run by native code, and resume the program."""
+    """Handle the request of a stage that stopped a natively running program, and resume the program."""
     settle(status, program, m, d, repeat)
 
 

@@ -148,7 +148,7 @@ class Viewer:
     pressed in a page; `show_ui` opens the panel of controls at the beginning.
 
     The thread `loading` checks for changed files and loads models. `waiting` lists uploaded models that could not be
-    loaded yet. `film` is the video that is being recorded; `filming` is held while a recording begins or ends.
+    loaded yet. `film` is the video that is being recorded; the lock `filming` is held while a recording begins or ends.
     """
 
     def __init__(

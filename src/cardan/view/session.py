@@ -83,7 +83,7 @@ class Session:
 
 
 MOVING = mjtCatBit.mjCAT_DYNAMIC.value | mjtCatBit.mjCAT_DECOR.value
-"""Visible categories of the worlds after the first."""
+"""Categories of geoms (mjtCatBit) that are shown for worlds after the first."""
 ALL = mjtCatBit.mjCAT_ALL.value
 SOFT = (mjtGeom.mjGEOM_FLEX.value, mjtGeom.mjGEOM_SKIN.value)
 SPACING = 1.0

@@ -64,7 +64,7 @@ class FilePanel(Panel):
         self.say(trouble)
 
     def refresh(self) -> None:
-        """Load the model again if its file has changed; another thread checks this, so pictures are not delayed."""
+        """If the file has changed, load the model again, in another thread in order not to delay pictures."""
         if self.auto is not None and self.auto.value and not self.viewer.loading.busy:
             self.viewer.loading.do(self._look)
 

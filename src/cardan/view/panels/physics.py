@@ -112,7 +112,7 @@ class SliderPanel(Panel):
     field = ""
 
     def _slide(self, name: str, index: int, low: float, high: float) -> None:
-        """Add a slider for a number, unless there are `MOST` sliders already."""
+        """Add a slider from `low` to `high` for element `index` of the field; do nothing after `MOST` sliders."""
         if len(self.sliders) < MOST:
             value = float(getattr(self.session.data, self.field)[index])
             handle = self.slider(name, low, max(high, low + 1e-6), value, partial(self._set, index))

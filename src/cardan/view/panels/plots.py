@@ -39,7 +39,7 @@ class Profile:
         self._last: tuple[np.ndarray, np.ndarray] | None = None
 
     def watch(self, m: MjModel, on: bool) -> None:
-        """If `on`, install the clock for `m`, unless the user has installed a clock; otherwise remove this clock."""
+        """If `on`, install the clock for `m`, unless the user has installed a clock. If not `on`, remove the clock."""
         if on and get_callback(m, "time") is None:
             set_callback(m, "time", lambda: 1e6 * time.perf_counter())  # microseconds
             self._model, self._last = m, None

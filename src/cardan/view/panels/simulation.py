@@ -84,7 +84,7 @@ class SimulationPanel(Panel):
     # actions of the controls
 
     def toggle(self) -> None:
-        """Run or pause."""
+        """Run the simulation if it is paused; otherwise pause it."""
 
         def command(m: MjModel, d: MjData) -> None:
             self.session.paused = not self.session.paused
@@ -182,7 +182,7 @@ class SimulationPanel(Panel):
 
 
 MOST = 20
-"""Largest number of stored texts."""
+"""Largest number of stored warning texts."""
 
 
 class WarningPanel(Panel):
